@@ -1,0 +1,51 @@
+import type { HttpResponse } from "../lib/core/world.ts";
+import { htmlText } from "./_html_text.ts";
+import { isHtml, pageText } from "./_page_text.ts";
+import { cutEnd } from "./_words.ts";
+
+const MAX_ERROR_TEXT = 500;
+
+/** The error for a status of 400 or more: what was asked, the status, and what the server says of it. */
+export function describeFailure(method: string, response: HttpResponse): string {
+  const what = `${method} ${response.url} answered with status ${response.status}${
+    reasonOf(response.status)
+  }`;
+  const text = errorText(response);
+  return text === "" ? what : `${what}: ${cutEnd(text, MAX_ERROR_TEXT)}`;
+}
+
+/** What the server says of it, when that is text. */
+function errorText(response: HttpResponse): string {
+  try {
+    const source = pageText(response);
+    const text = isHtml(source) ? htmlText(source.text, { baseUrl: response.url }).text : source.text;
+    return text.trim();
+  } catch {
+    return "";
+  }
+}
+
+const REASONS: { readonly [status: number]: string } = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  409: "Conflict",
+  410: "Gone",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  422: "Unprocessable Content",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  501: "Not Implemented",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  504: "Gateway Timeout",
+};
+
+function reasonOf(status: number): string {
+  const reason = REASONS[status];
+  return reason === undefined ? "" : ` (${reason})`;
+}

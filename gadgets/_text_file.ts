@@ -1,0 +1,52 @@
+import { fileProblem } from "../lib/core/file_problem.ts";
+import { decodeUtf8 } from "../lib/core/utf8.ts";
+import type { Files } from "../lib/core/world.ts";
+import { binaryKind, looksBinary } from "./_file_kind.ts";
+import { formatBytes } from "./_words.ts";
+
+/** The text of a file, with what is needed to write it back as it was. */
+export interface TextFile {
+  /** Without the byte order mark. */
+  readonly text: string;
+  readonly byteOrderMark: boolean;
+}
+
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Reads a file of text for a gadget.
+ *
+ * @throws {FileError} when it is not there, is larger than 64 MiB, or is not UTF-8 text; the message says what it is.
+ */
+export async function readTextFile(files: Files, path: string, signal: AbortSignal): Promise<TextFile> {
+  const { kind, size } = await files.stat(path);
+  if (kind === "folder") {
+    throw fileProblem(path, {
+      action: "read",
+      code: "is-folder",
+      reason: "it is a folder; ListFolder shows what is in it",
+    });
+  }
+  if (size > MAX_BYTES) {
+    const reason = `it has ${formatBytes(size)}, at most ${
+      formatBytes(MAX_BYTES)
+    } are read; SearchText finds lines in it`;
+    throw fileProblem(path, { action: "read", code: "other", reason });
+  }
+  return textOf(path, await files.readBytes(path, { signal }));
+}
+
+function textOf(path: string, bytes: Uint8Array): TextFile {
+  if (looksBinary(bytes)) {
+    const reason = `it is not text but ${binaryKind(bytes)} (${formatBytes(bytes.length)})`;
+    throw fileProblem(path, { action: "read", code: "not-text", reason });
+  }
+  const decoded = decodeUtf8(bytes);
+  if ("text" in decoded) {
+    return { text: decoded.text, byteOrderMark: bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf };
+  }
+  const byte = (bytes[decoded.wrongAt] ?? 0).toString(16).toUpperCase().padStart(2, "0");
+  const reason =
+    `it is not UTF-8 text: the first wrong byte is 0x${byte} at offset ${decoded.wrongAt}; save it as UTF-8`;
+  throw fileProblem(path, { action: "read", code: "not-text", reason });
+}

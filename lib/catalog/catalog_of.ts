@@ -1,0 +1,34 @@
+import type { Catalog, CatalogEntry } from "../core/catalog.ts";
+
+/** An entry, and how it is found too as long as its real name is not known. */
+export interface NamedEntry {
+  readonly entry: CatalogEntry;
+  readonly alsoCalled?: readonly string[];
+}
+
+/**
+ * The catalogue of these entries. A name is found as it is written; an entry that is not ready, whose real name may be
+ * another, also by its stem with case, `_` and `-` ignored: so that a call of `FetchPage` says what is wrong with `fetch_page.ts`.
+ */
+export function catalogOf(named: readonly NamedEntry[]): Catalog {
+  const exact = new Map<string, CatalogEntry>();
+  const folded = new Map<string, CatalogEntry>();
+  for (const { entry, alsoCalled = [] } of named) {
+    if (entry.state === "ready" || !exact.has(entry.name)) {
+      if (exact.get(entry.name)?.state !== "ready") exact.set(entry.name, entry);
+    }
+    if (entry.state === "ready") continue;
+    for (const name of [entry.name, ...alsoCalled].map(foldName)) {
+      if (!folded.has(name)) folded.set(name, entry);
+    }
+  }
+  return {
+    entries: named.map(({ entry }) => entry),
+    maybeFind: (name) => exact.get(name) ?? folded.get(foldName(name)),
+  };
+}
+
+/** A name without case, `_` and `-` (gadgets.md 2). */
+export function foldName(name: string): string {
+  return name.toLowerCase().replaceAll(/[_-]/g, "");
+}

@@ -1,0 +1,58 @@
+import { isAbsolute, join } from "../core/path.ts";
+import type { Files, World } from "../core/world.ts";
+import type { BuiltIns } from "./built_in_entry.ts";
+import { type Config, loadConfig } from "./config.ts";
+
+/** What a catalogue is made from. */
+export interface LoadCatalogOptions {
+  /** The project root: absolute, or a `file:` URL. */
+  readonly root: string | URL;
+  /** What the built-in gadgets may touch; guarded by the policy already. */
+  readonly world: World;
+  /** The built-in gadgets by name. */
+  readonly builtIns: BuiltIns;
+  /** Loads a module by its `file:` URL. */
+  readonly importModule: (fileUrl: string) => Promise<unknown>;
+  /** Default: read from the root. */
+  readonly config?: Config;
+  /** Gadget modules of their own (`--gadget FILE`), relative to `cwd` or absolute. */
+  readonly files?: readonly string[];
+  /** The gadgets whose modules may be loaded (`--trust NAME`): by name, file or stem of the file. */
+  readonly trust?: readonly string[];
+  /** Whether the user accepted what the project says for itself (gadgets.md 3). Default false. */
+  readonly projectAccepted?: boolean;
+  /** Whether this is the compiled binary, which loads plain JavaScript only. Default false. */
+  readonly compiled?: boolean;
+  /** What the gadget folders are listed with; default: the files of the world. */
+  readonly disk?: Files;
+  /** The folder that `files` are relative to, and files in messages; default: the root. */
+  readonly cwd?: string;
+  /** Told what was ignored, a line each. */
+  readonly onNotice?: (text: string) => void;
+}
+
+/** The options with their defaults. */
+export interface CatalogSite {
+  readonly options: LoadCatalogOptions;
+  readonly root: string;
+  readonly cwd: string;
+  readonly disk: Files;
+  readonly config: Config;
+  readonly notice: (text: string) => void;
+}
+
+/** Fills in the defaults. @throws {ProblemsError} when the configuration has any */
+export async function catalogSite(options: LoadCatalogOptions): Promise<CatalogSite> {
+  const { disk = options.world.files, onNotice: notice = () => {} } = options;
+  const root = await rootOf(options);
+  const cwd = options.cwd ?? root;
+  const config = options.config ?? await loadConfig(root, disk, { cwd });
+  if (options.config === undefined) config.notices.forEach(notice);
+  return { options, root, cwd, disk, config, notice };
+}
+
+async function rootOf({ root, world }: LoadCatalogOptions): Promise<string> {
+  if (typeof root === "string") return isAbsolute(root) ? join(root) : join(world.root, root);
+  const { fileURLToPath } = await import("node:url");
+  return fileURLToPath(root);
+}

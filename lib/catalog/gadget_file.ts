@@ -1,0 +1,104 @@
+import { basename, extname, join } from "../core/path.ts";
+import type { CatalogEntry, GadgetSource } from "../core/catalog.ts";
+import { SourceError } from "../core/source_error.ts";
+import { FileError, type Files } from "../core/world.ts";
+import type { GadgetFolder } from "./config.ts";
+import { shownPath } from "./shown_path.ts";
+
+/** A file that holds a gadget; its module may not be loaded yet, or ever. */
+export interface GadgetFile {
+  /** Absolute. */
+  readonly path: string;
+  /** As messages name it. */
+  readonly file: string;
+  /** Its name without folder and ending. */
+  readonly stem: string;
+  readonly source: GadgetSource;
+}
+
+/** What was found, and what could not be. */
+export interface FoundGadgetFiles {
+  readonly files: readonly GadgetFile[];
+  readonly problems: readonly SourceError[];
+}
+
+/** Where to look, with which eyes. */
+export interface FindGadgetFilesOptions {
+  readonly disk: Files;
+  /** The folder that files are named relative to. */
+  readonly cwd: string;
+}
+
+/** The modules of the project's gadget folders: every `*.ts` and `*.js` that does not begin with `_` (gadgets.md 2). */
+export async function folderGadgets(
+  folder: GadgetFolder,
+  { disk, cwd }: FindGadgetFilesOptions,
+): Promise<FoundGadgetFiles> {
+  try {
+    const entries = await disk.list(folder.path);
+    const modules = entries.filter(({ name, kind }) => kind === "file" && isModuleName(name));
+    return {
+      files: modules.map(({ name }) => gadgetFile(join(folder.path, name), { kind: "project", cwd })),
+      problems: [],
+    };
+  } catch (cause) {
+    if (!(cause instanceof FileError)) throw cause;
+    if (folder.written === undefined && cause.code === "not-found") return { files: [], problems: [] };
+    const message = cause.message.replaceAll(folder.path, shownPath(folder.path, cwd));
+    return {
+      files: [],
+      problems: [new SourceError(message, { code: "E-gadget", cause, ...folder.written })],
+    };
+  }
+}
+
+/** The module of a file that the user named. @param path absolute */
+export async function namedGadget(
+  path: string,
+  { disk, cwd }: FindGadgetFilesOptions,
+): Promise<FoundGadgetFiles> {
+  const found = gadgetFile(path, { kind: "file", cwd });
+  try {
+    const { kind } = await disk.stat(path);
+    if (kind === "folder") return { files: [], problems: [notModule(found, "it is a folder")] };
+    if (!/\.[jt]s$/.test(path)) {
+      return { files: [], problems: [notModule(found, `its name does not end with .ts or .js`)] };
+    }
+    return { files: [found], problems: [] };
+  } catch (cause) {
+    if (!(cause instanceof FileError)) throw cause;
+    const why = cause.code === "not-found" ? "no such file" : cause.message;
+    return { files: [], problems: [notModule(found, why)] };
+  }
+}
+
+/** The entry of a file that is not ready to be called. */
+export function unreadyEntry(
+  file: GadgetFile,
+  options: { readonly name?: string; readonly state: "not-trusted" | "broken"; readonly problem: string },
+): CatalogEntry {
+  const { name = file.stem, state, problem } = options;
+  const load = () => {
+    throw new Error(problem);
+  };
+  return { name, source: file.source, state, problem, load };
+}
+
+function gadgetFile(
+  path: string,
+  { kind, cwd }: { readonly kind: "project" | "file"; readonly cwd: string },
+): GadgetFile {
+  const file = shownPath(path, cwd);
+  return { path, file, stem: basename(path, extname(path)), source: { kind, file } };
+}
+
+function isModuleName(name: string): boolean {
+  return /^[^_].*\.[jt]s$/.test(name) && !name.endsWith(".d.ts");
+}
+
+function notModule({ file }: GadgetFile, why: string): SourceError {
+  return new SourceError(`Cannot use --gadget ${file}: ${why}`, {
+    code: "E-gadget",
+    hint: "Name a TypeScript or JavaScript module whose default export is a gadget.",
+  });
+}

@@ -1,0 +1,119 @@
+import { isAbsolute, join, relative, sep } from "../core/path.ts";
+import type { JsonObject } from "../core/json.ts";
+import { ProblemsError } from "../core/problems_error.ts";
+import { messageOf, SourceError } from "../core/source_error.ts";
+import { completeMarkers, type Markers } from "../parse/markers.ts";
+import type { Config, GadgetFolder } from "./config.ts";
+import { CONFIG_TABLE, type ConfigFile } from "./config_table.ts";
+import type { WrittenConfig } from "./read_config.ts";
+
+/** The files that were read, and where they were. */
+export interface ConfigLayers {
+  readonly project: WrittenConfig;
+  readonly user: WrittenConfig;
+  readonly root: string;
+  readonly userFolder: string;
+}
+
+const LIMITS = CONFIG_TABLE.keys.limits.keys;
+const FOLDERS = CONFIG_TABLE.keys.gadgets.keys.folders;
+
+/** Project over user over defaults, but for what only the user may say. @throws {ProblemsError} for what does not fit together */
+export function mergeConfig(layers: ConfigLayers): Config {
+  const { project: { values: project }, user: { values: user } } = layers;
+  const limits = { ...user.limits, ...project.limits };
+  return {
+    calls: { markers: markersOf(layers) },
+    gadgets: { folders: foldersOf(layers), isolation: user.gadgets?.isolation ?? {} },
+    grants: user.grants ?? {},
+    limits: {
+      concurrency: limits.concurrency ?? LIMITS.concurrency.default,
+      timeoutMs: (limits["timeout-s"] ?? LIMITS["timeout-s"].default) * 1000,
+      resultBytes: limits["result-bytes"] ?? LIMITS["result-bytes"].default,
+    },
+    project: {
+      grants: project.grants ?? {},
+      isolation: project.gadgets?.isolation ?? {},
+      parts: ownWord(project),
+    },
+    notices: [...layers.project.notices, ...layers.user.notices],
+  };
+}
+
+function markersOf({ project, user }: ConfigLayers): Markers {
+  try {
+    return completeMarkers({ ...user.values.calls?.markers, ...project.values.calls?.markers });
+  } catch (cause) {
+    const layer = project.values.calls?.markers === undefined ? user : project;
+    throw new ProblemsError([
+      problemAt(layer, ["calls", "markers"], { message: messageOf(cause), what: "key" }),
+    ]);
+  }
+}
+
+function foldersOf({ project, user, root, userFolder }: ConfigLayers): readonly GadgetFolder[] {
+  const isProject = project.values.gadgets?.folders !== undefined;
+  const layer = isProject ? project : user;
+  const written = layer.values.gadgets?.folders;
+  if (written === undefined) return FOLDERS.default.map((folder) => ({ path: folderPath(root, folder) }));
+  const folders = written.map((folder, index) =>
+    folderOf(folder, { base: isProject ? root : userFolder, layer, index })
+  );
+  const outside = isProject
+    ? [...folders.keys()].filter((index) => !isInside(folders[index]?.path ?? root, root))
+    : [];
+  if (outside.length > 0) throw new ProblemsError(outside.map((index) => outsideProject(layer, index)));
+  return folders;
+}
+
+function folderOf(
+  folder: string,
+  { base, layer, index }: { readonly base: string; readonly layer: WrittenConfig; readonly index: number },
+): GadgetFolder {
+  const span = layer.at(["gadgets", "folders", index]);
+  const written = span === undefined ? {} : { written: { span, source: layer.source ?? "" } };
+  return { path: folderPath(base, folder), ...written };
+}
+
+function folderPath(base: string, folder: string): string {
+  const path = isAbsolute(folder) ? join(folder) : join(base, folder);
+  return path.length > 1 && path.endsWith(sep) ? path.slice(0, -1) : path;
+}
+
+function isInside(path: string, root: string): boolean {
+  const way = relative(root, path);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** A project may not reach beyond its own folder (cli.md). */
+function outsideProject(layer: WrittenConfig, index: number): SourceError {
+  return problemAt(layer, ["gadgets", "folders", index], {
+    message: "Found a gadget folder outside the project, expected one inside it",
+    hint: "Name a module outside the project with --gadget FILE.",
+  });
+}
+
+function problemAt(
+  layer: WrittenConfig,
+  path: readonly (string | number)[],
+  say: { readonly message: string; readonly hint?: string; readonly what?: "key" },
+): SourceError {
+  const span = layer.at(path, say.what);
+  return new SourceError(say.message, {
+    code: "E-config",
+    ...(span && { span }),
+    ...(layer.source !== undefined && { source: layer.source }),
+    ...(say.hint !== undefined && { hint: say.hint }),
+  });
+}
+
+function ownWord(project: ConfigFile): JsonObject {
+  const parts = {
+    "grants": project.grants,
+    "gadgets.isolation": project.gadgets?.isolation,
+    "mcpServers": project.mcpServers,
+    "models.providers": project.models?.providers,
+  };
+  // JSON has no NaN, which YAML has; what is undefined goes away.
+  return JSON.parse(JSON.stringify(parts));
+}

@@ -1,0 +1,64 @@
+import { join } from "../core/path.ts";
+import { didYouMean } from "../core/nearest.ts";
+import type { SourceError } from "../core/source_error.ts";
+import { foldName } from "./catalog_of.ts";
+import type { CatalogSite } from "./catalog_site.ts";
+import { shownPath } from "./shown_path.ts";
+import { filesNamed, type TrustCandidate, trustProblem } from "./trust.ts";
+
+/** Who may be loaded: by the command line, by the user's own grants, and by the project's when it was accepted. */
+export function trustedFiles(
+  candidates: readonly TrustCandidate[],
+  site: CatalogSite,
+): { readonly files: ReadonlySet<TrustCandidate>; readonly problems: readonly SourceError[] } {
+  const files = new Set<TrustCandidate>();
+  const problems: SourceError[] = [];
+  const builtIns = Object.keys(site.options.builtIns).map(foldName);
+  for (const name of site.options.trust ?? []) {
+    const found = filesNamed(name, candidates, site);
+    if (found.length === 1) found.forEach((file) => files.add(file));
+    else if (found.length > 1 || !builtIns.includes(foldName(name))) {
+      problems.push(trustProblem(name, found, candidates));
+    }
+  }
+  for (const name of grantedNames(site)) {
+    const found = filesNamed(name, candidates, site);
+    if (found.length === 1) found.forEach((file) => files.add(file));
+    else noticeGrant(name, { found, candidates, site });
+  }
+  return { files, problems };
+}
+
+function grantedNames({ config, options, root, cwd, notice }: CatalogSite): readonly string[] {
+  const asked = Object.keys(config.project.parts);
+  const accepted = options.projectAccepted ?? false;
+  if (asked.length > 0 && !accepted) {
+    const file = shownPath(join(root, "orrery.yaml"), cwd);
+    notice(
+      `${file}: ${
+        asked.join(", ")
+      } count as absent, since you have not accepted this project; --trust-project accepts it`,
+    );
+  }
+  const grants = { ...(accepted ? config.project.grants : {}), ...config.grants };
+  return Object.entries(grants).filter(([, grant]) => grant === "trusted").map(([name]) => name);
+}
+
+/** A grant may be for a gadget of another project or of an MCP server: only a likely mistake is worth a word. */
+function noticeGrant(
+  name: string,
+  { found, candidates, site }: {
+    readonly found: readonly TrustCandidate[];
+    readonly candidates: readonly TrustCandidate[];
+    readonly site: CatalogSite;
+  },
+): void {
+  const near = didYouMean(name, candidates.map(({ stem }) => stem));
+  if (found.length > 1) {
+    site.notice(
+      `The grant of "${name}" counts for nothing: it fits ${found.map(({ file }) => file).join(" and ")}`,
+    );
+  } else if (near !== "") {
+    site.notice(`The grant of "${name}" counts for nothing: no gadget file has that name.${near}`);
+  }
+}

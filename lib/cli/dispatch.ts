@@ -1,0 +1,83 @@
+import { didYouMean } from "../core/nearest.ts";
+import { hostTerminal } from "../host/terminal.ts";
+import type { Terminal } from "../host/terminal.ts";
+import { EXIT } from "./exit_code.ts";
+import { COMMANDS, isCommandName } from "./flags.ts";
+import type { CommandName, CommandSpec, ParsedCommand } from "./flags.ts";
+import { parseFlags } from "./parse_flags.ts";
+import { UsageError } from "./usage_error.ts";
+
+type Runner = (args: readonly string[], terminal: Terminal) => Promise<number>;
+
+/** Each command loads its code when it is typed; `as string` for the reason given in lib/cli/main.ts. */
+const load = {
+  run: (): Promise<typeof import("./run.ts")> => import("./run.ts" as string),
+  list: (): Promise<typeof import("./list.ts")> => import("./list.ts" as string),
+  show: (): Promise<typeof import("./show.ts")> => import("./show.ts" as string),
+  graph: (): Promise<typeof import("./graph.ts")> => import("./graph.ts" as string),
+  schema: (): Promise<typeof import("./schema.ts")> => import("./schema.ts" as string),
+  completions: (): Promise<typeof import("./completions.ts")> => import("./completions.ts" as string),
+  help: (): Promise<typeof import("./help.ts")> => import("./help.ts" as string),
+  reportFailure: (): Promise<typeof import("./report_failure.ts")> => import("./report_failure.ts" as string),
+};
+
+const RUNNERS: { readonly [name in CommandName]: Runner } = {
+  run: command(COMMANDS.run, async () => (await load.run()).run),
+  list: command(COMMANDS.list, async () => (await load.list()).list),
+  show: command(COMMANDS.show, async () => (await load.show()).show),
+  graph: command(COMMANDS.graph, async () => (await load.graph()).graph),
+  schema: command(COMMANDS.schema, async () => (await load.schema()).schema),
+  completions: command(COMMANDS.completions, async () => (await load.completions()).completions),
+  help: command(COMMANDS.help, () => Promise.resolve(({ words }, terminal) => showHelp(words[0], terminal))),
+};
+
+function command<const Spec extends CommandSpec>(
+  spec: Spec,
+  load: () => Promise<(parsed: ParsedCommand<Spec>, terminal: Terminal) => Promise<number>>,
+): Runner {
+  return async (args, terminal) => {
+    const parsed = parseFlags(spec, args);
+    if (parsed.wantsHelp) return await showHelp(spec.name, terminal);
+    return await (await load())(parsed, terminal);
+  };
+}
+
+/** Finds the command and runs it; gives the exit code. Everything that is thrown ends here, as a message on stderr. */
+export async function dispatch(args: readonly string[]): Promise<number> {
+  const terminal = hostTerminal();
+  try {
+    return await runCommand(args, terminal);
+  } catch (error) {
+    const { reportFailure } = await load.reportFailure();
+    return await reportFailure(error, terminal);
+  }
+}
+
+async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === undefined) {
+    await terminal.stderr.write((await load.help()).overview());
+    return EXIT.usage;
+  }
+  if (name === "--help" || name === "-h") return await showHelp(undefined, terminal);
+  if (!isCommandName(name)) throw new UsageError([unknownCommand(name)]);
+  return await RUNNERS[name](rest, terminal);
+}
+
+async function showHelp(name: string | undefined, terminal: Terminal): Promise<number> {
+  const { commandHelp, overview } = await load.help();
+  if (name === undefined) await terminal.stdout.write(overview());
+  else if (isCommandName(name)) await terminal.stdout.write(commandHelp(COMMANDS[name]));
+  else throw new UsageError([unknownCommand(name)]);
+  return EXIT.ok;
+}
+
+function unknownCommand(name: string): string {
+  if (name.startsWith("-") && name !== "-") {
+    return `Unknown flag ${name}: a command comes first, such as "orrery run FILE"`;
+  }
+  if (name === "-" || name.endsWith(".calls")) {
+    return `Unknown command "${name}". Did you mean "orrery run ${name}"?`;
+  }
+  return `Unknown command "${name}".${didYouMean(name, Object.keys(COMMANDS))}`;
+}

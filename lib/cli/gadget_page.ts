@@ -1,0 +1,60 @@
+import type { CatalogEntry } from "../core/catalog.ts";
+import type { AnyGadget } from "../core/gadget.ts";
+import { writeCalls } from "../parse/write_calls.ts";
+import { duration } from "../render/duration.ts";
+import { table } from "../render/table.ts";
+import { describeSchema } from "../schema/describe.ts";
+import type { ParameterInfo } from "../schema/describe.ts";
+import { permissionWords, sourceWord } from "./gadget_words.ts";
+
+/** Everything about a gadget, for people. */
+export function gadgetPage(entry: CatalogEntry, gadget: AnyGadget): string {
+  const parameters = gadget.input === undefined ? [] : describeSchema(gadget.input);
+  const sections = [
+    `${gadget.name}  (${sourceWord(entry.source)})`,
+    gadget.description ?? "It has no description.",
+    `Takes:\n${indented(parameters.length === 0 ? takesWhat(gadget) : parameterTable(parameters))}`,
+    `Needs: ${permissionWords(gadget.permissions ?? {})}`,
+    `Limits: ${limitWords(gadget)}`,
+    ...examples(gadget, parameters),
+  ];
+  return `${sections.join("\n\n")}\n`;
+}
+
+function takesWhat(gadget: AnyGadget): string[] {
+  return [
+    gadget.input === undefined ? "nothing that is checked" : "what its schema says, which has no description",
+  ];
+}
+
+function parameterTable(parameters: readonly ParameterInfo[]): string[] {
+  return table(parameters.map(({ pointer, type, required, description, default: value }) => {
+    const text = [description, value === undefined ? undefined : `Default: ${JSON.stringify(value)}.`];
+    return [pointer, type, required ? "required" : "", text.filter((part) => part !== undefined).join(" ")];
+  }));
+}
+
+function indented(lines: readonly string[]): string {
+  return lines.map((line) => `  ${line}`).join("\n");
+}
+
+function limitWords({ timeoutMs, maxConcurrent, exclusive }: AnyGadget): string {
+  const words = [
+    `each call ${timeoutMs === undefined ? "the timeout of the run" : `at most ${duration(timeoutMs)}`}`,
+    ...(maxConcurrent === undefined ? [] : [`at most ${maxConcurrent} at once`]),
+    ...(exclusive === true ? ["runs alone"] : []),
+  ];
+  return words.join(", ");
+}
+
+function examples(gadget: AnyGadget, parameters: readonly ParameterInfo[]): string[] {
+  if (gadget.examples === undefined || gadget.examples.length === 0) {
+    const needed = parameters.filter(({ required, pointer }) => required && !pointer.includes("/"));
+    const input = Object.fromEntries(needed.map(({ pointer, type }) => [pointer, `<${type}>`]));
+    return [`A call:\n${writeCalls([{ gadgetName: gadget.name, parameters: input }])}`.trimEnd()];
+  }
+  return gadget.examples.map(({ input, comment }) => {
+    const block = writeCalls([{ gadgetName: gadget.name, parameters: input }]);
+    return `A call${comment === undefined ? "" : `, ${comment}`}:\n${block}`.trimEnd();
+  });
+}

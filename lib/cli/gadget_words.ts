@@ -1,0 +1,19 @@
+import type { GadgetSource } from "../core/catalog.ts";
+import type { PermissionKind, Permissions } from "../core/permission.ts";
+
+const KINDS: readonly PermissionKind[] = ["read", "write", "net", "run", "env", "sys"];
+
+/** What a gadget needs, in short: `read, net (example.com:443)`. */
+export function permissionWords(permissions: Permissions): string {
+  const words = KINDS.flatMap((kind) => {
+    const asked = permissions[kind];
+    return asked === undefined ? [] : [asked === true ? kind : `${kind} (${asked.join(", ")})`];
+  });
+  return words.length === 0 ? "nothing" : words.join(", ");
+}
+
+/** Where a gadget comes from, in short: its file, or `built in`. */
+export function sourceWord(source: GadgetSource): string {
+  if (source.kind === "built-in") return "built in";
+  return source.kind === "code" ? "code" : source.file;
+}

@@ -1,0 +1,45 @@
+import { workingFolder } from "../host/paths.ts";
+import type { Terminal } from "../host/terminal.ts";
+import type { CallBlock } from "../parse/call_parser.ts";
+import { parseCalls } from "../parse/calls.ts";
+import type { CallGraph } from "../render/call_graph.ts";
+import { printable } from "../render/printable.ts";
+import { openCallSource } from "./call_source.ts";
+import { EXIT } from "./exit_code.ts";
+import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import { graphOfCalls } from "./graph_of_calls.ts";
+import { openSettings } from "../project/project.ts";
+import { writeText } from "./write_text.ts";
+
+/** `orrery graph FILE`: draws how calls depend on each other; runs nothing. */
+export async function graph(
+  { words, flags }: ParsedCommand<typeof COMMANDS.graph>,
+  terminal: Terminal,
+): Promise<number> {
+  const cwd = workingFolder();
+  const source = await openCallSource(words[0] ?? "-", { terminal, cwd, command: "graph" });
+  const { config } = await openSettings(source.folder ?? cwd, { cwd });
+  const { markers } = config.calls;
+  const calls: CallBlock[] = [];
+  for await (const event of parseCalls(source.text, { markers })) {
+    if (event.type === "call-end") calls.push(event.call);
+  }
+  const { graph, problems } = graphOfCalls(calls);
+  await writeText(await drawn(graph, flags.format ?? "text", terminal), { output: flags.output, terminal });
+  const notices = calls.length > 0
+    ? []
+    : [`notice: there is nothing to draw: no line of ${source.name} begins with ${markers.start}\n`];
+  const lines = problems.map(({ line, text }) => printable(`${source.name}:${line}: error: ${text}\n`));
+  await terminal.stderr.write([...notices, ...lines].join(""));
+  return EXIT.ok;
+}
+
+async function drawn(graph: CallGraph, format: string, terminal: Terminal): Promise<string> {
+  if (format === "mermaid") return (await import("../render/graph_mermaid.ts")).graphMermaid(graph);
+  if (format === "svg") return await (await import("../render/graph_picture.ts")).graphSvg(graph);
+  const columns = terminal.stdout.isTerminal ? terminal.size().columns : MAX_COLUMNS;
+  return await (await import("../render/graph_text.ts")).graphText(graph, { columns });
+}
+
+/** Where no window says how wide a picture may be. */
+const MAX_COLUMNS = 160;

@@ -1,0 +1,112 @@
+import { COMMANDS } from "./flags.ts";
+import type { Argument, CommandSpec, Flag } from "./flags.ts";
+
+const TEXT_COLUMN = 28;
+const TEXT_WIDTH = 70;
+
+/** The help of a command, for `orrery COMMAND --help`. */
+export function commandHelp(spec: CommandSpec): string {
+  const sections = [
+    `${spec.summary}\n\nUsage: ${usageLine(spec)}`,
+    section("Words", spec.arguments.map((argument) => [argument.name, argumentText(argument)])),
+    section("Flags", spec.flags.map((flag) => [flagUsage(flag), flagText(flag)])),
+    spec.notes.flatMap((note) => wrapped(note, TEXT_WIDTH + TEXT_COLUMN)).join("\n"),
+    section("Examples", spec.examples.map(({ line, does }) => [line, does])),
+  ];
+  return `${sections.filter((text) => text !== "").join("\n\n")}\n`;
+}
+
+/** What there is, for `orrery --help`. */
+export function overview(): string {
+  const commands = Object.values(COMMANDS).map((
+    spec,
+  ): [string, string] => [usageLine(spec).slice(7), spec.summary]);
+  return [
+    "Orrery runs LLM work that is kept in plain files.",
+    "Usage: orrery COMMAND ...",
+    section("Commands", commands),
+    section("Flags", [
+      ["-h, --help", "Shows this; orrery COMMAND --help shows the help of a command."],
+      ["-V, --version", "Prints the version."],
+    ]),
+  ].join("\n\n") + "\n";
+}
+
+/** The command reference of the README: all commands, words and flags as Markdown. */
+export function commandReference(): string {
+  return Object.values(COMMANDS).map(commandMarkdown).join("\n");
+}
+
+function commandMarkdown(spec: CommandSpec): string {
+  const flags = spec.flags.map((flag) => `| \`${cell(flagUsage(flag))}\` | ${cell(flagText(flag))} |\n`).join(
+    "",
+  );
+  const words = spec.arguments.map((argument) =>
+    `| \`${argument.name}\` | ${cell(argumentText(argument))} |\n`
+  ).join("");
+  const notes = spec.notes.map((note) => `\n${note}\n`).join("");
+  const examples = spec.examples.map(({ line, does }) => `${line}   # ${does}\n`).join("");
+  return `### \`${
+    usageLine(spec)
+  }\`\n\n${spec.summary}\n\n| word or flag | meaning |\n| --- | --- |\n${words}${flags}${notes}` +
+    (examples === "" ? "" : `\n\`\`\`sh\n${examples}\`\`\`\n`);
+}
+
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|");
+}
+
+function usageLine(spec: CommandSpec): string {
+  return [
+    "orrery",
+    spec.name,
+    ...spec.arguments.map(argumentUsage),
+    ...(spec.flags.length > 1 ? ["[flags]"] : []),
+  ].join(" ");
+}
+
+function argumentUsage(argument: Argument): string {
+  const word = argument.choices === undefined ? argument.name : argument.choices.join("|");
+  return argument.required ? word : `[${word}]`;
+}
+
+function argumentText({ help, choices }: Argument): string {
+  return choices === undefined ? help : `${help} One of ${choices.join(", ")}.`;
+}
+
+function flagUsage(flag: Flag): string {
+  const short = flag.short === undefined ? "" : `-${flag.short}, `;
+  if (flag.kind === "switch") return `${short}--${flag.name}`;
+  if (flag.kind === "grant") return `${short}--${flag.name}[=${flag.value}]`;
+  return `${short}--${flag.name} ${flag.value}`;
+}
+
+function flagText(flag: Flag): string {
+  const choices = flag.choices === undefined ? "" : ` One of ${flag.choices.join(", ")}.`;
+  return `${flag.help}${choices}${flag.default === undefined ? "" : ` Default: ${flag.default}.`}`;
+}
+
+function section(title: string, rows: readonly (readonly [string, string])[]): string {
+  return rows.length === 0 ? "" : `${title}:\n${rows.map(([left, right]) => row(left, right)).join("\n")}`;
+}
+
+/** A name and its text; the text goes under a name that is too long to stand beside. */
+function row(left: string, right: string): string {
+  const [first = "", ...more] = wrapped(right, TEXT_WIDTH);
+  const margin = " ".repeat(TEXT_COLUMN);
+  const head = `  ${left}`;
+  const start = head.length + 2 <= TEXT_COLUMN
+    ? head.padEnd(TEXT_COLUMN) + first
+    : `${head}\n${margin}${first}`;
+  return [start, ...more.map((line) => margin + line)].join("\n");
+}
+
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}

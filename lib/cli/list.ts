@@ -1,0 +1,84 @@
+import type { CatalogEntry } from "../core/catalog.ts";
+import type { AnyGadget } from "../core/gadget.ts";
+import { GADGET_NAME } from "../core/gadget.ts";
+import { messageOf } from "../core/source_error.ts";
+import type { Terminal } from "../host/terminal.ts";
+import { printableLine } from "../render/printable.ts";
+import { table } from "../render/table.ts";
+import { EXIT } from "./exit_code.ts";
+import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import { permissionWords, sourceWord } from "./gadget_words.ts";
+import { openCatalogHere } from "./open_catalog_here.ts";
+
+/** `orrery list gadgets`. */
+export async function list(
+  { flags }: ParsedCommand<typeof COMMANDS.list>,
+  terminal: Terminal,
+): Promise<number> {
+  const catalog = await openCatalogHere(flags, terminal);
+  if (flags.names) {
+    // A file of the project can have any name: only what can be called is told, so that no script reads more than a name.
+    const names = catalog.entries.map(({ name }) => name).filter((name) => GADGET_NAME.test(name));
+    await terminal.stdout.write(names.map((name) => `${name}\n`).join(""));
+    return EXIT.ok;
+  }
+  const rows = await Promise.all(catalog.entries.map(describe));
+  await terminal.stdout.write(
+    flags.json ? `${JSON.stringify(rows.map(({ json }) => json), null, 2)}\n` : tableText(rows),
+  );
+  if (!flags.json) await terminal.stderr.write(problemText(rows));
+  return EXIT.ok;
+}
+
+interface ListRow {
+  readonly cells: readonly string[];
+  readonly json: unknown;
+  readonly state: CatalogEntry["state"];
+  readonly problem: string | undefined;
+}
+
+async function describe(entry: CatalogEntry): Promise<ListRow> {
+  const { gadget, problem } = await load(entry);
+  const state = problem !== undefined && entry.state === "ready" ? "broken" : entry.state;
+  const permissions = gadget?.permissions ?? {};
+  const needs = gadget === undefined ? "?" : permissionWords(permissions);
+  return {
+    state,
+    problem,
+    cells: [entry.name, sourceWord(entry.source), state, needs].map(printableLine),
+    json: {
+      name: entry.name,
+      source: entry.source,
+      state,
+      ...(problem === undefined ? {} : { problem }),
+      ...(gadget === undefined ? {} : { description: gadget.description ?? "", permissions }),
+    },
+  };
+}
+
+async function load(
+  entry: CatalogEntry,
+): Promise<{ readonly gadget?: AnyGadget; readonly problem?: string }> {
+  if (entry.state !== "ready") return { problem: entry.problem ?? entry.state };
+  try {
+    return { gadget: await entry.load() };
+  } catch (error) {
+    return { problem: messageOf(error) };
+  }
+}
+
+function tableText(rows: readonly ListRow[]): string {
+  return `${table([["NAME", "SOURCE", "STATE", "NEEDS"], ...rows.map(({ cells }) => cells)]).join("\n")}\n`;
+}
+
+/** What is broken, one by one; what is only not trusted is meant to be so, and told once. */
+function problemText(rows: readonly ListRow[]): string {
+  const broken = rows.filter(({ state }) => state === "broken").map(({ problem = "" }) =>
+    `${printableLine(problem)}\n`
+  );
+  const untrusted = rows.filter(({ state }) => state === "not-trusted").length;
+  const told = untrusted === 0
+    ? ""
+    : `${untrusted} not trusted, so not loaded; to load one, add --trust NAME\n`;
+  return broken.join("") + told;
+}

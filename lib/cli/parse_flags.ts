@@ -1,0 +1,200 @@
+import { didYouMean } from "../core/nearest.ts";
+import type { Argument, CommandSpec, Flag, ParsedCommand } from "./flags.ts";
+import { UsageError } from "./usage_error.ts";
+
+/**
+ * Reads the words behind a command by its table: flags before or after the other words, `--flag value`, `--flag=value`,
+ * `-f value`, `-fvalue`, several letters together, `--` before words that begin with `-`. A value that may be left out
+ * (`--allow-read`) is written with `=` only. With `--help` among the words nothing else is looked at.
+ *
+ * @throws {UsageError} with everything that is wrong.
+ */
+export function parseFlags<const Spec extends CommandSpec>(
+  spec: Spec,
+  args: readonly string[],
+): ParsedCommand<Spec> {
+  const reader = new FlagReader(spec);
+  reader.read(args);
+  const flags = reader.values() as ParsedCommand<Spec>["flags"];
+  if (reader.help) return { words: [], flags, wantsHelp: true };
+  const problems = [...reader.problems, ...wordProblems(spec, reader.words, args)];
+  if (problems.length > 0) throw new UsageError(problems, { command: spec.name });
+  return { words: reader.words, flags, wantsHelp: false };
+}
+
+type Value = boolean | number | string | readonly (string | true)[] | undefined;
+
+class FlagReader {
+  readonly words: string[] = [];
+  readonly problems: string[] = [];
+  help = false;
+  readonly #spec: CommandSpec;
+  readonly #byName: ReadonlyMap<string, Flag>;
+  readonly #byLetter: ReadonlyMap<string, Flag>;
+  readonly #values = new Map<string, Value>();
+  #rest: string[] = [];
+
+  constructor(spec: CommandSpec) {
+    this.#spec = spec;
+    this.#byName = new Map(spec.flags.map((flag) => [flag.name, flag]));
+    this.#byLetter = new Map(
+      spec.flags.flatMap((flag) => flag.short === undefined ? [] : [[flag.short, flag]]),
+    );
+  }
+
+  read(args: readonly string[]): void {
+    this.#rest = [...args].reverse();
+    for (let word = this.#rest.pop(); word !== undefined; word = this.#rest.pop()) {
+      if (word === "--") {
+        this.words.push(...this.#rest.reverse());
+        return;
+      }
+      if (word.startsWith("--")) this.#readLong(word);
+      else if (word.startsWith("-") && word !== "-") this.#readShort(word);
+      else this.words.push(word);
+    }
+  }
+
+  values(): Record<string, Value> {
+    return Object.fromEntries(
+      this.#spec.flags.map((flag) => [flag.name, this.#values.get(flag.name) ?? unset(flag)]),
+    );
+  }
+
+  #readLong(word: string): void {
+    const equals = word.indexOf("=");
+    const name = equals === -1 ? word.slice(2) : word.slice(2, equals);
+    const flag = this.#byName.get(name);
+    if (flag === undefined) return this.#unknown(`--${name}`, didYouMeanFlag(name, this.#byName.keys()));
+    this.#take(flag, `--${name}`, equals === -1 ? undefined : word.slice(equals + 1));
+  }
+
+  #readShort(word: string): void {
+    for (let at = 1; at < word.length; at++) {
+      const letter = word.charAt(at);
+      const flag = this.#byLetter.get(letter);
+      if (flag === undefined) {
+        return this.#unknown(at === 1 ? word : `-${letter} in ${word}`, this.#longFormHint(word));
+      }
+      const attached = word.slice(at + 1).replace(/^=/, "");
+      if (flag.kind !== "switch") {
+        return this.#take(flag, `-${letter}`, attached === "" ? undefined : attached);
+      }
+      if (word.charAt(at + 1) === "=") return this.#take(flag, `-${letter}`, attached);
+      this.#take(flag, `-${letter}`, undefined);
+    }
+  }
+
+  /** `-json` for `--json`. */
+  #longFormHint(word: string): string {
+    const name = word.slice(1).split("=", 1)[0] ?? "";
+    return this.#byName.has(name) ? ` Did you mean "--${name}"?` : "";
+  }
+
+  #unknown(shown: string, hint: string): void {
+    this.problems.push(`Unknown flag ${shown}.${hint}`);
+  }
+
+  #take(flag: Flag, shown: string, attached: string | undefined): void {
+    if (flag.kind === "switch") return this.#takeSwitch(flag, shown, attached);
+    if (flag.kind === "grant") return this.#takeGrant(flag, attached);
+    const text = attached ?? this.#nextValue();
+    if (text === undefined || text === "") {
+      this.problems.push(`${shown} needs a value: ${shown} ${flag.value ?? "VALUE"}`);
+    } else if (flag.kind === "list") this.#add(flag, shown, text.split(",").filter((item) => item !== ""));
+    else if (flag.kind === "texts") this.#add(flag, shown, [text]);
+    else this.#takeOne(flag, shown, text);
+  }
+
+  /** The next word, unless it is a flag: a path that begins with `-` is written `--output=-path`. */
+  #nextValue(): string | undefined {
+    const next = this.#rest.at(-1);
+    return next === undefined || (next.startsWith("-") && next !== "-" && !isNumber(next))
+      ? undefined
+      : this.#rest.pop();
+  }
+
+  #takeSwitch(flag: Flag, shown: string, attached: string | undefined): void {
+    if (attached !== undefined) this.problems.push(`${shown} takes no value; found "${attached}"`);
+    if (flag.name === "help") this.help = true;
+    this.#values.set(flag.name, true);
+  }
+
+  /** As written: lib/policy/policy_flags.ts divides the lists and checks them. */
+  #takeGrant(flag: Flag, attached: string | undefined): void {
+    const before = this.#values.get(flag.name);
+    this.#values.set(flag.name, [...(Array.isArray(before) ? before : []), attached ?? true]);
+  }
+
+  #takeOne(flag: Flag, shown: string, text: string): void {
+    if (this.#values.has(flag.name)) this.problems.push(`${shown} is given twice`);
+    else if (flag.choices !== undefined && !flag.choices.includes(text)) {
+      const near = didYouMean(text, flag.choices);
+      this.problems.push(`${shown} must be one of ${flag.choices.join(", ")}; found "${text}".${near}`);
+    } else if (flag.kind === "text") this.#values.set(flag.name, text);
+    else this.#takeNumber(flag, shown, text);
+  }
+
+  #takeNumber(flag: Flag, shown: string, text: string): void {
+    const value = isNumber(text) ? Number(text) : NaN;
+    if (
+      flag.kind === "count" ? Number.isSafeInteger(value) && value >= 1 : value > 0 && Number.isFinite(value)
+    ) {
+      this.#values.set(flag.name, value);
+    } else {
+      const wanted = flag.kind === "count" ? "a whole number from 1" : "a number of seconds above 0";
+      this.problems.push(`${shown} must be ${wanted}; found "${text}"`);
+    }
+  }
+
+  #add(flag: Flag, shown: string, items: readonly string[]): void {
+    if (items.length === 0) this.problems.push(`${shown} needs a value: ${shown} ${flag.value ?? "VALUE"}`);
+    const before = this.#values.get(flag.name);
+    this.#values.set(flag.name, [...(Array.isArray(before) ? before : []), ...items]);
+  }
+}
+
+function unset(flag: Flag): Value {
+  if (flag.kind === "switch") return false;
+  return flag.kind === "list" || flag.kind === "texts" || flag.kind === "grant" ? [] : undefined;
+}
+
+function isNumber(text: string): boolean {
+  return /^-?[0-9]+(\.[0-9]+)?$/.test(text);
+}
+
+function didYouMeanFlag(name: string, known: Iterable<string>): string {
+  return didYouMean(`--${name}`, [...known].map((flag) => `--${flag}`));
+}
+
+function wordProblems(spec: CommandSpec, words: readonly string[], args: readonly string[]): string[] {
+  const missing = spec.arguments.slice(words.length).find((argument) => argument.required);
+  if (missing !== undefined) return [`orrery ${spec.name} needs ${missing.name}: ${missing.help}`];
+  const problems = words.flatMap((word, index) => choiceProblem(spec.arguments[index], word));
+  const extra = words[spec.arguments.length];
+  if (extra === undefined) return problems;
+  return [
+    ...problems,
+    `orrery ${spec.name} takes ${countOf(spec.arguments)}; found "${extra}" too.${
+      listHint(spec, args, words)
+    }`,
+  ];
+}
+
+function choiceProblem(argument: Argument | undefined, word: string): string[] {
+  if (argument?.choices === undefined || argument.choices.includes(word)) return [];
+  const near = didYouMean(word, argument.choices);
+  return [`${argument.name} must be one of ${argument.choices.join(", ")}; found "${word}".${near}`];
+}
+
+function countOf(words: readonly Argument[]): string {
+  if (words.length === 0) return "no words";
+  return words.map((word) => word.name).join(" and ");
+}
+
+/** `--allow-read data` reads as a flag and a file: the list of a grant is written with `=`. */
+function listHint(spec: CommandSpec, args: readonly string[], words: readonly string[]): string {
+  const grants = new Set(spec.flags.filter((flag) => flag.kind === "grant").map((flag) => `--${flag.name}`));
+  const at = args.findIndex((arg, index) => grants.has(arg) && words.includes(args[index + 1] ?? ""));
+  return at === -1 ? "" : ` A list is written with =, so: ${args[at]}=${args[at + 1]}`;
+}

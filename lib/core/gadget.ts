@@ -1,0 +1,92 @@
+import type { Json } from "./json.ts";
+import type { Permissions } from "./permission.ts";
+
+/** A JSON Schema (draft 2020-12). A schema without `type` stands for an object. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** The part of the Standard Schema interface that Orrery uses (https://standardschema.dev, version 1). */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    /** Standard JSON Schema: libraries that have it let Orrery describe the input to a model. */
+    readonly jsonSchema?: {
+      readonly input: (options: { readonly target: string }) => Record<string, unknown>;
+      readonly output: (options: { readonly target: string }) => Record<string, unknown>;
+    };
+  };
+}
+
+/** What a Standard Schema says of a value. */
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+/** One issue of a Standard Schema. */
+export interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** How a gadget says what it takes or gives. */
+export type Schema = JsonSchema | StandardSchema;
+
+/** One call of a gadget, as a gadget and its `format` see it. */
+export interface GadgetCall {
+  readonly gadgetName: string;
+  readonly invocationId: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** What a gadget gets besides its input. */
+export interface GadgetContext {
+  /** Aborted when the call times out or the run is aborted. */
+  readonly signal: AbortSignal;
+  readonly invocationId: string;
+  /** The results of the calls this one depends on, by id. */
+  readonly dependencies: Readonly<Record<string, Json>>;
+  readonly call: GadgetCall;
+  /** Tells the run something: a `call-log` event. */
+  log(text: string): void;
+  /** Tells how far it is: a `call-progress` event. */
+  progress(done: number, total?: number): void;
+}
+
+/** A gadget: the one kind of tool in Orrery (gadgets.md, section 1). */
+export interface Gadget<Input = never> {
+  /** `[A-Za-z_][A-Za-z0-9_-]{0,63}` */
+  readonly name: string;
+  readonly description?: string;
+  readonly input?: Schema;
+  readonly output?: Schema;
+  /** What it needs; absent means nothing at all. */
+  readonly permissions?: Permissions;
+  readonly examples?: readonly {
+    readonly input: Readonly<Record<string, unknown>>;
+    readonly comment?: string;
+  }[];
+  /** Default: the run's limit, 60,000. */
+  readonly timeoutMs?: number;
+  /** How many calls of this gadget may run at once; no limit of its own by default. */
+  readonly maxConcurrent?: number;
+  /** It runs alone: nothing else runs beside it. */
+  readonly exclusive?: boolean;
+  /** Its output is foreign text: it came from outside, such as a page. */
+  readonly untrusted?: boolean;
+  /** The same call again is meant, as in polling. */
+  readonly repeatable?: boolean;
+  /** Safe to run again after a crash. */
+  readonly idempotent?: boolean;
+  /** Gives any JSON value, or text as it comes. Without `run` the gadget is declared only. */
+  run?(input: Input, context: GadgetContext): unknown;
+  /** The text a model reads instead of the result. */
+  format?(result: Json, call: GadgetCall): string;
+}
+
+/** A gadget whose input type is not known here; it is checked by its schema before `run`. */
+export type AnyGadget = Gadget<never>;
+
+/** A gadget's name (gadgets.md, section 1). */
+export const GADGET_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;

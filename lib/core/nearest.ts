@@ -1,0 +1,48 @@
+/**
+ * The known name a misspelt one most likely meant, or undefined when none is close: at most a third of its
+ * letters may differ, counted as edits (insert, delete, replace, swap of neighbours), case ignored.
+ */
+export function nearestName(wanted: string, known: Iterable<string>): string | undefined {
+  const from = fold(wanted);
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(from.length / 3)) + 1;
+  for (const name of known) {
+    const distance = editDistance(from, fold(name), bestDistance);
+    if (distance < bestDistance) [best, bestDistance] = [name, distance];
+  }
+  return best;
+}
+
+/** ` Did you mean "x"?` with its leading blank, or the empty text. */
+export function didYouMean(wanted: string, known: Iterable<string>): string {
+  const near = nearestName(wanted, known);
+  return near === undefined ? "" : ` Did you mean "${near}"?`;
+}
+
+/** Lower case without `_` and `-`: names that differ in these only are the same to a reader. */
+function fold(name: string): string {
+  return name.slice(0, 200).toLowerCase().replaceAll(/[_-]/g, "");
+}
+
+/** Optimal string alignment distance; gives `limit` as soon as it cannot be lower. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit;
+  let before: number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let cost = Math.min(at(row, j) + 1, at(next, j - 1) + 1, at(row, j - 1) + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, at(before, j - 2) + 1);
+      }
+      next.push(cost);
+    }
+    if (Math.min(...next) >= limit) return limit;
+    [before, row] = [row, next];
+  }
+  return Math.min(limit, at(row, b.length));
+}
+
+const at = (row: readonly number[], index: number): number => row[index] ?? Infinity;

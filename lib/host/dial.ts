@@ -1,0 +1,141 @@
+// A connection to an address that was checked. Where Deno itself was started with a list of hosts, it knows them by name
+// only; then the name is dialled, and the address at the other end is checked before anything is sent.
+import type { Policy } from "../core/permission.ts";
+import { denoGrants } from "./deno_grants.ts";
+import { lookupAddresses } from "./lookup.ts";
+
+/** Where to connect to, and how. */
+export interface DialTarget {
+  /** As in a URL: an IPv6 address stands in brackets. */
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+  /** PEM certificates that are trusted besides the system's. */
+  readonly caCerts: readonly string[];
+}
+
+interface DialOptions {
+  readonly check: Policy["check"];
+  readonly signal?: AbortSignal;
+}
+
+/** How long one address is tried when there is another. */
+const ATTEMPT_MS = 10_000;
+
+/**
+ * Connects: the host is checked, resolved once, and every address is checked before it is dialled.
+ *
+ * @throws {PermissionRefused} by the check; {Error} when nothing answers, or Deno itself may not connect.
+ */
+export async function dial(target: DialTarget, options: DialOptions): Promise<Deno.Conn> {
+  const value = `${target.host}:${target.port}`;
+  options.check({ kind: "net", value }); // before DNS: the question alone could carry something out
+  const addresses = await maybeAddresses(target.host, options.signal);
+  if (addresses === undefined) return await dialByName(target, options);
+  let problem: unknown;
+  for (const [index, address] of addresses.entries()) {
+    options.check({ kind: "net", value, address });
+    if (!denoGrants({ name: "net", host: hostPort(address, target.port) })) {
+      return await dialByName(target, options);
+    }
+    const limitMs = index < addresses.length - 1 ? ATTEMPT_MS : undefined;
+    try {
+      return await within(dialAddress(address, target), {
+        ...options,
+        ...(limitMs !== undefined && { limitMs }),
+      });
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      problem = error;
+    }
+  }
+  throw problem;
+}
+
+async function dialAddress(address: string, target: DialTarget): Promise<Deno.Conn> {
+  const connection = await Deno.connect({ hostname: address, port: target.port });
+  if (!target.tls) return connection;
+  return await handshaken(
+    await Deno.startTls(connection, { hostname: bare(target.host), caCerts: [...target.caCerts] }),
+  );
+}
+
+async function dialByName(target: DialTarget, options: DialOptions): Promise<Deno.Conn> {
+  const { port, tls, caCerts } = target;
+  const hostname = bare(target.host);
+  const value = `${target.host}:${port}`;
+  if (!denoGrants({ name: "net", host: value })) {
+    throw new Error(`Deno itself was started without --allow-net=${value}`);
+  }
+  const connecting = tls
+    ? Deno.connectTls({ hostname, port, caCerts: [...caCerts] }).then(handshaken)
+    : Deno.connect({ hostname, port });
+  const connection = await within<Deno.Conn>(connecting, options);
+  try {
+    const remote = connection.remoteAddr;
+    options.check({ kind: "net", value, address: "hostname" in remote ? remote.hostname : "" });
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+async function handshaken(connection: Deno.TlsConn): Promise<Deno.Conn> {
+  try {
+    await connection.handshake();
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+/** The addresses of a host; undefined when Deno may connect to it but not look it up. */
+async function maybeAddresses(
+  host: string,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[] | undefined> {
+  const name = bare(host);
+  if (name !== host || /^\d+\.\d+\.\d+\.\d+$/.test(name)) return [name];
+  if (!denoGrants({ name: "net", host: name })) return undefined;
+  const addresses = await within(lookupAddresses(name), { ...(signal && { signal }) });
+  if (addresses.length === 0) throw new Error("its host has no address");
+  return addresses;
+}
+
+function bare(host: string): string {
+  return host.replace(/^\[(.*)\]$/, "$1");
+}
+
+function hostPort(address: string, port: number): string {
+  return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+/** Waits for something that cannot be stopped; what comes too late is closed. */
+function within<T extends object>(
+  work: Promise<T>,
+  options: { signal?: AbortSignal; limitMs?: number },
+): Promise<T> {
+  const { signal, limitMs } = options;
+  return new Promise((resolve, reject) => {
+    let over = false;
+    const giveUp = (reason: unknown) => {
+      over = true;
+      reject(reason);
+    };
+    const onAbort = () => giveUp(signal?.reason);
+    const timer = limitMs === undefined
+      ? undefined
+      : setTimeout(() => giveUp(new Error("no answer")), limitMs);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal?.aborted) onAbort();
+    work.then((value) => {
+      if (over && "close" in value && typeof value.close === "function") value.close();
+      resolve(value);
+    }, reject).finally(() => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    });
+  });
+}

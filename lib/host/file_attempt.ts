@@ -1,0 +1,57 @@
+import { type FileAction, fileProblem } from "../core/file_problem.ts";
+import { messageOf } from "../core/source_error.ts";
+import { FileError, type FileErrorCode } from "../core/world.ts";
+import { denoGrants } from "./deno_grants.ts";
+
+/** Turns what Deno throws into a `FileError` that names the path as it was given. */
+export async function attemptOnFile<T>(
+  action: FileAction,
+  path: string,
+  work: () => T | Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  try {
+    signal?.throwIfAborted();
+    if (path.includes("\0")) {
+      throw fileProblem(path, { action, code: "other", reason: "the path holds a NUL character" });
+    }
+    return await work();
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    if (error instanceof FileError) throw error;
+    const code = codeOf(error);
+    throw fileProblem(path, {
+      action,
+      code,
+      cause: error,
+      ...(code === "other" && { reason: systemReason(error) }),
+    });
+  }
+}
+
+function codeOf(error: unknown): FileErrorCode {
+  if (error instanceof Deno.errors.NotFound) return "not-found";
+  if (error instanceof Deno.errors.IsADirectory) return "is-folder";
+  if (error instanceof Deno.errors.NotADirectory) return "not-folder";
+  return error instanceof Deno.errors.PermissionDenied ? "denied" : "other";
+}
+
+/** `No space left on device (os error 28): write …` -> `No space left on device`. */
+function systemReason(error: unknown): string {
+  return messageOf(error).replace(/ \(os error \d+\).*$/s, "");
+}
+
+/** Gives the target back when Deno may read it. @throws {FileError} `denied` otherwise. */
+export function readable(action: FileAction, path: string, target: string): string {
+  if (denoGrants({ name: "read", path: target })) return target;
+  throw withoutDeno(path, { action, flag: `--allow-read=${target}` });
+}
+
+/** The error for what Deno was not started with. */
+export function withoutDeno(
+  path: string,
+  options: { readonly action: FileAction; readonly flag: string },
+): FileError {
+  const reason = `Deno itself was started without ${options.flag}`;
+  return fileProblem(path, { action: options.action, code: "denied", reason });
+}

@@ -1,0 +1,68 @@
+import { basename, dirname, isAbsolute, join, resolve } from "../core/path.ts";
+import { denoGrants } from "./deno_grants.ts";
+import { hostEnv } from "./env.ts";
+
+/** The working folder, absolute. */
+export function workingFolder(): string {
+  return Deno.cwd();
+}
+
+/** As many links in a row as Linux follows. */
+const MAX_LINKS = 40;
+
+/**
+ * The real, absolute path of what is at `path`, links followed, also one that leads to nothing yet. For a path that does
+ * not exist, or that Deno may not look at, that of its nearest folder that does, joined with the rest.
+ */
+export function realPath(path: string): string {
+  return followed(isAbsolute(path) ? resolve(path, "") : resolve(Deno.cwd(), path), MAX_LINKS);
+}
+
+function followed(path: string, linksLeft: number): string {
+  const parent = dirname(path);
+  if (denoGrants({ name: "read", path })) {
+    try {
+      return Deno.realPathSync(path);
+    } catch { /* not there, or a link that leads to nothing */ }
+    const target = maybeLinkTarget(path);
+    if (target !== undefined && linksLeft > 0) {
+      return followed(resolve(followed(parent, linksLeft), target), linksLeft - 1);
+    }
+  }
+  return parent === path ? path : join(followed(parent, linksLeft), basename(path));
+}
+
+function maybeLinkTarget(path: string): string | undefined {
+  try {
+    return Deno.readLinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The user's home folder, when the environment says it. */
+export function homeFolder(): string | undefined {
+  return absoluteEnv("HOME") ?? absoluteEnv("USERPROFILE");
+}
+
+/** Where the user's own settings are: `$XDG_CONFIG_HOME/orrery`, by default `~/.config/orrery`. */
+export function configFolder(): string | undefined {
+  return xdgFolder("XDG_CONFIG_HOME", ".config");
+}
+
+/** Where Orrery keeps what outlives a run: `$XDG_STATE_HOME/orrery`, by default `~/.local/state/orrery`. */
+export function stateFolder(): string | undefined {
+  return xdgFolder("XDG_STATE_HOME", join(".local", "state"));
+}
+
+function xdgFolder(variable: string, underHome: string): string | undefined {
+  const home = homeFolder();
+  const base = absoluteEnv(variable) ?? (home === undefined ? undefined : join(home, underHome));
+  return base === undefined ? undefined : join(base, "orrery");
+}
+
+/** A relative path in such a variable is ignored (XDG Base Directory Specification). */
+function absoluteEnv(variable: string): string | undefined {
+  const value = hostEnv(variable);
+  return value !== undefined && isAbsolute(value) ? value : undefined;
+}

@@ -1,0 +1,31 @@
+// On the path of `orrery --version`: imports nothing, so that it costs no more than an empty script.
+
+/** What was typed after the program's name. */
+export function commandLine(): readonly string[] {
+  return Deno.args;
+}
+
+/** Ends the process; what is still waiting, such as a read from stdin, is given up. */
+export function exitProcess(exitCode: number): never {
+  Deno.exit(exitCode);
+}
+
+/** Writes a few lines to stdout at once; a reader that has gone away is no error. */
+export function printShort(text: string): void {
+  const bytes = new TextEncoder().encode(text);
+  try {
+    for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+  }
+}
+
+/** Whether this is the compiled binary, which holds no TypeScript compiler. */
+export function isCompiled(): boolean {
+  return Deno.build.standalone;
+}
+
+/** Loads a module of the user by its `file:` URL. */
+export function importModule(fileUrl: string): Promise<unknown> {
+  return import(fileUrl);
+}

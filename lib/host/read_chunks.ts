@@ -1,0 +1,70 @@
+import { fileProblem } from "../core/file_problem.ts";
+import { messageOf } from "../core/source_error.ts";
+import { attemptOnFile, readable } from "./file_attempt.ts";
+
+const CHUNK_BYTES = 64 * 1024;
+
+interface Readable {
+  read(into: Uint8Array): Promise<number | null>;
+}
+
+/**
+ * The bytes of a file in chunks of at most 64 KB, read as they are taken; ends early when the signal is aborted.
+ *
+ * @throws {FileError} at once when the file is missing, is a folder, or may not be read.
+ */
+export function openFileChunks(
+  path: string,
+  options: { signal?: AbortSignal } = {},
+): Promise<AsyncIterable<Uint8Array>> {
+  return attemptOnFile("read", path, async () => {
+    const file = await Deno.open(readable("read", path, path));
+    if ((await file.stat()).isDirectory) {
+      file.close();
+      throw fileProblem(path, { action: "read", code: "is-folder" });
+    }
+    return closing(file, options);
+  });
+}
+
+/** The bytes of stdin as they come; ends early when the signal is aborted, also while nothing comes. */
+export function stdinChunks(options: { signal?: AbortSignal } = {}): AsyncIterable<Uint8Array> {
+  return chunksOf(Deno.stdin, "stdin", options);
+}
+
+async function* closing(file: Deno.FsFile, options: { signal?: AbortSignal }): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunksOf(file, "the file", options);
+  } finally {
+    file.close();
+  }
+}
+
+async function* chunksOf(
+  source: Readable,
+  name: string,
+  options: { signal?: AbortSignal },
+): AsyncGenerator<Uint8Array> {
+  const buffer = new Uint8Array(CHUNK_BYTES);
+  while (!options.signal?.aborted) {
+    const count = await readUnlessAborted(source, buffer, options).catch((cause) => {
+      throw new Error(`Cannot go on reading ${name}: ${messageOf(cause)}`, { cause });
+    });
+    if (count === null) return;
+    yield buffer.slice(0, count);
+  }
+}
+
+/** One read, or `null` as at the end when the signal is aborted first. A listener a read, taken away after it: no growth. */
+function readUnlessAborted(
+  source: Readable,
+  buffer: Uint8Array,
+  { signal }: { signal?: AbortSignal },
+): Promise<number | null> {
+  if (signal === undefined) return source.read(buffer);
+  return new Promise((resolve, reject) => {
+    const onAbort = () => resolve(null);
+    signal.addEventListener("abort", onAbort, { once: true });
+    source.read(buffer).then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}

@@ -1,0 +1,94 @@
+// A read from the terminal cannot be taken back: when a question is given up, its read goes on. It is kept as `#reading`, and
+// the line that is typed next answers the question that is on the screen by then.
+
+import type { User } from "../core/world.ts";
+
+/** How to ask. */
+export interface TerminalUserOptions {
+  readonly canAnswer: boolean;
+  /** Shows the question; the answer is typed behind it. */
+  readonly show: (question: string) => Promise<void>;
+}
+
+/** Asks the person at the terminal, one question at a time, in the order in which they came. */
+export function terminalUser(options: TerminalUserOptions): User {
+  const lines = new LineReader();
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    canAnswer: options.canAnswer,
+    ask(question, { choices = [], signal } = {}) {
+      if (!options.canAnswer) {
+        return Promise.reject(new Error("Nobody can be asked: stdin and stderr are not both a terminal"));
+      }
+      const answer = last.then(() => askUntilValid(question, { choices, signal, lines, show: options.show }));
+      last = answer.catch(() => {});
+      return answer;
+    },
+  };
+}
+
+async function askUntilValid(question: string, { choices, signal, lines, show }: {
+  readonly choices: readonly string[];
+  readonly signal: AbortSignal | undefined;
+  readonly lines: LineReader;
+  readonly show: (question: string) => Promise<void>;
+}): Promise<string> {
+  const prompt = choices.length === 0 ? `${question} ` : `${question} [${choices.join("/")}] `;
+  while (true) {
+    signal?.throwIfAborted();
+    await show(prompt);
+    const line = await orAborted(lines.next(), signal);
+    if (line === undefined) throw new Error("Nobody answered: the input ended");
+    const answer = choices.length === 0 ? line : choiceOf(line, choices);
+    if (answer !== undefined) return answer;
+  }
+}
+
+/** The choice that was typed, whole or as a beginning that fits one choice only. */
+function choiceOf(line: string, choices: readonly string[]): string | undefined {
+  const typed = line.trim().toLowerCase();
+  const exact = choices.find((choice) => choice.toLowerCase() === typed);
+  if (exact !== undefined || typed === "") return exact;
+  const fitting = choices.filter((choice) => choice.toLowerCase().startsWith(typed));
+  return fitting.length === 1 ? fitting[0] : undefined;
+}
+
+class LineReader {
+  readonly #decoder = new TextDecoder();
+  readonly #buffer = new Uint8Array(4096);
+  #text = "";
+  #reading: Promise<string | undefined> | undefined;
+
+  /** The next line without its ending; undefined at the end of the input. */
+  next(): Promise<string | undefined> {
+    this.#reading ??= this.#readLine().finally(() => this.#reading = undefined);
+    return this.#reading;
+  }
+
+  async #readLine(): Promise<string | undefined> {
+    while (!this.#text.includes("\n")) {
+      const count = await Deno.stdin.read(this.#buffer);
+      if (count === null) return this.#rest();
+      this.#text += this.#decoder.decode(this.#buffer.subarray(0, count), { stream: true });
+    }
+    const end = this.#text.indexOf("\n");
+    const line = this.#text.slice(0, end);
+    this.#text = this.#text.slice(end + 1);
+    return line.endsWith("\r") ? line.slice(0, -1) : line;
+  }
+
+  #rest(): string | undefined {
+    const rest = this.#text;
+    this.#text = "";
+    return rest === "" ? undefined : rest;
+  }
+}
+
+function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}

@@ -1,0 +1,85 @@
+// `yaml` costs 25 ms of start-up: it is imported when the first document is read, and nowhere else.
+
+import type { Document } from "yaml";
+import { ProblemsError } from "../core/problems_error.ts";
+import type { SourceError, Span } from "../core/source_error.ts";
+import { spanAt } from "../core/span_at.ts";
+import { yamlProblem, yamlProblemAt, type YamlSource } from "./yaml_problem.ts";
+import { readYamlTree } from "./yaml_tree.ts";
+
+/** A YAML document: its value, and where each part of it stands. */
+export interface YamlDocument {
+  /** Plain data: what YAML 1.2 with its core schema makes of the text; null for an empty one. */
+  readonly value: unknown;
+  /** The place of what is at a path (its key, or its value, the default); undefined when nothing is there. */
+  at(path: readonly (string | number)[], what?: "key" | "value"): Span | undefined;
+}
+
+/**
+ * Reads one YAML 1.2 document. Keys are text and unique; only the types of the core schema exist; no alias leads back into
+ * itself, and aliases cannot blow the document up.
+ *
+ * @throws {ProblemsError} with file, line, column, the text and a hint for each problem
+ */
+export async function parseYaml(
+  text: string,
+  options: { readonly file?: string } = {},
+): Promise<YamlDocument> {
+  const library = await import("yaml");
+  const source = { text, ...options };
+  const documents = library.parseAllDocuments(text, {
+    version: "1.2",
+    schema: "core",
+    stringKeys: true,
+    // The library compares all keys with all others; the tree keeps a set of them.
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: "silent",
+  });
+  const list: readonly Document[] = Array.isArray(documents) ? documents : [];
+  throwProblems(problemsOf(list, source));
+  const tree = readYamlTree(list[0]?.contents ?? null, { library, source });
+  throwProblems(tree.problems);
+  return { value: tree.value, at: (path, what = "value") => spanOf(tree.rangeOf(path, what), source) };
+}
+
+/** Errors that say nothing of the rest of the text; after any other the parser has lost its way, and only the first counts. */
+const LOCAL_ERRORS: readonly string[] = [
+  "TAG_RESOLVE_FAILED",
+  "NON_STRING_KEY",
+  "BAD_DQ_ESCAPE",
+  "BAD_ALIAS",
+];
+const MAX_PROBLEMS = 20;
+
+function problemsOf(documents: readonly Document[], source: YamlSource): readonly SourceError[] {
+  const found = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]);
+  const broken = found.find(({ code }) => !LOCAL_ERRORS.includes(code));
+  const kept = found.filter((error) => error === broken || LOCAL_ERRORS.includes(error.code));
+  const problems = kept.map((error) => yamlProblem(error, source));
+  const second = documents[1];
+  return problems.length > 0 || second === undefined ? problems : [secondDocument(second, source)];
+}
+
+function secondDocument(second: Document, source: YamlSource): SourceError {
+  const start = Math.max(0, source.text.lastIndexOf("---", second.range?.[0] ?? 0));
+  return yamlProblemAt(source, [start, start + 3], {
+    message: "Found a second YAML document, expected one",
+    hint: "Make a file of its own for each document.",
+  });
+}
+
+function throwProblems(problems: readonly SourceError[]): void {
+  if (problems.length > 0) throw new ProblemsError(problems.slice(0, MAX_PROBLEMS));
+}
+
+function spanOf(
+  range: readonly [number, number, ...unknown[]] | undefined,
+  source: YamlSource,
+): Span | undefined {
+  if (range === undefined) return undefined;
+  const { text, ...file } = source;
+  const lineEnd = text.indexOf("\n", range[0]);
+  const end = Math.min(range[1], lineEnd === -1 ? text.length : lineEnd);
+  return spanAt(text, range[0], { ...file, length: Math.max(1, end - range[0]) });
+}

@@ -1,0 +1,171 @@
+// The library's own conversion is not used: it follows an alias into its own anchor, and tells no place of what it refuses.
+
+import type { Alias, Node, Pair, YAMLMap, YAMLSeq } from "yaml";
+import type { SourceError } from "../core/source_error.ts";
+import { spanAt } from "../core/span_at.ts";
+import { yamlProblemAt, type YamlSource } from "./yaml_problem.ts";
+
+/** Begin and end in the text. */
+type Range = readonly [number, number, ...unknown[]];
+
+/** The guards come with the library, which is not to be loaded for types. */
+type YamlLibrary = typeof import("yaml");
+
+/** The value of a document, and where its parts stand. */
+export interface YamlTree {
+  readonly value: unknown;
+  /** Keys written twice, and aliases or levels beyond the bounds; when there are any the value is not whole. */
+  readonly problems: readonly SourceError[];
+  rangeOf(path: readonly (string | number)[], what: "key" | "value"): Range | undefined;
+}
+
+const MAX_DEPTH = 200;
+/** How many values the aliases of a document may stand for, those inside others counted each time. */
+const MAX_ALIASED = 10_000;
+
+/** Converts the nodes of a document to plain data. */
+export function readYamlTree(
+  root: Node | null,
+  options: { readonly library: YamlLibrary; readonly source: YamlSource },
+): YamlTree {
+  const reader = new Reader(options.library, options.source);
+  const { value } = reader.read(root, 0);
+  return { value, problems: reader.problems, rangeOf: (path, what) => reader.rangeOf(root, path, what) };
+}
+
+/** A value and how many values it is made of. */
+interface Read {
+  readonly value: unknown;
+  readonly size: number;
+}
+
+const NOTHING: Read = { value: null, size: 1 };
+
+class Reader {
+  readonly problems: SourceError[] = [];
+  readonly #library: YamlLibrary;
+  readonly #source: YamlSource;
+  /** By anchor; without `read` while the anchor's own node is still being read. */
+  readonly #anchors = new Map<string, { readonly node: Node; readonly read?: Read }>();
+  /** What each alias stands for. */
+  readonly #targets = new Map<Alias, Node>();
+  #aliased = 0;
+
+  constructor(library: YamlLibrary, source: YamlSource) {
+    this.#library = library;
+    this.#source = source;
+  }
+
+  read(node: Node | null, depth: number): Read {
+    const { isAlias, isMap, isSeq, isScalar } = this.#library;
+    if (node === null) return NOTHING;
+    if (isAlias(node)) return this.#alias(node);
+    if (depth > MAX_DEPTH) return this.#tooDeep(node);
+    const anchor = isMap(node) || isSeq(node) || isScalar(node) ? node.anchor : undefined;
+    if (anchor !== undefined) this.#anchors.set(anchor, { node });
+    const read = isMap(node)
+      ? this.#map(node, depth)
+      : isSeq(node)
+      ? this.#list(node, depth)
+      : { value: isScalar(node) ? node.value : null, size: 1 };
+    if (anchor !== undefined) this.#anchors.set(anchor, { node, read });
+    return read;
+  }
+
+  rangeOf(root: Node | null, path: readonly (string | number)[], what: "key" | "value"): Range | undefined {
+    const { isAlias, isMap, isSeq } = this.#library;
+    let key = root;
+    let here = root;
+    for (const segment of path) {
+      const holder = isAlias(here) ? this.#targets.get(here) : here;
+      if (isMap(holder)) {
+        const pair = holder.items.find((pair) => this.#keyOf(pair) === String(segment));
+        if (pair === undefined) return undefined;
+        key = this.#nodeOf(pair.key);
+        here = this.#nodeOf(pair.value);
+      } else if (isSeq(holder) && holder.items[Number(segment)] !== undefined) {
+        key = here = this.#nodeOf(holder.items[Number(segment)]);
+      } else return undefined;
+    }
+    return (what === "key" ? key : here ?? key)?.range ?? undefined;
+  }
+
+  #map(node: YAMLMap, depth: number): Read {
+    const value: Record<string, unknown> = {};
+    const ranges = new Map<string, Range>();
+    let size = 1;
+    for (const pair of node.items) {
+      const key = this.#keyOf(pair);
+      const range = this.#nodeOf(pair.key)?.range ?? node.range ?? [0, 1];
+      const first = ranges.get(key);
+      if (first !== undefined) this.#writtenTwice(key, range, first);
+      ranges.set(key, first ?? range);
+      const part = this.read(this.#nodeOf(pair.value), depth + 1);
+      size += part.size;
+      // Defined, not assigned: "__proto__" becomes a plain key.
+      Object.defineProperty(value, key, {
+        value: part.value,
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      });
+    }
+    return { value, size };
+  }
+
+  #list(node: YAMLSeq, depth: number): Read {
+    const parts = node.items.map((item) => this.read(this.#nodeOf(item), depth + 1));
+    return {
+      value: parts.map(({ value }) => value),
+      size: parts.reduce((total, { size }) => total + size, 1),
+    };
+  }
+
+  #alias(alias: Alias): Read {
+    const name = alias.source;
+    const anchor = this.#anchors.get(name);
+    const size = anchor?.read?.size ?? 0;
+    const why = anchor === undefined
+      ? `no "&${name}" comes before it`
+      : anchor.read === undefined
+      ? "it would hold itself"
+      : (this.#aliased += size) > MAX_ALIASED
+      ? `the aliases of this file would stand for more than ${MAX_ALIASED} values`
+      : undefined;
+    // The bound is told once: the aliases after it are beyond it too.
+    if (this.#aliased - size > MAX_ALIASED) return NOTHING;
+    if (anchor?.read === undefined || why !== undefined) {
+      const hint = 'Write the value out; a text that begins with "*" needs quotes.';
+      return this.#refuse(alias, { message: `Cannot read the alias "*${name}": ${why}`, hint });
+    }
+    this.#targets.set(alias, anchor.node);
+    return anchor.read;
+  }
+
+  #writtenTwice(key: string, range: Range, first: Range): void {
+    const { line } = spanAt(this.#source.text, first[0]);
+    const message = `The key ${JSON.stringify(key)} is written twice (first on line ${line})`;
+    this.problems.push(
+      yamlProblemAt(this.#source, range, { message, hint: "Remove one of them, or join their values." }),
+    );
+  }
+
+  #tooDeep(node: Node): Read {
+    const message = `Found more than ${MAX_DEPTH} levels of YAML inside each other`;
+    return this.#refuse(node, { message, hint: "Make it flatter." });
+  }
+
+  #refuse(node: Node, say: { readonly message: string; readonly hint: string }): Read {
+    this.problems.push(yamlProblemAt(this.#source, node.range ?? [0, 1], say));
+    return NOTHING;
+  }
+
+  /** Keys are text: `stringKeys` has made sure of it. */
+  #keyOf(pair: Pair): string {
+    return this.#library.isScalar(pair.key) ? String(pair.key.value ?? "") : String(pair.key ?? "");
+  }
+
+  #nodeOf(item: unknown): Node | null {
+    return this.#library.isNode(item) ? item : null;
+  }
+}

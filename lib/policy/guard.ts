@@ -1,0 +1,33 @@
+import type { Policy } from "../core/permission.ts";
+import type { Files, Http, Shell, World } from "../core/world.ts";
+import { guardFiles } from "./guard_files.ts";
+import { guardShell } from "./guard_shell.ts";
+
+/** The parts of a world as they are, asking nobody. */
+export interface RawWorld {
+  /** The project root: real and absolute. */
+  readonly root: string;
+  readonly files: Files;
+  readonly shell: Shell;
+  /** Built with the check, because only it knows every hop and the address it is about to dial. */
+  readonly http: (options: { readonly check: Policy["check"] }) => Http;
+  readonly env: (name: string) => string | undefined;
+}
+
+/** The parts of a world that ask the policy before every effect: what built-in gadgets get. */
+export type GuardedWorld = Pick<World, "root" | "files" | "shell" | "http" | "policy" | "env">;
+
+/** Puts a policy around the parts of a world; every effect that is not allowed throws a `PermissionRefused`. */
+export function guardWorld(raw: RawWorld, policy: Policy): GuardedWorld {
+  return {
+    root: raw.root,
+    policy,
+    files: guardFiles(raw.files, policy),
+    shell: guardShell(raw.shell, { files: raw.files, policy }),
+    http: raw.http({ check: (request) => policy.check(request) }),
+    env(name) {
+      policy.check({ kind: "env", value: name });
+      return raw.env(name);
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { join } from "../core/path.ts";
+import { PermissionRefused, type Policy } from "../core/permission.ts";
+import { FileError, type Files, type FolderEntry } from "../core/world.ts";
+
+/** Files that ask the policy about the real path, links followed, and then use that real path and no other. */
+export function guardFiles(raw: Files, policy: Policy): Files {
+  async function use<T>(
+    kind: "read" | "write",
+    path: string,
+    work: (real: string) => Promise<T>,
+  ): Promise<T> {
+    const real = await raw.resolve(path);
+    checkReal(policy, { kind, path, real });
+    return await namedAsGiven(path, real, () => work(real));
+  }
+  return {
+    async resolve(path) {
+      const real = await raw.resolve(path);
+      checkEither(policy, real);
+      return real;
+    },
+    stat: (path) => use("read", path, (real) => raw.stat(real)),
+    readBytes: (path, options) => use("read", path, (real) => raw.readBytes(real, options)),
+    readText: (path, options) => use("read", path, (real) => raw.readText(real, options)),
+    writeText: (path, text) => use("write", path, (real) => raw.writeText(real, text)),
+    list: (path) =>
+      use("read", path, async (real) => {
+        const entries = await raw.list(real);
+        return await Promise.all(
+          entries.map((entry) => entry.link ? judged(entry, join(real, entry.name)) : entry),
+        );
+      }),
+  };
+
+  /** What a link leads to is told only when it may be read. */
+  async function judged(entry: FolderEntry, path: string): Promise<FolderEntry> {
+    const real = await raw.resolve(path);
+    return isAllowed(policy, "read", real) ? entry : { ...entry, kind: "other" };
+  }
+}
+
+/** A refusal names the real path; when that is not what was asked for, such as a link or `..`, it says so. */
+function checkReal(policy: Policy, asked: { kind: "read" | "write"; path: string; real: string }): void {
+  const { kind, path, real } = asked;
+  try {
+    policy.check({ kind, value: real });
+  } catch (error) {
+    if (!(error instanceof PermissionRefused) || real.endsWith(path)) throw error;
+    const { request, flag } = error;
+    throw new PermissionRefused(`${error.message} (${JSON.stringify(path)} leads there)`, { request, flag });
+  }
+}
+
+/** A path may be known by who may read it, and by who may write it. */
+function checkEither(policy: Policy, real: string): void {
+  if (!isAllowed(policy, "write", real)) policy.check({ kind: "read", value: real });
+}
+
+function isAllowed(policy: Policy, kind: "read" | "write", value: string): boolean {
+  try {
+    policy.check({ kind, value });
+    return true;
+  } catch (error) {
+    if (error instanceof PermissionRefused) return false;
+    throw error;
+  }
+}
+
+/** An error about the real path is told of the path that was asked for. */
+async function namedAsGiven<T>(given: string, real: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof FileError) || error.path !== real) throw error;
+    const { code, cause } = error;
+    const message = error.message.replace(JSON.stringify(real), () => JSON.stringify(given));
+    throw new FileError(message, { path: given, code, ...(cause === undefined ? {} : { cause }) });
+  }
+}

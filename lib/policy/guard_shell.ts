@@ -1,0 +1,53 @@
+import { join } from "../core/path.ts";
+import { PermissionRefused, type Policy } from "../core/permission.ts";
+import type { Files, Shell } from "../core/world.ts";
+
+/** Variables that make an allowed command run other code: where programs and libraries are found. */
+const LOADER_VARIABLES = /^(PATH|LD_.*|DYLD_.*)$/;
+
+/** Commands that ask the policy: a bare name by that name, one with a slash by its real path; the folder must be readable. */
+export function guardShell(raw: Shell, options: { readonly files: Files; readonly policy: Policy }): Shell {
+  const { files, policy } = options;
+  return {
+    async run(command, settings) {
+      const cwd = await files.resolve(settings.cwd ?? ".");
+      const isPath = command.includes("/");
+      // As in a shell that stands in `cwd`. What runs is the path itself: a program may go by the name it was called.
+      const program = isPath ? (command.startsWith("/") ? command : join(cwd, command)) : command;
+      refuseDenied(program, policy);
+      policy.check({ kind: "run", value: isPath ? await files.resolve(program) : program });
+      policy.check({ kind: "read", value: cwd });
+      checkVariables(Object.keys(settings.env ?? {}), policy);
+      return await raw.run(program, { ...settings, cwd });
+    },
+  };
+}
+
+/** A `--deny-run` also counts for what a link is called: `/bin/sh` is `sh`, wherever it leads. */
+function refuseDenied(program: string, policy: Policy): void {
+  try {
+    policy.check({ kind: "run", value: program });
+  } catch (error) {
+    const isUndecided = error instanceof PermissionRefused && error.flag !== ""; // the real path decides
+    if (!isUndecided) throw error;
+  }
+}
+
+function checkVariables(names: readonly string[], policy: Policy): void {
+  const name = names.find((name) => LOADER_VARIABLES.test(name));
+  if (name === undefined) return;
+  const request = { kind: "run", value: "*" } as const; // no command has this name: only --allow-run alone allows it
+  try {
+    policy.check(request);
+  } catch (error) {
+    if (!(error instanceof PermissionRefused)) throw error;
+    const why = "it decides which code a command runs";
+    throw new PermissionRefused(
+      `Setting the variable "${name}" for a command is not allowed: ${why}; add --allow-run`,
+      {
+        request,
+        flag: "--allow-run",
+      },
+    );
+  }
+}

@@ -1,0 +1,119 @@
+import type { PermissionKind } from "../core/permission.ts";
+import { messageOf, SourceError } from "../core/source_error.ts";
+import { parseNetRule } from "./net_rule.ts";
+
+/** What the flags say of one kind: all of it, and what is named. Both may be there: `--allow-net --allow-net=localhost`. */
+export interface PolicyRule {
+  readonly all: boolean;
+  readonly list: readonly string[];
+}
+
+/** What the user's `--allow-*` and `--deny-*` flags say, values as they were written. */
+export interface PolicySettings {
+  /** `--allow-all`: every kind. */
+  readonly allowAll: boolean;
+  readonly allow: { readonly [kind in PermissionKind]: PolicyRule };
+  readonly deny: { readonly [kind in PermissionKind]: PolicyRule };
+}
+
+/** A flag without its dashes; `true` when it has no value. */
+export interface PolicyFlag {
+  readonly name: string;
+  readonly value: string | true;
+}
+
+/** The kinds of permission, in the order in which they are shown. */
+export const PERMISSION_KINDS: readonly PermissionKind[] = ["read", "write", "net", "run", "env", "sys"];
+
+/** The names of the flags that `parsePolicyFlags` takes: `allow-all`, `allow-read`, `deny-read`, and so on. */
+export const POLICY_FLAG_NAMES: readonly string[] = [
+  "allow-all",
+  ...PERMISSION_KINDS.flatMap((kind) => [`allow-${kind}`, `deny-${kind}`]),
+];
+
+/**
+ * Reads the flags that say what a run may do; their meaning is Deno's (gadgets.md 3). Repeated flags add up, a list is
+ * divided by commas, and two commas stand for one in a value.
+ *
+ * @throws {SourceError} that names the flag and what is wrong with its value.
+ */
+export function parsePolicyFlags(flags: readonly PolicyFlag[]): PolicySettings {
+  let allowAll = false;
+  const allow = emptyRules();
+  const deny = emptyRules();
+  for (const flag of flags) {
+    const kind = PERMISSION_KINDS.find((kind) =>
+      flag.name === `allow-${kind}` || flag.name === `deny-${kind}`
+    );
+    if (flag.name === "allow-all" || flag.name === "A") allowAll = withoutValue(flag);
+    else if (kind === undefined) {
+      throw new SourceError(`--${flag.name}: no such permission flag`, { code: "E-flag" });
+    } else addTo(flag.name.startsWith("allow-") ? allow : deny, kind, flag);
+  }
+  return { allowAll, allow, deny };
+}
+
+/** No flags at all: the defaults of a run. */
+export const NO_POLICY_FLAGS: PolicySettings = parsePolicyFlags([]);
+
+type Rules = { [kind in PermissionKind]: PolicyRule };
+
+function emptyRules(): Rules {
+  const rule: PolicyRule = { all: false, list: [] };
+  return { read: rule, write: rule, net: rule, run: rule, env: rule, sys: rule };
+}
+
+function withoutValue(flag: PolicyFlag): true {
+  if (flag.value === true) return true;
+  const text = flag.name === "A" ? "-A" : `--${flag.name}`;
+  throw new SourceError(`${text} takes no value, found ${JSON.stringify(flag.value)}`, { code: "E-flag" });
+}
+
+function addTo(rules: Rules, kind: PermissionKind, flag: PolicyFlag): void {
+  const { all, list } = rules[kind];
+  if (flag.value === true) rules[kind] = { all: true, list };
+  else {rules[kind] = {
+      all,
+      list: [...list, ...entriesOf(flag.value).map((entry) => checked(entry, kind, flag))],
+    };}
+}
+
+/** Divides at single commas, as Deno does: `a,,b,c` is `a,b` and `c`. */
+function entriesOf(value: string): string[] {
+  const entries = [""];
+  for (const part of value.matchAll(/,,|,|[^,]+/g)) {
+    if (part[0] === ",") entries.push("");
+    else entries.push((entries.pop() ?? "") + (part[0] === ",," ? "," : part[0]));
+  }
+  return entries;
+}
+
+function checked(entry: string, kind: PermissionKind, flag: PolicyFlag): string {
+  const problem = problemOf(entry, kind, flag);
+  if (problem === undefined) return entry;
+  throw new SourceError(`--${flag.name}=${flag.value}: ${problem}`, { code: "E-flag" });
+}
+
+function problemOf(entry: string, kind: PermissionKind, flag: PolicyFlag): string | undefined {
+  if (entry === "") {
+    return `a value of the list is empty: write --${flag.name} alone for everything, or a list divided by commas`;
+  }
+  if (entry.includes("\0")) return "a value holds a NUL character";
+  if (kind === "net") return netProblem(entry);
+  if (kind === "run" && entry === "*") {
+    return `"*" is no command: write --${flag.name} alone for every command`;
+  }
+  if (kind === "env" && !/^[^=*]*\*?$/.test(entry)) {
+    return `expected the name of a variable, or its beginning with "*" at the end, found "${entry}"`;
+  }
+  return undefined;
+}
+
+function netProblem(entry: string): string | undefined {
+  try {
+    parseNetRule(entry);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}

@@ -1,0 +1,62 @@
+import { isAbsolute, relative } from "../core/path.ts";
+import { PermissionRefused, type PermissionRequest } from "../core/permission.ts";
+import { holdsPath } from "./path_rule.ts";
+
+/** What a refusal says besides the request. */
+export interface RefusalOptions {
+  /** The working folder: paths inside it are shown relative to it. */
+  readonly cwd: string;
+  /** Why, when it is not just that no flag allows it: `it is not public (loopback)`. */
+  readonly reason?: string;
+  /** The flag that forbids it; then no flag would allow it. */
+  readonly deniedBy?: string;
+}
+
+/** The error that names what was asked for and the flag to add, or the `--deny` flag that stands against it. */
+export function refusal(request: PermissionRequest, options: RefusalOptions): PermissionRefused {
+  const shown = shownValue(request, options.cwd);
+  const what = `${DOING[request.kind]} ${JSON.stringify(shown)} is not allowed`;
+  if (options.deniedBy !== undefined) {
+    return new PermissionRefused(`${what}: ${options.deniedBy} forbids it`, { request, flag: "" });
+  }
+  const flag = shellWord(`--allow-${request.kind}=${flagValue(shown)}`);
+  const why = options.reason === undefined ? "" : `${options.reason}; `;
+  return new PermissionRefused(`${what}: ${why}add ${flag}`, { request, flag });
+}
+
+const DOING: { readonly [kind in PermissionRequest["kind"]]: string } = {
+  read: "Reading",
+  write: "Writing",
+  net: "Connecting to",
+  run: "Running",
+  env: "Reading the variable",
+  sys: "Asking the system for",
+};
+
+function shownValue({ kind, value }: PermissionRequest, cwd: string): string {
+  const isPath = kind === "read" || kind === "write" || (kind === "run" && isAbsolute(value));
+  return isPath ? shownPath(value, { cwd, kind }) : value;
+}
+
+function shownPath(path: string, { cwd, kind }: { cwd: string; kind: string }): string {
+  if (!holdsPath(cwd, path)) return path;
+  const inside = relative(cwd, path) || ".";
+  return kind === "run" ? `./${inside}` : inside; // a bare word would be a command of PATH
+}
+
+/** A flag's value: a comma in it is doubled, because single ones divide the list. */
+export function flagValue(value: string): string {
+  return value.replaceAll(",", ",,");
+}
+
+/** Quotes a word for a POSIX shell when it needs it; control characters become escapes, so that none reaches a terminal. */
+export function shellWord(word: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  if (!/\p{Cc}/u.test(word)) return `'${word.replaceAll("'", `'\\''`)}'`;
+  return `$'${word.replace(/[\\']/g, "\\$&").replace(/\p{Cc}/gu, escaped)}'`;
+}
+
+/** `\u000a`: the form that both bash and zsh know inside $'...'. */
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}

@@ -1,0 +1,84 @@
+import { loadConfig } from "../catalog/config.ts";
+import type { Catalog } from "../core/catalog.ts";
+import { resolve } from "../core/path.ts";
+import type { Permissions } from "../core/permission.ts";
+import type { User } from "../core/world.ts";
+import { hostFiles } from "../host/files.ts";
+import { configFolder, realPath, workingFolder } from "../host/paths.ts";
+import { parsePolicyFlags, PERMISSION_KINDS } from "../policy/policy_flags.ts";
+import type { PolicyFlag } from "../policy/policy_flags.ts";
+import { openCatalog } from "./project.ts";
+
+/** What a catalogue is made from. */
+export interface LoadCatalogOptions {
+  /** The project root: a folder, absolute, relative to the working folder, or as a `file:` URL. Its `orrery.yaml` is read when there is one. */
+  readonly root: string | URL;
+  /** Modules of gadgets besides those of the project's folders, relative to the root or absolute. */
+  readonly files?: readonly string[];
+  /** Gadgets whose modules may be loaded into this process: by name, file or stem of the file. */
+  readonly trust?: readonly string[];
+  /** Lets what `orrery.yaml` itself grants count. Default false: only when the user accepted it before. */
+  readonly trustProject?: boolean;
+  /** What built-in gadgets may do beyond reading the root and writing its `.orrery/`; paths are relative to the root. */
+  readonly allow?: Permissions;
+  /** What they may not do, whatever is allowed. */
+  readonly deny?: Permissions;
+  /** Who answers `AskUser`. Default: nobody can be asked. */
+  readonly user?: User;
+  /** Told what was ignored, a line each. */
+  readonly onNotice?: (text: string) => void;
+}
+
+/**
+ * The catalogue of a project: the built-in gadgets, those of its folders, and `files` (gadgets.md 2). A module that is not trusted is
+ * listed and never loaded.
+ *
+ * @throws {ProblemsError} for two gadgets of one name, a missing file or folder, a name in `trust` that fits nothing, and for mistakes in
+ * `orrery.yaml`
+ *
+ * ```ts
+ * import { loadCatalog, runCalls } from "orrery";
+ *
+ * const catalog = await loadCatalog({ root: "examples/report", allow: { write: ["out"] } });
+ * console.log(catalog.maybeFind("WriteFile")?.state); // => ready
+ * for await (const event of runCalls(["!!!GADGET_START:ReadFile\n!!!ARG:path\ndata/west.json\n"], { catalog })) {
+ *   if (event.type === "run-end") console.log(event.status); // => done
+ * }
+ * ```
+ */
+export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog> {
+  const { files = [], trust = [], trustProject = false, user = nobody, onNotice = () => undefined } = options;
+  const root = realPath(await folderOf(options.root));
+  const userFolder = configFolder();
+  const config = await loadConfig(root, hostFiles({ root }), {
+    cwd: root,
+    ...(userFolder !== undefined && { userFolder }),
+  });
+  const { catalog } = await openCatalog({ root, cwd: root, config }, {
+    flags: { gadget: files, trust, "trust-project": trustProject },
+    settings: parsePolicyFlags([...flagsOf("allow", options.allow), ...flagsOf("deny", options.deny)]),
+    user,
+    notice: onNotice,
+  });
+  return catalog;
+}
+
+async function folderOf(root: string | URL): Promise<string> {
+  if (typeof root === "string") return resolve(workingFolder(), root);
+  return (await import("node:url")).fileURLToPath(root);
+}
+
+function flagsOf(verb: "allow" | "deny", permissions: Permissions = {}): PolicyFlag[] {
+  return PERMISSION_KINDS.flatMap((kind): PolicyFlag[] => {
+    const name = `${verb}-${kind}`;
+    const wanted = permissions[kind] ?? [];
+    return wanted === true
+      ? [{ name, value: true }]
+      : wanted.map((item) => ({ name, value: item.replaceAll(",", ",,") }));
+  });
+}
+
+const nobody: User = {
+  canAnswer: false,
+  ask: () => Promise.reject(new Error("Nobody can be asked: the program that runs this gave no user")),
+};

@@ -1,0 +1,92 @@
+// beautiful-mermaid reads labels with regular expressions and decodes no entities, so every character it could stumble over is
+// sent through it as one of the private use area, and put back in what it gives. A second one stands for the second cell of a
+// wide character.
+
+import type { CallGraph } from "./call_graph.ts";
+import { cellWidth } from "./cells.ts";
+import { graphMermaid } from "./graph_mermaid.ts";
+
+const FIRST_STAND_IN = 0xe000;
+const MAX_STAND_INS = 6000;
+const SECOND_CELL = "\uf8ff";
+const UNKNOWN = "?";
+
+/** Beyond this many nodes the text layout takes too long, and nobody could follow its lines. */
+const MAX_TEXT_NODES = 40;
+
+/** The graph as boxes and lines; undefined when it is too large or wider than `columns`. Edges of a cycle are left out. */
+export async function graphPicture(
+  graph: CallGraph,
+  options: { readonly columns: number },
+): Promise<string | undefined> {
+  if (graph.nodes.length === 0 || graph.nodes.length > MAX_TEXT_NODES) return undefined;
+  const { renderMermaidASCII } = await import("beautiful-mermaid");
+  const standIns = new StandIns();
+  const source = graphMermaid(graph, { label: (text) => standIns.hide(text), withCycles: false });
+  const picture = renderMermaidASCII(source, {
+    colorMode: "none",
+    paddingX: 3,
+    paddingY: 2,
+    boxBorderPadding: 0,
+  });
+  const lines = picture.split("\n").map((line) => standIns.show(line, (text) => text).trimEnd());
+  return lines.every((line) => cellWidth(line) <= options.columns) ? lines.join("\n") : undefined;
+}
+
+/** The graph as an SVG that needs nothing from the network. */
+export async function graphSvg(graph: CallGraph): Promise<string> {
+  if (graph.nodes.length === 0) {
+    return `<svg xmlns="http://www.w3.org/2000/svg" width="0" height="0"></svg>\n`;
+  }
+  const { renderMermaidSVG } = await import("beautiful-mermaid");
+  const standIns = new StandIns();
+  const source = graphMermaid(graph, { label: (text) => standIns.hide(text) });
+  const svg = await againLater(() => renderMermaidSVG(source));
+  // Its style sheet fetches a font from a server; the next font of the list is the system's own.
+  const alone = svg.replace(/^\s*@import url\([^\n]*\n/m, "");
+  return `${standIns.show(alone, escapeXml).trimEnd()}\n`;
+}
+
+const REGISTERED_MS = 20;
+
+/** Its layouts are registered by a timer where a package has a `setTimeout` of its own (Deno 2.6): there the first attempt fails. */
+async function againLater<T>(attempt: () => T): Promise<T> {
+  try {
+    return attempt();
+  } catch {
+    await new Promise((resolve) => setTimeout(resolve, REGISTERED_MS));
+    return attempt();
+  }
+}
+
+class StandIns {
+  readonly #known = new Map<string, string>();
+  readonly #characters: string[] = [];
+
+  hide(text: string): string {
+    return text.replace(/[^A-Za-z0-9_ .-]/gu, (character) => {
+      const standIn = this.#standIn(character);
+      return cellWidth(character) === 2 ? standIn + SECOND_CELL : standIn;
+    });
+  }
+
+  show(text: string, write: (character: string) => string): string {
+    return text.replaceAll(SECOND_CELL, "").replace(/[\ue000-\uf8fe]/g, (standIn) => {
+      return write(this.#characters[standIn.charCodeAt(0) - FIRST_STAND_IN] ?? UNKNOWN);
+    });
+  }
+
+  #standIn(character: string): string {
+    const known = this.#known.get(character);
+    if (known !== undefined) return known;
+    if (this.#characters.length >= MAX_STAND_INS) return "_";
+    const standIn = String.fromCharCode(FIRST_STAND_IN + this.#characters.length);
+    this.#characters.push(character);
+    this.#known.set(character, standIn);
+    return standIn;
+  }
+}
+
+function escapeXml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,26 @@
+import type { CallGraph } from "./call_graph.ts";
+import { markOf } from "./graph_mermaid.ts";
+import { graphPicture } from "./graph_picture.ts";
+import { printableLine } from "./printable.ts";
+import { table } from "./table.ts";
+
+/** The graph for a terminal: the picture, when it fits, and below it every call with what it waits for. */
+export async function graphText(graph: CallGraph, options: { readonly columns: number }): Promise<string> {
+  const picture = await graphPicture(graph, options);
+  const list = `${table(rows(graph)).join("\n")}\n`;
+  return picture === undefined ? list : `${picture}\n\n${list}`;
+}
+
+function rows(graph: CallGraph): string[][] {
+  const before: string[][] = graph.nodes.map(() => []);
+  for (const { from, to } of graph.edges) before[to]?.push(printableLine(graph.nodes[from]?.id ?? ""));
+  return graph.nodes.map((node, index) => {
+    const waits = before[index] ?? [];
+    const second = node.state === "missing" ? "never called" : printableLine(node.gadgetName);
+    return [
+      markOf(node) + printableLine(node.id),
+      second,
+      ...(waits.length === 0 ? [] : [`← ${waits.join(", ")}`]),
+    ];
+  });
+}

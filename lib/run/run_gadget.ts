@@ -1,0 +1,85 @@
+import type { GadgetContext } from "../core/gadget.ts";
+import type { AnyGadget } from "../core/gadget.ts";
+import type { Json } from "../core/json.ts";
+import { issuesText } from "../schema/issue.ts";
+import { validateInput } from "../schema/validate.ts";
+import type { Checked } from "../schema/validate.ts";
+import { resultOf } from "./call_value.ts";
+import { fillPlaceholders } from "./placeholders.ts";
+import type { ResultOf } from "./placeholders.ts";
+
+/** The parameters do not fit the gadget; one issue a line, each behind its path. */
+export class InputError extends Error {
+  override readonly name = "InputError";
+}
+
+/** One run of a gadget. */
+export interface GadgetRun {
+  readonly gadget: AnyGadget;
+  /** The parameters as the parser left them: see `treeOf`. */
+  readonly tree: unknown;
+  readonly resultOf: ResultOf;
+  readonly maxBytes: number;
+  /** The gadget is about to start: its input is there and fits. */
+  onStart(): void;
+  context(parameters: Readonly<Record<string, unknown>>): GadgetContext;
+}
+
+/**
+ * Fills the placeholders, checks the input by the gadget's schema, runs it and gives its result as JSON. Not a promise when
+ * neither the schema nor the gadget is asynchronous.
+ *
+ * @throws {PlaceholderError | InputError | ResultError} and whatever the gadget throws.
+ */
+export function runGadget(run: GadgetRun): Json | Promise<Json> {
+  const tree = fillPlaceholders(run.tree, run.resultOf);
+  const checked = validateInput(run.gadget.input, tree);
+  if (!isPromise(checked)) return perform(run, checked);
+  return checked.then((settled) => {
+    run.context({}).signal.throwIfAborted(); // the call may have timed out while its input was checked
+    return perform(run, settled);
+  });
+}
+
+function perform(run: GadgetRun, checked: Checked): Json | Promise<Json> {
+  if (!checked.ok) throw new InputError(issuesText(checked.issues));
+  const { gadget, maxBytes } = run;
+  const input: unknown = checked.value;
+  const context = run.context(isRecord(input) ? input : {});
+  run.onStart();
+  const given = invoke(gadget, input, context);
+  const asJson = (value: unknown): Json => resultOf(value, { gadgetName: gadget.name, maxBytes });
+  if (isPromise(given)) {
+    return given.then((value) => isStream(value) ? joined(value, context).then(asJson) : asJson(value));
+  }
+  return isStream(given) ? joined(given, context).then(asJson) : asJson(given);
+}
+
+/** The one place where a value that passed the gadget's schema becomes the gadget's own input type. */
+function invoke(gadget: AnyGadget, input: unknown, context: GadgetContext): unknown {
+  const run: unknown = gadget.run;
+  return typeof run === "function" ? Reflect.apply(run, gadget, [input, context]) : undefined;
+}
+
+/** A streamed result: each piece is told as it comes, and stays part of the whole. */
+async function joined(stream: AsyncIterable<unknown>, context: GadgetContext): Promise<string> {
+  const pieces: string[] = [];
+  for await (const piece of stream) {
+    context.signal.throwIfAborted();
+    pieces.push(String(piece));
+    context.log(String(piece));
+  }
+  return pieces.join("");
+}
+
+function isStream(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}
+
+function isPromise<Value>(value: Value | Promise<Value>): value is Promise<Value> {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

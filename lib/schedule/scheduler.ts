@@ -1,0 +1,380 @@
+import { systemClock } from "../core/clock.ts";
+import type { Clock } from "../core/clock.ts";
+import { cyclesOf } from "./cycles.ts";
+import { Deadlines } from "./deadlines.ts";
+import type { Deadline } from "./deadlines.ts";
+import { ReadyQueue } from "./ready_queue.ts";
+import type { Group, Place } from "./ready_queue.ts";
+
+/** What a node gets when it runs. */
+export interface NodeContext<Result> {
+  /** Aborted on timeout and when the run is aborted. */
+  readonly signal: AbortSignal;
+  /** The result of a node this one depends on; undefined for any other id. */
+  dependency(id: string): Result | undefined;
+}
+
+/** One unit of work. */
+export interface ScheduleNode<Result = unknown> {
+  readonly id: string;
+  /** Ids of the nodes that must have succeeded; they may be added later. */
+  readonly dependencies?: readonly string[];
+  /** Nodes of one group share a limit of their own. */
+  readonly group?: Group;
+  /** Nothing else runs beside it. */
+  readonly exclusive?: boolean;
+  /** Default: the schedule's. */
+  readonly timeoutMs?: number;
+  /** A result that is no promise counts at once, without a turn of the event loop. */
+  run(context: NodeContext<Result>): Result | Promise<Result>;
+}
+
+/** How a node ended: exactly one for each. */
+export type NodeOutcome<Result = unknown> =
+  | { readonly id: string; readonly status: "result"; readonly result: Result }
+  | {
+    readonly id: string;
+    readonly status: "error";
+    readonly error: unknown;
+    readonly cause: "thrown" | "timeout" | "abort";
+  }
+  | { readonly id: string; readonly status: "skip"; readonly reason: string };
+
+/** Settings of a schedule. */
+export interface ScheduleOptions {
+  /** How many nodes may run at once. Default 16. */
+  readonly concurrency?: number;
+  /** For nodes that say nothing else. Default 60,000. */
+  readonly timeoutMs?: number;
+  /** Default: the machine's. */
+  readonly clock?: Clock;
+  /** Aborts what runs and skips the rest. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a scheduler tells, in the moment it happens. */
+export interface ScheduleListener<Result> {
+  onStart?(id: string): void;
+  onOutcome(outcome: NodeOutcome<Result>): void;
+}
+
+type State = "waiting" | "ready" | "running" | "done" | "failed" | "skipped";
+
+const PAST = "Skipped: the run was aborted";
+
+/** A node with what the scheduler knows of it; the node's own view of it is `NodeContext`. */
+class Task<Result> implements NodeContext<Result>, Deadline {
+  readonly node: ScheduleNode<Result>;
+  readonly #scheduler: TaskOwner<Result>;
+  state: State = "waiting";
+  /** How many dependencies have not succeeded yet. */
+  missing = 0;
+  dependents: Task<Result>[] | undefined = undefined;
+  result: Result | undefined = undefined;
+  /** For a skipped one: the first of its chain that failed or was skipped. */
+  root: Task<Result> | undefined = undefined;
+  controller: AbortController | undefined = undefined;
+
+  constructor(node: ScheduleNode<Result>, scheduler: TaskOwner<Result>) {
+    this.node = node;
+    this.#scheduler = scheduler;
+  }
+
+  /** For deadlines: it need not be watched any more. */
+  get settled(): boolean {
+    return this.state !== "running";
+  }
+
+  get ended(): boolean {
+    return this.state === "done" || this.state === "failed" || this.state === "skipped";
+  }
+
+  get place(): Place {
+    return { group: this.node.group, exclusive: this.node.exclusive ?? false };
+  }
+
+  /** Made when asked for: most nodes never look at it. */
+  get signal(): AbortSignal {
+    this.controller ??= new AbortController();
+    return this.controller.signal;
+  }
+
+  dependency(id: string): Result | undefined {
+    return this.node.dependencies?.includes(id) ? this.#scheduler.resultOf(id) : undefined;
+  }
+
+  expire(): void {
+    this.#scheduler.timeOut(this);
+  }
+}
+
+/** What a task asks of its scheduler. */
+interface TaskOwner<Result> {
+  resultOf(id: string): Result | undefined;
+  timeOut(task: Task<Result>): void;
+}
+
+/**
+ * Runs a graph that grows while it runs (calls.md 5 and 7). A node starts the moment its last dependency has succeeded; each
+ * ends in exactly one outcome, whatever happens. Cost: O(V + E); no node makes it look at all the others.
+ */
+export class Scheduler<Result = unknown> {
+  readonly #listener: ScheduleListener<Result>;
+  readonly #timeoutMs: number;
+  readonly #deadlines: Deadlines;
+  readonly #tasks = new Map<string, Task<Result>>();
+  /** Who waits for an id that was not added yet. */
+  readonly #awaited = new Map<string, Task<Result>[]>();
+  readonly #queue: ReadyQueue<Task<Result>>;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort = (): void => this.#abort();
+  readonly #owner: TaskOwner<Result> = {
+    resultOf: (id) => this.#tasks.get(id)?.result,
+    timeOut: (task) => this.#timeOut(task),
+  };
+  #open = 0;
+  #closed = false;
+  #aborted = false;
+  #draining = false;
+  #whenDone: (() => void) | undefined;
+
+  /** All outcomes are told by then. Resolves after `close`, or an abort. */
+  readonly done: Promise<void>;
+
+  constructor(listener: ScheduleListener<Result>, options: ScheduleOptions = {}) {
+    this.#listener = listener;
+    this.#timeoutMs = options.timeoutMs ?? 60_000;
+    this.#deadlines = new Deadlines(options.clock ?? systemClock);
+    this.#queue = new ReadyQueue(options.concurrency ?? 16);
+    this.done = new Promise((resolve) => this.#whenDone = resolve);
+    this.#signal = options.signal;
+    if (this.#signal?.aborted) this.#abort();
+    else this.#signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /** @throws {TypeError} for an id that was added before, and after `close`. */
+  add(node: ScheduleNode<Result>): void {
+    const task = this.#register(node);
+    if (this.#aborted) return this.#skip(task, PAST);
+    const failed = this.#link(task);
+    if (failed !== undefined) this.#skip(task, dependsOn(rootOf(failed)), rootOf(failed));
+    this.#adopt(task);
+    if (failed === undefined && task.missing === 0) this.#enqueue(task);
+    this.#drain();
+  }
+
+  /** Adds a node that can only fail: it waits for nothing and takes no place. @throws {TypeError} as `add` does. */
+  addFailed(id: string, error: unknown): void {
+    const task = this.#register({ id, run: () => Promise.reject(error) });
+    if (this.#aborted) return this.#skip(task, PAST);
+    this.#fail(task, { error, cause: "thrown" });
+    this.#adopt(task);
+  }
+
+  /** Nothing more will be added: what waits for a node that never came, or for itself, is skipped. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const [id, waiting] of this.#awaited) {
+      for (const task of waiting) {
+        if (task.ended) continue;
+        this.#skip(task, `Skipped: depends on "${id}", which was never called`);
+        this.#skipDependents(task);
+      }
+    }
+    this.#awaited.clear();
+    this.#skipCycles();
+    this.#drain();
+    this.#maybeDone();
+  }
+
+  #register(node: ScheduleNode<Result>): Task<Result> {
+    if (this.#closed && !this.#aborted) {
+      throw new TypeError(`Cannot add node "${node.id}": the schedule is closed`);
+    }
+    if (this.#tasks.has(node.id)) throw new TypeError(`Cannot add node "${node.id}": it was added before`);
+    const task = new Task(node, this.#owner);
+    this.#tasks.set(node.id, task);
+    this.#open++;
+    return task;
+  }
+
+  /** Notes for each dependency that this task waits; gives the first one that can never succeed. */
+  #link(task: Task<Result>): Task<Result> | undefined {
+    for (const id of task.node.dependencies ?? []) {
+      const other = this.#tasks.get(id);
+      if (other === undefined) {
+        const waiting = this.#awaited.get(id);
+        if (waiting === undefined) this.#awaited.set(id, [task]);
+        else waiting.push(task);
+      } else if (other.state === "failed" || other.state === "skipped") return other;
+      else if (other.state === "done") continue;
+      else if (other.dependents === undefined) other.dependents = [task];
+      else other.dependents.push(task);
+      task.missing++;
+    }
+    return undefined;
+  }
+
+  /** Takes over those who waited for this id; when it has ended already, they end with it. */
+  #adopt(task: Task<Result>): void {
+    const waiting = this.#awaited.get(task.node.id);
+    if (waiting === undefined) return;
+    this.#awaited.delete(task.node.id);
+    task.dependents = task.dependents === undefined ? waiting : [...task.dependents, ...waiting];
+    if (task.ended) this.#skipDependents(task);
+  }
+
+  #enqueue(task: Task<Result>): void {
+    task.state = "ready";
+    this.#queue.push(task, task.place);
+  }
+
+  /** Starts what may start. Not re-entrant: a node that ends at once makes others ready for this same loop. */
+  #drain(): void {
+    if (this.#draining) return;
+    this.#draining = true;
+    try {
+      for (let task = this.#queue.take(); task !== undefined; task = this.#queue.take()) {
+        if (task.state === "ready") this.#start(task);
+      }
+    } finally {
+      this.#draining = false;
+    }
+  }
+
+  #start(task: Task<Result>): void {
+    task.state = "running";
+    this.#listener.onStart?.(task.node.id);
+    try {
+      const result = task.node.run(task);
+      if (!isPromise(result)) return task.settled ? undefined : this.#succeed(task, result);
+      this.#deadlines.add(task, task.node.timeoutMs ?? this.#timeoutMs);
+      result.then((value) => this.#resolved(task, value), (error) => this.#rejected(task, error));
+    } catch (error) {
+      if (!task.settled) this.#fail(task, { error, cause: "thrown" });
+    }
+  }
+
+  // What comes from the event loop: a node that was given up meanwhile is no longer listened to.
+
+  #resolved(task: Task<Result>, value: Result): void {
+    if (task.settled) return;
+    this.#succeed(task, value);
+    this.#goOn();
+  }
+
+  #rejected(task: Task<Result>, error: unknown): void {
+    if (task.settled) return;
+    this.#fail(task, { error, cause: "thrown" });
+    this.#goOn();
+  }
+
+  #timeOut(task: Task<Result>): void {
+    if (task.settled) return;
+    const error = new DOMException(
+      `Timed out after ${task.node.timeoutMs ?? this.#timeoutMs} ms`,
+      "TimeoutError",
+    );
+    this.#fail(task, { error, cause: "timeout" });
+    task.controller?.abort(error);
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    this.#drain();
+    this.#maybeDone();
+  }
+
+  #succeed(task: Task<Result>, result: Result): void {
+    task.result = result;
+    this.#end(task, "done", { id: task.node.id, status: "result", result });
+    for (const other of task.dependents ?? []) {
+      if (--other.missing === 0 && other.state === "waiting") this.#enqueue(other);
+    }
+    task.dependents = undefined;
+  }
+
+  #fail(task: Task<Result>, failure: { error: unknown; cause: "thrown" | "timeout" | "abort" }): void {
+    this.#end(task, "failed", { id: task.node.id, status: "error", ...failure });
+    if (!this.#aborted) this.#skipDependents(task);
+  }
+
+  #skip(task: Task<Result>, reason: string, root?: Task<Result>): void {
+    task.root = root;
+    this.#end(task, "skipped", { id: task.node.id, status: "skip", reason });
+  }
+
+  /** All that hang off a node that ended without a result, at any distance, name the first of that chain. */
+  #skipDependents(first: Task<Result>): void {
+    const open = [first];
+    const root = rootOf(first);
+    const reason = dependsOn(root);
+    for (let task = open.pop(); task !== undefined; task = open.pop()) {
+      for (const other of task.dependents ?? []) {
+        if (other.ended) continue;
+        this.#skip(other, reason, root);
+        open.push(other);
+      }
+      task.dependents = undefined;
+    }
+  }
+
+  #end(task: Task<Result>, state: "done" | "failed" | "skipped", outcome: NodeOutcome<Result>): void {
+    if (task.state === "running") this.#queue.release(task.place);
+    task.state = state;
+    this.#open--;
+    this.#listener.onOutcome(outcome);
+  }
+
+  /** When the stream has ended, what still waits for something that does not run waits for a cycle. */
+  #skipCycles(): void {
+    const waiting = [...this.#tasks.values()].filter((task) => task.state === "waiting");
+    if (waiting.length === 0) return;
+    const indexOf = new Map(waiting.map((task, index) => [task.node.id, index]));
+    const edges = waiting.map(({ node }) => (node.dependencies ?? []).flatMap((id) => indexOf.get(id) ?? []));
+    const cycles = cyclesOf(edges, (index) => waiting[index]?.node.id ?? "");
+    cycles.forEach((cycle, index) => {
+      const task = waiting[index];
+      if (cycle !== undefined && task !== undefined) this.#skip(task, `Skipped: depends on itself: ${cycle}`);
+    });
+    cycles.forEach((cycle, index) => {
+      const task = waiting[index];
+      if (cycle !== undefined && task !== undefined) this.#skipDependents(task);
+    });
+  }
+
+  #abort(): void {
+    if (this.#aborted || (this.#closed && this.#open === 0)) return;
+    this.#aborted = this.#closed = true;
+    this.#queue.clear();
+    const error = this.#signal?.reason ?? new DOMException("The run was aborted", "AbortError");
+    for (const task of this.#tasks.values()) {
+      if (task.state === "running") {
+        this.#fail(task, { error, cause: "abort" });
+        task.controller?.abort(error);
+      } else if (!task.ended) this.#skip(task, PAST);
+    }
+    this.#maybeDone();
+  }
+
+  #maybeDone(): void {
+    if (!this.#closed || this.#open > 0) return;
+    this.#deadlines.stop();
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#whenDone?.();
+  }
+}
+
+/** A node that failed, or was skipped for a reason of its own, is its own root. */
+function rootOf<Result>(task: Task<Result>): Task<Result> {
+  return task.root ?? task;
+}
+
+function dependsOn<Result>(root: Task<Result>): string {
+  return `Skipped: depends on "${root.node.id}", which ${root.state === "failed" ? "failed" : "was skipped"}`;
+}
+
+function isPromise<Result>(value: Result | Promise<Result>): value is Promise<Result> {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+}

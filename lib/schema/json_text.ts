@@ -1,0 +1,21 @@
+import { measure } from "./measure.ts";
+
+/** JSON text of an array or object, read; or why it could not be. */
+export type JsonText = { readonly value: object } | { readonly problem: string };
+
+/**
+ * Reads the JSON text of an array or object; anything else, nesting that is too deep and a name `__proto__`
+ * at any depth are problems (calls.md 3 and 7).
+ */
+export function readJsonText(text: string): JsonText {
+  if (!/^\s*[[{]/.test(text)) return { problem: "not JSON" };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { problem: `broken JSON: ${error instanceof Error ? error.message : String(error)}` };
+  }
+  if (typeof value !== "object" || value === null) return { problem: "not JSON" };
+  const { problem } = measure(value);
+  return problem === undefined ? { value } : { problem };
+}

@@ -1,0 +1,274 @@
+// A schema is copied before it is used: the validator writes into the schemas it is given (they may be
+// frozen), digs into keywords it does not know, and cannot follow every reference. The copy holds only known,
+// checked keywords, with all references as `#/$defs/rN`.
+
+import type { JsonSchema } from "../core/gadget.ts";
+import { didYouMean } from "../core/nearest.ts";
+import { shownJson, toPointer } from "./issue.ts";
+import type { Issue } from "./issue.ts";
+import {
+  KEYWORD_FORMS,
+  keywordProblem,
+  patternProblem,
+  SCHEMA_TYPES,
+  toUnicodePattern,
+} from "./schema_keywords.ts";
+import type { KeywordForm } from "./schema_keywords.ts";
+import { hasFixedValues, isMap, isSchemaNode, resolveRef, schemaEntries, schemaList } from "./schema_node.ts";
+import type { SchemaNode } from "./schema_node.ts";
+import { schemaTarget } from "./schema_target.ts";
+
+/** A checked copy of a schema, ready for use. */
+export interface PreparedSchema {
+  readonly root: JsonSchema;
+  /** True when a `default` is anywhere in it. */
+  readonly hasDefaults: boolean;
+}
+
+/** A schema that cannot be used; the pointer leads into the schema. */
+export interface BrokenSchema {
+  readonly broken: Issue;
+}
+
+const MAX_SCHEMA_LEVELS = 200;
+const prepared = new WeakMap<JsonSchema, PreparedSchema | BrokenSchema>();
+
+/** Checks a schema and makes it ready for use, once for each schema object. Never throws. */
+export function prepareSchema(schema: JsonSchema): PreparedSchema | BrokenSchema {
+  let result = prepared.get(schema);
+  if (result === undefined) {
+    result = prepare(schema);
+    prepared.set(schema, result);
+  }
+  return result;
+}
+
+function prepare(schema: JsonSchema): PreparedSchema | BrokenSchema {
+  const copy = new SchemaCopy(schema);
+  try {
+    return copy.finish();
+  } catch (error) {
+    if (error instanceof SchemaProblem) {
+      return { broken: { pointer: toPointer(error.path), message: error.message } };
+    }
+    throw error;
+  }
+}
+
+class SchemaProblem extends Error {
+  readonly path: readonly string[];
+
+  constructor(path: readonly string[], message: string) {
+    super(message);
+    this.path = path;
+  }
+}
+
+interface Target {
+  readonly name: string;
+  readonly node: unknown;
+  readonly path: readonly string[];
+}
+
+class SchemaCopy {
+  readonly #source: JsonSchema;
+  readonly #names = new Map<string, string>();
+  readonly #targets: Target[] = [];
+  readonly #places = new Map<JsonSchema, readonly string[]>();
+  readonly #open = new Set<object>();
+  #hasDefaults = false;
+
+  constructor(source: JsonSchema) {
+    this.#source = source;
+  }
+
+  finish(): PreparedSchema {
+    const top = this.#source.type === undefined ? { ...this.#source, type: "object" } : this.#source;
+    const node = this.#copy(top, []);
+    const defs: Record<string, SchemaNode> = {};
+    // Grows while it is read: a target may hold further references.
+    for (const target of this.#targets) defs[target.name] = this.#copy(target.node, target.path);
+    const root: Record<string, unknown> = typeof node === "boolean" ? {} : node;
+    root.$defs = defs;
+    this.#refuseEndless(root);
+    for (const node of this.#places.keys()) putTagsFirst(root, node);
+    return { root, hasDefaults: this.#hasDefaults };
+  }
+
+  #copy(node: unknown, path: readonly string[]): boolean | Record<string, unknown> {
+    if (typeof node === "boolean") return node;
+    if (!isMap(node)) {
+      throw new SchemaProblem(path, `found ${shownJson(node)}, expected a schema: an object, true or false`);
+    }
+    if (this.#open.has(node)) {
+      throw new SchemaProblem(path.slice(0, 8), "an object that holds itself, expected $ref for that");
+    }
+    if (path.length > MAX_SCHEMA_LEVELS) {
+      throw new SchemaProblem(path.slice(0, 8), `nested deeper than ${MAX_SCHEMA_LEVELS} levels`);
+    }
+    this.#open.add(node);
+    const out = this.#keywords(node, path);
+    this.#open.delete(node);
+    if (Object.hasOwn(out, "default")) this.#hasDefaults = true;
+    this.#places.set(out, path);
+    return tidy(out);
+  }
+
+  #keywords(node: JsonSchema, path: readonly string[]): Record<string, unknown> {
+    const out: Record<string, unknown> = {};
+    for (const [keyword, value] of Object.entries(node)) {
+      if (value === undefined) continue;
+      const form = KEYWORD_FORMS.get(keyword);
+      if (form !== undefined) out[keyword] = this.#keyword(form, value, [...path, keyword]);
+      else if (isReference(keyword)) out.$ref = this.#reference(value, [...path, keyword]);
+    }
+    return out;
+  }
+
+  #keyword(form: KeywordForm, value: unknown, path: readonly string[]): unknown {
+    switch (form) {
+      case "schema":
+        return this.#copy(value, path);
+      case "items":
+        return Array.isArray(value) ? this.#list(value, path) : this.#copy(value, path);
+      case "schemas":
+        return this.#list(value, path);
+      case "schema-map":
+        return this.#map(value, path);
+      default:
+        return checked(form, value, path);
+    }
+  }
+
+  #list(value: unknown, path: readonly string[]): unknown {
+    if (!Array.isArray(value)) {
+      throw new SchemaProblem(path, `found ${shownJson(value)}, expected a list of schemas`);
+    }
+    return value.map((item, index) => this.#copy(item, [...path, String(index)]));
+  }
+
+  #map(value: unknown, path: readonly string[]): unknown {
+    if (!isMap(value)) {
+      throw new SchemaProblem(path, `found ${shownJson(value)}, expected an object of schemas`);
+    }
+    const isPatterns = path.at(-1) === "patternProperties";
+    const entries = Object.entries(value).filter(([, schema]) => schema !== undefined).map(
+      ([key, schema]) => {
+        const problem = isPatterns ? patternProblem(key) : undefined;
+        if (problem !== undefined) throw new SchemaProblem([...path, key], problem);
+        return [isPatterns ? toUnicodePattern(key) : key, this.#copy(schema, [...path, key])] as const;
+      },
+    );
+    return Object.fromEntries(entries);
+  }
+
+  #reference(value: unknown, path: readonly string[]): string {
+    if (typeof value !== "string") {
+      throw new SchemaProblem(path, `found ${shownJson(value)}, expected a reference such as #/$defs/Name`);
+    }
+    const { $id } = this.#source;
+    const inside = typeof $id === "string" && $id !== "" && value.startsWith($id)
+      ? value.slice($id.length)
+      : value;
+    if (inside === "#" || inside === "") return "#";
+    if (!inside.startsWith("#")) {
+      throw new SchemaProblem(
+        path,
+        `${shownJson(value)} points outside of the schema, expected a reference such as #/$defs/Name`,
+      );
+    }
+    return `#/$defs/${this.#target(inside.slice(1), path)}`;
+  }
+
+  #target(fragment: string, path: readonly string[]): string {
+    const known = this.#names.get(fragment);
+    if (known !== undefined) return known;
+    const found = schemaTarget(this.#source, fragment);
+    if (found === undefined) {
+      const names = [this.#source.$defs, this.#source.definitions].flatMap((defs) =>
+        isMap(defs) ? Object.keys(defs) : []
+      );
+      const near = didYouMean(fragment.split("/").at(-1) ?? "", names);
+      throw new SchemaProblem(path, `"#${fragment}" leads nowhere in the schema.${near}`);
+    }
+    const name = `r${this.#targets.length}`;
+    this.#names.set(fragment, name);
+    this.#targets.push({ name, ...found });
+    return name;
+  }
+
+  /** A schema that means itself again at the same place would be applied without end. */
+  #refuseEndless(root: JsonSchema): void {
+    const done = new Set<JsonSchema>();
+    const open = new Set<JsonSchema>();
+    const visit = (node: SchemaNode): void => {
+      if (typeof node === "boolean" || done.has(node)) return;
+      if (open.has(node)) {
+        throw new SchemaProblem(this.#places.get(node) ?? [], "refers to itself without end");
+      }
+      open.add(node);
+      samePlaceSchemas(root, node).forEach(visit);
+      open.delete(node);
+      done.add(node);
+    };
+    for (const node of this.#places.keys()) visit(node);
+  }
+}
+
+/** The schemas that apply to the same value as this one. */
+function samePlaceSchemas(root: JsonSchema, node: JsonSchema): readonly SchemaNode[] {
+  return [
+    ...(node.$ref === undefined ? [] : [resolveRef(root, node.$ref)]),
+    ...["allOf", "anyOf", "oneOf"].flatMap((keyword) => schemaList(node[keyword])),
+    ...["not", "if", "then", "else"].map((keyword) => node[keyword]).filter(isSchemaNode),
+    ...schemaEntries(node.dependentSchemas).map(([, schema]) => schema),
+  ];
+}
+
+function isReference(keyword: string): boolean {
+  return keyword === "$ref" || keyword === "$dynamicRef" || keyword === "$recursiveRef";
+}
+
+function checked(form: KeywordForm, value: unknown, path: readonly string[]): unknown {
+  const problem = keywordProblem(form, value);
+  if (problem !== undefined) {
+    const near = form === "type" && typeof value === "string" ? didYouMean(value, SCHEMA_TYPES) : "";
+    throw new SchemaProblem(path, `found ${shownJson(value)}, ${problem}.${near}`);
+  }
+  return form === "pattern" && typeof value === "string" ? toUnicodePattern(value) : value;
+}
+
+/**
+ * Brings draft 7 tuples to `prefixItems`, and keeps integers within what a number holds exactly (calls.md 3).
+ */
+function tidy(node: Record<string, unknown>): Record<string, unknown> {
+  if (Array.isArray(node.items)) {
+    node.prefixItems = node.items;
+    delete node.items;
+    if (node.additionalItems !== undefined) node.items = node.additionalItems;
+  }
+  delete node.additionalItems;
+  const types: readonly unknown[] = Array.isArray(node.type) ? node.type : [node.type];
+  if (types.includes("integer") && !types.includes("number")) {
+    node.minimum = Math.max(Number(node.minimum ?? -Infinity), Number.MIN_SAFE_INTEGER);
+    node.maximum = Math.min(Number(node.maximum ?? Infinity), Number.MAX_SAFE_INTEGER);
+  }
+  return node;
+}
+
+/**
+ * In an alternative of a union, properties with fixed values come first: the validator then leaves a wrong
+ * one early.
+ */
+function putTagsFirst(root: JsonSchema, node: JsonSchema): void {
+  for (const branch of [...schemaList(node.anyOf), ...schemaList(node.oneOf)]) {
+    const target = typeof branch === "object" && branch.$ref !== undefined
+      ? resolveRef(root, branch.$ref)
+      : branch;
+    if (typeof target === "boolean" || target.properties === undefined) continue;
+    const entries = schemaEntries(target.properties);
+    const isTag = ([, schema]: readonly [string, SchemaNode]) => hasFixedValues(schema);
+    const ordered = [...entries.filter(isTag), ...entries.filter((entry) => !isTag(entry))];
+    Reflect.set(target, "properties", Object.fromEntries(ordered));
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * A leaf of a call's parameters: text as it was written, its type not decided yet. The gadget's schema
+ * decides.
+ */
+export class TextValue {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
+
+/**
+ * The value of a text that no schema types (calls.md 3, "Values without a schema"): on one line and with
+ * blanks around it dropped, `true` and `false` are booleans, plain numbers up to ±(2^53 - 1) are numbers, and
+ * all else stays as written.
+ */
+export function untypedValue(text: string): string | number | boolean {
+  if (text === "true") return true;
+  if (text === "false") return false;
+  const start = firstNonBlank(text);
+  const unit = text.charCodeAt(start);
+  // A digit, "-", "t" or "f": most texts need no more than this look, whatever their length.
+  const canBeTyped = (unit >= 0x30 && unit <= 0x39) || unit === 0x2d || unit === 0x74 || unit === 0x66;
+  if (!canBeTyped) return text;
+  const trimmed = text.slice(start, lastNonBlank(text) + 1);
+  if (trimmed === "true") return true;
+  if (trimmed === "false") return false;
+  if (!NUMBER.test(trimmed)) return text;
+  const number = Number(trimmed);
+  if (Math.abs(number) > Number.MAX_SAFE_INTEGER) return text;
+  return number === 0 ? 0 : number; // -0 is 0
+}
+
+/**
+ * The tree with every `TextValue` leaf read by {@linkcode untypedValue}; parts without such a leaf are not
+ * copied.
+ */
+export function untypedTree(tree: unknown): unknown {
+  if (tree instanceof TextValue) return untypedValue(tree.text);
+  return typeof tree === "object" && tree !== null ? mapChildren(tree, untypedTree) : tree;
+}
+
+/**
+ * A copy of an array or object with `convert` applied to each item or own property; the same one when nothing
+ * changed. A key such as `__proto__` stays a plain property.
+ */
+export function mapChildren(
+  container: object,
+  convert: (child: unknown, key: string | number) => unknown,
+): object {
+  if (Array.isArray(container)) {
+    const items = container.map((item: unknown, index) => convert(item, index));
+    return items.every((item, index) => item === container[index]) ? container : items;
+  }
+  const entries = Object.entries(container);
+  let changed = false;
+  const converted = entries.map(([key, child]): [string, unknown] => {
+    const value = convert(child, key);
+    if (value !== child) changed = true;
+    return [key, value];
+  });
+  return changed ? Object.fromEntries(converted) : container;
+}
+
+/** The text without blanks at both ends. */
+export function withoutBlanks(text: string): string {
+  return text.slice(firstNonBlank(text), lastNonBlank(text) + 1);
+}
+
+function firstNonBlank(text: string): number {
+  let at = 0;
+  while (isBlank(text.charCodeAt(at))) at++;
+  return at;
+}
+
+function lastNonBlank(text: string): number {
+  let at = text.length - 1;
+  while (at >= 0 && isBlank(text.charCodeAt(at))) at--;
+  return at;
+}
+
+/** A space, a tab or a CR, and nothing else (calls.md 7). */
+function isBlank(unit: number): boolean {
+  return unit === 0x20 || unit === 0x09 || unit === 0x0d;
+}

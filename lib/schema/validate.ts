@@ -1,0 +1,71 @@
+import type { JsonSchema, Schema } from "../core/gadget.ts";
+import { coercePrepared, fillDefaults } from "./coerce.ts";
+import { explainFailures } from "./explain_failures.ts";
+import type { Checked, Issue } from "./issue.ts";
+import { JsonValidator } from "./json_validator.ts";
+import { measure } from "./measure.ts";
+import { prepareSchema } from "./prepare_schema.ts";
+import type { PreparedSchema } from "./prepare_schema.ts";
+import { isStandardSchema } from "./standard_schema.ts";
+import { validateStandard } from "./validate_standard.ts";
+import { untypedTree } from "./text_value.ts";
+
+export type { Checked, Issue } from "./issue.ts";
+
+const MAX_ISSUES = 20;
+
+/**
+ * Types the leaves of a call's parameters by the gadget's schema and checks them (calls.md 3 and 7). Without
+ * a schema all leaves are read as untyped values, and everything is valid.
+ *
+ * With a JSON Schema, properties that are missing get the schema's `default`, at any depth in objects that
+ * are there. A Standard Schema fills in its own. The answer is a promise only when a Standard Schema gives
+ * one. A schema that is broken gives an issue that says where; nothing throws.
+ */
+export function validateInput(schema: Schema | undefined, tree: unknown): Checked | Promise<Checked> {
+  const { size, problem } = measure(tree);
+  if (problem !== undefined) {
+    return failed([{ pointer: "", message: `cannot read the parameters: ${problem}` }]);
+  }
+  if (schema === undefined) return { ok: true, value: untypedTree(tree) };
+  if (!isStandardSchema(schema)) return validateJson(schema, tree, size);
+  const checked = validateStandard(schema, tree);
+  return checked instanceof Promise ? checked.then(shortened) : shortened(checked);
+}
+
+function validateJson(schema: JsonSchema, tree: unknown, size: number): Checked {
+  const prepared = prepareSchema(schema);
+  if ("broken" in prepared) return failed([{ pointer: "", message: brokenText(prepared.broken) }]);
+  try {
+    return validatePrepared(prepared, tree, size);
+  } catch (error) {
+    if (error instanceof RangeError) {
+      return failed([{ pointer: "", message: "cannot be checked: nested too deep" }]);
+    }
+    throw error;
+  }
+}
+
+function validatePrepared(prepared: PreparedSchema, tree: unknown, size: number): Checked {
+  const validator = new JsonValidator(prepared, { size });
+  const typed = coercePrepared(tree, validator);
+  const value = prepared.hasDefaults ? fillDefaults(typed, validator) : typed;
+  const failures = validator.failuresOf(value);
+  return failures.length === 0
+    ? { ok: true, value }
+    : failed(explainFailures(failures, value, prepared.root));
+}
+
+function brokenText({ pointer, message }: Issue): string {
+  return `The gadget's schema is broken${pointer === "" ? "" : ` at "${pointer}"`}: ${message}`;
+}
+
+function failed(issues: readonly Issue[]): Checked {
+  return shortened({ ok: false, issues });
+}
+
+function shortened(checked: Checked): Checked {
+  if (checked.ok || checked.issues.length <= MAX_ISSUES) return checked;
+  const more = { pointer: "", message: `and ${checked.issues.length - MAX_ISSUES} more problems like these` };
+  return { ok: false, issues: [...checked.issues.slice(0, MAX_ISSUES), more] };
+}

@@ -1,0 +1,44 @@
+/**
+ * Orrery: LLM work kept in plain files. This module is the public door; everything else may change.
+ *
+ * @module
+ */
+
+export { CallParser } from "./lib/parse/call_parser.ts";
+export type { CallBlock, CallEvent, CallParserOptions } from "./lib/parse/call_parser.ts";
+export { parseCalls } from "./lib/parse/calls.ts";
+export { writeCalls } from "./lib/parse/write_calls.ts";
+export type { WritableCall } from "./lib/parse/write_calls.ts";
+export type { Markers } from "./lib/parse/markers.ts";
+
+export { schedule } from "./lib/schedule/schedule.ts";
+export type { NodeContext, NodeOutcome, ScheduleNode, ScheduleOptions } from "./lib/schedule/scheduler.ts";
+export type { Group } from "./lib/schedule/ready_queue.ts";
+
+export { defineGadget } from "./lib/schema/define_gadget.ts";
+export type {
+  AnyGadget,
+  Gadget,
+  GadgetCall,
+  GadgetContext,
+  JsonSchema,
+  Schema,
+  StandardSchema,
+} from "./lib/core/gadget.ts";
+export { createCatalog } from "./lib/catalog/create_catalog.ts";
+export { loadCatalog } from "./lib/project/load_catalog.ts";
+export type { LoadCatalogOptions } from "./lib/project/load_catalog.ts";
+export type { Catalog, CatalogEntry, GadgetSource } from "./lib/core/catalog.ts";
+
+export { runCalls } from "./lib/run/calls.ts";
+export type { RunCallsOptions } from "./lib/run/calls.ts";
+export type { CallErrorCode, RunEvent, RunEventBody, RunStatus } from "./lib/core/event.ts";
+
+export { SourceError } from "./lib/core/source_error.ts";
+export type { SourceErrorOptions, Span } from "./lib/core/source_error.ts";
+export { systemClock, virtualClock } from "./lib/core/clock.ts";
+export type { Clock, VirtualClock } from "./lib/core/clock.ts";
+export { memoryFiles } from "./lib/core/memory_files.ts";
+export type { Files } from "./lib/core/world.ts";
+export type { Json, JsonObject } from "./lib/core/json.ts";
+export type { PermissionKind, Permissions } from "./lib/core/permission.ts";

@@ -1,0 +1,122 @@
+// Runs the command line as a user would: a process of its own, with an environment of its own, so that neither the keys
+// nor the settings of whoever runs the tests reach it.
+
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The folder of the project, without a slash at its end. */
+export const PROJECT_ROOT: string = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]$/, "");
+
+/** What a run of the command line gave. */
+export interface RunResult {
+  /** 128 + the number of the signal when one ended it. */
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** How to run it. */
+export interface RunOptions {
+  /** Default: the folder of the project. */
+  readonly cwd?: string;
+  /** Default: an empty standard input. */
+  readonly stdin?: string | Uint8Array;
+  /** Added to what `testEnvironment` gives. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default 30,000. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * The program and the arguments that stand for `orrery`: the binary that `ORRERY_BINARY` names (a relative path
+ * is one from the project), else this Deno with main.ts.
+ */
+export function orreryCommand(): readonly [program: string, ...args: string[]] {
+  const binary = Deno.env.get("ORRERY_BINARY");
+  if (binary !== undefined && binary !== "") return [resolve(PROJECT_ROOT, binary)];
+  return [
+    Deno.execPath(),
+    "run",
+    "-A",
+    "--quiet",
+    "--config",
+    join(PROJECT_ROOT, "deno.json"),
+    join(PROJECT_ROOT, "main.ts"),
+  ];
+}
+
+/**
+ * Runs `orrery` with these arguments and waits for its end.
+ *
+ * @throws {Error} when it takes longer than `timeoutMs`; the message holds what it had printed.
+ */
+export function orrery(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+  return runProgram([...orreryCommand(), ...args], options);
+}
+
+/** Runs any program in the same way. */
+export async function runProgram(command: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+  const [program = "", ...args] = command;
+  const timeoutMs = options.timeoutMs ?? 30_000;
+  const child = new Deno.Command(program, {
+    args,
+    cwd: options.cwd ?? PROJECT_ROOT,
+    clearEnv: true,
+    env: { ...testEnvironment(), ...options.env },
+    stdin: options.stdin === undefined ? "null" : "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    child.kill("SIGKILL");
+  }, timeoutMs);
+  const [output] = await Promise.all([child.output(), feed(child, options.stdin)]).finally(() =>
+    clearTimeout(timer)
+  );
+  const result = { code: output.code, stdout: decode(output.stdout), stderr: decode(output.stderr) };
+  if (late) {
+    throw new Error(
+      `${
+        command.join(" ")
+      }: not done after ${timeoutMs} ms\nstdout: ${result.stdout}\nstderr: ${result.stderr}`,
+    );
+  }
+  return result;
+}
+
+/** Writes standard input; a program that does not read all of it is no error. */
+async function feed(child: Deno.ChildProcess, input: string | Uint8Array | undefined): Promise<void> {
+  if (input === undefined) return;
+  const writer = child.stdin.getWriter();
+  try {
+    await writer.write(typeof input === "string" ? new TextEncoder().encode(input) : input);
+    await writer.close();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+  }
+}
+
+/** What Deno needs to start and to find its cache, and settings folders that do not exist. */
+export function testEnvironment(): Record<string, string> {
+  const kept = [
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "DENO_DIR",
+    "XDG_CACHE_HOME",
+    "DENO_TLS_CA_STORE",
+    "SSL_CERT_FILE",
+    "SYSTEMROOT",
+  ];
+  const env: Record<string, string> = { DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" };
+  for (const name of kept) {
+    const value = Deno.env.get(name);
+    if (value !== undefined) env[name] = value;
+  }
+  const nowhere = join(Deno.env.get("TMPDIR") ?? "/tmp", "orrery-tests-no-settings");
+  return { ...env, XDG_CONFIG_HOME: nowhere, XDG_STATE_HOME: nowhere };
+}
+
+const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);

@@ -1,0 +1,148 @@
+import {
+  COMPUTED_IMPORT_ROOMS,
+  EFFECT_ROOMS,
+  IMPORT_TABLE,
+  NODE_MODULE_PLACES,
+  PURE_NODE_MODULES,
+  TEST_PACKAGES,
+} from "./import_table.ts";
+import type { ImportFact } from "./module_facts.ts";
+import { product, type Project, roomOf, type Rule, targetOf } from "./project.ts";
+
+/** Imports go the way the table says. */
+const importDirection: Rule = ({ modules }) =>
+  eachImport(modules, ({ path, room, target, line }) => {
+    if (room === undefined || target === undefined) return [];
+    const allowed = IMPORT_TABLE[room];
+    if (allowed === undefined) return [`${path}: the room "${room}" is not in the import table`];
+    const to = roomOf(target);
+    if (to === undefined) {
+      return /^(tests|examples)\//.test(target)
+        ? [`${path}:${line}: imports ${target}: product code may not import tests or examples`]
+        : [];
+    }
+    if (to === room || allowed === "all" || allowed.includes(to)) return [];
+    return [
+      `${path}:${line}: ${room} may not import ${to} (${target}); it may import ${
+        allowed.join(", ") || "nothing"
+      }`,
+    ];
+  });
+
+/** A relative import names a file of the project, and product code never comes in by the public name. */
+const importTargets: Rule = ({ modules, tree }) =>
+  eachImport(modules, ({ path, room, specifier, target, line }) => {
+    if (specifier === "orrery" && room !== undefined) {
+      return [`${path}:${line}: imports "orrery": product code imports the file it means`];
+    }
+    if (/^(\/|file:|https?:|data:|blob:)/.test(specifier)) {
+      return [`${path}:${line}: imports "${specifier}": expected a relative path or a name of deno.json`];
+    }
+    if (target === undefined || tree.has(target)) return [];
+    return [`${path}:${line}: imports "${specifier}", which is no file of the project`];
+  });
+
+/** Packages come from the import map, each into one room; those of the tests into none. */
+const packagesInOneRoom: Rule = ({ modules, imports }) => {
+  const problems: string[] = [];
+  const rooms = new Map<string, { room: string; path: string }>();
+  eachImport(modules, ({ path, room, specifier, line }) => {
+    if (
+      specifier.startsWith(".") || specifier.startsWith("node:") || specifier === "orrery" || specifier === ""
+    ) return [];
+    const name = packageName(specifier);
+    if (!Object.hasOwn(imports, name)) {
+      problems.push(`${path}:${line}: imports "${specifier}", which deno.json does not list`);
+    }
+    if (room === undefined) return [];
+    if (TEST_PACKAGES.has(name)) problems.push(`${path}:${line}: imports ${name}, which is for tests only`);
+    const first = rooms.get(name);
+    if (first === undefined) rooms.set(name, { room, path });
+    else if (first.room !== room) {
+      problems.push(
+        `${path}:${line}: ${name} is imported in ${room} and in ${first.room} (${first.path}); one room only`,
+      );
+    }
+    return [];
+  });
+  return problems;
+};
+
+/** Only lib/host touches the world; a type of Node's touches nothing. */
+const effectsInHost: Rule = ({ modules }) =>
+  product(modules).flatMap(([path, facts]) => {
+    const room = roomOf(path) ?? "";
+    if (EFFECT_ROOMS.includes(room)) return [];
+    const words = facts.effects.map(({ what, line }) => `${path}:${line}: says ${what}: only lib/host/ may`);
+    const nodes = facts.imports.filter(({ kind, specifier }) =>
+      specifier.startsWith("node:") && kind !== "type" && !mayImportNode(path, specifier)
+    )
+      .map(({ specifier, line }) => `${path}:${line}: imports ${specifier}: only lib/host/ may`);
+    const computed = facts.imports.filter(({ kind }) =>
+      kind === "computed" && !COMPUTED_IMPORT_ROOMS.includes(room)
+    )
+      .map(({ line }) =>
+        `${path}:${line}: import() of a computed name: only lib/${
+          COMPUTED_IMPORT_ROOMS.join("/ and lib/")
+        }/ may`
+      );
+    return [...words, ...nodes, ...computed];
+  });
+
+function mayImportNode(path: string, specifier: string): boolean {
+  if (PURE_NODE_MODULES.has(specifier)) return true;
+  if (!Object.hasOwn(NODE_MODULE_PLACES, specifier)) return false;
+  return (NODE_MODULE_PLACES[specifier] ?? []).some((place) => path.startsWith(place));
+}
+
+/** `orrery --version` loads no package: nothing that main.ts imports statically does. */
+const lightStart: Rule = ({ modules }) => {
+  const problems: string[] = [];
+  const seen = new Set<string>();
+  const visit = (path: string): void => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    for (const fact of modules.get(path)?.imports ?? []) {
+      if (fact.kind !== "static") continue;
+      const target = targetOf(path, fact.specifier);
+      if (target !== undefined) visit(target);
+      else if (!PURE_NODE_MODULES.has(fact.specifier)) {
+        problems.push(
+          `${path}:${fact.line}: ${fact.specifier} is loaded at every start; import it with import() where it is used`,
+        );
+      }
+    }
+  };
+  visit("main.ts");
+  return problems;
+};
+
+interface ImportPlace extends ImportFact {
+  readonly path: string;
+  readonly room: string | undefined;
+  /** The file of the project that it names, when it is relative. */
+  readonly target: string | undefined;
+}
+
+function eachImport(
+  modules: Project["modules"],
+  look: (place: ImportPlace) => readonly string[],
+): readonly string[] {
+  return [...modules].flatMap(([path, facts]) =>
+    facts.imports.flatMap((fact) =>
+      look({ ...fact, path, room: roomOf(path), target: targetOf(path, fact.specifier) })
+    )
+  );
+}
+
+const packageName = (specifier: string): string =>
+  specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/");
+
+/** The rules about what a module may import and touch. */
+export const IMPORT_RULES: Readonly<Record<string, Rule>> = {
+  importDirection,
+  importTargets,
+  packagesInOneRoom,
+  effectsInHost,
+  lightStart,
+};

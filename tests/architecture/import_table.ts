@@ -1,0 +1,63 @@
+// The rooms and what each may import: the one place where the direction of imports is written down.
+
+/** A room: a folder under lib/, gadgets/, or one of the two doors. `"all"` may import every room. */
+export const IMPORT_TABLE: Readonly<Record<string, readonly string[] | "all">> = {
+  core: [],
+  schema: ["core"],
+  schedule: ["core"],
+  render: ["core"],
+  host: ["core"],
+  policy: ["core"],
+  journal: ["core"],
+  parse: ["core", "schema"],
+  models: ["core", "schema"],
+  prompt: ["core", "schema"],
+  mcp: ["core", "schema"],
+  retrieval: ["core", "schema"],
+  catalog: ["core", "parse", "prompt", "schema"],
+  check: ["core", "parse", "catalog", "prompt"],
+  sandbox: ["core", "parse", "host"],
+  run: ["core", "parse", "prompt", "schedule", "schema", "check"],
+  server: ["core", "run", "catalog", "check", "journal", "mcp", "render"],
+  project: ["core", "catalog", "host", "policy", "gadgets"],
+  gadgets: ["core", "schema"],
+  cli: "all",
+  "mod.ts": "all",
+  "main.ts": "all",
+};
+
+/** Node's modules without an effect: every room may import them. */
+export const PURE_NODE_MODULES: ReadonlySet<string> = new Set([
+  "node:path",
+  "node:path/posix",
+  "node:url",
+  "node:util",
+]);
+
+/** Node's modules with an effect that a room other than lib/host may import. */
+export const NODE_MODULE_PLACES: Readonly<Record<string, readonly string[]>> = {
+  "node:sqlite": ["lib/journal/", "lib/retrieval/", "gadgets/sql_query.ts"],
+};
+
+/** The only room that says `Deno.` or imports any other module of Node. */
+export const EFFECT_ROOMS: readonly string[] = ["host"];
+
+/** The rooms that may load a module whose name is known at run time only. */
+export const COMPUTED_IMPORT_ROOMS: readonly string[] = ["host", "sandbox"];
+
+/** Packages that only tests and examples import. */
+export const TEST_PACKAGES: ReadonlySet<string> = new Set(["fast-check", "zod", "ipaddr.js"]);
+
+/** What may lie at the top, besides hidden files. */
+export const TOP_LEVEL: ReadonlySet<string> = new Set([
+  "deno.json",
+  "deno.lock",
+  "main.ts",
+  "mod.ts",
+  "lib",
+  "gadgets",
+  "tests",
+  "examples",
+  "README.md",
+  "LICENSE",
+]);

@@ -1,0 +1,187 @@
+// The compiled program: `deno task compile`, then `deno task test:binary`. It is run as somebody has it who downloaded it:
+// from another folder, with an empty home and no Deno on PATH.
+
+import assert from "node:assert/strict";
+import { basename, join, resolve } from "node:path";
+import { isOver, startupTable, startupWithin } from "./bench/startup.ts";
+import { exampleCases, tryExample } from "./example_cases.ts";
+import { PROJECT_ROOT, type RunOptions, runProgram, type RunResult } from "./_run.ts";
+
+const MAX_BYTES = 130_000_000;
+
+const named = Deno.env.get("ORRERY_BINARY") ?? "";
+const binary = named === "" ? undefined : resolve(PROJECT_ROOT, named);
+
+/** A folder to stand in, a home and a folder for temporary files, all empty. */
+interface Elsewhere extends AsyncDisposable {
+  readonly folder: string;
+  run(args: readonly string[], options?: RunOptions): Promise<RunResult>;
+  write(file: string, text: string): Promise<void>;
+  /** What has been left in the home and in the folder for temporary files. */
+  left(): Promise<readonly string[]>;
+}
+
+async function elsewhere(program: string): Promise<Elsewhere> {
+  const top = await Deno.makeTempDir({ prefix: "orrery binary " });
+  const [folder, home, temporary] = [join(top, "here"), join(top, "home"), join(top, "tmp")];
+  for (const path of [folder, home, temporary]) await Deno.mkdir(path);
+  const env = { HOME: home, TMPDIR: temporary, PATH: "/usr/bin:/bin", DENO_DIR: join(home, "none") };
+  return {
+    folder,
+    run: (args, options = {}) => runProgram([program, ...args], { cwd: folder, env, ...options }),
+    write: (file, text) => Deno.writeTextFile(join(folder, file), text),
+    left: async () => [...await namesIn(home), ...await namesIn(temporary)],
+    [Symbol.asyncDispose]: () => Deno.remove(top, { recursive: true }),
+  };
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name);
+}
+
+if (binary === undefined) {
+  console.log("not run here: the binary; deno task compile, then deno task test:binary");
+}
+
+/** A test of the binary; it is left out where there is none. */
+function binaryTest(name: string, test: (t: Deno.TestContext, program: string) => Promise<void>): void {
+  Deno.test({ name: `binary: ${name}`, ignore: binary === undefined, fn: (t) => test(t, binary ?? "") });
+}
+
+binaryTest("it is not too large", async (_t, program) => {
+  const { size } = await Deno.stat(program);
+  assert.ok(size <= MAX_BYTES, `${size} bytes, at most ${MAX_BYTES}`);
+});
+
+binaryTest("no Deno is within its reach", async (_t, program) => {
+  await using place = await elsewhere(program);
+  assert.notEqual(
+    (await runProgram(["sh", "-c", "command -v deno"], { env: { PATH: "/usr/bin:/bin" } })).code,
+    0,
+  );
+  const version = await place.run(["--version"]);
+  assert.match(version.stdout, /^orrery \d+\.\d+\.\d+/);
+  assert.deepEqual([version.code, version.stderr], [0, ""]);
+});
+
+binaryTest("it runs calls from a file and from a pipe", async (_t, program) => {
+  await using place = await elsewhere(program);
+  const calls = "!!!GADGET_START:Calculate\n!!!ARG:expression\n6 * 7\n!!!GADGET_END\n";
+  await place.write("one.calls", calls);
+  for (const run of [place.run(["run", "one.calls"]), place.run(["run", "-"], { stdin: calls })]) {
+    const { code, stdout, stderr } = await run;
+    assert.deepEqual([code, stdout.trim()], [0, "42"], stderr);
+  }
+});
+
+binaryTest("it leaves nothing in the home and in the folder for temporary files", async (_t, program) => {
+  await using place = await elsewhere(program);
+  await place.write("one.calls", "!!!GADGET_START:Now\n!!!GADGET_END\n");
+  for (let run = 0; run < 2; run++) assert.equal((await place.run(["run", "one.calls"])).code, 0);
+  assert.deepEqual(await place.left(), []);
+  assert.deepEqual(await namesIn(place.folder), ["one.calls"]);
+});
+
+binaryTest("it shows help, gadgets, schemas, completions and graphs", async (t, program) => {
+  await using place = await elsewhere(program);
+  await place.write(
+    "two.calls",
+    "!!!GADGET_START:Now:a\n!!!GADGET_END\n!!!GADGET_START:Now:b:a\n!!!GADGET_END\n",
+  );
+  const commands = [["--help"], ["list", "gadgets"], ["show", "gadget", "SqlQuery"], ["schema", "config"], [
+    "completions",
+    "bash",
+  ]];
+  for (const args of [...commands, ["graph", "two.calls"], ["graph", "two.calls", "--format", "svg"]]) {
+    await t.step(args.join(" "), async () => {
+      const { code, stdout, stderr } = await place.run(args);
+      assert.equal(code, 0, stderr);
+      assert.notEqual(stdout.trim(), "");
+    });
+  }
+});
+
+binaryTest("the examples print what they print elsewhere", async (t, program) => {
+  await using place = await elsewhere(program);
+  for (const example of await exampleCases()) {
+    await t.step(example.name, () => tryExample(example, place.run));
+  }
+});
+
+const SHOUT = `export default {
+  name: "Shout",
+  description: "Upper case.",
+  input: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+  run: ({ text }) => text.toUpperCase(),
+};
+`;
+const CALL_SHOUT = "!!!GADGET_START:Shout\n!!!ARG:text\nhello\n!!!GADGET_END\n";
+
+binaryTest("a gadget in a JavaScript file runs", async (_t, program) => {
+  await using place = await elsewhere(program);
+  await place.write("shout.js", SHOUT);
+  await place.write("shout.calls", CALL_SHOUT);
+  const { code, stdout, stderr } = await place.run([
+    "run",
+    "shout.calls",
+    "--gadget",
+    "shout.js",
+    "--trust",
+    "Shout",
+  ]);
+  assert.deepEqual([code, stdout.trim()], [0, "HELLO"], stderr);
+});
+
+const CANNOT: readonly (readonly [what: string, file: string, source: string, expected: RegExp])[] = [
+  ["in TypeScript", "shout.ts", SHOUT.replace("({ text })", "({ text }: { text: string })"), /TypeScript/],
+  ["that imports orrery", "shout.js", `import { defineGadget } from "orrery";\n${SHOUT}`, /"orrery"/],
+  ["that imports a package", "shout.js", `import "npm:yaml@2.9.1";\n${SHOUT}`, /npm:/],
+];
+
+for (const [what, file, source, expected] of CANNOT) {
+  binaryTest(`a gadget ${what} gives an error that says so`, async (_t, program) => {
+    await using place = await elsewhere(program);
+    await place.write(file, source);
+    await place.write("shout.calls", CALL_SHOUT);
+    const { code, stdout, stderr } = await place.run([
+      "run",
+      "shout.calls",
+      "--gadget",
+      file,
+      "--trust",
+      "Shout",
+    ]);
+    assert.notEqual(code, 0, stdout);
+    assert.match(stderr, expected);
+    assert.match(stderr, new RegExp(basename(file).replace(".", "\\.")));
+    assert.doesNotMatch(stderr, /\bat async\b|deno-compile/, "no stack trace");
+  });
+}
+
+binaryTest("it starts fast", async (_t, program) => {
+  const folder = await Deno.makeTempDir({ prefix: "orrery-empty-" });
+  try {
+    const emptyBinary = join(folder, "empty");
+    const compiled = await compileEmpty(folder, emptyBinary);
+    if (compiled.code !== 0) {
+      return console.log(`not run here: an empty program cannot be compiled: ${compiled.stderr.trim()}`);
+    }
+    const rows = await startupWithin({ binary: program, emptyBinary });
+    console.log(startupTable(rows));
+    assert.ok(!rows.some(isOver), startupTable(rows));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+async function compileEmpty(folder: string, output: string): Promise<RunResult> {
+  const script = join(folder, "empty.js");
+  await Deno.writeTextFile(script, "");
+  const flags = ["-A", "--no-check", "--no-config", "--no-lock", "--no-code-cache"];
+  const runtime = Deno.env.get("DENORT_BIN");
+  return runProgram([Deno.execPath(), "compile", ...flags, "-o", output, script], {
+    cwd: folder,
+    timeoutMs: 120_000,
+    ...(runtime === undefined ? {} : { env: { DENORT_BIN: runtime } }),
+  });
+}

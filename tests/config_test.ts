@@ -1,0 +1,377 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { checkConfig } from "../lib/catalog/check_config.ts";
+import { type Config, loadConfig, type LoadConfigOptions } from "../lib/catalog/config.ts";
+import { configSchema } from "../lib/catalog/config_schema.ts";
+import { CONFIG_TABLE } from "../lib/catalog/config_table.ts";
+import { findProjectRoot } from "../lib/catalog/project_root.ts";
+import { ProblemsError } from "../lib/core/problems_error.ts";
+import type { SourceError } from "../lib/core/source_error.ts";
+import { FileError } from "../lib/core/world.ts";
+import { hostFiles } from "../lib/host/files.ts";
+import { parseYaml } from "../lib/parse/yaml.ts";
+import { Validator } from "@cfworker/json-schema";
+
+/** Runs the test in a folder with these files. */
+async function inFolder(
+  files: Readonly<Record<string, string>>,
+  test: (folder: string) => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    for (const [path, text] of Object.entries(files)) {
+      await Deno.mkdir(join(folder, path, ".."), { recursive: true });
+      await Deno.writeTextFile(join(folder, path), text);
+    }
+    await test(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function configOf(
+  files: Readonly<Record<string, string>>,
+  options: LoadConfigOptions = {},
+): Promise<Config> {
+  const found: Config[] = [];
+  await inFolder(files, async (root) => {
+    const userFolder = options.userFolder === undefined ? {} : { userFolder: join(root, options.userFolder) };
+    const config = await loadConfig(root, hostFiles({ root }), { ...options, ...userFolder });
+    found.push(JSON.parse(JSON.stringify(config).replaceAll(root, "/root")));
+  });
+  const [config] = found;
+  assert.ok(config);
+  return config;
+}
+
+async function problemsOf(
+  files: Readonly<Record<string, string>>,
+  options: LoadConfigOptions = {},
+): Promise<readonly SourceError[]> {
+  const outcome = await configOf(files, options).then((value) => value, (error: unknown) => error);
+  assert.ok(outcome instanceof ProblemsError, `gave ${JSON.stringify(outcome)}`);
+  return outcome.problems;
+}
+
+const linesOf = (problems: readonly SourceError[]) =>
+  problems.map(({ place, message }) => `${place}: ${message}`);
+
+Deno.test("config: without a file the defaults hold, and yaml is not loaded", async () => {
+  const config = await configOf({});
+  assert.deepEqual(config, {
+    calls: { markers: { start: "!!!GADGET_START:", end: "!!!GADGET_END", arg: "!!!ARG:" } },
+    gadgets: { folders: [{ path: "/root/gadgets" }], isolation: {} },
+    grants: {},
+    limits: { concurrency: 16, timeoutMs: 60_000, resultBytes: 1_048_576 },
+    project: { grants: {}, isolation: {}, parts: {} },
+    notices: [],
+  });
+  assert.equal(await loadsYaml({}), false);
+  assert.equal(await loadsYaml({ "orrery.yaml": "limits: { turns: 3 }\n" }), true);
+});
+
+/** Whether reading the configuration of these files loads the package `yaml`: the loader's log names every module. */
+async function loadsYaml(files: Readonly<Record<string, string>>): Promise<boolean> {
+  let log = "";
+  await inFolder(files, async (root) => {
+    const [config, host] = ["../lib/catalog/config.ts", "../lib/host/files.ts"].map((path) => urlOf(path));
+    const script = join(root, "script.ts");
+    await Deno.writeTextFile(
+      script,
+      `import { loadConfig } from ${JSON.stringify(config)}; import { hostFiles } from ${
+        JSON.stringify(host)
+      };
+       const root = ${JSON.stringify(root)}; await loadConfig(root, hostFiles({ root }));`,
+    );
+    const configFile = ["--config", new URL(urlOf("../deno.json")).pathname];
+    const args = [
+      "run",
+      "--no-lock",
+      "--allow-read",
+      "--allow-env",
+      "--log-level=debug",
+      ...configFile,
+      script,
+    ];
+    const { code, stderr } = await new Deno.Command(Deno.execPath(), { args, env: { NO_COLOR: "1" } })
+      .output();
+    log = new TextDecoder().decode(stderr);
+    assert.equal(code, 0, log);
+  });
+  assert.match(log, /catalog\/config\.ts/);
+  return /yaml\/2\.\d+\.\d+\/[^\n]*\.js/.test(log);
+}
+
+const urlOf = (path: string) => new URL(path, import.meta.url).href;
+
+Deno.test("config: what is written is read", async () => {
+  const config = await configOf({
+    "orrery.yaml": `
+calls: { markers: { start: "<<<", end: ">>>" } }
+gadgets:
+  folders: [tools/, more]
+  isolation: { weather: none }
+grants: { weather: trusted }
+limits: { concurrency: 4, timeout-s: 1.5, result-bytes: 10 }
+`,
+  });
+  assert.deepEqual(config.calls.markers, { start: "<<<", end: ">>>", arg: "!!!ARG:" });
+  assert.deepEqual(config.gadgets.folders.map(({ path }) => path), ["/root/tools", "/root/more"]);
+  assert.deepEqual(config.gadgets.folders[0]?.written?.span, {
+    file: "orrery.yaml",
+    line: 4,
+    column: 13,
+    length: 6,
+  });
+  assert.deepEqual(config.limits, { concurrency: 4, timeoutMs: 1500, resultBytes: 10 });
+  assert.deepEqual(config.notices, []);
+});
+
+Deno.test("config: a project's own word is kept apart from the user's", async () => {
+  const config = await configOf({
+    "orrery.yaml": "grants: { weather: trusted }\ngadgets: { isolation: { weather: none } }\n" +
+      "mcpServers: { git: { command: git-mcp } }\nmodels: { default: a/b, providers: { x: { type: y } } }\n",
+    "user/config.yaml":
+      "grants: { mine: trusted }\ngadgets: { isolation: { mine: none }, folders: [here] }\n",
+  }, { userFolder: "user" });
+  assert.deepEqual(config.grants, { mine: "trusted" });
+  assert.deepEqual(config.gadgets.isolation, { mine: "none" });
+  assert.deepEqual(config.gadgets.folders.map(({ path }) => path), ["/root/user/here"]);
+  assert.deepEqual(config.project, {
+    grants: { weather: "trusted" },
+    isolation: { weather: "none" },
+    parts: {
+      "grants": { weather: "trusted" },
+      "gadgets.isolation": { weather: "none" },
+      "mcpServers": { git: { command: "git-mcp" } },
+      "models.providers": { x: { type: "y" } },
+    },
+  });
+});
+
+Deno.test("config: project over user over defaults", async () => {
+  const config = await configOf({
+    "orrery.yaml": "limits: { concurrency: 2 }\ncalls: { markers: { start: '<<' } }\n",
+    "user/config.yaml":
+      "limits: { concurrency: 3, timeout-s: 5 }\ncalls: { markers: { start: 'no', arg: '--' } }\n",
+  }, { userFolder: "user" });
+  assert.deepEqual(config.limits, { concurrency: 2, timeoutMs: 5000, resultBytes: 1_048_576 });
+  assert.deepEqual(config.calls.markers, { start: "<<", end: "!!!GADGET_END", arg: "--" });
+});
+
+Deno.test("config: all problems at once, each at its place", async () => {
+  const problems = await problemsOf({
+    "orrery.yaml": `limitz: {}
+limits:
+  concurency: 4
+  concurrency: "8"
+  timeout-s: 0
+  result-bytes: 1.5
+calls: []
+gadgets:
+  folders: gadgets/
+  isolation: { a: container }
+grants:
+  b: trustd
+  c: { raed: true, net: [1], read: yes }
+  d:
+`,
+    "user/config.yaml": "model: x\n",
+  }, { userFolder: "user" });
+  assert.deepEqual(linesOf(problems), [
+    'orrery.yaml:1:1: Unknown key "limitz". Did you mean "limits"?',
+    'orrery.yaml:3:3: Unknown key "concurency" in limits. Did you mean "concurrency"?',
+    'orrery.yaml:4:16: Found the text "8" for limits.concurrency, expected a whole number from 1',
+    "orrery.yaml:5:14: Found the number 0 for limits.timeout-s, expected a number above 0 to 2147483",
+    "orrery.yaml:6:17: Found the number 1.5 for limits.result-bytes, expected a whole number from 1",
+    "orrery.yaml:7:8: Found a list for calls, expected a mapping",
+    'orrery.yaml:9:12: Found the text "gadgets/" for gadgets.folders, expected a list',
+    'orrery.yaml:10:19: Found the text "container" for gadgets.isolation.a, expected "none"',
+    'orrery.yaml:12:6: Found the text "trustd" for grants.b, expected "trusted" or a mapping',
+    'orrery.yaml:13:8: Unknown key "raed" in grants.c. Did you mean "read"?',
+    "orrery.yaml:13:26: Found the number 1 for grants.c.net.0, expected text",
+    'orrery.yaml:13:36: Found the text "yes" for grants.c.read, expected true or a list',
+    'orrery.yaml:14:5: Found nothing for grants.d, expected "trusted" or a mapping',
+    'user/config.yaml:1:1: Unknown key "model". Did you mean "models"?',
+  ]);
+  assert.equal(problems[2]?.hint, "Write it without quotes.");
+  assert.equal(problems[8]?.hint, 'Did you mean "trusted"?');
+  assert.equal(problems[12]?.hint, "Give it a value, or remove the key.");
+  assert.ok(problems.every(({ source, span }) => source !== undefined && span !== undefined));
+});
+
+Deno.test("config: a file that is no configuration", async () => {
+  assert.deepEqual(linesOf(await problemsOf({ "orrery.yaml": "- a\n" })), [
+    "orrery.yaml:1:1: Found a list, expected a mapping",
+  ]);
+  assert.deepEqual(linesOf(await problemsOf({ "orrery.yaml": "a: [\n" })), [
+    "orrery.yaml:1:5: Found the end of a list or mapping in brackets too early",
+  ]);
+  assert.deepEqual(linesOf(await problemsOf({ "orrery.yaml/x": "" })), [
+    ': Cannot read "orrery.yaml": it is a folder, not a file',
+  ]);
+  assert.deepEqual((await configOf({ "orrery.yaml": "# later\n" })).limits.concurrency, 16);
+  await inFolder({}, async (root) => {
+    await Deno.writeFile(join(root, "orrery.yaml"), new Uint8Array([0x61, 0x3a, 0x20, 0xff]));
+    await assert.rejects(
+      loadConfig(root, hostFiles({ root })),
+      /Cannot read "orrery\.yaml": it is not UTF-8 text: .* offset 3/,
+    );
+  });
+});
+
+Deno.test("config: markers and folders that cannot be used are told at their place", async () => {
+  assert.deepEqual(
+    linesOf(await problemsOf({ "orrery.yaml": "calls:\n  markers: { start: 'A', end: 'AB' }\n" })),
+    [
+      'orrery.yaml:2:3: Cannot tell the markers apart: start "A" is a prefix of end "AB"',
+    ],
+  );
+  assert.deepEqual(
+    linesOf(await problemsOf({ "orrery.yaml": "gadgets: { folders: [gadgets, ../other, /etc] }\n" })),
+    [
+      "orrery.yaml:1:31: Found a gadget folder outside the project, expected one inside it",
+      "orrery.yaml:1:41: Found a gadget folder outside the project, expected one inside it",
+    ],
+  );
+});
+
+Deno.test("config: keys of later versions are ignored with a notice", async () => {
+  const config = await configOf({
+    "orrery.yaml":
+      "models: { default: script/echo }\nlimits:\n  turns: 5\n  concurrency: 3\nagents: [x]\ngrants: { a: { net: [example.com] } }\n",
+  });
+  assert.equal(config.limits.concurrency, 3);
+  assert.deepEqual(config.notices, [
+    'orrery.yaml:1:1: "models" is ignored: this version of Orrery does not use it yet',
+    'orrery.yaml:3:3: "limits.turns" is ignored: this version of Orrery does not use it yet',
+    'orrery.yaml:5:1: "agents" is ignored: this version of Orrery does not use it yet',
+    'orrery.yaml:6:11: the permissions of "a" are ignored: this version of Orrery knows the grant "trusted" only',
+  ]);
+});
+
+Deno.test("config: files are named as seen from the working folder", async () => {
+  await inFolder({ "orrery.yaml": "x: 1\n", "deep/er/y": "" }, async (root) => {
+    const outcome = await loadConfig(root, hostFiles({ root }), { cwd: join(root, "deep", "er") }).catch((
+      error: unknown,
+    ) => error);
+    assert.ok(outcome instanceof ProblemsError);
+    assert.equal(outcome.problems[0]?.place, "../../orrery.yaml:1:1");
+  });
+});
+
+const EVERYTHING = `
+models: { default: a/b, aliases: { x: a/b }, fallback: { x: [y] }, providers: { p: { type: t, baseURL: u } }, prices: { m: { input: 1 } } }
+tools-mode: blocks
+calls: { markers: { start: a, end: b, arg: c } }
+gadgets: { folders: [gadgets/], isolation: { A: none } }
+grants: { A: trusted, B: { read: true, write: [out], net: [h], env: [E], run: [r], sys: [hostname] } }
+mcpServers: { s: { command: c, args: [a], env: { E: v } }, t: { url: u, headers: { H: v } } }
+prompts: { folders: [prompts/, { path: p, prefix: q }] }
+agents: [{ name: n, model: m, system: s }, more.yaml]
+agentDefaults: { model: m }
+documents: { show-operations: true, temperature: 0.5, shell: bash }
+conversations: { collection: c.yml, timeout-s: 5 }
+limits:
+  { concurrency: 16, timeout-s: 60, turns: 10, retries: 3, tokens: 5, cost: 0.5, time-s: 9, goto: 30, tool-turns: 8,
+    shell-timeout: 120, steps: 250, result-bytes: 1048576, gadget-idle-s: 30, gadget-memory-mb: 256, runs: 64 }
+`;
+
+Deno.test("config: the schema knows every key, and says the same as the reading", async () => {
+  const validator = new Validator(configSchema() as ConstructorParameters<typeof Validator>[0], "2020-12");
+  const agrees = async (text: string) => {
+    const document = await parseYaml(text);
+    const { problems } = checkConfig(document, CONFIG_TABLE, text);
+    const { valid } = validator.validate(document.value);
+    assert.equal(
+      valid,
+      problems.length === 0,
+      `${text}\n${problems.map(({ message }) => message).join("\n")}`,
+    );
+    return valid;
+  };
+  assert.equal(await agrees(EVERYTHING), true);
+  for (
+    const text of [
+      "limitz: 1",
+      "limits: { turns: 0 }",
+      "limits: { retries: 0 }",
+      "limits: { retries: -1 }",
+      "limits: { cost: 0 }",
+      "limits: { timeout-s: 9999999 }",
+      "limits: []",
+      "tools-mode: both",
+      "grants: { a: trusted }",
+      "grants: { a: false }",
+      "grants: { a: { read: false } }",
+      "grants: { a: { ffi: true } }",
+      "gadgets: { folders: [''] }",
+      "gadgets: { isolation: { a: process } }",
+      "mcpServers: { a: { cmd: x } }",
+      "agents: [1]",
+      "agents: []",
+      "prompts: { folders: [{ path: x, other: y }] }",
+      "documents: { temperature: 3 }",
+      "documents: { show-operations: 'yes' }",
+      "{}",
+    ]
+  ) await agrees(text);
+  const keys = (of: object): readonly string[] =>
+    Object.entries(of).flatMap(([key, value]) =>
+      value?.kind === undefined ? [] : [key, ...("keys" in value ? keys(value.keys) : [])]
+    );
+  const text = JSON.stringify(configSchema());
+  for (const key of keys(CONFIG_TABLE.keys)) assert.ok(text.includes(`"${key}":{`), key);
+});
+
+Deno.test("project root: the nearest orrery.yaml, up to .git, the home folder, or a closed folder", async () => {
+  const files = {
+    "home/project/orrery.yaml": "",
+    "home/project/a/b/x": "",
+    "home/repo/.git/HEAD": "",
+    "home/repo/a/x": "",
+    "home/orrery.yaml": "",
+    "home/plain/x": "",
+    "home/worktree/.git": "gitdir: elsewhere",
+    "home/worktree/orrery.yaml": "",
+    "home/worktree/a/x": "",
+    "home/odd/orrery.yaml/x": "",
+    "home/odd/.git/x": "",
+    "out/a/x": "",
+    "orrery.yaml": "",
+  };
+  await inFolder(files, async (folder) => {
+    const { stat } = hostFiles({ root: folder });
+    const rootOf = async (path: string, home = "home", look = stat) =>
+      (await findProjectRoot(join(folder, path), { stat: look, home: join(folder, home) })).slice(
+        folder.length + 1,
+      );
+    assert.equal(await rootOf("home/project"), "home/project");
+    assert.equal(await rootOf("home/project/a/b"), "home/project");
+    assert.equal(
+      await rootOf("home/repo/a"),
+      "home/repo/a",
+      ".git ends the search before the home folder's file",
+    );
+    assert.equal(await rootOf("home/worktree/a"), "home/worktree", "a folder with .git is looked at itself");
+    assert.equal(await rootOf("home/odd"), "home/odd", "a folder named orrery.yaml is no configuration");
+    assert.equal(await rootOf("home/plain"), "home", "the home folder is looked at last");
+    assert.equal(await rootOf("home/plain", "home/plain"), "home/plain", "and nothing above it");
+    assert.equal(await rootOf("out/a"), "");
+    const closed = (path: string) =>
+      path.startsWith(join(folder, "out", "orrery"))
+        ? Promise.reject(new FileError("Cannot look", { path, code: "denied" }))
+        : stat(path);
+    assert.equal(
+      await rootOf("out/a", "home", closed),
+      "out/a",
+      "a folder that may not be read ends the search",
+    );
+    assert.equal(
+      await findProjectRoot("/", {
+        stat: () => Promise.reject(new FileError("no", { path: "/", code: "not-found" })),
+      }),
+      "/",
+    );
+  });
+});

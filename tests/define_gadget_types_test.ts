@@ -1,0 +1,262 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+import type { AnyGadget, JsonSchema, StandardSchema } from "../lib/core/gadget.ts";
+import { checkGadget, gadgetWarnings } from "../lib/schema/check_gadget.ts";
+import { defineGadget } from "../lib/schema/define_gadget.ts";
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
+
+/** Checks only when `A` and `B` are the same type. */
+function same<A, B>(isSame: Equal<A, B>): void {
+  assert.ok(isSame);
+}
+
+const fetchPage = defineGadget({
+  name: "FetchPage",
+  description: "Fetches a page.",
+  input: {
+    type: "object",
+    properties: {
+      url: { type: "string" },
+      tries: { type: "integer", default: 3 },
+      mode: { enum: ["text", "html"] },
+      version: { const: 1 },
+      tags: { type: "array", items: { type: "string" } },
+      wait: { type: ["number", "null"] },
+      either: { anyOf: [{ type: "boolean" }, { type: "number" }] },
+      options: { type: "object", properties: { deep: { type: "boolean" } }, required: ["deep"] },
+      headers: { type: "object", additionalProperties: { type: "string" } },
+      anything: {},
+      other: { $ref: "#/$defs/Other" },
+    },
+    required: ["url", "mode"],
+    $defs: { Other: { type: "string" } },
+  },
+  run(input, { log }) {
+    same<typeof input, {
+      url: string;
+      tries: number;
+      mode: "text" | "html";
+      version?: 1;
+      tags?: string[];
+      wait?: number | null;
+      either?: boolean | number;
+      options?: { deep: boolean };
+      headers?: Record<string, string>;
+      anything?: unknown;
+      other?: unknown;
+    }>(true);
+    log(input.url);
+    return input.tags?.map((tag) => tag.toUpperCase()) ?? [];
+  },
+});
+
+Deno.test("defineGadget: the input type of run follows from the schema", () => {
+  const byZod = defineGadget({
+    name: "Zod",
+    input: z.object({ n: z.number().default(3), day: z.string().transform((text) => text.length) }),
+    run({ n, day }) {
+      same<typeof n, number>(true);
+      same<typeof day, number>(true);
+      return n + day;
+    },
+  });
+  const noSchema = defineGadget({
+    name: "NoSchema",
+    run(input) {
+      same<typeof input, Record<string, unknown>>(true);
+      return null;
+    },
+  });
+  const noType = defineGadget({
+    name: "NoType",
+    input: { properties: { x: { type: "string" } } },
+    async *run({ x }) {
+      same<typeof x, string | undefined>(true);
+      yield await Promise.resolve(x);
+    },
+  });
+  const schema: JsonSchema = { type: "object" };
+  const wide = defineGadget({
+    name: "Wide",
+    input: schema,
+    run(input) {
+      same<typeof input, Record<string, unknown>>(true);
+      return input.anything ?? null;
+    },
+  });
+  const handMade: StandardSchema<unknown, { id: number }> = {
+    "~standard": { version: 1, vendor: "test", validate: () => ({ value: { id: 1 } }) },
+  };
+  const byHand = defineGadget({
+    name: "ByHand",
+    input: handMade,
+    run: ({ id }) => {
+      same<typeof id, number>(true);
+      return id;
+    },
+  });
+  const declared = defineGadget({ name: "Declared", description: "Linked later." });
+  const all: readonly AnyGadget[] = [fetchPage, byZod, noSchema, noType, wide, byHand, declared];
+  assert.deepEqual(all.map(({ name }) => name), [
+    "FetchPage",
+    "Zod",
+    "NoSchema",
+    "NoType",
+    "Wide",
+    "ByHand",
+    "Declared",
+  ]);
+});
+
+Deno.test("defineGadget: the same object comes back, frozen", () => {
+  const written = { name: "Same", run: () => 1 };
+  const gadget: unknown = defineGadget(written);
+  assert.equal(gadget, written);
+  assert.ok(Object.isFrozen(gadget));
+  assert.ok(Object.isFrozen(fetchPage));
+});
+
+const SNIPPETS: readonly (readonly [what: string, code: string, error: RegExp])[] = [
+  ["a property that is not in the schema", `run: ({ ulr }) => ulr`, /'ulr' does not exist/],
+  ["an optional property used as if it were there", `run: ({ tag }) => tag.length`, /possibly 'undefined'/],
+  ["a value outside of the enum", `run: ({ mode }) => mode === "xml"`, /no overlap/],
+  [
+    "a number used as text",
+    `run: ({ n }) => n.toUpperCase()`,
+    /'toUpperCase' does not exist on type 'number'/,
+  ],
+  ["a field with a typing error", `desciption: "x", run: () => 1`, /'desciption' does not exist/],
+  ["a time-out in words", `timeoutMs: "20s", run: () => 1`, /not assignable to type 'number'/],
+  ["an unknown permission", `permissions: { network: true }, run: () => 1`, /'network' does not exist/],
+];
+
+Deno.test("defineGadget: what must not type-check does not", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const code = await Promise.all(SNIPPETS.map(async ([, body], index) => {
+      const file = join(folder, `snippet_${index}.ts`);
+      await Deno.writeTextFile(file, snippet(body));
+      return file;
+    }));
+    const fine = join(folder, "fine.ts");
+    await Deno.writeTextFile(
+      fine,
+      snippet(`run: ({ n, mode, tag }) => n + mode.length + (tag?.length ?? 0)`),
+    );
+    const { success, output } = await typeCheck([...code, fine]);
+    assert.equal(success, false);
+    const errors = output.split("\n\n");
+    for (const [index, [what, , expected]] of SNIPPETS.entries()) {
+      const told = errors.filter((error) => error.includes(`snippet_${index}.ts`)).join("\n");
+      assert.match(told, expected, `${what}: ${told || output}`);
+    }
+    assert.ok(!output.includes("fine.ts:"), output);
+    assert.equal((await typeCheck([fine])).success, true);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+function snippet(body: string): string {
+  const module = new URL("../lib/schema/define_gadget.ts", import.meta.url);
+  const input =
+    `{ properties: { n: { type: "number" }, mode: { enum: ["a", "b"] }, tag: { type: "string" } }, required: ["n", "mode"] }`;
+  return `import { defineGadget } from "${module}";\nexport default defineGadget({ name: "G", input: ${input}, ${body} });\n`;
+}
+
+async function typeCheck(files: readonly string[]): Promise<{ success: boolean; output: string }> {
+  const config = fileURLToPath(new URL("../deno.json", import.meta.url));
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["check", "--quiet", "--no-lock", "--config", config, ...files],
+    env: { NO_COLOR: "1" },
+  }).output();
+  return { success, output: new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr) };
+}
+
+const BAD_GADGETS: readonly (readonly [gadget: unknown, message: string])[] = [
+  [undefined, "g.ts: found nothing, expected a gadget: an object with name, description, input and run"],
+  [() => 1, "g.ts: found a function, expected a gadget: an object with name, description, input and run"],
+  [[], "g.ts: found an empty array, expected a gadget: an object with name, description, input and run"],
+  [{ run: () => 1 }, "g.ts: name: missing, expected a name such as FetchPage"],
+  [
+    { name: "fetch page" },
+    `g.ts: name: found "fetch page", expected up to 64 letters, digits, "_" and "-", the first a letter or "_"`,
+  ],
+  [
+    { name: "G", desciption: "x" },
+    `g.ts: gadget "G": unknown field "desciption". Did you mean "description"?`,
+  ],
+  [{ name: "G", description: 5 }, `g.ts: gadget "G": description: found 5, expected text`],
+  [
+    { name: "G", input: "x" },
+    `g.ts: gadget "G": input: found "x", expected a JSON Schema or a Standard Schema`,
+  ],
+  [
+    { name: "G", input: { properties: { a: { type: "strng" } } } },
+    `g.ts: gadget "G": input/properties/a/type: found "strng", expected string, number, integer, boolean, null, array, object, or a list of these. Did you mean "string"?`,
+  ],
+  [
+    { name: "G", input: { type: "string" } },
+    `g.ts: gadget "G": input/type: found "string", expected "object": the parameters of a call are always an object`,
+  ],
+  [
+    { name: "G", output: { $ref: "#/$defs/Nmae", $defs: { Name: {} } } },
+    `g.ts: gadget "G": output/$ref: "#/$defs/Nmae" leads nowhere in the schema. Did you mean "Name"?`,
+  ],
+  [
+    { name: "G", permissions: { nett: true } },
+    `g.ts: gadget "G": permissions/nett: unknown permission, expected one of read, write, net, run, env, sys. Did you mean "net"?`,
+  ],
+  [{ name: "G", permissions: { ffi: true } }, `g.ts: gadget "G": permissions/ffi: cannot be asked for`],
+  [
+    { name: "G", permissions: { net: "example.com" } },
+    `g.ts: gadget "G": permissions/net: found "example.com", expected true or a list of texts`,
+  ],
+  [
+    { name: "G", timeoutMs: 0 },
+    `g.ts: gadget "G": timeoutMs: found 0, expected whole milliseconds from 1 to 2147483647`,
+  ],
+  [
+    { name: "G", maxConcurrent: 1.5 },
+    `g.ts: gadget "G": maxConcurrent: found 1.5, expected a whole number, at least 1`,
+  ],
+  [{ name: "G", exclusive: "yes" }, `g.ts: gadget "G": exclusive: found "yes", expected true or false`],
+  [
+    { name: "G", run: "echo" },
+    `g.ts: gadget "G": run: found "echo", expected a function (input, context) => result`,
+  ],
+  [
+    { name: "G", examples: [{ input: {} }, { input: 1 }] },
+    `g.ts: gadget "G": examples/1: found {"input":1}, expected { input, comment? }, with input an object`,
+  ],
+  [
+    { name: "G", timeoutMs: -1, idempotent: 1 },
+    `g.ts: gadget "G": timeoutMs: found -1, expected whole milliseconds from 1 to 2147483647\ng.ts: gadget "G": idempotent: found 1, expected true or false`,
+  ],
+];
+
+Deno.test("checkGadget: every problem is told with the file, the gadget, the field, what was found and expected", () => {
+  for (const [gadget, message] of BAD_GADGETS) {
+    assert.throws(() => checkGadget(gadget, "g.ts"), { name: "TypeError", message });
+  }
+});
+
+Deno.test("checkGadget: a plain object of a module is a gadget", () => {
+  const gadget = { name: "G", description: "", input: {}, timeoutMs: 20_000, run: () => 1 };
+  assert.equal(checkGadget(gadget, "g.ts"), gadget);
+  assert.deepEqual(gadgetWarnings(checkGadget(gadget, "g.ts")), [
+    `gadget "G" has no description: a model cannot tell what it is for`,
+  ]);
+  assert.deepEqual(gadgetWarnings(fetchPage), []);
+});
+
+Deno.test("defineGadget: throws at once when a field is wrong", () => {
+  assert.throws(() => defineGadget({ name: "G", timeoutMs: NaN }), {
+    name: "TypeError",
+    message:
+      `defineGadget: gadget "G": timeoutMs: found NaN, expected whole milliseconds from 1 to 2147483647`,
+  });
+});

@@ -1,0 +1,256 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { virtualClock } from "../lib/core/clock.ts";
+import type { Clock } from "../lib/core/clock.ts";
+import { schedule } from "../lib/schedule/schedule.ts";
+import { Scheduler } from "../lib/schedule/scheduler.ts";
+import type { NodeOutcome, ScheduleNode } from "../lib/schedule/scheduler.ts";
+
+const LIMIT = 3;
+
+interface NodeSpec {
+  readonly dependencies: readonly number[];
+  readonly takes: number;
+  readonly fails: boolean;
+  readonly obeys: boolean;
+  readonly sync: boolean;
+  readonly exclusive: boolean;
+  readonly group: number;
+  readonly timeoutMs: number;
+  readonly gapMs: number;
+}
+
+const spec: fc.Arbitrary<NodeSpec> = fc.record({
+  dependencies: fc.uniqueArray(fc.nat({ max: 14 }), { maxLength: 3 }),
+  takes: fc.nat({ max: 50 }),
+  fails: fc.nat({ max: 3 }).map((n) => n === 0),
+  obeys: fc.boolean(),
+  sync: fc.boolean(),
+  exclusive: fc.nat({ max: 5 }).map((n) => n === 0),
+  group: fc.nat({ max: 2 }),
+  timeoutMs: fc.integer({ min: 10, max: 80 }),
+  gapMs: fc.constantFrom(0, 0, 0, 7),
+});
+
+interface Seen {
+  readonly outcomes: NodeOutcome<string>[];
+  readonly starts: string[];
+  readonly running: Set<string>;
+  readonly problems: string[];
+}
+
+function nodeOf(
+  one: NodeSpec,
+  index: number,
+  world: { clock: Clock; seen: Seen; specs: readonly NodeSpec[] },
+): ScheduleNode<string> {
+  const { clock, seen, specs } = world;
+  const id = `n${index}`;
+  return {
+    id,
+    dependencies: one.dependencies.map((n) => `n${n}`),
+    exclusive: one.exclusive,
+    timeoutMs: one.timeoutMs,
+    ...(one.group === 0 ? {} : { group: { key: `g${one.group}`, limit: one.group } }),
+    run(context) {
+      seen.starts.push(id);
+      const alive = [...seen.running].map((other) => specs[Number(other.slice(1))]);
+      if (alive.length >= LIMIT) seen.problems.push(`${id} starts beside ${alive.length} others`);
+      if (alive.some((other) => other?.exclusive) || (one.exclusive && alive.length > 0)) {
+        seen.problems.push(`${id}: exclusive broken`);
+      }
+      if (one.group > 0 && alive.filter((other) => other?.group === one.group).length >= one.group) {
+        seen.problems.push(`${id}: group full`);
+      }
+      for (const n of one.dependencies) {
+        if (context.dependency(`n${n}`) !== `result of n${n}`) {
+          seen.problems.push(`${id} started without n${n}`);
+        }
+      }
+      if (one.sync && one.fails) throw new Error(`${id} failed`);
+      if (one.sync) return `result of ${id}`;
+      seen.running.add(id);
+      const sleep = one.obeys ? clock.sleep(one.takes, context.signal) : clock.sleep(one.takes);
+      return sleep.then(() => {
+        if (one.fails) throw new Error(`${id} failed`);
+        return `result of ${id}`;
+      });
+    },
+  };
+}
+
+async function runGraph(specs: readonly NodeSpec[], abortAt: number | undefined): Promise<Seen> {
+  const clock = virtualClock();
+  const seen: Seen = { outcomes: [], starts: [], running: new Set(), problems: [] };
+  const abort = new AbortController();
+  if (abortAt !== undefined) clock.sleep(abortAt).then(() => abort.abort());
+  // The class, not the stream: what runs at once is only right in the moment of each outcome.
+  const onOutcome = (outcome: NodeOutcome<string>): void => {
+    seen.running.delete(outcome.id);
+    seen.outcomes.push(outcome);
+  };
+  const scheduler = new Scheduler<string>({ onOutcome }, { concurrency: LIMIT, clock, signal: abort.signal });
+  await clock.run((async () => {
+    for (const [index, one] of specs.entries()) {
+      if (one.gapMs > 0) await clock.sleep(one.gapMs);
+      scheduler.add(nodeOf(one, index, { clock, seen, specs }));
+    }
+    scheduler.close();
+    await scheduler.done;
+  })());
+  return seen;
+}
+
+Deno.test("property: random graphs with failures, timeouts and aborts end each node exactly once and keep every limit", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(spec, { maxLength: 15, size: "max" }),
+      fc.option(fc.nat({ max: 120 }), { nil: undefined }),
+      async (specs, abortAt) => {
+        const seen = await runGraph(specs, abortAt);
+        const ids = seen.outcomes.map((outcome) => outcome.id);
+        assert.equal(new Set(ids).size, ids.length, "an outcome came twice");
+        assert.equal(ids.length, specs.length, "an outcome is missing");
+        assert.deepEqual(seen.problems, []);
+        assert.equal(new Set(seen.starts).size, seen.starts.length, "a node started twice");
+        const byId = new Map(seen.outcomes.map((outcome) => [outcome.id, outcome]));
+        for (const outcome of seen.outcomes) {
+          if (outcome.status === "skip") {
+            assert.ok(
+              !seen.starts.includes(outcome.id),
+              `${outcome.id} ran and was skipped`,
+            );
+          } else assert.ok(seen.starts.includes(outcome.id), `${outcome.id} did not run`);
+          const wanted = specs[Number(outcome.id.slice(1))]?.dependencies ?? [];
+          const allGood = wanted.every((n) => byId.get(`n${n}`)?.status === "result");
+          if (abortAt === undefined && outcome.status === "skip") {
+            assert.ok(
+              !allGood,
+              `${outcome.id} was skipped without a reason`,
+            );
+          }
+          if (outcome.status !== "skip") assert.ok(allGood, `${outcome.id} ran without its dependencies`);
+        }
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+function plain(id: string, dependencies: readonly string[] = []): ScheduleNode<string> {
+  return { id, dependencies, run: () => `result of ${id}` };
+}
+
+async function all(nodes: Iterable<ScheduleNode<string>>): Promise<Map<string, NodeOutcome<string>>> {
+  const outcomes = new Map<string, NodeOutcome<string>>();
+  for await (const outcome of schedule(nodes)) outcomes.set(outcome.id, outcome);
+  return outcomes;
+}
+
+const reasonOf = (outcome: NodeOutcome<string> | undefined): string =>
+  outcome?.status === "skip" ? outcome.reason : "not skipped";
+
+Deno.test("property: every node on a cycle names a closed walk of real dependencies that begins and ends with it", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.uniqueArray(fc.nat({ max: 9 }), { maxLength: 4 }), { minLength: 10, maxLength: 10 }),
+      async (edges) => {
+        const outcomes = await all(edges.map((deps, i) => plain(`n${i}`, deps.map((d) => `n${d}`))));
+        const reaches = closure(edges);
+        for (const [i] of edges.entries()) {
+          const reason = reasonOf(outcomes.get(`n${i}`));
+          const onCycle = reaches[i]?.has(i) === true;
+          assert.equal(reason.startsWith("Skipped: depends on itself: "), onCycle, reason);
+          if (!onCycle) continue;
+          const walk = reason.slice("Skipped: depends on itself: ".length).split(" -> ").map((id) =>
+            Number(id.slice(1))
+          );
+          assert.equal(walk[0], i);
+          assert.equal(walk.at(-1), i);
+          walk.slice(1).forEach((to, k) =>
+            assert.ok(edges[walk[k] ?? -1]?.includes(to), `${reason}: no such dependency`)
+          );
+          assert.equal(new Set(walk.slice(1)).size, walk.length - 1, `${reason}: an inner loop is left`);
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+/** Which nodes each node depends on, at any distance. */
+function closure(edges: readonly (readonly number[])[]): Set<number>[] {
+  return edges.map((_, start) => {
+    const seen = new Set<number>();
+    const open = [...(edges[start] ?? [])];
+    for (let node = open.pop(); node !== undefined; node = open.pop()) {
+      if (seen.has(node)) continue;
+      seen.add(node);
+      open.push(...(edges[node] ?? []));
+    }
+    return seen;
+  });
+}
+
+Deno.test("a long cycle is told with its middle left out, and costs no more than a long chain", async () => {
+  const size = 20_000;
+  const outcomes = await all(Array.from({ length: size }, (_, i) => plain(`n${i}`, [`n${(i + 1) % size}`])));
+  assert.equal(outcomes.size, size);
+  for (const i of [0, 1, 9_999, size - 1]) {
+    const reason = reasonOf(outcomes.get(`n${i}`));
+    assert.match(reason, /… -> /);
+    assert.ok(reason.length < 300, reason);
+    assert.ok(reason.startsWith(`Skipped: depends on itself: n${i} -> n${(i + 1) % size} -> `), reason);
+    assert.ok(reason.endsWith(` -> n${i}`), reason);
+  }
+});
+
+Deno.test("an id that comes twice ends the iteration with an error, after the outcomes", async () => {
+  const outcomes: string[] = [];
+  await assert.rejects(async () => {
+    for await (const outcome of schedule([plain("a"), plain("b"), plain("a")])) outcomes.push(outcome.id);
+  }, /Cannot add node "a": it was added before/);
+  assert.deepEqual(outcomes, ["a", "b"]);
+});
+
+Deno.test("leaving the loop early aborts what runs and closes the source", async () => {
+  let aborted = false;
+  let closed = false;
+  function* source(): Generator<ScheduleNode<string>> {
+    try {
+      yield {
+        id: "long",
+        run: ({ signal }) =>
+          new Promise((_, reject) =>
+            signal.addEventListener("abort", () => {
+              aborted = true;
+              reject(signal.reason);
+            })
+          ),
+      };
+      yield plain("short");
+    } finally {
+      closed = true;
+    }
+  }
+  for await (const outcome of schedule(source())) {
+    assert.equal(outcome.id, "short");
+    break;
+  }
+  assert.ok(aborted);
+  assert.ok(closed);
+});
+
+Deno.test("a source that never answers does not hold up an abort", async () => {
+  const abort = new AbortController();
+  async function* stuck(): AsyncGenerator<ScheduleNode<string>> {
+    yield plain("a");
+    await new Promise(() => undefined);
+  }
+  const ids: string[] = [];
+  for await (const outcome of schedule(stuck(), { signal: abort.signal })) {
+    ids.push(outcome.id);
+    abort.abort();
+  }
+  assert.deepEqual(ids, ["a"]);
+});
