@@ -375,7 +375,7 @@ Deno.test("catalogue: the compiled binary says what it cannot load, and why", as
     assert.equal(
       problemOf(loaded, "Typed"),
       'Cannot load gadget "typed" here: gadgets/typed.ts cannot run in the compiled orrery, since it is TypeScript; the binary ' +
-        'loads plain JavaScript only. Run Orrery with "deno run", where TypeScript and "orrery" work',
+        'loads plain JavaScript only. Run Orrery with "deno run", where TypeScript, "orrery" and npm: packages work',
     );
     assert.match(problemOf(loaded, "uses_orrery") ?? "", /since it imports "orrery"/);
     assert.match(problemOf(loaded, "uses_typed") ?? "", /since it imports TypeScript/);

@@ -9,6 +9,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { arrowComments, assertOutput } from "./documentation/expected_output.ts";
 import { type Fence, fencesOf, markdownOfJsDoc } from "./documentation/fences.ts";
+import { withReference } from "./documentation/reference.ts";
 import { makeWorkplace, type Workplace } from "./documentation/workplace.ts";
 import { PROJECT_ROOT } from "./_run.ts";
 
@@ -53,6 +54,11 @@ async function tryScript(place: Workplace, block: Fence, where: string): Promise
   assert.equal(run.code, wanted, `${where}: exit code ${run.code}\n${run.stdout}\n${run.stderr}`);
   if (block.expected !== undefined) assertOutput(run.stdout, block.expected.text, where);
 }
+
+Deno.test("README.md has the reference of the flag table as it is now", async () => {
+  const readme = await Deno.readTextFile(join(PROJECT_ROOT, "README.md"));
+  assert.equal(readme, withReference(readme), "deno task reference writes it anew");
+});
 
 Deno.test("fences: language, info, line and what they print", () => {
   const found = fencesOf(

@@ -11,7 +11,7 @@ import { shownPath } from "./shown_path.ts";
 /** How modules are loaded here. */
 export interface LoadModuleOptions {
   readonly importModule: (fileUrl: string) => Promise<unknown>;
-  /** The compiled binary: no TypeScript, no `orrery` to import. */
+  /** The compiled binary: no TypeScript, no `orrery` and no packages to import. */
   readonly compiled: boolean;
   readonly disk: Files;
   readonly cwd: string;
@@ -71,6 +71,7 @@ async function unfitForBinary({ path }: GadgetFile, disk: Files): Promise<string
   const text = await disk.readText(path).catch(() => "");
   const imports = (name: string) => new RegExp(`\\b(?:from|import)\\s*\\(?\\s*["']${name}["']`).test(text);
   if (imports("orrery")) return `it imports "orrery"`;
+  if (imports("npm:[^\"']*")) return "it imports an npm: package";
   return imports("\\.[^\"']*\\.ts") ? "it imports TypeScript" : undefined;
 }
 
@@ -80,7 +81,7 @@ async function unfitForBinary({ path }: GadgetFile, disk: Files): Promise<string
  */
 function notInBinary({ file, stem }: GadgetFile, why: string): string {
   return `Cannot load gadget "${stem}" here: ${file} cannot run in the compiled orrery, since ${why}; ` +
-    `the binary loads plain JavaScript only. Run Orrery with "deno run", where TypeScript and "orrery" work`;
+    `the binary loads plain JavaScript only. Run Orrery with "deno run", where TypeScript, "orrery" and npm: packages work`;
 }
 
 interface Place {

@@ -49,7 +49,7 @@ function commandMarkdown(spec: CommandSpec): string {
   return `### \`${
     usageLine(spec)
   }\`\n\n${spec.summary}\n\n| word or flag | meaning |\n| --- | --- |\n${words}${flags}${notes}` +
-    (examples === "" ? "" : `\n\`\`\`sh\n${examples}\`\`\`\n`);
+    (examples === "" ? "" : `\n\`\`\`text\n${examples}\`\`\`\n`);
 }
 
 function cell(text: string): string {

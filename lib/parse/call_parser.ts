@@ -88,6 +88,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 const BACKSLASH = 0x5c;
 const MAX_POINTERS_KEPT = 500;
+const PART_CHARS = 128;
 
 /**
  * Reads call blocks from text in chunks of any size (calls.md 1 to 4); no input makes it throw.
@@ -441,22 +442,28 @@ class UsedIds {
   }
 }
 
-/** A text that arrives in pieces. They are joined once: a long argument in small chunks stays linear. */
+/**
+ * A text that arrives in pieces. Small pieces are appended, which costs nothing until somebody reads the text; the whole is
+ * made flat part by part, so that a long argument in small chunks stays linear in time and memory.
+ */
 class Pieces {
-  #first = "";
-  #more: string[] | undefined;
+  #tail = "";
+  #parts: string[] | undefined;
 
   add(piece: string): void {
-    if (this.#first === "") this.#first = piece;
-    else if (this.#more === undefined) this.#more = [this.#first, piece];
-    else this.#more.push(piece);
+    this.#tail += piece;
+    if (this.#tail.length < PART_CHARS) return;
+    void this.#tail.charCodeAt(0); // makes it flat, and what it was made of garbage
+    if (this.#parts === undefined) this.#parts = [this.#tail];
+    else this.#parts.push(this.#tail);
+    this.#tail = "";
   }
 
   /** The whole text; from then on there is none. */
   take(): string {
-    const text = this.#more === undefined ? this.#first : this.#more.join("");
-    this.#first = "";
-    this.#more = undefined;
+    const text = this.#parts === undefined ? this.#tail : this.#parts.join("") + this.#tail;
+    this.#tail = "";
+    this.#parts = undefined;
     return text;
   }
 }
