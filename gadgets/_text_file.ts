@@ -1,6 +1,9 @@
 import { fileProblem } from "../lib/core/file_problem.ts";
+import { nearestName } from "../lib/core/nearest.ts";
+import { basename, dirname, join } from "../lib/core/path.ts";
 import { decodeUtf8 } from "../lib/core/utf8.ts";
-import type { Files } from "../lib/core/world.ts";
+import { FileError } from "../lib/core/world.ts";
+import type { FileInfo, Files } from "../lib/core/world.ts";
 import { binaryKind, looksBinary } from "./_file_kind.ts";
 import { formatBytes } from "./_words.ts";
 
@@ -19,7 +22,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
  * @throws {FileError} when it is not there, is larger than 64 MiB, or is not UTF-8 text; the message says what it is.
  */
 export async function readTextFile(files: Files, path: string, signal: AbortSignal): Promise<TextFile> {
-  const { kind, size } = await files.stat(path);
+  const { kind, size } = await look(files, path);
   if (kind === "folder") {
     throw fileProblem(path, {
       action: "read",
@@ -34,6 +37,27 @@ export async function readTextFile(files: Files, path: string, signal: AbortSign
     throw fileProblem(path, { action: "read", code: "other", reason });
   }
   return textOf(path, await files.readBytes(path, { signal }));
+}
+
+/** What is at the path; when nothing is, the error names the file of the same folder whose name is nearest. */
+async function look(files: Files, path: string): Promise<FileInfo> {
+  try {
+    return await files.stat(path);
+  } catch (error) {
+    if (!(error instanceof FileError) || error.code !== "not-found") throw error;
+    const names = await files.list(dirname(path)).catch(() => []);
+    const near = nearestName(
+      basename(path),
+      names.filter(({ kind }) => kind === "file").map(({ name }) => name),
+    );
+    const hint = near === undefined ? "" : `. Did you mean ${JSON.stringify(join(dirname(path), near))}?`;
+    throw fileProblem(path, {
+      action: "read",
+      code: "not-found",
+      reason: `no such file${hint}`,
+      cause: error,
+    });
+  }
 }
 
 function textOf(path: string, bytes: Uint8Array): TextFile {

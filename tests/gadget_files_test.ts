@@ -53,7 +53,7 @@ Deno.test("ReadFile: says why it cannot", async () => {
     },
   });
   const why = (input: Record<string, unknown>) => callError(readFile(world), input);
-  assert.equal(await why({ path: "nope.txt" }), 'Cannot look at "nope.txt": no such file or folder');
+  assert.equal(await why({ path: "absent.txt" }), 'Cannot read "absent.txt": no such file');
   assert.equal(
     await why({ path: "sub" }),
     'Cannot read "sub": it is a folder; ListFolder shows what is in it',

@@ -1,6 +1,7 @@
 // The frame at the bottom of the screen is drawn anew in place; everything else is written above it and scrolls away as usual.
 // Lines are drawn with wrapping off: should a terminal find a character wider than we do, the frame still keeps its height.
 
+import { BlankLines } from "../render/blank_lines.ts";
 import type { RunEvent } from "../core/event.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { cellWidth } from "../render/cells.ts";
@@ -39,6 +40,7 @@ class LiveScreen implements RunView {
   readonly #startedAt = performance.now();
   readonly #resize: Disposable;
   #failureText = "";
+  readonly #blankLines = new BlankLines();
   #above = "";
   #frame: readonly string[] = [];
   #spinnerFrame = 0;
@@ -57,7 +59,7 @@ class LiveScreen implements RunView {
   event(event: RunEvent): Promise<void> {
     updateLive(this.#state, event);
     this.#failureText += this.#failures.text(event);
-    if (event.type === "text-delta") this.#addText(event.text);
+    if (event.type === "text-delta") this.#addText(this.#blankLines.fold(event.text));
     return event.type === "warning" ? this.notice(warningText(event)) : Promise.resolve();
   }
 

@@ -1,5 +1,6 @@
 import type { RunEvent } from "../core/event.ts";
 import { duration } from "./duration.ts";
+import { BlankLines } from "./blank_lines.ts";
 import { longText } from "./long_text.ts";
 import { printable, printableLine } from "./printable.ts";
 import type { RunTally } from "./run_tally.ts";
@@ -19,6 +20,7 @@ export class PlainLines {
   readonly #quiet: boolean;
   readonly #calls = new Map<string, { readonly gadgetName: string; readonly ranAt: number | undefined }>();
   #tally: RunTally = emptyTally;
+  readonly #blankLines = new BlankLines();
   #atLineStart = true;
 
   constructor(options: PlainLinesOptions) {
@@ -93,7 +95,7 @@ export class PlainLines {
   }
 
   #textOutside(text: string): string {
-    const shown = printable(text);
+    const shown = printable(this.#blankLines.fold(text));
     if (shown !== "") this.#atLineStart = shown.endsWith("\n");
     return shown;
   }
