@@ -3,7 +3,7 @@ import type { JsonObject } from "../core/json.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { messageOf, SourceError } from "../core/source_error.ts";
 import { completeMarkers, type Markers } from "../parse/markers.ts";
-import type { Config, GadgetFolder } from "./config.ts";
+import type { Config, GadgetFolder } from "./config_values.ts";
 import { CONFIG_TABLE, type ConfigFile } from "./config_table.ts";
 import type { WrittenConfig } from "./read_config.ts";
 

@@ -1,4 +1,4 @@
-import { trimBlanks } from "./blanks.ts";
+import { trimBlanks } from "../core/blanks.ts";
 
 /** What a START line says (calls.md 2). */
 export interface CallHeader {

@@ -5,7 +5,7 @@
 import { TextValue, untypedValue } from "../schema/text_value.ts";
 import { readArgumentPointer } from "./argument_pointer.ts";
 import type { ArgumentPointer } from "./argument_pointer.ts";
-import { isBlank, trimBlanks } from "./blanks.ts";
+import { isBlank, trimBlanks } from "../core/blanks.ts";
 import { readCallHeader } from "./call_header.ts";
 import { readJsonBody } from "./json_body.ts";
 import { completeMarkers } from "./markers.ts";

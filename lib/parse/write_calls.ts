@@ -1,6 +1,6 @@
 import { untypedValue } from "../schema/text_value.ts";
 import { encodeSegment, readArgumentPointer } from "./argument_pointer.ts";
-import { isBlank } from "./blanks.ts";
+import { isBlank } from "../core/blanks.ts";
 import { readCallHeader } from "./call_header.ts";
 import type { CallBlock, CallParserOptions } from "./call_parser.ts";
 import { completeMarkers } from "./markers.ts";

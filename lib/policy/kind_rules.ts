@@ -1,4 +1,8 @@
-import type { PolicyRule } from "./policy_flags.ts";
+/** What the flags say of one kind: all of it, and what is named. Both may be there: `--allow-net --allow-net=localhost`. */
+export interface PolicyRule {
+  readonly all: boolean;
+  readonly list: readonly string[];
+}
 
 /** What the flags of one kind say about one value. */
 export interface KindRules {

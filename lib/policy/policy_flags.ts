@@ -1,12 +1,7 @@
 import type { PermissionKind } from "../core/permission.ts";
 import { messageOf, SourceError } from "../core/source_error.ts";
+import type { PolicyRule } from "./kind_rules.ts";
 import { parseNetRule } from "./net_rule.ts";
-
-/** What the flags say of one kind: all of it, and what is named. Both may be there: `--allow-net --allow-net=localhost`. */
-export interface PolicyRule {
-  readonly all: boolean;
-  readonly list: readonly string[];
-}
 
 /** What the user's `--allow-*` and `--deny-*` flags say, values as they were written. */
 export interface PolicySettings {

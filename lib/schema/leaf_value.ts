@@ -1,9 +1,10 @@
+import { trimBlanks } from "../core/blanks.ts";
 import type { JsonSchema } from "../core/gadget.ts";
 import { readJsonText } from "./json_text.ts";
 import type { JsonValidator } from "./json_validator.ts";
 import { resolveRef, schemaList } from "./schema_node.ts";
 import type { SchemaNode } from "./schema_node.ts";
-import { untypedValue, withoutBlanks } from "./text_value.ts";
+import { untypedValue } from "./text_value.ts";
 
 /** What a schema lets a text become: a type of JSON Schema, or `any` where it has no say. */
 type Kind = "string" | "number" | "integer" | "boolean" | "null" | "array" | "object" | "any";
@@ -55,9 +56,9 @@ const ANY: readonly Kind[] = ["any"];
 function converted(text: string, kind: Kind): readonly { readonly value: unknown }[] {
   switch (kind) {
     case "null":
-      return withoutBlanks(text) === "null" ? [{ value: null }] : [];
+      return trimBlanks(text) === "null" ? [{ value: null }] : [];
     case "boolean": {
-      const word = withoutBlanks(text);
+      const word = trimBlanks(text);
       return word === "true" || word === "false" ? [{ value: word === "true" }] : [];
     }
     case "number":

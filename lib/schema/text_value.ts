@@ -1,3 +1,5 @@
+import { isBlank, trimBlanks } from "../core/blanks.ts";
+
 /**
  * A leaf of a call's parameters: text as it was written, its type not decided yet. The gadget's schema
  * decides.
@@ -20,12 +22,13 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
 export function untypedValue(text: string): string | number | boolean {
   if (text === "true") return true;
   if (text === "false") return false;
-  const start = firstNonBlank(text);
+  let start = 0;
+  while (isBlank(text.charCodeAt(start))) start++;
   const unit = text.charCodeAt(start);
   // A digit, "-", "t" or "f": most texts need no more than this look, whatever their length.
   const canBeTyped = (unit >= 0x30 && unit <= 0x39) || unit === 0x2d || unit === 0x74 || unit === 0x66;
   if (!canBeTyped) return text;
-  const trimmed = text.slice(start, lastNonBlank(text) + 1);
+  const trimmed = trimBlanks(text);
   if (trimmed === "true") return true;
   if (trimmed === "false") return false;
   if (!NUMBER.test(trimmed)) return text;
@@ -63,26 +66,4 @@ export function mapChildren(
     return [key, value];
   });
   return changed ? Object.fromEntries(converted) : container;
-}
-
-/** The text without blanks at both ends. */
-export function withoutBlanks(text: string): string {
-  return text.slice(firstNonBlank(text), lastNonBlank(text) + 1);
-}
-
-function firstNonBlank(text: string): number {
-  let at = 0;
-  while (isBlank(text.charCodeAt(at))) at++;
-  return at;
-}
-
-function lastNonBlank(text: string): number {
-  let at = text.length - 1;
-  while (at >= 0 && isBlank(text.charCodeAt(at))) at--;
-  return at;
-}
-
-/** A space, a tab or a CR, and nothing else (calls.md 7). */
-function isBlank(unit: number): boolean {
-  return unit === 0x20 || unit === 0x09 || unit === 0x0d;
 }

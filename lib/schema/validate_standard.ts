@@ -2,6 +2,7 @@
 // found out by trying. Every leaf has a list of readings; as long as the library finds something wrong at a
 // leaf, its next reading is tried.
 
+import { trimBlanks } from "../core/blanks.ts";
 import type { StandardIssue, StandardSchema } from "../core/gadget.ts";
 import { messageOf } from "../core/source_error.ts";
 import { coerce } from "./coerce.ts";
@@ -12,7 +13,7 @@ import { readJsonText } from "./json_text.ts";
 import { numberOf } from "./leaf_value.ts";
 import { prepareSchema } from "./prepare_schema.ts";
 import { jsonSchemaOf } from "./standard_schema.ts";
-import { mapChildren, TextValue, untypedValue, withoutBlanks } from "./text_value.ts";
+import { mapChildren, TextValue, untypedValue } from "./text_value.ts";
 
 /**
  * Types the leaves of a tree by a Standard Schema and checks them; a promise only when the library gives one.
@@ -95,7 +96,7 @@ function tryReadings(schema: StandardSchema, readings: Readings): Checked | Prom
 
 /** Without a schema's word, then as text, then as everything a schema could have made of it. */
 function readingsOf(text: string): readonly unknown[] {
-  const word = withoutBlanks(text);
+  const word = trimBlanks(text);
   const readings: unknown[] = [untypedValue(text), text];
   const number = numberOf(text);
   if (number !== undefined) readings.push(number);
