@@ -12,28 +12,29 @@ export interface Place {
   readonly exclusive: boolean;
 }
 
-interface Entry<Item> extends Place {
-  readonly item: Item;
-  readonly order: number;
-}
-
 interface GroupState<Item> {
   running: number;
   /** Overtaken: they wait for a place in their group only. Each became ready before everything in the main line. */
-  readonly parked: Line<Entry<Item>>;
+  readonly parked: Line<Parked<Item>>;
+}
+
+interface Parked<Item> {
+  readonly item: Item;
+  /** Smaller became ready earlier. */
+  readonly order: number;
 }
 
 /**
  * Who starts next (calls.md 7): nodes start in the order in which they became ready. One held up only by its group is
  * overtaken; one held up by being exclusive or by the limit of the run is not, and what came after it waits behind it.
  */
-export class ReadyQueue<Item> {
+export class ReadyQueue<Item extends Place> {
   readonly #limit: number;
   readonly #groups = new Map<string, GroupState<Item>>();
   /** Groups that have a free place again and somebody waiting for it. */
   #freed: GroupState<Item>[] = [];
-  #line = new Line<Entry<Item>>();
-  #order = 0;
+  #line = new Line<Item>();
+  #parkedCount = 0;
   #running = 0;
   #exclusiveRuns = false;
 
@@ -41,8 +42,8 @@ export class ReadyQueue<Item> {
     this.#limit = limit;
   }
 
-  push(item: Item, place: Place): void {
-    this.#line.push({ item, order: this.#order++, group: place.group, exclusive: place.exclusive });
+  push(item: Item): void {
+    this.#line.push(item);
   }
 
   /** The next one that may start, which counts as running from now on; undefined when nobody may. */
@@ -50,14 +51,12 @@ export class ReadyQueue<Item> {
     if (this.#exclusiveRuns || this.#running >= this.#limit) return undefined;
     const overtaken = this.#takeFreed();
     if (overtaken !== undefined) return this.#started(overtaken);
-    for (let entry = this.#line.first; entry !== undefined; entry = this.#line.first) {
-      if (entry.exclusive && this.#running > 0) return undefined;
+    for (let item = this.#line.first; item !== undefined; item = this.#line.first) {
+      if (item.exclusive && this.#running > 0) return undefined;
       this.#line.shift();
-      const group = entry.group === undefined ? undefined : this.#stateOf(entry.group.key);
-      if (group === undefined || group.running < (entry.group?.limit ?? Infinity)) {
-        return this.#started(entry);
-      }
-      group.parked.push(entry);
+      const group = item.group === undefined ? undefined : this.#stateOf(item.group.key);
+      if (group === undefined || group.running < (item.group?.limit ?? Infinity)) return this.#started(item);
+      group.parked.push({ item, order: this.#parkedCount++ });
     }
     return undefined;
   }
@@ -79,23 +78,22 @@ export class ReadyQueue<Item> {
     this.#freed = [];
   }
 
-  #started(entry: Entry<Item>): Item {
+  #started(item: Item): Item {
     this.#running++;
-    if (entry.exclusive) this.#exclusiveRuns = true;
-    if (entry.group !== undefined) this.#stateOf(entry.group.key).running++;
-    return entry.item;
+    if (item.exclusive) this.#exclusiveRuns = true;
+    if (item.group !== undefined) this.#stateOf(item.group.key).running++;
+    return item;
   }
 
-  #takeFreed(): Entry<Item> | undefined {
+  #takeFreed(): Item | undefined {
     while (this.#freed.length > 0) {
-      const group = this.#freed.reduce((a, b) =>
-        (a.parked.first?.order ?? Infinity) <= (b.parked.first?.order ?? Infinity) ? a : b
-      );
-      const entry = group.parked.first;
+      const order = (group: GroupState<Item>): number => group.parked.first?.order ?? Infinity;
+      const group = this.#freed.reduce((a, b) => order(a) <= order(b) ? a : b);
+      const parked = group.parked.first;
       this.#freed.splice(this.#freed.indexOf(group), 1);
-      if (entry === undefined || group.running >= (entry.group?.limit ?? Infinity)) continue;
+      if (parked === undefined || group.running >= (parked.item.group?.limit ?? Infinity)) continue;
       group.parked.shift();
-      return entry;
+      return parked.item;
     }
     return undefined;
   }

@@ -63,7 +63,7 @@ type State = "waiting" | "ready" | "running" | "done" | "failed" | "skipped";
 const PAST = "Skipped: the run was aborted";
 
 /** A node with what the scheduler knows of it; the node's own view of it is `NodeContext`. */
-class Task<Result> implements NodeContext<Result>, Deadline {
+class Task<Result> implements NodeContext<Result>, Deadline, Place {
   readonly node: ScheduleNode<Result>;
   readonly #scheduler: TaskOwner<Result>;
   state: State = "waiting";
@@ -89,8 +89,12 @@ class Task<Result> implements NodeContext<Result>, Deadline {
     return this.state === "done" || this.state === "failed" || this.state === "skipped";
   }
 
-  get place(): Place {
-    return { group: this.node.group, exclusive: this.node.exclusive ?? false };
+  get group(): Group | undefined {
+    return this.node.group;
+  }
+
+  get exclusive(): boolean {
+    return this.node.exclusive ?? false;
   }
 
   /** Made when asked for: most nodes never look at it. */
@@ -227,7 +231,7 @@ export class Scheduler<Result = unknown> {
 
   #enqueue(task: Task<Result>): void {
     task.state = "ready";
-    this.#queue.push(task, task.place);
+    this.#queue.push(task);
   }
 
   /** Starts what may start. Not re-entrant: a node that ends at once makes others ready for this same loop. */
@@ -321,7 +325,7 @@ export class Scheduler<Result = unknown> {
   }
 
   #end(task: Task<Result>, state: "done" | "failed" | "skipped", outcome: NodeOutcome<Result>): void {
-    if (task.state === "running") this.#queue.release(task.place);
+    if (task.state === "running") this.#queue.release(task);
     task.state = state;
     this.#open--;
     this.#listener.onOutcome(outcome);
