@@ -1,0 +1,309 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { virtualClock } from "../lib/core/clock.ts";
+import type { CallErrorCode, RunEvent } from "../lib/core/event.ts";
+import { PermissionRefused } from "../lib/core/permission.ts";
+import { createCatalog, defineGadget, runCalls, writeCalls } from "../mod.ts";
+import type { AnyGadget, Json, RunCallsOptions } from "../mod.ts";
+
+const call = (name: string, id = "", rest = ""): string =>
+  `!!!GADGET_START:${name}:${id}\n${rest}!!!GADGET_END\n`;
+
+async function run(
+  text: string,
+  gadgets: readonly AnyGadget[],
+  options: Partial<RunCallsOptions> = {},
+): Promise<RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const event of runCalls([text], { ...options, catalog: createCatalog(gadgets) })) {
+    events.push(event);
+  }
+  return events;
+}
+
+function endOf(events: readonly RunEvent[]): RunEvent & { readonly type: "run-end" } {
+  const last = events.at(-1);
+  return last?.type === "run-end" ? last : assert.fail("the last event is no run-end");
+}
+
+const gives = (name: string, value: unknown): AnyGadget => ({ name, description: "Test.", run: () => value });
+
+Deno.test("a run's value: one result as it is, several by id, none at all", async () => {
+  const gadgets = [gives("A", 1), gives("B", { b: 2 }), gives("N", null)];
+  assert.equal(endOf(await run(call("A", "a"), gadgets)).value, 1);
+  assert.deepEqual(endOf(await run(call("A", "a") + call("B", "b") + call("N", "n"), gadgets)).value, {
+    a: 1,
+    b: { b: 2 },
+    n: null,
+  });
+  assert.deepEqual(endOf(await run(call("A", "a") + call("B", "b:a"), gadgets)).value, { b: 2 });
+  assert.equal("value" in endOf(await run("no call at all", gadgets)), false);
+  const proto = endOf(await run(call("A", "__proto__") + call("A", "a"), gadgets)).value;
+  assert.equal(JSON.stringify(proto), '{"__proto__":1,"a":1}');
+});
+
+Deno.test("every way to fail has its code, and the run goes on", async () => {
+  const refused = new PermissionRefused("Writing is not allowed", {
+    request: { kind: "write", value: "/x" },
+    flag: "--allow-write=x",
+  });
+  const gadgets: AnyGadget[] = [
+    gives("Ok", "ok"),
+    gives("Function", { a: [() => 1] }),
+    {
+      name: "Cycle",
+      description: "Test.",
+      run: () => {
+        const a: unknown[] = [];
+        a.push(a);
+        return a;
+      },
+    },
+    {
+      name: "Throws",
+      description: "Test.",
+      run: () => {
+        throw new Error("boom");
+      },
+    },
+    {
+      name: "ThrowsText",
+      description: "Test.",
+      run: () => {
+        throw "just text";
+      },
+    },
+    { name: "Refused", description: "Test.", run: () => Promise.reject(refused) },
+    { name: "Declared", description: "Test." },
+    {
+      name: "Typed",
+      description: "Test.",
+      input: { properties: { n: { type: "number" } }, required: ["n"] },
+      run: () => 1,
+    },
+  ];
+  const cases: readonly (readonly [text: string, code: CallErrorCode, error: RegExp])[] = [
+    [call("Function", "x"), "result", /The result of Function is not JSON: found a function at a\/0/],
+    [call("Cycle", "x"), "result", /not JSON: found a cycle/],
+    [call("Throws", "x"), "failed", /^boom$/],
+    [call("ThrowsText", "x"), "failed", /^just text$/],
+    [call("Refused", "x"), "permission", /Writing is not allowed/],
+    [call("Declared", "x"), "unavailable", /"Declared" is declared only/],
+    [call("Typed", "x", "!!!ARG:n\nfour\n"), "input", /^n: .*number.*four/],
+    [call("Typd", "x"), "unknown-gadget", /Did you mean "Typed"\?/],
+    [call("Ok b", "x"), "parse", /Cannot read header "Ok b:x"/],
+    [
+      call("Ok", "x:ok", "!!!ARG:v\n{{results.ok/a}}\n"),
+      "input",
+      /Cannot fill {{results.ok\/a}}: "a" is not in ok, which is a string/,
+    ],
+  ];
+  for (const [text, code, error] of cases) {
+    const events = await run(call("Ok", "ok") + text + call("Ok", "after"), gadgets);
+    const failed = events.find((event) => event.type === "call-error") ?? assert.fail(`${text}: no error`);
+    assert.equal(failed.code, code, text);
+    assert.match(failed.error, error);
+    assert.equal(failed.flag, code === "permission" ? "--allow-write=x" : undefined);
+    assert.equal(events.filter((event) => event.type === "call-result").length, 2, text);
+    assert.equal(endOf(events).status, "failed");
+  }
+});
+
+Deno.test("a result that is too long is cut at a character and says how much is missing", async () => {
+  const limits = { resultBytes: 10 };
+  const text = endOf(await run(call("A", "a"), [gives("A", "ééééééé")], { limits })).value;
+  assert.equal(text, "ééééé\n[cut: 4 of 14 bytes are missing; limits.result-bytes is 10]");
+  const list = endOf(await run(call("A", "a"), [gives("A", [1, 2, 3, 4, 5, 6])], { limits })).value;
+  assert.equal(list, "[1,2,3,4,5\n[cut: 3 of 13 bytes are missing; limits.result-bytes is 10]");
+  assert.equal(endOf(await run(call("A", "a"), [gives("A", "0123456789")], { limits })).value, "0123456789");
+});
+
+Deno.test("a streamed result is joined, told as it comes, and stops at the timeout", async () => {
+  const words = defineGadget({
+    name: "Words",
+    description: "Test.",
+    async *run() {
+      yield "one ";
+      await Promise.resolve();
+      yield "two";
+    },
+  });
+  const events = await run(call("Words", "w"), [words]);
+  assert.equal(endOf(events).value, "one two");
+  assert.deepEqual(events.flatMap((event) => event.type === "call-log" ? [event.text] : []), ["one ", "two"]);
+  const clock = virtualClock();
+  const endless = defineGadget({
+    name: "Endless",
+    description: "Test.",
+    timeoutMs: 100,
+    async *run() {
+      while (true) {
+        await clock.sleep(30);
+        yield ".";
+      }
+    },
+  });
+  const stopped = await clock.run(run(call("Endless", "e"), [endless], { clock }));
+  assert.deepEqual(stopped.map((event) => event.type), [
+    "run-start",
+    "call-open",
+    "call-run",
+    "call-log",
+    "call-log",
+    "call-log",
+    "call-error",
+    "run-end",
+  ]);
+});
+
+Deno.test("what a gadget tells after its end is not heard", async () => {
+  const clock = virtualClock();
+  const late: AnyGadget = {
+    name: "Late",
+    description: "Test.",
+    timeoutMs: 10,
+    async run(_input: unknown, context: { log(text: string): void; progress(done: number): void }) {
+      context.progress(1);
+      await clock.sleep(50);
+      context.log("too late");
+      return "too late";
+    },
+  };
+  const rest: AnyGadget = { name: "Rest", description: "Test.", run: () => clock.sleep(100) };
+  const events = await clock.run(run(call("Late", "l") + call("Rest", "r"), [late, rest], { clock }));
+  assert.equal(
+    events.map((event) => event.type).join(" "),
+    "run-start call-open call-run call-progress call-open call-run call-error call-result run-end",
+  );
+});
+
+Deno.test("a source that breaks: complete calls have run, the open block is no call, and the error is told", async () => {
+  async function* broken(): AsyncGenerator<string> {
+    yield `${call("A", "a")}!!!GADGET_START:A:open\n`;
+    await Promise.resolve();
+    throw new Error("cable cut");
+  }
+  const events: RunEvent[] = [];
+  for await (const event of runCalls(broken(), { catalog: createCatalog([gives("A", 1)]) })) {
+    events.push(event);
+  }
+  assert.equal(
+    events.map((event) => event.type).join(" "),
+    "run-start call-open call-run call-result call-open run-end",
+  );
+  const { status, error, value } = endOf(events);
+  assert.deepEqual([status, error, value], ["failed", "cable cut", 1]);
+});
+
+Deno.test("leaving the loop aborts the running gadgets and closes the source", async () => {
+  const seen: string[] = [];
+  const waits: AnyGadget = {
+    name: "Waits",
+    description: "Test.",
+    run: (_input: unknown, { signal }: { signal: AbortSignal }) =>
+      new Promise((_, reject) =>
+        signal.addEventListener("abort", () => {
+          seen.push("aborted");
+          reject(signal.reason);
+        })
+      ),
+  };
+  async function* source(): AsyncGenerator<string> {
+    try {
+      yield call("Waits", "w");
+      yield "more";
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      yield "text";
+    } finally {
+      seen.push("closed");
+    }
+  }
+  for await (const event of runCalls(source(), { catalog: createCatalog([waits]) })) {
+    if (event.type === "call-run") break;
+  }
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.deepEqual(seen.sort(), ["aborted", "closed"]);
+});
+
+Deno.test("own markers are used for reading, and dependencies and their results reach the gadget", async () => {
+  const seen: unknown[] = [];
+  const look: AnyGadget = {
+    name: "Look",
+    description: "Test.",
+    run: (input: unknown, { dependencies, invocationId }: { dependencies: unknown; invocationId: string }) =>
+      void seen.push([invocationId, input, dependencies]),
+  };
+  const markers = { start: "<<<START:", end: "<<<END:", arg: "@param:" };
+  const text = writeCalls([
+    { gadgetName: "One", invocationId: "one" },
+    {
+      gadgetName: "Look",
+      invocationId: "look",
+      dependencies: ["one"],
+      parameters: { x: "@param:y", n: "{{results.one}}" },
+    },
+  ], { markers });
+  await run(text, [gives("One", [1, 2]), look], { markers });
+  assert.deepEqual(seen, [["look", { x: "@param:y", n: [1, 2] }, { one: [1, 2] }]]);
+});
+
+const json: fc.Arbitrary<Json> = fc.jsonValue({ maxDepth: 3 }).map((value): Json =>
+  JSON.parse(JSON.stringify(value))
+);
+
+Deno.test("property: a result that is passed on by a placeholder is the value itself", async () => {
+  await fc.assert(
+    fc.asyncProperty(json.filter((value) => !JSON.stringify(value).includes("__proto__")), async (value) => {
+      const seen: unknown[] = [];
+      const look: AnyGadget = {
+        name: "Look",
+        description: "Test.",
+        run: ({ v }: { v: unknown }) => void seen.push(v),
+      };
+      await run(call("Get", "r") + call("Look", "u:r", "!!!ARG:v\n{{results.r}}\n"), [
+        gives("Get", value),
+        look,
+      ]);
+      assert.deepEqual(seen, [value]);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+Deno.test("property: however calls fail, each has exactly one outcome and the numbers have no gap", async () => {
+  const kinds = fc.constantFrom("Ok", "Throws", "Slow", "Unknown", "Bad header");
+  const calls = fc.array(fc.tuple(kinds, fc.uniqueArray(fc.nat({ max: 8 }), { maxLength: 2 })), {
+    maxLength: 9,
+    size: "max",
+  });
+  await fc.assert(
+    fc.asyncProperty(calls, fc.option(fc.nat({ max: 40 }), { nil: undefined }), async (list, abortAt) => {
+      const clock = virtualClock();
+      const gadgets: AnyGadget[] = [
+        { name: "Ok", description: "Test.", run: () => clock.sleep(7) },
+        {
+          name: "Throws",
+          description: "Test.",
+          run: () => {
+            throw new Error("no");
+          },
+        },
+        { name: "Slow", description: "Test.", timeoutMs: 20, run: () => clock.sleep(90) },
+      ];
+      const text = list.map(([name, deps], i) => call(name, `c${i}:${deps.map((d) => `c${d}`).join(",")}`))
+        .join("");
+      const abort = new AbortController();
+      if (abortAt !== undefined) clock.sleep(abortAt).then(() => abort.abort());
+      const events = await clock.run(run(text, gadgets, { clock, signal: abort.signal }));
+      const outcomes = events.flatMap((event) =>
+        event.type === "call-result" || event.type === "call-error" || event.type === "call-skip"
+          ? [event.invocationId]
+          : []
+      );
+      assert.deepEqual(outcomes.toSorted(), list.map((_, i) => `c${i}`).toSorted());
+      assert.deepEqual(events.map((event) => event.seq), events.map((_, i) => i + 1));
+      assert.ok(events.every((event, i) => i === 0 || event.at >= (events[i - 1]?.at ?? 0)));
+    }),
+    { numRuns: 300 },
+  );
+});
