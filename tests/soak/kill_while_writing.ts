@@ -1,0 +1,58 @@
+// A file that a gadget writes is there whole, old or new, at whatever moment the process is killed.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { orreryCommand, testEnvironment } from "../_run.ts";
+
+const KILLS = 60;
+const BYTES = 8_000_000;
+
+/** Kills `orrery run` with SIGKILL at moments spread over its whole life; gives what was seen. */
+export async function killWhileWriting(): Promise<string> {
+  const folder = await Deno.makeTempDir({ prefix: "orrery-kill-" });
+  try {
+    const whole = new Set<string>();
+    let killed = 0;
+    await Deno.writeTextFile(join(folder, "big.txt"), contentOf(0));
+    const lifeMs = await runOnce(folder, 1, undefined);
+    for (let i = 0; i < KILLS; i++) {
+      if (await runOnce(folder, i + 2, lifeMs * (0.3 + 0.8 * i / KILLS)) < 0) killed++;
+      const text = await Deno.readTextFile(join(folder, "big.txt"));
+      assert.equal(text.length, BYTES, `after kill ${i}: ${text.length} of ${BYTES} characters`);
+      assert.equal(text, text[0]?.repeat(BYTES), `after kill ${i}: two versions are mixed`);
+      whole.add(text[0] ?? "");
+    }
+    assert.ok(killed > KILLS / 4, `only ${killed} of ${KILLS} runs were killed before their end`);
+    assert.ok(whole.size > 2, "no run that was killed late had written its file");
+    return `${killed} of ${KILLS} runs killed, the file was whole each time, in ${whole.size} versions`;
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+function contentOf(version: number): string {
+  return String.fromCharCode(97 + version % 26).repeat(BYTES);
+}
+
+/** The milliseconds of a whole run; -1 when it was killed before. */
+async function runOnce(folder: string, version: number, killAfterMs: number | undefined): Promise<number> {
+  const [program, ...args] = orreryCommand();
+  const text = `!!!GADGET_START:WriteFile\n!!!ARG:path\nbig.txt\n!!!ARG:content\n${
+    contentOf(version)
+  }\n!!!GADGET_END\n`;
+  await Deno.writeTextFile(join(folder, "write.calls"), text);
+  const start = performance.now();
+  const child = new Deno.Command(program, {
+    args: [...args, "run", "write.calls", "--quiet", "--allow-write=."],
+    cwd: folder,
+    clearEnv: true,
+    env: testEnvironment(),
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  const timer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), killAfterMs);
+  const { signal } = await child.status;
+  clearTimeout(timer);
+  return signal === null ? performance.now() - start : -1;
+}

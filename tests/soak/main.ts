@@ -1,0 +1,9 @@
+// deno task soak: what takes long. Each part throws when something was lost or grew.
+
+import { killWhileWriting } from "./kill_while_writing.ts";
+import { manyCalls } from "./many_calls.ts";
+
+for (const [name, part] of Object.entries({ killWhileWriting, manyCalls })) {
+  const start = performance.now();
+  console.log(`${name}: ${await part()} (${((performance.now() - start) / 1000).toFixed(1)} s)`);
+}
