@@ -88,7 +88,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 const BACKSLASH = 0x5c;
 const MAX_POINTERS_KEPT = 500;
-const PART_CHARS = 128;
+const PART_CHARS = 16;
 
 /**
  * Reads call blocks from text in chunks of any size (calls.md 1 to 4); no input makes it throw.
@@ -443,20 +443,20 @@ class UsedIds {
 }
 
 /**
- * A text that arrives in pieces. Small pieces are appended, which costs nothing until somebody reads the text; the whole is
- * made flat part by part, so that a long argument in small chunks stays linear in time and memory.
+ * A text that arrives in pieces. They are joined once, so that a long argument in small chunks stays linear; the smallest are put
+ * together first, since a list of them would cost more than they do.
  */
 class Pieces {
   #tail = "";
   #parts: string[] | undefined;
 
   add(piece: string): void {
-    this.#tail += piece;
-    if (this.#tail.length < PART_CHARS) return;
-    void this.#tail.charCodeAt(0); // makes it flat, and what it was made of garbage
-    if (this.#parts === undefined) this.#parts = [this.#tail];
-    else this.#parts.push(this.#tail);
-    this.#tail = "";
+    if (this.#tail.length < PART_CHARS) this.#tail += piece;
+    else {
+      if (this.#parts === undefined) this.#parts = [this.#tail];
+      else this.#parts.push(this.#tail);
+      this.#tail = piece;
+    }
   }
 
   /** The whole text; from then on there is none. */
