@@ -23,8 +23,12 @@ export type {
   GadgetContext,
   JsonSchema,
   Schema,
+  StandardIssue,
+  StandardResult,
   StandardSchema,
 } from "./lib/core/gadget.ts";
+export type { GadgetDefinition } from "./lib/schema/define_gadget.ts";
+export type { InputOf } from "./lib/schema/input_type.ts";
 export { createCatalog } from "./lib/catalog/create_catalog.ts";
 export { loadCatalog } from "./lib/project/load_catalog.ts";
 export type { LoadCatalogOptions } from "./lib/project/load_catalog.ts";

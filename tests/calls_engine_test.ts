@@ -177,7 +177,7 @@ Deno.test("what a gadget tells after its end is not heard", async () => {
   );
 });
 
-Deno.test("a source that breaks: complete calls have run, the open block is no call, and the error is told", async () => {
+Deno.test("a source that breaks: complete calls have run, the open block says that it broke off, and the error is told", async () => {
   async function* broken(): AsyncGenerator<string> {
     yield `${call("A", "a")}!!!GADGET_START:A:open\n`;
     await Promise.resolve();
@@ -189,7 +189,7 @@ Deno.test("a source that breaks: complete calls have run, the open block is no c
   }
   assert.equal(
     events.map((event) => event.type).join(" "),
-    "run-start call-open call-run call-result call-open run-end",
+    "run-start call-open call-run call-result call-open call-error run-end",
   );
   const { status, error, value } = endOf(events);
   assert.deepEqual([status, error, value], ["failed", "cable cut", 1]);
@@ -245,6 +245,134 @@ Deno.test("own markers are used for reading, and dependencies and their results 
   ], { markers });
   await run(text, [gives("One", [1, 2]), look], { markers });
   assert.deepEqual(seen, [["look", { x: "@param:y", n: [1, 2] }, { one: [1, 2] }]]);
+});
+
+Deno.test("whatever a gadget throws is the error of its call", async () => {
+  const shy = {
+    toString: () => {
+      throw new Error("no");
+    },
+  };
+  for (const thrown of [Object.create(null), shy, undefined, Symbol("s"), 0]) {
+    const sync: AnyGadget = {
+      name: "Sync",
+      description: "Test.",
+      run: () => {
+        throw thrown;
+      },
+    };
+    const late: AnyGadget = { name: "Late", description: "Test.", run: () => Promise.reject(thrown) };
+    const events = await run(call("Sync", "s") + call("Late", "l") + call("Sync", "d:l"), [sync, late]);
+    assert.equal(events.filter((event) => event.type === "call-error").length, 2);
+    assert.equal(events.filter((event) => event.type === "call-skip").length, 1);
+  }
+});
+
+Deno.test("a gadget that changes what it gets changes nobody else's result", async () => {
+  const sorts: AnyGadget = {
+    name: "Sorts",
+    description: "Test.",
+    run: (
+      { list }: { list: number[] },
+      { dependencies }: { dependencies: Readonly<Record<string, Json>> },
+    ) => {
+      const mine: unknown = dependencies["a"];
+      if (Array.isArray(mine)) mine.push(99);
+      return list.sort();
+    },
+  };
+  const events = await run(
+    call("Get", "a") + call("Sorts", "b:a", "!!!ARG:list\n{{results.a}}\n") +
+      call("Get2", "c:a", "!!!ARG:v\n{{results.a}}\n"),
+    [
+      gives("Get", [3, 1, 2]),
+      sorts,
+      { name: "Get2", description: "Test.", run: ({ v }: { v: unknown }) => v },
+    ],
+  );
+  const results = events.flatMap((event) => event.type === "call-result" ? [event.result] : []);
+  assert.deepEqual(results, [[3, 1, 2], [1, 2, 3], [3, 1, 2]]);
+});
+
+Deno.test("an abort does not wait for a module that never comes", async () => {
+  const abort = new AbortController();
+  const stuck = {
+    name: "Stuck",
+    source: { kind: "code" },
+    state: "ready",
+    load: () => new Promise<AnyGadget>(() => undefined),
+  } as const;
+  const catalog = { entries: [stuck], maybeFind: () => stuck };
+  setTimeout(() => abort.abort(), 20);
+  const types: string[] = [];
+  for await (
+    const event of runCalls([call("Stuck", "a") + call("Stuck", "b:a")], { catalog, signal: abort.signal })
+  ) types.push(event.type);
+  assert.deepEqual([types.at(0), types.at(-1)], ["run-start", "run-end"]);
+  assert.equal(types.filter((type) => type === "call-skip" || type === "call-error").length, 2);
+});
+
+Deno.test("a source without an end waits for its reader and leaves turns to others", async () => {
+  let pulled = 0;
+  function* endless(): Generator<string> {
+    while (true) {
+      pulled++;
+      yield call("A", `a${pulled}`);
+    }
+  }
+  let seen = 0;
+  for await (const _event of runCalls(endless(), { catalog: createCatalog([gives("A", 1)]) })) {
+    if (++seen >= 20) break;
+  }
+  assert.ok(pulled < 20_000, `${pulled} calls were read for 20 events`);
+  const timed = AbortSignal.timeout(50);
+  let last = "";
+  for await (const event of runCalls(endless(), { catalog: createCatalog([gives("A", 1)]), signal: timed })) {
+    last = event.type;
+  }
+  assert.equal(last, "run-end");
+});
+
+Deno.test("limits that no run could go on with are refused", async () => {
+  for (const limits of [{ concurrency: 0 }, { concurrency: NaN }, { timeoutMs: -1 }, { timeoutMs: NaN }]) {
+    await assert.rejects(() => run(call("A", "a"), [gives("A", 1)], { limits }), RangeError);
+  }
+});
+
+Deno.test("a run can be read twice, and streams of bytes are text", async () => {
+  const bytes: AnyGadget = {
+    name: "Bytes",
+    description: "Test.",
+    run: () => new Response("h\u00e9llo").body,
+  };
+  const objects: AnyGadget = {
+    name: "Objects",
+    description: "Test.",
+    async *run() {
+      yield { a: 1 };
+    },
+  };
+  const events = runCalls([call("Bytes", "b") + call("Objects", "o")], {
+    catalog: createCatalog([bytes, objects]),
+  });
+  for (const _turn of [1, 2]) {
+    const seen = await Array.fromAsync(events);
+    assert.equal(endOf(seen).value, "h\u00e9llo");
+    assert.match(
+      seen.flatMap((event) => event.type === "call-error" ? [event.error] : [])[0] ?? "",
+      /The stream of Objects gave a object/,
+    );
+  }
+});
+
+Deno.test("parameters that are too deep are an error of their call", async () => {
+  const deep = call("A", "a", `!!!ARG:${"x/".repeat(20_000)}y\n1\n`) +
+    call("A", "b", `${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}\n`);
+  const errors = (await run(deep, [gives("A", 1)])).flatMap((event) =>
+    event.type === "call-error" ? [event.error] : []
+  );
+  assert.equal(errors.length, 2);
+  for (const error of errors) assert.match(error, /more than 500 levels/);
 });
 
 const json: fc.Arbitrary<Json> = fc.jsonValue({ maxDepth: 3 }).map((value): Json =>

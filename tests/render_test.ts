@@ -44,7 +44,7 @@ const SOME_RUN = events(
     line: 8,
     reason: 'Skipped: depends on "b", which failed',
   },
-  { type: "run-end", at: 1503, status: "failed" },
+  { type: "run-end", at: 1503, status: "failed", usage: { input: 0, output: 0 } },
 );
 
 function stateAfter(list: readonly RunEvent[]): LiveState {
@@ -82,7 +82,13 @@ Deno.test("plain lines, quiet: errors and skips only", () => {
 
 Deno.test("plain lines: a source that broke is told, also when other calls failed", () => {
   const lines = new PlainLines({ file: "x.calls" });
-  const end = events({ type: "run-end", at: 2000, status: "failed", error: "Cannot read stdin any further" });
+  const end = events({
+    type: "run-end",
+    at: 2000,
+    status: "failed",
+    usage: { input: 0, output: 0 },
+    error: "Cannot read stdin any further",
+  });
   const text = [...SOME_RUN.slice(0, -1), ...end].map((event) => lines.text(event)).join("");
   assert.match(text, /^error: Cannot read stdin any further$/m);
 });
@@ -98,7 +104,7 @@ Deno.test("what a terminal would obey becomes visible, everywhere", () => {
     { type: "call-log", at: 1, invocationId: "a", line: 1, text: evil },
     { type: "call-error", at: 2, invocationId: "a", line: 1, error: evil, code: "failed" },
     { type: "warning", at: 2, text: evil },
-    { type: "run-end", at: 3, status: "failed", error: evil },
+    { type: "run-end", at: 3, status: "failed", usage: { input: 0, output: 0 }, error: evil },
   );
   const lines = new PlainLines({ file: evil });
   const plain = list.map((event) => lines.text(event)).join("");
@@ -233,7 +239,11 @@ Deno.test("results: text as it is, the rest as JSON with a line end", () => {
   assert.equal(resultText("no line end"), "no line end");
   assert.equal(resultText({ a: [1] }), '{\n  "a": [\n    1\n  ]\n}\n');
   assert.equal(resultText(null), "null\n");
-  assert.equal(jsonLine({ type: "run-end", status: "done", seq: 1, at: 2, run: "r" }).split("\n").length, 2);
+  assert.equal(
+    jsonLine({ type: "run-end", status: "done", usage: { input: 0, output: 0 }, seq: 1, at: 2, run: "r" })
+      .split("\n").length,
+    2,
+  );
 });
 
 Deno.test("durations", () => {

@@ -26,9 +26,9 @@ export async function graph(
   }
   const { graph, problems } = graphOfCalls(calls);
   await writeText(await drawn(graph, flags.format ?? "text", terminal), { output: flags.output, terminal });
-  const notices = calls.length > 0
-    ? []
-    : [`notice: there is nothing to draw: no line of ${source.name} begins with ${markers.start}\n`];
+  const notices = calls.length > 0 ? [] : [
+    printable(`notice: there is nothing to draw: no line of ${source.name} begins with ${markers.start}\n`),
+  ];
   const lines = problems.map(({ line, text }) => printable(`${source.name}:${line}: error: ${text}\n`));
   await terminal.stderr.write([...notices, ...lines].join(""));
   return EXIT.ok;

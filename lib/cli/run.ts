@@ -5,6 +5,7 @@ import type { Terminal } from "../host/terminal.ts";
 import { runCalls } from "../run/calls.ts";
 import { openCallSource } from "./call_source.ts";
 import type { CallSource } from "./call_source.ts";
+import { EXIT } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { interruptible } from "./interruptible.ts";
 import { policySettings } from "./policy_settings.ts";
@@ -39,12 +40,18 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
   stop.onSecond(() => view.abandon());
   const notice = (text: string) => void view.notice(text);
   using _stray = terminal.onStrayError((error) => notice(`a gadget left an error behind: ${String(error)}`));
-  const { catalog, world } = await openCatalog(project, {
+  const opening = openCatalog(project, {
     flags,
     settings,
     user: await userBehind(view, { terminal, flags, source }),
     notice,
   });
+  const opened = await Promise.race([opening, whenAborted(stop.signal)]);
+  if (opened === undefined) { // a trusted module that never ends loading
+    await view.end();
+    return EXIT.interrupted;
+  }
+  const { catalog, world } = opened;
   const { markers } = project.config.calls;
   if (source.isStdin && terminal.stdinIsTerminal) notice("reading calls from the terminal; end with Ctrl-D");
   const events = runCalls(source.text, {
@@ -129,3 +136,10 @@ const nobody: User = {
   canAnswer: false,
   ask: () => Promise.reject(new Error("Nobody can be asked: this run has no terminal to ask at")),
 };
+
+function whenAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+}

@@ -1,8 +1,10 @@
 import type { Json } from "../core/json.ts";
+import { messageOf } from "../core/source_error.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { Markers } from "../parse/markers.ts";
+import { printable } from "../render/printable.ts";
 import { resultText } from "../render/result_text.ts";
 import type { CallSource } from "./call_source.ts";
 import { EXIT } from "./exit_code.ts";
@@ -39,22 +41,38 @@ export async function checkResultFile(output: string | undefined, cwd: string): 
 export async function deliverResult(summary: RunSummary, options: DeliverOptions): Promise<number> {
   const { terminal, flags, cwd } = options;
   const { value } = summary;
-  if (flags.output !== undefined && value !== undefined) {
-    await hostFiles({ root: cwd }).writeText(flags.output, resultText(value));
-  }
+  const problem = value === undefined ? undefined : await saveProblem(flags.output, resultText(value), cwd);
   if (flags.json) await terminal.stdout.write(`${JSON.stringify(summary.toJson())}\n`);
-  else if (!flags.jsonl && flags.output === undefined && value !== undefined) {
+  else if (!flags.jsonl && (flags.output === undefined || problem !== undefined) && value !== undefined) {
     await writeValue(value, terminal);
   }
   await sayWhatWasMissing(summary, options);
-  return options.isInterrupted ? EXIT.interrupted : summary.exitCode;
+  if (problem !== undefined) {
+    await terminal.stderr.write(`error: ${printable(problem)}; the result is on stdout\n`);
+  }
+  if (options.isInterrupted) return EXIT.interrupted;
+  return problem === undefined ? summary.exitCode : Math.max(EXIT.failed, summary.exitCode);
+}
+
+/** Keeps the result where `-o` says; gives why it could not. What a run has made is not lost for that. */
+async function saveProblem(
+  output: string | undefined,
+  text: string,
+  cwd: string,
+): Promise<string | undefined> {
+  if (output === undefined) return undefined;
+  try {
+    await hostFiles({ root: cwd }).writeText(output, text);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 /** A terminal gets nothing that it would obey, and a line end; a pipe gets the value byte for byte. */
 async function writeValue(value: Json, { stdout }: Terminal): Promise<void> {
   const text = resultText(value);
   if (!stdout.isTerminal) return await stdout.write(text);
-  const { printable } = await import("../render/printable.ts");
   await stdout.write(printable(text.endsWith("\n") ? text : `${text}\n`));
 }
 
@@ -74,6 +92,6 @@ async function sayWhatWasMissing(summary: RunSummary, options: DeliverOptions): 
 }
 
 function noCalls({ source, markers }: DeliverOptions): string {
-  const name = source.isStdin ? "stdin" : JSON.stringify(source.name);
-  return `notice: nothing ran: no line of ${name} begins with ${markers.start}\n`;
+  const name = source.isStdin ? "stdin" : printable(JSON.stringify(source.name));
+  return `notice: nothing ran: no line of ${name} begins with ${printable(markers.start)}\n`;
 }

@@ -9,6 +9,7 @@ export class Channel<Value> implements AsyncIterableIterator<Value> {
   #ended = false;
   #error: { readonly thrown: unknown } | undefined;
   #wake: (() => void) | undefined;
+  #onRoom: (() => void) | undefined;
 
   constructor(options: { onReturn?: () => void } = {}) {
     this.#onReturn = options.onReturn ?? (() => undefined);
@@ -32,10 +33,17 @@ export class Channel<Value> implements AsyncIterableIterator<Value> {
     this.end();
   }
 
+  /** Undefined while fewer than `most` values wait; else a promise that settles when the reader has taken all, or left. */
+  room(most: number): undefined | Promise<void> {
+    if (this.#ended || this.#values.length - this.#next < most) return undefined;
+    return new Promise((resolve) => this.#onRoom = resolve);
+  }
+
   async next(): Promise<IteratorResult<Value, undefined>> {
     while (this.#next >= this.#values.length) {
       this.#values = [];
       this.#next = 0;
+      this.#giveRoom();
       if (this.#ended) return this.#finish();
       await new Promise<void>((resolve) => this.#wake = resolve);
     }
@@ -50,6 +58,7 @@ export class Channel<Value> implements AsyncIterableIterator<Value> {
     this.#values = [];
     this.#next = 0;
     if (wasOpen) this.#onReturn();
+    this.#giveRoom();
     this.#wakeUp();
     return Promise.resolve({ done: true, value: undefined });
   }
@@ -63,6 +72,12 @@ export class Channel<Value> implements AsyncIterableIterator<Value> {
     this.#error = undefined;
     if (error !== undefined) throw error.thrown;
     return { done: true, value: undefined };
+  }
+
+  #giveRoom(): void {
+    const onRoom = this.#onRoom;
+    this.#onRoom = undefined;
+    onRoom?.();
   }
 
   #wakeUp(): void {

@@ -25,6 +25,8 @@ export type RunEventBody =
     readonly value?: Json;
     readonly error?: string;
     readonly reason?: string;
+    /** Tokens of all model calls. */
+    readonly usage: { readonly input: number; readonly output: number };
   }
   | { readonly type: "text-delta"; readonly step: string; readonly text: string }
   | {

@@ -56,5 +56,10 @@ export class SourceError extends Error {
 /** What to say of anything that was thrown: the message of an `Error`, the text of everything else. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message === "" ? thrown.name : thrown.message;
-  return typeof thrown === "string" ? thrown : String(thrown);
+  if (typeof thrown === "string") return thrown;
+  try {
+    return String(thrown);
+  } catch {
+    return "a value that cannot be shown was thrown"; // it has no prototype, or a toString that throws
+  }
 }

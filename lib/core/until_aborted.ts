@@ -4,16 +4,23 @@
  */
 export async function eachUntilAborted<Value>(
   source: Iterable<Value> | AsyncIterable<Value>,
-  take: (value: Value) => void | Promise<void>,
+  take: (value: Value) => undefined | void | Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   if (Symbol.asyncIterator in source) return await eachAsync(source, take, signal);
+  let untilTurn = VALUES_A_TURN;
   for (const value of source) {
     if (signal.aborted) return;
     const taken = take(value);
     if (taken !== undefined) await taken;
+    if (--untilTurn > 0) continue;
+    untilTurn = VALUES_A_TURN;
+    await new Promise((resolve) => setTimeout(resolve, 0));
   }
 }
+
+/** A source that is always ready would leave no turn of the event loop to timers, signals and other work. */
+const VALUES_A_TURN = 10_000;
 
 async function eachAsync<Value>(
   source: AsyncIterable<Value>,

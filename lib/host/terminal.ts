@@ -70,8 +70,16 @@ function onStrayError(listener: (error: unknown) => void): Disposable {
     event.preventDefault();
     listener(event.reason);
   };
+  const onError = (event: ErrorEvent) => {
+    event.preventDefault();
+    listener(event.error);
+  };
   globalThis.addEventListener("unhandledrejection", onRejection);
+  globalThis.addEventListener("error", onError);
   return {
-    [Symbol.dispose]: () => globalThis.removeEventListener("unhandledrejection", onRejection),
+    [Symbol.dispose]() {
+      globalThis.removeEventListener("unhandledrejection", onRejection);
+      globalThis.removeEventListener("error", onError);
+    },
   };
 }

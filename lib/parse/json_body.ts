@@ -38,7 +38,8 @@ function parsed(text: string): unknown {
   }
 }
 
-function hasProto(value: unknown): boolean {
+/** Whether a value has a key `__proto__` at any depth. */
+export function hasProto(value: unknown): boolean {
   const open: unknown[] = [value];
   while (open.length > 0) {
     const next = open.pop();

@@ -1,8 +1,11 @@
+import { toJson } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import { untypedValue } from "../schema/text_value.ts";
 import { encodeSegment, readArgumentPointer } from "./argument_pointer.ts";
 import { isBlank } from "../core/blanks.ts";
 import { readCallHeader } from "./call_header.ts";
 import type { CallBlock, CallParserOptions } from "./call_parser.ts";
+import { hasProto } from "./json_body.ts";
 import { completeMarkers } from "./markers.ts";
 import type { Markers } from "./markers.ts";
 
@@ -23,7 +26,7 @@ interface Leaf {
  * at the start of the block; a line that looks like a marker gets the escape. A generated id (`Name#1`) is left out and so
  * generated again. A call with a `parseError` is written from its `parametersRaw`.
  *
- * @throws {TypeError} for what no block can say: a name or id that is no identifier, a key `__proto__`.
+ * @throws {TypeError} for what no block can say: a name or id that is no identifier, a key `__proto__`, a value that is not JSON.
  *
  * ```ts
  * import { writeCalls } from "orrery";
@@ -39,7 +42,7 @@ export function writeCalls(calls: Iterable<WritableCall>, options: CallParserOpt
   const markers = completeMarkers(options.markers);
   let text = "";
   for (const call of calls) {
-    const body = call.parseError === undefined ? writeBody(call.parameters ?? {}, markers) : rawBody(call);
+    const body = call.parseError === undefined ? writeBody(plain(call), markers) : rawBody(call);
     text += `${markers.start}${writeHeader(call)}\n${body}${markers.end}\n`;
   }
   return text;
@@ -63,7 +66,19 @@ function rawBody(call: WritableCall): string {
   return raw === "" || raw.endsWith("\n") ? raw : `${raw}\n`;
 }
 
-function writeBody(parameters: Readonly<Record<string, unknown>>, markers: Markers): string {
+function plain(call: WritableCall): JsonObject {
+  const parameters = toJson({ ...call.parameters });
+  if (hasProto(parameters)) {
+    throw new TypeError(`Cannot write the call of ${call.gadgetName}: "__proto__" cannot be a name`);
+  }
+  return isObject(parameters) ? parameters : {};
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function writeBody(parameters: JsonObject, markers: Markers): string {
   const json: Record<string, unknown> = {};
   const leaves: Leaf[] = [];
   for (const [key, value] of Object.entries(parameters)) {

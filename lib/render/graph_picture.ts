@@ -14,6 +14,9 @@ const UNKNOWN = "?";
 /** Beyond this many nodes the text layout takes too long, and nobody could follow its lines. */
 const MAX_TEXT_NODES = 40;
 
+/** The layout takes more than its square: 100 nodes are a second, 200 ten. */
+const MAX_SVG_NODES = 150;
+
 /** The graph as boxes and lines; undefined when it is too large or wider than `columns`. Edges of a cycle are left out. */
 export async function graphPicture(
   graph: CallGraph,
@@ -37,6 +40,11 @@ export async function graphPicture(
 export async function graphSvg(graph: CallGraph): Promise<string> {
   if (graph.nodes.length === 0) {
     return `<svg xmlns="http://www.w3.org/2000/svg" width="0" height="0"></svg>\n`;
+  }
+  if (graph.nodes.length > MAX_SVG_NODES) {
+    throw new RangeError(
+      `Cannot draw ${graph.nodes.length} calls as SVG, at most ${MAX_SVG_NODES}: take --format mermaid or --format text`,
+    );
   }
   const { renderMermaidSVG } = await import("beautiful-mermaid");
   const standIns = new StandIns();

@@ -1,5 +1,6 @@
 import { toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
+import { messageOf } from "../core/source_error.ts";
 
 /** The result cannot be kept: it is no JSON. */
 export class ResultError extends Error {
@@ -23,19 +24,20 @@ export function resultOf(given: unknown, options: { gadgetName: string; maxBytes
   if (text.length * 3 <= maxBytes) return value; // no UTF-16 unit takes more than three bytes
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= maxBytes) return value;
-  const kept = new TextDecoder().decode(bytes.subarray(0, characterBefore(bytes, maxBytes)));
-  return `${kept}\n[cut: ${
-    bytes.length - maxBytes
-  } of ${bytes.length} bytes are missing; limits.result-bytes is ${maxBytes}]`;
+  const keptBytes = characterBefore(bytes, maxBytes);
+  const kept = new TextDecoder().decode(bytes.subarray(0, keptBytes));
+  const missing = `${bytes.length - keptBytes} of ${bytes.length} bytes are missing`;
+  return `${kept}\n[cut: ${missing}; limits.result-bytes is ${maxBytes}]`;
 }
 
 function jsonOf(given: unknown, gadgetName: string): Json {
   try {
     return toJson(given);
   } catch (error) {
-    const what = error instanceof Error ? error.message : String(error);
+    const what = messageOf(error);
+    const problem = what.startsWith("not JSON") ? `is ${what}` : `cannot be read: ${what}`; // a getter may throw anything
     throw new ResultError(
-      `The result of ${gadgetName} is ${what}; a gadget gives text, or a value that JSON can hold`,
+      `The result of ${gadgetName} ${problem}; a gadget gives text, or a value that JSON can hold`,
     );
   }
 }

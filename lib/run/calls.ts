@@ -9,12 +9,14 @@ import { messageOf } from "../core/source_error.ts";
 import { eachUntilAborted } from "../core/until_aborted.ts";
 import { CallParser, treeOf } from "../parse/call_parser.ts";
 import type { CallBlock, CallEvent } from "../parse/call_parser.ts";
+import { completeMarkers } from "../parse/markers.ts";
 import type { Markers } from "../parse/markers.ts";
 import { Scheduler } from "../schedule/scheduler.ts";
 import type { NodeContext, NodeOutcome } from "../schedule/scheduler.ts";
 import { CallError, callFailure } from "./call_error.ts";
 import { RESULT_BYTES } from "./call_value.ts";
 import { findGadget } from "./find_gadget.ts";
+import { ownCopy } from "./placeholders.ts";
 import { runGadget } from "./run_gadget.ts";
 
 /** How to run calls. */
@@ -60,9 +62,12 @@ export function runCalls(
   chunks: Iterable<string> | AsyncIterable<string>,
   options: RunCallsOptions,
 ): AsyncIterable<RunEvent> {
-  const parser = new CallParser(options);
-  return { [Symbol.asyncIterator]: () => new CallRun(parser, options).start(chunks) };
+  completeMarkers(options.markers);
+  return { [Symbol.asyncIterator]: () => new CallRun(new CallParser(options), options).start(chunks) };
 }
+
+/** The source is read no further while so many events wait for their reader. */
+const MAX_WAITING_EVENTS = 10_000;
 
 /** A run of one text. The parser feeds the scheduler; both tell the channel. */
 class CallRun {
@@ -72,6 +77,8 @@ class CallRun {
   readonly #id = crypto.randomUUID();
   readonly #left = new AbortController();
   readonly #signal: AbortSignal;
+  /** Settles at the abort: a module that never comes does not hold it up. */
+  readonly #aborted: Promise<CallError>;
   readonly #events: Channel<RunEvent>;
   readonly #scheduler: Scheduler<Json>;
   /** By id, in written order; the second call of an id is not among them. */
@@ -83,6 +90,8 @@ class CallRun {
   #startedAt = 0;
   #seq = 0;
   #failures = 0;
+  /** The call whose block is being read. */
+  #openCall: { readonly invocationId: string; readonly line: number } | undefined;
 
   constructor(parser: CallParser, options: RunCallsOptions) {
     this.#parser = parser;
@@ -92,6 +101,7 @@ class CallRun {
     this.#signal = options.signal === undefined
       ? this.#left.signal
       : AbortSignal.any([options.signal, this.#left.signal]);
+    this.#aborted = whenAborted(this.#signal);
     this.#scheduler = new Scheduler<Json>({ onOutcome: (outcome) => this.#onOutcome(outcome) }, {
       ...options.limits,
       clock: this.#clock,
@@ -126,15 +136,18 @@ class CallRun {
         if (loading !== undefined) return loading.then(() => this.#takeAll(events, i + 1));
       }
     }
+    return this.#events.room(MAX_WAITING_EVENTS);
   }
 
   #open(event: CallEvent & { readonly type: "call-start" }): void {
     const { invocationId, gadgetName, dependencies, line } = event;
+    this.#openCall = { invocationId, line };
     this.#emit({ type: "call-open", invocationId, gadgetName, dependencies, line });
   }
 
   #takeCall(call: CallBlock): undefined | Promise<void> {
     const { invocationId, dependencies, parseError, line } = call;
+    this.#openCall = undefined;
     if (this.#calls.has(invocationId)) {
       this.#failures++;
       this.#emit({
@@ -153,7 +166,7 @@ class CallRun {
     }
     const found = findGadget(this.#options.catalog, call.gadgetName);
     return found instanceof Promise
-      ? found.then((gadget) => this.#add(call, gadget))
+      ? Promise.race([found, this.#aborted]).then((gadget) => this.#add(call, gadget))
       : void this.#add(call, found);
   }
 
@@ -198,12 +211,18 @@ class CallRun {
       },
       invocationId,
       get dependencies() {
-        return Object.fromEntries(call.dependencies.map((id) => [id, node.dependency(id) ?? null]));
+        return Object.fromEntries(call.dependencies.map((id) => [id, ownCopy(node.dependency(id) ?? null)]));
       },
       call: { gadgetName, invocationId, parameters },
       log: (text) => tell({ type: "call-log", invocationId, line, text: String(text) }),
-      progress: (done, total) =>
-        tell({ type: "call-progress", invocationId, line, done, ...(total === undefined ? {} : { total }) }),
+      progress: (done, total) => {
+        if (!Number.isFinite(done) || !(total === undefined || Number.isFinite(total))) {
+          throw new TypeError(
+            `progress(done, total?) takes finite numbers; found ${String(done)}, ${String(total)}`,
+          );
+        }
+        tell({ type: "call-progress", invocationId, line, done, ...(total === undefined ? {} : { total }) });
+      },
     };
   }
 
@@ -223,6 +242,15 @@ class CallRun {
   }
 
   async #finish(sourceError: string | undefined): Promise<void> {
+    if (sourceError !== undefined && this.#openCall !== undefined) {
+      this.#failures++;
+      this.#emit({
+        type: "call-error",
+        ...this.#openCall,
+        error: `The text broke off inside this block: ${sourceError}`,
+        code: "parse",
+      });
+    }
     this.#scheduler.close();
     await this.#scheduler.done;
     const stopped = this.#signal.aborted;
@@ -238,6 +266,7 @@ class CallRun {
       ...(value === undefined ? {} : { value }),
       ...(sourceError === undefined ? {} : { error: sourceError }),
       ...(stopped ? { reason: "interrupted" } : {}),
+      usage: { input: 0, output: 0 },
     });
     this.#events.end();
   }
@@ -256,4 +285,12 @@ class CallRun {
     const at = Math.round((this.#clock.now() - this.#startedAt) * 1000) / 1000;
     this.#events.push({ ...body, seq: ++this.#seq, at, run: this.#id });
   }
+}
+
+function whenAborted(signal: AbortSignal): Promise<CallError> {
+  return new Promise((resolve) => {
+    const onAbort = (): void => resolve(new CallError("The run was aborted", "abort"));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+  });
 }

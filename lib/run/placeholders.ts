@@ -32,11 +32,16 @@ function fillText(text: string, resultOf: ResultOf, asText: (text: string) => un
   if (!text.includes("{{results.")) return asText(text);
   const whole = WHOLE.exec(text);
   const value = whole === null ? undefined : look(whole, resultOf);
-  if (value !== undefined) return value;
+  if (value !== undefined) return ownCopy(value);
   return asText(text.replaceAll(PLACEHOLDER, (...match) => {
     const found = look(match, resultOf);
     return found === undefined ? match[0] : typeof found === "string" ? found : JSON.stringify(found);
   }));
+}
+
+/** A gadget may change what it gets; the result belongs to the run. */
+export function ownCopy(value: Json): Json {
+  return typeof value === "object" && value !== null ? structuredClone(value) : value;
 }
 
 function look(match: readonly unknown[], resultOf: ResultOf): Json | undefined {

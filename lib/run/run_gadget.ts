@@ -2,9 +2,10 @@ import type { GadgetContext } from "../core/gadget.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
 import { issuesText } from "../schema/issue.ts";
+import { measure } from "../schema/measure.ts";
 import { validateInput } from "../schema/validate.ts";
 import type { Checked } from "../schema/validate.ts";
-import { resultOf } from "./call_value.ts";
+import { ResultError, resultOf } from "./call_value.ts";
 import { fillPlaceholders } from "./placeholders.ts";
 import type { ResultOf } from "./placeholders.ts";
 
@@ -32,6 +33,8 @@ export interface GadgetRun {
  * @throws {PlaceholderError | InputError | ResultError} and whatever the gadget throws.
  */
 export function runGadget(run: GadgetRun): Json | Promise<Json> {
+  const { problem } = measure(run.tree);
+  if (problem !== undefined) throw new InputError(`The parameters cannot be read: ${problem}`);
   const tree = fillPlaceholders(run.tree, run.resultOf);
   const checked = validateInput(run.gadget.input, tree);
   if (!isPromise(checked)) return perform(run, checked);
@@ -50,9 +53,9 @@ function perform(run: GadgetRun, checked: Checked): Json | Promise<Json> {
   const given = invoke(gadget, input, context);
   const asJson = (value: unknown): Json => resultOf(value, { gadgetName: gadget.name, maxBytes });
   if (isPromise(given)) {
-    return given.then((value) => isStream(value) ? joined(value, context).then(asJson) : asJson(value));
+    return given.then((value) => isStream(value) ? joined(value, run, context).then(asJson) : asJson(value));
   }
-  return isStream(given) ? joined(given, context).then(asJson) : asJson(given);
+  return isStream(given) ? joined(given, run, context).then(asJson) : asJson(given);
 }
 
 /** The one place where a value that passed the gadget's schema becomes the gadget's own input type. */
@@ -61,15 +64,29 @@ function invoke(gadget: AnyGadget, input: unknown, context: GadgetContext): unkn
   return typeof run === "function" ? Reflect.apply(run, gadget, [input, context]) : undefined;
 }
 
-/** A streamed result: each piece is told as it comes, and stays part of the whole. */
-async function joined(stream: AsyncIterable<unknown>, context: GadgetContext): Promise<string> {
+/** A streamed result, text or bytes of UTF-8: each piece is told as it comes, and stays part of the whole. */
+async function joined(
+  stream: AsyncIterable<unknown>,
+  run: GadgetRun,
+  context: GadgetContext,
+): Promise<string> {
+  const decoder = new TextDecoder();
   const pieces: string[] = [];
   for await (const piece of stream) {
     context.signal.throwIfAborted();
-    pieces.push(String(piece));
-    context.log(String(piece));
+    if (typeof piece !== "string" && !(piece instanceof Uint8Array)) throw notText(piece, run.gadget.name);
+    const text = typeof piece === "string" ? piece : decoder.decode(piece, { stream: true });
+    pieces.push(text);
+    context.log(text);
   }
-  return pieces.join("");
+  return pieces.join("") + decoder.decode();
+}
+
+function notText(piece: unknown, gadgetName: string): ResultError {
+  const found = piece === null ? "null" : Array.isArray(piece) ? "an array" : `a ${typeof piece}`;
+  return new ResultError(
+    `The stream of ${gadgetName} gave ${found}; a streamed result is text, or bytes of UTF-8`,
+  );
 }
 
 function isStream(value: unknown): value is AsyncIterable<unknown> {

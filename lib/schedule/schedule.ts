@@ -33,6 +33,9 @@ export function schedule<Result>(
   return { [Symbol.asyncIterator]: () => start(nodes, options) };
 }
 
+/** The source is read no further while so many outcomes wait for their reader. */
+const MAX_WAITING_OUTCOMES = 10_000;
+
 function start<Result>(
   nodes: Iterable<ScheduleNode<Result>> | AsyncIterable<ScheduleNode<Result>>,
   options: ScheduleOptions,
@@ -48,7 +51,11 @@ function start<Result>(
     scheduler.close();
     await scheduler.done;
   };
-  eachUntilAborted(nodes, (node) => scheduler.add(node), signal).then(
+  const take = (node: ScheduleNode<Result>): undefined | Promise<void> => {
+    scheduler.add(node);
+    return outcomes.room(MAX_WAITING_OUTCOMES);
+  };
+  eachUntilAborted(nodes, take, signal).then(
     () => finish().then(() => outcomes.end()),
     (error) => finish().then(() => outcomes.fail(error)),
   );

@@ -147,9 +147,9 @@ export class Scheduler<Result = unknown> {
 
   constructor(listener: ScheduleListener<Result>, options: ScheduleOptions = {}) {
     this.#listener = listener;
-    this.#timeoutMs = options.timeoutMs ?? 60_000;
+    this.#timeoutMs = atLeast("timeoutMs", options.timeoutMs ?? 60_000, 0);
     this.#deadlines = new Deadlines(options.clock ?? systemClock);
-    this.#queue = new ReadyQueue(options.concurrency ?? 16);
+    this.#queue = new ReadyQueue(atLeast("concurrency", options.concurrency ?? 16, 1));
     this.done = new Promise((resolve) => this.#whenDone = resolve);
     this.#signal = options.signal;
     if (this.#signal?.aborted) this.#abort();
@@ -179,6 +179,7 @@ export class Scheduler<Result = unknown> {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#skipCycles();
     for (const [id, waiting] of this.#awaited) {
       for (const task of waiting) {
         if (task.ended) continue;
@@ -187,7 +188,6 @@ export class Scheduler<Result = unknown> {
       }
     }
     this.#awaited.clear();
-    this.#skipCycles();
     this.#drain();
     this.#maybeDone();
   }
@@ -197,6 +197,8 @@ export class Scheduler<Result = unknown> {
       throw new TypeError(`Cannot add node "${node.id}": the schedule is closed`);
     }
     if (this.#tasks.has(node.id)) throw new TypeError(`Cannot add node "${node.id}": it was added before`);
+    if (node.group !== undefined) atLeast(`group "${node.group.key}": limit`, node.group.limit, 1);
+    if (node.timeoutMs !== undefined) atLeast(`node "${node.id}": timeoutMs`, node.timeoutMs, 0);
     const task = new Task(node, this.#owner);
     this.#tasks.set(node.id, task);
     this.#open++;
@@ -377,6 +379,12 @@ function rootOf<Result>(task: Task<Result>): Task<Result> {
 
 function dependsOn<Result>(root: Task<Result>): string {
   return `Skipped: depends on "${root.node.id}", which ${root.state === "failed" ? "failed" : "was skipped"}`;
+}
+
+/** @throws {RangeError} for a number that no schedule could go on with. */
+function atLeast(what: string, value: number, least: number): number {
+  if (value >= least) return value;
+  throw new RangeError(`${what} is ${value}, expected ${least} or more`);
 }
 
 function isPromise<Result>(value: Result | Promise<Result>): value is Promise<Result> {
