@@ -26,6 +26,9 @@ const RANGES: readonly (readonly [string, string])[] = [
   ["::1/128", "loopback"],
   ["64:ff9b:1::/48", "private"], // NAT64 for local use, RFC 8215
   ["100::/64", "discard"],
+  ["2001:2::/48", "benchmarking"], // RFC 5180
+  ["2001:10::/28", "reserved"], // ORCHID, RFC 4843
+  ["2001:20::/28", "reserved"], // ORCHIDv2, RFC 7343
   ["2001:db8::/32", "documentation"],
   ["3fff::/20", "documentation"],
   ["5f00::/16", "reserved"],
