@@ -16,9 +16,14 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
 
 const START_BYTES = 8192;
 
+const PERCENT = 0x25;
+
 /** Whether these bytes are not text: a NUL near the start, by which `grep` and `git` decide too. */
 export function looksBinary(bytes: Uint8Array): boolean {
-  return bytes.subarray(0, START_BYTES).includes(0) || maybeKind(bytes) !== undefined;
+  if (bytes.subarray(0, START_BYTES).includes(0)) return true;
+  // "MZ;Mozambique" begins like a program: a start that is all ASCII is text until a byte says otherwise. A PDF says what it is.
+  const isAscii = bytes.subarray(0, 16).every((byte) => byte >= 0x09 && byte < 0x7f);
+  return maybeKind(bytes) !== undefined && (!isAscii || bytes[0] === PERCENT);
 }
 
 /** What bytes that are not text are, in words that fit after "it is". */

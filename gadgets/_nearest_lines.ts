@@ -1,7 +1,7 @@
 import { cutEnd } from "./_words.ts";
 
 const MAX_SHOWN = 160;
-const MAX_CANDIDATES = 1000;
+const MAX_RUN_LINES = 200_000;
 const MAX_LINES_COMPARED = 50_000;
 const MAX_COMPARED = 200;
 const LEAST_SIMILARITY = 0.3;
@@ -33,15 +33,15 @@ function longestRun(lines: readonly string[], wantedLines: readonly string[]): R
   const first = wantedLines[wantedAt]?.trim();
   if (first === undefined) return undefined;
   let best: Run | undefined;
-  let candidates = 0;
-  for (let at = 0; at < lines.length && candidates < MAX_CANDIDATES; at++) {
+  let compared = 0;
+  for (let at = 0; at < lines.length && compared < MAX_RUN_LINES; at++) {
     if (lines[at]?.trim() !== first) continue;
-    candidates++;
     let length = 1;
     while (
       wantedAt + length < wantedLines.length &&
       lines[at + length]?.trim() === wantedLines[wantedAt + length]?.trim()
     ) length++;
+    compared += length;
     if (length > (best?.length ?? 0)) best = { at, wantedAt, length };
   }
   return best;

@@ -31,9 +31,7 @@ export async function readTextFile(files: Files, path: string, signal: AbortSign
     });
   }
   if (size > MAX_BYTES) {
-    const reason = `it has ${formatBytes(size)}, at most ${
-      formatBytes(MAX_BYTES)
-    } are read; SearchText finds lines in it`;
+    const reason = `it has ${formatBytes(size)}, at most ${formatBytes(MAX_BYTES)} are read`;
     throw fileProblem(path, { action: "read", code: "other", reason });
   }
   return textOf(path, await files.readBytes(path, { signal }));

@@ -84,12 +84,19 @@ async function pickByPath(whole: unknown, path: string): Promise<unknown> {
   const { query } = await import("jsonpath-rfc9535");
   try {
     checkFunctions(path);
+    checkDescents(path);
     checkPatterns(path);
     // The library's type is a mutable one; it only reads.
     return query(whole as JsonValue, path);
   } catch (cause) {
     throw pathError(path, cause);
   }
+}
+
+/** Each ".." multiplies the work by the size of the value, and nothing can stop the library in between. */
+function checkDescents(path: string): void {
+  const descents = withoutTexts(path).match(/\.\./g)?.length ?? 0;
+  if (descents > 2) throw new Error(`it holds ".." ${descents} times, at most 2 are run`);
 }
 
 /** The functions of RFC 9535, section 2.4; the library takes a call of any other as false, the RFC as an error. */

@@ -5,6 +5,9 @@ import { placeInWords, spanAt } from "../lib/core/span_at.ts";
 import type { World } from "../lib/core/world.ts";
 import { followPointer } from "./_pointer.ts";
 
+/** More are of no use to anybody, and each costs a look through the text. */
+const MAX_PROBLEMS = 20;
+
 interface Input {
   readonly template: string;
   readonly values?: Readonly<Record<string, unknown>>;
@@ -65,7 +68,9 @@ function fill(template: string, values: Readonly<Record<string, unknown>>): stri
     const found = name === undefined ? { problem: undefined } : followPointer(values, name.trim());
     if (name?.trim() && "value" in found) return asText(found.value);
     const why = "problem" in found ? found.problem : undefined;
-    problems.push(problemAt(template, { whole, name: name?.trim(), offset, why }));
+    if (problems.length < MAX_PROBLEMS) {
+      problems.push(problemAt(template, { whole, name: name?.trim(), offset, why }));
+    }
     return "";
   });
   const [first] = problems;

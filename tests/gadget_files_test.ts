@@ -79,7 +79,7 @@ Deno.test("ReadFile: a huge file is refused before it is read", async () => {
   await Deno.truncate(join(world.root, "huge.txt"), 3 * 1024 ** 3);
   assert.match(
     await callError(readFile(world), { path: "huge.txt" }),
-    /it has 3\.0 GiB, at most 64\.0 MiB are read; SearchText/,
+    /it has 3\.0 GiB, at most 64\.0 MiB are read/,
   );
 });
 
@@ -448,4 +448,12 @@ Deno.test("globs: linear, whatever the glob", () => {
   const started = performance.now();
   assert.equal(compileGlob(`${"*a".repeat(50)}b/x`)("a".repeat(100_000)), false);
   assert.ok(performance.now() - started < 2000);
+});
+
+Deno.test("ReadFile: text that begins like a program or a picture is text", async () => {
+  await using world = await testWorld({
+    files: { "mz.csv": "MZ;Mozambique\n", "gif.txt": "GIF89a is a format\n" },
+  });
+  assert.equal(await callGadget(readFile(world), { path: "mz.csv" }), "MZ;Mozambique\n");
+  assert.equal(await callGadget(readFile(world), { path: "gif.txt" }), "GIF89a is a format\n");
 });

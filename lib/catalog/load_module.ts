@@ -26,7 +26,7 @@ export async function loadGadgetFile(file: GadgetFile, options: LoadModuleOption
   if (unfit !== undefined) return broken(notInBinary(file, unfit));
   let exported: unknown;
   try {
-    exported = await options.importModule(pathToFileURL(file.path).href);
+    exported = await inTime(options.importModule(pathToFileURL(file.path).href));
   } catch (thrown) {
     return broken(loadProblem(file, thrown, options.cwd));
   }
@@ -37,7 +37,27 @@ export async function loadGadgetFile(file: GadgetFile, options: LoadModuleOption
     gadgetWarnings(gadget).forEach((warning) => options.notice(`${file.file}: ${warning}`));
     return { name: gadget.name, source: file.source, state: "ready", load: () => gadget };
   } catch (thrown) {
-    return broken(messageOf(thrown), nameOf(value));
+    const message = messageOf(thrown);
+    return broken(
+      message.includes(file.file) ? message : `Cannot use ${file.file}: ${message}`,
+      nameOf(value),
+    );
+  }
+}
+
+/** A module may wait for ever at its top; the calls of other gadgets do not. */
+const LOAD_LIMIT_MS = 10_000;
+
+async function inTime<Module>(loading: Promise<Module>): Promise<Module> {
+  const late = Promise.withResolvers<never>();
+  const limit = `it did not finish loading within ${
+    LOAD_LIMIT_MS / 1000
+  } s; take the waiting out of the top of the module`;
+  const timer = setTimeout(() => late.reject(new Error(limit)), LOAD_LIMIT_MS);
+  try {
+    return await Promise.race([loading, late.promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -53,8 +73,16 @@ function noDefault({ file }: GadgetFile): string {
 
 /** So that a call of the name finds what is wrong with it. */
 function nameOf(value: unknown): string | undefined {
-  const name = typeof value === "object" && value !== null && "name" in value ? value.name : undefined;
+  const name = ownName(value);
   return typeof name === "string" && GADGET_NAME.test(name) ? name : undefined;
+}
+
+function ownName(value: unknown): unknown {
+  try {
+    return typeof value === "object" && value !== null && "name" in value ? value.name : undefined;
+  } catch {
+    return undefined; // a getter of the module's own
+  }
 }
 
 function loadProblem(file: GadgetFile, thrown: unknown, cwd: string): string {

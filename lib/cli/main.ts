@@ -2,7 +2,7 @@
 // `deno run` reads everything that a literal import() names before it starts anything, which costs 10 ms; `as string` hides the
 // name from it. A bundler drops the types first, and so still finds the module.
 
-import { printShort } from "../host/process.ts";
+import { printShort, printShortError } from "../host/process.ts";
 import { VERSION } from "./version.ts";
 
 /** Runs the command that was typed; gives the exit code of the process (cli.md). */
@@ -11,6 +11,23 @@ export async function main(args: readonly string[]): Promise<number> {
     printShort(`orrery ${VERSION}\n`);
     return 0;
   }
-  const { dispatch }: typeof import("./dispatch.ts") = await import("./dispatch.ts" as string);
-  return await dispatch(args);
+  const loaded = await loadDispatch();
+  return typeof loaded === "string" ? printProblem(loaded) : await loaded.dispatch(args);
+}
+
+/** The code of the commands, or why it cannot be read: Deno reads what a hidden import() names only where it may read files. */
+async function loadDispatch(): Promise<typeof import("./dispatch.ts") | string> {
+  try {
+    return await import("./dispatch.ts" as string);
+  } catch (error) {
+    const folder = decodeURIComponent(new URL("../..", import.meta.url).pathname);
+    const isRead = error instanceof Error && error.message.includes("read access");
+    if (!isRead) throw error;
+    return `error: Deno may not read Orrery's own code: add --allow-read=${folder} before main.ts\n`;
+  }
+}
+
+function printProblem(text: string): number {
+  printShortError(text);
+  return 2;
 }

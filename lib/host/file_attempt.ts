@@ -12,6 +12,10 @@ export async function attemptOnFile<T>(
 ): Promise<T> {
   try {
     signal?.throwIfAborted();
+    if (path.length > MAX_PATH_LENGTH) {
+      const reason = `the path has ${path.length} characters, at most ${MAX_PATH_LENGTH} are possible`;
+      throw fileProblem(`${path.slice(0, 100)}…`, { action, code: "other", reason });
+    }
     if (path.includes("\0")) {
       throw fileProblem(path, { action, code: "other", reason: "the path holds a NUL character" });
     }
@@ -28,6 +32,9 @@ export async function attemptOnFile<T>(
     });
   }
 }
+
+/** PATH_MAX of Linux; other systems have less. */
+const MAX_PATH_LENGTH = 4096;
 
 function codeOf(error: unknown): FileErrorCode {
   if (error instanceof Deno.errors.NotFound) return "not-found";

@@ -12,9 +12,18 @@ export function exitProcess(exitCode: number): never {
 
 /** Writes a few lines to stdout at once; a reader that has gone away is no error. */
 export function printShort(text: string): void {
+  writeShort(Deno.stdout, text);
+}
+
+/** The same for stderr. */
+export function printShortError(text: string): void {
+  writeShort(Deno.stderr, text);
+}
+
+function writeShort(output: { writeSync(bytes: Uint8Array): number }, text: string): void {
   const bytes = new TextEncoder().encode(text);
   try {
-    for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
+    for (let at = 0; at < bytes.length;) at += output.writeSync(bytes.subarray(at));
   } catch (error) {
     if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
   }

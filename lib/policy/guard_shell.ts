@@ -3,7 +3,8 @@ import { PermissionRefused, type Policy } from "../core/permission.ts";
 import type { Files, Shell } from "../core/world.ts";
 
 /** Variables that make an allowed command run other code: where programs and libraries are found. */
-const LOADER_VARIABLES = /^(PATH|LD_.*|DYLD_.*)$/;
+const LOADER_VARIABLES =
+  /^(PATH|LD_.*|DYLD_.*|BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|NODE_(OPTIONS|PATH)|PYTHON.*|PERL5.*|RUBY(OPT|LIB)|_?JAVA_.*|GCONV_PATH|GIT_.*)$/i;
 
 /** Commands that ask the policy: a bare name by that name, one with a slash by its real path; the folder must be readable. */
 export function guardShell(raw: Shell, options: { readonly files: Files; readonly policy: Policy }): Shell {
