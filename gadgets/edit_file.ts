@@ -109,7 +109,7 @@ export default function editFile(world: World): Gadget<Input> {
         signal.throwIfAborted();
         return await editOnce(world, { path: input.path, edits, signal });
       };
-      return await inTurn(await world.files.resolve(input.path), edit);
+      return await inTurn(await world.files.resolve(input.path, { for: "write" }), edit);
     },
   };
 }

@@ -68,7 +68,7 @@ export default function writeFile(world: World): Gadget<Input> {
         const bytes = new TextEncoder().encode(text).length;
         return { path, bytes, ...(present !== undefined && { created: !present }) };
       };
-      return await inTurn(await world.files.resolve(path), write);
+      return await inTurn(await world.files.resolve(path, { for: "write" }), write);
     },
   };
 }

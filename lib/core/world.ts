@@ -22,8 +22,8 @@ export interface FolderEntry {
  * Every method throws a `FileError` that names the path as it was given.
  */
 export interface Files {
-  /** The real, absolute path; for a path that does not exist yet, that of its nearest existing folder joined with the rest. */
-  resolve(path: string): Promise<string>;
+  /** The real, absolute path; for a path that does not exist yet, that of its nearest existing folder joined with the rest. With `for`, what it is wanted for is what is asked of the policy. */
+  resolve(path: string, options?: { readonly for?: "write" }): Promise<string>;
   stat(path: string): Promise<FileInfo>;
   readBytes(path: string, options?: { signal?: AbortSignal }): Promise<Uint8Array>;
   /** UTF-8, strictly: a file that is not text is an error that names the offset of the first wrong byte. */

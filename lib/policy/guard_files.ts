@@ -14,9 +14,10 @@ export function guardFiles(raw: Files, policy: Policy): Files {
     return await namedAsGiven(path, real, () => work(real));
   }
   return {
-    async resolve(path) {
+    async resolve(path, options = {}) {
       const real = await raw.resolve(path);
-      checkEither(policy, real);
+      if (options.for === "write") checkReal(policy, { kind: "write", path, real });
+      else checkEither(policy, real);
       return real;
     },
     stat: (path) => use("read", path, (real) => raw.stat(real)),
