@@ -1,4 +1,5 @@
 import type { RunEvent } from "../core/event.ts";
+import { whenAborted } from "../core/when_aborted.ts";
 import type { User } from "../core/world.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
@@ -136,10 +137,3 @@ const nobody: User = {
   canAnswer: false,
   ask: () => Promise.reject(new Error("Nobody can be asked: this run has no terminal to ask at")),
 };
-
-function whenAborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
-  });
-}

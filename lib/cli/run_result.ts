@@ -41,7 +41,7 @@ export async function checkResultFile(output: string | undefined, cwd: string): 
 export async function deliverResult(summary: RunSummary, options: DeliverOptions): Promise<number> {
   const { terminal, flags, cwd } = options;
   const { value } = summary;
-  const problem = value === undefined ? undefined : await saveProblem(flags.output, resultText(value), cwd);
+  const problem = value === undefined ? undefined : await saveProblem(flags.output, value, cwd);
   if (flags.json) await terminal.stdout.write(`${JSON.stringify(summary.toJson())}\n`);
   else if (!flags.jsonl && (flags.output === undefined || problem !== undefined) && value !== undefined) {
     await writeValue(value, terminal);
@@ -57,12 +57,12 @@ export async function deliverResult(summary: RunSummary, options: DeliverOptions
 /** Keeps the result where `-o` says; gives why it could not. What a run has made is not lost for that. */
 async function saveProblem(
   output: string | undefined,
-  text: string,
+  value: Json,
   cwd: string,
 ): Promise<string | undefined> {
   if (output === undefined) return undefined;
   try {
-    await hostFiles({ root: cwd }).writeText(output, text);
+    await hostFiles({ root: cwd }).writeText(output, resultText(value));
     return undefined;
   } catch (error) {
     return messageOf(error);

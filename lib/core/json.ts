@@ -4,6 +4,11 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 /** A JSON object. */
 export type JsonObject = { readonly [key: string]: Json };
 
+/** Whether a JSON value is an object: not a list, not null. */
+export function isJsonObject(value: Json): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /**
  * Gives the value as plain JSON, or throws a `TypeError` that says where it is not: functions, symbols, bigints,
  * cycles, and numbers that are not finite. `undefined` at the top is `null`; an undefined property is dropped.

@@ -4,7 +4,7 @@
  */
 export async function eachUntilAborted<Value>(
   source: Iterable<Value> | AsyncIterable<Value>,
-  take: (value: Value) => undefined | void | Promise<void>,
+  take: (value: Value) => void | Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   if (Symbol.asyncIterator in source) return await eachAsync(source, take, signal);

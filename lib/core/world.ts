@@ -22,7 +22,10 @@ export interface FolderEntry {
  * Every method throws a `FileError` that names the path as it was given.
  */
 export interface Files {
-  /** The real, absolute path; for a path that does not exist yet, that of its nearest existing folder joined with the rest. With `for`, what it is wanted for is what is asked of the policy. */
+  /**
+   * The real, absolute path; for a path that does not exist yet, that of its nearest existing folder joined with the rest.
+   * With `for`, the policy is asked about what the path is wanted for.
+   */
   resolve(path: string, options?: { readonly for?: "write" }): Promise<string>;
   stat(path: string): Promise<FileInfo>;
   readBytes(path: string, options?: { signal?: AbortSignal }): Promise<Uint8Array>;

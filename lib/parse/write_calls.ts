@@ -1,5 +1,5 @@
-import { toJson } from "../core/json.ts";
-import type { Json, JsonObject } from "../core/json.ts";
+import { isJsonObject, toJson } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
 import { untypedValue } from "../schema/text_value.ts";
 import { encodeSegment, readArgumentPointer } from "./argument_pointer.ts";
 import { isBlank } from "../core/blanks.ts";
@@ -71,11 +71,7 @@ function plain(call: WritableCall): JsonObject {
   if (hasProto(parameters)) {
     throw new TypeError(`Cannot write the call of ${call.gadgetName}: "__proto__" cannot be a name`);
   }
-  return isObject(parameters) ? parameters : {};
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(parameters) ? parameters : {};
 }
 
 function writeBody(parameters: JsonObject, markers: Markers): string {

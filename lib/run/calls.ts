@@ -7,6 +7,7 @@ import type { AnyGadget, GadgetContext } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
 import { eachUntilAborted } from "../core/until_aborted.ts";
+import { whenAborted } from "../core/when_aborted.ts";
 import { CallParser, treeOf } from "../parse/call_parser.ts";
 import type { CallBlock, CallEvent } from "../parse/call_parser.ts";
 import { completeMarkers } from "../parse/markers.ts";
@@ -101,7 +102,7 @@ class CallRun {
     this.#signal = options.signal === undefined
       ? this.#left.signal
       : AbortSignal.any([options.signal, this.#left.signal]);
-    this.#aborted = whenAborted(this.#signal);
+    this.#aborted = whenAborted(this.#signal).then(() => new CallError("The run was aborted", "abort"));
     this.#scheduler = new Scheduler<Json>({ onOutcome: (outcome) => this.#onOutcome(outcome) }, {
       ...options.limits,
       clock: this.#clock,
@@ -285,12 +286,4 @@ class CallRun {
     const at = Math.round((this.#clock.now() - this.#startedAt) * 1000) / 1000;
     this.#events.push({ ...body, seq: ++this.#seq, at, run: this.#id });
   }
-}
-
-function whenAborted(signal: AbortSignal): Promise<CallError> {
-  return new Promise((resolve) => {
-    const onAbort = (): void => resolve(new CallError("The run was aborted", "abort"));
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
-  });
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { mapChildren, TextValue } from "../schema/text_value.ts";
 
@@ -64,11 +65,7 @@ function look(match: readonly unknown[], resultOf: ResultOf): Json | undefined {
 
 function childOf(value: Json, segment: string): Json | undefined {
   if (Array.isArray(value)) return /^(?:0|[1-9][0-9]*)$/.test(segment) ? value[Number(segment)] : undefined;
-  return isObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
-}
-
-function isObject(value: Json): value is { readonly [key: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
 }
 
 function nowhere(
@@ -79,7 +76,7 @@ function nowhere(
   const { segment, value } = stop;
   const found = Array.isArray(value)
     ? `a list of ${value.length}`
-    : isObject(value)
+    : isJsonObject(value)
     ? `an object with ${
       Object.keys(value).slice(0, 8).map((key) => JSON.stringify(key)).join(", ") || "no keys"
     }`

@@ -1,3 +1,4 @@
+import { isPromise } from "../core/is_promise.ts";
 import type { GadgetContext } from "../core/gadget.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
@@ -91,10 +92,6 @@ function notText(piece: unknown, gadgetName: string): ResultError {
 
 function isStream(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
-}
-
-function isPromise<Value>(value: Value | Promise<Value>): value is Promise<Value> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

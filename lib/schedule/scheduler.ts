@@ -1,3 +1,4 @@
+import { isPromise } from "../core/is_promise.ts";
 import { systemClock } from "../core/clock.ts";
 import type { Clock } from "../core/clock.ts";
 import { cyclesOf } from "./cycles.ts";
@@ -385,8 +386,4 @@ function dependsOn<Result>(root: Task<Result>): string {
 function atLeast(what: string, value: number, least: number): number {
   if (value >= least) return value;
   throw new RangeError(`${what} is ${value}, expected ${least} or more`);
-}
-
-function isPromise<Result>(value: Result | Promise<Result>): value is Promise<Result> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
