@@ -149,6 +149,26 @@ Deno.test("CallParser: after end, end gives nothing and push is an error", () =>
   assert.throws(() => parser.push("x"), /push after end/);
 });
 
+Deno.test("CallParser: every repeated id is told with its first line, also after another one and among thousands", () => {
+  const ids = Array.from({ length: 3000 }, (_, i) => `w${i}`);
+  const lines = ["w0", "w0", ...ids, ...ids].map((id) => `!!!GADGET_START:A:${id}\n`);
+  const calls = callsOf(read([lines.join("")]));
+  const told = (id: string, line: number) => `Duplicate invocation id "${id}" (first used on line ${line})`;
+  assert.deepEqual(calls.map((call) => call.parseError), [
+    undefined,
+    told("w0", 1),
+    told("w0", 1),
+    ...ids.slice(1).map(() => undefined),
+    ...ids.map((id, i) => told(id, i === 0 ? 1 : i + 3)),
+  ]);
+});
+
+Deno.test("CallParser: an escaped END line with a CR, cut off by the end of the text, is kept whole", () => {
+  const [call] = callsOf(read(["!!!GADGET_START:A:a\n!!!ARG:x\n\\!!!GADGET_END\r"]));
+  assert.deepEqual(call?.parameters, { x: "!!!GADGET_END\r" });
+  assert.equal(call?.parametersRaw, "!!!ARG:x\n\\!!!GADGET_END\r");
+});
+
 /** Text that is dense in everything the parser looks at. */
 const marked = fc.array(
   fc.oneof(

@@ -4,23 +4,41 @@ export interface ArgumentPointer {
   readonly text: string;
   /** Decoded; empty when there is an error. */
   readonly segments: readonly string[];
+  /** Of each segment, the index it is when it stands in an array, or -1. */
+  readonly indexes: readonly number[];
+  /** The pointer of the container, as text; empty when that is the parameters themselves. */
+  readonly parent: string;
+  /** The last of `indexes`. */
+  readonly lastIndex: number;
   /** The segment, when there is just one. */
   readonly only: string | undefined;
   readonly error: string | undefined;
 }
+
+const CANONICAL_INDEX = /^(?:0|[1-9][0-9]*)$/;
 
 /** Reads a trimmed pointer. Never throws. */
 export function readArgumentPointer(trimmed: string): ArgumentPointer {
   const text = trimmed.startsWith("/") ? trimmed.slice(1) : trimmed;
   const segments = text.split("/").map(decodeSegment);
   const error = pointerError(text) ?? segmentError(text, segments);
-  if (error !== undefined) return { text, segments: [], only: undefined, error };
-  return { text, segments, only: segments.length === 1 ? segments[0] : undefined, error };
+  if (error !== undefined) {
+    return { text, segments: [], indexes: [], parent: "", lastIndex: -1, only: undefined, error };
+  }
+  const only = segments.length === 1 ? segments[0] : undefined;
+  const parent = only === undefined ? text.slice(0, text.lastIndexOf("/")) : "";
+  const indexes = segments.map(indexOf);
+  return { text, segments, indexes, parent, lastIndex: indexes.at(-1) ?? -1, only, error };
 }
 
 /** Writes a segment so that it is read back as itself. */
 export function encodeSegment(segment: string): string {
   return segment.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/** A segment beyond the length of any array is past its end anyway. */
+function indexOf(segment: string): number {
+  return CANONICAL_INDEX.test(segment) ? Number(segment) : -1;
 }
 
 function decodeSegment(segment: string): string {

@@ -49,3 +49,65 @@ function unreadable(text: string, parts: { gadgetName: string; id: string; wrong
     ? { gadgetName, invocationId: id, dependencies: NO_DEPENDENCIES, error }
     : { gadgetName, dependencies: NO_DEPENDENCIES, error };
 }
+
+/** Reads START lines; the name is most often that of the line before. */
+export class CallHeaders {
+  readonly #marker: string;
+  #known = "";
+  #name = "";
+  /** Where the line that was read last ends. */
+  end = 0;
+
+  constructor(marker: string) {
+    this.#marker = marker;
+  }
+
+  /** The header of the line at `at`, when the name is that of the last one and the rest is plain and complete. */
+  readKnown(s: string, at: number): CallHeader | undefined {
+    const known = this.#known;
+    const from = at + known.length;
+    if (known === "" || s.slice(at, from) !== known) return undefined;
+    const idEnd = identifierEnd(s, from);
+    if (idEnd === from || idEnd === s.length) return undefined;
+    const unit = s.charCodeAt(idEnd);
+    if (unit === LF) {
+      this.end = idEnd;
+      return { gadgetName: this.#name, invocationId: s.slice(from, idEnd), dependencies: NO_DEPENDENCIES };
+    }
+    const end = unit === COLON ? identifierEnd(s, idEnd + 1) : idEnd;
+    if (end <= idEnd + 1 || end === s.length || s.charCodeAt(end) !== LF) return undefined;
+    this.end = end;
+    return {
+      gadgetName: this.#name,
+      invocationId: s.slice(from, idEnd),
+      dependencies: [s.slice(idEnd + 1, end)],
+    };
+  }
+
+  read(text: string): CallHeader {
+    const header = readCallHeader(text);
+    const start = `${header.gadgetName}:`;
+    if (header.error === undefined && text.startsWith(start)) {
+      this.#known = this.#marker + start;
+      this.#name = header.gadgetName;
+    }
+    return header;
+  }
+}
+
+const LF = 0x0a;
+const COLON = 0x3a;
+
+/** Where the identifier at `from` ends; `from` itself when none begins there. */
+function identifierEnd(text: string, from: number): number {
+  let at = from;
+  while (at < text.length) {
+    const unit = text.charCodeAt(at);
+    const isLetter = (unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a || unit === 0x5f;
+    if (!isLetter && (at === from || !(unit >= 0x30 && unit <= 0x39 || unit === 0x2d || unit === 0x2e))) {
+      return at;
+    }
+    at++;
+  }
+  return at;
+}

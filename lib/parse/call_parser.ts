@@ -1,16 +1,18 @@
 // The scanner looks at each line start once and leaps over the rest of the line with indexOf, so its cost is that of finding
 // line ends. What it cannot decide yet is at most one line ending, one `\` and a part of a marker (`#held`), or an unfinished
-// marker line kept in pieces (`#open`): no text is ever searched twice, whatever the size of the chunks.
+// marker line, whose pieces wait until its end is there: no text is ever searched more than twice, whatever the size of the
+// chunks. Texts are cut, compared and kept as seldom as can be: that is what is left to pay for.
 
 import { TextValue, untypedValue } from "../schema/text_value.ts";
-import { readArgumentPointer } from "./argument_pointer.ts";
-import type { ArgumentPointer } from "./argument_pointer.ts";
-import { isBlank, trimBlanks } from "../core/blanks.ts";
-import { readCallHeader } from "./call_header.ts";
-import { readJsonBody } from "./json_body.ts";
+import { isBlank } from "../core/blanks.ts";
+import { CallBody } from "./call_body.ts";
+import { CallHeaders } from "./call_header.ts";
+import type { CallHeader } from "./call_header.ts";
+import { KnownPointers } from "./known_pointers.ts";
+import type { KnownPointer } from "./known_pointers.ts";
 import { completeMarkers } from "./markers.ts";
 import type { Markers } from "./markers.ts";
-import { ParameterTree } from "./parameter_tree.ts";
+import { UsedIds } from "./used_ids.ts";
 
 /** A call as it stands in the text (calls.md 4). */
 export interface CallBlock {
@@ -54,41 +56,23 @@ export interface CallParserOptions {
   readonly leaf?: (text: string) => unknown;
 }
 
-interface OpenBlock {
-  readonly gadgetName: string;
-  readonly invocationId: string;
-  readonly dependencies: readonly string[];
-  readonly line: number;
-  readonly headerError: string | undefined;
-  /** The argument being read; absent while the text before the first one is. */
-  pointer: KnownPointer | undefined;
-}
+type CallStart = CallEvent & { readonly type: "call-start" };
 
-/** A pointer that was met before. A model writes the same few arguments in the same order again and again. */
-interface KnownPointer extends ArgumentPointer {
-  /** Its whole line, ready to be compared. */
-  readonly line: string;
-  /** What came after it last time. */
-  next: KnownPointer | undefined;
-}
-
-type MarkerRole = "start" | "arg" | "end" | "escaped-end";
-
-/** A marker line whose end is not there yet. `lead` is the line ending or escape before the marker, at the start of the pieces. */
-interface OpenLine {
-  readonly role: MarkerRole;
-  readonly pieces: string[];
-  readonly lead: number;
-}
-
-/** What a line start turned out to be. */
-type Decision = "text" | "escape" | "partial" | "start" | "arg" | "end" | "open-end" | "escaped-open-end";
+/** What a line that begins like a marker line is. An open one has no end yet that could be seen. */
+type Decision =
+  | "text"
+  | "partial"
+  | "escape"
+  | "arg"
+  | "open-arg"
+  | "start"
+  | "open-start"
+  | "end"
+  | "open-end";
 
 const LF = 0x0a;
 const CR = 0x0d;
 const BACKSLASH = 0x5c;
-const MAX_POINTERS_KEPT = 500;
-const PART_CHARS = 16;
 
 /**
  * Reads call blocks from text in chunks of any size (calls.md 1 to 4); no input makes it throw.
@@ -105,366 +89,314 @@ const PART_CHARS = 16;
  */
 export class CallParser {
   readonly #markers: Markers;
+  readonly #endLine: string;
   readonly #startUnit: number;
   readonly #endUnit: number;
   readonly #argUnit: number;
-  readonly #leaf: (text: string) => unknown;
+  /** The highest unit that a line begins with that is not plain text. */
+  readonly #maxUnit: number;
   readonly #ids = new UsedIds();
-  readonly #pointers = new Map<string, KnownPointer>();
-  /** Of the argument being read; before the first one, of the text in its place. */
-  readonly #text = new Pieces();
-  readonly #rawPieces = new Pieces();
-  readonly #tree = new ParameterTree();
-  /** Of the last argument line of any block. */
-  #last: KnownPointer | undefined;
+  readonly #headers: CallHeaders;
+  readonly #pointers: KnownPointers;
+  readonly #body: CallBody;
+  /** Of the open block. */
+  #block: CallStart | undefined;
+  #headerError: string | undefined;
   #generated = 0;
+  /** Of what was not read yet. */
   #line = 1;
-  #block: OpenBlock | undefined;
-  #open: OpenLine | undefined;
-  #held = "";
   #atLineStart = true;
+  /** What cannot be decided yet: a line ending, a `\` and the start of a marker line, or parts of that. */
+  #held = "";
+  /** More of it, while it is known what has to come first. */
+  readonly #heldPieces: string[] = [];
+  #heldAs: Decision = "partial";
+  /** What is read of the marker line that was decided last. */
+  #lineEnd = 0;
+  #nextPointer: KnownPointer | undefined;
+  #nextHeader: CallHeader | undefined;
   #ended = false;
 
   constructor(options: CallParserOptions = {}) {
     const { start, end, arg } = this.#markers = completeMarkers(options.markers);
+    this.#endLine = `${end}\n`;
     this.#startUnit = start.charCodeAt(0);
     this.#endUnit = end.charCodeAt(0);
     this.#argUnit = arg.charCodeAt(0);
-    this.#leaf = options.leaf ?? untypedValue;
+    this.#maxUnit = Math.max(this.#startUnit, this.#endUnit, this.#argUnit, BACKSLASH);
+    this.#headers = new CallHeaders(start);
+    this.#pointers = new KnownPointers(arg);
+    this.#body = new CallBody(options.leaf ?? untypedValue);
   }
 
   /** Reads a chunk; gives what it makes known. */
   push(chunk: string): CallEvent[] {
     if (this.#ended) throw new TypeError("CallParser: push after end; make a new parser for a new text");
-    const events: CallEvent[] = [];
-    if (chunk === "") return events;
-    if (this.#open !== undefined) this.#continueLine(this.#open, chunk, events);
-    else if (this.#held === "") this.#scan(chunk, 0, events);
-    else {
-      const text = this.#held + chunk;
-      const at = this.#atLineStart ? leadLength(this.#held) : 0;
-      this.#held = "";
-      this.#scan(text, at, events);
-    }
-    return events;
+    if (this.#held !== "") return this.#pushAfterHeld(chunk);
+    if (chunk === "") return [];
+    if (this.#atLineStart) return this.#scan(chunk, 0);
+    const ending = chunk.indexOf("\n");
+    if (ending >= 0) return this.#scan(chunk, ending + 1);
+    const block = this.#block;
+    if (block === undefined) return [{ type: "text-delta", text: chunk }];
+    if (chunk.charCodeAt(chunk.length - 1) === CR) return this.#scan(chunk, -1);
+    const { pointer } = this.#body;
+    this.#body.add(chunk);
+    return pointer === undefined ? [] : [argumentDelta(block, pointer, chunk)];
   }
 
   /** Ends the text: what is still open is closed. */
   end(): CallEvent[] {
-    const events: CallEvent[] = [];
-    if (this.#ended) return events;
+    if (this.#ended) return [];
     this.#ended = true;
-    if (this.#open !== undefined) this.#endLine(this.#open, events);
-    else if (this.#held !== "") this.#endHeld(this.#held, events);
-    if (this.#block !== undefined) this.#closeBlock(this.#block, events);
+    const heldAs = this.#heldAs;
+    const held = this.#takeHeld();
+    const events = heldAs === "partial" ? [] : this.#scanHeld(`${held}\n`); // a marker line needs no line ending here
+    const left = heldAs === "partial" ? held : this.#held.slice(0, -1); // the latter: of an escaped END line
+    const isEnding = left === "\n" || left === "\r\n";
+    if (left !== "" && !isEnding) events.push(...this.#tellHeld(left));
+    const block = this.#block;
+    if (block === undefined) return events;
+    this.#body.closeArgument(this.#body.length, undefined);
+    const raw = this.#body.close(isEnding ? left : "");
+    this.#closeBlock(block, heldAs === "open-arg" ? raw.slice(0, -1) : raw, events);
     return events;
   }
 
-  /** Reads `s` from `at`; what lies before `at` is a line ending that still belongs to the content. */
-  #scan(s: string, at: number, events: CallEvent[], from = 0): void {
-    const start = this.#startUnit;
-    const end = this.#endUnit;
-    const arg = this.#argUnit;
-    let atLineStart = this.#atLineStart;
-    let rawFrom = 0;
-    let hold = s.length;
-    while (true) {
-      if (atLineStart) {
-        const block = this.#block;
-        if (at === s.length) {
-          hold = block === undefined ? at : lineEndingBefore(s, from, at);
-          break;
-        }
-        const unit = s.charCodeAt(at);
-        if (unit === start || unit === end || unit === arg || unit === BACKSLASH) {
-          const guess = this.#last?.next;
-          if (guess !== undefined && block !== undefined && standsAt(s, at, guess.line)) {
-            this.#content(
-              s.slice(from, block.pointer === undefined ? at : lineEndingBefore(s, from, at)),
-              events,
-            );
-            this.#openArgument(block, guess);
-            this.#line++;
-            at = from = at + guess.line.length;
-            continue;
-          }
-          const decision = this.#decide(s, at);
-          if (decision === "partial") {
-            hold = this.#holdFrom(s, from, at);
-            break;
-          }
-          if (decision === "escape") {
-            this.#content(s.slice(from, at), events);
-            from = at + 1;
-          } else if (decision === "open-end" || decision === "escaped-open-end") {
-            hold = this.#holdFrom(s, from, at);
-            this.#content(s.slice(from, hold), events);
-            this.#raw(s.slice(rawFrom, hold));
-            this.#openLine(decision === "open-end" ? "end" : "escaped-end", s.slice(hold));
-            return;
-          } else if (decision !== "text") {
-            const isStart = decision === "start";
-            const before = block?.pointer === undefined ? at : lineEndingBefore(s, from, at);
-            this.#content(s.slice(from, before), events);
-            const next = s.indexOf("\n", at);
-            const closes = decision !== "arg";
-            if (closes || next < 0) this.#raw(s.slice(rawFrom, at));
-            if (closes && block !== undefined) this.#closeBlock(block, events);
-            if (next < 0) {
-              this.#openLine(decision, s.slice(at));
-              return;
-            }
-            if (block !== undefined && decision === "arg") {
-              this.#openArgument(block, this.#pointer(s.slice(at + this.#markers.arg.length, next)));
-            } else rawFrom = next + 1;
-            if (isStart) this.#openBlock(s.slice(at + this.#markers.start.length, next), events);
-            this.#line++;
-            at = from = next + 1;
-            continue;
-          }
-        }
-      }
-      const next = s.indexOf("\n", at);
-      if (next < 0) {
-        atLineStart = false;
-        if (this.#block !== undefined && s.charCodeAt(s.length - 1) === CR) {
-          hold = Math.max(from, s.length - 1);
-        }
-        break;
-      }
-      this.#line++;
-      at = next + 1;
-      atLineStart = true;
+  #pushAfterHeld(chunk: string): CallEvent[] {
+    if (this.#isStillOpen(chunk)) {
+      this.#heldPieces.push(chunk);
+      return [];
     }
-    this.#atLineStart = atLineStart;
-    this.#held = s.slice(hold);
-    this.#content(from === 0 && hold === s.length ? s : s.slice(from, hold), events);
-    if (this.#block !== undefined) this.#raw(s.slice(rawFrom, hold));
+    return this.#scanHeld(this.#takeHeld() + chunk);
   }
 
-  /** What the line at `at` is; a marker's first unit, or a `\`, is known to be there. */
+  #isStillOpen(chunk: string): boolean {
+    if (this.#heldAs === "partial") return chunk === "";
+    return this.#heldAs === "open-end" ? skipBlanks(chunk, 0) === chunk.length : !chunk.includes("\n");
+  }
+
+  #takeHeld(): string {
+    let held = this.#held;
+    if (this.#heldPieces.length > 0) held += this.#heldPieces.splice(0).join("");
+    this.#held = "";
+    return held;
+  }
+
+  #tellHeld(held: string): CallEvent[] {
+    if (this.#block !== undefined) this.#body.add(held);
+    const event = this.#delta(held);
+    return event === undefined ? [] : [event];
+  }
+
+  #scanHeld(s: string): CallEvent[] {
+    if (this.#atLineStart) return this.#scan(s, 0);
+    const ending = s.indexOf("\n");
+    return this.#scan(s, ending < 0 ? -1 : ending + 1);
+  }
+
+  /** Reads `s`, in which the first line begins at `lineStart`, or none does (-1). */
+  #scan(s: string, lineStart: number): CallEvent[] {
+    const body = this.#body;
+    const startUnit = this.#startUnit;
+    const endUnit = this.#endUnit;
+    const argUnit = this.#argUnit;
+    const maxUnit = this.#maxUnit;
+    const events: CallEvent[] = [];
+    let at = lineStart;
+    let line = at > 0 ? this.#line + 1 : this.#line;
+    let atLineStart = at >= 0;
+    let from = 0; // of what is not told yet
+    let bodyFrom = 0; // of what is not added to the body yet
+    let offset = body.length; // of `s` in the body
+    let isWhole = false; // whether the text of the argument begins at `from`
+    let hold = s.length;
+    this.#heldAs = "partial";
+    while (at >= 0) {
+      if (at === s.length) { // asked first: a NaN would make a double of `unit`
+        if (this.#block !== undefined) hold = lineEndingBefore(s, from, at);
+        break;
+      }
+      const unit = s.charCodeAt(at);
+      if (
+        unit <= maxUnit && (unit === startUnit || unit === endUnit || unit === argUnit || unit === BACKSLASH)
+      ) {
+        const decision = this.#decide(s, at);
+        if (decision === "arg" || decision === "end" || decision === "start" || decision === "open-start") {
+          const block = this.#block;
+          const to = body.pointer === undefined ? at : lineEndingBefore(s, from, at);
+          const text = s.slice(from, to);
+          const event = this.#delta(text);
+          if (event !== undefined) events.push(event);
+          if (block !== undefined) {
+            body.closeArgument(offset + to, isWhole ? text : undefined);
+            if (decision !== "arg") this.#closeBlock(block, body.close(s.slice(bodyFrom, at)), events);
+          }
+          if (decision === "open-start") {
+            hold = from = at;
+            this.#heldAs = decision;
+            break;
+          }
+          at = from = this.#lineEnd;
+          if (decision === "arg") {
+            this.#openArgument(offset + at);
+            isWhole = true;
+          } else {
+            bodyFrom = at;
+            offset = -at;
+            if (decision === "start") this.#openBlock(line, events);
+          }
+          line++;
+          continue;
+        }
+        if (decision === "escape") {
+          const event = this.#delta(s.slice(from, at));
+          if (event !== undefined) events.push(event);
+          body.addEscape(offset + at);
+          from = at + 1;
+          isWhole = false;
+        } else if (decision !== "text") {
+          hold = this.#holdFrom(s, from, at);
+          this.#heldAs = decision;
+          break;
+        }
+      }
+      const ending = s.indexOf("\n", at);
+      if (ending < 0) {
+        atLineStart = false;
+        break;
+      }
+      at = ending + 1;
+      line++;
+    }
+    if (!atLineStart && this.#block !== undefined && hold > from && s.charCodeAt(hold - 1) === CR) hold--;
+    if (hold < at) { // a line ending is held, which will be read again
+      atLineStart = hold === 0 ? this.#atLineStart : s.charCodeAt(hold - 1) === LF;
+      line--;
+    }
+    this.#atLineStart = atLineStart;
+    this.#line = line;
+    this.#held = hold === s.length ? "" : s.slice(hold);
+    const rest = s.slice(from, hold);
+    if (this.#block !== undefined) body.add(from === bodyFrom ? rest : s.slice(bodyFrom, hold));
+    const event = this.#delta(rest);
+    if (event === undefined) return events;
+    if (events.length === 0) return [event]; // a list that grows takes room for many
+    events.push(event);
+    return events;
+  }
+
+  /** What the line at `at` is; the first unit of a marker, or a `\`, is known to be there. */
   #decide(s: string, at: number): Decision {
+    if (this.#block === undefined) {
+      const header = this.#headers.readKnown(s, at);
+      if (header !== undefined) {
+        this.#nextHeader = header;
+        this.#lineEnd = this.#headers.end + 1;
+        return "start";
+      }
+    } else {
+      const { guess } = this.#pointers;
+      if (guess !== undefined && standsAt(s, at, guess.line)) {
+        this.#nextPointer = guess;
+        this.#lineEnd = at + guess.line.length;
+        return "arg";
+      }
+      if (standsAt(s, at, this.#endLine)) {
+        this.#lineEnd = at + this.#endLine.length;
+        return "end";
+      }
+    }
+    return this.#decideLine(s, at);
+  }
+
+  #decideLine(s: string, at: number): Decision {
     const inBlock = this.#block !== undefined;
     const { start, arg, end } = this.#markers;
-    let marker = at;
-    if (inBlock) { while (s.charCodeAt(marker) === BACKSLASH) marker++; }
-    const escaped = marker > at;
-    if (inBlock && standsAt(s, marker, arg)) return escaped ? "escape" : "arg";
+    const marker = inBlock ? skipEscapes(s, at) : at;
+    const isEscaped = marker > at;
+    if (inBlock && standsAt(s, marker, arg)) return isEscaped ? "escape" : this.#readArgument(s, marker);
     if (inBlock && standsAt(s, marker, end)) {
-      return this.#decideEnd(s, { after: marker + end.length, escaped });
+      const decision = this.#readEnd(s, marker);
+      return isEscaped && decision === "end" ? "escape" : decision;
     }
-    if (standsAt(s, marker, start)) return escaped ? "escape" : "start";
-    const left = s.length - marker;
-    const partial = isPartial(s, marker, left, start) ||
-      (inBlock && (isPartial(s, marker, left, arg) || isPartial(s, marker, left, end)));
-    return partial ? "partial" : "text";
+    if (standsAt(s, marker, start)) return isEscaped ? "escape" : this.#readStart(s, marker);
+    const isPartial = isCutOff(s, marker, start) ||
+      (inBlock && (isCutOff(s, marker, arg) || isCutOff(s, marker, end)));
+    return isPartial ? "partial" : "text";
+  }
+
+  #readArgument(s: string, at: number): Decision {
+    const ending = s.indexOf("\n", at);
+    if (ending < 0) return "open-arg";
+    this.#nextPointer = this.#pointers.read(s.slice(at + this.#markers.arg.length, ending));
+    this.#lineEnd = ending + 1;
+    return "arg";
+  }
+
+  #readStart(s: string, at: number): Decision {
+    const ending = s.indexOf("\n", at);
+    if (ending < 0) return "open-start";
+    this.#nextHeader = this.#headers.read(s.slice(at + this.#markers.start.length, ending));
+    this.#lineEnd = ending + 1;
+    return "start";
   }
 
   /** An END marker counts when nothing but blanks follows it on its line. */
-  #decideEnd(s: string, line: { after: number; escaped: boolean }): Decision {
-    let i = line.after;
-    while (i < s.length && isBlank(s.charCodeAt(i))) i++;
-    if (i === s.length) return line.escaped ? "escaped-open-end" : "open-end";
-    if (s.charCodeAt(i) !== LF) return "text";
-    return line.escaped ? "escape" : "end";
+  #readEnd(s: string, at: number): Decision {
+    const after = skipBlanks(s, at + this.#markers.end.length);
+    if (after === s.length) return "open-end";
+    this.#lineEnd = after + 1;
+    return s.charCodeAt(after) === LF ? "end" : "text";
   }
 
   /** Where the undecided part of an unfinished line begins: one `\` of a run is enough, and such a line is no marker itself. */
   #holdFrom(s: string, from: number, at: number): number {
-    let marker = at;
-    if (this.#block !== undefined) { while (s.charCodeAt(marker) === BACKSLASH) marker++; }
+    if (this.#block === undefined) return at;
+    const marker = skipEscapes(s, at);
     if (marker > at) return marker - 1;
-    return this.#block?.pointer === undefined ? at : lineEndingBefore(s, from, at);
+    return this.#body.pointer === undefined ? at : lineEndingBefore(s, from, at);
   }
 
-  #openLine(role: MarkerRole, piece: string): void {
-    this.#held = "";
-    this.#open = { role, pieces: [piece], lead: role === "escaped-end" ? 1 : leadLength(piece) };
-  }
-
-  #continueLine(line: OpenLine, chunk: string, events: CallEvent[]): void {
-    if (line.role === "end" || line.role === "escaped-end") return this.#continueEnd(line, chunk, events);
-    const next = chunk.indexOf("\n");
-    line.pieces.push(next < 0 ? chunk : chunk.slice(0, next + 1));
-    if (next < 0) return;
-    const text = line.pieces.join("");
-    this.#open = undefined;
-    this.#markerLine(line.role, text, events);
-    this.#line++;
-    this.#atLineStart = true;
-    if (next + 1 < chunk.length) this.#scan(chunk.slice(next + 1), 0, events);
-  }
-
-  #markerLine(role: "start" | "arg", text: string, events: CallEvent[]): void {
-    const rest = text.slice(this.#markers[role].length, text.endsWith("\n") ? -1 : undefined);
-    if (role === "start") return this.#openBlock(rest, events);
-    this.#raw(text);
-    if (this.#block !== undefined) this.#openArgument(this.#block, this.#pointer(rest));
-  }
-
-  #continueEnd(line: OpenLine, chunk: string, events: CallEvent[]): void {
-    let i = 0;
-    while (i < chunk.length && isBlank(chunk.charCodeAt(i))) i++;
-    if (i === chunk.length) return void line.pieces.push(chunk);
-    const before = line.pieces.join("");
-    const isMarker = chunk.charCodeAt(i) === LF;
-    this.#open = undefined;
-    if (isMarker && line.role === "end") {
-      this.#raw(before.slice(0, line.lead));
-      if (this.#block !== undefined) this.#closeBlock(this.#block, events);
-      this.#line++;
-      this.#atLineStart = true;
-      if (i + 1 < chunk.length) this.#scan(chunk.slice(i + 1), 0, events);
-      return;
-    }
-    this.#atLineStart = false;
-    this.#scan(before + chunk, before.length, events, isMarker ? 1 : 0);
-  }
-
-  #endLine(line: OpenLine, events: CallEvent[]): void {
-    const text = line.pieces.join("");
-    this.#open = undefined;
-    if (line.role === "start" || line.role === "arg") return this.#markerLine(line.role, text, events);
-    if (line.role === "end") return this.#raw(text.slice(0, line.lead));
-    this.#content(text.slice(1), events);
-    this.#raw(text);
-  }
-
-  #endHeld(held: string, events: CallEvent[]): void {
-    const isLastLineEnding = this.#atLineStart && leadLength(held) === held.length;
-    if (!isLastLineEnding) this.#content(held, events);
-    this.#raw(held);
-  }
-
-  #raw(text: string): void {
-    if (this.#block !== undefined) this.#rawPieces.add(text);
-  }
-
-  #content(text: string, events: CallEvent[]): void {
-    if (text === "") return;
+  #delta(text: string): CallEvent | undefined {
+    if (text === "") return undefined;
     const block = this.#block;
-    if (block === undefined) return void events.push({ type: "text-delta", text });
-    this.#text.add(text);
-    if (block.pointer !== undefined) {
-      events.push({
-        type: "argument-delta",
-        invocationId: block.invocationId,
-        pointer: block.pointer.text,
-        delta: text,
-      });
-    }
+    if (block === undefined) return { type: "text-delta", text };
+    const { pointer } = this.#body;
+    if (pointer === undefined) return undefined;
+    return argumentDelta(block, pointer, text);
   }
 
-  #openBlock(headerText: string, events: CallEvent[]): void {
-    const { gadgetName, invocationId: written, dependencies, error } = readCallHeader(headerText);
+  #openBlock(line: number, events: CallEvent[]): void {
+    const header = this.#nextHeader;
+    if (header === undefined) return;
+    const { gadgetName, invocationId: written, dependencies, error } = header;
     const invocationId = written ?? `${gadgetName}#${++this.#generated}`; // no identifier has a "#": it is always new
-    const line = this.#line;
     const firstLine = written === undefined ? undefined : this.#ids.use(written, line);
-    const headerError = firstLine === undefined
+    this.#headerError = firstLine === undefined
       ? error
       : joinErrors(error, `Duplicate invocation id "${invocationId}" (first used on line ${firstLine})`);
-    this.#block = { gadgetName, invocationId, dependencies, line, headerError, pointer: undefined };
-    this.#tree.start({});
-    events.push({ type: "call-start", invocationId, gadgetName, dependencies, line });
+    const block: CallStart = { type: "call-start", invocationId, gadgetName, dependencies, line };
+    this.#block = block;
+    this.#body.open();
+    events.push(block);
   }
 
-  #openArgument(block: OpenBlock, pointer: KnownPointer): void {
-    this.#closeArgument(block);
-    block.pointer = pointer;
-    if (this.#last !== undefined) this.#last.next = pointer;
-    this.#last = pointer;
+  #openArgument(start: number): void {
+    const pointer = this.#nextPointer;
+    if (pointer === undefined) return;
+    this.#pointers.follow(pointer);
+    this.#body.openArgument(pointer, start);
   }
 
-  /** Puts the argument that was being read in its place; before the first one, reads the text that stands there. */
-  #closeArgument(block: OpenBlock): void {
-    const text = this.#text.take();
-    if (block.pointer !== undefined) this.#tree.place(block.pointer, this.#leaf(text));
-    else if (text !== "") this.#readBody(text);
-  }
-
-  #readBody(text: string): void {
-    const { parameters, error } = readJsonBody(text);
-    if (parameters !== undefined) this.#tree.start(parameters);
-    if (error !== undefined) this.#tree.errors.push(error);
-  }
-
-  #pointer(text: string): KnownPointer {
-    const trimmed = trimBlanks(text);
-    let pointer = this.#pointers.get(trimmed);
-    if (pointer === undefined) {
-      pointer = {
-        ...readArgumentPointer(trimmed),
-        line: `${this.#markers.arg}${trimmed}\n`,
-        next: undefined,
-      };
-      if (this.#pointers.size < MAX_POINTERS_KEPT) this.#pointers.set(trimmed, pointer);
-    }
-    return pointer;
-  }
-
-  #closeBlock(block: OpenBlock, events: CallEvent[]): void {
-    this.#closeArgument(block);
+  #closeBlock(block: CallStart, parametersRaw: string, events: CallEvent[]): void {
     this.#block = undefined;
-    const { root: parameters, errors } = this.#tree;
-    const { gadgetName, invocationId, dependencies, line, headerError } = block;
-    const call = {
-      gadgetName,
-      invocationId,
-      dependencies,
-      parameters,
-      parametersRaw: this.#rawPieces.take(),
-      line,
-    };
+    const { parameters, errors } = this.#body;
+    const { gadgetName, invocationId, dependencies, line } = block;
+    const call = { gadgetName, invocationId, dependencies, parameters, parametersRaw, line };
+    const headerError = this.#headerError;
     const parseError = errors.length === 0 ? headerError : joinErrors(headerError, errors.join("\n"));
     events.push({ type: "call-end", call: parseError === undefined ? call : { ...call, parseError } });
-  }
-}
-
-/** The ids of a text, each with the line that used it first. */
-class UsedIds {
-  readonly #ids = new Set<string>();
-  readonly #lines: number[] = [];
-  /** The lines by id, as far as `#unread` has come: only repeated ids are ever looked up. */
-  readonly #firstLines = new Map<string, number>();
-  readonly #unread = this.#ids.values();
-
-  /** The line of the first use; undefined when this is the first. */
-  use(id: string, line: number): number | undefined {
-    const before = this.#ids.size;
-    if (this.#ids.add(id).size > before) {
-      this.#lines.push(line);
-      return undefined;
-    }
-    for (let next = this.#unread.next(); next.done !== true; next = this.#unread.next()) {
-      this.#firstLines.set(next.value, this.#lines[this.#firstLines.size] ?? line);
-    }
-    return this.#firstLines.get(id);
-  }
-}
-
-/**
- * A text that arrives in pieces. They are joined once, so that a long argument in small chunks stays linear; the smallest are put
- * together first, since a list of them would cost more than they do.
- */
-class Pieces {
-  #tail = "";
-  #parts: string[] | undefined;
-
-  add(piece: string): void {
-    if (this.#tail.length < PART_CHARS) this.#tail += piece;
-    else {
-      if (this.#parts === undefined) this.#parts = [this.#tail];
-      else this.#parts.push(this.#tail);
-      this.#tail = piece;
-    }
-  }
-
-  /** The whole text; from then on there is none. */
-  take(): string {
-    const text = this.#parts === undefined ? this.#tail : this.#parts.join("") + this.#tail;
-    this.#tail = "";
-    this.#parts = undefined;
-    return text;
   }
 }
 
@@ -484,23 +416,30 @@ function joinErrors(first: string | undefined, second: string | undefined): stri
   return first === undefined ? second : second === undefined ? first : `${first}\n${second}`;
 }
 
-/** Where the line ending before `at` begins; `at` itself when the text since `from` has none. */
+/** Where the line ending before the line at `at` begins; `at` itself when that is not after `from`. */
 function lineEndingBefore(s: string, from: number, at: number): number {
-  if (at <= from || s.charCodeAt(at - 1) !== LF) return at;
+  if (at <= from) return at;
   return at - 2 >= from && s.charCodeAt(at - 2) === CR ? at - 2 : at - 1;
 }
 
-/** The length of the line ending at the start of a held text. */
-function leadLength(held: string): number {
-  return held.startsWith("\n") ? 1 : held.startsWith("\r\n") ? 2 : 0;
+function argumentDelta(block: CallStart, pointer: KnownPointer, delta: string): CallEvent {
+  return { type: "argument-delta", invocationId: block.invocationId, pointer: pointer.text, delta };
 }
 
-function isPartial(s: string, at: number, left: number, marker: string): boolean {
-  return left < marker.length && marker.startsWith(s.slice(at));
+function skipEscapes(s: string, at: number): number {
+  while (at < s.length && s.charCodeAt(at) === BACKSLASH) at++;
+  return at;
 }
 
-/** What `startsWith` says, at half its cost or less: most of what is asked about differs in its last character. */
+function skipBlanks(s: string, at: number): number {
+  while (at < s.length && isBlank(s.charCodeAt(at))) at++;
+  return at;
+}
+
+function isCutOff(s: string, at: number, marker: string): boolean {
+  return s.length - at < marker.length && marker.startsWith(s.slice(at));
+}
+
 function standsAt(s: string, at: number, text: string): boolean {
-  const last = text.length - 1;
-  return s.charCodeAt(at + last) === text.charCodeAt(last) && s.slice(at, at + text.length) === text;
+  return s.slice(at, at + text.length) === text;
 }

@@ -1,10 +1,9 @@
 import { TextValue } from "../schema/text_value.ts";
 import { encodeSegment } from "./argument_pointer.ts";
 import type { ArgumentPointer } from "./argument_pointer.ts";
+import type { KnownPointer } from "./known_pointers.ts";
 
 type Container = unknown[] | Record<string, unknown>;
-
-const CANONICAL_INDEX = /^(?:0|[1-9][0-9]*)$/;
 
 /**
  * The parameters of a call, grown argument by argument (calls.md 3, Nesting). An argument with an error writes nothing.
@@ -16,6 +15,12 @@ export class ParameterTree {
   /** Reused from call to call; only the first `#count` are of this one. */
   readonly #placed: ArgumentPointer[] = [];
   #count = 0;
+  /** The number of this call, from 1; 0 when a pointer that is not known, or a JSON object, may have written any name. */
+  #call = 0;
+  #calls = 0;
+  /** The array that got the last item, and its pointer: most often the next item follows. */
+  #list: unknown[] = [];
+  #listPointer = "";
 
   get root(): Record<string, unknown> {
     return this.#root;
@@ -26,41 +31,103 @@ export class ParameterTree {
     return this.#errors;
   }
 
-  /** Begins the next call: from the JSON object of its block, which is then owned by the tree, or from `{}`. */
-  start(root: Record<string, unknown>): void {
+  /** Begins the next call. */
+  start(): void {
+    this.#begin({});
+    this.#call = ++this.#calls;
+  }
+
+  /** Begins it again, from the JSON object of its block, which is then owned by the tree. */
+  startWith(root: Record<string, unknown>): void {
+    this.#begin(root);
+    this.#call = 0;
+  }
+
+  #begin(root: Record<string, unknown>): void {
     this.#root = root;
     if (this.#errors.length > 0) this.#errors = [];
     this.#count = 0;
+    this.#listPointer = "";
   }
 
   /** Puts a value at its place, or notes why it cannot be there. */
-  place(pointer: ArgumentPointer, value: unknown): void {
-    const { only } = pointer;
-    if (only !== undefined && this.#root[only] === undefined) { // most arguments; an inherited name such as "constructor" is not undefined
-      this.#root[only] = value;
-      this.#placed[this.#count++] = pointer;
-      return;
-    }
+  place(pointer: KnownPointer, value: unknown): void {
     const error = pointer.error ?? this.#tryPlace(pointer, value);
     if (error === undefined) this.#placed[this.#count++] = pointer;
     else this.#errors.push(error);
   }
 
-  #tryPlace(pointer: ArgumentPointer, value: unknown): string | undefined {
+  #tryPlace(pointer: KnownPointer, value: unknown): string | undefined {
+    const { only, parent } = pointer;
+    if (this.#isFirst(pointer)) { // most arguments: to look into the object would cost far more
+      if (only === undefined) return this.#grow(this.#root, { pointer, at: 0, value });
+      this.#root[only] = value;
+      return undefined;
+    }
+    if (only === undefined && parent === this.#listPointer && pointer.lastIndex === this.#list.length) {
+      this.#list.push(value);
+      return undefined;
+    }
+    return this.#descend(pointer, value);
+  }
+
+  /** Whether it is known that no pointer of this call began with the same name. */
+  #isFirst({ top }: KnownPointer): boolean {
+    if (top === undefined) this.#call = 0;
+    if (top === undefined || this.#call === 0 || top.call === this.#call) return false;
+    top.call = this.#call;
+    return true;
+  }
+
+  #descend(pointer: ArgumentPointer, value: unknown): string | undefined {
     const { segments } = pointer;
     const last = segments.length - 1;
     let node: Container = this.#root;
     for (let i = 0; i <= last; i++) {
       const segment = segments[i] ?? "";
-      const indexError = Array.isArray(node) ? itemError(pointer, segment, node.length) : undefined;
+      const indexError = Array.isArray(node) ? itemError(pointer, i, node.length) : undefined;
       if (indexError !== undefined) return indexError;
       const child = ownChild(node, segment);
-      if (child === undefined) return grow(node, { pointer, at: i, value });
+      if (child === undefined) return this.#grow(node, { pointer, at: i, value });
       if (i === last) return this.#taken(pointer, child);
       if (!isContainer(child)) return conflict(this.#nameOf(segments.slice(0, i + 1)), pointer.text);
       node = child;
     }
     return undefined;
+  }
+
+  /** Makes the missing containers from the inside out, then hangs them in; or says why a new array cannot begin so. */
+  #grow(
+    node: Container,
+    place: { pointer: ArgumentPointer; at: number; value: unknown },
+  ): string | undefined {
+    const { pointer, at, value } = place;
+    const { segments, indexes } = pointer;
+    const last = segments.length - 1;
+    for (let i = at + 1; i <= last; i++) if ((indexes[i] ?? 0) > 0) return gap(pointer, 0);
+    let inner = value;
+    for (let i = last; i > at; i--) {
+      if (indexes[i] === 0) {
+        const list = [inner];
+        if (i === last) this.#remember(list, pointer);
+        inner = list;
+      } else {
+        const object: Record<string, unknown> = {};
+        object[segments[i] ?? ""] = inner;
+        inner = object;
+      }
+    }
+    if (!Array.isArray(node)) node[segments[at] ?? ""] = inner;
+    else {
+      node.push(inner);
+      if (at === last) this.#remember(node, pointer);
+    }
+    return undefined;
+  }
+
+  #remember(list: unknown[], pointer: ArgumentPointer): void {
+    this.#list = list;
+    this.#listPointer = pointer.parent;
   }
 
   /** The place has something: a value twice, or a container that other pointers needed. */
@@ -86,26 +153,6 @@ export class ParameterTree {
   }
 }
 
-/** Makes the missing containers from the inside out, then hangs them in; or says why a new array cannot begin so. */
-function grow(
-  node: Container,
-  place: { pointer: ArgumentPointer; at: number; value: unknown },
-): string | undefined {
-  const { pointer, at, value } = place;
-  let inner = value;
-  let error: string | undefined;
-  for (let i = pointer.segments.length - 1; i > at; i--) {
-    const segment = pointer.segments[i] ?? "";
-    const isItem = CANONICAL_INDEX.test(segment);
-    if (isItem && segment !== "0") error = gap(pointer, 0);
-    inner = isItem ? [inner] : { [segment]: inner };
-  }
-  if (error !== undefined) return error;
-  if (Array.isArray(node)) node.push(inner);
-  else node[pointer.segments[at] ?? ""] = inner;
-  return undefined;
-}
-
 /** The own child of a container; undefined when there is none (no value in the tree is undefined). */
 function ownChild(node: Container, segment: string): unknown {
   if (Array.isArray(node)) return node[Number(segment)];
@@ -113,9 +160,10 @@ function ownChild(node: Container, segment: string): unknown {
   return child === undefined || Object.hasOwn(node, segment) ? child : undefined; // "constructor" is there, but not ours
 }
 
-function itemError(pointer: ArgumentPointer, segment: string, length: number): string | undefined {
-  if (!CANONICAL_INDEX.test(segment)) return `Invalid array index "${segment}" in "${pointer.text}"`;
-  return Number(segment) > length ? gap(pointer, length) : undefined;
+function itemError(pointer: ArgumentPointer, at: number, length: number): string | undefined {
+  const index = pointer.indexes[at] ?? -1;
+  if (index < 0) return `Invalid array index "${pointer.segments[at]}" in "${pointer.text}"`;
+  return index > length ? gap(pointer, length) : undefined;
 }
 
 const gap = (pointer: ArgumentPointer, expected: number): string =>

@@ -20,10 +20,17 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
  * all else stays as written.
  */
 export function untypedValue(text: string): string | number | boolean {
+  if (text === "") return text;
+  const first = text.charCodeAt(0);
+  if (first > 0x39 && first !== 0x74 && first !== 0x66) return text; // no digit, "-", blank, "t" or "f"
   if (text === "true") return true;
   if (text === "false") return false;
+  if (text.length < 16) {
+    const digits = plainDigits(text);
+    if (digits >= 0) return digits;
+  }
   let start = 0;
-  while (isBlank(text.charCodeAt(start))) start++;
+  while (start < text.length && isBlank(text.charCodeAt(start))) start++;
   const unit = text.charCodeAt(start);
   // A digit, "-", "t" or "f": most texts need no more than this look, whatever their length.
   const canBeTyped = (unit >= 0x30 && unit <= 0x39) || unit === 0x2d || unit === 0x74 || unit === 0x66;
@@ -35,6 +42,19 @@ export function untypedValue(text: string): string | number | boolean {
   const number = Number(trimmed);
   if (Math.abs(number) > Number.MAX_SAFE_INTEGER) return text;
   return number === 0 ? 0 : number; // -0 is 0
+}
+
+/** The value of a whole number of up to 15 digits; -1 for all else. */
+function plainDigits(text: string): number {
+  const { length } = text;
+  if (length === 0 || (length > 1 && text.charCodeAt(0) === 0x30)) return -1;
+  let value = 0;
+  for (let i = 0; i < length; i++) {
+    const digit = text.charCodeAt(i) - 0x30;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
 }
 
 /**

@@ -1,0 +1,116 @@
+import type { KnownPointer } from "./known_pointers.ts";
+import { readJsonBody } from "./json_body.ts";
+import { ParameterTree } from "./parameter_tree.ts";
+import { Pieces } from "./pieces.ts";
+
+/** Where the text of an argument stands in the body; without a pointer, it is the text before the first argument. */
+interface Span {
+  readonly pointer: KnownPointer | undefined;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The body of the block being read: its raw text and its parameters. The text of an argument is kept once only: it is cut from
+ * the raw body when that is whole, unless it is known sooner. Reused from block to block.
+ */
+export class CallBody {
+  readonly #leaf: (text: string) => unknown;
+  readonly #raw = new Pieces();
+  readonly #tree = new ParameterTree();
+  /** What is not placed yet. Once there is one, all that follow wait too: errors come in written order. */
+  readonly #spans: Span[] = [];
+  /** Where a `\` stands that is no part of a value. */
+  readonly #escapes: number[] = [];
+  #pointer: KnownPointer | undefined;
+  #start = 0;
+
+  constructor(leaf: (text: string) => unknown) {
+    this.#leaf = leaf;
+  }
+
+  /** Of the argument being read; absent before the first one. */
+  get pointer(): KnownPointer | undefined {
+    return this.#pointer;
+  }
+
+  /** Of the raw text so far. */
+  get length(): number {
+    return this.#raw.length;
+  }
+
+  get parameters(): Record<string, unknown> {
+    return this.#tree.root;
+  }
+
+  /** All errors, in written order. */
+  get errors(): readonly string[] {
+    return this.#tree.errors;
+  }
+
+  open(): void {
+    this.#tree.start();
+    this.#pointer = undefined;
+    this.#start = 0;
+  }
+
+  add(raw: string): void {
+    this.#raw.add(raw);
+  }
+
+  addEscape(at: number): void {
+    this.#escapes.push(at);
+  }
+
+  openArgument(pointer: KnownPointer, start: number): void {
+    this.#pointer = pointer;
+    this.#start = start;
+  }
+
+  /** Ends the argument being read. `text` is its text, if that is known already. */
+  closeArgument(end: number, text: string | undefined): void {
+    const pointer = this.#pointer;
+    if (pointer !== undefined && text !== undefined && this.#spans.length === 0) {
+      this.#tree.place(pointer, this.#leaf(text));
+    } else if (end > this.#start || pointer !== undefined) {
+      this.#spans.push({ pointer, start: this.#start, end });
+    }
+  }
+
+  /** Ends the body; `last` is what was not added yet. The raw text. */
+  close(last: string): string {
+    let raw = last;
+    if (this.#raw.length > 0) {
+      this.#raw.add(last);
+      raw = this.#raw.take();
+    }
+    if (this.#spans.length > 0) this.#placeSpans(raw);
+    this.#pointer = undefined;
+    return raw;
+  }
+
+  #placeSpans(raw: string): void {
+    let next = 0;
+    for (const { pointer, start, end } of this.#spans) {
+      let text = "";
+      let from = start;
+      for (; next < this.#escapes.length; next++) {
+        const escape = this.#escapes[next] ?? 0;
+        if (escape >= end) break;
+        text += raw.slice(from, escape);
+        from = escape + 1;
+      }
+      text += raw.slice(from, end);
+      if (pointer === undefined) this.#placeText(text);
+      else this.#tree.place(pointer, this.#leaf(text));
+    }
+    this.#spans.length = 0;
+    this.#escapes.length = 0;
+  }
+
+  #placeText(text: string): void {
+    const { parameters, error } = readJsonBody(text);
+    if (parameters !== undefined) this.#tree.startWith(parameters);
+    if (error !== undefined) this.#tree.errors.push(error);
+  }
+}
