@@ -36,7 +36,44 @@ export type { Catalog, CatalogEntry, GadgetSource } from "./lib/core/catalog.ts"
 
 export { runCalls } from "./lib/run/calls.ts";
 export type { RunCallsOptions } from "./lib/run/calls.ts";
-export type { CallErrorCode, RunEvent, RunEventBody, RunStatus } from "./lib/core/event.ts";
+export type { CallErrorCode, RunEvent, RunEventBody, RunKind, RunStatus } from "./lib/core/event.ts";
+export { ask, chat } from "./lib/run/dialog.ts";
+export type { DialogOptions, DialogSource } from "./lib/run/dialog.ts";
+export { schemaContract } from "./lib/run/output_contract.ts";
+export type { ContractResult, OutputContract } from "./lib/run/output_contract.ts";
+export type { Budget } from "./lib/run/budget.ts";
+export type { TurnPolicy } from "./lib/run/turn_policy.ts";
+
+export { fakeModel } from "./lib/models/fake_model.ts";
+export type { FakeModel, FakeReply } from "./lib/models/fake_model.ts";
+export { ModelError } from "./lib/core/model.ts";
+export type {
+  FinishReason,
+  Model,
+  ModelErrorCode,
+  ModelPart,
+  ModelRequest,
+  ToolSpec,
+  Usage,
+} from "./lib/core/model.ts";
+export type { ContentPart, Message, Reasoning, ToolCall } from "./lib/core/message.ts";
+
+export { memoryJournal } from "./lib/journal/memory_journal.ts";
+export type { JournalOptions } from "./lib/journal/journal_options.ts";
+export type {
+  Journal,
+  JournalStatus,
+  RunJournal,
+  RunStart,
+  RunSummary,
+  StepError,
+  StepKind,
+  StepOutcome,
+  StepRecord,
+  StepStart,
+  StepTurn,
+  StoredFile,
+} from "./lib/core/journal.ts";
 
 export { SourceError } from "./lib/core/source_error.ts";
 export type { SourceErrorOptions, Span } from "./lib/core/source_error.ts";

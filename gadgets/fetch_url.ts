@@ -1,3 +1,4 @@
+import { linkedSignal } from "../lib/core/linked_signal.ts";
 import type { Gadget } from "../lib/core/gadget.ts";
 import type { Json } from "../lib/core/json.ts";
 import type { HttpResponse, World } from "../lib/core/world.ts";
@@ -81,7 +82,7 @@ export default function fetchUrl(world: World): Gadget<Input> {
       required: ["url", "status", "contentType", "text", "truncated"],
     },
     permissions: { net: true },
-    idempotent: false,
+    idempotent: ({ method = "GET" }) => method === "GET" || method === "HEAD",
     untrusted: true,
     timeoutMs: MAX_TIMEOUT_MS + 5_000,
     examples: [
@@ -124,7 +125,9 @@ async function withTimeout(
 ): Promise<HttpResponse> {
   const late = new AbortController();
   const done = new AbortController();
-  world.clock.sleep(timeoutMs, AbortSignal.any([signal, done.signal])).then(
+  using sleeping = linkedSignal([signal, done.signal]);
+  using working = linkedSignal([signal, late.signal]);
+  world.clock.sleep(timeoutMs, sleeping.signal).then(
     () =>
       late.abort(
         new Error(
@@ -136,7 +139,7 @@ async function withTimeout(
     () => {},
   );
   try {
-    return await work(AbortSignal.any([signal, late.signal]));
+    return await work(working.signal);
   } finally {
     done.abort();
   }

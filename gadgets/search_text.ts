@@ -1,3 +1,4 @@
+import { linkedSignal } from "../lib/core/linked_signal.ts";
 import type { Gadget } from "../lib/core/gadget.ts";
 import type { World } from "../lib/core/world.ts";
 import { loadTexts } from "./_load_texts.ts";
@@ -132,8 +133,9 @@ export default function searchText(world: World): Gadget<Input> {
     ],
     async run(input, { signal }) {
       const stop = new AbortController();
+      using linked = linkedSignal([signal, stop.signal]);
       try {
-        return await search(world, input, AbortSignal.any([signal, stop.signal]));
+        return await search(world, input, linked.signal);
       } finally {
         stop.abort();
       }

@@ -97,7 +97,7 @@ export default function sqlQuery(world: World): Gadget<Input> {
       required: ["columns", "rows", "truncated"],
     },
     permissions: { read: true, write: true },
-    idempotent: false,
+    idempotent: ({ write }) => write !== true,
     untrusted: false,
     timeoutMs: TIMEOUT_MS,
     examples: [
@@ -153,8 +153,8 @@ async function checkedPath(
   { database, write }: { database: string; write: boolean },
 ): Promise<string> {
   const path = await world.files.resolve(database);
-  world.policy.check({ kind: "read", value: path });
-  if (write) world.policy.check({ kind: "write", value: path });
+  await world.policy.permit({ kind: "read", value: path });
+  if (write) await world.policy.permit({ kind: "write", value: path });
   const cannot = `Cannot open the database ${JSON.stringify(database)}`;
   try {
     const { kind } = await world.files.stat(database);

@@ -51,7 +51,7 @@ export default function writeFile(world: World): Gadget<Input> {
       required: ["path", "bytes"],
     },
     permissions: { read: true, write: true },
-    idempotent: false,
+    idempotent: ({ append }) => append !== true,
     untrusted: false,
     timeoutMs: 60_000,
     examples: [

@@ -36,7 +36,7 @@ function worldAt(root: string): World {
     http: { fetch: refused },
     user: { canAnswer: false, ask: refused },
     clock: systemClock,
-    policy: { check: () => {}, describe: () => [] },
+    policy: { check: () => {}, permit: () => {}, describe: () => [] },
     wallTime: () => 0,
     env: () => undefined,
   };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { acceptedConfig } from "../lib/catalog/config_accepted.ts";
 import { checkConfig } from "../lib/catalog/check_config.ts";
 import { type Config, loadConfig, type LoadConfigOptions } from "../lib/catalog/config.ts";
 import { configSchema } from "../lib/catalog/config_schema.ts";
@@ -62,8 +63,10 @@ Deno.test("config: without a file the defaults hold, and yaml is not loaded", as
     calls: { markers: { start: "!!!GADGET_START:", end: "!!!GADGET_END", arg: "!!!ARG:" } },
     gadgets: { folders: [{ path: "/root/gadgets" }], isolation: {} },
     grants: {},
-    limits: { concurrency: 16, timeoutMs: 60_000, resultBytes: 1_048_576 },
-    project: { grants: {}, isolation: {}, parts: {} },
+    models: { aliases: {}, fallback: {}, providers: {}, prices: {} },
+    mcpServers: {},
+    limits: { concurrency: 16, timeoutMs: 60_000, resultBytes: 1_048_576, turns: 10, retries: 3 },
+    project: { grants: {}, isolation: {}, providers: {}, mcpServers: {}, parts: {} },
     notices: [],
   });
   assert.equal(await loadsYaml({}), false);
@@ -112,7 +115,8 @@ gadgets:
   folders: [tools/, more]
   isolation: { weather: none }
 grants: { weather: trusted }
-limits: { concurrency: 4, timeout-s: 1.5, result-bytes: 10 }
+limits: { concurrency: 4, timeout-s: 1.5, result-bytes: 10, turns: 7, retries: 0, tokens: 1000, cost: 0.5, time-s: 2.5 }
+tools-mode: native
 `,
   });
   assert.deepEqual(config.calls.markers, { start: "<<<", end: ">>>", arg: "!!!ARG:" });
@@ -123,28 +127,47 @@ limits: { concurrency: 4, timeout-s: 1.5, result-bytes: 10 }
     column: 13,
     length: 6,
   });
-  assert.deepEqual(config.limits, { concurrency: 4, timeoutMs: 1500, resultBytes: 10 });
+  assert.deepEqual(config.limits, {
+    concurrency: 4,
+    timeoutMs: 1500,
+    resultBytes: 10,
+    turns: 7,
+    retries: 0,
+    tokens: 1000,
+    cost: 0.5,
+    timeMs: 2500,
+  });
+  assert.equal(config.toolsMode, "native");
   assert.deepEqual(config.notices, []);
 });
 
 Deno.test("config: a project's own word is kept apart from the user's", async () => {
   const config = await configOf({
     "orrery.yaml": "grants: { weather: trusted }\ngadgets: { isolation: { weather: none } }\n" +
-      "mcpServers: { git: { command: git-mcp } }\nmodels: { default: a/b, providers: { x: { type: y } } }\n",
+      "mcpServers: { git: { command: git-mcp } }\nmodels: { default: a/b, providers: { x: { type: xai } } }\n",
     "user/config.yaml":
-      "grants: { mine: trusted }\ngadgets: { isolation: { mine: none }, folders: [here] }\n",
+      "grants: { mine: trusted }\ngadgets: { isolation: { mine: none }, folders: [here] }\n" +
+      "mcpServers: { web: { url: http://x/mcp } }\nmodels: { providers: { openai: { baseURL: http://h/v1 } } }\n",
   }, { userFolder: "user" });
   assert.deepEqual(config.grants, { mine: "trusted" });
   assert.deepEqual(config.gadgets.isolation, { mine: "none" });
   assert.deepEqual(config.gadgets.folders.map(({ path }) => path), ["/root/user/here"]);
+  assert.equal(config.models.default, "a/b");
+  assert.deepEqual(config.models.providers, { openai: { baseURL: "http://h/v1" } });
+  assert.deepEqual(config.mcpServers, { web: { url: "http://x/mcp" } });
+  const accepted = acceptedConfig(config);
+  assert.deepEqual(accepted.models.providers, { openai: { baseURL: "http://h/v1" }, x: { type: "xai" } });
+  assert.deepEqual(accepted.mcpServers, { web: { url: "http://x/mcp" }, git: { command: "git-mcp" } });
   assert.deepEqual(config.project, {
     grants: { weather: "trusted" },
     isolation: { weather: "none" },
+    providers: { x: { type: "xai" } },
+    mcpServers: { git: { command: "git-mcp" } },
     parts: {
       "grants": { weather: "trusted" },
       "gadgets.isolation": { weather: "none" },
       "mcpServers": { git: { command: "git-mcp" } },
-      "models.providers": { x: { type: "y" } },
+      "models.providers": { x: { type: "xai" } },
     },
   });
 });
@@ -155,7 +178,13 @@ Deno.test("config: project over user over defaults", async () => {
     "user/config.yaml":
       "limits: { concurrency: 3, timeout-s: 5 }\ncalls: { markers: { start: 'no', arg: '--' } }\n",
   }, { userFolder: "user" });
-  assert.deepEqual(config.limits, { concurrency: 2, timeoutMs: 5000, resultBytes: 1_048_576 });
+  assert.deepEqual(config.limits, {
+    concurrency: 2,
+    timeoutMs: 5000,
+    resultBytes: 1_048_576,
+    turns: 10,
+    retries: 3,
+  });
   assert.deepEqual(config.calls.markers, { start: "<<", end: "!!!GADGET_END", arg: "--" });
 });
 
@@ -236,15 +265,47 @@ Deno.test("config: markers and folders that cannot be used are told at their pla
   );
 });
 
+Deno.test("config: models that do not fit together are told at their place", async () => {
+  const problems = await problemsOf({
+    "orrery.yaml": `models:
+  aliases: { a: b, b: a, fast: small, other: openai/gpt-5, deep: fast, slef: nothing }
+  providers:
+    local: { type: openai-compatible }
+    mine: { baseURL: "localhost:1234" }
+    script: { type: openai }
+    openai: { baseURL: ftp://x }
+  prices: { gpt: { input: 1, output: 2 }, openai/x: { input: 1 } }
+mcpServers:
+  none: { args: [a] }
+  both: { command: c, url: u }
+`,
+    "user/config.yaml": "models: { aliases: { small: a } }\nmcpServers: { odd: { url: u, env: { A: b } } }\n",
+  }, { userFolder: "user" });
+  assert.deepEqual(linesOf(problems), [
+    "orrery.yaml:2:17: The aliases of models go round in a circle: a -> b -> a",
+    'orrery.yaml:2:78: Found "nothing", expected provider/model or another alias',
+    "orrery.yaml:4:5: Found an openai-compatible provider without baseURL, expected one",
+    "orrery.yaml:5:5: Found a provider without a type, expected one of openai, anthropic, google, mistral, xai, groq, openai-compatible",
+    'orrery.yaml:5:22: Found "localhost:1234" for a baseURL, expected an address with http:// or https://',
+    'orrery.yaml:6:5: Found a provider named "script", which Orrery has itself',
+    'orrery.yaml:7:24: Found "ftp://x" for a baseURL, expected an address with http:// or https://',
+    'orrery.yaml:8:13: Found a price for "gpt", expected provider/model',
+    "orrery.yaml:8:43: Found a price without output, expected both",
+    "orrery.yaml:10:3: Found a server without command and url, expected one of them",
+    "orrery.yaml:11:3: Found a server with command and url, expected one kind",
+    "user/config.yaml:2:15: Found a server with url and env, expected one kind",
+  ]);
+});
+
 Deno.test("config: keys of later versions are ignored with a notice", async () => {
   const config = await configOf({
     "orrery.yaml":
-      "models: { default: script/echo }\nlimits:\n  turns: 5\n  concurrency: 3\nagents: [x]\ngrants: { a: { net: [example.com] } }\n",
+      "conversations: { timeout-s: 5 }\nlimits:\n  goto: 5\n  concurrency: 3\nagents: [x]\ngrants: { a: { net: [example.com] } }\n",
   });
   assert.equal(config.limits.concurrency, 3);
   assert.deepEqual(config.notices, [
-    'orrery.yaml:1:1: "models" is ignored: this version of Orrery does not use it yet',
-    'orrery.yaml:3:3: "limits.turns" is ignored: this version of Orrery does not use it yet',
+    'orrery.yaml:1:1: "conversations" is ignored: this version of Orrery does not use it yet',
+    'orrery.yaml:3:3: "limits.goto" is ignored: this version of Orrery does not use it yet',
     'orrery.yaml:5:1: "agents" is ignored: this version of Orrery does not use it yet',
     'orrery.yaml:6:11: the permissions of "a" are ignored: this version of Orrery knows the grant "trusted" only',
   ]);
@@ -261,7 +322,9 @@ Deno.test("config: files are named as seen from the working folder", async () =>
 });
 
 const EVERYTHING = `
-models: { default: a/b, aliases: { x: a/b }, fallback: { x: [y] }, providers: { p: { type: t, baseURL: u } }, prices: { m: { input: 1 } } }
+models: { default: a/b, aliases: { x: a/b }, fallback: { x: [y] }, prices: { a/b: { input: 1, output: 2, cached: 0, cacheWrite: 3 } },
+  providers: { p: { type: openai-compatible, baseURL: u, apiKeyEnv: K, headers: { H: v }, queryParams: { q: v }, api: chat, structuredOutputs: true,
+    contextTokens: 9, options: { o: [1] } } } }
 tools-mode: blocks
 calls: { markers: { start: a, end: b, arg: c } }
 gadgets: { folders: [gadgets/], isolation: { A: none } }
@@ -301,6 +364,13 @@ Deno.test("config: the schema knows every key, and says the same as the reading"
       "limits: { timeout-s: 9999999 }",
       "limits: []",
       "tools-mode: both",
+      "models: { providers: { p: { type: other } } }",
+      "models: { providers: { p: { api: both } } }",
+      "models: { providers: { p: { baseUrl: x } } }",
+      "models: { prices: { m: { input: -1 } } }",
+      "models: { prices: { m: 1 } }",
+      "models: { fallback: { m: n } }",
+      "models: { aliases: { m: '' } }",
       "grants: { a: trusted }",
       "grants: { a: false }",
       "grants: { a: { read: false } }",

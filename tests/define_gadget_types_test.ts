@@ -234,7 +234,7 @@ const BAD_GADGETS: readonly (readonly [gadget: unknown, message: string])[] = [
   ],
   [
     { name: "G", timeoutMs: -1, idempotent: 1 },
-    `g.ts: gadget "G": timeoutMs: found -1, expected whole milliseconds from 1 to 2147483647\ng.ts: gadget "G": idempotent: found 1, expected true or false`,
+    `g.ts: gadget "G": timeoutMs: found -1, expected whole milliseconds from 1 to 2147483647\ng.ts: gadget "G": idempotent: found 1, expected true, false or a function (input) => boolean`,
   ],
 ];
 

@@ -24,9 +24,16 @@ Deno.test("every call file of the examples has a case", async () => {
 });
 
 Deno.test("a file that is typed slowly runs from the pipe", async () => {
-  const folder = join(PROJECT_ROOT, "examples", "stream");
-  const words = [...orreryCommand(), "run", "-", "--quiet"].map((word) => `'${word}'`).join(" ");
-  const type = `'${Deno.execPath()}' run --quiet --allow-read type.ts slowly.calls 2000`;
-  const { code, stdout, stderr } = await runProgram(["sh", "-c", `${type} | ${words}`], { cwd: folder });
-  assert.deepEqual([code, stdout.trim(), stderr], [0, "42.5", ""]);
+  const folder = await Deno.makeTempDir({ prefix: "orrery-example-" });
+  try {
+    for (const name of ["type.ts", "slowly.calls"]) {
+      await Deno.copyFile(join(PROJECT_ROOT, "examples", "stream", name), join(folder, name));
+    }
+    const words = [...orreryCommand(), "run", "-", "--quiet"].map((word) => `'${word}'`).join(" ");
+    const type = `'${Deno.execPath()}' run --quiet --allow-read type.ts slowly.calls 2000`;
+    const { code, stdout, stderr } = await runProgram(["sh", "-c", `${type} | ${words}`], { cwd: folder });
+    assert.deepEqual([code, stdout.trim(), stderr], [0, "42.5", ""]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });

@@ -36,7 +36,7 @@ function worldWith(parts: Partial<World>): World {
     http: { fetch: refuse("http") },
     user: nobody,
     clock: systemClock,
-    policy: { check: refuse("policy"), describe: () => [] },
+    policy: { check: refuse("policy"), permit: refuse("policy"), describe: () => [] },
     wallTime: () => 0,
     env: () => undefined,
     ...parts,

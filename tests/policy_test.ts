@@ -24,6 +24,7 @@ import {
   withAccepted,
   writeAccepted,
 } from "../lib/policy/accepted.ts";
+import { approvingPolicy } from "../lib/policy/approving_policy.ts";
 import { type GuardedWorld, guardWorld } from "../lib/policy/guard.ts";
 import { createPolicy } from "../lib/policy/policy.ts";
 import { parsePolicyFlags, type PolicySettings } from "../lib/policy/policy_flags.ts";
@@ -816,4 +817,46 @@ Deno.test("accepted projects: a broken list is an error and stays as it is", asy
     await assert.rejects(writeAccepted(state, { root: "/a", sha256: "1" }), expected);
     assert.equal(await state.readText("trusted.json"), text);
   }
+});
+
+Deno.test("the journal is nobody's to write, whatever is allowed", () => {
+  const policy = createPolicy(parsePolicyFlags([{ name: "allow-all", value: true }]), {
+    root: "/p",
+    cwd: "/p",
+  });
+  policy.check({ kind: "write", value: "/p/.orrery/notes.txt" });
+  for (const name of ["orrery.db", "orrery.db-wal"]) {
+    assert.throws(
+      () => policy.check({ kind: "write", value: `/p/.orrery/${name}` }),
+      new RegExp(
+        `Writing ".orrery/${name}" is not allowed: it is the journal of Orrery, which nothing a run does may write`,
+      ),
+    );
+  }
+});
+
+Deno.test("an approving policy asks once for each thing, never about what is denied, and again for a private address", async () => {
+  const asked: string[] = [];
+  const flags = parsePolicyFlags([{ name: "deny-read", value: "/p/secret" }]);
+  const policy = approvingPolicy(createPolicy(flags, { root: "/p", cwd: "/p" }), (refused) => {
+    asked.push(refused.flag);
+    return Promise.resolve(!refused.flag.includes("no"));
+  });
+  await Promise.all([
+    policy.permit({ kind: "write", value: "/p/out" }),
+    policy.permit({ kind: "write", value: "/p/out" }),
+  ]);
+  await policy.permit({ kind: "write", value: "/p/out" });
+  policy.check({ kind: "write", value: "/p/out" });
+  await assert.rejects(async () => await policy.permit({ kind: "write", value: "/p/no" }), /not allowed/);
+  await assert.rejects(async () => await policy.permit({ kind: "read", value: "/p/secret" }), /forbids it/);
+  await policy.permit({ kind: "net", value: "a.test:80" });
+  await policy.permit({ kind: "net", value: "a.test:80", address: "93.184.216.34" });
+  await policy.permit({ kind: "net", value: "a.test:80", address: "127.0.0.1" });
+  assert.deepEqual(asked, [
+    "--allow-write=out",
+    "--allow-write=no",
+    "--allow-net=a.test:80",
+    "--allow-net=a.test:80",
+  ]);
 });

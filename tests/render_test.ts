@@ -8,6 +8,7 @@ import { graphMermaid } from "../lib/render/graph_mermaid.ts";
 import { graphSvg } from "../lib/render/graph_picture.ts";
 import { graphText } from "../lib/render/graph_text.ts";
 import type { CallGraph } from "../lib/render/call_graph.ts";
+import { InterimText } from "../lib/render/interim_text.ts";
 import { jsonLine } from "../lib/render/jsonl.ts";
 import { liveState, updateLive } from "../lib/render/live_state.ts";
 import type { LiveState } from "../lib/render/live_state.ts";
@@ -16,6 +17,9 @@ import { PlainLines } from "../lib/render/plain_lines.ts";
 import { printable, printableLine } from "../lib/render/printable.ts";
 import { refusalLine } from "../lib/render/refusal_line.ts";
 import { resultText } from "../lib/render/result_text.ts";
+import { traceTree } from "../lib/render/trace_tree.ts";
+import { costWords, usageWords } from "../lib/render/usage_words.ts";
+import type { StepRecord } from "../lib/core/journal.ts";
 
 function events(...bodies: readonly (RunEventBody & { readonly at: number })[]): RunEvent[] {
   return bodies.map((body, index) => ({ ...body, seq: index + 1, run: "r" }));
@@ -336,4 +340,160 @@ Deno.test("graph as text: a hundred calls are a list, drawn at once", async () =
   const lines = (await graphText({ nodes, edges }, { columns: 120 })).trimEnd().split("\n");
   assert.equal(lines.length, 100);
   assert.match(lines[99] ?? "", /^c99 +G +← c98$/);
+});
+
+const ANSWERS = events(
+  { type: "run-start", at: 0, kind: "ask" },
+  { type: "step-start", at: 0, key: "turn[1]/model", kind: "model", name: "fast", attempt: 1 },
+  { type: "text-delta", at: 1, step: "turn[1]/model", text: "I look " },
+  { type: "text-delta", at: 2, step: "turn[1]/model", text: "it up.\n" },
+  { ...open(3, "a", 2), step: "turn[1]/model" },
+  { ...start(4, "a", 2), step: "turn[1]/model" },
+  { type: "message", at: 5, step: "turn[1]/model", n: 1, text: "I look it up.\n" },
+  { type: "usage", at: 5, step: "turn[1]/model", model: "x/fast", input: 100, output: 20, cost: 0.0012 },
+  { type: "step-end", at: 5, key: "turn[1]/model", ms: 5, outcome: {} },
+  { type: "call-result", at: 8, step: "turn[1]/model", invocationId: "a", line: 2, result: 1 },
+  { type: "step-start", at: 9, key: "turn[2]/model", kind: "model", name: "fast", attempt: 1 },
+  { type: "text-delta", at: 10, step: "turn[2]/model", text: "One." },
+  { ...open(11, "a", 2), step: "turn[2]/model" },
+  { type: "call-skip", at: 12, step: "turn[2]/model", invocationId: "a", line: 2, reason: "no" },
+);
+
+Deno.test("plain lines: answers with tokens and cost; calls of one id in two answers are two", () => {
+  const lines = new PlainLines({ file: "ask", shownText: "interim" });
+  assert.equal(
+    ANSWERS.map((event) => lines.text(event)).join(""),
+    [
+      "I look it up.",
+      "  model x/fast  5 ms  100 in, 20 out, $0.0012",
+      "  ok    a  G_a  4 ms",
+      "One.",
+      "  skip  a  G_a",
+      "        ask:2: no",
+      "",
+    ].join("\n"),
+  );
+  const [end] = events({
+    type: "run-end",
+    at: 2000,
+    status: "failed",
+    error: "it broke",
+    reason: "provider",
+    usage: { input: 100, output: 20 },
+  });
+  assert.ok(end !== undefined);
+  assert.equal(
+    lines.text(end),
+    "error: it broke\n1 answer: 100 in, 20 out, $0.0012; 2 calls: 1 ok, 1 skipped, 2.0 s\n",
+  );
+});
+
+Deno.test("interim text: what turns out to be the answer is never told", () => {
+  const interim = new InterimText();
+  const told = (list: readonly RunEvent[]) => list.map((event) => interim.take(event)).join("");
+  assert.equal(told(ANSWERS.slice(0, 4)), "");
+  assert.equal(interim.held, "I look it up.\n");
+  assert.equal(told(ANSWERS.slice(4, 12)), "I look it up.\n");
+  assert.equal(interim.held, "One.");
+  const again = new InterimText();
+  const [first, second, text] = events(
+    { type: "text-delta", at: 0, step: "turn[1]/model", text: "no JSON" },
+    { type: "step-start", at: 1, key: "turn[2]/model", kind: "model", name: "m", attempt: 1 },
+    { type: "text-delta", at: 2, step: "turn[2]/model", text: "{}" },
+  );
+  assert.ok(first !== undefined && second !== undefined && text !== undefined);
+  assert.deepEqual([again.take(first), again.take(second), again.take(text), again.held], [
+    "",
+    "no JSON\n",
+    "",
+    "{}",
+  ]);
+});
+
+Deno.test("live view: an answer with its calls under it, tokens, cost and totals", () => {
+  const state = stateAfter(ANSWERS);
+  assert.deepEqual(
+    renderLive(state, SIZE),
+    [
+      " ● x/fast  5 ms  100 in, 20 out, $0.0012",
+      " ● └ a  G_a  4 ms",
+      " ⠋ fast  991 ms",
+      " – └ a  G_a            no",
+      " ████████████████████  1 answer: 100 in, 20 out, $0.0012; 2 calls: 1 ok, 1 ski…",
+    ],
+  );
+  updateLive(state, {
+    type: "run-end",
+    at: 1200,
+    status: "stopped",
+    usage: { input: 0, output: 0 },
+    seq: 9,
+    run: "r",
+  });
+  assert.equal(renderLive(state, SIZE)[2], " ✗ fast  1.2 s");
+});
+
+Deno.test("tokens and cost in words", () => {
+  assert.equal(usageWords({ input: 0, output: 0 }), "");
+  assert.equal(
+    usageWords({ input: 10, output: 5, cached: 4, reasoning: 2 }),
+    "10 in (4 cached), 5 out (2 thought)",
+  );
+  assert.deepEqual([0, 12, 1.5, 0.0123, 0.000012, 0.5].map(costWords), [
+    "$0.00",
+    "$12.00",
+    "$1.50",
+    "$0.0123",
+    "$0.000012",
+    "$0.5000",
+  ]);
+});
+
+Deno.test("a trace is a tree of steps", () => {
+  const step = (key: string, more: Partial<StepRecord> = {}): StepRecord => ({
+    key,
+    kind: "gadget",
+    name: "G",
+    input: {},
+    idempotent: false,
+    status: "finished",
+    outcome: { ok: "a/b\nc" },
+    startedAt: 0,
+    endedAt: 12,
+    attempt: 1,
+    ...more,
+  });
+  const { outcome: _, endedAt: __, ...open } = step("turn[1]/call:b/c", { status: "started" });
+  const tree = traceTree({
+    summary: {
+      id: "abcd",
+      kind: "ask",
+      status: "running",
+      owned: false,
+      startedAt: 0,
+      updatedAt: 0,
+      steps: 3,
+      usage: { input: 100, output: 20 },
+    },
+    steps: [
+      step("turn[1]/model", { kind: "model", name: "x/fast", outcome: { ok: { text: "said" } }, attempt: 2 }),
+      step("turn[1]/call:a"),
+      open,
+    ],
+    events: ANSWERS,
+  });
+  assert.equal(
+    tree,
+    [
+      "abcd  ask  stopped  12 ms  100 in, 20 out",
+      "  turn[1]",
+      "    ok    model  x/fast  12 ms  attempt 2  100 in, 20 out, $0.0012",
+      "          said",
+      "    ok    call:a  G  12 ms",
+      "          a/b⏎c",
+      "    ?     call:b/c  G",
+      "          its end is not known: orrery resume takes --rerun or --skip with its key",
+      "",
+    ].join("\n"),
+  );
 });

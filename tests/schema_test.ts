@@ -5,7 +5,7 @@ import type { JsonSchema, Schema, StandardSchema } from "../lib/core/gadget.ts";
 import { CallParser, treeOf } from "../lib/parse/call_parser.ts";
 import { coerce } from "../lib/schema/coerce.ts";
 import { describeSchema } from "../lib/schema/describe.ts";
-import { issuesText } from "../lib/schema/issue.ts";
+import { issuesText } from "../lib/schema/check_input.ts";
 import { jsonSchemaOf } from "../lib/schema/standard_schema.ts";
 import { TextValue, untypedTree, untypedValue } from "../lib/schema/text_value.ts";
 import { validateInput } from "../lib/schema/validate.ts";

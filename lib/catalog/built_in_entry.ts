@@ -5,8 +5,15 @@ import type { World } from "../core/world.ts";
 /** The built-in gadgets by name; each loads its module when it is asked for. */
 export type BuiltIns = Readonly<Record<string, () => Promise<(world: World) => AnyGadget>>>;
 
-/** A built-in gadget: its module loads once, at the first `load`. */
-export function builtInEntry(
+/** The entries of the built-in gadgets. */
+export function builtInEntries(
+  { builtIns, world }: { readonly builtIns: BuiltIns; readonly world: World },
+): readonly CatalogEntry[] {
+  return Object.entries(builtIns).map(([name, load]) => builtInEntry(name, { load, world }));
+}
+
+/** Its module loads once, at the first `load`. */
+function builtInEntry(
   name: string,
   options: { readonly load: BuiltIns[string]; readonly world: World },
 ): CatalogEntry {

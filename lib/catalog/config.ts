@@ -1,13 +1,20 @@
 import { join } from "../core/path.ts";
-import { ProblemsError } from "../core/problems_error.ts";
-import { SourceError } from "../core/source_error.ts";
 import { FileError, type Files } from "../core/world.ts";
+import type { ConfigText } from "./config_files.ts";
+import { defaultConfig } from "./config_defaults.ts";
 import type { Config } from "./config_values.ts";
-import { mergeConfig } from "./merge_config.ts";
-import type { WrittenConfig } from "./read_config.ts";
-import { shownPath } from "./shown_path.ts";
 
-export type { Config, GadgetFolder, Grant, Grants, Isolation, ProjectWord } from "./config_values.ts";
+export type {
+  Config,
+  GadgetFolder,
+  Grant,
+  Grants,
+  Isolation,
+  Limits,
+  McpServers,
+  ProjectWord,
+  Providers,
+} from "./config_values.ts";
 
 /** Where the settings are. */
 export interface LoadConfigOptions {
@@ -28,27 +35,20 @@ export async function loadConfig(
   options: LoadConfigOptions = {},
 ): Promise<Config> {
   const { userFolder, cwd = root } = options;
-  const project = await readFile(join(root, "orrery.yaml"), { files, cwd });
-  const user = userFolder === undefined
-    ? ABSENT
-    : await readFile(join(userFolder, "config.yaml"), { files, cwd });
-  const problems = [...project.problems, ...user.problems];
-  if (problems.length > 0) throw new ProblemsError(problems);
-  return mergeConfig({ project, user, root, userFolder: userFolder ?? root });
+  const [project, user] = await Promise.all([
+    maybeFile(join(root, "orrery.yaml"), files),
+    userFolder === undefined ? undefined : maybeFile(join(userFolder, "config.yaml"), files),
+  ]);
+  if (project === undefined && user === undefined) return defaultConfig(root);
+  const { configOf }: typeof import("./config_files.ts") = await import("./config_files.ts" as string);
+  return await configOf({ project, user }, { root, userFolder: userFolder ?? root, cwd });
 }
 
-const ABSENT: WrittenConfig = { values: {}, at: () => undefined, problems: [], notices: [] };
-
-async function readFile(path: string, options: { files: Files; cwd: string }): Promise<WrittenConfig> {
-  const file = shownPath(path, options.cwd);
+async function maybeFile(path: string, files: Files): Promise<ConfigText | undefined> {
   try {
-    const text = await options.files.readText(path);
-    const { readConfig }: typeof import("./read_config.ts") = await import("./read_config.ts" as string);
-    return await readConfig(text, file);
+    return { path, text: await files.readText(path) };
   } catch (cause) {
     if (!(cause instanceof FileError)) throw cause;
-    if (cause.code === "not-found" || cause.code === "not-folder") return ABSENT;
-    const message = cause.message.replaceAll(path, file);
-    return { ...ABSENT, problems: [new SourceError(message, { code: "E-config", cause })] };
+    return cause.code === "not-found" || cause.code === "not-folder" ? undefined : { path, cause };
   }
 }

@@ -1,3 +1,5 @@
+import { PROVIDER_TYPES } from "../core/model_settings.ts";
+import { GADGET_FOLDER, LIMIT_DEFAULTS } from "./config_defaults.ts";
 import type { ConfigKey, ConfigValue } from "./config_rule.ts";
 
 /** As many seconds as a timer of JavaScript can wait. */
@@ -11,6 +13,8 @@ const seconds = { kind: "number", above: 0, most: MOST_SECONDS } as const;
 
 const permission = { kind: "either", of: [{ kind: "choice", values: [true] }, texts] } as const;
 
+const price = { kind: "number", least: 0 } as const;
+
 const unused = true;
 
 /** Every key of `orrery.yaml` (config.md). A key that is built later loses its `unused` then. */
@@ -19,7 +23,6 @@ export const CONFIG_TABLE = {
   keys: {
     "models": {
       kind: "keys",
-      unused,
       about: "Which models there are, and which one is used.",
       keys: {
         "default": { ...text, about: "The model used when nothing names one: provider/model, or an alias." },
@@ -29,14 +32,72 @@ export const CONFIG_TABLE = {
           of: texts,
           about: "For a model or alias: what to try when it fails, in order.",
         },
-        "providers": { kind: "map", of: anyMap, about: "Providers by name: type, baseURL and the like." },
-        "prices": { ...anyMap, about: "Prices by model, over the ones that come with Orrery." },
+        "providers": {
+          kind: "map",
+          of: {
+            kind: "keys",
+            keys: {
+              "type": {
+                kind: "choice",
+                values: PROVIDER_TYPES,
+                about: "Which protocol it speaks. Default: the name of the provider, when that is a type.",
+              },
+              "baseURL": { ...text, about: "Where its interface is, such as http://127.0.0.1:11434/v1." },
+              "apiKeyEnv": {
+                ...text,
+                about:
+                  "The variable that holds its key. Default: those of its type; openai-compatible: none.",
+              },
+              "headers": {
+                kind: "map",
+                of: text,
+                about: "Headers of every request; ${VAR} is replaced by the variable.",
+              },
+              "queryParams": { kind: "map", of: text, about: "Added to every URL; openai-compatible only." },
+              "api": {
+                kind: "choice",
+                values: ["responses", "chat"],
+                about: "Which interface of openai is used.",
+                default: "responses",
+              },
+              "structuredOutputs": {
+                kind: "boolean",
+                about: "Whether an openai-compatible provider can hold answers to a JSON Schema.",
+                default: false,
+              },
+              "contextTokens": {
+                ...count,
+                about: "Tokens of the window of its models, where Orrery does not know it.",
+              },
+              "options": {
+                ...anyMap,
+                about: "Options of the provider's own for every request, as its AI SDK package has them.",
+              },
+            },
+          },
+          about: "Providers by name. In a project they count after you accepted the project.",
+        },
+        "prices": {
+          kind: "map",
+          of: {
+            kind: "keys",
+            keys: {
+              "input": { ...price, about: "US dollars for a million tokens of input." },
+              "output": { ...price, about: "US dollars for a million tokens of output." },
+              "cached": { ...price, about: "For input read from the provider's cache. Default: as input." },
+              "cacheWrite": {
+                ...price,
+                about: "For input written to the provider's cache. Default: as input.",
+              },
+            },
+          },
+          about: "Prices by provider/model, over the ones that come with Orrery.",
+        },
       },
     },
     "tools-mode": {
       kind: "choice",
       values: ["blocks", "native"],
-      unused,
       about: "How models are given tools; over the default of every kind of run.",
     },
     "calls": {
@@ -61,7 +122,7 @@ export const CONFIG_TABLE = {
         "folders": {
           ...texts,
           about: "Where the gadget modules are, relative to this file.",
-          default: ["gadgets/"],
+          default: [`${GADGET_FOLDER}/`],
         },
         "isolation": {
           kind: "map",
@@ -110,8 +171,8 @@ export const CONFIG_TABLE = {
           "headers": { kind: "map", of: text, about: "Headers of every request; ${VAR} is replaced." },
         },
       },
-      unused,
-      about: "MCP servers by name, in the form of .mcp.json.",
+      about:
+        "MCP servers by name, in the form of .mcp.json. In a project they count after you accepted the project.",
     },
     "prompts": {
       kind: "keys",
@@ -165,29 +226,31 @@ export const CONFIG_TABLE = {
       kind: "keys",
       about: "What no run goes beyond.",
       keys: {
-        "concurrency": { ...count, about: "How many calls run at once.", default: 16 },
+        "concurrency": {
+          ...count,
+          about: "How many calls run at once.",
+          default: LIMIT_DEFAULTS.concurrency,
+        },
         "timeout-s": {
           ...seconds,
           about: "Seconds one call may take, unless its gadget says otherwise.",
-          default: 60,
+          default: LIMIT_DEFAULTS["timeout-s"],
         },
-        "turns": { ...count, unused, about: "Model turns of a run.", default: 10 },
+        "turns": { ...count, about: "Model turns of a run.", default: LIMIT_DEFAULTS.turns },
         "retries": {
           kind: "number",
           whole: true,
           least: 0,
-          unused,
-          about: "How often a model call is tried again.",
-          default: 3,
+          about: "How often an answer that does not meet its output contract goes back to the model.",
+          default: LIMIT_DEFAULTS.retries,
         },
-        "tokens": { ...count, unused, about: "Tokens of a run." },
+        "tokens": { ...count, about: "Tokens of a run, input and output together." },
         "cost": {
           kind: "number",
           above: 0,
-          unused,
-          about: "Cost of a run, in the currency of the price table.",
+          about: "Cost of a run in US dollars.",
         },
-        "time-s": { ...seconds, unused, about: "Seconds of a run." },
+        "time-s": { ...seconds, about: "Seconds of a run." },
         "goto": { ...count, unused, about: "Jumps of a document.", default: 30 },
         "tool-turns": {
           ...count,
@@ -200,7 +263,7 @@ export const CONFIG_TABLE = {
         "result-bytes": {
           ...count,
           about: "Bytes of one result; a longer one is cut and marked.",
-          default: 1_048_576,
+          default: LIMIT_DEFAULTS["result-bytes"],
         },
         "gadget-idle-s": {
           ...seconds,

@@ -1,4 +1,6 @@
 import type { JsonObject } from "../core/json.ts";
+import type { McpServerSettings } from "../core/mcp_settings.ts";
+import type { ModelSettings, ProviderSettings } from "../core/model_settings.ts";
 import type { Span } from "../core/source_error.ts";
 import type { Markers } from "../parse/markers.ts";
 import type { ConfigFile } from "./config_table.ts";
@@ -20,14 +22,43 @@ export interface GadgetFolder {
   readonly written?: { readonly span: Span; readonly source: string };
 }
 
+/** MCP servers by name. */
+export type McpServers = Readonly<Record<string, McpServerSettings>>;
+
+/** Model providers by name. */
+export type Providers = Readonly<Record<string, ProviderSettings>>;
+
+/** What no run goes beyond; a budget that is absent is not there. */
+export interface Limits {
+  readonly concurrency: number;
+  readonly timeoutMs: number;
+  readonly resultBytes: number;
+  /** Model turns of a run. */
+  readonly turns: number;
+  /** How often an answer that does not meet its output contract goes back. */
+  readonly retries: number;
+  /** Of a run: input and output together. */
+  readonly tokens?: number;
+  /** Of a run: US dollars. */
+  readonly cost?: number;
+  /** Of a run. */
+  readonly timeMs?: number;
+}
+
 /** The settings of a run: those of the project over those of the user over the defaults (config.md). */
 export interface Config {
   readonly calls: { readonly markers: Markers };
+  /** `providers` is what the user's own file says; a project's are in `project`. */
+  readonly models: ModelSettings;
+  /** Over the default of every kind of run. */
+  readonly toolsMode?: "blocks" | "native";
+  /** What the user's own file says; a project's are in `project`. */
+  readonly mcpServers: McpServers;
   /** `isolation` is what the user's own file says; a project's is in `project`. */
   readonly gadgets: { readonly folders: readonly GadgetFolder[]; readonly isolation: Isolation };
   /** What the user's own file says; a project's are in `project`. */
   readonly grants: Grants;
-  readonly limits: { readonly concurrency: number; readonly timeoutMs: number; readonly resultBytes: number };
+  readonly limits: Limits;
   /** What counts only after this user accepted the project (gadgets.md 3). */
   readonly project: ProjectWord;
   /** What was ignored, and why; a line each. */
@@ -38,6 +69,8 @@ export interface Config {
 export interface ProjectWord {
   readonly grants: Grants;
   readonly isolation: Isolation;
+  readonly providers: Providers;
+  readonly mcpServers: McpServers;
   /** Those parts as they were written, also the ones of later versions, for the acceptance; empty when there are none. */
   readonly parts: JsonObject;
 }

@@ -1,80 +1,45 @@
-import { isAbsolute, join } from "../core/path.ts";
-import type { Catalog, CatalogEntry } from "../core/catalog.ts";
-import { ProblemsError } from "../core/problems_error.ts";
-import type { SourceError } from "../core/source_error.ts";
-import { builtInEntry } from "./built_in_entry.ts";
-import { catalogOf, foldName } from "./catalog_of.ts";
-import { type CatalogSite, catalogSite, type LoadCatalogOptions } from "./catalog_site.ts";
-import { declaredName } from "./declared_name.ts";
-import { folderGadgets, type FoundGadgetFiles, namedGadget, unreadyEntry } from "./gadget_file.ts";
-import { nameClashes } from "./name_clashes.ts";
-import type { TrustCandidate } from "./trust.ts";
-import { trustedFiles } from "./trusted_files.ts";
+import type { Catalog } from "../core/catalog.ts";
+import { FileError } from "../core/world.ts";
+import { builtInEntries } from "./built_in_entry.ts";
+import { catalogOf } from "./catalog_of.ts";
+import type { LoadCatalogOptions } from "./catalog_site.ts";
+import type { CatalogOptions } from "./project_catalog.ts";
 
 export type { LoadCatalogOptions };
 
 /**
- * The catalogue of a project: built-in gadgets, then the project's folders, then `files` (gadgets.md 2). A module that is not
+ * The catalogue of a project: built-in gadgets, then the project's folders, then MCP servers, then `files` (gadgets.md 2). A module that is not
  * trusted is listed and never loaded; one that cannot be used is listed as broken.
  *
  * @throws {ProblemsError} for two gadgets of one name, a missing file or folder, and a trusted name that fits no file or several
  */
-export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog> {
-  const site = await catalogSite(options);
-  const found = await findFiles(site);
-  const candidates = await Promise.all(
-    found.files.map(async (file) => ({ ...file, declared: await declaredName(file.path, site.disk) })),
-  );
-  const trusted = trustedFiles(candidates, site);
-  throwProblems([...found.problems, ...trusted.problems]);
-  const builtIns = Object.entries(options.builtIns).map(([name, load]) =>
-    builtInEntry(name, { load, world: options.world })
-  );
-  const modules = await Promise.all(
-    candidates.map((file) => entryOf(file, { site, trusted: trusted.files, candidates })),
-  );
-  throwProblems(nameClashes([...builtIns, ...modules]));
-  const alsoCalled = candidates.map(({ declared }) => declared === undefined ? [] : [declared]);
-  return catalogOf([
-    ...builtIns.map((entry) => ({ entry })),
-    ...modules.map((entry, index) => ({ entry, alsoCalled: alsoCalled[index] ?? [] })),
-  ]);
-}
-
-/** The files of the project's folders and of `files`, each once. */
-async function findFiles({ options, cwd, disk, config }: CatalogSite): Promise<FoundGadgetFiles> {
-  const paths = (options.files ?? []).map((file) => isAbsolute(file) ? join(file) : join(cwd, file));
-  const found = await Promise.all([
-    ...config.gadgets.folders.map((folder) => folderGadgets(folder, { disk, cwd })),
-    ...paths.map((path) => namedGadget(path, { disk, cwd })),
-  ]);
-  const byRealPath = new Map<string, FoundGadgetFiles["files"][number]>();
-  for (const file of found.flatMap(({ files }) => files)) {
-    const real = await disk.resolve(file.path);
-    if (!byRealPath.has(real)) byRealPath.set(real, file);
+export async function loadCatalog(options: CatalogOptions): Promise<Catalog> {
+  if (await hasBuiltInsOnly(options)) {
+    return catalogOf(builtInEntries(options).map((entry) => ({ entry })));
   }
-  return { files: [...byRealPath.values()], problems: found.flatMap(({ problems }) => problems) };
+  const { projectCatalog }: typeof import("./project_catalog.ts") = await import(
+    "./project_catalog.ts" as string
+  );
+  return await projectCatalog(options);
 }
 
-async function entryOf(
-  file: TrustCandidate,
-  { site, trusted, candidates }: {
-    readonly site: CatalogSite;
-    readonly trusted: ReadonlySet<TrustCandidate>;
-    readonly candidates: readonly TrustCandidate[];
-  },
-): Promise<CatalogEntry> {
-  if (!trusted.has(file)) {
-    const alike = candidates.filter(({ stem }) => foldName(stem) === foldName(file.stem));
-    const flag = `--trust ${alike.length > 1 ? file.file : file.stem}`;
-    const problem = `Gadget "${file.stem}" is not trusted: ${file.file} was not loaded; run with ${flag}`;
-    return unreadyEntry(file, { state: "not-trusted", problem });
+/** Nothing is named, granted or there that could be another gadget. */
+async function hasBuiltInsOnly(options: CatalogOptions): Promise<boolean> {
+  const { config, servers, files = [], trust = [], world, disk = world.files } = options;
+  if (config === undefined || servers !== undefined || files.length > 0 || trust.length > 0) return false;
+  const words = [config.grants, config.project.grants, config.project.parts];
+  if (words.some((word) => Object.keys(word).length > 0)) return false;
+  for (const { path, written } of config.gadgets.folders) {
+    if (written !== undefined || !await isMissing(disk.stat(path))) return false;
   }
-  const { loadGadgetFile }: typeof import("./load_module.ts") = await import("./load_module.ts" as string);
-  const { disk, cwd, notice, options: { importModule, compiled = false } } = site;
-  return await loadGadgetFile(file, { importModule, compiled, disk, cwd, notice });
+  return true;
 }
 
-function throwProblems(problems: readonly SourceError[]): void {
-  if (problems.length > 0) throw new ProblemsError(problems);
+async function isMissing(stat: Promise<unknown>): Promise<boolean> {
+  try {
+    await stat;
+    return false;
+  } catch (error) {
+    return error instanceof FileError && error.code === "not-found";
+  }
 }

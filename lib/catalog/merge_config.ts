@@ -1,9 +1,12 @@
 import { isAbsolute, join, relative, sep } from "../core/path.ts";
 import type { JsonObject } from "../core/json.ts";
 import { ProblemsError } from "../core/problems_error.ts";
-import { messageOf, SourceError } from "../core/source_error.ts";
+import { messageOf, type SourceError } from "../core/source_error.ts";
 import { completeMarkers, type Markers } from "../parse/markers.ts";
-import type { Config, GadgetFolder } from "./config_values.ts";
+import { mcpProblems, mcpServersOf } from "./config_mcp.ts";
+import { modelProblems, modelsOf } from "./config_models.ts";
+import { problemAt } from "./config_problem.ts";
+import type { Config, GadgetFolder, Limits } from "./config_values.ts";
 import { CONFIG_TABLE, type ConfigFile } from "./config_table.ts";
 import type { WrittenConfig } from "./read_config.ts";
 
@@ -21,22 +24,39 @@ const FOLDERS = CONFIG_TABLE.keys.gadgets.keys.folders;
 /** Project over user over defaults, but for what only the user may say. @throws {ProblemsError} for what does not fit together */
 export function mergeConfig(layers: ConfigLayers): Config {
   const { project: { values: project }, user: { values: user } } = layers;
-  const limits = { ...user.limits, ...project.limits };
+  const problems = [...modelProblems(layers), ...mcpProblems(layers)];
+  if (problems.length > 0) throw new ProblemsError(problems);
+  const toolsMode = project["tools-mode"] ?? user["tools-mode"];
   return {
     calls: { markers: markersOf(layers) },
+    models: modelsOf(layers),
+    ...(toolsMode !== undefined && { toolsMode }),
+    mcpServers: mcpServersOf(user.mcpServers),
     gadgets: { folders: foldersOf(layers), isolation: user.gadgets?.isolation ?? {} },
     grants: user.grants ?? {},
-    limits: {
-      concurrency: limits.concurrency ?? LIMITS.concurrency.default,
-      timeoutMs: (limits["timeout-s"] ?? LIMITS["timeout-s"].default) * 1000,
-      resultBytes: limits["result-bytes"] ?? LIMITS["result-bytes"].default,
-    },
+    limits: limitsOf({ ...user.limits, ...project.limits }),
     project: {
       grants: project.grants ?? {},
       isolation: project.gadgets?.isolation ?? {},
+      providers: project.models?.providers ?? {},
+      mcpServers: mcpServersOf(project.mcpServers),
       parts: ownWord(project),
     },
     notices: [...layers.project.notices, ...layers.user.notices],
+  };
+}
+
+function limitsOf(limits: NonNullable<ConfigFile["limits"]>): Limits {
+  const { tokens, cost, "time-s": timeS } = limits;
+  return {
+    concurrency: limits.concurrency ?? LIMITS.concurrency.default,
+    timeoutMs: (limits["timeout-s"] ?? LIMITS["timeout-s"].default) * 1000,
+    resultBytes: limits["result-bytes"] ?? LIMITS["result-bytes"].default,
+    turns: limits.turns ?? LIMITS.turns.default,
+    retries: limits.retries ?? LIMITS.retries.default,
+    ...(tokens !== undefined && { tokens }),
+    ...(cost !== undefined && { cost }),
+    ...(timeS !== undefined && { timeMs: timeS * 1000 }),
   };
 }
 
@@ -90,20 +110,6 @@ function outsideProject(layer: WrittenConfig, index: number): SourceError {
   return problemAt(layer, ["gadgets", "folders", index], {
     message: "Found a gadget folder outside the project, expected one inside it",
     hint: "Name a module outside the project with --gadget FILE.",
-  });
-}
-
-function problemAt(
-  layer: WrittenConfig,
-  path: readonly (string | number)[],
-  say: { readonly message: string; readonly hint?: string; readonly what?: "key" },
-): SourceError {
-  const span = layer.at(path, say.what);
-  return new SourceError(say.message, {
-    code: "E-config",
-    ...(span && { span }),
-    ...(layer.source !== undefined && { source: layer.source }),
-    ...(say.hint !== undefined && { hint: say.hint }),
   });
 }
 

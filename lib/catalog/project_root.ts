@@ -18,10 +18,13 @@ export interface ProjectRootOptions {
 export async function findProjectRoot(start: string, options: ProjectRootOptions): Promise<string> {
   const { stat, home } = options;
   for (let folder = start;; folder = dirname(folder)) {
-    const config = await look(join(folder, "orrery.yaml"), stat);
+    const [config, git] = await Promise.all([
+      look(join(folder, "orrery.yaml"), stat),
+      look(join(folder, ".git"), stat),
+    ]);
     if (config === "file" || config === "other") return folder;
     if (config === "closed" || folder === home || dirname(folder) === folder) return start;
-    if (await look(join(folder, ".git"), stat) !== "nothing") return start;
+    if (git !== "nothing") return start;
   }
 }
 

@@ -2,6 +2,7 @@ import { basename, dirname, isAbsolute, join } from "../core/path.ts";
 import { nearestName } from "../core/nearest.ts";
 import { FileError } from "../core/world.ts";
 import { openFileChunks } from "../host/read_chunks.ts";
+import type { FileChunks } from "../host/read_chunks.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { shellWord } from "../policy/refusal.ts";
 import { callText } from "./call_text.ts";
@@ -12,6 +13,8 @@ export interface CallSource {
   /** As messages and events name it. */
   readonly name: string;
   readonly isStdin: boolean;
+  /** It cannot be read a second time: stdin, or a pipe with a name. */
+  readonly isReadOnce: boolean;
   /** Absolute; absent for stdin. */
   readonly folder?: string;
   readonly text: AsyncIterable<string>;
@@ -33,19 +36,25 @@ export async function openCallSource(
 ): Promise<CallSource> {
   const abort = signal === undefined ? {} : { signal };
   if (word === "-") {
-    return { name: "stdin", isStdin: true, text: callText(terminal.stdinChunks(abort), "stdin") };
+    return {
+      name: "stdin",
+      isStdin: true,
+      isReadOnce: true,
+      text: callText(terminal.stdinChunks(abort), "stdin"),
+    };
   }
   const path = isAbsolute(word) ? word : join(cwd, word);
   const bytes = await openNamed(word, path, abort);
   if (!word.toLowerCase().endsWith(".calls")) throw otherKind(word, command);
-  return { name: word, isStdin: false, folder: dirname(path), text: callText(bytes, JSON.stringify(word)) };
+  const text = callText(bytes, JSON.stringify(word));
+  return { name: word, isStdin: false, isReadOnce: !bytes.isRegular, folder: dirname(path), text };
 }
 
 async function openNamed(
   word: string,
   path: string,
   options: { signal?: AbortSignal },
-): Promise<AsyncIterable<Uint8Array>> {
+): Promise<FileChunks> {
   try {
     return await openFileChunks(path, options);
   } catch (error) {
@@ -66,7 +75,7 @@ function folderHint(): string {
 
 /** The file of the same folder whose name is nearest, and what is there at all when none is near. */
 async function nearestFile(path: string, word: string): Promise<string> {
-  const { hostFiles } = await import("../host/files.ts");
+  const { hostFiles }: typeof import("../host/files.ts") = await import("../host/files.ts" as string);
   const files = hostFiles({ root: dirname(path) });
   try {
     const names = (await files.list(dirname(path))).filter(({ kind }) => kind === "file").map(({ name }) =>

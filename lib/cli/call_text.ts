@@ -79,7 +79,7 @@ function refuseBinary(
   if (at === -1) return;
   throw new FileError(
     `Cannot read ${name}: it is not text but binary data: found a NUL byte at offset ${offset + at}; ` +
-      "a call file is UTF-8 text",
+      "expected UTF-8 text",
     { path: name, code: "not-text" },
   );
 }

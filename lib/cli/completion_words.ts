@@ -1,4 +1,4 @@
-import type { CommandSpec, Flag } from "./flags.ts";
+import type { Argument, CommandSpec, Flag } from "./flags.ts";
 
 /** The forms of a flag as they are typed: `--output`, `-o`. */
 export function typedForms(flag: Flag): string[] {
@@ -13,13 +13,30 @@ export function flagsWithNextWord(spec: CommandSpec): Flag[] {
 /** What a value can be, for a completion script. */
 export type ValueSource =
   | { readonly kind: "choices"; readonly choices: readonly string[] }
-  | { readonly kind: "file" | "gadget" | "command" | "none" };
+  | { readonly kind: "file" | "command" | "none" }
+  | NameSource;
+
+/** Names that the program lists: `orrery list KIND --names`. */
+export interface NameSource {
+  readonly kind: "names";
+  readonly of: "gadgets" | "models" | "runs";
+}
 
 /** Where the values of a flag or a word come from. */
 export function valueSource(
-  of: { readonly choices?: readonly string[]; readonly names?: "file" | "gadget" | "command" },
+  of: { readonly choices?: readonly string[]; readonly names?: Flag["names"] | Argument["names"] },
 ): ValueSource {
-  return of.choices === undefined ? { kind: of.names ?? "none" } : { kind: "choices", choices: of.choices };
+  if (of.choices !== undefined) return { kind: "choices", choices: of.choices };
+  switch (of.names) {
+    case "gadget":
+    case "model":
+    case "run":
+      return { kind: "names", of: `${of.names}s` };
+    case undefined:
+      return { kind: "none" };
+    default:
+      return { kind: of.names };
+  }
 }
 
 /** Whether the list behind a grant's `=` names files. */

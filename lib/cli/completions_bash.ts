@@ -7,17 +7,17 @@ import type { ValueSource } from "./completion_words.ts";
 export function bashCompletions(): string {
   const specs: readonly CommandSpec[] = Object.values(COMMANDS);
   return `# Completions of orrery for bash: source <(orrery completions bash)
-# Names of gadgets are compared, never given to compgen -W: that would expand a name such as $(rm).
+# Names are compared, never given to compgen -W: that would expand a name such as $(rm).
 _orrery_files() {
   local IFS=$'\\n'
   compopt -o filenames 2>/dev/null
   COMPREPLY=( $(compgen -f -- "$cur") )
 }
-_orrery_gadgets() {
+_orrery_names() {
   local name
   while IFS= read -r name; do
     [[ $name == "$cur"* ]] && COMPREPLY+=( "$name" )
-  done < <("\${COMP_WORDS[0]}" list gadgets --names 2>/dev/null)
+  done < <("\${COMP_WORDS[0]}" list "$1" --names 2>/dev/null)
 }
 _orrery_words() {
   COMPREPLY=( $(compgen -W "$1" -- "$cur") )
@@ -85,8 +85,8 @@ function action(source: ValueSource): string {
       return `_orrery_words ${doubleQuoted(Object.keys(COMMANDS))}`;
     case "file":
       return "_orrery_files";
-    case "gadget":
-      return "_orrery_gadgets";
+    case "names":
+      return `_orrery_names ${source.of}`;
     case "none":
       return ":";
     default:

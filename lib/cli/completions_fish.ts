@@ -65,8 +65,8 @@ function values(source: ValueSource): string {
       return ` -f -a ${fishQuoted(Object.keys(COMMANDS).join(" "))}`;
     case "file":
       return " -F";
-    case "gadget":
-      return " -f -a '(orrery list gadgets --names 2>/dev/null)'";
+    case "names":
+      return ` -f -a '(orrery list ${source.of} --names 2>/dev/null)'`;
     case "none":
       return " -f";
     default:

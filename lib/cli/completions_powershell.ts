@@ -57,8 +57,8 @@ function block(source: ValueSource): string {
       return `{ ${list(source.choices)} }`;
     case "command":
       return `{ ${list(Object.keys(COMMANDS))} }`;
-    case "gadget":
-      return "{ orrery list gadgets --names 2>$null }";
+    case "names":
+      return `{ orrery list ${source.of} --names 2>$null }`;
     case "file":
     case "none":
       return "{ }";

@@ -8,9 +8,12 @@ export function zshCompletions(): string {
   const specs: readonly CommandSpec[] = Object.values(COMMANDS);
   return `#compdef orrery
 # Completions of orrery for zsh: source <(orrery completions zsh), after compinit
-_orrery_gadgets() {
+_orrery_gadgets() { _orrery_names gadgets }
+_orrery_models() { _orrery_names models }
+_orrery_runs() { _orrery_names runs }
+_orrery_names() {
   local -a names
-  names=(\${(f)"$(orrery list gadgets --names 2>/dev/null)"})
+  names=(\${(f)"$(orrery list $1 --names 2>/dev/null)"})
   compadd -a names
 }
 _orrery_commands() {
@@ -77,8 +80,8 @@ function action(source: ValueSource): string {
       return "_orrery_commands";
     case "file":
       return "_files";
-    case "gadget":
-      return "_orrery_gadgets";
+    case "names":
+      return `_orrery_${source.of}`;
     case "none":
       return " ";
     default:

@@ -1,4 +1,5 @@
 import { didYouMean } from "../core/nearest.ts";
+import { atRest } from "../host/process.ts";
 import { hostTerminal } from "../host/terminal.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { EXIT } from "./exit_code.ts";
@@ -12,6 +13,13 @@ type Runner = (args: readonly string[], terminal: Terminal) => Promise<number>;
 /** Each command loads its code when it is typed; `as string` for the reason given in lib/cli/main.ts. */
 const load = {
   run: (): Promise<typeof import("./run.ts")> => import("./run.ts" as string),
+  ask: (): Promise<typeof import("./ask.ts")> => import("./ask.ts" as string),
+  chat: (): Promise<typeof import("./chat.ts")> => import("./chat.ts" as string),
+  runs: (): Promise<typeof import("./runs.ts")> => import("./runs.ts" as string),
+  resume: (): Promise<typeof import("./resume.ts")> => import("./resume.ts" as string),
+  trace: (): Promise<typeof import("./trace.ts")> => import("./trace.ts" as string),
+  fork: (): Promise<typeof import("./fork.ts")> => import("./fork.ts" as string),
+  rm: (): Promise<typeof import("./rm.ts")> => import("./rm.ts" as string),
   list: (): Promise<typeof import("./list.ts")> => import("./list.ts" as string),
   show: (): Promise<typeof import("./show.ts")> => import("./show.ts" as string),
   graph: (): Promise<typeof import("./graph.ts")> => import("./graph.ts" as string),
@@ -23,6 +31,13 @@ const load = {
 
 const RUNNERS: { readonly [name in CommandName]: Runner } = {
   run: command(COMMANDS.run, async () => (await load.run()).run),
+  ask: command(COMMANDS.ask, async () => (await load.ask()).ask),
+  chat: command(COMMANDS.chat, async () => (await load.chat()).chat),
+  runs: command(COMMANDS.runs, async () => (await load.runs()).runs),
+  resume: command(COMMANDS.resume, async () => (await load.resume()).resume),
+  trace: command(COMMANDS.trace, async () => (await load.trace()).trace),
+  fork: command(COMMANDS.fork, async () => (await load.fork()).fork),
+  rm: command(COMMANDS.rm, async () => (await load.rm()).rm),
   list: command(COMMANDS.list, async () => (await load.list()).list),
   show: command(COMMANDS.show, async () => (await load.show()).show),
   graph: command(COMMANDS.graph, async () => (await load.graph()).graph),
@@ -46,7 +61,9 @@ function command<const Spec extends CommandSpec>(
 export async function dispatch(args: readonly string[]): Promise<number> {
   const terminal = hostTerminal();
   try {
-    return await runCommand(args, terminal);
+    const code = await runCommand(args, terminal);
+    await atRest();
+    return code;
   } catch (error) {
     const { reportFailure } = await load.reportFailure();
     return await reportFailure(error, terminal);

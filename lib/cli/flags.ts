@@ -5,6 +5,7 @@ export type FlagKind =
   | "switch" // nothing
   | "text" // any text; given twice it is an error
   | "count" // a whole number from 1
+  | "number" // a number from 0
   | "seconds" // a number above 0
   | "list" // a,b,c; may be repeated
   | "texts" // any text; may be repeated
@@ -25,7 +26,7 @@ export interface Flag {
   readonly default?: string;
   readonly help: string;
   /** What the value names, for completions. */
-  readonly names?: "file" | "gadget";
+  readonly names?: "file" | "gadget" | "model";
 }
 
 /** A word of a command that is no flag. */
@@ -33,8 +34,10 @@ export interface Argument {
   readonly name: string;
   readonly help: string;
   readonly required: boolean;
+  /** The last word may be given several times. */
+  readonly many?: boolean;
   readonly choices?: readonly string[];
-  readonly names?: "file" | "gadget" | "command";
+  readonly names?: "file" | "gadget" | "command" | "run";
 }
 
 /** A command: its words, its flags, and what the help says of it. */
@@ -61,6 +64,104 @@ const output = {
   help: "Writes the result to FILE, whole or not at all; needs no --allow-write.",
 } as const satisfies Flag;
 
+const jsonl = {
+  name: "jsonl",
+  kind: "switch",
+  help: "Every event as one line of JSON on stdout, as it happens.",
+} as const satisfies Flag;
+
+const quiet = {
+  name: "quiet",
+  short: "q",
+  kind: "switch",
+  help: "Only errors on stderr; nobody is asked anything.",
+} as const satisfies Flag;
+
+/** Where the result of a run goes. */
+const outputFlags = [json, jsonl, output, quiet] as const satisfies readonly Flag[];
+
+/** What is kept of a run. */
+const keepFlags = [
+  {
+    name: "ephemeral",
+    kind: "switch",
+    help: "Keeps nothing of the run: it cannot be resumed.",
+  },
+  {
+    name: "record",
+    kind: "text",
+    value: "FILE",
+    names: "file",
+    help: "Writes everything that comes into the run from outside, and every event, to FILE.",
+  },
+  {
+    name: "replay",
+    kind: "text",
+    value: "FILE",
+    names: "file",
+    help:
+      "Answers every effect from the record in FILE and touches nothing; ends with the difference when the run is another one.",
+  },
+] as const satisfies readonly Flag[];
+
+const concurrency = {
+  name: "concurrency",
+  kind: "count",
+  value: "N",
+  default: "16",
+  help: "How many calls may run at once.",
+} as const satisfies Flag;
+
+const timeout = {
+  name: "timeout",
+  kind: "seconds",
+  value: "SECONDS",
+  default: "60",
+  help: "How long one call may take, unless its gadget says otherwise.",
+} as const satisfies Flag;
+
+/** Which model is asked, and how. */
+const modelFlags = [
+  {
+    name: "model",
+    short: "m",
+    kind: "text",
+    value: "MODEL",
+    names: "model",
+    default: "ORRERY_MODEL, then models.default of orrery.yaml",
+    help: "The model: provider/model, or an alias of models.aliases.",
+  },
+  {
+    name: "tools",
+    kind: "list",
+    value: "GADGET,...",
+    names: "gadget",
+    help: "Gadgets that the model may call; SERVER__* stands for all of an MCP server. May be repeated.",
+  },
+  { name: "system", kind: "text", value: "TEXT", help: "What the model is told before everything else." },
+  {
+    name: "tools-mode",
+    kind: "text",
+    value: "MODE",
+    choices: ["blocks", "native"],
+    default: "blocks",
+    help: "How the model calls gadgets: by blocks in its text, or by the calls of its provider.",
+  },
+  {
+    name: "budget",
+    kind: "list",
+    value: "tokens=N,cost=N,time=N,turns=N",
+    help:
+      "Ends the run, with exit code 6, before a model call that goes beyond: tokens of all calls, US dollars, seconds, model calls.",
+  },
+  {
+    name: "temperature",
+    kind: "number",
+    value: "N",
+    help: "How freely the model chooses its words. Default: the provider's.",
+  },
+] as const satisfies readonly Flag[];
+
 const catalogFlags = [
   {
     name: "gadget",
@@ -74,14 +175,19 @@ const catalogFlags = [
     kind: "list",
     value: "NAME,...",
     names: "gadget",
-    help: "Loads the modules of these gadgets; nobody else's module is ever loaded. May be repeated.",
+    help:
+      "Loads the modules of these gadgets, which nothing else does, and starts these MCP servers. May be repeated.",
   },
   {
     name: "trust-project",
     kind: "switch",
-    help: "Lets what orrery.yaml itself grants and starts count, this time and from now on until it changes.",
+    help:
+      "Lets what orrery.yaml and .mcp.json themselves ask for count, this time and from now on until it changes.",
   },
 ] as const satisfies readonly Flag[];
+
+const ASKED_AT_TERMINAL =
+  "What no flag allows is asked about where somebody is at the terminal; elsewhere, and with --quiet, it is refused and the flag named.";
 
 const permissionFlags = [
   {
@@ -166,24 +272,10 @@ export const COMMANDS = {
       },
     ],
     flags: [
-      json,
-      { name: "jsonl", kind: "switch", help: "Every event as one line of JSON on stdout, as it happens." },
-      output,
-      { name: "quiet", short: "q", kind: "switch", help: "Only errors on stderr; nobody is asked anything." },
-      {
-        name: "concurrency",
-        kind: "count",
-        value: "N",
-        default: "16",
-        help: "How many calls may run at once.",
-      },
-      {
-        name: "timeout",
-        kind: "seconds",
-        value: "SECONDS",
-        default: "60",
-        help: "How long one call may take, unless its gadget says otherwise.",
-      },
+      ...outputFlags,
+      concurrency,
+      timeout,
+      ...keepFlags,
       ...catalogFlags,
       ...permissionFlags,
       help,
@@ -192,8 +284,10 @@ export const COMMANDS = {
       "A call starts the moment the calls it depends on are done, also while the rest is still being written.",
       "The result goes to stdout: text as it is, everything else as JSON; progress and errors go to stderr. Several results are one " +
       "JSON object by id. A file without calls is no error: it has no result, and a notice says so.",
+      ASKED_AT_TERMINAL,
       "Exit codes: 0 every call gave a result, 1 one did not, 2 usage or configuration, 5 a permission was refused, 130 interrupted.",
-      "Ctrl-C once ends the run in order; twice ends it at once.",
+      "Ctrl-C once ends the run in order; twice ends it at once. Either way it is kept in .orrery/orrery.db of the project and orrery resume " +
+      "goes on with it.",
     ],
     examples: [
       { line: "orrery run release.calls", does: "runs a file" },
@@ -204,13 +298,168 @@ export const COMMANDS = {
       },
     ],
   },
+  ask: {
+    name: "ask",
+    summary: "Asks a model one question.",
+    arguments: [
+      {
+        name: "TEXT",
+        required: false,
+        many: true,
+        help: "The question; several words are joined. It may be left out when stdin is a pipe.",
+      },
+    ],
+    flags: [
+      ...modelFlags,
+      {
+        name: "schema",
+        kind: "text",
+        value: "FILE",
+        names: "file",
+        help: "A JSON Schema that the answer has to fit; then it is printed as JSON.",
+      },
+      ...outputFlags,
+      concurrency,
+      timeout,
+      ...keepFlags,
+      ...catalogFlags,
+      ...permissionFlags,
+      help,
+    ],
+    notes: [
+      "A pipe on stdin is context: its text stands behind the question, between <stdin> and </stdin>. It is UTF-8 text of at most 10 MB.",
+      "The answer streams to stdout. With --tools or --schema stdout gets the final answer alone, and what the model says on the way goes to " +
+      "stderr.",
+      ASKED_AT_TERMINAL,
+      "Exit codes: 0 answered, 2 usage, configuration or no model, 4 the answer does not fit the schema (its text is on stdout all the same), 5 a permission " +
+      "was refused, 6 the budget is used up, 7 the provider or the network, 124 the provider was silent for too long, 130 interrupted.",
+    ],
+    examples: [
+      { line: 'git diff | orrery ask "Write a commit message"', does: "a pipe as context" },
+      {
+        line: 'orrery ask "What is in this folder?" --tools ListFolder,ReadFile',
+        does: "lets the model look",
+      },
+      { line: 'orrery ask "Hello" -m script/echo', does: "without a provider" },
+    ],
+  },
+  chat: {
+    name: "chat",
+    summary: "Talks with a model in the terminal, or through a pipe.",
+    arguments: [],
+    flags: [
+      ...modelFlags,
+      jsonl,
+      quiet,
+      concurrency,
+      timeout,
+      ...keepFlags,
+      ...catalogFlags,
+      ...permissionFlags,
+      help,
+    ],
+    notes: [
+      'In the terminal a line is a message; a line that ends with \\ goes on in the next one, and """ alone begins and ends a message of several lines. ' +
+      "/help shows what else there is, /quit or Ctrl-D ends.",
+      ASKED_AT_TERMINAL,
+      "Ctrl-C stops the answer; once more ends the conversation. orrery resume goes on with it.",
+      "Through a pipe each line of stdin is a message, and each answer is text on stdout.",
+    ],
+    examples: [{ line: "orrery chat -m script/echo", does: "without a provider" }],
+  },
+  runs: {
+    name: "runs",
+    summary: "Lists the runs that are kept, the newest first.",
+    arguments: [],
+    flags: [
+      { name: "all", kind: "switch", help: "Every run, not the last 20 only." },
+      json,
+      { name: "names", kind: "switch", help: "Only the ids, one a line." },
+      help,
+    ],
+    notes: [],
+    examples: [],
+  },
+  resume: {
+    name: "resume",
+    summary: "Goes on with a run or a conversation.",
+    arguments: [{
+      name: "ID",
+      required: false,
+      names: "run",
+      help: "The run, or the beginning of its id; without it the newest that can go on.",
+    }],
+    flags: [
+      {
+        name: "rerun",
+        kind: "texts",
+        value: "KEY|all",
+        help: "Does this step again, whose end is not known. May be repeated.",
+      },
+      {
+        name: "skip",
+        kind: "texts",
+        value: "KEY|all",
+        help: "Takes this step as done, with the result null. May be repeated.",
+      },
+      ...outputFlags,
+      ...catalogFlags,
+      ...permissionFlags,
+      help,
+    ],
+    notes: [
+      "What was done is not done again, and a model is not asked again what it has answered. The files are those the run began with.",
+      "A step that may not be done twice and whose end is not known is asked about on a terminal; elsewhere nothing runs until --rerun or --skip says " +
+      "what to do.",
+      "Permissions that the run was given are kept among your own files and hold again; more can be added.",
+    ],
+    examples: [{ line: "orrery resume", does: "the newest run that can go on" }],
+  },
+  trace: {
+    name: "trace",
+    summary: "Shows what a run did, step by step.",
+    arguments: [{ name: "ID", required: true, names: "run", help: "The run, or the beginning of its id." }],
+    flags: [json, help],
+    notes: [],
+    examples: [],
+  },
+  fork: {
+    name: "fork",
+    summary: "Makes a new run of the steps of another one.",
+    arguments: [{ name: "ID", required: true, names: "run", help: "The run, or the beginning of its id." }],
+    flags: [
+      {
+        name: "from",
+        kind: "text",
+        value: "KEY",
+        help: "The step, as orrery trace names it: it and what came after it are done anew.",
+      },
+      help,
+    ],
+    notes: ["The id of the new run is printed; orrery resume ID goes on with it."],
+    examples: [],
+  },
+  rm: {
+    name: "rm",
+    summary: "Removes runs.",
+    arguments: [{
+      name: "ID",
+      required: true,
+      many: true,
+      names: "run",
+      help: "The runs, or the beginnings of their ids.",
+    }],
+    flags: [help],
+    notes: [],
+    examples: [],
+  },
   list: {
     name: "list",
-    summary: "Lists the gadgets that a run can call.",
+    summary: "Lists gadgets, models, or the runs that are kept.",
     arguments: [{
       name: "KIND",
       required: false,
-      choices: ["gadgets"],
+      choices: ["gadgets", "models", "runs"],
       help: "What to list; gadgets without it.",
     }],
     flags: [
@@ -224,17 +473,17 @@ export const COMMANDS = {
   },
   show: {
     name: "show",
-    summary: "Shows everything about one gadget.",
+    summary: "Shows everything about one gadget, or all settings.",
     arguments: [
-      { name: "KIND", required: true, choices: ["gadget"], help: "What to show." },
-      { name: "NAME", required: true, names: "gadget", help: "Its name." },
+      { name: "KIND", required: true, choices: ["gadget", "config"], help: "What to show." },
+      { name: "NAME", required: false, names: "gadget", help: "The name of the gadget." },
     ],
-    flags: [json, ...catalogFlags, help],
-    notes: [],
-    examples: [{
-      line: "orrery show gadget ReadFile",
-      does: "what it takes, needs and gives, with a call to copy",
-    }],
+    flags: [json, modelFlags[0], concurrency, timeout, ...catalogFlags, help],
+    notes: ["Keys, and values that may hold one, are never shown."],
+    examples: [
+      { line: "orrery show gadget ReadFile", does: "what it takes, needs and gives, with a call to copy" },
+      { line: "orrery show config", does: "which setting holds, and why" },
+    ],
   },
   graph: {
     name: "graph",
@@ -319,7 +568,7 @@ export type FlagValues<Flags extends readonly Flag[]> = {
 
 type FlagValue<Kind extends FlagKind> = Kind extends "switch" ? boolean
   : Kind extends "text" ? string | undefined
-  : Kind extends "count" | "seconds" ? number | undefined
+  : Kind extends "count" | "number" | "seconds" ? number | undefined
   : Kind extends "list" | "texts" ? readonly string[]
   : readonly (string | true)[];
 

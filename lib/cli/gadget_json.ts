@@ -4,7 +4,8 @@ import { jsonSchemaOf } from "../schema/standard_schema.ts";
 
 /** Everything about a gadget as plain data; a schema that offers no JSON Schema is left out. */
 export function gadgetJson(entry: CatalogEntry, gadget: AnyGadget): unknown {
-  const { timeoutMs, maxConcurrent, exclusive, untrusted, repeatable, idempotent } = gadget;
+  const { timeoutMs, maxConcurrent, exclusive, untrusted, repeatable } = gadget;
+  const idempotent = typeof gadget.idempotent === "function" ? "by input" : gadget.idempotent;
   return {
     name: gadget.name,
     source: entry.source,

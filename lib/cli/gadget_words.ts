@@ -12,8 +12,19 @@ export function permissionWords(permissions: Permissions): string {
   return words.length === 0 ? "nothing" : words.join(", ");
 }
 
-/** Where a gadget comes from, in short: its file, or `built in`. */
+/** Where a gadget comes from, in short: its file, its server, or `built in`. */
 export function sourceWord(source: GadgetSource): string {
-  if (source.kind === "built-in") return "built in";
-  return source.kind === "code" ? "code" : source.file;
+  switch (source.kind) {
+    case "built-in":
+      return "built in";
+    case "project":
+    case "file":
+      return source.file;
+    case "mcp":
+      return `MCP server ${source.server} (${source.file})`;
+    case "code":
+      return "code";
+    default:
+      return source satisfies never;
+  }
 }

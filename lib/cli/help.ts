@@ -67,7 +67,8 @@ function usageLine(spec: CommandSpec): string {
 
 function argumentUsage(argument: Argument): string {
   const word = argument.choices === undefined ? argument.name : argument.choices.join("|");
-  return argument.required ? word : `[${word}]`;
+  const words = argument.many === true ? `${word}...` : word;
+  return argument.required ? words : `[${words}]`;
 }
 
 function argumentText({ help, choices }: Argument): string {

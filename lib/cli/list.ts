@@ -1,4 +1,4 @@
-import type { CatalogEntry } from "../core/catalog.ts";
+import type { Catalog, CatalogEntry } from "../core/catalog.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import { GADGET_NAME } from "../core/gadget.ts";
 import { messageOf } from "../core/source_error.ts";
@@ -8,26 +8,44 @@ import { table } from "../render/table.ts";
 import { EXIT } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { permissionWords, sourceWord } from "./gadget_words.ts";
-import { openCatalogHere } from "./open_catalog_here.ts";
+import { withCatalogHere } from "./with_catalog_here.ts";
 
-/** `orrery list gadgets`. */
+/** `orrery list KIND`. */
 export async function list(
-  { flags }: ParsedCommand<typeof COMMANDS.list>,
+  { words, flags }: ParsedCommand<typeof COMMANDS.list>,
   terminal: Terminal,
 ): Promise<number> {
-  const catalog = await openCatalogHere(flags, terminal);
-  if (flags.names) {
-    // A file of the project can have any name: only what can be called is told, so that no script reads more than a name.
-    const names = catalog.entries.map(({ name }) => name).filter((name) => GADGET_NAME.test(name));
-    await terminal.stdout.write(names.map((name) => `${name}\n`).join(""));
-    return EXIT.ok;
+  if (words[0] === "models") {
+    const { listModels }: typeof import("./list_models.ts") = await import("./list_models.ts" as string);
+    return await listModels(flags, terminal);
   }
+  if (words[0] === "runs") {
+    const { runs }: typeof import("./runs.ts") = await import("./runs.ts" as string);
+    return await runs({ flags: { ...flags, all: true } }, terminal);
+  }
+  // Names are for a shell that completes a word: no server is started for that.
+  return await withCatalogHere({ flags, terminal, servers: !flags.names }, async (catalog) => {
+    if (flags.names) await listNames(catalog, terminal);
+    else await listGadgets(catalog, { asJson: flags.json, terminal });
+    return EXIT.ok;
+  });
+}
+
+/** A file of the project can have any name: only what can be called is told, so that no script reads more than a name. */
+async function listNames(catalog: Catalog, terminal: Terminal): Promise<void> {
+  const names = catalog.entries.map(({ name }) => name).filter((name) => GADGET_NAME.test(name));
+  await terminal.stdout.write(names.map((name) => `${name}\n`).join(""));
+}
+
+async function listGadgets(
+  catalog: Catalog,
+  { asJson, terminal }: { readonly asJson: boolean; readonly terminal: Terminal },
+): Promise<void> {
   const rows = await Promise.all(catalog.entries.map(describe));
   await terminal.stdout.write(
-    flags.json ? `${JSON.stringify(rows.map(({ json }) => json), null, 2)}\n` : tableText(rows),
+    asJson ? `${JSON.stringify(rows.map(({ json }) => json), null, 2)}\n` : tableText(rows),
   );
-  if (!flags.json) await terminal.stderr.write(problemText(rows));
-  return EXIT.ok;
+  if (!asJson) await terminal.stderr.write(problemText(rows));
 }
 
 interface ListRow {

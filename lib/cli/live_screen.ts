@@ -9,8 +9,11 @@ import { liveState, updateLive } from "../render/live_state.ts";
 import type { LiveState } from "../render/live_state.ts";
 import { renderLive } from "../render/live_view.ts";
 import { paintFor } from "../render/paint.ts";
+import { InterimText } from "../render/interim_text.ts";
+import { longText } from "../render/long_text.ts";
 import { PlainLines, warningText } from "../render/plain_lines.ts";
-import { printable } from "../render/printable.ts";
+import type { ShownText } from "../render/plain_lines.ts";
+import { printable, printableLine } from "../render/printable.ts";
 import type { RunView } from "./run_view.ts";
 
 const REDRAW_MS = 80;
@@ -27,13 +30,18 @@ const CLEAR_BELOW = "\x1b[J";
 const CLEAR_LINE_END = "\x1b[K";
 
 /** The live view of a run on stderr, redrawn at most every 80 ms. */
-export function liveScreen(terminal: Terminal, options: { readonly file: string }): RunView {
-  return new LiveScreen(terminal, options.file);
+export function liveScreen(
+  terminal: Terminal,
+  options: { readonly file: string; readonly shownText: ShownText },
+): RunView {
+  return new LiveScreen(terminal, options);
 }
 
 class LiveScreen implements RunView {
   readonly #terminal: Terminal;
   readonly #state: LiveState = liveState();
+  readonly #shownText: ShownText;
+  readonly #interim = new InterimText();
   readonly #paint = paintFor(true);
   /** Errors and skips in full, to be read when the run is over. */
   readonly #failures: PlainLines;
@@ -46,11 +54,16 @@ class LiveScreen implements RunView {
   #spinnerFrame = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
   #isWriting = false;
+  #isOver = false;
   /** Several questions may wait at once. */
   #pauses = 0;
 
-  constructor(terminal: Terminal, file: string) {
+  constructor(
+    terminal: Terminal,
+    { file, shownText }: { readonly file: string; readonly shownText: ShownText },
+  ) {
     this.#terminal = terminal;
+    this.#shownText = shownText;
     this.#failures = new PlainLines({ file, quiet: true });
     this.#resize = terminal.onResize(() => this.#draw());
     this.#startTimer();
@@ -59,8 +72,21 @@ class LiveScreen implements RunView {
   event(event: RunEvent): Promise<void> {
     updateLive(this.#state, event);
     this.#failureText += this.#failures.text(event);
-    if (event.type === "text-delta") this.#addText(this.#blankLines.fold(event.text));
+    const text = this.#shownOf(event);
+    if (text !== "") this.#addText(this.#blankLines.fold(text));
     return event.type === "warning" ? this.notice(warningText(event)) : Promise.resolve();
+  }
+
+  #shownOf(event: RunEvent): string {
+    if (this.#shownText === "interim") return this.#interim.take(event);
+    return event.type === "text-delta" && this.#shownText === "all" ? event.text : "";
+  }
+
+  /** The answer itself goes to stdout when it is whole; meanwhile its last line shows that it grows. */
+  #shownState(): LiveState {
+    const growing = this.#interim.held.trimEnd();
+    if (this.#state.openLine !== "" || growing === "") return this.#state;
+    return { ...this.#state, openLine: growing.slice(growing.lastIndexOf("\n") + 1) };
   }
 
   notice(text: string): Promise<void> {
@@ -68,7 +94,13 @@ class LiveScreen implements RunView {
     return Promise.resolve();
   }
 
+  log(source: string, text: string): Promise<void> {
+    this.#above += `${this.#paint("dim", `${printableLine(source)}: ${printable(longText(text))}`)}\n`;
+    return Promise.resolve();
+  }
+
   async pause(): Promise<void> {
+    if (this.#isOver) return;
     this.#pauses++;
     clearInterval(this.#timer);
     const clear = this.#toFrameStart() + CLEAR_BELOW + this.#takeAbove() + SHOW_CURSOR;
@@ -77,20 +109,24 @@ class LiveScreen implements RunView {
   }
 
   resume(): void {
-    if (--this.#pauses > 0) return;
+    if (this.#isOver || --this.#pauses > 0) return;
     this.#startTimer();
     this.#draw();
   }
 
   async end(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
     clearInterval(this.#timer);
     this.#resize[Symbol.dispose]();
     const { columns, rows } = this.#terminal.size();
-    const finalRows = this.#state.calls.size <= MAX_FINAL_ROWS ? MAX_FINAL_ROWS + 8 : rows;
+    const finalRows = this.#state.rows.length <= MAX_FINAL_ROWS ? MAX_FINAL_ROWS + 8 : rows;
     if (this.#state.openLine !== "") this.#addText("\n");
     const above = this.#toFrameStart() + CLEAR_BELOW + this.#takeAbove();
     const frame = renderLive(this.#state, { ...this.#look(), columns, rows: finalRows, withNotes: false });
-    const shown = this.#state.calls.size === 0 ? "" : `${frame.join("\n")}\n`;
+    const { calls, rows: lines } = this.#state;
+    const lasting = calls.size === 0 && lines.length === 1 ? frame.slice(0, -1) : frame; // one answer needs no total
+    const shown = lines.length === 0 ? "" : `${lasting.join("\n")}\n`;
     this.#frame = [];
     await this.#terminal.stderr.write(above + shown + SHOW_CURSOR + this.#failureText);
   }
@@ -129,10 +165,14 @@ class LiveScreen implements RunView {
 
   /** Skipped while the terminal is still busy with the last frame: a slow one gets fewer frames, not a queue of them. */
   #draw(): void {
-    if (this.#isWriting || this.#pauses > 0) return;
+    if (this.#isWriting || this.#isOver || this.#pauses > 0) return;
     const above = this.#takeAbove();
     const start = this.#toFrameStart() + (above === "" ? "" : CLEAR_BELOW + above);
-    const frame = renderLive(this.#state, { ...this.#look(), ...this.#terminal.size(), withNotes: true });
+    const frame = renderLive(this.#shownState(), {
+      ...this.#look(),
+      ...this.#terminal.size(),
+      withNotes: true,
+    });
     const lines = frame.map((line) => `${line}${CLEAR_LINE_END}\n`).join("");
     this.#frame = frame;
     this.#isWriting = true;

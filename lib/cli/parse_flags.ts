@@ -137,14 +137,9 @@ class FlagReader {
 
   #takeNumber(flag: Flag, shown: string, text: string): void {
     const value = isNumber(text) ? Number(text) : NaN;
-    if (
-      flag.kind === "count" ? Number.isSafeInteger(value) && value >= 1 : value > 0 && Number.isFinite(value)
-    ) {
-      this.#values.set(flag.name, value);
-    } else {
-      const wanted = flag.kind === "count" ? "a whole number from 1" : "a number of seconds above 0";
-      this.problems.push(`${shown} must be ${wanted}; found "${text}"`);
-    }
+    const wanted = wantedNumber(flag, value);
+    if (wanted === undefined) this.#values.set(flag.name, value);
+    else this.problems.push(`${shown} must be ${wanted}; found "${text}"`);
   }
 
   #add(flag: Flag, shown: string, items: readonly string[]): void {
@@ -152,6 +147,16 @@ class FlagReader {
     const before = this.#values.get(flag.name);
     this.#values.set(flag.name, [...(Array.isArray(before) ? before : []), ...items]);
   }
+}
+
+/** What would have been right; undefined for a value that is. */
+function wantedNumber({ kind }: Flag, value: number): string | undefined {
+  if (kind === "count") {
+    return Number.isSafeInteger(value) && value >= 1 ? undefined : "a whole number from 1";
+  }
+  if (!Number.isFinite(value)) return kind === "number" ? "a number from 0" : "a number of seconds above 0";
+  if (kind === "number") return value >= 0 ? undefined : "a number from 0";
+  return value > 0 ? undefined : "a number of seconds above 0";
 }
 
 function unset(flag: Flag): Value {
@@ -171,6 +176,7 @@ function wordProblems(spec: CommandSpec, words: readonly string[], args: readonl
   const missing = spec.arguments.slice(words.length).find((argument) => argument.required);
   if (missing !== undefined) return [`orrery ${spec.name} needs ${missing.name}: ${missing.help}`];
   const problems = words.flatMap((word, index) => choiceProblem(spec.arguments[index], word));
+  if (spec.arguments.at(-1)?.many === true) return problems;
   const extra = words[spec.arguments.length];
   if (extra === undefined) return problems;
   return [

@@ -8,6 +8,7 @@ export function plainView(output: Output, options: PlainLinesOptions): RunView {
   const lines = new PlainLines(options);
   return {
     event: (event) => output.write(lines.text(event)),
+    log: (source, text) => output.write(lines.log(source, text)),
     notice: (text) => output.write(lines.notice(text)),
     pause: () => Promise.resolve(),
     resume: () => {},

@@ -1,4 +1,14 @@
+import {
+  DivergedError,
+  JournalError,
+  RunEndedError,
+  RunNotFoundError,
+  RunOwnedError,
+  StepNotFoundError,
+} from "../core/journal.ts";
+import { ModelError } from "../core/model.ts";
 import { ProblemsError } from "../core/problems_error.ts";
+import { ReplayError } from "../core/record.ts";
 import { SourceError } from "../core/source_error.ts";
 import { FileError } from "../core/world.ts";
 import type { Terminal } from "../host/terminal.ts";
@@ -24,12 +34,42 @@ export async function reportFailure(error: unknown, terminal: Terminal): Promise
     await terminal.stderr.write(error.problems.map((problem) => errorFrame(problem, { paint })).join("\n"));
     return EXIT.usage;
   }
-  if (error instanceof FileError) {
-    await terminal.stderr.write(plainErrorFrame(error.message, { paint }));
+  if (error instanceof Error && error.name === "NotCapable") {
+    await terminal.stderr.write(plainErrorFrame(withoutDeno(error), { paint }));
     return EXIT.usage;
+  }
+  const code = codeOf(error);
+  if (error instanceof Error && code !== undefined) {
+    await terminal.stderr.write(plainErrorFrame(error.message, { paint }));
+    return code;
   }
   await terminal.stderr.write(plainErrorFrame(unexpected(error), { paint }));
   return EXIT.failed;
+}
+
+/** Of an error that says itself what to do; undefined for one that nobody foresaw. */
+function codeOf(error: unknown): number | undefined {
+  if (error instanceof ModelError) return modelCode(error);
+  if (
+    error instanceof FileError || error instanceof JournalError || error instanceof RunNotFoundError ||
+    error instanceof StepNotFoundError
+  ) return EXIT.usage;
+  const hasEnded = error instanceof RunOwnedError || error instanceof RunEndedError;
+  return hasEnded || error instanceof DivergedError || error instanceof ReplayError ? EXIT.failed : undefined;
+}
+
+function modelCode({ code }: ModelError): number {
+  if (code === "config") return EXIT.usage;
+  if (code === "permission") return EXIT.refused;
+  return code === "timeout" ? EXIT.timeout : EXIT.provider;
+}
+
+/** Packages look into the environment while they are loaded. */
+function withoutDeno({ message }: Error): string {
+  const variable = /env access to "([^"]*)"/.exec(message)?.[1];
+  if (variable === undefined) return `Deno itself was started with too little: ${message}`;
+  return `Deno itself was started without --allow-env=${variable}: add --ignore-env, ` +
+    "and every variable that it may not read counts as not set";
 }
 
 /** Something nobody foresaw: where it happened helps whoever is told. */

@@ -1,25 +1,27 @@
-import type { RunEvent } from "../core/event.ts";
-import { whenAborted } from "../core/when_aborted.ts";
-import type { User } from "../core/world.ts";
+import type { JsonObject } from "../core/json.ts";
+import { isAbsolute, join, relative } from "../core/path.ts";
+import type { StoredFile } from "../core/journal.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { runCalls } from "../run/calls.ts";
-import { openCallSource } from "./call_source.ts";
-import type { CallSource } from "./call_source.ts";
-import { EXIT } from "./exit_code.ts";
-import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { interruptible } from "./interruptible.ts";
-import { policySettings } from "./policy_settings.ts";
 import { openCatalog, openSettings } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
-import { checkResultFile, deliverResult } from "./run_result.ts";
-import { RunSummary } from "./run_summary.ts";
-import type { RunView } from "./run_view.ts";
-import { UsageError } from "./usage_error.ts";
+import { aroundRun } from "./around_run.ts";
+import { openCallSource } from "./call_source.ts";
+import type { CallSource } from "./call_source.ts";
 import { chooseView } from "./choose_view.ts";
+import { EXIT } from "./exit_code.ts";
+import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import { grantsOf } from "./grants.ts";
+import { interruptible } from "./interruptible.ts";
+import { performCalls } from "./run_calls.ts";
+import { checkResultFile } from "./run_result.ts";
+import { UsageError } from "./usage_error.ts";
 
 type RunCommand = ParsedCommand<typeof COMMANDS.run>;
 type RunFlags = RunCommand["flags"];
+
+const loadKeeping = (): Promise<typeof import("../project/open_run.ts")> =>
+  import("../project/open_run.ts" as string);
 
 /** `orrery run FILE`: runs the calls of a file or of stdin; gives the exit code. */
 export async function run({ words, flags }: RunCommand, terminal: Terminal): Promise<number> {
@@ -27,77 +29,103 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
     throw new UsageError(["--json and --jsonl cannot both have stdout; choose one"], { command: "run" });
   }
   const cwd = workingFolder();
-  const settings = policySettings(flags);
+  const grants = grantsOf(flags);
   await checkResultFile(flags.output, cwd);
   const stop = interruptible(terminal);
+  if (flags.replay !== undefined) {
+    const { replayCalls }: typeof import("./replay_calls.ts") = await import("./replay_calls.ts" as string);
+    return await replayCalls(words[0] ?? "-", { terminal, flags, record: flags.replay, cwd, stop });
+  }
+  const isKept = !flags.ephemeral || flags.record !== undefined;
+  const keeping = loadKeeping(); // while the file is being read; secrets are kept out of a run that is not kept too
+  keeping.catch(() => undefined);
   const source = await openCallSource(words[0] ?? "-", {
     terminal,
     cwd,
     command: "run",
     signal: stop.signal,
   });
-  const project = await openSettings(source.folder ?? cwd, { cwd });
-  const view = await chooseView(terminal, { flags, source });
+  const [project, whole] = await Promise.all([
+    openSettings(source.folder ?? cwd, { cwd }),
+    isKept && !source.isReadOnce ? wholeText(source.text) : undefined,
+  ]);
+  const isTyped = source.isStdin && terminal.stdinIsTerminal;
+  const view = await chooseView(terminal, { flags, file: source.name, isTyped });
   stop.onSecond(() => view.abandon());
-  const notice = (text: string) => void view.notice(text);
-  using _stray = terminal.onStrayError((error) => notice(`a gadget left an error behind: ${String(error)}`));
-  const opening = openCatalog(project, {
-    flags,
-    settings,
-    user: await userBehind(view, { terminal, flags, source }),
-    notice,
+  await using around = await aroundRun(view, {
+    terminal,
+    stop,
+    isQuiet: flags.quiet,
+    usesStdin: source.isStdin,
   });
-  const opened = await Promise.race([opening, whenAborted(stop.signal)]);
-  if (opened === undefined) { // a trusted module that never ends loading
-    await view.end();
-    return EXIT.interrupted;
-  }
-  const { catalog, world } = opened;
+  const opened = await around.open(openCatalog(project, { ...grants, ...around.opening }));
+  if (opened === undefined) return EXIT.interrupted;
   const { markers } = project.config.calls;
-  if (source.isStdin && terminal.stdinIsTerminal) notice("reading calls from the terminal; end with Ctrl-D");
-  const events = runCalls(source.text, {
-    catalog,
-    clock: world.clock,
-    markers,
-    limits: limitsOf(project, flags),
-    signal: stop.signal,
-    file: source.name,
-  });
-  const summary = await follow(events, { terminal, view, flags });
-  return await deliverResult(summary, {
+  const limits = limitsOf(project, flags);
+  const input: JsonObject = { markers: { ...markers }, limits: { ...limits } };
+  const kept = await (await keeping).createRun(
+    {
+      kind: "calls",
+      file: source.name,
+      input,
+      ...(whole === undefined ? {} : { files: [storedFile(source, { whole, project })] }),
+    },
+    { ...project, grants, found: around.found },
+    flags,
+  );
+  if (isTyped) await view.notice("reading calls from the terminal; end with Ctrl-D");
+  const text = whole === undefined ? source.text : chunksOf(whole);
+  return await performCalls({
+    ...opened,
+    approvals: around.approvals,
     terminal,
     flags,
-    source,
-    markers,
     cwd,
-    isInterrupted: stop.signal.aborted,
+    view,
+    stop,
+    kept,
+    markers,
+    limits,
+    source: { name: source.name, isReadOnce: source.isReadOnce, text },
   });
 }
 
-async function follow(
-  events: AsyncIterable<RunEvent>,
-  { terminal, view, flags }: {
-    readonly terminal: Terminal;
-    readonly view: RunView;
-    readonly flags: RunFlags;
-  },
-): Promise<RunSummary> {
-  const summary = new RunSummary({ withCalls: flags.json });
-  const { jsonLine } = flags.jsonl ? await import("../render/jsonl.ts") : { jsonLine: () => "" };
+interface WholeText {
+  readonly chunks: readonly string[];
+  /** What came instead of the rest. */
+  readonly error?: unknown;
+}
+
+/** A journal keeps the whole file, also what comes behind a place at which it cannot be read. */
+async function wholeText(text: AsyncIterable<string>): Promise<WholeText> {
+  const chunks: string[] = [];
   try {
-    for await (const event of events) {
-      summary.add(event);
-      if (flags.jsonl) await terminal.stdout.write(jsonLine(event));
-      await view.event(event);
-    }
-  } finally {
-    await view.end();
+    for await (const chunk of text) chunks.push(chunk);
+    return { chunks };
+  } catch (error) {
+    return { chunks, error };
   }
-  return summary;
+}
+
+function* chunksOf({ chunks, error }: WholeText): Iterable<string> {
+  yield* chunks;
+  if (error !== undefined) throw error;
+}
+
+function storedFile(
+  { name, folder = "" }: CallSource,
+  { whole, project }: { readonly whole: WholeText; readonly project: ProjectSettings },
+): StoredFile {
+  const path = isAbsolute(name) ? name : join(project.cwd, name);
+  const inside = folder.startsWith(project.root) ? relative(project.root, path) : path;
+  return { path: inside, text: whole.chunks.join("") };
 }
 
 /** The flags over the settings of the project. */
-function limitsOf({ config }: ProjectSettings, flags: RunFlags): ProjectSettings["config"]["limits"] {
+export function limitsOf(
+  { config }: ProjectSettings,
+  flags: Pick<RunFlags, "concurrency" | "timeout">,
+): { readonly concurrency: number; readonly timeoutMs: number; readonly resultBytes: number } {
   const { concurrency = config.limits.concurrency, timeout } = flags;
   return {
     concurrency,
@@ -105,35 +133,3 @@ function limitsOf({ config }: ProjectSettings, flags: RunFlags): ProjectSettings
     resultBytes: config.limits.resultBytes,
   };
 }
-
-/** Nobody can answer while the calls themselves come from stdin, or where nobody wants to be asked. */
-async function userBehind(
-  view: RunView,
-  { terminal, flags, source }: {
-    readonly terminal: Terminal;
-    readonly flags: RunFlags;
-    readonly source: CallSource;
-  },
-): Promise<User> {
-  if (flags.quiet || source.isStdin || !terminal.stdinIsTerminal || !terminal.stderr.isTerminal) {
-    return nobody;
-  }
-  const { printable } = await import("../render/printable.ts");
-  const user = await terminal.user({ show: (question) => terminal.stderr.write(printable(question)) });
-  return {
-    canAnswer: user.canAnswer,
-    async ask(question, options) {
-      await view.pause();
-      try {
-        return await user.ask(question, options);
-      } finally {
-        view.resume();
-      }
-    },
-  };
-}
-
-const nobody: User = {
-  canAnswer: false,
-  ask: () => Promise.reject(new Error("Nobody can be asked: this run has no terminal to ask at")),
-};

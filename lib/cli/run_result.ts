@@ -1,12 +1,9 @@
-import type { Json } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import type { Terminal } from "../host/terminal.ts";
-import type { Markers } from "../parse/markers.ts";
 import { printable } from "../render/printable.ts";
 import { resultText } from "../render/result_text.ts";
-import type { CallSource } from "./call_source.ts";
 import { EXIT } from "./exit_code.ts";
 import type { RunSummary } from "./run_summary.ts";
 
@@ -19,10 +16,14 @@ export interface DeliverOptions {
     readonly quiet: boolean;
     readonly output: string | undefined;
   };
-  readonly source: CallSource;
-  readonly markers: Markers;
   readonly cwd: string;
   readonly isInterrupted: boolean;
+  /** What is said of a text of calls that has none. */
+  readonly emptyNotice?: string;
+  /** The value is on stdout already. */
+  readonly isShown?: boolean;
+  /** A value that is text is JSON too. */
+  readonly isJson?: boolean;
 }
 
 /** Finds out before a run whether its result can be kept. @throws {FileError} when the file is a folder or a device. */
@@ -41,10 +42,18 @@ export async function checkResultFile(output: string | undefined, cwd: string): 
 export async function deliverResult(summary: RunSummary, options: DeliverOptions): Promise<number> {
   const { terminal, flags, cwd } = options;
   const { value } = summary;
-  const problem = value === undefined ? undefined : await saveProblem(flags.output, value, cwd);
+  const text = value === undefined
+    ? undefined
+    : options.isJson === true && summary.status === "done"
+    ? `${JSON.stringify(value, null, 2)}\n`
+    : resultText(value);
+  const problem = text === undefined ? undefined : await saveProblem(flags.output, text, cwd);
   if (flags.json) await terminal.stdout.write(`${JSON.stringify(summary.toJson())}\n`);
-  else if (!flags.jsonl && (flags.output === undefined || problem !== undefined) && value !== undefined) {
-    await writeValue(value, terminal);
+  else if (
+    options.isShown !== true && !flags.jsonl && (flags.output === undefined || problem !== undefined) &&
+    text !== undefined
+  ) {
+    await writeValue(text, terminal);
   }
   await sayWhatWasMissing(summary, options);
   if (problem !== undefined) {
@@ -57,12 +66,12 @@ export async function deliverResult(summary: RunSummary, options: DeliverOptions
 /** Keeps the result where `-o` says; gives why it could not. What a run has made is not lost for that. */
 async function saveProblem(
   output: string | undefined,
-  value: Json,
+  text: string,
   cwd: string,
 ): Promise<string | undefined> {
   if (output === undefined) return undefined;
   try {
-    await hostFiles({ root: cwd }).writeText(output, resultText(value));
+    await hostFiles({ root: cwd }).writeText(output, text);
     return undefined;
   } catch (error) {
     return messageOf(error);
@@ -70,8 +79,7 @@ async function saveProblem(
 }
 
 /** A terminal gets nothing that it would obey, and a line end; a pipe gets the value byte for byte. */
-async function writeValue(value: Json, { stdout }: Terminal): Promise<void> {
-  const text = resultText(value);
+async function writeValue(text: string, { stdout }: Terminal): Promise<void> {
   if (!stdout.isTerminal) return await stdout.write(text);
   await stdout.write(printable(text.endsWith("\n") ? text : `${text}\n`));
 }
@@ -79,19 +87,19 @@ async function writeValue(value: Json, { stdout }: Terminal): Promise<void> {
 async function sayWhatWasMissing(summary: RunSummary, options: DeliverOptions): Promise<void> {
   const { stderr } = options.terminal;
   const { output } = options.flags;
-  if (!summary.hasCalls && !options.flags.quiet && summary.exitCode === EXIT.ok) {
-    await stderr.write(noCalls(options));
+  if (
+    options.emptyNotice !== undefined && summary.isEmpty && !options.flags.quiet &&
+    summary.exitCode === EXIT.ok
+  ) {
+    await stderr.write(options.emptyNotice);
   }
   if (output !== undefined && summary.value === undefined) {
     await stderr.write(`notice: there is no result: ${JSON.stringify(output)} was not written\n`);
   }
   if (summary.flags.length === 0) return;
-  const { refusalLine } = await import("../render/refusal_line.ts");
+  const { refusalLine }: typeof import("../render/refusal_line.ts") = await import(
+    "../render/refusal_line.ts" as string
+  );
   const line = refusalLine(summary.flags);
   if (line !== undefined) await stderr.write(`refused; to allow it, ${line}\n`);
-}
-
-function noCalls({ source, markers }: DeliverOptions): string {
-  const name = source.isStdin ? "stdin" : printable(JSON.stringify(source.name));
-  return `notice: nothing ran: no line of ${name} begins with ${printable(markers.start)}\n`;
 }

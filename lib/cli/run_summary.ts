@@ -1,9 +1,13 @@
-import type { CallErrorCode, RunEvent, RunStatus } from "../core/event.ts";
+import type { CallErrorCode, RunEvent, RunKind, RunStatus } from "../core/event.ts";
 import type { Json } from "../core/json.ts";
-import { EXIT } from "./exit_code.ts";
+import type { Usage } from "../core/model.ts";
+import { keyOf } from "../render/plain_lines.ts";
+import { EXIT, EXIT_OF_REASON } from "./exit_code.ts";
 
 /** What `--json` says of one call. */
 type CallReport = {
+  /** Of the model that wrote it. */
+  readonly step?: string;
   readonly invocationId: string;
   readonly gadgetName: string;
   readonly dependencies: readonly string[];
@@ -27,10 +31,17 @@ export class RunSummary {
   readonly #ranAt = new Map<string, number>();
   readonly #flags: string[] = [];
   #run = "";
+  #kind: RunKind = "calls";
   #opened = 0;
   #ran = 0;
   #isRefused = false;
-  #end: { readonly status: RunStatus; readonly value?: Json; readonly error?: string } = { status: "failed" };
+  #end: {
+    readonly status: RunStatus;
+    readonly value?: Json;
+    readonly error?: string;
+    readonly reason?: string;
+    readonly usage: Usage;
+  } = { status: "failed", usage: { input: 0, output: 0 } };
   #ms = 0;
 
   constructor(options: { readonly withCalls: boolean }) {
@@ -40,6 +51,7 @@ export class RunSummary {
   add(event: RunEvent): void {
     this.#run = event.run;
     this.#ms = event.at;
+    if (event.type === "run-start") this.#kind = event.kind;
     if (event.type === "call-open") this.#opened++;
     if (event.type === "call-run") this.#ran++;
     if (event.type === "run-end") this.#end = event;
@@ -50,12 +62,22 @@ export class RunSummary {
     if (this.#withCalls) this.#report(event);
   }
 
+  /** As its events name it; empty when there was none. */
+  get run(): string {
+    return this.#run;
+  }
+
+  get status(): RunStatus {
+    return this.#end.status;
+  }
+
   get value(): Json | undefined {
     return this.#end.value;
   }
 
-  get hasCalls(): boolean {
-    return this.#opened > 0;
+  /** It was a text of calls, and there was none in it. */
+  get isEmpty(): boolean {
+    return this.#kind === "calls" && this.#opened === 0;
   }
 
   /** Of refused calls: the flags that would have allowed them. */
@@ -66,31 +88,42 @@ export class RunSummary {
   /** Of a run that was not interrupted (cli.md). An error before anything ran is one of the input: 2. */
   get exitCode(): number {
     if (this.#end.status === "done") return EXIT.ok;
+    const code = EXIT_OF_REASON.get(this.#end.reason ?? "");
+    if (code !== undefined) return code;
     if (this.#isRefused) return EXIT.refused;
-    return this.#end.error !== undefined && this.#ran === 0 ? EXIT.usage : EXIT.failed;
+    const nothingRan = this.#kind === "calls" && this.#end.error !== undefined && this.#ran === 0;
+    return nothingRan ? EXIT.usage : EXIT.failed;
   }
 
-  /** `{run, kind, status, value, error?, calls, usage, ms}` (cli.md). No model was called: no tokens. */
+  /** `{run, kind, status, value, error?, reason?, calls, usage, ms}` (cli.md). */
   toJson(): unknown {
-    const { status, value = null, error } = this.#end;
+    const { status, value = null, error, reason, usage } = this.#end;
     return {
       run: this.#run,
-      kind: "calls",
+      kind: this.#kind,
       status,
       value,
       ...(error === undefined ? {} : { error }),
+      ...(reason === undefined ? {} : { reason }),
       calls: [...this.#calls.values()],
-      usage: { input: 0, output: 0 },
+      usage,
       ms: this.#ms,
     };
   }
 
   #report(event: RunEvent): void {
     if (!("invocationId" in event)) return;
-    const key = `${event.invocationId}@${event.line}`;
+    const key = keyOf(event);
     if (event.type === "call-open") {
-      const { invocationId, gadgetName, dependencies, line } = event;
-      this.#calls.set(key, { invocationId, gadgetName, dependencies, line, status: "unfinished" });
+      const { step, invocationId, gadgetName, dependencies, line } = event;
+      this.#calls.set(key, {
+        ...(step === undefined ? {} : { step }),
+        invocationId,
+        gadgetName,
+        dependencies,
+        line,
+        status: "unfinished",
+      });
     }
     if (event.type === "call-run") this.#ranAt.set(key, event.at);
     const call = this.#calls.get(key);

@@ -5,6 +5,8 @@ export interface RunView {
   event(event: RunEvent): Promise<void>;
   /** Something that is no event of the run, such as a setting that was ignored. */
   notice(text: string): Promise<void>;
+  /** A line that something besides the run says, such as a server. */
+  log(source: string, text: string): Promise<void>;
   /** Shows a question in place of everything that moves, until `resume`. */
   pause(): Promise<void>;
   resume(): void;

@@ -1,4 +1,4 @@
-import type { CatalogEntry } from "../core/catalog.ts";
+import type { Catalog, CatalogEntry } from "../core/catalog.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import { didYouMean } from "../core/nearest.ts";
 import { messageOf } from "../core/source_error.ts";
@@ -8,16 +8,44 @@ import { EXIT } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { gadgetJson } from "./gadget_json.ts";
 import { gadgetPage } from "./gadget_page.ts";
-import { openCatalogHere } from "./open_catalog_here.ts";
+import { withCatalogHere } from "./with_catalog_here.ts";
 import { UsageError } from "./usage_error.ts";
 
-/** `orrery show gadget NAME`. */
+/** `orrery show gadget NAME` and `orrery show config`. */
 export async function show(
   { words, flags }: ParsedCommand<typeof COMMANDS.show>,
   terminal: Terminal,
 ): Promise<number> {
-  const name = words[1] ?? "";
-  const catalog = await openCatalogHere(flags, terminal);
+  const [kind, name] = words;
+  if (kind === "config") {
+    if (name !== undefined) {
+      throw new UsageError([`orrery show config takes no name; found "${name}"`], { command: "show" });
+    }
+    const { showConfig }: typeof import("./show_config.ts") = await import("./show_config.ts" as string);
+    return await showConfig(flags, terminal);
+  }
+  if (name === undefined) {
+    throw new UsageError(
+      ["orrery show gadget needs NAME: the name of the gadget; all: orrery list gadgets"],
+      {
+        command: "show",
+      },
+    );
+  }
+  return await withCatalogHere(
+    { flags, terminal },
+    (catalog) => showGadget(name, { catalog, asJson: flags.json, terminal }),
+  );
+}
+
+async function showGadget(
+  name: string,
+  { catalog, asJson, terminal }: {
+    readonly catalog: Catalog;
+    readonly asJson: boolean;
+    readonly terminal: Terminal;
+  },
+): Promise<number> {
   const entry = catalog.maybeFind(name);
   if (entry === undefined) {
     const names = catalog.entries.map((known) => known.name);
@@ -26,8 +54,8 @@ export async function show(
     ], { command: "show" });
   }
   const gadget = await load(entry);
-  if (typeof gadget === "string") return await sayProblem(gadget, { entry, asJson: flags.json, terminal });
-  const text = flags.json
+  if (typeof gadget === "string") return await sayProblem(gadget, { entry, asJson, terminal });
+  const text = asJson
     ? `${JSON.stringify(gadgetJson(entry, gadget), null, 2)}\n`
     : printable(gadgetPage(entry, gadget));
   await terminal.stdout.write(text);

@@ -1,4 +1,6 @@
+import type { StepError, StepKind } from "./journal.ts";
 import type { Json } from "./json.ts";
+import type { Usage } from "./model.ts";
 
 /** Why a call did not give a result; decides the exit code of a run. */
 export type CallErrorCode =
@@ -11,35 +13,87 @@ export type CallErrorCode =
   | "timeout"
   | "abort"
   | "result" // the result is not JSON
+  | "unverified" // it was started by a process that died, and may not be done twice unasked
   | "failed"; // the gadget threw
+
+/** What a run runs. */
+export type RunKind = "calls" | "ask" | "chat";
 
 /** How a run ended. */
 export type RunStatus = "done" | "failed" | "stopped";
 
 /** Everything a run tells the outside, without the three fields that every event has. */
 export type RunEventBody =
-  | { readonly type: "run-start"; readonly kind: "calls"; readonly file?: string }
+  | { readonly type: "run-start"; readonly kind: RunKind; readonly file?: string }
   | {
     readonly type: "run-end";
     readonly status: RunStatus;
     readonly value?: Json;
     readonly error?: string;
+    /** `turns`, `tokens`, `cost`, `time`, `contract`, `provider`, `interrupted`, `unverified`, …: what ended it early. */
     readonly reason?: string;
-    /** Tokens of all model calls. */
-    readonly usage: { readonly input: number; readonly output: number };
+    /** Of all model calls. */
+    readonly usage: Usage;
+  }
+  | {
+    readonly type: "step-start";
+    readonly key: string;
+    readonly kind: StepKind;
+    readonly name: string;
+    readonly attempt: number;
+  }
+  | {
+    readonly type: "step-end";
+    readonly key: string;
+    readonly ms: number;
+    readonly outcome?: Json;
+    readonly error?: StepError;
   }
   | { readonly type: "text-delta"; readonly step: string; readonly text: string }
+  /** A whole text of a model: the `n`th of its step, from 1. */
+  | { readonly type: "message"; readonly step: string; readonly n: number; readonly text: string }
+  | ({ readonly type: "usage"; readonly step: string; readonly model: string } & Usage)
+  | {
+    readonly type: "permission-ask";
+    /** The call that waits for the answer, or the step. */
+    readonly subject: string;
+    /** In words, a line each. */
+    readonly permissions: readonly string[];
+    readonly reason: string;
+  }
+  | {
+    readonly type: "permission-answer";
+    readonly subject: string;
+    readonly permissions: readonly string[];
+    readonly allowed: boolean;
+    /** Who answered: `terminal`, `policy`, `nobody`, … */
+    readonly reason: string;
+  }
   | {
     readonly type: "call-open";
+    /** Of the model step that wrote the call; absent when the run's own source did. The same for every event of a call. */
+    readonly step?: string;
     readonly invocationId: string;
     readonly gadgetName: string;
     readonly dependencies: readonly string[];
     readonly line: number;
   }
-  | { readonly type: "call-run"; readonly invocationId: string; readonly line: number }
-  | { readonly type: "call-log"; readonly invocationId: string; readonly line: number; readonly text: string }
+  | {
+    readonly type: "call-run";
+    readonly step?: string;
+    readonly invocationId: string;
+    readonly line: number;
+  }
+  | {
+    readonly type: "call-log";
+    readonly step?: string;
+    readonly invocationId: string;
+    readonly line: number;
+    readonly text: string;
+  }
   | {
     readonly type: "call-progress";
+    readonly step?: string;
     readonly invocationId: string;
     readonly line: number;
     readonly done: number;
@@ -47,12 +101,14 @@ export type RunEventBody =
   }
   | {
     readonly type: "call-result";
+    readonly step?: string;
     readonly invocationId: string;
     readonly line: number;
     readonly result: Json;
   }
   | {
     readonly type: "call-error";
+    readonly step?: string;
     readonly invocationId: string;
     readonly line: number;
     readonly error: string;
@@ -62,6 +118,7 @@ export type RunEventBody =
   }
   | {
     readonly type: "call-skip";
+    readonly step?: string;
     readonly invocationId: string;
     readonly line: number;
     readonly reason: string;

@@ -77,8 +77,8 @@ export interface Gadget<Input = never> {
   readonly untrusted?: boolean;
   /** The same call again is meant, as in polling. */
   readonly repeatable?: boolean;
-  /** Safe to run again after a crash. */
-  readonly idempotent?: boolean;
+  /** Safe to run again after a crash: always, or with the given input. Default: never (turn.md 3). */
+  readonly idempotent?: boolean | ((input: Readonly<Record<string, Json>>) => boolean);
   /** Gives any JSON value, or text as it comes. Without `run` the gadget is declared only. */
   run?(input: Input, context: GadgetContext): unknown;
   /** The text a model reads instead of the result. */

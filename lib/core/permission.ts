@@ -10,6 +10,8 @@ export interface PermissionRequest {
   readonly value: string;
   /** For `net`: the address the host resolved to, which is what the rule of private ranges looks at. */
   readonly address?: string;
+  /** More to show when somebody is asked, such as the whole command; it decides nothing. */
+  readonly detail?: string;
 }
 
 /** Something was not allowed. The message names what was asked for and the flag that would allow it. */
@@ -30,6 +32,8 @@ export class PermissionRefused extends Error {
 export interface Policy {
   /** Comes back when it is allowed. @throws {PermissionRefused} when it is not. */
   check(request: PermissionRequest): void;
+  /** The same, but where somebody can be asked, they are asked first. */
+  permit(request: PermissionRequest): void | Promise<void>;
   /** What is allowed, in words, a line for each kind; for `orrery plan` and error messages. */
   describe(): readonly string[];
 }

@@ -15,7 +15,7 @@ export interface DialTarget {
 }
 
 interface DialOptions {
-  readonly check: Policy["check"];
+  readonly check: Policy["permit"];
   readonly signal?: AbortSignal;
 }
 
@@ -29,12 +29,12 @@ const ATTEMPT_MS = 10_000;
  */
 export async function dial(target: DialTarget, options: DialOptions): Promise<Deno.Conn> {
   const value = `${target.host}:${target.port}`;
-  options.check({ kind: "net", value }); // before DNS: the question alone could carry something out
+  await options.check({ kind: "net", value }); // before DNS: the question alone could carry something out
   const addresses = await maybeAddresses(target.host, options.signal);
   if (addresses === undefined) return await dialByName(target, options);
   let problem: unknown;
   for (const [index, address] of addresses.entries()) {
-    options.check({ kind: "net", value, address });
+    await options.check({ kind: "net", value, address });
     if (!denoGrants({ name: "net", host: hostPort(address, target.port) })) {
       return await dialByName(target, options);
     }
@@ -73,7 +73,7 @@ async function dialByName(target: DialTarget, options: DialOptions): Promise<Den
   const connection = await within<Deno.Conn>(connecting, options);
   try {
     const remote = connection.remoteAddr;
-    options.check({ kind: "net", value, address: "hostname" in remote ? remote.hostname : "" });
+    await options.check({ kind: "net", value, address: "hostname" in remote ? remote.hostname : "" });
     return connection;
   } catch (error) {
     connection.close();

@@ -5,3 +5,14 @@ export function hostEnv(name: string): string | undefined {
   if (name === "" || /[=\0]/.test(name) || !denoGrants({ name: "env", variable: name })) return undefined;
   return Deno.env.get(name);
 }
+
+/** Why {@linkcode hostEnv} cannot look at a variable; undefined when it can. */
+export function hostEnvProblem(name: string): string | undefined {
+  if (denoGrants({ name: "env", variable: name })) return undefined;
+  return `Deno itself was started without --allow-env=${name}`;
+}
+
+/** The names of all variables; none when Deno itself may not read all of them. */
+export function hostEnvNames(): readonly string[] {
+  return denoGrants({ name: "env" }) ? Object.keys(Deno.env.toObject()) : [];
+}

@@ -1,6 +1,6 @@
 import { PermissionRefused, type Policy } from "../core/permission.ts";
-import { messageOf } from "../core/source_error.ts";
 import type { Http, HttpResponse } from "../core/world.ts";
+import { connectionProblem } from "./connection_problem.ts";
 import { dial } from "./dial.ts";
 import { ACCEPTED_ENCODINGS, collected, decoded } from "./http_decoding.ts";
 import { exchange, type HttpAnswer, type HttpRequest } from "./http_exchange.ts";
@@ -9,7 +9,7 @@ import { maybeRedirected, requestOf } from "./http_request.ts";
 /** Who is asked before a connection, and whom it may trust. */
 export interface HostHttpOptions {
   /** Called for every hop: with the host before it is resolved, and with each address before it is dialled. */
-  readonly check: Policy["check"];
+  readonly check: Policy["permit"];
   /** PEM certificates that are trusted besides those that Deno trusts. */
   readonly caCerts?: readonly string[];
 }
@@ -109,22 +109,7 @@ function fetchProblem(error: unknown, { url, first }: { url: URL; first: string 
     const { message, request, flag } = error;
     return first === undefined ? error : new PermissionRefused(message + from, { request, flag });
   }
-  return new Error(`Cannot fetch ${JSON.stringify(url.href)}: ${reasonOf(error, url)}${from}`, {
+  return new Error(`Cannot fetch ${JSON.stringify(url.href)}: ${connectionProblem(error, url)}${from}`, {
     cause: error,
   });
-}
-
-function reasonOf(error: unknown, url: URL): string {
-  const message = messageOf(error).replace(/ \(os error \d+\).*$/s, "");
-  if (/ENOTFOUND|EAI_/.test(message)) return `there is no address for the host "${url.hostname}"`;
-  if (error instanceof Deno.errors.ConnectionRefused) {
-    return `nothing answers at ${url.host} (connection refused)`;
-  }
-  if (error instanceof Deno.errors.NotCapable) {
-    return `Deno itself was started without the permission: ${message}`;
-  }
-  if (message.includes("invalid peer certificate")) {
-    return `the certificate of ${url.host} is not accepted: ${message}`;
-  }
-  return message;
 }

@@ -5,8 +5,31 @@ export function commandLine(): readonly string[] {
   return Deno.args;
 }
 
+const lastWorks = new Set<() => void>();
+let onRest = () => {};
+
+/**
+ * Something that has to be done before the process ends, however early that is; it may not wait. Dispose of it when there is no need
+ * any more, such as when a child has ended by itself.
+ */
+export function atExit(work: () => void): Disposable {
+  lastWorks.add(work);
+  return {
+    [Symbol.dispose]() {
+      lastWorks.delete(work);
+      if (lastWorks.size === 0) onRest();
+    },
+  };
+}
+
+/** Waits until there is nothing left to be done at the exit: an end in order gives children the time to end. */
+export async function atRest(): Promise<void> {
+  if (lastWorks.size > 0) await new Promise<void>((resolve) => onRest = resolve);
+}
+
 /** Ends the process; what is still waiting, such as a read from stdin, is given up. */
 export function exitProcess(exitCode: number): never {
+  for (const work of lastWorks) work();
   Deno.exit(exitCode);
 }
 

@@ -26,6 +26,12 @@ export async function endGroup(child: Deno.ChildProcess, quiet: Promise<unknown>
   signal(child, "SIGKILL");
 }
 
+/** Ends a child and its process group at once, for the moment in which this process ends itself. */
+export function killGroup(child: Deno.ChildProcess): void {
+  const signal = denoGrants({ name: "run" }) && Deno.build.os !== "windows" ? signalGroup : signalChild;
+  signal(child, "SIGKILL");
+}
+
 /** False when nobody is left to get it. */
 function signalGroup(child: Deno.ChildProcess, signal: Deno.Signal): boolean {
   try {

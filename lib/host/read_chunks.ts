@@ -8,6 +8,12 @@ interface Readable {
   read(into: Uint8Array): Promise<number | null>;
 }
 
+/** The bytes of an open file. */
+export interface FileChunks extends AsyncIterable<Uint8Array> {
+  /** False for a pipe or a device, which gives other bytes the next time. */
+  readonly isRegular: boolean;
+}
+
 /**
  * The bytes of a file in chunks of at most 64 KB, read as they are taken; ends early when the signal is aborted.
  *
@@ -16,14 +22,15 @@ interface Readable {
 export function openFileChunks(
   path: string,
   options: { signal?: AbortSignal } = {},
-): Promise<AsyncIterable<Uint8Array>> {
+): Promise<FileChunks> {
   return attemptOnFile("read", path, async () => {
     const file = await Deno.open(readable("read", path, path));
-    if ((await file.stat()).isDirectory) {
+    const { isDirectory, isFile } = await file.stat();
+    if (isDirectory) {
       file.close();
       throw fileProblem(path, { action: "read", code: "is-folder" });
     }
-    return closing(file, options);
+    return { isRegular: isFile, [Symbol.asyncIterator]: () => closing(file, options) };
   });
 }
 

@@ -1,7 +1,7 @@
-import type { User } from "../core/world.ts";
 import { createOutput } from "./output.ts";
 import type { Output } from "./output.ts";
 import { stdinChunks } from "./read_chunks.ts";
+import type { TerminalUser } from "./terminal_user.ts";
 
 /** The three streams of the process, its signals, and the size of its window. */
 export interface Terminal {
@@ -18,7 +18,7 @@ export interface Terminal {
   /** A promise of some gadget that was rejected with nobody listening: told, instead of ending the process. */
   onStrayError(listener: (error: unknown) => void): Disposable;
   /** The person who can be asked: only when stdin and stderr are terminals. */
-  user(options?: { show?: (question: string) => Promise<void> }): Promise<User>;
+  user(options?: { show?: (question: string) => Promise<void> }): Promise<TerminalUser>;
 }
 
 /** The terminal of this process. */

@@ -10,12 +10,22 @@ export interface TerminalUserOptions {
   readonly show: (question: string) => Promise<void>;
 }
 
+/** The person at the terminal. */
+export interface TerminalUser extends User {
+  /** The next line that is typed; undefined at the end of the input. No question may wait meanwhile. */
+  line(prompt: string): Promise<string | undefined>;
+}
+
 /** Asks the person at the terminal, one question at a time, in the order in which they came. */
-export function terminalUser(options: TerminalUserOptions): User {
+export function terminalUser(options: TerminalUserOptions): TerminalUser {
   const lines = new LineReader();
   let last: Promise<unknown> = Promise.resolve();
   return {
     canAnswer: options.canAnswer,
+    async line(prompt) {
+      await options.show(prompt);
+      return await lines.next();
+    },
     ask(question, { choices = [], signal } = {}) {
       if (!options.canAnswer) {
         return Promise.reject(new Error("Nobody can be asked: stdin and stderr are not both a terminal"));
@@ -88,6 +98,7 @@ function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Pro
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
+    if (signal.aborted) return onAbort(); // while the question was being shown
     signal.addEventListener("abort", onAbort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });

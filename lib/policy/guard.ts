@@ -10,7 +10,7 @@ export interface RawWorld {
   readonly files: Files;
   readonly shell: Shell;
   /** Built with the check, because only it knows every hop and the address it is about to dial. */
-  readonly http: (options: { readonly check: Policy["check"] }) => Http;
+  readonly http: (options: { readonly check: Policy["permit"] }) => Http;
   readonly env: (name: string) => string | undefined;
 }
 
@@ -24,7 +24,7 @@ export function guardWorld(raw: RawWorld, policy: Policy): GuardedWorld {
     policy,
     files: guardFiles(raw.files, policy),
     shell: guardShell(raw.shell, { files: raw.files, policy }),
-    http: raw.http({ check: (request) => policy.check(request) }),
+    http: raw.http({ check: (request) => policy.permit(request) }),
     env(name) {
       policy.check({ kind: "env", value: name });
       return raw.env(name);

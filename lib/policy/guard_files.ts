@@ -10,14 +10,14 @@ export function guardFiles(raw: Files, policy: Policy): Files {
     work: (real: string) => Promise<T>,
   ): Promise<T> {
     const real = await raw.resolve(path);
-    checkReal(policy, { kind, path, real });
+    await permitReal(policy, { kind, path, real });
     return await namedAsGiven(path, real, () => work(real));
   }
   return {
     async resolve(path, options = {}) {
       const real = await raw.resolve(path);
-      if (options.for === "write") checkReal(policy, { kind: "write", path, real });
-      else checkEither(policy, real);
+      if (options.for === "write") await permitReal(policy, { kind: "write", path, real });
+      else await permitEither(policy, real);
       return real;
     },
     stat: (path) => use("read", path, (real) => raw.stat(real)),
@@ -41,10 +41,13 @@ export function guardFiles(raw: Files, policy: Policy): Files {
 }
 
 /** A refusal names the real path; when that is not what was asked for, such as a link or `..`, it says so. */
-function checkReal(policy: Policy, asked: { kind: "read" | "write"; path: string; real: string }): void {
+async function permitReal(
+  policy: Policy,
+  asked: { kind: "read" | "write"; path: string; real: string },
+): Promise<void> {
   const { kind, path, real } = asked;
   try {
-    policy.check({ kind, value: real });
+    await policy.permit({ kind, value: real });
   } catch (error) {
     if (!(error instanceof PermissionRefused) || real.endsWith(path)) throw error;
     const { request, flag } = error;
@@ -53,8 +56,8 @@ function checkReal(policy: Policy, asked: { kind: "read" | "write"; path: string
 }
 
 /** A path may be known by who may read it, and by who may write it. */
-function checkEither(policy: Policy, real: string): void {
-  if (!isAllowed(policy, "write", real)) policy.check({ kind: "read", value: real });
+async function permitEither(policy: Policy, real: string): Promise<void> {
+  if (!isAllowed(policy, "write", real)) await policy.permit({ kind: "read", value: real });
 }
 
 function isAllowed(policy: Policy, kind: "read" | "write", value: string): boolean {

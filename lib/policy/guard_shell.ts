@@ -1,6 +1,7 @@
 import { join } from "../core/path.ts";
 import { PermissionRefused, type Policy } from "../core/permission.ts";
 import type { Files, Shell } from "../core/world.ts";
+import { shellWord } from "./refusal.ts";
 
 /** Variables that make an allowed command run other code: where programs and libraries are found. */
 const LOADER_VARIABLES =
@@ -16,8 +17,9 @@ export function guardShell(raw: Shell, options: { readonly files: Files; readonl
       // As in a shell that stands in `cwd`. What runs is the path itself: a program may go by the name it was called.
       const program = isPath ? (command.startsWith("/") ? command : join(cwd, command)) : command;
       refuseDenied(program, policy);
-      policy.check({ kind: "run", value: isPath ? await files.resolve(program) : program });
-      policy.check({ kind: "read", value: cwd });
+      const detail = [command, ...settings.args ?? []].map(shellWord).join(" ");
+      await policy.permit({ kind: "run", value: isPath ? await files.resolve(program) : program, detail });
+      await policy.permit({ kind: "read", value: cwd });
       checkVariables(Object.keys(settings.env ?? {}), policy);
       return await raw.run(program, { ...settings, cwd });
     },

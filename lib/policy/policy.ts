@@ -1,4 +1,5 @@
-import { join } from "../core/path.ts";
+import { join, relative } from "../core/path.ts";
+import { PermissionRefused } from "../core/permission.ts";
 import type { PermissionKind, PermissionRequest, Policy } from "../core/permission.ts";
 import type { KindRules } from "./kind_rules.ts";
 import { commandRules, nameRules } from "./name_rule.ts";
@@ -25,8 +26,15 @@ export interface PolicyOptions {
 export function createPolicy(settings: PolicySettings, options: PolicyOptions): Policy {
   const { cwd } = options;
   const rules = rulesOf(settings, options);
-  return {
+  const policy: Policy = {
     check(request) {
+      if (request.kind === "write" && isJournal(request.value, options.root)) {
+        const reason = "it is the journal of Orrery, which nothing a run does may write";
+        throw new PermissionRefused(
+          `Writing ${JSON.stringify(relative(cwd, request.value))} is not allowed: ${reason}`,
+          { request, flag: "" },
+        );
+      }
       const deniedBy = maybeDenyFlag(request, { settings, rules: rules[request.kind] });
       if (deniedBy !== undefined) throw refusal(request, { cwd, deniedBy });
       if (!settings.allowAll && !rules[request.kind].isAllowed(request.value)) {
@@ -37,8 +45,15 @@ export function createPolicy(settings: PolicySettings, options: PolicyOptions): 
         : undefined;
       if (reason !== undefined) throw refusal(request, { cwd, reason });
     },
+    permit: (request) => policy.check(request),
     describe: () => SHOWN_KINDS.map((kind) => `${kind}: ${wordsFor(kind, settings)}`),
   };
+  return policy;
+}
+
+/** What survives there is not for a run to change, whatever it may write. */
+function isJournal(path: string, root: string): boolean {
+  return path.startsWith(join(root, ".orrery", "orrery.db"));
 }
 
 type Rules = { readonly [kind in Exclude<PermissionKind, "net">]: KindRules } & { readonly net: NetRules };

@@ -47,8 +47,12 @@ const EMBEDDING: readonly (readonly [string, number, 0 | 0xff])[] = [
   ["2001::/32", 12, 0xff], // Teredo, RFC 4380
 ];
 
-const ranges = RANGES.map(([text, name]) => [rangeOf(text), name] as const);
-const embedding = EMBEDDING.map(([text, at, mask]) => [rangeOf(text), at, mask] as const);
+/** Read when the first address is looked at: most runs have none. */
+const readRanges = () => ({
+  ranges: RANGES.map(([text, name]) => [rangeOf(text), name] as const),
+  embedding: EMBEDDING.map(([text, at, mask]) => [rangeOf(text), at, mask] as const),
+});
+let known: ReturnType<typeof readRanges> | undefined;
 
 /**
  * The name of the range that makes an address private, such as "loopback" (gadgets.md 3); undefined for a public one.
@@ -57,6 +61,7 @@ const embedding = EMBEDDING.map(([text, at, mask]) => [rangeOf(text), at, mask] 
 export function privateRange(address: string | IpAddress): string | undefined {
   const bytes = typeof address === "string" ? maybeIpAddress(address) : address;
   if (bytes === undefined) return "unreadable";
+  const { ranges, embedding } = known ??= readRanges();
   const found = ranges.find(([range]) => isWithin(bytes, range));
   if (found !== undefined) return found[1];
   for (const [range, at, mask] of embedding) {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { User } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { stateFolder } from "../host/paths.ts";
@@ -33,11 +33,13 @@ export async function acceptProject(
 
 function ownWord(parts: JsonObject): OwnWord {
   const { grants, "gadgets.isolation": isolation, mcpServers, "models.providers": providers } = parts;
+  const { ".mcp.json": mcpJson } = parts;
   return {
     ...(grants !== undefined && { grants }),
     ...(isolation !== undefined && { isolation }),
     ...(mcpServers !== undefined && { mcpServers }),
     ...(providers !== undefined && { providers }),
+    ...(mcpJson !== undefined && { mcpJson }),
   };
 }
 
@@ -55,7 +57,18 @@ function wordsOf(part: string, value: Json): string[] {
     if (part === "grants" && item === "trusted") {
       return `load gadget ${name} and let it do what Orrery itself may do`;
     }
+    if (part === "mcpServers" || part === ".mcp.json") return `${part}: ${name}: ${mcpServerWords(item)}`;
     if (part === "gadgets.isolation") return `run gadget ${name} inside Orrery's own process`;
     return `${part}: ${name}: ${JSON.stringify(item)}`;
   });
+}
+
+/** Of what a server is given only the names are shown: the values may be secret. Whether it may start is asked with its first start. */
+function mcpServerWords(server: Json): string {
+  if (!isJsonObject(server)) return JSON.stringify(server);
+  const namesOf = (value: Json | undefined) =>
+    value !== undefined && isJsonObject(value) ? Object.keys(value) : value;
+  const { command, args, url, env, headers } = server;
+  const shown = { command, args, url, env: namesOf(env), headers: namesOf(headers) };
+  return `the MCP server ${JSON.stringify(shown)}`;
 }

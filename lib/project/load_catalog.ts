@@ -15,7 +15,7 @@ export interface LoadCatalogOptions {
   readonly root: string | URL;
   /** Modules of gadgets besides those of the project's folders, relative to the root or absolute. */
   readonly files?: readonly string[];
-  /** Gadgets whose modules may be loaded into this process: by name, file or stem of the file. */
+  /** Gadgets whose modules may be loaded into this process, by name, file or stem of the file; and MCP servers, by name. */
   readonly trust?: readonly string[];
   /** Lets what `orrery.yaml` itself grants count. Default false: only when the user accepted it before. */
   readonly trustProject?: boolean;
@@ -27,11 +27,14 @@ export interface LoadCatalogOptions {
   readonly user?: User;
   /** Told what was ignored, a line each. */
   readonly onNotice?: (text: string) => void;
+  /** Ends what the gadgets run on, as the catalogue's `close` does. */
+  readonly signal?: AbortSignal;
 }
 
 /**
- * The catalogue of a project: the built-in gadgets, those of its folders, and `files` (gadgets.md 2). A module that is not trusted is
- * listed and never loaded.
+ * The catalogue of a project: the built-in gadgets, those of its folders, of its MCP servers, and `files` (gadgets.md 2). A module that is
+ * not trusted is listed and never loaded, a server that is not trusted is not started. One that was started runs until the catalogue is
+ * closed: `await catalog.close?.()`.
  *
  * @throws {ProblemsError} for two gadgets of one name, a missing file or folder, a name in `trust` that fits nothing, and for mistakes in
  * `orrery.yaml`
@@ -47,7 +50,8 @@ export interface LoadCatalogOptions {
  * ```
  */
 export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog> {
-  const { files = [], trust = [], trustProject = false, user = nobody, onNotice = () => undefined } = options;
+  const { files = [], trust = [], trustProject = false, user = nobody, onNotice = () => undefined, signal } =
+    options;
   const root = realPath(await folderOf(options.root));
   const userFolder = configFolder();
   const config = await loadConfig(root, hostFiles({ root }), {
@@ -59,6 +63,7 @@ export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog>
     settings: parsePolicyFlags([...flagsOf("allow", options.allow), ...flagsOf("deny", options.deny)]),
     user,
     notice: onNotice,
+    ...(signal && { signal }),
   });
   return catalog;
 }

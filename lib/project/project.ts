@@ -1,15 +1,20 @@
 import { loadCatalog } from "../catalog/load_catalog.ts";
 import { loadConfig } from "../catalog/config.ts";
 import type { Config } from "../catalog/config.ts";
+import type { ServerGadgets } from "../catalog/server_gadgets.ts";
 import { findProjectRoot } from "../catalog/project_root.ts";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
 import type { Catalog } from "../core/catalog.ts";
+import type { Policy } from "../core/permission.ts";
+import type { Secrets } from "../core/secrets.ts";
 import type { User, World } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { configFolder, homeFolder, realPath } from "../host/paths.ts";
 import { importModule, isCompiled } from "../host/process.ts";
+import type { Approve } from "../policy/approving_policy.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_flags.ts";
 import type { PolicySettings } from "../policy/policy_flags.ts";
+import { maybeMcpJson, maybeServers, withMcpJson } from "./project_servers.ts";
 import { createWorld } from "./world.ts";
 
 /** A project root with its settings. */
@@ -33,8 +38,25 @@ export interface OpenCatalogOptions {
   /** Default: no permissions but those of every run. */
   readonly settings?: PolicySettings;
   readonly user: User;
+  /** Asked about what no flag allows (turn.md 2.6). Default: it is refused. */
+  readonly approve?: Approve;
   /** Told what was ignored, a line each. */
   readonly notice: (text: string) => void;
+  /** Whether MCP servers are started. Default true; without them their gadgets are not in the catalogue. */
+  readonly servers?: boolean;
+  /** Told what a server says besides the protocol. */
+  readonly log?: (server: string, line: string) => void;
+  /** Ends the servers. */
+  readonly signal?: AbortSignal;
+  /** Told the variables that servers are given. */
+  readonly secrets?: Pick<Secrets, "add">;
+}
+
+/** The gadgets of a project, the world they touch, and whether what it says for itself counts. */
+export interface OpenedCatalog {
+  readonly catalog: Catalog;
+  readonly world: World;
+  readonly projectAccepted: boolean;
 }
 
 /** Finds the project root from a folder upwards and reads its settings (config.md). */
@@ -50,19 +72,44 @@ export async function openSettings(
   return { root, cwd, config };
 }
 
-/** The gadgets of a project and the world they touch. */
+/** The gadgets of a project and the world they touch. The catalogue has to be closed when it has a `close`. */
 export async function openCatalog(
-  { root, cwd, config }: ProjectSettings,
-  { flags, settings = NO_POLICY_FLAGS, user, notice }: OpenCatalogOptions,
-): Promise<{ readonly catalog: Catalog; readonly world: World }> {
-  config.notices.forEach(notice);
-  const world = createWorld({ root, cwd, settings, user });
+  project: ProjectSettings,
+  options: OpenCatalogOptions,
+): Promise<OpenedCatalog> {
+  const { root, cwd } = project;
+  const { flags, settings = NO_POLICY_FLAGS, user, notice } = options;
+  project.config.notices.forEach(notice);
+  const inFront = options.approve === undefined ? undefined : await askingPolicy(options.approve);
+  const world = createWorld({ root, cwd, settings, user, ...(inFront && { inFront }) });
+  const mcpJson = await maybeMcpJson(project);
+  const config = withMcpJson(project.config, mcpJson);
   const projectAccepted = await isProjectAccepted({ root, config, flags, user, notice });
+  const isNoticed = Object.keys(project.config.project.parts).length > 0; // with the other parts, by the catalogue
+  if (mcpJson !== undefined && !projectAccepted && !isNoticed) {
+    notice(
+      `${mcpJson.file} counts as absent, since you have not accepted this project; --trust-project accepts it`,
+    );
+  }
+  const { log, signal, secrets } = options;
+  const isStarting = options.servers ?? true;
+  // Also for servers that are not started, `--trust` may name them.
+  const isNaming = isStarting || flags.trust.length > 0;
+  const servers = !isNaming ? undefined : await maybeServers({ ...project, config }, {
+    settings,
+    user,
+    notice,
+    mcpJson,
+    projectAccepted,
+    ...(log && { log }),
+    ...(signal && { signal }),
+    ...(secrets && { secrets }),
+  });
   const catalog = await loadCatalog({
     root,
     cwd,
     world,
-    config,
+    config: isNoticed ? config : project.config,
     projectAccepted,
     importModule,
     builtIns: builtInGadgets,
@@ -71,8 +118,20 @@ export async function openCatalog(
     files: flags.gadget,
     trust: flags.trust,
     onNotice: notice,
+    ...(servers && { servers: isStarting ? servers : onlyNamed(servers) }),
   });
-  return { catalog, world };
+  return { catalog, world, projectAccepted };
+}
+
+function onlyNamed({ names }: ServerGadgets): ServerGadgets {
+  return { names, open: () => Promise.resolve({ entries: [], close: () => Promise.resolve() }) };
+}
+
+async function askingPolicy(approve: Approve): Promise<(policy: Policy) => Policy> {
+  const { approvingPolicy }: typeof import("../policy/approving_policy.ts") = await import(
+    "../policy/approving_policy.ts" as string
+  );
+  return (policy) => approvingPolicy(policy, approve);
 }
 
 async function isProjectAccepted(

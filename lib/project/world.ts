@@ -18,11 +18,15 @@ export interface WorldOptions {
   readonly cwd: string;
   readonly settings: PolicySettings;
   readonly user: User;
+  /** Put in front of the policy of the flags, such as one that asks before it refuses. */
+  readonly inFront?: (policy: Policy) => Policy;
 }
 
 /** This machine, with the policy of the flags in front of every effect. */
-export function createWorld({ root, cwd, settings, user }: WorldOptions): World {
-  const policy = createPolicy(settings, { root, cwd, realPath });
+export function createWorld(
+  { root, cwd, settings, user, inFront = (policy) => policy }: WorldOptions,
+): World {
+  const policy = inFront(createPolicy(settings, { root, cwd, realPath }));
   const guarded = guardWorld({
     root,
     files: hostFiles({ root }),
@@ -42,7 +46,7 @@ function lazyShell(): Shell {
   };
 }
 
-function lazyHttp(options: { readonly check: Policy["check"] }): Http {
+function lazyHttp(options: { readonly check: Policy["permit"] }): Http {
   let http: Http | undefined;
   return {
     async fetch(url, fetchOptions) {

@@ -1,3 +1,4 @@
+import { idOf } from "./live_state.ts";
 import type { LiveCall, LiveState } from "./live_state.ts";
 
 /** Beyond this many calls the view shows no depths: it would cost more than it tells. */
@@ -20,7 +21,7 @@ function depthOf(
   walk.above.add(call);
   let depth = 0;
   for (const id of call.dependencies) {
-    const dependency = walk.state.byId.get(id);
+    const dependency = walk.state.byId.get(idOf(call.step, id));
     if (dependency !== undefined && !walk.above.has(dependency)) {
       depth = Math.max(depth, depthOf(dependency, walk) + 1);
     }

@@ -1,10 +1,13 @@
 import type { RunEvent } from "../core/event.ts";
+import type { Usage } from "../core/model.ts";
 import { keyOf } from "./plain_lines.ts";
 import type { RunTally } from "./run_tally.ts";
 import { emptyTally, tallyAfter } from "./run_tally.ts";
 
 /** A call as the live view shows it. */
 export interface LiveCall {
+  /** The model step that wrote it; absent when the run's own text did. */
+  readonly step?: string;
   readonly invocationId: string;
   readonly gadgetName: string;
   readonly dependencies: readonly string[];
@@ -17,12 +20,31 @@ export interface LiveCall {
   progress?: { readonly done: number; readonly total?: number };
 }
 
+/** An answer of a model as the live view shows it. */
+export interface LiveStep {
+  readonly key: string;
+  /** The model that was asked, and then the one that answered. */
+  name: string;
+  state: "running" | "done" | "failed";
+  ranAt: number;
+  endedAt?: number;
+  usage?: Usage;
+  note?: string;
+}
+
+/** A line of the live view. */
+export type LiveRow = LiveCall | LiveStep;
+
 /** Everything the live view knows of a run. */
 export interface LiveState {
-  /** By id and line, in the order in which they were written. */
+  /** By step, id and line, in the order in which they were written. */
   readonly calls: Map<string, LiveCall>;
-  /** The first call of each id: that is what dependents mean. */
+  /** The first call of each id of a step: that is what dependents mean. */
   readonly byId: Map<string, LiveCall>;
+  /** By key. */
+  readonly steps: Map<string, LiveStep>;
+  /** Answers, each with its calls behind it. */
+  readonly rows: LiveRow[];
   tally: RunTally;
   /** Text outside the blocks whose line is not complete yet. */
   openLine: string;
@@ -32,7 +54,7 @@ export interface LiveState {
 
 /** A run of which nothing is known yet. */
 export function liveState(): LiveState {
-  return { calls: new Map(), byId: new Map(), tally: emptyTally, openLine: "" };
+  return { calls: new Map(), byId: new Map(), steps: new Map(), rows: [], tally: emptyTally, openLine: "" };
 }
 
 /** Takes an event into the state; in place, because a copy of ten thousand calls for each event would cost seconds. */
@@ -40,15 +62,63 @@ export function updateLive(state: LiveState, event: RunEvent): void {
   const call = "invocationId" in event ? state.calls.get(keyOf(event)) : undefined;
   state.tally = tallyAfter(state.tally, event, call?.state === "running");
   if (event.type === "call-open") openCall(state, event);
-  if (event.type === "run-end") state.endedAt = event.at;
+  if (event.type === "step-start" && event.kind === "model") openStep(state, event);
+  else if (event.type === "step-end" || event.type === "usage") updateStep(state, event);
+  if (event.type === "run-end") endRun(state, event.at);
   if (call !== undefined) updateCall(call, event);
 }
 
 function openCall(state: LiveState, event: Extract<RunEvent, { type: "call-open" }>): void {
-  const { invocationId, gadgetName, dependencies } = event;
-  const call: LiveCall = { invocationId, gadgetName, dependencies, state: "waiting" };
+  const { step, invocationId, gadgetName, dependencies } = event;
+  const call: LiveCall = {
+    ...(step === undefined ? {} : { step }),
+    invocationId,
+    gadgetName,
+    dependencies,
+    state: "waiting",
+  };
   state.calls.set(keyOf(event), call);
-  if (!state.byId.has(invocationId)) state.byId.set(invocationId, call);
+  state.rows.push(call);
+  const id = idOf(step, invocationId);
+  if (!state.byId.has(id)) state.byId.set(id, call);
+}
+
+/** Ids are of one step: the next answer may use them again. */
+export function idOf(step: string | undefined, invocationId: string): string {
+  return `${step ?? ""} ${invocationId}`;
+}
+
+/** A step that begins again after a resume goes on in its line. */
+function openStep(state: LiveState, event: Extract<RunEvent, { type: "step-start" }>): void {
+  const { key, name, at } = event;
+  const step: LiveStep = { key, name, state: "running", ranAt: at };
+  const before = state.steps.get(key);
+  if (before === undefined) state.rows.push(step);
+  else state.rows[state.rows.indexOf(before)] = step;
+  state.steps.set(key, step);
+}
+
+function updateStep(state: LiveState, event: Extract<RunEvent, { type: "step-end" | "usage" }>): void {
+  const step = state.steps.get(event.type === "usage" ? event.step : event.key);
+  if (step === undefined) return;
+  if (event.type === "usage") {
+    step.name = event.model;
+    step.usage = event;
+    return;
+  }
+  step.endedAt = event.at;
+  step.state = event.error === undefined ? "done" : "failed";
+  if (event.error !== undefined) step.note = event.error.message;
+}
+
+/** An answer that broke off has no end of its own. */
+function endRun(state: LiveState, at: number): void {
+  state.endedAt = at;
+  for (const step of state.steps.values()) {
+    if (step.state !== "running") continue;
+    step.state = "failed";
+    step.endedAt = at;
+  }
 }
 
 function updateCall(call: LiveCall, event: RunEvent): void {

@@ -1,11 +1,12 @@
 import { callDepths } from "./call_depths.ts";
 import { cellWidth, cutToCells, padToCells } from "./cells.ts";
 import { duration } from "./duration.ts";
-import type { LiveCall, LiveState } from "./live_state.ts";
+import type { LiveCall, LiveRow, LiveState, LiveStep } from "./live_state.ts";
 import type { Paint, Style } from "./paint.ts";
 import { paintFor } from "./paint.ts";
 import { printableLine } from "./printable.ts";
 import { tallyLine } from "./run_tally.ts";
+import { withUsage } from "./usage_words.ts";
 
 /** What a frame is drawn for. */
 export interface LiveSize {
@@ -24,6 +25,9 @@ export interface LiveSize {
 const SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const MAX_INDENT = 6;
 const BAR_CELLS = 20;
+/** In a narrow window the totals need the room. */
+const NARROW_BAR_CELLS = 8;
+const NARROW_COLUMNS = 60;
 const PROGRESS_CELLS = 10;
 const MAX_NAME_CELLS = 32;
 
@@ -37,7 +41,7 @@ const IMPORTANCE: Readonly<Record<LiveCall["state"], number>> = {
 };
 
 interface Row {
-  readonly call: LiveCall;
+  readonly row: LiveRow;
   readonly depth: number;
 }
 
@@ -76,26 +80,36 @@ function openLineEnd(line: string, size: LiveSize): string {
 
 function chooseRows(state: LiveState, room: number): { rows: readonly Row[]; hidden: string } {
   const depths = callDepths(state);
-  const all = [...state.calls.values()];
+  const all = state.rows;
   const kept = all.length <= room ? new Set(all) : mostImportant(all, room - 1);
-  const rows = all.filter((call) => kept.has(call)).map((call) => ({ call, depth: depths.get(call) ?? 0 }));
-  return { rows, hidden: hiddenText(all.filter((call) => !kept.has(call))) };
+  const rows = all.filter((row) => kept.has(row)).map((row) => ({ row, depth: depthOf(row, depths) }));
+  return { rows, hidden: hiddenText(all.filter((row) => !kept.has(row))) };
 }
 
-function mostImportant(calls: readonly LiveCall[], room: number): Set<LiveCall> {
-  const kept = new Set<LiveCall>();
+/** The calls of an answer stand one step under it. */
+function depthOf(row: LiveRow, depths: ReadonlyMap<LiveCall, number>): number {
+  if (!isCall(row)) return 0;
+  return (depths.get(row) ?? 0) + (row.step === undefined ? 0 : 1);
+}
+
+function isCall(row: LiveRow): row is LiveCall {
+  return "invocationId" in row;
+}
+
+function mostImportant(all: readonly LiveRow[], room: number): Set<LiveRow> {
+  const kept = new Set<LiveRow>();
   for (let importance = 0; importance <= 4 && kept.size < room; importance++) {
-    const group = calls.filter((call) => IMPORTANCE[call.state] === importance);
+    const group = all.filter(({ state }) => IMPORTANCE[state] === importance);
     // The last failures and results are news, the first waiting ones are next.
     const missing = room - kept.size;
     for (
-      const call of importance === 1 || importance === 4 ? group.slice(-missing) : group.slice(0, missing)
-    ) kept.add(call);
+      const row of importance === 1 || importance === 4 ? group.slice(-missing) : group.slice(0, missing)
+    ) kept.add(row);
   }
   return kept;
 }
 
-function hiddenText(hidden: readonly LiveCall[]): string {
+function hiddenText(hidden: readonly LiveRow[]): string {
   if (hidden.length === 0) return "";
   const counts = new Map<LiveCall["state"], number>();
   for (const { state } of hidden) counts.set(state, (counts.get(state) ?? 0) + 1);
@@ -105,24 +119,42 @@ function hiddenText(hidden: readonly LiveCall[]): string {
 function columnsOf(rows: readonly Row[]): Columns {
   let id = 0;
   let gadget = 0;
-  for (const row of rows) {
-    id = Math.max(id, cellWidth(idText(row)));
-    gadget = Math.max(gadget, cellWidth(cutToCells(printableLine(row.call.gadgetName), MAX_NAME_CELLS)));
+  for (const { row, depth } of rows) {
+    if (!isCall(row)) continue;
+    id = Math.max(id, cellWidth(idText(row, depth)));
+    gadget = Math.max(gadget, cellWidth(cutToCells(printableLine(row.gadgetName), MAX_NAME_CELLS)));
   }
   return { id, gadget };
 }
 
-function idText({ call, depth }: Row): string {
+function idText(call: LiveCall, depth: number): string {
   const indent = depth === 0 ? "" : `${"  ".repeat(Math.min(depth, MAX_INDENT) - 1)}└ `;
   return indent + cutToCells(printableLine(call.invocationId), MAX_NAME_CELLS);
 }
 
-function rowPieces(row: Row, columns: Columns, size: LiveSize): Piece[] {
-  const { call } = row;
+function rowPieces({ row, depth }: Row, columns: Columns, size: LiveSize): Piece[] {
+  return isCall(row) ? callPieces(row, { depth, columns, size }) : stepPieces(row, size);
+}
+
+function stepPieces(step: LiveStep, size: LiveSize): Piece[] {
+  return [
+    { text: " " },
+    symbol(step, size.spinnerFrame),
+    { text: ` ${cutToCells(printableLine(step.name), MAX_NAME_CELLS * 2)}  ` },
+    { text: timeText(step, size.nowMs) },
+    { style: "dim", text: withUsage("", { usage: step.usage, before: "  " }) },
+    ...(size.withNotes ? notePieces(step) : []),
+  ];
+}
+
+function callPieces(
+  call: LiveCall,
+  { depth, columns, size }: { readonly depth: number; readonly columns: Columns; readonly size: LiveSize },
+): Piece[] {
   return [
     { text: " " },
     symbol(call, size.spinnerFrame),
-    { text: ` ${padToCells(idText(row), columns.id)}  ` },
+    { text: ` ${padToCells(idText(call, depth), columns.id)}  ` },
     {
       style: "dim",
       text: padToCells(cutToCells(printableLine(call.gadgetName), MAX_NAME_CELLS), columns.gadget),
@@ -137,8 +169,8 @@ function rowPieces(row: Row, columns: Columns, size: LiveSize): Piece[] {
   ];
 }
 
-function symbol(call: LiveCall, frame: number): Piece {
-  switch (call.state) {
+function symbol({ state }: LiveRow, frame: number): Piece {
+  switch (state) {
     case "waiting":
       return { style: "dim", text: "○" };
     case "running":
@@ -150,12 +182,12 @@ function symbol(call: LiveCall, frame: number): Piece {
     case "skipped":
       return { style: "yellow", text: "–" };
     default:
-      return call.state satisfies never;
+      return state satisfies never;
   }
 }
 
-function timeText(call: LiveCall, nowMs: number): string {
-  return call.ranAt === undefined ? "" : duration(Math.max(0, (call.endedAt ?? nowMs) - call.ranAt));
+function timeText({ ranAt, endedAt }: LiveRow, nowMs: number): string {
+  return ranAt === undefined ? "" : duration(Math.max(0, (endedAt ?? nowMs) - ranAt));
 }
 
 function progressPieces({ progress }: LiveCall): Piece[] {
@@ -165,7 +197,7 @@ function progressPieces({ progress }: LiveCall): Piece[] {
   return [{ style: "cyan", text: `  ${bar(done / total, PROGRESS_CELLS)}` }, { text: ` ${done}/${total}` }];
 }
 
-function notePieces({ note, state }: LiveCall): Piece[] {
+function notePieces({ note, state }: LiveRow): Piece[] {
   if (note === undefined) return [];
   const text = `  ${printableLine(note.slice(0, 2000))}`;
   return [{ style: state === "failed" ? "red" : "dim", text }];
@@ -180,9 +212,16 @@ function totalPieces(state: LiveState, size: LiveSize): Piece[] {
   const { opened, done, failed, skipped } = state.tally;
   const style = failed + skipped > 0 ? "red" : "green";
   const share = opened === 0 ? 0 : (done + failed + skipped) / opened;
+  const time = state.endedAt ?? size.nowMs;
+  if (opened === 0 && state.steps.size > 0) {
+    return [{
+      style: "dim",
+      text: ` ${state.tally.answers === 0 ? duration(time) : tallyLine(state.tally, time)}`,
+    }];
+  }
   return [
-    { style, text: ` ${bar(share, BAR_CELLS)}` },
-    { text: `  ${tallyLine(state.tally, state.endedAt ?? size.nowMs)}` },
+    { style, text: ` ${bar(share, size.columns < NARROW_COLUMNS ? NARROW_BAR_CELLS : BAR_CELLS)}` },
+    { text: `  ${tallyLine(state.tally, time)}` },
   ];
 }
 

@@ -1,10 +1,16 @@
 import type { RunEvent } from "../core/event.ts";
-import { duration } from "./duration.ts";
+import type { Usage } from "../core/model.ts";
 import { BlankLines } from "./blank_lines.ts";
+import { duration } from "./duration.ts";
+import { InterimText } from "./interim_text.ts";
 import { longText } from "./long_text.ts";
 import { printable, printableLine } from "./printable.ts";
 import type { RunTally } from "./run_tally.ts";
 import { emptyTally, tallyAfter, tallyLine } from "./run_tally.ts";
+import { withUsage } from "./usage_words.ts";
+
+/** Which text of a run is shown: all; what a model says on the way to its answer; none, because somebody else shows it. */
+export type ShownText = "all" | "interim" | "none";
 
 /** How much is told. */
 export interface PlainLinesOptions {
@@ -12,13 +18,18 @@ export interface PlainLinesOptions {
   readonly file: string;
   /** Only errors and skips. */
   readonly quiet?: boolean;
+  /** Default `all`. */
+  readonly shownText?: ShownText;
 }
 
 /** Turns the events of a run into lines for a log file or a pipe: one for each call that ended, with its time. */
 export class PlainLines {
   readonly #file: string;
   readonly #quiet: boolean;
+  readonly #shownText: ShownText;
+  readonly #interim = new InterimText();
   readonly #calls = new Map<string, { readonly gadgetName: string; readonly ranAt: number | undefined }>();
+  readonly #steps = new Map<string, ModelLine>();
   #tally: RunTally = emptyTally;
   readonly #blankLines = new BlankLines();
   #atLineStart = true;
@@ -26,6 +37,7 @@ export class PlainLines {
   constructor(options: PlainLinesOptions) {
     this.#file = options.file;
     this.#quiet = options.quiet ?? false;
+    this.#shownText = options.shownText ?? "all";
   }
 
   /** What the event adds to the log; the empty text when it adds nothing. */
@@ -33,13 +45,24 @@ export class PlainLines {
     const call = "invocationId" in event ? this.#calls.get(keyOf(event)) : undefined;
     const lines = this.#lines(event, call);
     this.#remember(event, call);
-    if (event.type === "text-delta") return this.#quiet ? "" : this.#textOutside(event.text);
-    return lines.length === 0 && event.type !== "run-end" ? "" : this.#ownLines(lines);
+    const text = this.#quiet ? "" : this.#textOutside(this.#shownOf(event));
+    const isEmpty = lines.length === 0 && event.type !== "run-end";
+    return isEmpty ? text : text + this.#ownLines(lines);
+  }
+
+  #shownOf(event: RunEvent): string {
+    if (this.#shownText === "interim") return this.#interim.take(event);
+    return event.type === "text-delta" && this.#shownText === "all" ? event.text : "";
   }
 
   /** A line of our own about the run; the empty text when only errors are told. */
   notice(text: string): string {
     return this.#quiet ? "" : this.#ownLines([`  warn  ${printable(longText(text))}`]);
+  }
+
+  /** A line that something besides the run says; the empty text when only errors are told. */
+  log(source: string, text: string): string {
+    return this.#quiet ? "" : this.#ownLines(logLines(printableLine(source), text));
   }
 
   #lines(event: RunEvent, call: { gadgetName: string; ranAt: number | undefined } | undefined): string[] {
@@ -64,7 +87,18 @@ export class PlainLines {
         return this.#quiet ? [] : [`  warn  ${warningText(event)}`];
       case "run-end":
         return this.#endLines(event);
+      case "step-end":
+        return this.#modelLines(event);
+      case "permission-answer":
+        // Where nobody could be asked, the error of the call says it all.
+        return this.#quiet || event.reason === "nobody"
+          ? []
+          : [`  ${event.allowed ? "allow" : "deny "} ${permissionText(event)}`];
+      case "permission-ask": // the question itself is there for whoever can answer it
       case "run-start":
+      case "step-start":
+      case "message":
+      case "usage":
       case "text-delta":
       case "call-open":
       case "call-run":
@@ -78,7 +112,17 @@ export class PlainLines {
   #endLines(event: Extract<RunEvent, { type: "run-end" }>): string[] {
     const errors = event.error === undefined ? [] : printable(longText(event.error)).split("\n");
     const lines = errors.map((line) => `error: ${line}`);
-    return this.#quiet || this.#tally.opened === 0 ? lines : [...lines, tallyLine(this.#tally, event.at)];
+    const hasOne = this.#tally.opened === 0 && this.#tally.answers < 2; // its own line has said it
+    return this.#quiet || hasOne ? lines : [...lines, tallyLine(this.#tally, event.at)];
+  }
+
+  #modelLines({ key, ms, error }: Extract<RunEvent, { type: "step-end" }>): string[] {
+    const step = this.#steps.get(key);
+    if (step === undefined) return [];
+    const head = `${printableLine(step.name)}  ${duration(ms)}`;
+    if (this.#quiet) return [];
+    if (error !== undefined) return [`  error ${head}`]; // what it was is told where it has an effect
+    return [withUsage(`  model ${head}`, { usage: step.usage, before: "  " })];
   }
 
   #remember(event: RunEvent, call: { gadgetName: string; ranAt: number | undefined } | undefined): void {
@@ -88,6 +132,10 @@ export class PlainLines {
     } else if (event.type === "call-run" && call !== undefined) {
       this.#calls.set(keyOf(event), { ...call, ranAt: event.at });
     } else if (isOutcome(event)) this.#calls.delete(keyOf(event));
+    if (event.type === "step-start" && event.kind === "model") {
+      this.#steps.set(event.key, { name: event.name });
+    } else if (event.type === "usage") this.#steps.set(event.step, { name: event.model, usage: event });
+    else if (event.type === "step-end") this.#steps.delete(event.key);
   }
 
   #place(line: number): string {
@@ -95,6 +143,7 @@ export class PlainLines {
   }
 
   #textOutside(text: string): string {
+    if (text === "") return "";
     const shown = printable(this.#blankLines.fold(text));
     if (shown !== "") this.#atLineStart = shown.endsWith("\n");
     return shown;
@@ -107,9 +156,16 @@ export class PlainLines {
   }
 }
 
-/** Two calls may be written with one id (calls.md 2): the line tells them apart. */
-export function keyOf(event: { readonly invocationId: string; readonly line: number }): string {
-  return `${event.invocationId}@${event.line}`;
+interface ModelLine {
+  readonly name: string;
+  readonly usage?: Usage;
+}
+
+/** Two calls may be written with one id (calls.md 2), in one text or by several answers of a model: step and line tell them apart. */
+export function keyOf(
+  event: { readonly step?: string; readonly invocationId: string; readonly line: number },
+): string {
+  return `${event.step ?? ""} ${event.invocationId}@${event.line}`;
 }
 
 /** Whether the event is the one that ends a call. */
@@ -123,6 +179,14 @@ export function isOutcome(
 export function warningText(event: Extract<RunEvent, { type: "warning" }>): string {
   const place = [event.file, event.line, event.column].filter((part) => part !== undefined).join(":");
   return printable(longText(place === "" ? event.text : `${place}: ${event.text}`));
+}
+
+/** `NAME: words: reason` */
+function permissionText(
+  event: Extract<RunEvent, { type: "permission-ask" | "permission-answer" }>,
+): string {
+  const { subject, permissions, reason } = event;
+  return printableLine(`${subject}: ${permissions.join(", ")}${reason === "" ? "" : ` (${reason})`}`);
 }
 
 function indented(text: string): string[] {

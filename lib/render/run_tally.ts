@@ -1,5 +1,8 @@
 import type { RunEvent } from "../core/event.ts";
+import { addUsage } from "../core/model.ts";
+import type { Usage } from "../core/model.ts";
 import { duration } from "./duration.ts";
+import { withUsage } from "./usage_words.ts";
 
 /** How many calls of a run are where. */
 export interface RunTally {
@@ -8,10 +11,21 @@ export interface RunTally {
   readonly done: number;
   readonly failed: number;
   readonly skipped: number;
+  /** Answers of models. */
+  readonly answers: number;
+  readonly usage: Usage;
 }
 
 /** Before the first event. */
-export const emptyTally: RunTally = { opened: 0, running: 0, done: 0, failed: 0, skipped: 0 };
+export const emptyTally: RunTally = {
+  opened: 0,
+  running: 0,
+  done: 0,
+  failed: 0,
+  skipped: 0,
+  answers: 0,
+  usage: { input: 0, output: 0 },
+};
 
 /** The tally after one more event; `ran` says whether the call had started. */
 export function tallyAfter(tally: RunTally, event: RunEvent, ran: boolean): RunTally {
@@ -27,12 +41,14 @@ export function tallyAfter(tally: RunTally, event: RunEvent, ran: boolean): RunT
       return { ...tally, running, failed: tally.failed + 1 };
     case "call-skip":
       return { ...tally, running, skipped: tally.skipped + 1 };
+    case "usage":
+      return { ...tally, answers: tally.answers + 1, usage: addUsage(tally.usage, event) };
     default:
       return tally;
   }
 }
 
-/** `5 calls: 3 ok, 1 failed, 1 skipped, 1.3 s`. */
+/** `5 calls: 3 ok, 1 failed, 1 skipped, 1.3 s`, and with models `2 answers: 120 in, 34 out, $0.0012; 5 calls: 5 ok, 1.3 s`. */
 export function tallyLine(tally: RunTally, ms: number): string {
   const parts = [
     part(tally.done, "ok"),
@@ -40,9 +56,17 @@ export function tallyLine(tally: RunTally, ms: number): string {
     part(tally.skipped, "skipped"),
     part(tally.running, "running"),
     part(tally.opened - tally.done - tally.failed - tally.skipped - tally.running, "waiting"),
-  ];
-  const calls = `${tally.opened} ${tally.opened === 1 ? "call" : "calls"}`;
-  return `${calls}: ${[...parts.filter((text) => text !== ""), duration(ms)].join(", ")}`;
+  ].filter((text) => text !== "");
+  const time = duration(ms);
+  if (tally.answers === 0) return `${counted(tally.opened, "call")}: ${[...parts, time].join(", ")}`;
+  const answers = withUsage(counted(tally.answers, "answer"), { usage: tally.usage, before: ": " });
+  return tally.opened === 0
+    ? `${answers}, ${time}`
+    : `${answers}; ${counted(tally.opened, "call")}: ${[...parts, time].join(", ")}`;
+}
+
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 
 function part(count: number, word: string): string {

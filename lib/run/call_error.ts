@@ -32,3 +32,28 @@ export function callFailure(thrown: unknown, cause: "thrown" | "timeout" | "abor
   if (thrown instanceof InputError || thrown instanceof PlaceholderError) return { error, code: "input" };
   return { error, code: thrown instanceof ResultError ? "result" : "failed" };
 }
+
+const CODES: ReadonlySet<string> = new Set<CallErrorCode>(
+  [
+    "parse",
+    "unknown-gadget",
+    "not-trusted",
+    "unavailable",
+    "input",
+    "permission",
+    "timeout",
+    "abort",
+    "result",
+    "unverified",
+    "failed",
+  ],
+);
+
+/** A code that was kept as text. */
+export function callErrorCode(text: string | undefined): CallErrorCode {
+  return isCode(text) ? text : "failed";
+}
+
+function isCode(text: string | undefined): text is CallErrorCode {
+  return text !== undefined && CODES.has(text);
+}

@@ -2,15 +2,31 @@ import type { Catalog, CatalogEntry } from "../core/catalog.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import { didYouMean } from "../core/nearest.ts";
 import { messageOf } from "../core/source_error.ts";
-import { CallError } from "./call_error.ts";
+import { isJsonObject, toJson } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import { jsonSchemaOf } from "../schema/standard_schema.ts";
+import { CallError, callErrorCode } from "./call_error.ts";
+import type { Run } from "./run.ts";
 
 /**
- * The gadget of a call, or the error of the call: a promise only when its module has to be loaded first.
+ * The gadget of a call, or the error of the call: a promise only when its module has to be loaded first. A record keeps what is
+ * found, so that a replay needs no catalogue.
  */
 export function findGadget(
   catalog: Catalog,
-  name: string,
+  { name, run }: { readonly name: string; readonly run: Run },
 ): AnyGadget | CallError | Promise<AnyGadget | CallError> {
+  if (!run.isRecording && !run.isReplay) return look(catalog, name);
+  const noted = run.lookUp(`gadget:${name}`, () => {
+    const found = look(catalog, name);
+    return found instanceof Promise ? found.then(noteOf) : noteOf(found);
+  });
+  if (run.isReplay) return noted instanceof Promise ? noted.then(fromNote) : fromNote(noted);
+  const found = look(catalog, name); // loaded by now, or known to fail
+  return noted instanceof Promise ? noted.then(() => look(catalog, name)) : found;
+}
+
+function look(catalog: Catalog, name: string): AnyGadget | CallError | Promise<AnyGadget | CallError> {
   const entry = catalog.maybeFind(name);
   if (entry === undefined) return unknownGadget(catalog, name);
   if (entry.state === "not-trusted") {
@@ -46,4 +62,59 @@ function unknownGadget(catalog: Catalog, name: string): CallError {
     `Unknown gadget "${name}".${names.length === 0 ? " The catalogue is empty." : what}`,
     "unknown-gadget",
   );
+}
+
+type GadgetNote = JsonObject;
+
+/** What a replay has to know of a gadget: all but its code. */
+function noteOf(found: AnyGadget | CallError): GadgetNote {
+  if (found instanceof CallError) return { failure: { ...found.failure } };
+  const { name, description, examples, timeoutMs, maxConcurrent, exclusive, untrusted } = found;
+  const input = found.input === undefined ? undefined : jsonSchemaOf(found.input);
+  return toJsonObject({
+    name,
+    description,
+    input,
+    examples,
+    timeoutMs,
+    maxConcurrent,
+    exclusive,
+    untrusted,
+  });
+}
+
+function fromNote(note: GadgetNote): AnyGadget | CallError {
+  const { failure } = note;
+  if (failure !== undefined && isJsonObject(failure)) {
+    const { error, code, flag } = failure;
+    return new CallError(
+      String(error),
+      callErrorCode(String(code)),
+      flag === undefined ? undefined : String(flag),
+    );
+  }
+  return {
+    name: String(note.name),
+    ...(typeof note.description === "string" && { description: note.description }),
+    ...(note.input !== undefined && isJsonObject(note.input) && { input: note.input }),
+    ...(Array.isArray(note.examples) && { examples: note.examples.flatMap(exampleFrom) }),
+    ...(typeof note.timeoutMs === "number" && { timeoutMs: note.timeoutMs }),
+    ...(typeof note.maxConcurrent === "number" && { maxConcurrent: note.maxConcurrent }),
+    ...(note.exclusive === true && { exclusive: true }),
+    ...(note.untrusted === true && { untrusted: true }),
+    run: () => null,
+  };
+}
+
+function exampleFrom(json: Json): NonNullable<AnyGadget["examples"]> {
+  if (!isJsonObject(json)) return [];
+  const { input, comment } = json;
+  return input === undefined || !isJsonObject(input)
+    ? []
+    : [{ input, ...(typeof comment === "string" && { comment }) }];
+}
+
+function toJsonObject(value: object): JsonObject {
+  const json = toJson(value);
+  return isJsonObject(json) ? json : {};
 }

@@ -2,10 +2,9 @@ import { isPromise } from "../core/is_promise.ts";
 import type { GadgetContext } from "../core/gadget.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
-import { issuesText } from "../schema/issue.ts";
+import { checkInput, issuesText } from "../schema/check_input.ts";
+import type { Checked } from "../schema/issue.ts";
 import { measure } from "../schema/measure.ts";
-import { validateInput } from "../schema/validate.ts";
-import type { Checked } from "../schema/validate.ts";
 import { ResultError, resultOf } from "./call_value.ts";
 import { fillPlaceholders } from "./placeholders.ts";
 import type { ResultOf } from "./placeholders.ts";
@@ -18,26 +17,29 @@ export class InputError extends Error {
 /** One run of a gadget. */
 export interface GadgetRun {
   readonly gadget: AnyGadget;
-  /** The parameters as the parser left them: see `treeOf`. */
-  readonly tree: unknown;
-  readonly resultOf: ResultOf;
+  /** The parameters as {@linkcode fillInput} gave them. */
+  readonly input: unknown;
   readonly maxBytes: number;
   /** The gadget is about to start: its input is there and fits. */
   onStart(): void;
   context(parameters: Readonly<Record<string, unknown>>): GadgetContext;
 }
 
+/** The parameters of a call with their placeholders filled. @throws {PlaceholderError | InputError} */
+export function fillInput(tree: unknown, resultOf: ResultOf): unknown {
+  const { problem } = measure(tree);
+  if (problem !== undefined) throw new InputError(`The parameters cannot be read: ${problem}`);
+  return fillPlaceholders(tree, resultOf);
+}
+
 /**
- * Fills the placeholders, checks the input by the gadget's schema, runs it and gives its result as JSON. Not a promise when
- * neither the schema nor the gadget is asynchronous.
+ * Checks the input by the gadget's schema, runs it and gives its result as JSON. Not a promise when neither the schema nor
+ * the gadget is asynchronous.
  *
- * @throws {PlaceholderError | InputError | ResultError} and whatever the gadget throws.
+ * @throws {InputError | ResultError} and whatever the gadget throws.
  */
 export function runGadget(run: GadgetRun): Json | Promise<Json> {
-  const { problem } = measure(run.tree);
-  if (problem !== undefined) throw new InputError(`The parameters cannot be read: ${problem}`);
-  const tree = fillPlaceholders(run.tree, run.resultOf);
-  const checked = validateInput(run.gadget.input, tree);
+  const checked = checkInput(run.gadget.input, run.input);
   if (!isPromise(checked)) return perform(run, checked);
   return checked.then((settled) => {
     run.context({}).signal.throwIfAborted(); // the call may have timed out while its input was checked

@@ -1,4 +1,5 @@
 import { Channel } from "../core/channel.ts";
+import { linkedSignal } from "../core/linked_signal.ts";
 import { eachUntilAborted } from "../core/until_aborted.ts";
 import { Scheduler } from "./scheduler.ts";
 import type { NodeOutcome, ScheduleNode, ScheduleOptions } from "./scheduler.ts";
@@ -42,7 +43,8 @@ function start<Result>(
 ): AsyncIterator<NodeOutcome<Result>> {
   const left = new AbortController();
   const outcomes = new Channel<NodeOutcome<Result>>({ onReturn: () => left.abort() });
-  const signal = options.signal === undefined ? left.signal : AbortSignal.any([options.signal, left.signal]);
+  const linked = linkedSignal([options.signal, left.signal]);
+  const { signal } = linked;
   const scheduler = new Scheduler<Result>({ onOutcome: (outcome) => outcomes.push(outcome) }, {
     ...options,
     signal,
@@ -50,6 +52,7 @@ function start<Result>(
   const finish = async (): Promise<void> => {
     scheduler.close();
     await scheduler.done;
+    linked[Symbol.dispose]();
   };
   const take = (node: ScheduleNode<Result>): undefined | Promise<void> => {
     scheduler.add(node);

@@ -61,7 +61,8 @@ export interface ScheduleListener<Result> {
 
 type State = "waiting" | "ready" | "running" | "done" | "failed" | "skipped";
 
-const PAST = "Skipped: the run was aborted";
+/** Why a node was skipped that had not started when the run was aborted. */
+export const ABORTED = "Skipped: the run was aborted";
 
 /** A node with what the scheduler knows of it; the node's own view of it is `NodeContext`. */
 class Task<Result> implements NodeContext<Result>, Deadline, Place {
@@ -160,7 +161,7 @@ export class Scheduler<Result = unknown> {
   /** @throws {TypeError} for an id that was added before, and after `close`. */
   add(node: ScheduleNode<Result>): void {
     const task = this.#register(node);
-    if (this.#aborted) return this.#skip(task, PAST);
+    if (this.#aborted) return this.#skip(task, ABORTED);
     const failed = this.#link(task);
     if (failed !== undefined) this.#skip(task, dependsOn(rootOf(failed)), rootOf(failed));
     this.#adopt(task);
@@ -171,7 +172,7 @@ export class Scheduler<Result = unknown> {
   /** Adds a node that can only fail: it waits for nothing and takes no place. @throws {TypeError} as `add` does. */
   addFailed(id: string, error: unknown): void {
     const task = this.#register({ id, run: () => Promise.reject(error) });
-    if (this.#aborted) return this.#skip(task, PAST);
+    if (this.#aborted) return this.#skip(task, ABORTED);
     this.#fail(task, { error, cause: "thrown" });
     this.#adopt(task);
   }
@@ -360,7 +361,7 @@ export class Scheduler<Result = unknown> {
       if (task.state === "running") {
         this.#fail(task, { error, cause: "abort" });
         task.controller?.abort(error);
-      } else if (!task.ended) this.#skip(task, PAST);
+      } else if (!task.ended) this.#skip(task, ABORTED);
     }
     this.#maybeDone();
   }

@@ -60,7 +60,12 @@ const FIELDS: { readonly [name in keyof AnyGadget]-?: (value: unknown) => string
   exclusive: flagProblem,
   untrusted: flagProblem,
   repeatable: flagProblem,
-  idempotent: flagProblem,
+  idempotent: (value) =>
+    expected(
+      ["boolean", "function"].includes(typeof value),
+      value,
+      "true, false or a function (input) => boolean",
+    ),
   run: (value) => expected(typeof value === "function", value, "a function (input, context) => result"),
   format: (value) => expected(typeof value === "function", value, "a function (result, call) => text"),
 };

@@ -13,11 +13,6 @@ export type Checked =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly issues: readonly Issue[] };
 
-/** The issues as the error of a call: one a line, each behind its pointer (calls.md 7). */
-export function issuesText(issues: readonly Issue[]): string {
-  return issues.map(({ pointer, message }) => pointer === "" ? message : `${pointer}: ${message}`).join("\n");
-}
-
 /** A path as a pointer without its leading `/` (RFC 6901). */
 export function toPointer(path: readonly PropertyKey[]): string {
   return path.map((key) => String(key).replaceAll("~", "~0").replaceAll("/", "~1")).join("/");

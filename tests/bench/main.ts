@@ -1,14 +1,20 @@
-// deno task bench [parser] [scheduler] [startup]: one table; exit code 1 when a limit is broken.
+// deno task bench [parser] [scheduler] [turn] [mid-stream] [journal] [startup]: one table; exit code 1 when a limit is broken.
 
 import { formatTable, isWithin } from "./_table.ts";
 import type { Row } from "./_table.ts";
+import { benchJournal } from "./journal.ts";
+import { benchMidStream } from "./mid_stream.ts";
 import { benchParser } from "./parser.ts";
 import { benchScheduler } from "./scheduler.ts";
+import { benchTurn } from "./turn.ts";
 import { measureStartup } from "./startup.ts";
 
 const parts: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   parser: benchParser,
   scheduler: benchScheduler,
+  turn: benchTurn,
+  journal: benchJournal,
+  "mid-stream": benchMidStream,
   startup: async () =>
     (await measureStartup()).map(({ name, medianMs, ratio, limit }) => ({
       what: name,

@@ -26,7 +26,11 @@ export async function makeWorkplace(): Promise<Workplace> {
   };
   for (const path of (await readProject(PROJECT_ROOT)).keys()) await copy(path, folder);
   const bin = await makePrograms(home);
-  const env = { PATH: `${bin}:${Deno.env.get("PATH") ?? ""}` };
+  const env = {
+    PATH: `${bin}:${Deno.env.get("PATH") ?? ""}`,
+    XDG_CONFIG_HOME: join(home, "config"),
+    XDG_STATE_HOME: join(home, "state"), // what a reader accepts is kept there
+  };
   const deno = (args: readonly string[]) =>
     runProgram([Deno.execPath(), ...args], { cwd: folder, env, timeoutMs: 120_000 });
   return {

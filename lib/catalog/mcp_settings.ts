@@ -1,0 +1,77 @@
+import type { McpServerSettings } from "../core/mcp_settings.ts";
+
+/** What is wrong with a server as it was written, and where in it. */
+export interface WrongServer {
+  readonly wrong: string;
+  readonly path: readonly (string | number)[];
+}
+
+/**
+ * Reads one server of the common form: `{command, args?, env?}` or `{url, headers?}`, with an optional `type`; other keys belong to other
+ * programs. Undefined for one that is marked as disabled.
+ */
+export function serverSettings(value: unknown): McpServerSettings | WrongServer | undefined {
+  if (!isRecord(value)) return wrong([], "expected an object with command or url");
+  if (value.disabled === true) return undefined;
+  const { type, command, args, env, url, headers } = value;
+  if (type === "sse") {
+    return wrong(["type"], `found the type "sse", expected "http": the older transport is not supported`);
+  }
+  if (type !== undefined && !TYPES.some((known) => known === type)) {
+    return wrong(["type"], `found an unknown type, expected "stdio" or "http"`);
+  }
+  if ((command === undefined) === (url === undefined)) {
+    return wrong(
+      [],
+      `found ${command === undefined ? "neither" : "both"} command and url, expected one of them`,
+    );
+  }
+  return command === undefined ? httpSettings({ url, headers }) : stdioSettings({ command, args, env });
+}
+
+const TYPES = ["stdio", "http", "streamable-http", "streamableHttp"];
+
+function httpSettings({ url, headers }: Fields): McpServerSettings | WrongServer {
+  if (!isText(url)) return wrong(["url"], "expected text");
+  if (headers !== undefined && !isTextMap(headers)) return wrongMap("headers", headers);
+  return { url, ...(headers !== undefined && { headers }) };
+}
+
+function stdioSettings({ command, args, env }: Fields): McpServerSettings | WrongServer {
+  if (!isText(command)) return wrong(["command"], "expected text: the program alone, its arguments in args");
+  if (args !== undefined && !isTextList(args)) return wrong(["args"], "expected a list of texts");
+  if (env !== undefined && !isTextMap(env)) return wrongMap("env", env);
+  return { command, ...(args !== undefined && { args }), ...(env !== undefined && { env }) };
+}
+
+type Fields = { readonly [key: string]: unknown };
+
+function wrongMap(key: string, value: unknown): WrongServer {
+  const entry = isRecord(value)
+    ? Object.entries(value).find(([, item]) => typeof item !== "string")
+    : undefined;
+  return wrong(
+    entry === undefined ? [key] : [key, entry[0]],
+    `expected ${entry === undefined ? "names and " : ""}text`,
+  );
+}
+
+function wrong(path: readonly (string | number)[], text: string): WrongServer {
+  return { wrong: `${path.length === 0 ? "" : `${path.join(".")}: `}${text}`, path };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value.trim() !== "";
+}
+
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+function isTextMap(value: unknown): value is Readonly<Record<string, string>> {
+  return isRecord(value) && Object.values(value).every((item) => typeof item === "string");
+}
+
+function isRecord(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,128 @@
+import { isAbsolute, join } from "../core/path.ts";
+import type { Catalog, CatalogEntry } from "../core/catalog.ts";
+import { ProblemsError } from "../core/problems_error.ts";
+import type { SourceError } from "../core/source_error.ts";
+import { builtInEntries } from "./built_in_entry.ts";
+import { catalogOf, foldName } from "./catalog_of.ts";
+import { type CatalogSite, catalogSite, type LoadCatalogOptions } from "./catalog_site.ts";
+import { declaredName } from "./declared_name.ts";
+import { folderGadgets, type FoundGadgetFiles, namedGadget, unreadyEntry } from "./gadget_file.ts";
+import { nameClashes } from "./name_clashes.ts";
+import { maybeServerOf, namesServer, type OpenServers, type ServerGadgets } from "./server_gadgets.ts";
+import { filesNamed, type TrustCandidate } from "./trust.ts";
+import { trustedFiles } from "./trusted_files.ts";
+
+/** What a catalogue is made from, servers too. */
+export interface CatalogOptions extends LoadCatalogOptions {
+  /** Default: none. */
+  readonly servers?: ServerGadgets;
+}
+
+/** As `loadCatalog`, also where there is more than the built-in gadgets. @throws {ProblemsError} */
+export async function projectCatalog({ servers, ...options }: CatalogOptions): Promise<Catalog> {
+  const site = await catalogSite(options);
+  const found = await findFiles(site);
+  const candidates = await Promise.all(
+    found.files.map(async (file) => ({ ...file, declared: await declaredName(file.path, site.disk) })),
+  );
+  const trusted = trustedFiles(candidates, withoutServers(site, { servers, candidates }));
+  throwProblems([...found.problems, ...trusted.problems]);
+  const builtIns = builtInEntries(options);
+  const modules = await Promise.all(
+    candidates.map((file) => entryOf(file, { site, trusted: trusted.files, candidates })),
+  );
+  throwProblems(nameClashes([...builtIns, ...modules]));
+  const opened = await openServers(site, { servers, entries: [...builtIns, ...modules] });
+  const named = modules.map((entry, index) => {
+    const declared = candidates[index]?.declared;
+    return { entry, alsoCalled: declared === undefined ? [] : [declared] };
+  });
+  const isOwnFile = ({ entry }: { readonly entry: CatalogEntry }) => entry.source.kind === "file";
+  const catalog = catalogOf([
+    ...builtIns.map((entry) => ({ entry })),
+    ...named.filter((each) => !isOwnFile(each)),
+    ...(opened?.entries ?? []).map((entry) => ({ entry })),
+    ...named.filter(isOwnFile),
+  ]);
+  return opened === undefined ? catalog : withServers(catalog, opened);
+}
+
+/** A name in `--trust` that is a server's is no mistake when no file has it. */
+function withoutServers(
+  site: CatalogSite,
+  { servers, candidates }: {
+    readonly servers: ServerGadgets | undefined;
+    readonly candidates: readonly TrustCandidate[];
+  },
+): CatalogSite {
+  if (servers === undefined) return site;
+  const trust = (site.options.trust ?? []).filter((name) =>
+    filesNamed(name, candidates, site).length > 0 ||
+    !servers.names.some((server) => namesServer(name, server))
+  );
+  return { ...site, options: { ...site.options, trust } };
+}
+
+/** Starts the servers, now that every other name is known. */
+async function openServers(
+  { options, config }: CatalogSite,
+  { servers, entries }: {
+    readonly servers: ServerGadgets | undefined;
+    readonly entries: readonly CatalogEntry[];
+  },
+): Promise<OpenServers | undefined> {
+  if (servers === undefined) return undefined;
+  const grants = { ...(options.projectAccepted ? config.project.grants : {}), ...config.grants };
+  const granted = Object.entries(grants).filter(([, grant]) => grant === "trusted").map(([name]) => name);
+  const trusted = [...options.trust ?? [], ...granted];
+  return await servers.open({
+    taken: new Set(entries.map(({ name }) => name)),
+    isTrusted: (server) => trusted.some((name) => namesServer(name, server)),
+  });
+}
+
+function withServers(catalog: Catalog, { entries, close }: OpenServers): Catalog {
+  return {
+    entries: catalog.entries,
+    maybeFind: (name) => catalog.maybeFind(name) ?? maybeServerOf(name, entries),
+    close,
+  };
+}
+
+/** The files of the project's folders and of `files`, each once. */
+async function findFiles({ options, cwd, disk, config }: CatalogSite): Promise<FoundGadgetFiles> {
+  const paths = (options.files ?? []).map((file) => isAbsolute(file) ? join(file) : join(cwd, file));
+  const found = await Promise.all([
+    ...config.gadgets.folders.map((folder) => folderGadgets(folder, { disk, cwd })),
+    ...paths.map((path) => namedGadget(path, { disk, cwd })),
+  ]);
+  const byRealPath = new Map<string, FoundGadgetFiles["files"][number]>();
+  for (const file of found.flatMap(({ files }) => files)) {
+    const real = await disk.resolve(file.path);
+    if (!byRealPath.has(real)) byRealPath.set(real, file);
+  }
+  return { files: [...byRealPath.values()], problems: found.flatMap(({ problems }) => problems) };
+}
+
+async function entryOf(
+  file: TrustCandidate,
+  { site, trusted, candidates }: {
+    readonly site: CatalogSite;
+    readonly trusted: ReadonlySet<TrustCandidate>;
+    readonly candidates: readonly TrustCandidate[];
+  },
+): Promise<CatalogEntry> {
+  if (!trusted.has(file)) {
+    const alike = candidates.filter(({ stem }) => foldName(stem) === foldName(file.stem));
+    const flag = `--trust ${alike.length > 1 ? file.file : file.stem}`;
+    const problem = `Gadget "${file.stem}" is not trusted: ${file.file} was not loaded; run with ${flag}`;
+    return unreadyEntry(file, { state: "not-trusted", problem });
+  }
+  const { loadGadgetFile }: typeof import("./load_module.ts") = await import("./load_module.ts" as string);
+  const { disk, cwd, notice, options: { importModule, compiled = false } } = site;
+  return await loadGadgetFile(file, { importModule, compiled, disk, cwd, notice });
+}
+
+function throwProblems(problems: readonly SourceError[]): void {
+  if (problems.length > 0) throw new ProblemsError(problems);
+}

@@ -1,0 +1,35 @@
+import type { CatalogEntry } from "../core/catalog.ts";
+import { mcpNamePart } from "../core/mcp_server.ts";
+import { foldName } from "./catalog_of.ts";
+
+/** Gadgets that come from servers, which have to be started before their names are known. */
+export interface ServerGadgets {
+  /** The servers by name: what `--trust` and the grants may name besides gadgets. */
+  readonly names: readonly string[];
+  /** Starts those that may be started. */
+  open(options: {
+    /** The names that other gadgets have; no server may take one of them. */
+    readonly taken: ReadonlySet<string>;
+    readonly isTrusted: (name: string) => boolean;
+  }): Promise<OpenServers>;
+}
+
+/** What servers gave, and their end. */
+export interface OpenServers {
+  readonly entries: readonly CatalogEntry[];
+  close(): Promise<void>;
+}
+
+/** Whether a trusted name stands for a server: case, `_` and `-` ignored, as for gadgets. */
+export function namesServer(name: string, server: string): boolean {
+  return foldName(mcpNamePart(name)) === foldName(mcpNamePart(server));
+}
+
+/** The entry of a server that gives no gadgets, for the name of a gadget it may have: so that a call says what is wrong with the server. */
+export function maybeServerOf(name: string, entries: readonly CatalogEntry[]): CatalogEntry | undefined {
+  return entries.find(({ source, state, name: entry }) => {
+    if (source.kind !== "mcp" || state === "ready") return false;
+    const own = mcpNamePart(source.server);
+    return (entry === own || entry === `${own}__*`) && name.startsWith(`${own}__`);
+  });
+}

@@ -1,0 +1,120 @@
+import type { Catalog } from "../core/catalog.ts";
+import { isJsonObject } from "../core/json.ts";
+import { resolve } from "../core/path.ts";
+import type { Json } from "../core/json.ts";
+import { ReplayError } from "../core/record.ts";
+import { FileError } from "../core/world.ts";
+import { denoGrants } from "../host/deno_grants.ts";
+import { hostFiles } from "../host/files.ts";
+import type { Terminal } from "../host/terminal.ts";
+import { completeMarkers } from "../parse/markers.ts";
+import type { Markers } from "../parse/markers.ts";
+import type { CallLimits } from "../run/call_graph.ts";
+import { chooseView } from "./choose_view.ts";
+import type { Interruptible } from "./interruptible.ts";
+import { openReplay } from "./open_replay.ts";
+import type { OpenedReplay } from "./open_replay.ts";
+import { performCalls } from "./run_calls.ts";
+import type { DeliverOptions } from "./run_result.ts";
+
+/** What a replay needs. */
+export interface ReplayCallsOptions {
+  readonly terminal: Terminal;
+  readonly flags: DeliverOptions["flags"];
+  /** The file of the record. */
+  readonly record: string;
+  readonly cwd: string;
+  readonly stop: Interruptible;
+}
+
+/** Runs the calls of a record again, every effect answered by it. @throws {ReplayError} when the file is not the recorded one any more */
+export async function replayCalls(word: string, options: ReplayCallsOptions): Promise<number> {
+  const { terminal, flags, cwd, stop, record } = options;
+  const opened = await openReplay(record, { cwd, kind: "calls" });
+  if (word !== "-") await assertSameText(word, { opened, cwd });
+  const { run } = opened.replay;
+  const name = run.file ?? word;
+  const view = await chooseView(terminal, { flags, file: name });
+  const input = isJsonObject(run.input) ? run.input : {};
+  return await performCalls({
+    terminal,
+    flags,
+    cwd,
+    stop,
+    view,
+    kept: undefined,
+    replay: opened.replay,
+    catalog: EMPTY,
+    markers: markersFrom(input.markers),
+    limits: limitsFrom(input.limits),
+    source: { name, isReadOnce: false, text: [] },
+  });
+}
+
+const EMPTY: Catalog = { entries: [], maybeFind: () => undefined };
+
+/** The markers as a run has kept them. */
+export function markersFrom(kept: Json | undefined): Markers {
+  const { start, end, arg } = kept !== undefined && isJsonObject(kept) ? kept : {};
+  return completeMarkers({
+    ...(typeof start === "string" && { start }),
+    ...(typeof end === "string" && { end }),
+    ...(typeof arg === "string" && { arg }),
+  });
+}
+
+/** The bounds as a run has kept them. */
+export function limitsFrom(kept: Json | undefined): CallLimits {
+  const { concurrency, timeoutMs, resultBytes } = kept !== undefined && isJsonObject(kept) ? kept : {};
+  return {
+    ...(typeof concurrency === "number" && { concurrency }),
+    ...(typeof timeoutMs === "number" && { timeoutMs }),
+    ...(typeof resultBytes === "number" && { resultBytes }),
+  };
+}
+
+async function assertSameText(
+  word: string,
+  { opened, cwd }: { readonly opened: OpenedReplay; readonly cwd: string },
+): Promise<void> {
+  if (!denoGrants({ name: "read", path: resolve(cwd, word) })) return; // the record alone is enough
+  const recorded = opened.replay.run.files?.[0]?.text ?? sourceOf(opened);
+  const now = await hostFiles({ root: cwd }).readText(word).catch((error) => {
+    if (error instanceof FileError && error.code === "not-found") return recorded;
+    throw error;
+  });
+  const difference = isSame(recorded, now) ? undefined : lineDifference(recorded, now);
+  if (difference !== undefined) {
+    throw new ReplayError(`${JSON.stringify(word)} is not what was recorded: ${difference}`);
+  }
+}
+
+function sourceOf({ lines }: OpenedReplay): string {
+  return lines.map((line) => line.type === "source" ? line.text : "").join("");
+}
+
+/** Anything may stand where a secret was taken out, also several lines. */
+function isSame(recorded: string, now: string): boolean {
+  const [first = "", ...pieces] = recorded.split(/\[secret [^\]]*\]/);
+  const last = pieces.pop();
+  if (last === undefined) return recorded === now;
+  let at = now.startsWith(first) ? first.length : Infinity;
+  for (const piece of pieces) {
+    const found = now.indexOf(piece, at);
+    at = found < 0 ? Infinity : found + piece.length;
+  }
+  return at + last.length <= now.length && now.endsWith(last);
+}
+
+/** The first line that is another one; where a secret was taken out nothing can be compared. */
+function lineDifference(recorded: string, now: string): string | undefined {
+  const [before, after] = [recorded.split("\n"), now.split("\n")];
+  for (let i = 0; i < Math.max(before.length, after.length); i++) {
+    const [was, is] = [before[i], after[i]];
+    if (was === is || was?.includes("[secret ")) continue;
+    return `line ${i + 1} was ${was === undefined ? "not there" : JSON.stringify(was)} and is ${
+      is === undefined ? "not there" : JSON.stringify(is)
+    }`;
+  }
+  return undefined;
+}

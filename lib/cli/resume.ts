@@ -1,0 +1,140 @@
+import { RunNotFoundError } from "../core/journal.ts";
+import type { Journal, RunJournal } from "../core/journal.ts";
+import { isJsonObject } from "../core/json.ts";
+import type { Terminal } from "../host/terminal.ts";
+import { continueRun } from "../project/open_run.ts";
+import type { KeptRun } from "../project/open_run.ts";
+import { openCatalog } from "../project/project.ts";
+import { addedGrants, keepGrants, keptGrants } from "../project/run_grants.ts";
+import type { RunGrants } from "../project/grants.ts";
+import { addGranted } from "../project/run_secrets.ts";
+import { aroundRun } from "./around_run.ts";
+import type { AroundRunOptions } from "./around_run.ts";
+import { chooseView } from "./choose_view.ts";
+import { openDialogCatalog } from "./dialog_catalog.ts";
+import { dialogInput } from "./dialog_input.ts";
+import { findModel } from "./dialog_model.ts";
+import { EXIT } from "./exit_code.ts";
+import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import { grantsOf } from "./grants.ts";
+import { interruptible } from "./interruptible.ts";
+import type { Interruptible } from "./interruptible.ts";
+import { isResumable, neededJournal } from "./journal_here.ts";
+import type { JournalHere } from "./journal_here.ts";
+import { limitsFrom, markersFrom } from "./replay_calls.ts";
+import { isStreamed, performAsk } from "./run_ask.ts";
+import { performCalls } from "./run_calls.ts";
+import { checkResultFile } from "./run_result.ts";
+import { settleSteps, unverifiedText } from "./settle_steps.ts";
+import { UsageError } from "./usage_error.ts";
+import { nobody } from "./user_behind.ts";
+
+type ResumeCommand = ParsedCommand<typeof COMMANDS.resume>;
+
+/** `orrery resume [ID]`: goes on with a run and delivers its result as the first command would have; gives the exit code. */
+export async function resume({ words, flags }: ResumeCommand, terminal: Terminal): Promise<number> {
+  if (flags.json && flags.jsonl) {
+    throw new UsageError(["--json and --jsonl cannot both have stdout; choose one"], { command: "resume" });
+  }
+  const added = grantsOf(flags);
+  const here = await neededJournal(added);
+  await checkResultFile(flags.output, here.project.cwd);
+  const id = words[0] ?? await newest(here.journal, terminal);
+  const run = here.journal.open(id);
+  const grants = addedGrants(await keptGrants(run.id, here.project), added);
+  addGranted(here.secrets, grants.settings);
+  const left = await settleSteps(run, {
+    steps: here.journal.read(run.id).steps,
+    decisions: flags,
+    user: flags.quiet ? nobody : await terminal.user(),
+  });
+  if (left.length > 0) {
+    run.release(run.resumedFrom === "held" ? "held" : "stopped");
+    here[Symbol.dispose]();
+    await terminal.stderr.write(unverifiedText(run.id, left));
+    return EXIT.failed;
+  }
+  await keepGrants(run.id, grants, here.project);
+  return await goOn(run, { here, grants, flags, terminal, kept: continueRun(run, here) });
+}
+
+/** What a run goes on with. */
+export interface Going {
+  readonly here: JournalHere;
+  readonly grants: RunGrants;
+  readonly flags: ResumeCommand["flags"];
+  readonly terminal: Terminal;
+  readonly kept: KeptRun;
+}
+
+async function goOn(run: RunJournal, going: Going): Promise<number> {
+  switch (run.run.kind) {
+    case "calls":
+      return await goOnWithCalls(run, going);
+    case "ask":
+      return await goOnAsking(run, going);
+    case "chat": {
+      const { resumeChat }: typeof import("./chat.ts") = await import("./chat.ts" as string);
+      return await resumeChat(run, going);
+    }
+    default:
+      throw new UsageError([`Run ${run.id} is of a kind that this Orrery does not know: ${run.run.kind}`], {
+        command: "resume",
+      });
+  }
+}
+
+async function goOnWithCalls(run: RunJournal, going: Going): Promise<number> {
+  const { here: { project }, grants, flags, terminal, kept } = going;
+  const stop = interruptible(terminal);
+  const { file = "stdin", files = [] } = run.run;
+  const view = await chooseView(terminal, { flags, file });
+  await using around = await aroundRun(view, aroundResumed(going, stop));
+  const opened = await around.open(openCatalog(project, { ...grants, ...around.opening }));
+  if (opened === undefined) return EXIT.interrupted;
+  const input = isJsonObject(run.run.input) ? run.run.input : {};
+  return await performCalls({
+    ...opened,
+    approvals: around.approvals,
+    terminal,
+    flags,
+    cwd: project.cwd,
+    view,
+    stop,
+    kept,
+    markers: markersFrom(input.markers),
+    limits: limitsFrom(input.limits),
+    source: { name: file, isReadOnce: false, text: files.slice(0, 1).map(({ text }) => text) },
+  });
+}
+
+async function goOnAsking(run: RunJournal, going: Going): Promise<number> {
+  const { here: { project }, grants, flags, terminal, kept } = going;
+  const stop = interruptible(terminal);
+  const input = dialogInput(run.run.input);
+  const { tools } = input;
+  const shownText = isStreamed(input, flags) ? "none" : "interim";
+  const view = await chooseView(terminal, { flags, file: "ask", shownText });
+  await using around = await aroundRun(view, aroundResumed(going, stop));
+  const opened = await around.open(openDialogCatalog(project, { ...grants, ...around.opening, tools }));
+  if (opened === undefined) return EXIT.interrupted;
+  const place = { ...project, isAccepted: opened.projectAccepted, settings: grants.settings };
+  const model = await findModel({ ...place, name: input.model });
+  const { cwd } = project;
+  const { approvals } = around;
+  return await performAsk({ ...opened, terminal, flags, cwd, view, stop, input, model, kept, approvals });
+}
+
+function aroundResumed({ terminal, flags, here }: Going, stop: Interruptible): AroundRunOptions {
+  return { terminal, stop, isQuiet: flags.quiet, usesStdin: false, secrets: here.secrets };
+}
+
+async function newest(journal: Journal, terminal: Terminal): Promise<string> {
+  const found = journal.list().find(isResumable);
+  if (found === undefined) {
+    throw new RunNotFoundError("No run of this project can go on: orrery runs --all lists those there are");
+  }
+  const { id, kind, file } = found;
+  await terminal.stderr.write(`resuming ${id}: ${kind}${file === undefined ? "" : ` ${file}`}\n`);
+  return id;
+}

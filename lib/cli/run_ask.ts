@@ -1,0 +1,51 @@
+import type { Terminal } from "../host/terminal.ts";
+import { ask } from "../run/dialog.ts";
+import { AnswerStream } from "./answer_stream.ts";
+import type { DialogInput } from "./dialog_input.ts";
+import { dialogOptions } from "./dialog_options.ts";
+import type { DialogMeans } from "./dialog_options.ts";
+import { endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
+import { followRun } from "./follow_run.ts";
+import type { Interruptible } from "./interruptible.ts";
+import type { DeliverOptions } from "./run_result.ts";
+import type { RunView } from "./run_view.ts";
+
+/** A question with everything it needs to be asked. */
+export interface AskWork extends Omit<DialogMeans, "signal"> {
+  readonly terminal: Terminal;
+  readonly flags: DeliverOptions["flags"];
+  readonly cwd: string;
+  readonly view: RunView;
+  readonly stop: Interruptible;
+  readonly input: DialogInput;
+}
+
+/** Whether the answer goes to stdout as it comes: it can only be the last one, and nothing else goes there. */
+export function isStreamed(
+  { tools, schema }: Pick<DialogInput, "tools" | "schema">,
+  { json, jsonl, output }: DeliverOptions["flags"],
+): boolean {
+  return tools.length === 0 && schema === undefined && !json && !jsonl && output === undefined;
+}
+
+/** Asks, and delivers the answer; gives the exit code. */
+export async function performAsk(work: AskWork): Promise<number> {
+  const { terminal, view, stop, kept, input, flags } = work;
+  stop.onSecond(() => {
+    view.abandon();
+    sayWhatIsLeft(terminal, kept);
+  });
+  const answer = isStreamed(input, flags)
+    ? new AnswerStream({ stdout: terminal.stdout, onBegin: () => view.pause(), onEnd: () => view.resume() })
+    : undefined;
+  const events = ask(input.text ?? "", dialogOptions(input, { ...work, signal: stop.signal }));
+  const summary = await namingRecord(kept, {
+    terminal,
+    work: () => followRun(events, { terminal, view, flags, answer, stop }),
+  });
+  return await endRun(summary, {
+    ...work,
+    isShown: answer !== undefined,
+    isJson: input.schema !== undefined,
+  });
+}

@@ -1,0 +1,66 @@
+import type { Catalog } from "../core/catalog.ts";
+import type { World } from "../core/world.ts";
+import type { Terminal } from "../host/terminal.ts";
+import type { Markers } from "../parse/markers.ts";
+import type { KeptRun } from "../project/open_run.ts";
+import { printable } from "../render/printable.ts";
+import type { Approvals } from "../run/approvals.ts";
+import type { CallLimits } from "../run/call_graph.ts";
+import { runCalls } from "../run/calls.ts";
+import type { Replay } from "../run/replay.ts";
+import { endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
+import { followRun } from "./follow_run.ts";
+import type { Interruptible } from "./interruptible.ts";
+import type { DeliverOptions } from "./run_result.ts";
+import type { RunView } from "./run_view.ts";
+
+/** A text of calls with everything it needs to run. */
+export interface CallsWork {
+  readonly terminal: Terminal;
+  readonly flags: DeliverOptions["flags"];
+  readonly cwd: string;
+  readonly view: RunView;
+  readonly stop: Interruptible;
+  readonly catalog: Catalog;
+  readonly world?: Pick<World, "clock">;
+  readonly kept: KeptRun | undefined;
+  /** Asks about what no flag allows; default: nobody. */
+  readonly approvals?: Approvals | undefined;
+  /** Answers every effect. */
+  readonly replay?: Replay;
+  readonly source: {
+    readonly name: string;
+    readonly isReadOnce: boolean;
+    readonly text: Iterable<string> | AsyncIterable<string>;
+  };
+  readonly markers: Markers;
+  readonly limits: CallLimits;
+}
+
+/** Runs calls to their end and delivers their result; gives the exit code. */
+export async function performCalls(work: CallsWork): Promise<number> {
+  const { terminal, view, stop, kept, source, markers, catalog } = work;
+  stop.onSecond(() => {
+    view.abandon();
+    sayWhatIsLeft(terminal, kept);
+  });
+  const events = runCalls(source.text, {
+    catalog,
+    ...(work.world === undefined ? {} : { clock: work.world.clock }),
+    ...(work.replay === undefined ? {} : { replay: work.replay }),
+    ...(work.approvals === undefined ? {} : { approvals: work.approvals }),
+    markers,
+    limits: work.limits,
+    signal: stop.signal,
+    file: source.name,
+    isReadOnce: source.isReadOnce,
+    ...kept?.options,
+  });
+  const summary = await namingRecord(kept, { terminal, work: () => followRun(events, work) });
+  return await endRun(summary, { ...work, emptyNotice: noCalls(source.name, markers) });
+}
+
+function noCalls(file: string, { start }: Markers): string {
+  const name = file === "stdin" ? file : printable(JSON.stringify(file));
+  return `notice: nothing ran: no line of ${name} begins with ${printable(start)}\n`;
+}

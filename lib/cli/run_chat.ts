@@ -1,0 +1,121 @@
+import type { RunEvent } from "../core/event.ts";
+import type { Terminal } from "../host/terminal.ts";
+import type { TerminalUser } from "../host/terminal_user.ts";
+import { jsonLine } from "../render/jsonl.ts";
+import { printable } from "../render/printable.ts";
+import { chat } from "../run/dialog.ts";
+import { AnswerStream } from "./answer_stream.ts";
+import { pipedMessages, typedMessages } from "./chat_lines.ts";
+import type { ChatLines } from "./chat_lines.ts";
+import type { ChatStop } from "./chat_stop.ts";
+import type { DialogInput } from "./dialog_input.ts";
+import { dialogOptions } from "./dialog_options.ts";
+import type { DialogMeans } from "./dialog_options.ts";
+import { endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
+import { FinalAnswers } from "./final_answers.ts";
+import { RunSummary } from "./run_summary.ts";
+import type { RunView } from "./run_view.ts";
+import { stoppableCatalog, stoppableModel } from "./stoppable.ts";
+
+/** A conversation with everything it needs. */
+export interface ChatWork extends Omit<DialogMeans, "signal"> {
+  readonly terminal: Terminal;
+  readonly flags: { readonly jsonl: boolean; readonly quiet: boolean };
+  readonly cwd: string;
+  readonly view: RunView;
+  readonly stop: ChatStop;
+  readonly input: DialogInput;
+  /** Whoever types the messages; undefined where they come through a pipe. */
+  readonly typist?: TerminalUser | undefined;
+}
+
+/** Talks until there is nothing more to say; gives the exit code. */
+export async function performChat(work: ChatWork): Promise<number> {
+  const { terminal, view, stop, kept, flags, input } = work;
+  stop.onSecond(() => {
+    view.abandon();
+    sayWhatIsLeft(terminal, kept);
+  });
+  const turn = () => stop.turn;
+  const talk = new Talk(work);
+  const events = chat({ next: () => talk.next() }, {
+    ...dialogOptions(input, {
+      ...work,
+      model: stoppableModel(work.model, turn),
+      catalog: stoppableCatalog(work.catalog, turn),
+      signal: stop.signal,
+    }),
+  });
+  const summary = await namingRecord(kept, { terminal, work: () => talk.follow(events) });
+  return await endRun(summary, {
+    ...work,
+    flags: { ...flags, json: false, output: undefined },
+    isShown: true,
+  });
+}
+
+/** Both sides of a conversation: what is typed, and what is shown of the answers. */
+class Talk {
+  readonly #work: ChatWork;
+  readonly #answers: AnswerStream | FinalAnswers | undefined;
+  #lines: ChatLines | undefined;
+  #isShowing = false;
+
+  constructor(work: ChatWork) {
+    const { terminal: { stdout, stdinIsTerminal }, flags, input } = work;
+    this.#work = work;
+    if (flags.jsonl) this.#answers = undefined;
+    else if (!stdinIsTerminal && input.tools.length > 0) this.#answers = new FinalAnswers(stdout);
+    else this.#answers = new AnswerStream({ stdout, endsLines: true });
+  }
+
+  /** The next message: asked for when everything that was told is on the screen. */
+  async next(): Promise<string | undefined> {
+    const { stop } = this.#work;
+    await this.#shown();
+    stop.listening();
+    const left = Promise.withResolvers<undefined>();
+    const onAbort = () => left.resolve(undefined);
+    stop.signal.addEventListener("abort", onAbort, { once: true });
+    this.#lines ??= this.#open();
+    const message = stop.signal.aborted ? undefined : await Promise.race([this.#lines.next(), left.promise]);
+    stop.signal.removeEventListener("abort", onAbort);
+    if (message !== undefined) stop.answering();
+    return message;
+  }
+
+  async follow(events: AsyncIterable<RunEvent>): Promise<RunSummary> {
+    const { terminal, view, flags, kept, stop } = this.#work;
+    const summary = new RunSummary({ withCalls: false });
+    const known = kept?.options.journal?.events.at(-1)?.seq ?? 0;
+    try {
+      for await (const event of events) {
+        this.#isShowing = true;
+        summary.add(event);
+        if (event.seq > known) {
+          if (flags.jsonl) await terminal.stdout.write(jsonLine(event));
+          await this.#answers?.event(event);
+          await view.event(event);
+        }
+        if (terminal.stdout.closed) stop.leave();
+        this.#isShowing = false;
+      }
+    } finally {
+      await this.#answers?.end();
+      await view.end();
+    }
+    return summary;
+  }
+
+  #open(): ChatLines {
+    const { terminal, stop, typist } = this.#work;
+    if (typist === undefined) return pipedMessages(terminal, stop.signal);
+    const say = (text: string) => terminal.stderr.write(printable(text));
+    return typedMessages(typist, { say });
+  }
+
+  /** Events are taken as soon as they are told; what is left is to have written them. */
+  async #shown(): Promise<void> {
+    do await new Promise((resolve) => setTimeout(resolve, 0)); while (this.#isShowing);
+  }
+}

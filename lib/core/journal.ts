@@ -1,0 +1,209 @@
+// The port of the journal (turn.md 3). All methods are synchronous: what has returned is durable, and nothing that depends on
+// an outcome can run before its commit.
+
+import type { RunEvent } from "./event.ts";
+import type { Json } from "./json.ts";
+import type { Usage } from "./model.ts";
+
+/** What an effect is. */
+export type StepKind = "model" | "gadget" | "shell" | "http" | "read" | "write" | "ask" | "source" | "step";
+
+/** Where a run is. `running` with a dead owner may be resumed, as may `held` and `stopped`. */
+export type JournalStatus = "running" | "held" | "done" | "failed" | "stopped";
+
+/** A file that a run uses, kept with it: a resumed run is the same program. */
+export interface StoredFile {
+  /** Relative to the project root where it lies inside. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What begins a run. */
+export interface RunStart {
+  /** `calls`, `ask`, `chat`, …: who can resume it. */
+  readonly kind: string;
+  /** The file it was started from, as given. */
+  readonly file?: string;
+  readonly files?: readonly StoredFile[];
+  /** What the engine needs to begin again: the text asked, the options that count. */
+  readonly input: Json;
+  /** Default: a new random one. */
+  readonly id?: string;
+}
+
+/** A run as lists show it. */
+export interface RunSummary {
+  readonly id: string;
+  readonly kind: string;
+  readonly file?: string;
+  readonly status: JournalStatus;
+  /** True while its owner lives. */
+  readonly owned: boolean;
+  /** ms since 1970. */
+  readonly startedAt: number;
+  readonly updatedAt: number;
+  readonly steps: number;
+  readonly usage: Usage;
+}
+
+/** Why a step ended badly; `code` and `flag` as in events. */
+export interface StepError {
+  readonly message: string;
+  readonly code?: string;
+  readonly flag?: string;
+}
+
+/** How a step ended. */
+export type StepOutcome = { readonly ok: Json } | { readonly error: StepError };
+
+/** One effect, as the engine is about to perform it. */
+export interface StepStart {
+  /** Its place and visit: `call:fetch_users`, `turn[1]/model`. */
+  readonly key: string;
+  readonly kind: StepKind;
+  /** What is called: a gadget, a model, a URL. */
+  readonly name: string;
+  /** Compared with the recorded one. */
+  readonly input: Json;
+  /** Safe to perform again when it was started and its end is not known. */
+  readonly idempotent: boolean;
+}
+
+/** A step as it is kept. */
+export interface StepRecord extends StepStart {
+  readonly status: "started" | "finished";
+  readonly outcome?: StepOutcome;
+  /** What a model had said up to its last completed call, when the step has not ended. */
+  readonly prefix?: Json;
+  /** ms of the run's own time, as in its events: what lies between two processes does not count. */
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  readonly attempt: number;
+}
+
+/** What the journal says when a step is about to begin. */
+export type StepTurn =
+  /** Not there yet, or safe to do again: perform it. `prefix` is what an earlier attempt had committed of it. */
+  | { readonly do: "perform"; readonly attempt: number; readonly prefix?: Json }
+  /** It was done: this is what came of it. `ms` is how long it took. */
+  | { readonly do: "answer"; readonly outcome: StepOutcome; readonly ms: number; readonly attempt: number }
+  /** It was started, has no outcome, and may not be done again unasked. */
+  | { readonly do: "unverified"; readonly attempt: number };
+
+/** A process as an owner of runs. */
+export interface RunOwner {
+  /** The name of its machine. */
+  readonly host: string;
+  readonly pid: number;
+  /** Tells it from an earlier process of the same number; absent where that cannot be known. */
+  readonly startedAt?: string;
+}
+
+/** The journal of one run, held by its owner until `release`, or until the whole journal is disposed of: then it is `stopped`. */
+export interface RunJournal {
+  readonly id: string;
+  /** What was stored at the start. */
+  readonly run: RunStart;
+  /** The events told so far, oldest first; empty for a new run. */
+  readonly events: readonly RunEvent[];
+  /** Where the run was when it was opened: `undefined` for a new one. */
+  readonly resumedFrom: JournalStatus | undefined;
+  /**
+   * Looks the step up and notes its start; the start of a step that is not idempotent is durable on return.
+   *
+   * @throws {DivergedError} when the recorded step has another input, kind or name.
+   */
+  begin(step: StepStart): StepTurn;
+  /** Commits the outcome of a begun step together with the events told since the last commit. */
+  finish(key: string, outcome: StepOutcome): void;
+  /** The same, durable with the next commit only: the caller sees to it that nothing that depends on it happens before. */
+  end(key: string, outcome: StepOutcome): void;
+  /** Makes all that waits durable; does nothing when nothing waits. */
+  commit(): void;
+  /**
+   * Takes what a model has said so far. It is stored with the next commit: the start of a step that is not idempotent, and that the
+   * prefix led to, is one commit with it, and an idempotent step does not wait for one.
+   */
+  prefix(key: string, prefix: Json): void;
+  /** Takes an event; it is stored with the next commit. */
+  tell(event: RunEvent): void;
+  /** Text that is read once and not in any file (a pipe): appended, so that a resumed run reads the same; stored with the next commit. */
+  file(stored: StoredFile): void;
+  /**
+   * What the user said of an unverified step: perform it again, or take it as done with this outcome.
+   *
+   * @throws {StepNotFoundError} when no such step was started; {Error} when it is not unverified.
+   */
+  settle(key: string, decision: "rerun" | { readonly outcome: StepOutcome }): void;
+  /** Ends or pauses the run: commits what is left and gives up the lease. */
+  release(status: JournalStatus, usage?: Usage): void;
+}
+
+/** All runs of a project. */
+export interface Journal {
+  /** @throws {Error} when `run.id` is taken. */
+  /** `isDeferred`: the run is there from its first commit on. */
+  create(run: RunStart, options?: { readonly isDeferred?: boolean }): RunJournal;
+  /**
+   * Takes a run over, to go on with it.
+   *
+   * @param id A unique beginning of at least 4 characters is enough, here and below.
+   * @throws {RunOwnedError} while another process owns it; {RunEndedError} when it is `done` or `failed`; {RunNotFoundError}, with the
+   * nearest id.
+   */
+  open(id: string): RunJournal;
+  /** Newest first. */
+  list(options?: { readonly limit?: number; readonly status?: JournalStatus }): readonly RunSummary[];
+  /** For traces: nothing is owned or changed. */
+  read(id: string): {
+    readonly summary: RunSummary;
+    readonly run: RunStart;
+    readonly steps: readonly StepRecord[];
+    readonly events: readonly RunEvent[];
+  };
+  /**
+   * A new run, `stopped`, that has the steps which had ended when the step `from` began, and the events told till then; gives its id.
+   *
+   * @throws {StepNotFoundError}
+   */
+  fork(id: string, options: { readonly from: string }): string;
+  /** @throws {RunOwnedError} */
+  remove(id: string): void;
+  [Symbol.dispose](): void;
+}
+
+/** A recorded step is not the one the run wants now. */
+export class DivergedError extends Error {
+  override readonly name = "DivergedError";
+  readonly key: string;
+
+  constructor(message: string, key: string) {
+    super(message);
+    this.key = key;
+  }
+}
+
+/** Another process runs it. */
+export class RunOwnedError extends Error {
+  override readonly name = "RunOwnedError";
+}
+
+/** No run has this id, or several have this beginning of one. */
+export class RunNotFoundError extends Error {
+  override readonly name = "RunNotFoundError";
+}
+
+/** The run is over: it cannot go on. */
+export class RunEndedError extends Error {
+  override readonly name = "RunEndedError";
+}
+
+/** A run has no step of this key. */
+export class StepNotFoundError extends Error {
+  override readonly name = "StepNotFoundError";
+}
+
+/** The store of the journal cannot be opened, read or written. */
+export class JournalError extends Error {
+  override readonly name = "JournalError";
+}

@@ -1,0 +1,188 @@
+import type { JsonSchema } from "./gadget.ts";
+import type { Message, Reasoning, ToolCall } from "./message.ts";
+
+/** A gadget as a model is told of it. */
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments: an object. */
+  readonly input: JsonSchema;
+}
+
+/** What a model is asked. */
+export interface ModelRequest {
+  readonly messages: readonly Message[];
+  /** Offered as the provider's own tool calls. Absent or empty: none. */
+  readonly tools?: readonly ToolSpec[];
+  /** `none` forbids calls, `required` wants one; a name wants that tool. Default `auto`. */
+  readonly toolChoice?: "auto" | "none" | "required" | { readonly name: string };
+  /** The answer is to be JSON of this schema, where the provider can hold it to that. */
+  readonly schema?: JsonSchema;
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly maxOutputTokens?: number;
+  readonly stop?: readonly string[];
+  readonly seed?: number;
+  /** How often a call that failed before anything was shown is tried again. Default 3. */
+  readonly retries?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Tokens of one call or of several; a count that a provider does not tell is absent, never zero. */
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  /** Of `input`: read from the provider's cache. */
+  readonly cached?: number;
+  /** Of `output`: thought, not said. */
+  readonly reasoning?: number;
+  /** US dollars. Absent: the price is not known. */
+  readonly cost?: number;
+}
+
+/** Why a model stopped. */
+export type FinishReason = "stop" | "length" | "calls" | "filter" | "error" | "other";
+
+/**
+ * What comes of a model while it answers. The parts of one answer end with exactly one `finish`; what goes wrong is thrown as
+ * a {@linkcode ModelError}.
+ */
+export type ModelPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "reasoning"; readonly text: string }
+  | { readonly type: "call-start"; readonly id: string; readonly name: string }
+  | { readonly type: "call-delta"; readonly id: string; readonly text: string }
+  /** The arguments are complete. It comes as soon as that can be seen, while the model may still be answering. */
+  | { readonly type: "call"; readonly call: ToolCall }
+  /** The thinking as it has to be given back, whole. */
+  | { readonly type: "thought"; readonly reasoning: Reasoning }
+  /** An attempt failed before anything was shown; the next one begins after `delayMs`. */
+  | {
+    readonly type: "retry";
+    readonly attempt: number;
+    readonly delayMs: number;
+    readonly error: string;
+    /** Set when another model takes over. */
+    readonly model?: string;
+  }
+  | {
+    readonly type: "finish";
+    readonly reason: FinishReason;
+    readonly usage: Usage;
+    /** The model that answered: `provider/model`; another than the one asked after a fallback. */
+    readonly model: string;
+    /** The reason in the provider's own word. */
+    readonly rawReason?: string;
+  };
+
+/** A language model. Every call streams. */
+export interface Model {
+  /** `provider/model` */
+  readonly id: string;
+  /** Tokens of its window; absent when not known. */
+  readonly contextTokens?: number;
+  stream(request: ModelRequest): AsyncIterable<ModelPart>;
+  /** This was answered before the run was resumed: a model that goes through a list goes past that answer. */
+  answered?(request: ModelRequest): void;
+}
+
+/** Why a model could not answer; decides what is retried and the exit code. */
+export type ModelErrorCode =
+  | "config" // no such model, provider or key: nothing was sent (exit code 2)
+  | "auth" // 401, 403
+  | "request" // the provider refused the request: 400, 404, 422
+  | "context" // the messages do not fit the model's window
+  | "rate-limit" // 429, and 503 and 529: overloaded
+  | "server" // other 5xx, 408
+  | "network" // no connection, or one that broke
+  | "timeout"
+  | "answer" // what came is not what the provider's protocol says
+  | "permission" // the policy refused the connection (exit code 5)
+  | "aborted";
+
+const MODEL_ERROR_CODES: ReadonlySet<unknown> = new Set<ModelErrorCode>(
+  [
+    "config",
+    "auth",
+    "request",
+    "context",
+    "rate-limit",
+    "server",
+    "network",
+    "timeout",
+    "answer",
+    "permission",
+    "aborted",
+  ],
+);
+
+/** A code that was kept as text. */
+export function modelErrorCode(text: unknown): ModelErrorCode {
+  return isModelErrorCode(text) ? text : "answer";
+}
+
+function isModelErrorCode(text: unknown): text is ModelErrorCode {
+  return MODEL_ERROR_CODES.has(text);
+}
+
+/**
+ * A model could not answer. The message says what to do and never holds a key.
+ *
+ * ```ts
+ * import { ModelError } from "orrery";
+ *
+ * const error = new ModelError("too many requests", { code: "rate-limit", status: 429, retryAfterMs: 2_000 });
+ * console.log(error.code, error.retryAfterMs); // => rate-limit 2000
+ * ```
+ */
+export class ModelError extends Error {
+  override readonly name = "ModelError";
+  readonly code: ModelErrorCode;
+  /** HTTP status, when there was one. */
+  readonly status: number | undefined;
+  /** What the provider asked to wait. */
+  readonly retryAfterMs: number | undefined;
+  /** For a refusal by the policy: the flag that would allow it. */
+  readonly flag: string | undefined;
+
+  constructor(
+    message: string,
+    options: { code: ModelErrorCode; status?: number; retryAfterMs?: number; flag?: string; cause?: unknown },
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = options.code;
+    this.status = options.status;
+    this.retryAfterMs = options.retryAfterMs;
+    this.flag = options.flag;
+  }
+}
+
+/** Names to models. */
+export interface Models {
+  /**
+   * The model of an id or alias; without one, the configured default.
+   *
+   * @throws {ModelError} `config`, when there is none; the message names the nearest known one, or the variable or setting that is missing.
+   */
+  find(id?: string): Model | Promise<Model>;
+}
+
+/** Sums token counts. A count stays absent until one of the two has it; a cost that one lacks is not known for both. */
+export function addUsage(a: Usage, b: Usage): Usage {
+  const sum = (x: number | undefined, y: number | undefined): number | undefined =>
+    x === undefined ? y : y === undefined ? x : x + y;
+  const cached = sum(a.cached, b.cached);
+  const reasoning = sum(a.reasoning, b.reasoning);
+  const isEmpty = ({ input, output }: Usage): boolean => input === 0 && output === 0;
+  const cost = isEmpty(a) ? b.cost : isEmpty(b) ? a.cost : both(a.cost, b.cost);
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    ...(cached === undefined ? {} : { cached }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(cost === undefined ? {} : { cost }),
+  };
+}
+
+const both = (x: number | undefined, y: number | undefined): number | undefined =>
+  x === undefined || y === undefined ? undefined : x + y;

@@ -1,0 +1,64 @@
+/** What kind of provider it is: which protocol it speaks. */
+export type ProviderType =
+  | "openai"
+  | "anthropic"
+  | "google"
+  | "mistral"
+  | "xai"
+  | "groq"
+  | "openai-compatible";
+
+/** Every kind of provider. */
+export const PROVIDER_TYPES: readonly ProviderType[] = [
+  "openai",
+  "anthropic",
+  "google",
+  "mistral",
+  "xai",
+  "groq",
+  "openai-compatible",
+];
+
+/** A provider of `models.providers`. */
+export interface ProviderSettings {
+  /** Default: the name of the provider, when that is a type. */
+  readonly type?: ProviderType;
+  /** Where its interface is; needed for `openai-compatible`. */
+  readonly baseURL?: string;
+  /** The variable that holds its key. Default: those of its type; for `openai-compatible` no key is sent. */
+  readonly apiKeyEnv?: string;
+  /** Sent with every request; `${NAME}` is replaced by the variable. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Added to every URL; `openai-compatible` only. */
+  readonly queryParams?: Readonly<Record<string, string>>;
+  /** Of `openai` only. Default `responses`. */
+  readonly api?: "responses" | "chat";
+  /** Whether an `openai-compatible` provider can hold answers to a JSON Schema. Default false. */
+  readonly structuredOutputs?: boolean;
+  /** Tokens of the window of its models, where Orrery does not know it. */
+  readonly contextTokens?: number;
+  /** Options of the provider's own for every request, as its AI SDK package has them. */
+  readonly options?: Readonly<Record<string, unknown>>;
+}
+
+/** What a model costs: US dollars for a million tokens. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  /** Input that was read from the provider's cache. Default: as `input`. */
+  readonly cached?: number;
+  /** Input that was written to the provider's cache. Default: as `input`. */
+  readonly cacheWrite?: number;
+}
+
+/** Which models there are, and which one is used (turn.md 1). */
+export interface ModelSettings {
+  /** An id or an alias. */
+  readonly default?: string;
+  readonly aliases?: Readonly<Record<string, string>>;
+  /** By id or alias: what takes over when it fails, in order. */
+  readonly fallback?: Readonly<Record<string, readonly string[]>>;
+  readonly providers?: Readonly<Record<string, ProviderSettings>>;
+  /** By id, over the ones that come with Orrery. */
+  readonly prices?: Readonly<Record<string, ModelPrice>>;
+}

@@ -1,0 +1,64 @@
+import type { RunEvent } from "../core/event.ts";
+import type { RunStart, RunSummary } from "../core/journal.ts";
+import type { Json } from "../core/json.ts";
+import type { Usage } from "../core/model.ts";
+import type { JournalSettings } from "./journal_options.ts";
+import { isHeld } from "./lease.ts";
+import { parsed } from "./step_rows.ts";
+import type { FileRow, JournalStore, RunRow } from "./store.ts";
+
+/** What the run was started with. */
+export function runStart(store: JournalStore, row: RunRow): RunStart {
+  return startOf(row, { input: parsed(store.input(row.id)), files: store.files(row.id) });
+}
+
+/** The same of a row, its input and its files. */
+export function startOf(
+  { id, kind, file }: RunRow,
+  { input, files }: { readonly input: Json; readonly files: readonly FileRow[] },
+): RunStart {
+  return {
+    id,
+    kind,
+    ...(file === undefined ? {} : { file }),
+    ...(files.length === 0 ? {} : { files: whole(files) }),
+    input,
+  };
+}
+
+/** The pieces of each path behind each other. */
+function whole(pieces: readonly FileRow[]): readonly FileRow[] {
+  const texts = new Map<string, string[]>();
+  for (const { path, text } of pieces) {
+    const pieces = texts.get(path);
+    if (pieces === undefined) texts.set(path, [text]);
+    else pieces.push(text);
+  }
+  return [...texts].map(([path, texts]) => ({ path, text: texts.join("") }));
+}
+
+/** The events of the run, oldest first. */
+export function runEvents(store: JournalStore, id: string): readonly RunEvent[] {
+  const lists: readonly (readonly RunEvent[])[] = JSON.parse(`[${store.events(id).join(",")}]`);
+  return lists.flat();
+}
+
+/** The run as lists show it. */
+export function runSummary(row: RunRow, settings: JournalSettings): RunSummary {
+  const { id, kind, file, status, startedAt, updatedAt, steps, lease } = row;
+  return {
+    id,
+    kind,
+    ...(file === undefined ? {} : { file }),
+    status,
+    owned: lease !== undefined && isHeld(lease, settings),
+    startedAt,
+    updatedAt,
+    steps,
+    usage: parsedUsage(row.usage),
+  };
+}
+
+function parsedUsage(text: string): Usage {
+  return JSON.parse(text);
+}

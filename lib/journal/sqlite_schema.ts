@@ -1,0 +1,134 @@
+import type { DatabaseSync } from "node:sqlite";
+import { JournalError } from "../core/journal.ts";
+import { messageOf } from "../core/source_error.ts";
+
+/** "Orry", in the header of the file: what tells a journal from any other database (sqlite.org/fileformat2.html 1.3.14). */
+const APPLICATION_ID = 0x4f727279;
+const VERSION = 1;
+const WAL_WAIT_MS = 10_000;
+const WAL_TRY_EVERY_MS = 10;
+
+/** What changes with every commit is apart from what may be long. Texts of files are kept once, whatever runs use them. */
+const SCHEMA = `
+CREATE TABLE runs (
+  n INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  file TEXT,
+  status TEXT NOT NULL,
+  started_at REAL NOT NULL,
+  updated_at REAL NOT NULL,
+  usage TEXT NOT NULL,
+  steps INTEGER NOT NULL,
+  ticks INTEGER NOT NULL,
+  elapsed_ms REAL NOT NULL,
+  owner_token TEXT,
+  owner_host TEXT,
+  owner_pid INTEGER,
+  owner_started TEXT,
+  owner_since REAL,
+  owner_seen REAL
+) STRICT;
+CREATE INDEX runs_by_time ON runs (started_at);
+CREATE TABLE inputs (
+  run TEXT PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+  input TEXT NOT NULL
+) STRICT;
+CREATE TABLE texts (
+  hash TEXT PRIMARY KEY,
+  text TEXT NOT NULL
+) STRICT;
+CREATE TABLE files (
+  run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  path TEXT NOT NULL,
+  hash TEXT NOT NULL REFERENCES texts (hash),
+  PRIMARY KEY (run, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX files_by_hash ON files (hash);
+CREATE TABLE steps (
+  run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  key TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  input TEXT NOT NULL,
+  input_hash TEXT NOT NULL,
+  idempotent INTEGER NOT NULL,
+  outcome TEXT,
+  prefix TEXT,
+  started_at REAL NOT NULL,
+  ended_at REAL,
+  attempt INTEGER NOT NULL,
+  began_tick INTEGER NOT NULL,
+  ended_tick INTEGER,
+  seen_seq INTEGER NOT NULL,
+  PRIMARY KEY (run, key)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE events (
+  run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  events TEXT NOT NULL,
+  PRIMARY KEY (run, position)
+) STRICT, WITHOUT ROWID;
+PRAGMA application_id = ${APPLICATION_ID};
+PRAGMA user_version = ${VERSION};
+`;
+
+/** Makes the tables of a journal in a new file. @throws {JournalError} for a file of another program, or of a newer version. */
+export function prepareSchema(database: DatabaseSync, path: string): void {
+  // In a transaction, because what is looked at belongs together while another process may be making it.
+  if (inTransaction(database, "BEGIN", () => isReady(database, path))) return;
+  switchToWal(database);
+  inTransaction(database, "BEGIN IMMEDIATE", () => {
+    if (!isReady(database, path)) database.exec(SCHEMA);
+  });
+}
+
+/** When it throws, the database is closed, and the transaction with it. */
+function inTransaction<Result>(
+  database: DatabaseSync,
+  begin: "BEGIN" | "BEGIN IMMEDIATE",
+  work: () => Result,
+): Result {
+  database.exec(begin);
+  const result = work();
+  database.exec("COMMIT");
+  return result;
+}
+
+/** Settings of the file, which an empty one takes, outside a transaction. For this lock SQLite does not wait by itself. */
+function switchToWal(database: DatabaseSync): void {
+  for (const end = performance.now() + WAL_WAIT_MS;;) {
+    try {
+      return database.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL");
+    } catch (error) {
+      if (performance.now() > end || !/locked/.test(messageOf(error))) throw error;
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAL_TRY_EVERY_MS);
+  }
+}
+
+/** False for an empty database. */
+function isReady(database: DatabaseSync, path: string): boolean {
+  const version = pragma(database, "user_version");
+  const application = pragma(database, "application_id");
+  if (application === APPLICATION_ID && version === VERSION) return true;
+  if (application === APPLICATION_ID && version > VERSION) {
+    throw new JournalError(
+      `The journal "${path}" is of version ${version}, and this Orrery knows versions up to ${VERSION}: ` +
+        `use the newer Orrery, or move the file away to begin a new journal`,
+    );
+  }
+  if (application === 0 && version === 0 && isEmpty(database)) return false;
+  throw new JournalError(
+    `"${path}" is a database of another program, not a journal: move it away to begin a new journal`,
+  );
+}
+
+function isEmpty(database: DatabaseSync): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
+}
+
+function pragma(database: DatabaseSync, name: "user_version" | "application_id"): number {
+  return Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+}

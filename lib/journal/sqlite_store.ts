@@ -1,0 +1,219 @@
+import { DatabaseSync } from "node:sqlite";
+import type { SQLInputValue, StatementSync } from "node:sqlite";
+import { sha256 } from "../core/sha256.ts";
+import { withSqliteProblems } from "./sqlite_problem.ts";
+import {
+  fileRow,
+  RUN_COLUMNS,
+  runRow,
+  runValues,
+  type SqliteRow,
+  STEP_COLUMNS,
+  stepRow,
+  stepValues,
+  text,
+} from "./sqlite_rows.ts";
+import { prepareSchema } from "./sqlite_schema.ts";
+import type { JournalStore, LeaseSign, RunProgress, RunRow } from "./store.ts";
+
+/** How long another process's transaction is waited for; each takes less than a millisecond. */
+const LOCK_WAIT_MS = 10_000;
+
+const marks = (columns: readonly string[]): string => columns.map(() => "?").join(", ");
+const taken = (columns: readonly string[]): string =>
+  columns.map((name) => `${name} = excluded.${name}`).join(", ");
+
+const PUT_RUN = `INSERT INTO runs (${RUN_COLUMNS.join(", ")}) VALUES (${marks(RUN_COLUMNS)})
+  ON CONFLICT (id) DO UPDATE SET ${taken(RUN_COLUMNS)}`;
+const PUT_STEP = `INSERT INTO steps (run, ${STEP_COLUMNS.join(", ")}) VALUES (?, ${marks(STEP_COLUMNS)})
+  ON CONFLICT (run, key) DO UPDATE SET ${taken(STEP_COLUMNS)}`;
+const NOTE_PROGRESS =
+  `UPDATE runs SET status = ?, updated_at = ?, steps = ?, ticks = ?, elapsed_ms = ?, owner_seen = ?
+  WHERE id = ? AND owner_token = ?`;
+const ADD_EVENTS = `INSERT INTO events (run, position, events)
+  VALUES (?1, (SELECT coalesce(max(position), 0) + 1 FROM events WHERE run = ?1), ?2)`;
+const ADD_FILE = `INSERT INTO files (run, position, path, hash)
+  VALUES (?1, (SELECT coalesce(max(position), 0) + 1 FROM files WHERE run = ?1), ?2, ?3)`;
+
+/**
+ * Rows in an SQLite file that several processes may use at once. A commit is on the disk when it returns.
+ *
+ * @throws {JournalError} when it cannot be opened; the message says what to do.
+ */
+export function sqliteStore(path: string): JournalStore {
+  return new SqliteStore(path);
+}
+
+class SqliteStore implements JournalStore {
+  readonly #path: string;
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#database = withSqliteProblems({ path, action: "open" }, () => opened(path));
+  }
+
+  commit<Result>(work: () => Result): Result {
+    return withSqliteProblems(
+      { path: this.#path, action: "write" },
+      () => this.#transaction("BEGIN IMMEDIATE", work),
+    );
+  }
+
+  look<Result>(work: () => Result): Result {
+    return withSqliteProblems({ path: this.#path, action: "read" }, () => this.#transaction("BEGIN", work));
+  }
+
+  run(id: string): RunRow | undefined {
+    const row = this.#row("SELECT * FROM runs WHERE id = ?", id);
+    return row === undefined ? undefined : runRow(row);
+  }
+
+  runs({ limit = -1, status }: Parameters<JournalStore["runs"]>[0]): readonly RunRow[] {
+    const where = status === undefined ? "" : "WHERE status = ?";
+    const sql = `SELECT * FROM runs ${where} ORDER BY started_at DESC, n DESC LIMIT ?`;
+    return this.#rows(sql, ...(status === undefined ? [] : [status]), limit).map(runRow);
+  }
+
+  idsWith(beginning: string): readonly string[] {
+    // The range, and not LIKE or GLOB, which have letters with a meaning of their own.
+    const rows = this.#rows(
+      "SELECT id FROM runs WHERE id >= ?1 AND id < ?1 || char(0x10ffff) ORDER BY id",
+      beginning,
+    );
+    return rows.map((row) => text(row, "id"));
+  }
+
+  putRun(row: RunRow): void {
+    this.#do(PUT_RUN, ...runValues(row));
+  }
+
+  noteProgress(id: string, progress: RunProgress & LeaseSign): boolean {
+    const { status, updatedAt, steps, ticks, elapsedMs, seenAt, token } = progress;
+    return this.#do(NOTE_PROGRESS, status, updatedAt, steps, ticks, elapsedMs, seenAt, id, token) === 1;
+  }
+
+  noteSeen(id: string, { token, seenAt }: LeaseSign): boolean {
+    return this.#do("UPDATE runs SET owner_seen = ? WHERE id = ? AND owner_token = ?", seenAt, id, token) ===
+      1;
+  }
+
+  removeRun(id: string): void {
+    // What is removed is overwritten, not only let go.
+    this.#database.exec("PRAGMA secure_delete = ON");
+    this.#do("DELETE FROM runs WHERE id = ?", id);
+    this.#do("DELETE FROM texts WHERE hash NOT IN (SELECT hash FROM files)");
+  }
+
+  reclaim(): void {
+    withSqliteProblems({ path: this.#path, action: "write" }, () => {
+      // Each step of it gives back one page, and all() alone takes all steps.
+      this.#database.prepare("PRAGMA incremental_vacuum").all();
+      this.#database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    });
+  }
+
+  input(id: string): string {
+    return text(this.#row("SELECT input FROM inputs WHERE run = ?", id) ?? {}, "input");
+  }
+
+  putInput(id: string, input: string): void {
+    this.#do("INSERT INTO inputs (run, input) VALUES (?, ?)", id, input);
+  }
+
+  step(id: string, key: string): ReturnType<JournalStore["step"]> {
+    const row = this.#row("SELECT * FROM steps WHERE run = ? AND key = ?", id, key);
+    return row === undefined ? undefined : stepRow(row);
+  }
+
+  steps(id: string): ReturnType<JournalStore["steps"]> {
+    return this.#rows("SELECT * FROM steps WHERE run = ? ORDER BY began_tick", id).map(stepRow);
+  }
+
+  putStep(id: string, row: Parameters<JournalStore["putStep"]>[1]): void {
+    this.#do(PUT_STEP, id, ...stepValues(row));
+  }
+
+  events(id: string): readonly string[] {
+    const rows = this.#rows("SELECT events FROM events WHERE run = ? ORDER BY position", id);
+    return rows.map((row) => text(row, "events"));
+  }
+
+  addEvents(id: string, events: string): void {
+    this.#do(ADD_EVENTS, id, events);
+  }
+
+  files(id: string): ReturnType<JournalStore["files"]> {
+    const sql = "SELECT path, text FROM files JOIN texts USING (hash) WHERE run = ? ORDER BY position";
+    return this.#rows(sql, id).map(fileRow);
+  }
+
+  addFile(id: string, file: Parameters<JournalStore["addFile"]>[1]): void {
+    const hash = sha256(file.text);
+    this.#do("INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING", hash, file.text);
+    this.#do(ADD_FILE, id, file.path, hash);
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#database.close();
+  }
+
+  #transaction<Result>(begin: "BEGIN" | "BEGIN IMMEDIATE", work: () => Result): Result {
+    this.#do(begin);
+    try {
+      const result = work();
+      this.#do("COMMIT");
+      return result;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  #rollBack(): void {
+    try {
+      this.#do("ROLLBACK");
+    } catch { /* Some errors have ended the transaction already; the first one is what counts. */ }
+  }
+
+  /** How many rows it changed. */
+  #do(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#statement(sql).run(...values).changes);
+  }
+
+  #row(sql: string, ...values: SQLInputValue[]): SqliteRow | undefined {
+    return this.#read(() => this.#statement(sql).get(...values));
+  }
+
+  #rows(sql: string, ...values: SQLInputValue[]): readonly SqliteRow[] {
+    return this.#read(() => this.#statement(sql).all(...values));
+  }
+
+  #read<Result>(work: () => Result): Result {
+    return withSqliteProblems({ path: this.#path, action: "read" }, work);
+  }
+
+  #statement(sql: string): StatementSync {
+    const kept = this.#statements.get(sql);
+    if (kept !== undefined) return kept;
+    const statement = this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}
+
+function opened(path: string): DatabaseSync {
+  const database = new DatabaseSync(path);
+  try {
+    database.exec(
+      `PRAGMA busy_timeout = ${LOCK_WAIT_MS}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`,
+    );
+    prepareSchema(database, path);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

@@ -1,0 +1,102 @@
+// What the journal needs of a place that keeps rows: memory and SQLite. JSON is text here, so that both keep exactly the same.
+
+import type { JournalStatus, RunOwner, StepKind } from "../core/journal.ts";
+
+/** The claim of a process on a run. */
+export interface Lease extends RunOwner {
+  /** Of this one claim: a process that has lost it and does not know finds another token. */
+  readonly token: string;
+  /** ms since 1970. */
+  readonly since: number;
+  /** ms since 1970: the last sign of life. */
+  readonly seenAt: number;
+}
+
+/** A sign of life of a run's owner. */
+export type LeaseSign = Pick<Lease, "token" | "seenAt">;
+
+/** What changes of a run with every commit. */
+export interface RunProgress {
+  readonly status: JournalStatus;
+  /** ms since 1970. */
+  readonly updatedAt: number;
+  readonly steps: number;
+  /** How many steps have begun or ended, those performed again included: the order of both. */
+  readonly ticks: number;
+  /** ms of the run's own time at the last commit. */
+  readonly elapsedMs: number;
+}
+
+/** A run. */
+export interface RunRow extends RunProgress {
+  readonly id: string;
+  readonly kind: string;
+  readonly file: string | undefined;
+  /** ms since 1970. */
+  readonly startedAt: number;
+  /** JSON. */
+  readonly usage: string;
+  readonly lease: Lease | undefined;
+}
+
+/** A step; everything that is JSON is text. */
+export interface StepRow {
+  readonly key: string;
+  readonly kind: StepKind;
+  readonly name: string;
+  readonly input: string;
+  /** SHA-256 of the canonical JSON of the input. */
+  readonly inputHash: string;
+  readonly idempotent: boolean;
+  readonly outcome: string | undefined;
+  readonly prefix: string | undefined;
+  readonly startedAt: number;
+  readonly endedAt: number | undefined;
+  readonly attempt: number;
+  /** The run's tick at its start. */
+  readonly beganTick: number;
+  readonly endedTick: number | undefined;
+  /** `seq` of the last event told before its start. */
+  readonly seenSeq: number;
+}
+
+/** A piece of a file; the pieces of one path are read behind each other. */
+export interface FileRow {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Rows by run. Methods that write are called inside `commit` only. */
+export interface JournalStore {
+  /** Does the work as one: all of it is durable on return, or, when it throws, nothing is kept. No other process writes meanwhile. */
+  commit<Result>(work: () => Result): Result;
+  /** Sees one state of the store, whatever others write meanwhile. */
+  look<Result>(work: () => Result): Result;
+  run(id: string): RunRow | undefined;
+  /** Newest first. */
+  runs(options: { readonly limit?: number; readonly status?: JournalStatus }): readonly RunRow[];
+  idsWith(beginning: string): readonly string[];
+  /** Adds the run, or replaces what is kept of it. */
+  putRun(row: RunRow): void;
+  /** Nothing is changed and it gives false when the run is not owned under the token. */
+  noteProgress(id: string, progress: RunProgress & LeaseSign): boolean;
+  /** The same for a sign of life alone. */
+  noteSeen(id: string, sign: LeaseSign): boolean;
+  removeRun(id: string): void;
+  /** JSON. */
+  input(id: string): string;
+  /** Once for a run: it may be long, and is not written again with every commit. */
+  putInput(id: string, input: string): void;
+  /** Gives back what removed runs took; outside `commit`. */
+  reclaim(): void;
+  step(id: string, key: string): StepRow | undefined;
+  /** In the order of their starts. */
+  steps(id: string): readonly StepRow[];
+  putStep(id: string, row: StepRow): void;
+  /** JSON lists, each what came in one commit, oldest first. */
+  events(id: string): readonly string[];
+  addEvents(id: string, events: string): void;
+  files(id: string): readonly FileRow[];
+  addFile(id: string, row: FileRow): void;
+  close(): void;
+}

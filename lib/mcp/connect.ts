@@ -1,0 +1,172 @@
+// A connection to one MCP server, on the AI SDK's client. It loads the SDK, so it is itself loaded when the first server is used.
+import { linkedSignal } from "../core/linked_signal.ts";
+import {
+  type CallToolResult,
+  createMCPClient,
+  type ListToolsResult,
+  type MCPClient,
+  MCPClientError,
+} from "@ai-sdk/mcp";
+import type { McpServer } from "../core/mcp_server.ts";
+import { ServerLine, type ServerLineOptions } from "./server_line.ts";
+import type { OnProgress } from "./stdio_transport.ts";
+
+/** A tool as its server describes it. */
+export type McpTool = ListToolsResult["tools"][number];
+
+/** A server that answers. */
+export interface McpConnection {
+  readonly name: string;
+  /** Such as `2025-11-25`. */
+  readonly protocolVersion: string;
+  readonly tools: readonly McpTool[];
+  /** Calls a tool. @throws {Error} that names the server, when it does not answer; the signal's reason after an abort */
+  call(
+    tool: string,
+    input: Readonly<Record<string, unknown>>,
+    options: McpCallOptions,
+  ): Promise<CallToolResult>;
+  /** Ends the connection, and the server on stdio with all that it started. */
+  close(): Promise<void>;
+}
+
+/** How a tool is called. */
+export interface McpCallOptions {
+  readonly signal: AbortSignal;
+  /** Servers over HTTP do not tell it. */
+  readonly onProgress?: OnProgress;
+}
+
+/** What a connection is made with. */
+export interface ConnectMcpOptions extends Omit<ServerLineOptions, "discovers"> {
+  readonly signal?: AbortSignal;
+  /** For the start, the handshake and the list of tools together. Default 10,000. */
+  readonly timeoutMs?: number;
+}
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+/** A list that never ends is ended. */
+const MAX_TOOLS = 10_000;
+/** The server knows the protocol of today, and not the old one that was asked for, or the other way round. */
+const UNSUPPORTED_VERSION = -32022;
+const METHOD_NOT_FOUND = -32601;
+
+/**
+ * Starts or reaches a server, agrees on a version of the protocol and lists its tools. What it speaks is found out: a server on stdio is
+ * asked in the way of 2025 first, since older ones may not answer anything else; one over HTTP in today's way first.
+ *
+ * @throws {Error} that names the server and says why; it has been ended by then
+ */
+export async function connectMcp(server: McpServer, options: ConnectMcpOptions): Promise<McpConnection> {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const limit = new AbortController();
+  const timer = setTimeout(
+    () => limit.abort(new Error(`it did not answer within ${timeoutMs / 1000} s`)),
+    timeoutMs,
+  );
+  using linked = linkedSignal([options.signal, limit.signal]);
+  const { signal } = linked;
+  const isHttp = server.endpoint.kind === "http";
+  try {
+    return await attempt(server, { ...options, signal, discovers: isHttp }).catch((error: unknown) => {
+      if (signal.aborted || !isWrongVersion(error, isHttp)) throw error;
+      return attempt(server, { ...options, signal, discovers: !isHttp });
+    });
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function isWrongVersion(error: unknown, isHttp: boolean): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = MCPClientError.isInstance(cause) ? cause.code : undefined;
+  return code === UNSUPPORTED_VERSION || (!isHttp && code === METHOD_NOT_FOUND);
+}
+
+interface Attempt extends ConnectMcpOptions, ServerLineOptions {
+  readonly signal: AbortSignal;
+}
+
+async function attempt(server: McpServer, options: Attempt): Promise<McpConnection> {
+  const line = new ServerLine(server, options);
+  try {
+    const client = await createMCPClient({
+      transport: line.transport,
+      clientName: "orrery",
+      protocolVersionDiscovery: options.discovers,
+      initializationOptions: { signal: options.signal },
+      onUncaughtError: () => {}, // what matters of it fails a request too
+    });
+    line.client = client;
+    const tools = await listTools(client, options.signal);
+    return new Connected(line, { client, tools });
+  } catch (error) {
+    // A server that ended by itself may say why, if it is given the time to.
+    const problem = await line.problemOf(options.signal.aborted ? options.signal.reason : error);
+    await line.end({ now: true });
+    throw problem;
+  }
+}
+
+async function listTools(client: MCPClient, signal: AbortSignal): Promise<readonly McpTool[]> {
+  if (client.initializeResult.capabilities.tools === undefined) return [];
+  const tools: McpTool[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.listTools({
+      options: { signal },
+      ...(cursor !== undefined && { params: { cursor } }),
+    });
+    tools.push(...page.tools);
+    if (tools.length > MAX_TOOLS) throw new Error(`it has more than ${MAX_TOOLS} tools`);
+    if (page.nextCursor !== undefined && page.nextCursor === cursor) {
+      throw new Error("its list of tools goes round in a circle");
+    }
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return tools;
+}
+
+class Connected implements McpConnection {
+  readonly name: string;
+  readonly protocolVersion: string;
+  readonly tools: readonly McpTool[];
+  readonly #line: ServerLine;
+  readonly #client: MCPClient;
+  #closing: Promise<void> | undefined;
+
+  constructor(
+    line: ServerLine,
+    { client, tools }: { readonly client: MCPClient; readonly tools: readonly McpTool[] },
+  ) {
+    this.name = line.server.name;
+    this.protocolVersion = client.initializeResult.protocolVersion;
+    this.tools = tools;
+    this.#line = line;
+    this.#client = client;
+  }
+
+  async call(
+    tool: string,
+    input: Readonly<Record<string, unknown>>,
+    { signal, onProgress }: McpCallOptions,
+  ): Promise<CallToolResult> {
+    signal.throwIfAborted();
+    if (this.#closing !== undefined) throw new Error(`MCP server ${JSON.stringify(this.name)}: it was ended`);
+    const given = { ...input };
+    if (onProgress !== undefined) this.#line.stdio?.follow(given, onProgress);
+    try {
+      return await this.#client.callTool({ name: tool, arguments: given, options: { signal } });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw await this.#line.problemOf(error);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#closing ??= this.#line.end();
+  }
+}

@@ -1,0 +1,207 @@
+// Everything between the AI SDK and the network. The SDK knows a placeholder instead of the key, so no error, log or dump of
+// its can hold it; the key is put in here, on its way out. What is no stream of events never reaches the SDK, which would only
+// say that its parser failed.
+
+import type { Clock } from "../core/clock.ts";
+import { ModelError, type ModelErrorCode } from "../core/model.ts";
+import { PermissionRefused } from "../core/permission.ts";
+import type { FetchFunction } from "./fetch_function.ts";
+import { codeOf } from "./problem_words.ts";
+import type { ProviderProblem } from "./provider_problem.ts";
+import { mergeDeltas } from "./merge_deltas.ts";
+import { networkReason } from "./network_reason.ts";
+import { retryAfterMs } from "./retry_after.ts";
+import { saidBy } from "./said_by.ts";
+import { type Silence, SilenceWatch } from "./silence_watch.ts";
+
+/** What the SDK takes for a key. */
+export const KEY_PLACEHOLDER = "orrery-puts-the-key-here";
+
+/** What a request needs besides what the SDK says. */
+export interface ProviderFetchOptions {
+  readonly fetch: FetchFunction;
+  readonly clock: Clock;
+  readonly silence: Silence;
+  /** Put where the SDK has the placeholder. */
+  readonly key: string | undefined;
+  /** Added to every request. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly problem: ProviderProblem;
+}
+
+/** The connection broke while the answer came; the message says why. */
+export class BrokenAnswer extends Error {
+  override readonly name = "BrokenAnswer";
+}
+
+/** A `fetch` for the SDK: sends the key, watches the time, and throws a {@linkcode ModelError} for all that is no answer. */
+export function providerFetch(options: ProviderFetchOptions): FetchFunction {
+  return (input, init) => new Exchange(options, init?.signal ?? undefined).run(input, init ?? {});
+}
+
+/** One request and its answer. */
+class Exchange {
+  readonly #options: ProviderFetchOptions;
+  readonly #caller: AbortSignal | undefined;
+  readonly #stop = new AbortController();
+  readonly #watch: SilenceWatch;
+  readonly #late = Promise.withResolvers<never>();
+  #body: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
+
+  constructor(options: ProviderFetchOptions, caller: AbortSignal | undefined) {
+    this.#options = options;
+    this.#caller = caller;
+    this.#watch = new SilenceWatch(options.clock, { silence: options.silence, onLate: () => this.#onLate() });
+    this.#late.promise.catch(() => undefined); // it may come when nobody waits for it
+    caller?.addEventListener("abort", () => this.#abort(), { once: true });
+  }
+
+  async run(input: RequestInfo | URL, init: RequestInit): Promise<Response> {
+    this.#caller?.throwIfAborted();
+    const { signal } = this.#stop;
+    this.#watch.begin(this.#options.silence.firstByteMs);
+    try {
+      const answer = this.#answer(input, { ...init, headers: this.#headers(init.headers), signal });
+      answer.catch(() => undefined); // when the time is over first
+      return await Promise.race([answer, this.#late.promise]);
+    } catch (error) {
+      this.#watch.end();
+      this.#stop.abort();
+      this.#caller?.throwIfAborted();
+      throw this.#problem(error);
+    }
+  }
+
+  #headers(written: HeadersInit | undefined): Headers {
+    const { key, headers } = this.#options;
+    const all = new Headers(written);
+    for (const [name, value] of Object.entries(headers)) all.set(name, value);
+    for (const [name, value] of all) {
+      if (value.includes(KEY_PLACEHOLDER)) all.set(name, value.replaceAll(KEY_PLACEHOLDER, key ?? ""));
+    }
+    return all;
+  }
+
+  async #answer(input: RequestInfo | URL, init: RequestInit): Promise<Response> {
+    const response = await this.#options.fetch(input, init);
+    if (!response.ok) throw await this.#refusal(response);
+    const reader = response.body?.getReader();
+    const first = await reader?.read();
+    if (reader === undefined || first === undefined || first.done) {
+      throw this.#options.problem.error("the connection was closed before an answer came", {
+        code: "network",
+      });
+    }
+    if (isOther(first.value)) throw await this.#noStream(reader, first.value);
+    this.#watch.pause();
+    return new Response(mergeDeltas(this.#rest(reader, first.value)), { headers: response.headers });
+  }
+
+  #rest(reader: Reader, first: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+    return new ReadableStream({
+      start: (controller) => {
+        this.#body = controller;
+        controller.enqueue(first);
+      },
+      pull: (controller) => this.#pull(reader, controller),
+      cancel: async (reason) => {
+        this.#watch.end();
+        await reader.cancel(reason);
+      },
+    });
+  }
+
+  async #pull(
+    reader: Reader,
+    controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>,
+  ): Promise<void> {
+    this.#watch.begin(this.#options.silence.betweenMs);
+    try {
+      const { done, value } = await reader.read();
+      this.#watch.pause();
+      if (!done) return controller.enqueue(value);
+      this.#watch.end();
+      controller.close();
+    } catch (error) {
+      this.#watch.end();
+      const isAborted = this.#caller?.aborted ?? false;
+      controller.error(isAborted ? this.#caller?.reason : new BrokenAnswer(networkReason(error)));
+    }
+  }
+
+  #abort(): void {
+    this.#watch.end();
+    this.#stop.abort(this.#caller?.reason);
+  }
+
+  #onLate(): void {
+    const { problem, silence } = this.#options;
+    const { ms, what } = this.#body === undefined
+      ? { ms: silence.firstByteMs, what: "no answer came" }
+      : { ms: silence.betweenMs, what: "the answer stopped: nothing more came" };
+    const error = problem.error(`${what} for ${ms / 1000} s`, { code: "timeout" });
+    this.#late.reject(error);
+    this.#body?.error(error);
+    this.#stop.abort(error);
+  }
+
+  async #refusal(response: Response): Promise<ModelError> {
+    const says = saidBy(await textOf(response.body?.getReader()), this.#options.problem);
+    const { status } = response;
+    const code = codeOf(status, says);
+    const waits = retryAfterMs(response.headers);
+    return this.#options.problem.error(`${WORDS[code] ?? "the request was refused"} (${status}: ${says})`, {
+      code,
+      status,
+      retryAfterMs: waits,
+    });
+  }
+
+  async #noStream(reader: Reader, first: Uint8Array<ArrayBuffer>): Promise<ModelError> {
+    const says = saidBy(await textOf(reader, first), this.#options.problem);
+    return this.#options.problem.error(`it answered with something that is no stream of events: ${says}`, {
+      code: "answer",
+    });
+  }
+
+  #problem(error: unknown): Error {
+    const { problem } = this.#options;
+    if (error instanceof ModelError) return error;
+    if (error instanceof PermissionRefused) {
+      return problem.error(error.message, { code: "permission", flag: error.flag });
+    }
+    return problem.error(`cannot connect: ${networkReason(error)}`, { code: "network" });
+  }
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
+
+const WORDS: { readonly [code in ModelErrorCode]?: string } = {
+  "auth": "the key was refused",
+  "context": "the messages are too long for this model",
+  "rate-limit": "too many requests, or it is overloaded",
+  "server": "the provider failed",
+};
+
+/** A stream of events begins with neither: this is a page, or JSON. */
+function isOther(bytes: Uint8Array): boolean {
+  const first = bytes.find((byte) => byte > 0x20);
+  return first === 0x3c || first === 0x7b || first === 0x5b;
+}
+
+const MOST_BYTES = 65_536;
+
+/** The text of an answer that will not be used, as far as it says something. */
+async function textOf(reader: Reader | undefined, first?: Uint8Array): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = first === undefined ? "" : decoder.decode(first, { stream: true });
+  try {
+    while (reader !== undefined && text.length < MOST_BYTES) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      text += decoder.decode(value, { stream: true });
+    }
+    await reader?.cancel();
+  } catch { /* what has come is enough */ }
+  return text;
+}

@@ -1,0 +1,84 @@
+import type { Clock } from "../core/clock.ts";
+import {
+  type Model,
+  ModelError,
+  type ModelErrorCode,
+  type ModelPart,
+  type ModelRequest,
+} from "../core/model.ts";
+import { Attempts } from "./attempts.ts";
+
+/** How a failed call is tried again. */
+export interface RetryPolicy {
+  /** How often, unless the request says so. Default 3. */
+  readonly retries?: number;
+  /** Before the first retry. Default 1000. */
+  readonly baseMs?: number;
+  /** From one retry to the next. Default 2. */
+  readonly factor?: number;
+  /** No wait is longer; a provider that asks for more ends the call. Default 60,000. */
+  readonly maxMs?: number;
+}
+
+/** What waits and what deals the jitter: a number from 0 to 1. */
+export interface RetryingOptions extends RetryPolicy {
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+const PASSING: readonly ModelErrorCode[] = ["rate-limit", "server", "network", "timeout"];
+
+/** A model that tries again what may pass, as long as nothing of the answer was shown (turn.md 1). */
+export function retrying(model: Model, options: RetryingOptions): Model {
+  return {
+    ...model,
+    stream: (request) => ({ [Symbol.asyncIterator]: () => attempts(model, { ...options, request }) }),
+  };
+}
+
+type RequestOptions = RetryingOptions & { readonly request: ModelRequest };
+
+function attempts(model: Model, { request, ...options }: RequestOptions): AsyncIterator<ModelPart> {
+  const begin = () => model.stream(request)[Symbol.asyncIterator]();
+  const most = request.retries ?? options.retries ?? 3;
+  let attempt = 0;
+  const after = (error: unknown) => {
+    if (++attempt > most || !(error instanceof ModelError) || !PASSING.includes(error.code)) throw error;
+    const delayMs = delayOf(error, { ...options, attempt });
+    return {
+      part: { type: "retry" as const, attempt, delayMs, error: error.message },
+      async open() {
+        if (delayMs > 0) await sleep(delayMs, { clock: options.clock, signal: request.signal });
+        return begin();
+      },
+    };
+  };
+  return new Attempts(begin(), { after });
+}
+
+function delayOf(error: ModelError, options: RetryingOptions & { readonly attempt: number }): number {
+  const { baseMs = 1000, factor = 2, maxMs = 60_000, random, attempt } = options;
+  const asked = error.retryAfterMs;
+  if (asked === undefined) {
+    return Math.min(maxMs, Math.round(baseMs * factor ** (attempt - 1) * (0.75 + random() / 2)));
+  }
+  if (asked <= maxMs) return asked;
+  const { code, status, message } = error;
+  throw new ModelError(
+    `${message}. It asks to wait ${Math.ceil(asked / 1000)} s, which is longer than the ${
+      maxMs / 1000
+    } s that are waited for`,
+    { code, retryAfterMs: asked, ...(status !== undefined && { status }) },
+  );
+}
+
+async function sleep(
+  ms: number,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal | undefined },
+): Promise<void> {
+  try {
+    await clock.sleep(ms, signal);
+  } catch (cause) {
+    throw new ModelError("The call of the model was aborted", { code: "aborted", cause });
+  }
+}

@@ -1,0 +1,85 @@
+import { ModelError } from "../core/model.ts";
+import { messageOf } from "../core/source_error.ts";
+import { codeOf, codeOfStreamError } from "./problem_words.ts";
+import { BrokenAnswer } from "./provider_fetch.ts";
+import type { ProviderProblem } from "./provider_problem.ts";
+import { shortened } from "./said_by.ts";
+
+/** What is known of the answer when it goes wrong. */
+export interface AnswerSoFar {
+  readonly problem: ProviderProblem;
+  /** How much of it had come. */
+  readonly characters: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Turns whatever the AI SDK throws, or tells as an error in its stream, into a model error. The SDK's own error is dropped: it holds the request. */
+export function sdkProblem(error: unknown, so: AnswerSoFar): ModelError {
+  const { problem, signal } = so;
+  if (signal?.aborted) {
+    return new ModelError("The call of the model was aborted", { code: "aborted", cause: signal.reason });
+  }
+  const inner = chainOf(error).find((each) => each instanceof ModelError || each instanceof BrokenAnswer);
+  if (inner instanceof ModelError) return inner;
+  if (inner instanceof BrokenAnswer) return brokenOff(so, inner.message);
+  const says = shortened(messageOf(saysOf(error)), problem);
+  const name = error instanceof Error ? error.name : "";
+  if (says === "Response stream ended without a finish reason.") return brokenOff(so);
+  const status = numberOf(error, "statusCode");
+  if (status !== undefined && status >= 400) {
+    return problem.error(`${FAILED} (${status}: ${says})`, { code: codeOf(status, says), status });
+  }
+  if (REQUEST_ERRORS.includes(name)) {
+    return problem.error(`the request cannot be made: ${says}`, { code: "request" });
+  }
+  if (error instanceof Error) {
+    return problem.error(`it sent something that its protocol does not have: ${says}`, { code: "answer" });
+  }
+  const kind = `${textOf(error, "type")} ${textOf(error, "code")}`;
+  return problem.error(`${FAILED} (${says})`, { code: codeOfStreamError(kind, says) });
+}
+
+/** The answer ended before it was whole. */
+export function brokenOff({ problem, characters }: AnswerSoFar, why?: string): ModelError {
+  const reason = why === undefined ? "" : ` (${why})`;
+  return problem.error(`the answer broke off after ${characters} characters${reason}`, { code: "network" });
+}
+
+const FAILED = "the provider ended its answer with an error";
+const REQUEST_ERRORS = [
+  "AI_UnsupportedFunctionalityError",
+  "AI_InvalidPromptError",
+  "AI_InvalidArgumentError",
+];
+
+function chainOf(error: unknown): readonly unknown[] {
+  const chain: unknown[] = [];
+  for (let here = error; here !== undefined && !chain.includes(here);) {
+    chain.push(here);
+    here = here instanceof Error ? here.cause : undefined;
+  }
+  return chain;
+}
+
+/** The innermost text of an error: providers put it into `error` or `response.error`. */
+function saysOf(error: unknown): unknown {
+  if (error instanceof Error || typeof error !== "object" || error === null) return error;
+  if ("message" in error && typeof error.message === "string") return error.message;
+  if ("error" in error) return saysOf(error.error);
+  if ("response" in error) return saysOf(error.response);
+  return JSON.stringify(error);
+}
+
+function numberOf(error: unknown, key: string): number | undefined {
+  const value = fieldOf(error, key);
+  return typeof value === "number" ? value : undefined;
+}
+
+function textOf(error: unknown, key: string): string {
+  const value = fieldOf(error, key) ?? fieldOf(fieldOf(error, "error"), key);
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
+}
+
+function fieldOf(value: unknown, key: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
+}

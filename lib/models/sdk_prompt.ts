@@ -1,0 +1,126 @@
+import type {
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  SharedV4ProviderOptions,
+} from "@ai-sdk/provider";
+import { isJsonObject, type Json } from "../core/json.ts";
+import type { ContentPart, Message, Reasoning, ToolCall } from "../core/message.ts";
+
+/** What a provider wants of a prompt. */
+export interface PromptStyle {
+  /** Instructions stand at the beginning only: later ones become messages of the user. */
+  readonly systemFirst: boolean;
+  /** The name under which its metadata is kept; thinking of another provider is left out. */
+  readonly metadataName: string;
+}
+
+type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number];
+type UserPart = Extract<LanguageModelV4Message, { role: "user" }>["content"][number];
+type ToolPart = Extract<LanguageModelV4Message, { role: "tool" }>["content"][number];
+
+/** The messages as the AI SDK wants them: tool results that follow each other are one message, empty messages none. */
+export function sdkPrompt(messages: readonly Message[], style: PromptStyle): LanguageModelV4Prompt {
+  const prompt: LanguageModelV4Prompt = [];
+  for (const message of messages) {
+    const last = prompt.at(-1);
+    if (message.role === "tool" && last?.role === "tool") last.content.push(toolPart(message));
+    else {prompt.push(...converted(message, {
+        style,
+        isFirst: prompt.every(({ role }) => role === "system"),
+      }));}
+  }
+  return prompt;
+}
+
+function converted(
+  message: Message,
+  { style, isFirst }: { readonly style: PromptStyle; readonly isFirst: boolean },
+): readonly LanguageModelV4Message[] {
+  switch (message.role) {
+    case "system":
+      if (message.content === "") return [];
+      return style.systemFirst && !isFirst
+        ? [{ role: "user", content: userParts(message.content) }]
+        : [{ role: "system", content: message.content }];
+    case "user": {
+      const content = userParts(message.content);
+      return content.length === 0 ? [] : [{ role: "user", content }];
+    }
+    case "assistant": {
+      const content = assistantParts(message, style);
+      return content.length === 0 ? [] : [{ role: "assistant", content }];
+    }
+    case "tool":
+      return [{ role: "tool", content: [toolPart(message)] }];
+    default:
+      return message satisfies never;
+  }
+}
+
+function userParts(content: string | readonly ContentPart[]): UserPart[] {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  return content.map((part) =>
+    part.type === "text" ? { type: "text", text: part.text } : {
+      type: "file",
+      mediaType: part.mediaType,
+      data: { type: "data", data: part.data },
+      ...(part.name !== undefined && { filename: part.name }),
+    }
+  );
+}
+
+function assistantParts(
+  { content, calls = [], reasoning = [] }: Extract<Message, { role: "assistant" }>,
+  style: PromptStyle,
+): AssistantPart[] {
+  return [
+    ...reasoning.filter((each) => isOwn(each, style)).map(reasoningPart),
+    ...(content === "" ? [] : [{ type: "text" as const, text: content }]),
+    ...calls.map(callPart),
+  ];
+}
+
+function isOwn({ metadata }: Reasoning, { metadataName }: PromptStyle): boolean {
+  return metadata === undefined || metadata === null || !isJsonObject(metadata) ||
+    Object.hasOwn(metadata, metadataName);
+}
+
+function reasoningPart({ text, metadata }: Reasoning): AssistantPart {
+  return { type: "reasoning", text, ...providerOptions(metadata) };
+}
+
+function callPart({ id, name, arguments: text, metadata }: ToolCall): AssistantPart {
+  return {
+    type: "tool-call",
+    toolCallId: id,
+    toolName: name,
+    input: inputOf(text),
+    ...providerOptions(metadata),
+  };
+}
+
+/** Providers want an object back; text that is none is given back inside one. */
+function inputOf(text: string): unknown {
+  if (text.trim() === "") return {};
+  try {
+    const input: Json = JSON.parse(text);
+    return input !== null && isJsonObject(input) ? input : { value: input };
+  } catch {
+    return { "not JSON": text };
+  }
+}
+
+function toolPart({ id, name, content }: Extract<Message, { role: "tool" }>): ToolPart {
+  return {
+    type: "tool-result",
+    toolCallId: id,
+    toolName: name,
+    output: { type: "text", value: content },
+  };
+}
+
+function providerOptions(metadata: Json | undefined): { readonly providerOptions?: SharedV4ProviderOptions } {
+  if (metadata === undefined || metadata === null || !isJsonObject(metadata)) return {};
+  // What the SDK gave as metadata, unchanged: it is its own type again.
+  return { providerOptions: metadata as SharedV4ProviderOptions };
+}

@@ -1,0 +1,24 @@
+import { NO_POLICY_FLAGS, PERMISSION_KINDS } from "../policy/policy_flags.ts";
+import type { PolicySettings } from "../policy/policy_flags.ts";
+import type { ProjectFlags } from "./project.ts";
+
+/** What the flags of a command allow a run. */
+export interface RunGrants {
+  readonly settings: PolicySettings;
+  readonly flags: ProjectFlags;
+}
+
+/** Nothing beyond what every run may do. */
+export const NO_GRANTS: RunGrants = {
+  settings: NO_POLICY_FLAGS,
+  flags: { gadget: [], trust: [], "trust-project": false },
+};
+
+/** Whether there is nothing to be kept of them. */
+export function grantsNothing({ settings, flags }: RunGrants): boolean {
+  const hasRules = PERMISSION_KINDS.some((kind) =>
+    [settings.allow[kind], settings.deny[kind]].some(({ all, list }) => all || list.length > 0)
+  );
+  return !hasRules && !settings.allowAll && !flags["trust-project"] &&
+    flags.gadget.length === 0 && flags.trust.length === 0;
+}

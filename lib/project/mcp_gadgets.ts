@@ -1,0 +1,136 @@
+// The gadgets of MCP servers on this machine. Loaded only when a server is configured.
+import type { McpFile } from "../catalog/mcp_config.ts";
+import { mcpServers } from "../catalog/mcp_servers.ts";
+import type { ServerGadgets } from "../catalog/server_gadgets.ts";
+import type { BrokenMcpServer, McpServer } from "../core/mcp_server.ts";
+import { join } from "../core/path.ts";
+import type { PermissionKind, PermissionRequest } from "../core/permission.ts";
+import { PermissionRefused } from "../core/permission.ts";
+import type { PipeOptions } from "../core/pipes.ts";
+import type { Secrets } from "../core/secrets.ts";
+import type { User } from "../core/world.ts";
+import { hostEnv } from "../host/env.ts";
+import { hostFiles } from "../host/files.ts";
+import { realPath, stateFolder } from "../host/paths.ts";
+import { hostPipes } from "../host/pipe_process.ts";
+import { hostStreamFetch } from "../host/stream_fetch.ts";
+import { mcpEntries, type ServerReach } from "../mcp/entries.ts";
+import { createPolicy } from "../policy/policy.ts";
+import type { PolicySettings } from "../policy/policy_flags.ts";
+
+/** What the servers are opened with. */
+export interface McpGadgetsOptions {
+  /** The project root: real and absolute. */
+  readonly root: string;
+  readonly cwd: string;
+  /** The flags of the run: what they deny holds for a granted server too. */
+  readonly settings: PolicySettings;
+  readonly user: User;
+  readonly notice: (text: string) => void;
+  readonly log?: (server: string, line: string) => void;
+  readonly signal?: AbortSignal;
+  /** Told the variables that servers are given. */
+  readonly secrets?: Pick<Secrets, "add">;
+}
+
+/** Variables that hide nothing: masking their values would only make texts hard to read. */
+const PUBLIC_VARIABLES: readonly string[] = [
+  "PATH",
+  "HOME",
+  "LANG",
+  "TERM",
+  "PWD",
+  "USER",
+  "SHELL",
+  "TMPDIR",
+];
+
+/** The servers of these files, as the catalogue opens them. */
+export async function mcpGadgets(
+  files: readonly McpFile[],
+  options: McpGadgetsOptions,
+): Promise<ServerGadgets> {
+  const { root, user, notice, log, signal } = options;
+  const servers = await mcpServers(files, { variable: (name) => maybeVariable(name, options), notice });
+  servers.forEach((server) => keepSecret(server, options));
+  const folder = stateFolder();
+  return {
+    names: servers.map(({ name }) => name),
+    open: ({ taken, isTrusted }) =>
+      mcpEntries(servers, {
+        root,
+        user,
+        taken,
+        isTrusted,
+        onNotice: notice,
+        reach: (server) => reachOf(server, options),
+        ...(folder !== undefined && { state: hostFiles({ root: folder, mode: 0o600 }) }),
+        ...(log && { onLog: log }),
+        ...(signal && { signal }),
+      }),
+  };
+}
+
+const SECRET_NAME = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i;
+/** Headers that say nothing secret. */
+const OPEN_HEADERS = /^(?:accept|content-type|user-agent)$/i;
+
+/** What stands in the file itself. */
+function keepSecret(server: McpServer | BrokenMcpServer, { secrets }: McpGadgetsOptions): void {
+  if (secrets === undefined || "problem" in server) return;
+  const { endpoint } = server;
+  const given = endpoint.kind === "http"
+    ? Object.entries(endpoint.headers).filter(([name]) => !OPEN_HEADERS.test(name))
+    : Object.entries(endpoint.env).filter(([name]) => SECRET_NAME.test(name));
+  for (const [name, value] of given) {
+    secrets.add(name, value);
+    secrets.add(name, value.replace(/^(?:Bearer|Basic|Token)\s+/i, ""));
+  }
+}
+
+/** A variable that a server is given: it is named in what the user allows, and `--deny-env` holds. */
+function maybeVariable(name: string, options: McpGadgetsOptions): string | undefined {
+  try {
+    checkWith(options, { kind: "env", value: name }, name);
+    const value = hostEnv(name);
+    if (value !== undefined && !PUBLIC_VARIABLES.includes(name)) options.secrets?.add(name, value);
+    return value;
+  } catch (error) {
+    if (error instanceof PermissionRefused) return undefined;
+    throw error;
+  }
+}
+
+function reachOf({ endpoint }: McpServer, options: McpGadgetsOptions): ServerReach {
+  const pipes = hostPipes();
+  const target = endpoint.kind === "http" ? hostPort(new URL(endpoint.url)) : "";
+  return {
+    pipes: {
+      start(command: string, how: PipeOptions) {
+        const program = command.includes("/") && !command.startsWith("/")
+          ? join(options.root, command)
+          : command;
+        checkWith(options, { kind: "run", value: program }, program);
+        if (program.includes("/")) checkWith(options, { kind: "run", value: realPath(program) }, program);
+        return pipes.start(program, how);
+      },
+    },
+    fetch: hostStreamFetch({ check: (request) => checkWith(options, request, target) }),
+  };
+}
+
+function hostPort(url: URL): string {
+  return `${url.hostname}:${url.port === "" ? (url.protocol === "https:" ? 443 : 80) : url.port}`;
+}
+
+/** Asks the policy of the flags with one thing more allowed, which the grant of the server names. @throws {PermissionRefused} */
+function checkWith(
+  { root, cwd, settings }: McpGadgetsOptions,
+  request: PermissionRequest,
+  allowed: string,
+): void {
+  const kind: PermissionKind = request.kind;
+  const rule = settings.allow[kind];
+  const allow = { ...settings.allow, [kind]: { ...rule, list: [...rule.list, allowed] } };
+  createPolicy({ ...settings, allow }, { root, cwd, realPath }).check(request);
+}

@@ -1,0 +1,174 @@
+// What is kept of a run: its steps in the journal of the project, and a record where one is wanted. Loaded while the file of the run
+// is being read, since it is on the way to the first call.
+
+import type { Config } from "../catalog/config.ts";
+import type { Journal, JournalStatus, RunJournal, RunStart } from "../core/journal.ts";
+import type { RunStatus } from "../core/event.ts";
+import { resolve } from "../core/path.ts";
+import type { Recorder } from "../core/record.ts";
+import type { Secrets } from "../core/secrets.ts";
+import { openJournal } from "./open_journal.ts";
+import { PROVIDER_KINDS } from "../models/provider_kinds.ts";
+import { hostEnv } from "../host/env.ts";
+import { grantsNothing } from "./grants.ts";
+import type { RunGrants } from "./grants.ts";
+
+/** Where a run belongs and what it was allowed. */
+export interface RunPlace {
+  readonly root: string;
+  readonly cwd: string;
+  readonly config: Config;
+  readonly grants: RunGrants;
+  /** What its servers are given. */
+  readonly found?: readonly FoundSecret[];
+}
+
+/** A value that nobody is to see. */
+export interface FoundSecret {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What is to be kept. */
+export interface KeepFlags {
+  readonly ephemeral: boolean;
+  readonly record: string | undefined;
+}
+
+/** A run as its engine takes it, and what is left to do at its end. */
+export interface KeptRun {
+  /** For the engine: `journal`, `secrets` and `recorder`, as far as they are there. */
+  readonly options: {
+    readonly journal?: RunJournal;
+    readonly secrets?: Secrets;
+    readonly recorder?: Recorder;
+  };
+  /** Its id when it can be resumed, from its beginning on. */
+  readonly id: string | undefined;
+  /** Where the record is until it is whole. */
+  readonly partialRecord: string | undefined;
+  /** Gives how the run that ended so is kept, undefined when it is not. The record takes its place. @throws {FileError} for the record */
+  close(status: RunStatus): Promise<JournalStatus | undefined>;
+}
+
+/** Begins to keep a new run. @throws {JournalError} when the journal cannot be written, {FileError} for the record */
+export async function createRun(start: RunStart, place: RunPlace, flags: KeepFlags): Promise<KeptRun> {
+  const secrets = await maybeSecrets(place);
+  const journal = await newJournal({ place, flags, secrets });
+  if (journal === undefined) return keptRun({ secrets });
+  const run = journal.create(start, { isDeferred: true });
+  const isGranted = !flags.ephemeral && !grantsNothing(place.grants);
+  if (isGranted) await (await loadGrants()).keepGrants(run.id, place.grants, place);
+  const record = flags.record === undefined
+    ? {}
+    : await startRecord({ ...start, id: run.id }, { file: flags.record, cwd: place.cwd, secrets });
+  return keptRun({ secrets, journal, run, isGranted, isLasting: !flags.ephemeral, ...record });
+}
+
+const loadGrants = (): Promise<typeof import("./run_grants.ts")> => import("./run_grants.ts" as string);
+
+/** What keeps secrets out is loaded where there are any. */
+async function maybeSecrets({ config, grants, found = [] }: RunPlace): Promise<Secrets | undefined> {
+  const { allowAll, allow } = grants.settings;
+  const isSet = (name: string) => hostEnv(name) !== undefined;
+  const hasKeys = Object.values(PROVIDER_KINDS).some(({ keyVariables }) => keyVariables.some(isSet));
+  const hasSettings = [config.models.providers ?? {}, config.mcpServers, config.project.parts].some((part) =>
+    Object.keys(part).length > 0
+  );
+  if (
+    found.length === 0 && !hasKeys && !hasSettings && !allowAll && !allow.env.all &&
+    allow.env.list.length === 0
+  ) {
+    return undefined;
+  }
+  const { runSecrets }: typeof import("./run_secrets.ts") = await import("./run_secrets.ts" as string);
+  const secrets = runSecrets({ config, settings: grants.settings });
+  for (const { name, value } of found) secrets.add(name, value);
+  return secrets;
+}
+
+/** Goes on with a run that this process has taken over. */
+export function continueRun(
+  run: RunJournal,
+  options: { readonly journal: Journal; readonly secrets: Secrets },
+): KeptRun {
+  return keptRun({ ...options, run, isGranted: true, isLasting: true });
+}
+
+/** Without a journal nobody could know a record's run by its id. */
+async function newJournal(
+  { place, flags, secrets }: {
+    readonly place: RunPlace;
+    readonly flags: KeepFlags;
+    readonly secrets: Secrets | undefined;
+  },
+): Promise<Journal | undefined> {
+  const masking = secrets === undefined ? {} : { secrets };
+  if (!flags.ephemeral) return openJournal(place.root, masking);
+  if (flags.record === undefined) return undefined;
+  const { memoryJournal }: typeof import("../journal/memory_journal.ts") = await import(
+    "../journal/memory_journal.ts" as string
+  );
+  return memoryJournal(masking);
+}
+
+interface Record {
+  readonly recorder: Recorder;
+  readonly file: { readonly partialPath: string; finish(): void };
+}
+
+async function startRecord(
+  start: RunStart & { readonly id: string },
+  { file, cwd, secrets }: {
+    readonly file: string;
+    readonly cwd: string;
+    readonly secrets: Secrets | undefined;
+  },
+): Promise<Record> {
+  const { fileRecorder }: typeof import("../journal/record_file.ts") = await import(
+    "../journal/record_file.ts" as string
+  );
+  const { growingFile }: typeof import("../host/growing_file.ts") = await import(
+    "../host/growing_file.ts" as string
+  );
+  const growing = growingFile(resolve(cwd, file), file);
+  const recorder = fileRecorder((line) => growing.write(line), secrets === undefined ? {} : { secrets });
+  recorder.write({ type: "run", version: 1, ...start });
+  return { recorder, file: growing };
+}
+
+function keptRun(
+  { secrets, journal, run, isGranted = false, isLasting = false, recorder, file }: {
+    readonly secrets: Secrets | undefined;
+    readonly journal?: Journal;
+    readonly run?: RunJournal;
+    /** Something may be kept of what it was allowed. */
+    readonly isGranted?: boolean;
+    readonly isLasting?: boolean;
+  } & Partial<Record>,
+): KeptRun {
+  /** A run that ended well needs no look; one that did not may be kept otherwise than it ended. */
+  const statusOf = (ended: RunStatus): JournalStatus | undefined =>
+    !isLasting || run === undefined
+      ? undefined
+      : ended === "done" && run.run.kind !== "chat"
+      ? ended
+      : journal?.read(run.id).summary.status;
+  return {
+    options: {
+      ...(secrets === undefined ? {} : { secrets }),
+      ...(run === undefined ? {} : { journal: run }),
+      ...(recorder === undefined ? {} : { recorder }),
+    },
+    id: isLasting ? run?.id : undefined,
+    partialRecord: file?.partialPath,
+    async close(ended) {
+      const status = statusOf(ended);
+      journal?.[Symbol.dispose]();
+      const isOver = status === "done" || status === "failed";
+      if (isOver && isGranted && run !== undefined) (await loadGrants()).dropGrants(run.id);
+      file?.finish();
+      return status;
+    },
+  };
+}

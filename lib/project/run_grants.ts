@@ -1,0 +1,130 @@
+// What the user allowed a run is kept for its resume among the user's own files, never in the journal: a database that came with a
+// repository must not grant anything.
+
+import { isJsonObject, toJson } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
+import { join, resolve } from "../core/path.ts";
+import type { PermissionKind } from "../core/permission.ts";
+import { FileError } from "../core/world.ts";
+import { hostFiles } from "../host/files.ts";
+import { stateFolder } from "../host/paths.ts";
+import { removeFile } from "../host/remove_file.ts";
+import type { PolicySettings } from "../policy/policy_flags.ts";
+import { grantsNothing, NO_GRANTS } from "./grants.ts";
+import type { RunGrants } from "./grants.ts";
+
+/** Keeps what a run of the project in `root` was allowed; paths are kept as absolute ones. Nothing is written when that is nothing. */
+export async function keepGrants(
+  id: string,
+  grants: RunGrants,
+  place: { readonly root: string; readonly cwd: string },
+): Promise<void> {
+  const folder = stateFolder();
+  if (folder === undefined || grantsNothing(grants)) return;
+  const kept = { root: place.root, ...absoluteGrants(grants, place.cwd) };
+  await hostFiles({ root: folder, mode: 0o600 }).writeText(fileOf(id), `${JSON.stringify(kept)}\n`);
+}
+
+/** What the run of that project was allowed. */
+export async function keptGrants(id: string, { root }: { readonly root: string }): Promise<RunGrants> {
+  const folder = stateFolder();
+  if (folder === undefined) return NO_GRANTS;
+  try {
+    const kept: Json = JSON.parse(await hostFiles({ root: folder }).readText(fileOf(id)));
+    return isJsonObject(kept) && kept.root === root ? grantsFrom(kept) : NO_GRANTS;
+  } catch (error) {
+    if (error instanceof FileError || error instanceof SyntaxError) return NO_GRANTS;
+    throw error;
+  }
+}
+
+/** Forgets what a run was allowed. */
+export function dropGrants(id: string): void {
+  const folder = stateFolder();
+  if (folder !== undefined) removeFile(join(folder, fileOf(id)));
+}
+
+/** Both together; what one of them denies stays denied. */
+export function addedGrants(a: RunGrants, b: RunGrants): RunGrants {
+  const rules = (verb: "allow" | "deny") =>
+    ruleMap((kind) => {
+      const [first, second] = [a.settings[verb][kind], b.settings[verb][kind]];
+      return { all: first.all || second.all, list: [...first.list, ...second.list] };
+    });
+  return {
+    settings: {
+      allowAll: a.settings.allowAll || b.settings.allowAll,
+      allow: rules("allow"),
+      deny: rules("deny"),
+    },
+    flags: {
+      gadget: [...new Set([...a.flags.gadget, ...b.flags.gadget])],
+      trust: [...new Set([...a.flags.trust, ...b.flags.trust])],
+      "trust-project": a.flags["trust-project"] || b.flags["trust-project"],
+    },
+  };
+}
+
+function fileOf(id: string): string {
+  return join("run-grants", `${encodeURIComponent(id)}.json`);
+}
+
+type Rules = PolicySettings["allow"];
+
+function ruleMap(ruleOf: (kind: PermissionKind) => Rules[PermissionKind]): Rules {
+  return {
+    read: ruleOf("read"),
+    write: ruleOf("write"),
+    net: ruleOf("net"),
+    run: ruleOf("run"),
+    env: ruleOf("env"),
+    sys: ruleOf("sys"),
+  };
+}
+
+/** The run may be resumed from another folder. */
+function absoluteGrants({ settings, flags }: RunGrants, cwd: string): RunGrants {
+  const withSlash = (word: string) => word.includes("/") ? resolve(cwd, word) : word;
+  const rules = (verb: "allow" | "deny") =>
+    ruleMap((kind) => {
+      const { all, list } = settings[verb][kind];
+      if (kind === "read" || kind === "write") return { all, list: list.map((path) => resolve(cwd, path)) };
+      return { all, list: kind === "run" ? list.map(withSlash) : list };
+    });
+  return {
+    settings: { allowAll: settings.allowAll, allow: rules("allow"), deny: rules("deny") },
+    flags: {
+      gadget: flags.gadget.map((file) => resolve(cwd, file)),
+      trust: flags.trust.map(withSlash),
+      "trust-project": flags["trust-project"],
+    },
+  };
+}
+
+function grantsFrom(kept: { readonly [name: string]: Json }): RunGrants {
+  const settings = objectAt(kept, "settings");
+  const flags = objectAt(kept, "flags");
+  const rules = (verb: string) =>
+    ruleMap((kind) => {
+      const rule = objectAt(objectAt(settings, verb), kind);
+      return { all: rule.all === true, list: textsAt(rule, "list") };
+    });
+  return {
+    settings: { allowAll: settings.allowAll === true, allow: rules("allow"), deny: rules("deny") },
+    flags: {
+      gadget: textsAt(flags, "gadget"),
+      trust: textsAt(flags, "trust"),
+      "trust-project": flags["trust-project"] === true,
+    },
+  };
+}
+
+function objectAt(value: { readonly [name: string]: Json }, name: string): { readonly [name: string]: Json } {
+  const found = toJson(value[name] ?? null);
+  return isJsonObject(found) ? found : {};
+}
+
+function textsAt(value: { readonly [name: string]: Json }, name: string): readonly string[] {
+  const found = value[name];
+  return Array.isArray(found) ? found.filter((item) => typeof item === "string") : [];
+}

@@ -1,0 +1,103 @@
+import type { RunEvent } from "../core/event.ts";
+import type { RunSummary, StepRecord } from "../core/journal.ts";
+import type { Usage } from "../core/model.ts";
+import { cutToCells } from "./cells.ts";
+import { duration } from "./duration.ts";
+import { printableLine } from "./printable.ts";
+import { usageWords } from "./usage_words.ts";
+
+/** What a journal has of a run. */
+export interface TraceOf {
+  readonly summary: RunSummary;
+  readonly steps: readonly StepRecord[];
+  readonly events: readonly RunEvent[];
+}
+
+const OUTCOME_CELLS = 80;
+
+interface Node {
+  readonly name: string;
+  readonly children: Map<string, Node>;
+  step?: StepRecord;
+}
+
+/** The steps of a run as a tree by the parts of their keys, each with its time, attempts, tokens and the beginning of its outcome. */
+export function traceTree({ summary, steps, events }: TraceOf): string {
+  const root: Node = { name: "", children: new Map() };
+  for (const step of steps) place(root, step);
+  const usages = new Map(
+    events.flatMap((event) => event.type === "usage" ? [[event.step, event] as const] : []),
+  );
+  const lines = [...root.children.values()].flatMap((node) => nodeLines(node, { depth: 0, usages }));
+  return [headLine(summary, events), ...lines].map((line) => `${line}\n`).join("");
+}
+
+function headLine({ id, kind, file, status, owned, usage }: RunSummary, events: readonly RunEvent[]): string {
+  const word = status === "running" && !owned ? "stopped" : status;
+  const tokens = usageWords(usage) === "" ? [] : [usageWords(usage)];
+  const time = duration(events.at(-1)?.at ?? 0);
+  return printableLine(
+    [`${id}  ${kind}${file === undefined ? "" : ` ${file}`}`, word, time, ...tokens].join("  "),
+  );
+}
+
+/** `say[1]/turn[2]/call:a/b` has three parts: the id of a call may hold anything. */
+function place(root: Node, step: StepRecord): void {
+  let here = root;
+  for (const part of partsOf(step.key)) {
+    const next = here.children.get(part) ?? { name: part, children: new Map() };
+    here.children.set(part, next);
+    here = next;
+  }
+  here.step = step;
+}
+
+function partsOf(key: string): readonly string[] {
+  const call = /(?:^|\/)call:/.exec(key);
+  if (call === null) return key.split("/");
+  const at = call.index + (call[0].startsWith("/") ? 1 : 0);
+  return [...key.slice(0, at).split("/").filter((part) => part !== ""), key.slice(at)];
+}
+
+function nodeLines(
+  node: Node,
+  { depth, usages }: { readonly depth: number; readonly usages: ReadonlyMap<string, Usage> },
+): readonly string[] {
+  const indent = "  ".repeat(depth + 1);
+  const { step } = node;
+  const below = [...node.children.values()].flatMap((child) =>
+    nodeLines(child, { depth: depth + 1, usages })
+  );
+  if (step === undefined) return [`${indent}${printableLine(node.name)}`, ...below];
+  const usage = usages.get(step.key);
+  const head = [
+    `${stateWord(step)} ${node.name}`,
+    step.name,
+    ...(step.endedAt === undefined ? [] : [duration(Math.max(0, step.endedAt - step.startedAt))]),
+    ...(step.attempt > 1 ? [`attempt ${step.attempt}`] : []),
+    ...(usage === undefined || usageWords(usage) === "" ? [] : [usageWords(usage)]),
+  ].join("  ");
+  const outcome = outcomeWords(step);
+  return [
+    `${indent}${printableLine(head)}`,
+    ...(outcome === "" ? [] : [`${indent}      ${cutToCells(printableLine(outcome), OUTCOME_CELLS)}`]),
+    ...below,
+  ];
+}
+
+function stateWord({ outcome }: StepRecord): string {
+  if (outcome === undefined) return "?    ";
+  return "ok" in outcome ? "ok   " : "error";
+}
+
+function outcomeWords({ outcome, idempotent, kind }: StepRecord): string {
+  if (outcome === undefined) {
+    return idempotent
+      ? "has not ended"
+      : "its end is not known: orrery resume takes --rerun or --skip with its key";
+  }
+  if ("error" in outcome) return outcome.error.message;
+  const { ok } = outcome;
+  if (kind === "model" && typeof ok === "object" && ok !== null && "text" in ok) return String(ok.text);
+  return typeof ok === "string" ? ok : JSON.stringify(ok);
+}

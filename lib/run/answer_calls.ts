@@ -1,0 +1,187 @@
+// The calls of one answer of a model, whichever way it writes them: blocks in its text, or the provider's own calls. Both come in as
+// they are written and go to one graph.
+
+import type { Json } from "../core/json.ts";
+import type { ToolCall } from "../core/message.ts";
+import { CallParser, treeOf } from "../parse/call_parser.ts";
+import type { CallBlock, CallEvent } from "../parse/call_parser.ts";
+import type { Markers } from "../parse/markers.ts";
+import type { CallGraph, GraphCall } from "./call_graph.ts";
+
+/** A call of an answer. */
+export interface AnswerCall extends GraphCall {
+  /** Its arguments, without a schema where they are text. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** As the graph wants them. */
+  readonly tree: unknown;
+}
+
+/** What takes the calls of an answer as they come. */
+export interface AnswerReader {
+  /** Text of the answer; gives what of it is to be shown. */
+  text(text: string): readonly string[] | Promise<readonly string[]>;
+  /** A call of the provider begins. */
+  open(call: { readonly id: string; readonly name: string }): void;
+  call(call: ToolCall): undefined | Promise<void>;
+  /** The answer has ended; gives what of its text is still to be shown. */
+  end(): readonly string[] | Promise<readonly string[]>;
+}
+
+/** How the calls of an answer are taken. */
+export interface AnswerReaderOptions {
+  readonly graph: CallGraph<AnswerCall>;
+  /** Calls start while the answer is still coming; else when it has ended. */
+  readonly isMidStream: boolean;
+  /** A call is whole and about to start, while the answer is still coming: the length of the text up to it, in UTF-16 units. */
+  readonly onWhole: (textLength: number) => void;
+}
+
+/** No calls: all text is the answer. */
+export const textAlone: AnswerReader = {
+  text: (text) => [text],
+  open: () => undefined,
+  call: () => undefined,
+  end: () => [],
+};
+
+/** Call blocks in the text. It is read line by line: where a call ends has to be known exactly. */
+export class BlockReader implements AnswerReader {
+  readonly #options: AnswerReaderOptions & { readonly markers: Markers };
+  readonly #parser: CallParser;
+  readonly #waiting: AnswerCall[] = [];
+  #length = 0;
+
+  constructor(options: AnswerReaderOptions & { readonly markers: Markers }) {
+    this.#options = options;
+    this.#parser = new CallParser(options);
+  }
+
+  text(text: string): readonly string[] | Promise<readonly string[]> {
+    const shown: string[] = [];
+    return this.#from(text, { at: 0, shown });
+  }
+
+  open(): void {}
+
+  call(): undefined {}
+
+  async end(): Promise<readonly string[]> {
+    const shown: string[] = [];
+    await this.#take(this.#parser.end(), { end: this.#length, shown });
+    for (const call of this.#waiting) await this.#options.graph.add(call);
+    return shown;
+  }
+
+  #from(
+    text: string,
+    place: { at: number; readonly shown: string[] },
+  ): readonly string[] | Promise<readonly string[]> {
+    const { shown } = place;
+    while (place.at < text.length) {
+      const newline = text.indexOf("\n", place.at);
+      const end = newline < 0 ? text.length : newline + 1;
+      const lineStart = this.#length;
+      const events = this.#parser.push(text.slice(place.at, end));
+      this.#length += end - place.at;
+      place.at = end;
+      const waiting = this.#take(events, { end: this.#length, shown, lineStart });
+      if (waiting !== undefined) return waiting.then(() => this.#from(text, place));
+    }
+    return shown;
+  }
+
+  /** A call that the header of the next one ends is whole before that line. */
+  #take(
+    events: readonly CallEvent[],
+    place: { readonly end: number; readonly shown: string[]; readonly lineStart?: number },
+  ): undefined | Promise<void> {
+    const { graph, isMidStream, onWhole } = this.#options;
+    const endsAtHeader = events.some(({ type }) => type === "call-start");
+    let waiting: undefined | Promise<void>;
+    for (const event of events) {
+      if (event.type === "text-delta") place.shown.push(event.text);
+      else if (event.type === "call-start") graph.open(event);
+      else if (event.type === "call-end") {
+        if (isMidStream) onWhole(endsAtHeader ? place.lineStart ?? place.end : place.end);
+        waiting = this.#add(callOf(event.call, this.#options.markers), waiting);
+      }
+    }
+    return waiting;
+  }
+
+  #add(call: AnswerCall, waiting: undefined | Promise<void>): undefined | Promise<void> {
+    if (!this.#options.isMidStream) {
+      this.#waiting.push(call);
+      return waiting;
+    }
+    return waiting === undefined
+      ? this.#options.graph.add(call)
+      : waiting.then(() => this.#options.graph.add(call));
+  }
+}
+
+/** The provider's own calls. */
+export class NativeReader implements AnswerReader {
+  readonly #options: AnswerReaderOptions;
+  readonly #opened = new Set<string>();
+  readonly #waiting: AnswerCall[] = [];
+  #length = 0;
+
+  constructor(options: AnswerReaderOptions) {
+    this.#options = options;
+  }
+
+  text(text: string): readonly string[] {
+    this.#length += text.length;
+    return [text];
+  }
+
+  open({ id, name }: { readonly id: string; readonly name: string }): void {
+    if (this.#opened.has(id)) return;
+    this.#opened.add(id);
+    this.#options.graph.open({ invocationId: id, gadgetName: name, dependencies: [], line: 0 });
+  }
+
+  call(call: ToolCall): undefined | Promise<void> {
+    this.open(call);
+    if (this.#options.isMidStream) this.#options.onWhole(this.#length);
+    const answerCall = nativeCall(call);
+    if (this.#options.isMidStream) return this.#options.graph.add(answerCall);
+    this.#waiting.push(answerCall);
+    return undefined;
+  }
+
+  async end(): Promise<readonly string[]> {
+    for (const call of this.#waiting) await this.#options.graph.add(call);
+    return [];
+  }
+}
+
+function callOf(call: CallBlock, markers: Markers): AnswerCall {
+  return { ...call, tree: treeOf(call, { markers }) };
+}
+
+function nativeCall({ id, name, arguments: text }: ToolCall): AnswerCall {
+  const read = argumentsOf(text);
+  const base = { invocationId: id, gadgetName: name, dependencies: [], line: 0 };
+  return "problem" in read
+    ? { ...base, parameters: {}, tree: {}, parseError: read.problem }
+    : { ...base, parameters: read.value, tree: read.value };
+}
+
+function argumentsOf(
+  text: string,
+): { readonly value: Readonly<Record<string, Json>> } | { readonly problem: string } {
+  if (text.trim() === "") return { value: {} };
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { value: { ...value } };
+    return { problem: `The arguments must be a JSON object, found ${text.slice(0, 200)}` };
+  } catch (error) {
+    return {
+      problem: `The arguments are not valid JSON (${error instanceof Error ? error.message : ""}): ${
+        text.slice(0, 200)
+      }`,
+    };
+  }
+}

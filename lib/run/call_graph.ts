@@ -1,0 +1,248 @@
+// The calls of one text, or of one answer of a model, run as a graph while the text is still being written. Each call is one journaled
+// step; what it tells goes through the run.
+
+import type { Catalog } from "../core/catalog.ts";
+import type { RunEventBody } from "../core/event.ts";
+import type { AnyGadget, GadgetContext } from "../core/gadget.ts";
+import type { Json } from "../core/json.ts";
+import { isPromise } from "../core/is_promise.ts";
+import { whenAborted } from "../core/when_aborted.ts";
+import { Scheduler } from "../schedule/scheduler.ts";
+import type { NodeContext, NodeOutcome } from "../schedule/scheduler.ts";
+import { CallError, callFailure } from "./call_error.ts";
+import type { CallFailure } from "./call_error.ts";
+import { CallStep } from "./call_step.ts";
+import type { CallPlace } from "./call_step.ts";
+import { RESULT_BYTES } from "./call_value.ts";
+import { findGadget } from "./find_gadget.ts";
+import { ownCopy } from "./placeholders.ts";
+import type { Run } from "./run.ts";
+import { fillInput, runGadget } from "./run_gadget.ts";
+
+/** A call, whoever wrote it. */
+export interface GraphCall {
+  readonly invocationId: string;
+  readonly gadgetName: string;
+  readonly dependencies: readonly string[];
+  readonly parseError?: string;
+  /** Of its header; 0 when it was not written as text. */
+  readonly line: number;
+}
+
+/** Bounds of calls. */
+export interface CallLimits {
+  /** How many calls may run at once. Default 16. */
+  readonly concurrency?: number;
+  /** For gadgets that say nothing else. Default 60,000. */
+  readonly timeoutMs?: number;
+  /** Of UTF-8 a result may take before it is cut. Default 1,048,576. */
+  readonly resultBytes?: number;
+}
+
+/** How the calls are run. */
+export interface CallGraphOptions<Call extends GraphCall> {
+  readonly run: Run;
+  readonly catalog: Catalog;
+  readonly limits?: CallLimits;
+  /** The model step that wrote them; absent for the run's own source. */
+  readonly step?: string;
+  /** Before the key of each step; default nothing. */
+  readonly keyPrefix?: string;
+  /** The arguments as the call has them; leaves may be `TextValue`s. */
+  treeOf(call: Call): unknown;
+}
+
+/** How a call ended. */
+export type CallOutcome =
+  | { readonly status: "result"; readonly result: Json }
+  | { readonly status: "error"; readonly failure: CallFailure }
+  | { readonly status: "skip"; readonly reason: string };
+
+/** A graph of calls that grows while it runs; every call ends in exactly one outcome. */
+export class CallGraph<Call extends GraphCall> {
+  readonly #options: CallGraphOptions<Call>;
+  readonly #run: Run;
+  readonly #place: { readonly step?: string };
+  /** Settles at the abort: a module that never comes does not hold it up. */
+  readonly #aborted: Promise<CallError>;
+  readonly #scheduler: Scheduler<Json>;
+  /** By id; the second call of an id is not among them. */
+  readonly #calls = new Map<string, Call>();
+  readonly #written: Call[] = [];
+  readonly #refused = new Map<Call, CallOutcome>();
+  readonly #outcomes = new Map<string, CallOutcome>();
+  readonly #steps = new Map<string, CallStep>();
+  readonly #dependedOn = new Set<string>();
+  #failures = 0;
+
+  constructor(options: CallGraphOptions<Call>) {
+    const { run, limits, step } = options;
+    this.#options = options;
+    this.#run = run;
+    this.#place = step === undefined ? {} : { step };
+    this.#aborted = whenAborted(run.signal).then(() => new CallError("The run was aborted", "abort"));
+    this.#scheduler = new Scheduler<Json>({ onOutcome: (outcome) => this.#onOutcome(outcome) }, {
+      ...limits,
+      clock: run.clock,
+      signal: run.signal,
+    });
+  }
+
+  /** How many calls gave no result. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** The calls in written order, each with how it ended. */
+  *outcomes(): Iterable<{ readonly call: Call; readonly outcome: CallOutcome }> {
+    for (const call of this.#written) {
+      const outcome = this.#refused.get(call) ?? this.#outcomes.get(call.invocationId);
+      if (outcome !== undefined) yield { call, outcome };
+    }
+  }
+
+  /** The results of the calls that no other call depends on: one is the value itself, several an object by id. */
+  value(): Json | undefined {
+    const entries: [string, Json][] = [];
+    for (const [id, outcome] of this.#outcomes) {
+      if (outcome.status === "result" && !this.#dependedOn.has(id)) entries.push([id, outcome.result]);
+    }
+    if (entries.length < 2) return entries[0]?.[1];
+    const order = new Map([...this.#calls.keys()].map((id, index) => [id, index]));
+    entries.sort(([a], [b]) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
+    return Object.fromEntries(entries);
+  }
+
+  /** A header was read. */
+  open({ invocationId, gadgetName, dependencies, line }: GraphCall): void {
+    this.#run.emit({ type: "call-open", ...this.#place, invocationId, gadgetName, dependencies, line });
+  }
+
+  /** A call that cannot be: it has an outcome, but is none of the graph. */
+  refuse(call: { readonly invocationId: string; readonly line: number }, error: string): void {
+    this.#failures++;
+    const { invocationId, line } = call;
+    this.#run.emit({ type: "call-error", ...this.#place, invocationId, line, error, code: "parse" });
+  }
+
+  /** Takes a whole call. A promise only where its gadget's module has to be loaded: what comes behind it has to wait. */
+  add(call: Call): undefined | Promise<void> {
+    const { invocationId, dependencies, parseError } = call;
+    this.#written.push(call);
+    if (this.#calls.has(invocationId)) {
+      const error = parseError ?? `Duplicate invocation id "${invocationId}"`;
+      this.#refused.set(call, { status: "error", failure: { error, code: "parse" } });
+      return void this.refuse(call, error);
+    }
+    this.#calls.set(invocationId, call);
+    for (const id of dependencies) this.#dependedOn.add(id);
+    if (parseError !== undefined) {
+      return void this.#scheduler.addFailed(invocationId, new CallError(parseError, "parse"));
+    }
+    const found = findGadget(this.#options.catalog, { name: call.gadgetName, run: this.#run });
+    if (!(found instanceof Promise)) return void this.#schedule(call, found);
+    const isBuiltIn = this.#options.catalog.maybeFind(call.gadgetName)?.source.kind === "built-in";
+    if (!isBuiltIn) this.#run.waits(); // the modules of those are at hand
+    return Promise.race([found, this.#aborted]).then((gadget) => this.#schedule(call, gadget));
+  }
+
+  /** Nothing more comes; settles when every call has its outcome. */
+  async close(): Promise<void> {
+    const moment = this.#run.moment(`${this.#options.keyPrefix ?? ""}closed`); // what never came is skipped now
+    if (moment !== undefined) await moment.catch(() => undefined); // the run says why
+    this.#scheduler.close();
+    await this.#scheduler.done;
+  }
+
+  #schedule(call: Call, gadget: AnyGadget | CallError): void {
+    const { invocationId, dependencies } = call;
+    if (gadget instanceof CallError) return this.#scheduler.addFailed(invocationId, gadget);
+    const { maxConcurrent, exclusive, timeoutMs } = gadget;
+    this.#scheduler.add({
+      id: invocationId,
+      dependencies,
+      run: (node) => this.#perform(call, gadget, node),
+      ...(maxConcurrent === undefined ? {} : { group: { key: gadget.name, limit: maxConcurrent } }),
+      ...(exclusive === undefined ? {} : { exclusive }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
+  }
+
+  #perform(call: Call, gadget: AnyGadget, node: NodeContext<Json>): Json | Promise<Json> {
+    const { keyPrefix = "", limits } = this.#options;
+    const input = fillInput(this.#options.treeOf(call), (id) => node.dependency(id));
+    const step = new CallStep(this.#run, {
+      key: `${keyPrefix}call:${call.invocationId}`,
+      place: { ...this.#place, invocationId: call.invocationId, line: call.line },
+      gadget,
+      input,
+    });
+    this.#steps.set(call.invocationId, step);
+    const known = step.begin();
+    if (known !== undefined) return known; // null is a result too
+    const given = runGadget({
+      gadget,
+      input,
+      maxBytes: limits?.resultBytes ?? RESULT_BYTES,
+      onStart: () => step.started(),
+      context: (parameters) => this.#contextOf(call, node, { parameters, step }),
+    });
+    if (isPromise(given)) this.#run.waits();
+    return given;
+  }
+
+  #contextOf(
+    call: Call,
+    node: NodeContext<Json>,
+    { parameters, step }: { readonly parameters: Readonly<Record<string, unknown>>; readonly step: CallStep },
+  ): GadgetContext {
+    const { invocationId, gadgetName } = call;
+    return {
+      get signal() {
+        return node.signal;
+      },
+      invocationId,
+      get dependencies() {
+        return Object.fromEntries(call.dependencies.map((id) => [id, ownCopy(node.dependency(id) ?? null)]));
+      },
+      call: { gadgetName, invocationId, parameters },
+      log: (text) => step.log(String(text)),
+      progress: (done, total) => step.progress(done, total),
+    };
+  }
+
+  #onOutcome(ended: NodeOutcome<Json>): void {
+    const { id } = ended;
+    const call = this.#calls.get(id);
+    const step = this.#steps.get(id);
+    this.#steps.delete(id);
+    step?.close();
+    const outcome = this.#outcomeOf(ended);
+    this.#outcomes.set(id, outcome);
+    if (outcome.status !== "result") this.#failures++;
+    const place = { ...this.#place, invocationId: id, line: call?.line ?? 0 };
+    const tell = (): void => this.#run.emit(outcomeEvent(outcome, place));
+    const isOpen = ended.status === "error" && ended.cause === "abort"; // it may be done again
+    if (step === undefined || isOpen) tell();
+    else step.finish(outcome, tell);
+  }
+
+  #outcomeOf(ended: NodeOutcome<Json>): CallOutcome {
+    if (ended.status === "result") return { status: "result", result: this.#run.mask(ended.result) };
+    if (ended.status === "skip") return { status: "skip", reason: ended.reason };
+    return { status: "error", failure: this.#run.mask(callFailure(ended.error, ended.cause)) };
+  }
+}
+
+function outcomeEvent(outcome: CallOutcome, place: CallPlace): RunEventBody {
+  switch (outcome.status) {
+    case "result":
+      return { type: "call-result", ...place, result: outcome.result };
+    case "error":
+      return { type: "call-error", ...place, ...outcome.failure };
+    case "skip":
+      return { type: "call-skip", ...place, reason: outcome.reason };
+    default:
+      return outcome satisfies never;
+  }
+}

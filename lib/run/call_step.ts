@@ -1,0 +1,144 @@
+import type { AnyGadget } from "../core/gadget.ts";
+import { isJsonObject, toJson } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
+import type { StepOutcome } from "../core/journal.ts";
+import { untypedTree } from "../schema/text_value.ts";
+import { CallError, callErrorCode } from "./call_error.ts";
+import type { CallOutcome } from "./call_graph.ts";
+import type { ReplayedStep } from "./replay.ts";
+import type { Run } from "./run.ts";
+
+/** Which call an event tells of. */
+export interface CallPlace {
+  readonly step?: string;
+  readonly invocationId: string;
+  readonly line: number;
+}
+
+/** What a step is made of. */
+export interface CallStepOptions {
+  readonly key: string;
+  readonly place: CallPlace;
+  readonly gadget: AnyGadget;
+  /** The arguments with their placeholders filled. */
+  readonly input: unknown;
+}
+
+/** A call as a journaled step of its run, from its beginning to its outcome. */
+export class CallStep {
+  readonly #run: Run;
+  readonly #options: CallStepOptions;
+  /** A secret may come in two pieces of a log. */
+  readonly #logMask: { push(text: string): string; end(): string } | undefined;
+  #isBegun = false;
+  #isClosed = false;
+
+  constructor(run: Run, options: CallStepOptions) {
+    this.#run = run;
+    this.#options = options;
+    this.#logMask = run.secrets?.stream();
+  }
+
+  /** Undefined when the gadget has to run; else what is known to come of it. @throws {CallError} */
+  begin(): Json | Promise<Json> | undefined {
+    if (!this.#run.isKept) return undefined;
+    const { key, gadget, input } = this.#options;
+    const asJson = toJson(untypedTree(input));
+    const begun = this.#run.begin({
+      key,
+      kind: "gadget",
+      name: gadget.name,
+      input: asJson,
+      idempotent: isIdempotent(gadget, asJson),
+    });
+    switch (begun.do) {
+      case "perform":
+        this.#isBegun = true;
+        return undefined;
+      case "answer":
+        return resultOrThrow(begun.outcome);
+      case "unverified":
+        throw new CallError(
+          `Started before the process ended, and its end is not known: it is not run again unasked (step "${key}")`,
+          "unverified",
+        );
+      case "replay":
+        return this.#replayed(begun.step);
+      default:
+        return begun satisfies never;
+    }
+  }
+
+  /** The input is there and fits: the gadget starts. */
+  started(): void {
+    if (this.#isBegun) this.#run.part(this.#options.key, { started: true });
+    this.#run.emit({ type: "call-run", ...this.#options.place });
+  }
+
+  log(text: string): void {
+    if (this.#isClosed) return;
+    const shown = this.#logMask === undefined ? text : this.#logMask.push(text);
+    if (shown !== "") this.#tellLog(shown);
+  }
+
+  progress(done: number, total: number | undefined): void {
+    if (!Number.isFinite(done) || !(total === undefined || Number.isFinite(total))) {
+      throw new TypeError(
+        `progress(done, total?) takes finite numbers; found ${String(done)}, ${String(total)}`,
+      );
+    }
+    if (this.#isClosed) return;
+    const progress = { done, ...(total === undefined ? {} : { total }) };
+    if (this.#isBegun) this.#run.part(this.#options.key, { progress });
+    this.#run.emit({ type: "call-progress", ...this.#options.place, ...progress });
+  }
+
+  /** What the gadget tells from now on is not heard. */
+  close(): void {
+    const rest = this.#logMask?.end() ?? "";
+    if (rest !== "" && !this.#isClosed) this.#tellLog(rest);
+    this.#isClosed = true;
+  }
+
+  /** Commits the outcome, if it came of this very process, with the event that tells of it. */
+  finish(outcome: CallOutcome, tell: () => void): void {
+    if (!this.#isBegun || outcome.status === "skip") return tell();
+    if (outcome.status === "result") return this.#run.finish(this.#options.key, { ok: outcome.result }, tell);
+    const { error: message, code, flag } = outcome.failure;
+    const error = { message, code, ...(flag === undefined ? {} : { flag }) };
+    this.#run.finish(this.#options.key, { error }, tell);
+  }
+
+  #tellLog(text: string): void {
+    if (this.#isBegun) this.#run.part(this.#options.key, { log: text });
+    this.#run.emit({ type: "call-log", ...this.#options.place, text });
+  }
+
+  async #replayed({ parts, outcome }: ReplayedStep): Promise<Json> {
+    for await (const part of parts) {
+      if (!isJsonObject(part)) continue;
+      if (part.started === true) this.started();
+      else if (typeof part.log === "string") this.log(part.log);
+      else if (part.progress !== undefined && isJsonObject(part.progress)) {
+        const { done, total } = part.progress;
+        this.progress(Number(done), total === undefined ? undefined : Number(total));
+      }
+    }
+    return resultOrThrow(await outcome);
+  }
+}
+
+function isIdempotent({ idempotent = false }: AnyGadget, input: Json): boolean {
+  if (typeof idempotent === "boolean") return idempotent;
+  try {
+    return isJsonObject(input) && idempotent(input) === true;
+  } catch {
+    return false;
+  }
+}
+
+function resultOrThrow(outcome: StepOutcome): Json {
+  if ("ok" in outcome) return outcome.ok;
+  const { message, code, flag } = outcome.error;
+  throw new CallError(message, callErrorCode(code), flag);
+}

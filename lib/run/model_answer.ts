@@ -1,0 +1,69 @@
+import type { Reasoning, ToolCall } from "../core/message.ts";
+import type { Json } from "../core/json.ts";
+import { isJsonObject, toJson } from "../core/json.ts";
+import type { FinishReason, Usage } from "../core/model.ts";
+
+/** What a model answered: the outcome of a model step. */
+export interface ModelAnswer {
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly reasoning: readonly Reasoning[];
+  readonly finish: FinishReason;
+  readonly usage: Usage;
+  /** Which model it was, after a fallback. */
+  readonly model: string;
+  /** It is what was left of an answer that broke off: all up to its last whole call. */
+  readonly isCut?: boolean;
+}
+
+/** The answer as it is kept. */
+export function answerJson(answer: ModelAnswer): Json {
+  return toJson(answer);
+}
+
+/** An answer that was kept. What is not there was empty. */
+export function answerFrom(json: Json, model: string): ModelAnswer {
+  const kept = isJsonObject(json) ? json : {};
+  const usage = isJsonObject(kept.usage ?? null) ? kept.usage : {};
+  return {
+    text: typeof kept.text === "string" ? kept.text : "",
+    calls: list(kept.calls).map(callFrom),
+    reasoning: list(kept.reasoning).map(reasoningFrom),
+    finish: finishFrom(kept.finish),
+    usage: { input: 0, output: 0, ...numbersOf(usage) },
+    model: typeof kept.model === "string" ? kept.model : model,
+    ...(kept.isCut === true && { isCut: true }),
+  };
+}
+
+function list(json: Json | undefined): readonly Json[] {
+  return Array.isArray(json) ? json : [];
+}
+
+function callFrom(json: Json): ToolCall {
+  const { id, name, arguments: text, metadata } = isJsonObject(json) ? json : {};
+  return {
+    id: String(id),
+    name: String(name),
+    arguments: String(text ?? ""),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+}
+
+function reasoningFrom(json: Json): Reasoning {
+  const { text, metadata } = isJsonObject(json) ? json : {};
+  return { text: String(text ?? ""), ...(metadata === undefined ? {} : { metadata }) };
+}
+
+const FINISHES: readonly FinishReason[] = ["stop", "length", "calls", "filter", "error", "other"];
+
+function finishFrom(json: Json | undefined): FinishReason {
+  return FINISHES.find((reason) => reason === json) ?? "other";
+}
+
+function numbersOf(json: Json | undefined): Readonly<Record<string, number>> {
+  const entries = isJsonObject(json ?? null) ? Object.entries(json ?? {}) : [];
+  return Object.fromEntries(
+    entries.flatMap(([key, value]) => typeof value === "number" ? [[key, value]] : []),
+  );
+}

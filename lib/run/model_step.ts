@@ -1,0 +1,303 @@
+// One answer of a model: one journaled step. Its calls start while it is still coming. What it has said as far as its last whole call is
+// kept with the start of that call; when the process or the connection ends there, that is the whole answer.
+
+import { isJsonObject, toJson } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
+import type { Message, Reasoning, ToolCall } from "../core/message.ts";
+import { ModelError, modelErrorCode } from "../core/model.ts";
+import type { Model, ModelPart, ModelRequest } from "../core/model.ts";
+import { eachUntilAborted } from "../core/until_aborted.ts";
+import type { AnswerReader } from "./answer_calls.ts";
+import { answerFrom, answerJson } from "./model_answer.ts";
+import type { ModelAnswer } from "./model_answer.ts";
+import type { ReplayedStep } from "./replay.ts";
+import { MaskedParts } from "./masked_parts.ts";
+import type { Run } from "./run.ts";
+
+/** One question to a model. */
+export interface ModelStepOptions {
+  readonly run: Run;
+  readonly key: string;
+  readonly model: Model;
+  readonly request: ModelRequest;
+  /** The messages that are new since the step before: what came earlier is that step's input. */
+  readonly news: readonly Message[];
+  /** A failure is kept like an answer: what came after it depends on it. Default: it is asked again after a resume. */
+  readonly keepsFailure?: boolean;
+  /** What else decides the answer. */
+  readonly about: Json;
+  /** Makes what takes text and calls; it tells how much of the text there was when a call is whole. */
+  reader(onWhole: (textLength: number) => void): AnswerReader;
+}
+
+/**
+ * Asks a model, or takes what it answered before. The calls of the answer are with the reader by then.
+ *
+ * @throws {ModelError} when there is no answer and no whole call of one; {DivergedError}
+ */
+export async function askModel(options: ModelStepOptions): Promise<ModelAnswer> {
+  const { run, key, model, news, about } = options;
+  const begun = run.begin({
+    key,
+    kind: "model",
+    name: model.id,
+    input: toJson({ messages: news, about }),
+    idempotent: true,
+  });
+  const step = new ModelStep(options);
+  if (begun.do === "answer") {
+    if ("ok" in begun.outcome) return await step.giveAgain(answerFrom(begun.outcome.ok, model.id));
+    const { message, code, flag } = begun.outcome.error;
+    throw new ModelError(message, { code: modelErrorCode(code), ...(flag === undefined ? {} : { flag }) });
+  }
+  const attempt = begun.do === "replay" ? begun.step.attempt : begun.attempt;
+  run.emit({ type: "step-start", key, kind: "model", name: model.id, attempt });
+  if (begun.do === "replay") return await step.replay(begun.step);
+  if (begun.do === "perform" && begun.prefix !== undefined) {
+    return await step.takeAsWhole(answerFrom(begun.prefix, model.id));
+  }
+  return await step.ask();
+}
+
+class ModelStep {
+  readonly #options: ModelStepOptions;
+  readonly #run: Run;
+  readonly #reader: AnswerReader;
+  readonly #masked: MaskedParts | undefined;
+  readonly #startedAt: number;
+  readonly #calls: ToolCall[] = [];
+  readonly #reasoning: Reasoning[] = [];
+  #text = "";
+  #finish: Extract<ModelPart, { readonly type: "finish" }> | undefined;
+  /** Its outcome is in the journal. */
+  #isKept = false;
+  /** How much of the text, and how many calls, belong to whole calls. */
+  #whole: { readonly text: number; readonly calls: number } | undefined;
+
+  constructor(options: ModelStepOptions) {
+    this.#options = options;
+    this.#run = options.run;
+    this.#startedAt = options.run.clock.now();
+    const { secrets } = options.run;
+    this.#masked = secrets === undefined ? undefined : new MaskedParts(secrets);
+    this.#reader = options.reader((text) => this.#onWhole(text));
+  }
+
+  /** From the journal: nothing is told or kept again. */
+  async giveAgain(answer: ModelAnswer): Promise<ModelAnswer> {
+    this.#isKept = true;
+    this.#options.model.answered?.(this.#options.request);
+    await this.#feed(answer);
+    return answer;
+  }
+
+  /** What had come of an answer before the process ended is all there is of it. */
+  async takeAsWhole(prefix: ModelAnswer): Promise<ModelAnswer> {
+    this.#isKept = true;
+    this.#options.model.answered?.(this.#options.request);
+    await this.#feed(prefix);
+    const answer: ModelAnswer = { ...prefix, isCut: true };
+    this.#end(answer);
+    return answer;
+  }
+
+  async ask(): Promise<ModelAnswer> {
+    const { model, request } = this.#options;
+    try {
+      await eachUntilAborted(model.stream({ ...request, signal: this.#run.signal }), (part) => {
+        return this.#masked === undefined ? this.#arrived(part) : this.#arrivedAll(this.#masked.push(part));
+      }, this.#run.signal);
+      this.#run.signal.throwIfAborted();
+      await this.#arrivedAll(this.#masked?.end() ?? []);
+      return await this.#whenEnded();
+    } catch (error) {
+      return this.#brokenOff(error);
+    }
+  }
+
+  async replay({ parts, outcome }: ReplayedStep): Promise<ModelAnswer> {
+    try {
+      for await (const part of parts) {
+        const taken = this.#take(partFrom(part));
+        if (taken !== undefined) await taken;
+      }
+      const recorded = await outcome;
+      if ("error" in recorded) throw new ModelError(recorded.error.message, { code: "server" });
+      return await this.#whenEnded();
+    } catch (error) {
+      return this.#brokenOff(error);
+    }
+  }
+
+  #arrived(part: ModelPart): undefined | Promise<void> {
+    if (this.#run.isRecording) this.#run.part(this.#options.key, toJson(part));
+    return this.#take(part);
+  }
+
+  /** Waits only where a part has to be waited for. */
+  #arrivedAll(parts: readonly ModelPart[], from = 0): undefined | Promise<void> {
+    for (let i = from; i < parts.length; i++) {
+      const part = parts[i];
+      const taken = part === undefined ? undefined : this.#arrived(part);
+      if (taken !== undefined) return taken.then(() => this.#arrivedAll(parts, i + 1));
+    }
+    return undefined;
+  }
+
+  #take(part: ModelPart): undefined | Promise<void> {
+    switch (part.type) {
+      case "text":
+        return this.#takeText(part.text);
+      case "call-start":
+        return void this.#reader.open(part);
+      case "call":
+        return this.#takeCall(part.call);
+      case "thought":
+        return void this.#reasoning.push(part.reasoning);
+      case "retry":
+        return void this.#run.emit({ type: "warning", text: retryText(part) });
+      case "finish":
+        this.#finish = part;
+        return undefined;
+      case "reasoning":
+      case "call-delta":
+        return undefined;
+      default:
+        return part satisfies never;
+    }
+  }
+
+  #takeText(text: string): undefined | Promise<void> {
+    if (text === "") return undefined;
+    this.#text += text;
+    const shown = this.#reader.text(text);
+    return shown instanceof Promise ? shown.then((list) => this.#show(list)) : this.#show(shown);
+  }
+
+  #takeCall(given: ToolCall): undefined | Promise<void> {
+    const isNew = given.id !== "" && !this.#calls.some(({ id }) => id === given.id);
+    const call = isNew ? given : { ...given, id: `call_${this.#calls.length + 1}` };
+    this.#calls.push(call);
+    return this.#reader.call(call);
+  }
+
+  #show(texts: readonly string[]): undefined {
+    for (const text of texts) this.#run.emit({ type: "text-delta", step: this.#options.key, text });
+  }
+
+  #onWhole(text: number): void {
+    this.#whole = { text, calls: this.#calls.length };
+    if (this.#isKept) return;
+    const prefix = { text: this.#text.slice(0, text), calls: this.#calls, reasoning: this.#reasoning };
+    this.#run.prefix(this.#options.key, toJson(prefix));
+  }
+
+  async #whenEnded(): Promise<ModelAnswer> {
+    const { model } = this.#options;
+    const answer: ModelAnswer = {
+      text: this.#text,
+      calls: this.#calls,
+      reasoning: this.#reasoning,
+      finish: this.#finish?.reason ?? "other",
+      usage: this.#finish?.usage ?? { input: 0, output: 0 },
+      model: this.#finish?.model ?? model.id,
+    };
+    this.#show(await this.#reader.end());
+    this.#end(answer);
+    return answer;
+  }
+
+  /** The calls that were whole have run or are running: what they were part of is kept, and the model is not asked the same again. */
+  #brokenOff(error: unknown): ModelAnswer {
+    if (this.#run.signal.aborted) throw this.#run.signal.reason;
+    if (!(error instanceof ModelError)) throw error;
+    this.#run.part(this.#options.key, problemJson(error));
+    if (this.#whole === undefined) {
+      const { message, code, flag } = error;
+      const failed = { message: this.#run.mask(message), code, ...(flag === undefined ? {} : { flag }) };
+      const { key, keepsFailure = false } = this.#options;
+      const tell = (): void => this.#run.emit({ type: "step-end", key, ms: this.#ms(), error: failed });
+      if (keepsFailure && error.code !== "context") this.#run.finish(key, { error: failed }, tell);
+      else tell();
+      throw error;
+    }
+    this.#run.emit({
+      type: "warning",
+      text: `${error.message}. The ${
+        this.#whole.calls || "whole"
+      } calls that it had written are kept, and it is asked to go on.`,
+    });
+    const answer: ModelAnswer = {
+      text: this.#text.slice(0, this.#whole.text),
+      calls: this.#calls,
+      reasoning: this.#reasoning,
+      finish: "error",
+      usage: { input: 0, output: 0 },
+      model: this.#options.model.id,
+      isCut: true,
+    };
+    this.#end(answer);
+    return answer;
+  }
+
+  async #feed({ text, calls }: ModelAnswer): Promise<void> {
+    if (text !== "") await this.#reader.text(text);
+    for (const call of calls) await this.#reader.call(call);
+    await this.#reader.end();
+  }
+
+  #end(answer: ModelAnswer): void {
+    const { key } = this.#options;
+    const outcome = answerJson(answer);
+    const ms = this.#ms();
+    this.#run.finish(key, { ok: outcome }, () => {
+      this.#run.emit({ type: "message", step: key, n: 1, text: answer.text });
+      if (answer.isCut !== true) {
+        this.#run.emit({ type: "usage", step: key, model: answer.model, ...answer.usage });
+      }
+      this.#run.emit({ type: "step-end", key, ms, outcome });
+    });
+  }
+
+  #ms(): number {
+    return Math.round((this.#run.clock.now() - this.#startedAt) * 1000) / 1000;
+  }
+}
+
+/** An error in place of a part. */
+function problemJson({ message, code, status, flag }: ModelError): Json {
+  return toJson({ type: "problem", message, code, status, flag });
+}
+
+function retryText({ error, delayMs, model }: Extract<ModelPart, { readonly type: "retry" }>): string {
+  const next = model === undefined
+    ? `trying again in ${Math.round(delayMs / 100) / 10} s`
+    : `${model} takes over`;
+  return `${error}; ${next}`;
+}
+
+/** A part as a record has it. @throws {ModelError} the recorded one. */
+function partFrom(json: Json): ModelPart {
+  const part: Record<string, unknown> = isJsonObject(json) ? { ...json } : {};
+  if (part.type === "problem") {
+    const { message, code, status, flag } = part;
+    throw new ModelError(String(message), {
+      code: modelErrorCode(code),
+      ...(typeof status === "number" && { status }),
+      ...(typeof flag === "string" && { flag }),
+    });
+  }
+  if (isModelPart(part)) return part;
+  throw new ModelError(`The record has a part that is none: ${JSON.stringify(json).slice(0, 200)}`, {
+    code: "answer",
+  });
+}
+
+const PART_TYPES: ReadonlySet<unknown> = new Set<ModelPart["type"]>(
+  ["text", "reasoning", "call-start", "call-delta", "call", "thought", "retry", "finish"],
+);
+
+/** Its type is known; that what stands beside it fits is what the reader of records has looked at. */
+function isModelPart(part: object): part is ModelPart {
+  return "type" in part && PART_TYPES.has(part.type);
+}

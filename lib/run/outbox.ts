@@ -1,0 +1,100 @@
+// Outcomes of one moment are one commit: what ends together, and what starts because of it, costs one wait for the disk. Until then
+// nothing of it is told to anybody.
+
+import type { Channel } from "../core/channel.ts";
+import type { RunEvent } from "../core/event.ts";
+import type { RunJournal, StepOutcome } from "../core/journal.ts";
+
+/** A run that is over so soon is one commit in all. */
+const OPENING_MS = 10;
+
+/** So many events are held back at its opening. */
+const MAX_OPENING_EVENTS = 1000;
+
+/** The way out of a run: events in order, none before what it tells of is durable. */
+export class Outbox {
+  readonly #events: Channel<RunEvent>;
+  readonly #journal: RunJournal | undefined;
+  readonly #onError: (error: unknown) => void;
+  #waiting: RunEvent[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** An outcome waits: nothing may begin before it is durable. */
+  #hasOutcome = false;
+  /** Nothing is durable yet. No timer runs: the first one of a process takes 4 ms to be set in Deno 2.9, as long as a whole short run. */
+  #openUntil: number | undefined;
+
+  constructor(
+    events: Channel<RunEvent>,
+    { journal, onError }: {
+      readonly journal: RunJournal | undefined;
+      readonly onError: (error: unknown) => void;
+    },
+  ) {
+    this.#events = events;
+    this.#journal = journal;
+    this.#onError = onError;
+    if (journal !== undefined && journal.resumedFrom === undefined) {
+      this.#openUntil = performance.now() + OPENING_MS;
+    }
+  }
+
+  /** `isKept`: the journal is told too. */
+  push(event: RunEvent, { isKept }: { readonly isKept: boolean }): void {
+    if (isKept) this.#try((journal) => journal.tell(event));
+    if (this.#timer === undefined && this.#openUntil === undefined) return this.#events.push(event);
+    this.#waiting.push(event);
+    if (this.#openUntil === undefined) return;
+    if (performance.now() > this.#openUntil || this.#waiting.length > MAX_OPENING_EVENTS) this.#flush();
+  }
+
+  /** Notes an outcome; it and everything told from now on waits for the next commit, at the latest when this turn of the event loop is over. */
+  end(key: string, outcome: StepOutcome): void {
+    if (this.#journal === undefined) return;
+    this.#try((journal) => journal.end(key, outcome));
+    if (this.#hasOutcome) return;
+    this.#hasOutcome = true;
+    if (this.#openUntil === undefined) this.#commitIn(0);
+  }
+
+  /** A step begins: it may depend on what has just ended. */
+  beforeStep(): void {
+    if (this.#hasOutcome) this.#flush();
+  }
+
+  /** Something takes its time: the opening ends by itself. */
+  wait(): void {
+    if (this.#openUntil === undefined) return;
+    const leftMs = this.#hasOutcome ? 0 : this.#openUntil - performance.now();
+    this.#openUntil = undefined;
+    this.#commitIn(Math.max(0, leftMs));
+  }
+
+  /** All that waits is durable by now. */
+  release(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#openUntil = undefined;
+    this.#hasOutcome = false;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const event of waiting) this.#events.push(event);
+  }
+
+  #commitIn(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#flush(), ms);
+  }
+
+  #flush(): void {
+    this.#try((journal) => journal.commit());
+    this.release();
+  }
+
+  #try(work: (journal: RunJournal) => void): void {
+    try {
+      if (this.#journal !== undefined) work(this.#journal);
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
+}

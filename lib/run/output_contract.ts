@@ -1,0 +1,54 @@
+import type { JsonSchema, Schema } from "../core/gadget.ts";
+import { toJson } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
+import { checkInput, issuesText } from "../schema/check_input.ts";
+import { jsonSchemaOf } from "../schema/standard_schema.ts";
+
+/** What a contract says of an answer. */
+export type ContractResult =
+  | { readonly ok: true; readonly value: Json }
+  /** `error` is for the model: what is wrong and what is wanted. */
+  | { readonly ok: false; readonly error: string };
+
+/** What the last answer of a turn has to be. */
+export interface OutputContract {
+  /** Told to the model, where the provider can hold it to that, and in the system text where there are blocks. */
+  readonly schema?: JsonSchema;
+  check(text: string): ContractResult | Promise<ContractResult>;
+}
+
+const FENCED = /^\s*(`{3,})[\w-]*[ \t]*\r?\n([\s\S]*?)\r?\n?\1`*\s*$/;
+
+/**
+ * The contract of a schema: the answer is JSON that fits it, bare or in one code fence.
+ *
+ * ```ts
+ * import { schemaContract } from "orrery";
+ *
+ * const contract = schemaContract({ type: "object", properties: { n: { type: "integer" } }, required: ["n"] });
+ * console.log(await contract.check('{"n": 3}')); // => { ok: true, value: { n: 3 } }
+ * ```
+ */
+export function schemaContract(schema: Schema): OutputContract {
+  const json = jsonSchemaOf(schema);
+  return {
+    ...(json === undefined ? {} : { schema: json }),
+    async check(text) {
+      const parsed = parseJson(FENCED.exec(text)?.[2] ?? text);
+      if (!parsed.ok) return parsed;
+      const checked = await checkInput(schema, parsed.value);
+      return checked.ok
+        ? { ok: true, value: toJson(checked.value) }
+        : { ok: false, error: `The answer does not fit its schema:\n${issuesText(checked.issues)}` };
+    },
+  };
+}
+
+function parseJson(text: string): ContractResult {
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ok: false, error: `The answer is not JSON: ${reason}. Answer with the JSON value alone.` };
+  }
+}

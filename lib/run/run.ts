@@ -1,0 +1,292 @@
+// One run: the one door for its effects and its events. What goes out is masked, stored and recorded here; what comes in from a
+// journal or a record comes in here. The engines know nothing of either.
+
+import { Channel } from "../core/channel.ts";
+import { systemClock } from "../core/clock.ts";
+import type { Clock } from "../core/clock.ts";
+import type { RunEvent, RunEventBody, RunKind, RunStatus } from "../core/event.ts";
+import type { JournalStatus, RunJournal, StepOutcome, StepStart, StepTurn } from "../core/journal.ts";
+import { toJson } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
+import { linkedSignal } from "../core/linked_signal.ts";
+import type { LinkedSignal } from "../core/linked_signal.ts";
+import { addUsage } from "../core/model.ts";
+import type { Usage } from "../core/model.ts";
+import type { Recorder } from "../core/record.ts";
+import type { Secrets } from "../core/secrets.ts";
+import { messageOf } from "../core/source_error.ts";
+import { ABORTED } from "../schedule/scheduler.ts";
+import { eventIdentity } from "./event_identity.ts";
+import { ABORT_KEY, TOLD_KEY } from "../core/record.ts";
+import { Outbox } from "./outbox.ts";
+import type { Replay, ReplayedStep } from "./replay.ts";
+
+/** What every engine takes besides its own options. */
+export interface RunOptions {
+  /** Default: the machine's. */
+  readonly clock?: Clock;
+  /** Aborts the run; it stays resumable when it has a journal. */
+  readonly signal?: AbortSignal;
+  /** Where its steps survive; it is released at the end. Default: nowhere. */
+  readonly journal?: RunJournal;
+  /** Taken out of everything that is kept, told or sent on. */
+  readonly secrets?: Secrets;
+  /** Gets everything that comes in and every event. */
+  readonly recorder?: Recorder;
+  /** Answers every effect; nothing is performed. */
+  readonly replay?: Replay;
+  /** Tells of questions to the user. */
+  readonly approvals?: { follow(run: Run): void };
+}
+
+/** What an engine is to do with a step. */
+export type Begun = StepTurn | { readonly do: "replay"; readonly step: ReplayedStep };
+
+/** How a run ended. */
+export interface RunEnd {
+  readonly status: RunStatus;
+  readonly value?: Json;
+  readonly error?: string;
+  readonly reason?: string;
+  /** Default: as `status`. `stopped` keeps a run resumable that has failed for a reason outside of it. */
+  readonly keepAs?: JournalStatus;
+}
+
+const NO_USAGE: Usage = { input: 0, output: 0 };
+
+/** A run under way. */
+export class Run {
+  readonly id: string;
+  readonly clock: Clock;
+  /** Aborted from outside, when the reader of the events leaves, and when the journal cannot be written. */
+  readonly signal: AbortSignal;
+  readonly events: Channel<RunEvent>;
+  readonly #options: RunOptions;
+  readonly #stop = new AbortController();
+  readonly #linked: LinkedSignal;
+  readonly #outbox: Outbox;
+  /** What was told before this process took the run over. */
+  readonly #told: Set<string> | undefined;
+  readonly #startedAt: number;
+  #seq: number;
+  #usage = NO_USAGE;
+  /** Why nothing may go on: the journal cannot be written, or the run is not the recorded one. */
+  #broken: { readonly error: string; readonly reason: string } | undefined;
+
+  constructor(options: RunOptions) {
+    const { journal, signal, replay } = options;
+    const clock = replay === undefined ? options.clock ?? systemClock : STANDING_CLOCK;
+    this.#options = options;
+    this.clock = clock;
+    this.id = replay?.id ?? journal?.id ?? crypto.randomUUID();
+    this.events = new Channel({ onReturn: () => this.#stop.abort() });
+    this.#linked = linkedSignal([signal, this.#stop.signal]);
+    this.signal = this.#linked.signal;
+    if (options.recorder !== undefined) { // before anybody else hears of it
+      this.signal.addEventListener("abort", () => this.part(ABORT_KEY, messageOf(this.signal.reason)), {
+        once: true,
+      });
+    }
+    this.#outbox = new Outbox(this.events, { journal, onError: (error) => this.#onJournalError(error) });
+    const told = journal === undefined ? [] : journal.events.filter(({ type }) => type !== "run-end");
+    const last = journal?.events.at(-1);
+    this.#seq = last?.seq ?? 0;
+    this.#startedAt = clock.now() - (last?.at ?? 0);
+    if (told.length > 0) {
+      this.#told = new Set(told.map(eventIdentity));
+      for (const event of told) this.#takeBack(event);
+    }
+  }
+
+  /** Tokens of all model calls so far. */
+  get usage(): Usage {
+    return this.#usage;
+  }
+
+  /** ms since the run began, those before a resume included. */
+  get elapsedMs(): number {
+    return this.clock.now() - this.#startedAt;
+  }
+
+  /** Somebody keeps what its steps are: a journal or a record, or one answers them. */
+  get isKept(): boolean {
+    const { journal, recorder, replay } = this.#options;
+    return journal !== undefined || recorder !== undefined || replay !== undefined;
+  }
+
+  get isRecording(): boolean {
+    return this.#options.recorder !== undefined;
+  }
+
+  get isReplay(): boolean {
+    return this.#options.replay !== undefined;
+  }
+
+  start(kind: RunKind, file: string | undefined): void {
+    this.#options.approvals?.follow(this);
+    const { replay } = this.#options;
+    replay?.listen({
+      onEvent: (event) => this.events.push(event),
+      onTold: (body) => this.emit(body),
+      onAbort: (reason) => this.#stop.abort(reason),
+      onDiverged: (error) => this.#break({ error: error.message, reason: "diverged" }),
+    });
+    this.emit({ type: "run-start", kind, ...(file === undefined ? {} : { file }) });
+  }
+
+  /** Tells an event, unless it was told before the run was resumed. */
+  emit(body: RunEventBody): void {
+    const { secrets, recorder, replay } = this.#options;
+    const masked = secrets === undefined ? body : secrets.maskJson(body);
+    if (this.#told?.has(eventIdentity(masked))) return;
+    if (masked.type === "usage") this.#usage = addUsage(this.#usage, masked);
+    if (replay !== undefined) return replay.tell(masked);
+    const at = Math.round(this.elapsedMs * 1000) / 1000;
+    const event: RunEvent = { ...masked, seq: ++this.#seq, at, run: this.id };
+    recorder?.write({ type: "event", event });
+    this.#outbox.push(event, { isKept: !isOfAbort(event) });
+  }
+
+  /** Something takes its time: what was told goes out soon. Until then all that a short run does is one commit. */
+  waits(): void {
+    this.#outbox.wait();
+  }
+
+  /** Says what is about to happen, and hears whether it has happened already. @throws {DivergedError} */
+  begin(step: StepStart): Begun {
+    const { journal, recorder, replay } = this.#options;
+    const masked = this.mask(step);
+    if (replay !== undefined) return { do: "replay", step: replay.begin(masked) };
+    recorder?.write({ type: "step", ...masked });
+    if (journal === undefined) return { do: "perform", attempt: 1 };
+    const turn = journal.begin(masked);
+    this.#outbox.beforeStep();
+    return turn;
+  }
+
+  /** What came of a step, and the events that tell of it. It is durable before another step begins, and before it is told to anybody. */
+  finish(key: string, outcome: StepOutcome, tell?: () => void): void {
+    const { recorder } = this.#options;
+    const masked = this.mask(outcome);
+    recorder?.write({ type: "outcome", key, outcome: masked });
+    this.#outbox.end(key, masked);
+    tell?.();
+  }
+
+  /** Something that came of a step before its end, for the record. */
+  part(key: string, part: Json): void {
+    this.#options.recorder?.write({ type: "part", key, part: this.mask(part) });
+  }
+
+  /** An event that does not follow from anything in the run itself. */
+  tellOutside(body: RunEventBody): void {
+    this.part(TOLD_KEY, toJson(body));
+    this.emit(body);
+  }
+
+  /** What a model has said as far as its last whole call: committed with the next commit. */
+  prefix(key: string, prefix: Json): void {
+    const { journal } = this.#options;
+    if (journal !== undefined) this.#keep(() => journal.prefix(key, this.mask(prefix)));
+  }
+
+  /** Something that has to be known and is no effect, such as what a gadget takes: kept for a replay alone. */
+  lookUp<Value extends Json>(key: string, look: () => Value | Promise<Value>): Value | Promise<Value> {
+    const { replay } = this.#options;
+    if (replay !== undefined) return replay.lookUp<Value>(key);
+    const found = look();
+    const note = (value: Value): Value => {
+      this.part(key, value);
+      return value;
+    };
+    return found instanceof Promise ? found.then(note) : note(found);
+  }
+
+  /** A moment on which it depends what happens: a replay waits for it. */
+  moment(key: string): undefined | Promise<void> {
+    const seen = this.lookUp(key, () => null);
+    return seen instanceof Promise ? seen.then(() => undefined) : undefined;
+  }
+
+  /** Text of the run's own source, as it comes; a source that cannot be read twice is kept. */
+  source(text: string, options: { readonly path: string; readonly isReadOnce: boolean }): void {
+    const { journal, recorder } = this.#options;
+    recorder?.write({ type: "source", text });
+    if (options.isReadOnce && journal !== undefined) {
+      this.#keep(() => journal.file({ path: options.path, text }));
+    }
+  }
+
+  mask<Value>(value: Value): Value {
+    return this.#options.secrets?.maskJson(value) ?? value;
+  }
+
+  get secrets(): Secrets | undefined {
+    return this.#options.secrets;
+  }
+
+  /** The last event; the journal is released with it. */
+  end({ status, keepAs, ...end }: RunEnd): void {
+    const broken = this.#broken;
+    const body = broken === undefined ? { status, ...end } : { status: "failed" as const, ...broken };
+    const { journal, replay } = this.#options;
+    const usage = this.#usage;
+    if (replay === undefined || broken === undefined) this.emit({ type: "run-end", ...body, usage });
+    replay?.end();
+    if (replay !== undefined && this.#broken !== undefined) {
+      this.events.push({
+        type: "run-end",
+        status: "failed",
+        ...this.#broken,
+        usage,
+        seq: 0,
+        at: 0,
+        run: this.id,
+      });
+    }
+    if (journal !== undefined) this.#keep(() => journal.release(keepAs ?? status, usage));
+    this.#outbox.release();
+    this.#linked[Symbol.dispose]();
+    this.events.end();
+  }
+
+  /** An event of before: it goes out as it was. */
+  #takeBack(event: RunEvent): void {
+    if (event.type === "usage") this.#usage = addUsage(this.#usage, event);
+    this.events.push(event);
+  }
+
+  #keep(work: () => void): void {
+    if (this.#broken !== undefined) return;
+    try {
+      work();
+    } catch (error) {
+      this.#onJournalError(error);
+    }
+  }
+
+  #onJournalError(error: unknown): void {
+    this.#break({ error: `The journal could not be written: ${messageOf(error)}`, reason: "journal" });
+  }
+
+  #break(broken: { readonly error: string; readonly reason: string }): void {
+    this.#broken ??= broken;
+    this.#stop.abort(new Error(broken.error));
+  }
+}
+
+/** No outcome: the call runs again when the run goes on. */
+function isOfAbort(event: RunEvent): boolean {
+  return (event.type === "call-error" && event.code === "abort") ||
+    (event.type === "call-skip" && event.reason === ABORTED);
+}
+
+/** A replay takes its times from its record, and nothing in it may be cut short by one. */
+const STANDING_CLOCK: Clock = {
+  now: () => 0,
+  sleep: (_ms, signal) =>
+    new Promise((_resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+    }),
+};

@@ -1,0 +1,96 @@
+// A process that uses a journal, for the tests that end it or run several at once: deno run -A _journal_child.ts MODE DATABASE [...]
+
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { isProcessAlive, thisProcess } from "../lib/host/process_alive.ts";
+import { RunOwnedError } from "../lib/core/journal.ts";
+import type { Journal } from "../lib/core/journal.ts";
+import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
+import { PROJECT_ROOT, testEnvironment } from "./_run.ts";
+
+/** Starts one. */
+export function journalChild(...args: readonly string[]): Deno.ChildProcess {
+  return new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "-A",
+      "--quiet",
+      "--config",
+      join(PROJECT_ROOT, "deno.json"),
+      fileURLToPath(import.meta.url),
+      ...args,
+    ],
+    clearEnv: true,
+    env: testEnvironment(),
+    stdin: "null",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+}
+
+const [mode = "", path = "", ...rest] = Deno.args;
+
+const print = (line: string): void => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+
+/** Waits for the same moment in several processes. */
+function until(moment: number): void {
+  while (Date.now() < moment) { /* a timer would be up to some milliseconds late */ }
+}
+
+function open(): Journal {
+  return sqliteJournal(path, { owner: thisProcess(), isAlive: isProcessAlive });
+}
+
+const MODES: Readonly<Record<string, () => void>> = {
+  /** Commits steps without end, and says so of each behind its commit. */
+  commit() {
+    const run = open().create({ kind: "calls", input: null });
+    print(run.id);
+    for (let n = 1;; n++) {
+      const key = `call:${n}`;
+      run.begin({ key, kind: "gadget", name: "X", input: n, idempotent: n % 2 === 0 });
+      if (n % 2 === 1) print(`begun ${key}`);
+      run.tell({ type: "warning", text: "x".repeat(n % 7 * 300), seq: n, at: n, run: run.id });
+      run.finish(key, { ok: { n, text: "y".repeat(n % 5 * 500) } });
+      print(`done ${key}`);
+    }
+  },
+  /** Opens a run at a moment, and holds it for a while. */
+  take() {
+    const [id = "", moment = "0"] = rest;
+    const journal = open();
+    until(Number(moment));
+    try {
+      journal.open(id);
+      print("owned");
+    } catch (error) {
+      if (!(error instanceof RunOwnedError)) throw error;
+      print(error.message);
+    }
+    until(Number(moment) + 600);
+  },
+  /** Holds the lock of an empty database for a while. */
+  hold() {
+    const database = new DatabaseSync(path);
+    database.exec("BEGIN IMMEDIATE");
+    print("held");
+    until(Date.now() + 300);
+    database.exec("COMMIT");
+  },
+  /** Opens the database at a moment, which makes it, and keeps runs in it. */
+  fill() {
+    const [moment = "0", count = "0"] = rest;
+    until(Number(moment));
+    using journal = open();
+    for (let n = 0; n < Number(count); n++) {
+      const run = journal.create({ kind: "calls", input: n });
+      run.begin({ key: "call:a", kind: "gadget", name: "X", input: n, idempotent: false });
+      run.finish("call:a", { ok: n });
+      run.release("done");
+      print(run.id);
+    }
+  },
+};
+
+if (import.meta.main) MODES[mode]?.();

@@ -1,0 +1,72 @@
+// A program at a terminal of its own, by Python's `pty`: Deno has none.
+import { orreryCommand, testEnvironment } from "./_run.ts";
+
+const SPAWN = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+
+/** Somebody at a terminal. */
+export interface AtTerminal {
+  type(text: string): Promise<void>;
+  /** Waits until this is on the screen, from what was waited for last; gives all that came up to it. */
+  until(text: string): Promise<string>;
+  /** What was shown from beginning to end, and the exit code. */
+  end(): Promise<{ readonly code: number; readonly screen: string }>;
+  /** Of the process that holds the terminal, not of the program. */
+  readonly pid: number;
+}
+
+/** Why nobody can sit at a terminal here; undefined when somebody can. */
+export async function noTerminal(): Promise<string | undefined> {
+  if (Deno.build.os === "windows") return "Windows has no pty";
+  try {
+    const { code } = await new Deno.Command("python3", { args: ["-c", "import pty"], stderr: "null" })
+      .output();
+    return code === 0 ? undefined : "Python has no pty here";
+  } catch {
+    return "there is no python3, which opens a pty";
+  }
+}
+
+/** Starts `orrery` at a terminal of 80 by 24. */
+export function atTerminal(
+  args: readonly string[],
+  options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
+): AtTerminal {
+  const child = new Deno.Command("python3", {
+    args: ["-c", SPAWN, ...orreryCommand(), ...args],
+    cwd: options.cwd,
+    clearEnv: true,
+    env: { ...testEnvironment(), TERM: "xterm", ...options.env },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  let screen = "";
+  let seen = 0;
+  const more = async () => {
+    const { done, value = "" } = await reader.read();
+    screen += value.replaceAll("\r\n", "\n");
+    return !done;
+  };
+  return {
+    pid: child.pid,
+    type: (text) => writer.write(new TextEncoder().encode(text)),
+    async until(text) {
+      for (let at = screen.indexOf(text, seen);; at = screen.indexOf(text, seen)) {
+        if (at !== -1) {
+          const came = screen.slice(seen, at + text.length);
+          seen = at + text.length;
+          return came;
+        }
+        if (!await more()) throw new Error(`${JSON.stringify(text)} was never shown: ${screen}`);
+      }
+    },
+    async end() {
+      while (await more());
+      const { code } = await child.status;
+      await writer.close().catch(() => {});
+      return { code, screen };
+    },
+  };
+}

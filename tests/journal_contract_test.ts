@@ -1,0 +1,589 @@
+// What every journal does. A process that dies is one whose journal is left as it is: nothing is released.
+
+import assert from "node:assert/strict";
+import {
+  DivergedError,
+  RunEndedError,
+  type RunJournal,
+  RunNotFoundError,
+  RunOwnedError,
+  type RunStart,
+  StepNotFoundError,
+  type StepStart,
+} from "../lib/core/journal.ts";
+import type { RunEvent, RunEventBody } from "../lib/core/event.ts";
+import { createSecrets } from "../lib/journal/secrets.ts";
+import { type Place, PLACES } from "./_journal_places.ts";
+
+const START: RunStart = {
+  kind: "calls",
+  file: "a.calls",
+  files: [{ path: "a.calls", text: "text of a" }, { path: "b.txt", text: "" }],
+  input: { mode: "auto", list: [1, null, "ä"] },
+};
+
+function step(key: string, options: Partial<StepStart> = {}): StepStart {
+  return { key, kind: "gadget", name: "ReadFile", input: { path: "x" }, idempotent: true, ...options };
+}
+
+const UNSAFE = { idempotent: false, name: "Shell" } as const;
+
+/** Tells events with the numbers that a run gives them. */
+function teller(run: RunJournal): (body: RunEventBody) => RunEvent {
+  let seq = run.events.at(-1)?.seq ?? 0;
+  return (body) => {
+    const event = { ...body, seq: ++seq, at: seq * 10, run: run.id };
+    run.tell(event);
+    return event;
+  };
+}
+
+const warning = (text: string): RunEventBody => ({ type: "warning", text });
+
+function fails(
+  work: () => unknown,
+  expected: { readonly type: new (...args: never[]) => Error; readonly message: string | RegExp },
+): void {
+  assert.throws(work, (error) => {
+    assert.ok(error instanceof expected.type, `expected ${expected.type.name}, found ${error}`);
+    if (typeof expected.message === "string") assert.equal(error.message, expected.message);
+    else assert.match(error.message, expected.message);
+    return true;
+  });
+}
+
+/** A run of process 1 that died with `safe` begun, `unsafe` begun, and `done` finished. */
+function died(place: Place): string {
+  const run = place.journal({ pid: 1 }).create(START);
+  run.begin(step("done"));
+  run.finish("done", { ok: { value: 1 } });
+  run.begin(step("safe"));
+  run.begin(step("unsafe", UNSAFE));
+  place.alive.set(1, false);
+  return run.id;
+}
+
+const CONTRACT: Readonly<Record<string, (place: Place) => void>> = {
+  "gives a run back as it was begun": (place) => {
+    const journal = place.journal();
+    const run = journal.create(START);
+    assert.deepEqual(run.run, { ...START, id: run.id });
+    assert.deepEqual(run.events, []);
+    assert.equal(run.resumedFrom, undefined);
+    assert.match(run.id, /^[0-9a-hjkmnp-tv-z]{12}$/);
+    run.release("stopped");
+    const again = place.journal({ pid: 2 }).open(run.id);
+    assert.deepEqual(again.run, { ...START, id: run.id });
+    assert.equal(again.resumedFrom, "stopped");
+    assert.deepEqual(journal.create({ kind: "ask", input: null }).run.files, undefined);
+  },
+  "takes an id that is wanted, once": (place) => {
+    const journal = place.journal();
+    assert.equal(journal.create({ ...START, id: "chat:1" }).id, "chat:1");
+    fails(() => journal.create({ ...START, id: "chat:1" }), {
+      type: Error,
+      message: `There is a run "chat:1" already: open it, or choose another id`,
+    });
+    fails(() => journal.create({ ...START, id: "a/b" }), {
+      type: TypeError,
+      message: `The id of a run has 1 to 100 letters, digits and "_.:@-"; found "a/b"`,
+    });
+  },
+  "answers a finished step, in the same process and in the next": (place) => {
+    const run = place.journal().create(START);
+    assert.deepEqual(run.begin(step("a")), { do: "perform", attempt: 1 });
+    place.pass(40);
+    run.finish("a", { ok: [1, { b: null }] });
+    run.begin(step("b", UNSAFE));
+    run.finish("b", { error: { message: "no", code: "failed", flag: "--x" } });
+    const answers = [
+      { do: "answer", outcome: { ok: [1, { b: null }] }, ms: 40, attempt: 1 },
+      { do: "answer", outcome: { error: { message: "no", code: "failed", flag: "--x" } }, ms: 0, attempt: 1 },
+    ];
+    assert.deepEqual([run.begin(step("a")), run.begin(step("b", UNSAFE))], answers);
+    place.alive.set(1, false);
+    const next = place.journal({ pid: 2 }).open(run.id);
+    assert.equal(next.resumedFrom, "running");
+    assert.deepEqual([next.begin(step("a")), next.begin(step("b", UNSAFE))], answers);
+  },
+  "performs an unfinished step again when it is idempotent, and only then": (place) => {
+    const id = died(place);
+    const run = place.journal({ pid: 2 }).open(id);
+    assert.deepEqual(run.begin(step("safe")), { do: "perform", attempt: 2 });
+    assert.deepEqual(run.begin(step("unsafe", UNSAFE)), { do: "unverified", attempt: 1 });
+    assert.deepEqual(run.begin(step("unsafe", UNSAFE)), { do: "unverified", attempt: 1 });
+    place.alive.set(2, false);
+    // The second attempt was not committed: an idempotent start waits for the next commit.
+    assert.deepEqual(place.journal({ pid: 3 }).open(id).begin(step("safe")), { do: "perform", attempt: 2 });
+  },
+  "settles an unverified step: again": (place) => {
+    const run = place.journal({ pid: 2 }).open(died(place));
+    run.settle("unsafe", "rerun");
+    assert.deepEqual(run.begin(step("unsafe", UNSAFE)), { do: "perform", attempt: 2 });
+    run.finish("unsafe", { ok: 2 });
+    assert.deepEqual(run.begin(step("unsafe", UNSAFE)), {
+      do: "answer",
+      outcome: { ok: 2 },
+      ms: 0,
+      attempt: 2,
+    });
+  },
+  "settles an unverified step again after a second death": (place) => {
+    const id = died(place);
+    const run = place.journal({ pid: 2 }).open(id);
+    run.settle("unsafe", "rerun");
+    run.begin(step("unsafe", UNSAFE));
+    place.alive.set(2, false);
+    assert.deepEqual(place.journal({ pid: 3 }).open(id).begin(step("unsafe", UNSAFE)), {
+      do: "unverified",
+      attempt: 2,
+    });
+  },
+  "settles an unverified step: as done": (place) => {
+    const id = died(place);
+    const run = place.journal({ pid: 2 }).open(id);
+    run.settle("unsafe", { outcome: { ok: "skipped" } });
+    place.alive.set(2, false);
+    const { do: what, ...answer } = place.journal({ pid: 3 }).open(id).begin(step("unsafe", UNSAFE));
+    assert.equal(what, "answer");
+    assert.deepEqual({ ...answer, ms: 0 }, { outcome: { ok: "skipped" }, ms: 0, attempt: 1 });
+  },
+  "settles nothing else": (place) => {
+    const run = place.journal({ pid: 2 }).open(died(place));
+    fails(() => run.settle("done", "rerun"), {
+      type: Error,
+      message: `Step "done" has nothing to be settled: its outcome is known`,
+    });
+    fails(() => run.settle("unsave", "rerun"), {
+      type: StepNotFoundError,
+      message: `Run "${run.id}" has no step "unsave". Did you mean "unsafe"?`,
+    });
+    fails(() => run.settle("call:z", "rerun"), {
+      type: StepNotFoundError,
+      message: `Run "${run.id}" has no step "call:z": it has done, safe, unsafe`,
+    });
+    run.settle("unsafe", "rerun");
+    run.begin(step("unsafe", UNSAFE));
+    fails(() => run.settle("unsafe", "rerun"), {
+      type: Error,
+      message: `Step "unsafe" has nothing to be settled: it is being performed`,
+    });
+  },
+  "keeps the prefix of a model step with the start that it led to": (place) => {
+    const run = place.journal({ pid: 1 }).create(START);
+    const model = step("turn[1]/model", { kind: "model", name: "script/x", input: { messages: [] } });
+    run.begin(model);
+    run.prefix("turn[1]/model", { text: "one" });
+    run.begin(step("call:a"));
+    run.finish("call:a", { ok: 1 });
+    run.prefix("turn[1]/model", { text: "one, two" });
+    run.begin(step("call:b", UNSAFE));
+    run.prefix("turn[1]/model", { text: "never committed" });
+    place.alive.set(1, false);
+    const next = place.journal({ pid: 2 }).open(run.id);
+    assert.deepEqual(next.begin(model), { do: "perform", attempt: 2, prefix: { text: "one, two" } });
+    next.finish("turn[1]/model", { ok: { text: "one, two" } });
+    assert.equal(place.journal().read(run.id).steps.find(({ key }) => key === model.key)?.prefix, undefined);
+  },
+  "stops a run that wants another input": (place) => {
+    const run = place.journal().create(START);
+    run.begin(step("call:a", { input: { path: "a/b.txt", options: { depth: 1, all: true } } }));
+    run.finish("call:a", { ok: 1 });
+    run.begin(step("call:b", UNSAFE));
+    const after = ". Go on with what the run was started with, or fork it from this step";
+    fails(() => run.begin(step("call:a", { input: { options: { all: true, depth: 2 }, path: "a/b.txt" } })), {
+      type: DivergedError,
+      message:
+        `Step "call:a" is not the one that was recorded: at "/input/options/depth" the record has 1, the run now has 2${after}`,
+    });
+    fails(
+      () =>
+        run.begin(
+          step("call:a", { name: "WriteFile", input: { path: "a/b.txt", options: { depth: 1, all: true } } }),
+        ),
+      {
+        type: DivergedError,
+        message:
+          `Step "call:a" is not the one that was recorded: at "/name" the record has "ReadFile", the run now has "WriteFile"${after}`,
+      },
+    );
+    assert.equal(
+      run.begin(step("call:a", { input: { options: { all: true, depth: 1 }, path: "a/b.txt" } })).do,
+      "answer",
+    );
+  },
+  "compares the input of an unfinished step too": (place) => {
+    const run = place.journal({ pid: 2 }).open(died(place));
+    const error = assertDiverged(() => run.begin(step("unsafe", { ...UNSAFE, input: { path: "y" } })));
+    assert.equal(error.key, "unsafe");
+  },
+  "refuses to begin what has begun and to finish what has not": (place) => {
+    const run = place.journal().create(START);
+    run.begin(step("a"));
+    fails(() => run.begin(step("a")), {
+      type: Error,
+      message: `Step "a" has begun already and has not ended`,
+    });
+    run.finish("a", { ok: 1 });
+    fails(() => run.finish("a", { ok: 2 }), {
+      type: Error,
+      message: `Step "a" has not begun, or has ended already`,
+    });
+    fails(() => run.prefix("b", 1), { type: Error, message: `Step "b" has not begun, or has ended already` });
+  },
+  "stores events with the next commit, and not those that pass": (place) => {
+    const run = place.journal({ pid: 1 }).create(START);
+    const tell = teller(run);
+    const stored = [
+      tell({ type: "run-start", kind: "calls", file: "a.calls" }),
+      tell(warning("ä\u2028\ud800")),
+    ];
+    tell({ type: "call-log", invocationId: "a", line: 1, text: "log" });
+    tell({ type: "call-progress", invocationId: "a", line: 1, done: 1 });
+    tell({ type: "text-delta", step: "s", text: "delta" });
+    assert.deepEqual(place.journal().read(run.id).events, []);
+    run.begin(step("a"));
+    run.finish("a", { ok: 1 });
+    tell(warning("never committed"));
+    place.alive.set(1, false);
+    const next = place.journal({ pid: 2 }).open(run.id);
+    assert.deepEqual(next.events, stored);
+    const last = teller(next)(warning("the end"));
+    next.release("done");
+    assert.deepEqual(place.journal().read(run.id).events, [...stored, last]);
+  },
+  "appends what is read once": (place) => {
+    const run = place.journal({ pid: 1 }).create(START);
+    run.file({ path: "-", text: "one " });
+    run.file({ path: "-", text: "two " });
+    run.begin(step("a", UNSAFE));
+    run.file({ path: "-", text: "three" });
+    run.finish("a", { ok: 1 });
+    run.file({ path: "-", text: "never committed" });
+    place.alive.set(1, false);
+    const files = place.journal({ pid: 2 }).open(run.id).run.files;
+    assert.deepEqual(files, [...START.files ?? [], { path: "-", text: "one two three" }]);
+  },
+  "lists runs, newest first": (place) => {
+    const journal = place.journal();
+    const ids = ["done", "held", "stopped", "failed"].map((status) => {
+      const run = journal.create({ ...START, kind: status });
+      place.pass(status === "held" ? 0 : 5);
+      run.begin(step("a"));
+      run.finish("a", { ok: 1 });
+      if (status === "done") run.release("done", { input: 3, output: 4, cost: 0.5 });
+      else if (status === "held") run.release("held");
+      else if (status === "failed") run.release("failed");
+      return run.id;
+    });
+    const listed = journal.list();
+    assert.deepEqual(listed.map(({ id }) => id), ids.toReversed());
+    assert.deepEqual(listed.map(({ status }) => status), ["failed", "running", "held", "done"]);
+    assert.deepEqual(listed.map(({ owned }) => owned), [false, true, false, false]);
+    assert.deepEqual(listed.at(-1)?.usage, { input: 3, output: 4, cost: 0.5 });
+    assert.deepEqual(journal.list({ limit: 2 }).map(({ id }) => id), ids.toReversed().slice(0, 2));
+    assert.deepEqual(journal.list({ status: "held" }).map(({ id }) => id), [ids[1]]);
+    const { updatedAt, startedAt, ...first } = listed[0] ?? {};
+    assert.deepEqual(first, {
+      id: ids[3],
+      kind: "failed",
+      file: "a.calls",
+      status: "failed",
+      owned: false,
+      steps: 1,
+      usage: { input: 0, output: 0 },
+    });
+    assert.equal((updatedAt ?? 0) - (startedAt ?? 0), 5);
+    place.alive.set(1, false);
+    assert.equal(place.journal({ pid: 2 }).list({ status: "running" })[0]?.owned, false);
+  },
+  "reads steps in the order of their starts": (place) => {
+    const run = place.journal().create(START);
+    run.begin(step("z"));
+    place.pass(7);
+    run.begin(step("a", { kind: "http", name: "GET x", input: null }));
+    place.pass(1);
+    run.finish("a", { ok: 1 });
+    run.begin(step("m", UNSAFE));
+    const { steps, summary } = place.journal().read(run.id);
+    assert.equal(summary.steps, 3);
+    assert.deepEqual(steps, [
+      { ...step("z"), status: "started", startedAt: 0, attempt: 1 },
+      {
+        ...step("a", { kind: "http", name: "GET x", input: null }),
+        status: "finished",
+        outcome: { ok: 1 },
+        startedAt: 7,
+        endedAt: 8,
+        attempt: 1,
+      },
+      { ...step("m", UNSAFE), status: "started", startedAt: 8, attempt: 1 },
+    ]);
+  },
+  "counts the run's own time only": (place) => {
+    const run = place.journal().create(START);
+    place.pass(100);
+    run.release("stopped");
+    place.pass(100_000);
+    const next = place.journal().open(run.id);
+    place.pass(10);
+    next.begin(step("a"));
+    next.finish("a", { ok: 1 });
+    assert.equal(place.journal().read(run.id).steps[0]?.startedAt, 110);
+  },
+  "finds a run by the beginning of its id": (place) => {
+    const journal = place.journal();
+    fails(() => journal.open("abcd"), {
+      type: RunNotFoundError,
+      message: `There is no run "abcd": none is kept here yet`,
+    });
+    for (const id of ["0123aa", "0123ab", "zzzz9"]) journal.create({ ...START, id }).release("stopped");
+    assert.equal(journal.read("0123aa").summary.id, "0123aa");
+    assert.equal(journal.read("zzzz").summary.id, "zzzz9");
+    assert.equal(journal.read(" OL23AB ").summary.id, "0123ab");
+    fails(() => journal.read("0123"), {
+      type: RunNotFoundError,
+      message: `2 runs begin with "0123": 0123aa, 0123ab. Give more of the id`,
+    });
+    fails(() => journal.read("zzz"), {
+      type: RunNotFoundError,
+      message: `There is no run "zzz"; a beginning of an id needs at least 4 characters`,
+    });
+    fails(() => journal.open("0123aaa"), {
+      type: RunNotFoundError,
+      message: `There is no run "0123aaa". Did you mean "0123aa"?`,
+    });
+    fails(() => journal.fork("zz", { from: "a" }), {
+      type: RunNotFoundError,
+      message: `There is no run "zz"; a beginning of an id needs at least 4 characters`,
+    });
+    fails(() => journal.remove("qqqqqqqq"), {
+      type: RunNotFoundError,
+      message: `There is no run "qqqqqqqq"; "orrery runs" lists those there are`,
+    });
+  },
+  "does not go on with a run that is over": (place) => {
+    const journal = place.journal();
+    for (const [status, words] of [["done", "is done"], ["failed", "has failed"]] as const) {
+      const run = journal.create(START);
+      run.release(status);
+      fails(() => journal.open(run.id), {
+        type: RunEndedError,
+        message:
+          `Run "${run.id}" ${words}, so it cannot go on: "orrery fork ${run.id} --from KEY" makes a new run of what came before one of its steps`,
+      });
+    }
+  },
+  "has nothing more to do with a run that it released": (place) => {
+    const run = place.journal().create(START);
+    run.release("held");
+    run.release("done");
+    assert.equal(place.journal().read(run.id).summary.status, "held");
+    const message = `Run "${run.id}" was released: open it again to go on`;
+    fails(() => run.begin(step("a")), { type: Error, message });
+    fails(() => run.tell({ ...warning("x"), seq: 1, at: 1, run: run.id }), { type: Error, message });
+  },
+  "gives a run to one process": (place) => {
+    const run = place.journal({ pid: 1 }).create(START);
+    place.pass(5_000);
+    fails(() => place.journal({ pid: 2 }).open(run.id), {
+      type: RunOwnedError,
+      message:
+        `Run "${run.id}" is being run by process 1 on this host since 2025-11-21 12:00:00 UTC: wait until it has ended, or end it (kill 1)`,
+    });
+    fails(() => place.journal({ pid: 1 }).open(run.id), {
+      type: RunOwnedError,
+      message:
+        `Run "${run.id}" is being run by this process (1) since 2025-11-21 12:00:00 UTC: it can be opened again when that has ended`,
+    });
+    fails(() => place.journal({ pid: 2 }).remove(run.id), { type: RunOwnedError, message: /kill 1/ });
+    run.release("stopped");
+    place.journal({ pid: 2 }).open(run.id).release("stopped");
+  },
+  "frees a run of a dead process of this host at once": (place) => {
+    const run = place.journal({ pid: 1 }).create(START);
+    place.alive.set(1, false);
+    assert.equal(place.journal({ pid: 2 }).open(run.id).resumedFrom, "running");
+  },
+  "waits 30 s for a process that cannot be looked for": (place) => {
+    for (const owner of [{ pid: 7, host: "there" }, { pid: 8, host: "here" }]) {
+      const run = place.journal(owner).create(START);
+      place.alive.set(8, undefined);
+      // It gives signs of life, however long.
+      place.pass(100_000);
+      const where = owner.host === "here" ? "this host" : `host "there"`;
+      fails(() => place.journal({ pid: 2 }).open(run.id), {
+        type: RunOwnedError,
+        message: new RegExp(
+          `process ${owner.pid} on ${where} since .* UTC, last heard of \\d+ s ago: wait until it has ended, or end it; if it is gone already, the run is free in \\d+ s$`,
+        ),
+      });
+      run.release("stopped");
+    }
+    const silent = place.journal({ pid: 9, host: "there" }).create(START);
+    place.alive.set(9, false);
+    place.pass(29_000);
+    assert.throws(() => place.journal({ pid: 2 }).open(silent.id), RunOwnedError);
+    place.pass(1_000);
+    assert.equal(place.journal({ pid: 2 }).open(silent.id).resumedFrom, "running");
+  },
+  "keeps nothing more for a process that has lost its run": (place) => {
+    const run = place.journal({ pid: 1 }).create(START);
+    run.begin(step("a"));
+    place.alive.set(1, false);
+    const other = place.journal({ pid: 2 }).open(run.id);
+    const message =
+      `Run "${run.id}" was taken over by process 2 on host "here" while this process gave no sign of life: nothing more of it is kept here`;
+    fails(() => run.finish("a", { ok: "late" }), { type: RunOwnedError, message });
+    fails(() => run.begin(step("b")), { type: RunOwnedError, message });
+    assert.deepEqual(other.begin(step("a")), { do: "perform", attempt: 1 });
+    other.finish("a", { ok: "in time" });
+    assert.deepEqual(place.journal().read(run.id).steps[0]?.outcome, { ok: "in time" });
+  },
+  "notices between two commits that a run was lost": (place) => {
+    const run = place.journal({ pid: 1 }).create(START);
+    place.alive.set(1, false);
+    place.journal({ pid: 2 }).open(run.id);
+    place.alive.set(1, true);
+    place.pass(20_000);
+    assert.throws(() => run.tell({ ...warning("x"), seq: 1, at: 1, run: run.id }), RunOwnedError);
+  },
+  "forks a run before a step": (place) => {
+    const run = place.journal().create(START);
+    const tell = teller(run);
+    const told = [tell({ type: "run-start", kind: "calls" })];
+    run.begin(step("a"));
+    run.begin(step("slow"));
+    run.finish("a", { ok: 1 });
+    told.push(tell({ type: "usage", step: "m", model: "x/y", input: 10, output: 5, cost: 1 }));
+    run.begin(step("b", UNSAFE));
+    tell(warning("after b began"));
+    run.finish("slow", { ok: 2 });
+    run.finish("b", { ok: 3 });
+    run.release("done", { input: 20, output: 9 });
+    place.pass(1000);
+    const journal = place.journal({ pid: 2 });
+    const id = journal.fork(run.id, { from: "b" });
+    assert.notEqual(id, run.id);
+    const { summary, run: start, steps, events } = journal.read(id);
+    assert.deepEqual(start, { ...START, id });
+    assert.deepEqual([summary.status, summary.owned, summary.steps], ["stopped", false, 1]);
+    assert.deepEqual(summary.usage, { input: 10, output: 5, cost: 1 });
+    assert.deepEqual(steps.map(({ key }) => key), ["a"]);
+    assert.deepEqual(events, told.map((event) => ({ ...event, run: id })));
+    const fork = journal.open(id);
+    assert.equal(fork.begin(step("a")).do, "answer");
+    assert.deepEqual(fork.begin(step("b", { ...UNSAFE, input: "another" })), { do: "perform", attempt: 1 });
+    assert.deepEqual(fork.begin(step("slow")), { do: "perform", attempt: 1 });
+    fork.finish("b", { ok: 4 });
+    assert.deepEqual(journal.read(run.id).steps.map(({ outcome }) => outcome), [{ ok: 1 }, { ok: 2 }, {
+      ok: 3,
+    }]);
+  },
+  "forks a fork, and names the nearest key": (place) => {
+    const journal = place.journal();
+    const run = journal.create(START);
+    for (const key of ["call:fetch", "call:write"]) {
+      run.begin(step(key));
+      run.finish(key, { ok: key });
+    }
+    run.release("failed");
+    const second = journal.fork(journal.fork(run.id, { from: "call:write" }), { from: "call:fetch" });
+    assert.deepEqual(journal.read(second).steps, []);
+    fails(() => journal.fork(run.id, { from: "call:fech" }), {
+      type: StepNotFoundError,
+      message: `Run "${run.id}" has no step "call:fech". Did you mean "call:fetch"?`,
+    });
+    fails(() => journal.fork(second, { from: "x" }), {
+      type: StepNotFoundError,
+      message: `Run "${second}" has no step "x": none was begun`,
+    });
+  },
+  "removes a run and leaves the others": (place) => {
+    const journal = place.journal();
+    const [run, other] = [journal.create(START), journal.create(START)];
+    for (const each of [run, other]) {
+      each.begin(step("a"));
+      each.finish("a", { ok: 1 });
+      each.release("stopped");
+    }
+    journal.remove(run.id);
+    assert.throws(() => journal.read(run.id), RunNotFoundError);
+    assert.deepEqual(journal.read(other.id).run.files, START.files);
+    assert.equal(journal.read(other.id).steps.length, 1);
+    assert.equal(journal.create({ ...START, id: run.id }).begin(step("a")).do, "perform");
+  },
+  "masks secrets in everything it keeps": (place) => {
+    const secrets = createSecrets();
+    secrets.add("KEY", "s3cr3t/value");
+    const journal = place.journal({ secrets });
+    const text = "is s3cr3t/value";
+    const run = journal.create({
+      kind: "calls",
+      file: text,
+      files: [{ path: text, text }],
+      input: { [text]: text },
+    });
+    run.tell({ ...warning(text), seq: 1, at: 1, run: run.id });
+    run.file({ path: "-", text });
+    const begun = step(`call:${text}`, { kind: "model", name: text, input: [text], idempotent: true });
+    run.begin(begun);
+    run.prefix(begun.key, { text });
+    run.begin(step("b", { ...UNSAFE, input: text }));
+    const during = journal.read(run.id);
+    assert.deepEqual(during.steps[0]?.prefix, { text: "is [secret KEY]" });
+    run.finish(begun.key, { ok: text });
+    run.finish("b", { error: { message: text } });
+    assert.deepEqual(run.begin(begun), {
+      do: "answer",
+      outcome: { ok: "is [secret KEY]" },
+      ms: 0,
+      attempt: 1,
+    });
+    assert.ok(!JSON.stringify([run.run, during, journal.read(run.id), journal.list()]).includes("s3cr3t"));
+    run.release("stopped");
+    const fork = journal.fork(run.id, { from: begun.key });
+    assert.equal(journal.read(fork).steps.length, 0);
+  },
+  "stops the runs that are left when it is disposed of": (place) => {
+    let id = "";
+    {
+      using journal = place.journal();
+      const run = journal.create(START);
+      run.tell({ ...warning("the last"), seq: 1, at: 1, run: run.id });
+      id = run.id;
+    }
+    const { summary, events } = place.journal().read(id);
+    assert.deepEqual([summary.status, summary.owned, events.length], ["stopped", false, 1]);
+  },
+};
+
+/** What a kind of place does not do, and why. */
+const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "SQLite, opened anew": {
+    "stops the runs that are left when it is disposed of":
+      "each run has a journal of its own there, which is disposed of when the run is released",
+  },
+};
+
+function assertDiverged(work: () => unknown): DivergedError {
+  try {
+    work();
+  } catch (error) {
+    assert.ok(error instanceof DivergedError);
+    return error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+for (const [kind, inPlace] of Object.entries(PLACES)) {
+  for (const [what, check] of Object.entries(CONTRACT)) {
+    if (SKIPPED[kind]?.[what] === undefined) Deno.test(`${kind}: ${what}`, () => inPlace(check));
+  }
+}
+
+Deno.test("every test that is skipped is one of the contract", () => {
+  for (const skipped of Object.values(SKIPPED)) {
+    for (const what of Object.keys(skipped)) assert.ok(CONTRACT[what], what);
+  }
+});

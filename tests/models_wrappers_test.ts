@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { virtualClock } from "../lib/core/clock.ts";
+import { type Model, ModelError, type ModelPart } from "../lib/core/model.ts";
+import { fakeModel, type FakeReply } from "../lib/models/fake_model.ts";
+import { fallingBack } from "../lib/models/falling_back.ts";
+import { retrying } from "../lib/models/retrying.ts";
+import { SilenceWatch } from "../lib/models/silence_watch.ts";
+
+const busy = (retryAfterMs?: number) =>
+  new ModelError("busy", { code: "rate-limit", ...(retryAfterMs !== undefined && { retryAfterMs }) });
+const random = () => 0.5;
+
+/** The types of the parts, and what was thrown. */
+async function outcome(
+  model: Model,
+  options: { signal?: AbortSignal; retries?: number } = {},
+): Promise<readonly string[]> {
+  const seen: string[] = [];
+  try {
+    for await (const part of model.stream({ messages: [], ...options })) seen.push(shown(part));
+  } catch (error) {
+    seen.push(error instanceof ModelError ? `! ${error.code}: ${error.message}` : `! ${error}`);
+  }
+  return seen;
+}
+
+function shown(part: ModelPart): string {
+  if (part.type === "retry") {
+    return `retry ${part.attempt} ${part.delayMs}${part.model === undefined ? "" : ` ${part.model}`}`;
+  }
+  return part.type === "text" ? part.text : part.type;
+}
+
+/** A model whose answers are parts and then an error. */
+function breaking(parts: readonly ModelPart[], error: Error): Model {
+  return fakeModel(() =>
+    (async function* () {
+      yield* parts;
+      throw error;
+    })()
+  );
+}
+
+Deno.test("retrying: 1 s, 2 s, 4 s and no more; what was asked is waited for", async () => {
+  const clock = virtualClock();
+  const failing = retrying(fakeModel(() => busy()), { clock, random });
+  assert.deepEqual(await clock.run(outcome(failing)), [
+    "retry 1 1000",
+    "retry 2 2000",
+    "retry 3 4000",
+    "! rate-limit: busy",
+  ]);
+  assert.equal(clock.now(), 7000);
+  const asked = retrying(fakeModel([busy(1500), busy(0), "ok"]), { clock, random });
+  assert.deepEqual(await clock.run(outcome(asked)), ["retry 1 1500", "retry 2 0", "ok", "finish"]);
+  assert.equal(clock.now(), 8500);
+  const long = retrying(fakeModel([busy(60_001)]), { clock, random });
+  assert.deepEqual(await clock.run(outcome(long)), [
+    "! rate-limit: busy. It asks to wait 61 s, which is longer than the 60 s that are waited for",
+  ]);
+  assert.deepEqual(await clock.run(outcome(failing, { retries: 0 })), ["! rate-limit: busy"]);
+});
+
+Deno.test("retrying: the jitter is a quarter, and no wait is longer than the longest", async () => {
+  const clock = virtualClock();
+  const delays = async (deal: number) => {
+    const model = retrying(fakeModel(() => busy()), { clock, random: () => deal, retries: 8 });
+    return (await clock.run(outcome(model))).flatMap((each) =>
+      each.startsWith("retry") ? [Number(each.split(" ")[2])] : []
+    );
+  };
+  assert.deepEqual(await delays(0), [750, 1500, 3000, 6000, 12_000, 24_000, 48_000, 60_000]);
+  assert.deepEqual(await delays(1), [1250, 2500, 5000, 10_000, 20_000, 40_000, 60_000, 60_000]);
+});
+
+Deno.test("retrying: only what may pass, and nothing after something was shown", async () => {
+  const clock = virtualClock();
+  for (const code of ["config", "auth", "request", "context", "answer", "permission", "aborted"] as const) {
+    const model = retrying(fakeModel([new ModelError("no", { code })]), { clock, random });
+    assert.deepEqual(await clock.run(outcome(model)), [`! ${code}: no`]);
+  }
+  for (const code of ["rate-limit", "server", "network", "timeout"] as const) {
+    const model = retrying(fakeModel([new ModelError("no", { code }), "ok"]), { clock, random });
+    assert.deepEqual(await clock.run(outcome(model)), ["retry 1 1000", "ok", "finish"]);
+  }
+  const shownParts: readonly ModelPart[] = [
+    { type: "text", text: "a" },
+    { type: "reasoning", text: "b" },
+    { type: "call-start", id: "1", name: "n" },
+    { type: "call", call: { id: "1", name: "n", arguments: "" } },
+  ];
+  for (const part of shownParts) {
+    const model = retrying(breaking([part], busy()), { clock, random });
+    assert.deepEqual(await clock.run(outcome(model)), [shown(part), "! rate-limit: busy"]);
+  }
+  const bug = retrying(fakeModel([new TypeError("bug")]), { clock, random });
+  assert.deepEqual(await clock.run(outcome(bug)), ["! TypeError: bug"]);
+});
+
+Deno.test("retrying: an abort ends the wait", async () => {
+  const clock = virtualClock();
+  const stop = new AbortController();
+  const model = retrying(fakeModel(() => busy()), { clock, random });
+  const seen: string[] = [];
+  await clock.run((async () => {
+    const error = await (async () => {
+      for await (const part of model.stream({ messages: [], signal: stop.signal })) {
+        seen.push(shown(part));
+        queueMicrotask(() => stop.abort("enough"));
+      }
+    })().then(() => undefined, (error: unknown) => error);
+    assert.ok(error instanceof ModelError);
+    assert.deepEqual([error.code, error.cause], ["aborted", "enough"]);
+  })());
+  assert.deepEqual([seen, clock.now()], [["retry 1 1000"], 0]);
+});
+
+Deno.test("falling back: in order, only before something was shown", async () => {
+  const fallback = (id: string, reply: FakeReply) => ({ id, find: () => fakeModel([reply], { id }) });
+  const broken = fakeModel(() => new ModelError("down", { code: "server" }), { id: "a/a" });
+  const two = fallingBack(broken, [
+    fallback("b/b", new ModelError("no key", { code: "auth" })),
+    fallback("c/c", "hi"),
+  ]);
+  assert.deepEqual(await outcome(two), ["retry 1 0 b/b", "retry 2 0 c/c", "hi", "finish"]);
+  assert.deepEqual([two.id, await outcome(fallingBack(broken, []))], ["a/a", ["! server: down"]]);
+  const missing = {
+    id: "d/d",
+    find: () => {
+      throw new ModelError("no such model", { code: "config" });
+    },
+  };
+  assert.deepEqual(await outcome(fallingBack(broken, [missing, fallback("c/c", "hi")])), [
+    "retry 1 0 d/d",
+    "retry 2 0 c/c",
+    "hi",
+    "finish",
+  ]);
+  const begun = breaking([{ type: "text", text: "begun" }], new ModelError("cut", { code: "network" }));
+  assert.deepEqual(await outcome(fallingBack(begun, [fallback("c/c", "hi")])), ["begun", "! network: cut"]);
+  for (const code of ["aborted", "permission"] as const) {
+    const model = fakeModel([new ModelError("no", { code })]);
+    assert.deepEqual(await outcome(fallingBack(model, [fallback("c/c", "hi")])), [`! ${code}: no`]);
+  }
+});
+
+Deno.test("silence watch: one timer for many waits, late only while something is waited for", async () => {
+  const clock = virtualClock();
+  const late: number[] = [];
+  const silence = { firstByteMs: 1000, betweenMs: 100 };
+  const watch = new SilenceWatch(clock, { silence, onLate: () => late.push(clock.now()) });
+  await clock.run((async () => {
+    watch.begin(1000);
+    await clock.sleep(990);
+    watch.pause();
+    await clock.sleep(500);
+    for (let n = 0; n < 5; n++) {
+      watch.begin(100);
+      await clock.sleep(90);
+      watch.pause();
+    }
+    assert.deepEqual(late, []);
+    watch.begin(100);
+    await clock.sleep(150);
+    assert.deepEqual(late, [2040]);
+    watch.begin(100);
+    await clock.sleep(500);
+    assert.deepEqual(late, [2040]);
+  })());
+  const ended = new SilenceWatch(clock, { silence, onLate: () => assert.fail("it had ended") });
+  ended.begin(100);
+  ended.end();
+  await clock.run(clock.sleep(500));
+});

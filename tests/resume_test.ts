@@ -1,0 +1,291 @@
+// A run that ends at any operation of its journal and is gone on with (turn.md 3): the same result, no finished effect done twice.
+// The journal stops working at operation N, before or after it was done, for every N: what a kill leaves behind, without the process.
+
+import assert from "node:assert/strict";
+import type { RunEvent } from "../lib/core/event.ts";
+import type { Journal, RunJournal } from "../lib/core/journal.ts";
+import { ModelError } from "../lib/core/model.ts";
+import { ask, chat } from "../lib/run/dialog.ts";
+import type { RunOptions } from "../lib/run/run.ts";
+import { virtualClock } from "../lib/core/clock.ts";
+import { readScript } from "../lib/models/script_file.ts";
+import { scriptModel } from "../lib/models/script_model.ts";
+import { memoryJournal } from "../lib/journal/memory_journal.ts";
+import { createCatalog, runCalls } from "../mod.ts";
+import type { AnyGadget } from "../mod.ts";
+import { scriptedModel } from "./_scripted_model.ts";
+import type { Script } from "./_scripted_model.ts";
+
+/** Dies at its `n`th operation, and answers nothing from then on. */
+function mortal(
+  journal: RunJournal,
+  { n, isDone }: { n: number; isDone: boolean },
+): RunJournal & { died(): boolean } {
+  let left = n;
+  let died = false;
+  const operation = <T>(work: () => T): T => {
+    if (died) throw new Error("killed");
+    if (--left > 0) return work();
+    died = true;
+    if (isDone) work();
+    throw new Error("killed");
+  };
+  return {
+    id: journal.id,
+    run: journal.run,
+    events: journal.events,
+    resumedFrom: journal.resumedFrom,
+    begin: (step) => operation(() => journal.begin(step)),
+    finish: (key, outcome) => operation(() => journal.finish(key, outcome)),
+    end: (key, outcome) => operation(() => journal.end(key, outcome)),
+    commit: () => operation(() => journal.commit()),
+    prefix: (key, prefix) => operation(() => journal.prefix(key, prefix)),
+    tell: (event) => died ? undefined : journal.tell(event),
+    file: (file) => operation(() => journal.file(file)),
+    settle: (key, decision) => journal.settle(key, decision),
+    release: (status, usage) => operation(() => journal.release(status, usage)),
+    died: () => died,
+  };
+}
+
+interface Case {
+  start(options: RunOptions, effects: Effects): AsyncIterable<RunEvent>;
+}
+
+/** How often each effect was done, to its end. */
+type Effects = Map<string, number>;
+
+function gadgets(effects: Effects): readonly AnyGadget[] {
+  const did = (name: string): void => void effects.set(name, (effects.get(name) ?? 0) + 1);
+  const make = (name: string, more: Partial<AnyGadget>): AnyGadget => ({
+    name,
+    description: "Test.",
+    run: async (input: { text?: unknown }, { invocationId }: { invocationId: string }) => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      did(`${name}:${invocationId}`);
+      return `${name} ${input.text ?? ""}`;
+    },
+    ...more,
+  } as AnyGadget);
+  return [
+    make("Safe", { idempotent: true }),
+    make("Once", {}),
+    make("Fails", { run: () => (did("Fails"), Promise.reject(new Error("no luck"))) }),
+  ];
+}
+
+const block = (header: string, rest = ""): string => `!!!GADGET_START:${header}\n${rest}!!!GADGET_END\n`;
+
+const FILE = block("Once:a") + block("Safe:b") +
+  block("Once:c:a,b", "!!!ARG:text\n{{results.a}}{{results.b}}\n") +
+  block("Fails:f") + block("Once:g:f") + block("Safe:d:c");
+
+const SCRIPTS: readonly Script[] = [
+  [
+    `Hm.\n${block("Once:a")}${block("Safe:b")}`,
+    4,
+    `${block("Once:c:a", "!!!ARG:text\n{{results.a}}\n")} and so on`,
+  ],
+  [block("Safe:a"), 2, block("Once:b")],
+  ["All done."],
+];
+
+const callFile: Case = {
+  start: (options, effects) =>
+    runCalls([FILE], { ...options, catalog: createCatalog(gadgets(effects)), file: "x.calls" }),
+};
+
+/** The scripted model answers by what it is asked, not by how often: a resumed run has another process. */
+const loop: Case = {
+  start(options, effects) {
+    const all = gadgets(effects);
+    const model = scriptedModel(SCRIPTS);
+    const asked = {
+      ...model,
+      stream: (request: Parameters<typeof model.stream>[0]) => {
+        const turn = request.messages.filter(({ role }) => role === "assistant").length;
+        return scriptedModel([SCRIPTS[turn] ?? []]).stream(request);
+      },
+    };
+    return ask("Go", {
+      ...options,
+      model: asked,
+      catalog: createCatalog(all),
+      tools: all.map(({ name }) => name),
+    });
+  },
+};
+
+async function eventsOf(events: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
+  const all: RunEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+const endOf = (events: readonly RunEvent[]): RunEvent & { readonly type: "run-end" } => {
+  const end = events.at(-1);
+  return end?.type === "run-end" ? end : assert.fail("no run-end");
+};
+
+const unverified = (journal: Journal, id: string): string[] =>
+  journal.read(id).steps.filter((step) => step.status === "started" && !step.idempotent).map(({ key }) =>
+    key
+  );
+
+async function killedEverywhere({ start }: Case): Promise<number> {
+  const plain: Effects = new Map();
+  const want = endOf(await eventsOf(start({}, plain)));
+  let deaths = 0;
+  for (let n = 1;; n++) {
+    for (const isDone of [false, true]) {
+      const journal = memoryJournal({ isAlive: () => false });
+      const effects: Effects = new Map();
+      const first = mortal(journal.create({ kind: "test", input: null }), { n, isDone });
+      await eventsOf(start({ journal: first }, effects));
+      await new Promise((resolve) => setTimeout(resolve, 3)); // what still ran has ended by now
+      if (!first.died()) return deaths;
+      deaths++;
+      const status = journal.read(first.id).summary.status;
+      if (status !== "running" && status !== "stopped") continue; // it died in the very release
+      const open = unverified(journal, first.id);
+      const before = new Map(effects);
+      const second = journal.open(first.id);
+      for (const key of open) {
+        const id = /call:(.*)$/.exec(key)?.[1] ?? "";
+        const isDoneEffect = [...before.keys()].some((name) => name.endsWith(`:${id}`));
+        // The user looks whether it was done. The loop has the same ids in two turns, so the outcome is asked for as it would be.
+        second.settle(key, isDoneEffect ? { outcome: { ok: outcomeOf(key) } } : "rerun");
+      }
+      const events = await eventsOf(start({ journal: second }, effects));
+      const end = endOf(events);
+      const where = `killed at operation ${n}, ${isDone ? "after" : "before"} it; open: ${open.join(" ")}`;
+      assert.deepEqual([end.status, end.value], [want.status, want.value], `${where}: ${end.error}`);
+      assert.deepEqual(
+        events.map(({ seq }) => seq).filter((seq, i, all) => i > 0 && seq <= (all[i - 1] ?? 0)),
+        [],
+        where,
+      );
+      const outcomes = events.filter((event) =>
+        ["call-result", "call-error", "call-skip"].includes(event.type)
+      );
+      const names = outcomes.map((event) =>
+        "invocationId" in event ? `${event.step ?? ""} ${event.invocationId}` : ""
+      );
+      assert.equal(new Set(names).size, names.length, `${where}: an outcome was told twice`);
+    }
+  }
+}
+
+function outcomeOf(key: string): string {
+  const id = /call:(.*)$/.exec(key)?.[1];
+  const inLoop = key.startsWith("turn");
+  if (id === "c") return inLoop ? "Once Once " : "Once Once Safe ";
+  return "Once ";
+}
+
+Deno.test("a call file ends the same wherever it died", async () => {
+  const deaths = await killedEverywhere(callFile);
+  assert.ok(deaths >= 18, String(deaths));
+});
+
+Deno.test("a loop of three turns with gadgets ends the same wherever it died", async () => {
+  const deaths = await killedEverywhere(loop);
+  assert.ok(deaths >= 24, String(deaths));
+});
+
+Deno.test("a finished effect is never done twice, and an unverified one not unasked", async () => {
+  for (let n = 1; n < 30; n++) {
+    const journal = memoryJournal({ isAlive: () => false });
+    const effects: Effects = new Map();
+    const first = mortal(journal.create({ kind: "test", input: null }), { n, isDone: true });
+    await eventsOf(callFile.start({ journal: first }, effects));
+    await new Promise((resolve) => setTimeout(resolve, 3));
+    if (!first.died() || journal.read(first.id).summary.status === "failed") break;
+    const open = unverified(journal, first.id);
+    const finished = journal.read(first.id).steps.filter(({ status }) => status === "finished").map((
+      { key },
+    ) => key);
+    const before = new Map(effects);
+    const events = await eventsOf(callFile.start({ journal: journal.open(first.id) }, effects));
+    for (const key of [...finished, ...open]) {
+      const id = key.slice("call:".length);
+      for (const [name, times] of effects) {
+        if (name.endsWith(`:${id}`)) {
+          assert.equal(times, before.get(name), `${name} was done again after ${n}`);
+        }
+      }
+    }
+    for (const key of open) {
+      const event = events.find((event) =>
+        event.type === "call-error" && `call:${event.invocationId}` === key
+      );
+      assert.ok(event?.type === "call-error" && event.code === "unverified", `${key} after ${n}`);
+    }
+  }
+});
+
+Deno.test("a chat goes on where it was: what was said is not asked again", async () => {
+  const journal = memoryJournal({ isAlive: () => false });
+  const model = scriptedModel([["Hello Ann."]]);
+  const first = journal.create({ kind: "chat", input: null });
+  await eventsOf(
+    chat({ next: (n) => Promise.resolve(n === 1 ? "I am Ann." : undefined) }, { model, journal: first }),
+  );
+  assert.equal(journal.read(first.id).summary.status, "held");
+  const second = scriptedModel([["Ann."]]);
+  const asked: number[] = [];
+  const events = await eventsOf(chat({
+    next(n) {
+      asked.push(n);
+      return Promise.resolve(n === 2 ? "Who am I?" : undefined);
+    },
+  }, { model: second, journal: journal.open(first.id) }));
+  assert.deepEqual(asked, [2, 3]);
+  assert.deepEqual(second.requests[0]?.messages.map(({ content }) => content), [
+    "I am Ann.",
+    "Hello Ann.",
+    "Who am I?",
+  ]);
+  assert.equal(endOf(events).value, "Ann.");
+  assert.deepEqual(endOf(events).usage, { input: 20, output: 10 });
+});
+
+Deno.test("a script goes on behind the replies that were given before", async () => {
+  const script = '- text: "one"\n- when: again\n  text: "two"\n- text: "three"\n';
+  const read = await readScript(script, "x.yaml");
+  const replies = () => scriptModel(read, { id: "script/x", clock: virtualClock() });
+  const journal = memoryJournal({ isAlive: () => false });
+  const first = journal.create({ kind: "chat", input: null });
+  const said = ["Go", "Go again", "And on"];
+  await eventsOf(
+    chat({ next: (n) => Promise.resolve(n < 3 ? said[n - 1] : undefined) }, {
+      model: replies(),
+      journal: first,
+    }),
+  );
+  const source = { next: (n: number) => Promise.resolve(said[n - 1]) };
+  const events = await eventsOf(chat(source, { model: replies(), journal: journal.open(first.id) }));
+  assert.equal(endOf(events).value, "three");
+});
+
+Deno.test("a chat with a turn that failed goes on with the same history", async () => {
+  const journal = memoryJournal({ isAlive: () => false });
+  const said = ["One", "Two", "Three", "Four"];
+  const until = (last: number) => ({
+    next: (n: number) => Promise.resolve(n <= last ? said[n - 1] : undefined),
+  });
+  const first = journal.create({ kind: "chat", input: null });
+  const down = new ModelError("down", { code: "server" });
+  await eventsOf(chat(until(3), { model: scriptedModel([["1"], [down], ["3"]]), journal: first }));
+  const second = scriptedModel([["4"]]);
+  const events = await eventsOf(chat(until(4), { model: second, journal: journal.open(first.id) }));
+  assert.deepEqual([endOf(events).status, endOf(events).value], ["done", "4"], endOf(events).error);
+  assert.deepEqual(second.requests[0]?.messages.map(({ content }) => content), [
+    "One",
+    "1",
+    "Two",
+    "Three",
+    "3",
+    "Four",
+  ]);
+});

@@ -1,0 +1,129 @@
+// The turn over the wire: both ways to call gadgets against every format, with odd borders, keep-alive comments, a rate limit, and a stream
+// that breaks in the middle. A call starts before the answer has ended in all of them.
+
+import assert from "node:assert/strict";
+import { systemClock } from "../lib/core/clock.ts";
+import type { RunEvent } from "../lib/core/event.ts";
+import { openModels } from "../lib/models/open_models.ts";
+import { ask } from "../lib/run/dialog.ts";
+import { createCatalog } from "../mod.ts";
+import type { AnyGadget } from "../mod.ts";
+import { providerServer, TEST_KEY } from "./_provider_server.ts";
+import type { ProviderReply, ProviderServer } from "./_provider_server.ts";
+import type { AnswerPart } from "./_provider_wire.ts";
+
+const PROVIDERS = ["openai", "chat", "anthropic", "google", "compatible"] as const;
+const MODES = ["blocks", "native"] as const;
+
+type Mode = (typeof MODES)[number];
+
+const BLOCK = ["!!!GADGET_", "START:Weather:w\n!!!ARG:ci", "ty\nZür", "ich\n!!!GADGET_END\n"];
+
+const callParts = (mode: Mode): readonly AnswerPart[] => [
+  { text: ["Let me ", "look.\n"] },
+  mode === "blocks"
+    ? { text: BLOCK }
+    : { call: { id: "call_w", name: "Weather", arguments: ['{"ci', 'ty":"Zü', 'rich"}'] } },
+];
+
+const weather: AnyGadget = {
+  name: "Weather",
+  description: "The weather of a city.",
+  input: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+  run: ({ city }: { city: string }) => `sunny in ${city}`,
+} as AnyGadget;
+
+async function run(server: ProviderServer, provider: string, mode: Mode): Promise<readonly RunEvent[]> {
+  const models = openModels({
+    settings: server.settings,
+    env: (name) => server.env(name),
+    fetch,
+    clock: systemClock,
+    files: { readText: () => Promise.reject(new Error("no files")) },
+    retry: { baseMs: 1 },
+  });
+  const events: RunEvent[] = [];
+  for await (
+    const event of ask("How is the weather in Zürich?", {
+      model: await models.find(`${provider}/test`),
+      catalog: createCatalog([weather]),
+      tools: ["Weather"],
+      policy: { toolsMode: mode },
+    })
+  ) events.push(event);
+  return events;
+}
+
+function assertAnswered(events: readonly RunEvent[], server: ProviderServer, requests: number): void {
+  const end = events.at(-1);
+  assert.ok(end?.type === "run-end");
+  assert.deepEqual([end.status, end.value], ["done", "Sunny."], end.error);
+  const results = events.flatMap((event) => event.type === "call-result" ? [event.result] : []);
+  assert.deepEqual(results, ["sunny in Zürich"]);
+  assert.equal(server.requests.length, requests);
+  assert.match(JSON.stringify(server.requests.at(-1)?.body), /sunny in Zürich/);
+  assert.ok(!JSON.stringify(events).includes(TEST_KEY));
+}
+
+const answer: ProviderReply = { parts: [{ text: ["Sun", "ny."] }] };
+
+for (const provider of PROVIDERS) {
+  for (const mode of MODES) {
+    const how: Readonly<
+      Record<string, { readonly first: Partial<ProviderReply>; readonly before?: readonly ProviderReply[] }>
+    > = {
+      "as it comes": { first: {} },
+      "cut at every third byte": { first: { chunkBytes: 3 } },
+      "with keep-alive comments": { first: { keepAlive: true, chunkBytes: 11 } },
+      "after a rate limit and a 503": {
+        first: {},
+        before: [{ status: 429, retryAfter: "0" }, { status: 503 }],
+      },
+    };
+    for (const [name, { first, before = [] }] of Object.entries(how)) {
+      Deno.test(`${provider}, ${mode}, ${name}`, async () => {
+        const replies: readonly ProviderReply[] = [
+          ...before,
+          { parts: callParts(mode), ...first } as ProviderReply,
+          answer,
+        ];
+        await using server = providerServer(replies);
+        assertAnswered(await run(server, provider, mode), server, replies.length);
+      });
+    }
+    Deno.test(`${provider}, ${mode}: the call runs while the answer still comes`, async () => {
+      const parts: readonly AnswerPart[] = mode === "blocks"
+        ? [...callParts(mode), { text: Array.from({ length: 20 }, () => "and ") }]
+        : [...callParts(mode), {
+          call: { id: "call_v", name: "Weather", arguments: Array.from('{"city":"Bern"}') },
+        }];
+      await using server = providerServer([{ parts, delayMs: 5 }, answer]);
+      const events = await run(server, provider, mode);
+      const result = events.findIndex((event) => event.type === "call-result");
+      const message = events.findIndex((event) => event.type === "message");
+      assert.ok(result >= 0 && result < message, `${result} ${message}`);
+      const [from, to] = [events[result]?.at ?? 0, events[message]?.at ?? 0];
+      assert.ok(to - from > 10, `the answer went on for ${to - from} ms`);
+    });
+    Deno.test(`${provider}, ${mode}: a stream that breaks behind a call`, async () => {
+      const parts: readonly AnswerPart[] = mode === "blocks"
+        ? [...callParts(mode), { text: "and then some more text that will never end" }]
+        : [...callParts(mode), {
+          call: { id: "call_v", name: "Weather", arguments: ['{"city":', '"Be', 'rn"}'] },
+        }];
+      await using server = providerServer([{
+        parts,
+        finish: "none",
+        streamError: { type: "overloaded_error", message: "gone" },
+      }, answer]);
+      const events = await run(server, provider, mode);
+      const results = events.filter((event) => event.type === "call-result").length;
+      assert.equal(results, mode === "blocks" ? 1 : 2);
+      const end = events.at(-1);
+      assert.ok(
+        end?.type === "run-end" && end.status === "done" && end.value === "Sunny.",
+        JSON.stringify(end),
+      );
+    });
+  }
+}
