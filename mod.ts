@@ -66,14 +66,13 @@ export type {
   RunJournal,
   RunStart,
   RunSummary,
-  StepError,
-  StepKind,
   StepOutcome,
   StepRecord,
   StepStart,
   StepTurn,
   StoredFile,
 } from "./lib/core/journal.ts";
+export type { StepError, StepKind } from "./lib/core/step.ts";
 
 export { SourceError } from "./lib/core/source_error.ts";
 export type { SourceErrorOptions, Span } from "./lib/core/source_error.ts";

@@ -1,4 +1,4 @@
-import type { StepError, StepKind } from "./journal.ts";
+import type { StepError, StepKind } from "./step.ts";
 import type { Json } from "./json.ts";
 import type { Usage } from "./model.ts";
 

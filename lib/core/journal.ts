@@ -4,9 +4,7 @@
 import type { RunEvent } from "./event.ts";
 import type { Json } from "./json.ts";
 import type { Usage } from "./model.ts";
-
-/** What an effect is. */
-export type StepKind = "model" | "gadget" | "shell" | "http" | "read" | "write" | "ask" | "source" | "step";
+import type { StepError, StepKind } from "./step.ts";
 
 /** Where a run is. `running` with a dead owner may be resumed, as may `held` and `stopped`. */
 export type JournalStatus = "running" | "held" | "done" | "failed" | "stopped";
@@ -44,13 +42,6 @@ export interface RunSummary {
   readonly updatedAt: number;
   readonly steps: number;
   readonly usage: Usage;
-}
-
-/** Why a step ended badly; `code` and `flag` as in events. */
-export interface StepError {
-  readonly message: string;
-  readonly code?: string;
-  readonly flag?: string;
 }
 
 /** How a step ended. */

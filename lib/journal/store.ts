@@ -1,6 +1,7 @@
 // What the journal needs of a place that keeps rows: memory and SQLite. JSON is text here, so that both keep exactly the same.
 
-import type { JournalStatus, RunOwner, StepKind } from "../core/journal.ts";
+import type { JournalStatus, RunOwner } from "../core/journal.ts";
+import type { StepKind } from "../core/step.ts";
 
 /** The claim of a process on a run. */
 export interface Lease extends RunOwner {

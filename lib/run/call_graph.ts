@@ -2,7 +2,6 @@
 // step; what it tells goes through the run.
 
 import type { Catalog } from "../core/catalog.ts";
-import type { RunEventBody } from "../core/event.ts";
 import type { AnyGadget, GadgetContext } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
 import { isPromise } from "../core/is_promise.ts";
@@ -10,9 +9,9 @@ import { whenAborted } from "../core/when_aborted.ts";
 import { Scheduler } from "../schedule/scheduler.ts";
 import type { NodeContext, NodeOutcome } from "../schedule/scheduler.ts";
 import { CallError, callFailure } from "./call_error.ts";
-import type { CallFailure } from "./call_error.ts";
+import { outcomeEvent } from "./call_outcome.ts";
+import type { CallOutcome } from "./call_outcome.ts";
 import { CallStep } from "./call_step.ts";
-import type { CallPlace } from "./call_step.ts";
 import { RESULT_BYTES } from "./call_value.ts";
 import { findGadget } from "./find_gadget.ts";
 import { ownCopy } from "./placeholders.ts";
@@ -51,12 +50,6 @@ export interface CallGraphOptions<Call extends GraphCall> {
   /** The arguments as the call has them; leaves may be `TextValue`s. */
   treeOf(call: Call): unknown;
 }
-
-/** How a call ended. */
-export type CallOutcome =
-  | { readonly status: "result"; readonly result: Json }
-  | { readonly status: "error"; readonly failure: CallFailure }
-  | { readonly status: "skip"; readonly reason: string };
 
 /** A graph of calls that grows while it runs; every call ends in exactly one outcome. */
 export class CallGraph<Call extends GraphCall> {
@@ -231,18 +224,5 @@ export class CallGraph<Call extends GraphCall> {
     if (ended.status === "result") return { status: "result", result: this.#run.mask(ended.result) };
     if (ended.status === "skip") return { status: "skip", reason: ended.reason };
     return { status: "error", failure: this.#run.mask(callFailure(ended.error, ended.cause)) };
-  }
-}
-
-function outcomeEvent(outcome: CallOutcome, place: CallPlace): RunEventBody {
-  switch (outcome.status) {
-    case "result":
-      return { type: "call-result", ...place, result: outcome.result };
-    case "error":
-      return { type: "call-error", ...place, ...outcome.failure };
-    case "skip":
-      return { type: "call-skip", ...place, reason: outcome.reason };
-    default:
-      return outcome satisfies never;
   }
 }

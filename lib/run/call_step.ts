@@ -4,16 +4,9 @@ import type { Json } from "../core/json.ts";
 import type { StepOutcome } from "../core/journal.ts";
 import { untypedTree } from "../schema/text_value.ts";
 import { CallError, callErrorCode } from "./call_error.ts";
-import type { CallOutcome } from "./call_graph.ts";
+import type { CallOutcome, CallPlace } from "./call_outcome.ts";
 import type { ReplayedStep } from "./replay.ts";
 import type { Run } from "./run.ts";
-
-/** Which call an event tells of. */
-export interface CallPlace {
-  readonly step?: string;
-  readonly invocationId: string;
-  readonly line: number;
-}
 
 /** What a step is made of. */
 export interface CallStepOptions {
