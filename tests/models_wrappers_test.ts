@@ -48,7 +48,7 @@ Deno.test("retrying: 1 s, 2 s, 4 s and no more; what was asked is waited for", a
     "retry 1 1000",
     "retry 2 2000",
     "retry 3 4000",
-    "! rate-limit: busy",
+    "! rate-limit: busy (asked 4 times; try again later, or name another model in models.fallback of orrery.yaml)",
   ]);
   assert.equal(clock.now(), 7000);
   const asked = retrying(fakeModel([busy(1500), busy(0), "ok"]), { clock, random });

@@ -43,7 +43,8 @@ function attempts(model: Model, { request, ...options }: RequestOptions): AsyncI
   const most = request.retries ?? options.retries ?? 3;
   let attempt = 0;
   const after = (error: unknown) => {
-    if (++attempt > most || !(error instanceof ModelError) || !PASSING.includes(error.code)) throw error;
+    if (!(error instanceof ModelError) || !PASSING.includes(error.code)) throw error;
+    if (++attempt > most) throw most === 0 ? error : givenUp(error, attempt);
     const delayMs = delayOf(error, { ...options, attempt });
     return {
       part: { type: "retry" as const, attempt, delayMs, error: error.message },
@@ -54,6 +55,15 @@ function attempts(model: Model, { request, ...options }: RequestOptions): AsyncI
     };
   };
   return new Attempts(begin(), { after });
+}
+
+function givenUp({ message, code, status, retryAfterMs }: ModelError, attempts: number): ModelError {
+  const advice = `asked ${attempts} times; try again later, or name another model in models.fallback of orrery.yaml`;
+  return new ModelError(`${message} (${advice})`, {
+    code,
+    ...(status !== undefined && { status }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
 }
 
 function delayOf(error: ModelError, options: RetryingOptions & { readonly attempt: number }): number {
