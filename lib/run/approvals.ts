@@ -47,6 +47,7 @@ export class Approvals {
 
   async #answer(refused: PermissionRefused): Promise<boolean> {
     const signal = this.#run?.signal;
+    using _hold = this.#run?.limitClock.hold();
     try {
       const answer = await this.#user.ask(questionOf(refused), {
         choices: ["yes", "no"],

@@ -76,7 +76,7 @@ export class CallGraph<Call extends GraphCall> {
     this.#aborted = whenAborted(run.signal).then(() => new CallError("The run was aborted", "abort"));
     this.#scheduler = new Scheduler<Json>({ onOutcome: (outcome) => this.#onOutcome(outcome) }, {
       ...limits,
-      clock: run.clock,
+      clock: run.limitClock,
       signal: run.signal,
     });
   }

@@ -10,6 +10,7 @@ import { toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { linkedSignal } from "../core/linked_signal.ts";
 import type { LinkedSignal } from "../core/linked_signal.ts";
+import { PausableClock } from "../core/pausable_clock.ts";
 import { addUsage } from "../core/model.ts";
 import type { Usage } from "../core/model.ts";
 import type { Recorder } from "../core/record.ts";
@@ -58,6 +59,8 @@ const NO_USAGE: Usage = { input: 0, output: 0 };
 export class Run {
   readonly id: string;
   readonly clock: Clock;
+  /** For the time limits of calls: it stands while the user is asked something. */
+  readonly limitClock: PausableClock;
   /** Aborted from outside, when the reader of the events leaves, and when the journal cannot be written. */
   readonly signal: AbortSignal;
   readonly events: Channel<RunEvent>;
@@ -78,6 +81,7 @@ export class Run {
     const clock = replay === undefined ? options.clock ?? systemClock : STANDING_CLOCK;
     this.#options = options;
     this.clock = clock;
+    this.limitClock = new PausableClock(clock);
     this.id = replay?.id ?? journal?.id ?? crypto.randomUUID();
     this.events = new Channel({ onReturn: () => this.#stop.abort() });
     this.#linked = linkedSignal([signal, this.#stop.signal]);
