@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { basename, join, resolve } from "node:path";
 import { isOver, startupTable, startupWithin } from "./bench/startup.ts";
 import { exampleCases, tryExample } from "./example_cases.ts";
+import { providerServer, TEST_KEY } from "./_provider_server.ts";
 import { PROJECT_ROOT, type RunOptions, runProgram, type RunResult } from "./_run.ts";
 
 const MAX_BYTES = 130_000_000;
@@ -79,7 +80,7 @@ binaryTest("it leaves nothing in the home and in the folder for temporary files"
   await place.write("one.calls", "!!!GADGET_START:Now\n!!!GADGET_END\n");
   for (let run = 0; run < 2; run++) assert.equal((await place.run(["run", "one.calls"])).code, 0);
   assert.deepEqual(await place.left(), []);
-  assert.deepEqual(await namesIn(place.folder), ["one.calls"]);
+  assert.deepEqual((await namesIn(place.folder)).toSorted(), [".orrery", "one.calls"]); // the journal alone
 });
 
 binaryTest("it shows help, gadgets, schemas, completions and graphs", async (t, program) => {
@@ -185,3 +186,61 @@ async function compileEmpty(folder: string, output: string): Promise<RunResult> 
     ...(runtime === undefined ? {} : { env: { DENORT_BIN: runtime } }),
   });
 }
+
+binaryTest("it reads YAML: settings and scripts", async (_t, program) => {
+  await using place = await elsewhere(program);
+  await place.write("orrery.yaml", "models: { default: script/hello.yaml }\n");
+  await place.write("hello.yaml", '- text: "Hello."\n');
+  const { code, stdout, stderr } = await place.run(["ask", "Hi", "--quiet"]);
+  assert.deepEqual([code, stdout], [0, "Hello."], stderr);
+  await place.write("orrery.yaml", "models: { defualt: x }\n");
+  assert.match((await place.run(["ask", "Hi"])).stderr, /orrery\.yaml:1:11/);
+});
+
+binaryTest(
+  "it talks to every provider, runs the calls of their models and keeps the run",
+  async (t, program) => {
+    for (
+      const [provider, type] of [["openai", "openai"], ["anthropic", "anthropic"], ["google", "google"], [
+        "chat",
+        "",
+      ]]
+    ) {
+      for (const mode of ["blocks", "native"]) {
+        await t.step(`${provider}, ${mode}`, async () => {
+          await using place = await elsewhere(program);
+          const call = mode === "blocks"
+            ? { text: "!!!GADGET_START:Calculate:c\n!!!ARG:expression\n6*7\n!!!GADGET_END\n" }
+            : { call: { name: "Calculate", arguments: '{"expression":"6*7"}' } };
+          await using server = providerServer([{ parts: [call] }, { parts: [{ text: "It is 42." }] }]);
+          const settings = server.settings.providers?.[provider ?? ""];
+          const own = { type: type || "openai-compatible", ...settings };
+          await place.write(
+            "orrery.yaml",
+            JSON.stringify({ models: { providers: { [provider ?? ""]: own } } }),
+          );
+          const flags = [
+            "-m",
+            `${provider}/test`,
+            "--tools",
+            "Calculate",
+            "--tools-mode",
+            mode ?? "",
+            "--trust-project",
+          ];
+          const env = {
+            HOME: join(place.folder, "../home"),
+            OPENAI_API_KEY: TEST_KEY,
+            ANTHROPIC_API_KEY: TEST_KEY,
+            GOOGLE_GENERATIVE_AI_API_KEY: TEST_KEY,
+            CHAT_API_KEY: TEST_KEY,
+          };
+          const { code, stdout, stderr } = await place.run(["ask", "6 times 7?", ...flags], { env });
+          assert.deepEqual([code, stdout], [0, "It is 42."], stderr);
+          assert.match(JSON.stringify(server.requests.at(-1)?.body), /42/);
+          assert.match((await place.run(["runs"], { env })).stdout, /done +ask/);
+        });
+      }
+    }
+  },
+);

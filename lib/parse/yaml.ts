@@ -25,7 +25,7 @@ export async function parseYaml(
   text: string,
   options: { readonly file?: string } = {},
 ): Promise<YamlDocument> {
-  const library = await import("yaml");
+  const library = unwrapped(await import("yaml"));
   const source = { text, ...options };
   const documents = library.parseAllDocuments(text, {
     version: "1.2",
@@ -41,6 +41,13 @@ export async function parseYaml(
   const tree = readYamlTree(list[0]?.contents ?? null, { library, source });
   throwProblems(tree.problems);
   return { value: tree.value, at: (path, what = "value") => spanOf(tree.rangeOf(path, what), source) };
+}
+
+type YamlLibrary = typeof import("yaml");
+
+/** It is CommonJS: in a bundle, such as the binary, it is a default export and nothing else. */
+function unwrapped(module: YamlLibrary & { readonly default?: YamlLibrary }): YamlLibrary {
+  return module.default ?? module;
 }
 
 /** Errors that say nothing of the rest of the text; after any other the parser has lost its way, and only the first counts. */
