@@ -1,3 +1,4 @@
+import { systemClock } from "../lib/core/clock.ts";
 import type { Model, ModelPart, ModelRequest } from "../lib/core/model.ts";
 import { ModelError } from "../lib/core/model.ts";
 
@@ -21,7 +22,7 @@ export function scriptedModel(
       if (script === undefined) throw new ModelError("the script has run out", { code: "request" });
       let called = false;
       for (const step of script) {
-        if (typeof step === "number") await new Promise((resolve) => setTimeout(resolve, step));
+        if (typeof step === "number") await systemClock.sleep(step, request.signal);
         else if (step instanceof ModelError) throw step;
         else if (typeof step === "string") yield { type: "text", text: step };
         else {

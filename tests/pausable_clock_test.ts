@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { virtualClock } from "../lib/core/clock.ts";
+import { systemClock, virtualClock } from "../lib/core/clock.ts";
 import { PausableClock } from "../lib/core/pausable_clock.ts";
 import { PermissionRefused } from "../lib/core/permission.ts";
 import { Approvals } from "../lib/run/approvals.ts";
@@ -49,9 +49,9 @@ Deno.test("a call is not late because somebody was asked and took their time", a
     name: "Late",
     description: "Is late.",
     timeoutMs: 60,
-    run: async () => {
+    run: async (_input: never, { signal }: { signal: AbortSignal }) => {
       await approvals.ask(refused);
-      await new Promise((resolve) => setTimeout(resolve, 5_000));
+      await systemClock.sleep(5_000, signal);
     },
   };
   const told: string[] = [];

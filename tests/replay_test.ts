@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { systemClock } from "../lib/core/clock.ts";
 import type { RunEvent } from "../lib/core/event.ts";
 import type { RecordLine } from "../lib/core/record.ts";
 import { ModelError } from "../lib/core/model.ts";
@@ -14,7 +15,7 @@ import type { AnyGadget } from "../mod.ts";
 import { scriptedModel } from "./_scripted_model.ts";
 import type { Script } from "./_scripted_model.ts";
 
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const sleep = (ms: number, signal: AbortSignal): Promise<void> => systemClock.sleep(ms, signal);
 
 const gadgets: readonly AnyGadget[] = [
   { name: "Now", description: "Now.", run: () => "now" },
@@ -24,14 +25,14 @@ const gadgets: readonly AnyGadget[] = [
     description: "Slow.",
     run: async (input: { ms?: number }, context) => {
       context.log("half ");
-      await sleep(input.ms ?? 3);
+      await sleep(input.ms ?? 3, context.signal);
       context.progress(1, 2);
       context.log("way");
       return { slept: true };
     },
   } as AnyGadget,
   { name: "Fails", description: "Fails.", run: () => Promise.reject(new Error("no luck")) },
-  { name: "Late", description: "Late.", timeoutMs: 5, run: () => sleep(60_000) },
+  { name: "Late", description: "Late.", timeoutMs: 5, run: (_input, { signal }) => sleep(60_000, signal) },
 ];
 
 const nothing: readonly AnyGadget[] = gadgets.map((gadget) => ({

@@ -8,6 +8,7 @@ import { describeSchema } from "../lib/schema/describe.ts";
 import { issuesText } from "../lib/schema/check_input.ts";
 import { jsonSchemaOf } from "../lib/schema/standard_schema.ts";
 import { TextValue, untypedTree, untypedValue } from "../lib/schema/text_value.ts";
+import { plainInput } from "../lib/schema/plain_input.ts";
 import { validateInput } from "../lib/schema/validate.ts";
 import type { Checked } from "../lib/schema/validate.ts";
 
@@ -770,4 +771,103 @@ Deno.test("schema: no tree and no schema, sound or broken, makes it throw", () =
     }),
     { numRuns: 500 },
   );
+});
+
+Deno.test("schema: what is called plain is what the validator makes of it", () => {
+  const leaf = fc.oneof(
+    fc.constantFrom(
+      "",
+      "a",
+      "x y",
+      "true",
+      "false",
+      " true",
+      "0",
+      "7",
+      "07",
+      "-1",
+      "1.5",
+      "999999999999999",
+      "1e3",
+    )
+      .map(text),
+    fc.constantFrom<unknown>("a", "", 7, -1, 1.5, -0, true, false, null, undefined, [], {}),
+  );
+  const plainNode = fc.constantFrom<unknown>(
+    { type: "string" },
+    { type: "string", minLength: 2, description: "Text." },
+    { type: "integer", minimum: 0, maximum: 100 },
+    { type: "integer" },
+    { type: "boolean" },
+    { enum: ["a", "7", ""] },
+  );
+  const otherNode = fc.constantFrom<unknown>(
+    { type: "string", maxLength: 1 },
+    { type: "number" },
+    { enum: ["a", 7] },
+    { type: "array", items: { type: "string" } },
+    { type: ["string", "null"] },
+    { anyOf: [{ type: "boolean" }, { type: "string" }] },
+    { type: "string", default: "d" },
+    { type: "string", pattern: "^a" },
+    { $ref: "#" },
+    { type: "nothing" },
+    { type: "string", minLength: -1 },
+    true,
+    7,
+  );
+  const often = <T>(usual: fc.Arbitrary<T>, rare: fc.Arbitrary<T>) =>
+    fc.oneof({ weight: 12, arbitrary: usual }, { weight: 1, arbitrary: rare });
+  const schemas = fc.record({
+    type: often<unknown>(fc.constant("object"), fc.constantFrom(undefined, "string")),
+    properties: fc.dictionary(
+      often(fc.constantFrom("a", "b", "c"), fc.constant("toString")),
+      often(plainNode, otherNode),
+      { minKeys: 2 },
+    ),
+    required: often<unknown>(fc.constantFrom([], ["a"]), fc.constantFrom(["toString"], "a")),
+    additionalProperties: fc.constantFrom<unknown>(false, true, { type: "integer" }),
+  });
+  let plain = 0;
+  fc.assert(
+    fc.property(
+      schemas,
+      fc.dictionary(
+        often(fc.constantFrom("a", "b", "c"), fc.constantFrom("toString", "__proto__")),
+        leaf,
+        { maxKeys: 2 },
+      ),
+      (schema, tree) => {
+        const found = plainInput(schema, tree);
+        if (found === undefined) return;
+        plain++;
+        assert.deepEqual(validateInput(schema, tree), { ok: true, value: found.value });
+      },
+    ),
+    { numRuns: 5000 },
+  );
+  assert.ok(plain > 100, `only ${plain} were plain`);
+});
+
+Deno.test("schema: the inputs of most calls need no validator", () => {
+  const schema = {
+    type: "object",
+    properties: {
+      expression: { type: "string", description: "What." },
+      zone: { enum: ["a", "b"] },
+      lines: { type: "integer", minimum: 1 },
+      all: { type: "boolean" },
+      more: { type: "object", additionalProperties: { anyOf: [{ type: "number" }, { type: "string" }] } },
+    },
+    required: ["expression"],
+    additionalProperties: false,
+  };
+  const tree = { expression: text("6*7"), zone: text("a"), lines: text("12"), all: text("true") };
+  assert.deepEqual(plainInput(schema, tree), {
+    value: { expression: "6*7", zone: "a", lines: 12, all: true },
+  });
+  assert.equal(plainInput(schema, { zone: text("a") }), undefined);
+  assert.equal(plainInput(schema, { expression: text("1"), more: {} }), undefined);
+  assert.equal(plainInput(zodInput, {}), undefined);
+  assert.deepEqual(plainInput(undefined, { a: text("1") }), { value: { a: 1 } });
 });

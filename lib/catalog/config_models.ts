@@ -12,15 +12,34 @@ export function modelsOf({ project, user }: ConfigLayers): ModelSettings {
   const chosen = ours?.default ?? theirs?.default;
   return {
     ...(chosen !== undefined && { default: chosen }),
-    aliases: { ...theirs?.aliases, ...ours?.aliases },
-    fallback: { ...theirs?.fallback, ...ours?.fallback },
+    // What a project says by itself: never another model than the one the user named, nor another price.
+    aliases: { ...ours?.aliases, ...theirs?.aliases },
+    fallback: { ...ofOwnNames(ours?.fallback, theirs?.aliases), ...theirs?.fallback },
     providers: theirs?.providers ?? {},
     prices: Object.fromEntries(
-      Object.entries({ ...theirs?.prices, ...ours?.prices }).map((
+      Object.entries({ ...ofOwnProviders(ours?.prices), ...theirs?.prices }).map((
         [name, { input = 0, output = 0, ...rest }],
       ) => [name, { input, output, ...rest }]),
     ),
   };
+}
+
+/** A project may say what takes over for its own aliases, and for no model that somebody names in full. */
+function ofOwnNames<Value>(
+  settings: Readonly<Record<string, Value>> = {},
+  others: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, Value>> {
+  const isOwn = (name: string): boolean => maybeModelId(name) === undefined && !Object.hasOwn(others, name);
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => isOwn(name)));
+}
+
+/** A project may price the models of servers it knows, not those of the providers that everybody knows. */
+function ofOwnProviders<Value>(
+  prices: Readonly<Record<string, Value>> = {},
+): Readonly<Record<string, Value>> {
+  const isPublic = (name: string): boolean =>
+    PROVIDER_TYPES.some((type) => type !== "openai-compatible" && name.startsWith(`${type}/`));
+  return Object.fromEntries(Object.entries(prices).filter(([name]) => !isPublic(name)));
 }
 
 /** What is wrong with the models of both files, seen together. */
@@ -36,6 +55,16 @@ function aliasProblems(layer: WrittenConfig, layers: ConfigLayers): readonly Sou
   const { aliases = {} } = modelsOf(layers);
   const told = new Set<string>();
   return Object.keys(layer.values.models?.aliases ?? {}).flatMap((name) => {
+    if (maybeModelId(name) !== undefined) {
+      const message = `Found the alias ${JSON.stringify(name)}, expected a name without "/" and ":"`;
+      return [
+        problemAt(layer, ["models", "aliases", name], {
+          message,
+          hint: "It would stand for a model of that name.",
+          what: "key",
+        }),
+      ];
+    }
     const { way, isCycle } = followAliases(name, aliases);
     const end = way.at(-1) ?? name;
     const path = ["models", "aliases", name];

@@ -5,14 +5,15 @@ import { forkRun } from "./fork_run.ts";
 import { journalSettings } from "./journal_options.ts";
 import type { JournalOptions, JournalSettings } from "./journal_options.ts";
 import { assertFree, newLease, SIGN_EVERY_MS } from "./lease.ts";
-import { OpenRun } from "./open_run.ts";
-import type { OpenRunOptions } from "./open_run.ts";
+import { newRun } from "./new_run.ts";
+import type { NewRunOptions } from "./new_run.ts";
+import { noSuchStep } from "./no_such_step.ts";
+import { OpenRun, takenError } from "./open_run.ts";
+import type { OwnedRow } from "./open_run.ts";
 import { newRunId } from "./run_id.ts";
-import { runEvents, runStart, runSummary, startOf } from "./run_rows.ts";
+import { runEvents, runStart, runSummary } from "./run_rows.ts";
 import { stepRecord } from "./step_rows.ts";
-import type { JournalStore, Lease, RunRow } from "./store.ts";
-
-type OwnedRow = RunRow & { readonly lease: Lease };
+import type { JournalStore, RunRow } from "./store.ts";
 
 /** The journal that keeps its rows in a store; what is true of every journal is here. */
 export function journalOver(store: JournalStore, options: JournalOptions = {}): Journal {
@@ -31,33 +32,9 @@ class StoreJournal implements Journal {
   }
 
   create(start: RunStart, { isDeferred = false }: { readonly isDeferred?: boolean } = {}): RunJournal {
-    const { kind, file, files = [], input } = this.#settings.mask(start);
-    const now = this.#settings.now();
-    const id = this.#newId(start.id);
-    const row: OwnedRow = {
-      id,
-      kind,
-      file,
-      status: "running",
-      startedAt: now,
-      updatedAt: now,
-      usage: JSON.stringify({ input: 0, output: 0 }),
-      steps: 0,
-      ticks: 0,
-      elapsedMs: 0,
-      lease: newLease({ id, lease: undefined }, this.#settings),
-    };
-    const run = this.#opened(row, {
-      run: startOf(row, { input, files }),
-      events: [],
-      resumedFrom: undefined,
-      create: () => {
-        if (this.#store.run(id) !== undefined) throw takenError(id);
-        this.#store.putRun(row);
-        this.#store.putInput(id, JSON.stringify(input));
-        for (const stored of files) this.#store.addFile(id, stored);
-      },
-    });
+    const run: OpenRun = newRun(start, this.#around(() => run));
+    if (start.id !== undefined && this.#store.run(run.id) !== undefined) throw takenError(run.id);
+    this.#open.add(run);
     if (!isDeferred) run.commit();
     return run;
   }
@@ -72,11 +49,16 @@ class StoreJournal implements Journal {
       return { row: mine, resumedFrom: row.status };
     });
     this.#giveSigns();
-    return this.#opened(row, {
+    const run: OpenRun = new OpenRun({
+      ...this.#around(() => run),
+      row,
       run: runStart(this.#store, row),
       events: runEvents(this.#store, row.id),
       resumedFrom,
+      isNew: false,
     });
+    this.#open.add(run);
+    return run;
   }
 
   list(options: { readonly limit?: number; readonly status?: JournalStatus } = {}): readonly RunSummary[] {
@@ -98,7 +80,7 @@ class StoreJournal implements Journal {
   fork(id: string, { from }: { readonly from: string }): string {
     return this.#store.commit(() => {
       const source = findRun(this.#store, id);
-      const fork = this.#newId(undefined);
+      const fork = newRunId(this.#settings.now());
       forkRun(this.#store, { source, from: this.#settings.mask(from), id: fork, now: this.#settings.now() });
       return fork;
     });
@@ -127,32 +109,14 @@ class StoreJournal implements Journal {
     if (problems.length > 0) throw problems[0];
   }
 
-  /** @throws {Error} when the wanted one is taken, or is none. */
-  #newId(wanted: string | undefined): string {
-    if (wanted === undefined) return newRunId(this.#settings.now());
-    if (!/^[\w.:@-]{1,100}$/.test(wanted)) {
-      throw new TypeError(
-        `The id of a run has 1 to 100 letters, digits and "_.:@-"; found ${
-          JSON.stringify(wanted.slice(0, 120))
-        }`,
-      );
-    }
-    if (this.#store.run(wanted) === undefined) return wanted;
-    throw takenError(wanted);
-  }
-
-  #opened(row: OwnedRow, known: Pick<OpenRunOptions, "run" | "events" | "resumedFrom" | "create">): OpenRun {
-    const run: OpenRun = new OpenRun({
-      ...known,
+  #around(run: () => OpenRun): NewRunOptions {
+    return {
       store: this.#store,
       settings: this.#settings,
-      row,
-      token: row.lease.token,
+      noSuchStep: (key) => noSuchStep(this.#store, { id: run().id, key }),
       onKept: () => this.#giveSigns(),
-      onRelease: () => this.#closed(run),
-    });
-    this.#open.add(run);
-    return run;
+      onRelease: () => this.#closed(run()),
+    };
   }
 
   #giveSigns(): void {
@@ -173,10 +137,6 @@ class StoreJournal implements Journal {
       } catch { /* A store that cannot be written says so at the next commit, where somebody hears it. */ }
     }
   }
-}
-
-function takenError(id: string): Error {
-  return new Error(`There is a run "${id}" already: open it, or choose another id`);
 }
 
 function endedError({ id, status }: RunRow): RunEndedError {

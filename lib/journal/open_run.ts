@@ -12,29 +12,35 @@ import type {
 import type { Json } from "../core/json.ts";
 import type { Usage } from "../core/model.ts";
 import type { JournalSettings } from "./journal_options.ts";
-import { noSuchStep } from "./no_such_step.ts";
 import { assertSameStep, parsed, parsedOutcome, stepIdentity } from "./step_rows.ts";
 import type { StepIdentity } from "./step_rows.ts";
-import type { FileRow, JournalStore, RunRow, StepRow } from "./store.ts";
+import type { FileRow, Lease, RunProgress, RunRow, RunStore, StepRow } from "./store.ts";
 
 /** What is told and not kept: it is read while it happens. */
 const PASSING: ReadonlySet<RunEvent["type"]> = new Set(["text-delta", "call-log", "call-progress"]);
 
+/** The row of a run that this process owns. */
+export type OwnedRow = RunRow & { readonly lease: Lease };
+
+/** What the end of a run changes of its row. */
+type RunEnd = Pick<RunRow, "status" | "lease"> & Partial<Pick<RunRow, "usage">>;
+
 /** What a run is opened with. */
 export interface OpenRunOptions {
-  readonly store: JournalStore;
+  readonly store: RunStore;
   readonly settings: JournalSettings;
   /** As the store has it, with this process's lease. */
-  readonly row: RunRow;
-  readonly token: string;
+  readonly row: OwnedRow;
   readonly run: RunStart;
   readonly events: readonly RunEvent[];
   readonly resumedFrom: JournalStatus | undefined;
   readonly onRelease: () => void;
   /** The store has a new run that goes on. */
   readonly onKept: () => void;
-  /** Adds the run to the store, with the first commit. */
-  readonly create?: () => void;
+  /** The run is not in the store yet: the first commit adds it. */
+  readonly isNew: boolean;
+  /** The error for a key that the run does not have. */
+  readonly noSuchStep: (key: string) => Error;
 }
 
 /** A run that this process owns. What has to be written waits in memory for the next commit. */
@@ -43,9 +49,10 @@ export class OpenRun implements RunJournal {
   readonly run: RunStart;
   readonly events: readonly RunEvent[];
   readonly resumedFrom: JournalStatus | undefined;
-  readonly #store: JournalStore;
+  readonly #store: RunStore;
   readonly #settings: JournalSettings;
-  readonly #token: string;
+  readonly #row: OwnedRow;
+  readonly #noSuchStep: (key: string) => Error;
   readonly #onRelease: () => void;
   readonly #onKept: () => void;
   /** Where the run's own time is 0 on the clock. */
@@ -59,19 +66,21 @@ export class OpenRun implements RunJournal {
   #steps: number;
   #ticks: number;
   #lastSeq: number;
-  #create: (() => void) | undefined;
+  #isNew: boolean;
+  #status: JournalStatus = "running";
   #state: "held" | "released" | "lost" = "held";
 
   constructor(options: OpenRunOptions) {
-    const { store, settings, row, token, run, events, resumedFrom, onRelease, onKept, create } = options;
-    this.#create = create;
+    const { store, settings, row, run, events, resumedFrom, isNew, onRelease, onKept, noSuchStep } = options;
     this.id = row.id;
     this.run = run;
     this.events = events;
     this.resumedFrom = resumedFrom;
     this.#store = store;
     this.#settings = settings;
-    this.#token = token;
+    this.#row = row;
+    this.#isNew = isNew;
+    this.#noSuchStep = noSuchStep;
     this.#onRelease = onRelease;
     this.#onKept = onKept;
     this.#zero = settings.clock.now() - Math.max(row.elapsedMs, events.at(-1)?.at ?? 0);
@@ -80,11 +89,16 @@ export class OpenRun implements RunJournal {
     this.#lastSeq = events.at(-1)?.seq ?? 0;
   }
 
+  /** Where the run is: `running` until its release. */
+  get status(): JournalStatus {
+    return this.#status;
+  }
+
   begin(step: StepStart): StepTurn {
     this.#assertHeld();
     const now = stepIdentity(this.#settings.mask(step));
     if (this.#begun.has(now.key)) throw new Error(`Step "${now.key}" has begun already and has not ended`);
-    const kept = this.#changed.get(now.key) ?? this.#store.step(this.id, now.key);
+    const kept = this.#changed.get(now.key) ?? this.#storedStep(now.key);
     if (kept === undefined) return this.#perform(now, undefined);
     assertSameStep(kept, now);
     if (kept.outcome !== undefined) {
@@ -110,7 +124,7 @@ export class OpenRun implements RunJournal {
   commit(): void {
     this.#assertHeld();
     const isWaiting = this.#changed.size > 0 || this.#told.length > 0 || this.#pieces.length > 0;
-    if (isWaiting || this.#create !== undefined) this.#commit();
+    if (isWaiting || this.#isNew) this.#commit();
   }
 
   prefix(key: string, prefix: Json): void {
@@ -134,8 +148,8 @@ export class OpenRun implements RunJournal {
   settle(key: string, decision: "rerun" | { readonly outcome: StepOutcome }): void {
     this.#assertHeld();
     const masked = this.#settings.mask(key);
-    const row = this.#store.step(this.id, masked);
-    if (row === undefined) throw noSuchStep(this.#store, { id: this.id, key: masked });
+    const row = this.#storedStep(masked);
+    if (row === undefined) throw this.#noSuchStep(masked);
     if (row.outcome !== undefined || this.#begun.has(masked)) {
       const why = row.outcome === undefined ? "it is being performed" : "its outcome is known";
       throw new Error(`Step "${masked}" has nothing to be settled: ${why}`);
@@ -150,25 +164,27 @@ export class OpenRun implements RunJournal {
   release(status: JournalStatus, usage?: Usage): void {
     if (this.#state === "released") return;
     this.#assertHeld();
-    this.#commit((row) =>
-      this.#store.putRun({
-        ...row,
-        status,
-        lease: undefined,
-        ...(usage === undefined ? {} : { usage: JSON.stringify(usage) }),
-      })
-    );
+    this.#commit({
+      status,
+      lease: undefined,
+      ...(usage === undefined ? {} : { usage: JSON.stringify(usage) }),
+    });
     this.#state = "released";
+    this.#status = status;
     this.#onRelease();
   }
 
   /** A sign of life between two commits. */
   sign(): void {
-    if (this.#state !== "held" || this.#create !== undefined) return;
+    if (this.#state !== "held" || this.#isNew) return;
     const seenAt = this.#settings.now();
-    if (!this.#store.commit(() => this.#store.noteSeen(this.id, { token: this.#token, seenAt }))) {
+    if (!this.#store.commit(() => this.#store.noteSeen(this.id, { token: this.#row.lease.token, seenAt }))) {
       this.#lose();
     }
+  }
+
+  #storedStep(key: string): StepRow | undefined {
+    return this.#isNew ? undefined : this.#store.step(this.id, key);
   }
 
   #perform(now: StepIdentity, before: StepRow | undefined): StepTurn {
@@ -223,40 +239,51 @@ export class OpenRun implements RunJournal {
     return row;
   }
 
-  /** All that waits, and what `last` does to the run's row, as one. What waits stays when it fails. */
-  #commit(last?: (row: RunRow) => void): void {
+  /** All that waits, and what changes with the end, as one. What waits stays when it fails. */
+  #commit(end?: RunEnd): void {
     const store = this.#store;
+    const isNew = this.#isNew;
     store.commit(() => {
-      this.#create?.();
-      this.#noteProgress();
+      if (isNew) this.#putNew(end);
+      else this.#noteProgress();
       for (const row of this.#changed.values()) store.putStep(this.id, row);
       for (const piece of this.#pieces) store.addFile(this.id, piece);
       if (this.#told.length > 0) store.addEvents(this.id, JSON.stringify(this.#told));
-      if (last !== undefined) last(this.#row());
+      if (!isNew && end !== undefined) store.putRun({ ...this.#keptRow(), ...end });
     });
-    const isNew = this.#create !== undefined;
-    this.#create = undefined;
+    this.#isNew = false;
     this.#changed = new Map();
     this.#pieces = [];
     this.#told = [];
-    if (isNew && last === undefined) this.#onKept();
+    if (isNew && end === undefined) this.#onKept();
+  }
+
+  #putNew(end: RunEnd | undefined): void {
+    if (this.#store.run(this.id) !== undefined) throw takenError(this.id);
+    const progress = this.#progress();
+    const lease = { ...this.#row.lease, seenAt: progress.updatedAt };
+    this.#store.putRun({ ...this.#row, ...progress, lease, ...end });
+    this.#store.putInput(this.id, JSON.stringify(this.run.input));
+    for (const stored of this.run.files ?? []) this.#store.addFile(this.id, stored);
   }
 
   #noteProgress(): void {
-    const now = this.#settings.now();
-    const isOurs = this.#store.noteProgress(this.id, {
-      token: this.#token,
-      seenAt: now,
-      updatedAt: now,
+    const progress = this.#progress();
+    const sign = { token: this.#row.lease.token, seenAt: progress.updatedAt };
+    if (!this.#store.noteProgress(this.id, { ...sign, ...progress })) throw this.#lose();
+  }
+
+  #progress(): RunProgress {
+    return {
       status: "running",
+      updatedAt: this.#settings.now(),
       steps: this.#steps,
       ticks: this.#ticks,
       elapsedMs: this.#elapsed(),
-    });
-    if (!isOurs) throw this.#lose();
+    };
   }
 
-  #row(): RunRow {
+  #keptRow(): RunRow {
     const row = this.#store.run(this.id);
     if (row === undefined) throw this.#lose();
     return row;
@@ -290,4 +317,9 @@ export class OpenRun implements RunJournal {
   #elapsed(): number {
     return Math.round((this.#settings.clock.now() - this.#zero) * 1000) / 1000;
   }
+}
+
+/** The error for an id that another run has. */
+export function takenError(id: string): Error {
+  return new Error(`There is a run "${id}" already: open it, or choose another id`);
 }

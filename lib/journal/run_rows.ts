@@ -1,6 +1,5 @@
 import type { RunEvent } from "../core/event.ts";
 import type { RunStart, RunSummary } from "../core/journal.ts";
-import type { Json } from "../core/json.ts";
 import type { Usage } from "../core/model.ts";
 import type { JournalSettings } from "./journal_options.ts";
 import { isHeld } from "./lease.ts";
@@ -8,21 +7,14 @@ import { parsed } from "./step_rows.ts";
 import type { FileRow, JournalStore, RunRow } from "./store.ts";
 
 /** What the run was started with. */
-export function runStart(store: JournalStore, row: RunRow): RunStart {
-  return startOf(row, { input: parsed(store.input(row.id)), files: store.files(row.id) });
-}
-
-/** The same of a row, its input and its files. */
-export function startOf(
-  { id, kind, file }: RunRow,
-  { input, files }: { readonly input: Json; readonly files: readonly FileRow[] },
-): RunStart {
+export function runStart(store: JournalStore, { id, kind, file }: RunRow): RunStart {
+  const files = store.files(id);
   return {
     id,
     kind,
     ...(file === undefined ? {} : { file }),
     ...(files.length === 0 ? {} : { files: whole(files) }),
-    input,
+    input: parsed(store.input(id)),
   };
 }
 

@@ -1,10 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { JournalError } from "../core/journal.ts";
 import { messageOf } from "../core/source_error.ts";
+import { APPLICATION_ID, VERSION } from "./sqlite_header.ts";
 
-/** "Orry", in the header of the file: what tells a journal from any other database (sqlite.org/fileformat2.html 1.3.14). */
-const APPLICATION_ID = 0x4f727279;
-const VERSION = 1;
 const WAL_WAIT_MS = 10_000;
 const WAL_TRY_EVERY_MS = 10;
 

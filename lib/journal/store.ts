@@ -101,3 +101,19 @@ export interface JournalStore {
   addFile(id: string, row: FileRow): void;
   close(): void;
 }
+
+/** What a run that is going on needs of it. */
+export type RunStore = Pick<
+  JournalStore,
+  | "commit"
+  | "run"
+  | "putRun"
+  | "noteProgress"
+  | "noteSeen"
+  | "putInput"
+  | "step"
+  | "putStep"
+  | "addEvents"
+  | "addFile"
+  | "close"
+>;

@@ -7,7 +7,9 @@ import type { RunStatus } from "../core/event.ts";
 import { resolve } from "../core/path.ts";
 import type { Recorder } from "../core/record.ts";
 import type { Secrets } from "../core/secrets.ts";
-import { openJournal } from "./open_journal.ts";
+import type { SingleRun } from "../journal/single_run.ts";
+import { beginRun } from "./begin_run.ts";
+import { journalPlace } from "./journal_place.ts";
 import { PROVIDER_KINDS } from "../models/provider_kinds.ts";
 import { hostEnv } from "../host/env.ts";
 import { grantsNothing } from "./grants.ts";
@@ -54,15 +56,15 @@ export interface KeptRun {
 /** Begins to keep a new run. @throws {JournalError} when the journal cannot be written, {FileError} for the record */
 export async function createRun(start: RunStart, place: RunPlace, flags: KeepFlags): Promise<KeptRun> {
   const secrets = await maybeSecrets(place);
-  const journal = await newJournal({ place, flags, secrets });
-  if (journal === undefined) return keptRun({ secrets });
-  const run = journal.create(start, { isDeferred: true });
+  const held = await newRun(start, { place, flags, secrets });
+  if (held === undefined) return keptRun({ secrets });
+  const { run } = held;
   const isGranted = !flags.ephemeral && !grantsNothing(place.grants);
   if (isGranted) await (await loadGrants()).keepGrants(run.id, place.grants, place);
   const record = flags.record === undefined
     ? {}
     : await startRecord({ ...start, id: run.id }, { file: flags.record, cwd: place.cwd, secrets });
-  return keptRun({ secrets, journal, run, isGranted, isLasting: !flags.ephemeral, ...record });
+  return keptRun({ secrets, held, isGranted, isLasting: !flags.ephemeral, ...record });
 }
 
 const loadGrants = (): Promise<typeof import("./run_grants.ts")> => import("./run_grants.ts" as string);
@@ -92,24 +94,37 @@ export function continueRun(
   run: RunJournal,
   options: { readonly journal: Journal; readonly secrets: Secrets },
 ): KeptRun {
-  return keptRun({ ...options, run, isGranted: true, isLasting: true });
+  const { journal, secrets } = options;
+  return keptRun({ secrets, held: heldBy(journal, run), isGranted: true, isLasting: true });
 }
 
 /** Without a journal nobody could know a record's run by its id. */
-async function newJournal(
+async function newRun(
+  start: RunStart,
   { place, flags, secrets }: {
     readonly place: RunPlace;
     readonly flags: KeepFlags;
     readonly secrets: Secrets | undefined;
   },
-): Promise<Journal | undefined> {
+): Promise<SingleRun | undefined> {
   const masking = secrets === undefined ? {} : { secrets };
-  if (!flags.ephemeral) return openJournal(place.root, masking);
+  if (!flags.ephemeral) return await beginRun(start, journalPlace(place.root, masking));
   if (flags.record === undefined) return undefined;
   const { memoryJournal }: typeof import("../journal/memory_journal.ts") = await import(
     "../journal/memory_journal.ts" as string
   );
-  return memoryJournal(masking);
+  const journal = memoryJournal(masking);
+  return heldBy(journal, journal.create(start));
+}
+
+function heldBy(journal: Journal, run: RunJournal): SingleRun {
+  return {
+    run,
+    get status() {
+      return journal.read(run.id).summary.status;
+    },
+    [Symbol.dispose]: () => journal[Symbol.dispose](),
+  };
 }
 
 interface Record {
@@ -138,22 +153,23 @@ async function startRecord(
 }
 
 function keptRun(
-  { secrets, journal, run, isGranted = false, isLasting = false, recorder, file }: {
+  { secrets, held, isGranted = false, isLasting = false, recorder, file }: {
     readonly secrets: Secrets | undefined;
-    readonly journal?: Journal;
-    readonly run?: RunJournal;
+    readonly held?: SingleRun;
     /** Something may be kept of what it was allowed. */
     readonly isGranted?: boolean;
     readonly isLasting?: boolean;
   } & Partial<Record>,
 ): KeptRun {
+  const run = held?.run;
+  let isWhole = false;
   /** A run that ended well needs no look; one that did not may be kept otherwise than it ended. */
   const statusOf = (ended: RunStatus): JournalStatus | undefined =>
-    !isLasting || run === undefined
+    !isLasting || held === undefined
       ? undefined
-      : ended === "done" && run.run.kind !== "chat"
+      : ended === "done" && held.run.run.kind !== "chat"
       ? ended
-      : journal?.read(run.id).summary.status;
+      : held.status;
   return {
     options: {
       ...(secrets === undefined ? {} : { secrets }),
@@ -161,13 +177,16 @@ function keptRun(
       ...(recorder === undefined ? {} : { recorder }),
     },
     id: isLasting ? run?.id : undefined,
-    partialRecord: file?.partialPath,
+    get partialRecord() {
+      return isWhole ? undefined : file?.partialPath;
+    },
     async close(ended) {
       const status = statusOf(ended);
-      journal?.[Symbol.dispose]();
+      held?.[Symbol.dispose]();
       const isOver = status === "done" || status === "failed";
       if (isOver && isGranted && run !== undefined) (await loadGrants()).dropGrants(run.id);
       file?.finish();
+      isWhole = true;
       return status;
     },
   };

@@ -23,8 +23,11 @@ export interface AnswerReader {
   /** A call of the provider begins. */
   open(call: { readonly id: string; readonly name: string }): void;
   call(call: ToolCall): undefined | Promise<void>;
-  /** The answer has ended; gives what of its text is still to be shown. */
-  end(): readonly string[] | Promise<readonly string[]>;
+  /**
+   * The answer has ended; gives what of its text is still to be shown. `cutOff` says why when it broke off before its end: what only
+   * that ended is no whole call.
+   */
+  end(cutOff?: string): readonly string[] | Promise<readonly string[]>;
 }
 
 /** How the calls of an answer are taken. */
@@ -65,9 +68,10 @@ export class BlockReader implements AnswerReader {
 
   call(): undefined {}
 
-  async end(): Promise<readonly string[]> {
+  async end(cutOff?: string): Promise<readonly string[]> {
     const shown: string[] = [];
-    await this.#take(this.#parser.end(), { end: this.#length, shown });
+    const events = this.#parser.end();
+    await this.#take(cutOff === undefined ? events : refused(events, cutOff), { end: this.#length, shown });
     for (const call of this.#waiting) await this.#options.graph.add(call);
     return shown;
   }
@@ -155,6 +159,13 @@ export class NativeReader implements AnswerReader {
     for (const call of this.#waiting) await this.#options.graph.add(call);
     return [];
   }
+}
+
+/** The call that only the end of the text has closed is not run: nobody knows how it would have gone on. */
+function refused(events: readonly CallEvent[], cutOff: string): readonly CallEvent[] {
+  return events.map((event) =>
+    event.type === "call-end" ? { ...event, call: { ...event.call, parseError: cutOff } } : event
+  );
 }
 
 function callOf(call: CallBlock, markers: Markers): AnswerCall {

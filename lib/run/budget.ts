@@ -19,16 +19,13 @@ export interface BudgetReached {
   readonly error: string;
 }
 
-/** Which bound holds the next model call back; undefined when none does. `turns` counts those made so far. */
-export async function budgetReached(
-  budget: Budget,
-  { run, turns }: { readonly run: Run; readonly turns: number },
-): Promise<BudgetReached | undefined> {
-  const { usage } = run;
-  const reached = turnsReached(budget, turns) ?? tokensReached(budget, usage) ??
-    costReached(budget, usage, turns);
+/** Which bound holds the next model call of the run back; undefined when none does. */
+export async function budgetReached(budget: Budget, run: Run): Promise<BudgetReached | undefined> {
+  const { usage, modelCalls } = run;
+  const reached = turnsReached(budget, modelCalls) ?? tokensReached(budget, usage) ??
+    costReached(budget, usage, modelCalls);
   if (reached !== undefined || budget.timeMs === undefined) return reached;
-  const elapsedMs = await run.lookUp(`time:${turns}`, () => Math.round(run.elapsedMs));
+  const elapsedMs = await run.lookUp(`time:${modelCalls}`, () => Math.round(run.elapsedMs));
   if (elapsedMs < budget.timeMs) return undefined;
   return {
     reason: "time",

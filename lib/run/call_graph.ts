@@ -176,6 +176,7 @@ export class CallGraph<Call extends GraphCall> {
     const given = runGadget({
       gadget,
       input,
+      mask: (value) => this.#run.mask(value),
       maxBytes: limits?.resultBytes ?? RESULT_BYTES,
       onStart: () => step.started(),
       context: (parameters) => this.#contextOf(call, node, { parameters, step }),

@@ -16,9 +16,12 @@ export const RESULT_BYTES = 1_048_576;
  *
  * @throws {ResultError} when it is no JSON.
  */
-export function resultOf(given: unknown, options: { gadgetName: string; maxBytes: number }): Json {
-  const { gadgetName, maxBytes } = options;
-  const value = jsonOf(given, gadgetName);
+export function resultOf(
+  given: unknown,
+  options: { gadgetName: string; maxBytes: number; mask: (value: Json) => Json },
+): Json {
+  const { gadgetName, maxBytes, mask } = options;
+  const value = mask(jsonOf(given, gadgetName));
   if (typeof value === "boolean" || typeof value === "number" || value === null) return value;
   const text = typeof value === "string" ? value : JSON.stringify(value);
   if (text.length * 3 <= maxBytes) return value; // no UTF-16 unit takes more than three bytes

@@ -13,6 +13,7 @@ import type { Markers } from "../parse/markers.ts";
 import type { Budget } from "./budget.ts";
 import type { CallLimits } from "./call_graph.ts";
 import { CallError } from "./call_error.ts";
+import { ContextWindow } from "./context_window.ts";
 import { findGadget } from "./find_gadget.ts";
 import type { OutputContract } from "./output_contract.ts";
 import type { ReplayedStep } from "./replay.ts";
@@ -101,12 +102,14 @@ class DialogRun {
   readonly #options: DialogOptions;
   readonly #run: Run;
   readonly #history: Message[] = [];
+  readonly #window: ContextWindow;
   #last: Json | undefined;
 
   constructor(source: Dialog, options: DialogOptions) {
     this.#source = source;
     this.#options = options;
     this.#run = new Run(options);
+    this.#window = new ContextWindow({ run: this.#run, model: options.model });
     if (options.system !== undefined) this.#history.push({ role: "system", content: options.system });
   }
 
@@ -162,6 +165,7 @@ class DialogRun {
       this.#options;
     return await runTurn({
       run: this.#run,
+      window: this.#window,
       keepsFailure: this.#source.kind === "chat",
       keyPrefix: this.#source.kind === "ask" ? "" : `say[${n}]/`,
       model,

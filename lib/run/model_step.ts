@@ -45,6 +45,7 @@ export async function askModel(options: ModelStepOptions): Promise<ModelAnswer> 
     idempotent: true,
   });
   const step = new ModelStep(options);
+  run.modelCalls++;
   if (begun.do === "answer") {
     if ("ok" in begun.outcome) return await step.giveAgain(answerFrom(begun.outcome.ok, model.id));
     const { message, code, flag } = begun.outcome.error;
@@ -115,14 +116,11 @@ class ModelStep {
     }
   }
 
-  async replay({ parts, outcome }: ReplayedStep): Promise<ModelAnswer> {
+  async replay({ parts }: ReplayedStep): Promise<ModelAnswer> {
     try {
-      for await (const part of parts) {
-        const taken = this.#take(partFrom(part));
-        if (taken !== undefined) await taken;
-      }
-      const recorded = await outcome;
-      if ("error" in recorded) throw new ModelError(recorded.error.message, { code: "server" });
+      await eachUntilAborted(upToFinish(parts), (part) => this.#take(part), this.#run.signal);
+      this.#run.signal.throwIfAborted();
+      if (this.#finish === undefined) this.#run.part(this.#options.key, END_PART);
       return await this.#whenEnded();
     } catch (error) {
       return this.#brokenOff(error);
@@ -202,7 +200,9 @@ class ModelStep {
       usage: this.#finish?.usage ?? { input: 0, output: 0 },
       model: this.#finish?.model ?? model.id,
     };
-    this.#show(await this.#reader.end());
+    const cutOff = cutOffBy(answer);
+    if (cutOff !== undefined) this.#run.emit({ type: "warning", text: `${answer.model}: ${cutOff}` });
+    this.#show(await this.#reader.end(cutOff));
     this.#end(answer);
     return answer;
   }
@@ -240,10 +240,11 @@ class ModelStep {
     return answer;
   }
 
-  async #feed({ text, calls }: ModelAnswer): Promise<void> {
+  async #feed(answer: ModelAnswer): Promise<void> {
+    const { text, calls } = answer;
     if (text !== "") await this.#reader.text(text);
     for (const call of calls) await this.#reader.call(call);
-    await this.#reader.end();
+    await this.#reader.end(cutOffBy(answer));
   }
 
   #end(answer: ModelAnswer): void {
@@ -264,6 +265,17 @@ class ModelStep {
   }
 }
 
+/** Why the answer ended before it was whole; of one that broke off behind a whole call the rest is gone already. */
+function cutOffBy({ finish, isCut }: ModelAnswer): string | undefined {
+  if (isCut === true || finish === "stop" || finish === "calls") return undefined;
+  const why = finish === "length"
+    ? "the limit of its length"
+    : finish === "filter"
+    ? "a filter"
+    : `"${finish}"`;
+  return `The answer was cut off by ${why}`;
+}
+
 /** An error in place of a part. */
 function problemJson({ message, code, status, flag }: ModelError): Json {
   return toJson({ type: "problem", message, code, status, flag });
@@ -274,6 +286,19 @@ function retryText({ error, delayMs, model }: Extract<ModelPart, { readonly type
     ? `trying again in ${Math.round(delayMs / 100) / 10} s`
     : `${model} takes over`;
   return `${error}; ${next}`;
+}
+
+/** In a record: the stream has ended without a `finish`. */
+const END_PART = { type: "end" } as const;
+
+/** The parts of a record; its outcome comes behind what the calls of the answer have done. */
+async function* upToFinish(parts: AsyncIterable<Json>): AsyncGenerator<ModelPart> {
+  for await (const json of parts) {
+    if (isJsonObject(json) && json.type === END_PART.type) return;
+    const part = partFrom(json);
+    yield part;
+    if (part.type === "finish") return;
+  }
 }
 
 /** A part as a record has it. @throws {ModelError} the recorded one. */

@@ -5,8 +5,9 @@ import type { Channel } from "../core/channel.ts";
 import type { RunEvent } from "../core/event.ts";
 import type { RunJournal, StepOutcome } from "../core/journal.ts";
 
-/** A run that is over so soon is one commit in all. */
+/** A run that is over so soon is one commit in all: where something takes its time, and where nothing does. */
 const OPENING_MS = 10;
+const BUSY_OPENING_MS = 50;
 
 /** So many events are held back at its opening. */
 const MAX_OPENING_EVENTS = 1000;
@@ -21,7 +22,8 @@ export class Outbox {
   /** An outcome waits: nothing may begin before it is durable. */
   #hasOutcome = false;
   /** Nothing is durable yet. No timer runs: the first one of a process takes 4 ms to be set in Deno 2.9, as long as a whole short run. */
-  #openUntil: number | undefined;
+  #openedAt: number | undefined;
+  #isLast = false;
 
   constructor(
     events: Channel<RunEvent>,
@@ -34,17 +36,20 @@ export class Outbox {
     this.#journal = journal;
     this.#onError = onError;
     if (journal !== undefined && journal.resumedFrom === undefined) {
-      this.#openUntil = performance.now() + OPENING_MS;
+      this.#openedAt = performance.now();
     }
   }
 
   /** `isKept`: the journal is told too. */
   push(event: RunEvent, { isKept }: { readonly isKept: boolean }): void {
     if (isKept) this.#try((journal) => journal.tell(event));
-    if (this.#timer === undefined && this.#openUntil === undefined) return this.#events.push(event);
+    if (this.#timer === undefined && this.#openedAt === undefined && !this.#isLast) {
+      return this.#events.push(event);
+    }
     this.#waiting.push(event);
-    if (this.#openUntil === undefined) return;
-    if (performance.now() > this.#openUntil || this.#waiting.length > MAX_OPENING_EVENTS) this.#flush();
+    if (this.#openedAt === undefined) return;
+    const isLong = performance.now() - this.#openedAt > BUSY_OPENING_MS;
+    if (isLong || this.#waiting.length > MAX_OPENING_EVENTS) this.#flush();
   }
 
   /** Notes an outcome; it and everything told from now on waits for the next commit, at the latest when this turn of the event loop is over. */
@@ -53,7 +58,7 @@ export class Outbox {
     this.#try((journal) => journal.end(key, outcome));
     if (this.#hasOutcome) return;
     this.#hasOutcome = true;
-    if (this.#openUntil === undefined) this.#commitIn(0);
+    if (this.#openedAt === undefined) this.#commitIn(0);
   }
 
   /** A step begins: it may depend on what has just ended. */
@@ -63,17 +68,27 @@ export class Outbox {
 
   /** Something takes its time: the opening ends by itself. */
   wait(): void {
-    if (this.#openUntil === undefined) return;
-    const leftMs = this.#hasOutcome ? 0 : this.#openUntil - performance.now();
-    this.#openUntil = undefined;
+    if (this.#openedAt === undefined) return;
+    const leftMs = this.#hasOutcome ? 0 : this.#openedAt + OPENING_MS - performance.now();
+    this.#openedAt = undefined;
     this.#commitIn(Math.max(0, leftMs));
+  }
+
+  /** The last event waits until the journal has taken it; `amend` may change it by then. */
+  last(tell: () => void, { keep, amend }: { keep: () => void; amend: (event: RunEvent) => RunEvent }): void {
+    this.#isLast = this.#journal !== undefined;
+    tell();
+    keep();
+    const last = this.#waiting.pop();
+    if (last !== undefined) this.#waiting.push(amend(last));
+    this.release();
   }
 
   /** All that waits is durable by now. */
   release(): void {
-    clearTimeout(this.#timer);
+    if (this.#timer !== undefined) clearTimeout(this.#timer); // it, too, would load the timers
     this.#timer = undefined;
-    this.#openUntil = undefined;
+    this.#openedAt = undefined;
     this.#hasOutcome = false;
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -81,7 +96,7 @@ export class Outbox {
   }
 
   #commitIn(ms: number): void {
-    clearTimeout(this.#timer);
+    if (this.#timer !== undefined) clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#flush(), ms);
   }
 

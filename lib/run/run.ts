@@ -73,6 +73,8 @@ export class Run {
   readonly #startedAt: number;
   #seq: number;
   #usage = NO_USAGE;
+  /** Model calls that were answered, before a resume included. */
+  modelCalls = 0;
   /** Why nothing may go on: the journal cannot be written, or the run is not the recorded one. */
   #broken: { readonly error: string; readonly reason: string } | undefined;
 
@@ -165,6 +167,7 @@ export class Run {
     if (journal === undefined) return { do: "perform", attempt: 1 };
     const turn = journal.begin(masked);
     this.#outbox.beforeStep();
+    if (this.#broken !== undefined) throw new Error(this.#broken.error);
     return turn;
   }
 
@@ -235,7 +238,17 @@ export class Run {
     const body = broken === undefined ? { status, ...end } : { status: "failed" as const, ...broken };
     const { journal, replay } = this.#options;
     const usage = this.#usage;
-    if (replay === undefined || broken === undefined) this.emit({ type: "run-end", ...body, usage });
+    this.#outbox.last(
+      () =>
+        replay === undefined || broken === undefined
+          ? this.emit({ type: "run-end", ...body, usage })
+          : undefined,
+      {
+        keep: () =>
+          journal === undefined ? undefined : this.#keep(() => journal.release(keepAs ?? status, usage)),
+        amend: (event) => this.#amended(event),
+      },
+    );
     replay?.end();
     if (replay !== undefined && this.#broken !== undefined) {
       this.events.push({
@@ -248,10 +261,14 @@ export class Run {
         run: this.id,
       });
     }
-    if (journal !== undefined) this.#keep(() => journal.release(keepAs ?? status, usage));
-    this.#outbox.release();
     this.#linked[Symbol.dispose]();
     this.events.end();
+  }
+
+  /** A run whose end could not be kept is not done. */
+  #amended(event: RunEvent): RunEvent {
+    if (event.type !== "run-end" || this.#broken === undefined) return event;
+    return { ...event, status: "failed", ...this.#broken };
   }
 
   /** An event of before: it goes out as it was. */

@@ -20,6 +20,8 @@ export interface GadgetRun {
   /** The parameters as {@linkcode fillInput} gave them. */
   readonly input: unknown;
   readonly maxBytes: number;
+  /** Takes secrets out, before a long result is cut: half of one could not be found. */
+  mask(value: Json): Json;
   /** The gadget is about to start: its input is there and fits. */
   onStart(): void;
   context(parameters: Readonly<Record<string, unknown>>): GadgetContext;
@@ -54,7 +56,8 @@ function perform(run: GadgetRun, checked: Checked): Json | Promise<Json> {
   const context = run.context(isRecord(input) ? input : {});
   run.onStart();
   const given = invoke(gadget, input, context);
-  const asJson = (value: unknown): Json => resultOf(value, { gadgetName: gadget.name, maxBytes });
+  const asJson = (value: unknown): Json =>
+    resultOf(value, { gadgetName: gadget.name, maxBytes, mask: run.mask });
   if (isPromise(given)) {
     return given.then((value) => isStream(value) ? joined(value, run, context).then(asJson) : asJson(value));
   }

@@ -39,6 +39,8 @@ export interface TurnOptions {
   readonly limits: CallLimits;
   readonly budget: Budget;
   readonly contract?: OutputContract;
+  /** Of the whole conversation, whose history only grows. Default: one for this turn. */
+  readonly window?: ContextWindow;
   /** Something comes after a turn that failed, as in a conversation. */
   readonly keepsFailure?: boolean;
   /** Temperature and the like. */
@@ -79,27 +81,32 @@ class Turn {
   #retries = 0;
   #shorter = 0;
   #isNoticed = false;
+  /** How often this very answer was asked for again with less. */
+  #repeats = 0;
   /** How many of the added messages a model step has had as its input. */
   #known: number | undefined;
   #text = "";
 
   constructor(options: TurnOptions) {
     this.#options = options;
-    this.#window = new ContextWindow(options);
+    this.#window = options.window ?? new ContextWindow(options);
   }
 
   async run(): Promise<TurnEnd> {
     const { run, budget } = this.#options;
     while (true) {
       run.signal.throwIfAborted();
-      const reached = await budgetReached(budget, { run, turns: this.#asked });
+      const reached = await budgetReached(budget, run);
       if (reached !== undefined) return { status: "budget", ...reached, ...this.#soFar() };
       try {
         const end = await this.#round();
         if (end !== undefined) return end;
       } catch (error) {
         if (!(error instanceof ModelError) || run.signal.aborted) throw error;
-        if (error.code === "context" && this.#shorter++ < MAX_SHORTER && this.#window.isFull()) continue;
+        if (error.code === "context" && this.#shorter++ < MAX_SHORTER && this.#window.isFull()) {
+          this.#repeats++; // another question, so another step
+          continue;
+        }
         return { status: "model", error, ...this.#soFar() };
       }
     }
@@ -118,7 +125,10 @@ class Turn {
       this.#added.push({ role: "user", content: policy.lastNotice });
     }
     const graph = hasTools ? this.#graph() : undefined;
-    const answer = await this.#ask(graph);
+    const answer = await this.#ask(graph).catch(async (error: unknown) => {
+      await graph?.close(); // what has begun has its outcome before the run ends
+      throw error;
+    });
     await graph?.close();
     run.signal.throwIfAborted();
     this.#text = answer.text;
@@ -143,7 +153,8 @@ class Turn {
   }
 
   #keyPrefix(): string {
-    return `${this.#options.keyPrefix}turn[${this.#asked + 1}]/`;
+    const again = this.#repeats === 0 ? "" : `#${this.#repeats + 1}`;
+    return `${this.#options.keyPrefix}turn[${this.#asked + 1}]${again}/`;
   }
 
   async #ask(graph: CallGraph<AnswerCall> | undefined): Promise<ModelAnswer> {
@@ -172,6 +183,7 @@ class Turn {
     });
     this.#known = this.#added.length + 1; // the answer is the step's own
     this.#asked++;
+    this.#repeats = 0;
     this.#window.measured(messages, answer.usage);
     return answer;
   }
