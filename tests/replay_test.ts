@@ -205,3 +205,26 @@ Deno.test("property: whatever calls run, with whatever times, the replay is the 
     { numRuns: 60 },
   );
 });
+
+Deno.test("calls that start when the answer has ended, and blocks that its end closes, are replayed", async () => {
+  const scripts: readonly Script[] = [[block("Slow:a"), "!!!GADGET_START:Echo:b\n!!!ARG:text\nx"], ["Done."]];
+  for (const startCalls of ["after-reply", "mid-stream"] as const) {
+    const policy = { startCalls };
+    const recorded = await record((more) => ask("Go", { ...options(gadgets, scripts), policy, ...more }));
+    const replayed = await eventsOf(
+      ask("Go", { ...options(nothing, []), policy, replay: replayOf(recorded) }),
+    );
+    assert.equal(JSON.stringify(replayed), JSON.stringify(recorded.events));
+  }
+});
+
+Deno.test("an answer that was interrupted is replayed up to there", async () => {
+  const controller = new AbortController();
+  const scripts: readonly Script[] = [["one ", 5, "two ", 5_000, "three"]];
+  const recorded = await record((more) => {
+    setTimeout(() => controller.abort(new Error("the run was interrupted")), 40);
+    return ask("Go", { ...options([], scripts), ...more, signal: controller.signal });
+  });
+  const replayed = await eventsOf(ask("Go", { ...options([], []), replay: replayOf(recorded) }));
+  assert.equal(JSON.stringify(replayed), JSON.stringify(recorded.events));
+});

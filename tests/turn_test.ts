@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import type { RunEvent } from "../lib/core/event.ts";
 import { textOf } from "../lib/core/message.ts";
 import type { Message } from "../lib/core/message.ts";
+import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { ModelError } from "../lib/core/model.ts";
 import type { ModelPart } from "../lib/core/model.ts";
 import { ask, chat } from "../lib/run/dialog.ts";
@@ -341,4 +342,79 @@ Deno.test("context: a model that says that its window is full is asked again wit
   const never = scriptedModel([[full], [full], [full], [full], [full]]);
   const failed = endOf(await eventsOf(ask("x".repeat(5_000), { model: never })));
   assert.deepEqual([failed.status, failed.reason, failed.error], ["failed", "provider", full.message]);
+});
+
+Deno.test("a block that only the end of a cut-off answer closes is not run, and the model is told", async () => {
+  let runs = 0;
+  const counts: AnyGadget = { name: "Counts", description: "Counts.", run: () => ++runs };
+  for (const reason of ["length", "filter"] as const) {
+    const cut: ModelPart = { type: "finish", reason, usage: { input: 1, output: 1 }, model: "test/scripted" };
+    const model = scriptedModel([[
+      block("Counts:a"),
+      "!!!GADGET_START:Counts:b\n!!!ARG:text\nfirst half of",
+      cut,
+    ], ["Done."]]);
+    const events = await eventsOf(ask("Go", { model, ...withTools([counts]) }));
+    assert.equal(endOf(events).value, "Done.");
+    const error = events.find((event) => event.type === "call-error");
+    assert.ok(
+      error?.type === "call-error" && error.invocationId === "b" &&
+        error.error.startsWith("The answer was cut off"),
+    );
+    assert.match(
+      last(model.requests[1]?.messages),
+      /<result of="b" gadget="Counts" status="error">\nError: The answer was cut off/,
+    );
+    assert.ok(events.some((event) => event.type === "warning" && event.text.includes("cut off")));
+  }
+  assert.equal(runs, 2);
+});
+
+Deno.test("context: with a journal too, a full window is another step and not the end", async () => {
+  const full = new ModelError("the messages are too long for this model", { code: "context" });
+  const long: AnyGadget = { name: "Long", description: "Long.", run: () => "word ".repeat(5_000) };
+  const call = [block("Long:a")];
+  const journal = memoryJournal();
+  const run = journal.create({ kind: "ask", input: null });
+  const model = scriptedModel([call, call, call, [full], ["End."], ["spare"]]);
+  const end = endOf(await eventsOf(ask("Go", { model, journal: run, ...withTools([long]) })));
+  assert.deepEqual([end.status, end.value], ["done", "End."], end.error);
+  assert.ok(journal.read(run.id).steps.some(({ key }) => key === "turn[4]#2/model"));
+});
+
+Deno.test("chat: budgets count over the whole conversation, and each step keeps only what is new", async () => {
+  const said = ["a", "b", "c", "d"];
+  const journal = memoryJournal();
+  const run = journal.create({ kind: "chat", input: null });
+  const model = scriptedModel([["1"], ["2"], ["3"], ["4"]]);
+  const source = { next: (n: number) => Promise.resolve(said[n - 1]) };
+  const end = endOf(await eventsOf(chat(source, { model, journal: run, budget: { turns: 2 } })));
+  assert.deepEqual([end.status, end.reason, model.requests.length], ["stopped", "turns", 2]);
+  const second = journal.read(run.id).steps.find(({ key }) => key === "say[2]/turn[1]/model");
+  assert.match(
+    JSON.stringify(second?.input),
+    /"messages":\[\{"role":"user","content":"b"\}\]|"content":"b","role":"user"/,
+  );
+  assert.doesNotMatch(JSON.stringify(second?.input), /"content":"a"/);
+});
+
+Deno.test("something that is no error of a model: what has begun has its outcome before the run ends", async () => {
+  const slow: AnyGadget = {
+    name: "Slow",
+    description: "Slow.",
+    run: () => new Promise((resolve) => setTimeout(() => resolve(1), 20)),
+  };
+  const model = scriptedModel([[block("Slow:a")]]);
+  const broken = {
+    ...model,
+    async *stream(request: Parameters<typeof model.stream>[0]) {
+      for await (const part of model.stream(request)) {
+        if (part.type === "finish") throw new Error("a mistake");
+        yield part;
+      }
+    },
+  };
+  const events = await eventsOf(ask("Go", { model: broken, ...withTools([slow]) }));
+  assert.deepEqual([endOf(events).status, endOf(events).error], ["failed", "a mistake"]);
+  assert.ok(events.some((event) => event.type === "call-result"));
 });

@@ -20,7 +20,10 @@ export function forkRun(store: JournalStore, { source, from, id, now }: ForkOpti
   const steps = store.steps(source.id);
   const place = steps.find(({ key }) => key === from);
   if (place === undefined) throw noSuchStep(store, { id: source.id, key: from });
-  const before = steps.filter(({ endedTick }) => endedTick !== undefined && endedTick < place.beganTick);
+  // What had begun and not ended is kept as such: an effect that may not be done twice is unverified in the fork too.
+  const before = steps.filter(({ beganTick, endedTick, idempotent }) =>
+    endedTick === undefined ? !idempotent && beganTick < place.beganTick : endedTick < place.beganTick
+  );
   const events = runEvents(store, source.id).filter(({ seq }) => seq <= place.seenSeq).map((event) => ({
     ...event,
     run: id,

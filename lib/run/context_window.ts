@@ -20,6 +20,7 @@ const CHARS_A_TOKEN = 3.5;
 const SHORT_CHARS = 400;
 const LAST_KEPT = 4;
 const LAST_RESULTS_KEPT = 2;
+const MAX_SUMMARIES = 20;
 
 const SUMMARY_REQUEST =
   "Summarise the conversation so far for somebody who goes on with it: what was asked, what was found (with names, numbers and paths as they " +
@@ -44,8 +45,11 @@ export class ContextWindow {
   /** The history as it is sent. */
   async fit(history: readonly Message[], place: { readonly keyPrefix: string }): Promise<readonly Message[]> {
     const most = this.#tokens === undefined ? Infinity : this.#tokens * FILL * this.#charsAToken;
-    this.#shorten(history, most);
-    if (this.#sizeOf(history) > most) await this.#summarise(history, place);
+    this.#shorten(history, { most, kept: LAST_RESULTS_KEPT });
+    for (let n = 1; n <= MAX_SUMMARIES && this.#sizeOf(history) > most; n++) {
+      if (!await this.#summarise(history, { ...place, n, most })) break;
+    }
+    this.#shorten(history, { most, kept: 0 });
     const messages = this.#view(history);
     this.#lastChars = charsOf(messages);
     return messages;
@@ -63,21 +67,26 @@ export class ContextWindow {
     return this.#lastChars > SHORT_CHARS * 2;
   }
 
-  #shorten(history: readonly Message[], most: number): void {
-    for (let i = 0; i < history.length - LAST_RESULTS_KEPT && this.#sizeOf(history) > most; i++) {
+  #shorten(
+    history: readonly Message[],
+    { most, kept }: { readonly most: number; readonly kept: number },
+  ): void {
+    for (let i = 0; i < history.length - kept && this.#sizeOf(history) > most; i++) {
       const message = history[i];
       if (message === undefined || this.#shortened.has(i) || !isResult(message)) continue;
       this.#shortened.set(i, shortened(message));
     }
   }
 
+  /** As many of the oldest turns as fit into one question; false when there is nothing to be summarised. */
   async #summarise(
     history: readonly Message[],
-    { keyPrefix }: { readonly keyPrefix: string },
-  ): Promise<void> {
-    const first = history[0]?.role === "system" ? 1 : 0;
-    const until = lastTurnStart(history, first);
-    if (until <= first) return;
+    { keyPrefix, n, most }: { readonly keyPrefix: string; readonly n: number; readonly most: number },
+  ): Promise<boolean> {
+    const first = this.#summary?.until ?? (history[0]?.role === "system" ? 1 : 0);
+    const ends = turnStarts(history).filter((at) => at > first && at <= lastTurnStart(history, first));
+    const until = ends.findLast((at) => this.#sizeOf(history.slice(0, at)) <= most);
+    if (until === undefined) return false;
     const { run, model } = this.#options;
     const messages = [...this.#view(history.slice(0, until)), {
       role: "user" as const,
@@ -85,7 +94,7 @@ export class ContextWindow {
     }];
     const answer = await askModel({
       run,
-      key: `${keyPrefix}summary`,
+      key: `${keyPrefix}summary${n === 1 ? "" : `#${n}`}`,
       model,
       news: [{ role: "user", content: SUMMARY_REQUEST }],
       about: { until },
@@ -96,6 +105,7 @@ export class ContextWindow {
       until,
       message: { role: "user", content: `[summary of the conversation so far]\n${answer.text}` },
     };
+    return true;
   }
 
   #view(history: readonly Message[]): readonly Message[] {
@@ -130,6 +140,10 @@ function shortened(message: Message): Message {
     text.slice(-SHORT_CHARS)
   }`;
   return message.role === "tool" ? { ...message, content } : { role: "user", content };
+}
+
+function turnStarts(history: readonly Message[]): readonly number[] {
+  return history.flatMap(({ role }, index) => role === "user" ? [index] : []);
 }
 
 /** Where the turns begin that are kept: at a message of the user, so that no call is without its answer. */

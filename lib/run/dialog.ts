@@ -127,8 +127,9 @@ class DialogRun {
     for (let n = 1;; n++) {
       const text = await this.#hear(n);
       if (text === undefined) return this.#left();
+      const known = this.#history.length;
       this.#history.push({ role: "user", content: text });
-      const end = await this.#turn(n, gadgets);
+      const end = await this.#turn(n, { gadgets, known: n === 1 ? 0 : known });
       this.#history.push(...end.messages);
       if (end.status === "answer") this.#last = end.value;
       const over = this.#source.kind === "ask" || end.status === "budget";
@@ -160,7 +161,10 @@ class DialogRun {
     return text;
   }
 
-  async #turn(n: number, gadgets: readonly AnyGadget[]): Promise<TurnEnd> {
+  async #turn(
+    n: number,
+    { gadgets, known }: { readonly gadgets: readonly AnyGadget[]; readonly known: number },
+  ): Promise<TurnEnd> {
     const { model, catalog = EMPTY_CATALOG, policy, markers, limits = {}, budget = {}, contract, sampling } =
       this.#options;
     return await runTurn({
@@ -170,6 +174,7 @@ class DialogRun {
       keyPrefix: this.#source.kind === "ask" ? "" : `say[${n}]/`,
       model,
       messages: this.#run.mask([...this.#history]),
+      known,
       gadgets,
       catalog: offered(catalog, gadgets),
       policy: { ...ASK_POLICY, ...policy },

@@ -173,8 +173,10 @@ class ModelStep {
   }
 
   #takeCall(given: ToolCall): undefined | Promise<void> {
-    const isNew = given.id !== "" && !this.#calls.some(({ id }) => id === given.id);
-    const call = isNew ? given : { ...given, id: `call_${this.#calls.length + 1}` };
+    const isTaken = (wanted: string): boolean => this.#calls.some(({ id }) => id === wanted);
+    let { id } = given;
+    for (let n = this.#calls.length + 1; id === "" || isTaken(id); n++) id = `call_${n}`;
+    const call = id === given.id ? given : { ...given, id };
     this.#calls.push(call);
     return this.#reader.call(call);
   }

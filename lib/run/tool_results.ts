@@ -59,5 +59,8 @@ export function foreignText(text: string): string {
 }
 
 function escaped(text: string, markers: Markers): string {
-  return escapeLines(text, markers).replaceAll(/^(?=\\*<\/?result\b)/gmu, "\\");
+  return escapeLines(text, markers).replaceAll(
+    /^(?=[\\ \t\u00a0\u200b\ufeff]*<[ \t]*\/?[ \t]*result\b)/gimu,
+    "\\",
+  );
 }

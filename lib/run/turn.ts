@@ -31,6 +31,8 @@ export interface TurnOptions {
   readonly model: Model;
   /** The history, the last message being the one to answer. */
   readonly messages: readonly Message[];
+  /** How many of them earlier steps of the run had as their input. Default: none. */
+  readonly known?: number;
   /** What the model may call; with none it is asked for text alone. */
   readonly gadgets: readonly AnyGadget[];
   readonly catalog: Catalog;
@@ -132,7 +134,7 @@ class Turn {
     await graph?.close();
     run.signal.throwIfAborted();
     this.#text = answer.text;
-    this.#added.push(assistantMessage(answer, { withCalls: hasTools }));
+    this.#added.push(assistantMessage(answer, { withCalls: hasTools && policy.toolsMode === "native" }));
     const answers = graph === undefined ? [] : this.#answers(graph);
     if (answers.length === 0) return await this.#judge(answer);
     this.#rounds++;
@@ -163,7 +165,7 @@ class Turn {
     const isNative = policy.toolsMode === "native";
     const history = [...instructed(this.#options), ...this.#added];
     const messages = await this.#window.fit(history, { keyPrefix: this.#keyPrefix() });
-    const news = this.#known === undefined ? history : this.#added.slice(this.#known);
+    const news = this.#known === undefined ? this.#firstNews(history) : this.#added.slice(this.#known);
     const answer = await askModel({
       run,
       key,
@@ -186,6 +188,11 @@ class Turn {
     this.#repeats = 0;
     this.#window.measured(messages, answer.usage);
     return answer;
+  }
+
+  #firstNews(history: readonly Message[]): readonly Message[] {
+    const { messages, known = 0 } = this.#options;
+    return known === 0 ? history : [...messages.slice(known), ...this.#added];
   }
 
   #reader(graph: CallGraph<AnswerCall> | undefined, onWhole: (textLength: number) => void): AnswerReader {
