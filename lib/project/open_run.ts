@@ -7,6 +7,7 @@ import type { RunStatus } from "../core/event.ts";
 import { resolve } from "../core/path.ts";
 import type { Recorder } from "../core/record.ts";
 import type { Secrets } from "../core/secrets.ts";
+import { FileError } from "../core/world.ts";
 import type { SingleRun } from "../journal/single_run.ts";
 import { beginRun } from "./begin_run.ts";
 import { journalPlace } from "./journal_place.ts";
@@ -132,6 +133,22 @@ interface Record {
   readonly file: { readonly partialPath: string; finish(): void };
 }
 
+/** A new record takes the place of an old one, and of nothing else that somebody has made. @throws {FileError} */
+async function assertRecord(file: string, cwd: string): Promise<void> {
+  const { hostFiles }: typeof import("../host/files.ts") = await import("../host/files.ts" as string);
+  const files = hostFiles({ root: cwd });
+  const isThere = await files.stat(file).then(({ kind, size }) => kind === "file" && size > 0, () => false);
+  if (!isThere) return;
+  const text = await files.readText(file).catch(() => "");
+  if (text.startsWith('{"type":"run"')) return;
+  throw new FileError(
+    `Cannot record to ${
+      JSON.stringify(file)
+    }: there is a file of that name, and it is no record; choose another name`,
+    { path: file, code: "other" },
+  );
+}
+
 async function startRecord(
   start: RunStart & { readonly id: string },
   { file, cwd, secrets }: {
@@ -146,6 +163,7 @@ async function startRecord(
   const { growingFile }: typeof import("../host/growing_file.ts") = await import(
     "../host/growing_file.ts" as string
   );
+  await assertRecord(file, cwd);
   const growing = growingFile(resolve(cwd, file), file);
   const recorder = fileRecorder((line) => growing.write(line), secrets === undefined ? {} : { secrets });
   recorder.write({ type: "run", version: 1, ...start });
