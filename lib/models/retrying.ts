@@ -58,7 +58,8 @@ function attempts(model: Model, { request, ...options }: RequestOptions): AsyncI
 }
 
 function givenUp({ message, code, status, retryAfterMs }: ModelError, attempts: number): ModelError {
-  const advice = `asked ${attempts} times; try again later, or name another model in models.fallback of orrery.yaml`;
+  const advice =
+    `asked ${attempts} times; try again later, or name another model in models.fallback of orrery.yaml`;
   return new ModelError(`${message} (${advice})`, {
     code,
     ...(status !== undefined && { status }),
