@@ -1,7 +1,6 @@
 import { TextValue } from "../schema/text_value.ts";
 import { encodeSegment } from "./argument_pointer.ts";
-import type { ArgumentPointer } from "./argument_pointer.ts";
-import type { KnownPointer } from "./known_pointers.ts";
+import type { ArgumentPointer, KnownPointer } from "./argument_pointer.ts";
 
 type Container = unknown[] | Record<string, unknown>;
 

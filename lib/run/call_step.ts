@@ -1,12 +1,26 @@
+import type { RunEventBody } from "../core/event.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import { isJsonObject, toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import type { StepOutcome } from "../core/journal.ts";
 import { untypedTree } from "../schema/text_value.ts";
 import { CallError, callErrorCode } from "./call_error.ts";
-import type { CallOutcome, CallPlace } from "./call_outcome.ts";
+import type { CallFailure } from "./call_error.ts";
 import type { ReplayedStep } from "./replay.ts";
 import type { Run } from "./run.ts";
+
+/** How a call ended. */
+export type CallOutcome =
+  | { readonly status: "result"; readonly result: Json }
+  | { readonly status: "error"; readonly failure: CallFailure }
+  | { readonly status: "skip"; readonly reason: string };
+
+/** Which call an event tells of. */
+export interface CallPlace {
+  readonly step?: string;
+  readonly invocationId: string;
+  readonly line: number;
+}
 
 /** What a step is made of. */
 export interface CallStepOptions {
@@ -134,4 +148,18 @@ function resultOrThrow(outcome: StepOutcome): Json {
   if ("ok" in outcome) return outcome.ok;
   const { message, code, flag } = outcome.error;
   throw new CallError(message, callErrorCode(code), flag);
+}
+
+/** The event that tells of an outcome. */
+export function outcomeEvent(outcome: CallOutcome, place: CallPlace): RunEventBody {
+  switch (outcome.status) {
+    case "result":
+      return { type: "call-result", ...place, result: outcome.result };
+    case "error":
+      return { type: "call-error", ...place, ...outcome.failure };
+    case "skip":
+      return { type: "call-skip", ...place, reason: outcome.reason };
+    default:
+      return outcome satisfies never;
+  }
 }

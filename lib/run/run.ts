@@ -2,7 +2,7 @@
 // journal or a record comes in here. The engines know nothing of either.
 
 import { Channel } from "../core/channel.ts";
-import { systemClock } from "../core/clock.ts";
+import { PausableClock, systemClock } from "../core/clock.ts";
 import type { Clock } from "../core/clock.ts";
 import type { RunEvent, RunEventBody, RunKind, RunStatus } from "../core/event.ts";
 import type { JournalStatus, RunJournal, StepOutcome, StepStart, StepTurn } from "../core/journal.ts";
@@ -10,7 +10,6 @@ import { toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { linkedSignal } from "../core/linked_signal.ts";
 import type { LinkedSignal } from "../core/linked_signal.ts";
-import { PausableClock } from "../core/pausable_clock.ts";
 import { addUsage } from "../core/model.ts";
 import type { Usage } from "../core/model.ts";
 import type { Recorder } from "../core/record.ts";

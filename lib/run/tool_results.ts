@@ -6,7 +6,7 @@ import type { Json } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { Markers } from "../parse/markers.ts";
 import { escapeLines } from "../parse/write_calls.ts";
-import type { CallOutcome } from "./call_outcome.ts";
+import type { CallOutcome } from "./call_step.ts";
 
 /** A call with its end, as its answer is made from. */
 export interface AnsweredCall {
