@@ -228,3 +228,16 @@ Deno.test("an answer that was interrupted is replayed up to there", async () => 
   const replayed = await eventsOf(ask("Go", { ...options([], []), replay: replayOf(recorded) }));
   assert.equal(JSON.stringify(replayed), JSON.stringify(recorded.events));
 });
+
+Deno.test("a stream that ended without a finish is replayed as that", async () => {
+  const endless = {
+    id: "test/endless",
+    stream: async function* () {
+      yield { type: "text" as const, text: "Just text." };
+    },
+  };
+  const recorded = await record((more) => ask("Go", { model: endless, ...more }));
+  assert.ok(recorded.events.some((event) => event.type === "warning" && event.text.includes("cut off")));
+  const replayed = await eventsOf(ask("Go", { model: endless, replay: replayOf(recorded) }));
+  assert.equal(JSON.stringify(replayed), JSON.stringify(recorded.events));
+});

@@ -25,7 +25,10 @@ export async function budgetReached(budget: Budget, run: Run): Promise<BudgetRea
   const reached = turnsReached(budget, modelCalls) ?? tokensReached(budget, usage) ??
     costReached(budget, usage, modelCalls);
   if (reached !== undefined || budget.timeMs === undefined) return reached;
-  const elapsedMs = await run.lookUp(`time:${modelCalls}`, () => Math.round(run.elapsedMs));
+  const elapsedMs = await run.lookUp(`time:${modelCalls}`, () => Math.round(run.elapsedMs), {
+    note: (ms) => ms,
+    from: Number,
+  });
   if (elapsedMs < budget.timeMs) return undefined;
   return {
     reason: "time",

@@ -221,7 +221,7 @@ export class CallGraph<Call extends GraphCall> {
   }
 
   #outcomeOf(ended: NodeOutcome<Json>): CallOutcome {
-    if (ended.status === "result") return { status: "result", result: this.#run.mask(ended.result) };
+    if (ended.status === "result") return { status: "result", result: ended.result };
     if (ended.status === "skip") return { status: "skip", reason: ended.reason };
     return { status: "error", failure: this.#run.mask(callFailure(ended.error, ended.cause)) };
   }

@@ -103,6 +103,8 @@ class DialogRun {
   readonly #run: Run;
   readonly #history: Message[] = [];
   readonly #window: ContextWindow;
+  /** How many messages the turns before had as their input. */
+  #known = 0;
   #last: Json | undefined;
 
   constructor(source: Dialog, options: DialogOptions) {
@@ -110,7 +112,9 @@ class DialogRun {
     this.#options = options;
     this.#run = new Run(options);
     this.#window = new ContextWindow({ run: this.#run, model: options.model });
-    if (options.system !== undefined) this.#history.push({ role: "system", content: options.system });
+    if (options.system !== undefined) {
+      this.#history.push({ role: "system", content: this.#run.mask(options.system) });
+    }
   }
 
   start(): AsyncIterator<RunEvent> {
@@ -127,10 +131,10 @@ class DialogRun {
     for (let n = 1;; n++) {
       const text = await this.#hear(n);
       if (text === undefined) return this.#left();
-      const known = this.#history.length;
       this.#history.push({ role: "user", content: text });
-      const end = await this.#turn(n, { gadgets, known: n === 1 ? 0 : known });
+      const end = await this.#turn(n, gadgets);
       this.#history.push(...end.messages);
+      this.#known = this.#history.length;
       if (end.status === "answer") this.#last = end.value;
       const over = this.#source.kind === "ask" || end.status === "budget";
       if (over) return endOf(end);
@@ -146,7 +150,7 @@ class DialogRun {
   }
 
   async #hear(n: number): Promise<string | undefined> {
-    if (this.#source.kind === "ask") return await this.#source.next(n);
+    if (this.#source.kind === "ask") return this.#run.mask(await this.#source.next(n));
     const key = `say[${n}]`;
     const begun = this.#run.begin({ key, kind: "ask", name: "user", input: null, idempotent: true });
     if (begun.do === "answer") return textOf(begun.outcome);
@@ -161,10 +165,7 @@ class DialogRun {
     return text;
   }
 
-  async #turn(
-    n: number,
-    { gadgets, known }: { readonly gadgets: readonly AnyGadget[]; readonly known: number },
-  ): Promise<TurnEnd> {
+  async #turn(n: number, gadgets: readonly AnyGadget[]): Promise<TurnEnd> {
     const { model, catalog = EMPTY_CATALOG, policy, markers, limits = {}, budget = {}, contract, sampling } =
       this.#options;
     return await runTurn({
@@ -173,8 +174,8 @@ class DialogRun {
       keepsFailure: this.#source.kind === "chat",
       keyPrefix: this.#source.kind === "ask" ? "" : `say[${n}]/`,
       model,
-      messages: this.#run.mask([...this.#history]),
-      known,
+      messages: [...this.#history],
+      known: this.#known,
       gadgets,
       catalog: offered(catalog, gadgets),
       policy: { ...ASK_POLICY, ...policy },

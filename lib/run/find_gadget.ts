@@ -3,7 +3,7 @@ import type { AnyGadget } from "../core/gadget.ts";
 import { didYouMean } from "../core/nearest.ts";
 import { messageOf } from "../core/source_error.ts";
 import { isJsonObject, toJson } from "../core/json.ts";
-import type { Json, JsonObject } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
 import { jsonSchemaOf } from "../schema/standard_schema.ts";
 import { CallError, callErrorCode } from "./call_error.ts";
 import type { Run } from "./run.ts";
@@ -16,14 +16,7 @@ export function findGadget(
   catalog: Catalog,
   { name, run }: { readonly name: string; readonly run: Run },
 ): AnyGadget | CallError | Promise<AnyGadget | CallError> {
-  if (!run.isRecording && !run.isReplay) return look(catalog, name);
-  const noted = run.lookUp(`gadget:${name}`, () => {
-    const found = look(catalog, name);
-    return found instanceof Promise ? found.then(noteOf) : noteOf(found);
-  });
-  if (run.isReplay) return noted instanceof Promise ? noted.then(fromNote) : fromNote(noted);
-  const found = look(catalog, name); // loaded by now, or known to fail
-  return noted instanceof Promise ? noted.then(() => look(catalog, name)) : found;
+  return run.lookUp(`gadget:${name}`, () => look(catalog, name), { note: noteOf, from: fromNote });
 }
 
 function look(catalog: Catalog, name: string): AnyGadget | CallError | Promise<AnyGadget | CallError> {
@@ -64,14 +57,12 @@ function unknownGadget(catalog: Catalog, name: string): CallError {
   );
 }
 
-type GadgetNote = JsonObject;
-
 /** What a replay has to know of a gadget: all but its code. */
-function noteOf(found: AnyGadget | CallError): GadgetNote {
+function noteOf(found: AnyGadget | CallError): Json {
   if (found instanceof CallError) return { failure: { ...found.failure } };
   const { name, description, examples, timeoutMs, maxConcurrent, exclusive, untrusted } = found;
   const input = found.input === undefined ? undefined : jsonSchemaOf(found.input);
-  return toJsonObject({
+  return toJson({
     name,
     description,
     input,
@@ -83,7 +74,8 @@ function noteOf(found: AnyGadget | CallError): GadgetNote {
   });
 }
 
-function fromNote(note: GadgetNote): AnyGadget | CallError {
+function fromNote(noted: Json): AnyGadget | CallError {
+  const note = isJsonObject(noted) ? noted : {};
   const { failure } = note;
   if (failure !== undefined && isJsonObject(failure)) {
     const { error, code, flag } = failure;
@@ -112,9 +104,4 @@ function exampleFrom(json: Json): NonNullable<AnyGadget["examples"]> {
   return input === undefined || !isJsonObject(input)
     ? []
     : [{ input, ...(typeof comment === "string" && { comment }) }];
-}
-
-function toJsonObject(value: object): JsonObject {
-  const json = toJson(value);
-  return isJsonObject(json) ? json : {};
 }

@@ -45,7 +45,6 @@ export async function askModel(options: ModelStepOptions): Promise<ModelAnswer> 
     idempotent: true,
   });
   const step = new ModelStep(options);
-  run.modelCalls++;
   if (begun.do === "answer") {
     if ("ok" in begun.outcome) return await step.giveAgain(answerFrom(begun.outcome.ok, model.id));
     const { message, code, flag } = begun.outcome.error;
@@ -110,6 +109,7 @@ class ModelStep {
       }, this.#run.signal);
       this.#run.signal.throwIfAborted();
       await this.#arrivedAll(this.#masked?.end() ?? []);
+      if (this.#finish === undefined) this.#run.part(this.#options.key, END_PART);
       return await this.#whenEnded();
     } catch (error) {
       return this.#brokenOff(error);
@@ -120,7 +120,6 @@ class ModelStep {
     try {
       await eachUntilAborted(upToFinish(parts), (part) => this.#take(part), this.#run.signal);
       this.#run.signal.throwIfAborted();
-      if (this.#finish === undefined) this.#run.part(this.#options.key, END_PART);
       return await this.#whenEnded();
     } catch (error) {
       return this.#brokenOff(error);

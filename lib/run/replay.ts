@@ -111,19 +111,19 @@ export class Replay {
   }
 
   /** What was found when the run was recorded; not a promise where it was not one then. */
-  lookUp<Value extends Json>(key: string): Value | Promise<Value> {
+  lookUp(key: string): Json | Promise<Json> {
     const line = this.#lines[this.#at];
     if (line?.type === "part" && line.key === key) {
       this.#at++;
       queueMicrotask(() => this.#step());
-      return line.part as Value;
+      return line.part;
     }
     if (this.#diverged !== undefined) return Promise.reject(this.#diverged);
     const waiting = Promise.withResolvers<Json>();
     waiting.promise.catch(() => undefined);
     this.#lookUps.set(key, waiting);
     queueMicrotask(() => this.#step());
-    return waiting.promise as Promise<Value>;
+    return waiting.promise;
   }
 
   /** The run has told its last event: nothing of the record may be left. */

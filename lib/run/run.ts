@@ -12,12 +12,12 @@ import { linkedSignal } from "../core/linked_signal.ts";
 import type { LinkedSignal } from "../core/linked_signal.ts";
 import { addUsage } from "../core/model.ts";
 import type { Usage } from "../core/model.ts";
+import { ABORT_KEY, TOLD_KEY } from "../core/record.ts";
 import type { Recorder } from "../core/record.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { messageOf } from "../core/source_error.ts";
 import { ABORTED } from "../schedule/scheduler.ts";
 import { eventIdentity } from "./event_identity.ts";
-import { ABORT_KEY, TOLD_KEY } from "../core/record.ts";
 import { Outbox } from "./outbox.ts";
 import type { Replay, ReplayedStep } from "./replay.ts";
 
@@ -72,8 +72,7 @@ export class Run {
   readonly #startedAt: number;
   #seq: number;
   #usage = NO_USAGE;
-  /** Model calls that were answered, before a resume included. */
-  modelCalls = 0;
+  #modelCalls = 0;
   /** Why nothing may go on: the journal cannot be written, or the run is not the recorded one. */
   #broken: { readonly error: string; readonly reason: string } | undefined;
 
@@ -106,6 +105,11 @@ export class Run {
   /** Tokens of all model calls so far. */
   get usage(): Usage {
     return this.#usage;
+  }
+
+  /** How often a model was asked, before a resume included. */
+  get modelCalls(): number {
+    return this.#modelCalls;
   }
 
   /** ms since the run began, those before a resume included. */
@@ -161,6 +165,7 @@ export class Run {
   begin(step: StepStart): Begun {
     const { journal, recorder, replay } = this.#options;
     const masked = this.mask(step);
+    if (step.kind === "model") this.#modelCalls++;
     if (replay !== undefined) return { do: "replay", step: replay.begin(masked) };
     recorder?.write({ type: "step", ...masked });
     if (journal === undefined) return { do: "perform", attempt: 1 };
@@ -196,21 +201,32 @@ export class Run {
     if (journal !== undefined) this.#keep(() => journal.prefix(key, this.mask(prefix)));
   }
 
-  /** Something that has to be known and is no effect, such as what a gadget takes: kept for a replay alone. */
-  lookUp<Value extends Json>(key: string, look: () => Value | Promise<Value>): Value | Promise<Value> {
+  /**
+   * Something that has to be known and is no effect, such as what a gadget takes: a record keeps it as `note` writes it down, and a
+   * replay has it as `from` reads it.
+   */
+  lookUp<Value>(
+    key: string,
+    look: () => Value | Promise<Value>,
+    { note, from }: { readonly note: (value: Value) => Json; readonly from: (noted: Json) => Value },
+  ): Value | Promise<Value> {
     const { replay } = this.#options;
-    if (replay !== undefined) return replay.lookUp<Value>(key);
+    if (replay !== undefined) {
+      const noted = replay.lookUp(key);
+      return noted instanceof Promise ? noted.then(from) : from(noted);
+    }
     const found = look();
-    const note = (value: Value): Value => {
-      this.part(key, value);
+    if (!this.isRecording) return found;
+    const keep = (value: Value): Value => {
+      this.part(key, note(value));
       return value;
     };
-    return found instanceof Promise ? found.then(note) : note(found);
+    return found instanceof Promise ? found.then(keep) : keep(found);
   }
 
   /** A moment on which it depends what happens: a replay waits for it. */
   moment(key: string): undefined | Promise<void> {
-    const seen = this.lookUp(key, () => null);
+    const seen = this.lookUp(key, () => null, { note: () => null, from: () => null });
     return seen instanceof Promise ? seen.then(() => undefined) : undefined;
   }
 

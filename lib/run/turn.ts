@@ -75,6 +75,7 @@ const MAX_SHORTER = 3;
 class Turn {
   readonly #options: TurnOptions;
   readonly #window: ContextWindow;
+  readonly #instructed: readonly Message[];
   readonly #added: Message[] = [];
   /** Model calls so far. */
   #asked = 0;
@@ -92,6 +93,7 @@ class Turn {
   constructor(options: TurnOptions) {
     this.#options = options;
     this.#window = options.window ?? new ContextWindow(options);
+    this.#instructed = instructed(options);
   }
 
   async run(): Promise<TurnEnd> {
@@ -163,7 +165,7 @@ class Turn {
     const { run, model, gadgets, policy, contract, sampling } = this.#options;
     const key = `${this.#keyPrefix()}model`;
     const isNative = policy.toolsMode === "native";
-    const history = [...instructed(this.#options), ...this.#added];
+    const history = [...this.#instructed, ...this.#added];
     const messages = await this.#window.fit(history, { keyPrefix: this.#keyPrefix() });
     const news = this.#known === undefined ? this.#firstNews(history) : this.#added.slice(this.#known);
     const answer = await askModel({
