@@ -1,12 +1,16 @@
 // A program at a terminal of its own, by Python's `pty`: Deno has none.
 import { orreryCommand, testEnvironment } from "./_run.ts";
 
+const PATIENCE_MS = 30_000;
 const SPAWN = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
 
 /** Somebody at a terminal. */
 export interface AtTerminal {
   type(text: string): Promise<void>;
-  /** Waits until this is on the screen, from what was waited for last; gives all that came up to it. */
+  /**
+   * Waits until this is on the screen, from what was waited for last; gives all that came up to it. When it has not come
+   * after 30 seconds, the program is ended and what it had shown is in the error.
+   */
   until(text: string): Promise<string>;
   /** What was shown from beginning to end, and the exit code. */
   end(): Promise<{ readonly code: number; readonly screen: string }>;
@@ -45,9 +49,14 @@ export function atTerminal(
   let screen = "";
   let seen = 0;
   const more = async () => {
-    const { done, value = "" } = await reader.read();
-    screen += value.replaceAll("\r\n", "\n");
-    return !done;
+    const waited = setTimeout(() => child.kill("SIGKILL"), PATIENCE_MS); // its terminal goes with it, and the program too
+    try {
+      const { done, value = "" } = await reader.read();
+      screen += value.replaceAll("\r\n", "\n");
+      return !done;
+    } finally {
+      clearTimeout(waited);
+    }
   };
   return {
     pid: child.pid,

@@ -260,8 +260,7 @@ Deno.test("approval at a terminal: Ctrl-C at the question of a chat stops the an
   await chat.until("allow it for this run? [yes/no] ");
   await chat.type("\x03");
   await chat.until("stopped; Ctrl-C once more ends the conversation");
-  await chat.until("> ");
-  await chat.type("next message\n");
+  await chat.type("next message\n"); // while nobody waits for a line
   await chat.until("heard it");
   await chat.until("> ");
   await chat.type("\x04");

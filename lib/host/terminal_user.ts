@@ -1,5 +1,5 @@
-// A read from the terminal cannot be taken back: when a question is given up, its read goes on. It is kept as `#reading`, and
-// the line that is typed next answers the question that is on the screen by then.
+// A read from the terminal cannot be taken back: when a question is given up, its read goes on. It is kept as `#reading` until
+// somebody takes its line, which answers the question that is on the screen by then.
 
 import type { User } from "../core/world.ts";
 
@@ -47,7 +47,7 @@ async function askUntilValid(question: string, { choices, signal, lines, show }:
   while (true) {
     signal?.throwIfAborted();
     await show(prompt);
-    const line = await orAborted(lines.next(), signal);
+    const line = await lines.next(signal);
     if (line === undefined) throw new Error("Nobody answered: the input ended");
     const answer = choices.length === 0 ? line : choiceOf(line, choices);
     if (answer !== undefined) return answer;
@@ -69,10 +69,20 @@ class LineReader {
   #text = "";
   #reading: Promise<string | undefined> | undefined;
 
-  /** The next line without its ending; undefined at the end of the input. */
-  next(): Promise<string | undefined> {
-    this.#reading ??= this.#readLine().finally(() => this.#reading = undefined);
-    return this.#reading;
+  /** The next line without its ending, also one that came while nobody waited; undefined at the end of the input. */
+  next(signal?: AbortSignal): Promise<string | undefined> {
+    if (signal?.aborted) return Promise.reject(signal.reason); // while the question was being shown
+    const reading = this.#reading ??= this.#readLine();
+    return new Promise((resolve, reject) => {
+      const onAbort = () => reject(signal?.reason);
+      const take = () => {
+        signal?.removeEventListener("abort", onAbort);
+        if (!signal?.aborted) this.#reading = undefined;
+      };
+      signal?.addEventListener("abort", onAbort, { once: true });
+      reading.then(resolve, reject);
+      reading.then(take, take);
+    });
   }
 
   async #readLine(): Promise<string | undefined> {
@@ -92,14 +102,4 @@ class LineReader {
     this.#text = "";
     return rest === "" ? undefined : rest;
   }
-}
-
-function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    if (signal.aborted) return onAbort(); // while the question was being shown
-    signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }
