@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { z } from "zod";
 import type { JsonSchema, Schema, StandardSchema } from "../lib/core/gadget.ts";
-import { CallParser, treeOf } from "../lib/parse/call_parser.ts";
+import { CallParser } from "../lib/parse/call_parser.ts";
 import { coerce } from "../lib/schema/coerce.ts";
 import { describeSchema } from "../lib/schema/describe.ts";
 import { issuesText } from "../lib/schema/check_input.ts";
 import { jsonSchemaOf } from "../lib/schema/standard_schema.ts";
-import { TextValue, untypedTree, untypedValue } from "../lib/schema/text_value.ts";
+import { TextValue, undecided, untypedTree, untypedValue } from "../lib/schema/text_value.ts";
 import { plainInput } from "../lib/schema/plain_input.ts";
 import { validateInput } from "../lib/schema/validate.ts";
 import type { Checked } from "../lib/schema/validate.ts";
@@ -47,11 +47,13 @@ function property(schema: unknown): JsonSchema {
 Deno.test("schema: the corpus of typed calls", () => {
   assert.ok(CASES.length > 300);
   for (const { name, schema, input, parameters, error = [] } of CASES) {
-    const parser = new CallParser();
+    const parser = new CallParser({ leaf: undecided });
     const end = [...parser.push(input), ...parser.end()].find((event) => event.type === "call-end");
     assert.ok(end !== undefined, name);
     const { call } = end;
-    const result = call.parseError === undefined ? check(schema, treeOf(call)) : { issues: call.parseError };
+    const result = call.parseError === undefined
+      ? check(schema, call.parameters)
+      : { issues: call.parseError };
     if (parameters !== undefined) assert.deepEqual(result, { value: parameters }, name);
     else {for (const part of error) {
         assert.ok("issues" in result && result.issues.includes(part), `${name}: ${JSON.stringify(result)}`);

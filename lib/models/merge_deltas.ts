@@ -10,24 +10,39 @@ interface TextDelta {
 }
 
 const MIN_EVENTS = 3;
+const NEWLINE = 0x0a;
 
-/** The body of a stream of server-sent events with neighbouring text deltas put together, chunk by chunk. */
-export function mergeDeltas(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const decoder = new TextDecoder();
-  const encoder = new TextEncoder();
-  const whole = new WholeEvents();
-  return body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array<ArrayBuffer>>({
-      transform(chunk, controller) {
-        const text = whole.take(decoder.decode(chunk, { stream: true }));
-        if (text !== "") controller.enqueue(encoder.encode(merged(text)));
-      },
-      flush(controller) {
-        const last = whole.rest() + decoder.decode();
-        if (last !== "") controller.enqueue(encoder.encode(last));
-      },
-    }),
-  );
+/** A body of server-sent events, chunk by chunk, with neighbouring text deltas put together. */
+export class MergedDeltas {
+  readonly #decoder = new TextDecoder();
+  readonly #encoder = new TextEncoder();
+  readonly #whole = new WholeEvents();
+  #isBetweenEvents = true;
+
+  /** The whole events so far that were not given yet; undefined when there is none. */
+  push(chunk: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | undefined {
+    const endsEvent = chunk.at(-1) === NEWLINE && chunk.at(-2) === NEWLINE;
+    const isAlone = this.#isBetweenEvents && endsEvent;
+    this.#isBetweenEvents = endsEvent;
+    if (isAlone && eventsIn(chunk) < MIN_EVENTS) return chunk;
+    const text = this.#whole.take(this.#decoder.decode(chunk, { stream: true }));
+    return text === "" ? undefined : this.#encoder.encode(merged(text));
+  }
+
+  /** What was held back. */
+  end(): Uint8Array<ArrayBuffer> | undefined {
+    const last = this.#whole.rest() + this.#decoder.decode();
+    return last === "" ? undefined : this.#encoder.encode(last);
+  }
+}
+
+/** How many empty lines end in it, up to the number that counts. */
+function eventsIn(chunk: Uint8Array): number {
+  let count = 0;
+  for (let at = chunk.indexOf(NEWLINE); at >= 0 && count < MIN_EVENTS; at = chunk.indexOf(NEWLINE, at + 1)) {
+    if (chunk[at + 1] === NEWLINE) count++;
+  }
+  return count;
 }
 
 /** Holds back the beginning of an event that is not whole yet: nobody could do anything with it. */

@@ -8,7 +8,7 @@ import { PermissionRefused } from "../core/permission.ts";
 import type { FetchFunction } from "./fetch_function.ts";
 import { codeOf } from "./problem_words.ts";
 import type { ProviderProblem } from "./provider_problem.ts";
-import { mergeDeltas } from "./merge_deltas.ts";
+import { MergedDeltas } from "./merge_deltas.ts";
 import { networkReason } from "./network_reason.ts";
 import { retryAfterMs } from "./retry_after.ts";
 import { saidBy } from "./said_by.ts";
@@ -94,16 +94,18 @@ class Exchange {
     }
     if (isOther(first.value)) throw await this.#noStream(reader, first.value);
     this.#watch.pause();
-    return new Response(mergeDeltas(this.#rest(reader, first.value)), { headers: response.headers });
+    return new Response(this.#rest(reader, first.value), { headers: response.headers });
   }
 
   #rest(reader: Reader, first: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+    const merged = new MergedDeltas();
     return new ReadableStream({
       start: (controller) => {
         this.#body = controller;
-        controller.enqueue(first);
+        const events = merged.push(first);
+        if (events !== undefined) controller.enqueue(events);
       },
-      pull: (controller) => this.#pull(reader, controller),
+      pull: (controller) => this.#pull(reader, { merged, controller }),
       cancel: async (reason) => {
         this.#watch.end();
         await reader.cancel(reason);
@@ -111,17 +113,24 @@ class Exchange {
     });
   }
 
-  async #pull(
-    reader: Reader,
-    controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>,
-  ): Promise<void> {
-    this.#watch.begin(this.#options.silence.betweenMs);
+  /** Reads until there is an event. */
+  async #pull(reader: Reader, { merged, controller }: {
+    readonly merged: MergedDeltas;
+    readonly controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
+  }): Promise<void> {
     try {
-      const { done, value } = await reader.read();
-      this.#watch.pause();
-      if (!done) return controller.enqueue(value);
-      this.#watch.end();
-      controller.close();
+      while (true) {
+        this.#watch.begin(this.#options.silence.betweenMs);
+        const { done, value } = await reader.read();
+        this.#watch.pause();
+        const events = done ? merged.end() : merged.push(value);
+        if (events !== undefined) controller.enqueue(events);
+        if (done) {
+          this.#watch.end();
+          controller.close();
+        }
+        if (done || events !== undefined) return;
+      }
     } catch (error) {
       this.#watch.end();
       const isAborted = this.#caller?.aborted ?? false;

@@ -3,7 +3,7 @@
 // marker line, whose pieces wait until its end is there: no text is ever searched more than twice, whatever the size of the
 // chunks. Texts are cut, compared and kept as seldom as can be: that is what is left to pay for.
 
-import { TextValue, untypedValue } from "../schema/text_value.ts";
+import { untypedValue } from "../schema/text_value.ts";
 import { isBlank } from "../core/blanks.ts";
 import { CallBody } from "./call_body.ts";
 import { CallHeaders } from "./call_header.ts";
@@ -398,18 +398,6 @@ export class CallParser {
     const parseError = errors.length === 0 ? headerError : joinErrors(headerError, errors.join("\n"));
     events.push({ type: "call-end", call: parseError === undefined ? call : { ...call, parseError } });
   }
-}
-
-/**
- * The parameters of a call with undecided leaves: the text of each argument is a `TextValue`, which the gadget's schema types.
- * They are read again from `parametersRaw`, so the call may come from anywhere; `options` are those it was read with.
- */
-export function treeOf(call: CallBlock, options: CallParserOptions = {}): Readonly<Record<string, unknown>> {
-  const parser = new CallParser({ ...options, leaf: (text) => new TextValue(text) });
-  parser.push(`${completeMarkers(options.markers).start}${call.gadgetName.replaceAll("\n", " ")}\n`);
-  const events = [...parser.push(call.parametersRaw), ...parser.end()];
-  const last = events.at(-1);
-  return last?.type === "call-end" ? last.call.parameters : {};
 }
 
 function joinErrors(first: string | undefined, second: string | undefined): string | undefined {

@@ -3,18 +3,11 @@
 
 import type { Json } from "../core/json.ts";
 import type { ToolCall } from "../core/message.ts";
-import { CallParser, treeOf } from "../parse/call_parser.ts";
-import type { CallBlock, CallEvent } from "../parse/call_parser.ts";
+import { CallParser } from "../parse/call_parser.ts";
+import type { CallEvent } from "../parse/call_parser.ts";
 import type { Markers } from "../parse/markers.ts";
+import { undecided } from "../schema/text_value.ts";
 import type { CallGraph, GraphCall } from "./call_graph.ts";
-
-/** A call of an answer. */
-export interface AnswerCall extends GraphCall {
-  /** Its arguments, without a schema where they are text. */
-  readonly parameters: Readonly<Record<string, unknown>>;
-  /** As the graph wants them. */
-  readonly tree: unknown;
-}
 
 /** What takes the calls of an answer as they come. */
 export interface AnswerReader {
@@ -32,7 +25,7 @@ export interface AnswerReader {
 
 /** How the calls of an answer are taken. */
 export interface AnswerReaderOptions {
-  readonly graph: CallGraph<AnswerCall>;
+  readonly graph: CallGraph;
   /** Calls start while the answer is still coming; else when it has ended. */
   readonly isMidStream: boolean;
   /** A call is whole and about to start, while the answer is still coming: the length of the text up to it, in UTF-16 units. */
@@ -51,12 +44,12 @@ export const textAlone: AnswerReader = {
 export class BlockReader implements AnswerReader {
   readonly #options: AnswerReaderOptions & { readonly markers: Markers };
   readonly #parser: CallParser;
-  readonly #waiting: AnswerCall[] = [];
+  readonly #waiting: GraphCall[] = [];
   #length = 0;
 
   constructor(options: AnswerReaderOptions & { readonly markers: Markers }) {
     this.#options = options;
-    this.#parser = new CallParser(options);
+    this.#parser = new CallParser({ ...options, leaf: undecided });
   }
 
   text(text: string): readonly string[] | Promise<readonly string[]> {
@@ -107,13 +100,13 @@ export class BlockReader implements AnswerReader {
       else if (event.type === "call-start") graph.open(event);
       else if (event.type === "call-end") {
         if (isMidStream) onWhole(endsAtHeader ? place.lineStart ?? place.end : place.end);
-        waiting = this.#add(callOf(event.call, this.#options.markers), waiting);
+        waiting = this.#add(event.call, waiting);
       }
     }
     return waiting;
   }
 
-  #add(call: AnswerCall, waiting: undefined | Promise<void>): undefined | Promise<void> {
+  #add(call: GraphCall, waiting: undefined | Promise<void>): undefined | Promise<void> {
     if (!this.#options.isMidStream) {
       this.#waiting.push(call);
       return waiting;
@@ -128,7 +121,7 @@ export class BlockReader implements AnswerReader {
 export class NativeReader implements AnswerReader {
   readonly #options: AnswerReaderOptions;
   readonly #opened = new Set<string>();
-  readonly #waiting: AnswerCall[] = [];
+  readonly #waiting: GraphCall[] = [];
   #length = 0;
 
   constructor(options: AnswerReaderOptions) {
@@ -168,16 +161,12 @@ function refused(events: readonly CallEvent[], cutOff: string): readonly CallEve
   );
 }
 
-function callOf(call: CallBlock, markers: Markers): AnswerCall {
-  return { ...call, tree: treeOf(call, { markers }) };
-}
-
-function nativeCall({ id, name, arguments: text }: ToolCall): AnswerCall {
+function nativeCall({ id, name, arguments: text }: ToolCall): GraphCall {
   const read = argumentsOf(text);
   const base = { invocationId: id, gadgetName: name, dependencies: [], line: 0 };
   return "problem" in read
-    ? { ...base, parameters: {}, tree: {}, parseError: read.problem }
-    : { ...base, parameters: read.value, tree: read.value };
+    ? { ...base, parameters: {}, parseError: read.problem }
+    : { ...base, parameters: read.value };
 }
 
 function argumentsOf(

@@ -22,6 +22,8 @@ export interface GraphCall {
   readonly invocationId: string;
   readonly gadgetName: string;
   readonly dependencies: readonly string[];
+  /** The arguments; leaves may be `TextValue`s, which the gadget's schema types. */
+  readonly parameters: Readonly<Record<string, unknown>>;
   readonly parseError?: string;
   /** Of its header; 0 when it was not written as text. */
   readonly line: number;
@@ -38,7 +40,7 @@ export interface CallLimits {
 }
 
 /** How the calls are run. */
-export interface CallGraphOptions<Call extends GraphCall> {
+export interface CallGraphOptions {
   readonly run: Run;
   readonly catalog: Catalog;
   readonly limits?: CallLimits;
@@ -46,28 +48,26 @@ export interface CallGraphOptions<Call extends GraphCall> {
   readonly step?: string;
   /** Before the key of each step; default nothing. */
   readonly keyPrefix?: string;
-  /** The arguments as the call has them; leaves may be `TextValue`s. */
-  treeOf(call: Call): unknown;
 }
 
 /** A graph of calls that grows while it runs; every call ends in exactly one outcome. */
-export class CallGraph<Call extends GraphCall> {
-  readonly #options: CallGraphOptions<Call>;
+export class CallGraph {
+  readonly #options: CallGraphOptions;
   readonly #run: Run;
   readonly #place: { readonly step?: string };
   /** Settles at the abort: a module that never comes does not hold it up. */
   readonly #aborted: Promise<CallError>;
   readonly #scheduler: Scheduler<Json>;
   /** By id; the second call of an id is not among them. */
-  readonly #calls = new Map<string, Call>();
-  readonly #written: Call[] = [];
-  readonly #refused = new Map<Call, CallOutcome>();
+  readonly #calls = new Map<string, GraphCall>();
+  readonly #written: GraphCall[] = [];
+  readonly #refused = new Map<GraphCall, CallOutcome>();
   readonly #outcomes = new Map<string, CallOutcome>();
   readonly #steps = new Map<string, CallStep>();
   readonly #dependedOn = new Set<string>();
   #failures = 0;
 
-  constructor(options: CallGraphOptions<Call>) {
+  constructor(options: CallGraphOptions) {
     const { run, limits, step } = options;
     this.#options = options;
     this.#run = run;
@@ -86,7 +86,7 @@ export class CallGraph<Call extends GraphCall> {
   }
 
   /** The calls in written order, each with how it ended. */
-  *outcomes(): Iterable<{ readonly call: Call; readonly outcome: CallOutcome }> {
+  *outcomes(): Iterable<{ readonly call: GraphCall; readonly outcome: CallOutcome }> {
     for (const call of this.#written) {
       const outcome = this.#refused.get(call) ?? this.#outcomes.get(call.invocationId);
       if (outcome !== undefined) yield { call, outcome };
@@ -106,7 +106,7 @@ export class CallGraph<Call extends GraphCall> {
   }
 
   /** A header was read. */
-  open({ invocationId, gadgetName, dependencies, line }: GraphCall): void {
+  open({ invocationId, gadgetName, dependencies, line }: Omit<GraphCall, "parameters">): void {
     this.#run.emit({ type: "call-open", ...this.#place, invocationId, gadgetName, dependencies, line });
   }
 
@@ -118,7 +118,7 @@ export class CallGraph<Call extends GraphCall> {
   }
 
   /** Takes a whole call. A promise only where its gadget's module has to be loaded: what comes behind it has to wait. */
-  add(call: Call): undefined | Promise<void> {
+  add(call: GraphCall): undefined | Promise<void> {
     const { invocationId, dependencies, parseError } = call;
     this.#written.push(call);
     if (this.#calls.has(invocationId)) {
@@ -146,7 +146,7 @@ export class CallGraph<Call extends GraphCall> {
     await this.#scheduler.done;
   }
 
-  #schedule(call: Call, gadget: AnyGadget | CallError): void {
+  #schedule(call: GraphCall, gadget: AnyGadget | CallError): void {
     const { invocationId, dependencies } = call;
     if (gadget instanceof CallError) return this.#scheduler.addFailed(invocationId, gadget);
     const { maxConcurrent, exclusive, timeoutMs } = gadget;
@@ -160,9 +160,9 @@ export class CallGraph<Call extends GraphCall> {
     });
   }
 
-  #perform(call: Call, gadget: AnyGadget, node: NodeContext<Json>): Json | Promise<Json> {
+  #perform(call: GraphCall, gadget: AnyGadget, node: NodeContext<Json>): Json | Promise<Json> {
     const { keyPrefix = "", limits } = this.#options;
-    const input = fillInput(this.#options.treeOf(call), (id) => node.dependency(id));
+    const input = fillInput(call.parameters, (id) => node.dependency(id));
     const step = new CallStep(this.#run, {
       key: `${keyPrefix}call:${call.invocationId}`,
       place: { ...this.#place, invocationId: call.invocationId, line: call.line },
@@ -185,7 +185,7 @@ export class CallGraph<Call extends GraphCall> {
   }
 
   #contextOf(
-    call: Call,
+    call: GraphCall,
     node: NodeContext<Json>,
     { parameters, step }: { readonly parameters: Readonly<Record<string, unknown>>; readonly step: CallStep },
   ): GadgetContext {

@@ -2,10 +2,11 @@ import type { Catalog } from "../core/catalog.ts";
 import type { RunEvent } from "../core/event.ts";
 import { messageOf } from "../core/source_error.ts";
 import { eachUntilAborted } from "../core/until_aborted.ts";
-import { CallParser, treeOf } from "../parse/call_parser.ts";
-import type { CallBlock, CallEvent } from "../parse/call_parser.ts";
+import { CallParser } from "../parse/call_parser.ts";
+import type { CallEvent } from "../parse/call_parser.ts";
 import { completeMarkers } from "../parse/markers.ts";
 import type { Markers } from "../parse/markers.ts";
+import { undecided } from "../schema/text_value.ts";
 import { CallGraph } from "./call_graph.ts";
 import type { CallLimits } from "./call_graph.ts";
 import { SOURCE_END_KEY, SOURCE_ERROR_KEY } from "../core/record.ts";
@@ -58,21 +59,16 @@ class CallRun {
   readonly #parser: CallParser;
   readonly #options: RunCallsOptions;
   readonly #run: Run;
-  readonly #graph: CallGraph<CallBlock>;
+  readonly #graph: CallGraph;
   /** The call whose block is being read. */
   #openCall: { readonly invocationId: string; readonly line: number } | undefined;
 
   constructor(options: RunCallsOptions) {
     const { catalog, limits = {} } = options;
     this.#options = options;
-    this.#parser = new CallParser(options);
+    this.#parser = new CallParser({ ...options, leaf: undecided });
     this.#run = new Run(options);
-    this.#graph = new CallGraph({
-      run: this.#run,
-      catalog,
-      limits,
-      treeOf: (call) => treeOf(call, options),
-    });
+    this.#graph = new CallGraph({ run: this.#run, catalog, limits });
   }
 
   start(chunks: Iterable<string> | AsyncIterable<string>): AsyncIterator<RunEvent> {

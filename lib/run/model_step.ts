@@ -187,8 +187,10 @@ class ModelStep {
   #onWhole(text: number): void {
     this.#whole = { text, calls: this.#calls.length };
     if (this.#isKept) return;
-    const prefix = { text: this.#text.slice(0, text), calls: this.#calls, reasoning: this.#reasoning };
-    this.#run.prefix(this.#options.key, toJson(prefix));
+    this.#run.prefix(
+      this.#options.key,
+      () => toJson({ text: this.#text.slice(0, text), calls: this.#calls, reasoning: this.#reasoning }),
+    );
   }
 
   async #whenEnded(): Promise<ModelAnswer> {

@@ -196,9 +196,9 @@ export class Run {
   }
 
   /** What a model has said as far as its last whole call: committed with the next commit. */
-  prefix(key: string, prefix: Json): void {
+  prefix(key: string, prefix: () => Json): void {
     const { journal } = this.#options;
-    if (journal !== undefined) this.#keep(() => journal.prefix(key, this.mask(prefix)));
+    if (journal !== undefined) this.#keep(() => journal.prefix(key, this.mask(prefix())));
   }
 
   /**

@@ -8,7 +8,7 @@ import { ModelError } from "../core/model.ts";
 import type { Model, ModelRequest } from "../core/model.ts";
 import type { Markers } from "../parse/markers.ts";
 import { BlockReader, NativeReader, textAlone } from "./answer_calls.ts";
-import type { AnswerCall, AnswerReader } from "./answer_calls.ts";
+import type { AnswerReader } from "./answer_calls.ts";
 import { budgetReached } from "./budget.ts";
 import type { Budget } from "./budget.ts";
 import { CallGraph } from "./call_graph.ts";
@@ -144,15 +144,14 @@ class Turn {
     return undefined;
   }
 
-  #graph(): CallGraph<AnswerCall> {
+  #graph(): CallGraph {
     const { run, catalog, limits, policy } = this.#options;
-    return new CallGraph<AnswerCall>({
+    return new CallGraph({
       run,
       catalog,
       limits: { ...limits, concurrency: policy.parallel },
       step: `${this.#keyPrefix()}model`,
       keyPrefix: this.#keyPrefix(),
-      treeOf: (call) => call.tree,
     });
   }
 
@@ -161,7 +160,7 @@ class Turn {
     return `${this.#options.keyPrefix}turn[${this.#asked + 1}]${again}/`;
   }
 
-  async #ask(graph: CallGraph<AnswerCall> | undefined): Promise<ModelAnswer> {
+  async #ask(graph: CallGraph | undefined): Promise<ModelAnswer> {
     const { run, model, gadgets, policy, contract, sampling } = this.#options;
     const key = `${this.#keyPrefix()}model`;
     const isNative = policy.toolsMode === "native";
@@ -197,7 +196,7 @@ class Turn {
     return known === 0 ? history : [...messages.slice(known), ...this.#added];
   }
 
-  #reader(graph: CallGraph<AnswerCall> | undefined, onWhole: (textLength: number) => void): AnswerReader {
+  #reader(graph: CallGraph | undefined, onWhole: (textLength: number) => void): AnswerReader {
     const { policy, markers } = this.#options;
     if (graph === undefined) return textAlone;
     const reading = { graph, onWhole, isMidStream: policy.startCalls === "mid-stream" };
@@ -207,7 +206,7 @@ class Turn {
   }
 
   /** What the model reads of its calls: a message for each of the provider's own, one for all blocks. */
-  #answers(graph: CallGraph<AnswerCall>): readonly Message[] {
+  #answers(graph: CallGraph): readonly Message[] {
     const { policy, markers, gadgets } = this.#options;
     const answered = [...graph.outcomes()].map(({ call, outcome }) => {
       const gadget = gadgets.find(({ name }) => name === call.gadgetName);

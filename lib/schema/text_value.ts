@@ -12,6 +12,11 @@ export class TextValue {
   }
 }
 
+/** For the `leaf` of a parser whose calls are typed by their gadgets. */
+export function undecided(text: string): TextValue {
+  return new TextValue(text);
+}
+
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
 
 /**
