@@ -10,6 +10,8 @@ import type { Model, ModelRequest } from "../core/model.ts";
 import { messageOf } from "../core/source_error.ts";
 import { completeMarkers } from "../parse/markers.ts";
 import type { Markers } from "../parse/markers.ts";
+import { runAskTurn } from "./ask_turn.ts";
+import type { AskTurnEnd } from "./ask_turn.ts";
 import type { Budget } from "./budget.ts";
 import type { CallLimits } from "./call_graph.ts";
 import { CallError } from "./call_error.ts";
@@ -19,8 +21,6 @@ import type { OutputContract } from "./output_contract.ts";
 import type { ReplayedStep } from "./replay.ts";
 import { Run } from "./run.ts";
 import type { RunEnd, RunOptions } from "./run.ts";
-import { runTurn } from "./turn.ts";
-import type { TurnEnd } from "./turn.ts";
 import { ASK_POLICY } from "./turn_policy.ts";
 import type { TurnPolicy } from "./turn_policy.ts";
 
@@ -165,10 +165,10 @@ class DialogRun {
     return text;
   }
 
-  async #turn(n: number, gadgets: readonly AnyGadget[]): Promise<TurnEnd> {
+  async #turn(n: number, gadgets: readonly AnyGadget[]): Promise<AskTurnEnd> {
     const { model, catalog = EMPTY_CATALOG, policy, markers, limits = {}, budget = {}, contract, sampling } =
       this.#options;
-    return await runTurn({
+    return await runAskTurn({
       run: this.#run,
       window: this.#window,
       keepsFailure: this.#source.kind === "chat",
@@ -235,7 +235,7 @@ function offered(catalog: Catalog, gadgets: readonly AnyGadget[]): Catalog {
   return { entries, maybeFind: (name) => names.has(name) ? catalog.maybeFind(name) : undefined };
 }
 
-function endOf(end: TurnEnd): RunEnd {
+function endOf(end: AskTurnEnd): RunEnd {
   switch (end.status) {
     case "answer":
       return { status: "done", value: end.value };

@@ -1,266 +1,66 @@
-// The one loop of a model and its gadgets (turn.md 2). The kinds of files differ in their policy, not here.
+// The one loop of a model and its gadgets (turn.md 2). What is asked, and what comes of an answer, is for the kind of the turn to say: a
+// call file's model, a prompt, a document, a conversation.
 
-import type { Catalog } from "../core/catalog.ts";
-import type { AnyGadget } from "../core/gadget.ts";
-import type { Json } from "../core/json.ts";
-import type { Message } from "../core/message.ts";
 import { ModelError } from "../core/model.ts";
-import type { Model, ModelRequest } from "../core/model.ts";
-import type { Markers } from "../parse/markers.ts";
-import { BlockReader, NativeReader, textAlone } from "./answer_calls.ts";
-import type { AnswerReader } from "./answer_calls.ts";
 import { budgetReached } from "./budget.ts";
-import type { Budget } from "./budget.ts";
-import { CallGraph } from "./call_graph.ts";
-import type { CallLimits } from "./call_graph.ts";
-import { ContextWindow } from "./context_window.ts";
-import { explainBlocks } from "./explain_blocks.ts";
+import type { Budget, BudgetReached } from "./budget.ts";
 import type { ModelAnswer } from "./model_answer.ts";
 import { askModel } from "./model_step.ts";
-import type { OutputContract } from "./output_contract.ts";
+import type { ModelStepOptions } from "./model_step.ts";
 import type { Run } from "./run.ts";
-import { answerText, blockAnswers, foreignText } from "./tool_results.ts";
-import { toolSpecOf } from "./tool_spec.ts";
-import type { TurnPolicy } from "./turn_policy.ts";
 
-/** One turn: from the messages so far to the answer that ends it. */
-export interface TurnOptions {
+/** One kind of turn, from its first question to its end. */
+export interface TurnKind<End> {
+  /** What the model is asked next. */
+  question(): Question | Promise<Question>;
+  /** The answer is there, and its calls are with the question's reader. Undefined: the model is asked again. */
+  answered(answer: ModelAnswer): Promise<End | undefined>;
+  /** There was no answer. Undefined: the model is asked again. */
+  failed(error: ModelError): End | undefined | Promise<End | undefined>;
+  /** A budget is reached before a question. */
+  stopped(reached: BudgetReached): End;
+}
+
+/** One question to the model. */
+export interface Question extends Omit<ModelStepOptions, "run"> {
+  /** There was no answer: what its calls have begun has its outcome before the turn goes on. */
+  abandon?(): Promise<void>;
+}
+
+/** What every kind of turn takes. */
+export interface TurnBounds {
   readonly run: Run;
-  /** Before the key of each step: `` for a run of one turn, `turn[2]/` for the second of several. */
-  readonly keyPrefix: string;
-  readonly model: Model;
-  /** The history, the last message being the one to answer. */
-  readonly messages: readonly Message[];
-  /** How many of them earlier steps of the run had as their input. Default: none. */
-  readonly known?: number;
-  /** What the model may call; with none it is asked for text alone. */
-  readonly gadgets: readonly AnyGadget[];
-  readonly catalog: Catalog;
-  readonly policy: TurnPolicy;
-  readonly markers: Markers;
-  readonly limits: CallLimits;
   readonly budget: Budget;
-  readonly contract?: OutputContract;
-  /** Of the whole conversation, whose history only grows. Default: one for this turn. */
-  readonly window?: ContextWindow;
-  /** Something comes after a turn that failed, as in a conversation. */
-  readonly keepsFailure?: boolean;
-  /** Temperature and the like. */
-  readonly sampling?: Pick<ModelRequest, "temperature" | "topP" | "maxOutputTokens" | "stop" | "seed">;
+  /** Ends the turn. Default: the run's. */
+  readonly signal?: AbortSignal;
 }
 
-/** How a turn ended. `messages` are those it added to the history. */
-export type TurnEnd =
-  & { readonly messages: readonly Message[]; readonly text: string }
-  & (
-    | { readonly status: "answer"; readonly value: Json }
-    /** The last answer broke its contract, after all retries. */
-    | { readonly status: "contract"; readonly error: string }
-    | {
-      readonly status: "budget";
-      readonly reason: "turns" | "tokens" | "cost" | "time";
-      readonly error: string;
-    }
-    | { readonly status: "model"; readonly error: ModelError }
-  );
-
-/** Runs a turn to its end. @throws the reason of the run's signal, when it is aborted; {DivergedError} */
-export async function runTurn(options: TurnOptions): Promise<TurnEnd> {
-  return await new Turn(options).run();
-}
-
-/** How often a model that says its window is full is asked again with less. */
-const MAX_SHORTER = 3;
-
-class Turn {
-  readonly #options: TurnOptions;
-  readonly #window: ContextWindow;
-  readonly #instructed: readonly Message[];
-  readonly #added: Message[] = [];
-  /** Model calls so far. */
-  #asked = 0;
-  /** Answers so far that called something. */
-  #rounds = 0;
-  #retries = 0;
-  #shorter = 0;
-  #isNoticed = false;
-  /** How often this very answer was asked for again with less. */
-  #repeats = 0;
-  /** How many of the added messages a model step has had as its input. */
-  #known: number | undefined;
-  #text = "";
-
-  constructor(options: TurnOptions) {
-    this.#options = options;
-    this.#window = options.window ?? new ContextWindow(options);
-    this.#instructed = instructed(options);
-  }
-
-  async run(): Promise<TurnEnd> {
-    const { run, budget } = this.#options;
-    while (true) {
-      run.signal.throwIfAborted();
-      const reached = await budgetReached(budget, run);
-      if (reached !== undefined) return { status: "budget", ...reached, ...this.#soFar() };
-      try {
-        const end = await this.#round();
-        if (end !== undefined) return end;
-      } catch (error) {
-        if (!(error instanceof ModelError) || run.signal.aborted) throw error;
-        if (error.code === "context" && this.#shorter++ < MAX_SHORTER && this.#window.isFull()) {
-          this.#repeats++; // another question, so another step
-          continue;
-        }
-        return { status: "model", error, ...this.#soFar() };
-      }
-    }
-  }
-
-  #soFar(): { readonly messages: readonly Message[]; readonly text: string } {
-    return { messages: this.#added, text: this.#text };
-  }
-
-  /** One answer, with the calls in it. */
-  async #round(): Promise<TurnEnd | undefined> {
-    const { policy, gadgets, run } = this.#options;
-    const hasTools = gadgets.length > 0 && this.#rounds < policy.rounds;
-    if (gadgets.length > 0 && !hasTools && !this.#isNoticed) {
-      this.#isNoticed = true;
-      this.#added.push({ role: "user", content: policy.lastNotice });
-    }
-    const graph = hasTools ? this.#graph() : undefined;
-    const answer = await this.#ask(graph).catch(async (error: unknown) => {
-      await graph?.close(); // what has begun has its outcome before the run ends
-      throw error;
-    });
-    await graph?.close();
-    run.signal.throwIfAborted();
-    this.#text = answer.text;
-    this.#added.push(assistantMessage(answer, { withCalls: hasTools && policy.toolsMode === "native" }));
-    const answers = graph === undefined ? [] : this.#answers(graph);
-    if (answers.length === 0) return await this.#judge(answer);
-    this.#rounds++;
-    this.#added.push(...answers);
-    return undefined;
-  }
-
-  #graph(): CallGraph {
-    const { run, catalog, limits, policy } = this.#options;
-    return new CallGraph({
-      run,
-      catalog,
-      limits: { ...limits, concurrency: policy.parallel },
-      step: `${this.#keyPrefix()}model`,
-      keyPrefix: this.#keyPrefix(),
-    });
-  }
-
-  #keyPrefix(): string {
-    const again = this.#repeats === 0 ? "" : `#${this.#repeats + 1}`;
-    return `${this.#options.keyPrefix}turn[${this.#asked + 1}]${again}/`;
-  }
-
-  async #ask(graph: CallGraph | undefined): Promise<ModelAnswer> {
-    const { run, model, gadgets, policy, contract, sampling } = this.#options;
-    const key = `${this.#keyPrefix()}model`;
-    const isNative = policy.toolsMode === "native";
-    const history = [...this.#instructed, ...this.#added];
-    const messages = await this.#window.fit(history, { keyPrefix: this.#keyPrefix() });
-    const news = this.#known === undefined ? this.#firstNews(history) : this.#added.slice(this.#known);
-    const answer = await askModel({
-      run,
-      key,
-      model,
-      news,
-      keepsFailure: this.#options.keepsFailure ?? false,
-      about: { tools: graph === undefined ? [] : gadgets.map(({ name }) => name), mode: policy.toolsMode },
-      request: {
-        messages,
-        retries: policy.transportRetries,
-        ...sampling,
-        ...(isNative && graph !== undefined && { tools: gadgets.map(toolSpecOf) }),
-        ...(contract?.schema !== undefined && (graph === undefined || isNative) &&
-          { schema: contract.schema }),
-      },
-      reader: (onWhole) => this.#reader(graph, onWhole),
-    });
-    this.#known = this.#added.length + 1; // the answer is the step's own
-    this.#asked++;
-    this.#repeats = 0;
-    this.#window.measured(messages, answer.usage);
-    return answer;
-  }
-
-  #firstNews(history: readonly Message[]): readonly Message[] {
-    const { messages, known = 0 } = this.#options;
-    return known === 0 ? history : [...messages.slice(known), ...this.#added];
-  }
-
-  #reader(graph: CallGraph | undefined, onWhole: (textLength: number) => void): AnswerReader {
-    const { policy, markers } = this.#options;
-    if (graph === undefined) return textAlone;
-    const reading = { graph, onWhole, isMidStream: policy.startCalls === "mid-stream" };
-    return policy.toolsMode === "native"
-      ? new NativeReader(reading)
-      : new BlockReader({ ...reading, markers });
-  }
-
-  /** What the model reads of its calls: a message for each of the provider's own, one for all blocks. */
-  #answers(graph: CallGraph): readonly Message[] {
-    const { policy, markers, gadgets } = this.#options;
-    const answered = [...graph.outcomes()].map(({ call, outcome }) => {
-      const gadget = gadgets.find(({ name }) => name === call.gadgetName);
-      return { call, outcome, gadget, text: answerText({ call, outcome, gadget }) };
-    });
-    if (answered.length === 0) return [];
-    if (policy.toolsMode === "blocks") return [{ role: "user", content: blockAnswers(answered, markers) }];
-    return answered.map(({ call, gadget, outcome, text }) => ({
-      role: "tool",
-      id: call.invocationId,
-      name: call.gadgetName,
-      content: gadget?.untrusted === true && outcome.status === "result" ? foreignText(text) : text,
-    }));
-  }
-
-  async #judge({ text }: ModelAnswer): Promise<TurnEnd | undefined> {
-    const { contract, policy } = this.#options;
-    if (contract === undefined) return { status: "answer", value: text, ...this.#soFar() };
-    const result = await contract.check(text);
-    if (result.ok) return { status: "answer", value: result.value, ...this.#soFar() };
-    if (this.#retries >= policy.contractRetries) {
-      return { status: "contract", error: result.error, ...this.#soFar() };
-    }
-    this.#retries++;
-    this.#added.push({ role: "user", content: result.error });
-    return undefined;
+/** Runs a turn to its end. @throws the reason of the signal, when it is aborted; {DivergedError}; and what the kind throws. */
+export async function runTurn<End>(kind: TurnKind<End>, bounds: TurnBounds): Promise<End> {
+  const { run, budget, signal = run.signal } = bounds;
+  while (true) {
+    signal.throwIfAborted();
+    const reached = await budgetReached(budget, run);
+    if (reached !== undefined) return kind.stopped(reached);
+    const end = await round(kind, { run, signal });
+    if (end !== undefined) return end;
   }
 }
 
-/** The history with what the model has to know of its gadgets and of the form of its answer, in the one system text. */
-function instructed({ messages, gadgets, policy, markers, contract }: TurnOptions): readonly Message[] {
-  const parts = [
-    ...(policy.toolsMode === "blocks" && gadgets.length > 0 ? [explainBlocks(gadgets, markers)] : []),
-    ...(contract?.schema === undefined ? [] : [
-      `Your final answer is one JSON value that fits this JSON Schema, and nothing else:\n${
-        JSON.stringify(contract.schema)
-      }`,
-    ]),
-  ];
-  if (parts.length === 0) return messages;
-  const [first, ...rest] = messages;
-  return first?.role === "system"
-    ? [{ role: "system", content: [first.content, ...parts].join("\n\n") }, ...rest]
-    : [{ role: "system", content: parts.join("\n\n") }, ...messages];
-}
-
-function assistantMessage(
-  { text, calls, reasoning }: ModelAnswer,
-  { withCalls }: { readonly withCalls: boolean },
-): Message {
-  return {
-    role: "assistant",
-    content: text,
-    ...(withCalls && calls.length > 0 && { calls }),
-    ...(reasoning.length > 0 && { reasoning }),
-  };
+/** One answer, with the calls in it. */
+async function round<End>(
+  kind: TurnKind<End>,
+  { run, signal }: { readonly run: Run; readonly signal: AbortSignal },
+): Promise<End | undefined> {
+  let question: Question | undefined;
+  let answer: ModelAnswer;
+  try {
+    question = await kind.question();
+    answer = await askModel({ ...question, run });
+  } catch (error) {
+    await question?.abandon?.();
+    if (!(error instanceof ModelError) || signal.aborted) throw error;
+    return await kind.failed(error);
+  }
+  return await kind.answered(answer);
 }
