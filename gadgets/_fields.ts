@@ -1,8 +1,8 @@
-import type { Json } from "../lib/core/json.ts";
+import { isRecord, type Json } from "../lib/core/json.ts";
 
 /** The fields of a JSON object; none for every other value. */
 export function fieldsOf(value: Json | undefined): { readonly [key: string]: Json | undefined } {
-  return isObject(value) ? value : {};
+  return isRecord(value) ? value : {};
 }
 
 /** The items of a JSON array; none for every other value. */
@@ -13,8 +13,4 @@ export function itemsOf(value: Json | undefined): readonly Json[] {
 /** A text as it is, another value as JSON, nothing as the empty text. */
 export function textOf(value: Json | undefined): string {
   return value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
-}
-
-function isObject(value: Json | undefined): value is { readonly [key: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "../core/json.ts";
 import { didYouMean } from "../core/nearest.ts";
 import { SourceError, type Span } from "../core/source_error.ts";
 import type { YamlDocument } from "../parse/yaml.ts";
@@ -99,7 +100,7 @@ function hasShape(value: unknown, rule: ConfigRule): boolean {
       return Array.isArray(value);
     case "map":
     case "keys":
-      return typeof value === "object" && value !== null && !Array.isArray(value);
+      return isRecord(value);
     case "either":
       return rule.of.some((each) => hasShape(value, each));
     case "any":

@@ -1,3 +1,4 @@
+import { isRecord } from "../core/json.ts";
 import type { McpServerSettings } from "../core/mcp_settings.ts";
 
 /** What is wrong with a server as it was written, and where in it. */
@@ -70,8 +71,4 @@ function isTextList(value: unknown): value is readonly string[] {
 
 function isTextMap(value: unknown): value is Readonly<Record<string, string>> {
   return isRecord(value) && Object.values(value).every((item) => typeof item === "string");
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -11,6 +11,9 @@ export interface DialogCatalog {
   readonly projectAccepted: boolean;
 }
 
+/** Of a dialog that calls nothing. */
+export const EMPTY_CATALOG: Catalog = { entries: [], maybeFind: () => undefined };
+
 /** The gadgets that a model may be offered. Without tools no server is started, and a project that asks for nothing is not opened at all. */
 export async function openDialogCatalog(
   project: ProjectSettings,
@@ -22,5 +25,5 @@ export async function openDialogCatalog(
     return await openCatalog(project, { ...options, servers: hasTools });
   }
   config.notices.forEach(options.notice);
-  return { catalog: { entries: [], maybeFind: () => undefined }, projectAccepted: false };
+  return { catalog: EMPTY_CATALOG, projectAccepted: false };
 }

@@ -10,10 +10,9 @@ import type { RunGrants } from "../project/grants.ts";
 import { addGranted } from "../project/run_secrets.ts";
 import { aroundRun } from "./around_run.ts";
 import type { AroundRunOptions } from "./around_run.ts";
+import { askView } from "./ask_view.ts";
 import { chooseView } from "./choose_view.ts";
-import { openDialogCatalog } from "./dialog_catalog.ts";
 import { dialogInput } from "./dialog_input.ts";
-import { findModel } from "./dialog_model.ts";
 import { EXIT } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf } from "./grants.ts";
@@ -21,8 +20,9 @@ import { interruptible } from "./interruptible.ts";
 import type { Interruptible } from "./interruptible.ts";
 import { isResumable, neededJournal } from "./journal_here.ts";
 import type { JournalHere } from "./journal_here.ts";
+import { openDialog } from "./open_dialog.ts";
 import { limitsFrom, markersFrom } from "./replay_calls.ts";
-import { isStreamed, performAsk } from "./run_ask.ts";
+import { performAsk } from "./run_ask.ts";
 import { performCalls } from "./run_calls.ts";
 import { checkResultFile } from "./run_result.ts";
 import { settleSteps, unverifiedText } from "./settle_steps.ts";
@@ -74,7 +74,7 @@ async function goOn(run: RunJournal, going: Going): Promise<number> {
     case "ask":
       return await goOnAsking(run, going);
     case "chat": {
-      const { resumeChat }: typeof import("./chat.ts") = await import("./chat.ts" as string);
+      const { resumeChat }: typeof import("./resume_chat.ts") = await import("./resume_chat.ts" as string);
       return await resumeChat(run, going);
     }
     default:
@@ -112,17 +112,12 @@ async function goOnAsking(run: RunJournal, going: Going): Promise<number> {
   const { here: { project }, grants, flags, terminal, kept } = going;
   const stop = interruptible(terminal);
   const input = dialogInput(run.run.input);
-  const { tools } = input;
-  const shownText = isStreamed(input, flags) ? "none" : "interim";
-  const view = await chooseView(terminal, { flags, file: "ask", shownText });
+  const { tools, model: name } = input;
+  const view = await askView(terminal, { input, flags });
   await using around = await aroundRun(view, aroundResumed(going, stop));
-  const opened = await around.open(openDialogCatalog(project, { ...grants, ...around.opening, tools }));
-  if (opened === undefined) return EXIT.interrupted;
-  const place = { ...project, isAccepted: opened.projectAccepted, settings: grants.settings };
-  const model = await findModel({ ...place, name: input.model });
-  const { cwd } = project;
-  const { approvals } = around;
-  return await performAsk({ ...opened, terminal, flags, cwd, view, stop, input, model, kept, approvals });
+  const dialog = await openDialog(project, { around, grants, tools, name });
+  if (dialog === undefined) return EXIT.interrupted;
+  return await performAsk({ ...dialog, terminal, flags, cwd: project.cwd, view, stop, input, kept });
 }
 
 function aroundResumed({ terminal, flags, here }: Going, stop: Interruptible): AroundRunOptions {

@@ -2,7 +2,7 @@ import { CONFIG_TABLE } from "../catalog/config_table.ts";
 import type { ConfigRule } from "../catalog/config_rule.ts";
 import { readConfig } from "../catalog/read_config.ts";
 import type { WrittenConfig } from "../catalog/read_config.ts";
-import { toJson } from "../core/json.ts";
+import { isRecord, toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { join, relative } from "../core/path.ts";
 import { FileError } from "../core/world.ts";
@@ -154,7 +154,7 @@ function valueAt({ values }: WrittenConfig, path: readonly string[]): unknown {
 }
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  return isRecord(value) ? value : {};
 }
 
 /** What counts only in a project that was accepted. */

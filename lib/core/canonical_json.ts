@@ -1,11 +1,9 @@
+import { isRecord } from "./json.ts";
+
 /** JSON with the keys of every object in order: two values that are the same as data have the same text. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inside: unknown) => isObject(inside) ? sorted(inside) : inside) ??
+  return JSON.stringify(value, (_key, inside: unknown) => isRecord(inside) ? sorted(inside) : inside) ??
     "null";
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function sorted(object: object): object {

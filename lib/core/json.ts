@@ -6,6 +6,11 @@ export type JsonObject = { readonly [key: string]: Json };
 
 /** Whether a JSON value is an object: not a list, not null. */
 export function isJsonObject(value: Json): value is JsonObject {
+  return isRecord(value);
+}
+
+/** Whether anything at all is an object and no list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

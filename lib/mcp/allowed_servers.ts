@@ -1,6 +1,8 @@
 // The servers that a user allowed for good. The list is beside that of accepted projects, outside every project.
-import { messageOf, SourceError } from "../core/source_error.ts";
-import { FileError, type Files } from "../core/world.ts";
+import { isRecord } from "../core/json.ts";
+import { maybeText } from "../core/maybe_text.ts";
+import { parseStateList, type StateListForm, stateListText } from "../core/state_list.ts";
+import type { Files } from "../core/world.ts";
 import type { ToolHashes } from "./server_hash.ts";
 
 /** A server that may be used as it was when it was allowed. */
@@ -16,15 +18,19 @@ export interface AllowedServer {
 /** The name of the list in the state folder. */
 export const ALLOWED_SERVERS_FILE = "mcp_servers.json";
 
+const FORM: StateListForm<AllowedServer> = {
+  key: "servers",
+  of: "allowed MCP servers",
+  each: "server",
+  needs: '"root", "name", "sha256" and "tools"',
+  entry: (value) => isAllowedServer(value) ? value : undefined,
+};
+
 /** Reads the list; no file is an empty one. @throws {SourceError} that names the file when it is no such list */
 export async function readAllowedServers(state: Files): Promise<readonly AllowedServer[]> {
   const file = await state.resolve(ALLOWED_SERVERS_FILE);
-  try {
-    return parseList(await state.readText(file), file);
-  } catch (error) {
-    if (error instanceof FileError && error.code === "not-found") return [];
-    throw error;
-  }
+  const text = await maybeText(state, file);
+  return text === undefined ? [] : parseStateList(text, { file, form: FORM });
 }
 
 /** Writes the server into the list, in the place of what was allowed under its name in that project. @throws as `readAllowedServers` */
@@ -32,42 +38,11 @@ export async function writeAllowedServer(state: Files, server: AllowedServer): P
   const others = (await readAllowedServers(state)).filter(({ root, name }) =>
     root !== server.root || name !== server.name
   );
-  const list = { version: 1, servers: [...others, server] };
-  await state.writeText(ALLOWED_SERVERS_FILE, `${JSON.stringify(list, null, 2)}\n`);
-}
-
-function parseList(text: string, file: string): readonly AllowedServer[] {
-  const list = parseJson(text, file);
-  if (!isRecord(list) || list.version !== 1 || !Array.isArray(list.servers)) {
-    throw broken(file, `expected {"version": 1, "servers": [...]}`);
-  }
-  return list.servers.map((server: unknown, index) => {
-    if (isAllowedServer(server)) return server;
-    throw broken(file, `entry ${index + 1} of "servers" must have "root", "name", "sha256" and "tools"`);
-  });
+  await state.writeText(ALLOWED_SERVERS_FILE, stateListText([...others, server], FORM));
 }
 
 function isAllowedServer(value: unknown): value is AllowedServer {
   return isRecord(value) &&
     [value.root, value.name, value.sha256].every((field) => typeof field === "string") &&
     isRecord(value.tools) && Object.values(value.tools).every((hash) => typeof hash === "string");
-}
-
-function parseJson(text: string, file: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw broken(file, `it is not JSON: ${messageOf(error)}`);
-  }
-}
-
-function broken(file: string, reason: string): SourceError {
-  return new SourceError(`Cannot read the list of allowed MCP servers ${JSON.stringify(file)}: ${reason}`, {
-    hint: "Mend the file, or delete it: you are then asked about each server again.",
-    code: "E-accepted",
-  });
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -100,7 +100,7 @@ async function open({ server, grant }: Granted, options: McpEntriesOptions): Pro
 async function entriesOf(opened: Opened, taken: Set<string>): Promise<readonly CatalogEntry[]> {
   const { server, connection, grant, state = "broken", problem = "" } = opened;
   if ("problem" in server || connection === undefined) return [unready(server, { state, problem })];
-  const refused = await grant?.checkTools(await toolHashes(connection.tools));
+  const refused = await grant?.checkTools(toolHashes(connection.tools));
   if (refused === undefined) return await toolEntries(server, { connection, taken });
   await connection.close();
   return [unready(server, { state: "not-trusted", problem: refused })];

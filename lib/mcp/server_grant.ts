@@ -33,7 +33,7 @@ type Answer = "once" | "always" | "deny";
 /** Whether a server may be used. @throws {SourceError} when the list of allowed servers cannot be read */
 export async function serverGrant(server: McpServer, options: ServerGrantOptions): Promise<ServerGrant> {
   if (options.isTrusted(server.name)) return { checkTools: () => Promise.resolve(undefined) };
-  const sha256 = await serverHash(server);
+  const sha256 = serverHash(server);
   const known = await maybeKnown(server, options);
   if (known?.sha256 === sha256) {
     return { checkTools: (tools) => checkKnown(server, { known, tools, options }) };

@@ -1,5 +1,6 @@
 import { canonicalJson } from "../core/canonical_json.ts";
 import type { McpServer } from "../core/mcp_server.ts";
+import { sha256 } from "../core/sha256.ts";
 import type { McpTool } from "./connect.ts";
 
 /** The hash of each tool of a server: of what a model reads of it. */
@@ -9,20 +10,19 @@ export type ToolHashes = Readonly<Record<string, string>>;
  * The SHA-256, in hex, of all that decides what starting or reaching a server means: what stands in the file, and the program or host
  * that it comes to. The values of variables do not count, so that a new key does not ask again.
  */
-export function serverHash({ written, endpoint }: McpServer): Promise<string> {
+export function serverHash({ written, endpoint }: McpServer): string {
   const target = endpoint.kind === "stdio" ? endpoint.command : new URL(endpoint.url).origin;
   return sha256(canonicalJson({ written, target }));
 }
 
 /** @see ToolHashes */
-export async function toolHashes(tools: readonly McpTool[]): Promise<ToolHashes> {
-  const hashed = await Promise.all(
-    tools.map(async ({ name, title, description, inputSchema, annotations }) => {
+export function toolHashes(tools: readonly McpTool[]): ToolHashes {
+  return Object.fromEntries(
+    tools.map(({ name, title, description, inputSchema, annotations }) => {
       const shown = { title, description, inputSchema, annotations };
-      return [name, await sha256(canonicalJson(shown))] as const;
+      return [name, sha256(canonicalJson(shown))];
     }),
   );
-  return Object.fromEntries(hashed);
 }
 
 /** What is not as it was, a line each: `create_issue is described differently`. */
@@ -43,9 +43,4 @@ export function changedTools(before: ToolHashes, now: ToolHashes): readonly stri
 
 function maybe(hashes: ToolHashes, name: string): string | undefined {
   return Object.hasOwn(hashes, name) ? hashes[name] : undefined;
-}
-
-async function sha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

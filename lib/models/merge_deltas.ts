@@ -1,5 +1,6 @@
 // A provider sends its text in thousands of tiny events, and the SDK takes microseconds for each. Those that arrived together are made one
 // before the SDK sees them: nothing waits for what has not come yet, and the text is the same.
+import { isRecord } from "../core/json.ts";
 
 /** A text delta in one of the formats: what it adds, and what has to be equal for two to be one. */
 interface TextDelta {
@@ -138,7 +139,9 @@ function textDelta(data: Data): TextDelta | undefined {
 
 function chatDelta(data: Data, choices: readonly unknown[]): TextDelta | undefined {
   const [choice] = choices;
-  if (choices.length !== 1 || !isData(choice) || !isData(choice.delta) || has(data.usage)) return undefined;
+  if (choices.length !== 1 || !isRecord(choice) || !isRecord(choice.delta) || has(data.usage)) {
+    return undefined;
+  }
   const { content } = choice.delta;
   const isText = typeof content === "string" && Object.keys(choice.delta).length === 1;
   if (!isText || has(choice.finish_reason) || has(choice.logprobs)) return undefined;
@@ -157,7 +160,7 @@ function responsesDelta(data: Data): TextDelta | undefined {
 
 function anthropicDelta(data: Data): TextDelta | undefined {
   const { delta } = data;
-  if (!isData(delta) || delta.type !== "text_delta" || typeof delta.text !== "string") return undefined;
+  if (!isRecord(delta) || delta.type !== "text_delta" || typeof delta.text !== "string") return undefined;
   return {
     text: delta.text,
     place: String(data.index),
@@ -167,11 +170,11 @@ function anthropicDelta(data: Data): TextDelta | undefined {
 
 function googleDelta(data: Data, candidates: readonly unknown[]): TextDelta | undefined {
   const [candidate] = candidates;
-  if (candidates.length !== 1 || !isData(candidate) || has(candidate.finishReason)) return undefined;
+  if (candidates.length !== 1 || !isRecord(candidate) || has(candidate.finishReason)) return undefined;
   const { content } = candidate;
-  if (!isData(content) || !Array.isArray(content.parts) || content.parts.length !== 1) return undefined;
+  if (!isRecord(content) || !Array.isArray(content.parts) || content.parts.length !== 1) return undefined;
   const part: unknown = content.parts[0];
-  if (!isData(part) || typeof part.text !== "string" || Object.keys(part).length !== 1) return undefined;
+  if (!isRecord(part) || typeof part.text !== "string" || Object.keys(part).length !== 1) return undefined;
   return {
     text: part.text,
     place: `${candidate.index} ${Object.keys(candidate).join()} ${Object.keys(data).join()}`,
@@ -181,8 +184,4 @@ function googleDelta(data: Data, candidates: readonly unknown[]): TextDelta | un
 
 function has(value: unknown): boolean {
   return value !== undefined && value !== null;
-}
-
-function isData(value: unknown): value is Data {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

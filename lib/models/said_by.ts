@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from "../core/json.ts";
+import { isRecord, type Json } from "../core/json.ts";
 
 const MOST = 300;
 
@@ -20,7 +20,7 @@ export function saidBy(body: string, masking: Masking): string {
 export function maybeMessage(json: Json | undefined): string | undefined {
   if (typeof json === "string") return json;
   if (Array.isArray(json)) return maybeMessage(json[0]);
-  if (json === null || json === undefined || !isJsonObject(json)) return undefined;
+  if (!isRecord(json)) return undefined;
   return maybeMessage(json.error) ?? maybeMessage(json.message) ?? maybeMessage(json.detail) ??
     maybeMessage(json.response);
 }

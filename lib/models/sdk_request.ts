@@ -5,7 +5,7 @@ import type {
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
 import type { JsonSchema } from "../core/gadget.ts";
-import { isJsonObject, type Json, toJson } from "../core/json.ts";
+import { isJsonObject, isRecord, type Json, toJson } from "../core/json.ts";
 import type { ModelRequest } from "../core/model.ts";
 import { type PromptStyle, sdkPrompt } from "./sdk_prompt.ts";
 
@@ -61,9 +61,9 @@ function schemaOf(schema: JsonSchema): JSONSchema7 {
 /** Strict modes take only objects that name all their properties, require each of them, and allow no other. */
 function isStrict(schema: Json): boolean {
   if (Array.isArray(schema)) return schema.every(isStrict);
-  if (schema === null || !isJsonObject(schema)) return true;
+  if (!isJsonObject(schema)) return true;
   const { properties, required, additionalProperties } = schema;
-  if (properties !== undefined && properties !== null && isJsonObject(properties)) {
+  if (isRecord(properties)) {
     const names = Array.isArray(required) ? required : [];
     if (additionalProperties !== false || !Object.keys(properties).every((name) => names.includes(name))) {
       return false;

@@ -1,3 +1,5 @@
+import { isRecord } from "../core/json.ts";
+
 /** What the text before the first ARG line gives: parameters, or an error (calls.md 3 and 7). */
 export interface JsonBody {
   readonly parameters?: Record<string, unknown>;
@@ -10,7 +12,7 @@ export function readJsonBody(text: string): JsonBody {
   if (body === "") return {};
   const inside = withoutFence(body);
   const value = parsed(inside);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isRecord(value)) {
     return { error: "Cannot read text before the first argument" };
   }
   if (hasProto(value)) { // it may be written with an escape, so the text does not tell

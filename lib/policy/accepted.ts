@@ -1,8 +1,10 @@
 // What a project says about permissions is the project's word, not the user's: it counts only once the user has
 // accepted exactly that (gadgets.md 3).
-import type { Json } from "../core/json.ts";
-import { messageOf, SourceError } from "../core/source_error.ts";
-import { FileError, type Files } from "../core/world.ts";
+import { isJsonObject, isRecord, type Json } from "../core/json.ts";
+import { maybeText } from "../core/maybe_text.ts";
+import { sha256 } from "../core/sha256.ts";
+import { parseStateList, type StateListForm, stateListText } from "../core/state_list.ts";
+import type { Files } from "../core/world.ts";
 
 /** The parts of a project that speak for its user; those that are absent do not count. */
 export interface OwnWord {
@@ -25,15 +27,26 @@ export interface AcceptedProject {
 /** The name of the list in the state folder. It must not be readable by others: `hostFiles({ root, mode: 0o600 })`. */
 export const ACCEPTED_FILE = "trusted.json";
 
+const FORM: StateListForm<AcceptedProject> = {
+  key: "projects",
+  of: "accepted projects",
+  each: "project",
+  needs: '"root" and "sha256", both text',
+  entry(value) {
+    if (!isRecord(value)) return undefined;
+    const { root, sha256 } = value;
+    return typeof root === "string" && typeof sha256 === "string" ? { root, sha256 } : undefined;
+  },
+};
+
 /** Whether a project says anything that has to be accepted. */
 export function hasOwnWord(parts: OwnWord): boolean {
   return Object.keys(saidParts(parts)).length > 0;
 }
 
 /** The SHA-256 of the parts, in hex: the order of keys does not count, everything else does. */
-export async function hashOwnWord(parts: OwnWord): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(canonical(saidParts(parts))));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+export function hashOwnWord(parts: OwnWord): string {
+  return sha256(canonical(saidParts(parts)));
 }
 
 /** Whether the user accepted this project as it is now. */
@@ -56,50 +69,14 @@ export function withAccepted(
  */
 export async function readAccepted(state: Files): Promise<readonly AcceptedProject[]> {
   const file = await state.resolve(ACCEPTED_FILE);
-  try {
-    return parseAccepted(await state.readText(file), file);
-  } catch (error) {
-    if (error instanceof FileError && error.code === "not-found") return [];
-    throw error;
-  }
+  const text = await maybeText(state, file);
+  return text === undefined ? [] : parseStateList(text, { file, form: FORM });
 }
 
 /** Writes the project into the list of the state folder. @throws as `readAccepted`: a broken list stays as it is. */
 export async function writeAccepted(state: Files, project: AcceptedProject): Promise<void> {
   const projects = withAccepted(await readAccepted(state), project);
-  await state.writeText(ACCEPTED_FILE, JSON.stringify({ version: 1, projects }, null, 2) + "\n");
-}
-
-function parseAccepted(text: string, file: string): readonly AcceptedProject[] {
-  const list: unknown = parseJson(text, file);
-  if (!isRecord(list) || list.version !== 1 || !Array.isArray(list.projects)) {
-    throw broken(file, `expected {"version": 1, "projects": [...]}`);
-  }
-  return list.projects.map((project: unknown, index) => {
-    if (isRecord(project) && typeof project.root === "string" && typeof project.sha256 === "string") {
-      return { root: project.root, sha256: project.sha256 };
-    }
-    throw broken(file, `entry ${index + 1} of "projects" must have "root" and "sha256", both text`);
-  });
-}
-
-function parseJson(text: string, file: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw broken(file, `it is not JSON: ${messageOf(error)}`);
-  }
-}
-
-function broken(file: string, reason: string): SourceError {
-  return new SourceError(`Cannot read the list of accepted projects ${JSON.stringify(file)}: ${reason}`, {
-    hint: "Mend the file, or delete it: you are then asked about each project again.",
-    code: "E-accepted",
-  });
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  await state.writeText(ACCEPTED_FILE, stateListText(projects, FORM));
 }
 
 const PARTS = ["grants", "isolation", "mcpServers", "providers", "mcpJson", "lock"] as const;
@@ -111,14 +88,13 @@ function saidParts(parts: OwnWord): { readonly [part: string]: Json } {
   }));
 }
 
-/** JSON with sorted keys and without blanks: one text for each value. */
+/**
+ * JSON with sorted keys and without blanks: one text for each value. Its hash is on users' disks: `canonicalJson` has keys such as "10"
+ * in another order, and would have projects with such keys asked about again.
+ */
 function canonical(value: Json): string {
-  if (value === null || typeof value !== "object") return JSON.stringify(value);
-  if (isList(value)) return `[${value.map(canonical).join(",")}]`;
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
   const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join(",")}}`;
-}
-
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value);
 }

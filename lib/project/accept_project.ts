@@ -20,7 +20,7 @@ export async function acceptProject(
 ): Promise<boolean> {
   const folder = stateFolder();
   const state = folder === undefined ? undefined : hostFiles({ root: folder, mode: 0o600 });
-  const project = { root, sha256: await hashOwnWord(ownWord(parts)) };
+  const project = { root, sha256: hashOwnWord(ownWord(parts)) };
   if (state !== undefined && isAccepted(await readAccepted(state), project)) return true;
   if (!isWanted && !(user.canAnswer && await isAnsweredYes(parts, root, user))) return false;
   if (state === undefined) {

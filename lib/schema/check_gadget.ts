@@ -1,9 +1,9 @@
 import { GADGET_NAME } from "../core/gadget.ts";
 import type { AnyGadget } from "../core/gadget.ts";
+import { isRecord } from "../core/json.ts";
 import { didYouMean } from "../core/nearest.ts";
 import { shown, shownJson } from "./issue.ts";
 import { prepareSchema } from "./prepare_schema.ts";
-import { isMap } from "./schema_node.ts";
 import { isStandardSchema } from "./standard_schema.ts";
 
 /**
@@ -14,7 +14,7 @@ import { isStandardSchema } from "./standard_schema.ts";
  * was expected.
  */
 export function checkGadget(value: unknown, where: string): AnyGadget {
-  if (!isMap(value)) {
+  if (!isRecord(value)) {
     const found = value === undefined ? "nothing" : typeof value === "function" ? "a function" : shown(value);
     throw new TypeError(
       `${where}: found ${found}, expected a gadget: an object with name, description, input and run`,
@@ -107,7 +107,7 @@ function isCount(value: unknown, most: number): boolean {
 
 function schemaProblem(schema: unknown, { isInput }: { readonly isInput: boolean }): string | undefined {
   if (isStandardSchema(schema)) return undefined;
-  if (!isMap(schema)) return expected(false, schema, "a JSON Schema or a Standard Schema");
+  if (!isRecord(schema)) return expected(false, schema, "a JSON Schema or a Standard Schema");
   const prepared = prepareSchema(schema);
   if ("broken" in prepared) {
     const { pointer, message } = prepared.broken;
@@ -123,7 +123,7 @@ function schemaProblem(schema: unknown, { isInput }: { readonly isInput: boolean
 const PERMISSION_KINDS: readonly string[] = ["read", "write", "net", "run", "env", "sys"];
 
 function permissionsProblem(value: unknown): string | undefined {
-  if (!isMap(value)) return expected(false, value, `an object such as { net: ["example.com:443"] }`);
+  if (!isRecord(value)) return expected(false, value, `an object such as { net: ["example.com:443"] }`);
   for (const [kind, wanted] of Object.entries(value)) {
     if (kind === "ffi") return "/ffi: cannot be asked for";
     if (!PERMISSION_KINDS.includes(kind)) {
@@ -148,6 +148,6 @@ function examplesProblem(value: unknown): string | undefined {
 }
 
 function isExample(example: unknown): boolean {
-  if (!isMap(example) || !isMap(example.input)) return false;
+  if (!isRecord(example) || !isRecord(example.input)) return false;
   return example.comment === undefined || typeof example.comment === "string";
 }

@@ -1,9 +1,10 @@
 import type { JsonSchema } from "../core/gadget.ts";
+import { isRecord } from "../core/json.ts";
 import { JsonValidator } from "./json_validator.ts";
 import { admits, leafValue } from "./leaf_value.ts";
 import { prepareSchema } from "./prepare_schema.ts";
 import { measure } from "./measure.ts";
-import { hasFixedValues, isMap, isSchemaNode, resolveRef, schemaEntries, schemaList } from "./schema_node.ts";
+import { hasFixedValues, isSchemaNode, resolveRef, schemaEntries, schemaList } from "./schema_node.ts";
 import type { SchemaNode } from "./schema_node.ts";
 import { mapChildren, TextValue, untypedTree } from "./text_value.ts";
 
@@ -194,7 +195,9 @@ function itemSchemas(part: JsonSchema, index: number): Schemas {
 }
 
 function propertySchemas(part: JsonSchema, key: string): Schemas {
-  const named = isMap(part.properties) && Object.hasOwn(part.properties, key) ? [part.properties[key]] : [];
+  const named = isRecord(part.properties) && Object.hasOwn(part.properties, key)
+    ? [part.properties[key]]
+    : [];
   const matching = schemaEntries(part.patternProperties).filter(([pattern]) =>
     new RegExp(pattern, "u").test(key)
   );

@@ -2,9 +2,9 @@
 // a dozen modules; whatever is not as plain as that is left to it.
 
 import type { JsonSchema, Schema } from "../core/gadget.ts";
+import { isRecord } from "../core/json.ts";
 import { measure } from "./measure.ts";
 import { KEYWORD_FORMS, keywordProblem } from "./schema_keywords.ts";
-import { isMap } from "./schema_node.ts";
 import { isStandardSchema } from "./standard_schema.ts";
 import { mapChildren, TextValue, untypedTree } from "./text_value.ts";
 
@@ -15,7 +15,7 @@ export function plainInput(
 ): { readonly value: unknown } | undefined {
   if (measure(tree).problem !== undefined) return undefined;
   if (schema === undefined) return { value: untypedTree(tree) };
-  if (!isMap(tree) || tree instanceof TextValue || isStandardSchema(schema)) return undefined;
+  if (!isRecord(tree) || tree instanceof TextValue || isStandardSchema(schema)) return undefined;
   const properties = plainProperties(schema);
   if (properties === undefined || !namesOf(schema.required).every((name) => Object.hasOwn(tree, name))) {
     return undefined;
@@ -42,7 +42,7 @@ function plainProperties(schema: JsonSchema): Properties | undefined {
 
 function look(schema: JsonSchema): Properties | "not plain" {
   const { type = "object", properties = {} } = schema;
-  const isObject = type === "object" && isMap(properties) &&
+  const isObject = type === "object" && isRecord(properties) &&
     hasOnly(schema, ["type", "properties", "required", "additionalProperties", "description"]);
   // The validator finds what every object has, too.
   if (!isObject || Object.keys(properties).some((name) => name in {})) return "not plain";
@@ -55,7 +55,7 @@ const MAX_NODES = 500;
 /** Whether every keyword is known and has a value it may have; references, defaults and patterns are for the validator. */
 function isSound(node: unknown, look: { nodesLeft: number }): boolean {
   if (typeof node === "boolean") return true;
-  if (!isMap(node) || --look.nodesLeft < 0) return false;
+  if (!isRecord(node) || --look.nodesLeft < 0) return false;
   const areSound = (nodes: readonly unknown[]): boolean => nodes.every((each) => isSound(each, look));
   return Object.entries(node).every(([keyword, value]) => {
     const form = KEYWORD_FORMS.get(keyword);
@@ -69,7 +69,7 @@ function isSound(node: unknown, look: { nodesLeft: number }): boolean {
       case "schemas":
         return Array.isArray(value) && areSound(value);
       case "schema-map":
-        return keyword !== "patternProperties" && isMap(value) && areSound(Object.values(value));
+        return keyword !== "patternProperties" && isRecord(value) && areSound(Object.values(value));
       default:
         return keyword !== "default" && keywordProblem(form, value) === undefined;
     }
@@ -78,7 +78,7 @@ function isSound(node: unknown, look: { nodesLeft: number }): boolean {
 
 /** The value of a leaf, when its schema is plain and it is surely valid. No value of a schema is `undefined`. */
 function plainLeaf(schema: unknown, leaf: unknown): string | number | boolean | undefined {
-  if (!isMap(schema)) return undefined;
+  if (!isRecord(schema)) return undefined;
   const given = leaf instanceof TextValue ? leaf.text : leaf;
   switch (schema.type) {
     case "string":

@@ -3,6 +3,7 @@
 // checked keywords, with all references as `#/$defs/rN`.
 
 import type { JsonSchema } from "../core/gadget.ts";
+import { isRecord } from "../core/json.ts";
 import { didYouMean } from "../core/nearest.ts";
 import { shownJson, toPointer } from "./issue.ts";
 import type { Issue } from "./issue.ts";
@@ -14,7 +15,7 @@ import {
   toUnicodePattern,
 } from "./schema_keywords.ts";
 import type { KeywordForm } from "./schema_keywords.ts";
-import { hasFixedValues, isMap, isSchemaNode, resolveRef, schemaEntries, schemaList } from "./schema_node.ts";
+import { hasFixedValues, isSchemaNode, resolveRef, schemaEntries, schemaList } from "./schema_node.ts";
 import type { SchemaNode } from "./schema_node.ts";
 import { schemaTarget } from "./schema_target.ts";
 
@@ -97,7 +98,7 @@ class SchemaCopy {
 
   #copy(node: unknown, path: readonly string[]): boolean | Record<string, unknown> {
     if (typeof node === "boolean") return node;
-    if (!isMap(node)) {
+    if (!isRecord(node)) {
       throw new SchemaProblem(path, `found ${shownJson(node)}, expected a schema: an object, true or false`);
     }
     if (this.#open.has(node)) {
@@ -148,7 +149,7 @@ class SchemaCopy {
   }
 
   #map(value: unknown, path: readonly string[]): unknown {
-    if (!isMap(value)) {
+    if (!isRecord(value)) {
       throw new SchemaProblem(path, `found ${shownJson(value)}, expected an object of schemas`);
     }
     const isPatterns = path.at(-1) === "patternProperties";
@@ -186,7 +187,7 @@ class SchemaCopy {
     const found = schemaTarget(this.#source, fragment);
     if (found === undefined) {
       const names = [this.#source.$defs, this.#source.definitions].flatMap((defs) =>
-        isMap(defs) ? Object.keys(defs) : []
+        isRecord(defs) ? Object.keys(defs) : []
       );
       const near = didYouMean(fragment.split("/").at(-1) ?? "", names);
       throw new SchemaProblem(path, `"#${fragment}" leads nowhere in the schema.${near}`);

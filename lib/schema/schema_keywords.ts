@@ -1,4 +1,4 @@
-import { isMap } from "./schema_node.ts";
+import { isRecord } from "../core/json.ts";
 
 /**
  * What the value of a JSON Schema keyword has to be. Keywords that are not here say nothing about a value.
@@ -89,7 +89,7 @@ export function keywordProblem(form: KeywordForm, value: unknown): string | unde
     case "names":
       return isNames(value) ? undefined : "expected a list of names";
     case "name-map":
-      return isMap(value) && Object.values(value).every(isNames)
+      return isRecord(value) && Object.values(value).every(isNames)
         ? undefined
         : "expected an object of lists of names";
     case "list":

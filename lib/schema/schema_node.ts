@@ -1,16 +1,12 @@
 import type { JsonSchema } from "../core/gadget.ts";
+import { isRecord } from "../core/json.ts";
 
 /** A schema at any place: `true` takes everything, `false` nothing. */
 export type SchemaNode = boolean | JsonSchema;
 
-/** True for an object that is not an array. */
-export function isMap(value: unknown): value is { readonly [key: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** True for what can stand where a schema is wanted. */
 export function isSchemaNode(value: unknown): value is SchemaNode {
-  return typeof value === "boolean" || isMap(value);
+  return typeof value === "boolean" || isRecord(value);
 }
 
 /** The schemas of a list keyword such as `anyOf`. */
@@ -20,7 +16,7 @@ export function schemaList(value: unknown): readonly SchemaNode[] {
 
 /** The names and schemas of a keyword such as `properties`. */
 export function schemaEntries(value: unknown): readonly (readonly [string, SchemaNode])[] {
-  return isMap(value)
+  return isRecord(value)
     ? Object.entries(value).filter((entry): entry is [string, SchemaNode] => isSchemaNode(entry[1]))
     : [];
 }
@@ -34,6 +30,6 @@ export function hasFixedValues(schema: SchemaNode): boolean {
 export function resolveRef(root: JsonSchema, ref: unknown): SchemaNode {
   if (ref === "#") return root;
   const name = typeof ref === "string" ? ref.slice("#/$defs/".length) : "";
-  const found = isMap(root.$defs) && Object.hasOwn(root.$defs, name) ? root.$defs[name] : undefined;
+  const found = isRecord(root.$defs) && Object.hasOwn(root.$defs, name) ? root.$defs[name] : undefined;
   return isSchemaNode(found) ? found : true;
 }

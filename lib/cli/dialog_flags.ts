@@ -1,0 +1,44 @@
+import type { Model } from "../core/model.ts";
+import type { ProjectSettings } from "../project/project.ts";
+import type { DialogInput } from "./dialog_input.ts";
+import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import { limitsOf } from "./run.ts";
+
+/** The flags that `ask` and `chat` share. */
+export type DialogFlags = Pick<
+  ParsedCommand<typeof COMMANDS.ask>["flags"],
+  "model" | "tools" | "system" | "tools-mode" | "budget" | "temperature" | "concurrency" | "timeout"
+>;
+
+/** What the flags and the settings say of a dialog. */
+export function inputOf(
+  flags: DialogFlags,
+  { project, budget, name, model }: {
+    readonly project: ProjectSettings;
+    readonly budget: DialogInput["budget"];
+    readonly name: string | undefined;
+    readonly model: Model;
+  },
+): Omit<DialogInput, "text" | "schema" | "tools"> {
+  const { limits, calls, toolsMode } = project.config;
+  const { tokens, cost, timeMs } = limits;
+  const mode = flags["tools-mode"] ?? toolsMode;
+  return {
+    model: name ?? model.id,
+    modelId: model.id,
+    ...(model.contextTokens === undefined ? {} : { contextTokens: model.contextTokens }),
+    toolsMode: mode === "native" ? "native" : "blocks",
+    ...(flags.system === undefined ? {} : { system: flags.system }),
+    ...(flags.temperature === undefined ? {} : { temperature: flags.temperature }),
+    budget: {
+      ...(tokens === undefined ? {} : { tokens }),
+      ...(cost === undefined ? {} : { cost }),
+      ...(timeMs === undefined ? {} : { timeMs }),
+      ...budget,
+    },
+    markers: calls.markers,
+    limits: limitsOf(project, flags),
+    rounds: limits.turns,
+    contractRetries: limits.retries,
+  };
+}

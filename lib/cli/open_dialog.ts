@@ -1,0 +1,31 @@
+import type { RunGrants } from "../project/grants.ts";
+import type { ProjectSettings } from "../project/project.ts";
+import type { AroundRun } from "./around_run.ts";
+import { openDialogCatalog } from "./dialog_catalog.ts";
+import { findModel } from "./dialog_model.ts";
+import type { DialogMeans } from "./dialog_options.ts";
+
+/** How a dialog is opened. */
+export interface OpenDialogOptions {
+  readonly around: AroundRun;
+  readonly grants: RunGrants;
+  /** What the model may be offered. */
+  readonly tools: readonly string[];
+  /** Of the model; undefined leaves it to the settings. */
+  readonly name: string | undefined;
+}
+
+/** What a dialog is held with, whatever is kept of it. */
+export type OpenedDialog = Pick<DialogMeans, "model" | "catalog" | "world" | "approvals">;
+
+/** The gadgets of a dialog and its model; undefined when Ctrl-C came first. @throws {ModelError} as `findModel` */
+export async function openDialog(
+  project: ProjectSettings,
+  { around, grants, tools, name }: OpenDialogOptions,
+): Promise<OpenedDialog | undefined> {
+  const opened = await around.open(openDialogCatalog(project, { ...grants, ...around.opening, tools }));
+  if (opened === undefined) return undefined;
+  const { catalog, world, projectAccepted: isAccepted } = opened;
+  const model = await findModel({ ...project, isAccepted, settings: grants.settings, name });
+  return { model, catalog, world, approvals: around.approvals };
+}

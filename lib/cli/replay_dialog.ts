@@ -1,0 +1,50 @@
+import type { Model } from "../core/model.ts";
+import { EMPTY_CATALOG } from "./dialog_catalog.ts";
+import type { DialogFlags } from "./dialog_flags.ts";
+import { dialogInput } from "./dialog_input.ts";
+import type { DialogInput } from "./dialog_input.ts";
+import type { DialogMeans } from "./dialog_options.ts";
+import { openReplay } from "./open_replay.ts";
+import { wholeServers } from "./whole_servers.ts";
+
+/** A dialog that a record answers: nothing is asked, called or kept. */
+export interface ReplayedDialog extends Omit<DialogMeans, "signal"> {
+  readonly input: DialogInput;
+}
+
+/** Opens the record of a dialog; what the flags say counts over what it says. @throws as `openReplay` */
+export async function replayDialog(
+  record: string,
+  { cwd, kind, flags }: {
+    readonly cwd: string;
+    readonly kind: "ask" | "chat";
+    readonly flags: DialogFlags;
+  },
+): Promise<ReplayedDialog> {
+  const { replay } = await openReplay(record, { cwd, kind });
+  const recorded = dialogInput(replay.run.input);
+  const input = { ...recorded, ...flagsOver(recorded, flags) };
+  return { input, replay, model: silentModel(input), catalog: EMPTY_CATALOG, kept: undefined };
+}
+
+function flagsOver({ tools: recorded }: DialogInput, flags: DialogFlags): Partial<DialogInput> {
+  const { model, system, temperature, tools, "tools-mode": mode } = flags;
+  return {
+    ...(model === undefined ? {} : { model, modelId: model }),
+    ...(system === undefined ? {} : { system }),
+    ...(temperature === undefined ? {} : { temperature }),
+    tools: tools.length === 0 ? recorded : wholeServers(tools, recorded.map((name) => ({ name }))),
+    ...(mode === "native" || mode === "blocks" ? { toolsMode: mode } : {}),
+  };
+}
+
+/** Stands for the model whose answers the record has. */
+function silentModel({ modelId, contextTokens }: DialogInput): Model {
+  return {
+    id: modelId,
+    ...(contextTokens === undefined ? {} : { contextTokens }),
+    stream: () => {
+      throw new Error("A replay asks no model");
+    },
+  };
+}
