@@ -56,6 +56,22 @@ const MODES: Readonly<Record<string, () => void>> = {
       print(`done ${key}`);
     }
   },
+  /** Commits answers of 40 calls without end, a piece with the start of each call, and says so of each behind its commit. */
+  answer() {
+    const run = open().create({ kind: "ask", input: null });
+    print(run.id);
+    for (let n = 1;; n++) {
+      const key = `turn[${n}]/model`;
+      run.begin({ key, kind: "model", name: "script/x", input: n, idempotent: true });
+      for (let call = 0; call < 40; call++) {
+        run.prefix(key, call);
+        const start = { key: `${key}/${call}`, kind: "gadget", name: "X", input: call, idempotent: false };
+        run.begin({ ...start, kind: "gadget" });
+        print(start.key);
+      }
+      run.finish(key, { ok: n });
+    }
+  },
   /** Opens a run at a moment, and holds it for a while. */
   take() {
     const [id = "", moment = "0"] = rest;

@@ -12,6 +12,7 @@ import {
   type StepStart,
 } from "../lib/core/journal.ts";
 import type { RunEvent, RunEventBody } from "../lib/core/event.ts";
+import type { Json } from "../lib/core/json.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import { type Place, PLACES } from "./_journal_places.ts";
 
@@ -27,6 +28,12 @@ function step(key: string, options: Partial<StepStart> = {}): StepStart {
 }
 
 const UNSAFE = { idempotent: false, name: "Shell" } as const;
+const MODEL = step("turn[1]/model", { kind: "model", name: "script/x", input: { messages: [] } });
+
+/** As whoever reads the journal has it. */
+function piecesOf(place: Place, id: string, key = MODEL.key): readonly Json[] | undefined {
+  return place.journal().read(id).steps.find((step) => step.key === key)?.prefix;
+}
 
 /** Tells events with the numbers that a run gives them. */
 function teller(run: RunJournal): (body: RunEventBody) => RunEvent {
@@ -169,21 +176,104 @@ const CONTRACT: Readonly<Record<string, (place: Place) => void>> = {
       message: `Step "unsafe" has nothing to be settled: it is being performed`,
     });
   },
-  "keeps the prefix of a model step with the start that it led to": (place) => {
+  "keeps what a model has said, piece by piece, each with the start that it led to": (place) => {
     const run = place.journal({ pid: 1 }).create(START);
-    const model = step("turn[1]/model", { kind: "model", name: "script/x", input: { messages: [] } });
-    run.begin(model);
-    run.prefix("turn[1]/model", { text: "one" });
+    run.begin(MODEL);
+    run.prefix(MODEL.key, { text: "one" });
     run.begin(step("call:a"));
     run.finish("call:a", { ok: 1 });
-    run.prefix("turn[1]/model", { text: "one, two" });
+    run.prefix(MODEL.key, { text: ", two", calls: [] });
+    run.prefix(MODEL.key, [", three", null]);
+    assert.deepEqual(piecesOf(place, run.id), [{ text: "one" }]);
     run.begin(step("call:b", UNSAFE));
-    run.prefix("turn[1]/model", { text: "never committed" });
+    const kept = [{ text: "one" }, { text: ", two", calls: [] }, [", three", null]];
+    assert.deepEqual(piecesOf(place, run.id), kept);
+    run.prefix(MODEL.key, { text: "never committed" });
     place.alive.set(1, false);
     const next = place.journal({ pid: 2 }).open(run.id);
-    assert.deepEqual(next.begin(model), { do: "perform", attempt: 2, prefix: { text: "one, two" } });
-    next.finish("turn[1]/model", { ok: { text: "one, two" } });
-    assert.equal(place.journal().read(run.id).steps.find(({ key }) => key === model.key)?.prefix, undefined);
+    assert.deepEqual(next.begin(MODEL), { do: "perform", attempt: 2, prefix: kept });
+    assert.deepEqual(piecesOf(place, run.id), kept);
+  },
+  "keeps the pieces of another attempt behind those of the one before": (place) => {
+    const run = place.journal({ pid: 1 }).create(START);
+    run.begin(MODEL);
+    run.prefix(MODEL.key, 1);
+    run.prefix(MODEL.key, 2);
+    run.begin(step("call:a", UNSAFE));
+    place.alive.set(1, false);
+    const second = place.journal({ pid: 2 }).open(run.id);
+    assert.deepEqual(second.begin(MODEL), { do: "perform", attempt: 2, prefix: [1, 2] });
+    second.prefix(MODEL.key, 3);
+    second.begin(step("call:b", UNSAFE));
+    second.release("stopped");
+    const third = place.journal({ pid: 3 }).open(run.id);
+    assert.deepEqual(third.begin(MODEL), { do: "perform", attempt: 3, prefix: [1, 2, 3] });
+    third.finish(MODEL.key, { ok: "all" });
+    assert.equal(piecesOf(place, run.id), undefined);
+    const { do: what, ...answer } = third.begin(MODEL);
+    assert.deepEqual([what, answer], ["answer", { outcome: { ok: "all" }, ms: 0, attempt: 3 }]);
+  },
+  "has no pieces of a step that has ended": (place) => {
+    const run = place.journal({ pid: 1 }).create(START);
+    const other = step("turn[2]/model", { kind: "model", name: "script/x" });
+    for (const each of [MODEL, other]) run.begin(each);
+    run.prefix(MODEL.key, "committed");
+    run.begin(step("call:a", UNSAFE));
+    run.prefix(MODEL.key, "waiting");
+    run.prefix(other.key, "waiting");
+    run.end(other.key, { ok: 2 });
+    run.end(MODEL.key, { ok: 1 });
+    assert.deepEqual(piecesOf(place, run.id), ["committed"]);
+    run.commit();
+    assert.deepEqual(
+      place.journal().read(run.id).steps.map(({ outcome, prefix }) => [outcome, prefix]),
+      [[{ ok: 1 }, undefined], [{ ok: 2 }, undefined], [undefined, undefined]],
+    );
+    place.alive.set(1, false);
+    const next = place.journal({ pid: 2 }).open(run.id);
+    assert.deepEqual([next.begin(MODEL).do, next.begin(other).do], ["answer", "answer"]);
+  },
+  "has no pieces of a step that is taken as done": (place) => {
+    const run = place.journal({ pid: 1 }).create(START);
+    const unsafe = step("said", { ...UNSAFE, kind: "model" });
+    run.begin(unsafe);
+    run.prefix("said", 1);
+    run.commit();
+    place.alive.set(1, false);
+    const next = place.journal({ pid: 2 }).open(run.id);
+    assert.deepEqual(next.begin(unsafe), { do: "unverified", attempt: 1 });
+    assert.deepEqual(piecesOf(place, run.id, "said"), [1]);
+    next.settle("said", { outcome: { ok: null } });
+    assert.equal(piecesOf(place, run.id, "said"), undefined);
+  },
+  "forks what has begun with its pieces, and leaves those of the source": (place) => {
+    const run = place.journal({ pid: 1 }).create(START);
+    const unsafe = step("said", { ...UNSAFE, kind: "model" });
+    for (const each of [MODEL, unsafe]) run.begin(each);
+    run.prefix(MODEL.key, "of a step that is asked again");
+    run.prefix("said", 1);
+    run.prefix("said", 2);
+    run.begin(step("call:a", UNSAFE));
+    const journal = place.journal({ pid: 2 });
+    const fork = journal.open(journal.fork(run.id, { from: "call:a" }));
+    assert.deepEqual(journal.read(fork.id).steps.map(({ key, prefix }) => [key, prefix]), [["said", [1, 2]]]);
+    fork.settle("said", "rerun");
+    assert.deepEqual(fork.begin(unsafe), { do: "perform", attempt: 2, prefix: [1, 2] });
+    fork.finish("said", { ok: 1 });
+    assert.deepEqual(fork.begin(MODEL), { do: "perform", attempt: 1 });
+    assert.deepEqual(piecesOf(place, run.id, "said"), [1, 2]);
+    assert.equal(piecesOf(place, fork.id, "said"), undefined);
+  },
+  "removes the pieces of a run with it": (place) => {
+    const journal = place.journal();
+    for (const text of ["first", "second"]) {
+      const run = journal.create({ ...START, id: "chat:1" });
+      assert.deepEqual(run.begin(MODEL), { do: "perform", attempt: 1 });
+      run.prefix(MODEL.key, text);
+      run.release("stopped");
+      assert.deepEqual(piecesOf(place, run.id), [text]);
+      journal.remove(run.id);
+    }
   },
   "stops a run that wants another input": (place) => {
     const run = place.journal().create(START);
@@ -531,7 +621,7 @@ const CONTRACT: Readonly<Record<string, (place: Place) => void>> = {
     run.prefix(begun.key, { text });
     run.begin(step("b", { ...UNSAFE, input: text }));
     const during = journal.read(run.id);
-    assert.deepEqual(during.steps[0]?.prefix, { text: "is [secret KEY]" });
+    assert.deepEqual(during.steps[0]?.prefix, [{ text: "is [secret KEY]" }]);
     run.finish(begun.key, { ok: text });
     run.finish("b", { error: { message: text } });
     assert.deepEqual(run.begin(begun), {

@@ -152,7 +152,7 @@ Deno.test("late: whatever dies when, a run is there once", () =>
     }
     // What nobody of this house wrote is left where it is.
     texts.write("x", "{");
-    texts.write("y", JSON.stringify({ version: 2 }));
+    texts.write("y", JSON.stringify({ version: 3 }));
     // What was being written when its process died is nothing yet.
     Deno.writeTextFileSync(`${path}-run-z.tmp`, text);
     Deno.writeTextFileSync(`${path}-run-old.tmp`, text);
@@ -209,7 +209,7 @@ Deno.test("late: only a journal of this version has one", () =>
     journal(path)[Symbol.dispose]();
     assert.equal(looks(), true);
     const bytes = await Deno.readFile(path);
-    bytes[63] = 2;
+    bytes[63] = 3;
     await Deno.writeFile(path, bytes);
     assert.equal(looks(), false, "a newer one");
   }));

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import type { RunEvent } from "../lib/core/event.ts";
 import type { Journal, RunJournal } from "../lib/core/journal.ts";
 import { ModelError } from "../lib/core/model.ts";
+import type { ModelPart } from "../lib/core/model.ts";
 import { ask, chat } from "../lib/run/dialog.ts";
 import type { RunOptions } from "../lib/run/run.ts";
 import { virtualClock } from "../lib/core/clock.ts";
@@ -39,7 +40,7 @@ function mortal(
     finish: (key, outcome) => operation(() => journal.finish(key, outcome)),
     end: (key, outcome) => operation(() => journal.end(key, outcome)),
     commit: () => operation(() => journal.commit()),
-    prefix: (key, prefix) => operation(() => journal.prefix(key, prefix)),
+    prefix: (key, piece) => operation(() => journal.prefix(key, piece)),
     tell: (event) => died ? undefined : journal.tell(event),
     file: (file) => operation(() => journal.file(file)),
     settle: (key, decision) => journal.settle(key, decision),
@@ -90,21 +91,38 @@ const SCRIPTS: readonly Script[] = [
   ["All done."],
 ];
 
+const call = (id: string, name: string): ModelPart => ({ type: "call", call: { id, name, arguments: "{}" } });
+
+const NATIVE_SCRIPTS: readonly Script[] = [
+  [
+    { type: "thought", reasoning: { text: "so", metadata: { signature: "s" } } },
+    "Hm. ",
+    call("a", "Once"),
+    call("b", "Safe"),
+    4,
+    "And ",
+    call("e", "Once"),
+    " so on",
+  ],
+  [call("a", "Safe"), 2, call("b", "Once")],
+  ["All done."],
+];
+
 const callFile: Case = {
   start: (options, effects) =>
     runCalls([FILE], { ...options, catalog: createCatalog(gadgets(effects)), file: "x.calls" }),
 };
 
 /** The scripted model answers by what it is asked, not by how often: a resumed run has another process. */
-const loop: Case = {
+const loopOf = (toolsMode: "blocks" | "native", scripts: readonly Script[]): Case => ({
   start(options, effects) {
     const all = gadgets(effects);
-    const model = scriptedModel(SCRIPTS);
+    const model = scriptedModel(scripts);
     const asked = {
       ...model,
       stream: (request: Parameters<typeof model.stream>[0]) => {
         const turn = request.messages.filter(({ role }) => role === "assistant").length;
-        return scriptedModel([SCRIPTS[turn] ?? []]).stream(request);
+        return scriptedModel([scripts[turn] ?? []]).stream(request);
       },
     };
     return ask("Go", {
@@ -112,9 +130,10 @@ const loop: Case = {
       model: asked,
       catalog: createCatalog(all),
       tools: all.map(({ name }) => name),
+      policy: { toolsMode },
     });
   },
-};
+});
 
 async function eventsOf(events: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
   const all: RunEvent[] = [];
@@ -188,10 +207,12 @@ Deno.test("a call file ends the same wherever it died", async () => {
   assert.ok(deaths >= 18, String(deaths));
 });
 
-Deno.test("a loop of three turns with gadgets ends the same wherever it died", async () => {
-  const deaths = await killedEverywhere(loop);
-  assert.ok(deaths >= 24, String(deaths));
-});
+for (const [toolsMode, scripts] of [["blocks", SCRIPTS], ["native", NATIVE_SCRIPTS]] as const) {
+  Deno.test(`a loop of three turns with gadgets (${toolsMode}) ends the same wherever it died`, async () => {
+    const deaths = await killedEverywhere(loopOf(toolsMode, scripts));
+    assert.ok(deaths >= 24, String(deaths));
+  });
+}
 
 Deno.test("a finished effect is never done twice, and an unverified one not unasked", async () => {
   for (let n = 1; n < 30; n++) {

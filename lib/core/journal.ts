@@ -64,8 +64,8 @@ export interface StepStart {
 export interface StepRecord extends StepStart {
   readonly status: "started" | "finished";
   readonly outcome?: StepOutcome;
-  /** What a model had said up to its last completed call, when the step has not ended. */
-  readonly prefix?: Json;
+  /** What a model had said up to its last completed call, piece by piece, when the step has not ended. */
+  readonly prefix?: readonly Json[];
   /** ms of the run's own time, as in its events: what lies between two processes does not count. */
   readonly startedAt: number;
   readonly endedAt?: number;
@@ -74,8 +74,8 @@ export interface StepRecord extends StepStart {
 
 /** What the journal says when a step is about to begin. */
 export type StepTurn =
-  /** Not there yet, or safe to do again: perform it. `prefix` is what an earlier attempt had committed of it. */
-  | { readonly do: "perform"; readonly attempt: number; readonly prefix?: Json }
+  /** Not there yet, or safe to do again: perform it. `prefix` has the pieces that earlier attempts had committed of it, at least one. */
+  | { readonly do: "perform"; readonly attempt: number; readonly prefix?: readonly Json[] }
   /** It was done: this is what came of it. `ms` is how long it took. */
   | { readonly do: "answer"; readonly outcome: StepOutcome; readonly ms: number; readonly attempt: number }
   /** It was started, has no outcome, and may not be done again unasked. */
@@ -112,10 +112,11 @@ export interface RunJournal {
   /** Makes all that waits durable; does nothing when nothing waits. */
   commit(): void;
   /**
-   * Takes what a model has said so far. It is stored with the next commit: the start of a step that is not idempotent, and that the
-   * prefix led to, is one commit with it, and an idempotent step does not wait for one.
+   * Takes what a model has said since the piece before. Pieces are kept in their order until the step ends, another attempt's behind
+   * those of the one before, and each is stored with the next commit: the start of a step that is not idempotent, and that the piece
+   * led to, is one commit with it, and an idempotent step does not wait for one.
    */
-  prefix(key: string, prefix: Json): void;
+  prefix(key: string, piece: Json): void;
   /** Takes an event; it is stored with the next commit. */
   tell(event: RunEvent): void;
   /** Text that is read once and not in any file (a pipe): appended, so that a resumed run reads the same; stored with the next commit. */

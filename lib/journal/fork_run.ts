@@ -2,6 +2,7 @@ import { addUsage } from "../core/model.ts";
 import type { Usage } from "../core/model.ts";
 import { noSuchStep } from "./no_such_step.ts";
 import { runEvents } from "./run_rows.ts";
+import { stepPieces } from "./step_rows.ts";
 import type { JournalStore, RunRow } from "./store.ts";
 
 /** What a fork is made of. */
@@ -46,7 +47,12 @@ export function forkRun(store: JournalStore, { source, from, id, now }: ForkOpti
   });
   store.putInput(id, store.input(source.id));
   for (const file of store.files(source.id)) store.addFile(id, file);
-  for (const step of before) store.putStep(id, step);
+  for (const step of before) {
+    store.putStep(id, step);
+    for (const pieces of stepPieces(store, { id: source.id, row: step })) {
+      store.addPieces(id, { key: step.key, pieces });
+    }
+  }
   if (events.length > 0) store.addEvents(id, JSON.stringify(events));
 }
 

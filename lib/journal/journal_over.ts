@@ -12,7 +12,7 @@ import { OpenRun, takenError } from "./open_run.ts";
 import type { OwnedRow } from "./open_run.ts";
 import { newRunId } from "./run_id.ts";
 import { runEvents, runStart, runSummary } from "./run_rows.ts";
-import { stepRecord } from "./step_rows.ts";
+import { stepPieces, stepRecord } from "./step_rows.ts";
 import type { JournalStore, RunRow } from "./store.ts";
 
 /** The journal that keeps its rows in a store; what is true of every journal is here. */
@@ -71,7 +71,9 @@ class StoreJournal implements Journal {
       return {
         summary: runSummary(row, this.#settings),
         run: runStart(this.#store, row),
-        steps: this.#store.steps(row.id).map(stepRecord),
+        steps: this.#store.steps(row.id).map((step) =>
+          stepRecord(step, stepPieces(this.#store, { id: row.id, row: step }))
+        ),
         events: runEvents(this.#store, row.id),
       };
     });

@@ -55,6 +55,9 @@ export function lateStore(text: RunText): LateStore {
     putInput: (run, input) => store.putInput(run, input),
     step: (run, key) => store.step(run, key),
     putStep: (run, row) => store.putStep(run, row),
+    pieces: (run, key) => store.pieces(run, key),
+    addPieces: (run, row) => store.addPieces(run, row),
+    removePieces: (run, key) => store.removePieces(run, key),
     addEvents: (run, events) => store.addEvents(run, events),
     addFile: (run, file) => store.addFile(run, file),
     close() {

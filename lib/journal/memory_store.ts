@@ -4,6 +4,7 @@ interface Kept {
   row: RunRow;
   input: string;
   readonly steps: Map<string, StepRow>;
+  readonly pieces: Map<string, string[]>;
   readonly events: string[];
   readonly files: FileRow[];
 }
@@ -38,7 +39,14 @@ export function memoryStore(): JournalStore {
     putRun(row) {
       const run = runs.get(row.id);
       if (run === undefined) {
-        runs.set(row.id, { row, input: "null", steps: new Map(), events: [], files: [] });
+        runs.set(row.id, {
+          row,
+          input: "null",
+          steps: new Map(),
+          pieces: new Map(),
+          events: [],
+          files: [],
+        });
       } else run.row = row;
     },
     noteProgress: note,
@@ -50,6 +58,14 @@ export function memoryStore(): JournalStore {
     step: (id, key) => kept(id).steps.get(key),
     steps: (id) => [...kept(id).steps.values()].sort((a, b) => a.beganTick - b.beganTick),
     putStep: (id, row) => void kept(id).steps.set(row.key, row),
+    pieces: (id, key) => kept(id).pieces.get(key) ?? [],
+    addPieces(id, { key, pieces: added }) {
+      const { pieces } = kept(id);
+      const before = pieces.get(key);
+      if (before === undefined) pieces.set(key, [added]);
+      else before.push(added);
+    },
+    removePieces: (id, key) => void kept(id).pieces.delete(key),
     events: (id) => kept(id).events,
     addEvents: (id, events) => void kept(id).events.push(events),
     files: (id) => kept(id).files,

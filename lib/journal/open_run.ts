@@ -12,7 +12,7 @@ import type {
 import type { Json } from "../core/json.ts";
 import type { Usage } from "../core/model.ts";
 import type { JournalSettings } from "./journal_options.ts";
-import { assertSameStep, parsed, parsedOutcome, stepIdentity } from "./step_rows.ts";
+import { assertSameStep, parsedOutcome, parsedPieces, stepIdentity, stepPieces } from "./step_rows.ts";
 import type { StepIdentity } from "./step_rows.ts";
 import type { FileRow, Lease, RunProgress, RunRow, RunStore, StepRow } from "./store.ts";
 
@@ -60,9 +60,15 @@ export class OpenRun implements RunJournal {
   /** Begun by this process and not ended. */
   readonly #begun = new Map<string, StepRow>();
   readonly #reruns = new Set<string>();
+  /** Keys of steps that have pieces in the store. */
+  readonly #withPieces = new Set<string>();
   #changed = new Map<string, StepRow>();
+  /** JSON, by the key of the step. */
+  #pieces = new Map<string, string[]>();
+  /** Keys of steps that have ended and have pieces in the store still. */
+  #emptied: string[] = [];
   #told: RunEvent[] = [];
-  #pieces: FileRow[] = [];
+  #files: FileRow[] = [];
   #steps: number;
   #ticks: number;
   #lastSeq: number;
@@ -123,15 +129,18 @@ export class OpenRun implements RunJournal {
 
   commit(): void {
     this.#assertHeld();
-    const isWaiting = this.#changed.size > 0 || this.#told.length > 0 || this.#pieces.length > 0;
+    const isWaiting = this.#changed.size > 0 || this.#pieces.size > 0 || this.#told.length > 0 ||
+      this.#files.length > 0;
     if (isWaiting || this.#isNew) this.#commit();
   }
 
-  prefix(key: string, prefix: Json): void {
+  prefix(key: string, piece: Json): void {
     this.#assertHeld();
-    const row = { ...this.#begunStep(key), prefix: JSON.stringify(this.#settings.mask(prefix)) };
-    this.#begun.set(row.key, row);
-    this.#changed.set(row.key, row);
+    const row = this.#begunStep(key);
+    const text = JSON.stringify(this.#settings.mask(piece));
+    const waiting = this.#pieces.get(row.key);
+    if (waiting === undefined) this.#pieces.set(row.key, [text]);
+    else waiting.push(text);
   }
 
   tell(event: RunEvent): void {
@@ -142,7 +151,7 @@ export class OpenRun implements RunJournal {
 
   file(stored: StoredFile): void {
     this.#assertHeld();
-    this.#pieces.push(this.#settings.mask(stored));
+    this.#files.push(this.#settings.mask(stored));
   }
 
   settle(key: string, decision: "rerun" | { readonly outcome: StepOutcome }): void {
@@ -156,6 +165,7 @@ export class OpenRun implements RunJournal {
     }
     if (decision === "rerun") this.#reruns.add(masked);
     else {
+      this.#storedPieces(row);
       this.#end(row, decision.outcome);
       this.#commit();
     }
@@ -187,11 +197,18 @@ export class OpenRun implements RunJournal {
     return this.#isNew ? undefined : this.#store.step(this.id, key);
   }
 
+  /** Those of earlier attempts. */
+  #storedPieces(row: StepRow): readonly string[] {
+    const pieces = stepPieces(this.#store, { id: this.id, row });
+    if (pieces.length > 0) this.#withPieces.add(row.key);
+    return pieces;
+  }
+
   #perform(now: StepIdentity, before: StepRow | undefined): StepTurn {
+    const pieces = before === undefined ? [] : this.#storedPieces(before);
     const row: StepRow = {
       ...now,
       outcome: undefined,
-      prefix: before?.prefix,
       startedAt: this.#elapsed(),
       endedAt: undefined,
       attempt: (before?.attempt ?? 0) + 1,
@@ -207,7 +224,7 @@ export class OpenRun implements RunJournal {
     return {
       do: "perform",
       attempt: row.attempt,
-      ...(row.prefix === undefined ? {} : { prefix: parsed(row.prefix) }),
+      ...(pieces.length === 0 ? {} : { prefix: parsedPieces(pieces) }),
     };
   }
 
@@ -227,10 +244,11 @@ export class OpenRun implements RunJournal {
     this.#changed.set(row.key, {
       ...row,
       outcome: JSON.stringify(this.#settings.mask(outcome)),
-      prefix: undefined,
       endedAt: this.#elapsed(),
       endedTick: ++this.#ticks,
     });
+    this.#pieces.delete(row.key);
+    if (this.#withPieces.delete(row.key)) this.#emptied.push(row.key);
   }
 
   #begunStep(key: string): StepRow {
@@ -247,13 +265,20 @@ export class OpenRun implements RunJournal {
       if (isNew) this.#putNew(end);
       else this.#noteProgress();
       for (const row of this.#changed.values()) store.putStep(this.id, row);
-      for (const piece of this.#pieces) store.addFile(this.id, piece);
+      for (const key of this.#emptied) store.removePieces(this.id, key);
+      for (const [key, pieces] of this.#pieces) {
+        store.addPieces(this.id, { key, pieces: `[${pieces.join(",")}]` });
+      }
+      for (const file of this.#files) store.addFile(this.id, file);
       if (this.#told.length > 0) store.addEvents(this.id, JSON.stringify(this.#told));
       if (!isNew && end !== undefined) store.putRun({ ...this.#keptRow(), ...end });
     });
     this.#isNew = false;
+    for (const key of this.#pieces.keys()) this.#withPieces.add(key);
     this.#changed = new Map();
-    this.#pieces = [];
+    this.#pieces = new Map();
+    this.#emptied = [];
+    this.#files = [];
     this.#told = [];
     if (isNew && end === undefined) this.#onKept();
   }

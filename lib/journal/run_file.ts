@@ -2,7 +2,8 @@
 
 import type { JournalSettings } from "./journal_options.ts";
 import { isHeld } from "./lease.ts";
-import type { FileRow, JournalStore, RunRow, StepRow } from "./store.ts";
+import { stepPieces } from "./step_rows.ts";
+import type { FileRow, JournalStore, PiecesRow, RunRow, StepRow } from "./store.ts";
 
 /** What stores have of one run. */
 export interface RunRows {
@@ -10,6 +11,7 @@ export interface RunRows {
   readonly input: string;
   readonly files: readonly FileRow[];
   readonly steps: readonly StepRow[];
+  readonly pieces: readonly PiecesRow[];
   readonly events: readonly string[];
 }
 
@@ -19,27 +21,37 @@ export interface RunTexts {
   remove(id: string): void;
 }
 
-const VERSION = 1;
+/** Version 1 had what a model had said before its end as one piece in the row of the step. */
+const VERSION = 2;
+
+type RowsOfVersion1 = Omit<RunRows, "pieces" | "steps"> & {
+  readonly steps: readonly (StepRow & { readonly prefix?: string })[];
+};
 
 /** The rows of a run that the store has. */
 export function rowsOf(store: JournalStore, id: string): RunRows | undefined {
   const row = store.run(id);
   if (row === undefined) return undefined;
+  const steps = [...store.steps(id)];
   return {
     row,
     input: store.input(id),
     files: [...store.files(id)],
-    steps: [...store.steps(id)],
+    steps,
+    pieces: steps.flatMap((step) =>
+      stepPieces(store, { id, row: step }).map((pieces) => ({ key: step.key, pieces }))
+    ),
     events: [...store.events(id)],
   };
 }
 
 /** Gives rows to a store that has none of the run; inside a commit. */
-export function putRows(store: JournalStore, { row, input, files, steps, events }: RunRows): void {
+export function putRows(store: JournalStore, { row, input, files, steps, pieces, events }: RunRows): void {
   store.putRun(row);
   store.putInput(row.id, input);
   for (const file of files) store.addFile(row.id, file);
   for (const step of steps) store.putStep(row.id, step);
+  for (const each of pieces) store.addPieces(row.id, each);
   for (const list of events) store.addEvents(row.id, list);
 }
 
@@ -59,12 +71,19 @@ export function takeIn(store: JournalStore, texts: RunTexts, settings: JournalSe
   for (const { row } of free) texts.remove(row.id);
 }
 
-/** Undefined for what another version, or nobody of this house, has written: it stays where it is. */
+/** Undefined for what a newer version, or nobody of this house, has written: it stays where it is. */
 function maybeRows(text: string): RunRows | undefined {
   try {
     const { version, ...rows }: RunRows & { readonly version: unknown } = JSON.parse(text);
-    return version === VERSION ? rows : undefined;
+    return version === VERSION ? rows : version === 1 ? fromVersion1(rows) : undefined;
   } catch {
     return undefined;
   }
+}
+
+function fromVersion1(rows: RowsOfVersion1): RunRows {
+  const pieces = rows.steps.flatMap(({ key, prefix }) =>
+    prefix === undefined ? [] : [{ key, pieces: `[${prefix}]` }]
+  );
+  return { ...rows, pieces };
 }

@@ -7,6 +7,15 @@ const WAL_WAIT_MS = 10_000;
 const WAL_TRY_EVERY_MS = 10;
 
 /** What changes with every commit is apart from what may be long. Texts of files are kept once, whatever runs use them. */
+const PIECES = `
+CREATE TABLE pieces (
+  run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  key TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  pieces TEXT NOT NULL,
+  PRIMARY KEY (run, key, position)
+) STRICT, WITHOUT ROWID;
+`;
 const SCHEMA = `
 CREATE TABLE runs (
   n INTEGER PRIMARY KEY,
@@ -53,7 +62,6 @@ CREATE TABLE steps (
   input_hash TEXT NOT NULL,
   idempotent INTEGER NOT NULL,
   outcome TEXT,
-  prefix TEXT,
   started_at REAL NOT NULL,
   ended_at REAL,
   attempt INTEGER NOT NULL,
@@ -62,6 +70,7 @@ CREATE TABLE steps (
   seen_seq INTEGER NOT NULL,
   PRIMARY KEY (run, key)
 ) STRICT, WITHOUT ROWID;
+${PIECES}
 CREATE TABLE events (
   run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
   position INTEGER NOT NULL,
@@ -72,13 +81,27 @@ PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${VERSION};
 `;
 
-/** Makes the tables of a journal in a new file. @throws {JournalError} for a file of another program, or of a newer version. */
+/** What was said before the end of a step was one piece, whole. */
+const FROM_VERSION_1 = `
+${PIECES}
+INSERT INTO pieces (run, key, position, pieces)
+  SELECT run, key, 1, '[' || prefix || ']' FROM steps WHERE prefix IS NOT NULL;
+ALTER TABLE steps DROP COLUMN prefix;
+PRAGMA user_version = ${VERSION};
+`;
+
+/**
+ * Makes the tables of a journal in a new file, and those of an older version into those of this one.
+ *
+ * @throws {JournalError} for a file of another program, or of a newer version.
+ */
 export function prepareSchema(database: DatabaseSync, path: string): void {
   // In a transaction, because what is looked at belongs together while another process may be making it.
-  if (inTransaction(database, "BEGIN", () => isReady(database, path))) return;
+  if (inTransaction(database, "BEGIN", () => missing(database, path)) === undefined) return;
   switchToWal(database);
   inTransaction(database, "BEGIN IMMEDIATE", () => {
-    if (!isReady(database, path)) database.exec(SCHEMA);
+    const sql = missing(database, path);
+    if (sql !== undefined) database.exec(sql);
   });
 }
 
@@ -106,18 +129,19 @@ function switchToWal(database: DatabaseSync): void {
   }
 }
 
-/** False for an empty database. */
-function isReady(database: DatabaseSync, path: string): boolean {
+/** What makes it a journal of this version; undefined for one that is. */
+function missing(database: DatabaseSync, path: string): string | undefined {
   const version = pragma(database, "user_version");
   const application = pragma(database, "application_id");
-  if (application === APPLICATION_ID && version === VERSION) return true;
+  if (application === APPLICATION_ID && version === VERSION) return undefined;
+  if (application === APPLICATION_ID && version === 1) return FROM_VERSION_1;
   if (application === APPLICATION_ID && version > VERSION) {
     throw new JournalError(
       `The journal "${path}" is of version ${version}, and this Orrery knows versions up to ${VERSION}: ` +
         `use the newer Orrery, or move the file away to begin a new journal`,
     );
   }
-  if (application === 0 && version === 0 && isEmpty(database)) return false;
+  if (application === 0 && version === 0 && isEmpty(database)) return SCHEMA;
   throw new JournalError(
     `"${path}" is a database of another program, not a journal: move it away to begin a new journal`,
   );

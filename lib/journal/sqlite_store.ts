@@ -30,6 +30,8 @@ const PUT_STEP = `INSERT INTO steps (run, ${STEP_COLUMNS.join(", ")}) VALUES (?,
 const NOTE_PROGRESS =
   `UPDATE runs SET status = ?, updated_at = ?, steps = ?, ticks = ?, elapsed_ms = ?, owner_seen = ?
   WHERE id = ? AND owner_token = ?`;
+const ADD_PIECES = `INSERT INTO pieces (run, key, position, pieces)
+  VALUES (?1, ?2, (SELECT coalesce(max(position), 0) + 1 FROM pieces WHERE run = ?1 AND key = ?2), ?3)`;
 const ADD_EVENTS = `INSERT INTO events (run, position, events)
   VALUES (?1, (SELECT coalesce(max(position), 0) + 1 FROM events WHERE run = ?1), ?2)`;
 const ADD_FILE = `INSERT INTO files (run, position, path, hash)
@@ -100,8 +102,6 @@ class SqliteStore implements JournalStore {
   }
 
   removeRun(id: string): void {
-    // What is removed is overwritten, not only let go.
-    this.#database.exec("PRAGMA secure_delete = ON");
     this.#do("DELETE FROM runs WHERE id = ?", id);
     this.#do("DELETE FROM texts WHERE hash NOT IN (SELECT hash FROM files)");
   }
@@ -133,6 +133,19 @@ class SqliteStore implements JournalStore {
 
   putStep(id: string, row: Parameters<JournalStore["putStep"]>[1]): void {
     this.#do(PUT_STEP, id, ...stepValues(row));
+  }
+
+  pieces(id: string, key: string): readonly string[] {
+    const sql = "SELECT pieces FROM pieces WHERE run = ? AND key = ? ORDER BY position";
+    return this.#rows(sql, id, key).map((row) => text(row, "pieces"));
+  }
+
+  addPieces(id: string, { key, pieces }: Parameters<JournalStore["addPieces"]>[1]): void {
+    this.#do(ADD_PIECES, id, key, pieces);
+  }
+
+  removePieces(id: string, key: string): void {
+    this.#do("DELETE FROM pieces WHERE run = ? AND key = ?", id, key);
   }
 
   events(id: string): readonly string[] {
@@ -210,6 +223,8 @@ function opened(path: string): DatabaseSync {
     database.exec(
       `PRAGMA busy_timeout = ${LOCK_WAIT_MS}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`,
     );
+    // What is let go is overwritten at once: where it was is not known any more when its run is removed.
+    database.exec("PRAGMA secure_delete = ON");
     prepareSchema(database, path);
     return database;
   } catch (error) {

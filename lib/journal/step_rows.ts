@@ -4,7 +4,7 @@ import { DivergedError } from "../core/journal.ts";
 import type { StepOutcome, StepRecord, StepStart } from "../core/journal.ts";
 import type { Json } from "../core/json.ts";
 import { sha256 } from "../core/sha256.ts";
-import type { StepRow } from "./store.ts";
+import type { JournalStore, StepRow } from "./store.ts";
 
 /** What of a row says which step it is. */
 export type StepIdentity = Pick<StepRow, "key" | "kind" | "name" | "input" | "inputHash" | "idempotent">;
@@ -39,8 +39,16 @@ function comparable({ kind, name, input }: StepIdentity): Json {
   return { kind, name, input: parsed(canonicalJson(parsed(input))) };
 }
 
-/** A row as the port gives it. */
-export function stepRecord(row: StepRow): StepRecord {
+/** What a step has given before its end: a finished one has none of it any more, and is not asked. */
+export function stepPieces(
+  store: Pick<JournalStore, "pieces">,
+  { id, row }: { readonly id: string; readonly row: StepRow },
+): readonly string[] {
+  return row.outcome === undefined ? store.pieces(id, row.key) : [];
+}
+
+/** A row, and the pieces of its step, as the port gives them. */
+export function stepRecord(row: StepRow, pieces: readonly string[]): StepRecord {
   const { key, kind, name, idempotent, startedAt, endedAt, attempt } = row;
   return {
     key,
@@ -50,11 +58,17 @@ export function stepRecord(row: StepRow): StepRecord {
     idempotent,
     status: row.outcome === undefined ? "started" : "finished",
     ...(row.outcome === undefined ? {} : { outcome: parsedOutcome(row.outcome) }),
-    ...(row.prefix === undefined ? {} : { prefix: parsed(row.prefix) }),
+    ...(pieces.length === 0 ? {} : { prefix: parsedPieces(pieces) }),
     startedAt,
     ...(endedAt === undefined ? {} : { endedAt }),
     attempt,
   };
+}
+
+/** The lists of a step's pieces as one. */
+export function parsedPieces(lists: readonly string[]): readonly Json[] {
+  const parsedLists: readonly (readonly Json[])[] = JSON.parse(`[${lists.join(",")}]`);
+  return parsedLists.flat();
 }
 
 /** JSON that this room has written. */

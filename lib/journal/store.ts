@@ -50,7 +50,6 @@ export interface StepRow {
   readonly inputHash: string;
   readonly idempotent: boolean;
   readonly outcome: string | undefined;
-  readonly prefix: string | undefined;
   readonly startedAt: number;
   readonly endedAt: number | undefined;
   readonly attempt: number;
@@ -59,6 +58,14 @@ export interface StepRow {
   readonly endedTick: number | undefined;
   /** `seq` of the last event told before its start. */
   readonly seenSeq: number;
+}
+
+/** Pieces of what a step has given before its end. */
+export interface PiecesRow {
+  /** Of the step. */
+  readonly key: string;
+  /** A JSON list: what came in one commit. */
+  readonly pieces: string;
 }
 
 /** A piece of a file; the pieces of one path are read behind each other. */
@@ -94,6 +101,11 @@ export interface JournalStore {
   /** In the order of their starts. */
   steps(id: string): readonly StepRow[];
   putStep(id: string, row: StepRow): void;
+  /** JSON lists, oldest first; empty for most steps. */
+  pieces(id: string, key: string): readonly string[];
+  /** Behind those that are there. */
+  addPieces(id: string, row: PiecesRow): void;
+  removePieces(id: string, key: string): void;
   /** JSON lists, each what came in one commit, oldest first. */
   events(id: string): readonly string[];
   addEvents(id: string, events: string): void;
@@ -113,6 +125,9 @@ export type RunStore = Pick<
   | "putInput"
   | "step"
   | "putStep"
+  | "pieces"
+  | "addPieces"
+  | "removePieces"
   | "addEvents"
   | "addFile"
   | "close"

@@ -16,6 +16,49 @@ export interface ModelAnswer {
   readonly isCut?: boolean;
 }
 
+/** Cuts an answer into pieces while it comes: what keeping it costs does not grow with what has come already. */
+export class AnswerPieces {
+  /** Since the last piece. */
+  #text = "";
+  /** How much of the answer the pieces have. */
+  #kept = { textLength: 0, calls: 0, reasoning: 0 };
+
+  text(text: string): void {
+    this.#text += text;
+  }
+
+  /** The next piece: what is new in the answer so far, of whose text the first `textLength` UTF-16 units count. */
+  cut({ textLength, calls, reasoning }: Pick<ModelAnswer, "calls" | "reasoning"> & {
+    readonly textLength: number;
+  }): Json {
+    const kept = this.#kept;
+    const length = textLength - kept.textLength;
+    const piece = {
+      text: this.#text.slice(0, length),
+      calls: calls.slice(kept.calls),
+      reasoning: reasoning.slice(kept.reasoning),
+    };
+    this.#text = this.#text.slice(length);
+    this.#kept = { textLength, calls: calls.length, reasoning: reasoning.length };
+    return toJson({
+      ...(piece.text !== "" && { text: piece.text }),
+      ...(piece.calls.length > 0 && { calls: piece.calls }),
+      ...(piece.reasoning.length > 0 && { reasoning: piece.reasoning }),
+    });
+  }
+}
+
+/** The answer that the pieces are of. */
+export function answerFromPieces(pieces: readonly Json[], model: string): ModelAnswer {
+  const answers = pieces.map((piece) => answerFrom(piece, model));
+  return {
+    ...answerFrom(null, model),
+    text: answers.map(({ text }) => text).join(""),
+    calls: answers.flatMap(({ calls }) => calls),
+    reasoning: answers.flatMap(({ reasoning }) => reasoning),
+  };
+}
+
 /** The answer as it is kept. */
 export function answerJson(answer: ModelAnswer): Json {
   return toJson(answer);

@@ -8,7 +8,7 @@ import { ModelError, modelErrorCode } from "../core/model.ts";
 import type { Model, ModelPart, ModelRequest } from "../core/model.ts";
 import { eachUntilAborted } from "../core/until_aborted.ts";
 import type { AnswerReader } from "./answer_calls.ts";
-import { answerFrom, answerJson } from "./model_answer.ts";
+import { answerFrom, answerFromPieces, answerJson, AnswerPieces } from "./model_answer.ts";
 import type { ModelAnswer } from "./model_answer.ts";
 import type { ReplayedStep } from "./replay.ts";
 import { MaskedParts } from "./masked_parts.ts";
@@ -22,8 +22,12 @@ export interface ModelStepOptions {
   readonly request: ModelRequest;
   /** The messages that are new since the step before: what came earlier is that step's input. */
   readonly news: readonly Message[];
+  /** Ends the question. Default: the run's. */
+  readonly signal?: AbortSignal;
+  /** Calls that were answered before, so that the ids of those without one go on counting. Default 0. */
+  readonly callsBefore?: number;
   /** A failure is kept like an answer: what came after it depends on it. Default: it is asked again after a resume. */
-  readonly keepsFailure?: boolean;
+  readonly keepsFailure?: boolean | ((error: ModelError) => boolean);
   /** What else decides the answer. */
   readonly about: Json;
   /** Makes what takes text and calls; it tells how much of the text there was when a call is whole. */
@@ -54,7 +58,7 @@ export async function askModel(options: ModelStepOptions): Promise<ModelAnswer> 
   run.emit({ type: "step-start", key, kind: "model", name: model.id, attempt });
   if (begun.do === "replay") return await step.replay(begun.step);
   if (begun.do === "perform" && begun.prefix !== undefined) {
-    return await step.takeAsWhole(answerFrom(begun.prefix, model.id));
+    return await step.takeAsWhole(answerFromPieces(begun.prefix, model.id));
   }
   return await step.ask();
 }
@@ -62,11 +66,14 @@ export async function askModel(options: ModelStepOptions): Promise<ModelAnswer> 
 class ModelStep {
   readonly #options: ModelStepOptions;
   readonly #run: Run;
+  readonly #signal: AbortSignal;
   readonly #reader: AnswerReader;
   readonly #masked: MaskedParts | undefined;
   readonly #startedAt: number;
   readonly #calls: ToolCall[] = [];
+  readonly #callIds = new Set<string>();
   readonly #reasoning: Reasoning[] = [];
+  readonly #pieces = new AnswerPieces();
   #text = "";
   #finish: Extract<ModelPart, { readonly type: "finish" }> | undefined;
   /** Its outcome is in the journal. */
@@ -77,6 +84,7 @@ class ModelStep {
   constructor(options: ModelStepOptions) {
     this.#options = options;
     this.#run = options.run;
+    this.#signal = options.signal ?? options.run.signal;
     this.#startedAt = options.run.clock.now();
     const { secrets } = options.run;
     this.#masked = secrets === undefined ? undefined : new MaskedParts(secrets);
@@ -104,10 +112,10 @@ class ModelStep {
   async ask(): Promise<ModelAnswer> {
     const { model, request } = this.#options;
     try {
-      await eachUntilAborted(model.stream({ ...request, signal: this.#run.signal }), (part) => {
+      await eachUntilAborted(model.stream({ ...request, signal: this.#signal }), (part) => {
         return this.#masked === undefined ? this.#arrived(part) : this.#arrivedAll(this.#masked.push(part));
-      }, this.#run.signal);
-      this.#run.signal.throwIfAborted();
+      }, this.#signal);
+      this.#signal.throwIfAborted();
       await this.#arrivedAll(this.#masked?.end() ?? []);
       if (this.#finish === undefined) this.#run.part(this.#options.key, END_PART);
       return await this.#whenEnded();
@@ -118,8 +126,8 @@ class ModelStep {
 
   async replay({ parts }: ReplayedStep): Promise<ModelAnswer> {
     try {
-      await eachUntilAborted(upToFinish(parts), (part) => this.#take(part), this.#run.signal);
-      this.#run.signal.throwIfAborted();
+      await eachUntilAborted(upToFinish(parts), (part) => this.#take(part), this.#signal);
+      this.#signal.throwIfAborted();
       return await this.#whenEnded();
     } catch (error) {
       return this.#brokenOff(error);
@@ -167,16 +175,20 @@ class ModelStep {
   #takeText(text: string): undefined | Promise<void> {
     if (text === "") return undefined;
     this.#text += text;
+    this.#pieces.text(text);
     const shown = this.#reader.text(text);
     return shown instanceof Promise ? shown.then((list) => this.#show(list)) : this.#show(shown);
   }
 
   #takeCall(given: ToolCall): undefined | Promise<void> {
-    const isTaken = (wanted: string): boolean => this.#calls.some(({ id }) => id === wanted);
     let { id } = given;
-    for (let n = this.#calls.length + 1; id === "" || isTaken(id); n++) id = `call_${n}`;
+    const { callsBefore = 0 } = this.#options;
+    for (let n = callsBefore + this.#calls.length + 1; id === "" || this.#callIds.has(id); n++) {
+      id = `call_${n}`;
+    }
     const call = id === given.id ? given : { ...given, id };
     this.#calls.push(call);
+    this.#callIds.add(id);
     return this.#reader.call(call);
   }
 
@@ -187,10 +199,8 @@ class ModelStep {
   #onWhole(text: number): void {
     this.#whole = { text, calls: this.#calls.length };
     if (this.#isKept) return;
-    this.#run.prefix(
-      this.#options.key,
-      () => toJson({ text: this.#text.slice(0, text), calls: this.#calls, reasoning: this.#reasoning }),
-    );
+    const all = { textLength: text, calls: this.#calls, reasoning: this.#reasoning };
+    this.#run.prefix(this.#options.key, () => this.#pieces.cut(all));
   }
 
   async #whenEnded(): Promise<ModelAnswer> {
@@ -212,7 +222,7 @@ class ModelStep {
 
   /** The calls that were whole have run or are running: what they were part of is kept, and the model is not asked the same again. */
   #brokenOff(error: unknown): ModelAnswer {
-    if (this.#run.signal.aborted) throw this.#run.signal.reason;
+    if (this.#signal.aborted) throw this.#signal.reason;
     if (!(error instanceof ModelError)) throw error;
     this.#run.part(this.#options.key, problemJson(error));
     if (this.#whole === undefined) {
@@ -220,7 +230,8 @@ class ModelStep {
       const failed = { message: this.#run.mask(message), code, ...(flag === undefined ? {} : { flag }) };
       const { key, keepsFailure = false } = this.#options;
       const tell = (): void => this.#run.emit({ type: "step-end", key, ms: this.#ms(), error: failed });
-      if (keepsFailure && error.code !== "context") this.#run.finish(key, { error: failed }, tell);
+      const isKept = typeof keepsFailure === "function" ? keepsFailure(error) : keepsFailure;
+      if (isKept && error.code !== "context") this.#run.finish(key, { error: failed }, tell);
       else tell();
       throw error;
     }

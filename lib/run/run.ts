@@ -195,10 +195,10 @@ export class Run {
     this.emit(body);
   }
 
-  /** What a model has said as far as its last whole call: committed with the next commit. */
-  prefix(key: string, prefix: () => Json): void {
+  /** What a model has said since its last whole call, as far as this one: committed with the next commit. */
+  prefix(key: string, piece: () => Json): void {
     const { journal } = this.#options;
-    if (journal !== undefined) this.#keep(() => journal.prefix(key, this.mask(prefix())));
+    if (journal !== undefined) this.#keep(() => journal.prefix(key, this.mask(piece())));
   }
 
   /**
