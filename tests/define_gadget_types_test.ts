@@ -111,12 +111,75 @@ Deno.test("defineGadget: the input type of run follows from the schema", () => {
   ]);
 });
 
-Deno.test("defineGadget: the same object comes back, frozen", () => {
-  const written = { name: "Same", run: () => 1 };
-  const gadget: unknown = defineGadget(written);
-  assert.equal(gadget, written);
-  assert.ok(Object.isFrozen(gadget));
-  assert.ok(Object.isFrozen(fetchPage));
+Deno.test("defineGadget: a frozen copy comes back, what was given stays as it was", () => {
+  const input = { type: "object", properties: { x: { type: "string" } } } as const;
+  const written = { name: "Copied", input, permissions: { net: ["example.com"] }, run: () => 1 } as const;
+  const gadget = defineGadget(written);
+  same<typeof gadget.name, "Copied">(true);
+  assert.ok(!Object.isFrozen(written) && !Object.isFrozen(input));
+  assert.ok(Object.isFrozen(gadget) && Object.isFrozen(gadget.permissions.net) && Object.isFrozen(fetchPage));
+  const { link: _link, ...rest } = gadget;
+  assert.deepEqual(rest, { ...written, description: "", kind: "gadget", linked: true });
+});
+
+Deno.test("defineGadget: what is declared is linked later, in a copy", () => {
+  const declared = defineGadget({
+    name: "Declared",
+    input: z.object({ title: z.string() }),
+    timeoutMs: 10,
+    format: (result: string) => result,
+  });
+  const linked = declared.link(({ title }) => {
+    same<typeof title, string>(true);
+    return title;
+  });
+  assert.deepEqual([declared.linked, declared.run, linked.linked], [false, undefined, true]);
+  assert.equal(linked.input, declared.input);
+  assert.deepEqual([linked.name, linked.timeoutMs, linked.format], ["Declared", 10, declared.format]);
+  const again = linked.link(({ title }: { title: string }) => title.length);
+  assert.notEqual(again.run, linked.run);
+  assert.throws(() => declared.link(5 as never), {
+    name: "PromptError",
+    message: `gadget "Declared": cannot link 5: not a function`,
+  });
+});
+
+Deno.test("defineGadget: the methods of a class stay those of its instance", () => {
+  class Counter {
+    readonly name = "Counter";
+    #count = 0;
+
+    run() {
+      return ++this.#count;
+    }
+  }
+  const counter = defineGadget(new Counter());
+  const run = counter.run as () => number;
+  assert.deepEqual([counter.name, run.call(counter), run.call(counter)], ["Counter", 1, 2]);
+  assert.equal(counter.link(() => 5).linked, true);
+});
+
+Deno.test("defineGadget: the text for the model is made of what run gives", () => {
+  const stock = defineGadget({
+    name: "Stock",
+    run: () => Promise.resolve({ price: 3 }),
+    format: (result) => {
+      same<typeof result, { price: number }>(true);
+      return `$${result.price.toFixed(2)}`;
+    },
+  });
+  const call = { gadgetName: "Stock", invocationId: "s", parameters: {} };
+  assert.equal(stock.format?.({ price: 3 }, call), "$3.00");
+});
+
+Deno.test("defineGadget: a gadget is a gadget everywhere, whoever defined it", () => {
+  assert.equal(checkGadget(fetchPage, "g.ts"), fetchPage);
+  const foreign = { ...fetchPage, name: "Foreign" }; // of another copy of Orrery, say
+  assert.equal(checkGadget(foreign, "g.ts"), foreign);
+  assert.equal(defineGadget(foreign).name, "Foreign");
+  assert.throws(() => checkGadget({ name: "G", linked: true }, "g.ts"), {
+    message: /unknown field "linked"/,
+  });
 });
 
 const SNIPPETS: readonly (readonly [what: string, code: string, error: RegExp])[] = [
@@ -254,9 +317,30 @@ Deno.test("checkGadget: a plain object of a module is a gadget", () => {
 });
 
 Deno.test("defineGadget: throws at once when a field is wrong", () => {
-  assert.throws(() => defineGadget({ name: "G", timeoutMs: NaN }), {
-    name: "TypeError",
-    message:
-      `defineGadget: gadget "G": timeoutMs: found NaN, expected whole milliseconds from 1 to 2147483647`,
-  });
+  const bad: readonly (readonly [definition: unknown, message: string])[] = [
+    [undefined, "defineGadget takes an object with name, description, input and run, found undefined"],
+    [{}, "gadget name must be text such as FetchPage, found undefined"],
+    [{ name: "a b" }, 'gadget name "a b" must match [A-Za-z0-9_-]{1,64}'],
+    [{ name: "1a" }, 'gadget name "1a" must match [A-Za-z_][A-Za-z0-9_-]{0,63}'],
+    [{ name: "G", desciption: "x" }, 'gadget "G": unknown key "desciption". Did you mean "description"?'],
+    [{ name: "G", input: { type: "string" } }, 'gadget "G": input must describe an object'],
+    [{ name: "G", input: z.string() }, 'gadget "G": input must describe an object'],
+    [
+      { name: "G", timeoutMs: NaN, run: 5 },
+      'gadget "G": timeoutMs: found NaN, expected whole milliseconds from 1 to 2147483647\n' +
+      'gadget "G": run: found 5, expected a function (input, context) => result',
+    ],
+    [
+      { name: "G", input: { properties: { a: { type: "strng" } } } },
+      'gadget "G": input/properties/a/type: found "strng", expected string, number, integer, boolean, null, ' +
+      'array, object, or a list of these. Did you mean "string"?',
+    ],
+  ];
+  for (const [definition, message] of bad) {
+    assert.throws(() => defineGadget(definition as { name: string }), {
+      name: "PromptError",
+      code: "define",
+      message,
+    });
+  }
 });

@@ -48,6 +48,10 @@ export interface GadgetContext {
   /** The results of the calls this one depends on, by id. */
   readonly dependencies: Readonly<Record<string, Json>>;
   readonly call: GadgetCall;
+  /** What the caller of a dialog's turn handed on: `deps` of its options. Absent elsewhere. */
+  readonly deps?: unknown;
+  /** The dialog that calls, for a gadget that is defined in a prompt's own module. Absent elsewhere. */
+  readonly dialog?: unknown;
   /** Tells the run something: a `call-log` event. */
   log(text: string): void;
   /** Tells how far it is: a `call-progress` event. */
@@ -87,6 +91,25 @@ export interface Gadget<Input = never> {
 
 /** A gadget whose input type is not known here; it is checked by its schema before `run`. */
 export type AnyGadget = Gadget<never>;
+
+/** What a gadget is linked to: its `run`. */
+export type GadgetRunner<Input> = {
+  run(input: Input, context: GadgetContext): unknown;
+}["run"]; // as a method's type, so that a function which says less of its input than the schema does fits too
+
+/** A gadget that `defineGadget` made: checked, frozen, and its name kept as a literal type. */
+export interface DefinedGadget<Name extends string = string, Input = never> extends Gadget<Input> {
+  readonly kind: "gadget";
+  readonly name: Name;
+  readonly description: string;
+  /** Without one in the definition: an object without properties. */
+  readonly input: Schema;
+  readonly permissions: Permissions;
+  /** Whether it can run. One that is not linked is offered to a model, and linked later. */
+  readonly linked: boolean;
+  /** A copy with this `run`, in place of the one it has. */
+  link(run: GadgetRunner<Input>): DefinedGadget<Name, Input>;
+}
 
 /** A gadget's name (gadgets.md, section 1). */
 export const GADGET_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;

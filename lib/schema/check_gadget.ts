@@ -1,5 +1,5 @@
 import { GADGET_NAME } from "../core/gadget.ts";
-import type { AnyGadget } from "../core/gadget.ts";
+import type { AnyGadget, DefinedGadget } from "../core/gadget.ts";
 import { isRecord } from "../core/json.ts";
 import { didYouMean } from "../core/nearest.ts";
 import { shown, shownJson } from "./issue.ts";
@@ -70,9 +70,26 @@ const FIELDS: { readonly [name in keyof AnyGadget]-?: (value: unknown) => string
   format: (value) => expected(typeof value === "function", value, "a function (result, call) => text"),
 };
 
-function gadgetProblems(gadget: Fields): readonly string[] {
+/** The fields that a gadget may be written with. */
+export const GADGET_FIELDS: readonly string[] = Object.keys(FIELDS);
+
+/** What `defineGadget` adds to a gadget. */
+const DEFINED_FIELDS: ReadonlySet<string> = new Set(["kind", "linked", "link"]);
+
+/** Whether `defineGadget` made it, this copy of Orrery's or another. */
+export function isDefinedGadget(gadget: unknown): gadget is DefinedGadget {
+  return isRecord(gadget) && gadget.kind === "gadget" && typeof gadget.link === "function";
+}
+
+/** Whether a gadget may have the field; one that is defined has more of them. */
+export function isGadgetField(field: string, gadget: Fields): boolean {
+  return GADGET_FIELDS.includes(field) || isDefinedGadget(gadget) && DEFINED_FIELDS.has(field);
+}
+
+/** What is wrong with the fields of a gadget, one text for each: `timeoutMs: found 0, expected …`. */
+export function gadgetProblems(gadget: Fields): readonly string[] {
   const known = new Map(Object.entries(FIELDS));
-  const unknown = Object.keys(gadget).filter((field) => !known.has(field)).map((field) =>
+  const unknown = Object.keys(gadget).filter((field) => !isGadgetField(field, gadget)).map((field) =>
     `unknown field ${JSON.stringify(field)}.${
       didYouMean(field, known.keys()) || ` Expected ${[...known.keys()].join(", ")}`
     }`

@@ -1,21 +1,38 @@
-import type { Gadget, GadgetContext, Schema } from "../core/gadget.ts";
-import { checkGadget } from "./check_gadget.ts";
+import { didYouMeanNames } from "../core/did_you_mean_names.ts";
+import { frozenCopy, isPlainObject } from "../core/frozen_copy.ts";
+import { GADGET_NAME } from "../core/gadget.ts";
+import type { DefinedGadget, Gadget, GadgetCall, GadgetContext, Schema } from "../core/gadget.ts";
+import { isRecord } from "../core/json.ts";
+import { PromptError } from "../core/prompt_error.ts";
+import { GADGET_FIELDS, gadgetProblems, isGadgetField } from "./check_gadget.ts";
 import type { InputOf } from "./input_type.ts";
+import { shown } from "./issue.ts";
+import { isStandardSchema, jsonSchemaOf } from "./standard_schema.ts";
 
-/** A gadget as it is written: the type of `run`'s input follows from `input`. */
-export interface GadgetDefinition<S extends Schema, Input = InputOf<S>>
-  extends Omit<Gadget<Input>, "input" | "run"> {
-  /** A JSON Schema, or a Standard Schema such as Zod's. Without one every input is taken. */
+/** A gadget as it is written: the type of `run`'s input follows from `input`, the type of what `format` gets from `run`. */
+export interface GadgetDefinition<
+  S extends Schema,
+  Input = InputOf<S>,
+  Name extends string = string,
+  Result = unknown,
+> extends Omit<Gadget<Input>, "name" | "input" | "run" | "format"> {
+  readonly name: Name;
+  /** A JSON Schema, or a Standard Schema such as Zod's, of an object. Without one the gadget takes no arguments. */
   readonly input?: S;
   /**
-   * Gives any JSON value, or text as it comes (an async iterable). Without `run` the gadget is declared only.
+   * Gives any JSON value, or text as it comes (an async iterable). Without `run` the gadget is declared only, and linked later.
    */
-  run?(input: Input, context: GadgetContext): unknown;
+  run?(input: Input, context: GadgetContext): Result | Promise<Result>;
+  /** The text a model reads instead of the result. */
+  format?(result: Result extends AsyncIterable<unknown> ? string : Result, call: GadgetCall): string;
 }
+
+/** What a gadget takes that says nothing of it. */
+const NO_ARGUMENTS = frozenCopy({ type: "object", properties: {}, additionalProperties: false });
 
 /**
  * Defines a gadget, with types (gadgets.md 1): `run` gets its input as the schema says, a JSON Schema literal
- * included. The gadget given is checked, frozen and returned.
+ * included. What is given is checked; the gadget is a frozen copy.
  *
  * ```ts
  * import { defineGadget } from "orrery";
@@ -30,16 +47,97 @@ export interface GadgetDefinition<S extends Schema, Input = InputOf<S>>
  *   },
  *   run: ({ text, times }) => text.repeat(times),
  * });
- * console.log(repeat.name, Object.isFrozen(repeat)); // => Repeat true
+ * console.log(repeat.name, repeat.linked, Object.isFrozen(repeat)); // => Repeat true true
+ *
+ * const note = defineGadget({ name: "SaveNote", description: "Keeps a note." }); // declared: a model may see it
+ * console.log(note.linked, note.link(() => "kept").linked); // => false true
  * ```
  *
- * @throws {TypeError} when a field is wrong or unknown: the message names the gadget and the field, and says
+ * @throws {PromptError} `define`, when a field is wrong or unknown: the message names the gadget and the field, and says
  * what was found and what was expected.
  */
-export function defineGadget<const S extends Schema = Readonly<Record<never, unknown>>>(
-  gadget: GadgetDefinition<S>,
-): Gadget<InputOf<S>> {
-  checkGadget(gadget, "defineGadget");
-  const frozen: unknown = Object.freeze(gadget);
-  return frozen as Gadget<InputOf<S>>; // the same object, of which every field has just been checked
+export function defineGadget<
+  const Name extends string,
+  const S extends Schema = Readonly<Record<never, unknown>>,
+  Result = unknown,
+>(gadget: GadgetDefinition<S, InputOf<S>, Name, Result>): DefinedGadget<Name, InputOf<S>> {
+  const defined: unknown = definedGadget(gadget);
+  return defined as DefinedGadget<Name, InputOf<S>>; // every field has just been checked
+}
+
+/**
+ * A gadget of which no more is known, defined: frozen, and with what is left out filled in.
+ *
+ * @throws {PromptError} `define`
+ */
+export function definedGadget(definition: unknown): DefinedGadget {
+  const problem = definitionProblem(definition);
+  if (problem !== undefined) throw new PromptError(problem, { code: "define" });
+  const { input = NO_ARGUMENTS, output, ...fields } = fieldsOf(definition);
+  const gadget: unknown = Object.freeze({
+    description: "",
+    permissions: Object.freeze({}),
+    ...frozenCopy(fields),
+    input: frozenSchema(input),
+    ...(output !== undefined && { output: frozenSchema(output) }),
+    kind: "gadget",
+    linked: fields.run !== undefined,
+    link: (run: unknown) => linkedGadget(gadget, run),
+  });
+  return gadget as DefinedGadget; // its fields are those of the definition, which has been checked, and the ones above
+}
+
+/** What of a definition is there; the methods of a class stay those of its instance. */
+function fieldsOf(definition: unknown): Readonly<Record<string, unknown>> {
+  if (!isRecord(definition)) return {};
+  const isPlain = isPlainObject(definition);
+  const fields: Record<string, unknown> = {};
+  for (const field of GADGET_FIELDS) {
+    const value = definition[field];
+    if (value === undefined) continue;
+    fields[field] = typeof value === "function" && !isPlain ? value.bind(definition) : value;
+  }
+  return fields;
+}
+
+/** A Standard Schema is kept as it is: it may be told by what it is, and it may be a function. */
+function frozenSchema(schema: unknown): unknown {
+  return isStandardSchema(schema) ? schema : frozenCopy(schema);
+}
+
+function linkedGadget(gadget: unknown, run: unknown): DefinedGadget {
+  const fields = fieldsOf(gadget);
+  if (typeof run === "function") return definedGadget({ ...fields, run });
+  throw new PromptError(`gadget ${JSON.stringify(fields.name)}: cannot link ${shown(run)}: not a function`, {
+    code: "define",
+  });
+}
+
+function definitionProblem(definition: unknown): string | undefined {
+  if (!isRecord(definition)) {
+    return `defineGadget takes an object with name, description, input and run, found ${shown(definition)}`;
+  }
+  const { name } = definition;
+  if (typeof name !== "string" || !GADGET_NAME.test(name)) return nameProblem(name);
+  const unknown = Object.keys(definition).find((field) => !isGadgetField(field, definition));
+  const problems = unknown !== undefined
+    ? [`unknown key ${JSON.stringify(unknown)}${didYouMeanNames(unknown, GADGET_FIELDS)}`]
+    : isObjectInput(definition.input)
+    ? gadgetProblems(definition)
+    : ["input must describe an object"];
+  if (problems.length === 0) return undefined;
+  return problems.map((problem) => `gadget "${name}": ${problem}`).join("\n");
+}
+
+function nameProblem(name: unknown): string {
+  if (typeof name !== "string") return `gadget name must be text such as FetchPage, found ${shown(name)}`;
+  const form = /^\d|^-/.test(name) ? "[A-Za-z_][A-Za-z0-9_-]{0,63}" : "[A-Za-z0-9_-]{1,64}";
+  return `gadget name ${JSON.stringify(name)} must match ${form}`;
+}
+
+/** False only for a schema that says it is of something else; what is no schema at all is told with the other problems. */
+function isObjectInput(input: unknown): boolean {
+  if (!isStandardSchema(input) && !isRecord(input)) return true;
+  const { type = "object" } = jsonSchemaOf(input) ?? {};
+  return Array.isArray(type) ? type.includes("object") : type === "object" || typeof type !== "string";
 }

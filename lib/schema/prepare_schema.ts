@@ -218,13 +218,20 @@ class SchemaCopy {
 
 /** The schemas that apply to the same value as this one. */
 function samePlaceSchemas(root: JsonSchema, node: JsonSchema): readonly SchemaNode[] {
-  return [
-    ...(node.$ref === undefined ? [] : [resolveRef(root, node.$ref)]),
-    ...["allOf", "anyOf", "oneOf"].flatMap((keyword) => schemaList(node[keyword])),
-    ...["not", "if", "then", "else"].map((keyword) => node[keyword]).filter(isSchemaNode),
-    ...schemaEntries(node.dependentSchemas).map(([, schema]) => schema),
-  ];
+  const schemas: SchemaNode[] = [];
+  for (const [keyword, value] of Object.entries(node)) {
+    if (keyword === "$ref") schemas.push(resolveRef(root, value));
+    else if (LISTS.has(keyword)) schemas.push(...schemaList(value));
+    else if (BRANCHES.has(keyword) && isSchemaNode(value)) schemas.push(value);
+    else if (keyword === "dependentSchemas") {
+      schemas.push(...schemaEntries(value).map(([, schema]) => schema));
+    }
+  }
+  return schemas;
 }
+
+const LISTS: ReadonlySet<string> = new Set(["allOf", "anyOf", "oneOf"]);
+const BRANCHES: ReadonlySet<string> = new Set(["not", "if", "then", "else"]);
 
 function isReference(keyword: string): boolean {
   return keyword === "$ref" || keyword === "$dynamicRef" || keyword === "$recursiveRef";

@@ -1,0 +1,10 @@
+import { PromptError, type PromptErrorCode } from "../core/prompt_error.ts";
+
+/** What is wrong with the prompt of a path. */
+export function promptProblem(
+  path: string,
+  message: string,
+  options: { readonly code?: PromptErrorCode; readonly cause?: unknown } = {},
+): PromptError {
+  return new PromptError(`prompt "${path}": ${message}`, { code: "define", ...options });
+}

@@ -1,0 +1,112 @@
+import { ParseError, PromptError } from "../core/prompt_error.ts";
+import type { ParseIssue } from "../core/prompt_error.ts";
+import { shown } from "../schema/issue.ts";
+import { outermostFences } from "./fence_scan.ts";
+import type { ParseCtx, Parser } from "./parser.ts";
+import { scanTags } from "./tag_scan.ts";
+import { tagLists } from "./tag_spec.ts";
+import type { TagLists, TagResult, TagSpec } from "./tag_spec.ts";
+
+/**
+ * The parser that `tags` gives; extend it to check more than tags.
+ *
+ * ```ts
+ * import { ParseError, TagParser } from "orrery";
+ *
+ * class VerdictParser extends TagParser<never, "verdict"> {
+ *   constructor() {
+ *     super({ requiredXmlTags: ["verdict"] });
+ *   }
+ *
+ *   override parse(text: string) {
+ *     const result = super.parse(text);
+ *     const verdict = result.xmlTags.verdict[0];
+ *     if (verdict !== "yes" && verdict !== "no") throw new ParseError(`<verdict> must be yes or no, got ${verdict}`);
+ *     return { ...result, isYes: verdict === "yes" };
+ *   }
+ * }
+ * console.log(new VerdictParser().parse("<verdict>yes</verdict>").isYes); // => true
+ * ```
+ */
+export class TagParser<
+  const X extends string = never,
+  const Q extends string = never,
+  const M extends string = never,
+  const N extends string = never,
+  const S extends string = never,
+> implements Parser<TagResult<X, Q, M, N, S>> {
+  readonly #lists: TagLists;
+
+  /** @throws {PromptError} `define` for a key or a tag name that is none. */
+  constructor(spec: TagSpec<X, Q, M, N, S>) {
+    this.#lists = tagLists(spec);
+    if (new.target === TagParser) Object.freeze(this); // a subclass may have fields of its own
+  }
+
+  /** @throws {ParseError} with every required tag that is missing. */
+  parse(text: string, _ctx?: ParseCtx): TagResult<X, Q, M, N, S> {
+    const { xmlTags, mdTags, signalTags } = this.#lists;
+    const { contents, opened } = scanTags(text, [...xmlTags, ...signalTags]);
+    const elements = new Map(xmlTags.map((name) => [name, contents.get(name) ?? []]));
+    const blocks = blocksOf(text, mdTags);
+    const issues = this.#missing(elements, blocks);
+    if (issues.length > 0) {
+      throw new ParseError(["Parsing errors:", ...issues.map(({ message }) => message)].join("\n"), issues);
+    }
+    const result: unknown = {
+      raw: text,
+      xmlTags: Object.fromEntries(elements),
+      mdTags: Object.fromEntries(blocks),
+      signalTags: Object.fromEntries(signalTags.map((name) => [name, opened.has(name)])),
+    };
+    return result as TagResult<X, Q, M, N, S>; // its keys are the names of the specification
+  }
+
+  /**
+   * A parser that goes on with the result: what `change` gives is what the turn gives, and a `ParseError` that it throws is told to the
+   * model.
+   */
+  refine<O>(change: (result: TagResult<X, Q, M, N, S>, ctx?: ParseCtx) => O | Promise<O>): Parser<O> {
+    if (typeof change !== "function") {
+      throw new PromptError(`tags: refine needs a function (result) => value, found ${shown(change)}`, {
+        code: "define",
+      });
+    }
+    return Object.freeze({
+      parse: (text: string, ctx?: ParseCtx) => change(this.parse(text, ctx), ctx),
+      describe: () => ({ refine: this.describe() }),
+    });
+  }
+
+  /** The five lists, the required tags among the declared ones. */
+  describe(): unknown {
+    return this.#lists;
+  }
+
+  #missing(
+    elements: ReadonlyMap<string, readonly string[]>,
+    blocks: ReadonlyMap<string, readonly string[]>,
+  ): readonly ParseIssue[] {
+    const requiredXml = new Set(this.#lists.requiredXmlTags);
+    const requiredMd = new Set(this.#lists.requiredMdTags);
+    return [
+      ...[...elements].filter(([name, found]) => requiredXml.has(name) && found.length === 0).map((
+        [name],
+      ) => ({
+        path: ["xmlTags", name],
+        message: `Missing required tag <${name}>: provide it as <${name}>...</${name}>`,
+      })),
+      ...[...blocks].filter(([name, found]) => requiredMd.has(name) && found.length === 0).map(([name]) => ({
+        path: ["mdTags", name],
+        message: `Missing required code block ${name}: provide it as \`\`\`${name} ... \`\`\``,
+      })),
+    ];
+  }
+}
+
+function blocksOf(text: string, names: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const blocks = new Map<string, string[]>(names.map((name) => [name, []]));
+  if (names.length === 0) return blocks;
+  for (const { tag, content } of outermostFences(text)) blocks.get(tag)?.push(content);
+  return blocks;
+}

@@ -1,0 +1,40 @@
+import type { DefinedGadget } from "../core/gadget.ts";
+import { messageOf } from "../core/source_error.ts";
+import { checkGadget, isDefinedGadget } from "../schema/check_gadget.ts";
+import { definedGadget } from "../schema/define_gadget.ts";
+import { shown } from "../schema/issue.ts";
+import { promptProblem } from "./prompt_problem.ts";
+
+/** The tools of a prompt: gadgets that `defineGadget` made by reference, plain ones defined, names. @throws {PromptError} `define` */
+export function toolList(value: unknown, path: string): readonly (DefinedGadget | string)[] {
+  if (!Array.isArray(value)) throw promptProblem(path, `tools must be a list, found ${shown(value)}`);
+  const names = new Set<string>();
+  const tools = value.map((given: unknown, index) => {
+    const tool = readTool(given, path, index);
+    const name = toolName(tool);
+    if (names.has(name)) throw promptProblem(path, `duplicate tool ${JSON.stringify(name)}`);
+    names.add(name);
+    return tool;
+  });
+  return Object.freeze(tools);
+}
+
+/** What a tool is called. */
+export function toolName(tool: { readonly name: string } | string): string {
+  return typeof tool === "string" ? tool : tool.name;
+}
+
+function readTool(value: unknown, path: string, index: number): DefinedGadget | string {
+  if (typeof value === "string" && value !== "") return value;
+  if (typeof value !== "object" || value === null) {
+    const found = typeof value === "function" ? "a function" : shown(value);
+    throw promptProblem(path, `tools[${index}]: found ${found}, expected a gadget or the name of one`);
+  }
+  try {
+    checkGadget(value, "");
+    return isDefinedGadget(value) ? value : definedGadget(value);
+  } catch (cause) {
+    const problems = messageOf(cause).replaceAll(/^: /gm, "").replaceAll("\n", "; ");
+    throw promptProblem(path, `tools[${index}]: ${problems}`, { cause });
+  }
+}
