@@ -18,9 +18,11 @@ export type { Group } from "./lib/schedule/ready_queue.ts";
 export { defineGadget } from "./lib/schema/define_gadget.ts";
 export type {
   AnyGadget,
+  DefinedGadget,
   Gadget,
   GadgetCall,
   GadgetContext,
+  GadgetRunner,
   JsonSchema,
   Schema,
   StandardIssue,
@@ -43,6 +45,59 @@ export { schemaContract } from "./lib/run/output_contract.ts";
 export type { ContractResult, OutputContract } from "./lib/run/output_contract.ts";
 export type { Budget } from "./lib/run/budget.ts";
 export type { TurnPolicy } from "./lib/run/turn_policy.ts";
+
+export { definePrompt } from "./lib/prompt/define_prompt.ts";
+export type {
+  AnyPrompt,
+  Prompt,
+  PromptDef,
+  PromptInfo,
+  PromptOverrides,
+  ToolRef,
+} from "./lib/prompt/prompt_type.ts";
+export type { ArgsList, ArgsOf } from "./lib/prompt/args_of.ts";
+export type { Raw } from "./lib/prompt/prompt_inference.ts";
+export type { Addons, ComputerUse } from "./lib/prompt/addons.ts";
+export type { Mcp } from "./lib/prompt/mcp_servers.ts";
+export type { Renderer } from "./lib/prompt/renderer.ts";
+export type {
+  Handler,
+  HandlerAnswer,
+  HandlerCall,
+  HandlerFunction,
+  HandlerState,
+} from "./lib/prompt/handler.ts";
+export { tags } from "./lib/prompt/tags.ts";
+export { TagParser } from "./lib/prompt/tag_parser.ts";
+export type { TagResult, TagSpec } from "./lib/prompt/tag_spec.ts";
+export type { ParseCtx, Parser } from "./lib/prompt/parser.ts";
+export { ParseError, PromptError } from "./lib/core/prompt_error.ts";
+export type { ParseIssue, Problem, PromptErrorCode } from "./lib/core/prompt_error.ts";
+
+export { PromptRegistry } from "./lib/prompt/prompt_registry.ts";
+export type { RegisterOptions } from "./lib/prompt/prompt_registry.ts";
+export { defaultRuntime, registerPrompt } from "./lib/prompt/default_runtime.ts";
+export type { Runtime } from "./lib/prompt/default_runtime.ts";
+export { discoverPrompts } from "./lib/project/discover_prompts.ts";
+export type { DiscoverPromptsOptions } from "./lib/project/discover_prompts.ts";
+export type { Discovery, PromptFolder } from "./lib/catalog/discover_prompts.ts";
+
+export { defineTactic } from "./lib/run/define_tactic.ts";
+export type { TacticDefinition } from "./lib/run/define_tactic.ts";
+export type { Tactic, TacticCtx, TacticOptions } from "./lib/run/tactic.ts";
+
+export { createAgent } from "./lib/project/create_agent.ts";
+export type { AgentOptions } from "./lib/project/create_agent.ts";
+export type { AgentLimits } from "./lib/prompt/limits.ts";
+export type { Agent, CallOptions, Dialog, Reply } from "./lib/run/agent.ts";
+export type { ForkOptions } from "./lib/run/fork_dialog.ts";
+export { AgentError } from "./lib/run/agent_error.ts";
+export type { AgentErrorCode } from "./lib/run/agent_error.ts";
+export type { CallState } from "./lib/run/call_state.ts";
+export { runPrompt } from "./lib/run/agent_run.ts";
+export type { RunPromptOptions } from "./lib/run/agent_run.ts";
+export type { ModelPort, PortReply, PortRequest } from "./lib/models/port_model.ts";
+export type { DialogMessage } from "./lib/core/dialog_message.ts";
 
 export { fakeModel } from "./lib/models/fake_model.ts";
 export type { FakeModel, FakeReply } from "./lib/models/fake_model.ts";

@@ -32,4 +32,5 @@ export const builtInGadgets: Readonly<Record<string, () => Promise<BuiltInGadget
   AskUser: () => made(import("./ask_user.ts" as string)),
   SqlQuery: () => made(import("./sql_query.ts" as string)),
   Finish: () => made(import("./finish.ts" as string)),
+  RunPrompt: () => made(import("./run_prompt.ts" as string)),
 };

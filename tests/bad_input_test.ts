@@ -33,7 +33,7 @@ const FILES: readonly BadFile[] = [
     code: 2,
     says: /^error: Cannot read "relase\.calls": no such file\. Did you mean "release\.calls"\?\n$/,
   },
-  { name: "release", code: 2, says: /no such file\. Did you mean "release\.calls"\?/ },
+  { name: "release", code: 2, says: /no file and no prompt "release"\. Did you mean "release\.calls"\?/ },
   {
     name: "nowhere/a.calls",
     code: 2,

@@ -105,7 +105,10 @@ binaryTest("it shows help, gadgets, schemas, completions and graphs", async (t, 
 binaryTest("the examples print what they print elsewhere", async (t, program) => {
   await using place = await elsewhere(program);
   for (const example of await exampleCases()) {
-    await t.step(example.name, () => tryExample(example, place.run));
+    await t.step(example.name, () => {
+      if (example.loadsCode) return console.log("not run here: a binary loads no TypeScript from disk");
+      return tryExample(example, place.run);
+    });
   }
 });
 

@@ -300,14 +300,36 @@ mcpServers:
 Deno.test("config: keys of later versions are ignored with a notice", async () => {
   const config = await configOf({
     "orrery.yaml":
-      "conversations: { timeout-s: 5 }\nlimits:\n  goto: 5\n  concurrency: 3\nagents: [x]\ngrants: { a: { net: [example.com] } }\n",
+      "conversations: { timeout-s: 5 }\nlimits:\n  goto: 5\n  concurrency: 3\ngrants: { a: { net: [example.com] } }\n",
   });
   assert.equal(config.limits.concurrency, 3);
   assert.deepEqual(config.notices, [
     'orrery.yaml:1:1: "conversations" is ignored: this version of Orrery does not use it yet',
     'orrery.yaml:3:3: "limits.goto" is ignored: this version of Orrery does not use it yet',
-    'orrery.yaml:5:1: "agents" is ignored: this version of Orrery does not use it yet',
-    'orrery.yaml:6:11: the permissions of "a" are ignored: this version of Orrery knows the grant "trusted" only',
+    'orrery.yaml:5:11: the permissions of "a" are ignored: this version of Orrery knows the grant "trusted" only',
+  ]);
+});
+
+Deno.test("config: what is wrong with an agent is known before anybody wants one", async () => {
+  const problems = await problemsOf({
+    "orrery.yaml":
+      "agentDefaults: { name: x, limits: { parallelTools: 0 } }\nagents:\n  - more.yaml\n  - { name: w, model: m, systemPromt: p }\n  - model: m\n",
+  });
+  assert.deepEqual(linesOf(problems), [
+    'orrery.yaml:1:18: agentDefaults: unknown key "name"',
+    "orrery.yaml:1:37: agentDefaults: limit parallelTools must be an integer from 1",
+    'orrery.yaml:4:26: agent "w": unknown key "systemPromt". Did you mean "systemPrompt"?',
+    "orrery.yaml:5:5: agents[2]: name is required",
+  ]);
+});
+
+Deno.test("config: the user's own file has no prompts and no agents", async () => {
+  const config = await configOf({
+    "user/config.yaml": "prompts: { folders: [p] }\nagents: [{ name: w }]\n",
+  }, { userFolder: "user" });
+  assert.deepEqual(config.notices, [
+    'user/config.yaml:1:1: "prompts" is ignored here: it belongs in the orrery.yaml of a project',
+    'user/config.yaml:2:1: "agents" is ignored here: it belongs in the orrery.yaml of a project',
   ]);
 });
 
@@ -331,6 +353,7 @@ gadgets: { folders: [gadgets/], isolation: { A: none } }
 grants: { A: trusted, B: { read: true, write: [out], net: [h], env: [E], run: [r], sys: [hostname] } }
 mcpServers: { s: { command: c, args: [a], env: { E: v } }, t: { url: u, headers: { H: v } } }
 prompts: { folders: [prompts/, { path: p, prefix: q }] }
+tactics: { folders: [tactics/] }
 agents: [{ name: n, model: m, system: s }, more.yaml]
 agentDefaults: { model: m }
 documents: { show-operations: true, temperature: 0.5, shell: bash }

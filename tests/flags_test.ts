@@ -78,7 +78,7 @@ Deno.test("every mistake is told at once, with what was likely meant", () => {
     '--timeout must be a number of seconds above 0; found "0"',
     '--json takes no value; found "yes"',
     "Unknown flag -z.",
-    'orrery run takes FILE; found "b" too.',
+    'orrery run takes FILE|PROMPT; found "b" too.',
   ]);
 });
 
@@ -88,9 +88,9 @@ Deno.test("a value that is missing, given twice, or was meant for =", () => {
   assert.deepEqual(problems("-", "-o", "a", "--output=b"), ["--output is given twice"]);
   assert.deepEqual(problems("-json", "-"), ['Unknown flag -json. Did you mean "--json"?']);
   assert.deepEqual(problems("a.calls", "--allow-read", "data"), [
-    'orrery run takes FILE; found "data" too. A list is written with =, so: --allow-read=data',
+    'orrery run takes FILE|PROMPT; found "data" too. A list is written with =, so: --allow-read=data',
   ]);
-  assert.match(problems()[0] ?? "", /^orrery run needs FILE: /);
+  assert.match(problems()[0] ?? "", /^orrery run needs FILE\|PROMPT: /);
   assert.deepEqual(problems("-", "--concurrency=-3"), [
     '--concurrency must be a whole number from 1; found "-3"',
   ]);
@@ -101,7 +101,7 @@ Deno.test("choices name all there are and the nearest", () => {
     message: '--format must be one of text, mermaid, svg; found "txt". Did you mean "text"?',
   });
   assert.throws(() => parseFlags(COMMANDS.show, ["gadgte", "X"]), {
-    message: 'KIND must be one of gadget, config; found "gadgte". Did you mean "gadget"?',
+    message: 'KIND must be one of gadget, prompt, profile, config; found "gadgte". Did you mean "gadget"?',
   });
 });
 

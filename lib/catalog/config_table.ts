@@ -176,7 +176,6 @@ export const CONFIG_TABLE = {
     },
     "prompts": {
       kind: "keys",
-      unused,
       about: "The prompts of the project.",
       keys: {
         "folders": {
@@ -196,13 +195,23 @@ export const CONFIG_TABLE = {
         },
       },
     },
+    "tactics": {
+      kind: "keys",
+      about: "The tactics of the project.",
+      keys: {
+        "folders": {
+          ...texts,
+          about: "Where tactic modules are, relative to this file.",
+          default: ["tactics/"],
+        },
+      },
+    },
     "agents": {
       kind: "list",
       of: { kind: "either", of: [text, anyMap] },
-      unused,
       about: "Profiles: a name, a model and a system prompt each, or the name of a file that holds some.",
     },
-    "agentDefaults": { ...anyMap, unused, about: "What every profile has unless it says otherwise." },
+    "agentDefaults": { ...anyMap, about: "What every profile has unless it says otherwise." },
     "documents": {
       kind: "keys",
       unused,

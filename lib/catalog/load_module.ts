@@ -1,12 +1,15 @@
-import { dirname, extname, sep } from "../core/path.ts";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { dirname, extname } from "../core/path.ts";
+import { pathToFileURL } from "node:url";
 import type { CatalogEntry } from "../core/catalog.ts";
 import { GADGET_NAME } from "../core/gadget.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { Files } from "../core/world.ts";
 import { checkGadget, gadgetWarnings } from "../schema/check_gadget.ts";
 import { type GadgetFile, unreadyEntry } from "./gadget_file.ts";
+import { loadExports, type ModuleExports } from "./module_loader.ts";
+import { isInside } from "./project_path.ts";
 import { shownPath } from "./shown_path.ts";
+import { thrownWords } from "./thrown_words.ts";
 
 /** How modules are loaded here. */
 export interface LoadModuleOptions {
@@ -24,13 +27,13 @@ export async function loadGadgetFile(file: GadgetFile, options: LoadModuleOption
     unreadyEntry(file, { state: "broken", problem, ...(name !== undefined && { name }) });
   const unfit = options.compiled ? await unfitForBinary(file, options.disk) : undefined;
   if (unfit !== undefined) return broken(notInBinary(file, unfit));
-  let exported: unknown;
+  let exported: ModuleExports;
   try {
-    exported = await inTime(options.importModule(pathToFileURL(file.path).href));
+    exported = await loadExports(file.path, (path) => options.importModule(pathToFileURL(path).href));
   } catch (thrown) {
-    return broken(loadProblem(file, thrown, options.cwd));
+    return broken(await loadProblem(file, thrown, options.cwd));
   }
-  const value = defaultOf(exported);
+  const { default: value } = exported;
   if (value === undefined) return broken(noDefault(file));
   try {
     const gadget = checkGadget(value, file.file);
@@ -43,28 +46,6 @@ export async function loadGadgetFile(file: GadgetFile, options: LoadModuleOption
       nameOf(value),
     );
   }
-}
-
-/** A module may wait for ever at its top; the calls of other gadgets do not. */
-const LOAD_LIMIT_MS = 10_000;
-
-async function inTime<Module>(loading: Promise<Module>): Promise<Module> {
-  const late = Promise.withResolvers<never>();
-  const limit = `it did not finish loading within ${
-    LOAD_LIMIT_MS / 1000
-  } s; take the waiting out of the top of the module`;
-  const timer = setTimeout(() => late.reject(new Error(limit)), LOAD_LIMIT_MS);
-  try {
-    return await Promise.race([loading, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function defaultOf(exported: unknown): unknown {
-  return typeof exported === "object" && exported !== null && "default" in exported
-    ? exported.default
-    : undefined;
 }
 
 function noDefault({ file }: GadgetFile): string {
@@ -85,11 +66,13 @@ function ownName(value: unknown): unknown {
   }
 }
 
-function loadProblem(file: GadgetFile, thrown: unknown, cwd: string): string {
-  const message = messageOf(thrown);
-  const place = placeOf(file, thrown) ?? { path: file.path };
-  const where = place.line === undefined ? "" : `:${place.line}:${place.column}`;
-  return `Cannot load ${shownPath(place.path, cwd)}${where}: ${firstLine(message, cwd)}`;
+async function loadProblem({ path }: GadgetFile, thrown: unknown, cwd: string): Promise<string> {
+  const { message, places } = await thrownWords(thrown, (file) => shownPath(file, cwd));
+  const found = places.find((place) => isInside(place.path, dirname(path)));
+  const place = found === undefined
+    ? shownPath(path, cwd)
+    : `${shownPath(found.path, cwd)}:${found.line}:${found.column}`;
+  return `Cannot load ${place}: ${message}`;
 }
 
 /** Why the module cannot run in the compiled binary, as far as its own text tells. */
@@ -110,35 +93,4 @@ async function unfitForBinary({ path }: GadgetFile, disk: Files): Promise<string
 function notInBinary({ file, stem }: GadgetFile, why: string): string {
   return `Cannot load gadget "${stem}" here: ${file} cannot run in the compiled orrery, since ${why}; ` +
     `the binary loads plain JavaScript only. Run Orrery with "deno run", where TypeScript, "orrery" and npm: packages work`;
-}
-
-interface Place {
-  readonly path: string;
-  readonly line?: string;
-  readonly column?: string;
-}
-
-/** The first place in the message or the stack that is in the module's own folder or below it. */
-function placeOf({ path }: GadgetFile, thrown: unknown): Place | undefined {
-  const text = thrown instanceof Error ? `${thrown.message}\n${thrown.stack ?? ""}` : "";
-  for (const [, url = "", line = "", column = ""] of text.matchAll(/(file:\/\/[^\s"'()]+?):(\d+):(\d+)/g)) {
-    const found = pathOf(url);
-    if (found?.startsWith(dirname(path) + sep)) return { path: found, line, column };
-  }
-  return undefined;
-}
-
-function pathOf(url: string): string | undefined {
-  try {
-    return fileURLToPath(url);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Deno adds the place and a picture of the line to some messages; the place is told in front already. */
-function firstLine(message: string, cwd: string): string {
-  const [first = ""] = message.split("\n");
-  const shown = (url: string) => shownPath(pathOf(url) ?? url, cwd);
-  return first.replace(/ at file:\/\/\S+:\d+:\d+$/, "").replaceAll(/file:\/\/[^\s"']+/g, shown);
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from "../core/json.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { messageOf, type SourceError } from "../core/source_error.ts";
 import { completeMarkers, type Markers } from "../parse/markers.ts";
+import { agentProblems, projectOnlyNotices } from "./config_agents.ts";
 import { mcpProblems, mcpServersOf } from "./config_mcp.ts";
 import { modelProblems, modelsOf } from "./config_models.ts";
 import { problemAt } from "./config_problem.ts";
@@ -24,7 +25,7 @@ const FOLDERS = CONFIG_TABLE.keys.gadgets.keys.folders;
 /** Project over user over defaults, but for what only the user may say. @throws {ProblemsError} for what does not fit together */
 export function mergeConfig(layers: ConfigLayers): Config {
   const { project: { values: project }, user: { values: user } } = layers;
-  const problems = [...modelProblems(layers), ...mcpProblems(layers)];
+  const problems = [...modelProblems(layers), ...mcpProblems(layers), ...agentProblems(layers)];
   if (problems.length > 0) throw new ProblemsError(problems);
   const toolsMode = project["tools-mode"] ?? user["tools-mode"];
   return {
@@ -42,7 +43,7 @@ export function mergeConfig(layers: ConfigLayers): Config {
       mcpServers: mcpServersOf(project.mcpServers),
       parts: ownWord(project),
     },
-    notices: [...layers.project.notices, ...layers.user.notices],
+    notices: [...layers.project.notices, ...layers.user.notices, ...projectOnlyNotices(layers)],
   };
 }
 

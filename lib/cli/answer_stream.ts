@@ -1,6 +1,7 @@
 import type { RunEvent } from "../core/event.ts";
 import type { Json } from "../core/json.ts";
 import type { Output } from "../host/output.ts";
+import { isInsideCall } from "../render/interim_text.ts";
 import { printable } from "../render/printable.ts";
 
 /** How the answer of a model gets to stdout while it is being written. */
@@ -29,8 +30,8 @@ export class AnswerStream {
   }
 
   async event(event: RunEvent): Promise<void> {
-    if (event.type === "text-delta") await this.#write(event.text);
-    else if (event.type === "step-end") await this.end();
+    if (event.type === "text-delta" && !isInsideCall(event.step)) await this.#write(event.text);
+    else if (event.type === "step-end" && !isInsideCall(event.key)) await this.end();
   }
 
   /** No more comes of this answer. */

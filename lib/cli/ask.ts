@@ -35,12 +35,25 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
   const grants = grantsOf(flags);
   const budget = budgetOf(flags.budget, { command: "ask" });
   await checkResultFile(flags.output, cwd);
+  const prompts = await maybePrompts(flags, cwd);
   const schema = flags.schema === undefined ? undefined : await readSchema(flags.schema, { cwd });
   const stop = interruptible(terminal);
   const onWait = (text: string) => void terminal.stderr.write(`notice: ${text}\n`);
-  const piped = await pipedText(terminal, { signal: stop.signal, onWait });
+  const piped = flags.input.includes("-")
+    ? undefined // it is the values
+    : await pipedText(terminal, { signal: stop.signal, onWait });
   if (stop.signal.aborted) return EXIT.interrupted;
   const text = question(words, piped);
+  if (prompts !== undefined && (text !== "" || flags.replay !== undefined)) {
+    const wanted = { command: "ask", path: flags.prompt, say: text === "" ? undefined : text } as const;
+    return await prompts.runPromptCommand(wanted, {
+      flags,
+      terminal,
+      cwd,
+      stop,
+      isStdinTaken: piped !== undefined,
+    });
+  }
   if (flags.replay !== undefined) {
     return await replayAsk({ text, schema, budget }, { terminal, flags, cwd, stop, record: flags.replay });
   }
@@ -72,6 +85,24 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
   const { found } = around;
   const kept = await keepDialog({ kind: "ask", input }, { project, grants, found, flags });
   return await performAsk({ ...dialog, terminal, flags, cwd, view, stop, input, kept });
+}
+
+/** What asks prompts; undefined where a model is asked. @throws {UsageError} for flags that do not go together */
+async function maybePrompts(
+  flags: AskCommand["flags"],
+  cwd: string,
+): Promise<typeof import("./run_prompt.ts") | undefined> {
+  const isPlain = flags.prompt === undefined && flags.profile === undefined && flags.replay === undefined &&
+    flags.input.length === 0 && flags["input-json"] === undefined;
+  if (isPlain) return undefined;
+  const { asksPrompt, refuseWithoutPrompt, refuseWithPrompt }: typeof import("./ask_prompt.ts") =
+    await import("./ask_prompt.ts" as string);
+  if (await asksPrompt(flags, cwd)) {
+    refuseWithPrompt(flags);
+    return await import("./run_prompt.ts" as string);
+  }
+  refuseWithoutPrompt(flags, { command: "ask", wanted: "--prompt PATH" });
+  return undefined;
 }
 
 /** What is typed now is what runs; what is not comes from the record. */

@@ -2,6 +2,19 @@ import { didYouMean } from "../core/nearest.ts";
 import type { Budget } from "../run/budget.ts";
 import { UsageError } from "./usage_error.ts";
 
+/** The flag over the settings. */
+export function budgetWithin(
+  { tokens, cost, timeMs }: Pick<Budget, "tokens" | "cost" | "timeMs">,
+  flag: Budget,
+): Budget {
+  return {
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(cost === undefined ? {} : { cost }),
+    ...(timeMs === undefined ? {} : { timeMs }),
+    ...flag,
+  };
+}
+
 const NAMES: readonly string[] = ["tokens", "cost", "time", "turns"];
 
 /** What `--budget tokens=N,cost=N,time=N,turns=N` says. @throws {UsageError} with everything that is wrong with it */

@@ -13,13 +13,14 @@ export function flagsWithNextWord(spec: CommandSpec): Flag[] {
 /** What a value can be, for a completion script. */
 export type ValueSource =
   | { readonly kind: "choices"; readonly choices: readonly string[] }
-  | { readonly kind: "file" | "command" | "none" }
+  /** `shown`: names of the kind that the word before says, as `orrery show` takes them. */
+  | { readonly kind: "file" | "file-or-prompt" | "command" | "shown" | "none" }
   | NameSource;
 
 /** Names that the program lists: `orrery list KIND --names`. */
 export interface NameSource {
   readonly kind: "names";
-  readonly of: "gadgets" | "models" | "runs";
+  readonly of: "gadgets" | "models" | "profiles" | "prompts" | "runs";
 }
 
 /** Where the values of a flag or a word come from. */
@@ -30,6 +31,8 @@ export function valueSource(
   switch (of.names) {
     case "gadget":
     case "model":
+    case "profile":
+    case "prompt":
     case "run":
       return { kind: "names", of: `${of.names}s` };
     case undefined:

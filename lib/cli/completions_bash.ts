@@ -23,7 +23,7 @@ _orrery_words() {
   COMPREPLY=( $(compgen -W "$1" -- "$cur") )
 }
 _orrery() {
-  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} equals= taking= at=0 i
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} equals= taking= word= at=0 i
   COMPREPLY=()
   if [[ $cur == "=" ]]; then
     cur= equals=1
@@ -57,7 +57,7 @@ function commandCase(spec: CommandSpec): string {
         else
           case \${COMP_WORDS[i]} in
             ${forms.length === 0 ? "" : `${forms.join("|")}) taking=1;;\n            `}-?*|=) ;;
-            *) (( at++ ));;
+            *) word=\${COMP_WORDS[i]}; (( at++ ));;
           esac
         fi
       done
@@ -85,6 +85,10 @@ function action(source: ValueSource): string {
       return `_orrery_words ${doubleQuoted(Object.keys(COMMANDS))}`;
     case "file":
       return "_orrery_files";
+    case "file-or-prompt":
+      return "_orrery_files; _orrery_names prompts";
+    case "shown":
+      return '_orrery_names "${word}s"';
     case "names":
       return `_orrery_names ${source.of}`;
     case "none":

@@ -27,6 +27,15 @@ function __orrery_in --description 'the command'
   set -l words (commandline -opc)
   test (count $words) -ge 2; and test $words[2] = $argv[1]
 end
+function __orrery_shown --description 'the names of the kind that is to be shown'
+  set -l words (commandline -opc)
+  for word in $words[3..]
+    if not string match -q -- '-*' $word
+      orrery list {$word}s --names 2>/dev/null
+      return
+    end
+  end
+end
 complete -c orrery -f
 complete -c orrery -n __fish_use_subcommand -s V -l version -d 'Prints the version.'
 complete -c orrery -n __fish_use_subcommand -s h -l help -d 'Shows the commands.'
@@ -65,6 +74,10 @@ function values(source: ValueSource): string {
       return ` -f -a ${fishQuoted(Object.keys(COMMANDS).join(" "))}`;
     case "file":
       return " -F";
+    case "file-or-prompt":
+      return " -F -a '(orrery list prompts --names 2>/dev/null)'";
+    case "shown":
+      return " -f -a '(__orrery_shown)'";
     case "names":
       return ` -f -a '(orrery list ${source.of} --names 2>/dev/null)'`;
     case "none":

@@ -25,7 +25,7 @@ ${specs.map(commandTable).join("")}  }
     } else {
       $at = 0
       for ($i = 2; $i -lt $typed.Count; $i++) {
-        if ($command.Values.ContainsKey($typed[$i])) { $i++ } elseif (-not $typed[$i].StartsWith('-')) { $at++ }
+        if ($command.Values.ContainsKey($typed[$i])) { $i++ } elseif (-not $typed[$i].StartsWith('-')) { $word = $typed[$i]; $at++ }
       }
       $found = if ($at -lt $command.Words.Count) { & $command.Words[$at] } else { @() }
     }
@@ -59,6 +59,10 @@ function block(source: ValueSource): string {
       return `{ ${list(Object.keys(COMMANDS))} }`;
     case "names":
       return `{ orrery list ${source.of} --names 2>$null }`;
+    case "file-or-prompt":
+      return "{ orrery list prompts --names 2>$null }";
+    case "shown":
+      return '{ orrery list "${word}s" --names 2>$null }';
     case "file":
     case "none":
       return "{ }";

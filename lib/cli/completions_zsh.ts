@@ -10,7 +10,11 @@ export function zshCompletions(): string {
 # Completions of orrery for zsh: source <(orrery completions zsh), after compinit
 _orrery_gadgets() { _orrery_names gadgets }
 _orrery_models() { _orrery_names models }
+_orrery_profiles() { _orrery_names profiles }
+_orrery_prompts() { _orrery_names prompts }
 _orrery_runs() { _orrery_names runs }
+_orrery_files_or_prompts() { _alternative 'files:file:_files' 'prompts:prompt:_orrery_prompts' }
+_orrery_shown() { _orrery_names \${line[1]}s }
 _orrery_names() {
   local -a names
   names=(\${(f)"$(orrery list $1 --names 2>/dev/null)"})
@@ -80,6 +84,10 @@ function action(source: ValueSource): string {
       return "_orrery_commands";
     case "file":
       return "_files";
+    case "file-or-prompt":
+      return "_orrery_files_or_prompts";
+    case "shown":
+      return "_orrery_shown";
     case "names":
       return `_orrery_${source.of}`;
     case "none":

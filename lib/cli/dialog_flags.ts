@@ -1,5 +1,6 @@
 import type { Model } from "../core/model.ts";
 import type { ProjectSettings } from "../project/project.ts";
+import { budgetWithin } from "./budget_flag.ts";
 import type { DialogInput } from "./dialog_input.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { limitsOf } from "./run.ts";
@@ -21,7 +22,6 @@ export function inputOf(
   },
 ): Omit<DialogInput, "text" | "schema" | "tools"> {
   const { limits, calls, toolsMode } = project.config;
-  const { tokens, cost, timeMs } = limits;
   const mode = flags["tools-mode"] ?? toolsMode;
   return {
     model: name ?? model.id,
@@ -30,12 +30,7 @@ export function inputOf(
     toolsMode: mode === "native" ? "native" : "blocks",
     ...(flags.system === undefined ? {} : { system: flags.system }),
     ...(flags.temperature === undefined ? {} : { temperature: flags.temperature }),
-    budget: {
-      ...(tokens === undefined ? {} : { tokens }),
-      ...(cost === undefined ? {} : { cost }),
-      ...(timeMs === undefined ? {} : { timeMs }),
-      ...budget,
-    },
+    budget: budgetWithin(limits, budget),
     markers: calls.markers,
     limits: limitsOf(project, flags),
     rounds: limits.turns,

@@ -56,7 +56,8 @@ export function dialogInput(kept: Json): DialogInput {
   };
 }
 
-function budgetFrom(kept: Json | undefined): Budget {
+/** A budget that was kept. */
+export function budgetFrom(kept: Json | undefined): Budget {
   const { turns, tokens, cost, timeMs } = kept !== undefined && isJsonObject(kept) ? kept : {};
   return {
     ...(typeof turns === "number" && { turns }),

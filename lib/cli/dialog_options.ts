@@ -7,6 +7,8 @@ import type { DialogOptions } from "../run/dialog.ts";
 import { schemaContract } from "../run/output_contract.ts";
 import type { Replay } from "../run/replay.ts";
 import type { DialogInput } from "./dialog_input.ts";
+import type { PromptCallsOptions } from "./open_prompt_calls.ts";
+import { stoppableCatalog, stoppableModel } from "./stoppable.ts";
 
 /** What a dialog is run with, besides its input. */
 export interface DialogMeans {
@@ -18,16 +20,21 @@ export interface DialogMeans {
   /** Asks about what no flag allows; default: nobody. */
   readonly approvals?: Approvals | undefined;
   readonly signal: AbortSignal;
+  /** Where the prompts are that its calls may ask. */
+  readonly prompts: PromptCallsOptions["place"];
+  /** Of a conversation: stops what is being answered. */
+  readonly turn?: () => AbortSignal;
 }
 
 /** The input of a dialog as its engine takes it. */
 export function dialogOptions(input: DialogInput, means: DialogMeans): DialogOptions {
-  const { model, catalog, world, kept, replay, approvals, signal } = means;
+  const { model, catalog, world, kept, replay, approvals, signal, turn } = means;
   const { toolsMode, rounds, contractRetries, temperature } = input;
   return {
-    model,
-    catalog,
+    model: turn === undefined ? model : stoppableModel(model, turn),
+    catalog: turn === undefined ? catalog : stoppableCatalog(catalog, turn),
     signal,
+    containers: async () => (await loadPromptCalls()).openPromptCalls(promptCallsOf(input, means)),
     tools: input.tools,
     markers: input.markers,
     limits: input.limits,
@@ -45,5 +52,23 @@ export function dialogOptions(input: DialogInput, means: DialogMeans): DialogOpt
     ...(replay === undefined ? {} : { replay }),
     ...(approvals === undefined ? {} : { approvals }),
     ...kept?.options,
+  };
+}
+
+const loadPromptCalls = (): Promise<typeof import("./open_prompt_calls.ts")> =>
+  import("./open_prompt_calls.ts" as string);
+
+function promptCallsOf(
+  input: DialogInput,
+  { prompts, catalog, model, turn }: DialogMeans,
+): PromptCallsOptions {
+  return {
+    place: prompts,
+    catalog,
+    model,
+    modelName: input.model,
+    budget: input.budget,
+    limits: input.limits,
+    stop: turn,
   };
 }

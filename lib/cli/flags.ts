@@ -26,7 +26,7 @@ export interface Flag {
   readonly default?: string;
   readonly help: string;
   /** What the value names, for completions. */
-  readonly names?: "file" | "gadget" | "model";
+  readonly names?: "file" | "gadget" | "model" | "profile" | "prompt";
 }
 
 /** A word of a command that is no flag. */
@@ -37,7 +37,8 @@ export interface Argument {
   /** The last word may be given several times. */
   readonly many?: boolean;
   readonly choices?: readonly string[];
-  readonly names?: "file" | "gadget" | "command" | "run";
+  /** `shown`: what the word before it says. */
+  readonly names?: "file" | "file-or-prompt" | "command" | "run" | "shown";
 }
 
 /** A command: its words, its flags, and what the help says of it. */
@@ -120,17 +121,53 @@ const timeout = {
   help: "How long one call may take, unless its gadget says otherwise.",
 } as const satisfies Flag;
 
+const model = {
+  name: "model",
+  short: "m",
+  kind: "text",
+  value: "MODEL",
+  names: "model",
+  default: "ORRERY_MODEL, then models.default of orrery.yaml",
+  help: "The model: provider/model, or an alias of models.aliases.",
+} as const satisfies Flag;
+
+const budget = {
+  name: "budget",
+  kind: "list",
+  value: "tokens=N,cost=N,time=N,turns=N",
+  help:
+    "Ends the run, with exit code 6, before a model call that goes beyond: tokens of all calls, US dollars, seconds, model calls.",
+} as const satisfies Flag;
+
+/** What a prompt is given. */
+const promptFlags = [
+  {
+    name: "input",
+    short: "i",
+    kind: "texts",
+    value: "NAME=VALUE",
+    help:
+      "A value of the prompt; NAME=@FILE is the text of a file, - a JSON object on stdin. May be repeated.",
+  },
+  {
+    name: "input-json",
+    kind: "text",
+    value: "JSON",
+    help: "Values of the prompt as a JSON object, or @FILE for one.",
+  },
+] as const satisfies readonly Flag[];
+
+const profile = {
+  name: "profile",
+  kind: "text",
+  value: "NAME",
+  names: "profile",
+  help: "The agent of orrery.yaml (agents:) that is asked: its model, system prompt and limits.",
+} as const satisfies Flag;
+
 /** Which model is asked, and how. */
 const modelFlags = [
-  {
-    name: "model",
-    short: "m",
-    kind: "text",
-    value: "MODEL",
-    names: "model",
-    default: "ORRERY_MODEL, then models.default of orrery.yaml",
-    help: "The model: provider/model, or an alias of models.aliases.",
-  },
+  model,
   {
     name: "tools",
     kind: "list",
@@ -147,13 +184,7 @@ const modelFlags = [
     default: "blocks",
     help: "How the model calls gadgets: by blocks in its text, or by the calls of its provider.",
   },
-  {
-    name: "budget",
-    kind: "list",
-    value: "tokens=N,cost=N,time=N,turns=N",
-    help:
-      "Ends the run, with exit code 6, before a model call that goes beyond: tokens of all calls, US dollars, seconds, model calls.",
-  },
+  budget,
   {
     name: "temperature",
     kind: "number",
@@ -183,6 +214,11 @@ const catalogFlags = [
     kind: "switch",
     help:
       "Lets what orrery.yaml and .mcp.json themselves ask for count, this time and from now on until it changes.",
+  },
+  {
+    name: "trust-code",
+    kind: "switch",
+    help: "Loads the TypeScript modules of the project's prompts and tactics, this time.",
   },
 ] as const satisfies readonly Flag[];
 
@@ -262,16 +298,21 @@ const permissionFlags = [
 export const COMMANDS = {
   run: {
     name: "run",
-    summary: "Runs the calls of a file, or of stdin, as a graph.",
+    summary: "Runs the calls of a file, or of stdin, as a graph; or a prompt.",
     arguments: [
       {
-        name: "FILE",
+        name: "FILE|PROMPT",
         required: true,
-        names: "file",
-        help: 'A file that ends with ".calls", or - for stdin.',
+        names: "file-or-prompt",
+        help:
+          'A file that ends with ".calls", - for stdin, or the path of a prompt or a tactic of the project.',
       },
     ],
     flags: [
+      ...promptFlags,
+      model,
+      profile,
+      budget,
       ...outputFlags,
       concurrency,
       timeout,
@@ -284,8 +325,11 @@ export const COMMANDS = {
       "A call starts the moment the calls it depends on are done, also while the rest is still being written.",
       "The result goes to stdout: text as it is, everything else as JSON; progress and errors go to stderr. Several results are one " +
       "JSON object by id. A file without calls is no error: it has no result, and a notice says so.",
+      "A prompt gives what its answer means by its contract, as JSON; text where it has none. --input gives its variables their values; of a " +
+      "tactic, --input task=TEXT is what it is asked, and several are one object.",
       ASKED_AT_TERMINAL,
-      "Exit codes: 0 every call gave a result, 1 one did not, 2 usage or configuration, 5 a permission was refused, 130 interrupted.",
+      "Exit codes: 0 every call gave a result, 1 one did not, 2 usage or configuration, 4 no answer kept to the contract, 5 a permission was " +
+      "refused, 6 a budget, 7 the provider, 130 interrupted.",
       "Ctrl-C once ends the run in order; twice ends it at once. Either way it is kept in .orrery/orrery.db of the project and orrery resume " +
       "goes on with it.",
     ],
@@ -296,6 +340,7 @@ export const COMMANDS = {
         line: "orrery run report.calls --allow-write=out -o report.md",
         does: "lets it write to out/, keeps the result",
       },
+      { line: "orrery run review/code --input file=@main.ts", does: "asks a prompt of the project" },
     ],
   },
   ask: {
@@ -311,6 +356,15 @@ export const COMMANDS = {
     ],
     flags: [
       ...modelFlags,
+      {
+        name: "prompt",
+        kind: "text",
+        value: "PATH",
+        names: "prompt",
+        help: "A prompt of the project as the system text: its tools and what its answer has to be hold.",
+      },
+      ...promptFlags,
+      profile,
       {
         name: "schema",
         kind: "text",
@@ -330,8 +384,10 @@ export const COMMANDS = {
       "A pipe on stdin is context: its text stands behind the question, between <stdin> and </stdin>. It is UTF-8 text of at most 10 MB.",
       "The answer streams to stdout. With --tools or --schema stdout gets the final answer alone, and what the model says on the way goes to " +
       "stderr.",
+      "With --prompt or --profile it is the prompt that says which tools there are and what the answer has to be: --schema, --system, --tools " +
+      "and --tools-mode are errors then, and the result is that of orrery run PROMPT. --input gives the prompt's variables their values.",
       ASKED_AT_TERMINAL,
-      "Exit codes: 0 answered, 2 usage, configuration or no model, 4 the answer does not fit the schema (its text is on stdout all the same), 5 a permission " +
+      "Exit codes: 0 answered, 2 usage, configuration or no model, 4 the answer does not fit the schema or the prompt (its text is on stdout all the same), 5 a permission " +
       "was refused, 6 the budget is used up, 7 the provider or the network, 124 the provider was silent for too long, 130 interrupted.",
     ],
     examples: [
@@ -340,15 +396,21 @@ export const COMMANDS = {
         line: 'orrery ask "What is in this folder?" --tools ListFolder,ReadFile',
         does: "lets the model look",
       },
+      {
+        line: 'orrery ask "Is this safe?" --prompt review/code --input language=SQL < query.sql',
+        does: "with a prompt of the project",
+      },
       { line: 'orrery ask "Hello" -m script/echo', does: "without a provider" },
     ],
   },
   chat: {
     name: "chat",
-    summary: "Talks with a model in the terminal, or through a pipe.",
+    summary: "Talks with a model or an agent in the terminal, or through a pipe.",
     arguments: [],
     flags: [
       ...modelFlags,
+      profile,
+      ...promptFlags,
       jsonl,
       quiet,
       concurrency,
@@ -361,11 +423,16 @@ export const COMMANDS = {
     notes: [
       'In the terminal a line is a message; a line that ends with \\ goes on in the next one, and """ alone begins and ends a message of several lines. ' +
       "/help shows what else there is, /quit or Ctrl-D ends.",
+      "With --profile an agent of orrery.yaml answers, with its model, system prompt, tools and limits; --input gives the variables of its system " +
+      "prompt their values. --system, --tools and --tools-mode are errors then.",
       ASKED_AT_TERMINAL,
       "Ctrl-C stops the answer; once more ends the conversation. orrery resume goes on with it.",
       "Through a pipe each line of stdin is a message, and each answer is text on stdout.",
     ],
-    examples: [{ line: "orrery chat -m script/echo", does: "without a provider" }],
+    examples: [
+      { line: "orrery chat -m script/echo", does: "without a provider" },
+      { line: "orrery chat --profile researcher --input topic=heat", does: "with an agent of orrery.yaml" },
+    ],
   },
   runs: {
     name: "runs",
@@ -455,32 +522,64 @@ export const COMMANDS = {
   },
   list: {
     name: "list",
-    summary: "Lists gadgets, models, or the runs that are kept.",
+    summary: "Lists gadgets, prompts, profiles, models, or the runs that are kept.",
     arguments: [{
       name: "KIND",
       required: false,
-      choices: ["gadgets", "models", "runs"],
-      help: "What to list; gadgets without it.",
+      choices: ["gadgets", "prompts", "profiles", "models", "runs"],
+      help: "What to list; gadgets, and what prompts and profiles the project has, without it.",
     }],
     flags: [
       json,
       { name: "names", kind: "switch", help: "Only the names, one a line." },
+      {
+        name: "write-types",
+        kind: "grant",
+        value: "PATH",
+        default: "prompts.gen.ts beside orrery.yaml",
+        help:
+          "Of prompts: writes a module with the type of each, and with imports of their modules for a compiled program.",
+      },
       ...catalogFlags,
       help,
     ],
-    notes: [],
-    examples: [{ line: "orrery list gadgets --json", does: "the same for a program" }],
+    notes: [
+      "The tactics of the project are listed with its prompts: orrery run takes both.",
+      "What is wrong with a file is told on stderr, with its line; the exit code is 0 all the same. --write-types writes nothing then, " +
+      "and the exit code is 2.",
+    ],
+    examples: [
+      { line: "orrery list gadgets --json", does: "the same for a program" },
+      {
+        line: "orrery list prompts --write-types --trust-code",
+        does: "types for the code that uses the prompts",
+      },
+    ],
   },
   show: {
     name: "show",
-    summary: "Shows everything about one gadget, or all settings.",
+    summary: "Shows everything about one gadget, prompt or profile, or all settings.",
     arguments: [
-      { name: "KIND", required: true, choices: ["gadget", "config"], help: "What to show." },
-      { name: "NAME", required: false, names: "gadget", help: "The name of the gadget." },
+      {
+        name: "KIND",
+        required: true,
+        choices: ["gadget", "prompt", "profile", "config"],
+        help: "What to show.",
+      },
+      {
+        name: "NAME",
+        required: false,
+        names: "shown",
+        help: "The name of the gadget or the profile, or the path of the prompt.",
+      },
     ],
-    flags: [json, modelFlags[0], concurrency, timeout, ...catalogFlags, help],
-    notes: ["Keys, and values that may hold one, are never shown."],
+    flags: [...promptFlags, json, modelFlags[0], concurrency, timeout, ...catalogFlags, help],
+    notes: [
+      "A prompt is shown as it is sent when --input gives all its variables a value, else as its template.",
+      "Keys, and values that may hold one, are never shown.",
+    ],
     examples: [
+      { line: "orrery show prompt review/code -i file=@main.ts", does: "what a model would be asked" },
       { line: "orrery show gadget ReadFile", does: "what it takes, needs and gives, with a call to copy" },
       { line: "orrery show config", does: "which setting holds, and why" },
     ],

@@ -3,6 +3,7 @@ import type { AnyGadget } from "../core/gadget.ts";
 import { writeCalls } from "../parse/write_calls.ts";
 import { duration } from "../render/duration.ts";
 import { table } from "../render/table.ts";
+import { containedBy } from "../run/find_gadget.ts";
 import { describeSchema } from "../schema/describe.ts";
 import type { ParameterInfo } from "../schema/describe.ts";
 import { permissionWords, sourceWord } from "./gadget_words.ts";
@@ -38,9 +39,12 @@ function indented(lines: readonly string[]): string {
   return lines.map((line) => `  ${line}`).join("\n");
 }
 
-function limitWords({ timeoutMs, maxConcurrent, exclusive }: AnyGadget): string {
+function limitWords(gadget: AnyGadget): string {
+  const { timeoutMs, maxConcurrent, exclusive } = gadget;
   const words = [
-    `each call ${timeoutMs === undefined ? "the timeout of the run" : `at most ${duration(timeoutMs)}`}`,
+    containedBy(gadget) !== undefined
+      ? "each call as long as what runs in it"
+      : `each call ${timeoutMs === undefined ? "the timeout of the run" : `at most ${duration(timeoutMs)}`}`,
     ...(maxConcurrent === undefined ? [] : [`at most ${maxConcurrent} at once`]),
     ...(exclusive === true ? ["runs alone"] : []),
   ];

@@ -21,7 +21,7 @@ type ResumeFlags = ParsedCommand<typeof COMMANDS.resume>["flags"];
 /** The flags by which a user allows something. */
 export type GrantFlags = Pick<
   ResumeFlags,
-  typeof GRANTS[number] | "allow-all" | "gadget" | "trust" | "trust-project"
+  typeof GRANTS[number] | "allow-all" | "gadget" | "trust" | "trust-project" | "trust-code"
 >;
 
 /** What the flags of a command allow. @throws {SourceError} that names the flag whose list cannot be read. */
@@ -29,6 +29,11 @@ export function grantsOf(flags: GrantFlags): RunGrants {
   const given: PolicyFlag[] = GRANTS.flatMap((name) => flags[name].map((value) => ({ name, value })));
   return {
     settings: parsePolicyFlags(flags["allow-all"] ? [...given, { name: "allow-all", value: true }] : given),
-    flags: { gadget: flags.gadget, trust: flags.trust, "trust-project": flags["trust-project"] },
+    flags: {
+      gadget: flags.gadget,
+      trust: flags.trust,
+      "trust-project": flags["trust-project"],
+      "trust-code": flags["trust-code"],
+    },
   };
 }

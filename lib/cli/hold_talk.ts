@@ -1,12 +1,9 @@
 import type { Terminal } from "../host/terminal.ts";
 import type { TerminalUser } from "../host/terminal_user.ts";
-import type { ProjectSettings } from "../project/project.ts";
 import { aroundRun } from "./around_run.ts";
 import type { AroundRun, AroundRunOptions } from "./around_run.ts";
 import { ChatStop } from "./chat_stop.ts";
 import { EXIT } from "./exit_code.ts";
-import { openDialog } from "./open_dialog.ts";
-import type { OpenDialogOptions, OpenedDialog } from "./open_dialog.ts";
 import { plainView } from "./plain_view.ts";
 import { performChat } from "./run_chat.ts";
 import type { ChatWork } from "./run_chat.ts";
@@ -17,12 +14,14 @@ import { typistAt } from "./user_behind.ts";
 export type Talk = Pick<ChatWork, "terminal" | "flags" | "view" | "stop">;
 
 /** How a conversation is held. */
-export interface HoldTalkOptions extends Omit<OpenDialogOptions, "around"> {
-  readonly project: ProjectSettings;
+export interface HoldTalkOptions {
+  readonly cwd: string;
   /** Told what servers are given; default: it is gathered in `found`. */
   readonly secrets?: AroundRunOptions["secrets"];
-  /** Begins or goes on, when there is a model to talk with. */
-  begin(dialog: OpenedDialog, around: AroundRun): Promise<Pick<ChatWork, "input" | "kept">>;
+  /** A record says what was said. Default false. */
+  readonly isReplay?: boolean;
+  /** Opens whoever is talked with, and begins or goes on; undefined when Ctrl-C came first. */
+  begin(around: AroundRun): Promise<Pick<ChatWork, "events" | "answers" | "kept"> | undefined>;
 }
 
 /** Listens for Ctrl-C, and says on stderr what it does. */
@@ -35,15 +34,23 @@ export function beginTalk(terminal: Terminal, flags: ChatWork["flags"]): Talk {
 /** Opens what the conversation needs and talks to its end; gives the exit code. */
 export async function holdTalk(
   talk: Talk,
-  { project, grants, tools, name, secrets, begin }: HoldTalkOptions,
+  { cwd, secrets, isReplay = false, begin }: HoldTalkOptions,
 ): Promise<number> {
   const { terminal } = talk;
-  const typist = terminal.stdinIsTerminal ? await typistAt(terminal) : undefined;
+  const typist = terminal.stdinIsTerminal && !isReplay ? await typistAt(terminal) : undefined;
   await using around = await aroundTalk(talk, { typist, secrets });
-  const dialog = await openDialog(project, { around, grants, tools, name });
-  if (dialog === undefined) return EXIT.interrupted;
-  const begun = await begin(dialog, around);
-  return await performChat({ ...talk, ...dialog, ...begun, cwd: project.cwd, typist });
+  const begun = await begin(around);
+  if (begun === undefined) return EXIT.interrupted;
+  return await performChat({ ...talk, ...begun, cwd, typist });
+}
+
+/** Says with whom one talks, where somebody types. */
+export async function greet({ terminal, flags }: Talk, name: string): Promise<void> {
+  if (!terminal.stdinIsTerminal || flags.quiet) return;
+  const { printable }: typeof import("../render/printable.ts") = await import(
+    "../render/printable.ts" as string
+  );
+  await terminal.stderr.write(printable(`${name}; /help shows what there is, Ctrl-D ends\n`));
 }
 
 /** What a server says while somebody types would stand in the middle of their line. */

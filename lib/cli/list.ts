@@ -8,44 +8,106 @@ import { table } from "../render/table.ts";
 import { EXIT } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { permissionWords, sourceWord } from "./gadget_words.ts";
+import { UsageError } from "./usage_error.ts";
 import { withCatalogHere } from "./with_catalog_here.ts";
 
+type ListCommand = ParsedCommand<typeof COMMANDS.list>;
+type ListFlags = ListCommand["flags"];
+
 /** `orrery list KIND`. */
-export async function list(
-  { words, flags }: ParsedCommand<typeof COMMANDS.list>,
-  terminal: Terminal,
-): Promise<number> {
-  if (words[0] === "models") {
+export async function list({ words, flags }: ListCommand, terminal: Terminal): Promise<number> {
+  const [kind] = words;
+  if (flags["write-types"].length > 0 && kind !== "prompts") {
+    throw new UsageError(["--write-types belongs to orrery list prompts"], { command: "list" });
+  }
+  if (kind === "models") {
     const { listModels }: typeof import("./list_models.ts") = await import("./list_models.ts" as string);
     return await listModels(flags, terminal);
   }
-  if (words[0] === "runs") {
+  if (kind === "runs") {
     const { runs }: typeof import("./runs.ts") = await import("./runs.ts" as string);
     return await runs({ flags: { ...flags, all: true } }, terminal);
   }
+  if (kind === "prompts" || kind === "profiles") return await listOfPrompts(kind, flags, terminal);
   // Names are for a shell that completes a word: no server is started for that.
   return await withCatalogHere({ flags, terminal, servers: !flags.names }, async (catalog) => {
-    if (flags.names) await listNames(catalog, terminal);
-    else await listGadgets(catalog, { asJson: flags.json, terminal });
+    if (kind === undefined) return await listEverything(catalog, flags, terminal);
+    if (flags.names) await terminal.stdout.write(gadgetNames(catalog).map((name) => `${name}\n`).join(""));
+    else if (flags.json) await terminal.stdout.write(jsonText(jsonOf(await rowsOf(catalog))));
+    else await writeGadgets(await rowsOf(catalog), terminal);
     return EXIT.ok;
   });
 }
 
-/** A file of the project can have any name: only what can be called is told, so that no script reads more than a name. */
-async function listNames(catalog: Catalog, terminal: Terminal): Promise<void> {
-  const names = catalog.entries.map(({ name }) => name).filter((name) => GADGET_NAME.test(name));
-  await terminal.stdout.write(names.map((name) => `${name}\n`).join(""));
+async function listOfPrompts(
+  kind: "prompts" | "profiles",
+  flags: ListFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const { promptsHere }: typeof import("./prompts_here.ts") = await import("./prompts_here.ts" as string);
+  const here = await promptsHere({ flags, terminal });
+  if (kind === "profiles") {
+    const { listProfiles }: typeof import("./list_profiles.ts") = await import(
+      "./list_profiles.ts" as string
+    );
+    return await listProfiles(here.index, flags, terminal);
+  }
+  if (flags["write-types"].length > 0) {
+    const { writeTypes }: typeof import("./write_types.ts") = await import("./write_types.ts" as string);
+    return await writeTypes(here, flags, terminal);
+  }
+  const { listPrompts }: typeof import("./list_prompts.ts") = await import("./list_prompts.ts" as string);
+  return await listPrompts(here.index, flags, terminal);
 }
 
-async function listGadgets(
-  catalog: Catalog,
-  { asJson, terminal }: { readonly asJson: boolean; readonly terminal: Terminal },
-): Promise<void> {
-  const rows = await Promise.all(catalog.entries.map(describe));
+/** Without a kind: gadgets, and the prompts, tactics and profiles of a project that has some. */
+async function listEverything(catalog: Catalog, flags: ListFlags, terminal: Terminal): Promise<number> {
+  const { promptsHere }: typeof import("./prompts_here.ts") = await import("./prompts_here.ts" as string);
+  const prompts: typeof import("./list_prompts.ts") = await import("./list_prompts.ts" as string);
+  const profiles: typeof import("./list_profiles.ts") = await import("./list_profiles.ts" as string);
+  const { index } = await promptsHere({ flags, terminal, tellsNotices: false }); // the catalogue has told them
+  if (flags.names) {
+    const names = [...gadgetNames(catalog), ...prompts.promptNames(index), ...profiles.profileNames(index)];
+    await terminal.stdout.write(names.map((name) => `${name}\n`).join(""));
+    return EXIT.ok;
+  }
+  const rows = await rowsOf(catalog);
+  const { problems } = index;
+  if (flags.json) {
+    const ofPrompts = { ...prompts.promptsJson(index), ...profiles.profilesJson(index), problems };
+    await terminal.stdout.write(jsonText({ gadgets: jsonOf(rows), ...ofPrompts }));
+    return EXIT.ok;
+  }
+  const tables = [prompts.promptTables(index), profiles.profileTable(index)];
   await terminal.stdout.write(
-    asJson ? `${JSON.stringify(rows.map(({ json }) => json), null, 2)}\n` : tableText(rows),
+    [tableText(rows), ...tables].filter((text) => text !== "").join("\n"),
   );
-  if (!asJson) await terminal.stderr.write(problemText(rows));
+  await terminal.stderr.write(
+    problemText(rows) + prompts.problemLines(problems) + prompts.notLoadedLine(index),
+  );
+  return EXIT.ok;
+}
+
+/** A file of the project can have any name: only what can be called is told, so that no script reads more than a name. */
+function gadgetNames(catalog: Catalog): readonly string[] {
+  return catalog.entries.map(({ name }) => name).filter((name) => GADGET_NAME.test(name));
+}
+
+async function rowsOf(catalog: Catalog): Promise<readonly ListRow[]> {
+  return await Promise.all(catalog.entries.map(describe));
+}
+
+async function writeGadgets(rows: readonly ListRow[], terminal: Terminal): Promise<void> {
+  await terminal.stdout.write(tableText(rows));
+  await terminal.stderr.write(problemText(rows));
+}
+
+function jsonOf(rows: readonly ListRow[]): readonly unknown[] {
+  return rows.map(({ json }) => json);
+}
+
+function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
 }
 
 interface ListRow {

@@ -3,7 +3,7 @@ import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { ModelList } from "../models/model_list.ts";
 import { openProjectModels } from "../project/open_models.ts";
-import { openCatalog, openSettings } from "../project/project.ts";
+import { isProjectAccepted, openSettings } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import { printableLine } from "../render/printable.ts";
 import { table } from "../render/table.ts";
@@ -27,10 +27,8 @@ export async function listModels(
 
 /** Whether the user has accepted what the project says for itself; nobody is asked. */
 export async function isAcceptedHere(project: ProjectSettings): Promise<boolean> {
-  if (Object.keys(project.config.project.parts).length === 0) return false;
   const flags = { gadget: [], trust: [], "trust-project": false };
-  const opened = await openCatalog(project, { flags, user: nobody, notice: () => undefined, servers: false });
-  return opened.projectAccepted;
+  return await isProjectAccepted({ ...project, flags, user: nobody, notice: () => undefined });
 }
 
 /** What can be typed behind `--model`; an id may hold anything, and a script reads a word a line. */

@@ -9,7 +9,7 @@ import { liveState, updateLive } from "../render/live_state.ts";
 import type { LiveState } from "../render/live_state.ts";
 import { renderLive } from "../render/live_view.ts";
 import { paintFor } from "../render/paint.ts";
-import { InterimText } from "../render/interim_text.ts";
+import { InterimText, isInsideCall } from "../render/interim_text.ts";
 import { longText } from "../render/long_text.ts";
 import { PlainLines, warningText } from "../render/plain_lines.ts";
 import type { ShownText } from "../render/plain_lines.ts";
@@ -79,7 +79,8 @@ class LiveScreen implements RunView {
 
   #shownOf(event: RunEvent): string {
     if (this.#shownText === "interim") return this.#interim.take(event);
-    return event.type === "text-delta" && this.#shownText === "all" ? event.text : "";
+    const isShown = event.type === "text-delta" && this.#shownText === "all" && !isInsideCall(event.step);
+    return isShown ? event.text : "";
   }
 
   /** The answer itself goes to stdout when it is whole; meanwhile its last line shows that it grows. */

@@ -16,7 +16,7 @@ export interface OpenDialogOptions {
 }
 
 /** What a dialog is held with, whatever is kept of it. */
-export type OpenedDialog = Pick<DialogMeans, "model" | "catalog" | "world" | "approvals">;
+export type OpenedDialog = Pick<DialogMeans, "model" | "catalog" | "world" | "approvals" | "prompts">;
 
 /** The gadgets of a dialog and its model; undefined when Ctrl-C came first. @throws {ModelError} as `findModel` */
 export async function openDialog(
@@ -27,5 +27,6 @@ export async function openDialog(
   if (opened === undefined) return undefined;
   const { catalog, world, projectAccepted: isAccepted } = opened;
   const model = await findModel({ ...project, isAccepted, settings: grants.settings, name });
-  return { model, catalog, world, approvals: around.approvals };
+  const prompts = () => ({ project, grants, accepted: isAccepted });
+  return { model, catalog, world, approvals: around.approvals, prompts };
 }

@@ -1,7 +1,9 @@
+import type { RunStart } from "../core/journal.ts";
 import type { RecordLine } from "../core/record.ts";
 import { hostFiles } from "../host/files.ts";
 import { readRecord } from "../journal/record_file.ts";
 import { Replay } from "../run/replay.ts";
+import { promptRunInput } from "./prompt_run_input.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** A record, ready to answer a run. */
@@ -10,20 +12,37 @@ export interface OpenedReplay {
   readonly lines: readonly RecordLine[];
 }
 
+/** What a record is read for. */
+export interface OpenReplayOptions {
+  readonly cwd: string;
+  readonly kind: "calls" | "ask" | "chat" | "prompt";
+  /** Default: the one that makes runs of this kind. */
+  readonly command?: "run" | "ask" | "chat";
+}
+
 /** Opens the record of a run of this kind. @throws {FileError}, {SourceError} at a line that is none of a record, {UsageError} for another kind */
 export async function openReplay(
   file: string,
-  { cwd, kind }: { readonly cwd: string; readonly kind: "calls" | "ask" | "chat" },
+  { cwd, kind, command = kind === "calls" || kind === "prompt" ? "run" : kind }: OpenReplayOptions,
 ): Promise<OpenedReplay> {
   const { run, lines } = readRecord(await hostFiles({ root: cwd }).readText(file), { file });
-  const command = kind === "calls" ? "run" : kind;
   if (run.kind !== kind) {
-    const other = run.kind === "calls" ? `run ${run.file ?? "FILE"}` : run.kind;
     throw new UsageError([
-      `${
-        JSON.stringify(file)
-      } is the record of another kind of run (${run.kind}): orrery ${other} --replay ${file}`,
+      `${JSON.stringify(file)} is the record of another kind of run (${run.kind}): orrery ${
+        commandOf(run)
+      } --replay ${file}`,
     ], { command });
   }
   return { replay: new Replay(run, lines), lines };
+}
+
+/** What the record is of. @throws {FileError}, {SourceError} at a line that is none of a record */
+export async function recordedRun(file: string, cwd: string): Promise<RunStart> {
+  return readRecord(await hostFiles({ root: cwd }).readText(file), { file }).run;
+}
+
+/** The command that a record was made with. */
+function commandOf({ kind, file = "FILE", input }: RunStart): string {
+  if (kind === "prompt" && promptRunInput(input).say !== undefined) return "ask";
+  return kind === "calls" || kind === "prompt" ? `run ${file}` : kind;
 }

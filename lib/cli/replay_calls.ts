@@ -1,6 +1,6 @@
 import type { Catalog } from "../core/catalog.ts";
 import { isJsonObject } from "../core/json.ts";
-import { resolve } from "../core/path.ts";
+import { dirname, resolve } from "../core/path.ts";
 import type { Json } from "../core/json.ts";
 import { ReplayError } from "../core/record.ts";
 import { FileError } from "../core/world.ts";
@@ -11,6 +11,7 @@ import { completeMarkers } from "../parse/markers.ts";
 import type { Markers } from "../parse/markers.ts";
 import type { CallLimits } from "../run/call_graph.ts";
 import { chooseView } from "./choose_view.ts";
+import type { GrantFlags } from "./grants.ts";
 import type { Interruptible } from "./interruptible.ts";
 import { openReplay } from "./open_replay.ts";
 import type { OpenedReplay } from "./open_replay.ts";
@@ -20,7 +21,7 @@ import type { DeliverOptions } from "./run_result.ts";
 /** What a replay needs. */
 export interface ReplayCallsOptions {
   readonly terminal: Terminal;
-  readonly flags: DeliverOptions["flags"];
+  readonly flags: DeliverOptions["flags"] & GrantFlags;
   /** The file of the record. */
   readonly record: string;
   readonly cwd: string;
@@ -47,6 +48,12 @@ export async function replayCalls(word: string, options: ReplayCallsOptions): Pr
     catalog: EMPTY,
     markers: markersFrom(input.markers),
     limits: limitsFrom(input.limits),
+    prompts: async () => {
+      const { replayedPrompts }: typeof import("./replayed_prompts.ts") = await import(
+        "./replayed_prompts.ts" as string
+      );
+      return await replayedPrompts(word === "-" ? cwd : dirname(resolve(cwd, name)), { cwd, flags });
+    },
     source: { name, isReadOnce: false, text: [] },
   });
 }

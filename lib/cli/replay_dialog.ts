@@ -1,10 +1,13 @@
 import type { Model } from "../core/model.ts";
+import { silentModel } from "../run/noted_model.ts";
 import { EMPTY_CATALOG } from "./dialog_catalog.ts";
 import type { DialogFlags } from "./dialog_flags.ts";
 import { dialogInput } from "./dialog_input.ts";
 import type { DialogInput } from "./dialog_input.ts";
 import type { DialogMeans } from "./dialog_options.ts";
+import type { GrantFlags } from "./grants.ts";
 import { openReplay } from "./open_replay.ts";
+import { replayedPrompts } from "./replayed_prompts.ts";
 import { wholeServers } from "./whole_servers.ts";
 
 /** A dialog that a record answers: nothing is asked, called or kept. */
@@ -18,13 +21,14 @@ export async function replayDialog(
   { cwd, kind, flags }: {
     readonly cwd: string;
     readonly kind: "ask" | "chat";
-    readonly flags: DialogFlags;
+    readonly flags: DialogFlags & GrantFlags;
   },
 ): Promise<ReplayedDialog> {
   const { replay } = await openReplay(record, { cwd, kind });
   const recorded = dialogInput(replay.run.input);
   const input = { ...recorded, ...flagsOver(recorded, flags) };
-  return { input, replay, model: silentModel(input), catalog: EMPTY_CATALOG, kept: undefined };
+  const prompts = () => replayedPrompts(cwd, { cwd, flags });
+  return { input, replay, prompts, model: modelOf(input), catalog: EMPTY_CATALOG, kept: undefined };
 }
 
 function flagsOver({ tools: recorded }: DialogInput, flags: DialogFlags): Partial<DialogInput> {
@@ -38,13 +42,6 @@ function flagsOver({ tools: recorded }: DialogInput, flags: DialogFlags): Partia
   };
 }
 
-/** Stands for the model whose answers the record has. */
-function silentModel({ modelId, contextTokens }: DialogInput): Model {
-  return {
-    id: modelId,
-    ...(contextTokens === undefined ? {} : { contextTokens }),
-    stream: () => {
-      throw new Error("A replay asks no model");
-    },
-  };
+function modelOf({ modelId, contextTokens }: DialogInput): Model {
+  return silentModel({ id: modelId, ...(contextTokens === undefined ? {} : { contextTokens }) });
 }

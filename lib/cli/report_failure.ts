@@ -8,6 +8,7 @@ import {
 } from "../core/journal.ts";
 import { ModelError } from "../core/model.ts";
 import { ProblemsError } from "../core/problems_error.ts";
+import { PromptError } from "../core/prompt_error.ts";
 import { ReplayError } from "../core/record.ts";
 import { SourceError } from "../core/source_error.ts";
 import { FileError } from "../core/world.ts";
@@ -52,7 +53,7 @@ function codeOf(error: unknown): number | undefined {
   if (error instanceof ModelError) return modelCode(error);
   if (
     error instanceof FileError || error instanceof JournalError || error instanceof RunNotFoundError ||
-    error instanceof StepNotFoundError
+    error instanceof StepNotFoundError || error instanceof PromptError
   ) return EXIT.usage;
   const hasEnded = error instanceof RunOwnedError || error instanceof RunEndedError;
   return hasEnded || error instanceof DivergedError || error instanceof ReplayError ? EXIT.failed : undefined;

@@ -77,6 +77,12 @@ async function goOn(run: RunJournal, going: Going): Promise<number> {
       const { resumeChat }: typeof import("./resume_chat.ts") = await import("./resume_chat.ts" as string);
       return await resumeChat(run, going);
     }
+    case "prompt": {
+      const { resumePrompt }: typeof import("./resume_prompt.ts") = await import(
+        "./resume_prompt.ts" as string
+      );
+      return await resumePrompt(run, going);
+    }
     default:
       throw new UsageError([`Run ${run.id} is of a kind that this Orrery does not know: ${run.run.kind}`], {
         command: "resume",
@@ -104,6 +110,7 @@ async function goOnWithCalls(run: RunJournal, going: Going): Promise<number> {
     kept,
     markers: markersFrom(input.markers),
     limits: limitsFrom(input.limits),
+    prompts: () => ({ project, grants, accepted: opened.projectAccepted }),
     source: { name: file, isReadOnce: false, text: files.slice(0, 1).map(({ text }) => text) },
   });
 }

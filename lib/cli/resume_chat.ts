@@ -1,27 +1,37 @@
 import type { RunJournal } from "../core/journal.ts";
+import { isInsideCall } from "../render/interim_text.ts";
 import { printable } from "../render/printable.ts";
 import { dialogInput } from "./dialog_input.ts";
 import { beginTalk, holdTalk } from "./hold_talk.ts";
+import { modelTalk } from "./model_talk.ts";
+import { openDialog } from "./open_dialog.ts";
+import { isAgentTalk } from "./prompt_run_input.ts";
 import type { Going } from "./resume.ts";
 
 /** Goes on with a conversation: its messages so far are known to the model again, and the last ones are shown. */
-export async function resumeChat(
-  run: RunJournal,
-  { here, grants, flags, terminal, kept }: Going,
-): Promise<number> {
+export async function resumeChat(run: RunJournal, going: Going): Promise<number> {
+  const { here, grants, flags, terminal, kept } = going;
   const talk = beginTalk(terminal, flags);
   const { project, secrets } = here;
+  const say = async () => {
+    if (!flags.quiet) await terminal.stderr.write(printable(lastWords(run, here)));
+  };
+  if (isAgentTalk(run.run.input)) {
+    const { resumeProfileTalk }: typeof import("./resume_profile_talk.ts") = await import(
+      "./resume_profile_talk.ts" as string
+    );
+    return await resumeProfileTalk(run, { ...going, talk, say });
+  }
   const input = dialogInput(run.run.input);
   const { tools, model: name } = input;
   return await holdTalk(talk, {
-    project,
-    grants,
-    tools,
-    name,
+    cwd: project.cwd,
     secrets,
-    async begin() {
-      if (!flags.quiet) await terminal.stderr.write(printable(lastWords(run, here)));
-      return { input, kept };
+    async begin(around) {
+      const dialog = await openDialog(project, { around, grants, tools, name });
+      if (dialog === undefined) return undefined;
+      await say();
+      return modelTalk(input, { ...dialog, kept }, talk);
     },
   });
 }
@@ -30,7 +40,7 @@ function lastWords(run: RunJournal, { journal }: Going["here"]): string {
   const said = journal.read(run.id).steps.flatMap(({ kind, outcome }) =>
     kind === "ask" && outcome !== undefined && "ok" in outcome ? [outcome.ok] : []
   );
-  const answer = run.events.findLast((event) => event.type === "message");
+  const answer = run.events.findLast((event) => event.type === "message" && !isInsideCall(event.step));
   const question = said.at(-1);
   if (typeof question !== "string") return "";
   const text = answer?.type === "message" ? `${answer.text}\n` : "";

@@ -32,6 +32,12 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
   const grants = grantsOf(flags);
   await checkResultFile(flags.output, cwd);
   const stop = interruptible(terminal);
+  const [word = "-"] = words;
+  if (await isPromptPath(word, cwd)) {
+    const { runPromptCommand }: typeof import("./run_prompt.ts") = await import("./run_prompt.ts" as string);
+    return await runPromptCommand({ command: "run", path: word }, { flags, terminal, cwd, stop });
+  }
+  refusePromptFlags(flags);
   if (flags.replay !== undefined) {
     const { replayCalls }: typeof import("./replay_calls.ts") = await import("./replay_calls.ts" as string);
     return await replayCalls(words[0] ?? "-", { terminal, flags, record: flags.replay, cwd, stop });
@@ -86,7 +92,32 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
     kept,
     markers,
     limits,
+    prompts: () => ({ project, grants, accepted: opened.projectAccepted }),
     source: { name: source.name, isReadOnce: source.isReadOnce, text },
+  });
+}
+
+const KNOWN_ENDING = /\.(calls|md|ya?ml|prompt|json|txt|ts|js)$/i;
+
+/** A file that is there, or has a known ending, counts before a prompt (cli.md). */
+async function isPromptPath(word: string, cwd: string): Promise<boolean> {
+  if (word === "-" || KNOWN_ENDING.test(word)) return false;
+  const { hostFiles }: typeof import("../host/files.ts") = await import("../host/files.ts" as string);
+  return await hostFiles({ root: cwd }).stat(word).then(() => false, () => true);
+}
+
+/** What says how a prompt is asked says nothing of calls. */
+function refusePromptFlags(flags: RunFlags): void {
+  const given = [
+    ...(flags.input.length > 0 ? ["--input"] : []),
+    ...(flags["input-json"] === undefined ? [] : ["--input-json"]),
+    ...(flags.model === undefined ? [] : ["--model"]),
+    ...(flags.profile === undefined ? [] : ["--profile"]),
+    ...(flags.budget.length === 0 ? [] : ["--budget"]),
+  ];
+  if (given.length === 0) return;
+  throw new UsageError(given.map((flag) => `${flag} is for prompts; a call file takes none`), {
+    command: "run",
   });
 }
 

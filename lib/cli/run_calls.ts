@@ -11,6 +11,7 @@ import type { Replay } from "../run/replay.ts";
 import { endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
 import { followRun } from "./follow_run.ts";
 import type { Interruptible } from "./interruptible.ts";
+import type { PromptCallsOptions } from "./open_prompt_calls.ts";
 import type { DeliverOptions } from "./run_result.ts";
 import type { RunView } from "./run_view.ts";
 
@@ -35,11 +36,16 @@ export interface CallsWork {
   };
   readonly markers: Markers;
   readonly limits: CallLimits;
+  /** Where the prompts are that the calls may ask. */
+  readonly prompts: PromptCallsOptions["place"];
 }
+
+const loadPromptCalls = (): Promise<typeof import("./open_prompt_calls.ts")> =>
+  import("./open_prompt_calls.ts" as string);
 
 /** Runs calls to their end and delivers their result; gives the exit code. */
 export async function performCalls(work: CallsWork): Promise<number> {
-  const { terminal, view, stop, kept, source, markers, catalog } = work;
+  const { terminal, view, stop, kept, source, markers, catalog, limits, prompts: place } = work;
   stop.onSecond(() => {
     view.abandon();
     sayWhatIsLeft(terminal, kept);
@@ -50,7 +56,8 @@ export async function performCalls(work: CallsWork): Promise<number> {
     ...(work.replay === undefined ? {} : { replay: work.replay }),
     ...(work.approvals === undefined ? {} : { approvals: work.approvals }),
     markers,
-    limits: work.limits,
+    limits,
+    containers: async () => (await loadPromptCalls()).openPromptCalls({ place, catalog, limits }),
     signal: stop.signal,
     file: source.name,
     isReadOnce: source.isReadOnce,

@@ -1,51 +1,44 @@
 import type { RunEvent } from "../core/event.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { TerminalUser } from "../host/terminal_user.ts";
+import type { KeptRun } from "../project/open_run.ts";
 import { jsonLine } from "../render/jsonl.ts";
 import { printable } from "../render/printable.ts";
-import { chat } from "../run/dialog.ts";
+import type { DialogSource } from "../run/dialog.ts";
 import { AnswerStream } from "./answer_stream.ts";
 import { pipedMessages, typedMessages } from "./chat_lines.ts";
 import type { ChatLines } from "./chat_lines.ts";
 import type { ChatStop } from "./chat_stop.ts";
-import type { DialogInput } from "./dialog_input.ts";
-import { dialogOptions } from "./dialog_options.ts";
-import type { DialogMeans } from "./dialog_options.ts";
 import { endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
-import { FinalAnswers } from "./final_answers.ts";
+import { LastAnswers } from "./last_answers.ts";
 import { RunSummary } from "./run_summary.ts";
 import type { RunView } from "./run_view.ts";
-import { stoppableCatalog, stoppableModel } from "./stoppable.ts";
 
 /** A conversation with everything it needs. */
-export interface ChatWork extends Omit<DialogMeans, "signal"> {
+export interface ChatWork {
   readonly terminal: Terminal;
   readonly flags: { readonly jsonl: boolean; readonly quiet: boolean };
   readonly cwd: string;
   readonly view: RunView;
   readonly stop: ChatStop;
-  readonly input: DialogInput;
+  readonly kept: KeptRun | undefined;
   /** Whoever types the messages; undefined where they come through a pipe. */
   readonly typist?: TerminalUser | undefined;
+  /** What may stand before an answer that is one. */
+  readonly answers: { readonly hasTools: boolean; readonly hasContract: boolean };
+  /** Talks with whoever answers. */
+  events(source: DialogSource): AsyncIterable<RunEvent>;
 }
 
 /** Talks until there is nothing more to say; gives the exit code. */
 export async function performChat(work: ChatWork): Promise<number> {
-  const { terminal, view, stop, kept, flags, input } = work;
+  const { terminal, view, stop, kept, flags } = work;
   stop.onSecond(() => {
     view.abandon();
     sayWhatIsLeft(terminal, kept);
   });
-  const turn = () => stop.turn;
   const talk = new Talk(work);
-  const events = chat({ next: () => talk.next() }, {
-    ...dialogOptions(input, {
-      ...work,
-      model: stoppableModel(work.model, turn),
-      catalog: stoppableCatalog(work.catalog, turn),
-      signal: stop.signal,
-    }),
-  });
+  const events = work.events({ next: () => talk.next(), answered: () => talk.answered() });
   const summary = await namingRecord(kept, { terminal, work: () => talk.follow(events) });
   return await endRun(summary, {
     ...work,
@@ -57,15 +50,15 @@ export async function performChat(work: ChatWork): Promise<number> {
 /** Both sides of a conversation: what is typed, and what is shown of the answers. */
 class Talk {
   readonly #work: ChatWork;
-  readonly #answers: AnswerStream | FinalAnswers | undefined;
+  readonly #answers: AnswerStream | LastAnswers | undefined;
   #lines: ChatLines | undefined;
   #isShowing = false;
 
   constructor(work: ChatWork) {
-    const { terminal: { stdout, stdinIsTerminal }, flags, input } = work;
+    const { terminal: { stdout, stdinIsTerminal }, flags, answers: { hasTools, hasContract } } = work;
     this.#work = work;
     if (flags.jsonl) this.#answers = undefined;
-    else if (!stdinIsTerminal && input.tools.length > 0) this.#answers = new FinalAnswers(stdout);
+    else if (hasContract || (!stdinIsTerminal && hasTools)) this.#answers = new LastAnswers(stdout);
     else this.#answers = new AnswerStream({ stdout, endsLines: true });
   }
 
@@ -82,6 +75,12 @@ class Talk {
     stop.signal.removeEventListener("abort", onAbort);
     if (message !== undefined) stop.answering();
     return message;
+  }
+
+  /** What was said of an answer is all there is of it. */
+  async answered(): Promise<void> {
+    await this.#shown();
+    await this.#answers?.end();
   }
 
   async follow(events: AsyncIterable<RunEvent>): Promise<RunSummary> {

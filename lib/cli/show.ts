@@ -11,12 +11,15 @@ import { gadgetPage } from "./gadget_page.ts";
 import { withCatalogHere } from "./with_catalog_here.ts";
 import { UsageError } from "./usage_error.ts";
 
-/** `orrery show gadget NAME` and `orrery show config`. */
+/** `orrery show KIND NAME` and `orrery show config`. */
 export async function show(
   { words, flags }: ParsedCommand<typeof COMMANDS.show>,
   terminal: Terminal,
 ): Promise<number> {
-  const [kind, name] = words;
+  const [kind = "gadget", name] = words;
+  if (kind !== "prompt" && (flags.input.length > 0 || flags["input-json"] !== undefined)) {
+    throw new UsageError(["--input and --input-json belong to orrery show prompt"], { command: "show" });
+  }
   if (kind === "config") {
     if (name !== undefined) {
       throw new UsageError([`orrery show config takes no name; found "${name}"`], { command: "show" });
@@ -25,12 +28,18 @@ export async function show(
     return await showConfig(flags, terminal);
   }
   if (name === undefined) {
-    throw new UsageError(
-      ["orrery show gadget needs NAME: the name of the gadget; all: orrery list gadgets"],
-      {
-        command: "show",
-      },
-    );
+    const what = kind === "prompt" ? "the path of the prompt" : `the name of the ${kind}`;
+    throw new UsageError([`orrery show ${kind} needs NAME: ${what}; all: orrery list ${kind}s`], {
+      command: "show",
+    });
+  }
+  if (kind === "prompt") {
+    const { showPrompt }: typeof import("./show_prompt.ts") = await import("./show_prompt.ts" as string);
+    return await showPrompt(name, { flags, terminal });
+  }
+  if (kind === "profile") {
+    const { showProfile }: typeof import("./show_profile.ts") = await import("./show_profile.ts" as string);
+    return await showProfile(name, { flags, terminal });
   }
   return await withCatalogHere(
     { flags, terminal },

@@ -18,6 +18,7 @@ import { runSecrets } from "../project/run_secrets.ts";
 import { printableLine } from "../render/printable.ts";
 import { table } from "../render/table.ts";
 import { EXIT } from "./exit_code.ts";
+import { hiddenSecrets, isSecretName } from "./hidden_secrets.ts";
 import { isAcceptedHere } from "./list_models.ts";
 
 /** A setting that holds, and why. */
@@ -171,29 +172,16 @@ function fromWords(layer: Layer, path: readonly string[]): string {
   return isWithout(layer, path) ? `${place} (does not count: you have not accepted this project)` : place;
 }
 
-const SECRET_NAME = /key|token|secret|passw|credential|auth/i;
 const SECRET_PART = /^(?:headers|env|queryParams)$/;
 
 /** A value that may hold a secret is not shown; one that only names a variable is none. */
 function shownValue(value: unknown, path: readonly string[]): Json {
   const name = path.at(-1) ?? "";
   const isSecret = path.some((part) => SECRET_PART.test(part)) ||
-    (name !== "apiKeyEnv" && path[0] === "models" && path[1] === "providers" && SECRET_NAME.test(name));
+    (name !== "apiKeyEnv" && path[0] === "models" && path[1] === "providers" && isSecretName(name));
   const isVariable = typeof value === "string" && /^(?:\w+ )?\$\{\w+\}$/.test(value);
   if (isSecret && !isVariable) return "(hidden)";
-  return hiddenInside(toJson(value));
-}
-
-/** Options of a provider may be anything, also a key; an address may have a password in it. */
-function hiddenInside(value: Json): Json {
-  if (typeof value === "string") return value.replace(/^(\w+:\/\/)[^/@\s]+@/, "$1(hidden)@");
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(hiddenInside);
-  return Object.fromEntries(
-    Object.entries(value).map((
-      [name, item],
-    ) => [name, SECRET_NAME.test(name) ? "(hidden)" : hiddenInside(item)]),
-  );
+  return hiddenSecrets(toJson(value)); // options of a provider may be anything, also a key
 }
 
 /** Of keys only whether they are there. */

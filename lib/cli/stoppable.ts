@@ -1,6 +1,7 @@
 import type { Catalog, CatalogEntry } from "../core/catalog.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import { linkedSignal } from "../core/linked_signal.ts";
+import { ModelError } from "../core/model.ts";
 import type { Model, ModelPart, ModelRequest } from "../core/model.ts";
 import { whenAborted } from "../core/when_aborted.ts";
 
@@ -10,19 +11,43 @@ type Turn = () => AbortSignal;
 /** Some providers refuse a message that is empty. */
 const NOTHING_SAID = "[stopped]";
 
+/** How an answer is stopped. */
+export interface StoppableOptions {
+  /**
+   * What a model that is asked again after the stop does: it `says` that it was stopped, or `fails`, so that nobody asks it for a better
+   * answer. Default `says`.
+   */
+  readonly whenStopped?: "says" | "fails";
+}
+
 /** A model whose answer ends where it is stopped: what it had said stays said, so that a resumed conversation is the same. */
-export function stoppableModel(model: Model, turn: Turn): Model {
+export function stoppableModel(
+  model: Model,
+  turn: Turn,
+  { whenStopped = "says" }: StoppableOptions = {},
+): Model {
+  const { id, contextTokens, addons, takesServers } = model;
   return {
-    id: model.id,
-    ...(model.contextTokens === undefined ? {} : { contextTokens: model.contextTokens }),
-    stream: (request) => untilStopped(model, { request, stop: turn() }),
+    id,
+    ...(contextTokens === undefined ? {} : { contextTokens }),
+    ...(addons === undefined ? {} : { addons }),
+    ...(takesServers === undefined ? {} : { takesServers }),
+    answered: (request) => model.answered?.(request),
+    stream: (request) => untilStopped(model, { request, stop: turn(), whenStopped }),
   };
 }
 
 async function* untilStopped(
   model: Model,
-  { request, stop }: { readonly request: ModelRequest; readonly stop: AbortSignal },
+  { request, stop, whenStopped }: {
+    readonly request: ModelRequest;
+    readonly stop: AbortSignal;
+    readonly whenStopped: StoppableOptions["whenStopped"];
+  },
 ): AsyncGenerator<ModelPart> {
+  if (stop.aborted && whenStopped === "fails") {
+    throw new ModelError("the answer was stopped", { code: "aborted" });
+  }
   using both = linkedSignal([stop, request.signal]);
   let hasSpoken = false;
   try {
@@ -74,7 +99,8 @@ function stoppableEntry(entry: CatalogEntry, turn: Turn): CatalogEntry {
   };
 }
 
-function stoppableGadget(gadget: AnyGadget, turn: Turn): AnyGadget {
+/** A gadget that is aborted with the answer that called it. */
+export function stoppableGadget(gadget: AnyGadget, turn: Turn): AnyGadget {
   if (gadget.run === undefined) return gadget;
   return {
     ...gadget,

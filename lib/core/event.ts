@@ -17,7 +17,7 @@ export type CallErrorCode =
   | "failed"; // the gadget threw
 
 /** What a run runs. */
-export type RunKind = "calls" | "ask" | "chat";
+export type RunKind = "calls" | "ask" | "chat" | "prompt";
 
 /** How a run ended. */
 export type RunStatus = "done" | "failed" | "stopped";

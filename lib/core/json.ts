@@ -53,8 +53,14 @@ function convertObject(value: object, path: string, above: readonly object[]): J
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
     const json = convert(item, `${path}/${key}`, inside);
-    // An own "__proto__" must stay a plain property: assignment would change the prototype instead.
-    Object.defineProperty(out, key, { value: json, enumerable: true, writable: true, configurable: true });
+    if (key !== "__proto__") out[key] = json;
+    // It must stay a plain property: assignment would change the prototype instead.
+    else {Object.defineProperty(out, key, {
+        value: json,
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      });}
   }
   return out;
 }

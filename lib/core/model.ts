@@ -1,4 +1,5 @@
 import type { JsonSchema } from "./gadget.ts";
+import type { JsonObject } from "./json.ts";
 import type { Message, Reasoning, ToolCall } from "./message.ts";
 
 /** A gadget as a model is told of it. */
@@ -18,6 +19,12 @@ export interface ModelRequest {
   readonly toolChoice?: "auto" | "none" | "required" | { readonly name: string };
   /** The answer is to be JSON of this schema, where the provider can hold it to that. */
   readonly schema?: JsonSchema;
+  /** The answer is to be JSON; set beside a schema too. */
+  readonly json?: boolean;
+  /** What the provider runs itself: `{type: "mcp" | "web_search" | "computer_use", …}` (prompts.md 5). */
+  readonly providerTools?: readonly JsonObject[];
+  /** What else the provider takes, in its own names. */
+  readonly args?: Readonly<Record<string, unknown>>;
   readonly temperature?: number;
   readonly topP?: number;
   readonly maxOutputTokens?: number;
@@ -81,6 +88,10 @@ export interface Model {
   readonly id: string;
   /** Tokens of its window; absent when not known. */
   readonly contextTokens?: number;
+  /** The addons of prompts.md 5 that it knows. Default: none. */
+  readonly addons?: readonly string[];
+  /** Its provider connects to MCP servers itself. */
+  readonly takesServers?: boolean;
   stream(request: ModelRequest): AsyncIterable<ModelPart>;
   /** This was answered before the run was resumed: a model that goes through a list goes past that answer. */
   answered?(request: ModelRequest): void;

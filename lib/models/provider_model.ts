@@ -5,6 +5,7 @@ import type { Model } from "../core/model.ts";
 import { type ModelId, modelIdText } from "../core/model_id.ts";
 import type { ModelSettings } from "../core/model_settings.ts";
 import type { FetchFunction } from "./fetch_function.ts";
+import { hostedTools } from "./hosted_tools.ts";
 import { COMPATIBLE_NAME, loadSdkModel } from "./load_sdk_model.ts";
 import { configError, missingKey, unknownProvider } from "./model_config_error.ts";
 import { maybeKnownModel } from "./prices.ts";
@@ -54,26 +55,42 @@ export function providerModel(id: ModelId, options: ProviderModelOptions): Model
   });
   const known = maybeKnownModel(name);
   const fetch = providerFetch({ ...options, key: key?.value, headers: headers.all, problem });
+  const style = styleOf(provider, { model: id.model, name });
   let loading: Promise<LanguageModelV4> | undefined;
   return sdkModel({
     id: name,
     contextTokens: provider.settings.contextTokens ?? known?.contextTokens,
     load: () => loading ??= loadSdkModel(id.model, { provider, hasKey: key !== undefined, fetch }),
-    style: styleOf(provider),
+    style,
+    pairsThoughts: provider.type === "openai" || provider.type === "xai",
     lateCalls: hasLateCalls(provider),
     prices: { own: settings.prices?.[name], known },
     problem,
   });
 }
 
-function styleOf({ type, settings }: Provider): RequestStyle {
+function styleOf(
+  provider: Provider,
+  { model, name }: { readonly model: string; readonly name: string },
+): RequestStyle {
+  const { type, settings } = provider;
   const options = toJson(settings.options ?? {});
   // Our history is the only one: nothing is kept at the provider, so that thoughts come back to be given back.
   const defaults: JsonObject = type === "openai" && settings.api !== "chat" ? { store: false } : {};
+  const isCompatible = type === "openai-compatible";
   return {
+    model: name,
     systemFirst: PROVIDER_KINDS[type].systemFirst ?? false,
-    metadataName: type === "openai-compatible" ? COMPATIBLE_NAME : type,
+    metadataName: isCompatible ? COMPATIBLE_NAME : type,
     options: { ...defaults, ...(options !== null && isJsonObject(options) ? options : {}) },
+    hosted: hostedTools(provider, model),
+    format: {
+      anyRoot: type === "google",
+      wantsWord: type === "openai" || type === "groq" || isCompatible,
+      withoutSchema: isCompatible && settings.structuredOutputs !== true,
+    },
+    args: { asGiven: isCompatible }, // its package sends what it does not know as it is
+    ...(type === "anthropic" && { picturesOf: "computer", declaresPast: true }),
   };
 }
 

@@ -54,7 +54,10 @@ export class SdkCalls {
   }
 
   call({ toolCallId: id, toolName, input, providerExecuted, providerMetadata }: Part<"tool-call">): void {
-    if (providerExecuted || this.#foreign.has(id)) return;
+    if (providerExecuted || this.#foreign.has(id)) {
+      this.#calls.delete(id); // not each package says so when a call begins
+      return;
+    }
     const call = this.#calls.get(id) ?? this.#open(id, toolName);
     if (call.isTold) return;
     call.isTold = true;

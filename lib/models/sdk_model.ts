@@ -3,6 +3,7 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { isJsonObject, type JsonObject, toJson } from "../core/json.ts";
 import type { FinishReason, Model, ModelPart, ModelRequest } from "../core/model.ts";
+import { addonsOf } from "./hosted_tools.ts";
 import type { ProviderProblem } from "./provider_problem.ts";
 import { SdkCalls } from "./sdk_calls.ts";
 import { type AnswerSoFar, brokenOff, sdkProblem } from "./sdk_problem.ts";
@@ -18,16 +19,20 @@ export interface SdkModelOptions {
   readonly style: RequestStyle;
   /** Calls are told at the end of the stream only, see {@linkcode SdkCalls}. */
   readonly lateCalls: boolean;
+  /** A thought is given back with what came of it or not at all: one that led to a call of the provider's own is not. */
+  readonly pairsThoughts: boolean;
   readonly prices: Prices;
   readonly problem: ProviderProblem;
 }
 
 /** A model over the AI SDK's single model call. */
 export function sdkModel(options: SdkModelOptions): Model {
-  const { id, contextTokens } = options;
+  const { id, contextTokens, style: { hosted } } = options;
   return {
     id,
     ...(contextTokens !== undefined && { contextTokens }),
+    addons: addonsOf(hosted),
+    takesServers: hosted.servers !== undefined,
     stream: (request) => ({ [Symbol.asyncIterator]: () => new Answer(options, request) }),
   };
 }
@@ -46,6 +51,8 @@ class Answer implements AsyncIterator<ModelPart> {
   #taken = 0;
   readonly #calls: SdkCalls;
   readonly #thoughts = new Map<string, { text: string; metadata: Record<string, JsonObject> }>();
+  /** Whole, and it is not seen yet what came of them. */
+  #heldThoughts: ModelPart[] = [];
   #reader: Reader | undefined;
   #finish: SdkPart<"finish"> | undefined;
   #characters = 0;
@@ -88,9 +95,10 @@ class Answer implements AsyncIterator<ModelPart> {
   }
 
   async #open(): Promise<Reader> {
-    const model = await this.#options.load();
     const { signal } = this.#stop;
-    const { stream } = await model.doStream(sdkRequest({ ...this.#request, signal }, this.#options.style));
+    const request = sdkRequest({ ...this.#request, signal }, this.#options.style);
+    const model = await this.#options.load();
+    const { stream } = await model.doStream(request);
     return stream.getReader();
   }
 
@@ -106,8 +114,11 @@ class Answer implements AsyncIterator<ModelPart> {
         this.#characters += part.delta.length;
         return this.#calls.delta(part);
       case "tool-call":
+        if (part.providerExecuted) this.#heldThoughts = [];
+        else this.#releaseThoughts();
         return this.#calls.call(part);
       case "finish":
+        this.#releaseThoughts();
         this.#finish ??= part;
         return;
       case "error":
@@ -131,7 +142,13 @@ class Answer implements AsyncIterator<ModelPart> {
     const { text, metadata } = thought;
     const hasMetadata = Object.keys(metadata).length > 0;
     if (text === "" && !hasMetadata) return;
-    this.#tell({ type: "thought", reasoning: { text, ...(hasMetadata && { metadata }) } });
+    this.#heldThoughts.push({ type: "thought", reasoning: { text, ...(hasMetadata && { metadata }) } });
+    if (!this.#options.pairsThoughts) this.#releaseThoughts();
+  }
+
+  #releaseThoughts(): void {
+    this.#parts.push(...this.#heldThoughts);
+    this.#heldThoughts = [];
   }
 
   #over(): void {

@@ -12,18 +12,21 @@ export interface PromptStyle {
   readonly systemFirst: boolean;
   /** The name under which its metadata is kept; thinking of another provider is left out. */
   readonly metadataName: string;
+  /** A picture in the result of this tool, as a `data:` URL, is sent as a picture. */
+  readonly picturesOf?: string;
 }
 
 type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number];
 type UserPart = Extract<LanguageModelV4Message, { role: "user" }>["content"][number];
 type ToolPart = Extract<LanguageModelV4Message, { role: "tool" }>["content"][number];
+type ToolResult = Extract<ToolPart, { type: "tool-result" }>;
 
 /** The messages as the AI SDK wants them: tool results that follow each other are one message, empty messages none. */
 export function sdkPrompt(messages: readonly Message[], style: PromptStyle): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = [];
   for (const message of messages) {
     const last = prompt.at(-1);
-    if (message.role === "tool" && last?.role === "tool") last.content.push(toolPart(message));
+    if (message.role === "tool" && last?.role === "tool") last.content.push(toolPart(message, style));
     else {prompt.push(...converted(message, {
         style,
         isFirst: prompt.every(({ role }) => role === "system"),
@@ -51,7 +54,7 @@ function converted(
       return content.length === 0 ? [] : [{ role: "assistant", content }];
     }
     case "tool":
-      return [{ role: "tool", content: [toolPart(message)] }];
+      return [{ role: "tool", content: [toolPart(message, style)] }];
     default:
       return message satisfies never;
   }
@@ -110,12 +113,36 @@ function inputOf(text: string): unknown {
   }
 }
 
-function toolPart({ id, name, content }: Extract<Message, { role: "tool" }>): ToolPart {
+function toolPart(
+  { id, name, content }: Extract<Message, { role: "tool" }>,
+  { picturesOf }: PromptStyle,
+): ToolPart {
+  const output = name === picturesOf ? pictureOutput(content) : undefined;
   return {
     type: "tool-result",
     toolCallId: id,
     toolName: name,
-    output: { type: "text", value: content },
+    output: output ?? { type: "text", value: content },
+  };
+}
+
+const PICTURE = /data:(image\/[\w.+-]+);base64,([A-Za-z0-9+/]+=*)/;
+
+/** The text with its picture; undefined when it has none. A picture that was cut is none. */
+function pictureOutput(text: string): ToolResult["output"] | undefined {
+  const [url, mediaType, data] = PICTURE.exec(text) ?? [];
+  if (url === undefined || mediaType === undefined || data === undefined) return undefined;
+  const isCut = text.includes(`${url}\n[cut: `);
+  const said = text.replace(
+    url,
+    isCut ? "(a picture that is larger than a result may be)" : "(the picture below)",
+  );
+  return {
+    type: "content",
+    value: [
+      { type: "text", text: said },
+      ...(isCut ? [] : [{ type: "file" as const, mediaType, data: { type: "data" as const, data } }]),
+    ],
   };
 }
 

@@ -11,7 +11,7 @@ export interface RunGrants {
 /** Nothing beyond what every run may do. */
 export const NO_GRANTS: RunGrants = {
   settings: NO_POLICY_FLAGS,
-  flags: { gadget: [], trust: [], "trust-project": false },
+  flags: { gadget: [], trust: [], "trust-project": false, "trust-code": false },
 };
 
 /** Whether there is nothing to be kept of them. */
@@ -19,6 +19,6 @@ export function grantsNothing({ settings, flags }: RunGrants): boolean {
   const hasRules = PERMISSION_KINDS.some((kind) =>
     [settings.allow[kind], settings.deny[kind]].some(({ all, list }) => all || list.length > 0)
   );
-  return !hasRules && !settings.allowAll && !flags["trust-project"] &&
+  return !hasRules && !settings.allowAll && !flags["trust-project"] && !flags["trust-code"] &&
     flags.gadget.length === 0 && flags.trust.length === 0;
 }

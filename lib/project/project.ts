@@ -30,6 +30,8 @@ export interface ProjectFlags {
   readonly gadget: readonly string[];
   readonly trust: readonly string[];
   readonly "trust-project": boolean;
+  /** Modules of prompts and tactics may be loaded into this process. Default false. */
+  readonly "trust-code"?: boolean;
 }
 
 /** How to make the catalogue. */
@@ -37,6 +39,8 @@ export interface OpenCatalogOptions {
   readonly flags: ProjectFlags;
   /** Default: no permissions but those of every run. */
   readonly settings?: PolicySettings;
+  /** Whether what the project says for itself counts, when that is known already. Default: the user is asked. */
+  readonly accepted?: boolean;
   readonly user: User;
   /** Asked about what no flag allows (turn.md 2.6). Default: it is refused. */
   readonly approve?: Approve;
@@ -84,7 +88,8 @@ export async function openCatalog(
   const world = createWorld({ root, cwd, settings, user, ...(inFront && { inFront }) });
   const mcpJson = await maybeMcpJson(project);
   const config = withMcpJson(project.config, mcpJson);
-  const projectAccepted = await isProjectAccepted({ root, config, flags, user, notice });
+  const projectAccepted = options.accepted ??
+    await isAccepted({ root, cwd, config }, { flags, user, notice });
   const isNoticed = Object.keys(project.config.project.parts).length > 0; // with the other parts, by the catalogue
   if (mcpJson !== undefined && !projectAccepted && !isNoticed) {
     notice(
@@ -134,12 +139,21 @@ async function askingPolicy(approve: Approve): Promise<(policy: Policy) => Polic
   return (policy) => approvingPolicy(policy, approve);
 }
 
-async function isProjectAccepted(
-  { root, config, flags, user, notice }:
-    & { readonly root: string; readonly config: Config }
-    & Pick<OpenCatalogOptions, "flags" | "user" | "notice">,
+type AcceptOptions = Pick<OpenCatalogOptions, "flags" | "user" | "notice">;
+
+/** Whether the user accepts what a project says for itself, its `.mcp.json` included; asked once where somebody can be asked. */
+export async function isProjectAccepted(
+  { flags, user, notice, ...project }: ProjectSettings & AcceptOptions,
 ): Promise<boolean> {
-  const { parts } = config.project;
+  const config = withMcpJson(project.config, await maybeMcpJson(project));
+  return await isAccepted({ ...project, config }, { flags, user, notice });
+}
+
+/** The same, of settings that `.mcp.json` is part of. */
+async function isAccepted(
+  { root, config: { project: { parts } } }: ProjectSettings,
+  { flags, user, notice }: AcceptOptions,
+): Promise<boolean> {
   if (Object.keys(parts).length === 0) return false;
   const { acceptProject }: typeof import("./accept_project.ts") = await import(
     "./accept_project.ts" as string

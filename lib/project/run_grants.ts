@@ -61,6 +61,7 @@ export function addedGrants(a: RunGrants, b: RunGrants): RunGrants {
       gadget: [...new Set([...a.flags.gadget, ...b.flags.gadget])],
       trust: [...new Set([...a.flags.trust, ...b.flags.trust])],
       "trust-project": a.flags["trust-project"] || b.flags["trust-project"],
+      "trust-code": a.flags["trust-code"] === true || b.flags["trust-code"] === true,
     },
   };
 }
@@ -97,6 +98,7 @@ function absoluteGrants({ settings, flags }: RunGrants, cwd: string): RunGrants 
       gadget: flags.gadget.map((file) => resolve(cwd, file)),
       trust: flags.trust.map(withSlash),
       "trust-project": flags["trust-project"],
+      "trust-code": flags["trust-code"] ?? false,
     },
   };
 }
@@ -115,6 +117,7 @@ function grantsFrom(kept: { readonly [name: string]: Json }): RunGrants {
       gadget: textsAt(flags, "gadget"),
       trust: textsAt(flags, "trust"),
       "trust-project": flags["trust-project"] === true,
+      "trust-code": flags["trust-code"] === true,
     },
   };
 }

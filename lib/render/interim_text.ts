@@ -1,5 +1,10 @@
 import type { RunEvent } from "../core/event.ts";
 
+/** Whether a step is one of what runs inside of a call: its text is the result of that call, and no answer of the run. */
+export function isInsideCall(step: string): boolean {
+  return /(?:^|\/)call:/.test(step);
+}
+
 /**
  * Tells what a model says on the way from its answer. The text of a step is held back until it is known which it is: a step that calls
  * something, or that another model step follows, was on the way.
@@ -11,9 +16,11 @@ export class InterimText {
 
   /** Text that is now known not to be of the answer; what is left at the end of the run is. */
   take(event: RunEvent): string {
-    if (event.type === "text-delta") return this.#takeText(event.step, event.text);
-    if (event.type === "step-start" && event.kind === "model") return this.#begin(event.key);
-    if (event.type === "call-open" && event.step !== undefined) return this.#callIn(event.step);
+    const step = event.type === "step-start" ? event.key : "step" in event ? event.step : undefined;
+    if (step === undefined || isInsideCall(step)) return "";
+    if (event.type === "text-delta") return this.#takeText(step, event.text);
+    if (event.type === "step-start" && event.kind === "model") return this.#begin(step);
+    if (event.type === "call-open") return this.#callIn(step);
     return "";
   }
 

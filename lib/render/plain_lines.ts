@@ -2,7 +2,7 @@ import type { RunEvent } from "../core/event.ts";
 import type { Usage } from "../core/model.ts";
 import { BlankLines } from "./blank_lines.ts";
 import { duration } from "./duration.ts";
-import { InterimText } from "./interim_text.ts";
+import { InterimText, isInsideCall } from "./interim_text.ts";
 import { longText } from "./long_text.ts";
 import { printable, printableLine } from "./printable.ts";
 import type { RunTally } from "./run_tally.ts";
@@ -52,7 +52,8 @@ export class PlainLines {
 
   #shownOf(event: RunEvent): string {
     if (this.#shownText === "interim") return this.#interim.take(event);
-    return event.type === "text-delta" && this.#shownText === "all" ? event.text : "";
+    const isShown = event.type === "text-delta" && this.#shownText === "all" && !isInsideCall(event.step);
+    return isShown ? event.text : "";
   }
 
   /** A line of our own about the run; the empty text when only errors are told. */
@@ -139,7 +140,8 @@ export class PlainLines {
   }
 
   #place(line: number): string {
-    return `${printableLine(this.#file)}:${line}`;
+    const file = printableLine(this.#file);
+    return line === 0 ? file : `${file}:${line}`; // a call of a provider has no line
   }
 
   #textOutside(text: string): string {

@@ -41,7 +41,7 @@ function headLine({ id, kind, file, status, owned, usage }: RunSummary, events: 
   );
 }
 
-/** `say[1]/turn[2]/call:a/b` has three parts: the id of a call may hold anything. */
+/** `say[1]/turn[2]/call:a/b` has three parts: the id of a call may hold anything. What runs inside of a call begins with a dialog. */
 function place(root: Node, step: StepRecord): void {
   let here = root;
   for (const part of partsOf(step.key)) {
@@ -56,7 +56,10 @@ function partsOf(key: string): readonly string[] {
   const call = /(?:^|\/)call:/.exec(key);
   if (call === null) return key.split("/");
   const at = call.index + (call[0].startsWith("/") ? 1 : 0);
-  return [...key.slice(0, at).split("/").filter((part) => part !== ""), key.slice(at)];
+  const before = key.slice(0, at).split("/").filter((part) => part !== "");
+  const inside = key.indexOf("/dialog[", at);
+  if (inside < 0) return [...before, key.slice(at)];
+  return [...before, key.slice(at, inside), ...partsOf(key.slice(inside + 1))];
 }
 
 function nodeLines(

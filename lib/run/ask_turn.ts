@@ -122,7 +122,7 @@ class AskTurn implements TurnKind<AskTurnEnd> {
     this.#text = answer.text;
     const withCalls = calls !== undefined && policy.toolsMode === "native";
     this.#added.push(assistantMessage(answer, { withCalls }));
-    const answers = calls === undefined ? [] : this.#answers(calls);
+    const answers = calls === undefined ? [] : await this.#answers(calls);
     if (answers.length === 0) return await this.#judge(answer);
     this.#rounds++;
     this.#added.push(...answers);
@@ -201,12 +201,13 @@ class AskTurn implements TurnKind<AskTurnEnd> {
   }
 
   /** What the model reads of its calls: a message for each of the provider's own, one for all blocks. */
-  #answers(graph: CallGraph): readonly Message[] {
-    const { policy, markers, gadgets } = this.#options;
-    const answered = [...graph.outcomes()].map(({ call, outcome }) => {
+  async #answers(graph: CallGraph): Promise<readonly Message[]> {
+    const { policy, markers, gadgets, run, keyPrefix } = this.#options;
+    const answered = await Promise.all([...graph.outcomes()].map(async ({ call, outcome }) => {
       const gadget = gadgets.find(({ name }) => name === call.gadgetName);
-      return { call, outcome, gadget, text: answerText({ call, outcome, gadget }) };
-    });
+      const key = `${keyPrefix}turn[${this.#asked}]/text:${call.invocationId}@${call.line}`;
+      return { call, outcome, gadget, text: await answerText({ call, outcome, gadget }, { run, key }) };
+    }));
     if (answered.length === 0) return [];
     if (policy.toolsMode === "blocks") return [{ role: "user", content: blockAnswers(answered, markers) }];
     return answered.map(({ call, gadget, outcome, text }) => ({

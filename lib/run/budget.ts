@@ -20,12 +20,16 @@ export interface BudgetReached {
 }
 
 /** Which bound holds the next model call of the run back; undefined when none does. */
-export async function budgetReached(budget: Budget, run: Run): Promise<BudgetReached | undefined> {
+export async function budgetReached(
+  budget: Budget,
+  run: Run,
+  { place = "" }: { readonly place?: string | undefined } = {},
+): Promise<BudgetReached | undefined> {
   const { usage, modelCalls } = run;
   const reached = turnsReached(budget, modelCalls) ?? tokensReached(budget, usage) ??
     costReached(budget, usage, modelCalls);
   if (reached !== undefined || budget.timeMs === undefined) return reached;
-  const elapsedMs = await run.lookUp(`time:${modelCalls}`, () => Math.round(run.elapsedMs), {
+  const elapsedMs = await run.lookUp(`${place}time:${modelCalls}`, () => Math.round(run.elapsedMs), {
     note: (ms) => ms,
     from: Number,
   });

@@ -12,7 +12,7 @@ import { CallError, callFailure } from "./call_error.ts";
 import { CallStep, outcomeEvent } from "./call_step.ts";
 import type { CallOutcome } from "./call_step.ts";
 import { RESULT_BYTES } from "./call_value.ts";
-import { findGadget } from "./find_gadget.ts";
+import { containedBy, findGadget } from "./find_gadget.ts";
 import { ownCopy } from "./placeholders.ts";
 import type { Run } from "./run.ts";
 import { fillInput, runGadget } from "./run_gadget.ts";
@@ -48,6 +48,12 @@ export interface CallGraphOptions {
   readonly step?: string;
   /** Before the key of each step; default nothing. */
   readonly keyPrefix?: string;
+  /** Aborts the calls. Default: the run's. */
+  readonly signal?: AbortSignal;
+  /** No placeholder is filled: what stands in the arguments is data. */
+  readonly isLiteral?: boolean;
+  /** What the gadgets get besides. */
+  readonly given?: Pick<GadgetContext, "deps" | "dialog">;
 }
 
 /** A graph of calls that grows while it runs; every call ends in exactly one outcome. */
@@ -68,15 +74,15 @@ export class CallGraph {
   #failures = 0;
 
   constructor(options: CallGraphOptions) {
-    const { run, limits, step } = options;
+    const { run, limits, step, signal = run.signal } = options;
     this.#options = options;
     this.#run = run;
     this.#place = step === undefined ? {} : { step };
-    this.#aborted = whenAborted(run.signal).then(() => new CallError("The run was aborted", "abort"));
+    this.#aborted = whenAborted(signal).then(() => new CallError("The run was aborted", "abort"));
     this.#scheduler = new Scheduler<Json>({ onOutcome: (outcome) => this.#onOutcome(outcome) }, {
       ...limits,
       clock: run.limitClock,
-      signal: run.signal,
+      signal,
     });
   }
 
@@ -131,9 +137,10 @@ export class CallGraph {
     if (parseError !== undefined) {
       return void this.#scheduler.addFailed(invocationId, new CallError(parseError, "parse"));
     }
-    const found = findGadget(this.#options.catalog, { name: call.gadgetName, run: this.#run });
+    const { catalog, keyPrefix = "" } = this.#options;
+    const found = findGadget(catalog, { name: call.gadgetName, run: this.#run, keyPrefix });
     if (!(found instanceof Promise)) return void this.#schedule(call, found);
-    const isBuiltIn = this.#options.catalog.maybeFind(call.gadgetName)?.source.kind === "built-in";
+    const isBuiltIn = catalog.maybeFind(call.gadgetName)?.source.kind === "built-in";
     if (!isBuiltIn) this.#run.waits(); // the modules of those are at hand
     return Promise.race([found, this.#aborted]).then((gadget) => this.#schedule(call, gadget));
   }
@@ -149,7 +156,8 @@ export class CallGraph {
   #schedule(call: GraphCall, gadget: AnyGadget | CallError): void {
     const { invocationId, dependencies } = call;
     if (gadget instanceof CallError) return this.#scheduler.addFailed(invocationId, gadget);
-    const { maxConcurrent, exclusive, timeoutMs } = gadget;
+    const { maxConcurrent, exclusive } = gadget;
+    const timeoutMs = containedBy(gadget) === undefined ? gadget.timeoutMs : Infinity; // what runs in it has its own
     this.#scheduler.add({
       id: invocationId,
       dependencies,
@@ -161,19 +169,21 @@ export class CallGraph {
   }
 
   #perform(call: GraphCall, gadget: AnyGadget, node: NodeContext<Json>): Json | Promise<Json> {
-    const { keyPrefix = "", limits } = this.#options;
-    const input = fillInput(call.parameters, (id) => node.dependency(id));
+    const { keyPrefix = "", limits, isLiteral = false } = this.#options;
+    const input = isLiteral ? call.parameters : fillInput(call.parameters, (id) => node.dependency(id));
+    const key = `${keyPrefix}call:${call.invocationId}`;
     const step = new CallStep(this.#run, {
-      key: `${keyPrefix}call:${call.invocationId}`,
+      key,
       place: { ...this.#place, invocationId: call.invocationId, line: call.line },
       gadget,
       input,
+      isContainer: containedBy(gadget) !== undefined,
     });
     this.#steps.set(call.invocationId, step);
     const known = step.begin();
     if (known !== undefined) return known; // null is a result too
     const given = runGadget({
-      gadget,
+      gadget: this.#withContents(gadget, { key, node }),
       input,
       mask: (value) => this.#run.mask(value),
       maxBytes: limits?.resultBytes ?? RESULT_BYTES,
@@ -182,6 +192,25 @@ export class CallGraph {
     });
     if (isPromise(given)) this.#run.waits();
     return given;
+  }
+
+  /** What a container stands for is done here, as a part of the run. */
+  #withContents(
+    gadget: AnyGadget,
+    { key, node }: { readonly key: string; readonly node: NodeContext<Json> },
+  ): AnyGadget {
+    if (containedBy(gadget) === undefined) return gadget;
+    return {
+      ...gadget,
+      run: async (_input, { call: { parameters } }) => {
+        const run = this.#run;
+        const containers = await run.containers;
+        if (containers !== undefined) {
+          return await containers.prompt({ run, keyPrefix: `${key}/`, parameters, signal: node.signal });
+        }
+        throw new CallError(`${gadget.name} cannot run here: this run has no prompts`, "unavailable");
+      },
+    };
   }
 
   #contextOf(
@@ -199,6 +228,7 @@ export class CallGraph {
         return Object.fromEntries(call.dependencies.map((id) => [id, ownCopy(node.dependency(id) ?? null)]));
       },
       call: { gadgetName, invocationId, parameters },
+      ...this.#options.given,
       log: (text) => step.log(String(text)),
       progress: (done, total) => step.progress(done, total),
     };

@@ -29,6 +29,8 @@ export interface CallStepOptions {
   readonly gadget: AnyGadget;
   /** The arguments with their placeholders filled. */
   readonly input: unknown;
+  /** What runs in it are the steps. Default false. */
+  readonly isContainer?: boolean;
 }
 
 /** A call as a journaled step of its run, from its beginning to its outcome. */
@@ -48,8 +50,8 @@ export class CallStep {
 
   /** Undefined when the gadget has to run; else what is known to come of it. @throws {CallError} */
   begin(): Json | Promise<Json> | undefined {
-    if (!this.#run.isKept) return undefined;
-    const { key, gadget, input } = this.#options;
+    const { key, gadget, input, isContainer = false } = this.#options;
+    if (!this.#run.isKept || isContainer) return undefined;
     const asJson = toJson(untypedTree(input));
     const begun = this.#run.begin({
       key,

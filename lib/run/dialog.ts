@@ -1,9 +1,6 @@
 import type { Catalog } from "../core/catalog.ts";
 import type { RunEvent } from "../core/event.ts";
 import type { AnyGadget } from "../core/gadget.ts";
-import { DivergedError } from "../core/journal.ts";
-import type { StepOutcome } from "../core/journal.ts";
-import type { Json } from "../core/json.ts";
 import type { Message } from "../core/message.ts";
 import { ModelError } from "../core/model.ts";
 import type { Model, ModelRequest } from "../core/model.ts";
@@ -16,13 +13,14 @@ import type { Budget } from "./budget.ts";
 import type { CallLimits } from "./call_graph.ts";
 import { CallError } from "./call_error.ts";
 import { ContextWindow } from "./context_window.ts";
+import { modelReason } from "./end_reason.ts";
 import { findGadget } from "./find_gadget.ts";
 import type { OutputContract } from "./output_contract.ts";
-import type { ReplayedStep } from "./replay.ts";
-import { Run } from "./run.ts";
-import type { RunEnd, RunOptions } from "./run.ts";
+import type { Run, RunEnd, RunOptions } from "./run.ts";
+import { talk } from "./talk.ts";
 import { ASK_POLICY } from "./turn_policy.ts";
 import type { TurnPolicy } from "./turn_policy.ts";
+import { endingRun } from "./work_run.ts";
 
 /** How to talk to a model. */
 export interface DialogOptions extends RunOptions {
@@ -61,13 +59,16 @@ export interface DialogOptions extends RunOptions {
  * ```
  */
 export function ask(text: string, options: DialogOptions): AsyncIterable<RunEvent> {
-  return dialog({ kind: "ask", next: (n) => Promise.resolve(n === 1 ? text : undefined) }, options);
+  completeMarkers(options.markers);
+  return endingRun("ask", options, async (run) => await new DialogRun(run, options).ask(text));
 }
 
 /** Where the messages of a conversation come from. */
 export interface DialogSource {
   /** The `n`th message, from 1; undefined ends the conversation. */
   next(n: number): Promise<string | undefined>;
+  /** The `n`th message is answered, or has no answer; in a replay too. */
+  answered?(n: number): void | Promise<void>;
 }
 
 /**
@@ -85,94 +86,59 @@ export interface DialogSource {
  * ```
  */
 export function chat(source: DialogSource, options: DialogOptions): AsyncIterable<RunEvent> {
-  return dialog({ kind: "chat", next: (n) => source.next(n) }, options);
-}
-
-interface Dialog extends DialogSource {
-  readonly kind: "ask" | "chat";
-}
-
-function dialog(source: Dialog, options: DialogOptions): AsyncIterable<RunEvent> {
   completeMarkers(options.markers);
-  return { [Symbol.asyncIterator]: () => new DialogRun(source, options).start() };
+  return endingRun("chat", options, async (run) => await new DialogRun(run, options).talk(source));
 }
 
+/** The questions of a run to one model. */
 class DialogRun {
-  readonly #source: Dialog;
   readonly #options: DialogOptions;
   readonly #run: Run;
   readonly #history: Message[] = [];
   readonly #window: ContextWindow;
   /** How many messages the turns before had as their input. */
   #known = 0;
-  #last: Json | undefined;
 
-  constructor(source: Dialog, options: DialogOptions) {
-    this.#source = source;
+  constructor(run: Run, options: DialogOptions) {
     this.#options = options;
-    this.#run = new Run(options);
-    this.#window = new ContextWindow({ run: this.#run, model: options.model });
+    this.#run = run;
+    this.#window = new ContextWindow({ run, model: options.model });
     if (options.system !== undefined) {
-      this.#history.push({ role: "system", content: this.#run.mask(options.system) });
+      this.#history.push({ role: "system", content: run.mask(options.system) });
     }
   }
 
-  start(): AsyncIterator<RunEvent> {
-    this.#run.start(this.#source.kind, undefined);
-    this.#run.waits();
-    this.#talk().catch((error): RunEnd => this.#thrown(error))
-      .then((end) => this.#run.end(end))
-      .catch((error) => this.#run.events.fail(error));
-    return this.#run.events;
-  }
-
-  async #talk(): Promise<RunEnd> {
+  async ask(text: string): Promise<RunEnd> {
     const gadgets = await this.#gadgets();
-    for (let n = 1;; n++) {
-      const text = await this.#hear(n);
-      if (text === undefined) return this.#left();
-      this.#history.push({ role: "user", content: text });
-      const end = await this.#turn(n, gadgets);
-      this.#history.push(...end.messages);
-      this.#known = this.#history.length;
-      if (end.status === "answer") this.#last = end.value;
-      const over = this.#source.kind === "ask" || end.status === "budget";
-      if (over) return endOf(end);
-      if (end.status !== "answer") {
-        this.#run.emit({ type: "warning", text: messageOf(end.error) });
-      }
-    }
+    this.#history.push({ role: "user", content: this.#run.mask(text) });
+    return endOf(await this.#turn({ keyPrefix: "", keepsFailure: false }, gadgets));
   }
 
-  /** A conversation can be gone on with: it is held, not over. */
-  #left(): RunEnd {
-    return { status: "done", ...(this.#last === undefined ? {} : { value: this.#last }), keepAs: "held" };
+  async talk(source: DialogSource): Promise<RunEnd> {
+    const gadgets = await this.#gadgets();
+    return await talk(this.#run, {
+      source,
+      answer: async ({ n, text }) => {
+        this.#history.push({ role: "user", content: text });
+        const end = await this.#turn({ keyPrefix: `say[${n}]/`, keepsFailure: true }, gadgets);
+        this.#history.push(...end.messages);
+        this.#known = this.#history.length;
+        if (end.status === "answer") return { value: end.value };
+        return end.status === "budget" ? { end: endOf(end) } : { problem: messageOf(end.error) };
+      },
+    });
   }
 
-  async #hear(n: number): Promise<string | undefined> {
-    if (this.#source.kind === "ask") return this.#run.mask(await this.#source.next(n));
-    const key = `say[${n}]`;
-    const begun = this.#run.begin({ key, kind: "ask", name: "user", input: null, idempotent: true });
-    if (begun.do === "answer") return textOf(begun.outcome);
-    if (begun.do === "replay") return await replayed(begun.step);
-    const said = await this.#source.next(n);
-    if (said === undefined) {
-      this.#run.part(key, null); // only a record needs to know: a resumed talk asks again
-      return undefined;
-    }
-    const text = this.#run.mask(said);
-    this.#run.finish(key, { ok: text });
-    return text;
-  }
-
-  async #turn(n: number, gadgets: readonly AnyGadget[]): Promise<AskTurnEnd> {
+  async #turn(
+    place: { readonly keyPrefix: string; readonly keepsFailure: boolean },
+    gadgets: readonly AnyGadget[],
+  ): Promise<AskTurnEnd> {
     const { model, catalog = EMPTY_CATALOG, policy, markers, limits = {}, budget = {}, contract, sampling } =
       this.#options;
     return await runAskTurn({
+      ...place,
       run: this.#run,
       window: this.#window,
-      keepsFailure: this.#source.kind === "chat",
-      keyPrefix: this.#source.kind === "ask" ? "" : `say[${n}]/`,
       model,
       messages: [...this.#history],
       known: this.#known,
@@ -197,33 +163,6 @@ class DialogRun {
       throw new ModelError(error, { code: code === "not-trusted" ? "permission" : "config" });
     });
   }
-
-  #thrown(error: unknown): RunEnd {
-    if (error instanceof DivergedError) {
-      return { status: "failed", error: error.message, reason: "diverged", keepAs: "stopped" };
-    }
-    if (this.#run.signal.aborted) {
-      return {
-        status: "stopped",
-        reason: "interrupted",
-        ...(this.#last === undefined ? {} : { value: this.#last }),
-      };
-    }
-    if (error instanceof ModelError) {
-      return { status: "failed", error: error.message, reason: reasonOf(error) };
-    }
-    return { status: "failed", error: messageOf(error) };
-  }
-}
-
-function textOf(outcome: StepOutcome): string | undefined {
-  return "ok" in outcome && typeof outcome.ok === "string" ? outcome.ok : undefined;
-}
-
-/** A part instead of an outcome: nothing more was said. */
-async function replayed({ parts, outcome }: ReplayedStep): Promise<string | undefined> {
-  for await (const _end of parts) return undefined;
-  return textOf(await outcome);
 }
 
 const EMPTY_CATALOG: Catalog = { entries: [], maybeFind: () => undefined };
@@ -251,7 +190,7 @@ function endOf(end: AskTurnEnd): RunEnd {
     case "model":
       return {
         status: "failed",
-        reason: reasonOf(end.error),
+        reason: modelReason(end.error),
         error: end.error.message,
         ...(end.text !== "" && { value: end.text }),
         keepAs: "stopped",
@@ -259,14 +198,4 @@ function endOf(end: AskTurnEnd): RunEnd {
     default:
       return end satisfies never;
   }
-}
-
-function reasonOf({ code }: ModelError): string {
-  return code === "config"
-    ? "config"
-    : code === "permission"
-    ? "permission"
-    : code === "timeout"
-    ? "timeout"
-    : "provider";
 }

@@ -1,4 +1,5 @@
 import type { Catalog, CatalogEntry } from "../core/catalog.ts";
+import type { Contained, ContainerGadget } from "../core/container_gadget.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import { didYouMean } from "../core/nearest.ts";
 import { messageOf } from "../core/source_error.ts";
@@ -14,9 +15,17 @@ import type { Run } from "./run.ts";
  */
 export function findGadget(
   catalog: Catalog,
-  { name, run }: { readonly name: string; readonly run: Run },
+  { name, run, keyPrefix = "" }: {
+    readonly name: string;
+    readonly run: Run;
+    /** Of where it is looked for: two places may know different gadgets of one name. */
+    readonly keyPrefix?: string;
+  },
 ): AnyGadget | CallError | Promise<AnyGadget | CallError> {
-  return run.lookUp(`gadget:${name}`, () => look(catalog, name), { note: noteOf, from: fromNote });
+  return run.lookUp(`${keyPrefix}gadget:${name}`, () => look(catalog, name), {
+    note: gadgetNote,
+    from: gadgetFromNote,
+  });
 }
 
 function look(catalog: Catalog, name: string): AnyGadget | CallError | Promise<AnyGadget | CallError> {
@@ -57,10 +66,15 @@ function unknownGadget(catalog: Catalog, name: string): CallError {
   );
 }
 
+/** What runs inside of the calls of a gadget; undefined for one whose call is a step of its own. */
+export function containedBy(gadget: AnyGadget): Contained | undefined {
+  return "contains" in gadget && gadget.contains === "prompt" ? gadget.contains : undefined;
+}
+
 /** What a replay has to know of a gadget: all but its code. */
-function noteOf(found: AnyGadget | CallError): Json {
+export function gadgetNote(found: AnyGadget | CallError): Json {
   if (found instanceof CallError) return { failure: { ...found.failure } };
-  const { name, description, examples, timeoutMs, maxConcurrent, exclusive, untrusted } = found;
+  const { name, description, examples, timeoutMs, maxConcurrent, exclusive, untrusted, repeatable } = found;
   const input = found.input === undefined ? undefined : jsonSchemaOf(found.input);
   return toJson({
     name,
@@ -71,10 +85,14 @@ function noteOf(found: AnyGadget | CallError): Json {
     maxConcurrent,
     exclusive,
     untrusted,
+    repeatable,
+    contains: containedBy(found),
+    formats: found.format !== undefined || undefined,
   });
 }
 
-function fromNote(noted: Json): AnyGadget | CallError {
+/** A gadget of a replay: it does nothing. */
+export function gadgetFromNote(noted: Json): AnyGadget | CallError {
   const note = isJsonObject(noted) ? noted : {};
   const { failure } = note;
   if (failure !== undefined && isJsonObject(failure)) {
@@ -85,7 +103,7 @@ function fromNote(noted: Json): AnyGadget | CallError {
       flag === undefined ? undefined : String(flag),
     );
   }
-  return {
+  const gadget: AnyGadget = {
     name: String(note.name),
     ...(typeof note.description === "string" && { description: note.description }),
     ...(note.input !== undefined && isJsonObject(note.input) && { input: note.input }),
@@ -94,8 +112,13 @@ function fromNote(noted: Json): AnyGadget | CallError {
     ...(typeof note.maxConcurrent === "number" && { maxConcurrent: note.maxConcurrent }),
     ...(note.exclusive === true && { exclusive: true }),
     ...(note.untrusted === true && { untrusted: true }),
+    ...(note.repeatable === true && { repeatable: true }),
+    ...(note.formats === true && { format: () => "" }), // what it says is in the record
     run: () => null,
   };
+  if (note.contains !== "prompt") return gadget;
+  const container: ContainerGadget = { ...gadget, contains: note.contains };
+  return container;
 }
 
 function exampleFrom(json: Json): NonNullable<AnyGadget["examples"]> {

@@ -52,6 +52,7 @@ export async function askModel(options: ModelStepOptions): Promise<ModelAnswer> 
   if (begun.do === "answer") {
     if ("ok" in begun.outcome) return await step.giveAgain(answerFrom(begun.outcome.ok, model.id));
     const { message, code, flag } = begun.outcome.error;
+    if (code !== "aborted") model.answered?.(options.request); // that, too, was its answer
     throw new ModelError(message, { code: modelErrorCode(code), ...(flag === undefined ? {} : { flag }) });
   }
   const attempt = begun.do === "replay" ? begun.step.attempt : begun.attempt;

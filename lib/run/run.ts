@@ -5,7 +5,14 @@ import { Channel } from "../core/channel.ts";
 import { PausableClock, systemClock } from "../core/clock.ts";
 import type { Clock } from "../core/clock.ts";
 import type { RunEvent, RunEventBody, RunKind, RunStatus } from "../core/event.ts";
-import type { JournalStatus, RunJournal, StepOutcome, StepStart, StepTurn } from "../core/journal.ts";
+import type {
+  DivergedError,
+  JournalStatus,
+  RunJournal,
+  StepOutcome,
+  StepStart,
+  StepTurn,
+} from "../core/journal.ts";
 import { toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { linkedSignal } from "../core/linked_signal.ts";
@@ -17,6 +24,7 @@ import type { Recorder } from "../core/record.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { messageOf } from "../core/source_error.ts";
 import { ABORTED } from "../schedule/scheduler.ts";
+import type { Containers } from "./container.ts";
 import { eventIdentity } from "./event_identity.ts";
 import { Outbox } from "./outbox.ts";
 import type { Replay, ReplayedStep } from "./replay.ts";
@@ -37,6 +45,8 @@ export interface RunOptions {
   readonly replay?: Replay;
   /** Tells of questions to the user. */
   readonly approvals?: { follow(run: Run): void };
+  /** Gives what does what its calls contain, such as a prompt, when the first one does. Default: nothing can run in a call. */
+  readonly containers?: () => Promise<Containers>;
 }
 
 /** What an engine is to do with a step. */
@@ -70,6 +80,7 @@ export class Run {
   /** What was told before this process took the run over. */
   readonly #told: Set<string> | undefined;
   readonly #startedAt: number;
+  #containers: Promise<Containers> | undefined;
   #seq: number;
   #usage = NO_USAGE;
   #modelCalls = 0;
@@ -247,6 +258,16 @@ export class Run {
     return this.#options.secrets;
   }
 
+  /** Undefined where nothing can run in a call. */
+  get containers(): Promise<Containers> | undefined {
+    return this.#containers ??= this.#options.containers?.();
+  }
+
+  /** Something in it is not what the journal has: nothing may go on, and the run stays resumable. */
+  diverged(error: DivergedError): void {
+    this.#break({ error: error.message, reason: "diverged" });
+  }
+
   /** The last event; the journal is released with it. */
   end({ status, keepAs, ...end }: RunEnd): void {
     const broken = this.#broken;
@@ -260,7 +281,9 @@ export class Run {
           : undefined,
       {
         keep: () =>
-          journal === undefined ? undefined : this.#keep(() => journal.release(keepAs ?? status, usage)),
+          journal === undefined
+            ? undefined
+            : this.#keep(() => journal.release(this.#hasDiverged ? "stopped" : keepAs ?? status, usage)),
         amend: (event) => this.#amended(event),
       },
     );
@@ -293,12 +316,16 @@ export class Run {
   }
 
   #keep(work: () => void): void {
-    if (this.#broken !== undefined) return;
+    if (this.#broken !== undefined && !this.#hasDiverged) return;
     try {
       work();
     } catch (error) {
       this.#onJournalError(error);
     }
+  }
+
+  get #hasDiverged(): boolean {
+    return this.#broken?.reason === "diverged";
   }
 
   #onJournalError(error: unknown): void {

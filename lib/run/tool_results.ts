@@ -3,10 +3,11 @@
 
 import type { AnyGadget, GadgetCall } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
-import { messageOf } from "../core/source_error.ts";
 import type { Markers } from "../parse/markers.ts";
 import { escapeLines } from "../parse/write_calls.ts";
 import type { CallOutcome } from "./call_step.ts";
+import type { Run } from "./run.ts";
+import { toldResult } from "./told_result.ts";
 
 /** A call with its end, as its answer is made from. */
 export interface AnsweredCall {
@@ -16,10 +17,15 @@ export interface AnsweredCall {
 }
 
 /** The text of one answer: the result as its gadget formats it, or why there is none. */
-export function answerText({ call, gadget, outcome }: AnsweredCall): string {
+export function answerText(
+  { call, gadget, outcome }: AnsweredCall,
+  told: { readonly run: Run; readonly key: string },
+): string | Promise<string> {
   switch (outcome.status) {
     case "result":
-      return resultText(outcome.result, call, gadget);
+      return gadget?.format === undefined
+        ? plainText(outcome.result)
+        : formatted(outcome.result, { ...told, call, gadget });
     case "error":
       return `Error: ${outcome.failure.error}`;
     case "skip":
@@ -29,13 +35,21 @@ export function answerText({ call, gadget, outcome }: AnsweredCall): string {
   }
 }
 
-function resultText(result: Json, call: GadgetCall, gadget: AnyGadget | undefined): string {
-  if (gadget?.format === undefined) return typeof result === "string" ? result : JSON.stringify(result);
-  try {
-    return String(gadget.format(result, call));
-  } catch (error) {
-    return `Error: ${messageOf(error)}`;
-  }
+function plainText(result: Json): string {
+  return typeof result === "string" ? result : JSON.stringify(result);
+}
+
+async function formatted(
+  result: Json,
+  { run, key, call, gadget }: {
+    readonly run: Run;
+    readonly key: string;
+    readonly call: GadgetCall;
+    readonly gadget: AnyGadget;
+  },
+): Promise<string> {
+  const told = await toldResult(run, { key, tell: () => String(gadget.format?.(result, call)) });
+  return "text" in told ? told.text : `Error: ${told.error}`;
 }
 
 const BLOCK_ANSWERS = "The results of your calls.";

@@ -33,14 +33,16 @@ export interface TurnBounds {
   readonly budget: Budget;
   /** Ends the turn. Default: the run's. */
   readonly signal?: AbortSignal;
+  /** Where it is, when several turns may be under way at once. Default: nothing. */
+  readonly place?: string;
 }
 
 /** Runs a turn to its end. @throws the reason of the signal, when it is aborted; {DivergedError}; and what the kind throws. */
 export async function runTurn<End>(kind: TurnKind<End>, bounds: TurnBounds): Promise<End> {
-  const { run, budget, signal = run.signal } = bounds;
+  const { run, budget, signal = run.signal, place } = bounds;
   while (true) {
     signal.throwIfAborted();
-    const reached = await budgetReached(budget, run);
+    const reached = await budgetReached(budget, run, { place });
     if (reached !== undefined) return kind.stopped(reached);
     const end = await round(kind, { run, signal });
     if (end !== undefined) return end;

@@ -257,7 +257,7 @@ export class Scheduler<Result = unknown> {
     try {
       const result = task.node.run(task);
       if (!isPromise(result)) return task.settled ? undefined : this.#succeed(task, result);
-      this.#deadlines.add(task, task.node.timeoutMs ?? this.#timeoutMs);
+      if (!task.settled) this.#deadlines.add(task, task.node.timeoutMs ?? this.#timeoutMs);
       result.then((value) => this.#resolved(task, value), (error) => this.#rejected(task, error));
     } catch (error) {
       if (!task.settled) this.#fail(task, { error, cause: "thrown" });

@@ -1,10 +1,13 @@
-// deno task bench [parser] [scheduler] [turn] [mid-stream] [journal] [startup]: one table; exit code 1 when a limit is broken.
+// deno task bench [parser] [scheduler] [turn] [mid-stream] [journal] [prompts] [startup]: one table; exit code 1 when a limit is broken.
 
 import { formatTable, isWithin } from "./_table.ts";
 import type { Row } from "./_table.ts";
 import { benchJournal } from "./journal.ts";
 import { benchMidStream } from "./mid_stream.ts";
 import { benchParser } from "./parser.ts";
+import { benchDiscovery } from "./prompt_discovery.ts";
+import { benchRendering } from "./prompt_rendering.ts";
+import { benchTags } from "./prompt_tags.ts";
 import { benchScheduler } from "./scheduler.ts";
 import { benchTurn } from "./turn.ts";
 import { measureStartup } from "./startup.ts";
@@ -15,6 +18,7 @@ const parts: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   turn: benchTurn,
   journal: benchJournal,
   "mid-stream": benchMidStream,
+  prompts: async () => [...await benchRendering(), ...await benchTags(), ...await benchDiscovery()],
   startup: async () =>
     (await measureStartup()).map(({ name, medianMs, ratio, limit }) => ({
       what: name,

@@ -15,7 +15,6 @@ import type { Row } from "./_table.ts";
 const BLOCKS = 400;
 /** The first answer of a process, whose code runs for the first time. */
 const FIRST_BLOCKS = 30;
-const TOKEN_MS = 5;
 /** After a gadget's start, between two tokens: when nothing else is going on. */
 const COMMIT_AFTER_MS = 12;
 
@@ -69,7 +68,7 @@ async function delays({ blocks, idempotent, journal }: {
   readonly idempotent: boolean;
   readonly journal?: Journal;
 }): Promise<Delays> {
-  const server = slowServer(blocks);
+  const server = await slowServer(blocks);
   const arrivedAt: number[] = [];
   const readAt: number[] = [];
   const startedAt: number[] = [];
@@ -120,69 +119,51 @@ async function delays({ blocks, idempotent, journal }: {
   };
 }
 
-/** Streams blocks and words, a token at a time. */
-function slowServer(blocks: number): { url: string; stop(): Promise<void> } {
-  let asked = 0;
-  const encoder = new TextEncoder();
-  const event = (content: string): Uint8Array =>
-    encoder.encode(`data: ${JSON.stringify({ id: "x", choices: [{ index: 0, delta: { content } }] })}\n\n`);
-  const end = encoder.encode(
-    `data: ${
-      JSON.stringify({ id: "x", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })
-    }\n\ndata: [DONE]\n\n`,
-  );
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
-    const isFirst = asked++ === 0;
-    const stream = new ReadableStream<Uint8Array>({
-      async start(controller) {
-        for (let i = 0; isFirst && i < blocks; i++) {
-          const tokens = [
-            `!!!GADGET_START:Tick:t${i}\n`,
-            "!!!ARG:n\n",
-            `${i}\n`,
-            "!!!GADGET",
-            "_END\n",
-            "and ",
-            "then\n",
-          ];
-          for (const token of tokens) {
-            await new Promise((resolve) => setTimeout(resolve, TOKEN_MS));
-            controller.enqueue(event(token));
-          }
-        }
-        controller.enqueue(event("done"));
-        controller.enqueue(end);
-        controller.close();
-      },
-    });
-    return new Response(stream, { headers: { "content-type": "text/event-stream" } });
-  });
+/** A provider in another process, as they are. */
+async function slowServer(blocks: number): Promise<{ url: string; stop(): Promise<void> }> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--allow-net=127.0.0.1", "tests/bench/_slow_server.ts", String(blocks)],
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const { value = "" } = await reader.read();
   return {
-    url: `http://127.0.0.1:${server.addr.port}/v1`,
-    stop: () => server.shutdown(),
+    url: `http://127.0.0.1:${value.trim()}/v1`,
+    async stop() {
+      await child.stdin.close();
+      await reader.cancel();
+      await child.status;
+    },
   };
 }
 
-/** A fetch that notes when the last byte of each block is there, and when its text is known. */
+/** A fetch that notes when the last byte of each block is there, and when its text is known; nothing stands between it and the socket. */
 function watchedFetch(
   { arrivedAt, readAt }: { readonly arrivedAt: number[]; readonly readAt: number[] },
 ): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
+    const reader = response.body?.getReader();
+    if (reader === undefined) return response;
     const decoder = new TextDecoder();
-    const noting = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-      transform(chunk, controller) {
-        const arrived = performance.now();
-        const event = decoder.decode(chunk);
-        if (event.includes("_END")) {
-          JSON.parse(event.slice("data: ".length));
-          readAt.push(performance.now());
-          arrivedAt.push(arrived);
-        }
-        controller.enqueue(chunk);
-      },
+    const read = async () => {
+      const piece = await reader.read();
+      if (piece.done) return piece;
+      const arrived = performance.now();
+      const event = decoder.decode(piece.value);
+      if (event.includes("_END")) {
+        JSON.parse(event.slice("data: ".length));
+        readAt.push(performance.now());
+        arrivedAt.push(arrived);
+      }
+      return piece;
+    };
+    const watched = { read, cancel: (reason?: unknown) => reader.cancel(reason) };
+    const body = new Proxy(new ReadableStream(), {
+      get: (target, name) => name === "getReader" ? () => watched : Reflect.get(target, name),
     });
-    return new Response(response.body?.pipeThrough(noting) ?? null, { headers: response.headers });
+    return Object.defineProperty(new Response(null, response), "body", { value: body });
   };
 }
 

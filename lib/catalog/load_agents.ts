@@ -1,0 +1,149 @@
+import { isRecord } from "../core/json.ts";
+import { resolve } from "../core/path.ts";
+import { type Problem, PromptError } from "../core/prompt_error.ts";
+import { messageOf } from "../core/source_error.ts";
+import { FileError } from "../core/world.ts";
+import type { PromptRegistry } from "../prompt/prompt_registry.ts";
+import { type AgentProfile, agentProfile, defaultsProblems } from "./agent_profile.ts";
+import {
+  PROJECT_FILE,
+  type ProjectFile,
+  type ProjectPlace,
+  projectWord,
+  readProjectFile,
+} from "./project_file.ts";
+import { isInside } from "./project_path.ts";
+import { sortedProblems, throwProblems } from "./throw_problems.ts";
+
+/** Which agents are wanted. */
+export interface LoadAgentsOptions extends ProjectPlace {
+  /** Where system prompts are looked up; without it none is. */
+  readonly prompts?: PromptRegistry;
+  /** Default true: any problem is thrown. */
+  readonly strict?: boolean;
+}
+
+/** The agents of a project by name, and what was wrong with others: by file, then by line. */
+export interface LoadedAgents {
+  readonly agents: ReadonlyMap<string, AgentProfile>;
+  readonly problems: readonly Problem[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** An entry that is written somewhere. */
+interface Entry {
+  readonly value: unknown;
+  /** Names it as long as it has no name of its own. */
+  readonly label: string;
+  readonly file: string;
+  lineOf(path: readonly string[]): number;
+}
+
+/**
+ * The agents of `orrery.yaml` and of the files that it names (prompts.md 10).
+ *
+ * @throws {PromptError} `define`, with all problems, when there are any and `strict` is not false
+ */
+export async function loadAgents(options: LoadAgentsOptions): Promise<LoadedAgents> {
+  const { prompts, strict = true } = options;
+  const project = await readProjectFile(PROJECT_FILE, options);
+  const problems: Problem[] = [...project.problems];
+  const defaults = defaultsOf(project, problems);
+  const agents = new Map<string, AgentProfile>();
+  for (const { value, label, file, lineOf } of await entriesOf(project, { options, problems })) {
+    const read = agentProfile(value, { defaults, label });
+    const found = "problems" in read
+      ? read.problems
+      : [...clash(read.profile, agents), ...promptProblems(read.profile, prompts)];
+    problems.push(...found.map(({ path, message }) => ({ file, line: lineOf(path), message })));
+    if ("profile" in read && found.length === 0) agents.set(read.profile.name, read.profile);
+  }
+  const sorted = sortedProblems(problems);
+  if (strict) throwProblems(sorted, "define");
+  return { agents, problems: sorted };
+}
+
+function clash({ name }: AgentProfile, agents: ReadonlyMap<string, AgentProfile>) {
+  return agents.has(name)
+    ? [{ path: ["name"], message: `agent ${JSON.stringify(name)} is defined twice` }]
+    : [];
+}
+
+function promptProblems({ name, systemPrompt }: AgentProfile, prompts: PromptRegistry | undefined) {
+  if (systemPrompt === null || prompts === undefined) return [];
+  try {
+    prompts.get(systemPrompt);
+    return [];
+  } catch (thrown) {
+    if (!(thrown instanceof PromptError)) throw thrown;
+    return [{ path: ["systemPrompt"], message: `agent ${JSON.stringify(name)}: ${thrown.message}` }];
+  }
+}
+
+function defaultsOf(project: ProjectFile, problems: Problem[]): Fields {
+  const { file, lineOf } = project;
+  const defaults = projectWord(project, "agentDefaults") ?? {};
+  const at = (path: readonly string[], message: string) =>
+    problems.push({ file, line: lineOf(["agentDefaults", ...path]), message });
+  if (!isRecord(defaults)) {
+    at([], "agentDefaults must be a mapping");
+    return {};
+  }
+  for (const { path, message } of defaultsProblems(defaults)) at(path, message);
+  return defaults;
+}
+
+/** The entries, those of files in the place of the file's name. */
+async function entriesOf(
+  project: ProjectFile,
+  { options, problems }: { readonly options: ProjectPlace; readonly problems: Problem[] },
+): Promise<readonly Entry[]> {
+  const { file, lineOf } = project;
+  const agents = projectWord(project, "agents") ?? [];
+  if (!Array.isArray(agents)) {
+    problems.push({ file, line: lineOf(["agents"]), message: "agents must be a list" });
+    return [];
+  }
+  const entries = await Promise.all(agents.map(async (value: unknown, index): Promise<readonly Entry[]> => {
+    const label = `agents[${index}]`;
+    const lineAt = (path: readonly string[]) => lineOf(["agents", index, ...path]);
+    if (typeof value !== "string") return [{ value, label, file, lineOf: lineAt }];
+    const message = await unusable(value, options);
+    if (message !== undefined) {
+      problems.push({ file, line: lineAt([]), message: `${label}: ${message}` });
+      return [];
+    }
+    const inside = await readProjectFile(value, options);
+    problems.push(...inside.problems);
+    return inside.problems.length > 0 ? [] : entriesIn(inside, label);
+  }));
+  return entries.flat();
+}
+
+function entriesIn({ file, value, lineOf }: ProjectFile, label: string): readonly Entry[] {
+  if (!Array.isArray(value)) return [{ value, label, file, lineOf }];
+  return value.map((each: unknown, index) => ({
+    value: each,
+    label: `${label}[${index}]`,
+    file,
+    lineOf: (path) => lineOf([index, ...path]),
+  }));
+}
+
+/** Why a file of agents cannot be read; undefined when it can. */
+async function unusable(written: string, { root, files }: ProjectPlace): Promise<string | undefined> {
+  const path = resolve(root, written);
+  const named = `file ${JSON.stringify(written)}`;
+  if (!isInside(path, root)) return `${named} is outside the project`;
+  try {
+    const { kind } = await files.stat(path);
+    if (kind !== "file") return `${named} is a folder`;
+    return isInside(await files.resolve(path), root) ? undefined : `${named} is outside the project`;
+  } catch (thrown) {
+    if (!(thrown instanceof FileError)) throw thrown;
+    return thrown.code === "not-found"
+      ? `${named} does not exist`
+      : `${named} cannot be used: ${messageOf(thrown)}`;
+  }
+}

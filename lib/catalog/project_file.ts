@@ -1,0 +1,53 @@
+import { maybeText } from "../core/maybe_text.ts";
+import { join } from "../core/path.ts";
+import { ProblemsError } from "../core/problems_error.ts";
+import type { Problem } from "../core/prompt_error.ts";
+import { messageOf } from "../core/source_error.ts";
+import { FileError, type Files } from "../core/world.ts";
+import { isRecord } from "../core/json.ts";
+import { lineProblem } from "../parse/front_matter.ts";
+import { parseYaml } from "../parse/yaml.ts";
+
+/** A YAML file of a project: what it says, and where. */
+export interface ProjectFile {
+  /** As problems name it, relative to the project. */
+  readonly file: string;
+  /** Undefined when there is no such file, when it is empty, and when it cannot be read. */
+  readonly value: unknown;
+  /** The line of the key at a path; 1 when there is none. */
+  lineOf(path: readonly (string | number)[]): number;
+  readonly problems: readonly Problem[];
+}
+
+/** The name of a project's own file. */
+export const PROJECT_FILE = "orrery.yaml";
+
+/** Reads a YAML file of a project. Nothing throws: what is wrong is told with its line. */
+export async function readProjectFile(file: string, { root, files }: ProjectPlace): Promise<ProjectFile> {
+  const nothing = { file, value: undefined, lineOf: () => 1, problems: [] };
+  try {
+    const text = await maybeText(files, join(root, file));
+    if (text === undefined) return nothing;
+    const { value, at } = await parseYaml(text);
+    return { ...nothing, value: value ?? undefined, lineOf: (path) => at(path, "key")?.line ?? 1 };
+  } catch (thrown) {
+    return { ...nothing, problems: problemsOf(thrown, file) };
+  }
+}
+
+/** A project's files, from its root, which is absolute. */
+export interface ProjectPlace {
+  readonly root: string;
+  readonly files: Files;
+}
+
+/** What `orrery.yaml` says under a key; undefined when it says nothing. */
+export function projectWord({ value }: ProjectFile, key: string): unknown {
+  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+function problemsOf(thrown: unknown, file: string): readonly Problem[] {
+  if (thrown instanceof ProblemsError) return thrown.problems.map((each) => ({ file, ...lineProblem(each) }));
+  if (thrown instanceof FileError) return [{ file, line: 1, message: messageOf(thrown) }];
+  throw thrown;
+}

@@ -1,0 +1,65 @@
+import type { Terminal } from "../host/terminal.ts";
+import { openSettings } from "../project/project.ts";
+import { budgetOf, budgetWithin } from "./budget_flag.ts";
+import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import { grantsOf } from "./grants.ts";
+import { beginTalk, greet, holdTalk } from "./hold_talk.ts";
+import { openPromptRun } from "./open_prompt_run.ts";
+import { openReplay } from "./open_replay.ts";
+import { profileTalk } from "./profile_talk.ts";
+import { promptInput } from "./prompt_input.ts";
+import { promptRunInput, promptRunJson } from "./prompt_run_input.ts";
+import type { PromptRunInput } from "./prompt_run_input.ts";
+import { inputOf, jsonValues, typed } from "./run_prompt.ts";
+
+type ChatFlags = ParsedCommand<typeof COMMANDS.chat>["flags"];
+
+/** `orrery chat --profile NAME`: talks with an agent of `orrery.yaml`; gives the exit code. */
+export async function chatWithProfile(
+  flags: ChatFlags,
+  { terminal, cwd }: { readonly terminal: Terminal; readonly cwd: string },
+): Promise<number> {
+  const command = "chat";
+  const grants = grantsOf(flags);
+  const budget = budgetOf(flags.budget, { command });
+  const values = jsonValues(await promptInput(flags, { cwd, command, stdin: () => Promise.resolve("") }));
+  const talk = beginTalk(terminal, flags);
+  const replay = flags.replay === undefined
+    ? undefined
+    : (await openReplay(flags.replay, { cwd, kind: "chat" })).replay;
+  const recorded = replay && promptRunInput(replay.run.input);
+  const profile = flags.profile ?? recorded?.profile;
+  const project = await openSettings(cwd, { cwd });
+  const { model, temperature } = flags;
+  return await holdTalk(talk, {
+    cwd,
+    isReplay: replay !== undefined,
+    async begin(around) {
+      const wanted = { path: "", profile, model, around, grants, command, recorded, isTalk: true } as const;
+      const opened = await openPromptRun(project, wanted);
+      if (opened === undefined) return undefined;
+      const prompts = () => ({ project, grants, accepted: opened.accepted });
+      const asked = { path: "", say: undefined, profile, temperature };
+      if (recorded !== undefined) {
+        const input: PromptRunInput = {
+          ...recorded,
+          ...typed({ ...asked, values: { ...recorded.values, ...values } }),
+          budget: { ...recorded.budget, ...budget },
+        };
+        return profileTalk({ input, opened, kept: undefined, replay, prompts }, talk);
+      }
+      const input: PromptRunInput = {
+        ...typed({ ...asked, values }),
+        ...inputOf(opened, { project, flags }),
+        budget: budgetWithin(project.config.limits, budget),
+      };
+      const { createRun }: typeof import("../project/open_run.ts") = await import(
+        "../project/open_run.ts" as string
+      );
+      const start = { kind: "chat", file: profile ?? "", input: promptRunJson(input) };
+      const kept = await createRun(start, { ...project, grants, found: around.found }, flags);
+      await greet(talk, `${profile} (${opened.model?.id})`);
+      return profileTalk({ input, opened, kept, prompts }, talk);
+    },
+  });
+}

@@ -1,0 +1,20 @@
+import { chat } from "../run/dialog.ts";
+import type { DialogInput } from "./dialog_input.ts";
+import { dialogOptions } from "./dialog_options.ts";
+import type { DialogMeans } from "./dialog_options.ts";
+import type { Talk } from "./hold_talk.ts";
+import type { ChatWork } from "./run_chat.ts";
+
+/** A conversation with a model. */
+export function modelTalk(
+  input: DialogInput,
+  means: Omit<DialogMeans, "signal" | "turn">,
+  { stop }: Talk,
+): Pick<ChatWork, "events" | "answers" | "kept"> {
+  const options = dialogOptions(input, { ...means, signal: stop.signal, turn: () => stop.turn });
+  return {
+    kept: means.kept,
+    answers: { hasTools: input.tools.length > 0, hasContract: false },
+    events: (source) => chat(source, options),
+  };
+}

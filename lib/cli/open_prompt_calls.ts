@@ -1,0 +1,79 @@
+// The prompts that calls of `RunPrompt` ask. Loaded with the first such call.
+
+import type { Catalog } from "../core/catalog.ts";
+import type { Model } from "../core/model.ts";
+import { openPrompts } from "../project/open_prompts.ts";
+import type { RunGrants } from "../project/grants.ts";
+import type { ProjectSettings } from "../project/project.ts";
+import type { Budget } from "../run/budget.ts";
+import type { CallLimits } from "../run/call_graph.ts";
+import { catalogTools } from "../run/catalog_tools.ts";
+import type { Containers } from "../run/container.ts";
+import { promptCalls } from "../run/prompt_calls.ts";
+import type { CalledPrompts } from "../run/prompt_calls.ts";
+import { budgetWithin } from "./budget_flag.ts";
+import { modelsByName } from "./models_by_name.ts";
+import { promptAgent } from "./prompt_agent.ts";
+import { withProjectText } from "./project_text.ts";
+import { stoppableGadget, stoppableModel } from "./stoppable.ts";
+
+/** The project whose prompts may be asked. */
+export interface PromptsPlace {
+  readonly project: ProjectSettings;
+  /** Whether what the project says for itself counts. */
+  readonly accepted: boolean;
+  readonly grants: RunGrants;
+}
+
+/** What the prompts are asked with. */
+export interface PromptCallsOptions {
+  readonly place: () => PromptsPlace | Promise<PromptsPlace>;
+  /** What the names among their tools stand for. */
+  readonly catalog: Catalog;
+  /** Of the whole run. Default: what the settings say. */
+  readonly budget?: Budget | undefined;
+  readonly limits: CallLimits;
+  /** That of the run, for prompts that name none. Default: the one of the settings. */
+  readonly model?: Model | undefined;
+  /** As it was named. */
+  readonly modelName?: string | undefined;
+  /** The prompt that the run itself asks. */
+  readonly within?: string | undefined;
+  /** Of a conversation: stops what is being answered. */
+  readonly stop?: (() => AbortSignal) | undefined;
+}
+
+/** Opens them; the project itself is not read before the first call. */
+export function openPromptCalls(options: PromptCallsOptions): Containers {
+  return promptCalls(() => calledPrompts(options), { within: options.within });
+}
+
+async function calledPrompts(options: PromptCallsOptions): Promise<CalledPrompts> {
+  const { limits: { timeoutMs, resultBytes }, stop } = options;
+  const { project, accepted, grants } = await options.place();
+  const { root, config } = project;
+  const trustsCode = accepted || grants.flags["trust-code"] === true;
+  const { registry, problems } = await openPrompts(root, { trustsCode });
+  const models = modelsByName({ ...project, isAccepted: accepted, settings: grants.settings });
+  const modelOf = async (name: string | undefined): Promise<Model> => {
+    const { model, modelName } = options;
+    return model !== undefined && (name === undefined || name === modelName) ? model : await models(name);
+  };
+  const tools = catalogTools(() => Promise.resolve(options.catalog));
+  return {
+    registry,
+    problems,
+    tools: stop === undefined ? tools : { ...tools, around: (gadget) => stoppableGadget(gadget, stop) },
+    ...(stop === undefined ? {} : { wake: stop }),
+    budget: options.budget ?? budgetWithin(config.limits, {}),
+    calls: {
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(resultBytes === undefined ? {} : { resultBytes }),
+    },
+    agentOf: async (prompt) => await withProjectText(promptAgent(prompt), { prompt, root }),
+    modelOf: async (name) => {
+      const model = await modelOf(name);
+      return stop === undefined ? model : stoppableModel(model, stop, { whenStopped: "fails" });
+    },
+  };
+}

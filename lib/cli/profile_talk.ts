@@ -1,0 +1,28 @@
+import { agentTalk } from "../run/agent_talk.ts";
+import { hasContract } from "../run/agent_run.ts";
+import type { Talk } from "./hold_talk.ts";
+import { asFlagsSay, promptRunOptions } from "./prompt_run_options.ts";
+import type { PromptRunMeans } from "./prompt_run_options.ts";
+import type { ChatWork } from "./run_chat.ts";
+import { stoppableModel } from "./stoppable.ts";
+
+/** A conversation with an agent of `orrery.yaml`. */
+export function profileTalk(
+  means: Omit<PromptRunMeans, "signal" | "turn">,
+  { stop }: Talk,
+): Pick<ChatWork, "events" | "answers" | "kept"> {
+  const { input, opened: { found, agent, model }, kept } = means;
+  if (found.kind !== "prompt" || model === undefined) throw new Error("an agent has a prompt and a model");
+  const turn = () => stop.turn;
+  const options = {
+    ...promptRunOptions({ ...means, signal: stop.signal, turn }),
+    agent: asFlagsSay(agent, input),
+    args: input.values,
+    model: stoppableModel(model, turn, { whenStopped: "fails" }),
+  };
+  return {
+    kept,
+    answers: { hasTools: found.prompt.tools.length > 0, hasContract: hasContract(found.prompt) },
+    events: (source) => agentTalk(source, options),
+  };
+}

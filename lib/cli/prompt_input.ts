@@ -1,0 +1,75 @@
+import { isRecord } from "../core/json.ts";
+import { messageOf } from "../core/source_error.ts";
+import { hostFiles } from "../host/files.ts";
+import { UsageError } from "./usage_error.ts";
+
+/** What the flags give a prompt, before it is read. */
+export interface InputFlags {
+  readonly input: readonly string[];
+  readonly "input-json": string | undefined;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** How the values of a prompt are read. */
+export interface PromptInputOptions {
+  readonly cwd: string;
+  readonly command: "run" | "ask" | "chat" | "show";
+  /** Reads stdin whole; `--input -` wants it. */
+  readonly stdin: () => Promise<string>;
+}
+
+/**
+ * The arguments of a prompt: `--input NAME=VALUE`, `NAME=@FILE` for the text of a file (`NAME=@@x` is the text `@x`), `--input -` for a JSON
+ * object on stdin, `--input-json` for one on the command line or in `@FILE`. What is named later counts over what came before.
+ *
+ * @throws {UsageError} and {FileError}, which name the flag
+ */
+export async function promptInput(flags: InputFlags, options: PromptInputOptions): Promise<Values> {
+  const { cwd, stdin } = options;
+  const values: (readonly [string, unknown])[] = [];
+  const json = flags["input-json"];
+  if (json !== undefined) {
+    const text = json.startsWith("@") ? await hostFiles({ root: cwd }).readText(json.slice(1)) : json;
+    values.push(...Object.entries(jsonObject(text, { flag: "--input-json", ...options })));
+  }
+  for (const given of flags.input) {
+    if (given === "-") {
+      values.push(...Object.entries(jsonObject(await stdin(), { flag: "--input -", ...options })));
+    } else values.push(await namedValue(given, options));
+  }
+  return Object.fromEntries(values);
+}
+
+async function namedValue(
+  given: string,
+  { cwd, command }: PromptInputOptions,
+): Promise<readonly [string, unknown]> {
+  const at = given.indexOf("=");
+  if (at < 1) {
+    throw new UsageError([
+      `--input ${given}: expected NAME=VALUE, NAME=@FILE, or - for a JSON object on stdin`,
+    ], {
+      command,
+    });
+  }
+  const [name, value] = [given.slice(0, at), given.slice(at + 1)];
+  if (value.startsWith("@@")) return [name, value.slice(1)];
+  if (!value.startsWith("@")) return [name, value];
+  return [name, await hostFiles({ root: cwd }).readText(value.slice(1))];
+}
+
+function jsonObject(
+  text: string,
+  { flag, command }: { readonly flag: string; readonly command: PromptInputOptions["command"] },
+): Values {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new UsageError([`${flag}: expected a JSON object: ${messageOf(error)}`], { command });
+  }
+  if (isRecord(value)) return value;
+  const found = value === null ? "null" : Array.isArray(value) ? "a list" : `a ${typeof value}`;
+  throw new UsageError([`${flag}: expected a JSON object, found ${found}`], { command });
+}

@@ -1,0 +1,21 @@
+import { isProjectAccepted, openSettings } from "../project/project.ts";
+import { grantsOf } from "./grants.ts";
+import type { GrantFlags } from "./grants.ts";
+import type { PromptsPlace } from "./open_prompt_calls.ts";
+import { nobody } from "./user_behind.ts";
+
+/** Where the prompts of a replay are: they are its program, as they are now. Nobody is asked anything. */
+export async function replayedPrompts(
+  folder: string,
+  { cwd, flags }: { readonly cwd: string; readonly flags: GrantFlags },
+): Promise<PromptsPlace> {
+  const project = await openSettings(folder, { cwd });
+  const grants = grantsOf(flags);
+  const accepted = await isProjectAccepted({
+    ...project,
+    flags: grants.flags,
+    user: nobody,
+    notice: () => undefined,
+  });
+  return { project, accepted, grants };
+}

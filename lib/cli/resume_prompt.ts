@@ -1,0 +1,36 @@
+import type { RunJournal } from "../core/journal.ts";
+import { aroundRun } from "./around_run.ts";
+import { chooseView } from "./choose_view.ts";
+import { EXIT } from "./exit_code.ts";
+import { interruptible } from "./interruptible.ts";
+import { openPromptRun } from "./open_prompt_run.ts";
+import { assertSamePrompt, performPrompt } from "./perform_prompt.ts";
+import { promptRunInput } from "./prompt_run_input.ts";
+import type { Going } from "./resume.ts";
+
+/** Goes on with the run of a prompt or a tactic; gives the exit code. @throws {UsageError} when the prompt has changed since */
+export async function resumePrompt(run: RunJournal, going: Going): Promise<number> {
+  const { here: { project, secrets }, grants, flags, terminal, kept } = going;
+  const stop = interruptible(terminal);
+  const input = promptRunInput(run.run.input);
+  const view = await chooseView(terminal, { flags, file: input.path, shownText: "interim" });
+  await using around = await aroundRun(view, {
+    terminal,
+    stop,
+    isQuiet: flags.quiet,
+    usesStdin: false,
+    secrets,
+  });
+  const opened = await openPromptRun(project, {
+    path: input.path,
+    profile: input.profile,
+    model: input.model,
+    around,
+    grants,
+    command: "resume",
+  });
+  if (opened === undefined) return EXIT.interrupted;
+  assertSamePrompt(opened.found, input, run.id);
+  const prompts = () => ({ project, grants, accepted: opened.accepted });
+  return await performPrompt({ terminal, flags, cwd: project.cwd, view, stop, input, opened, kept, prompts });
+}

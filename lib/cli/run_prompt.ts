@@ -1,0 +1,168 @@
+import { toJson } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
+import { hostFiles } from "../host/files.ts";
+import type { Terminal } from "../host/terminal.ts";
+import { openSettings } from "../project/project.ts";
+import type { ProjectSettings } from "../project/project.ts";
+import { aroundRun } from "./around_run.ts";
+import { budgetOf, budgetWithin } from "./budget_flag.ts";
+import { chooseView } from "./choose_view.ts";
+import { EXIT } from "./exit_code.ts";
+import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import { grantsOf } from "./grants.ts";
+import type { Interruptible } from "./interruptible.ts";
+import { openPromptRun } from "./open_prompt_run.ts";
+import type { OpenedPromptRun } from "./open_prompt_run.ts";
+import { openReplay } from "./open_replay.ts";
+import { performPrompt } from "./perform_prompt.ts";
+import { promptInput } from "./prompt_input.ts";
+import { promptRunInput, promptRunJson } from "./prompt_run_input.ts";
+import type { PromptRunInput } from "./prompt_run_input.ts";
+import { limitsOf } from "./run.ts";
+import { stdinText } from "./stdin_text.ts";
+import { UsageError } from "./usage_error.ts";
+
+/** The flags that say how a prompt is asked. */
+export type PromptFlags = ParsedCommand<typeof COMMANDS.run>["flags"] & {
+  readonly temperature?: number | undefined;
+};
+
+/** What is to be asked, as it was typed; what was not comes from the record of a replay. */
+export interface WantedPrompt {
+  readonly command: "run" | "ask";
+  /** Of a prompt or a tactic. Default: the system prompt of the profile. */
+  readonly path?: string | undefined;
+  /** The prompt is the system prompt, and this is said. */
+  readonly say?: string | undefined;
+}
+
+/** Asks a prompt, or runs a tactic; gives the exit code. */
+export async function runPromptCommand(
+  wanted: WantedPrompt,
+  { flags, terminal, cwd, stop, isStdinTaken = false }: {
+    readonly flags: PromptFlags;
+    readonly terminal: Terminal;
+    readonly cwd: string;
+    readonly stop: Interruptible;
+    /** What is said came from there. */
+    readonly isStdinTaken?: boolean;
+  },
+): Promise<number> {
+  const { command } = wanted;
+  const grants = grantsOf(flags);
+  const budget = budgetOf(flags.budget, { command });
+  const values = jsonValues(
+    await promptInput(flags, { cwd, command, stdin: () => stdinText(terminal, stop.signal) }),
+  );
+  if (stop.signal.aborted) return EXIT.interrupted;
+  const replay = flags.replay === undefined
+    ? undefined
+    : (await openReplay(flags.replay, { cwd, kind: "prompt", command })).replay;
+  const recorded = replay && promptRunInput(replay.run.input);
+  const { path = recorded?.path ?? "", say = recorded?.say } = wanted;
+  const profile = flags.profile ?? recorded?.profile;
+  const project = await openSettings(cwd, { cwd });
+  const view = await chooseView(terminal, { flags, file: path || command, shownText: "interim" });
+  stop.onSecond(() => view.abandon());
+  const usesStdin = isStdinTaken || flags.input.includes("-");
+  await using around = await aroundRun(view, { terminal, stop, isQuiet: flags.quiet, usesStdin });
+  const { model } = flags;
+  const nearFile = command === "run" ? await maybeCallFile(path, cwd) : undefined;
+  const opened = await openPromptRun(project, {
+    path,
+    nearFile,
+    profile,
+    model,
+    around,
+    grants,
+    command,
+    recorded,
+  });
+  if (opened === undefined) return EXIT.interrupted;
+  if (say !== undefined) refuseTactic(opened, path);
+  const asked: Asked = { path, say, profile, values, temperature: flags.temperature };
+  const prompts = () => ({ project, grants, accepted: opened.accepted });
+  const work = { terminal, flags, cwd, view, stop, opened, prompts };
+  if (recorded !== undefined) {
+    const input = { ...recorded, ...typed({ ...asked, values: { ...recorded.values, ...values } }) };
+    return await performPrompt({
+      ...work,
+      input: { ...input, budget: { ...recorded.budget, ...budget } },
+      replay,
+      kept: undefined,
+    });
+  }
+  const input: PromptRunInput = {
+    ...typed(asked),
+    ...inputOf(opened, { project, flags }),
+    budget: budgetWithin(project.config.limits, budget),
+  };
+  const { createRun }: typeof import("../project/open_run.ts") = await import(
+    "../project/open_run.ts" as string
+  );
+  const start = { kind: "prompt", file: path || profile || command, input: promptRunJson(input) };
+  const kept = await createRun(start, { ...project, grants, found: around.found }, flags);
+  return await performPrompt({ ...work, input, kept });
+}
+
+/** The call file of which the ending was left out. */
+async function maybeCallFile(path: string, cwd: string): Promise<string | undefined> {
+  const name = `${path}.calls`;
+  return await hostFiles({ root: cwd }).stat(name).then(() => name, () => undefined);
+}
+
+/** What the command line says of a prompt. */
+export interface Asked {
+  readonly path: string;
+  readonly say: string | undefined;
+  readonly profile: string | undefined;
+  readonly values: JsonObject;
+  readonly temperature: number | undefined;
+}
+
+/** The same as a run keeps it. */
+export function typed(
+  { path, say, profile, values, temperature }: Asked,
+): Pick<PromptRunInput, "path" | "say" | "profile" | "values" | "temperature"> {
+  return {
+    path,
+    values,
+    ...(say === undefined ? {} : { say }),
+    ...(profile === undefined ? {} : { profile }),
+    ...(temperature === undefined ? {} : { temperature }),
+  };
+}
+
+/** What holds of a prompt, a tactic or an agent for the whole run. */
+export function inputOf(
+  { found, model, modelName }: OpenedPromptRun,
+  { project, flags }: {
+    readonly project: ProjectSettings;
+    readonly flags: Pick<PromptFlags, "concurrency" | "timeout">;
+  },
+): Pick<PromptRunInput, "kind" | "contractHash" | "model" | "modelId" | "limits" | "startedAt"> {
+  const { timeoutMs, resultBytes } = limitsOf(project, flags);
+  return {
+    kind: found.kind,
+    ...(found.kind === "prompt" && { contractHash: found.prompt.info().contractHash }),
+    ...(model === undefined ? {} : { model: modelName ?? model.id, modelId: model.id }),
+    limits: {
+      timeoutMs,
+      resultBytes,
+      ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
+    },
+    startedAt: Date.now(),
+  };
+}
+
+function refuseTactic({ found }: OpenedPromptRun, path: string): void {
+  if (found.kind === "prompt") return;
+  throw new UsageError([
+    `${JSON.stringify(path)} is a tactic, and --prompt takes a prompt: orrery run ${path} runs it`,
+  ], { command: "ask" });
+}
+
+/** Values of prompts are JSON. */
+export function jsonValues(values: Readonly<Record<string, unknown>>): JsonObject {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toJson(value)]));
+}

@@ -1,0 +1,73 @@
+import type { FoundTactic } from "../catalog/discover_tactics.ts";
+import { workingFolder } from "../host/paths.ts";
+import type { Terminal } from "../host/terminal.ts";
+import { NO_POLICY_FLAGS } from "../policy/policy_flags.ts";
+import type { PromptIndex } from "../project/prompt_index.ts";
+import { runSecrets } from "../project/run_secrets.ts";
+import { printable, printableLine } from "../render/printable.ts";
+import { table } from "../render/table.ts";
+import type { Tactic } from "../run/tactic.ts";
+import { EXIT } from "./exit_code.ts";
+import { findPrompt } from "./find_prompt.ts";
+import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import { interruptible } from "./interruptible.ts";
+import { promptInput } from "./prompt_input.ts";
+import { promptJson } from "./prompt_json.ts";
+import { promptPage } from "./prompt_page.ts";
+import { promptTools } from "./prompt_tools.ts";
+import { promptsHere } from "./prompts_here.ts";
+import { stdinText } from "./stdin_text.ts";
+
+/** What the flags of the command say. */
+export interface ShowOptions {
+  readonly flags: ParsedCommand<typeof COMMANDS.show>["flags"];
+  readonly terminal: Terminal;
+}
+
+/** `orrery show prompt PATH`: what is sent, and what its answer is held to. */
+export async function showPrompt(path: string, { flags, terminal }: ShowOptions): Promise<number> {
+  const stop = interruptible(terminal);
+  const values = await promptInput(flags, {
+    cwd: workingFolder(),
+    command: "show",
+    stdin: () => stdinText(terminal, stop.signal),
+  });
+  if (stop.signal.aborted) return EXIT.interrupted;
+  const { project, index } = await promptsHere({ flags, terminal });
+  const problems = [...index.problems, ...index.notLoaded];
+  const found = findPrompt(path, { ...index, problems }, { command: "show" });
+  const { mask, maskJson } = runSecrets({ config: project.config, settings: NO_POLICY_FLAGS });
+  const write = async (json: unknown, page: () => string) =>
+    await terminal.stdout.write(flags.json ? `${JSON.stringify(json, null, 2)}\n` : page());
+  if (found.kind === "tactic") {
+    const located = index.locatedTactics.get(found.tactic.name);
+    if (located !== undefined) await write(tacticJson(located), () => tacticPage(located, index));
+    return EXIT.ok;
+  }
+  const located = index.located.get(found.prompt.path);
+  if (located !== undefined) {
+    const tools = await promptTools(found.prompt, { project, flags });
+    const json = await promptJson(located, { tools, values });
+    await write(maskJson(json), () => mask(printable(promptPage(json))));
+  }
+  return EXIT.ok;
+}
+
+function tacticJson({ tactic: { kind, name, agents }, file, line }: FoundTactic<Tactic>) {
+  return { kind, name, agents, file, line };
+}
+
+function tacticPage({ tactic, file, line }: FoundTactic<Tactic>, { profiles }: PromptIndex): string {
+  const rows = tactic.agents.map((name) => {
+    const profile = profiles.get(name);
+    return [
+      name,
+      profile === undefined ? "not configured: agents: of orrery.yaml has no such entry" : profile.model,
+    ]
+      .map(printableLine);
+  });
+  const agents = rows.length === 0
+    ? "Agents: none"
+    : `Agents:\n${table(rows).map((row) => `  ${row}`).join("\n")}`;
+  return `${printableLine(`${tactic.name}  (${file}:${line})`)}\n\nA tactic.\n\n${agents}\n`;
+}

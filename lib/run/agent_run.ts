@@ -1,0 +1,162 @@
+// Agents whose turns are steps of one run: what the command line runs, and what a gadget runs inside of a call.
+
+import type { RunEvent } from "../core/event.ts";
+import { toJson } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
+import { messageOf } from "../core/source_error.ts";
+import type { Model } from "../core/model.ts";
+import type { PromptRegistry } from "../prompt/prompt_registry.ts";
+import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import type { Agent, AgentHost, Reply } from "./agent.ts";
+import type { Budget } from "./budget.ts";
+import { makeAgent } from "./make_agent.ts";
+import type { AgentDefinition } from "./make_agent.ts";
+import { notedModel } from "./noted_model.ts";
+import { notedTools } from "./noted_tools.ts";
+import type { ToolSource } from "./offered.ts";
+import type { Run, RunOptions } from "./run.ts";
+import { runTactic } from "./run_tactic.ts";
+import type { Tactic } from "./tactic.ts";
+import { tacticHost } from "./tactic_of_run.ts";
+import type { CallBounds } from "./tool_round.ts";
+import { workRun } from "./work_run.ts";
+
+/** What agents of a run have in common. */
+export interface RunAgentsOptions {
+  /** What plain names of tools stand for. Default: nothing. */
+  readonly tools?: ToolSource;
+  /** Default: no bound. */
+  readonly budget?: Budget;
+  /** Before the keys of their dialogs. Default: nothing. */
+  readonly keyPrefix?: string;
+  /** From 0 to 1, for the random part of waits. Default `Math.random`. */
+  readonly random?: () => number;
+  /** Of the calls of their tools. Default: as for other calls. */
+  readonly calls?: CallBounds;
+  /** Something comes after a turn that failed: its failure is kept like an answer. Default false. */
+  readonly keepsFailure?: boolean;
+  /** Ends a wait for a provider early. */
+  readonly wake?: () => AbortSignal;
+}
+
+const NO_TOOLS: ToolSource = { find: () => undefined, names: () => Promise.resolve([]) };
+
+/** Makes the agents of a run. */
+export function agentsOfRun(
+  run: Run,
+  options: RunAgentsOptions,
+): (definition: AgentDefinition, model: () => Model | Promise<Model>) => Agent {
+  const { tools = NO_TOOLS, budget = {}, keyPrefix = "", random = Math.random } = options;
+  const { keepsFailure, calls, wake } = options;
+  const noted = notedTools(run, { tools, keyPrefix });
+  let agents = 0;
+  let dialogs = 0;
+  return (definition, find) => {
+    const key = `${keyPrefix}agent[${++agents}]/model`;
+    let model: Model | Promise<Model> | undefined;
+    const host: AgentHost = {
+      clock: run.clock,
+      random,
+      tools: noted,
+      budget,
+      keyPrefix,
+      ...(keepsFailure === undefined ? {} : { keepsFailure }),
+      ...(calls === undefined ? {} : { calls }),
+      ...(wake === undefined ? {} : { wake }),
+      model: () => model ??= notedModel(run, { key, find }),
+      within: (_options, work) => work(run),
+      nextDialog: () => ++dialogs,
+    };
+    return makeAgent(definition, host);
+  };
+}
+
+/** A prompt to be asked. */
+export interface RunPromptOptions extends RunOptions, RunAgentsOptions {
+  readonly prompt: AnyPrompt;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly model: Model;
+  /** Who is asked. Default: nobody in particular, without a system prompt. */
+  readonly agent?: AgentDefinition;
+  /** For its system prompt. */
+  readonly systemArgs?: Readonly<Record<string, unknown>>;
+  /** The prompt is the system prompt instead of the agent's, and this is said: what holds is the contract of the prompt. */
+  readonly say?: string;
+}
+
+/**
+ * Asks one prompt and tells what happens; the value of `run-end` is what the answer means by the prompt's contract, and its
+ * text where there is none (prompts.md 9).
+ *
+ * `run-end` is `failed` with the reason `contract` when no answer fits (the value is the last one), and otherwise as that of `ask`.
+ *
+ * ```ts
+ * import { definePrompt, fakeModel, runPrompt, tags } from "orrery";
+ *
+ * const prompt = definePrompt({ template: "Name {thing}.", parser: tags({ requiredXmlTags: ["name"] }) });
+ * const model = fakeModel(["<name>Blue</name>"]);
+ * for await (const event of runPrompt({ prompt, args: { thing: "a colour" }, model })) {
+ *   if (event.type === "run-end") console.log(event.status); // => done
+ * }
+ * ```
+ */
+export function runPrompt(options: RunPromptOptions): AsyncIterable<RunEvent> {
+  const { prompt, args, model, systemArgs, say, agent = { name: prompt.path, system: "" } } = options;
+  return workRun("prompt", options, async (run) => {
+    const make = agentsOfRun(run, options);
+    const reply = say === undefined
+      ? await make(agent, () => model).open(systemArgs).ask(prompt, args)
+      : await make({ ...agent, system: prompt }, () => model).open(args).say(say).call();
+    return answerOf(reply, prompt);
+  });
+}
+
+/** What an answer means by the contract of its prompt; its text where there is none. @throws {Error} for what is no JSON */
+export function answerOf({ parsed, text }: Pick<Reply, "parsed" | "text">, prompt: AnyPrompt): Json {
+  return hasContract(prompt) ? valueOf(parsed, prompt) : text;
+}
+
+/** Whether an answer to the prompt has to be of some form. */
+export function hasContract({ parser, format }: Pick<AnyPrompt, "parser" | "format">): boolean {
+  return parser !== null || format !== null;
+}
+
+function valueOf(parsed: unknown, { path }: AnyPrompt): Json {
+  try {
+    return toJson(parsed);
+  } catch (cause) {
+    const found = `what its parser gives is ${messageOf(cause)}; the value of a run is JSON`;
+    throw new Error(`prompt "${path}": ${found}`, { cause });
+  }
+}
+
+/** An agent that a tactic may need. */
+export interface TacticAgent {
+  readonly definition: AgentDefinition;
+  /** Found when it is first asked. */
+  model(): Model | Promise<Model>;
+}
+
+/** A tactic to be run. */
+export interface RunTacticOptions extends RunOptions, RunAgentsOptions {
+  readonly tactic: Tactic;
+  readonly task: unknown;
+  readonly prompts: PromptRegistry;
+  /** By name. */
+  readonly agents: ReadonlyMap<string, TacticAgent>;
+  /** ms since 1970: when the run began, the first time; what `now()` gives. */
+  readonly startedAt: number;
+}
+
+/** Runs a tactic and tells what happens; the value of `run-end` is its result (prompts.md 10). Its steps and turns are steps of the run. */
+export function runTacticRun(options: RunTacticOptions): AsyncIterable<RunEvent> {
+  const { tactic, task, prompts, agents, startedAt } = options;
+  return workRun("prompt", options, async (run) => {
+    const make = agentsOfRun(run, options);
+    const byName = new Map(
+      [...agents].map(([name, { definition, model }]) => [name, () => make(definition, model)]),
+    );
+    const host = tacticHost(run, { agents: byName, prompts, startedAt });
+    return toJson(await runTactic(tactic, task, { host, signal: run.signal }) ?? null);
+  });
+}

@@ -1,0 +1,49 @@
+import type { DialogMessage } from "../core/dialog_message.ts";
+import type { HandlerCall, HandlerState } from "../prompt/handler.ts";
+import type { AgentLimits } from "../prompt/limits.ts";
+
+/** Where a turn is (prompts.md 9): handlers see it, and it is in every reply and every error. */
+export type CallState = HandlerState;
+
+/** A call of a tool while it is being answered. */
+export interface AgentCall extends HandlerCall {
+  text?: string;
+  error?: string;
+  result?: unknown;
+}
+
+/** The state as its turn changes it. */
+export interface TurnState extends HandlerState {
+  state: HandlerState["state"];
+  step: number;
+  exceptionRetries: Record<number, Error[]>;
+  exceptionRetriesCount: number;
+  interruptSteps: number[];
+  llmRecalls: Record<number, Error[]>;
+  calls: AgentCall[];
+  call?: AgentCall;
+  attempts: DialogMessage[];
+  modelCalls: number;
+}
+
+/** A turn that has not begun. */
+export function initialState(limits: AgentLimits): TurnState {
+  return {
+    state: "initial",
+    step: 0,
+    exceptionRetries: {},
+    exceptionRetriesCount: 0,
+    interruptSteps: [],
+    llmRecalls: {},
+    maxExceptionRetry: limits.exceptionRetries,
+    maxInterruptSteps: limits.interruptSteps,
+    calls: [],
+    attempts: [],
+    modelCalls: 0,
+  };
+}
+
+/** Notes an error under the step that the turn is at. */
+export function noteError(errors: Record<number, Error[]>, step: number, error: Error): void {
+  (errors[step] ??= []).push(error);
+}

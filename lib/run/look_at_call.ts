@@ -1,0 +1,124 @@
+// A call of an agent's model before it runs (prompts.md 9.3): what cannot run is answered with a text that the model reads.
+
+import { canonicalJson } from "../core/canonical_json.ts";
+import { argumentsOf } from "../core/dialog_message.ts";
+import type { AnyGadget } from "../core/gadget.ts";
+import { isJsonObject, toJson } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { ToolCall } from "../core/message.ts";
+import { messageOf } from "../core/source_error.ts";
+import { checkValue } from "../prompt/check_value.ts";
+import type { CheckedValue } from "../prompt/check_value.ts";
+import { issueLines } from "../prompt/issue_lines.ts";
+import { measure } from "../schema/measure.ts";
+import type { AgentCall } from "./call_state.ts";
+import { orAborted } from "./or_aborted.ts";
+
+/** The calls of one turn that gave a result: the same again is not run. */
+export class CallMemory {
+  readonly #done = new Set<string>();
+
+  has(identity: string): boolean {
+    return this.#done.has(identity);
+  }
+
+  add(identity: string): void {
+    this.#done.add(identity);
+  }
+}
+
+/** A call that may run, or one with what is said instead. */
+export type LookedCall = RunnableCall | { readonly call: AgentCall; readonly gadget?: undefined };
+
+/** A call that may run. */
+export interface RunnableCall {
+  readonly call: AgentCall;
+  readonly gadget: AnyGadget;
+  /** The arguments as the model wrote them. */
+  readonly parameters: JsonObject;
+  /** What its schema made of them: it need not be JSON. */
+  readonly input: unknown;
+  readonly identity: string;
+}
+
+/** What a call is looked at with. */
+export interface LookOptions {
+  readonly signal: AbortSignal;
+  /** What the model was offered, by name. */
+  readonly tools: ReadonlyMap<string, AnyGadget>;
+  readonly memory: CallMemory;
+  /** The calls that stand before it in the same answer. */
+  readonly written: Set<string>;
+}
+
+/** Looks at a call before any of its answer runs. @throws the signal's reason */
+export async function lookAtCall(
+  { id, name, arguments: text }: ToolCall,
+  { tools, memory, written, signal }: LookOptions,
+): Promise<LookedCall> {
+  const given = argumentsOf(text);
+  const call: AgentCall = { id, name, arguments: given };
+  const gadget = tools.get(name);
+  if (gadget === undefined) {
+    const known = tools.size === 0 ? "none" : [...tools.keys()].join(", ");
+    return refused(call, `unknown tool "${name}". Available tools: ${known}`);
+  }
+  const read = argumentsIn(text, given);
+  if ("problem" in read) return refused(call, `arguments of "${name}" ${read.problem}`);
+  const { json } = read;
+  const identity = `${name} ${canonicalJson(json)}`;
+  if (gadget.repeatable !== true && (memory.has(identity) || written.has(identity))) {
+    call.text =
+      `The function ${name} with identical arguments ${JSON.stringify(json)} has been called earlier: ` +
+      "see the result above and do not call it again.";
+    return { call };
+  }
+  written.add(identity);
+  const checked = await checkedInput(gadget, { json, signal });
+  if ("thrown" in checked) return refused(call, checked.thrown);
+  if ("issues" in checked) {
+    return refused(call, `invalid arguments for "${name}":\n${issueLines(checked.issues)}`);
+  }
+  if (gadget.run === undefined) return refused(call, `tool "${name}" has no implementation`);
+  return { call, gadget, parameters: json, input: checked.value, identity };
+}
+
+function argumentsIn(
+  text: string,
+  given: unknown,
+): { readonly json: JsonObject } | { readonly problem: string } {
+  if (typeof given === "string" && !isJsonText(text)) return { problem: `are not valid JSON: ${text}` };
+  const { problem } = measure(given);
+  if (problem !== undefined) return { problem: `cannot be read: ${problem}` };
+  const json = toJson(given);
+  return isJsonObject(json) ? { json } : { problem: "must be a JSON object" };
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @throws the signal's reason */
+async function checkedInput(
+  { input }: AnyGadget,
+  { json, signal }: { readonly json: JsonObject; readonly signal: AbortSignal },
+): Promise<CheckedValue | { readonly thrown: string }> {
+  if (input === undefined) return { value: json };
+  try {
+    return await orAborted(checkValue(input, json), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    return { thrown: messageOf(error) };
+  }
+}
+
+function refused(call: AgentCall, error: string): LookedCall {
+  call.error = error;
+  call.text = `Error: ${error}`;
+  return { call };
+}

@@ -1,0 +1,76 @@
+import { isPromise } from "../core/is_promise.ts";
+import { isJsonObject, toJson } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
+import { ModelError, modelErrorCode } from "../core/model.ts";
+import type { Model } from "../core/model.ts";
+import { messageOf } from "../core/source_error.ts";
+import type { Run } from "./run.ts";
+
+/**
+ * A model that a run has to find first. A record keeps what decides what it is asked, so that a replay needs no provider and no key.
+ *
+ * @throws {ModelError} when it cannot be found
+ */
+export function notedModel(
+  run: Run,
+  { key, find }: { readonly key: string; find(): Model | Promise<Model> },
+): Model | Promise<Model> {
+  const noted = run.lookUp(key, () => found(find), { note: noteOf, from: fromNote });
+  return isPromise(noted) ? noted.then(modelOrThrow) : modelOrThrow(noted);
+}
+
+function found(find: () => Model | Promise<Model>): Model | ModelError | Promise<Model | ModelError> {
+  try {
+    const model = find();
+    return isPromise(model) ? Promise.resolve(model).catch(problemOf) : model;
+  } catch (error) {
+    return problemOf(error);
+  }
+}
+
+function problemOf(error: unknown): ModelError {
+  return error instanceof ModelError
+    ? error
+    : new ModelError(messageOf(error), { code: "config", cause: error });
+}
+
+function modelOrThrow(model: Model | ModelError): Model {
+  if (model instanceof ModelError) throw model;
+  return model;
+}
+
+function noteOf(model: Model | ModelError): Json {
+  if (model instanceof ModelError) {
+    const { message, code, flag } = model;
+    return { problem: toJson({ message, code, flag }) };
+  }
+  const { id, contextTokens, addons, takesServers } = model;
+  return toJson({ id, contextTokens, addons, takesServers });
+}
+
+function fromNote(noted: Json): Model | ModelError {
+  const { problem, ...model } = isJsonObject(noted) ? noted : {};
+  if (problem !== undefined && isJsonObject(problem)) {
+    const { message, code, flag } = problem;
+    return new ModelError(String(message), {
+      code: modelErrorCode(code),
+      ...(typeof flag === "string" && { flag }),
+    });
+  }
+  return silentModel({
+    id: String(model.id),
+    ...(typeof model.contextTokens === "number" && { contextTokens: model.contextTokens }),
+    ...(Array.isArray(model.addons) && { addons: model.addons.map(String) }),
+    ...(model.takesServers === true && { takesServers: true }),
+  });
+}
+
+/** Stands for the model whose answers a record has. */
+export function silentModel(known: Omit<Model, "stream" | "answered">): Model {
+  return {
+    ...known,
+    stream: () => {
+      throw new Error("A replay asks no model");
+    },
+  };
+}

@@ -1,0 +1,90 @@
+// What a model is offered with a prompt (prompts.md 5, 9.1): gadgets, and what its provider runs itself.
+
+import type { AnyGadget } from "../core/gadget.ts";
+import type { JsonObject } from "../core/json.ts";
+import { isJsonObject, toJson } from "../core/json.ts";
+import type { Model, ToolSpec } from "../core/model.ts";
+import { messageOf } from "../core/source_error.ts";
+import { didYouMeanNames } from "../core/did_you_mean_names.ts";
+import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import { toolSpecOf } from "./tool_spec.ts";
+
+/** The addons of prompts.md 5. */
+export const ADDON_NAMES: readonly string[] = ["computerUse", "webSearch"];
+
+/** Names to gadgets, for the tools that a prompt only names. */
+export interface ToolSource {
+  find(name: string): AnyGadget | undefined | Promise<AnyGadget | undefined>;
+  /** Every name there is. */
+  names(): Promise<Iterable<string>>;
+  /** What is put around each gadget that is offered, also around those that a prompt brings along. Default: nothing. */
+  around?(gadget: AnyGadget): AnyGadget;
+}
+
+/** What a model is offered. */
+export interface Offered {
+  readonly gadgets: ReadonlyMap<string, AnyGadget>;
+  readonly specs: readonly ToolSpec[];
+  /** What the provider runs itself. */
+  readonly providerTools: readonly JsonObject[];
+}
+
+/** Resolves the tools and addons of a prompt for a model, or says what is wrong. */
+export async function offeredBy(
+  prompt: AnyPrompt,
+  { tools, model }: { readonly tools: ToolSource; readonly model: Model },
+): Promise<Offered | { readonly problem: string; readonly cause?: unknown }> {
+  const gadgets = new Map<string, AnyGadget>();
+  for (const tool of prompt.tools) {
+    try {
+      const gadget = typeof tool === "string" ? await tools.find(tool) : tool;
+      if (gadget === undefined) return await unknownTool(String(tool), { prompt, tools });
+      gadgets.set(gadget.name, tools.around?.(gadget) ?? gadget);
+    } catch (cause) {
+      return { problem: `prompt "${prompt.path}": tool "${String(tool)}": ${messageOf(cause)}`, cause };
+    }
+  }
+  const problem = addonProblem(prompt, model);
+  if (problem !== undefined) return { problem };
+  return {
+    gadgets,
+    specs: [...gadgets.values()].map(toolSpecOf),
+    providerTools: providerTools(prompt),
+  };
+}
+
+async function unknownTool(
+  name: string,
+  { prompt, tools }: { readonly prompt: AnyPrompt; readonly tools: ToolSource },
+): Promise<{ readonly problem: string }> {
+  const similar = didYouMeanNames(name, await tools.names());
+  return { problem: `prompt "${prompt.path}": unknown tool "${name}"${similar}` };
+}
+
+function addonProblem(prompt: AnyPrompt, model: Model): string | undefined {
+  for (const [name, value] of Object.entries(prompt.addons)) {
+    if (value === false || value === undefined) continue;
+    if (!ADDON_NAMES.includes(name)) {
+      return `addon "${name}" is unknown (known: ${ADDON_NAMES.join(", ")})`;
+    }
+    if (model.addons?.includes(name) !== true) return `addon "${name}" is not supported by the model`;
+  }
+  if (prompt.mcp.length > 0 && model.takesServers !== true) {
+    return `mcp servers are not supported by the model: name their tools in "tools" instead (mcpServers in orrery.yaml)`;
+  }
+  return undefined;
+}
+
+function providerTools(prompt: AnyPrompt): readonly JsonObject[] {
+  const { mcp, allowWebSearch, computerUseConfig } = prompt;
+  return [
+    ...mcp.map((server) => ({ type: "mcp", approval: "never", ...object(server) })),
+    ...(allowWebSearch ? [{ type: "web_search" }] : []),
+    ...(computerUseConfig === null ? [] : [{ type: "computer_use", ...object(computerUseConfig) }]),
+  ];
+}
+
+function object(value: unknown): JsonObject {
+  const json = toJson(value);
+  return isJsonObject(json) ? json : {};
+}

@@ -1,0 +1,154 @@
+// Prompts that are asked by calls (calls.md 5): the turns of each are steps of the run, below the key of its call.
+
+import { DivergedError } from "../core/journal.ts";
+import { isRecord } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
+import { ModelError } from "../core/model.ts";
+import type { Model } from "../core/model.ts";
+import { PromptError } from "../core/prompt_error.ts";
+import type { Problem } from "../core/prompt_error.ts";
+import { dotpromptSettings } from "../prompt/dotprompt_settings.ts";
+import { promptNotFound } from "../prompt/prompt_not_found.ts";
+import { promptPath } from "../prompt/prompt_path.ts";
+import type { PromptRegistry } from "../prompt/prompt_registry.ts";
+import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import { AgentError } from "./agent_error.ts";
+import { agentsOfRun, answerOf } from "./agent_run.ts";
+import type { RunAgentsOptions } from "./agent_run.ts";
+import { CallError } from "./call_error.ts";
+import type { ContainerCall, Containers } from "./container.ts";
+import type { AgentDefinition } from "./make_agent.ts";
+import { orAborted } from "./or_aborted.ts";
+
+/** The prompts that calls may ask, and what they are asked with. */
+export interface CalledPrompts extends Pick<RunAgentsOptions, "tools" | "budget" | "calls" | "wake"> {
+  readonly registry: PromptRegistry;
+  /** What could not be taken, by file and line. */
+  readonly problems: readonly Problem[];
+  /** Who is asked. */
+  agentOf(prompt: AnyPrompt): AgentDefinition | Promise<AgentDefinition>;
+  /** The model that a prompt names; undefined: that of the run, or the default. */
+  modelOf(name: string | undefined): Model | Promise<Model>;
+}
+
+/** More prompts inside each other than anybody means. */
+const MAX_DEPTH = 8;
+const MOST_PROBLEMS = 5;
+
+/**
+ * Asks prompts for the calls of a run.
+ *
+ * @param open gives the prompts; not before the first call.
+ */
+export function promptCalls(
+  open: () => Promise<CalledPrompts>,
+  { within }: {
+    /** The prompt that the run itself asks. */
+    readonly within?: string | undefined;
+  } = {},
+): Containers {
+  const chains = new Chains(within === undefined ? [] : [within]);
+  let opened: Promise<CalledPrompts> | undefined;
+  return {
+    async prompt(call) {
+      try {
+        const { path, args } = wanted(call.parameters);
+        using _link = chains.add(path, call.keyPrefix);
+        const prompts = await orAborted(opened ??= open(), call.signal);
+        return await ask(call, { prompts, prompt: findPrompt(path, prompts), args });
+      } catch (error) {
+        if (error instanceof DivergedError) call.run.diverged(error);
+        throw failureOf(error);
+      }
+    },
+  };
+}
+
+async function ask(
+  { run, keyPrefix, signal }: ContainerCall,
+  { prompts, prompt, args }: {
+    readonly prompts: CalledPrompts;
+    readonly prompt: AnyPrompt;
+    readonly args: Readonly<Record<string, unknown>>;
+  },
+): Promise<Json> {
+  const { tools, budget, calls, wake } = prompts;
+  const make = agentsOfRun(run, {
+    keyPrefix,
+    keepsFailure: true, // whoever calls goes on with it
+    ...(tools === undefined ? {} : { tools }),
+    ...(budget === undefined ? {} : { budget }),
+    ...(calls === undefined ? {} : { calls }),
+    ...(wake === undefined ? {} : { wake }),
+  });
+  const definition = await orAborted(prompts.agentOf(prompt), signal);
+  const agent = make(definition, () => prompts.modelOf(dotpromptSettings(prompt).model));
+  return answerOf(await agent.open().ask(prompt, args, { signal }), prompt);
+}
+
+/** The gadget's schema has looked at them. */
+function wanted(
+  { path, args }: ContainerCall["parameters"],
+): { readonly path: string; readonly args: Readonly<Record<string, unknown>> } {
+  return { path: promptPath(String(path), "registry"), args: isRecord(args) ? args : {} };
+}
+
+function findPrompt(path: string, { registry, problems }: CalledPrompts): AnyPrompt {
+  if (registry.has(path)) return registry.get(path);
+  const known = registry.keys();
+  const what = known.length === 0
+    ? `prompt "${path}" not found: the project has no prompts`
+    : promptNotFound(path, known);
+  const lines = problems.slice(0, MOST_PROBLEMS).map(({ file, line, message }) =>
+    `${file}:${line}: ${message}`
+  );
+  const more = problems.length - lines.length;
+  throw new PromptError(
+    [what, ...lines, ...(more > 0 ? [`and ${more} more such problems`] : [])].join("\n"),
+    {
+      code: "registry",
+    },
+  );
+}
+
+/** A failure with the code that its call is to have. */
+function failureOf(error: unknown): unknown {
+  if (error instanceof PromptError) return new CallError(error.message, "input");
+  const cause = error instanceof AgentError ? error.cause : error;
+  if (!(cause instanceof ModelError) || cause.code !== "permission") return error;
+  const message = error instanceof Error ? error.message : cause.message;
+  return new CallError(message, "permission", cause.flag);
+}
+
+/** Which prompt runs inside of which, by the keys of their calls: the steps in a call have keys that begin with its own. */
+class Chains {
+  readonly #outermost: readonly string[];
+  readonly #byPrefix = new Map<string, readonly string[]>();
+
+  constructor(outermost: readonly string[]) {
+    this.#outermost = outermost;
+  }
+
+  /** @throws {CallError} for a prompt inside of itself, and for too many inside each other */
+  add(path: string, keyPrefix: string): Disposable {
+    const above = this.#above(keyPrefix);
+    const chain = [...above, path];
+    const words = chain.join(" -> ");
+    if (above.includes(path)) {
+      throw new CallError(`prompt "${path}" runs inside of itself: ${words}`, "failed");
+    }
+    if (chain.length > MAX_DEPTH) {
+      throw new CallError(`at most ${MAX_DEPTH} prompts run inside each other: ${words}`, "failed");
+    }
+    this.#byPrefix.set(keyPrefix, chain);
+    return { [Symbol.dispose]: () => void this.#byPrefix.delete(keyPrefix) };
+  }
+
+  #above(keyPrefix: string): readonly string[] {
+    let nearest = "";
+    for (const prefix of this.#byPrefix.keys()) {
+      if (prefix.length > nearest.length && keyPrefix.startsWith(`${prefix}dialog[`)) nearest = prefix;
+    }
+    return this.#byPrefix.get(nearest) ?? this.#outermost;
+  }
+}

@@ -1,0 +1,80 @@
+import { isJsonObject } from "../core/json.ts";
+import type { StepOutcome } from "../core/journal.ts";
+import { linkedSignal } from "../core/linked_signal.ts";
+import { ModelError } from "../core/model.ts";
+import { orAborted } from "./or_aborted.ts";
+import type { Begun, Run } from "./run.ts";
+
+/** A wait for a provider. */
+export interface ProviderSleep {
+  readonly run: Run;
+  readonly signal: AbortSignal;
+  /** Ends the wait early. */
+  readonly wake?: AbortSignal | undefined;
+  readonly key: string;
+  readonly ms: number;
+  /** Says what is waited for; `ms` is how long it takes, or has taken. */
+  tell(ms: number): void;
+}
+
+/**
+ * Waits, as a step of its run: what was waited for before the run was resumed is not waited for again, and a replay takes no time.
+ *
+ * @throws the signal's reason
+ */
+export async function sleepForProvider({ run, signal, wake, key, ms, tell }: ProviderSleep): Promise<void> {
+  const begun: Begun = run.isKept
+    ? run.begin({ key, kind: "step", name: "wait", input: null, idempotent: true })
+    : { do: "perform", attempt: 1 };
+  if (begun.do === "answer") return tell(waitedMs(begun.outcome) ?? ms);
+  const chosen = run.lookUp(`${key}/ms`, () => ms, { note: (found) => found, from: Number });
+  tell(await orAborted(chosen, signal));
+  if (begun.do === "replay") {
+    await orAborted(begun.step.outcome, signal);
+    return;
+  }
+  using waking = linkedSignal([signal, wake]);
+  const sleeping = run.clock.sleep(ms, waking.signal).catch((error) => {
+    if (wake?.aborted !== true) throw error;
+  });
+  await orAborted(sleeping, signal);
+  if (run.isKept) run.finish(key, { ok: { ms } });
+}
+
+/** The error as it came: what a journal and a record have of it lacks what the provider asked to wait, which is a step of its own. */
+export async function askedToWait(
+  error: ModelError,
+  { run, signal, key }: Pick<ProviderSleep, "run" | "signal" | "key">,
+): Promise<ModelError> {
+  if (error.code !== "rate-limit" || !run.isKept) return error;
+  const begun = run.begin({ key, kind: "step", name: "asked to wait", input: null, idempotent: true });
+  switch (begun.do) {
+    case "answer":
+      return withWait(error, begun.outcome);
+    case "replay":
+      return withWait(error, await orAborted(begun.step.outcome, signal));
+    case "perform":
+    case "unverified":
+      run.finish(key, { ok: error.retryAfterMs ?? null });
+      return error;
+    default:
+      return begun satisfies never;
+  }
+}
+
+function withWait(error: ModelError, outcome: StepOutcome): ModelError {
+  const { message, code, status, flag } = error;
+  const retryAfterMs = "ok" in outcome ? outcome.ok : null;
+  return new ModelError(message, {
+    code,
+    cause: error,
+    ...(status === undefined ? {} : { status }),
+    ...(flag === undefined ? {} : { flag }),
+    ...(typeof retryAfterMs === "number" ? { retryAfterMs } : {}),
+  });
+}
+
+function waitedMs(outcome: StepOutcome): number | undefined {
+  if (!("ok" in outcome) || !isJsonObject(outcome.ok)) return undefined;
+  return typeof outcome.ok.ms === "number" ? outcome.ok.ms : undefined;
+}

@@ -1,0 +1,58 @@
+import { isRecord } from "../core/json.ts";
+import { PromptError } from "../core/prompt_error.ts";
+import type { PromptRegistry } from "../prompt/prompt_registry.ts";
+import type { Agent } from "./agent.ts";
+
+/** What a tactic works with. */
+export interface TacticCtx<Name extends string = string> {
+  /** The agents that it names, fresh in each run. */
+  readonly agents: { readonly [Key in Name]: Agent };
+  readonly prompts: PromptRegistry;
+  /** Aborted with the run. Another tactic that is given it has the same agents and prompts. */
+  readonly signal: AbortSignal;
+  /** The time of the run: it stays the same when a run is resumed or replayed. */
+  now(): Date;
+  /** Does something to the outside once: a run that is resumed has its outcome from the journal. */
+  step<Outcome>(name: string, perform: () => Outcome | Promise<Outcome>): Promise<Outcome>;
+}
+
+/** Work of several turns and agents, as a program (prompts.md 10). */
+export interface Tactic<Input = never, Result = unknown> {
+  readonly kind: "tactic";
+  readonly name: string;
+  readonly agents: readonly string[];
+  /** Runs it. @throws {PromptError} `define`, when an agent that it needs is not there, and whatever it throws itself */
+  run(task: Input, options?: TacticOptions): Promise<Result>;
+}
+
+/** With what a tactic runs. With the `signal` of another tactic's run, what is left out is that of the other. */
+export interface TacticOptions {
+  readonly agents?: Readonly<Record<string, Agent>>;
+  /** Default: those of the default runtime. */
+  readonly prompts?: PromptRegistry;
+  readonly signal?: AbortSignal;
+}
+
+/** What a run of tactics lives on. */
+export interface TacticHost extends Pick<TacticCtx, "prompts" | "now" | "step"> {
+  /** By name: makes the agent, for one run of one tactic. */
+  readonly agents: ReadonlyMap<string, () => Agent>;
+}
+
+/** Whether a value is a tactic. */
+export function isTactic(value: unknown): value is Tactic {
+  return isRecord(value) && value.kind === "tactic" && typeof value.run === "function";
+}
+
+/** @throws {PromptError} `define`, for the first agent that a tactic needs and that is not known */
+export function requireAgents(
+  { name, agents }: Pick<Tactic, "name" | "agents">,
+  known: Iterable<string>,
+): void {
+  const names = [...known];
+  const missing = agents.find((agent) => !names.includes(agent));
+  if (missing === undefined) return;
+  const list = names.length === 0 ? "none" : names.join(", ");
+  const message = `tactic "${name}" needs agent "${missing}", which is not configured (known: ${list})`;
+  throw new PromptError(message, { code: "define" });
+}

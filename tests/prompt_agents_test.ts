@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { loadAgents } from "../lib/catalog/load_agents.ts";
+import { memoryFiles } from "../lib/core/memory_files.ts";
+import { PromptError } from "../lib/core/prompt_error.ts";
+import { definePrompt } from "../lib/prompt/define_prompt.ts";
+import { PromptRegistry } from "../lib/prompt/prompt_registry.ts";
+import { defineTactic } from "../lib/run/define_tactic.ts";
+import { requireAgents } from "../lib/run/tactic.ts";
+import cases from "./spec/prompts/config.json" with { type: "json" };
+
+interface ConfigCase {
+  readonly name: string;
+  readonly input: {
+    readonly project: unknown;
+    readonly prompts: readonly string[];
+    readonly tactic?: { readonly name: string; readonly agents: readonly string[] };
+  };
+  readonly expected?: unknown;
+  readonly error?: string;
+  readonly code?: string;
+}
+
+function registryOf(paths: readonly string[]): PromptRegistry {
+  const registry = new PromptRegistry();
+  for (const path of paths) registry.register(definePrompt({ path, template: path }));
+  return registry;
+}
+
+for (const { name, input, expected, error, code } of cases as readonly ConfigCase[]) {
+  Deno.test(`agents: ${name}`, async () => {
+    const files = memoryFiles({ "orrery.yaml": JSON.stringify(input.project) });
+    const work = async () => {
+      const { agents } = await loadAgents({ root: "/project", files, prompts: registryOf(input.prompts) });
+      if (input.tactic !== undefined) {
+        requireAgents(defineTactic({ ...input.tactic, call: () => undefined }), agents.keys());
+      }
+      return Object.fromEntries(agents);
+    };
+    if (error === undefined) return assert.deepEqual(await work(), expected);
+    await assert.rejects(work(), (thrown: unknown) => {
+      assert.ok(thrown instanceof PromptError && thrown.code === code, String(thrown));
+      assert.ok(thrown.message.includes(error), thrown.message);
+      return true;
+    });
+  });
+}

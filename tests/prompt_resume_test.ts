@@ -1,0 +1,315 @@
+// A run of a prompt that dies at any operation of its journal and is gone on with (turn.md 3): the same end, no finished effect done twice.
+
+import assert from "node:assert/strict";
+import { virtualClock } from "../lib/core/clock.ts";
+import type { RunEvent } from "../lib/core/event.ts";
+import type { AnyGadget } from "../lib/core/gadget.ts";
+import type { Journal, RunJournal } from "../lib/core/journal.ts";
+import { ModelError } from "../lib/core/model.ts";
+import type { Model, ModelPart, ModelRequest } from "../lib/core/model.ts";
+import { memoryJournal } from "../lib/journal/memory_journal.ts";
+import { definePrompt } from "../lib/prompt/define_prompt.ts";
+import { tags } from "../lib/prompt/tags.ts";
+import { runPrompt } from "../lib/run/agent_run.ts";
+import type { RunOptions } from "../lib/run/run.ts";
+import { defineGadget } from "../lib/schema/define_gadget.ts";
+import { scriptedModel } from "./_scripted_model.ts";
+import type { Script } from "./_scripted_model.ts";
+
+/** Dies at its `n`th operation, before or after it was done, and answers nothing from then on. */
+function mortal(
+  journal: RunJournal,
+  { n, isDone }: { readonly n: number; readonly isDone: boolean },
+): RunJournal & { died(): boolean } {
+  let left = n;
+  let died = false;
+  const operation = <T>(work: () => T): T => {
+    if (died) throw new Error("killed");
+    if (--left > 0) return work();
+    died = true;
+    if (isDone) work();
+    throw new Error("killed");
+  };
+  return {
+    id: journal.id,
+    run: journal.run,
+    events: journal.events,
+    resumedFrom: journal.resumedFrom,
+    begin: (step) => operation(() => journal.begin(step)),
+    finish: (key, outcome) => operation(() => journal.finish(key, outcome)),
+    end: (key, outcome) => operation(() => journal.end(key, outcome)),
+    commit: () => operation(() => journal.commit()),
+    prefix: (key, piece) => operation(() => journal.prefix(key, piece)),
+    tell: (event) => died ? undefined : journal.tell(event),
+    file: (file) => operation(() => journal.file(file)),
+    settle: (key, decision) => journal.settle(key, decision),
+    release: (status, usage) => operation(() => journal.release(status, usage)),
+    died: () => died,
+  };
+}
+
+/** What one process after the other does to the world. */
+interface World {
+  /** How often each effect was done, to its end. */
+  readonly effects: Map<string, number>;
+  /** How often the model was asked what, by the number of messages. */
+  readonly asked: Map<number, number>;
+}
+
+const newWorld = (): World => ({ effects: new Map(), asked: new Map() });
+
+const call = (name: string, input: object): ModelPart => ({
+  type: "call",
+  call: { id: "", name, arguments: JSON.stringify(input) },
+});
+
+/** By the number of messages that it is asked with. */
+const REPLIES: Readonly<Record<number, Script>> = {
+  2: ["I look. ", call("once", { n: 1 }), call("safe", { n: 2 }), call("fails", {})],
+  6: ["no tag"], // the contract is broken
+  8: [call("once", { n: 3 }), call("nobody", {})],
+  9: ["<a>one, safe and three</a>"],
+};
+
+/** It answers by what it is asked, and fails the first time in the world that it is asked the last question. */
+function model({ asked }: World): Model {
+  return {
+    id: "test/model",
+    stream(request: ModelRequest) {
+      const { length } = request.messages;
+      asked.set(length, (asked.get(length) ?? 0) + 1);
+      const isDown = length === 9 && asked.get(length) === 1;
+      const script = isDown ? [new ModelError("down", { code: "server" })] : REPLIES[length] ?? [];
+      return scriptedModel([script]).stream(request);
+    },
+  };
+}
+
+function gadgets({ effects }: World): readonly AnyGadget[] {
+  const done = (name: string, n: unknown): void => {
+    const effect = `${name} ${n ?? ""}`;
+    effects.set(effect, (effects.get(effect) ?? 0) + 1);
+  };
+  const input = { type: "object" } as const;
+  const make = (name: string, more: object): AnyGadget =>
+    defineGadget({
+      name,
+      description: name,
+      input,
+      run: async ({ n }: { readonly n?: unknown }) => {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        done(name, n);
+        return `${name} ${n}`;
+      },
+      ...more,
+    });
+  return [
+    make("once", {}),
+    make("safe", { idempotent: true }),
+    make("fails", { run: () => (done("fails", ""), Promise.reject(new Error("no luck"))) }),
+  ];
+}
+
+async function run(world: World, options: RunOptions): Promise<RunEvent[]> {
+  const prompt = definePrompt({
+    path: "task",
+    template: "Do it.",
+    parser: tags({ requiredXmlTags: ["a"] }),
+    tools: gadgets(world),
+  });
+  const events: RunEvent[] = [];
+  const clock = virtualClock();
+  const quick = { now: () => clock.now(), sleep: waitsOnlyForProviders };
+  const agent = { name: "a", system: "S" };
+  for await (
+    const event of runPrompt({ prompt, args: {}, agent, model: model(world), clock: quick, ...options })
+  ) {
+    events.push(event);
+  }
+  return events;
+}
+
+/** The time limits of tools are none here, and a wait for a provider is over at once. */
+function waitsOnlyForProviders(ms: number, signal?: AbortSignal): Promise<void> {
+  return ms >= 60_000
+    ? new Promise((_, reject) =>
+      signal?.addEventListener("abort", () => reject(signal.reason), { once: true })
+    )
+    : Promise.resolve();
+}
+
+const endOf = (events: readonly RunEvent[]): RunEvent & { readonly type: "run-end" } => {
+  const end = events.at(-1);
+  return end?.type === "run-end" ? end : assert.fail("no run-end");
+};
+
+const EFFECTS = new Map([["once 1", 1], ["safe 2", 1], ["fails ", 1], ["once 3", 1]]);
+
+const idOf = (key: string): string => /call:(.*)$/.exec(key)?.[1] ?? "";
+
+const EFFECT_OF: Readonly<Record<string, string>> = {
+  call_1: "once 1",
+  call_2: "safe 2",
+  call_3: "fails ",
+  call_4: "once 3",
+};
+
+/** The user looks whether an effect was done whose end is not known. */
+function settle(journal: Journal, second: RunJournal, { effects }: World): readonly string[] {
+  const open = journal.read(second.id).steps.filter(({ status, idempotent }) =>
+    status === "started" && !idempotent
+  );
+  for (const { key } of open) {
+    const effect = EFFECT_OF[idOf(key)] ?? assert.fail(key);
+    const outcome = effect.startsWith("fails") ? { error: { message: "no luck" } } : { ok: effect };
+    second.settle(key, effects.has(effect) ? { outcome } : "rerun");
+  }
+  return open.map(({ key }) => key);
+}
+
+Deno.test("a prompt with two rounds, a broken contract and a failed model call ends the same wherever it died", async () => {
+  const plain = newWorld();
+  const want = endOf(await run(plain, {}));
+  assert.equal(want.status, "done", want.error);
+  assert.deepEqual(plain.effects, EFFECTS);
+  assert.deepEqual([...plain.asked], [[2, 1], [6, 1], [8, 1], [9, 2]]);
+  let deaths = 0;
+  for (let n = 1;; n++) {
+    for (const isDone of [false, true]) {
+      const world = newWorld();
+      const journal = memoryJournal({ isAlive: () => false });
+      const first = mortal(journal.create({ kind: "prompt", input: null }), { n, isDone });
+      await run(world, { journal: first });
+      await new Promise((resolve) => setTimeout(resolve, 3)); // what still ran has ended by now
+      if (!first.died()) {
+        assert.ok(deaths >= 40, String(deaths));
+        return;
+      }
+      deaths++;
+      const { status } = journal.read(first.id).summary;
+      if (status !== "running" && status !== "stopped") continue; // it died in the very release
+      const finished = journal.read(first.id).steps.filter((step) => step.status === "finished");
+      const before = new Map(world.effects);
+      const asked = new Map(world.asked);
+      const second = journal.open(first.id);
+      const open = settle(journal, second, world);
+      const events = await run(world, { journal: second });
+      const where = `killed at operation ${n}, ${isDone ? "after" : "before"} it; open: ${open.join(" ")}`;
+      const end = endOf(events);
+      assert.deepEqual([end.status, end.value], [want.status, want.value], `${where}: ${end.error}`);
+      assertEventsOf(events, where);
+      for (const { key, kind } of finished) {
+        const effect = EFFECT_OF[idOf(key)] ?? "";
+        if (kind === "gadget") {
+          assert.equal(world.effects.get(effect), before.get(effect), `${where}: ${key} again`);
+        }
+      }
+      for (const [effect, times] of world.effects) {
+        const most = effect.startsWith("safe") ? 2 : 1;
+        assert.ok(times <= most, `${where}: ${effect} was done ${times} times`);
+      }
+      assert.deepEqual([...world.effects.keys()].toSorted(), [...EFFECTS.keys()].toSorted(), where);
+      const answers = finished.filter(({ kind }) => kind === "model").length;
+      const total = [...world.asked.values()].reduce((sum, times) => sum + times, 0);
+      const earlier = [...asked.values()].reduce((sum, times) => sum + times, 0);
+      assert.ok(total - earlier <= 5 - answers, `${where}: an answer that was kept was asked for again`);
+    }
+  }
+});
+
+/** One outcome for each call, one warning for each wait, and numbers that grow. */
+function assertEventsOf(events: readonly RunEvent[], where: string): void {
+  const seqs = events.map(({ seq }) => seq);
+  assert.ok(seqs.every((seq, i) => i === 0 || seq > (seqs[i - 1] ?? 0)), `${where}: ${seqs}`);
+  const outcomes = events.flatMap((event) =>
+    event.type === "call-result" || event.type === "call-error" ? [`${event.step} ${event.invocationId}`] : []
+  );
+  assert.equal(new Set(outcomes).size, outcomes.length, `${where}: an outcome was told twice`);
+  assert.equal(outcomes.length, 5, where);
+}
+
+Deno.test("what was waited for before a resume is not waited for again", async () => {
+  const journal = memoryJournal({ isAlive: () => false });
+  const prompt = definePrompt({ path: "p", template: "x" });
+  const first = journal.create({ kind: "prompt", input: null });
+  const clock = virtualClock();
+  const full = new ModelError("full", { code: "rate-limit", retryAfterMs: 9_000 });
+  const half = new AbortController();
+  const dying: Model = {
+    id: "test/m",
+    stream: () => (half.abort(new Error("killed")), scriptedModel([]).stream({ messages: [] })),
+  };
+  const asked = scriptedModel([[full]]);
+  let n = 0;
+  const models: Model = {
+    id: "test/m",
+    stream: (request) => (n++ === 0 ? asked : dying).stream(request),
+  };
+  const told = await clock.run(Array.fromAsync(
+    runPrompt({ prompt, args: {}, model: models, clock, journal: first, signal: half.signal }),
+  ));
+  assert.equal(clock.now(), 9_000);
+  const again = virtualClock();
+  const model = { ...scriptedModel([["yes"]]), id: "test/m" };
+  const events = await again.run(
+    Array.fromAsync(runPrompt({ prompt, args: {}, model, clock: again, journal: journal.open(first.id) })),
+  );
+  assert.equal(again.now(), 0);
+  assert.deepEqual([endOf(events).status, endOf(events).value], ["done", "yes"]);
+  const warnings = (list: readonly RunEvent[]): readonly string[] =>
+    list.flatMap((event) => event.type === "warning" ? [event.text] : []);
+  assert.deepEqual(warnings(told), ["full; trying again in 9 s"]);
+  assert.deepEqual(warnings(events), warnings(told));
+});
+
+Deno.test("a turn that gave up a wait as too long, and was gone on behind, gives it up again after a resume", async () => {
+  const { agentsOfRun } = await import("../lib/run/agent_run.ts");
+  const { workRun } = await import("../lib/run/work_run.ts");
+  const journal = memoryJournal({ isAlive: () => false });
+  const full = new ModelError("full", { code: "rate-limit", retryAfterMs: 61_000 });
+  const start = (model: Model, options: RunOptions) =>
+    workRun("chat", options, async (started) => {
+      const dialog = agentsOfRun(started, { keepsFailure: true })({ name: "a", system: "S" }, () => model)
+        .open();
+      const first = await dialog.say("one").call().then(({ text }) => text, (error: Error) => error.message);
+      return `${first} / ${(await dialog.say("two").call()).text}`;
+    });
+  const first = journal.create({ kind: "chat", input: null });
+  const down = new ModelError("down", { code: "request" });
+  const told = await Array.fromAsync(start(scriptedModel([[full], [down]]), { journal: first }));
+  assert.equal(endOf(told).error, 'agent "a": down');
+  const model = { ...scriptedModel([]), stream: () => assert.fail("it was asked again") };
+  const events = await Array.fromAsync(start(model, { journal: journal.open(first.id) }));
+  assert.equal(endOf(events).error, 'agent "a": down'); // that failure is kept too
+});
+
+Deno.test("a tactic's dialogs, forks among them, are the same dialogs after a resume", async () => {
+  const journal = memoryJournal({ isAlive: () => false });
+  const { agentsOfRun } = await import("../lib/run/agent_run.ts");
+  const { workRun } = await import("../lib/run/work_run.ts");
+  const start = (model: Model, options: RunOptions) =>
+    workRun("prompt", options, async (started) => {
+      const make = agentsOfRun(started, {});
+      const agent = make({ name: "a", system: "S" }, () => model);
+      const one = agent.open().say("one");
+      const [first] = await Promise.all([one.call(), agent.open().say("two").call()]);
+      const fork = one.fork().say("more");
+      return `${first.text} ${(await fork.call()).text} ${one.messages.length} ${fork.messages.length}`;
+    });
+  const replies: Readonly<Record<string, string>> = { one: "1", two: "2", more: "3" };
+  const byQuestion = (isDead: (said: string) => boolean): Model => ({
+    id: "test/m",
+    stream(request) {
+      const said = String(request.messages.at(-1)?.content);
+      if (isDead(said)) throw new ModelError("killed", { code: "request" });
+      return scriptedModel([[replies[said] ?? ""]]).stream(request);
+    },
+  });
+  const first = journal.create({ kind: "prompt", input: null });
+  const failed = await Array.fromAsync(start(byQuestion((said) => said === "more"), { journal: first }));
+  assert.equal(endOf(failed).status, "failed");
+  const events = await Array.fromAsync(
+    start(byQuestion((said) => said !== "more"), { journal: journal.open(first.id) }),
+  );
+  assert.deepEqual([endOf(events).status, endOf(events).value], ["done", "1 3 3 5"], endOf(events).error);
+});

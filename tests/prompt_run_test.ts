@@ -1,0 +1,494 @@
+// A prompt as a run: its events and how it ends, its budgets, its record and replay (prompts.md 9, turn.md 2 and 3).
+
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { virtualClock } from "../lib/core/clock.ts";
+import type { RunEvent } from "../lib/core/event.ts";
+import type { AnyGadget } from "../lib/core/gadget.ts";
+import { ModelError } from "../lib/core/model.ts";
+import type { ModelPart } from "../lib/core/model.ts";
+import type { RecordLine } from "../lib/core/record.ts";
+import { memoryJournal } from "../lib/journal/memory_journal.ts";
+import { definePrompt } from "../lib/prompt/define_prompt.ts";
+import type { Handler } from "../lib/prompt/handler.ts";
+import { tags } from "../lib/prompt/tags.ts";
+import { agentsOfRun, runPrompt } from "../lib/run/agent_run.ts";
+import type { RunPromptOptions } from "../lib/run/agent_run.ts";
+import { Replay } from "../lib/run/replay.ts";
+import { Run } from "../lib/run/run.ts";
+import type { RunOptions } from "../lib/run/run.ts";
+import { defineGadget } from "../lib/schema/define_gadget.ts";
+import { scriptedModel } from "./_scripted_model.ts";
+import type { Script } from "./_scripted_model.ts";
+
+const GOOD = "<a>yes</a>";
+
+const call = (name: string, input: object = {}, id = ""): ModelPart => ({
+  type: "call",
+  call: { id, name, arguments: JSON.stringify(input) },
+});
+
+const failure = (message: string, code: ModelError["code"], more: object = {}): ModelError =>
+  new ModelError(message, { code, ...more });
+
+const GADGETS: readonly AnyGadget[] = [
+  defineGadget({
+    name: "echo",
+    description: "Echo.",
+    input: { type: "object", properties: { text: {} } },
+    run: (input, { log }) => (log("half"), (input as { text?: unknown }).text ?? null),
+  }),
+  defineGadget({ name: "fails", description: "Fails.", run: () => Promise.reject(new Error("no luck")) }),
+];
+
+/** They are offered, and must not be run. */
+const STILL: readonly AnyGadget[] = GADGETS.map(({ name, description = "", input = {} }) =>
+  defineGadget({
+    name,
+    description,
+    input: input as { readonly type: "object" },
+    run: () => assert.fail(`${name} was run`),
+  })
+);
+
+interface Given extends Partial<RunPromptOptions> {
+  readonly scripts: readonly Script[];
+  readonly tools?: never;
+  readonly gadgets?: readonly AnyGadget[];
+  readonly handler?: Handler;
+}
+
+function start({ scripts, gadgets = GADGETS, handler = {}, ...options }: Given): AsyncIterable<RunEvent> {
+  const prompt = definePrompt({
+    path: "task",
+    template: "Do {what}.",
+    parser: tags({ requiredXmlTags: ["a"] }),
+    tools: gadgets,
+    handler,
+  });
+  return runPrompt({
+    prompt,
+    args: { what: "it" },
+    model: scriptedModel(scripts),
+    random: () => 0,
+    ...options,
+  });
+}
+
+/** All its events; its waits take no time. */
+async function eventsOf(given: Given): Promise<RunEvent[]> {
+  const clock = virtualClock();
+  return await clock.run(Array.fromAsync(start({ clock, ...given })));
+}
+
+function endOf(events: readonly RunEvent[]): RunEvent & { readonly type: "run-end" } {
+  const end = events.at(-1);
+  return end?.type === "run-end" ? end : assert.fail("no run-end");
+}
+
+/** What a reader of the events sees, in short. */
+function told(events: readonly RunEvent[]): readonly string[] {
+  return events.map((event) => {
+    switch (event.type) {
+      case "run-start":
+        return `${event.type} ${event.kind}`;
+      case "run-end":
+        return `${event.type} ${event.status}`;
+      case "step-start":
+        return `${event.type} ${event.key} ${event.attempt}`;
+      case "step-end":
+        return `${event.type} ${event.key}${event.error === undefined ? "" : ` ${event.error.message}`}`;
+      case "call-open":
+      case "call-run":
+      case "call-result":
+      case "call-error":
+        return `${event.type} ${event.step?.replace(/model$/, "")}${event.invocationId}`;
+      case "warning":
+      case "text-delta":
+        return `${event.type} ${event.text}`;
+      default:
+        return event.type;
+    }
+  });
+}
+
+const LONG: readonly Script[] = [
+  [failure("slow down", "rate-limit", { status: 429, retryAfterMs: 7_000 })],
+  ["no ", "tag"],
+  ["Let me see. ", call("echo", { text: 1 }), call("fails"), call("nobody")],
+  [failure("down", "server", { status: 500 })],
+  [call("echo", { text: 2 })],
+  [GOOD],
+];
+
+Deno.test("a run tells each of its steps: answers, calls, failures, waits", async () => {
+  const events = await eventsOf({ scripts: LONG });
+  assert.deepEqual(told(events), [
+    "run-start prompt",
+    "step-start dialog[1]/turn[1]/model 1",
+    "step-end dialog[1]/turn[1]/model slow down",
+    "warning slow down; trying again in 7 s",
+    "step-start dialog[1]/turn[2]/model 1",
+    "text-delta no ",
+    "text-delta tag",
+    "message",
+    "usage",
+    "step-end dialog[1]/turn[2]/model",
+    "warning task: the answer is asked for again (1 of 3): Parsing errors: " +
+    "Missing required tag <a>: provide it as <a>...</a>",
+    "step-start dialog[1]/turn[3]/model 1",
+    "text-delta Let me see. ",
+    "message",
+    "usage",
+    "step-end dialog[1]/turn[3]/model",
+    "call-open dialog[1]/turn[3]/call_1",
+    "call-run dialog[1]/turn[3]/call_1",
+    "call-log",
+    "call-result dialog[1]/turn[3]/call_1",
+    "call-open dialog[1]/turn[3]/call_2",
+    "call-run dialog[1]/turn[3]/call_2",
+    "call-open dialog[1]/turn[3]/call_3",
+    "call-error dialog[1]/turn[3]/call_3",
+    "call-error dialog[1]/turn[3]/call_2",
+    "step-start dialog[1]/turn[4]/model 1",
+    "step-end dialog[1]/turn[4]/model down",
+    "warning down; trying again in 1 s",
+    "step-start dialog[1]/turn[5]/model 1",
+    "message",
+    "usage",
+    "step-end dialog[1]/turn[5]/model",
+    "call-open dialog[1]/turn[5]/call_4",
+    "call-run dialog[1]/turn[5]/call_4",
+    "call-log",
+    "call-result dialog[1]/turn[5]/call_4",
+    "step-start dialog[1]/turn[6]/model 1",
+    `text-delta ${GOOD}`,
+    "message",
+    "usage",
+    "step-end dialog[1]/turn[6]/model",
+    "run-end done",
+  ]);
+  const { status, value, usage, at } = endOf(events);
+  assert.deepEqual({ status, value }, {
+    status: "done",
+    value: { raw: GOOD, xmlTags: { a: ["yes"] }, mdTags: {}, signalTags: {} },
+  });
+  assert.deepEqual(usage, { input: 40, output: 20 }); // of the four answers
+  assert.equal(at, 8_000);
+});
+
+Deno.test("how a run ends that has no answer: status, reason, value and what is kept", async () => {
+  const limits = { exceptionRetries: 1, interruptSteps: 1, llmRecalls: 0, rateLimitWaits: 0 };
+  const bad = call("echo", { text: 1 });
+  const cases: readonly {
+    readonly name: string;
+    readonly given: Given;
+    readonly end: object;
+    readonly kept: string;
+  }[] = [
+    {
+      name: "exceptions",
+      given: { scripts: [["one"], ["two"]] },
+      end: {
+        status: "failed",
+        reason: "contract",
+        value: "two",
+        error: 'agent "a": no valid answer after 1 retries: Parsing errors:\n' +
+          "Missing required tag <a>: provide it as <a>...</a>",
+        usage: { input: 20, output: 10 },
+      },
+      kept: "failed",
+    },
+    {
+      name: "interrupts",
+      given: { scripts: [[bad], [bad], [bad]] },
+      end: {
+        status: "failed",
+        error: 'agent "a": still calling tools after the limit of 1 rounds',
+        usage: { input: 30, output: 15 },
+      },
+      kept: "failed",
+    },
+    {
+      name: "provider",
+      given: { scripts: [[failure("down", "server")]] },
+      end: { status: "failed", reason: "provider", error: 'agent "a": down', usage: { input: 0, output: 0 } },
+      kept: "stopped",
+    },
+    {
+      name: "provider, refused by the policy",
+      given: { scripts: [[failure("not allowed", "permission", { flag: "--allow-net=x" })]] },
+      end: {
+        status: "failed",
+        reason: "permission",
+        error: 'agent "a": not allowed',
+        usage: { input: 0, output: 0 },
+      },
+      kept: "stopped",
+    },
+    {
+      name: "rate_limit",
+      given: { scripts: [[failure("full", "rate-limit")]] },
+      end: {
+        status: "failed",
+        reason: "provider",
+        error: 'agent "a": rate limited 1 times: full',
+        usage: { input: 0, output: 0 },
+      },
+      kept: "stopped",
+    },
+    {
+      name: "config",
+      given: {
+        scripts: [],
+        gadgets: [],
+        prompt: definePrompt({ path: "p", template: "x", tools: ["nobody"] }),
+      },
+      end: {
+        status: "failed",
+        reason: "config",
+        error: 'agent "a": prompt "p": unknown tool "nobody"',
+        usage: { input: 0, output: 0 },
+      },
+      kept: "failed",
+    },
+    {
+      name: "handler",
+      given: { scripts: [["one"]], handler: { onException: () => null } },
+      end: {
+        status: "failed",
+        error: 'handler onException of prompt "task" gave up',
+        usage: { input: 10, output: 5 },
+      },
+      kept: "failed",
+    },
+    {
+      name: "parser",
+      given: {
+        scripts: [["one"]],
+        prompt: definePrompt({
+          path: "p",
+          template: "x",
+          parser: {
+            parse: () => {
+              throw new Error("bug");
+            },
+          },
+        }),
+      },
+      end: {
+        status: "failed",
+        error: 'agent "a": the parser of prompt "p" failed: bug',
+        usage: { input: 10, output: 5 },
+      },
+      kept: "failed",
+    },
+    {
+      name: "a prompt that cannot be rendered",
+      given: { scripts: [], args: {} },
+      end: {
+        status: "failed",
+        reason: "config",
+        error: 'prompt "task": missing variables: what',
+        usage: { input: 0, output: 0 },
+      },
+      kept: "failed",
+    },
+    {
+      name: "a value that is no JSON",
+      given: {
+        scripts: [["one"]],
+        prompt: definePrompt({ path: "p", template: "x", parser: { parse: () => new Map() } }),
+      },
+      end: {
+        status: "failed",
+        error: 'prompt "p": what its parser gives is not JSON: found a Map; the value of a run is JSON',
+        usage: { input: 10, output: 5 },
+      },
+      kept: "failed",
+    },
+  ];
+  for (const { name, given, end, kept } of cases) {
+    const journal = memoryJournal();
+    const run = journal.create({ kind: "prompt", input: null });
+    const events = await eventsOf({ ...given, agent: { name: "a", system: "", limits }, journal: run });
+    const { type: _type, seq: _seq, at: _at, run: _run, ...found } = endOf(events);
+    assert.deepEqual(found, end, name);
+    assert.equal(journal.read(run.id).summary.status, kept, name);
+  }
+});
+
+Deno.test("an interrupted run can be gone on with", async () => {
+  const controller = new AbortController();
+  const journal = memoryJournal({ isAlive: () => false });
+  const run = journal.create({ kind: "prompt", input: null });
+  const events: RunEvent[] = [];
+  const scripts: readonly Script[] = [[call("echo", { text: 1 })], ["half ", 60_000, "whole"]];
+  for await (const event of start({ scripts, signal: controller.signal, journal: run })) {
+    events.push(event);
+    if (event.type === "text-delta") controller.abort(new Error("Ctrl-C"));
+  }
+  const { status, reason, error } = endOf(events);
+  assert.deepEqual([status, reason, error], ["stopped", "interrupted", undefined]);
+  assert.equal(journal.read(run.id).summary.status, "stopped");
+  const resumed = await eventsOf({
+    scripts: [[GOOD]],
+    gadgets: STILL,
+    journal: journal.open(run.id),
+  });
+  assert.equal(endOf(resumed).status, "done");
+  assert.deepEqual(endOf(resumed).usage, { input: 20, output: 10 });
+  assert.equal(told(resumed).filter((line) => line.startsWith("call-run")).length, 1);
+});
+
+Deno.test("each budget of a run holds its next model call back, and says which it was", async () => {
+  const scripts = Array.from({ length: 9 }, (_, i): Script => [call("echo", { text: i })]);
+  const cases = [
+    [{ turns: 2 }, "turns", "The run has made 2 model calls, its budget is 2", 2],
+    [{ tokens: 40 }, "tokens", "The run has used 45 tokens, its budget is 40", 3],
+    [
+      { cost: 1 },
+      "cost",
+      "The price of this model is not known, so a budget of cost cannot be held: set models.prices in orrery.yaml",
+      1,
+    ],
+    [{ timeMs: 0 }, "time", "The run has taken 0 s, its budget is 0 s", 0],
+  ] as const;
+  for (const [budget, reason, error, calls] of cases) {
+    const journal = memoryJournal();
+    const run = journal.create({ kind: "prompt", input: null });
+    const events = await eventsOf({ scripts, budget, journal: run });
+    const end = endOf(events);
+    assert.deepEqual([end.status, end.reason, end.error, end.value], ["stopped", reason, error, undefined]);
+    assert.equal(told(events).filter((line) => line.startsWith("step-start")).length, calls);
+    assert.equal(journal.read(run.id).summary.status, "stopped");
+  }
+});
+
+Deno.test("a budget is the run's: dialogs of all its agents take from it", async () => {
+  const run = new Run({ clock: virtualClock() });
+  run.start("prompt", undefined);
+  const make = agentsOfRun(run, { budget: { turns: 3 } });
+  const model = scriptedModel([["1"], ["2"], ["3"], ["4"]]);
+  const one = make({ name: "one", system: "" }, () => model).open();
+  const two = make({ name: "two", system: "" }, () => model).open();
+  assert.equal((await one.say("a").call()).text, "1");
+  assert.equal((await two.say("b").call()).text, "2");
+  assert.equal((await one.say("c").call()).text, "3");
+  await assert.rejects(two.say("d").call(), /^BudgetError: The run has made 3 model calls, its budget is 3$/);
+  run.end({ status: "stopped" });
+  const keys = (await Array.fromAsync(run.events)).flatMap((event) =>
+    event.type === "step-start" ? [event.key] : []
+  );
+  assert.deepEqual(keys, ["dialog[1]/turn[1]/model", "dialog[2]/turn[1]/model", "dialog[1]/turn[2]/model"]);
+});
+
+// Record and replay
+
+interface Recorded {
+  readonly events: readonly RunEvent[];
+  readonly lines: readonly RecordLine[];
+}
+
+async function record(given: Given): Promise<Recorded> {
+  const lines: RecordLine[] = [];
+  const recorder: RunOptions["recorder"] = { write: (line) => void lines.push(structuredClone(line)) };
+  return { events: await eventsOf({ recorder, ...given }), lines };
+}
+
+/** As it comes back from a file. */
+function replayOf({ events, lines }: Recorded): Replay {
+  const id = events[0]?.run ?? assert.fail("no events");
+  return new Replay({ kind: "prompt", input: null, id }, JSON.parse(JSON.stringify(lines)));
+}
+
+async function assertReplays(recorded: Recorded, given: Omit<Given, "scripts"> = {}): Promise<void> {
+  const model = {
+    id: "test/scripted",
+    stream: () => assert.fail("the model was asked"),
+  };
+  const replayed = await Array.fromAsync(
+    start({ gadgets: STILL, random: () => 0.5, ...given, scripts: [], model, replay: replayOf(recorded) }),
+  );
+  assert.equal(
+    replayed.map((event) => JSON.stringify(event)).join("\n"),
+    recorded.events.map((event) => JSON.stringify(event)).join("\n"),
+  );
+}
+
+Deno.test("a run with rounds, retries, failures and waits: the replay tells the same, and does nothing", async () => {
+  for (const random of [() => 0, () => 0.77]) {
+    const recorded = await record({ scripts: LONG, random });
+    assert.equal(endOf(recorded.events).status, "done");
+    await assertReplays(recorded);
+  }
+});
+
+Deno.test("runs that failed, or were held back by a budget, are replayed to their end", async () => {
+  const agent = { name: "a", system: "S", limits: { exceptionRetries: 1, llmRecalls: 1, interruptSteps: 1 } };
+  const scripts: readonly (readonly Script[])[] = [
+    [["one"], ["two"]],
+    [[call("echo", { text: 1 })], [call("echo", { text: 1 })], [call("echo", { text: 1 })]],
+    [[failure("down", "network")], ["half", failure("down", "network")]],
+    [[failure("full", "rate-limit", { retryAfterMs: 61_000 })]],
+  ];
+  for (const script of scripts) {
+    const recorded = await record({ scripts: script, agent });
+    assert.equal(endOf(recorded.events).status, "failed");
+    await assertReplays(recorded, { agent });
+  }
+  const budget = { turns: 2, timeMs: 60_000 };
+  const recorded = await record({ scripts: LONG, budget });
+  assert.equal(endOf(recorded.events).reason, "turns");
+  await assertReplays(recorded, { budget });
+});
+
+Deno.test("a run that was interrupted in a wait is replayed up to there", async () => {
+  const controller = new AbortController();
+  const clock = virtualClock();
+  const scripts: readonly Script[] = [[failure("down", "server")], [GOOD]];
+  const lines: RecordLine[] = [];
+  const recorder: RunOptions["recorder"] = { write: (line) => void lines.push(structuredClone(line)) };
+  void clock.sleep(500).then(() => controller.abort(new Error("the run was interrupted")));
+  const { signal } = controller;
+  const events = await clock.run(Array.fromAsync(start({ scripts, clock, signal, recorder })));
+  assert.deepEqual([endOf(events).reason, endOf(events).at], ["interrupted", 500]);
+  await assertReplays({ events, lines });
+});
+
+Deno.test("a prompt that is another one ends the replay with the difference", async () => {
+  const recorded = await record({ scripts: LONG });
+  const events = await Array.fromAsync(
+    start({ gadgets: STILL, scripts: [], args: { what: "that" }, replay: replayOf(recorded) }),
+  );
+  const { status, reason, error = "" } = endOf(events);
+  assert.deepEqual([status, reason], ["failed", "diverged"]);
+  assert.match(
+    error,
+    /at "\/input\/messages\/0\/content" the record has "Do it\.", the run now has "Do that\."/,
+  );
+});
+
+Deno.test("property: whatever a model says and fails at, the replay is the recording", async () => {
+  const part = fc.oneof(
+    fc.constantFrom<string | ModelPart>("text ", GOOD),
+    fc.record({ name: fc.constantFrom("echo", "fails", "nobody"), n: fc.nat({ max: 3 }) }).map((
+      { name, n },
+    ) => call(name, { text: n })),
+  );
+  const script = fc.tuple(
+    fc.array(part, { maxLength: 4 }),
+    fc.option(fc.constantFrom<ModelError["code"]>("rate-limit", "server", "network", "request"), {
+      nil: undefined,
+      freq: 3,
+    }),
+  ).map(([parts, code]): Script => code === undefined ? parts : [...parts, failure("failed", code)]);
+  const agent = { name: "a", system: "S", limits: { interruptSteps: 2, exceptionRetries: 1 } };
+  await fc.assert(
+    fc.asyncProperty(fc.array(script, { minLength: 1, maxLength: 8 }), async (scripts) => {
+      const recorded = await record({ scripts, agent, random: Math.random });
+      await assertReplays(recorded, { agent, random: Math.random });
+    }),
+    { numRuns: 60 },
+  );
+});
