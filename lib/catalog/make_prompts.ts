@@ -56,7 +56,7 @@ async function makeOnce(claim: PromptClaim, base: AnyPrompt | undefined): Promis
   const before = claim.isSteady ? madeBefore.get(claim.value) : undefined;
   if (before !== undefined && before.base === base && before.prompt.path === claim.key) return before;
   const made = await claim.make(base);
-  if ("prompt" in made) madeBefore.set(claim.value, { prompt: made.prompt, base });
+  if (claim.isSteady && "prompt" in made) madeBefore.set(claim.value, { prompt: made.prompt, base });
   return made;
 }
 
