@@ -1,6 +1,6 @@
 import type { Catalog } from "../core/catalog.ts";
 import { messageOf } from "../core/source_error.ts";
-import { whenAborted } from "../core/when_aborted.ts";
+import { whenAborted } from "../core/abort_signals.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { TerminalUser } from "../host/terminal_user.ts";
 import type { OpenCatalogOptions } from "../project/project.ts";

@@ -1,5 +1,5 @@
 import type { RunJournal } from "../core/journal.ts";
-import { isInsideCall } from "../render/interim_text.ts";
+import { isInsideCall } from "../render/shown_text.ts";
 import { printable } from "../render/printable.ts";
 import { dialogInput } from "./dialog_input.ts";
 import { beginTalk, holdTalk } from "./hold_talk.ts";

@@ -1,4 +1,4 @@
-import { linkedSignal } from "../core/linked_signal.ts";
+import { linkedSignal } from "../core/abort_signals.ts";
 import type { User } from "../core/world.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { TerminalUser } from "../host/terminal_user.ts";

@@ -1,8 +1,8 @@
 import type { RunEvent } from "../core/event.ts";
 import { addUsage } from "../core/model.ts";
 import type { Usage } from "../core/model.ts";
-import { duration } from "./duration.ts";
-import { withUsage } from "./usage_words.ts";
+import { duration } from "./amounts.ts";
+import { withUsage } from "./amounts.ts";
 
 /** How many calls of a run are where. */
 export interface RunTally {

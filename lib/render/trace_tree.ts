@@ -2,9 +2,9 @@ import type { RunEvent } from "../core/event.ts";
 import type { RunSummary, StepRecord } from "../core/journal.ts";
 import type { Usage } from "../core/model.ts";
 import { cutToCells } from "./cells.ts";
-import { duration } from "./duration.ts";
+import { duration } from "./amounts.ts";
 import { printableLine } from "./printable.ts";
-import { usageWords } from "./usage_words.ts";
+import { usageWords } from "./amounts.ts";
 
 /** What a journal has of a run. */
 export interface TraceOf {

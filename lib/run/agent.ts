@@ -4,7 +4,7 @@ import type { Clock } from "../core/clock.ts";
 import type { DialogMessage } from "../core/dialog_message.ts";
 import { dialogMessage } from "../core/dialog_message.ts";
 import type { RunEvent } from "../core/event.ts";
-import { linkedSignal } from "../core/linked_signal.ts";
+import { linkedSignal } from "../core/abort_signals.ts";
 import type { Message } from "../core/message.ts";
 import type { Model } from "../core/model.ts";
 import { PromptError } from "../core/prompt_error.ts";

@@ -5,7 +5,7 @@ import type { Catalog } from "../core/catalog.ts";
 import type { AnyGadget, GadgetContext } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
 import { isPromise } from "../core/is_promise.ts";
-import { whenAborted } from "../core/when_aborted.ts";
+import { whenAborted } from "../core/abort_signals.ts";
 import { Scheduler } from "../schedule/scheduler.ts";
 import type { NodeContext, NodeOutcome } from "../schedule/scheduler.ts";
 import { CallError, callFailure } from "./call_error.ts";

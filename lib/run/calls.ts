@@ -1,7 +1,7 @@
 import type { Catalog } from "../core/catalog.ts";
 import type { RunEvent } from "../core/event.ts";
 import { messageOf } from "../core/source_error.ts";
-import { eachUntilAborted } from "../core/until_aborted.ts";
+import { eachUntilAborted } from "../core/abort_signals.ts";
 import { CallParser } from "../parse/call_parser.ts";
 import type { CallEvent } from "../parse/call_parser.ts";
 import { completeMarkers } from "../parse/markers.ts";

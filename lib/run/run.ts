@@ -15,8 +15,8 @@ import type {
 } from "../core/journal.ts";
 import { toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
-import { linkedSignal } from "../core/linked_signal.ts";
-import type { LinkedSignal } from "../core/linked_signal.ts";
+import { linkedSignal } from "../core/abort_signals.ts";
+import type { LinkedSignal } from "../core/abort_signals.ts";
 import { addUsage } from "../core/model.ts";
 import type { Usage } from "../core/model.ts";
 import { ABORT_KEY, TOLD_KEY } from "../core/record.ts";

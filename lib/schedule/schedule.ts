@@ -1,6 +1,6 @@
 import { Channel } from "../core/channel.ts";
-import { linkedSignal } from "../core/linked_signal.ts";
-import { eachUntilAborted } from "../core/until_aborted.ts";
+import { linkedSignal } from "../core/abort_signals.ts";
+import { eachUntilAborted } from "../core/abort_signals.ts";
 import { Scheduler } from "./scheduler.ts";
 import type { NodeOutcome, ScheduleNode, ScheduleOptions } from "./scheduler.ts";
 

@@ -1,3 +1,13 @@
+// What is done with a signal of abort. One file: on the way to the first call every file costs time.
+
+/** Settles when the signal is aborted, or is already. */
+export function whenAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+}
+
 /**
  * Hands each value to `take`, until the source or the signal ends it; the source is closed either way. A source that never
  * answers does not hold up an abort. When `take` gives a promise, the next value waits for it.
@@ -45,4 +55,30 @@ async function eachAsync<Value>(
     // Not waited for: a generator that hangs in its own await would never come back.
     iterator.return?.()?.catch(() => undefined);
   }
+}
+
+/** A signal that others abort, as long as it is not disposed of. */
+export interface LinkedSignal extends Disposable {
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A signal that is aborted with the first of these. Not `AbortSignal.any`: on Deno 2.6 its listeners are lost when garbage is collected
+ * and nobody else holds it. Disposing takes the listeners off signals that live longer.
+ */
+export function linkedSignal(signals: readonly (AbortSignal | undefined)[]): LinkedSignal {
+  const linked = new AbortController();
+  const given = signals.filter((signal) => signal !== undefined);
+  const onAbort = (event: Event): void => {
+    const { target } = event;
+    linked.abort(target instanceof AbortSignal ? target.reason : undefined);
+  };
+  for (const signal of given) {
+    if (signal.aborted) linked.abort(signal.reason);
+    else signal.addEventListener("abort", onAbort, { once: true });
+  }
+  return {
+    signal: linked.signal,
+    [Symbol.dispose]: () => given.forEach((signal) => signal.removeEventListener("abort", onAbort)),
+  };
 }

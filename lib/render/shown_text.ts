@@ -1,5 +1,41 @@
 import type { RunEvent } from "../core/event.ts";
 
+/** Text between blocks, for people: any number of blank lines is one, and one that nothing follows is none. */
+export class BlankLines {
+  #lineHasText = false;
+  #isBlankDue = false;
+  #hasText = false;
+
+  /** What to show of the text that comes next. */
+  fold(text: string): string {
+    return text.replaceAll(/\n|[^\n]+/g, (part) => part === "\n" ? this.#lineEnding() : this.#words(part));
+  }
+
+  #lineEnding(): string {
+    const ending = this.#lineHasText ? "\n" : "";
+    this.#isBlankDue ||= !this.#lineHasText;
+    this.#lineHasText = false;
+    return ending;
+  }
+
+  #words(part: string): string {
+    const blank = this.#isBlankDue && this.#hasText ? "\n" : "";
+    this.#isBlankDue = false;
+    this.#lineHasText = this.#hasText = true;
+    return blank + part;
+  }
+}
+
+const MAX_CHARACTERS = 4000;
+
+/** A text for people to read: a very long one is cut, and says how much is missing and where all of it is. */
+export function longText(text: string): string {
+  if (text.length <= MAX_CHARACTERS) return text;
+  return `${text.slice(0, MAX_CHARACTERS)}… (${
+    text.length - MAX_CHARACTERS
+  } more characters; --jsonl shows all)`;
+}
+
 /** Whether a step is one of what runs inside of a call: its text is the result of that call, and no answer of the run. */
 export function isInsideCall(step: string): boolean {
   return /(?:^|\/)call:/.test(step);

@@ -1,7 +1,0 @@
-/** Settles when the signal is aborted, or is already. */
-export function whenAborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
-  });
-}
