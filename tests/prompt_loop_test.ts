@@ -1,113 +1,23 @@
 import assert from "node:assert/strict";
-import { z } from "zod";
 import { systemClock, virtualClock } from "../lib/core/clock.ts";
 import type { Clock } from "../lib/core/clock.ts";
 import type { AnyGadget } from "../lib/core/gadget.ts";
-import { ParseError, PromptError } from "../lib/core/prompt_error.ts";
+import { PromptError } from "../lib/core/prompt_error.ts";
 import type { ModelPort, PortReply } from "../lib/models/port_model.ts";
 import { createAgent } from "../lib/project/create_agent.ts";
 import { definePrompt } from "../lib/prompt/define_prompt.ts";
 import { display } from "../lib/prompt/display.ts";
-import type { HandlerState } from "../lib/prompt/handler.ts";
 import type { AnyPrompt } from "../lib/prompt/prompt_type.ts";
-import { tags } from "../lib/prompt/tags.ts";
 import { defineGadget } from "../lib/schema/define_gadget.ts";
 import { AgentError } from "../lib/run/agent_error.ts";
 import type { Dialog } from "../lib/run/agent.ts";
+import { promptCases, promptFields } from "./_prompt_cases.ts";
+import type { Data } from "./_prompt_cases.ts";
 
-// deno-lint-ignore no-explicit-any
-type Data = any;
+const CASES = promptCases("loop");
 
-const CASES: Data[] = JSON.parse(
-  await Deno.readTextFile(new URL("./spec/prompts/loop.json", import.meta.url)),
-);
-
-const PARSERS: Record<string, Data> = {
-  confidence: {
-    parse(text: string) {
-      const result = tags({ requiredXmlTags: ["confidence"] }).parse(text);
-      const [raw = ""] = result.xmlTags.confidence;
-      const confidence = Number(raw);
-      if (!(confidence >= 0 && confidence <= 1)) {
-        throw new ParseError(`<confidence> must be between 0 and 1, got ${raw}`);
-      }
-      return { ...result, confidence };
-    },
-  },
-  refined: tags({ requiredXmlTags: ["n"] }).refine(({ xmlTags }) => {
-    const n = Number(xmlTags.n[0]);
-    if (Number.isNaN(n)) throw new ParseError(`<n> must be a number, got "${xmlTags.n[0]}"`);
-    return { n };
-  }),
-  words: { parse: (text: string) => text.split(" ") },
-  broken: {
-    parse() {
-      throw new TypeError("parser bug");
-    },
-  },
-};
-
+/** So long nothing else may go on before a wait is over. */
 const QUIET_MS = 25;
-
-const REPORT = z.object({
-  title: z.string(),
-  confidence: z.number().min(0).max(1),
-  sources: z.array(z.string()).default([]),
-});
-
-function parserOf(given: Data): Data {
-  if (given === undefined || given === null) return given;
-  return "$parser" in given ? PARSERS[given.$parser] : tags(given);
-}
-
-function formatOf(given: Data): Data {
-  return given !== undefined && given !== null && "$zod" in given ? REPORT : given;
-}
-
-function handlerOf(given: Data): Data {
-  if (given === undefined) return undefined;
-  return Object.fromEntries(Object.entries(given).map(([event, value]) => [event, handlerValue(value)]));
-}
-
-function handlerValue(value: Data): Data {
-  if (typeof value === "string") return value;
-  return (prompt: AnyPrompt, state: HandlerState): Data => {
-    switch (value.$fn) {
-      case "text":
-        return value.text;
-      case "null":
-        return null;
-      case "throws":
-        throw new Error(value.message);
-      case "number":
-        return 5;
-      case "prompt":
-        return prompt.extend({
-          path: value.path ?? `__${prompt.rootPath}_custom`,
-          template: value.template,
-          ...("parser" in value && { parser: parserOf(value.parser) }),
-        });
-      case "byCount": {
-        const n = state.exceptionRetriesCount;
-        return prompt.extend({
-          path: `__${prompt.rootPath}_exception_${n}`,
-          template: n <= 1 ? value.first : value.then,
-        });
-      }
-      case "state":
-        return JSON.stringify({
-          n: state.exceptionRetriesCount,
-          steps: state.interruptSteps.length,
-          max: state.maxInterruptSteps,
-          call: state.call?.name ?? null,
-          path: prompt.path,
-          root: prompt.rootPath,
-        });
-      default:
-        throw new Error(`no $fn "${value.$fn}"`);
-    }
-  };
-}
 
 function sortedJson(value: Data): string {
   return JSON.stringify(
@@ -231,12 +141,9 @@ class Case {
   }
 
   #prompt(given: Data): AnyPrompt {
-    const { parser, format, tools, handler, ...rest } = given;
+    const { tools, ...rest } = given;
     return definePrompt({
-      ...rest,
-      ...(parser !== undefined && { parser: parserOf(parser) }),
-      ...(format !== undefined && { format: formatOf(format) }),
-      ...(handler !== undefined && { handler: handlerOf(handler) }),
+      ...promptFields(rest),
       ...(tools !== undefined && {
         tools: tools.map((tool: Data) => typeof tool === "string" ? this.#gadgets.get(tool) : tool.catalogue),
       }),

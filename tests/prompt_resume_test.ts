@@ -13,40 +13,9 @@ import { tags } from "../lib/prompt/tags.ts";
 import { runPrompt } from "../lib/run/agent_run.ts";
 import type { RunOptions } from "../lib/run/run.ts";
 import { defineGadget } from "../lib/schema/define_gadget.ts";
+import { mortalJournal } from "./_mortal_journal.ts";
 import { scriptedModel } from "./_scripted_model.ts";
 import type { Script } from "./_scripted_model.ts";
-
-/** Dies at its `n`th operation, before or after it was done, and answers nothing from then on. */
-function mortal(
-  journal: RunJournal,
-  { n, isDone }: { readonly n: number; readonly isDone: boolean },
-): RunJournal & { died(): boolean } {
-  let left = n;
-  let died = false;
-  const operation = <T>(work: () => T): T => {
-    if (died) throw new Error("killed");
-    if (--left > 0) return work();
-    died = true;
-    if (isDone) work();
-    throw new Error("killed");
-  };
-  return {
-    id: journal.id,
-    run: journal.run,
-    events: journal.events,
-    resumedFrom: journal.resumedFrom,
-    begin: (step) => operation(() => journal.begin(step)),
-    finish: (key, outcome) => operation(() => journal.finish(key, outcome)),
-    end: (key, outcome) => operation(() => journal.end(key, outcome)),
-    commit: () => operation(() => journal.commit()),
-    prefix: (key, piece) => operation(() => journal.prefix(key, piece)),
-    tell: (event) => died ? undefined : journal.tell(event),
-    file: (file) => operation(() => journal.file(file)),
-    settle: (key, decision) => journal.settle(key, decision),
-    release: (status, usage) => operation(() => journal.release(status, usage)),
-    died: () => died,
-  };
-}
 
 /** What one process after the other does to the world. */
 interface World {
@@ -178,7 +147,7 @@ Deno.test("a prompt with two rounds, a broken contract and a failed model call e
     for (const isDone of [false, true]) {
       const world = newWorld();
       const journal = memoryJournal({ isAlive: () => false });
-      const first = mortal(journal.create({ kind: "prompt", input: null }), { n, isDone });
+      const first = mortalJournal(journal.create({ kind: "prompt", input: null }), { n, isDone });
       await run(world, { journal: first });
       await new Promise((resolve) => setTimeout(resolve, 3)); // what still ran has ended by now
       if (!first.died()) {

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import type { RunEvent } from "../lib/core/event.ts";
-import type { Journal, RunJournal } from "../lib/core/journal.ts";
+import type { Journal } from "../lib/core/journal.ts";
 import { ModelError } from "../lib/core/model.ts";
 import type { ModelPart } from "../lib/core/model.ts";
 import { ask, chat } from "../lib/run/dialog.ts";
@@ -14,40 +14,9 @@ import { scriptModel } from "../lib/models/script_model.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { createCatalog, runCalls } from "../mod.ts";
 import type { AnyGadget } from "../mod.ts";
+import { mortalJournal } from "./_mortal_journal.ts";
 import { scriptedModel } from "./_scripted_model.ts";
 import type { Script } from "./_scripted_model.ts";
-
-/** Dies at its `n`th operation, and answers nothing from then on. */
-function mortal(
-  journal: RunJournal,
-  { n, isDone }: { n: number; isDone: boolean },
-): RunJournal & { died(): boolean } {
-  let left = n;
-  let died = false;
-  const operation = <T>(work: () => T): T => {
-    if (died) throw new Error("killed");
-    if (--left > 0) return work();
-    died = true;
-    if (isDone) work();
-    throw new Error("killed");
-  };
-  return {
-    id: journal.id,
-    run: journal.run,
-    events: journal.events,
-    resumedFrom: journal.resumedFrom,
-    begin: (step) => operation(() => journal.begin(step)),
-    finish: (key, outcome) => operation(() => journal.finish(key, outcome)),
-    end: (key, outcome) => operation(() => journal.end(key, outcome)),
-    commit: () => operation(() => journal.commit()),
-    prefix: (key, piece) => operation(() => journal.prefix(key, piece)),
-    tell: (event) => died ? undefined : journal.tell(event),
-    file: (file) => operation(() => journal.file(file)),
-    settle: (key, decision) => journal.settle(key, decision),
-    release: (status, usage) => operation(() => journal.release(status, usage)),
-    died: () => died,
-  };
-}
 
 interface Case {
   start(options: RunOptions, effects: Effects): AsyncIterable<RunEvent>;
@@ -159,7 +128,7 @@ async function killedEverywhere({ start }: Case): Promise<number> {
     for (const isDone of [false, true]) {
       const journal = memoryJournal({ isAlive: () => false });
       const effects: Effects = new Map();
-      const first = mortal(journal.create({ kind: "test", input: null }), { n, isDone });
+      const first = mortalJournal(journal.create({ kind: "test", input: null }), { n, isDone });
       await eventsOf(start({ journal: first }, effects));
       await new Promise((resolve) => setTimeout(resolve, 3)); // what still ran has ended by now
       if (!first.died()) return deaths;
@@ -218,7 +187,7 @@ Deno.test("a finished effect is never done twice, and an unverified one not unas
   for (let n = 1; n < 30; n++) {
     const journal = memoryJournal({ isAlive: () => false });
     const effects: Effects = new Map();
-    const first = mortal(journal.create({ kind: "test", input: null }), { n, isDone: true });
+    const first = mortalJournal(journal.create({ kind: "test", input: null }), { n, isDone: true });
     await eventsOf(callFile.start({ journal: first }, effects));
     await new Promise((resolve) => setTimeout(resolve, 3));
     if (!first.died() || journal.read(first.id).summary.status === "failed") break;
