@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Model, ModelPart } from "../lib/core/model.ts";
+import { agentsText } from "../lib/cli/agents_text.ts";
 import { typedMessages } from "../lib/cli/chat_lines.ts";
 import { ChatStop } from "../lib/cli/chat_stop.ts";
 import { question } from "../lib/cli/question.ts";
@@ -48,6 +49,21 @@ Deno.test("chat: a turn that fails is told, and the conversation goes on; AGENTS
   assert.match(stderr, /warn {2}.*too strange/);
   const trace = await project.run(["trace", await project.newest(), "--json"]);
   assert.match(trace.stdout, /Be brief\./);
+});
+
+Deno.test("chat: an AGENTS.md that leads out of the project is not told; one that leads to a file of the project is", async () => {
+  await using project = await testProject({ "notes.md": "Be kind.\n", "some.yml": "- text: a\n" });
+  const link = `${project.folder}/AGENTS.md`;
+  await Deno.writeTextFile(`${project.folder}/../secret.md`, "hush-hush");
+  await Deno.symlink("../secret.md", link);
+  assert.equal(await agentsText(project.folder), "");
+  const { code, stdout } = await project.run(["chat", "-m", "script/some.yml"], { stdin: "hi\n" });
+  assert.deepEqual([code, stdout], [0, "a\n"]);
+  assert.doesNotMatch((await project.run(["trace", await project.newest(), "--json"])).stdout, /hush-hush/);
+  await Deno.remove(link);
+  assert.equal(await agentsText(project.folder), "");
+  await Deno.symlink("notes.md", link);
+  assert.equal(await agentsText(project.folder), "Be kind.");
 });
 
 Deno.test("chat --jsonl, --budget, and records", async () => {

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { jsonSchemaType } from "../lib/catalog/json_schema_type.ts";
 import { discoverPrompts } from "../lib/catalog/discover_prompts.ts";
+import type { LocatedPrompt } from "../lib/catalog/make_prompts.ts";
 import { projectPath } from "../lib/catalog/project_path.ts";
+import { promptTypesFile } from "../lib/catalog/prompt_types_file.ts";
 import { specifierOf } from "../lib/catalog/type_words.ts";
 import { hiddenSecrets } from "../lib/cli/hidden_secrets.ts";
 import { reportFailure } from "../lib/cli/report_failure.ts";
@@ -220,7 +222,7 @@ Deno.test("modules are code: without trust they are listed as not loaded, and no
   assert.match(page.stdout, /^… +not loaded +tactics\/errand\.ts$/m);
   assert.match(
     page.stderr,
-    /^2 modules are not loaded: code of the project, which you have not accepted; --trust-code loads them$/m,
+    /^2 modules are not loaded: code of the project; --trust-code loads them$/m,
   );
   assert.match(
     page.stderr,
@@ -245,14 +247,16 @@ Deno.test("modules are code: without trust they are listed as not loaded, and no
   );
 });
 
-Deno.test("a project that was accepted loads its modules without a flag", async () => {
+Deno.test("an acceptance names no code, so it loads none: a flag does, each time", async () => {
   await using project = await testProject({ ...FILES, "orrery.yaml": "grants: { tool: trusted }\n" });
-  assert.match((await project.run(["list", "prompts"])).stdout, /^a\/base\/… +not loaded/m);
-  assert.match(
-    (await project.run(["list", "prompts", "--trust-project"])).stdout,
-    /^a\/base\/deep\/task +tags/m,
-  );
-  assert.match((await project.run(["list", "prompts"])).stdout, /^a\/base\/deep\/task +tags/m);
+  for (const flag of ["--trust-project", "--quiet", "--trust-code", "--quiet"]) {
+    const args = flag === "--quiet" ? ["list", "prompts"] : ["list", "prompts", flag];
+    const { stdout } = await project.run(args);
+    assert.match(
+      stdout,
+      flag === "--trust-code" ? /^a\/base\/deep\/task +tags/m : /^a\/base\/… +not loaded/m,
+    );
+  }
 });
 
 Deno.test("a project with .mcp.json: who accepts it accepts it for prompts and for gadgets, asked once", async () => {
@@ -262,13 +266,14 @@ Deno.test("a project with .mcp.json: who accepts it accepts it for prompts and f
     "orrery.yaml": "grants: { tool: trusted }\n",
   };
   const files = { ...settings, "prompts/a/base.ts": module, "prompts/_lib/loaded.ts": "" };
-  const ask = ["run", "a/base", "--input", "x=1", "--model", "script/echo", "--quiet"];
-  for (const [first, second] of [[ask, ["list", "prompts"]], [["list", "gadgets"], ask]] as const) {
+  const ask = ["run", "a/base", "--input", "x=1", "--model", "script/echo", "--quiet", "--trust-code"];
+  for (const [first, second] of [[ask, ["list", "gadgets"]], [["list", "gadgets"], ask]] as const) {
     await using project = await testProject(files);
-    assert.equal((await project.run(ask)).code, 2);
+    assert.equal((await project.run(ask.slice(0, -1))).code, 2);
     await project.run([...first, "--trust-project"]);
     const { code, stderr } = await project.run(second);
-    assert.deepEqual([code, stderr], [0, ""]);
+    assert.equal(code, 0, stderr);
+    assert.doesNotMatch(stderr, /accept/);
     const kept = await Deno.readTextFile(join(project.env.XDG_STATE_HOME ?? "", "orrery/trusted.json"));
     assert.equal(kept.match(/[0-9a-f]{64}/g)?.length, 1, kept);
   }
@@ -574,6 +579,60 @@ Deno.test("write-types: no file of somebody else is written over, and none that 
     /^error: prompts\.gen\.ts is not written, [^]*\nerror: prompts\/broken\.prompt\.md:1: .*unclosed/,
   );
   assert.equal(await isThere(project, "prompts.gen.ts"), false);
+});
+
+Deno.test("write-types: nothing is written through a link that leads out of the project", async () => {
+  await using project = await testProject({ "prompts/a.prompt.md": "Hi\n" });
+  const outside = join(await Deno.realPath(join(project.folder, "..")), "outside");
+  await Deno.mkdir(outside);
+  await Deno.symlink(join(outside, "new.ts"), join(project.folder, "prompts.gen.ts"));
+  await Deno.symlink(outside, join(project.folder, "types"));
+  for (
+    const [flag, shown, real] of [["", "prompts.gen.ts", "new.ts"], ["=types/p.ts", "types/p.ts", "p.ts"]]
+  ) {
+    const { code, stderr } = await project.run(["list", "prompts", `--write-types${flag}`]);
+    assert.equal(code, 2);
+    assert.equal(
+      stderr.split("\n", 1)[0],
+      `error: ${shown} is not written: a link leads out of the project, to ${join(outside, real ?? "")}; ` +
+        "remove the link, or name that file",
+    );
+  }
+  assert.deepEqual(await Array.fromAsync(Deno.readDir(outside)), []);
+  const named = await project.run(["list", "prompts", `--write-types=${join(outside, "new.ts")}`]);
+  assert.equal(named.code, 0, named.stderr);
+});
+
+Deno.test("write-types: controls in the names of files are written as escapes", () => {
+  const odd = "lib\n\u001b[2J\u202e.ts";
+  const text = promptTypesFile({
+    prompts: [{
+      prompt: { path: "a\u007f\u2028" },
+      claim: { source: { file: "a\n\u001b*/b\r.md", kind: "other" }, value: {} },
+    }] as unknown as readonly LocatedPrompt[],
+    modules: new Map([[odd, `/p/${odd}`]]),
+    file: "/p/prompts.gen.ts",
+  });
+  assert.doesNotMatch(text, /(?!\n)\p{Cc}|[\u2028\u202e]/u);
+  assert.ok(text.includes("/** a\\u000a\\u001b*\\/b\\u000d.md */\n"), text);
+  assert.ok(text.includes('readonly "a\\u007f\\u2028": AnyPrompt;'), text);
+  assert.ok(text.includes('"lib\\n\\u001b[2J\\u202e.ts": () => import("./lib%0A%1B[2J\\u202e.ts")'), text);
+});
+
+Deno.test("what a module of the project tells the console is not on stdout", async () => {
+  await using project = await testProject({
+    "prompts/a.ts": `import { definePrompt } from "orrery";
+console.log("log");
+console.info("info");
+console.debug("debug");
+console.table([1]);
+export default definePrompt({ template: "Hi" });
+`,
+  });
+  const { code, stdout, stderr } = await project.run(["list", "prompts", "--json", TRUST]);
+  assert.equal(code, 0, stderr);
+  assert.equal(JSON.parse(stdout).prompts.length, 1);
+  assert.match(stderr, /^log\ninfo\ndebug\n/);
 });
 
 Deno.test("write-types: the modules that it names are those that a compiled program loads prompts from", async () => {

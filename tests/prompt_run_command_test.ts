@@ -246,8 +246,7 @@ const CASES: readonly Case[] = [
     what: "a profile without its prompt",
     args: ["run", "greet", "-i", "who=A", "--profile", "lost"],
     code: 2,
-    stderr:
-      /There is no profile "lost"\. Known: helper, plain, namer, toolless\n(?:.*\n)*error: orrery\.yaml:6: .*prompt "nowhere" not found/,
+    stderr: /The profile "lost" cannot be used:\nerror: orrery\.yaml:6: .*prompt "nowhere" not found/,
   },
   {
     what: "a module that nobody trusts",

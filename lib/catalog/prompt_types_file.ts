@@ -22,7 +22,7 @@ export interface PromptTypesOptions {
 export function promptTypesFile({ prompts, modules, file }: PromptTypesOptions): string {
   const entries = prompts.map((located) => {
     const { prompt: { path }, claim: { source } } = located;
-    const from = source.file.replaceAll("*/", "*\\/");
+    const from = source.file.replaceAll("*/", "*\\/").replaceAll("\n", "\\u000a");
     return `  /** ${from} */\n  readonly ${JSON.stringify(path)}: ${
       promptTypeText(located, { from: file })
     };\n`;
@@ -30,7 +30,7 @@ export function promptTypesFile({ prompts, modules, file }: PromptTypesOptions):
   const lines = [...modules].toSorted(([a], [b]) => a < b ? -1 : 1).map(([name, path]) =>
     `  ${JSON.stringify(name)}: () => import(${JSON.stringify(specifierOf(path, { from: file }))}),\n`
   );
-  const body = bodyText(entries.join(""), lines.join(""));
+  const body = withoutControls(bodyText(entries.join(""), lines.join("")));
   const helpers = HELPERS.filter(({ name }) => isNamed(name, body)).map(({ text }) => `\n${text}`);
   const rest = `${helpers.join("")}\n${body}`;
   const names = TYPES.filter((name) => isNamed(name, rest));
@@ -40,6 +40,17 @@ export function promptTypesFile({ prompts, modules, file }: PromptTypesOptions):
 import type { ${names.join(", ")} } from "orrery";
 ${rest}`;
 }
+
+/** Controls of file names and templates, as strings may write them too: some end a comment or a line, others are obeyed by terminals. */
+function withoutControls(code: string): string {
+  return code.replaceAll(
+    CONTROLS,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** All but the line feed, with the separators of lines and what turns the direction of writing. */
+const CONTROLS = /(?!\n)\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /** Whether code names a type; in texts and comments every word may stand. */
 function isNamed(name: string, code: string): boolean {

@@ -19,5 +19,5 @@ export function exportType(specifier: string, name: string): string {
 export function specifierOf(path: string, { from }: { readonly from: string }): string {
   const way = relative(dirname(from), path).replaceAll(sep, "/");
   const isAbove = way.startsWith("../") || isAbsolute(way);
-  return `${isAbove ? "" : "./"}${way}`.replaceAll(/[%#?]/g, encodeURIComponent); // a specifier is read as a URL
+  return `${isAbove ? "" : "./"}${way}`.replaceAll(/[%#?\p{Cc}]/gu, encodeURIComponent); // a specifier is read as a URL
 }

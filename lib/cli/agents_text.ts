@@ -1,11 +1,18 @@
-import { hostFiles } from "../host/files.ts";
+import { isInside } from "../catalog/project_path.ts";
 import { FileError } from "../core/world.ts";
+import { hostFiles } from "../host/files.ts";
 
-/** `AGENTS.md` of the project root: what its people want every model to know (cli.md); empty when there is none. */
+/**
+ * `AGENTS.md` of the project root: what its people want every model to know (cli.md); empty when there is none, or when it is a link that
+ * leads out of the project.
+ */
 export async function agentsText(root: string): Promise<string> {
-  const text = await hostFiles({ root }).readText("AGENTS.md").catch((error) => {
+  const files = hostFiles({ root });
+  try {
+    const [real, realRoot] = await Promise.all([files.resolve("AGENTS.md"), files.resolve(root)]);
+    return isInside(real, realRoot) ? (await files.readText(real)).trim() : "";
+  } catch (error) {
     if (error instanceof FileError) return "";
     throw error;
-  });
-  return text.trim();
+  }
 }

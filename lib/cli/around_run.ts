@@ -36,6 +36,8 @@ export interface AroundRun extends AsyncDisposable {
   readonly approvals: Approvals | undefined;
   /** What servers are given, which nobody is to see. */
   readonly found: readonly FoundSecret[];
+  /** What is being opened; undefined when Ctrl-C came first. */
+  unlessAborted<Value>(opening: Promise<Value>): Promise<Value | undefined>;
   /** What was opened, to be closed at the end; undefined when Ctrl-C came first, also where a module never ends loading. */
   open<Opened extends { readonly catalog: Catalog }>(
     opening: Promise<Opened>,
@@ -65,6 +67,7 @@ export async function aroundRun(view: RunView, options: AroundRunOptions): Promi
     },
     approvals,
     found,
+    unlessAborted: (opening) => unlessAborted(opening, signal),
     async open(opening) {
       const opened = await unlessAborted(opening, signal);
       catalog = opened?.catalog;

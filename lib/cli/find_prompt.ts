@@ -47,11 +47,19 @@ export function findProfile(
 ): NonNullable<ReturnType<OpenedPrompts["profiles"]["get"]>> {
   const profile = profiles.get(name);
   if (profile !== undefined) return profile;
-  const near = didYouMean(name, profiles.keys());
-  const hint = near ??
+  const own = problems.filter(({ message }) => message.startsWith(`agent ${JSON.stringify(name)}: `));
+  if (own.length > 0) {
+    const others = problems.filter((problem) => !own.includes(problem));
+    throw new UsageError([
+      `The profile ${JSON.stringify(name)} cannot be used:`,
+      ...problemLines([...own, ...others]),
+    ], { command });
+  }
+  const hint = didYouMean(name, profiles.keys()) ??
     (profiles.size === 0 ? ": orrery.yaml has no agents" : `. Known: ${[...profiles.keys()].join(", ")}`);
-  const lines = near === undefined ? problemLines(problems) : [];
-  throw new UsageError([`There is no profile ${JSON.stringify(name)}${hint}`, ...lines], { command });
+  throw new UsageError([`There is no profile ${JSON.stringify(name)}${hint}`, ...problemLines(problems)], {
+    command,
+  });
 }
 
 /** Undefined for what can be no path of a prompt. */

@@ -147,7 +147,8 @@ const promptFlags = [
     kind: "texts",
     value: "NAME=VALUE",
     help:
-      "A value of the prompt; NAME=@FILE is the text of a file, - a JSON object on stdin. May be repeated.",
+      "A value of the prompt, as text; NAME=@FILE is the text of a file, - a JSON object on stdin. Numbers and the like: --input-json. May be " +
+      "repeated.",
   },
   {
     name: "input-json",

@@ -135,7 +135,7 @@ export function notLoadedLine({ notLoaded }: Pick<PromptIndex, "notLoaded">): st
   const { length } = filesOf(notLoaded);
   if (length === 0) return "";
   const [modules, them] = length === 1 ? ["1 module is", "it"] : [`${length} modules are`, "them"];
-  return `${modules} not loaded: code of the project, which you have not accepted; --trust-code loads ${them}\n`;
+  return `${modules} not loaded: code of the project; --trust-code loads ${them}\n`;
 }
 
 function filesOf(problems: readonly Problem[]): readonly string[] {

@@ -52,8 +52,9 @@ async function calledPrompts(options: PromptCallsOptions): Promise<CalledPrompts
   const { limits: { timeoutMs, resultBytes }, stop } = options;
   const { project, accepted, grants } = await options.place();
   const { root, config } = project;
-  const trustsCode = accepted || grants.flags["trust-code"] === true;
-  const { registry, problems } = await openPrompts(root, { trustsCode });
+  const { registry, problems } = await openPrompts(root, {
+    trustsCode: grants.flags["trust-code"] === true,
+  });
   const models = modelsByName({ ...project, isAccepted: accepted, settings: grants.settings });
   const modelOf = async (name: string | undefined): Promise<Model> => {
     const { model, modelName } = options;

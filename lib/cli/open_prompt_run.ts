@@ -70,8 +70,10 @@ export async function openPromptRun(
   const { user, notice } = around.opening;
   const { root } = project;
   const accepted = await isProjectAccepted({ ...project, flags: grants.flags, user, notice });
-  const trustsCode = accepted || grants.flags["trust-code"] === true;
-  const opened = await openPrompts(root, { trustsCode });
+  const opened = await around.unlessAborted(
+    openPrompts(root, { trustsCode: grants.flags["trust-code"] === true }),
+  );
+  if (opened === undefined) return undefined;
   const profile = options.profile === undefined
     ? undefined
     : findProfile(options.profile, opened, { command });

@@ -1,11 +1,10 @@
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { isProjectAccepted, openSettings } from "../project/project.ts";
+import { openSettings } from "../project/project.ts";
 import type { ProjectFlags, ProjectSettings } from "../project/project.ts";
 import { promptIndex } from "../project/prompt_index.ts";
 import type { PromptIndex } from "../project/prompt_index.ts";
 import { printable } from "../render/printable.ts";
-import { nobody } from "./user_behind.ts";
 
 /** The project of the working folder, with its prompts. */
 export interface PromptsHere {
@@ -30,7 +29,6 @@ export async function promptsHere(
   const notice = (text: string) =>
     void (tellsNotices && terminal.stderr.write(`warning: ${printable(text)}\n`));
   project.config.notices.forEach(notice);
-  const accepted = await isProjectAccepted({ ...project, flags, user: nobody, notice });
-  const index = await promptIndex(project.root, { trustsCode: accepted || flags["trust-code"] === true });
+  const index = await promptIndex(project.root, { trustsCode: flags["trust-code"] === true });
   return { project, index };
 }

@@ -99,11 +99,19 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
 
 const KNOWN_ENDING = /\.(calls|md|ya?ml|prompt|json|txt|ts|js)$/i;
 
+const PROMPT_FILE = /\.prompt(\.md)?$/;
+
 /** A file that is there, or has a known ending, counts before a prompt (cli.md). */
 async function isPromptPath(word: string, cwd: string): Promise<boolean> {
+  if (PROMPT_FILE.test(word)) {
+    const path = word.replace(/^(\.\/)?prompts\//, "").replace(PROMPT_FILE, "");
+    throw new UsageError([`A prompt is named by its path, not by its file: orrery run ${path}`], {
+      command: "run",
+    });
+  }
   if (word === "-" || KNOWN_ENDING.test(word)) return false;
   const { hostFiles }: typeof import("../host/files.ts") = await import("../host/files.ts" as string);
-  return await hostFiles({ root: cwd }).stat(word).then(() => false, () => true);
+  return await hostFiles({ root: cwd }).stat(word).then(({ kind }) => kind === "folder", () => true);
 }
 
 /** What says how a prompt is asked says nothing of calls. */
@@ -116,9 +124,14 @@ function refusePromptFlags(flags: RunFlags): void {
     ...(flags.budget.length === 0 ? [] : ["--budget"]),
   ];
   if (given.length === 0) return;
-  throw new UsageError(given.map((flag) => `${flag} is for prompts; a call file takes none`), {
-    command: "run",
-  });
+  const instead =
+    " (RunPrompt asks the model of ORRERY_MODEL or models.default, within limits of orrery.yaml)";
+  throw new UsageError(
+    given.map((flag) =>
+      `${flag} is for prompts; a call file takes none${/model|budget/.test(flag) ? instead : ""}`
+    ),
+    { command: "run" },
+  );
 }
 
 interface WholeText {

@@ -31,6 +31,7 @@ export async function writeTypes(
   const shown = isInside(file, cwd) ? projectPath(file, cwd) : file;
   refuseIncomplete(index, shown);
   const files = hostFiles({ root: cwd });
+  if (isInside(file, root)) refuseOutside(await files.resolve(file), { root, shown });
   const before = await maybeText(files, file);
   if (before !== undefined && !before.startsWith(TYPES_FILE_MARK)) {
     throw new UsageError([
@@ -60,6 +61,17 @@ function fileOf(
   if (value === true) return join(root, USUAL_NAME);
   if (value.endsWith(".ts")) return resolve(cwd, value);
   throw new UsageError([`--write-types=${value}: expected the path of a .ts file`], { command: "list" });
+}
+
+/** What is written into the project stays there, whatever links it holds. */
+function refuseOutside(
+  real: string,
+  { root, shown }: { readonly root: string; readonly shown: string },
+): void {
+  if (isInside(real, root)) return;
+  throw new UsageError([
+    `${shown} is not written: a link leads out of the project, to ${real}; remove the link, or name that file`,
+  ], { command: "list" });
 }
 
 /** Types that are missing are worse than old ones. */

@@ -54,7 +54,7 @@ export async function promptIndex(
   { trustsCode, isForRuns = false }: PromptIndexOptions,
 ): Promise<PromptIndex> {
   const files = hostFiles({ root });
-  const loader = promptModuleLoader(root, { trustsCode });
+  const loader = promptModuleLoader(root, { trustsCode, keepsStdout: true });
   const { registry, located, sources, problems } = await promptsIn(root, { strict: false, ...loader });
   const tactics = await discoverTactics<Tactic>({ root, files, ...loader, isTactic, strict: false });
   const modules = {

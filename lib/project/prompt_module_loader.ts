@@ -1,5 +1,6 @@
 import type { LoadModule } from "../catalog/module_loader.ts";
 import { resolve } from "../core/path.ts";
+import { logsToStderr } from "../host/logs_to_stderr.ts";
 import { importModule, isCompiled } from "../host/process.ts";
 
 /** The modules that a program holds, by their paths from the project's root, with `/`: what `prompts.gen.ts` exports. */
@@ -11,6 +12,8 @@ export interface PromptModuleOptions {
   readonly trustsCode: boolean;
   /** Loaded by these functions instead of from the disk. */
   readonly modules?: PromptModules;
+  /** What the console of this process is told goes to stderr once a module is loaded from the disk: stdout is the command's. Default false. */
+  readonly keepsStdout?: boolean;
 }
 
 /** How modules are loaded, and those that are there without a file, by their absolute paths. */
@@ -22,7 +25,7 @@ export interface PromptModuleLoader {
 /** Loads modules as far as they may be loaded. @param root absolute */
 export function promptModuleLoader(
   root: string,
-  { trustsCode, modules = {} }: PromptModuleOptions,
+  { trustsCode, modules = {}, keepsStdout = false }: PromptModuleOptions,
 ): PromptModuleLoader {
   const held = new Map(Object.entries(modules).map(([path, load]) => [resolve(root, path), load]));
   return {
@@ -33,6 +36,7 @@ export function promptModuleLoader(
       if (load !== undefined) throw new Error("modules has no function for it");
       if (isCompiled()) throw new Error(NO_COMPILER);
       if (!trustsCode) throw new Error(NOT_TRUSTED);
+      if (keepsStdout) logsToStderr();
       const { pathToFileURL } = await import("node:url");
       return await importModule(pathToFileURL(path).href);
     },

@@ -4,6 +4,7 @@ import type { Clock } from "../core/clock.ts";
 import type { DialogMessage } from "../core/dialog_message.ts";
 import { dialogMessage } from "../core/dialog_message.ts";
 import type { RunEvent } from "../core/event.ts";
+import { DivergedError } from "../core/journal.ts";
 import { linkedSignal } from "../core/abort_signals.ts";
 import type { Message } from "../core/message.ts";
 import type { Model } from "../core/model.ts";
@@ -239,6 +240,7 @@ export class Dialog {
         return await runTurn(turn, { run, signal: linked.signal, budget: host.budget, place });
       } catch (error) {
         const state = turn?.state ?? initialState(limits);
+        if (error instanceof DivergedError) run.diverged(error); // whoever called may swallow it
         if (error instanceof AgentError || !linked.signal.aborted) throw error;
         throw failure("the call was aborted", { name, code: "aborted", state, error });
       }

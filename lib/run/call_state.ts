@@ -47,3 +47,17 @@ export function initialState(limits: AgentLimits): TurnState {
 export function noteError(errors: Record<number, Error[]>, step: number, error: Error): void {
   (errors[step] ??= []).push(error);
 }
+
+/** A copy for a handler: what it writes there changes nothing. */
+export function stateNow(state: TurnState): CallState {
+  const lists = (errors: Record<number, Error[]>) =>
+    Object.fromEntries(Object.entries(errors).map(([step, list]) => [step, [...list]]));
+  return Object.freeze({
+    ...state,
+    exceptionRetries: lists(state.exceptionRetries),
+    llmRecalls: lists(state.llmRecalls),
+    interruptSteps: [...state.interruptSteps],
+    calls: [...state.calls],
+    attempts: [...state.attempts],
+  });
+}

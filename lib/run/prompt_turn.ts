@@ -17,7 +17,7 @@ import type { AgentErrorCode } from "./agent_error.ts";
 import { textAlone } from "./answer_calls.ts";
 import { BudgetError } from "./budget_error.ts";
 import type { BudgetReached } from "./budget.ts";
-import { initialState, noteError } from "./call_state.ts";
+import { initialState, noteError, stateNow } from "./call_state.ts";
 import type { CallState, TurnState } from "./call_state.ts";
 import type { DialogLog } from "./dialog_log.ts";
 import { dialogMessage } from "../core/dialog_message.ts";
@@ -314,7 +314,7 @@ export class PromptTurn implements TurnKind<PromptTurnEnd> {
     },
   ): Promise<{ readonly prompt: AnyPrompt; readonly text: string }> {
     const { signal } = this.#options;
-    const request = { spec: prompt, rootPath: this.#root, n, values, state: this.state };
+    const request = { spec: prompt, rootPath: this.#root, n, values, state: stateNow(this.state) };
     try {
       return await orAborted(handlerChild(event, request), signal);
     } catch (error) {

@@ -2,6 +2,7 @@ import { linkedSignal } from "../core/abort_signals.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { defaultRuntime } from "../prompt/default_runtime.ts";
 import type { Agent } from "./agent.ts";
+import { orAborted } from "./or_aborted.ts";
 import { requireAgents, type Tactic, type TacticCtx, type TacticHost, type TacticOptions } from "./tactic.ts";
 
 /** What a tactic does, its input and its agents as they come. */
@@ -42,13 +43,14 @@ export async function runTactic(
     const made = host.agents.get(agent)?.();
     if (made !== undefined) agents.set(agent, made);
   }
-  return await call(task, {
+  const working = Promise.resolve(call(task, {
     agents: Object.fromEntries(agents),
     prompts: host.prompts,
     signal: linked.signal,
     now: () => host.now(),
     step: (step, perform) => host.step(step, perform),
-  });
+  }));
+  return await orAborted(working, linked.signal);
 }
 
 /** What is given, over what the run that the signal belongs to lives on. */

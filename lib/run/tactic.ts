@@ -12,7 +12,10 @@ export interface TacticCtx<Name extends string = string> {
   readonly signal: AbortSignal;
   /** The time of the run: it stays the same when a run is resumed or replayed. */
   now(): Date;
-  /** Does something to the outside once: a run that is resumed has its outcome from the journal. */
+  /**
+   * Does something to the outside once: a run that is resumed has its outcome from the journal. The same name may come again, one after the
+   * other; in branches that run side by side each step needs a name of its own, as each dialog is opened before they part.
+   */
   step<Outcome>(name: string, perform: () => Outcome | Promise<Outcome>): Promise<Outcome>;
 }
 

@@ -1,3 +1,4 @@
+import { DivergedError } from "../core/journal.ts";
 import type { StepOutcome } from "../core/journal.ts";
 import { toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
@@ -5,7 +6,8 @@ import { messageOf } from "../core/source_error.ts";
 import type { PromptRegistry } from "../prompt/prompt_registry.ts";
 import type { Agent } from "./agent.ts";
 import type { ReplayedStep } from "./replay.ts";
-import type { Run } from "./run.ts";
+import { orAborted } from "./or_aborted.ts";
+import type { Begun, Run } from "./run.ts";
 import type { TacticHost } from "./tactic.ts";
 
 /** What a tactic of a run lives on: its time and its effects are steps of the run. */
@@ -43,7 +45,7 @@ async function tacticStep<Outcome>(
     readonly perform: () => Outcome | Promise<Outcome>;
   },
 ): Promise<Outcome> {
-  const begun = run.begin({ key, kind: "step", name, input: null, idempotent: false });
+  const begun = beginStep(run, { key, name });
   switch (begun.do) {
     case "answer":
       return outcomeOf(begun.outcome);
@@ -59,6 +61,16 @@ async function tacticStep<Outcome>(
     }
     default:
       return begun satisfies never;
+  }
+}
+
+/** A tactic may swallow what it throws: the run is told that it is not the recorded one. */
+function beginStep(run: Run, { key, name }: { readonly key: string; readonly name: string }): Begun {
+  try {
+    return run.begin({ key, kind: "step", name, input: null, idempotent: false });
+  } catch (error) {
+    if (error instanceof DivergedError) run.diverged(error);
+    throw error;
   }
 }
 
@@ -84,14 +96,14 @@ async function performed<Outcome>(
   const begunAt = run.clock.now();
   const ms = (): number => Math.round((run.clock.now() - begunAt) * 1000) / 1000;
   try {
-    const outcome = toJson(run.mask(toJson(await perform() ?? null)));
+    const outcome = toJson(run.mask(toJson(await orAborted(perform(), run.signal) ?? null)));
     run.finish(key, { ok: outcome }, () => run.emit({ type: "step-end", key, ms: ms(), outcome }));
     return asOutcome(outcome);
   } catch (error) {
     if (run.signal.aborted) throw error; // not known to be done: it stays open
     const failed = { message: run.mask(messageOf(error)), code: "error" };
     run.finish(key, { error: failed }, () => run.emit({ type: "step-end", key, ms: ms(), error: failed }));
-    throw error;
+    throw new Error(failed.message, { cause: error }); // as a resumed run will see it
   }
 }
 
