@@ -136,4 +136,4 @@ export type { Clock, VirtualClock } from "./lib/core/clock.ts";
 export { memoryFiles } from "./lib/core/memory_files.ts";
 export type { Files } from "./lib/core/world.ts";
 export type { Json, JsonObject } from "./lib/core/json.ts";
-export type { PermissionKind, Permissions } from "./lib/core/permission.ts";
+export type { PermissionKind, Permissions } from "./lib/core/world.ts";

@@ -1,4 +1,4 @@
-import { PermissionRefused } from "../lib/core/permission.ts";
+import { PermissionRefused } from "../lib/core/world.ts";
 import { FileError, type Files } from "../lib/core/world.ts";
 import { binaryKind, looksBinary } from "./_file_kind.ts";
 import { compileGlob } from "./_glob.ts";

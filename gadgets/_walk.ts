@@ -1,4 +1,4 @@
-import { PermissionRefused } from "../lib/core/permission.ts";
+import { PermissionRefused } from "../lib/core/world.ts";
 import { FileError, type Files, type FolderEntry } from "../lib/core/world.ts";
 
 /** An entry below the folder where a walk began. */

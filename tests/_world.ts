@@ -5,7 +5,7 @@ import { systemClock } from "../lib/core/clock.ts";
 import type { Clock } from "../lib/core/clock.ts";
 import type { AnyGadget, GadgetContext } from "../lib/core/gadget.ts";
 import { type Json, toJson } from "../lib/core/json.ts";
-import type { Policy } from "../lib/core/permission.ts";
+import type { Policy } from "../lib/core/world.ts";
 import type { Http, World } from "../lib/core/world.ts";
 import { hostFiles } from "../lib/host/files.ts";
 import { hostShell } from "../lib/host/shell.ts";

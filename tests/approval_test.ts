@@ -6,7 +6,7 @@ import { createCatalog } from "../lib/catalog/create_catalog.ts";
 import { userBehind } from "../lib/cli/user_behind.ts";
 import type { RunView } from "../lib/cli/run_view.ts";
 import type { RunEvent } from "../lib/core/event.ts";
-import type { PermissionRequest } from "../lib/core/permission.ts";
+import type { PermissionRequest } from "../lib/core/world.ts";
 import type { User } from "../lib/core/world.ts";
 import type { Terminal } from "../lib/host/terminal.ts";
 import type { TerminalUser } from "../lib/host/terminal_user.ts";

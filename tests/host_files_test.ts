@@ -206,7 +206,7 @@ Deno.test("hostFiles reads and overwrites regular files only", () =>
 /** Tries every effect, and prints the outcomes. */
 const PROBE = `
 import { hostFiles } from ${JSON.stringify(import.meta.resolve("../lib/host/files.ts"))};
-import { hostEnv } from ${JSON.stringify(import.meta.resolve("../lib/host/env.ts"))};
+import { hostEnv } from ${JSON.stringify(import.meta.resolve("../lib/host/deno_grants.ts"))};
 import { hostShell } from ${JSON.stringify(import.meta.resolve("../lib/host/shell.ts"))};
 import { hostHttp } from ${JSON.stringify(import.meta.resolve("../lib/host/http.ts"))};
 import { realPath, stateFolder, workingFolder } from ${

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { PermissionRefused, type PermissionRequest } from "../lib/core/permission.ts";
+import { PermissionRefused, type PermissionRequest } from "../lib/core/world.ts";
 import type { Http } from "../lib/core/world.ts";
 import { hostHttp } from "../lib/host/http.ts";
 import { ACCEPTED_ENCODINGS } from "../lib/host/http_decoding.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { canonicalJson } from "../lib/core/canonical_json.ts";
+import { canonicalJson } from "../lib/core/json.ts";
 import { sha256 } from "../lib/core/sha256.ts";
 
 async function platformSha256(text: string): Promise<string> {

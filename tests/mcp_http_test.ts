@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { PermissionRefused } from "../lib/core/permission.ts";
+import { PermissionRefused } from "../lib/core/world.ts";
 import { hostStreamFetch } from "../lib/host/stream_fetch.ts";
 import { toolResult } from "../lib/mcp/tool_result.ts";
 import { connect, httpServer, messageFrom } from "./_mcp.ts";

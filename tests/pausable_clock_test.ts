@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { systemClock, virtualClock } from "../lib/core/clock.ts";
 import { PausableClock } from "../lib/core/clock.ts";
-import { PermissionRefused } from "../lib/core/permission.ts";
+import { PermissionRefused } from "../lib/core/world.ts";
 import { Approvals } from "../lib/run/approvals.ts";
 import { createCatalog, runCalls } from "../mod.ts";
 

@@ -8,10 +8,10 @@ import {
   PermissionRefused,
   type PermissionRequest,
   type Policy,
-} from "../lib/core/permission.ts";
+} from "../lib/core/world.ts";
 import { SourceError } from "../lib/core/source_error.ts";
 import { FileError, type ShellResult } from "../lib/core/world.ts";
-import { hostEnv } from "../lib/host/env.ts";
+import { hostEnv } from "../lib/host/deno_grants.ts";
 import { hostFiles } from "../lib/host/files.ts";
 import { hostHttp } from "../lib/host/http.ts";
 import { realPath } from "../lib/host/paths.ts";

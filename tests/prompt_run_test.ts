@@ -7,7 +7,7 @@ import type { RunEvent } from "../lib/core/event.ts";
 import type { AnyGadget } from "../lib/core/gadget.ts";
 import { ModelError } from "../lib/core/model.ts";
 import type { ModelPart } from "../lib/core/model.ts";
-import type { RecordLine } from "../lib/core/record.ts";
+import type { RecordLine } from "../lib/core/journal.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { definePrompt } from "../lib/prompt/define_prompt.ts";
 import type { Handler } from "../lib/prompt/handler.ts";

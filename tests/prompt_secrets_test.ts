@@ -6,7 +6,7 @@ import type { AnyGadget } from "../lib/core/gadget.ts";
 import { ModelError } from "../lib/core/model.ts";
 import type { ModelPart } from "../lib/core/model.ts";
 import { ParseError } from "../lib/core/prompt_error.ts";
-import type { RecordLine } from "../lib/core/record.ts";
+import type { RecordLine } from "../lib/core/journal.ts";
 import type { Secrets } from "../lib/core/secrets.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";

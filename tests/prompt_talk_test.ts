@@ -9,7 +9,7 @@ import { virtualClock } from "../lib/core/clock.ts";
 import type { RunEvent } from "../lib/core/event.ts";
 import { ModelError } from "../lib/core/model.ts";
 import type { Model, ModelPart } from "../lib/core/model.ts";
-import type { RecordLine } from "../lib/core/record.ts";
+import type { RecordLine } from "../lib/core/journal.ts";
 import type { World } from "../lib/core/world.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { fakeModel } from "../lib/models/fake_model.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { systemClock } from "../lib/core/clock.ts";
 import type { RunEvent } from "../lib/core/event.ts";
-import type { RecordLine } from "../lib/core/record.ts";
+import type { RecordLine } from "../lib/core/journal.ts";
 import { ModelError } from "../lib/core/model.ts";
 import { ask, chat } from "../lib/run/dialog.ts";
 import type { DialogOptions } from "../lib/run/dialog.ts";

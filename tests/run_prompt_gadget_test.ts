@@ -12,7 +12,7 @@ import type { AnyGadget } from "../lib/core/gadget.ts";
 import type { Journal, RunJournal } from "../lib/core/journal.ts";
 import { ModelError } from "../lib/core/model.ts";
 import type { Model, ModelPart, ModelRequest } from "../lib/core/model.ts";
-import type { RecordLine } from "../lib/core/record.ts";
+import type { RecordLine } from "../lib/core/journal.ts";
 import type { World } from "../lib/core/world.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { fakeModel } from "../lib/models/fake_model.ts";

@@ -21,7 +21,7 @@ import { replayDialog } from "./replay_dialog.ts";
 import { performAsk } from "./run_ask.ts";
 import { checkResultFile } from "./run_result.ts";
 import { readSchema } from "./schema_file.ts";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "./exit_code.ts";
 import { wholeServers } from "./whole_servers.ts";
 
 type AskCommand = ParsedCommand<typeof COMMANDS.ask>;

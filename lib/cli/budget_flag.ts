@@ -1,6 +1,6 @@
 import { didYouMean } from "../core/nearest.ts";
 import type { Budget } from "../run/budget.ts";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "./exit_code.ts";
 
 /** The flag over the settings. */
 export function budgetWithin(

@@ -6,7 +6,7 @@ import type { FileChunks } from "../host/read_chunks.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { shellWord } from "../policy/refusal.ts";
 import { callText } from "./call_text.ts";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "./exit_code.ts";
 
 /** Where calls come from: a file, or stdin. */
 export interface CallSource {

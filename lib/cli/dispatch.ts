@@ -6,7 +6,7 @@ import { EXIT } from "./exit_code.ts";
 import { COMMANDS, isCommandName } from "./flags.ts";
 import type { CommandName, CommandSpec, ParsedCommand } from "./flags.ts";
 import { parseFlags } from "./parse_flags.ts";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "./exit_code.ts";
 
 type Runner = (args: readonly string[], terminal: Terminal) => Promise<number>;
 

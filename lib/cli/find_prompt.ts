@@ -4,7 +4,7 @@ import type { OpenedPrompts } from "../project/open_prompts.ts";
 import { promptPath } from "../prompt/prompt_path.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
 import type { Tactic } from "../run/tactic.ts";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "./exit_code.ts";
 
 /** What a name on the command line stands for. */
 export type FoundPrompt =

@@ -3,7 +3,7 @@ import { keepGrants, keptGrants } from "../project/run_grants.ts";
 import { EXIT } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { neededJournal } from "./journal_here.ts";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "./exit_code.ts";
 
 /** `orrery fork ID --from KEY`: prints the id of the new run. */
 export async function fork(

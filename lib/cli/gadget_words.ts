@@ -1,5 +1,5 @@
 import type { GadgetSource } from "../core/catalog.ts";
-import type { PermissionKind, Permissions } from "../core/permission.ts";
+import type { PermissionKind, Permissions } from "../core/world.ts";
 
 const KINDS: readonly PermissionKind[] = ["read", "write", "net", "run", "env", "sys"];
 

@@ -8,7 +8,7 @@ import { table } from "../render/table.ts";
 import { EXIT } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { permissionWords, sourceWord } from "./gadget_words.ts";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "./exit_code.ts";
 import { withCatalogHere } from "./with_catalog_here.ts";
 
 type ListCommand = ParsedCommand<typeof COMMANDS.list>;

@@ -1,4 +1,4 @@
-import { hostEnv } from "../host/env.ts";
+import { hostEnv } from "../host/deno_grants.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { ModelList } from "../models/model_list.ts";

@@ -1,4 +1,4 @@
-import { hostEnv } from "../host/env.ts";
+import { hostEnv } from "../host/deno_grants.ts";
 import type { Output } from "../host/output.ts";
 
 /** Whether an output gets colours and a live view: a terminal, and nothing in the environment against it (cli.md). */

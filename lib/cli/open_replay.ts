@@ -1,10 +1,10 @@
 import type { RunStart } from "../core/journal.ts";
-import type { RecordLine } from "../core/record.ts";
+import type { RecordLine } from "../core/journal.ts";
 import { hostFiles } from "../host/files.ts";
 import { readRecord } from "../journal/record_file.ts";
 import { Replay } from "../run/replay.ts";
 import { promptRunInput } from "./prompt_run_input.ts";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "./exit_code.ts";
 
 /** A record, ready to answer a run. */
 export interface OpenedReplay {

@@ -1,6 +1,6 @@
 import { didYouMean } from "../core/nearest.ts";
 import type { Argument, CommandSpec, Flag, ParsedCommand } from "./flags.ts";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "./exit_code.ts";
 
 /**
  * Reads the words behind a command by its table: flags before or after the other words, `--flag value`, `--flag=value`,

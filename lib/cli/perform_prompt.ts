@@ -15,7 +15,7 @@ import type { PromptRunInput } from "./prompt_run_input.ts";
 import { asFlagsSay, promptRunOptions } from "./prompt_run_options.ts";
 import type { DeliverOptions } from "./run_result.ts";
 import type { RunView } from "./run_view.ts";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "./exit_code.ts";
 
 /** A prompt or a tactic that is about to run. */
 export interface PromptWork {

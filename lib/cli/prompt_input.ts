@@ -1,7 +1,7 @@
 import { isRecord } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
 import { hostFiles } from "../host/files.ts";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "./exit_code.ts";
 
 /** What the flags give a prompt, before it is read. */
 export interface InputFlags {

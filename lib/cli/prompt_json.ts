@@ -10,7 +10,7 @@ import { promptAnswer } from "./prompt_answer.ts";
 import type { PromptAnswer } from "./prompt_answer.ts";
 import type { PromptTool } from "./prompt_tools.ts";
 import { promptVariables } from "./prompt_variables.ts";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "./exit_code.ts";
 
 /** Everything about a prompt as plain data. */
 export interface PromptJson {

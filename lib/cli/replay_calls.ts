@@ -2,7 +2,7 @@ import type { Catalog } from "../core/catalog.ts";
 import { isJsonObject } from "../core/json.ts";
 import { dirname, resolve } from "../core/path.ts";
 import type { Json } from "../core/json.ts";
-import { ReplayError } from "../core/record.ts";
+import { ReplayError } from "../core/journal.ts";
 import { FileError } from "../core/world.ts";
 import { denoGrants } from "../host/deno_grants.ts";
 import { hostFiles } from "../host/files.ts";

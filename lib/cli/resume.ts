@@ -26,7 +26,7 @@ import { performAsk } from "./run_ask.ts";
 import { performCalls } from "./run_calls.ts";
 import { checkResultFile } from "./run_result.ts";
 import { settleSteps, unverifiedText } from "./settle_steps.ts";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "./exit_code.ts";
 import { nobody } from "./user_behind.ts";
 
 type ResumeCommand = ParsedCommand<typeof COMMANDS.resume>;

@@ -15,7 +15,7 @@ import { grantsOf } from "./grants.ts";
 import { interruptible } from "./interruptible.ts";
 import { performCalls } from "./run_calls.ts";
 import { checkResultFile } from "./run_result.ts";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "./exit_code.ts";
 
 type RunCommand = ParsedCommand<typeof COMMANDS.run>;
 type RunFlags = RunCommand["flags"];

@@ -20,7 +20,7 @@ import { promptRunInput, promptRunJson } from "./prompt_run_input.ts";
 import type { PromptRunInput } from "./prompt_run_input.ts";
 import { limitsOf } from "./run.ts";
 import { stdinText } from "./stdin_text.ts";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "./exit_code.ts";
 
 /** The flags that say how a prompt is asked. */
 export type PromptFlags = ParsedCommand<typeof COMMANDS.run>["flags"] & {

@@ -2,7 +2,7 @@ import type { RunJournal, StepRecord } from "../core/journal.ts";
 import type { User } from "../core/world.ts";
 import { printableLine } from "../render/printable.ts";
 import { shellWord } from "../policy/refusal.ts";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "./exit_code.ts";
 
 /** What the user says of steps whose end is not known. */
 export interface Decisions {

@@ -9,7 +9,7 @@ import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { gadgetJson } from "./gadget_json.ts";
 import { gadgetPage } from "./gadget_page.ts";
 import { withCatalogHere } from "./with_catalog_here.ts";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "./exit_code.ts";
 
 /** `orrery show KIND NAME` and `orrery show config`. */
 export async function show(

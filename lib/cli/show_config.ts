@@ -6,7 +6,7 @@ import { isRecord, toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { join, relative } from "../core/path.ts";
 import { FileError } from "../core/world.ts";
-import { hostEnv } from "../host/env.ts";
+import { hostEnv } from "../host/deno_grants.ts";
 import { hostFiles } from "../host/files.ts";
 import { configFolder, workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";

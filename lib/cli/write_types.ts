@@ -10,7 +10,7 @@ import { printableLine } from "../render/printable.ts";
 import { EXIT } from "./exit_code.ts";
 import { notLoadedLine, problemLines } from "./list_prompts.ts";
 import type { PromptsHere } from "./prompts_here.ts";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "./exit_code.ts";
 
 /** What is wanted: `true` for the usual place. */
 export interface WriteTypesFlags {

@@ -1,5 +1,5 @@
 import type { Json } from "./json.ts";
-import type { Permissions } from "./permission.ts";
+import type { Permissions } from "./world.ts";
 
 /** A JSON Schema (draft 2020-12). A schema without `type` stands for an object. */
 export type JsonSchema = { readonly [keyword: string]: unknown };

@@ -1,4 +1,4 @@
-import { PermissionRefused, type Policy } from "../core/permission.ts";
+import { PermissionRefused, type Policy } from "../core/world.ts";
 import type { Http, HttpResponse } from "../core/world.ts";
 import { connectionProblem } from "./connection_problem.ts";
 import { dial } from "./dial.ts";

@@ -1,4 +1,4 @@
-import { PermissionRefused, type Policy } from "../core/permission.ts";
+import { PermissionRefused, type Policy } from "../core/world.ts";
 import { denoGrants } from "./deno_grants.ts";
 
 /** Who is asked before a connection. */

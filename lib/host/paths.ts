@@ -1,6 +1,6 @@
 import { basename, dirname, isAbsolute, join, resolve } from "../core/path.ts";
 import { denoGrants } from "./deno_grants.ts";
-import { hostEnv } from "./env.ts";
+import { hostEnv } from "./deno_grants.ts";
 
 /** The working folder, absolute. */
 export function workingFolder(): string {

@@ -1,6 +1,6 @@
 // `fetch` for libraries that take one: the address that was checked is the one that is dialled, the body comes as it is sent, and a
 // redirect is an error, since the next host was not asked for.
-import { PermissionRefused, type Policy } from "../core/permission.ts";
+import { PermissionRefused, type Policy } from "../core/world.ts";
 import { connectionProblem } from "./connection_problem.ts";
 import { dial } from "./dial.ts";
 import { decoded } from "./http_decoding.ts";

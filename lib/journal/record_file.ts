@@ -1,5 +1,5 @@
 import type { RunStart } from "../core/journal.ts";
-import type { Recorder, RecordLine } from "../core/record.ts";
+import type { Recorder, RecordLine } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { SourceError } from "../core/source_error.ts";
 import { jsonFaultAt } from "./json_fault.ts";

@@ -1,4 +1,4 @@
-import { canonicalJson } from "../core/canonical_json.ts";
+import { canonicalJson } from "../core/json.ts";
 import { firstDifference } from "../core/first_difference.ts";
 import { DivergedError } from "../core/journal.ts";
 import type { StepOutcome, StepRecord, StepStart } from "../core/journal.ts";

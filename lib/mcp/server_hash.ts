@@ -1,4 +1,4 @@
-import { canonicalJson } from "../core/canonical_json.ts";
+import { canonicalJson } from "../core/json.ts";
 import type { McpServer } from "../core/mcp_server.ts";
 import { sha256 } from "../core/sha256.ts";
 import type { McpTool } from "./connect.ts";

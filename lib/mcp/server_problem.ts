@@ -1,6 +1,6 @@
 import { MCPClientError } from "@ai-sdk/mcp";
 import type { McpServer } from "../core/mcp_server.ts";
-import { PermissionRefused } from "../core/permission.ts";
+import { PermissionRefused } from "../core/world.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { HttpFacts } from "./http_fetch.ts";
 

@@ -1,6 +1,6 @@
 import type { AnyGadget, Gadget } from "../core/gadget.ts";
 import type { McpServer } from "../core/mcp_server.ts";
-import type { Permissions } from "../core/permission.ts";
+import type { Permissions } from "../core/world.ts";
 import { checkGadget } from "../schema/check_gadget.ts";
 import type { McpConnection, McpTool } from "./connect.ts";
 import { toolResult } from "./tool_result.ts";

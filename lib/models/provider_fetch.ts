@@ -4,7 +4,7 @@
 
 import type { Clock } from "../core/clock.ts";
 import { ModelError, type ModelErrorCode } from "../core/model.ts";
-import { PermissionRefused } from "../core/permission.ts";
+import { PermissionRefused } from "../core/world.ts";
 import type { FetchFunction } from "./fetch_function.ts";
 import { codeOf } from "./problem_words.ts";
 import type { ProviderProblem } from "./provider_problem.ts";

@@ -1,5 +1,5 @@
-import { PermissionRefused } from "../core/permission.ts";
-import type { PermissionRequest, Policy } from "../core/permission.ts";
+import { PermissionRefused } from "../core/world.ts";
+import type { PermissionRequest, Policy } from "../core/world.ts";
 import { maybeIpAddress } from "./ip_address.ts";
 import { privateRange } from "./private_range.ts";
 

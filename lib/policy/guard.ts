@@ -1,4 +1,4 @@
-import type { Policy } from "../core/permission.ts";
+import type { Policy } from "../core/world.ts";
 import type { Files, Http, Shell, World } from "../core/world.ts";
 import { guardFiles } from "./guard_files.ts";
 import { guardShell } from "./guard_shell.ts";

@@ -1,5 +1,5 @@
 import { join } from "../core/path.ts";
-import { PermissionRefused, type Policy } from "../core/permission.ts";
+import { PermissionRefused, type Policy } from "../core/world.ts";
 import { FileError, type Files, type FolderEntry } from "../core/world.ts";
 
 /** Files that ask the policy about the real path, links followed, and then use that real path and no other. */

@@ -1,5 +1,5 @@
 import { join } from "../core/path.ts";
-import { PermissionRefused, type Policy } from "../core/permission.ts";
+import { PermissionRefused, type Policy } from "../core/world.ts";
 import type { Files, Shell } from "../core/world.ts";
 import { shellWord } from "./refusal.ts";
 

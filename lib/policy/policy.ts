@@ -1,6 +1,6 @@
 import { join, relative } from "../core/path.ts";
-import { PermissionRefused } from "../core/permission.ts";
-import type { PermissionKind, PermissionRequest, Policy } from "../core/permission.ts";
+import { PermissionRefused } from "../core/world.ts";
+import type { PermissionKind, PermissionRequest, Policy } from "../core/world.ts";
 import type { KindRules } from "./kind_rules.ts";
 import { commandRules, nameRules } from "./name_rule.ts";
 import { type NetRules, netRules } from "./net_rule.ts";

@@ -1,4 +1,4 @@
-import type { PermissionKind } from "../core/permission.ts";
+import type { PermissionKind } from "../core/world.ts";
 import { messageOf, SourceError } from "../core/source_error.ts";
 import type { PolicyRule } from "./kind_rules.ts";
 import { parseNetRule } from "./net_rule.ts";

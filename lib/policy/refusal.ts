@@ -1,5 +1,5 @@
 import { isAbsolute, relative } from "../core/path.ts";
-import { PermissionRefused, type PermissionRequest } from "../core/permission.ts";
+import { PermissionRefused, type PermissionRequest } from "../core/world.ts";
 import { holdsPath } from "./path_rule.ts";
 
 /** What a refusal says besides the request. */

@@ -1,7 +1,7 @@
 import { loadConfig } from "../catalog/config.ts";
 import type { Catalog } from "../core/catalog.ts";
 import { resolve } from "../core/path.ts";
-import type { Permissions } from "../core/permission.ts";
+import type { Permissions } from "../core/world.ts";
 import type { User } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { configFolder, realPath, workingFolder } from "../host/paths.ts";

@@ -2,7 +2,7 @@ import { acceptedConfig } from "../catalog/config_accepted.ts";
 import type { Config } from "../catalog/config.ts";
 import { systemClock } from "../core/clock.ts";
 import { FileError } from "../core/world.ts";
-import { hostEnv, hostEnvProblem } from "../host/env.ts";
+import { hostEnv, hostEnvProblem } from "../host/deno_grants.ts";
 import { hostFiles } from "../host/files.ts";
 import { hostModelFetch } from "../host/model_fetch.ts";
 import { openModels } from "../models/open_models.ts";

@@ -5,14 +5,14 @@ import type { Config } from "../catalog/config.ts";
 import type { Journal, JournalStatus, RunJournal, RunStart } from "../core/journal.ts";
 import type { RunStatus } from "../core/event.ts";
 import { resolve } from "../core/path.ts";
-import type { Recorder } from "../core/record.ts";
+import type { Recorder } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { FileError } from "../core/world.ts";
 import type { SingleRun } from "../journal/single_run.ts";
 import { beginRun } from "./begin_run.ts";
 import { journalPlace } from "./journal_place.ts";
 import { PROVIDER_KINDS } from "../models/provider_kinds.ts";
-import { hostEnv } from "../host/env.ts";
+import { hostEnv } from "../host/deno_grants.ts";
 import { grantsNothing } from "./grants.ts";
 import type { RunGrants } from "./grants.ts";
 

@@ -5,7 +5,7 @@ import type { ServerGadgets } from "../catalog/server_gadgets.ts";
 import { findProjectRoot } from "../catalog/project_root.ts";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
 import type { Catalog } from "../core/catalog.ts";
-import type { Policy } from "../core/permission.ts";
+import type { Policy } from "../core/world.ts";
 import type { Secrets } from "../core/secrets.ts";
 import type { User, World } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../core/json.ts";
 import { ModelError } from "../core/model.ts";
 import type { Model, ModelPart } from "../core/model.ts";
-import type { RecordLine } from "../core/record.ts";
+import type { RecordLine } from "../core/journal.ts";
 import { readRecord } from "../journal/record_file.ts";
 
 /** A model that gives the answers of a record, one after the other, whatever it is asked. @throws {SourceError} for a file that is no record */

@@ -4,7 +4,7 @@
 import { isJsonObject, toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { join, resolve } from "../core/path.ts";
-import type { PermissionKind } from "../core/permission.ts";
+import type { PermissionKind } from "../core/world.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { stateFolder } from "../host/paths.ts";

@@ -1,9 +1,9 @@
 // Ports that most runs never touch are loaded at their first use: a run of one call is over before `http.ts` would be read.
 
 import { systemClock } from "../core/clock.ts";
-import type { Policy } from "../core/permission.ts";
+import type { Policy } from "../core/world.ts";
 import type { Http, Shell, User, World } from "../core/world.ts";
-import { hostEnv } from "../host/env.ts";
+import { hostEnv } from "../host/deno_grants.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath } from "../host/paths.ts";
 import { guardWorld } from "../policy/guard.ts";

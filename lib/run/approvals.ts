@@ -1,4 +1,4 @@
-import type { PermissionRefused } from "../core/permission.ts";
+import type { PermissionRefused } from "../core/world.ts";
 import type { User } from "../core/world.ts";
 import type { Run } from "./run.ts";
 

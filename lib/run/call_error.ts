@@ -1,5 +1,5 @@
 import type { CallErrorCode } from "../core/event.ts";
-import { PermissionRefused } from "../core/permission.ts";
+import { PermissionRefused } from "../core/world.ts";
 import { messageOf } from "../core/source_error.ts";
 import { ResultError } from "./call_value.ts";
 import { PlaceholderError } from "./placeholders.ts";

@@ -9,7 +9,7 @@ import type { Markers } from "../parse/markers.ts";
 import { undecided } from "../schema/text_value.ts";
 import { CallGraph } from "./call_graph.ts";
 import type { CallLimits } from "./call_graph.ts";
-import { SOURCE_END_KEY, SOURCE_ERROR_KEY } from "../core/record.ts";
+import { SOURCE_END_KEY, SOURCE_ERROR_KEY } from "../core/journal.ts";
 import { Run } from "./run.ts";
 import type { RunOptions } from "./run.ts";
 

@@ -1,6 +1,6 @@
 // A call of an agent's model before it runs (prompts.md 9.3): what cannot run is answered with a text that the model reads.
 
-import { canonicalJson } from "../core/canonical_json.ts";
+import { canonicalJson } from "../core/json.ts";
 import { argumentsOf } from "../core/dialog_message.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import { isJsonObject, toJson } from "../core/json.ts";

@@ -5,10 +5,10 @@
 import { Channel } from "../core/channel.ts";
 import type { RunEvent, RunEventBody } from "../core/event.ts";
 import type { RunStart, StepOutcome, StepStart } from "../core/journal.ts";
-import { canonicalJson } from "../core/canonical_json.ts";
+import { canonicalJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
-import { ABORT_KEY, ReplayError, SOURCE_END_KEY, SOURCE_ERROR_KEY, TOLD_KEY } from "../core/record.ts";
-import type { RecordLine } from "../core/record.ts";
+import { ABORT_KEY, ReplayError, SOURCE_END_KEY, SOURCE_ERROR_KEY, TOLD_KEY } from "../core/journal.ts";
+import type { RecordLine } from "../core/journal.ts";
 import { firstDifference } from "../core/first_difference.ts";
 
 /** A step as a record answers it. */
