@@ -72,14 +72,6 @@ export function isOver({ ratio, limit }: StartupRow): boolean {
   return limit !== undefined && !(ratio <= limit);
 }
 
-/** What one measuring differs from the next on a machine that others use too: a check fails beyond it, the table tells the limit itself. */
-const NOISE = 1.15;
-
-/** True when a row is over its limit by more than noise. */
-export function isFarOver(row: StartupRow): boolean {
-  return isOver({ ...row, ratio: row.ratio / NOISE });
-}
-
 /** The rows as text. */
 export function startupTable(rows: readonly StartupRow[]): string {
   const width = Math.max(...rows.map(({ name }) => name.length));
@@ -165,5 +157,5 @@ if (import.meta.main) {
   };
   const rows = check ? await startupWithin(options) : await measureStartup(options);
   console.log(startupTable(rows).trimEnd());
-  if (check && rows.some(isFarOver)) Deno.exit(1);
+  if (check && rows.some(isOver)) Deno.exit(1);
 }
