@@ -9,7 +9,7 @@ export type { CallBlock, CallEvent, CallParserOptions } from "./lib/parse/call_p
 export { parseCalls } from "./lib/parse/calls.ts";
 export { writeCalls } from "./lib/parse/write_calls.ts";
 export type { WritableCall } from "./lib/parse/write_calls.ts";
-export type { Markers } from "./lib/parse/markers.ts";
+export type { Markers } from "./lib/parse/call_header.ts";
 
 export { schedule } from "./lib/schedule/schedule.ts";
 export type { NodeContext, NodeOutcome, ScheduleNode, ScheduleOptions } from "./lib/schedule/scheduler.ts";
@@ -114,7 +114,7 @@ export type {
 export type { ContentPart, Message, Reasoning, ToolCall } from "./lib/core/message.ts";
 
 export { memoryJournal } from "./lib/journal/memory_journal.ts";
-export type { JournalOptions } from "./lib/journal/journal_options.ts";
+export type { JournalOptions } from "./lib/journal/new_run.ts";
 export type {
   Journal,
   JournalStatus,
@@ -131,8 +131,10 @@ export type { StepError, StepKind } from "./lib/core/step.ts";
 
 export { SourceError } from "./lib/core/source_error.ts";
 export type { SourceErrorOptions, Span } from "./lib/core/source_error.ts";
-export { systemClock, virtualClock } from "./lib/core/clock.ts";
-export type { Clock, VirtualClock } from "./lib/core/clock.ts";
+export { systemClock } from "./lib/core/clock.ts";
+export { virtualClock } from "./lib/core/virtual_clock.ts";
+export type { Clock } from "./lib/core/clock.ts";
+export type { VirtualClock } from "./lib/core/virtual_clock.ts";
 export { memoryFiles } from "./lib/core/memory_files.ts";
 export type { Files } from "./lib/core/world.ts";
 export type { Json, JsonObject } from "./lib/core/json.ts";

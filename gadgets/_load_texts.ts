@@ -1,5 +1,4 @@
-import { PermissionRefused } from "../lib/core/world.ts";
-import { FileError, type Files } from "../lib/core/world.ts";
+import { FileError, type Files, PermissionRefused } from "../lib/core/world.ts";
 import { binaryKind, looksBinary } from "./_file_kind.ts";
 import { compileGlob } from "./_glob.ts";
 import { inOrder } from "./_in_order.ts";

@@ -1,7 +1,6 @@
-import { fileProblem } from "../lib/core/file_problem.ts";
+import { decodeUtf8, fileProblem } from "../lib/core/file_text.ts";
 import { nearestName } from "../lib/core/nearest.ts";
 import { basename, dirname, join } from "../lib/core/path.ts";
-import { decodeUtf8 } from "../lib/core/utf8.ts";
 import { FileError } from "../lib/core/world.ts";
 import type { FileInfo, Files } from "../lib/core/world.ts";
 import { binaryKind, looksBinary } from "./_file_kind.ts";

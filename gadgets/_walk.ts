@@ -1,5 +1,4 @@
-import { PermissionRefused } from "../lib/core/world.ts";
-import { FileError, type Files, type FolderEntry } from "../lib/core/world.ts";
+import { FileError, type Files, type FolderEntry, PermissionRefused } from "../lib/core/world.ts";
 
 /** An entry below the folder where a walk began. */
 export interface WalkEntry extends FolderEntry {

@@ -1,4 +1,4 @@
-import { linkedSignal } from "../lib/core/abort_signals.ts";
+import { linkedSignal } from "../lib/core/async.ts";
 import type { Gadget } from "../lib/core/gadget.ts";
 import type { Json } from "../lib/core/json.ts";
 import type { HttpResponse, World } from "../lib/core/world.ts";

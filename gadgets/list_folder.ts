@@ -1,6 +1,5 @@
 import type { Gadget } from "../lib/core/gadget.ts";
-import { PermissionRefused } from "../lib/core/world.ts";
-import { FileError, type World } from "../lib/core/world.ts";
+import { FileError, PermissionRefused, type World } from "../lib/core/world.ts";
 import { compileGlob } from "./_glob.ts";
 import { SKIPPED_IN_WORDS, walk, type WalkEntry } from "./_walk.ts";
 

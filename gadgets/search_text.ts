@@ -1,4 +1,4 @@
-import { linkedSignal } from "../lib/core/abort_signals.ts";
+import { linkedSignal } from "../lib/core/async.ts";
 import type { Gadget } from "../lib/core/gadget.ts";
 import type { World } from "../lib/core/world.ts";
 import { loadTexts } from "./_load_texts.ts";

@@ -1,6 +1,5 @@
 import type { Gadget } from "../lib/core/gadget.ts";
-import { PermissionRefused } from "../lib/core/world.ts";
-import { FileError, type World } from "../lib/core/world.ts";
+import { FileError, PermissionRefused, type World } from "../lib/core/world.ts";
 import { inTurn } from "./_file_queue.ts";
 import { readTextFile } from "./_text_file.ts";
 

@@ -14,7 +14,7 @@ import assert from "node:assert/strict";
 // Loaded when they are first needed, which no clock of a test waits for.
 import "../lib/catalog/create_catalog.ts";
 import "../lib/prompt/check_prepared.ts";
-import { virtualClock } from "../lib/core/clock.ts";
+import { virtualClock } from "../lib/core/virtual_clock.ts";
 import type { Clock } from "../lib/core/clock.ts";
 import type { DialogMessage } from "../lib/core/dialog_message.ts";
 import type { ModelPort, PortReply, PortRequest } from "../lib/models/port_model.ts";

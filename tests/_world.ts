@@ -5,8 +5,7 @@ import { systemClock } from "../lib/core/clock.ts";
 import type { Clock } from "../lib/core/clock.ts";
 import type { AnyGadget, GadgetContext } from "../lib/core/gadget.ts";
 import { type Json, toJson } from "../lib/core/json.ts";
-import type { Policy } from "../lib/core/world.ts";
-import type { Http, World } from "../lib/core/world.ts";
+import type { Http, Policy, World } from "../lib/core/world.ts";
 import { hostFiles } from "../lib/host/files.ts";
 import { hostShell } from "../lib/host/shell.ts";
 import { guardWorld } from "../lib/policy/guard.ts";
@@ -43,7 +42,6 @@ export async function testWorld(options: TestWorldOptions = {}): Promise<TestWor
     shell: hostShell(),
     http: ({ check }) =>
       options.http?.(check) ?? { fetch: () => Promise.reject(new Error("this test has no network")) },
-    env: () => undefined,
   }, policy);
   return {
     ...guarded,

@@ -3,11 +3,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createCatalog } from "../lib/catalog/create_catalog.ts";
-import { userBehind } from "../lib/cli/user_behind.ts";
+import { userBehind } from "../lib/cli/around_run.ts";
 import type { RunView } from "../lib/cli/run_view.ts";
 import type { RunEvent } from "../lib/core/event.ts";
-import type { PermissionRequest } from "../lib/core/world.ts";
-import type { User } from "../lib/core/world.ts";
+import type { PermissionRequest, User } from "../lib/core/world.ts";
 import type { Terminal } from "../lib/host/terminal.ts";
 import type { TerminalUser } from "../lib/host/terminal_user.ts";
 import { approvingPolicy } from "../lib/policy/approving_policy.ts";

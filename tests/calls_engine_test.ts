@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { virtualClock } from "../lib/core/clock.ts";
+import { virtualClock } from "../lib/core/virtual_clock.ts";
 import type { CallErrorCode, RunEvent } from "../lib/core/event.ts";
 import { PermissionRefused } from "../lib/core/world.ts";
 import { createCatalog, defineGadget, runCalls, writeCalls } from "../mod.ts";

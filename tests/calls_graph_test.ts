@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { virtualClock } from "../lib/core/clock.ts";
+import { virtualClock } from "../lib/core/virtual_clock.ts";
 import type { Clock } from "../lib/core/clock.ts";
 import type { RunEvent } from "../lib/core/event.ts";
 import type { AnyGadget, GadgetContext } from "../lib/core/gadget.ts";

@@ -36,9 +36,8 @@ function worldAt(root: string): World {
     http: { fetch: refused },
     user: { canAnswer: false, ask: refused },
     clock: systemClock,
-    policy: { check: () => {}, permit: () => {}, describe: () => [] },
+    policy: { permit: () => {} },
     wallTime: () => 0,
-    env: () => undefined,
   };
 }
 

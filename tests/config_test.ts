@@ -2,13 +2,12 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { acceptedConfig } from "../lib/catalog/config_accepted.ts";
 import { checkConfig } from "../lib/catalog/check_config.ts";
-import { type Config, loadConfig, type LoadConfigOptions } from "../lib/catalog/config.ts";
+import { type Config, findProjectRoot, loadConfig, type LoadConfigOptions } from "../lib/catalog/config.ts";
 import { configSchema } from "../lib/catalog/config_schema.ts";
 import { CONFIG_TABLE } from "../lib/catalog/config_table.ts";
-import { findProjectRoot } from "../lib/catalog/project_root.ts";
 import { ProblemsError } from "../lib/core/problems_error.ts";
 import type { SourceError } from "../lib/core/source_error.ts";
-import { FileError } from "../lib/core/world.ts";
+import { lookAt } from "../lib/host/paths.ts";
 import { hostFiles } from "../lib/host/files.ts";
 import { parseYaml } from "../lib/parse/yaml.ts";
 import { Validator } from "@cfworker/json-schema";
@@ -16,7 +15,7 @@ import { Validator } from "@cfworker/json-schema";
 /** Runs the test in a folder with these files. */
 async function inFolder(
   files: Readonly<Record<string, string>>,
-  test: (folder: string) => Promise<void>,
+  test: (folder: string) => void | Promise<void>,
 ): Promise<void> {
   const folder = await Deno.realPath(await Deno.makeTempDir());
   try {
@@ -433,37 +432,30 @@ Deno.test("project root: the nearest orrery.yaml, up to .git, the home folder, o
     "out/a/x": "",
     "orrery.yaml": "",
   };
-  await inFolder(files, async (folder) => {
-    const { stat } = hostFiles({ root: folder });
-    const rootOf = async (path: string, home = "home", look = stat) =>
-      (await findProjectRoot(join(folder, path), { stat: look, home: join(folder, home) })).slice(
-        folder.length + 1,
-      );
-    assert.equal(await rootOf("home/project"), "home/project");
-    assert.equal(await rootOf("home/project/a/b"), "home/project");
+  await inFolder(files, (folder) => {
+    const rootOf = (path: string, home = "home", look = lookAt) =>
+      findProjectRoot(join(folder, path), { look, home: join(folder, home) }).slice(folder.length + 1);
+    assert.equal(rootOf("home/project"), "home/project");
+    assert.equal(rootOf("home/project/a/b"), "home/project");
     assert.equal(
-      await rootOf("home/repo/a"),
+      rootOf("home/repo/a"),
       "home/repo/a",
       ".git ends the search before the home folder's file",
     );
-    assert.equal(await rootOf("home/worktree/a"), "home/worktree", "a folder with .git is looked at itself");
-    assert.equal(await rootOf("home/odd"), "home/odd", "a folder named orrery.yaml is no configuration");
-    assert.equal(await rootOf("home/plain"), "home", "the home folder is looked at last");
-    assert.equal(await rootOf("home/plain", "home/plain"), "home/plain", "and nothing above it");
-    assert.equal(await rootOf("out/a"), "");
+    assert.equal(rootOf("home/worktree/a"), "home/worktree", "a folder with .git is looked at itself");
+    assert.equal(rootOf("home/odd"), "home/odd", "a folder named orrery.yaml is no configuration");
+    assert.equal(rootOf("home/plain"), "home", "the home folder is looked at last");
+    assert.equal(rootOf("home/plain", "home/plain"), "home/plain", "and nothing above it");
+    assert.equal(rootOf("out/a"), "");
     const closed = (path: string) =>
-      path.startsWith(join(folder, "out", "orrery"))
-        ? Promise.reject(new FileError("Cannot look", { path, code: "denied" }))
-        : stat(path);
+      path.startsWith(join(folder, "out", "orrery")) ? "closed" as const : lookAt(path);
     assert.equal(
-      await rootOf("out/a", "home", closed),
+      rootOf("out/a", "home", closed),
       "out/a",
       "a folder that may not be read ends the search",
     );
     assert.equal(
-      await findProjectRoot("/", {
-        stat: () => Promise.reject(new FileError("no", { path: "/", code: "not-found" })),
-      }),
+      findProjectRoot("/", { look: () => "nothing" }),
       "/",
     );
   });

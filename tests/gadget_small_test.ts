@@ -8,7 +8,8 @@ import now from "../gadgets/now.ts";
 import template from "../gadgets/template.ts";
 import wait from "../gadgets/wait.ts";
 import { jsonProblem } from "../gadgets/_json_problem.ts";
-import { systemClock, virtualClock } from "../lib/core/clock.ts";
+import { systemClock } from "../lib/core/clock.ts";
+import { virtualClock } from "../lib/core/virtual_clock.ts";
 import type { Gadget, GadgetContext } from "../lib/core/gadget.ts";
 import type { User, World } from "../lib/core/world.ts";
 import { checkGadget, gadgetWarnings } from "../lib/schema/check_gadget.ts";
@@ -36,9 +37,8 @@ function worldWith(parts: Partial<World>): World {
     http: { fetch: refuse("http") },
     user: nobody,
     clock: systemClock,
-    policy: { check: refuse("policy"), permit: refuse("policy"), describe: () => [] },
+    policy: { permit: refuse("policy") },
     wallTime: () => 0,
-    env: () => undefined,
     ...parts,
   };
 }

@@ -6,7 +6,7 @@ import { JournalError, type RunJournal, type RunStart, type StepStart } from "..
 import { runFiles } from "../lib/host/run_files.ts";
 import { lateStore } from "../lib/journal/late_store.ts";
 import { openStore } from "../lib/journal/open_store.ts";
-import { singleRun } from "../lib/journal/single_run.ts";
+import { singleRun } from "../lib/journal/new_run.ts";
 import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
 import { HEADER_BYTES, isJournalHeader } from "../lib/journal/sqlite_header.ts";
 import { testProject } from "./_project.ts";

@@ -15,7 +15,7 @@ import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { memoryStore } from "../lib/journal/memory_store.ts";
 import { openStore } from "../lib/journal/open_store.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
-import { singleRun } from "../lib/journal/single_run.ts";
+import { singleRun } from "../lib/journal/new_run.ts";
 import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
 import type { JournalStore } from "../lib/journal/store.ts";
 import { ask } from "../lib/run/dialog.ts";

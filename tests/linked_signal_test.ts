@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { linkedSignal } from "../lib/core/abort_signals.ts";
+import { linkedSignal } from "../lib/core/async.ts";
 
 Deno.test("a linked signal is aborted with the first of the others, with its reason, and not after it is disposed of", () => {
   const [a, b] = [new AbortController(), new AbortController()];

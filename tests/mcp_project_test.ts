@@ -300,7 +300,7 @@ Deno.test("mcp project: who is asked to accept a project sees its servers, witho
 
 Deno.test("mcp project: what servers are given is told to whoever masks secrets", async () => {
   const { mcpGadgets } = await import("../lib/project/mcp_gadgets.ts");
-  const { NO_POLICY_FLAGS } = await import("../lib/policy/policy_flags.ts");
+  const { NO_POLICY_FLAGS } = await import("../lib/policy/policy_settings.ts");
   const told: (readonly [string, string])[] = [];
   Deno.env.set("ORRERY_TEST_TOKEN", "from-environment");
   try {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { systemClock, virtualClock } from "../lib/core/clock.ts";
+import { systemClock } from "../lib/core/clock.ts";
+import { virtualClock } from "../lib/core/virtual_clock.ts";
 import { memoryFiles } from "../lib/core/memory_files.ts";
 import type { Message } from "../lib/core/message.ts";
 import { ModelError, type ModelPart, type ModelRequest } from "../lib/core/model.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { systemClock, virtualClock } from "../lib/core/clock.ts";
-import { PausableClock } from "../lib/core/clock.ts";
+import { PausableClock, systemClock } from "../lib/core/clock.ts";
+import { virtualClock } from "../lib/core/virtual_clock.ts";
 import { PermissionRefused } from "../lib/core/world.ts";
 import { Approvals } from "../lib/run/approvals.ts";
 import { createCatalog, runCalls } from "../mod.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { systemClock, virtualClock } from "../lib/core/clock.ts";
+import { systemClock } from "../lib/core/clock.ts";
+import { virtualClock } from "../lib/core/virtual_clock.ts";
 import type { Clock } from "../lib/core/clock.ts";
 import type { AnyGadget } from "../lib/core/gadget.ts";
 import { PromptError } from "../lib/core/prompt_error.ts";

@@ -7,7 +7,7 @@ import { PromptError } from "../lib/core/prompt_error.ts";
 import { hostFiles } from "../lib/host/files.ts";
 import { fileStamp, fileStamps } from "../lib/host/file_stamp.ts";
 import { createPolicy } from "../lib/policy/policy.ts";
-import { NO_POLICY_FLAGS } from "../lib/policy/policy_flags.ts";
+import { NO_POLICY_FLAGS } from "../lib/policy/policy_settings.ts";
 import { discoverPrompts, promptsIn } from "../lib/project/discover_prompts.ts";
 import { promptCache } from "../lib/project/prompt_cache.ts";
 import { isTactic } from "../lib/run/tactic.ts";

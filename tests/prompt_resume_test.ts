@@ -1,7 +1,7 @@
 // A run of a prompt that dies at any operation of its journal and is gone on with (turn.md 3): the same end, no finished effect done twice.
 
 import assert from "node:assert/strict";
-import { virtualClock } from "../lib/core/clock.ts";
+import { virtualClock } from "../lib/core/virtual_clock.ts";
 import type { RunEvent } from "../lib/core/event.ts";
 import type { AnyGadget } from "../lib/core/gadget.ts";
 import type { Journal, RunJournal } from "../lib/core/journal.ts";

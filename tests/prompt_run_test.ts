@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { virtualClock } from "../lib/core/clock.ts";
+import { virtualClock } from "../lib/core/virtual_clock.ts";
 import type { RunEvent } from "../lib/core/event.ts";
 import type { AnyGadget } from "../lib/core/gadget.ts";
 import { ModelError } from "../lib/core/model.ts";

@@ -1,7 +1,7 @@
 // What a run must not tell, planted wherever a turn of a prompt takes something in, and looked for in all that it sends, tells and keeps.
 
 import assert from "node:assert/strict";
-import { virtualClock } from "../lib/core/clock.ts";
+import { virtualClock } from "../lib/core/virtual_clock.ts";
 import type { AnyGadget } from "../lib/core/gadget.ts";
 import { ModelError } from "../lib/core/model.ts";
 import type { ModelPart } from "../lib/core/model.ts";

@@ -2,10 +2,9 @@
 
 import assert from "node:assert/strict";
 import { builtInGadgets } from "../gadgets/built_in.ts";
-import { builtInEntries } from "../lib/catalog/built_in_entry.ts";
-import { catalogOf } from "../lib/catalog/catalog_of.ts";
+import { builtInEntries, catalogOf } from "../lib/catalog/catalog_of.ts";
 import { stoppableGadget, stoppableModel } from "../lib/cli/stoppable.ts";
-import { virtualClock } from "../lib/core/clock.ts";
+import { virtualClock } from "../lib/core/virtual_clock.ts";
 import type { RunEvent } from "../lib/core/event.ts";
 import { ModelError } from "../lib/core/model.ts";
 import type { Model, ModelPart } from "../lib/core/model.ts";

@@ -2,13 +2,12 @@ import assert from "node:assert/strict";
 import { SourceError } from "../lib/core/source_error.ts";
 import type { RunEvent, RunEventBody } from "../lib/core/event.ts";
 import { cellWidth, cutToCells } from "../lib/render/cells.ts";
-import { duration } from "../lib/render/amounts.ts";
+import { costWords, duration, InterimText, resultText, usageWords } from "../lib/render/shown_text.ts";
 import { errorFrame } from "../lib/render/error_frame.ts";
 import { graphMermaid } from "../lib/render/graph_mermaid.ts";
 import { graphSvg } from "../lib/render/graph_picture.ts";
 import { graphText } from "../lib/render/graph_text.ts";
 import type { CallGraph } from "../lib/render/call_graph.ts";
-import { InterimText } from "../lib/render/shown_text.ts";
 import { jsonLine } from "../lib/render/jsonl.ts";
 import { liveState, updateLive } from "../lib/render/live_state.ts";
 import type { LiveState } from "../lib/render/live_state.ts";
@@ -16,9 +15,7 @@ import { renderLive } from "../lib/render/live_view.ts";
 import { PlainLines } from "../lib/render/plain_lines.ts";
 import { printable, printableLine } from "../lib/render/printable.ts";
 import { refusalLine } from "../lib/render/refusal_line.ts";
-import { resultText } from "../lib/render/result_text.ts";
 import { traceTree } from "../lib/render/trace_tree.ts";
-import { costWords, usageWords } from "../lib/render/amounts.ts";
 import type { StepRecord } from "../lib/core/journal.ts";
 
 function events(...bodies: readonly (RunEventBody & { readonly at: number })[]): RunEvent[] {

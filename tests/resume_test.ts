@@ -8,7 +8,7 @@ import { ModelError } from "../lib/core/model.ts";
 import type { ModelPart } from "../lib/core/model.ts";
 import { ask, chat } from "../lib/run/dialog.ts";
 import type { RunOptions } from "../lib/run/run.ts";
-import { virtualClock } from "../lib/core/clock.ts";
+import { virtualClock } from "../lib/core/virtual_clock.ts";
 import { readScript } from "../lib/models/script_file.ts";
 import { scriptModel } from "../lib/models/script_model.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";

@@ -3,16 +3,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { builtInGadgets } from "../gadgets/built_in.ts";
-import { builtInEntries } from "../lib/catalog/built_in_entry.ts";
-import { catalogOf } from "../lib/catalog/catalog_of.ts";
+import { builtInEntries, catalogOf } from "../lib/catalog/catalog_of.ts";
 import { createCatalog } from "../lib/catalog/create_catalog.ts";
 import type { Catalog } from "../lib/core/catalog.ts";
 import type { RunEvent } from "../lib/core/event.ts";
 import type { AnyGadget } from "../lib/core/gadget.ts";
-import type { Journal, RunJournal } from "../lib/core/journal.ts";
+import type { Journal, RecordLine, RunJournal } from "../lib/core/journal.ts";
 import { ModelError } from "../lib/core/model.ts";
 import type { Model, ModelPart, ModelRequest } from "../lib/core/model.ts";
-import type { RecordLine } from "../lib/core/journal.ts";
 import type { World } from "../lib/core/world.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { fakeModel } from "../lib/models/fake_model.ts";

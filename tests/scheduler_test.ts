@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { virtualClock } from "../lib/core/clock.ts";
+import { virtualClock } from "../lib/core/virtual_clock.ts";
 import type { Clock } from "../lib/core/clock.ts";
 import { schedule } from "../lib/schedule/schedule.ts";
 import { Scheduler } from "../lib/schedule/scheduler.ts";

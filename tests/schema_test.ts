@@ -5,10 +5,9 @@ import type { JsonSchema, Schema, StandardSchema } from "../lib/core/gadget.ts";
 import { CallParser } from "../lib/parse/call_parser.ts";
 import { coerce } from "../lib/schema/coerce.ts";
 import { describeSchema } from "../lib/schema/describe.ts";
-import { issuesText } from "../lib/schema/check_input.ts";
+import { issuesText, plainInput } from "../lib/schema/check_input.ts";
 import { jsonSchemaOf } from "../lib/schema/standard_schema.ts";
 import { TextValue, undecided, untypedTree, untypedValue } from "../lib/schema/text_value.ts";
-import { plainInput } from "../lib/schema/plain_input.ts";
 import { validateInput } from "../lib/schema/validate.ts";
 import type { Checked } from "../lib/schema/validate.ts";
 

@@ -1,4 +1,6 @@
 import type { Catalog, CatalogEntry } from "../core/catalog.ts";
+import type { AnyGadget } from "../core/gadget.ts";
+import type { World } from "../core/world.ts";
 
 /** An entry, and how it is found too as long as its real name is not known. */
 export interface NamedEntry {
@@ -31,4 +33,24 @@ export function catalogOf(named: readonly NamedEntry[]): Catalog {
 /** A name without case, `_` and `-` (gadgets.md 2). */
 export function foldName(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, "");
+}
+
+/** The built-in gadgets by name; each loads its module when it is asked for. */
+export type BuiltIns = Readonly<Record<string, () => Promise<(world: World) => AnyGadget>>>;
+
+/** The entries of the built-in gadgets. */
+export function builtInEntries(
+  { builtIns, world }: { readonly builtIns: BuiltIns; readonly world: World },
+): readonly CatalogEntry[] {
+  return Object.entries(builtIns).map(([name, load]) => builtInEntry(name, { load, world }));
+}
+
+/** Its module loads once, at the first `load`. */
+function builtInEntry(
+  name: string,
+  options: { readonly load: BuiltIns[string]; readonly world: World },
+): CatalogEntry {
+  let loaded: AnyGadget | Promise<AnyGadget> | undefined;
+  const load = async () => loaded = (await options.load())(options.world);
+  return { name, source: { kind: "built-in" }, state: "ready", load: () => loaded ??= load() };
 }

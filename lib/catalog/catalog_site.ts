@@ -1,6 +1,6 @@
 import { isAbsolute, join } from "../core/path.ts";
-import type { Files, World } from "../core/world.ts";
-import type { BuiltIns } from "./built_in_entry.ts";
+import type { Files, Sight, World } from "../core/world.ts";
+import type { BuiltIns } from "./catalog_of.ts";
 import { type Config, loadConfig } from "./config.ts";
 
 /** What a catalogue is made from. */
@@ -25,6 +25,8 @@ export interface LoadCatalogOptions {
   readonly compiled?: boolean;
   /** What the gadget folders are listed with; default: the files of the world. */
   readonly disk?: Files;
+  /** Looks at a path, so that a project without gadgets of its own costs next to nothing. Default: the folders are listed. */
+  readonly look?: (path: string) => Sight;
   /** The folder that `files` are relative to, and files in messages; default: the root. */
   readonly cwd?: string;
   /** Told what was ignored, a line each. */

@@ -1,8 +1,9 @@
-import { join } from "../core/path.ts";
-import { FileError, type Files } from "../core/world.ts";
+import { dirname, join } from "../core/path.ts";
+import { FileError } from "../core/world.ts";
+import type { Files, Sight } from "../core/world.ts";
 import type { ConfigText } from "./config_files.ts";
-import { defaultConfig } from "./config_defaults.ts";
 import type { Config } from "./config_values.ts";
+import { DEFAULT_MARKERS } from "../parse/call_header.ts";
 
 export type {
   Config,
@@ -22,6 +23,8 @@ export interface LoadConfigOptions {
   readonly userFolder?: string;
   /** The folder that files are named relative to in messages; default: the root. */
   readonly cwd?: string;
+  /** Looks at a path, so that a file which is not there costs next to nothing. Default: each is read, and not there then. */
+  readonly look?: (path: string) => Sight;
 }
 
 /**
@@ -34,10 +37,11 @@ export async function loadConfig(
   files: Files,
   options: LoadConfigOptions = {},
 ): Promise<Config> {
-  const { userFolder, cwd = root } = options;
+  const { userFolder, cwd = root, look = () => "other" } = options;
+  const maybeRead = (path: string) => look(path) === "nothing" ? undefined : maybeFile(path, files);
   const [project, user] = await Promise.all([
-    maybeFile(join(root, "orrery.yaml"), files),
-    userFolder === undefined ? undefined : maybeFile(join(userFolder, "config.yaml"), files),
+    maybeRead(join(root, "orrery.yaml")),
+    userFolder === undefined ? undefined : maybeRead(join(userFolder, "config.yaml")),
   ]);
   if (project === undefined && user === undefined) return defaultConfig(root);
   const { configOf }: typeof import("./config_files.ts") = await import("./config_files.ts" as string);
@@ -50,5 +54,59 @@ async function maybeFile(path: string, files: Files): Promise<ConfigText | undef
   } catch (cause) {
     if (!(cause instanceof FileError)) throw cause;
     return cause.code === "not-found" || cause.code === "not-folder" ? undefined : { path, cause };
+  }
+}
+
+/** The limits that a configuration file can change; times in seconds. */
+export const LIMIT_DEFAULTS = {
+  "concurrency": 16,
+  "timeout-s": 60,
+  "turns": 10,
+  "retries": 3,
+  "result-bytes": 1_048_576,
+} as const;
+
+/** Where the gadget modules of a project are. */
+export const GADGET_FOLDER = "gadgets";
+
+/** The settings of a project without any configuration file. */
+export function defaultConfig(root: string): Config {
+  return {
+    calls: { markers: DEFAULT_MARKERS },
+    models: { aliases: {}, fallback: {}, providers: {}, prices: {} },
+    mcpServers: {},
+    gadgets: { folders: [{ path: join(root, GADGET_FOLDER) }], isolation: {} },
+    grants: {},
+    limits: {
+      concurrency: LIMIT_DEFAULTS.concurrency,
+      timeoutMs: LIMIT_DEFAULTS["timeout-s"] * 1000,
+      resultBytes: LIMIT_DEFAULTS["result-bytes"],
+      turns: LIMIT_DEFAULTS.turns,
+      retries: LIMIT_DEFAULTS.retries,
+    },
+    project: { grants: {}, isolation: {}, providers: {}, mcpServers: {}, parts: {} },
+    notices: [],
+  };
+}
+
+/** How the search looks at the machine. */
+export interface ProjectRootOptions {
+  readonly look: (path: string) => Sight;
+  /** The user's home folder: the search goes no further up. */
+  readonly home?: string | undefined;
+}
+
+/**
+ * The project root: the nearest folder with `orrery.yaml`, from `start` upwards; the search ends silently at the home folder,
+ * at a folder with `.git`, and at one that may not be read, each of them looked at last. None: `start` (config.md).
+ *
+ * @param start absolute: the folder of the file that is run, or the working folder
+ */
+export function findProjectRoot(start: string, { look, home }: ProjectRootOptions): string {
+  for (let folder = start;; folder = dirname(folder)) {
+    const config = look(join(folder, "orrery.yaml"));
+    if (config === "file" || config === "other") return folder;
+    if (config === "closed" || folder === home || dirname(folder) === folder) return start;
+    if (look(join(folder, ".git")) !== "nothing") return start;
   }
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from "../core/json.ts";
 import type { McpServerSettings } from "../core/mcp_settings.ts";
 import type { ModelSettings, ProviderSettings } from "../core/model_settings.ts";
 import type { Span } from "../core/source_error.ts";
-import type { Markers } from "../parse/markers.ts";
+import type { Markers } from "../parse/call_header.ts";
 import type { ConfigFile } from "./config_table.ts";
 
 /** What is granted to a gadget: all that it wants, or these permissions. */

@@ -1,7 +1,5 @@
 import type { Catalog } from "../core/catalog.ts";
-import { FileError } from "../core/world.ts";
-import { builtInEntries } from "./built_in_entry.ts";
-import { catalogOf } from "./catalog_of.ts";
+import { builtInEntries, catalogOf } from "./catalog_of.ts";
 import type { LoadCatalogOptions } from "./catalog_site.ts";
 import type { CatalogOptions } from "./project_catalog.ts";
 
@@ -14,7 +12,7 @@ export type { LoadCatalogOptions };
  * @throws {ProblemsError} for two gadgets of one name, a missing file or folder, and a trusted name that fits no file or several
  */
 export async function loadCatalog(options: CatalogOptions): Promise<Catalog> {
-  if (await hasBuiltInsOnly(options)) {
+  if (hasBuiltInsOnly(options)) {
     return catalogOf(builtInEntries(options).map((entry) => ({ entry })));
   }
   const { projectCatalog }: typeof import("./project_catalog.ts") = await import(
@@ -24,22 +22,12 @@ export async function loadCatalog(options: CatalogOptions): Promise<Catalog> {
 }
 
 /** Nothing is named, granted or there that could be another gadget. */
-async function hasBuiltInsOnly(options: CatalogOptions): Promise<boolean> {
-  const { config, servers, files = [], trust = [], world, disk = world.files } = options;
+function hasBuiltInsOnly(options: CatalogOptions): boolean {
+  const { config, servers, files = [], trust = [], look = () => "other" } = options;
   if (config === undefined || servers !== undefined || files.length > 0 || trust.length > 0) return false;
   const words = [config.grants, config.project.grants, config.project.parts];
   if (words.some((word) => Object.keys(word).length > 0)) return false;
-  for (const { path, written } of config.gadgets.folders) {
-    if (written !== undefined || !await isMissing(disk.stat(path))) return false;
-  }
-  return true;
-}
-
-async function isMissing(stat: Promise<unknown>): Promise<boolean> {
-  try {
-    await stat;
-    return false;
-  } catch (error) {
-    return error instanceof FileError && error.code === "not-found";
-  }
+  return config.gadgets.folders.every(({ path, written }) =>
+    written === undefined && look(path) === "nothing"
+  );
 }

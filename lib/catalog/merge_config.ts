@@ -2,7 +2,7 @@ import { isAbsolute, join, relative, sep } from "../core/path.ts";
 import type { JsonObject } from "../core/json.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { messageOf, type SourceError } from "../core/source_error.ts";
-import { completeMarkers, type Markers } from "../parse/markers.ts";
+import { completeMarkers, type Markers } from "../parse/call_header.ts";
 import { agentProblems, projectOnlyNotices } from "./config_agents.ts";
 import { mcpProblems, mcpServersOf } from "./config_mcp.ts";
 import { modelProblems, modelsOf } from "./config_models.ts";

@@ -1,14 +1,15 @@
 import type { Catalog } from "../core/catalog.ts";
 import { messageOf } from "../core/source_error.ts";
-import { whenAborted } from "../core/abort_signals.ts";
+import { linkedSignal, whenAborted } from "../core/async.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { TerminalUser } from "../host/terminal_user.ts";
 import type { OpenCatalogOptions } from "../project/project.ts";
 import type { FoundSecret } from "../project/open_run.ts";
 import type { Approvals } from "../run/approvals.ts";
-import type { Interruptible } from "./interruptible.ts";
 import type { RunView } from "./run_view.ts";
-import { userBehind } from "./user_behind.ts";
+import type { User } from "../core/world.ts";
+import { exitProcess } from "../host/process.ts";
+import { EXIT } from "./exit_code.ts";
 
 /** Who is around a run. */
 export interface AroundRunOptions {
@@ -91,4 +92,94 @@ async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): 
     if (signal.aborted) return undefined;
     throw error;
   }
+}
+
+/** Who may be asked, and what for. */
+export interface UserBehindOptions {
+  readonly terminal: Terminal;
+  readonly isQuiet: boolean;
+  readonly usesStdin: boolean;
+  /** Whoever types already, so that no two wait for the same line. */
+  readonly typist?: TerminalUser | undefined;
+  /** Ends a question too. */
+  readonly turn?: () => AbortSignal;
+}
+
+/** Who can be asked while a run is on: nobody while stdin is something else's, or where nobody wants to be asked. */
+export async function userBehind(view: RunView, options: UserBehindOptions): Promise<User> {
+  const { terminal, isQuiet, usesStdin, turn } = options;
+  if (isQuiet || usesStdin || !terminal.stdinIsTerminal || !terminal.stderr.isTerminal) return nobody;
+  const user = options.typist ?? await typistAt(terminal);
+  return {
+    canAnswer: user.canAnswer,
+    async ask(question, asked = {}) {
+      using linked = linkedSignal([asked.signal, turn?.()]);
+      await view.pause();
+      try {
+        return await user.ask(question, { ...asked, signal: linked.signal });
+      } catch (error) {
+        // What comes next would be written over the question; a conversation begins a new line by itself.
+        if (turn === undefined) await terminal.stderr.write("\n");
+        throw error;
+      } finally {
+        view.resume();
+      }
+    },
+  };
+}
+
+/** Whoever types at a terminal; what is asked there is shown as text that it obeys in nothing. */
+export async function typistAt(terminal: Terminal): Promise<TerminalUser> {
+  const { printable }: typeof import("../render/printable.ts") = await import(
+    "../render/printable.ts" as string
+  );
+  return await terminal.user({ show: (question) => terminal.stderr.write(printable(question)) });
+}
+
+/** Nobody at all. */
+export const nobody: User = {
+  canAnswer: false,
+  ask: () => Promise.reject(new Error("Nobody can be asked: this run has no terminal to ask at")),
+};
+
+/** A run that Ctrl-C ends: once in order, by the signal; twice at once. */
+export interface Interruptible {
+  readonly signal: AbortSignal;
+  /** True after Ctrl-C. */
+  readonly isInterrupted: boolean;
+  /** What is to be done before the process ends at once. */
+  onSecond(cleanUp: () => void): void;
+  /** Ends the run in order because nobody reads its result any more, which is no error. */
+  leave(): void;
+  readonly hasLeft: boolean;
+}
+
+/** Listens for Ctrl-C and for requests to end until the process is over. */
+export function interruptible(terminal: Terminal): Interruptible {
+  const controller = new AbortController();
+  let cleanUp = () => {};
+  let hasLeft = false;
+  let isInterrupted = false;
+  terminal.onInterrupt(() => {
+    if (isInterrupted) {
+      cleanUp();
+      exitProcess(EXIT.interrupted);
+    }
+    isInterrupted = true;
+    controller.abort(new Error("the run was interrupted"));
+  });
+  return {
+    signal: controller.signal,
+    get isInterrupted() {
+      return isInterrupted;
+    },
+    onSecond: (work) => void (cleanUp = work),
+    leave() {
+      hasLeft = true;
+      controller.abort(new Error("nobody reads the result any more"));
+    },
+    get hasLeft() {
+      return hasLeft;
+    },
+  };
 }

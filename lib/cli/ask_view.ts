@@ -2,7 +2,7 @@ import type { Terminal } from "../host/terminal.ts";
 import { chooseView } from "./choose_view.ts";
 import type { DialogInput } from "./dialog_input.ts";
 import { isStreamed } from "./run_ask.ts";
-import type { DeliverOptions } from "./run_result.ts";
+import type { DeliverOptions } from "./end_run.ts";
 import type { RunView } from "./run_view.ts";
 
 /** The view of a question: without the text of the answer where that goes to stdout as it comes. */

@@ -4,9 +4,8 @@ import { FileError } from "../core/world.ts";
 import { openFileChunks } from "../host/read_chunks.ts";
 import type { FileChunks } from "../host/read_chunks.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { shellWord } from "../policy/refusal.ts";
-import { callText } from "./call_text.ts";
 import { UsageError } from "./exit_code.ts";
+import { decodeUtf8 } from "../core/file_text.ts";
 
 /** Where calls come from: a file, or stdin. */
 export interface CallSource {
@@ -45,7 +44,7 @@ export async function openCallSource(
   }
   const path = isAbsolute(word) ? word : join(cwd, word);
   const bytes = await openNamed(word, path, abort);
-  if (!word.toLowerCase().endsWith(".calls")) throw otherKind(word, command);
+  if (!word.toLowerCase().endsWith(".calls")) throw await otherKind(word, command);
   const text = callText(bytes, JSON.stringify(word));
   return { name: word, isStdin: false, isReadOnce: !bytes.isRegular, folder: dirname(path), text };
 }
@@ -89,11 +88,107 @@ async function nearestFile(path: string, word: string): Promise<string> {
   }
 }
 
-function otherKind(word: string, command: string): UsageError {
+async function otherKind(word: string, command: string): Promise<UsageError> {
+  const { shellWord }: typeof import("../policy/refusal.ts") = await import("../policy/refusal.ts" as string);
   return new UsageError([
     `Cannot ${command} ${
       JSON.stringify(word)
     }: expected a call file, whose name ends with ".calls", or - for stdin. ` +
     `To read it as calls all the same: orrery ${command} - < ${shellWord(word)}`,
   ], { command });
+}
+
+/** A NUL this far into a text means that it is none: a program, a picture, UTF-16. */
+const BINARY_PROBE_BYTES = 8 * 1024;
+
+/**
+ * Bytes as text, chunk for chunk, strictly as UTF-8; a byte order mark at the start is dropped. All text before the first
+ * wrong byte is given before the error.
+ *
+ * @param name how the error names the source: `"release.calls"` in quotes, or stdin
+ * @throws {FileError} `not-text`
+ */
+export async function* callText(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let offset = 0;
+  let tail = new Uint8Array();
+  for await (const chunk of bytes) {
+    const all = tail.length === 0 ? chunk : concat(tail, chunk);
+    refuseBinary(all, { offset, name });
+    const whole = all.subarray(0, wholeLength(all));
+    const text = decodeOrUndefined(decoder, whole);
+    if (text === undefined) {
+      const wrongAt = wrongOffset(whole);
+      yield textFrom(decoder.decode(whole.subarray(0, wrongAt)), offset);
+      throw notUtf8(name, { offset: offset + wrongAt, byte: whole[wrongAt] ?? 0 });
+    }
+    yield textFrom(text, offset);
+    offset += whole.length;
+    tail = all.slice(whole.length);
+  }
+  if (tail.length > 0) throw notUtf8(name, { offset, byte: tail[0] ?? 0 });
+}
+
+function textFrom(text: string, offset: number): string {
+  return offset === 0 && text.startsWith("\uFEFF") ? text.slice(1) : text;
+}
+
+function decodeOrUndefined(decoder: TextDecoder, bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function wrongOffset(bytes: Uint8Array): number {
+  const decoded = decodeUtf8(bytes);
+  return "wrongAt" in decoded ? decoded.wrongAt : bytes.length;
+}
+
+/** The length without a sequence that goes on in the next chunk: its lead byte is among the last three. */
+function wholeLength(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) break;
+    if (byte >= 0xc0) return sequenceLength(byte) > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+function sequenceLength(lead: number): number {
+  return lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+}
+
+function concat(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+}
+
+function refuseBinary(
+  bytes: Uint8Array,
+  { offset, name }: { readonly offset: number; readonly name: string },
+): void {
+  if (offset >= BINARY_PROBE_BYTES) return;
+  const at = bytes.subarray(0, BINARY_PROBE_BYTES - offset).indexOf(0);
+  if (at === -1) return;
+  throw new FileError(
+    `Cannot read ${name}: it is not text but binary data: found a NUL byte at offset ${offset + at}; ` +
+      "expected UTF-8 text",
+    { path: name, code: "not-text" },
+  );
+}
+
+function notUtf8(
+  name: string,
+  { offset, byte }: { readonly offset: number; readonly byte: number },
+): FileError {
+  const hex = byte.toString(16).toUpperCase().padStart(2, "0");
+  return new FileError(
+    `Cannot read ${name} any further: it is not UTF-8 text: the first wrong byte is 0x${hex} at offset ${offset}; ` +
+      "save it as UTF-8",
+    { path: name, code: "not-text" },
+  );
 }

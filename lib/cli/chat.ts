@@ -23,7 +23,7 @@ export async function chat({ flags }: ChatCommand, terminal: Terminal): Promise<
   const cwd = workingFolder();
   const agents = await maybeAgents(flags, cwd);
   if (agents !== undefined) return await agents.chatWithProfile(flags, { terminal, cwd });
-  const grants = grantsOf(flags);
+  const grants = await grantsOf(flags);
   const budget = budgetOf(flags.budget, { command: "chat" });
   const talk = beginTalk(terminal, flags);
   if (flags.replay !== undefined) {

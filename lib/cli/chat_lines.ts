@@ -1,6 +1,6 @@
 import type { Terminal } from "../host/terminal.ts";
 import type { TerminalUser } from "../host/terminal_user.ts";
-import { callText } from "./call_text.ts";
+import { callText } from "./call_source.ts";
 
 /** Where the messages of a conversation come from; undefined ends it. */
 export interface ChatLines {

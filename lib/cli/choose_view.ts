@@ -1,8 +1,8 @@
-import type { Terminal } from "../host/terminal.ts";
-import type { ShownText } from "../render/plain_lines.ts";
-import { hasColor } from "./looks.ts";
-import { plainView } from "./plain_view.ts";
+import type { Output, Terminal } from "../host/terminal.ts";
+import type { PlainLinesOptions, ShownText } from "../render/plain_lines.ts";
+import { hasColor } from "../host/terminal.ts";
 import type { RunView } from "./run_view.ts";
+import { PlainLines } from "../render/plain_lines.ts";
 
 /** What is to be seen. */
 export interface ViewOptions {
@@ -26,4 +26,18 @@ export async function chooseView(
     return liveScreen(terminal, { file, shownText });
   }
   return plainView(terminal.stderr, { file, shownText, quiet: flags.quiet });
+}
+
+/** Lines, as they come: for a pipe, a log file, and a terminal that is to stay plain. */
+export function plainView(output: Output, options: PlainLinesOptions): RunView {
+  const lines = new PlainLines(options);
+  return {
+    event: (event) => output.write(lines.text(event)),
+    log: (source, text) => output.write(lines.log(source, text)),
+    notice: (text) => output.write(lines.notice(text)),
+    pause: () => Promise.resolve(),
+    resume: () => {},
+    end: () => Promise.resolve(),
+    abandon: () => {},
+  };
 }

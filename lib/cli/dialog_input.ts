@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../core/gadget.ts";
 import { isJsonObject, toJson } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/json.ts";
-import type { Markers } from "../parse/markers.ts";
+import type { Markers } from "../parse/call_header.ts";
 import type { Budget } from "../run/budget.ts";
 import type { CallLimits } from "../run/call_graph.ts";
 import { limitsFrom, markersFrom } from "./replay_calls.ts";

@@ -2,11 +2,11 @@ import { didYouMean } from "../core/nearest.ts";
 import { atRest } from "../host/process.ts";
 import { hostTerminal } from "../host/terminal.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { EXIT } from "./exit_code.ts";
-import { COMMANDS, isCommandName } from "./flags.ts";
-import type { CommandName, CommandSpec, ParsedCommand } from "./flags.ts";
+import { EXIT, UsageError } from "./exit_code.ts";
+import type { ParsedCommand } from "./flag.ts";
+import type { CommandName, COMMANDS } from "./flags.ts";
 import { parseFlags } from "./parse_flags.ts";
-import { UsageError } from "./exit_code.ts";
+import { RUN } from "./run_spec.ts";
 
 type Runner = (args: readonly string[], terminal: Terminal) => Promise<number>;
 
@@ -26,35 +26,41 @@ const load = {
   schema: (): Promise<typeof import("./schema.ts")> => import("./schema.ts" as string),
   completions: (): Promise<typeof import("./completions.ts")> => import("./completions.ts" as string),
   help: (): Promise<typeof import("./help.ts")> => import("./help.ts" as string),
+  flags: (): Promise<typeof import("./flags.ts")> => import("./flags.ts" as string),
   reportFailure: (): Promise<typeof import("./report_failure.ts")> => import("./report_failure.ts" as string),
 };
 
 const RUNNERS: { readonly [name in CommandName]: Runner } = {
-  run: command(COMMANDS.run, async () => (await load.run()).run),
-  ask: command(COMMANDS.ask, async () => (await load.ask()).ask),
-  chat: command(COMMANDS.chat, async () => (await load.chat()).chat),
-  runs: command(COMMANDS.runs, async () => (await load.runs()).runs),
-  resume: command(COMMANDS.resume, async () => (await load.resume()).resume),
-  trace: command(COMMANDS.trace, async () => (await load.trace()).trace),
-  fork: command(COMMANDS.fork, async () => (await load.fork()).fork),
-  rm: command(COMMANDS.rm, async () => (await load.rm()).rm),
-  list: command(COMMANDS.list, async () => (await load.list()).list),
-  show: command(COMMANDS.show, async () => (await load.show()).show),
-  graph: command(COMMANDS.graph, async () => (await load.graph()).graph),
-  schema: command(COMMANDS.schema, async () => (await load.schema()).schema),
-  completions: command(COMMANDS.completions, async () => (await load.completions()).completions),
-  help: command(COMMANDS.help, () => Promise.resolve(({ words }, terminal) => showHelp(words[0], terminal))),
+  run: command("run", async () => (await load.run()).run, () => Promise.resolve(RUN)),
+  ask: command("ask", async () => (await load.ask()).ask),
+  chat: command("chat", async () => (await load.chat()).chat),
+  runs: command("runs", async () => (await load.runs()).runs),
+  resume: command("resume", async () => (await load.resume()).resume),
+  trace: command("trace", async () => (await load.trace()).trace),
+  fork: command("fork", async () => (await load.fork()).fork),
+  rm: command("rm", async () => (await load.rm()).rm),
+  list: command("list", async () => (await load.list()).list),
+  show: command("show", async () => (await load.show()).show),
+  graph: command("graph", async () => (await load.graph()).graph),
+  schema: command("schema", async () => (await load.schema()).schema),
+  completions: command("completions", async () => (await load.completions()).completions),
+  help: command("help", () => Promise.resolve(({ words }, terminal) => showHelp(words[0], terminal))),
 };
 
-function command<const Spec extends CommandSpec>(
-  spec: Spec,
-  load: () => Promise<(parsed: ParsedCommand<Spec>, terminal: Terminal) => Promise<number>>,
+function command<Name extends CommandName>(
+  name: Name,
+  load: () => Promise<(parsed: ParsedCommand<typeof COMMANDS[Name]>, terminal: Terminal) => Promise<number>>,
+  spec: () => Promise<typeof COMMANDS[Name]> = () => specOf(name),
 ): Runner {
   return async (args, terminal) => {
-    const parsed = parseFlags(spec, args);
-    if (parsed.wantsHelp) return await showHelp(spec.name, terminal);
+    const parsed = parseFlags(await spec(), args);
+    if (parsed.wantsHelp) return await showHelp(name, terminal);
     return await (await load())(parsed, terminal);
   };
+}
+
+async function specOf<Name extends CommandName>(name: Name): Promise<typeof COMMANDS[Name]> {
+  return (await load.flags()).COMMANDS[name];
 }
 
 /** Finds the command and runs it; gives the exit code. Everything that is thrown ends here, as a message on stderr. */
@@ -84,9 +90,14 @@ async function runCommand(args: readonly string[], terminal: Terminal): Promise<
 async function showHelp(name: string | undefined, terminal: Terminal): Promise<number> {
   const { commandHelp, overview } = await load.help();
   if (name === undefined) await terminal.stdout.write(overview());
-  else if (isCommandName(name)) await terminal.stdout.write(commandHelp(COMMANDS[name]));
-  else throw new UsageError([unknownCommand(name)]);
+  else if (isCommandName(name)) {
+    await terminal.stdout.write(commandHelp(await specOf(name)));
+  } else throw new UsageError([unknownCommand(name)]);
   return EXIT.ok;
+}
+
+function isCommandName(word: string): word is CommandName {
+  return Object.hasOwn(RUNNERS, word);
 }
 
 function unknownCommand(name: string): string {
@@ -96,5 +107,5 @@ function unknownCommand(name: string): string {
   if (name === "-" || name.endsWith(".calls")) {
     return `Unknown command "${name}". Did you mean "orrery run ${name}"?`;
   }
-  return `Unknown command "${name}".${didYouMean(name, Object.keys(COMMANDS))}`;
+  return `Unknown command "${name}".${didYouMean(name, Object.keys(RUNNERS))}`;
 }

@@ -4,10 +4,11 @@ import type { Terminal } from "../host/terminal.ts";
 import type { KeptRun } from "../project/open_run.ts";
 import { printable } from "../render/printable.ts";
 import { EXIT } from "./exit_code.ts";
-import type { Interruptible } from "./interruptible.ts";
-import { deliverResult } from "./run_result.ts";
-import type { DeliverOptions } from "./run_result.ts";
-import type { RunSummary } from "./run_summary.ts";
+import type { Interruptible } from "./around_run.ts";
+import type { RunSummary } from "./follow_run.ts";
+import { FileError } from "../core/world.ts";
+import { hostFiles } from "../host/files.ts";
+import { resultText } from "../render/shown_text.ts";
 
 /** What is known when a run is over. */
 export interface EndRunOptions extends Omit<DeliverOptions, "isInterrupted"> {
@@ -63,4 +64,101 @@ async function closed(
   } catch (error) {
     return { problem: messageOf(error) };
   }
+}
+
+/** Where the result goes and what is said about it. */
+export interface DeliverOptions {
+  readonly terminal: Terminal;
+  readonly flags: {
+    readonly json: boolean;
+    readonly jsonl: boolean;
+    readonly quiet: boolean;
+    readonly output: string | undefined;
+  };
+  readonly cwd: string;
+  readonly isInterrupted: boolean;
+  /** What is said of a text of calls that has none. */
+  readonly emptyNotice?: string;
+  /** The value is on stdout already. */
+  readonly isShown?: boolean;
+  /** A value that is text is JSON too. */
+  readonly isJson?: boolean;
+}
+
+/** Finds out before a run whether its result can be kept. @throws {FileError} when the file is a folder or a device. */
+export async function checkResultFile(output: string | undefined, cwd: string): Promise<void> {
+  if (output === undefined) return;
+  const { kind } = await hostFiles({ root: cwd }).stat(output).catch(() => ({ kind: "file" }));
+  if (kind === "file") return;
+  const found = kind === "folder" ? "it is a folder" : "it is not a regular file";
+  throw new FileError(`Cannot write the result to ${JSON.stringify(output)}: ${found}; name a file`, {
+    path: output,
+    code: kind === "folder" ? "is-folder" : "other",
+  });
+}
+
+/** Writes the value of a run where it belongs, says what was missing, and gives the exit code. */
+export async function deliverResult(summary: RunSummary, options: DeliverOptions): Promise<number> {
+  const { terminal, flags, cwd } = options;
+  const { value } = summary;
+  const text = value === undefined
+    ? undefined
+    : options.isJson === true && summary.status === "done"
+    ? `${JSON.stringify(value, null, 2)}\n`
+    : resultText(value);
+  const problem = text === undefined ? undefined : await saveProblem(flags.output, text, cwd);
+  if (flags.json) await terminal.stdout.write(`${JSON.stringify(summary.toJson())}\n`);
+  else if (
+    options.isShown !== true && !flags.jsonl && (flags.output === undefined || problem !== undefined) &&
+    text !== undefined
+  ) {
+    await writeValue(text, terminal);
+  }
+  await sayWhatWasMissing(summary, options);
+  if (problem !== undefined) {
+    await terminal.stderr.write(`error: ${printable(problem)}; the result is on stdout\n`);
+  }
+  if (options.isInterrupted) return EXIT.interrupted;
+  return problem === undefined ? summary.exitCode : Math.max(EXIT.failed, summary.exitCode);
+}
+
+/** Keeps the result where `-o` says; gives why it could not. What a run has made is not lost for that. */
+async function saveProblem(
+  output: string | undefined,
+  text: string,
+  cwd: string,
+): Promise<string | undefined> {
+  if (output === undefined) return undefined;
+  try {
+    await hostFiles({ root: cwd }).writeText(output, text);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** A terminal gets nothing that it would obey, and a line end; a pipe gets the value byte for byte. */
+async function writeValue(text: string, { stdout }: Terminal): Promise<void> {
+  if (!stdout.isTerminal) return await stdout.write(text);
+  await stdout.write(printable(text.endsWith("\n") ? text : `${text}\n`));
+}
+
+async function sayWhatWasMissing(summary: RunSummary, options: DeliverOptions): Promise<void> {
+  const { stderr } = options.terminal;
+  const { output } = options.flags;
+  if (
+    options.emptyNotice !== undefined && summary.isEmpty && !options.flags.quiet &&
+    summary.exitCode === EXIT.ok
+  ) {
+    await stderr.write(options.emptyNotice);
+  }
+  if (output !== undefined && summary.value === undefined) {
+    await stderr.write(`notice: there is no result: ${JSON.stringify(output)} was not written\n`);
+  }
+  if (summary.flags.length === 0) return;
+  const { refusalLine }: typeof import("../render/refusal_line.ts") = await import(
+    "../render/refusal_line.ts" as string
+  );
+  const line = refusalLine(summary.flags);
+  if (line !== undefined) await stderr.write(`refused; to allow it, ${line}\n`);
 }

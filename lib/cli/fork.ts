@@ -1,9 +1,8 @@
 import type { Terminal } from "../host/terminal.ts";
 import { keepGrants, keptGrants } from "../project/run_grants.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT, UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { neededJournal } from "./journal_here.ts";
-import { UsageError } from "./exit_code.ts";
 
 /** `orrery fork ID --from KEY`: prints the id of the new run. */
 export async function fork(

@@ -1,7 +1,7 @@
 import type { CatalogEntry } from "../core/catalog.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import { writeCalls } from "../parse/write_calls.ts";
-import { duration } from "../render/amounts.ts";
+import { duration } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
 import { containedBy } from "../run/find_gadget.ts";
 import { describeSchema } from "../schema/describe.ts";

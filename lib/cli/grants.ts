@@ -1,5 +1,6 @@
-import { parsePolicyFlags } from "../policy/policy_flags.ts";
 import type { PolicyFlag } from "../policy/policy_flags.ts";
+import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
+import type { PolicySettings } from "../policy/policy_settings.ts";
 import type { RunGrants } from "../project/grants.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 
@@ -25,10 +26,9 @@ export type GrantFlags = Pick<
 >;
 
 /** What the flags of a command allow. @throws {SourceError} that names the flag whose list cannot be read. */
-export function grantsOf(flags: GrantFlags): RunGrants {
-  const given: PolicyFlag[] = GRANTS.flatMap((name) => flags[name].map((value) => ({ name, value })));
+export async function grantsOf(flags: GrantFlags): Promise<RunGrants> {
   return {
-    settings: parsePolicyFlags(flags["allow-all"] ? [...given, { name: "allow-all", value: true }] : given),
+    settings: await settingsOf(flags),
     flags: {
       gadget: flags.gadget,
       trust: flags.trust,
@@ -36,4 +36,14 @@ export function grantsOf(flags: GrantFlags): RunGrants {
       "trust-code": flags["trust-code"],
     },
   };
+}
+
+async function settingsOf(flags: GrantFlags): Promise<PolicySettings> {
+  const given: PolicyFlag[] = GRANTS.flatMap((name) => flags[name].map((value) => ({ name, value })));
+  if (flags["allow-all"]) given.push({ name: "allow-all", value: true });
+  if (given.length === 0) return NO_POLICY_FLAGS;
+  const { parsePolicyFlags }: typeof import("../policy/policy_flags.ts") = await import(
+    "../policy/policy_flags.ts" as string
+  );
+  return parsePolicyFlags(given);
 }

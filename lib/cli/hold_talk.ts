@@ -1,14 +1,13 @@
 import type { Terminal } from "../host/terminal.ts";
 import type { TerminalUser } from "../host/terminal_user.ts";
-import { aroundRun } from "./around_run.ts";
+import { aroundRun, typistAt } from "./around_run.ts";
 import type { AroundRun, AroundRunOptions } from "./around_run.ts";
 import { ChatStop } from "./chat_stop.ts";
 import { EXIT } from "./exit_code.ts";
-import { plainView } from "./plain_view.ts";
+import { plainView } from "./choose_view.ts";
 import { performChat } from "./run_chat.ts";
 import type { ChatWork } from "./run_chat.ts";
 import type { RunView } from "./run_view.ts";
-import { typistAt } from "./user_behind.ts";
 
 /** A conversation from the moment its command was typed: it can be stopped before it begins. */
 export type Talk = Pick<ChatWork, "terminal" | "flags" | "view" | "stop">;

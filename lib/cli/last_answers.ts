@@ -1,5 +1,5 @@
 import type { RunEvent } from "../core/event.ts";
-import type { Output } from "../host/output.ts";
+import type { Output } from "../host/terminal.ts";
 import { isInsideCall } from "../render/shown_text.ts";
 import { printable } from "../render/printable.ts";
 

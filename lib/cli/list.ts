@@ -5,10 +5,9 @@ import { messageOf } from "../core/source_error.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { printableLine } from "../render/printable.ts";
 import { table } from "../render/table.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT, UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { permissionWords, sourceWord } from "./gadget_words.ts";
-import { UsageError } from "./exit_code.ts";
 import { withCatalogHere } from "./with_catalog_here.ts";
 
 type ListCommand = ParsedCommand<typeof COMMANDS.list>;

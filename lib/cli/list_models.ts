@@ -8,7 +8,7 @@ import type { ProjectSettings } from "../project/project.ts";
 import { printableLine } from "../render/printable.ts";
 import { table } from "../render/table.ts";
 import { EXIT } from "./exit_code.ts";
-import { nobody } from "./user_behind.ts";
+import { nobody } from "./around_run.ts";
 
 /** `orrery list models`: what can be asked, and what is missing for it; contacts nobody. */
 export async function listModels(

@@ -1,7 +1,7 @@
 // The frame at the bottom of the screen is drawn anew in place; everything else is written above it and scrolls away as usual.
 // Lines are drawn with wrapping off: should a terminal find a character wider than we do, the frame still keeps its height.
 
-import { BlankLines } from "../render/shown_text.ts";
+import { BlankLines, InterimText, isInsideCall, longText } from "../render/shown_text.ts";
 import type { RunEvent } from "../core/event.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { cellWidth } from "../render/cells.ts";
@@ -9,8 +9,6 @@ import { liveState, updateLive } from "../render/live_state.ts";
 import type { LiveState } from "../render/live_state.ts";
 import { renderLive } from "../render/live_view.ts";
 import { paintFor } from "../render/paint.ts";
-import { InterimText, isInsideCall } from "../render/shown_text.ts";
-import { longText } from "../render/shown_text.ts";
 import { PlainLines, warningText } from "../render/plain_lines.ts";
 import type { ShownText } from "../render/plain_lines.ts";
 import { printable, printableLine } from "../render/printable.ts";

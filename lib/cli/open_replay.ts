@@ -1,5 +1,4 @@
-import type { RunStart } from "../core/journal.ts";
-import type { RecordLine } from "../core/journal.ts";
+import type { RecordLine, RunStart } from "../core/journal.ts";
 import { hostFiles } from "../host/files.ts";
 import { readRecord } from "../journal/record_file.ts";
 import { Replay } from "../run/replay.ts";

@@ -1,5 +1,5 @@
 import { didYouMean } from "../core/nearest.ts";
-import type { Argument, CommandSpec, Flag, ParsedCommand } from "./flags.ts";
+import type { Argument, CommandSpec, Flag, ParsedCommand } from "./flag.ts";
 import { UsageError } from "./exit_code.ts";
 
 /**

@@ -7,13 +7,13 @@ import { AnswerStream } from "./answer_stream.ts";
 import { endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
 import type { FoundPrompt } from "./find_prompt.ts";
 import { followRun } from "./follow_run.ts";
-import type { Interruptible } from "./interruptible.ts";
+import type { Interruptible } from "./around_run.ts";
 import type { PromptCallsOptions } from "./open_prompt_calls.ts";
 import type { OpenedPromptRun } from "./open_prompt_run.ts";
 import { profileAgent } from "./profile_agent.ts";
 import type { PromptRunInput } from "./prompt_run_input.ts";
 import { asFlagsSay, promptRunOptions } from "./prompt_run_options.ts";
-import type { DeliverOptions } from "./run_result.ts";
+import type { DeliverOptions } from "./end_run.ts";
 import type { RunView } from "./run_view.ts";
 import { UsageError } from "./exit_code.ts";
 

@@ -1,6 +1,6 @@
 import { FileError } from "../core/world.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { callText } from "./call_text.ts";
+import { callText } from "./call_source.ts";
 
 /** More would not fit into any model's window. */
 const MAX_BYTES = 10 * 1024 * 1024;

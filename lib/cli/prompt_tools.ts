@@ -5,7 +5,7 @@ import { openCatalog } from "../project/project.ts";
 import type { ProjectFlags, ProjectSettings } from "../project/project.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
 import { jsonSchemaOf } from "../schema/standard_schema.ts";
-import { nobody } from "./user_behind.ts";
+import { nobody } from "./around_run.ts";
 
 /** A tool of a prompt, as far as it is known before a turn. */
 export interface PromptTool {

@@ -7,16 +7,16 @@ import { FileError } from "../core/world.ts";
 import { denoGrants } from "../host/deno_grants.ts";
 import { hostFiles } from "../host/files.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { completeMarkers } from "../parse/markers.ts";
-import type { Markers } from "../parse/markers.ts";
+import { completeMarkers } from "../parse/call_header.ts";
+import type { Markers } from "../parse/call_header.ts";
 import type { CallLimits } from "../run/call_graph.ts";
 import { chooseView } from "./choose_view.ts";
 import type { GrantFlags } from "./grants.ts";
-import type { Interruptible } from "./interruptible.ts";
+import type { Interruptible } from "./around_run.ts";
 import { openReplay } from "./open_replay.ts";
 import type { OpenedReplay } from "./open_replay.ts";
 import { performCalls } from "./run_calls.ts";
-import type { DeliverOptions } from "./run_result.ts";
+import type { DeliverOptions } from "./end_run.ts";
 
 /** What a replay needs. */
 export interface ReplayCallsOptions {

@@ -2,7 +2,7 @@ import { isProjectAccepted, openSettings } from "../project/project.ts";
 import { grantsOf } from "./grants.ts";
 import type { GrantFlags } from "./grants.ts";
 import type { PromptsPlace } from "./open_prompt_calls.ts";
-import { nobody } from "./user_behind.ts";
+import { nobody } from "./around_run.ts";
 
 /** Where the prompts of a replay are: they are its program, as they are now. Nobody is asked anything. */
 export async function replayedPrompts(
@@ -10,7 +10,7 @@ export async function replayedPrompts(
   { cwd, flags }: { readonly cwd: string; readonly flags: GrantFlags },
 ): Promise<PromptsPlace> {
   const project = await openSettings(folder, { cwd });
-  const grants = grantsOf(flags);
+  const grants = await grantsOf(flags);
   const accepted = await isProjectAccepted({
     ...project,
     flags: grants.flags,

@@ -1,6 +1,7 @@
 import {
   DivergedError,
   JournalError,
+  ReplayError,
   RunEndedError,
   RunNotFoundError,
   RunOwnedError,
@@ -9,15 +10,13 @@ import {
 import { ModelError } from "../core/model.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { PromptError } from "../core/prompt_error.ts";
-import { ReplayError } from "../core/journal.ts";
 import { SourceError } from "../core/source_error.ts";
 import { FileError } from "../core/world.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { errorFrame, plainErrorFrame } from "../render/error_frame.ts";
 import { paintFor } from "../render/paint.ts";
-import { EXIT } from "./exit_code.ts";
-import { hasColor } from "./looks.ts";
-import { UsageError } from "./exit_code.ts";
+import { EXIT, UsageError } from "./exit_code.ts";
+import { hasColor } from "../host/terminal.ts";
 
 /** Says on stderr what ended a command, and gives its exit code: 2 for what the user can put right before running. */
 export async function reportFailure(error: unknown, terminal: Terminal): Promise<number> {

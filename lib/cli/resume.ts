@@ -8,26 +8,22 @@ import { openCatalog } from "../project/project.ts";
 import { addedGrants, keepGrants, keptGrants } from "../project/run_grants.ts";
 import type { RunGrants } from "../project/grants.ts";
 import { addGranted } from "../project/run_secrets.ts";
-import { aroundRun } from "./around_run.ts";
-import type { AroundRunOptions } from "./around_run.ts";
+import { aroundRun, interruptible, nobody } from "./around_run.ts";
+import type { AroundRunOptions, Interruptible } from "./around_run.ts";
 import { askView } from "./ask_view.ts";
 import { chooseView } from "./choose_view.ts";
 import { dialogInput } from "./dialog_input.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT, UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf } from "./grants.ts";
-import { interruptible } from "./interruptible.ts";
-import type { Interruptible } from "./interruptible.ts";
 import { isResumable, neededJournal } from "./journal_here.ts";
 import type { JournalHere } from "./journal_here.ts";
 import { openDialog } from "./open_dialog.ts";
 import { limitsFrom, markersFrom } from "./replay_calls.ts";
 import { performAsk } from "./run_ask.ts";
 import { performCalls } from "./run_calls.ts";
-import { checkResultFile } from "./run_result.ts";
+import { checkResultFile } from "./end_run.ts";
 import { settleSteps, unverifiedText } from "./settle_steps.ts";
-import { UsageError } from "./exit_code.ts";
-import { nobody } from "./user_behind.ts";
 
 type ResumeCommand = ParsedCommand<typeof COMMANDS.resume>;
 
@@ -36,7 +32,7 @@ export async function resume({ words, flags }: ResumeCommand, terminal: Terminal
   if (flags.json && flags.jsonl) {
     throw new UsageError(["--json and --jsonl cannot both have stdout; choose one"], { command: "resume" });
   }
-  const added = grantsOf(flags);
+  const added = await grantsOf(flags);
   const here = await neededJournal(added);
   await checkResultFile(flags.output, here.project.cwd);
   const id = words[0] ?? await newest(here.journal, terminal);

@@ -1,8 +1,7 @@
 import type { RunJournal } from "../core/journal.ts";
-import { aroundRun } from "./around_run.ts";
+import { aroundRun, interruptible } from "./around_run.ts";
 import { chooseView } from "./choose_view.ts";
 import { EXIT } from "./exit_code.ts";
-import { interruptible } from "./interruptible.ts";
 import { openPromptRun } from "./open_prompt_run.ts";
 import { assertSamePrompt, performPrompt } from "./perform_prompt.ts";
 import { promptRunInput } from "./prompt_run_input.ts";

@@ -5,17 +5,15 @@ import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { openCatalog, openSettings } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
-import { aroundRun } from "./around_run.ts";
+import { aroundRun, interruptible } from "./around_run.ts";
 import { openCallSource } from "./call_source.ts";
 import type { CallSource } from "./call_source.ts";
 import { chooseView } from "./choose_view.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT, UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf } from "./grants.ts";
-import { interruptible } from "./interruptible.ts";
 import { performCalls } from "./run_calls.ts";
-import { checkResultFile } from "./run_result.ts";
-import { UsageError } from "./exit_code.ts";
+import { checkResultFile } from "./end_run.ts";
 
 type RunCommand = ParsedCommand<typeof COMMANDS.run>;
 type RunFlags = RunCommand["flags"];
@@ -29,7 +27,7 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
     throw new UsageError(["--json and --jsonl cannot both have stdout; choose one"], { command: "run" });
   }
   const cwd = workingFolder();
-  const grants = grantsOf(flags);
+  const grants = await grantsOf(flags);
   await checkResultFile(flags.output, cwd);
   const stop = interruptible(terminal);
   const [word = "-"] = words;

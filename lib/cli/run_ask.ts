@@ -6,8 +6,8 @@ import { dialogOptions } from "./dialog_options.ts";
 import type { DialogMeans } from "./dialog_options.ts";
 import { endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
 import { followRun } from "./follow_run.ts";
-import type { Interruptible } from "./interruptible.ts";
-import type { DeliverOptions } from "./run_result.ts";
+import type { Interruptible } from "./around_run.ts";
+import type { DeliverOptions } from "./end_run.ts";
 import type { RunView } from "./run_view.ts";
 
 /** A question with everything it needs to be asked. */

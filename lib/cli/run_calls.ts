@@ -1,7 +1,7 @@
 import type { Catalog } from "../core/catalog.ts";
 import type { World } from "../core/world.ts";
 import type { Terminal } from "../host/terminal.ts";
-import type { Markers } from "../parse/markers.ts";
+import type { Markers } from "../parse/call_header.ts";
 import type { KeptRun } from "../project/open_run.ts";
 import { printable } from "../render/printable.ts";
 import type { Approvals } from "../run/approvals.ts";
@@ -10,9 +10,9 @@ import { runCalls } from "../run/calls.ts";
 import type { Replay } from "../run/replay.ts";
 import { endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
 import { followRun } from "./follow_run.ts";
-import type { Interruptible } from "./interruptible.ts";
+import type { Interruptible } from "./around_run.ts";
 import type { PromptCallsOptions } from "./open_prompt_calls.ts";
-import type { DeliverOptions } from "./run_result.ts";
+import type { DeliverOptions } from "./end_run.ts";
 import type { RunView } from "./run_view.ts";
 
 /** A text of calls with everything it needs to run. */

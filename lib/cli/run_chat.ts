@@ -11,7 +11,7 @@ import type { ChatLines } from "./chat_lines.ts";
 import type { ChatStop } from "./chat_stop.ts";
 import { endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
 import { LastAnswers } from "./last_answers.ts";
-import { RunSummary } from "./run_summary.ts";
+import { RunSummary } from "./follow_run.ts";
 import type { RunView } from "./run_view.ts";
 
 /** A conversation with everything it needs. */

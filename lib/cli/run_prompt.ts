@@ -7,10 +7,10 @@ import type { ProjectSettings } from "../project/project.ts";
 import { aroundRun } from "./around_run.ts";
 import { budgetOf, budgetWithin } from "./budget_flag.ts";
 import { chooseView } from "./choose_view.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT, UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf } from "./grants.ts";
-import type { Interruptible } from "./interruptible.ts";
+import type { Interruptible } from "./around_run.ts";
 import { openPromptRun } from "./open_prompt_run.ts";
 import type { OpenedPromptRun } from "./open_prompt_run.ts";
 import { openReplay } from "./open_replay.ts";
@@ -20,7 +20,6 @@ import { promptRunInput, promptRunJson } from "./prompt_run_input.ts";
 import type { PromptRunInput } from "./prompt_run_input.ts";
 import { limitsOf } from "./run.ts";
 import { stdinText } from "./stdin_text.ts";
-import { UsageError } from "./exit_code.ts";
 
 /** The flags that say how a prompt is asked. */
 export type PromptFlags = ParsedCommand<typeof COMMANDS.run>["flags"] & {
@@ -49,7 +48,7 @@ export async function runPromptCommand(
   },
 ): Promise<number> {
   const { command } = wanted;
-  const grants = grantsOf(flags);
+  const grants = await grantsOf(flags);
   const budget = budgetOf(flags.budget, { command });
   const values = jsonValues(
     await promptInput(flags, { cwd, command, stdin: () => stdinText(terminal, stop.signal) }),

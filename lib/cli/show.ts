@@ -4,12 +4,11 @@ import { didYouMean } from "../core/nearest.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { printable } from "../render/printable.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT, UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { gadgetJson } from "./gadget_json.ts";
 import { gadgetPage } from "./gadget_page.ts";
 import { withCatalogHere } from "./with_catalog_here.ts";
-import { UsageError } from "./exit_code.ts";
 
 /** `orrery show KIND NAME` and `orrery show config`. */
 export async function show(

@@ -10,7 +10,7 @@ import { hostEnv } from "../host/deno_grants.ts";
 import { hostFiles } from "../host/files.ts";
 import { configFolder, workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { NO_POLICY_FLAGS } from "../policy/policy_flags.ts";
+import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import { openProjectModels } from "../project/open_models.ts";
 import { openSettings } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";

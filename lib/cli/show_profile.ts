@@ -1,4 +1,4 @@
-import { NO_POLICY_FLAGS } from "../policy/policy_flags.ts";
+import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import type { AgentProfile } from "../catalog/agent_profile.ts";
 import type { PromptIndex } from "../project/prompt_index.ts";
 import { runSecrets } from "../project/run_secrets.ts";

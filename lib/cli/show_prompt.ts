@@ -1,7 +1,7 @@
 import type { FoundTactic } from "../catalog/discover_tactics.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { NO_POLICY_FLAGS } from "../policy/policy_flags.ts";
+import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import type { PromptIndex } from "../project/prompt_index.ts";
 import { runSecrets } from "../project/run_secrets.ts";
 import { printable, printableLine } from "../render/printable.ts";
@@ -10,7 +10,7 @@ import type { Tactic } from "../run/tactic.ts";
 import { EXIT } from "./exit_code.ts";
 import { findPrompt } from "./find_prompt.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { interruptible } from "./interruptible.ts";
+import { interruptible } from "./around_run.ts";
 import { promptInput } from "./prompt_input.ts";
 import { promptJson } from "./prompt_json.ts";
 import { promptPage } from "./prompt_page.ts";

@@ -1,5 +1,5 @@
 import type { Terminal } from "../host/terminal.ts";
-import { callText } from "./call_text.ts";
+import { callText } from "./call_source.ts";
 
 /** All of stdin as text, also what is typed. @throws {FileError} when it is not UTF-8 text */
 export async function stdinText(terminal: Terminal, signal: AbortSignal): Promise<string> {

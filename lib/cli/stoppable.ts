@@ -1,9 +1,8 @@
 import type { Catalog, CatalogEntry } from "../core/catalog.ts";
 import type { AnyGadget } from "../core/gadget.ts";
-import { linkedSignal } from "../core/abort_signals.ts";
+import { linkedSignal, whenAborted } from "../core/async.ts";
 import { ModelError } from "../core/model.ts";
 import type { Model, ModelPart, ModelRequest } from "../core/model.ts";
-import { whenAborted } from "../core/abort_signals.ts";
 
 /** Gives what holds for the answer that is being written. */
 type Turn = () => AbortSignal;

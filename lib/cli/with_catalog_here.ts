@@ -5,8 +5,7 @@ import { printable } from "../render/printable.ts";
 import { openCatalog, openSettings } from "../project/project.ts";
 import type { ProjectFlags } from "../project/project.ts";
 import { EXIT } from "./exit_code.ts";
-import { interruptible } from "./interruptible.ts";
-import { nobody } from "./user_behind.ts";
+import { interruptible, nobody } from "./around_run.ts";
 
 /** How the catalogue is looked at. */
 export interface LookOptions {

@@ -7,10 +7,9 @@ import { hostFiles } from "../host/files.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { PromptIndex } from "../project/prompt_index.ts";
 import { printableLine } from "../render/printable.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT, UsageError } from "./exit_code.ts";
 import { notLoadedLine, problemLines } from "./list_prompts.ts";
 import type { PromptsHere } from "./prompts_here.ts";
-import { UsageError } from "./exit_code.ts";
 
 /** What is wanted: `true` for the usual place. */
 export interface WriteTypesFlags {

@@ -1,6 +1,5 @@
 import { resolve } from "./path.ts";
-import { type FileAction, fileProblem } from "./file_problem.ts";
-import { fileText } from "./file_text.ts";
+import { type FileAction, fileProblem, fileText } from "./file_text.ts";
 import type { Files, FolderEntry } from "./world.ts";
 
 /**

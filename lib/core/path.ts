@@ -31,16 +31,17 @@ interface Split {
 export function pathsOf(system: "posix" | "windows"): Paths {
   const isWindows = system === "windows";
   const sep = isWindows ? "\\" : "/";
-  const separators = isWindows ? /[\\/]+/ : /\/+/;
+  const segmentsOf = (path: string): readonly string[] =>
+    (isWindows ? path.replaceAll(sep, "/") : path).split("/").filter((segment) => segment !== "");
   const isSeparator = (char: string | undefined): boolean => char === "/" || (isWindows && char === "\\");
 
   function split(path: string): Split {
     const device = isWindows ? deviceOf(path) : "";
     const rest = path.slice(device.length);
     const isShare = device.length > 2;
-    const segments = rest.split(separators).filter((segment) => segment !== "");
+    const segments = segmentsOf(rest);
     return {
-      device: isShare ? `\\\\${device.split(separators).filter((part) => part !== "").join("\\")}` : device,
+      device: isShare ? `\\\\${segmentsOf(device).join(sep)}` : device,
       absolute: isShare || isSeparator(rest[0]),
       segments,
       endsWithSeparator: segments.length > 0 && isSeparator(rest.at(-1)),

@@ -47,18 +47,18 @@ function padded(text: Uint8Array): Uint8Array<ArrayBuffer> {
 
 /** 6.2.2, with the words of a block at `at`. */
 function compress(state: Int32Array, { view, at }: { readonly view: DataView; readonly at: number }): void {
-  const word = (index: number): number => schedule[index] ?? 0;
   for (let t = 0; t < 16; t++) schedule[t] = view.getInt32(at + 4 * t);
   for (let t = 16; t < ROUNDS; t++) {
-    const [early, late] = [word(t - 15), word(t - 2)];
+    const early = schedule[t - 15] ?? 0;
+    const late = schedule[t - 2] ?? 0;
     const s0 = rotated(early, 7) ^ rotated(early, 18) ^ early >>> 3;
     const s1 = rotated(late, 17) ^ rotated(late, 19) ^ late >>> 10;
-    schedule[t] = s1 + word(t - 7) + s0 + word(t - 16);
+    schedule[t] = s1 + (schedule[t - 7] ?? 0) + s0 + (schedule[t - 16] ?? 0);
   }
   let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = state;
   for (let t = 0; t < ROUNDS; t++) {
     const s1 = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25);
-    const t1 = h + s1 + (e & f ^ ~e & g) + (CONSTANTS[t] ?? 0) + word(t) | 0;
+    const t1 = h + s1 + (e & f ^ ~e & g) + (CONSTANTS[t] ?? 0) + (schedule[t] ?? 0) | 0;
     const s0 = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22);
     const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
     h = g;
@@ -73,4 +73,6 @@ function compress(state: Int32Array, { view, at }: { readonly view: DataView; re
   [a, b, c, d, e, f, g, h].forEach((value, index) => state[index] = (state[index] ?? 0) + value);
 }
 
-const rotated = (word: number, by: number): number => word >>> by | word << 32 - by;
+function rotated(word: number, by: number): number {
+  return word >>> by | word << 32 - by;
+}

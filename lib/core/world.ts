@@ -47,6 +47,9 @@ export interface FileInfo {
   readonly size: number;
 }
 
+/** What a look at a path finds: `nothing`, or that it may not be looked at (`closed`), is no error here. */
+export type Sight = FileInfo["kind"] | "nothing" | "closed";
+
 /** An entry of a folder; a link is told as what it points to, with `link: true`. */
 export interface FolderEntry {
   readonly name: string;
@@ -164,9 +167,8 @@ export interface World {
   readonly http: Http;
   readonly user: User;
   readonly clock: Clock;
-  readonly policy: Policy;
+  /** For what is done without one of these ports. */
+  readonly policy: Pick<Policy, "permit">;
   /** The wall clock, for `Now`: ms since 1970. */
   wallTime(): number;
-  /** A variable of the environment, checked by the policy. */
-  env(name: string): string | undefined;
 }

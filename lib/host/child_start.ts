@@ -1,6 +1,5 @@
 import { isAbsolute } from "../core/path.ts";
-import { denoGrants } from "./deno_grants.ts";
-import { hostEnv } from "./deno_grants.ts";
+import { denoGrants, hostEnv } from "./deno_grants.ts";
 
 /** What a program inherits of our environment: no key among them. */
 const INHERITED: readonly string[] = ["PATH", "HOME", "LANG", "TERM"];

@@ -1,4 +1,4 @@
-import { type FileAction, fileProblem } from "../core/file_problem.ts";
+import { type FileAction, fileProblem } from "../core/file_text.ts";
 import { messageOf } from "../core/source_error.ts";
 import { FileError, type FileErrorCode } from "../core/world.ts";
 import { denoGrants } from "./deno_grants.ts";
@@ -14,7 +14,7 @@ export async function attemptOnFile<T>(
     signal?.throwIfAborted();
     if (path.length > MAX_PATH_LENGTH) {
       const reason = `the path has ${path.length} characters, at most ${MAX_PATH_LENGTH} are possible`;
-      throw fileProblem(`${path.slice(0, 100)}…`, { action, code: "other", reason });
+      throw fileProblem(`${path.slice(0, 100)}\u2026`, { action, code: "other", reason });
     }
     if (path.includes("\0")) {
       throw fileProblem(path, { action, code: "other", reason: "the path holds a NUL character" });
@@ -43,7 +43,7 @@ function codeOf(error: unknown): FileErrorCode {
   return error instanceof Deno.errors.PermissionDenied ? "denied" : "other";
 }
 
-/** `No space left on device (os error 28): write …` -> `No space left on device`. */
+/** `No space left on device (os error 28): write ...` -> `No space left on device`. */
 function systemReason(error: unknown): string {
   return messageOf(error).replace(/ \(os error \d+\).*$/s, "");
 }

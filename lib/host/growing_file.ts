@@ -1,4 +1,4 @@
-import { fileProblem } from "../core/file_problem.ts";
+import { fileProblem } from "../core/file_text.ts";
 import { FileError } from "../core/world.ts";
 import { denoGrants } from "./deno_grants.ts";
 

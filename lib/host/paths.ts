@@ -1,10 +1,25 @@
 import { basename, dirname, isAbsolute, join, resolve } from "../core/path.ts";
-import { denoGrants } from "./deno_grants.ts";
-import { hostEnv } from "./deno_grants.ts";
+import type { Sight } from "../core/world.ts";
+import { denoGrants, hostEnv } from "./deno_grants.ts";
 
 /** The working folder, absolute. */
 export function workingFolder(): string {
   return Deno.cwd();
+}
+
+/**
+ * What is at an absolute path, links followed. For the few places that every run looks at: most of them are not there, and an error for
+ * each, made on another thread, would take longer than all the rest of the look.
+ */
+export function lookAt(path: string): Sight {
+  if (!denoGrants({ name: "read", path })) return "closed";
+  try {
+    const { isFile, isDirectory } = Deno.statSync(path);
+    return isFile ? "file" : isDirectory ? "folder" : "other";
+  } catch (error) {
+    const isNothing = error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory;
+    return isNothing ? "nothing" : "closed";
+  }
 }
 
 /** As many links in a row as Linux follows. */

@@ -1,4 +1,4 @@
-import { fileProblem } from "../core/file_problem.ts";
+import { fileProblem } from "../core/file_text.ts";
 import { messageOf } from "../core/source_error.ts";
 import { attemptOnFile, readable } from "./file_attempt.ts";
 
@@ -24,13 +24,12 @@ export function openFileChunks(
   options: { signal?: AbortSignal } = {},
 ): Promise<FileChunks> {
   return attemptOnFile("read", path, async () => {
-    const file = await Deno.open(readable("read", path, path));
-    const { isDirectory, isFile } = await file.stat();
-    if (isDirectory) {
-      file.close();
-      throw fileProblem(path, { action: "read", code: "is-folder" });
-    }
-    return { isRegular: isFile, [Symbol.asyncIterator]: () => closing(file, options) };
+    const { isDirectory, isFile } = Deno.statSync(readable("read", path, path));
+    if (isDirectory) throw fileProblem(path, { action: "read", code: "is-folder" });
+    // A pipe may have nobody at its other end yet; a file is there, and a thread of its own takes longer than it does.
+    const file = isFile ? Deno.openSync(path) : await Deno.open(path);
+    const source: Readable = isFile ? { read: async (into) => await file.readSync(into) } : file;
+    return { isRegular: isFile, [Symbol.asyncIterator]: () => closing(file, source, options) };
   });
 }
 
@@ -39,11 +38,15 @@ export function stdinChunks(options: { signal?: AbortSignal } = {}): AsyncIterab
   return chunksOf(Deno.stdin, "stdin", options);
 }
 
-async function* closing(file: Deno.FsFile, options: { signal?: AbortSignal }): AsyncGenerator<Uint8Array> {
+async function* closing(
+  file: Disposable,
+  source: Readable,
+  options: { signal?: AbortSignal },
+): AsyncGenerator<Uint8Array> {
   try {
-    yield* chunksOf(file, "the file", options);
+    yield* chunksOf(source, "the file", options);
   } finally {
-    file.close();
+    file[Symbol.dispose]();
   }
 }
 

@@ -1,6 +1,6 @@
 import { RunNotFoundError } from "../core/journal.ts";
 import { nearestName } from "../core/nearest.ts";
-import { typedRunId } from "./run_id.ts";
+import { typedRunId } from "./new_run.ts";
 import type { JournalStore, RunRow } from "./store.ts";
 
 const MIN_BEGINNING = 4;

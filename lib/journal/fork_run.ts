@@ -1,8 +1,8 @@
-import { addUsage } from "../core/model.ts";
+import { addUsage } from "../core/usage.ts";
 import type { Usage } from "../core/model.ts";
 import { noSuchStep } from "./no_such_step.ts";
 import { runEvents } from "./run_rows.ts";
-import { stepPieces } from "./step_rows.ts";
+import { stepPieces } from "./open_run.ts";
 import type { JournalStore, RunRow } from "./store.ts";
 
 /** What a fork is made of. */

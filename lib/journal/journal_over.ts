@@ -2,17 +2,12 @@ import { RunEndedError } from "../core/journal.ts";
 import type { Journal, JournalStatus, RunJournal, RunStart, RunSummary } from "../core/journal.ts";
 import { findRun } from "./find_run.ts";
 import { forkRun } from "./fork_run.ts";
-import { journalSettings } from "./journal_options.ts";
-import type { JournalOptions, JournalSettings } from "./journal_options.ts";
-import { assertFree, newLease, SIGN_EVERY_MS } from "./lease.ts";
-import { newRun } from "./new_run.ts";
-import type { NewRunOptions } from "./new_run.ts";
+import { assertFree, journalSettings, newLease, newRun, newRunId, SIGN_EVERY_MS } from "./new_run.ts";
+import type { JournalOptions, JournalSettings, NewRunOptions } from "./new_run.ts";
 import { noSuchStep } from "./no_such_step.ts";
-import { OpenRun, takenError } from "./open_run.ts";
+import { OpenRun, stepPieces, stepRecord, takenError } from "./open_run.ts";
 import type { OwnedRow } from "./open_run.ts";
-import { newRunId } from "./run_id.ts";
 import { runEvents, runStart, runSummary } from "./run_rows.ts";
-import { stepPieces, stepRecord } from "./step_rows.ts";
 import type { JournalStore, RunRow } from "./store.ts";
 
 /** The journal that keeps its rows in a store; what is true of every journal is here. */

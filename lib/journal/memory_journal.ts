@@ -1,6 +1,6 @@
 import type { Journal } from "../core/journal.ts";
 import { journalOver } from "./journal_over.ts";
-import type { JournalOptions } from "./journal_options.ts";
+import type { JournalOptions } from "./new_run.ts";
 import { memoryStore } from "./memory_store.ts";
 
 /**

@@ -1,9 +1,11 @@
-import type { RunStart } from "../core/journal.ts";
-import type { JournalSettings } from "./journal_options.ts";
-import { newLease } from "./lease.ts";
+import type { JournalStatus, RunJournal, RunOwner, RunStart } from "../core/journal.ts";
 import { OpenRun } from "./open_run.ts";
 import type { OpenRunOptions, OwnedRow } from "./open_run.ts";
-import { newRunId } from "./run_id.ts";
+import { systemClock } from "../core/clock.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Secrets } from "../core/secrets.ts";
+import { RunOwnedError, StepNotFoundError } from "../core/journal.ts";
+import type { Lease, RunRow, RunStore } from "./store.ts";
 
 /** What a new run needs besides what it starts with. */
 export type NewRunOptions = Pick<
@@ -57,4 +59,181 @@ function usableId(wanted: string): string {
   throw new TypeError(
     `The id of a run has 1 to 100 letters, digits and "_.:@-"; found ${JSON.stringify(wanted.slice(0, 120))}`,
   );
+}
+
+/** What a journal needs of the machine. */
+export interface JournalOptions {
+  /** Taken out of everything that is kept. */
+  readonly secrets?: Secrets;
+  /** This process. Default: one that no other process can look for. */
+  readonly owner?: RunOwner;
+  /** Whether a process of this machine still runs; `undefined`: not known. Default: not known of any. */
+  readonly isAlive?: (owner: RunOwner) => boolean | undefined;
+  /** Calls `work` every `ms` until the function that it gives is called, without keeping the process alive. Default: commits alone are signs of life. */
+  readonly every?: (ms: number, work: () => void) => () => void;
+  /** ms since 1970. Default: the machine's. */
+  readonly now?: () => number;
+  /** For the times of steps. Default: the machine's. */
+  readonly clock?: Clock;
+}
+
+/** The same with nothing left open. */
+export interface JournalSettings extends Omit<Required<JournalOptions>, "secrets"> {
+  readonly mask: <T>(value: T) => T;
+}
+
+/** The options with their defaults. */
+export function journalSettings({ secrets, ...options }: JournalOptions): JournalSettings {
+  return {
+    owner: { host: "", pid: 0 },
+    isAlive: () => undefined,
+    every: () => () => undefined,
+    now: Date.now,
+    clock: systemClock,
+    ...options,
+    mask: secrets === undefined ? (value) => value : (value) => secrets.maskJson(value),
+  };
+}
+
+// 12 characters: 7 of the time in steps of 32 ms, enough till 2059, and 5 that are random. So ids sort by time, and two processes that
+// begin a run in the same moment do not meet.
+
+/** Crockford's base 32: no i, l, o and u, which are read for others. */
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+const BASE = ALPHABET.length;
+const EPOCH_MS = Date.UTC(2025, 0, 1);
+const STEP_MS = 32;
+const TIME_LENGTH = 7;
+const RANDOM_LENGTH = 5;
+/** 120 bits. */
+const TOKEN_LENGTH = 24;
+
+/**
+ * The id of a run that begins now.
+ *
+ * @param now ms since 1970
+ */
+export function newRunId(now: number): string {
+  const steps = Math.floor(Math.max(0, now - EPOCH_MS) / STEP_MS) % BASE ** TIME_LENGTH;
+  const time = Array.from(
+    { length: TIME_LENGTH },
+    (_, i) => digit(Math.floor(steps / BASE ** (TIME_LENGTH - 1 - i))),
+  );
+  return time.join("") + randomDigits(RANDOM_LENGTH);
+}
+
+/** What was meant by an id as somebody typed it: capitals, and the letters that ids do not have. */
+export function typedRunId(text: string): string {
+  return text.trim().toLowerCase().replaceAll("o", "0").replaceAll(/[il]/g, "1");
+}
+
+function randomDigits(length: number): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(length)), digit).join("");
+}
+
+const digit = (value: number): string => ALPHABET.charAt(value % BASE);
+
+/** How often the owner of a run gives a sign of life. */
+export const SIGN_EVERY_MS = 10_000;
+/** A run whose owner cannot be looked for is free after this long without one. */
+const SILENCE_MS = 30_000;
+
+/** This process's claim on the run. @throws {RunOwnedError} while another one's holds. */
+export function newLease(row: Pick<RunRow, "id" | "lease">, settings: JournalSettings): Lease {
+  assertFree(row, settings);
+  const now = settings.now();
+  return { ...settings.owner, token: randomDigits(TOKEN_LENGTH), since: now, seenAt: now };
+}
+
+/** @throws {RunOwnedError} that says who owns it, since when, and what to do. */
+export function assertFree({ id, lease }: Pick<RunRow, "id" | "lease">, settings: JournalSettings): void {
+  if (lease === undefined || !isHeld(lease, settings)) return;
+  throw new RunOwnedError(`Run "${id}" is being run by ${ownerInWords(lease, settings)}`);
+}
+
+/** Whether the process that made the claim still has it. */
+export function isHeld(lease: Lease, { owner, isAlive, now }: JournalSettings): boolean {
+  const alive = lease.host !== owner.host ? undefined : isThisProcess(lease, owner) || isAlive(lease);
+  return alive ?? now() - lease.seenAt < SILENCE_MS;
+}
+
+function isThisProcess(lease: Lease, owner: JournalSettings["owner"]): true | undefined {
+  const isSame = lease.pid === owner.pid && lease.startedAt !== undefined &&
+    lease.startedAt === owner.startedAt;
+  return isSame ? true : undefined;
+}
+
+function ownerInWords(lease: Lease, settings: JournalSettings): string {
+  const { owner, isAlive, now } = settings;
+  const since = `since ${new Date(lease.since).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+  if (lease.host === owner.host && isThisProcess(lease, owner)) {
+    return `this process (${lease.pid}) ${since}: it can be opened again when that has ended`;
+  }
+  const who = `process ${lease.pid} on ${
+    lease.host === owner.host ? "this host" : `host "${lease.host}"`
+  } ${since}`;
+  if (lease.host === owner.host && isAlive(lease)) {
+    return `${who}: wait until it has ended, or end it (kill ${lease.pid})`;
+  }
+  const silentMs = Math.max(0, now() - lease.seenAt);
+  const freeInS = Math.ceil((SILENCE_MS - silentMs) / 1000);
+  return `${who}, last heard of ${Math.round(silentMs / 1000)} s ago: wait until it has ended, or end it; ` +
+    `if it is gone already, the run is free in ${freeInS} s`;
+}
+
+/** A run with a store of its own. */
+export interface SingleRun extends Disposable {
+  readonly run: RunJournal;
+  /** `running` until its release. */
+  readonly status: JournalStatus;
+}
+
+/** How to keep it. */
+export interface SingleRunOptions extends JournalOptions {
+  readonly store: RunStore;
+  /** It goes on after its first commit. */
+  readonly onKept?: () => void;
+}
+
+/**
+ * Begins a run as `journalOver(store).create(start, { isDeferred: true })` does, without what lists, reads and resumes runs. Disposing of
+ * it closes the store; a run that is not released by then is `stopped`.
+ */
+export function singleRun(start: RunStart, { store, onKept, ...options }: SingleRunOptions): SingleRun {
+  const settings = journalSettings(options);
+  let stopSigns: (() => void) | undefined;
+  let isOver = false; // also when another process has taken it
+  const run: OpenRun = newRun(start, {
+    store,
+    settings,
+    noSuchStep: (key) => new StepNotFoundError(`Run "${run.id}" has no step "${key}"`),
+    onKept() {
+      stopSigns = settings.every(SIGN_EVERY_MS, () => sign(run));
+      onKept?.();
+    },
+    onRelease() {
+      isOver = true;
+      stopSigns?.();
+    },
+  });
+  return {
+    run,
+    get status() {
+      return run.status;
+    },
+    [Symbol.dispose]() {
+      try {
+        if (!isOver) run.release("stopped");
+      } finally {
+        stopSigns?.();
+        store.close();
+      }
+    },
+  };
+}
+
+function sign(run: OpenRun): void {
+  try {
+    run.sign();
+  } catch { /* A store that cannot be written says so at the next commit, where somebody hears it. */ }
 }

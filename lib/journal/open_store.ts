@@ -1,6 +1,6 @@
 import type { RunOwner } from "../core/journal.ts";
-import { journalSettings } from "./journal_options.ts";
-import type { JournalOptions } from "./journal_options.ts";
+import { journalSettings } from "./new_run.ts";
+import type { JournalOptions } from "./new_run.ts";
 import { takeIn } from "./run_file.ts";
 import type { RunTexts } from "./run_file.ts";
 import { sqliteStore } from "./sqlite_store.ts";

@@ -1,5 +1,4 @@
-import type { RunStart } from "../core/journal.ts";
-import type { Recorder, RecordLine } from "../core/journal.ts";
+import type { Recorder, RecordLine, RunStart } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { SourceError } from "../core/source_error.ts";
 import { jsonFaultAt } from "./json_fault.ts";

@@ -1,9 +1,9 @@
 import type { RunEvent } from "../core/event.ts";
 import type { RunStart, RunSummary } from "../core/journal.ts";
 import type { Usage } from "../core/model.ts";
-import type { JournalSettings } from "./journal_options.ts";
-import { isHeld } from "./lease.ts";
-import { parsed } from "./step_rows.ts";
+import type { JournalSettings } from "./new_run.ts";
+import { isHeld } from "./new_run.ts";
+import { parsed } from "./open_run.ts";
 import type { FileRow, JournalStore, RunRow } from "./store.ts";
 
 /** What the run was started with. */

@@ -1,5 +1,5 @@
 // A connection to one MCP server, on the AI SDK's client. It loads the SDK, so it is itself loaded when the first server is used.
-import { linkedSignal } from "../core/abort_signals.ts";
+import { linkedSignal } from "../core/async.ts";
 import {
   type CallToolResult,
   createMCPClient,

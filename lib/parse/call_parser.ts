@@ -6,13 +6,10 @@
 import { untypedValue } from "../schema/text_value.ts";
 import { isBlank } from "../core/blanks.ts";
 import { CallBody } from "./call_body.ts";
-import { CallHeaders } from "./call_header.ts";
-import type { CallHeader } from "./call_header.ts";
-import { KnownPointers } from "./argument_pointer.ts";
-import type { KnownPointer } from "./argument_pointer.ts";
-import { completeMarkers } from "./markers.ts";
-import type { Markers } from "./markers.ts";
-import { UsedIds } from "./used_ids.ts";
+import { CallHeaders, completeMarkers, UsedIds } from "./call_header.ts";
+import type { CallHeader, Markers } from "./call_header.ts";
+import { KnownPointers } from "./parameter_tree.ts";
+import type { KnownPointer } from "./parameter_tree.ts";
 
 /** A call as it stands in the text (calls.md 4). */
 export interface CallBlock {

@@ -1,13 +1,12 @@
 import { isJsonObject, toJson } from "../core/json.ts";
 import type { JsonObject } from "../core/json.ts";
 import { untypedValue } from "../schema/text_value.ts";
-import { encodeSegment, readArgumentPointer } from "./argument_pointer.ts";
+import { encodeSegment, readArgumentPointer } from "./parameter_tree.ts";
 import { isBlank } from "../core/blanks.ts";
-import { readCallHeader } from "./call_header.ts";
+import { completeMarkers, readCallHeader } from "./call_header.ts";
 import type { CallBlock, CallParserOptions } from "./call_parser.ts";
-import { hasProto } from "./json_body.ts";
-import { completeMarkers } from "./markers.ts";
-import type { Markers } from "./markers.ts";
+import { hasProto } from "./call_body.ts";
+import type { Markers } from "./call_header.ts";
 
 /** What `writeCalls` needs of a call. */
 export type WritableCall =

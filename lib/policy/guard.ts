@@ -1,5 +1,4 @@
-import type { Policy } from "../core/world.ts";
-import type { Files, Http, Shell, World } from "../core/world.ts";
+import type { Files, Http, Policy, Shell, World } from "../core/world.ts";
 import { guardFiles } from "./guard_files.ts";
 import { guardShell } from "./guard_shell.ts";
 
@@ -11,11 +10,10 @@ export interface RawWorld {
   readonly shell: Shell;
   /** Built with the check, because only it knows every hop and the address it is about to dial. */
   readonly http: (options: { readonly check: Policy["permit"] }) => Http;
-  readonly env: (name: string) => string | undefined;
 }
 
 /** The parts of a world that ask the policy before every effect: what built-in gadgets get. */
-export type GuardedWorld = Pick<World, "root" | "files" | "shell" | "http" | "policy" | "env">;
+export type GuardedWorld = Pick<World, "root" | "files" | "shell" | "http" | "policy">;
 
 /** Puts a policy around the parts of a world; every effect that is not allowed throws a `PermissionRefused`. */
 export function guardWorld(raw: RawWorld, policy: Policy): GuardedWorld {
@@ -25,9 +23,5 @@ export function guardWorld(raw: RawWorld, policy: Policy): GuardedWorld {
     files: guardFiles(raw.files, policy),
     shell: guardShell(raw.shell, { files: raw.files, policy }),
     http: raw.http({ check: (request) => policy.permit(request) }),
-    env(name) {
-      policy.check({ kind: "env", value: name });
-      return raw.env(name);
-    },
   };
 }

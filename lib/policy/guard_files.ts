@@ -1,6 +1,5 @@
 import { join } from "../core/path.ts";
-import { PermissionRefused, type Policy } from "../core/world.ts";
-import { FileError, type Files, type FolderEntry } from "../core/world.ts";
+import { FileError, type Files, type FolderEntry, PermissionRefused, type Policy } from "../core/world.ts";
 
 /** Files that ask the policy about the real path, links followed, and then use that real path and no other. */
 export function guardFiles(raw: Files, policy: Policy): Files {

@@ -5,7 +5,7 @@ import type { KindRules } from "./kind_rules.ts";
 import { commandRules, nameRules } from "./name_rule.ts";
 import { type NetRules, netRules } from "./net_rule.ts";
 import { pathRules } from "./path_rule.ts";
-import type { PolicySettings } from "./policy_flags.ts";
+import type { PolicySettings } from "./policy_settings.ts";
 import { flagValue, refusal, shellWord } from "./refusal.ts";
 
 /** Where a policy holds. */

@@ -2,23 +2,14 @@ import type { PermissionKind } from "../core/world.ts";
 import { messageOf, SourceError } from "../core/source_error.ts";
 import type { PolicyRule } from "./kind_rules.ts";
 import { parseNetRule } from "./net_rule.ts";
-
-/** What the user's `--allow-*` and `--deny-*` flags say, values as they were written. */
-export interface PolicySettings {
-  /** `--allow-all`: every kind. */
-  readonly allowAll: boolean;
-  readonly allow: { readonly [kind in PermissionKind]: PolicyRule };
-  readonly deny: { readonly [kind in PermissionKind]: PolicyRule };
-}
+import { NO_RULES, PERMISSION_KINDS } from "./policy_settings.ts";
+import type { PolicySettings } from "./policy_settings.ts";
 
 /** A flag without its dashes; `true` when it has no value. */
 export interface PolicyFlag {
   readonly name: string;
   readonly value: string | true;
 }
-
-/** The kinds of permission, in the order in which they are shown. */
-export const PERMISSION_KINDS: readonly PermissionKind[] = ["read", "write", "net", "run", "env", "sys"];
 
 /** The names of the flags that `parsePolicyFlags` takes: `allow-all`, `allow-read`, `deny-read`, and so on. */
 export const POLICY_FLAG_NAMES: readonly string[] = [
@@ -34,8 +25,8 @@ export const POLICY_FLAG_NAMES: readonly string[] = [
  */
 export function parsePolicyFlags(flags: readonly PolicyFlag[]): PolicySettings {
   let allowAll = false;
-  const allow = emptyRules();
-  const deny = emptyRules();
+  const allow: Rules = { ...NO_RULES };
+  const deny: Rules = { ...NO_RULES };
   for (const flag of flags) {
     const kind = PERMISSION_KINDS.find((kind) =>
       flag.name === `allow-${kind}` || flag.name === `deny-${kind}`
@@ -48,15 +39,7 @@ export function parsePolicyFlags(flags: readonly PolicyFlag[]): PolicySettings {
   return { allowAll, allow, deny };
 }
 
-/** No flags at all: the defaults of a run. */
-export const NO_POLICY_FLAGS: PolicySettings = parsePolicyFlags([]);
-
 type Rules = { [kind in PermissionKind]: PolicyRule };
-
-function emptyRules(): Rules {
-  const rule: PolicyRule = { all: false, list: [] };
-  return { read: rule, write: rule, net: rule, run: rule, env: rule, sys: rule };
-}
 
 function withoutValue(flag: PolicyFlag): true {
   if (flag.value === true) return true;

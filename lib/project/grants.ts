@@ -1,5 +1,5 @@
-import { NO_POLICY_FLAGS, PERMISSION_KINDS } from "../policy/policy_flags.ts";
-import type { PolicySettings } from "../policy/policy_flags.ts";
+import { NO_POLICY_FLAGS, PERMISSION_KINDS } from "../policy/policy_settings.ts";
+import type { PolicySettings } from "../policy/policy_settings.ts";
 import type { ProjectFlags } from "./project.ts";
 
 /** What the flags of a command allow a run. */

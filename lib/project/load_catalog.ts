@@ -1,11 +1,11 @@
 import { loadConfig } from "../catalog/config.ts";
 import type { Catalog } from "../core/catalog.ts";
 import { resolve } from "../core/path.ts";
-import type { Permissions } from "../core/world.ts";
-import type { User } from "../core/world.ts";
+import type { Permissions, User } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
-import { configFolder, realPath, workingFolder } from "../host/paths.ts";
-import { parsePolicyFlags, PERMISSION_KINDS } from "../policy/policy_flags.ts";
+import { configFolder, lookAt, realPath, workingFolder } from "../host/paths.ts";
+import { parsePolicyFlags } from "../policy/policy_flags.ts";
+import { PERMISSION_KINDS } from "../policy/policy_settings.ts";
 import type { PolicyFlag } from "../policy/policy_flags.ts";
 import { openCatalog } from "./project.ts";
 
@@ -56,6 +56,7 @@ export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog>
   const userFolder = configFolder();
   const config = await loadConfig(root, hostFiles({ root }), {
     cwd: root,
+    look: lookAt,
     ...(userFolder !== undefined && { userFolder }),
   });
   const { catalog } = await openCatalog({ root, cwd: root, config }, {

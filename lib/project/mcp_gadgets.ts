@@ -4,11 +4,10 @@ import { mcpServers } from "../catalog/mcp_servers.ts";
 import type { ServerGadgets } from "../catalog/server_gadgets.ts";
 import type { BrokenMcpServer, McpServer } from "../core/mcp_server.ts";
 import { join } from "../core/path.ts";
-import type { PermissionKind, PermissionRequest } from "../core/world.ts";
+import type { PermissionKind, PermissionRequest, User } from "../core/world.ts";
 import { PermissionRefused } from "../core/world.ts";
 import type { PipeOptions } from "../core/pipes.ts";
 import type { Secrets } from "../core/secrets.ts";
-import type { User } from "../core/world.ts";
 import { hostEnv } from "../host/deno_grants.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath, stateFolder } from "../host/paths.ts";
@@ -16,7 +15,7 @@ import { hostPipes } from "../host/pipe_process.ts";
 import { hostStreamFetch } from "../host/stream_fetch.ts";
 import { mcpEntries, type ServerReach } from "../mcp/entries.ts";
 import { createPolicy } from "../policy/policy.ts";
-import type { PolicySettings } from "../policy/policy_flags.ts";
+import type { PolicySettings } from "../policy/policy_settings.ts";
 
 /** What the servers are opened with. */
 export interface McpGadgetsOptions {

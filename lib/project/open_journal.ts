@@ -1,7 +1,7 @@
 import type { Journal } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { sqliteJournal } from "../journal/sqlite_journal.ts";
-import { journalPlace } from "./journal_place.ts";
+import { journalPlace } from "./open_run.ts";
 
 /**
  * Opens the journal of a project, `.orrery/orrery.db` of its root; it is made when it is not there.

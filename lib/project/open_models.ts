@@ -9,8 +9,8 @@ import { openModels } from "../models/open_models.ts";
 import type { OpenModels } from "../models/open_models.ts";
 import { providerHosts } from "../models/provider_hosts.ts";
 import { createPolicy } from "../policy/policy.ts";
-import { NO_POLICY_FLAGS } from "../policy/policy_flags.ts";
-import type { PolicySettings } from "../policy/policy_flags.ts";
+import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
+import type { PolicySettings } from "../policy/policy_settings.ts";
 import { realPath } from "../host/paths.ts";
 
 /** Where the models are wanted. */

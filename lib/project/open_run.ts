@@ -2,19 +2,24 @@
 // is being read, since it is on the way to the first call.
 
 import type { Config } from "../catalog/config.ts";
-import type { Journal, JournalStatus, RunJournal, RunStart } from "../core/journal.ts";
+import type { Journal, JournalStatus, Recorder, RunJournal, RunStart } from "../core/journal.ts";
 import type { RunStatus } from "../core/event.ts";
 import { resolve } from "../core/path.ts";
-import type { Recorder } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { FileError } from "../core/world.ts";
-import type { SingleRun } from "../journal/single_run.ts";
-import { beginRun } from "./begin_run.ts";
-import { journalPlace } from "./journal_place.ts";
+import type { SingleRun } from "../journal/new_run.ts";
 import { PROVIDER_KINDS } from "../models/provider_kinds.ts";
 import { hostEnv } from "../host/deno_grants.ts";
 import { grantsNothing } from "./grants.ts";
 import type { RunGrants } from "./grants.ts";
+import { journalPath, runFiles } from "../host/run_files.ts";
+import { isProcessAlive, thisProcess } from "../host/process_alive.ts";
+import type { RunFiles } from "../host/run_files.ts";
+import type { SqliteJournalOptions } from "../journal/open_store.ts";
+import { lateStore } from "../journal/late_store.ts";
+import { singleRun } from "../journal/new_run.ts";
+import { HEADER_BYTES, isJournalHeader } from "../journal/sqlite_header.ts";
+import type { JournalStore } from "../journal/store.ts";
 
 /** Where a run belongs and what it was allowed. */
 export interface RunPlace {
@@ -208,4 +213,56 @@ function keptRun(
       return status;
     },
   };
+}
+
+/** Where the journal of a project is, and how this process uses it. */
+export interface JournalPlace {
+  /** `.orrery/orrery.db` of the project's root; its folder is there. */
+  readonly path: string;
+  readonly options: SqliteJournalOptions & { readonly texts: RunFiles };
+}
+
+/** The journal's place in a project. @throws {JournalError} that says why nothing can be kept there, and what to do */
+export function journalPlace(root: string, options: { readonly secrets?: Secrets }): JournalPlace {
+  const path = journalPath(root);
+  return {
+    path,
+    options: {
+      ...options,
+      texts: runFiles(path),
+      owner: thisProcess(),
+      isAlive: isProcessAlive,
+      every(ms, work) {
+        const timer = setInterval(work, ms);
+        return () => clearInterval(timer);
+      },
+    },
+  };
+}
+
+/** One of so many runs opens the database at once, so that it takes in the others also where nobody looks at them. */
+const RUNS_AN_OPENING = 64;
+
+/**
+ * Begins a run in the journal of a project. Where there is one, its database is opened when the run turns out to be no short one.
+ *
+ * @throws {JournalError} when there is something else in its place, or nothing can be kept there
+ */
+export async function beginRun(start: RunStart, { path, options }: JournalPlace): Promise<SingleRun> {
+  const { texts } = options;
+  const open = async (): Promise<JournalStore> => {
+    const { openStore }: typeof import("../journal/open_store.ts") = await import(
+      "../journal/open_store.ts" as string
+    );
+    return openStore(path, options);
+  };
+  const isLate = isJournalHeader(texts.header(HEADER_BYTES)) && Math.random() * RUNS_AN_OPENING >= 1;
+  if (!isLate) return singleRun(start, { ...options, store: await open() });
+  const store = lateStore(texts);
+  return singleRun(start, {
+    ...options,
+    store,
+    // What cannot be opened now is for whoever opens it next; the run is kept as it is.
+    onKept: () => void open().then((database) => store.moveTo(database), () => undefined),
+  });
 }

@@ -1,21 +1,22 @@
 import { loadCatalog } from "../catalog/load_catalog.ts";
-import { loadConfig } from "../catalog/config.ts";
+import { findProjectRoot, loadConfig } from "../catalog/config.ts";
 import type { Config } from "../catalog/config.ts";
 import type { ServerGadgets } from "../catalog/server_gadgets.ts";
-import { findProjectRoot } from "../catalog/project_root.ts";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
 import type { Catalog } from "../core/catalog.ts";
-import type { Policy } from "../core/world.ts";
 import type { Secrets } from "../core/secrets.ts";
 import type { User, World } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
-import { configFolder, homeFolder, realPath } from "../host/paths.ts";
+import { configFolder, homeFolder, lookAt, realPath } from "../host/paths.ts";
 import { importModule, isCompiled } from "../host/process.ts";
 import type { Approve } from "../policy/approving_policy.ts";
-import { NO_POLICY_FLAGS } from "../policy/policy_flags.ts";
-import type { PolicySettings } from "../policy/policy_flags.ts";
-import { maybeMcpJson, maybeServers, withMcpJson } from "./project_servers.ts";
+import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
+import type { PolicySettings } from "../policy/policy_settings.ts";
 import { createWorld } from "./world.ts";
+import type { McpFile, McpJson } from "../catalog/mcp_config.ts";
+import type { JsonObject } from "../core/json.ts";
+import { join } from "../core/path.ts";
+import type { McpGadgetsOptions } from "./mcp_gadgets.ts";
 
 /** A project root with its settings. */
 export interface ProjectSettings {
@@ -69,10 +70,13 @@ export async function openSettings(
   options: { readonly cwd: string },
 ): Promise<ProjectSettings> {
   const { cwd } = options;
-  const disk = hostFiles({ root: cwd });
-  const root = realPath(await findProjectRoot(folder, { stat: disk.stat, home: homeFolder() }));
+  const root = realPath(findProjectRoot(folder, { look: lookAt, home: homeFolder() }));
   const userFolder = configFolder();
-  const config = await loadConfig(root, disk, { cwd, ...(userFolder !== undefined && { userFolder }) });
+  const config = await loadConfig(root, hostFiles({ root: cwd }), {
+    cwd,
+    look: lookAt,
+    ...(userFolder !== undefined && { userFolder }),
+  });
   return { root, cwd, config };
 }
 
@@ -84,8 +88,13 @@ export async function openCatalog(
   const { root, cwd } = project;
   const { flags, settings = NO_POLICY_FLAGS, user, notice } = options;
   project.config.notices.forEach(notice);
-  const inFront = options.approve === undefined ? undefined : await askingPolicy(options.approve);
-  const world = createWorld({ root, cwd, settings, user, ...(inFront && { inFront }) });
+  const world = await createWorld({
+    root,
+    cwd,
+    settings,
+    user,
+    ...(options.approve && { approve: options.approve }),
+  });
   const mcpJson = await maybeMcpJson(project);
   const config = withMcpJson(project.config, mcpJson);
   const projectAccepted = options.accepted ??
@@ -120,6 +129,7 @@ export async function openCatalog(
     builtIns: builtInGadgets,
     compiled: isCompiled(),
     disk: hostFiles({ root }),
+    look: lookAt,
     files: flags.gadget,
     trust: flags.trust,
     onNotice: notice,
@@ -130,13 +140,6 @@ export async function openCatalog(
 
 function onlyNamed({ names }: ServerGadgets): ServerGadgets {
   return { names, open: () => Promise.resolve({ entries: [], close: () => Promise.resolve() }) };
-}
-
-async function askingPolicy(approve: Approve): Promise<(policy: Policy) => Policy> {
-  const { approvingPolicy }: typeof import("../policy/approving_policy.ts") = await import(
-    "../policy/approving_policy.ts" as string
-  );
-  return (policy) => approvingPolicy(policy, approve);
 }
 
 type AcceptOptions = Pick<OpenCatalogOptions, "flags" | "user" | "notice">;
@@ -159,4 +162,51 @@ async function isAccepted(
     "./accept_project.ts" as string
   );
   return await acceptProject(parts, { root, isWanted: flags["trust-project"], user, notice });
+}
+
+// MCP servers as a project has them. On the path of every run: what works with them is loaded only where there are some.
+
+/** The project's `.mcp.json`; the code that reads it is loaded when there is one. */
+export async function maybeMcpJson({ root, cwd }: ProjectSettings): Promise<McpJson | undefined> {
+  const sight = lookAt(join(root, ".mcp.json"));
+  if (sight === "nothing" || sight === "closed") return undefined;
+  const { readMcpJson }: typeof import("../catalog/mcp_config.ts") = await import(
+    "../catalog/mcp_config.ts" as string
+  );
+  return await readMcpJson(root, { disk: hostFiles({ root }), cwd });
+}
+
+/** What `.mcp.json` says is one of the parts that have to be accepted. */
+export function withMcpJson(config: Config, mcpJson: McpJson | undefined): Config {
+  if (mcpJson === undefined) return config;
+  const parts: JsonObject = { ...config.project.parts, ".mcp.json": mcpJson.words };
+  return { ...config, project: { ...config.project, parts } };
+}
+
+/** Which servers there are, and what they are opened with. */
+export interface ServersOptions extends Omit<McpGadgetsOptions, "root" | "cwd"> {
+  readonly mcpJson: McpJson | undefined;
+  readonly projectAccepted: boolean;
+}
+
+/** The MCP servers that count, the user's own before those of the project; undefined without any, and then nothing is loaded for them. */
+export async function maybeServers(
+  { root, cwd, config }: ProjectSettings,
+  { mcpJson, projectAccepted, ...options }: ServersOptions,
+): Promise<ServerGadgets | undefined> {
+  const own = config.mcpServers;
+  const theirs = projectAccepted ? config.project.mcpServers : {};
+  const hasYaml = Object.keys({ ...own, ...theirs }).length > 0;
+  if (!hasYaml && (mcpJson === undefined || !projectAccepted)) return undefined;
+  const { yamlServers }: typeof import("../catalog/mcp_config.ts") = await import(
+    "../catalog/mcp_config.ts" as string
+  );
+  const disk = hostFiles({ root });
+  const files: readonly McpFile[] = [
+    yamlServers(join(configFolder() ?? root, "config.yaml"), own, { disk, cwd }),
+    yamlServers(join(root, "orrery.yaml"), theirs, { disk, cwd }),
+    ...(mcpJson === undefined || !projectAccepted ? [] : [mcpJson]),
+  ];
+  const { mcpGadgets }: typeof import("./mcp_gadgets.ts") = await import("./mcp_gadgets.ts" as string);
+  return await mcpGadgets(files, { root, cwd, ...options });
 }

@@ -4,7 +4,7 @@ import type { Secrets } from "../core/secrets.ts";
 import { hostEnv, hostEnvNames } from "../host/deno_grants.ts";
 import { createSecrets } from "../journal/secrets.ts";
 import { PROVIDER_KINDS } from "../models/provider_kinds.ts";
-import type { PolicySettings } from "../policy/policy_flags.ts";
+import type { PolicySettings } from "../policy/policy_settings.ts";
 
 /** Where secrets come from. */
 export interface RunSecretsOptions {

@@ -1,14 +1,9 @@
-// Ports that most runs never touch are loaded at their first use: a run of one call is over before `http.ts` would be read.
-
 import { systemClock } from "../core/clock.ts";
-import type { Policy } from "../core/world.ts";
-import type { Http, Shell, User, World } from "../core/world.ts";
-import { hostEnv } from "../host/deno_grants.ts";
-import { hostFiles } from "../host/files.ts";
-import { realPath } from "../host/paths.ts";
-import { guardWorld } from "../policy/guard.ts";
-import { createPolicy } from "../policy/policy.ts";
-import type { PolicySettings } from "../policy/policy_flags.ts";
+import type { User, World } from "../core/world.ts";
+import type { Approve } from "../policy/approving_policy.ts";
+import type { GuardedWorld } from "../policy/guard.ts";
+import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
+import type { PolicySettings } from "../policy/policy_settings.ts";
 
 /** What a world is made from. */
 export interface WorldOptions {
@@ -18,41 +13,39 @@ export interface WorldOptions {
   readonly cwd: string;
   readonly settings: PolicySettings;
   readonly user: User;
-  /** Put in front of the policy of the flags, such as one that asks before it refuses. */
-  readonly inFront?: (policy: Policy) => Policy;
+  /** Asked about what no flag allows. Default: it is refused. */
+  readonly approve?: Approve;
 }
 
-/** This machine, with the policy of the flags in front of every effect. */
-export function createWorld(
-  { root, cwd, settings, user, inFront = (policy) => policy }: WorldOptions,
-): World {
-  const policy = inFront(createPolicy(settings, { root, cwd, realPath }));
-  const guarded = guardWorld({
-    root,
-    files: hostFiles({ root }),
-    shell: lazyShell(),
-    http: lazyHttp,
-    env: hostEnv,
-  }, policy);
-  return { ...guarded, user, clock: systemClock, wallTime: () => Date.now() };
-}
-
-function lazyShell(): Shell {
+/**
+ * This machine, with the policy of the flags in front of every effect. The policy and everything behind it are loaded before the
+ * first effect: many runs have none. Where flags name paths it is loaded at once, so that what they mean is settled before
+ * anything runs that could change where a link leads.
+ */
+export async function createWorld(options: WorldOptions): Promise<World> {
+  let opened: Promise<GuardedWorld> | undefined;
+  const open = () => opened ??= openGuarded(options);
+  if (options.settings !== NO_POLICY_FLAGS) await open();
   return {
-    async run(command, options) {
-      const { hostShell }: typeof import("../host/shell.ts") = await import("../host/shell.ts" as string);
-      return await hostShell().run(command, options);
+    root: options.root,
+    user: options.user,
+    clock: systemClock,
+    wallTime: () => Date.now(),
+    policy: { permit: async (request) => (await open()).policy.permit(request) },
+    files: {
+      resolve: async (...given) => (await open()).files.resolve(...given),
+      stat: async (...given) => (await open()).files.stat(...given),
+      readBytes: async (...given) => (await open()).files.readBytes(...given),
+      readText: async (...given) => (await open()).files.readText(...given),
+      writeText: async (...given) => (await open()).files.writeText(...given),
+      list: async (...given) => (await open()).files.list(...given),
     },
+    shell: { run: async (...given) => (await open()).shell.run(...given) },
+    http: { fetch: async (...given) => (await open()).http.fetch(...given) },
   };
 }
 
-function lazyHttp(options: { readonly check: Policy["permit"] }): Http {
-  let http: Http | undefined;
-  return {
-    async fetch(url, fetchOptions) {
-      const { hostHttp }: typeof import("../host/http.ts") = await import("../host/http.ts" as string);
-      http ??= hostHttp(options);
-      return await http.fetch(url, fetchOptions);
-    },
-  };
+async function openGuarded(options: WorldOptions): Promise<GuardedWorld> {
+  const { guardedWorld }: typeof import("./guarded_world.ts") = await import("./guarded_world.ts" as string);
+  return await guardedWorld(options);
 }

@@ -1,6 +1,6 @@
 import type { JsonSchema, Schema, StandardSchema } from "../core/gadget.ts";
 import type { ParseIssue } from "../core/prompt_error.ts";
-import { measure } from "../schema/measure.ts";
+import { measure } from "../schema/text_value.ts";
 import { isStandardSchema } from "../schema/standard_schema.ts";
 import { prepareAnyType } from "./prepare_any_type.ts";
 

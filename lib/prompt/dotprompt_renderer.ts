@@ -1,5 +1,5 @@
 import { isRecord } from "../core/json.ts";
-import { measure } from "../schema/measure.ts";
+import { measure } from "../schema/text_value.ts";
 import { checkPrepared } from "./check_prepared.ts";
 import type { CheckedValue } from "./check_value.ts";
 import type { DotpromptInput } from "./dotprompt_file.ts";

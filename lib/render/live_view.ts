@@ -1,12 +1,11 @@
 import { callDepths } from "./call_depths.ts";
 import { cellWidth, cutToCells, padToCells } from "./cells.ts";
-import { duration } from "./amounts.ts";
+import { duration, withUsage } from "./shown_text.ts";
 import type { LiveCall, LiveRow, LiveState, LiveStep } from "./live_state.ts";
 import type { Paint, Style } from "./paint.ts";
 import { paintFor } from "./paint.ts";
 import { printableLine } from "./printable.ts";
 import { tallyLine } from "./run_tally.ts";
-import { withUsage } from "./amounts.ts";
 
 /** What a frame is drawn for. */
 export interface LiveSize {

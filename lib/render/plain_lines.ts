@@ -1,13 +1,9 @@
 import type { RunEvent } from "../core/event.ts";
 import type { Usage } from "../core/model.ts";
-import { BlankLines } from "./shown_text.ts";
-import { duration } from "./amounts.ts";
-import { InterimText, isInsideCall } from "./shown_text.ts";
-import { longText } from "./shown_text.ts";
+import { BlankLines, duration, InterimText, isInsideCall, longText, withUsage } from "./shown_text.ts";
 import { printable, printableLine } from "./printable.ts";
 import type { RunTally } from "./run_tally.ts";
 import { emptyTally, tallyAfter, tallyLine } from "./run_tally.ts";
-import { withUsage } from "./amounts.ts";
 
 /** Which text of a run is shown: all; what a model says on the way to its answer; none, because somebody else shows it. */
 export type ShownText = "all" | "interim" | "none";

@@ -1,17 +1,25 @@
 // Results, logs and errors come from gadgets, pages and models. A terminal obeys some characters: they can move the cursor,
 // change the title, fill the clipboard, or turn a line around (https://trojansource.codes). Here they become visible marks.
 
-/** C0 but tab and line feed, DEL, C1, line and paragraph separators, what turns the direction of writing, and lone surrogates. */
-const OBEYED = /(?![\t\n])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|\p{Cs}/gu;
+/** Most texts: looked at first, because the tables behind the classes below take longer to make than a short run takes. */
+const PLAIN = /^[\t\n\x20-\x7e]*$/;
 
 /** The text with everything a terminal would obey made visible; line feeds and tabs stay, CR LF becomes LF. */
 export function printable(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(OBEYED, visible);
+  return PLAIN.test(text) ? text : madeVisible(text.replaceAll("\r\n", "\n"));
+}
+
+/** C0 but tab and line feed, DEL, C1, line and paragraph separators, what turns the direction of writing, and lone surrogates. */
+function madeVisible(text: string): string {
+  return text.replace(
+    /(?![\t\n])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|\p{Cs}/gu,
+    visible,
+  );
 }
 
 /** The same on one line: line ends become `⏎`, tabs a blank. */
 export function printableLine(text: string): string {
-  return printable(text.replace(/\r?\n$/, "")).replaceAll("\n", "⏎").replaceAll("\t", " ");
+  return printable(text.replace(/\r?\n$/, "")).replaceAll("\n", "\u23ce").replaceAll("\t", " ");
 }
 
 function visible(character: string): string {

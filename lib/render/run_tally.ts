@@ -1,8 +1,7 @@
 import type { RunEvent } from "../core/event.ts";
-import { addUsage } from "../core/model.ts";
+import { addUsage } from "../core/usage.ts";
 import type { Usage } from "../core/model.ts";
-import { duration } from "./amounts.ts";
-import { withUsage } from "./amounts.ts";
+import { duration, withUsage } from "./shown_text.ts";
 
 /** How many calls of a run are where. */
 export interface RunTally {

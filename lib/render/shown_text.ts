@@ -1,4 +1,6 @@
 import type { RunEvent } from "../core/event.ts";
+import type { Json } from "../core/json.ts";
+import type { Usage } from "../core/model.ts";
 
 /** Text between blocks, for people: any number of blank lines is one, and one that nothing follows is none. */
 export class BlankLines {
@@ -31,7 +33,7 @@ const MAX_CHARACTERS = 4000;
 /** A text for people to read: a very long one is cut, and says how much is missing and where all of it is. */
 export function longText(text: string): string {
   if (text.length <= MAX_CHARACTERS) return text;
-  return `${text.slice(0, MAX_CHARACTERS)}… (${
+  return `${text.slice(0, MAX_CHARACTERS)}\u2026 (${
     text.length - MAX_CHARACTERS
   } more characters; --jsonl shows all)`;
 }
@@ -91,4 +93,45 @@ export class InterimText {
     this.#held = "";
     return text === "" || text.endsWith("\n") || this.#isInterim ? text : `${text}\n`;
   }
+}
+
+/** The value of a run as it goes to stdout: text as it is, everything else as JSON with a final line feed. */
+export function resultText(value: Json): string {
+  return typeof value === "string" ? value : `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** A time for people: `0.4 ms`, `120 ms`, `1.3 s`, `2 min`, `2 min 05 s`. */
+export function duration(ms: number): string {
+  if (ms < 9.95) return `${(Math.round(ms * 10) / 10).toString()} ms`;
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  const rest = seconds % 60 === 0 ? "" : ` ${String(seconds % 60).padStart(2, "0")} s`;
+  return `${Math.floor(seconds / 60)} min${rest}`;
+}
+
+/** Tokens and cost for people: `1234 in, 56 out, $0.0123`; what is not known is left out, and nothing at all is the empty text. */
+export function usageWords({ input, output, cached, reasoning, cost }: Usage): string {
+  if (input === 0 && output === 0 && cost === undefined) return "";
+  return [
+    `${input} in${cached === undefined || cached === 0 ? "" : ` (${cached} cached)`}`,
+    `${output} out${reasoning === undefined || reasoning === 0 ? "" : ` (${reasoning} thought)`}`,
+    ...(cost === undefined ? [] : [costWords(cost)]),
+  ].join(", ");
+}
+
+/** US dollars with as many places as tell something: `$1.20`, `$0.0123`, `$0.000012`. */
+export function costWords(cost: number): string {
+  if (cost === 0 || cost >= 1) return `$${cost.toFixed(2)}`;
+  const places = Math.min(8, Math.max(4, 1 - Math.floor(Math.log10(cost))));
+  return `$${cost.toFixed(places)}`;
+}
+
+/** The same behind a text, `before` it when there is something to say. */
+export function withUsage(
+  text: string,
+  { usage, before }: { readonly usage: Usage | undefined; readonly before: string },
+): string {
+  const words = usage === undefined ? "" : usageWords(usage);
+  return words === "" ? text : `${text}${before}${words}`;
 }

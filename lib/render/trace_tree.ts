@@ -2,9 +2,8 @@ import type { RunEvent } from "../core/event.ts";
 import type { RunSummary, StepRecord } from "../core/journal.ts";
 import type { Usage } from "../core/model.ts";
 import { cutToCells } from "./cells.ts";
-import { duration } from "./amounts.ts";
+import { duration, usageWords } from "./shown_text.ts";
 import { printableLine } from "./printable.ts";
-import { usageWords } from "./amounts.ts";
 
 /** What a journal has of a run. */
 export interface TraceOf {

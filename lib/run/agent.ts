@@ -5,7 +5,7 @@ import type { DialogMessage } from "../core/dialog_message.ts";
 import { dialogMessage } from "../core/dialog_message.ts";
 import type { RunEvent } from "../core/event.ts";
 import { DivergedError } from "../core/journal.ts";
-import { linkedSignal } from "../core/abort_signals.ts";
+import { linkedSignal } from "../core/async.ts";
 import type { Message } from "../core/message.ts";
 import type { Model } from "../core/model.ts";
 import { PromptError } from "../core/prompt_error.ts";

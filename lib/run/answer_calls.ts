@@ -5,7 +5,7 @@ import type { Json } from "../core/json.ts";
 import type { ToolCall } from "../core/message.ts";
 import { CallParser } from "../parse/call_parser.ts";
 import type { CallEvent } from "../parse/call_parser.ts";
-import type { Markers } from "../parse/markers.ts";
+import type { Markers } from "../parse/call_header.ts";
 import { undecided } from "../schema/text_value.ts";
 import type { CallGraph, GraphCall } from "./call_graph.ts";
 

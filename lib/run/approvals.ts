@@ -1,5 +1,4 @@
-import type { PermissionRefused } from "../core/world.ts";
-import type { User } from "../core/world.ts";
+import type { PermissionRefused, User } from "../core/world.ts";
 import type { Run } from "./run.ts";
 
 /**

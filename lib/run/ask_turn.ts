@@ -6,7 +6,7 @@ import type { Json } from "../core/json.ts";
 import type { Message } from "../core/message.ts";
 import { ModelError } from "../core/model.ts";
 import type { Model, ModelRequest } from "../core/model.ts";
-import type { Markers } from "../parse/markers.ts";
+import type { Markers } from "../parse/call_header.ts";
 import { BlockReader, NativeReader, textAlone } from "./answer_calls.ts";
 import type { AnswerReader } from "./answer_calls.ts";
 import type { Budget, BudgetReached } from "./budget.ts";

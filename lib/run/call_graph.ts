@@ -4,18 +4,14 @@
 import type { Catalog } from "../core/catalog.ts";
 import type { AnyGadget, GadgetContext } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
-import { isPromise } from "../core/is_promise.ts";
-import { whenAborted } from "../core/abort_signals.ts";
+import { isPromise, whenAborted } from "../core/async.ts";
 import { Scheduler } from "../schedule/scheduler.ts";
 import type { NodeContext, NodeOutcome } from "../schedule/scheduler.ts";
-import { CallError, callFailure } from "./call_error.ts";
-import { CallStep, outcomeEvent } from "./call_step.ts";
+import { CallError, callFailure, CallStep, outcomeEvent } from "./call_step.ts";
 import type { CallOutcome } from "./call_step.ts";
-import { RESULT_BYTES } from "./call_value.ts";
+import { fillInput, ownCopy, RESULT_BYTES, runGadget } from "./run_gadget.ts";
 import { containedBy, findGadget } from "./find_gadget.ts";
-import { ownCopy } from "./placeholders.ts";
 import type { Run } from "./run.ts";
-import { fillInput, runGadget } from "./run_gadget.ts";
 
 /** A call, whoever wrote it. */
 export interface GraphCall {

@@ -1,11 +1,11 @@
 import type { Catalog } from "../core/catalog.ts";
 import type { RunEvent } from "../core/event.ts";
 import { messageOf } from "../core/source_error.ts";
-import { eachUntilAborted } from "../core/abort_signals.ts";
+import { eachUntilAborted } from "../core/async.ts";
 import { CallParser } from "../parse/call_parser.ts";
 import type { CallEvent } from "../parse/call_parser.ts";
-import { completeMarkers } from "../parse/markers.ts";
-import type { Markers } from "../parse/markers.ts";
+import { completeMarkers } from "../parse/call_header.ts";
+import type { Markers } from "../parse/call_header.ts";
 import { undecided } from "../schema/text_value.ts";
 import { CallGraph } from "./call_graph.ts";
 import type { CallLimits } from "./call_graph.ts";

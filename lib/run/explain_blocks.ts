@@ -1,5 +1,5 @@
 import type { AnyGadget } from "../core/gadget.ts";
-import type { Markers } from "../parse/markers.ts";
+import type { Markers } from "../parse/call_header.ts";
 import { writeCalls } from "../parse/write_calls.ts";
 import { describeSchema } from "../schema/describe.ts";
 import type { ParameterInfo } from "../schema/describe.ts";

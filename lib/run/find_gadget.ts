@@ -6,7 +6,7 @@ import { messageOf } from "../core/source_error.ts";
 import { isJsonObject, toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { jsonSchemaOf } from "../schema/standard_schema.ts";
-import { CallError, callErrorCode } from "./call_error.ts";
+import { CallError, callErrorCode } from "./call_step.ts";
 import type { Run } from "./run.ts";
 
 /**
@@ -58,7 +58,7 @@ function unknownGadget(catalog: Catalog, name: string): CallError {
   const names = catalog.entries.map((entry) => entry.name);
   const near = didYouMean(name, names);
   const what = near === ""
-    ? ` Known: ${names.slice(0, 12).join(", ")}${names.length > 12 ? ", …" : ""}.`
+    ? ` Known: ${names.slice(0, 12).join(", ")}${names.length > 12 ? ", \u2026" : ""}.`
     : near;
   return new CallError(
     `Unknown gadget "${name}".${names.length === 0 ? " The catalogue is empty." : what}`,

@@ -1,16 +1,15 @@
 // A call of an agent's model before it runs (prompts.md 9.3): what cannot run is answered with a text that the model reads.
 
-import { canonicalJson } from "../core/json.ts";
+import { canonicalJson, isJsonObject, toJson } from "../core/json.ts";
 import { argumentsOf } from "../core/dialog_message.ts";
 import type { AnyGadget } from "../core/gadget.ts";
-import { isJsonObject, toJson } from "../core/json.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { ToolCall } from "../core/message.ts";
 import { messageOf } from "../core/source_error.ts";
 import { checkValue } from "../prompt/check_value.ts";
 import type { CheckedValue } from "../prompt/check_value.ts";
 import { issueLines } from "../prompt/issue_lines.ts";
-import { measure } from "../schema/measure.ts";
+import { measure } from "../schema/text_value.ts";
 import type { AgentCall } from "./call_state.ts";
 import { orAborted } from "./or_aborted.ts";
 

@@ -6,7 +6,7 @@ import type { Json } from "../core/json.ts";
 import type { Message, Reasoning, ToolCall } from "../core/message.ts";
 import { ModelError, modelErrorCode } from "../core/model.ts";
 import type { Model, ModelPart, ModelRequest } from "../core/model.ts";
-import { eachUntilAborted } from "../core/abort_signals.ts";
+import { eachUntilAborted } from "../core/async.ts";
 import type { AnswerReader } from "./answer_calls.ts";
 import { answerFrom, answerFromPieces, answerJson, AnswerPieces } from "./model_answer.ts";
 import type { ModelAnswer } from "./model_answer.ts";

@@ -1,4 +1,4 @@
-import { isPromise } from "../core/is_promise.ts";
+import { isPromise } from "../core/async.ts";
 import { isJsonObject, toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { ModelError, modelErrorCode } from "../core/model.ts";

@@ -1,4 +1,4 @@
-import { isPromise } from "../core/is_promise.ts";
+import { isPromise } from "../core/async.ts";
 
 /**
  * What comes of a work, as long as the signal is not aborted first: then its reason is thrown, and the work is no longer listened to.

@@ -15,7 +15,7 @@ import type { AnyPrompt } from "../prompt/prompt_type.ts";
 import { AgentError } from "./agent_error.ts";
 import { agentsOfRun, answerOf } from "./agent_run.ts";
 import type { RunAgentsOptions } from "./agent_run.ts";
-import { CallError } from "./call_error.ts";
+import { CallError } from "./call_step.ts";
 import type { ContainerCall, Containers } from "./container.ts";
 import type { AgentDefinition } from "./make_agent.ts";
 import { orAborted } from "./or_aborted.ts";

@@ -1,6 +1,6 @@
 import { isJsonObject } from "../core/json.ts";
 import type { StepOutcome } from "../core/journal.ts";
-import { linkedSignal } from "../core/abort_signals.ts";
+import { linkedSignal } from "../core/async.ts";
 import { ModelError } from "../core/model.ts";
 import { orAborted } from "./or_aborted.ts";
 import type { Begun, Run } from "./run.ts";

@@ -2,14 +2,12 @@
 // handed to the engine, what the engine did is waited for. Events leave in the record's order and with its times, whatever the
 // order in which the engine comes to them.
 
-import { Channel } from "../core/channel.ts";
+import { Channel } from "../core/async.ts";
 import type { RunEvent, RunEventBody } from "../core/event.ts";
-import type { RunStart, StepOutcome, StepStart } from "../core/journal.ts";
-import { canonicalJson } from "../core/json.ts";
+import type { RecordLine, RunStart, StepOutcome, StepStart } from "../core/journal.ts";
+import { canonicalJson, firstDifference } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { ABORT_KEY, ReplayError, SOURCE_END_KEY, SOURCE_ERROR_KEY, TOLD_KEY } from "../core/journal.ts";
-import type { RecordLine } from "../core/journal.ts";
-import { firstDifference } from "../core/first_difference.ts";
 
 /** A step as a record answers it. */
 export interface ReplayedStep {

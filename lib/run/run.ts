@@ -1,13 +1,14 @@
 // One run: the one door for its effects and its events. What goes out is masked, stored and recorded here; what comes in from a
 // journal or a record comes in here. The engines know nothing of either.
 
-import { Channel } from "../core/channel.ts";
+import { Channel, linkedSignal } from "../core/async.ts";
 import { PausableClock, systemClock } from "../core/clock.ts";
 import type { Clock } from "../core/clock.ts";
 import type { RunEvent, RunEventBody, RunKind, RunStatus } from "../core/event.ts";
 import type {
   DivergedError,
   JournalStatus,
+  Recorder,
   RunJournal,
   StepOutcome,
   StepStart,
@@ -15,18 +16,15 @@ import type {
 } from "../core/journal.ts";
 import { toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
-import { linkedSignal } from "../core/abort_signals.ts";
-import type { LinkedSignal } from "../core/abort_signals.ts";
-import { addUsage } from "../core/model.ts";
+import type { LinkedSignal } from "../core/async.ts";
+import { addUsage } from "../core/usage.ts";
 import type { Usage } from "../core/model.ts";
 import { ABORT_KEY, TOLD_KEY } from "../core/journal.ts";
-import type { Recorder } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { messageOf } from "../core/source_error.ts";
 import { ABORTED } from "../schedule/scheduler.ts";
 import type { Containers } from "./container.ts";
-import { eventIdentity } from "./event_identity.ts";
-import { Outbox } from "./outbox.ts";
+import { eventIdentity, Outbox } from "./outbox.ts";
 import type { Replay, ReplayedStep } from "./replay.ts";
 
 /** What every engine takes besides its own options. */

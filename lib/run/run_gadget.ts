@@ -1,13 +1,11 @@
-import { isPromise } from "../core/is_promise.ts";
-import type { GadgetContext } from "../core/gadget.ts";
-import type { AnyGadget } from "../core/gadget.ts";
+import { isPromise } from "../core/async.ts";
+import type { AnyGadget, GadgetContext } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
 import { checkInput, issuesText } from "../schema/check_input.ts";
 import type { Checked } from "../schema/issue.ts";
-import { measure } from "../schema/measure.ts";
-import { ResultError, resultOf } from "./call_value.ts";
-import { fillPlaceholders } from "./placeholders.ts";
-import type { ResultOf } from "./placeholders.ts";
+import { mapChildren, measure, TextValue } from "../schema/text_value.ts";
+import { isJsonObject, toJson } from "../core/json.ts";
+import { messageOf } from "../core/source_error.ts";
 
 /** The parameters do not fit the gadget; one issue a line, each behind its path. */
 export class InputError extends Error {
@@ -101,4 +99,140 @@ function isStream(value: unknown): value is AsyncIterable<unknown> {
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A placeholder leads nowhere; the message says where it stopped. */
+export class PlaceholderError extends Error {
+  override readonly name = "PlaceholderError";
+}
+
+/** The result of a dependency by its id; undefined for any other id. */
+export type ResultOf = (id: string) => Json | undefined;
+
+const PLACEHOLDER = /\{\{results\.([A-Za-z_][A-Za-z0-9_.-]*)((?:\/[^{}\r\n]*)?)\}\}/g;
+const WHOLE = new RegExp(`^${PLACEHOLDER.source}$`);
+
+/**
+ * The parameters with `{{results.ID}}` and `{{results.ID/pointer}}` replaced, at any depth and once (calls.md 5 and 7). A text that is
+ * one placeholder becomes the result itself; inside a longer text a string is inserted as it is, all else as JSON. The text stays
+ * as it is for an id that `resultOf` does not know.
+ *
+ * @throws {PlaceholderError} when a pointer leads nowhere.
+ */
+export function fillPlaceholders(tree: unknown, resultOf: ResultOf): unknown {
+  if (tree instanceof TextValue) {
+    return fillText(tree.text, resultOf, (text) => text === tree.text ? tree : new TextValue(text));
+  }
+  if (typeof tree === "string") return fillText(tree, resultOf, (text) => text);
+  if (typeof tree !== "object" || tree === null) return tree;
+  return mapChildren(tree, (child) => fillPlaceholders(child, resultOf));
+}
+
+function fillText(text: string, resultOf: ResultOf, asText: (text: string) => unknown): unknown {
+  if (!text.includes("{{results.")) return asText(text);
+  const whole = WHOLE.exec(text);
+  const value = whole === null ? undefined : look(whole, resultOf);
+  if (value !== undefined) return ownCopy(value);
+  return asText(text.replaceAll(PLACEHOLDER, (...match) => {
+    const found = look(match, resultOf);
+    return found === undefined ? match[0] : typeof found === "string" ? found : JSON.stringify(found);
+  }));
+}
+
+/** A gadget may change what it gets; the result belongs to the run. */
+export function ownCopy(value: Json): Json {
+  return typeof value === "object" && value !== null ? structuredClone(value) : value;
+}
+
+function look(match: readonly unknown[], resultOf: ResultOf): Json | undefined {
+  const [placeholder, id, pointer] = match.map(String);
+  const result = resultOf(id ?? "");
+  if (result === undefined || pointer === undefined || pointer === "") return result;
+  let value = result;
+  const segments = pointer.slice(1).split("/").map((part) =>
+    part.replaceAll("~1", "/").replaceAll("~0", "~")
+  );
+  for (const [at, segment] of segments.entries()) {
+    const next = childOf(value, segment);
+    if (next === undefined) {
+      throw nowhere(placeholder ?? "", [id ?? "", ...segments.slice(0, at)].join("/"), { segment, value });
+    }
+    value = next;
+  }
+  return value;
+}
+
+function childOf(value: Json, segment: string): Json | undefined {
+  if (Array.isArray(value)) return /^(?:0|[1-9][0-9]*)$/.test(segment) ? value[Number(segment)] : undefined;
+  return isJsonObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
+}
+
+function nowhere(
+  placeholder: string,
+  place: string,
+  stop: { segment: string; value: Json },
+): PlaceholderError {
+  const { segment, value } = stop;
+  const found = Array.isArray(value)
+    ? `a list of ${value.length}`
+    : isJsonObject(value)
+    ? `an object with ${
+      Object.keys(value).slice(0, 8).map((key) => JSON.stringify(key)).join(", ") || "no keys"
+    }`
+    : value === null
+    ? "null"
+    : `a ${typeof value}`;
+  return new PlaceholderError(
+    `Cannot fill ${placeholder}: "${segment}" is not in ${place}, which is ${found}`,
+  );
+}
+
+/** The result cannot be kept: it is no JSON. */
+export class ResultError extends Error {
+  override readonly name = "ResultError";
+}
+
+/** Default of `limits.result-bytes`: 1 MiB. */
+export const RESULT_BYTES = 1_048_576;
+
+/**
+ * What a gadget gave, as JSON of at most `maxBytes` of UTF-8. A longer text is cut at a character; anything else that is longer is
+ * cut as its JSON text; either ends with a line that says how much is missing (gadgets.md 1).
+ *
+ * @throws {ResultError} when it is no JSON.
+ */
+export function resultOf(
+  given: unknown,
+  options: { gadgetName: string; maxBytes: number; mask: (value: Json) => Json },
+): Json {
+  const { gadgetName, maxBytes, mask } = options;
+  const value = mask(jsonOf(given, gadgetName));
+  if (typeof value === "boolean" || typeof value === "number" || value === null) return value;
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  if (text.length * 3 <= maxBytes) return value; // no UTF-16 unit takes more than three bytes
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= maxBytes) return value;
+  const keptBytes = characterBefore(bytes, maxBytes);
+  const kept = new TextDecoder().decode(bytes.subarray(0, keptBytes));
+  const missing = `${bytes.length - keptBytes} of ${bytes.length} bytes are missing`;
+  return `${kept}\n[cut: ${missing}; limits.result-bytes is ${maxBytes}]`;
+}
+
+function jsonOf(given: unknown, gadgetName: string): Json {
+  try {
+    return toJson(given);
+  } catch (error) {
+    const what = messageOf(error);
+    const problem = what.startsWith("not JSON") ? `is ${what}` : `cannot be read: ${what}`; // a getter may throw anything
+    throw new ResultError(
+      `The result of ${gadgetName} ${problem}; a gadget gives text, or a value that JSON can hold`,
+    );
+  }
+}
+
+/** The last place at or before `at` where a UTF-8 character begins. */
+function characterBefore(bytes: Uint8Array, at: number): number {
+  let place = at;
+  while (place > 0 && ((bytes[place] ?? 0) & 0xc0) === 0x80) place--;
+  return place;
 }

@@ -1,4 +1,4 @@
-import { linkedSignal } from "../core/abort_signals.ts";
+import { linkedSignal } from "../core/async.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { defaultRuntime } from "../prompt/default_runtime.ts";
 import type { Agent } from "./agent.ts";

@@ -3,7 +3,7 @@
 
 import type { AnyGadget, GadgetCall } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
-import type { Markers } from "../parse/markers.ts";
+import type { Markers } from "../parse/call_header.ts";
 import { escapeLines } from "../parse/write_calls.ts";
 import type { CallOutcome } from "./call_step.ts";
 import type { Run } from "./run.ts";

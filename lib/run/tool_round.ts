@@ -3,7 +3,7 @@
 
 import type { Catalog } from "../core/catalog.ts";
 import type { AnyGadget, GadgetContext } from "../core/gadget.ts";
-import { isPromise } from "../core/is_promise.ts";
+import { isPromise } from "../core/async.ts";
 import { isJsonObject, toJson } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { ToolCall } from "../core/message.ts";

@@ -88,7 +88,7 @@ function cutLoops(walk: readonly number[]): readonly number[] {
 }
 
 function describe(walk: Walk, name: (node: number) => string): string {
-  const parts = [...walk.head.map(name), ...(walk.omitted > 0 ? ["…"] : []), ...walk.tail.map(name)];
+  const parts = [...walk.head.map(name), ...(walk.omitted > 0 ? ["\u2026"] : []), ...walk.tail.map(name)];
   return parts.join(" -> ");
 }
 

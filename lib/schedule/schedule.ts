@@ -1,6 +1,4 @@
-import { Channel } from "../core/channel.ts";
-import { linkedSignal } from "../core/abort_signals.ts";
-import { eachUntilAborted } from "../core/abort_signals.ts";
+import { Channel, eachUntilAborted, linkedSignal } from "../core/async.ts";
 import { Scheduler } from "./scheduler.ts";
 import type { NodeOutcome, ScheduleNode, ScheduleOptions } from "./scheduler.ts";
 

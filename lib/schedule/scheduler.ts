@@ -1,11 +1,9 @@
-import { isPromise } from "../core/is_promise.ts";
+import { isPromise } from "../core/async.ts";
 import { systemClock } from "../core/clock.ts";
 import type { Clock } from "../core/clock.ts";
 import { cyclesOf } from "./cycles.ts";
-import { Deadlines } from "./deadlines.ts";
-import type { Deadline } from "./deadlines.ts";
-import { ReadyQueue } from "./ready_queue.ts";
-import type { Group, Place } from "./ready_queue.ts";
+import { Deadlines, ReadyQueue } from "./ready_queue.ts";
+import type { Deadline, Group, Place } from "./ready_queue.ts";
 
 /** What a node gets when it runs. */
 export interface NodeContext<Result> {

@@ -3,10 +3,9 @@ import { isRecord } from "../core/json.ts";
 import { JsonValidator } from "./json_validator.ts";
 import { admits, leafValue } from "./leaf_value.ts";
 import { prepareSchema } from "./prepare_schema.ts";
-import { measure } from "./measure.ts";
+import { mapChildren, measure, TextValue, untypedTree } from "./text_value.ts";
 import { hasFixedValues, isSchemaNode, resolveRef, schemaEntries, schemaList } from "./schema_node.ts";
 import type { SchemaNode } from "./schema_node.ts";
-import { mapChildren, TextValue, untypedTree } from "./text_value.ts";
 
 /**
  * The tree with every `TextValue` leaf typed by the schema (calls.md 3, "Values with the gadget's schema").

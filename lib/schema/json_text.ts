@@ -1,4 +1,4 @@
-import { measure } from "./measure.ts";
+import { measure } from "./text_value.ts";
 
 /** JSON text of an array or object, read; or why it could not be. */
 export type JsonText = { readonly value: object } | { readonly problem: string };

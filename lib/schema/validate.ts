@@ -3,12 +3,11 @@ import { coercePrepared, fillDefaults } from "./coerce.ts";
 import { explainFailures } from "./explain_failures.ts";
 import type { Checked, Issue } from "./issue.ts";
 import { JsonValidator } from "./json_validator.ts";
-import { measure } from "./measure.ts";
+import { measure, untypedTree } from "./text_value.ts";
 import { prepareSchema } from "./prepare_schema.ts";
 import type { PreparedSchema } from "./prepare_schema.ts";
 import { isStandardSchema } from "./standard_schema.ts";
 import { validateStandard } from "./validate_standard.ts";
-import { untypedTree } from "./text_value.ts";
 
 export type { Checked, Issue } from "./issue.ts";
 

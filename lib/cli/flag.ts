@@ -1,0 +1,70 @@
+/** What stands behind a flag. */
+export type FlagKind =
+  | "switch" // nothing
+  | "text" // any text; given twice it is an error
+  | "count" // a whole number from 1
+  | "number" // a number from 0
+  | "seconds" // a number above 0
+  | "list" // a,b,c; may be repeated
+  | "texts" // any text; may be repeated
+  | "grant"; // nothing (all of it) or =a,b,c; may be repeated
+
+/** A flag of a command. */
+export interface Flag {
+  /** Without the dashes. */
+  readonly name: string;
+  /** One letter. */
+  readonly short?: string;
+  readonly kind: FlagKind;
+  /** What the value is called in the help; for every kind but `switch`. */
+  readonly value?: string;
+  /** The only values there are. */
+  readonly choices?: readonly string[];
+  /** What holds without the flag, as the help says it. */
+  readonly default?: string;
+  readonly help: string;
+  /** What the value names, for completions. */
+  readonly names?: "file" | "gadget" | "model" | "profile" | "prompt";
+}
+
+/** A word of a command that is no flag. */
+export interface Argument {
+  readonly name: string;
+  readonly help: string;
+  readonly required: boolean;
+  /** The last word may be given several times. */
+  readonly many?: boolean;
+  readonly choices?: readonly string[];
+  /** `shown`: what the word before it says. */
+  readonly names?: "file" | "file-or-prompt" | "command" | "run" | "shown";
+}
+
+/** A command: its words, its flags, and what the help says of it. */
+export interface CommandSpec {
+  readonly name: string;
+  readonly summary: string;
+  readonly arguments: readonly Argument[];
+  readonly flags: readonly Flag[];
+  /** Paragraphs under the flags. */
+  readonly notes: readonly string[];
+  readonly examples: readonly { readonly line: string; readonly does: string }[];
+}
+
+/** What the flags of a command were set to; a flag that was not typed is `false`, `undefined` or an empty list. */
+export type FlagValues<Flags extends readonly Flag[]> = {
+  readonly [F in Flags[number] as F["name"]]: FlagValue<F["kind"]>;
+};
+
+type FlagValue<Kind extends FlagKind> = Kind extends "switch" ? boolean
+  : Kind extends "text" ? string | undefined
+  : Kind extends "count" | "number" | "seconds" ? number | undefined
+  : Kind extends "list" | "texts" ? readonly string[]
+  : readonly (string | true)[];
+
+/** A command line that was understood. */
+export interface ParsedCommand<Spec extends CommandSpec> {
+  readonly words: readonly string[];
+  readonly flags: FlagValues<Spec["flags"]>;
+  /** `--help` was among the words; nothing else was looked at. */
+  readonly wantsHelp: boolean;
+}

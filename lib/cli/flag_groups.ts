@@ -1,0 +1,263 @@
+// Flags that several commands have.
+
+import type { Flag } from "./flag.ts";
+
+/** Every command has it. */
+export const help = { name: "help", short: "h", kind: "switch", help: "Shows this." } as const satisfies Flag;
+
+/** For programs. */
+export const json = {
+  name: "json",
+  kind: "switch",
+  help: "One JSON value on stdout.",
+} as const satisfies Flag;
+
+/** Into a file. */
+export const output = {
+  name: "output",
+  short: "o",
+  kind: "text",
+  value: "FILE",
+  names: "file",
+  help: "Writes the result to FILE, whole or not at all; needs no --allow-write.",
+} as const satisfies Flag;
+
+/** For programs that follow a run. */
+export const jsonl = {
+  name: "jsonl",
+  kind: "switch",
+  help: "Every event as one line of JSON on stdout, as it happens.",
+} as const satisfies Flag;
+
+/** For scripts. */
+export const quiet = {
+  name: "quiet",
+  short: "q",
+  kind: "switch",
+  help: "Only errors on stderr; nobody is asked anything.",
+} as const satisfies Flag;
+
+/** Where the result of a run goes. */
+export const outputFlags = [json, jsonl, output, quiet] as const satisfies readonly Flag[];
+
+/** What is kept of a run. */
+export const keepFlags = [
+  {
+    name: "ephemeral",
+    kind: "switch",
+    help: "Keeps nothing of the run: it cannot be resumed.",
+  },
+  {
+    name: "record",
+    kind: "text",
+    value: "FILE",
+    names: "file",
+    help: "Writes everything that comes into the run from outside, and every event, to FILE.",
+  },
+  {
+    name: "replay",
+    kind: "text",
+    value: "FILE",
+    names: "file",
+    help:
+      "Answers every effect from the record in FILE and touches nothing; ends with the difference when the run is another one.",
+  },
+] as const satisfies readonly Flag[];
+
+/** Of calls. */
+export const concurrency = {
+  name: "concurrency",
+  kind: "count",
+  value: "N",
+  default: "16",
+  help: "How many calls may run at once.",
+} as const satisfies Flag;
+
+/** Of one call. */
+export const timeout = {
+  name: "timeout",
+  kind: "seconds",
+  value: "SECONDS",
+  default: "60",
+  help: "How long one call may take, unless its gadget says otherwise.",
+} as const satisfies Flag;
+
+/** Which model is asked. */
+export const model = {
+  name: "model",
+  short: "m",
+  kind: "text",
+  value: "MODEL",
+  names: "model",
+  default: "ORRERY_MODEL, then models.default of orrery.yaml",
+  help: "The model: provider/model, or an alias of models.aliases.",
+} as const satisfies Flag;
+
+/** What a run may use up. */
+export const budget = {
+  name: "budget",
+  kind: "list",
+  value: "tokens=N,cost=N,time=N,turns=N",
+  help:
+    "Ends the run, with exit code 6, before a model call that goes beyond: tokens of all calls, US dollars, seconds, model calls.",
+} as const satisfies Flag;
+
+/** What a prompt is given. */
+export const promptFlags = [
+  {
+    name: "input",
+    short: "i",
+    kind: "texts",
+    value: "NAME=VALUE",
+    help:
+      "A value of the prompt, as text; NAME=@FILE is the text of a file, - a JSON object on stdin. Numbers and the like: --input-json. May be " +
+      "repeated.",
+  },
+  {
+    name: "input-json",
+    kind: "text",
+    value: "JSON",
+    help: "Values of the prompt as a JSON object, or @FILE for one.",
+  },
+] as const satisfies readonly Flag[];
+
+/** Who is asked. */
+export const profile = {
+  name: "profile",
+  kind: "text",
+  value: "NAME",
+  names: "profile",
+  help: "The agent of orrery.yaml (agents:) that is asked: its model, system prompt and limits.",
+} as const satisfies Flag;
+
+/** Which model is asked, and how. */
+export const modelFlags = [
+  model,
+  {
+    name: "tools",
+    kind: "list",
+    value: "GADGET,...",
+    names: "gadget",
+    help: "Gadgets that the model may call; SERVER__* stands for all of an MCP server. May be repeated.",
+  },
+  { name: "system", kind: "text", value: "TEXT", help: "What the model is told before everything else." },
+  {
+    name: "tools-mode",
+    kind: "text",
+    value: "MODE",
+    choices: ["blocks", "native"],
+    default: "blocks",
+    help: "How the model calls gadgets: by blocks in its text, or by the calls of its provider.",
+  },
+  budget,
+  {
+    name: "temperature",
+    kind: "number",
+    value: "N",
+    help: "How freely the model chooses its words. Default: the provider's.",
+  },
+] as const satisfies readonly Flag[];
+
+/** What else belongs to the project, and what of it counts. */
+export const catalogFlags = [
+  {
+    name: "gadget",
+    kind: "texts",
+    value: "FILE",
+    names: "file",
+    help: "Adds the gadget of a module. May be repeated.",
+  },
+  {
+    name: "trust",
+    kind: "list",
+    value: "NAME,...",
+    names: "gadget",
+    help:
+      "Loads the modules of these gadgets, which nothing else does, and starts these MCP servers. May be repeated.",
+  },
+  {
+    name: "trust-project",
+    kind: "switch",
+    help:
+      "Lets what orrery.yaml and .mcp.json themselves ask for count, this time and from now on until it changes.",
+  },
+  {
+    name: "trust-code",
+    kind: "switch",
+    help: "Loads the TypeScript modules of the project's prompts and tactics, this time.",
+  },
+] as const satisfies readonly Flag[];
+
+/** A note of every command that runs something. */
+export const ASKED_AT_TERMINAL =
+  "What no flag allows is asked about where somebody is at the terminal; elsewhere, and with --quiet, it is refused and the flag named.";
+
+/** What a run may do. */
+export const permissionFlags = [
+  {
+    name: "allow-read",
+    kind: "grant",
+    value: "PATH,...",
+    default: "the project root",
+    help: "Files that may be read; without a list all.",
+  },
+  {
+    name: "allow-write",
+    kind: "grant",
+    value: "PATH,...",
+    default: ".orrery/ of the project root",
+    help: "Files that may be written; without a list all.",
+  },
+  {
+    name: "allow-net",
+    kind: "grant",
+    value: "HOST,...",
+    default: "nothing",
+    help: "Hosts (HOST or HOST:PORT) that may be reached; without a list all but private addresses.",
+  },
+  {
+    name: "allow-run",
+    kind: "grant",
+    value: "PROGRAM,...",
+    default: "nothing",
+    help: "Programs that may be started; without a list all.",
+  },
+  {
+    name: "allow-env",
+    kind: "grant",
+    value: "VARIABLE,...",
+    default: "nothing",
+    help: "Variables of the environment that may be read; without a list all.",
+  },
+  { name: "allow-all", short: "A", kind: "switch", help: "Allows everything that no --deny flag names." },
+  {
+    name: "deny-read",
+    kind: "grant",
+    value: "PATH,...",
+    help: "Files that may not be read, whatever is allowed.",
+  },
+  {
+    name: "deny-write",
+    kind: "grant",
+    value: "PATH,...",
+    help: "Files that may not be written, whatever is allowed.",
+  },
+  {
+    name: "deny-net",
+    kind: "grant",
+    value: "HOST,...",
+    help: "Hosts that may not be reached, whatever is allowed.",
+  },
+  {
+    name: "deny-run",
+    kind: "grant",
+    value: "PROGRAM,...",
+    help: "Programs that may not be started, whatever is allowed.",
+  },
+  {
+    name: "deny-env",
+    kind: "grant",
+    value: "VARIABLE,...",
+    help: "Variables that may not be read, whatever is allowed.",
+  },
+] as const satisfies readonly Flag[];

@@ -1,0 +1,64 @@
+import type { CommandSpec } from "./flag.ts";
+import {
+  ASKED_AT_TERMINAL,
+  budget,
+  catalogFlags,
+  concurrency,
+  help,
+  keepFlags,
+  model,
+  outputFlags,
+  permissionFlags,
+  profile,
+  promptFlags,
+  timeout,
+} from "./flag_groups.ts";
+
+/** `orrery run`: apart from the other commands, because how fast it starts counts. */
+export const RUN = {
+  name: "run",
+  summary: "Runs the calls of a file, or of stdin, as a graph; or a prompt.",
+  arguments: [
+    {
+      name: "FILE|PROMPT",
+      required: true,
+      names: "file-or-prompt",
+      help:
+        'A file that ends with ".calls", - for stdin, or the path of a prompt or a tactic of the project.',
+    },
+  ],
+  flags: [
+    ...promptFlags,
+    model,
+    profile,
+    budget,
+    ...outputFlags,
+    concurrency,
+    timeout,
+    ...keepFlags,
+    ...catalogFlags,
+    ...permissionFlags,
+    help,
+  ],
+  notes: [
+    "A call starts the moment the calls it depends on are done, also while the rest is still being written.",
+    "The result goes to stdout: text as it is, everything else as JSON; progress and errors go to stderr. Several results are one " +
+    "JSON object by id. A file without calls is no error: it has no result, and a notice says so.",
+    "A prompt gives what its answer means by its contract, as JSON; text where it has none. --input gives its variables their values; of a " +
+    "tactic, --input task=TEXT is what it is asked, and several are one object.",
+    ASKED_AT_TERMINAL,
+    "Exit codes: 0 every call gave a result, 1 one did not, 2 usage or configuration, 4 no answer kept to the contract, 5 a permission was " +
+    "refused, 6 a budget, 7 the provider, 130 interrupted.",
+    "Ctrl-C once ends the run in order; twice ends it at once. Either way it is kept in .orrery/orrery.db of the project and orrery resume " +
+    "goes on with it.",
+  ],
+  examples: [
+    { line: "orrery run release.calls", does: "runs a file" },
+    { line: "model | orrery run -", does: "runs calls while they are being written" },
+    {
+      line: "orrery run report.calls --allow-write=out -o report.md",
+      does: "lets it write to out/, keeps the result",
+    },
+    { line: "orrery run review/code --input file=@main.ts", does: "asks a prompt of the project" },
+  ],
+} as const satisfies CommandSpec;

@@ -1,4 +1,0 @@
-/** Whether a value has to be waited for. */
-export function isPromise<Value>(value: Value | Promise<Value>): value is Promise<Value> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
-}

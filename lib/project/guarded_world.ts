@@ -1,0 +1,43 @@
+// Ports that most runs never touch are loaded at their first use: `http.ts` is long, and most runs fetch nothing.
+
+import type { Http, Policy, Shell } from "../core/world.ts";
+import { hostFiles } from "../host/files.ts";
+import { realPath } from "../host/paths.ts";
+import { guardWorld } from "../policy/guard.ts";
+import type { GuardedWorld } from "../policy/guard.ts";
+import { createPolicy } from "../policy/policy.ts";
+import type { WorldOptions } from "./world.ts";
+
+/** The files, commands and hosts of this machine behind the policy of the flags. */
+export async function guardedWorld({ root, cwd, settings, approve }: WorldOptions): Promise<GuardedWorld> {
+  const policy = createPolicy(settings, { root, cwd, realPath });
+  return guardWorld(
+    { root, files: hostFiles({ root }), shell: lazyShell, http: lazyHttp },
+    approve === undefined ? policy : await askingFirst(policy, approve),
+  );
+}
+
+async function askingFirst(policy: Policy, approve: NonNullable<WorldOptions["approve"]>): Promise<Policy> {
+  const { approvingPolicy }: typeof import("../policy/approving_policy.ts") = await import(
+    "../policy/approving_policy.ts" as string
+  );
+  return approvingPolicy(policy, approve);
+}
+
+const lazyShell: Shell = {
+  async run(command, options) {
+    const { hostShell }: typeof import("../host/shell.ts") = await import("../host/shell.ts" as string);
+    return await hostShell().run(command, options);
+  },
+};
+
+function lazyHttp(options: { readonly check: Policy["permit"] }): Http {
+  let http: Http | undefined;
+  return {
+    async fetch(url, fetchOptions) {
+      const { hostHttp }: typeof import("../host/http.ts") = await import("../host/http.ts" as string);
+      http ??= hostHttp(options);
+      return await http.fetch(url, fetchOptions);
+    },
+  };
+}
