@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { JournalError, type RunJournal, type RunStart, type StepStart } from "../lib/core/journal.ts";
-import { runFiles } from "../lib/host/run_files.ts";
+import { runFiles } from "../lib/host/journal_files.ts";
 import { lateStore } from "../lib/journal/late_store.ts";
 import { openStore } from "../lib/journal/open_store.ts";
 import { singleRun } from "../lib/journal/new_run.ts";

@@ -7,7 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { RunEvent } from "../lib/core/event.ts";
 import type { RunJournal, StepStart } from "../lib/core/journal.ts";
 import type { ModelPart } from "../lib/core/model.ts";
-import { runFiles } from "../lib/host/run_files.ts";
+import { runFiles } from "../lib/host/journal_files.ts";
 import { isProcessAlive, thisProcess } from "../lib/host/process_alive.ts";
 import { journalOver } from "../lib/journal/journal_over.ts";
 import { lateStore } from "../lib/journal/late_store.ts";

@@ -1,3 +1,4 @@
+import { EMPTY_CATALOG } from "../core/catalog.ts";
 import type { Catalog } from "../core/catalog.ts";
 import type { World } from "../core/world.ts";
 import { openCatalog } from "../project/project.ts";
@@ -10,9 +11,6 @@ export interface DialogCatalog {
   /** Whether what the project says of providers counts. */
   readonly projectAccepted: boolean;
 }
-
-/** Of a dialog that calls nothing. */
-export const EMPTY_CATALOG: Catalog = { entries: [], maybeFind: () => undefined };
 
 /** The gadgets that a model may be offered. Without tools no server is started, and a project that asks for nothing is not opened at all. */
 export async function openDialogCatalog(

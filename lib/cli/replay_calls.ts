@@ -1,4 +1,4 @@
-import type { Catalog } from "../core/catalog.ts";
+import { EMPTY_CATALOG } from "../core/catalog.ts";
 import { isJsonObject } from "../core/json.ts";
 import { dirname, resolve } from "../core/path.ts";
 import type { Json } from "../core/json.ts";
@@ -45,7 +45,7 @@ export async function replayCalls(word: string, options: ReplayCallsOptions): Pr
     view,
     kept: undefined,
     replay: opened.replay,
-    catalog: EMPTY,
+    catalog: EMPTY_CATALOG,
     markers: markersFrom(input.markers),
     limits: limitsFrom(input.limits),
     prompts: async () => {
@@ -57,8 +57,6 @@ export async function replayCalls(word: string, options: ReplayCallsOptions): Pr
     source: { name, isReadOnce: false, text: [] },
   });
 }
-
-const EMPTY: Catalog = { entries: [], maybeFind: () => undefined };
 
 /** The markers as a run has kept them. */
 export function markersFrom(kept: Json | undefined): Markers {

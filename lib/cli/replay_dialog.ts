@@ -1,6 +1,6 @@
 import type { Model } from "../core/model.ts";
 import { silentModel } from "../run/noted_model.ts";
-import { EMPTY_CATALOG } from "./dialog_catalog.ts";
+import { EMPTY_CATALOG } from "../core/catalog.ts";
 import type { DialogFlags } from "./dialog_flags.ts";
 import { dialogInput } from "./dialog_input.ts";
 import type { DialogInput } from "./dialog_input.ts";

@@ -1,7 +1,7 @@
 import type { Catalog, CatalogEntry } from "../core/catalog.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import { linkedSignal, whenAborted } from "../core/async.ts";
-import { ModelError } from "../core/model.ts";
+import { ModelError, wrappedModel } from "../core/model.ts";
 import type { Model, ModelPart, ModelRequest } from "../core/model.ts";
 
 /** Gives what holds for the answer that is being written. */
@@ -25,15 +25,7 @@ export function stoppableModel(
   turn: Turn,
   { whenStopped = "says" }: StoppableOptions = {},
 ): Model {
-  const { id, contextTokens, addons, takesServers } = model;
-  return {
-    id,
-    ...(contextTokens === undefined ? {} : { contextTokens }),
-    ...(addons === undefined ? {} : { addons }),
-    ...(takesServers === undefined ? {} : { takesServers }),
-    answered: (request) => model.answered?.(request),
-    stream: (request) => untilStopped(model, { request, stop: turn(), whenStopped }),
-  };
+  return wrappedModel(model, (request) => untilStopped(model, { request, stop: turn(), whenStopped }));
 }
 
 async function* untilStopped(

@@ -1,6 +1,4 @@
-// What is waited for: signals, promises, and values on their way.
-
-// What is done with a signal of abort. One file: on the way to the first call every file costs time.
+// What is waited for: signals of abort, promises, and values on their way. One file: on the way to the first call every file costs time.
 
 /** Settles when the signal is aborted, or is already. */
 export function whenAborted(signal: AbortSignal): Promise<undefined> {

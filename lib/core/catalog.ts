@@ -32,3 +32,6 @@ export interface Catalog {
   /** Ends what its gadgets run on, such as MCP servers; absent when there is nothing to end. Afterwards their calls fail. */
   readonly close?: () => Promise<void>;
 }
+
+/** No gadgets at all. */
+export const EMPTY_CATALOG: Catalog = { entries: [], maybeFind: () => undefined };

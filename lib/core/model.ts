@@ -97,6 +97,19 @@ export interface Model {
   answered?(request: ModelRequest): void;
 }
 
+/** A model that answers in another way and is the same in everything else. */
+export function wrappedModel(model: Model, stream: Model["stream"]): Model {
+  const { id, contextTokens, addons, takesServers } = model;
+  return {
+    id,
+    ...(contextTokens === undefined ? {} : { contextTokens }),
+    ...(addons === undefined ? {} : { addons }),
+    ...(takesServers === undefined ? {} : { takesServers }),
+    answered: (request) => model.answered?.(request),
+    stream,
+  };
+}
+
 /** Why a model could not answer; decides what is retried and the exit code. */
 export type ModelErrorCode =
   | "config" // no such model, provider or key: nothing was sent (exit code 2)

@@ -1,3 +1,5 @@
+// How a run begins: its id, the claim of this process on it, and a store of its own. One file, since every run loads it.
+
 import type { JournalStatus, RunJournal, RunOwner, RunStart } from "../core/journal.ts";
 import { OpenRun } from "./open_run.ts";
 import type { OpenRunOptions, OwnedRow } from "./open_run.ts";

@@ -1,4 +1,4 @@
-import { type Model, ModelError, type ModelPart, type ModelRequest } from "../core/model.ts";
+import { type Model, ModelError, type ModelPart, type ModelRequest, wrappedModel } from "../core/model.ts";
 import { Attempts } from "./attempts.ts";
 
 /** The model that takes over, found when it is needed. */
@@ -11,10 +11,9 @@ export interface Fallback {
 /** A model for which others take over, in order, when it fails before anything of its answer was shown. */
 export function fallingBack(model: Model, fallbacks: readonly Fallback[]): Model {
   if (fallbacks.length === 0) return model;
-  return {
-    ...model,
-    stream: (request) => ({ [Symbol.asyncIterator]: () => attempts(model, { fallbacks, request }) }),
-  };
+  return wrappedModel(model, (request) => ({
+    [Symbol.asyncIterator]: () => attempts(model, { fallbacks, request }),
+  }));
 }
 
 function attempts(

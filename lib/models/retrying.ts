@@ -5,6 +5,7 @@ import {
   type ModelErrorCode,
   type ModelPart,
   type ModelRequest,
+  wrappedModel,
 } from "../core/model.ts";
 import { Attempts } from "./attempts.ts";
 
@@ -30,10 +31,9 @@ const PASSING: readonly ModelErrorCode[] = ["rate-limit", "server", "network", "
 
 /** A model that tries again what may pass, as long as nothing of the answer was shown (turn.md 1). */
 export function retrying(model: Model, options: RetryingOptions): Model {
-  return {
-    ...model,
-    stream: (request) => ({ [Symbol.asyncIterator]: () => attempts(model, { ...options, request }) }),
-  };
+  return wrappedModel(model, (request) => ({
+    [Symbol.asyncIterator]: () => attempts(model, { ...options, request }),
+  }));
 }
 
 type RequestOptions = RetryingOptions & { readonly request: ModelRequest };

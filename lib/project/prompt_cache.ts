@@ -76,8 +76,8 @@ async function readIndex(root: string): Promise<ReadonlyMap<string, Kept>> {
 
 async function writeIndex(root: string, kept: ReadonlyMap<string, Kept>): Promise<void> {
   try {
-    const { journalPath }: typeof import("../host/run_files.ts") = await import(
-      "../host/run_files.ts" as string
+    const { journalPath }: typeof import("../host/journal_files.ts") = await import(
+      "../host/journal_files.ts" as string
     );
     journalPath(root); // makes the folder, unless something else is in its place
     const files = Object.fromEntries([...kept].filter(([, { value }]) => isPlain(value)));

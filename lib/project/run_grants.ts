@@ -8,7 +8,7 @@ import type { PermissionKind } from "../core/world.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { stateFolder } from "../host/paths.ts";
-import { removeFile } from "../host/run_files.ts";
+import { removeFile } from "../host/journal_files.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
 import { grantsNothing, NO_GRANTS } from "./grants.ts";
 import type { RunGrants } from "./grants.ts";

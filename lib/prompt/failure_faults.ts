@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../core/gadget.ts";
-import { isWithin, schemaAt, valueAt } from "../schema/failure_place.ts";
+import { isWithin, schemaAt, valueAt, WRAPPERS } from "../schema/failure_place.ts";
 import type { PlacedFailure } from "../schema/failure_place.ts";
 import { toPointer } from "../schema/issue.ts";
 import { hasFixedValues, schemaEntries } from "../schema/schema_node.ts";
@@ -28,21 +28,6 @@ export function failureFaults(failures: readonly PlacedFailure[], subject: Subje
   const fixed = new Set(faults.filter(({ kind }) => kind === "choice").map(({ where }) => toPointer(where)));
   return faults.filter(({ kind, where }) => kind !== "type" || !fixed.has(toPointer(where)));
 }
-
-/** These failures only say that something inside them failed. */
-const WRAPPERS: ReadonlySet<string> = new Set([
-  "properties",
-  "patternProperties",
-  "additionalProperties",
-  "unevaluatedProperties",
-  "prefixItems",
-  "items",
-  "unevaluatedItems",
-  "$ref",
-  "allOf",
-  "if",
-  "dependentSchemas",
-]);
 
 /** These explain the failures that came from inside them. */
 const HOLDERS: ReadonlySet<string> = new Set(["anyOf", "oneOf", "contains", "propertyNames", "not"]);

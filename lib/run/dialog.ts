@@ -1,3 +1,4 @@
+import { EMPTY_CATALOG } from "../core/catalog.ts";
 import type { Catalog } from "../core/catalog.ts";
 import type { RunEvent } from "../core/event.ts";
 import type { AnyGadget } from "../core/gadget.ts";
@@ -164,8 +165,6 @@ class DialogRun {
     });
   }
 }
-
-const EMPTY_CATALOG: Catalog = { entries: [], maybeFind: () => undefined };
 
 /** A model calls what it was offered, whatever else there is. */
 function offered(catalog: Catalog, gadgets: readonly AnyGadget[]): Catalog {

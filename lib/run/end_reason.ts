@@ -11,7 +11,7 @@ export function modelReason({ code }: ModelError): string {
   return code === "config" || code === "permission" || code === "timeout" ? code : "provider";
 }
 
-/** How a run ends that threw; undefined for what is no failure of a model, an agent, a prompt or a budget. */
+/** How a run ends that threw; what is no failure of a model, an agent, a prompt or a budget has no reason. */
 export function endOfError(error: unknown): RunEnd {
   const message = messageOf(error);
   if (error instanceof DivergedError) {

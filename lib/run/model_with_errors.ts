@@ -1,18 +1,10 @@
 import type { Model, ModelPart, ModelRequest } from "../core/model.ts";
-import { ModelError } from "../core/model.ts";
+import { ModelError, wrappedModel } from "../core/model.ts";
 import { messageOf } from "../core/source_error.ts";
 
 /** A model whose every failure is a {@linkcode ModelError}: what a model of the user's own throws is none. */
 export function modelWithErrors(model: Model): Model {
-  const { id, contextTokens, addons, takesServers } = model;
-  return {
-    id,
-    ...(contextTokens === undefined ? {} : { contextTokens }),
-    ...(addons === undefined ? {} : { addons }),
-    ...(takesServers === undefined ? {} : { takesServers }),
-    answered: (request) => model.answered?.(request),
-    stream: (request) => ({ [Symbol.asyncIterator]: () => partsOf(model, request) }),
-  };
+  return wrappedModel(model, (request) => ({ [Symbol.asyncIterator]: () => partsOf(model, request) }));
 }
 
 function partsOf(model: Model, request: ModelRequest): AsyncIterator<ModelPart> {

@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../core/gadget.ts";
-import { isWithin, placed, schemaAt, valueAt } from "./failure_place.ts";
+import { isWithin, placed, schemaAt, valueAt, WRAPPERS } from "./failure_place.ts";
 import type { PlacedFailure } from "./failure_place.ts";
 import { didYouMean, findingText, inOrderOf, nearOne } from "./finding.ts";
 import type { Finding } from "./finding.ts";
@@ -32,21 +32,6 @@ export function explainFailures(
   }
   return [...issues.values()];
 }
-
-/** These failures only say that something inside them failed. */
-const WRAPPERS: ReadonlySet<string> = new Set([
-  "properties",
-  "patternProperties",
-  "additionalProperties",
-  "unevaluatedProperties",
-  "prefixItems",
-  "items",
-  "unevaluatedItems",
-  "$ref",
-  "allOf",
-  "if",
-  "dependentSchemas",
-]);
 
 class Explanation {
   readonly #value: unknown;

@@ -13,6 +13,21 @@ export interface PlacedFailure {
   readonly error: string;
 }
 
+/** These failures only say that something inside them failed. */
+export const WRAPPERS: ReadonlySet<string> = new Set([
+  "properties",
+  "patternProperties",
+  "additionalProperties",
+  "unevaluatedProperties",
+  "prefixItems",
+  "items",
+  "unevaluatedItems",
+  "$ref",
+  "allOf",
+  "if",
+  "dependentSchemas",
+]);
+
 /**
  * The failures with paths. What a schema `false` refuses gets the keyword that holds this schema:
  * `false:additionalProperties`.

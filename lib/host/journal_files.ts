@@ -1,4 +1,4 @@
-// Short runs are kept in files beside the database of the journal, `orrery.db-run-ID`, until somebody opens it.
+// Where the journal of a project is. Short runs are kept in files beside its database, `orrery.db-run-ID`, until somebody opens it.
 
 import { JournalError } from "../core/journal.ts";
 import { basename, dirname, join } from "../core/path.ts";
