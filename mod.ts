@@ -13,7 +13,7 @@ export type { Markers } from "./lib/parse/call_header.ts";
 
 export { schedule } from "./lib/schedule/schedule.ts";
 export type { NodeContext, NodeOutcome, ScheduleNode, ScheduleOptions } from "./lib/schedule/scheduler.ts";
-export type { Group } from "./lib/schedule/ready_queue.ts";
+export type { Group } from "./lib/schedule/scheduler.ts";
 
 export { defineGadget } from "./lib/schema/define_gadget.ts";
 export type {

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { journalOver } from "../lib/journal/journal_over.ts";
 import type { JournalOptions } from "../lib/journal/new_run.ts";
-import { memoryStore } from "../lib/journal/memory_store.ts";
+import { memoryStore } from "../lib/journal/late_store.ts";
 import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
 import type { Journal, RunOwner } from "../lib/core/journal.ts";
 import type { Secrets } from "../lib/core/secrets.ts";

@@ -12,7 +12,7 @@ import { isProcessAlive, thisProcess } from "../lib/host/process_alive.ts";
 import { journalOver } from "../lib/journal/journal_over.ts";
 import { lateStore } from "../lib/journal/late_store.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
-import { memoryStore } from "../lib/journal/memory_store.ts";
+import { memoryStore } from "../lib/journal/late_store.ts";
 import { openStore } from "../lib/journal/open_store.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import { singleRun } from "../lib/journal/new_run.ts";

@@ -29,17 +29,11 @@ class FlagReader {
   readonly problems: string[] = [];
   help = false;
   readonly #spec: CommandSpec;
-  readonly #byName: ReadonlyMap<string, Flag>;
-  readonly #byLetter: ReadonlyMap<string, Flag>;
   readonly #values = new Map<string, Value>();
   #rest: string[] = [];
 
   constructor(spec: CommandSpec) {
     this.#spec = spec;
-    this.#byName = new Map(spec.flags.map((flag) => [flag.name, flag]));
-    this.#byLetter = new Map(
-      spec.flags.flatMap((flag) => flag.short === undefined ? [] : [[flag.short, flag]]),
-    );
   }
 
   read(args: readonly string[]): void {
@@ -56,23 +50,23 @@ class FlagReader {
   }
 
   values(): Record<string, Value> {
-    return Object.fromEntries(
-      this.#spec.flags.map((flag) => [flag.name, this.#values.get(flag.name) ?? unset(flag)]),
-    );
+    const values: Record<string, Value> = {};
+    for (const flag of this.#spec.flags) values[flag.name] = this.#values.get(flag.name) ?? unset(flag);
+    return values;
   }
 
   #readLong(word: string): void {
     const equals = word.indexOf("=");
     const name = equals === -1 ? word.slice(2) : word.slice(2, equals);
-    const flag = this.#byName.get(name);
-    if (flag === undefined) return this.#unknown(`--${name}`, didYouMeanFlag(name, this.#byName.keys()));
+    const flag = this.#named(name);
+    if (flag === undefined) return this.#unknown(`--${name}`, didYouMeanFlag(name, this.#spec.flags));
     this.#take(flag, `--${name}`, equals === -1 ? undefined : word.slice(equals + 1));
   }
 
   #readShort(word: string): void {
     for (let at = 1; at < word.length; at++) {
       const letter = word.charAt(at);
-      const flag = this.#byLetter.get(letter);
+      const flag = this.#spec.flags.find(({ short }) => short === letter);
       if (flag === undefined) {
         return this.#unknown(at === 1 ? word : `-${letter} in ${word}`, this.#longFormHint(word));
       }
@@ -85,10 +79,14 @@ class FlagReader {
     }
   }
 
+  #named(name: string): Flag | undefined {
+    return this.#spec.flags.find((flag) => flag.name === name);
+  }
+
   /** `-json` for `--json`. */
   #longFormHint(word: string): string {
     const name = word.slice(1).split("=", 1)[0] ?? "";
-    return this.#byName.has(name) ? ` Did you mean "--${name}"?` : "";
+    return this.#named(name) !== undefined ? ` Did you mean "--${name}"?` : "";
   }
 
   #unknown(shown: string, hint: string): void {
@@ -168,8 +166,8 @@ function isNumber(text: string): boolean {
   return /^-?[0-9]+(\.[0-9]+)?$/.test(text);
 }
 
-function didYouMeanFlag(name: string, known: Iterable<string>): string {
-  return didYouMean(`--${name}`, [...known].map((flag) => `--${flag}`));
+function didYouMeanFlag(name: string, known: readonly Flag[]): string {
+  return didYouMean(`--${name}`, known.map((flag) => `--${flag.name}`));
 }
 
 function wordProblems(spec: CommandSpec, words: readonly string[], args: readonly string[]): string[] {

@@ -18,7 +18,7 @@ export interface StoredFile {
 
 /** What begins a run. */
 export interface RunStart {
-  /** `calls`, `ask`, `chat`, …: who can resume it. */
+  /** `calls`, `ask`, `chat`, ...: who can resume it. */
   readonly kind: string;
   /** The file it was started from, as given. */
   readonly file?: string;

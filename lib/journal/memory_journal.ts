@@ -1,7 +1,7 @@
 import type { Journal } from "../core/journal.ts";
 import { journalOver } from "./journal_over.ts";
 import type { JournalOptions } from "./new_run.ts";
-import { memoryStore } from "./memory_store.ts";
+import { memoryStore } from "./late_store.ts";
 
 /**
  * A journal that is gone with the process (`--ephemeral`).

@@ -14,7 +14,7 @@ import type { KnownPointer } from "./parameter_tree.ts";
 /** A call as it stands in the text (calls.md 4). */
 export interface CallBlock {
   readonly gadgetName: string;
-  /** As written, or `Name#1`, `Name#2` … when the header has none. */
+  /** As written, or `Name#1`, `Name#2` and so on when the header has none. */
   readonly invocationId: string;
   readonly dependencies: readonly string[];
   /** Values as they are read without a schema; a call with a `parseError` keeps what could be read. */

@@ -17,7 +17,7 @@ function madeVisible(text: string): string {
   );
 }
 
-/** The same on one line: line ends become `⏎`, tabs a blank. */
+/** The same on one line: line ends become U+23CE, tabs a blank. */
 export function printableLine(text: string): string {
   return printable(text.replace(/\r?\n$/, "")).replaceAll("\n", "\u23ce").replaceAll("\t", " ");
 }
