@@ -458,6 +458,31 @@ Deno.test("contractHash: parsers say what they are, schemas what they take", () 
   assert.equal(hash({ tools: [search] }), hash({ tools: [search.link(() => 2)] }));
 });
 
+Deno.test("info: a parser that cannot say what it is, is an error of its prompt", () => {
+  const cycle: unknown[] = [];
+  cycle.push(cycle);
+  const infoOf = (describe: () => unknown) => {
+    const prompt = definePrompt({
+      path: "p",
+      template: "x",
+      parser: { parse: (text: string) => text, describe },
+    });
+    return () => prompt.info();
+  };
+  const thrown = new Error("boom");
+  const fails = infoOf(() => {
+    throw thrown;
+  });
+  const failed = 'prompt "p": describe() of its parser failed: boom';
+  assert.throws(fails, problem(failed));
+  assert.throws(fails, (error) => error instanceof PromptError && error.cause === thrown);
+  const no = (found: string) => problem(`prompt "p": describe() of its parser must give JSON: ${found}`);
+  assert.throws(infoOf(() => 1n), no("found a bigint"));
+  assert.throws(infoOf(() => ({ a: [1n] })), no("found a bigint at a/0"));
+  assert.throws(infoOf(() => cycle), no("found a cycle at 0"));
+  assert.equal(infoOf(() => undefined)().contractHash, infoOf(() => null)().contractHash); // as if it had none
+});
+
 const json = fc.jsonValue();
 
 Deno.test("property: the hash of a contract does not depend on the order of keys, and does on every value", () => {

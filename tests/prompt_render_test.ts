@@ -131,6 +131,11 @@ Deno.test("what cannot be rendered is told with the field as it was written", ()
     ["{a!j}", { a: () => 1 }, "{a!j}: a function cannot be rendered"],
     ["{a:>9}", { a: () => 1 }, "{a:>9}: a function cannot be rendered"],
     ["{a}", { a: new Date(NaN) }, "{a}: an invalid date cannot be rendered"],
+    ["{a!j}", { a: new Date(NaN) }, "{a!j}: an invalid date cannot be rendered"],
+    ["{a.b!r}", { a: { b: new Date(NaN) } }, "{a.b!r}: an invalid date cannot be rendered"],
+    ["{a!a}", { a: new Date(NaN) }, "{a!a}: an invalid date cannot be rendered"],
+    ["{a:d}", { a: -0.04 }, '{a:d}: format code "d" needs an integer, got -0.04'],
+    ["{a:#x}", { a: -Infinity }, '{a:#x}: format code "x" needs an integer, got -Infinity'],
     ["{a}", { a: self }, "{a}: a value that contains itself cannot be rendered"],
     ["{a}", { a: deep }, "{a}: a value of more than 1000 levels cannot be rendered"],
     [
@@ -142,7 +147,7 @@ Deno.test("what cannot be rendered is told with the field as it was written", ()
           },
         },
       },
-      "{a.x}: out of order",
+      '{a.x}: cannot read "x": out of order',
     ],
   ];
   for (const [template, args, expected] of wrong) {
@@ -211,6 +216,15 @@ Deno.test("numbers take the form of their spec", () => {
     [".99999999999999", -1.5, "-1.5"],
     [".99999999999999", 3n, "3"],
     ["d", -0, "0"],
+    ["+", -0, "+0"],
+    [".1f", -0, "-0.0"],
+    [".1f", -0.04, "-0.0"],
+    ["06.1f", -0, "-000.0"],
+    ["+g", -0, "-0"],
+    [".3", -0, "-0"],
+    [".0%", -0, "-0%"],
+    ["E", -0, "-0.000000E+00"],
+    [".1f", 0n, "0.0"],
     ["+.1f", -0.01, "-0.0"],
     ["+", 0, "+0"],
     ["d", 2 ** 60, "1152921504606846976"],
@@ -482,3 +496,52 @@ Deno.test("deep and wide templates take time that is linear in their length", ()
 function many(size: number): Args {
   return Object.fromEntries(Array.from({ length: size }, (_, i) => [`v${i}`, "x"]));
 }
+
+Deno.test("a value that cannot be read is named with its place", () => {
+  const broken = (name: string) =>
+    Object.defineProperty({}, name, {
+      enumerable: true,
+      get() {
+        throw new TypeError("out of order");
+      },
+    });
+  const unlisted = new Proxy({}, {
+    ownKeys() {
+      throw new Error("no list");
+    },
+  });
+  const wrong: readonly (readonly [template: string, args: unknown, message: string])[] = [
+    ["Hi {a} and {b}", broken("a"), "{a}: cannot be read: out of order"],
+    ["{a.b.c}", { a: { b: broken("c") } }, '{a.b.c}: cannot read "c": out of order'],
+    ["{a}", { a: broken("x") }, "{a}: cannot read x: out of order"],
+    ["{a}", { a: { list: [1, broken("odd key")] } }, '{a}: cannot read list[1]["odd key"]: out of order'],
+    ["{a!j}", { a: new Map([["m", new Set([broken("x")])]]) }, "{a!j}: cannot read m[0].x: out of order"],
+    ["{a:>9}", { a: { b: unlisted } }, "{a:>9}: cannot read b: no list"],
+    ["{a}", { a: unlisted }, "{a}: cannot read the value: no list"],
+    ["{n:{a.w}}", { n: 1, a: broken("w") }, '{n:{a.w}}: cannot read "w": out of order'],
+    ["{a}", {
+      a: {
+        when: {
+          toJSON() {
+            throw new Error("no form");
+          },
+        },
+      },
+    }, "{a}: cannot read when: no form"],
+  ];
+  for (const [template, args, message] of wrong) assert.equal(wrongRendering(template, args), message);
+  const prompt = definePrompt({ path: "p", template: "{a} {b}" });
+  assert.throws(
+    () =>
+      prompt({
+        b: 1,
+        ...{},
+        get a(): unknown {
+          throw new Error("boom");
+        },
+      }),
+    (error) =>
+      error instanceof PromptError && error.code === "render" &&
+      error.message === 'prompt "p": {a}: cannot be read: boom',
+  );
+});

@@ -10,6 +10,7 @@ import { catalogTools } from "../run/catalog_tools.ts";
 import { makeAgent } from "../run/make_agent.ts";
 import type { AgentDefinition } from "../run/make_agent.ts";
 import { inOwnRun } from "../run/own_run.ts";
+import { assertAgentOptions } from "./assert_agent_options.ts";
 
 /** An agent of a program. */
 export interface AgentOptions extends AgentDefinition {
@@ -28,7 +29,7 @@ export interface AgentOptions extends AgentDefinition {
 /**
  * An agent: a model with a system prompt and bounds (prompts.md 8). Nothing is loaded or asked before its first turn.
  *
- * @throws {PromptError} `define`, for a limit that is none
+ * @throws {PromptError} `define`, for an option that is missing or not what it has to be
  *
  * ```ts
  * import { createAgent, definePrompt, fakeModel, tags } from "orrery";
@@ -41,6 +42,7 @@ export interface AgentOptions extends AgentDefinition {
  * ```
  */
 export function createAgent(options: AgentOptions): Agent {
+  assertAgentOptions(options);
   const { model, port, gadgets, clock = systemClock } = options;
   let catalog: Promise<Catalog> | undefined;
   let found: Model | Promise<Model> | undefined;

@@ -1,5 +1,7 @@
 // JSON.stringify would lose maps and sets, refuse bigints, and overflow the stack where a message can be given.
 
+import { messageOf } from "../core/source_error.ts";
+import { pathText } from "./issue_lines.ts";
 import { RenderError } from "./render_error.ts";
 
 const DEEPEST = 1000;
@@ -8,16 +10,31 @@ const DEEPEST = 1000;
  * The value as JSON without white space. Maps are objects in the order of their entries, sets are arrays, bigints are
  * numbers with all their digits; everything else is as `JSON.stringify` has it.
  *
- * @throws {RenderError} for a function, a symbol, and what contains itself or is more than 1000 levels deep.
+ * @throws {RenderError} for a function, a symbol, an invalid date, what contains itself or is more than 1000 levels deep, and naming
+ * the place where the value cannot be read.
  */
 export function compactJson(value: unknown): string {
   if (typeof value === "function" || typeof value === "symbol") {
     throw new RenderError(`a ${typeof value} cannot be rendered`);
   }
-  return new JsonWriter().write(value, "") ?? "null";
+  // Alone it is a mistake, not data with a gap in it: JSON's null would hide that.
+  if (value instanceof Date && Number.isNaN(value.getTime())) {
+    throw new RenderError("an invalid date cannot be rendered");
+  }
+  const writer = new JsonWriter();
+  try {
+    return writer.write(value, "") ?? "null";
+  } catch (cause) {
+    if (cause instanceof RenderError) throw cause;
+    const { path } = writer;
+    const what = path.length === 0 ? "the value" : pathText(path);
+    throw new RenderError(`cannot read ${what}: ${messageOf(cause)}`, { cause });
+  }
 }
 
 class JsonWriter {
+  /** To what is being written; where an error was thrown, it stays there. */
+  readonly path: (string | number)[] = [];
   /** The objects around the value that is being written. */
   readonly #above = new Set<object>();
 
@@ -41,28 +58,46 @@ class JsonWriter {
   #object(value: object): string | undefined {
     if (Array.isArray(value)) return this.#list(value);
     if (value instanceof Set) return this.#list([...value]);
-    if (value instanceof Map) return this.#members(value);
+    if (value instanceof Map) return this.#map(value);
     if (value instanceof String || value instanceof Number || value instanceof Boolean) {
       return JSON.stringify(value);
     }
-    return this.#members(Object.entries(value));
+    return this.#record(value);
   }
 
   #list(items: readonly unknown[]): string {
     let text = "";
     for (let i = 0; i < items.length; i++) {
+      this.path.push(i);
       text += `${i === 0 ? "" : ","}${this.write(items[i], i) ?? "null"}`;
+      this.path.pop();
     }
     return `[${text}]`;
   }
 
-  #members(entries: Iterable<[unknown, unknown]>): string {
+  #record(object: object): string {
     let text = "";
-    for (const [name, value] of entries) {
-      const key = typeof name === "string" ? name : compactJson(name);
-      const member = this.write(value, key);
-      if (member !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${member}`;
+    for (const key of Object.keys(object)) {
+      this.path.push(key); // before it is read: a getter may throw
+      text += this.#member(key, Reflect.get(object, key), text === "");
+      this.path.pop();
     }
     return `{${text}}`;
+  }
+
+  #map(map: ReadonlyMap<unknown, unknown>): string {
+    let text = "";
+    for (const [name, value] of map) {
+      const key = typeof name === "string" ? name : compactJson(name);
+      this.path.push(key);
+      text += this.#member(key, value, text === "");
+      this.path.pop();
+    }
+    return `{${text}}`;
+  }
+
+  #member(key: string, value: unknown, isFirst: boolean): string {
+    const text = this.write(value, key);
+    return text === undefined ? "" : `${isFirst ? "" : ","}${JSON.stringify(key)}:${text}`;
   }
 }

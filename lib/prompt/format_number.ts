@@ -10,8 +10,8 @@ export function formatNumber(value: number | bigint, spec: FormatSpec): string {
   if (type === "s") {
     throw new RenderError(`format spec ${quoted(`:${spec.source}`)} needs a string, got ${typeof value}`);
   }
-  const parts = numberParts(typeof value === "bigint" ? value < 0n ? -value : value : Math.abs(value), spec);
-  const sign = value < 0 ? "-" : spec.sign === "-" ? "" : spec.sign ?? "";
+  const parts = numberParts(value, spec);
+  const sign = isNegative(value, spec) ? "-" : spec.sign === "-" ? "" : spec.sign ?? "";
   const head = `${sign}${parts.prefix}`;
   const isZeroFilled = spec.isZeroFilled && parts.integer !== ""; // but not NaN and Infinity
   const { align = isZeroFilled ? "=" : ">", fill = isZeroFilled ? "0" : " " } = spec;
@@ -21,7 +21,13 @@ export function formatNumber(value: number | bigint, spec: FormatSpec): string {
   return head + padded(integer + parts.rest, { width: width - head.length, align, fill });
 }
 
-/** The digits of the integer part, and what stands before and after them. */
+/** Integers have no zero below zero, and without a form of its own a number is as JavaScript prints it; every other form shows its sign. */
+function isNegative(value: number | bigint, { type, precision }: FormatSpec): boolean {
+  if (value !== 0 || !Object.is(value, -0)) return value < 0;
+  return type === undefined ? precision !== undefined : RADIX[type] === undefined;
+}
+
+/** The digits of the integer part without their sign, and what stands before and after them. */
 interface NumberParts {
   readonly prefix: string;
   readonly integer: string;
@@ -33,11 +39,12 @@ const RADIX: Readonly<Record<string, number>> = { b: 2, o: 8, d: 10, x: 16, X: 1
 function numberParts(value: number | bigint, spec: FormatSpec): NumberParts {
   const { type = "", isPrefixed } = spec;
   const radix = RADIX[type];
-  if (radix === undefined) return splitAtPoint(decimalText(value, spec));
+  const size = typeof value === "bigint" ? value < 0n ? -value : value : Math.abs(value);
+  if (radix === undefined) return splitAtPoint(decimalText(size, spec));
   if (typeof value === "number" && !Number.isInteger(value)) {
     throw new RenderError(`format code "${type}" needs an integer, got ${value}`);
   }
-  const digits = (Number.isSafeInteger(value) ? value : BigInt(value)).toString(radix);
+  const digits = (Number.isSafeInteger(size) ? size : BigInt(size)).toString(radix);
   return {
     prefix: isPrefixed && radix !== 10 ? `0${type}` : "",
     integer: type === "X" ? digits.toUpperCase() : digits,

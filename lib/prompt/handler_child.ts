@@ -1,5 +1,5 @@
 import { messageOf } from "../core/source_error.ts";
-import { shown } from "../schema/issue.ts";
+import { foundValue } from "./found_value.ts";
 import type { HandlerEvent, HandlerState } from "./handler.ts";
 import type { HandlerText } from "./handler_texts.ts";
 import { makePrompt } from "./make_prompt.ts";
@@ -57,8 +57,8 @@ function childByAnswer(event: HandlerEvent, request: HandlerRequest, answer: unk
   }
   if (answer === null) throw problem(event, request, { message: "gave up" });
   if (!isPrompt(answer)) {
-    const found = typeof answer === "function" ? "a function" : shown(answer);
-    throw problem(event, request, { message: `must return a prompt, a string or null, found ${found}` });
+    const message = `must return a prompt, a string or null, found ${foundValue(answer)}`;
+    throw problem(event, request, { message });
   }
   const prompt = makePrompt({ ...partsOf(answer), rootPath: request.rootPath, ...toolsAfter(event) });
   return { prompt, text: prompt(request.values) };

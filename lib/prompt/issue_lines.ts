@@ -11,8 +11,8 @@ export function issueLines(issues: readonly ParseIssue[]): string {
   return [...lines, ...(left > 0 ? [`- and ${left} more`] : [])].join("\n");
 }
 
-/** As a program would write it: `a.b[0]["odd key"]`. */
-function pathText(path: ParseIssue["path"]): string {
+/** As a program would write it: `a.b[0]["odd key"]`; `(root)` for the top. */
+export function pathText(path: ParseIssue["path"]): string {
   if (path.length === 0) return "(root)";
   return path.map((key, index) => {
     if (typeof key === "number") return `[${key}]`;

@@ -3,7 +3,7 @@ import type { PromptParts } from "./prompt_parts.ts";
 import type { PromptInfo } from "./prompt_type.ts";
 import { toolName } from "./tool_list.ts";
 
-/** What a prompt says of itself (prompts.md 6). */
+/** What a prompt says of itself (prompts.md 6). @throws {PromptError} `define`, when its parser cannot say what it is */
 export function promptInfo(parts: PromptParts): PromptInfo {
   const { path, template, metadata, tools, mcp, addons, parser, format } = parts;
   return Object.freeze({

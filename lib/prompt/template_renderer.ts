@@ -90,11 +90,20 @@ function accessReader({ source, name, keys }: TemplateAccess, places: Places): R
   return (values) => {
     let value = values[index];
     for (const key of keys) {
-      value = entryOf(value, key);
+      value = readEntry(value, key);
       if (value === undefined) throw new RenderError(`no ${JSON.stringify(key)} in {${source}}`);
     }
     return value;
   };
+}
+
+/** @throws {RenderError} when a getter throws */
+function readEntry(value: unknown, key: string): unknown {
+  try {
+    return entryOf(value, key);
+  } catch (cause) {
+    throw new RenderError(`cannot read ${JSON.stringify(key)}: ${messageOf(cause)}`, { cause });
+  }
 }
 
 /** An entry of a map, else an own property; undefined when there is neither. */

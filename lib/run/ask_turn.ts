@@ -17,7 +17,7 @@ import { explainBlocks } from "./explain_blocks.ts";
 import type { ModelAnswer } from "./model_answer.ts";
 import type { OutputContract } from "./output_contract.ts";
 import type { Run } from "./run.ts";
-import { answerText, blockAnswers, foreignText } from "./tool_results.ts";
+import { answerText, blockAnswers, markedAnswer } from "./tool_results.ts";
 import { toolSpecOf } from "./tool_spec.ts";
 import { runTurn } from "./turn.ts";
 import type { Question, TurnKind } from "./turn.ts";
@@ -214,7 +214,7 @@ class AskTurn implements TurnKind<AskTurnEnd> {
       role: "tool",
       id: call.invocationId,
       name: call.gadgetName,
-      content: gadget?.untrusted === true && outcome.status === "result" ? foreignText(text) : text,
+      content: markedAnswer({ gadget, outcome }, text),
     }));
   }
 

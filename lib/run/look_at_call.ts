@@ -9,9 +9,11 @@ import { messageOf } from "../core/source_error.ts";
 import { checkValue } from "../prompt/check_value.ts";
 import type { CheckedValue } from "../prompt/check_value.ts";
 import { issueLines } from "../prompt/issue_lines.ts";
+import { isStandardSchema } from "../schema/standard_schema.ts";
 import { measure } from "../schema/text_value.ts";
 import type { AgentCall } from "./call_state.ts";
 import { orAborted } from "./or_aborted.ts";
+import { markedText } from "./tool_results.ts";
 
 /** The calls of one turn that gave a result: the same again is not run. */
 export class CallMemory {
@@ -74,7 +76,11 @@ export async function lookAtCall(
   }
   written.add(identity);
   const checked = await checkedInput(gadget, { json, signal });
-  if ("thrown" in checked) return refused(call, checked.thrown);
+  if ("thrown" in checked) {
+    refused(call, checked.thrown);
+    call.text = markedText(gadget, call.text ?? "");
+    return { call };
+  }
   if ("issues" in checked) {
     return refused(call, `invalid arguments for "${name}":\n${issueLines(checked.issues)}`);
   }
@@ -108,6 +114,8 @@ async function checkedInput(
   { json, signal }: { readonly json: JsonObject; readonly signal: AbortSignal },
 ): Promise<CheckedValue | { readonly thrown: string }> {
   if (input === undefined) return { value: json };
+  // Only a Standard Schema is code of the user's; what else throws here is a defect of the program, and no news for a model.
+  if (!isStandardSchema(input)) return await orAborted(checkValue(input, json), signal);
   try {
     return await orAborted(checkValue(input, json), signal);
   } catch (error) {

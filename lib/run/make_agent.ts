@@ -1,8 +1,11 @@
+import { isRecord } from "../core/json.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { didYouMeanNames } from "../core/did_you_mean_names.ts";
 import { definePrompt } from "../prompt/define_prompt.ts";
+import { foundValue } from "../prompt/found_value.ts";
 import { DEFAULT_LIMITS, LIMIT_NAMES, limitProblem } from "../prompt/limits.ts";
 import type { AgentLimits } from "../prompt/limits.ts";
+import { isPrompt } from "../prompt/prompt_parts.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
 import { agentOf } from "./agent.ts";
 import type { Agent, AgentHost } from "./agent.ts";
@@ -20,15 +23,11 @@ export interface AgentDefinition {
   readonly addedText?: string;
 }
 
-/** An agent that lives at a host. @throws {PromptError} `define`, for a limit that is none */
+/** An agent that lives at a host. @throws {PromptError} `define`, for a system prompt, arguments or a limit that are none */
 export function makeAgent(definition: AgentDefinition, host: AgentHost): Agent {
   const { name, limits = {}, modelArgs = {}, addedText = "" } = definition;
-  for (const [limit, value] of Object.entries(limits)) {
-    const problem = LIMIT_NAMES.includes(limit)
-      ? limitProblem(limit, value)
-      : `unknown limit "${limit}"${didYouMeanNames(limit, LIMIT_NAMES)}`;
-    if (problem !== undefined) throw new PromptError(`agent "${name}": ${problem}`, { code: "define" });
-  }
+  const problem = definitionProblem({ ...definition, limits, modelArgs });
+  if (problem !== undefined) throw new PromptError(`agent "${name}": ${problem}`, { code: "define" });
   return agentOf({
     name,
     system: systemPromptOf(definition),
@@ -37,6 +36,33 @@ export function makeAgent(definition: AgentDefinition, host: AgentHost): Agent {
     addedText,
     host,
   });
+}
+
+/** The types say all of this; whoever has none of them is told before anything is asked. */
+function definitionProblem(
+  { system, limits, modelArgs }: Readonly<Record<"system" | "limits" | "modelArgs", unknown>>,
+): string | undefined {
+  if (typeof system !== "string" && !isPrompt(system)) {
+    return `system must be a prompt, or a string that is said as it is, found ${systemFound(system)}`;
+  }
+  if (!isRecord(modelArgs)) {
+    return `modelArgs must be an object such as { temperature: 0 }, found ${foundValue(modelArgs)}`;
+  }
+  if (!isRecord(limits)) {
+    return `limits must be an object such as { exceptionRetries: 3 }, found ${foundValue(limits)}`;
+  }
+  for (const [limit, value] of Object.entries(limits)) {
+    const problem = LIMIT_NAMES.includes(limit)
+      ? limitProblem(limit, value)
+      : `unknown limit "${limit}"${didYouMeanNames(limit, LIMIT_NAMES)}`;
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function systemFound(system: unknown): string {
+  const hint = isRecord(system) && "template" in system ? ": definePrompt makes a prompt of it" : "";
+  return `${foundValue(system)}${hint}`;
 }
 
 /** What an agent's dialogs begin with: a text becomes a prompt that renders to exactly that. */

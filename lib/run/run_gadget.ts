@@ -224,11 +224,22 @@ function jsonOf(given: unknown, gadgetName: string): Json {
   } catch (error) {
     const what = messageOf(error);
     const problem = what.startsWith("not JSON") ? `is ${what}` : `cannot be read: ${what}`; // a getter may throw anything
-    throw new ResultError(
-      `The result of ${gadgetName} ${problem}; a gadget gives text, or a value that JSON can hold`,
-    );
+    throw new ResultError(`The result of ${gadgetName} ${problem}; ${insteadOf(what)}`);
   }
 }
+
+/** What to give instead of what was found. */
+function insteadOf(problem: string): string {
+  const found = /^not JSON: found (?:a|the) (Map|Set|bigint|number)(?= |$)/.exec(problem)?.[1] ?? "";
+  return INSTEAD[found] ?? "a gadget gives text, or a value that JSON can hold";
+}
+
+const INSTEAD: Readonly<Record<string, string>> = {
+  Map: "return Object.fromEntries(map) instead",
+  Set: "return [...set] instead",
+  bigint: "return String(bigint), or Number(bigint) where that is exact, instead",
+  number: "return null or a text instead",
+};
 
 /** The last place at or before `at` where a UTF-8 character begins. */
 function characterBefore(bytes: Uint8Array, at: number): number {

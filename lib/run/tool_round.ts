@@ -17,7 +17,7 @@ import { lookAtCall } from "./look_at_call.ts";
 import type { CallMemory, LookedCall, RunnableCall } from "./look_at_call.ts";
 import type { Run } from "./run.ts";
 import { toldResult } from "./told_result.ts";
-import { foreignText } from "./tool_results.ts";
+import { markedAnswer, markedText } from "./tool_results.ts";
 
 /** What a round needs. */
 export interface ToolRoundOptions {
@@ -142,7 +142,7 @@ async function settle(
 ): Promise<void> {
   if (outcome.status !== "result") {
     call.error = outcome.status === "error" ? outcome.failure.error : outcome.reason;
-    call.text = `Error: ${call.error}`;
+    call.text = markedAnswer({ gadget, outcome }, `Error: ${call.error}`);
     return;
   }
   call.result = outcome.result;
@@ -152,10 +152,8 @@ async function settle(
       key: `${keyPrefix}text:${call.id}`,
       tell: () => formatted(gadget, { call, parameters, result: outcome.result }),
     });
-  if ("error" in told) {
-    call.error = told.error;
-    call.text = `Error: ${call.error}`;
-  } else call.text = gadget.untrusted === true ? foreignText(told.text) : told.text;
+  if ("error" in told) call.error = told.error;
+  call.text = markedText(gadget, "error" in told ? `Error: ${told.error}` : told.text);
 }
 
 interface Answered {
