@@ -6,12 +6,15 @@ import { dialogMessage } from "../core/dialog_message.ts";
 import type { RunEvent } from "../core/event.ts";
 import { DivergedError } from "../core/journal.ts";
 import { linkedSignal } from "../core/async.ts";
+import { toJson } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
 import type { Message } from "../core/message.ts";
 import type { Model } from "../core/model.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { AgentLimits } from "../prompt/limits.ts";
 import type { ArgsList } from "../prompt/args_of.ts";
+import { foundValue } from "../prompt/found_value.ts";
 import { isPrompt } from "../prompt/prompt_parts.ts";
 import type { AnyPrompt, Prompt, ToolRef } from "../prompt/prompt_type.ts";
 import { AgentError } from "./agent_error.ts";
@@ -28,6 +31,7 @@ import { orAborted } from "./or_aborted.ts";
 import { PromptTurn } from "./prompt_turn.ts";
 import type { PromptTurnEnd } from "./prompt_turn.ts";
 import type { Run } from "./run.ts";
+import { placedGadget } from "./work_place.ts";
 import type { CallBounds } from "./tool_round.ts";
 import { runTurn } from "./turn.ts";
 
@@ -76,6 +80,35 @@ export interface AgentHost {
   ): Promise<Result>;
   /** From 1; of all its dialogs. */
   nextDialog(): number;
+  /** For a dialog that begins here and now. Default: by its number. */
+  home?(): DialogHome;
+}
+
+/** Where a dialog is in its run. */
+export interface DialogHome {
+  readonly tools: ToolSource;
+  model(): Model | Promise<Model>;
+  /** Before the keys of its turns. `content` is what its first question is about, which is asked for once at most. */
+  key(content: () => Json): string;
+  /** For a dialog that is forked from it, here and now. */
+  fork(): DialogHome;
+  /** Why nothing may be said in it here and now; undefined: it may. */
+  problem(): string | undefined;
+  /** A turn is under way. */
+  begin(): Disposable;
+}
+
+/** Of an agent whose host gives none. */
+function numberedHome(host: AgentHost): DialogHome {
+  const key = `${host.keyPrefix ?? ""}dialog[${host.nextDialog()}]/`;
+  return {
+    tools: host.tools,
+    model: () => host.model(),
+    key: () => key,
+    fork: () => numberedHome(host),
+    problem: () => undefined,
+    begin: () => ({ [Symbol.dispose]: () => undefined }),
+  };
 }
 
 /** An agent over its parts. */
@@ -126,22 +159,24 @@ export class Dialog {
   readonly parent: Dialog | null;
   readonly #parts: AgentParts;
   readonly #log: DialogLog;
-  readonly #n: number;
+  readonly #home: DialogHome;
   /** The prompt that the turn under way began with. */
   #specification: AnyPrompt | undefined;
 
   /** Made by {@linkcode Agent.open} and {@linkcode Dialog.fork}. */
   constructor(
     parts: AgentParts,
-    { topPrompt, entries, parent }: {
+    { topPrompt, entries, parent, home = parts.host.home?.() ?? numberedHome(parts.host) }: {
       readonly topPrompt: AnyPrompt;
       readonly entries: readonly DialogEntry[];
       readonly parent: Dialog | null;
+      /** Default: a new one of the agent's host. */
+      readonly home?: DialogHome;
     },
   ) {
     this.#parts = parts;
     this.#log = new DialogLog(topPrompt, entries);
-    this.#n = parts.host.nextDialog();
+    this.#home = home;
     this.parent = parent;
   }
 
@@ -158,6 +193,7 @@ export class Dialog {
   /** Says something of the user's own: never a template, and the prompt in force stays. */
   say(text: string): this {
     this.#assertIdle();
+    if (typeof text !== "string") throw this.#misuse(`say takes text, found ${foundValue(text)}`);
     this.#log.add([{ role: "user", content: text }], undefined);
     return this;
   }
@@ -195,7 +231,7 @@ export class Dialog {
   fork(options: ForkOptions = {}): Dialog {
     const entries = keptInFork(this.#log.entries, options);
     const topPrompt = this.#specification ?? this.#log.topPrompt;
-    return new Dialog(this.#parts, { topPrompt, entries, parent: this });
+    return new Dialog(this.#parts, { topPrompt, entries, parent: this, home: this.#home.fork() });
   }
 
   toJSON(): unknown {
@@ -204,21 +240,17 @@ export class Dialog {
 
   #send(prompt: unknown, args: unknown): void {
     this.#assertIdle();
-    if (!isPrompt(prompt)) {
-      const found = prompt === null ? "null" : typeof prompt;
-      throw new PromptError(`agent "${this.#parts.name}": send takes a prompt, found ${found}`, {
-        code: "define",
-      });
-    }
+    if (!isPrompt(prompt)) throw this.#misuse(`send takes a prompt, found ${foundValue(prompt)}`);
     this.#log.add([{ role: "user", content: renderWith(prompt, args) }], prompt);
   }
 
   async #turn(options: CallOptions): Promise<PromptTurnEnd> {
     const { name, limits, host, modelArgs: own } = this.#parts;
     const { signal, modelArgs, deps } = options;
-    const place = `${host.keyPrefix ?? ""}dialog[${this.#n}]/`;
     return await host.within(options, async (run) => {
+      using _turn = this.#home.begin();
       using linked = linkedSignal([run.signal, signal]);
+      const place = this.#home.key(() => this.#content(run));
       let turn: PromptTurn | undefined;
       try {
         turn = new PromptTurn({
@@ -229,7 +261,7 @@ export class Dialog {
           model: modelWithErrors(await this.#model(linked.signal)),
           limits,
           modelArgs: { ...own, ...modelArgs },
-          tools: host.tools,
+          tools: this.#toolsIn(run, place),
           log: this.#log,
           given: { deps, dialog: this },
           random: host.random,
@@ -247,11 +279,28 @@ export class Dialog {
     });
   }
 
+  /** What tells its first question from those of other dialogs. */
+  #content(run: Run): Json {
+    const { all, topPrompt } = this.#log;
+    return toJson({ prompt: topPrompt.path, messages: all.map((message) => run.mask(message)) });
+  }
+
+  /** The tools of a turn; what they do is inside of their calls. */
+  #toolsIn(run: Run, place: string): ToolSource {
+    const { tools } = this.#home;
+    const keyOf = (id: string): string => `${place}turn[${this.#log.asked}]/call:${id}`;
+    return {
+      find: (name) => tools.find(name),
+      names: () => tools.names(),
+      around: (gadget) => placedGadget(tools.around?.(gadget) ?? gadget, { run, keyOf }),
+    };
+  }
+
   /** @throws {AgentError} `config`, when it cannot be found; the signal's reason */
   async #model(signal: AbortSignal): Promise<Model> {
-    const { name, limits, host } = this.#parts;
+    const { name, limits } = this.#parts;
     try {
-      return await orAborted(host.model(), signal);
+      return await orAborted(this.#home.model(), signal);
     } catch (error) {
       signal.throwIfAborted();
       throw failure(messageOf(error), { name, code: "config", state: initialState(limits), error });
@@ -259,11 +308,14 @@ export class Dialog {
   }
 
   #assertIdle(): void {
+    const problem = this.#home.problem();
+    if (problem !== undefined) throw this.#misuse(problem);
     if (this.#specification === undefined) return;
-    throw new PromptError(
-      `agent "${this.#parts.name}": a turn of this dialog is under way: wait for its answer, or fork the dialog`,
-      { code: "define" },
-    );
+    throw this.#misuse("a turn of this dialog is under way: wait for its answer, or fork the dialog");
+  }
+
+  #misuse(problem: string): PromptError {
+    return new PromptError(`agent "${this.#parts.name}": ${problem}`, { code: "define" });
   }
 }
 

@@ -7,7 +7,7 @@ import { messageOf } from "../core/source_error.ts";
 import type { Model } from "../core/model.ts";
 import type { PromptRegistry } from "../prompt/prompt_registry.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
-import type { Agent, AgentHost, Reply } from "./agent.ts";
+import type { Agent, AgentHost, DialogHome, Reply } from "./agent.ts";
 import type { Budget } from "./budget.ts";
 import { makeAgent } from "./make_agent.ts";
 import type { AgentDefinition } from "./make_agent.ts";
@@ -17,6 +17,8 @@ import type { ToolSource } from "./offered.ts";
 import type { Run, RunOptions } from "./run.ts";
 import { runTactic } from "./run_tactic.ts";
 import type { Tactic } from "./tactic.ts";
+import { contentHash, inKey, WorkPlace } from "./work_place.ts";
+import { noteBefore, tellMissed } from "./resumed_work.ts";
 import { tacticHost } from "./tactic_of_run.ts";
 import type { CallBounds } from "./tool_round.ts";
 import { workRun } from "./work_run.ts";
@@ -42,32 +44,99 @@ export interface RunAgentsOptions {
 const NO_TOOLS: ToolSource = { find: () => undefined, names: () => Promise.resolve([]) };
 
 /** Makes the agents of a run. */
-export function agentsOfRun(
-  run: Run,
-  options: RunAgentsOptions,
-): (definition: AgentDefinition, model: () => Model | Promise<Model>) => Agent {
-  const { tools = NO_TOOLS, budget = {}, keyPrefix = "", random = Math.random } = options;
+export function agentsOfRun(run: Run, options: RunAgentsOptions): AgentMaker {
+  return agentsAt(new WorkPlace(run, options.keyPrefix ?? ""), options);
+}
+
+type AgentMaker = (definition: AgentDefinition, model: () => Model | Promise<Model>) => Agent;
+
+/** With `isByContent` the order in which dialogs are opened says nothing of which they are. */
+function agentsAt(
+  root: WorkPlace,
+  options: RunAgentsOptions & { readonly isByContent?: boolean },
+): AgentMaker {
+  const { run } = root;
+  const { tools = NO_TOOLS, budget = {}, random = Math.random, isByContent = false } = options;
   const { keepsFailure, calls, wake } = options;
-  const noted = notedTools(run, { tools, keyPrefix });
-  let agents = 0;
-  let dialogs = 0;
+  const noted = perPlace((place) => notedTools(run, { tools, keyPrefix: place.prefix }));
   return (definition, find) => {
-    const key = `${keyPrefix}agent[${++agents}]/model`;
-    let model: Model | Promise<Model> | undefined;
+    const { name } = definition;
+    let found: Model | Promise<Model> | undefined;
+    const models = perPlace((place) =>
+      notedModel(run, {
+        key: place.numbered(`${place.prefix}agent[${inKey(name)}]/model`),
+        find: () => found ??= find(),
+      })
+    );
+    const world = { root, name, isByContent, toolsAt: noted, modelAt: models };
     const host: AgentHost = {
       clock: run.clock,
       random,
-      tools: noted,
+      tools: noted(root),
       budget,
-      keyPrefix,
       ...(keepsFailure === undefined ? {} : { keepsFailure }),
       ...(calls === undefined ? {} : { calls }),
       ...(wake === undefined ? {} : { wake }),
-      model: () => model ??= notedModel(run, { key, find }),
+      model: () => models(root.here()),
       within: (_options, work) => work(run),
-      nextDialog: () => ++dialogs,
+      nextDialog: () => root.count("dialog"),
+      home: () => dialogHome(world),
     };
     return makeAgent(definition, host);
+  };
+}
+
+/** What the dialogs of an agent have in common. */
+interface HomeWorld {
+  readonly root: WorkPlace;
+  readonly name: string;
+  readonly isByContent: boolean;
+  toolsAt(place: WorkPlace): ToolSource;
+  modelAt(place: WorkPlace): Model | Promise<Model>;
+}
+
+/** The key of a dialog that this one was forked from. */
+interface ParentHome {
+  readonly place: WorkPlace;
+  readonly key: string | undefined;
+}
+
+const ELSEWHERE =
+  "this dialog belongs to another part of the run: what a gadget or a step does inside is not done again " +
+  "when the run is resumed, so it opens or forks a dialog of its own";
+
+/**
+ * Where a dialog is that begins here and now. In what runs side by side the order is chance: there a dialog is known by its agent and by
+ * what it is asked first, and of equal ones any may be the other.
+ */
+function dialogHome(world: HomeWorld, parent?: ParentHome): DialogHome {
+  const { root, name, isByContent, toolsAt, modelAt } = world;
+  const place = root.here();
+  const above = parent?.place === place ? parent.key : undefined;
+  const base = `${above ?? place.prefix}${parent === undefined ? "dialog" : "fork"}`;
+  const isNumbered = place === root && !isByContent;
+  let key = isNumbered ? `${base}[${place.count(base)}]/` : undefined;
+  return {
+    tools: toolsAt(place),
+    model: () => modelAt(place),
+    key(content) {
+      key ??= `${place.numbered(`${base}[${inKey(name)}:${contentHash(content())}`)}]/`;
+      place.cameTo.add(key.slice(0, -1));
+      return key;
+    },
+    fork: () => dialogHome(world, { place, key }),
+    problem: () => root.here().whole === place.whole ? undefined : ELSEWHERE,
+    begin: () => place.begin(),
+  };
+}
+
+/** One for each place, made when it is first wanted there. */
+function perPlace<Value>(make: (place: WorkPlace) => Value): (place: WorkPlace) => Value {
+  const made = new WeakMap<WorkPlace, { readonly value: Value }>();
+  return (place) => {
+    const known = made.get(place) ?? { value: make(place) };
+    made.set(place, known);
+    return known.value;
   };
 }
 
@@ -152,11 +221,16 @@ export interface RunTacticOptions extends RunOptions, RunAgentsOptions {
 export function runTacticRun(options: RunTacticOptions): AsyncIterable<RunEvent> {
   const { tactic, task, prompts, agents, startedAt } = options;
   return workRun("prompt", options, async (run) => {
-    const make = agentsOfRun(run, options);
+    const place = new WorkPlace(run, options.keyPrefix ?? "");
+    const make = agentsAt(place, { ...options, isByContent: true });
     const byName = new Map(
       [...agents].map(([name, { definition, model }]) => [name, () => make(definition, model)]),
     );
-    const host = tacticHost(run, { agents: byName, prompts, startedAt });
-    return toJson(await runTactic(tactic, task, { host, signal: run.signal }) ?? null);
+    const host = tacticHost(place, { agents: byName, prompts, startedAt });
+    const before = options.journal?.events ?? [];
+    noteBefore(run, before);
+    const result = toJson(await runTactic(tactic, task, { host, signal: run.signal }) ?? null);
+    tellMissed(place, before);
+    return result;
   });
 }

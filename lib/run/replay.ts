@@ -50,6 +50,9 @@ export class Replay {
   /** Lines of the record that the engine has yet to come to, by what it will say. */
   readonly #expected = new Map<string, number[]>();
   readonly #met = new Set<number>();
+  readonly #inside: InsideLines;
+  /** Warnings that were let out before the engine came to them, or that it need not come to, by what it would say. */
+  readonly #borrowed = new Map<string, number>();
   readonly #attempts = new Map<string, number>();
   #listener: ReplayListener | undefined;
   #at = 0;
@@ -63,12 +66,13 @@ export class Replay {
     this.id = run.id;
     this.run = run;
     this.#lines = lines;
+    this.#inside = insideLines(lines);
     lines.forEach((line, index) => {
       if (line.type === "event" && line.event.type === "step-start") {
         this.#attempts.set(line.event.key, line.event.attempt);
       }
       const key = expectationOf(line);
-      if (key === undefined) return;
+      if (key === undefined || (line.type === "step" && this.#inside.has(index))) return;
       const places = this.#expected.get(key);
       if (places === undefined) this.#expected.set(key, [index]);
       else places.push(index);
@@ -84,7 +88,8 @@ export class Replay {
   /** The engine tells an event: it must be one of the record. */
   tell(body: RunEventBody): void {
     if (this.#diverged !== undefined) return;
-    if (!this.#meet(eventKey(body))) this.#diverge(this.#unexpectedEvent(body));
+    const key = eventKey(body);
+    if (!this.#meet(key) && !this.#giveBack(key)) this.#diverge(this.#unexpectedEvent(body));
     this.#step();
   }
 
@@ -140,6 +145,20 @@ export class Replay {
     return true;
   }
 
+  /** An event of what is done inside of a call or a step that is not performed: nobody else tells it. */
+  #tellFromInside(index: number, event: RunEvent): void {
+    if (this.#inside.has(index)) return this.#listener?.onTold(bodyOf(event));
+    if (event.type !== "warning" || !this.#inside.mayHold(index)) return;
+    const key = eventKey(bodyOf(event)); // it does not say where it comes from
+    if (this.#meet(key)) this.#borrowed.set(key, (this.#borrowed.get(key) ?? 0) + 1);
+  }
+
+  #giveBack(key: string): boolean {
+    const left = this.#borrowed.get(key) ?? 0;
+    if (left > 0) this.#borrowed.set(key, left - 1);
+    return left > 0;
+  }
+
   /** Goes on as far as the engine has come. */
   #step(): void {
     if (this.#isStepping || this.#diverged !== undefined || this.#listener === undefined) return;
@@ -179,8 +198,10 @@ export class Replay {
   /** Whether the line at `index` is done with. */
   #advance(index: number): boolean {
     const line = this.#lines[index];
+    if (line !== undefined && line.type !== "event" && this.#inside.has(index)) return true;
     switch (line?.type) {
       case "event":
+        if (!this.#met.has(index)) this.#tellFromInside(index, line.event);
         if (!this.#met.has(index)) return false;
         this.#listener?.onEvent(line.event);
         return true;
@@ -275,6 +296,59 @@ export class Replay {
     if (line === undefined) return new ReplayError("The record ends before the run does: it was cut off");
     const what = line.type === "step" ? `the step "${line.key}"` : short(line);
     return new ReplayError(`The record goes on with ${what}, and the run did not come to it`);
+  }
+}
+
+/** Which lines of a record tell of what was done inside of gadgets' calls and steps: those are answered, so nothing asks for it. */
+interface InsideLines {
+  has(index: number): boolean;
+  /** While something was done inside: a line that does not say where it is from may be of that. */
+  mayHold(index: number): boolean;
+}
+
+/** What stands below the key of a call or a step when something is done inside of it. */
+const INSIDE = /\/(?:dialog\[|fork\[|agent\[|tactic\[|step:|tool:|tools$)/g;
+
+function insideLines(lines: readonly RecordLine[]): InsideLines {
+  const answered = new Set<string>();
+  const inside = new Set<number>();
+  const spans = new Map<string, { readonly from: number; to: number }>();
+  for (const [index, line] of lines.entries()) {
+    const key = keyOf(line);
+    if (key === undefined) continue;
+    if (line.type === "step" && line.kind !== "model") answered.add(key);
+    for (const { index: at } of key.matchAll(INSIDE)) {
+      const outer = key.slice(0, at);
+      if (!answered.has(outer)) continue;
+      inside.add(index);
+      const span = spans.get(outer);
+      if (span === undefined) spans.set(outer, { from: index, to: lines.length });
+      else if (span.to < index) span.to = index; // it goes on behind the end of the call
+      break;
+    }
+    const ended = line.type === "outcome" ? spans.get(key) : undefined;
+    if (ended !== undefined) ended.to = index;
+  }
+  return {
+    has: (index) => inside.has(index),
+    mayHold: (index) => [...spans.values()].some(({ from, to }) => from < index && index < to),
+  };
+}
+
+/** The key of what a line tells of. */
+function keyOf(line: RecordLine): string | undefined {
+  switch (line.type) {
+    case "step":
+    case "part":
+    case "outcome":
+      return line.key;
+    case "event":
+      return "key" in line.event ? line.event.key : "step" in line.event ? line.event.step : undefined;
+    case "run":
+    case "source":
+      return undefined;
+    default:
+      return line satisfies never;
   }
 }
 

@@ -145,7 +145,10 @@ export class Run {
     const { replay } = this.#options;
     replay?.listen({
       onEvent: (event) => this.events.push(event),
-      onTold: (body) => this.emit(body),
+      onTold: (body) => {
+        if (body.type === "step-start" && body.kind === "model") this.#modelCalls++;
+        this.emit(body);
+      },
       onAbort: (reason) => this.#stop.abort(reason),
       onDiverged: (error) => this.#break({ error: error.message, reason: "diverged" }),
     });

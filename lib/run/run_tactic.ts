@@ -43,14 +43,17 @@ export async function runTactic(
     const made = host.agents.get(agent)?.();
     if (made !== undefined) agents.set(agent, made);
   }
-  const working = Promise.resolve(call(task, {
-    agents: Object.fromEntries(agents),
-    prompts: host.prompts,
-    signal: linked.signal,
-    now: () => host.now(),
-    step: (step, perform) => host.step(step, perform),
-  }));
-  return await orAborted(working, linked.signal);
+  const work = (): unknown =>
+    call(task, {
+      agents: Object.fromEntries(agents),
+      prompts: host.prompts,
+      signal: linked.signal,
+      now: () => host.now(),
+      step: (step, perform, options) => host.step(step, perform, options),
+    });
+  const isNested = signal !== undefined && hosts.has(signal);
+  const working = isNested && host.nest !== undefined ? host.nest({ name, task }, work) : work();
+  return await orAborted(Promise.resolve(working), linked.signal);
 }
 
 /** What is given, over what the run that the signal belongs to lives on. */
@@ -62,6 +65,7 @@ export function hostOf({ agents, prompts, signal }: TacticOptions): TacticHost {
       : new Map(Object.entries(agents).map(([name, agent]) => [name, () => agent])),
     prompts: prompts ?? outer?.prompts ?? defaultRuntime().prompts,
     now: outer?.now ?? (() => new Date()),
+    ...(outer?.nest && { nest: outer.nest }),
     step: outer?.step ?? (async (_name, perform) => await perform()),
   };
 }

@@ -13,10 +13,23 @@ export interface TacticCtx<Name extends string = string> {
   /** The time of the run: it stays the same when a run is resumed or replayed. */
   now(): Date;
   /**
-   * Does something to the outside once: a run that is resumed has its outcome from the journal. The same name may come again, one after the
-   * other; in branches that run side by side each step needs a name of its own, as each dialog is opened before they part.
+   * Does something to the outside once: a run that is resumed has its outcome from the journal, by its name and its `input`, if there is one.
+   *
+   * The same name and input may come again, one after the other, and are numbered in that order. In branches that run side by side the order
+   * is chance, so there each step needs a name or an input of its own: a step is refused whose like is still running, and one whose like
+   * ran, or that would run, while other steps or turns of the tactic go on. What neither step nor turn shows, such as two timers, is not
+   * seen: name the steps behind those apart. What is done inside of a step (dialogs, further steps) is a part of it.
+   *
+   * @throws {PromptError} `define`, for a step that could not be told from another one, and for an input that is no JSON
    */
-  step<Outcome>(name: string, perform: () => Outcome | Promise<Outcome>): Promise<Outcome>;
+  step<Outcome>(
+    name: string,
+    perform: () => Outcome | Promise<Outcome>,
+    options?: {
+      /** JSON: what tells it from others of its name, such as the item that it is done for. */
+      readonly input?: unknown;
+    },
+  ): Promise<Outcome>;
 }
 
 /** Work of several turns and agents, as a program (prompts.md 10). */
@@ -40,6 +53,11 @@ export interface TacticOptions {
 export interface TacticHost extends Pick<TacticCtx, "prompts" | "now" | "step"> {
   /** By name: makes the agent, for one run of one tactic. */
   readonly agents: ReadonlyMap<string, () => Agent>;
+  /** Does the work of a tactic that another one calls. Default: nothing is around it. */
+  nest?<Result>(
+    tactic: { readonly name: string; readonly task: unknown },
+    work: () => Result | Promise<Result>,
+  ): Promise<Result>;
 }
 
 /** Whether a value is a tactic. */

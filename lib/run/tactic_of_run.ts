@@ -1,7 +1,10 @@
+// The effects of a tactic in a run.
+
 import { DivergedError } from "../core/journal.ts";
 import type { StepOutcome } from "../core/journal.ts";
 import { toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
+import { PromptError } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { PromptRegistry } from "../prompt/prompt_registry.ts";
 import type { Agent } from "./agent.ts";
@@ -9,10 +12,31 @@ import type { ReplayedStep } from "./replay.ts";
 import { orAborted } from "./or_aborted.ts";
 import type { Begun, Run } from "./run.ts";
 import type { TacticHost } from "./tactic.ts";
+import { contentHash, inKey, inPlace, insideOf, WorkPlace } from "./work_place.ts";
+
+/** A tactic that another one calls: what it does stands below its name and its task, since others may run beside it. */
+async function nested<Result>(
+  outer: WorkPlace,
+  { name, task, work }: { readonly name: string; readonly task: unknown; work(): Result | Promise<Result> },
+): Promise<Result> {
+  const { run, prefix } = outer;
+  const id = `${inKey(name)}:${contentHash(run.mask(taskJson(task)))}`;
+  using _work = outer.begin();
+  const place = new WorkPlace(run, `${outer.numbered(`${prefix}tactic[${id}`)}]/`, { partOf: outer });
+  return await inPlace(place, work);
+}
+
+function taskJson(task: unknown): Json {
+  try {
+    return toJson(task ?? null);
+  } catch {
+    return null; // such as a function: equal ones are told apart by their order
+  }
+}
 
 /** What a tactic of a run lives on: its time and its effects are steps of the run. */
 export function tacticHost(
-  run: Run,
+  place: WorkPlace,
   { agents, prompts, startedAt }: {
     readonly agents: ReadonlyMap<string, () => Agent>;
     readonly prompts: PromptRegistry;
@@ -20,34 +44,46 @@ export function tacticHost(
     readonly startedAt: number;
   },
 ): TacticHost {
-  const visits = new Map<string, number>();
   return {
     agents,
     prompts,
     now: () => new Date(startedAt),
-    step: async (name, perform) => await tacticStep(run, { key: visitKey(name, visits), name, perform }),
+    nest: (tactic, work) => nested(place.here(), { ...tactic, work }),
+    step: async (name, perform, options = {}) => {
+      const input = stepInput(name, options.input);
+      const here = place.here();
+      const { run, prefix } = here;
+      const id = `${prefix}step:${inKey(name)}${input === null ? "" : `:${contentHash(run.mask(input))}`}`;
+      using work = here.beginStep(id, name);
+      return await tacticStep(run, { key: work.key, name, input, perform });
+    },
   };
 }
 
-/** `step:NAME`, and from the second time `step:NAME#2`. */
-function visitKey(name: string, visits: Map<string, number>): string {
-  const visit = (visits.get(name) ?? 0) + 1;
-  visits.set(name, visit);
-  return visit === 1 ? `step:${name}` : `step:${name}#${visit}`;
+/** Null where none is given. @throws {PromptError} `define`, when it is no JSON */
+function stepInput(name: string, input: unknown): Json {
+  try {
+    return input === undefined ? null : toJson(input);
+  } catch (cause) {
+    const message = `step "${name}": its input is not JSON: ${messageOf(cause).replace(/^not JSON: /, "")}`;
+    throw new PromptError(message, { code: "define", cause });
+  }
 }
 
 /** One effect of a tactic. Its outcome is JSON from then on, so that a resumed run has the same. */
 async function tacticStep<Outcome>(
   run: Run,
-  { key, name, perform }: {
+  { key, name, input, perform }: {
     readonly key: string;
     readonly name: string;
+    readonly input: Json;
     readonly perform: () => Outcome | Promise<Outcome>;
   },
 ): Promise<Outcome> {
-  const begun = beginStep(run, { key, name });
+  const begun = beginStep(run, { key, name, input });
   switch (begun.do) {
     case "answer":
+      tellEnd(run, { key, ms: begun.ms, outcome: begun.outcome }); // what the user has settled was not told yet
       return outcomeOf(begun.outcome);
     case "replay":
       return await replayed(run, { key, name, step: begun.step });
@@ -65,9 +101,12 @@ async function tacticStep<Outcome>(
 }
 
 /** A tactic may swallow what it throws: the run is told that it is not the recorded one. */
-function beginStep(run: Run, { key, name }: { readonly key: string; readonly name: string }): Begun {
+function beginStep(
+  run: Run,
+  { key, name, input }: { readonly key: string; readonly name: string; readonly input: Json },
+): Begun {
   try {
-    return run.begin({ key, kind: "step", name, input: null, idempotent: false });
+    return run.begin({ key, kind: "step", name, input, idempotent: false });
   } catch (error) {
     if (error instanceof DivergedError) run.diverged(error);
     throw error;
@@ -80,13 +119,16 @@ async function replayed<Outcome>(
 ): Promise<Outcome> {
   run.emit({ type: "step-start", key, kind: "step", name, attempt: step.attempt });
   const outcome = await step.outcome;
-  run.emit({
-    type: "step-end",
-    key,
-    ms: 0,
-    ...("ok" in outcome ? { outcome: outcome.ok } : { error: outcome.error }),
-  });
+  tellEnd(run, { key, ms: 0, outcome });
   return outcomeOf(outcome);
+}
+
+function tellEnd(
+  run: Run,
+  { key, ms, outcome }: { readonly key: string; readonly ms: number; readonly outcome: StepOutcome },
+): void {
+  const how = "ok" in outcome ? { outcome: outcome.ok } : { error: outcome.error };
+  run.emit({ type: "step-end", key, ms, ...how });
 }
 
 async function performed<Outcome>(
@@ -96,7 +138,9 @@ async function performed<Outcome>(
   const begunAt = run.clock.now();
   const ms = (): number => Math.round((run.clock.now() - begunAt) * 1000) / 1000;
   try {
-    const outcome = toJson(run.mask(toJson(await orAborted(perform(), run.signal) ?? null)));
+    const outcome = toJson(
+      run.mask(toJson(await orAborted(insideOf(key, { run, work: perform }), run.signal) ?? null)),
+    );
     run.finish(key, { ok: outcome }, () => run.emit({ type: "step-end", key, ms: ms(), outcome }));
     return asOutcome(outcome);
   } catch (error) {

@@ -28,6 +28,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[] | "all">> =
 
 /** Node's modules without an effect: every room may import them. */
 export const PURE_NODE_MODULES: ReadonlySet<string> = new Set([
+  "node:async_hooks", // AsyncLocalStorage: what a piece of work belongs to, and nothing outside
   "node:path",
   "node:path/posix",
   "node:url",
