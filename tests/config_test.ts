@@ -319,6 +319,7 @@ Deno.test("config: what is wrong with an agent is known before anybody wants one
     "orrery.yaml:1:37: agentDefaults: limit parallelTools must be an integer from 1",
     'orrery.yaml:4:26: agent "w": unknown key "systemPromt". Did you mean "systemPrompt"?',
     "orrery.yaml:5:5: agents[2]: name is required",
+    "orrery.yaml:5:5: agents[2]: give either systemPrompt or system",
   ]);
 });
 

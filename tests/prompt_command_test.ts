@@ -140,7 +140,11 @@ TACTIC  AGENTS           FILE
 errand  helper, missing  tactics/errand.ts
 `,
   );
-  assert.equal(page.stderr, 'prompts/broken.prompt.md:2: unknown key "toools". Did you mean "tools"?\n');
+  assert.equal(
+    page.stderr,
+    'prompts/broken.prompt.md:2: unknown key "toools". Did you mean "tools"?\n' +
+      'prompts/broken.prompt.md:4: prompt "broken": template 1:7: unclosed "{": write "{{" for a literal brace\n',
+  );
   assert.equal(page.code, 0);
   const json = JSON.parse(data.stdout);
   assert.deepEqual(json.prompts[1], {
@@ -158,7 +162,7 @@ errand  helper, missing  tactics/errand.ts
     file: "tactics/errand.ts",
     line: 2,
   }]);
-  assert.deepEqual([json.notLoaded, json.problems.length, json.problems[0].line], [[], 1, 2]);
+  assert.deepEqual([json.notLoaded, json.problems.length, json.problems[0].line], [[], 2, 2]);
   // A path with a blank is two words to a shell.
   assert.deepEqual(names.stdout.trimEnd().split("\n"), [
     "a/base",

@@ -219,6 +219,7 @@ Deno.test("dotprompt: a body or a front matter that cannot be read is told in it
     [
       "2: model must be text",
       "3: tools must be a list of names",
+      "4: input.schema: unsupported scalar type 'strin'.",
       '4: unsupported key "input.defaults". Did you mean "input.default"?',
       '5: unsupported key "modle". Did you mean "model"?',
       '7: unsupported output.format "yaml": use json or text',

@@ -317,6 +317,7 @@ Deno.test("project agents: entries of other files, each problem in its own", asy
     const [broken = "", ...lines] = linesOf(problems);
     assert.match(broken, /^agents\/broken\.yaml:1: Found the end of a list or mapping in brackets too early/);
     assert.deepEqual(lines, [
+      'agents/more.yaml:1: agent "two": model is required',
       'agents/more.yaml:1: agent "two": system must be text',
       'agents/more.yaml:4: agent "three": limit parallelTools must be an integer from 1',
       "agents/more.yaml:5: agents[1][2] must be a mapping, or the name of a YAML file",

@@ -1,4 +1,4 @@
-import { didYouMeanNames } from "../core/did_you_mean_names.ts";
+import { didYouMeanNames, nearestNames } from "../core/did_you_mean_names.ts";
 import { isRecord } from "../core/json.ts";
 import { type AgentLimits, DEFAULT_LIMITS, LIMIT_NAMES, limitProblem } from "../prompt/limits.ts";
 
@@ -22,36 +22,92 @@ export interface EntryProblem {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const KEYS: readonly string[] = ["name", "model", "systemPrompt", "system", "limits", "modelArgs"];
+const DEFAULT_KEYS: readonly string[] = ["model", "systemPrompt", "system", "limits", "modelArgs"];
+const KEYS: readonly string[] = ["name", ...DEFAULT_KEYS];
 
 /** What is wrong with the values that lie under every entry. */
 export function defaultsProblems(defaults: Fields): readonly EntryProblem[] {
-  return fieldProblems(defaults, { known: KEYS.filter((key) => key !== "name"), say: "agentDefaults: " });
+  return fieldProblems(defaults, { known: DEFAULT_KEYS, say: "agentDefaults: " });
 }
 
-/** An agent of an entry, or what is wrong with it. @param label names an entry without a name */
+/** What an entry says, also when no agent can be made of it. */
+export interface ReadEntry {
+  /** Undefined when it has none that can be used. */
+  readonly name: string | undefined;
+  /** How problems with it begin. */
+  readonly say: string;
+  /** The path of a prompt, as far as one is given. */
+  readonly systemPrompt: string | null;
+}
+
+/** An agent of an entry, or everything that is wrong with it. @param label names an entry without a name */
 export function agentProfile(
   entry: unknown,
   { defaults, label }: { readonly defaults: Fields; readonly label: string },
-): { readonly profile: AgentProfile } | { readonly problems: readonly EntryProblem[] } {
-  const refused = (path: readonly string[], message: string) => ({ problems: [{ path, message }] });
-  if (!isRecord(entry)) return refused([], `${label} must be a mapping, or the name of a YAML file`);
-  const { name = null } = entry;
-  if (name === null || name === "") return refused([], `${label}: name is required`);
-  if (typeof name !== "string") return refused(["name"], `${label}: name must be text`);
-  const say = `agent ${JSON.stringify(name)}: `;
-  const problems = fieldProblems(entry, { known: KEYS, say });
-  if (problems.length > 0) return { problems };
-  const whole = merged(withoutRivals(defaults, entry), entry);
+): ReadEntry & ({ readonly profile: AgentProfile } | { readonly problems: readonly EntryProblem[] }) {
+  if (!isRecord(entry)) {
+    const message = `${label} must be a mapping, or the name of a YAML file`;
+    return { name: undefined, say: `${label}: `, systemPrompt: null, problems: [{ path: [], message }] };
+  }
+  const name = typeof entry.name === "string" && entry.name !== "" ? entry.name : undefined;
+  const say = name === undefined ? `${label}: ` : `agent ${JSON.stringify(name)}: `;
+  const wrong = fieldProblems(entry, { known: KEYS, say });
+  const own = withoutWrong(entry, wrong);
+  const whole = merged(withoutRivals(withoutWrong(defaults, defaultsProblems(defaults)), own), own);
   const model = textOf(whole.model);
   const [systemPrompt, system] = [textOf(whole.systemPrompt), textOf(whole.system)];
-  if (model === null) return refused([], `${say}model is required`);
-  if ((systemPrompt === null) === (system === null)) {
-    return refused(system === null ? [] : ["system"], `${say}give either systemPrompt or system`);
-  }
+  const missing = missingProblems(whole, { entry, defaults, say });
+  const problems = [...nameProblems(entry, say), ...missing, ...wrong];
+  const read = { name, say, systemPrompt };
+  if (problems.length > 0 || name === undefined || model === null) return { ...read, problems };
   const limits = { ...DEFAULT_LIMITS, ...withoutNulls(whole.limits) };
   const modelArgs = isRecord(whole.modelArgs) ? whole.modelArgs : {};
-  return { profile: { name, model, systemPrompt, system, limits, modelArgs } };
+  return { ...read, profile: { name, model, systemPrompt, system, limits, modelArgs } };
+}
+
+function nameProblems({ name = null }: Fields, say: string): readonly EntryProblem[] {
+  if (name === null || name === "") return [{ path: [], message: `${say}name is required` }];
+  return typeof name === "string" ? [] : [{ path: ["name"], message: `${say}name must be text` }];
+}
+
+/** What is not there, unless it is there and wrong, or misspelt: then that is told. */
+function missingProblems(
+  whole: Fields,
+  { entry, defaults, say }: { readonly entry: Fields; readonly defaults: Fields; readonly say: string },
+): readonly EntryProblem[] {
+  const meant = new Set([...meantKeys(entry, KEYS), ...meantKeys(defaults, DEFAULT_KEYS)]);
+  const isMissing = (key: string) => textOf(whole[key]) === null;
+  const problems: EntryProblem[] = [];
+  if (isMissing("model") && !meant.has("model")) {
+    problems.push({ path: [], message: `${say}model is required` });
+  }
+  const isEither = isMissing("system") !== isMissing("systemPrompt");
+  const isMeant = isMissing("system") && (meant.has("system") || meant.has("systemPrompt"));
+  if (!isEither && !isMeant) {
+    const path = isMissing("system") ? [] : ["system"];
+    problems.push({ path, message: `${say}give either systemPrompt or system` });
+  }
+  return problems;
+}
+
+/** Keys with a wrong value, and those that unknown keys may stand for. */
+function meantKeys(fields: Fields, known: readonly string[]): readonly string[] {
+  const wrong = fieldProblems(fields, { known, say: "" }).flatMap(({ path: [key = ""] }) => key);
+  return wrong.flatMap((key) => known.includes(key) ? [key] : nearestNames(key, known));
+}
+
+/** The fields with which nothing is wrong: of a mapping, the parts that are fine. */
+function withoutWrong(fields: Fields, problems: readonly EntryProblem[]): Fields {
+  const isWrong = new Set(problems.map(({ path }) => path.join("\0")));
+  return Object.fromEntries(
+    Object.entries(fields).filter(([key]) => !isWrong.has(key)).map(([key, value]) => {
+      if (key !== "limits" || !isRecord(value)) return [key, value];
+      return [
+        key,
+        Object.fromEntries(Object.entries(value).filter(([name]) => !isWrong.has(`${key}\0${name}`))),
+      ];
+    }),
+  );
 }
 
 function textOf(value: unknown): string | null {

@@ -19,7 +19,7 @@ export interface DiscoverOptions extends ReadOptions, Omit<SourcesOptions, "fold
   readonly registry?: PromptRegistry;
 }
 
-/** The prompts that were found, and what was wrong with others: by file, then by line. */
+/** The prompts that were found, and what was wrong with others: by file, then by place. */
 export interface Discovery {
   readonly registry: PromptRegistry;
   readonly problems: readonly Problem[];
@@ -43,7 +43,8 @@ export async function discoverPrompts(options: DiscoverOptions): Promise<Located
   const sources = await projectSources("prompts", options);
   const read = await readSources(sources.files, options);
   const made = await makePrompts(read.claims, { ...options, known: registry });
-  const problems = sortedProblems([sources, read, made].flatMap((part) => part.problems));
+  const found: readonly (readonly Problem[])[] = [sources.problems, read.problems, made.problems];
+  const problems = sortedProblems(found.flat());
   if (strict) throwProblems(problems, "discover");
   for (const { prompt } of made.prompts) registry.register(prompt);
   const sorted = made.prompts.toSorted((a, b) => a.prompt.path < b.prompt.path ? -1 : 1);

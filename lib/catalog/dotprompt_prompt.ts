@@ -1,43 +1,84 @@
+import { isRecord } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
+import { MOST_TOLD } from "../parse/check_fields.ts";
+import { FILE_START, type LineProblem } from "../parse/front_matter.ts";
 import { definePrompt } from "../prompt/define_prompt.ts";
 import type { DotpromptFile } from "../prompt/dotprompt_file.ts";
 import { dotpromptRenderer } from "../prompt/dotprompt_renderer.ts";
 import type { HandlebarsBodies } from "../prompt/handlebars_body.ts";
-import { locatedProblem } from "./located_problem.ts";
-import { keyOfFile, type MadePrompt, type ReadSource } from "./prompt_claim.ts";
+import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import { definitionProblems } from "./definition_problems.ts";
+import type { ProjectPlace } from "./project_file.ts";
+import { type FileKey, keyOfFile, type MadePrompt, type ReadSource } from "./prompt_claim.ts";
 import type { SourceFile } from "./source_files.ts";
+import { inOrder } from "./throw_problems.ts";
+import { writtenPlaces } from "./written_places.ts";
+
+/** How the prompt of a file is made. */
+export interface DotpromptOptions extends Pick<ProjectPlace, "files"> {
+  readonly bodies: HandlebarsBodies;
+}
 
 /** The prompt of a `*.prompt` file that was read (prompts.md 12). */
 export function dotpromptPrompt(
   file: DotpromptFile,
   source: SourceFile,
-  bodies: HandlebarsBodies,
+  options: DotpromptOptions,
 ): ReadSource {
-  const { lines, problems } = file;
-  if (problems.length > 0) return { claims: [], problems };
-  try {
-    const key = keyOfFile(source, file.name);
-    const claim = { key, source, value: file, isSteady: true, make: () => make(file, key, bodies) };
-    return { claims: [claim], problems };
-  } catch (thrown) {
-    return { claims: [], problems: [{ line: lines.name ?? 1, message: messageOf(thrown) }] };
-  }
+  const { name, isNamed, namePlace } = file;
+  const named = keyOfFile(source, { name, isNamed, place: namePlace });
+  const { key, isUnsure } = named;
+  const problems = () => problemsOf(file, { source, named, options });
+  const make = async (): Promise<MadePrompt> => {
+    if (file.problems.length + named.problems.length > 0) return { problems: await problems() };
+    try {
+      return { prompt: defined(file, key, options) };
+    } catch (thrown) {
+      const found = await problems();
+      return { problems: found.length > 0 ? found : [{ ...FILE_START, message: messageOf(thrown) }] };
+    }
+  };
+  return { claims: [{ key, isUnsure, source, value: file, isSteady: true, make, problems }], problems: [] };
 }
 
-function make(file: DotpromptFile, key: string, bodies: HandlebarsBodies): MadePrompt {
-  const { body, input, format, tools, metadata, lines } = file;
-  const fixed = { path: key, template: body, renderer: dotpromptRenderer(input, bodies) };
-  const fields = { format, tools, metadata };
-  try {
-    return { prompt: definePrompt({ ...fixed, ...fields }) };
-  } catch (thrown) {
-    const problem = locatedProblem(thrown, {
-      fields,
-      define: (some) => definePrompt({ ...fixed, ...some }),
-      lineOf: (field) => lines[field === "format" ? "output" : field],
-      templateLine: 1,
-      templateErrors: `prompt "${key}": template `,
-    });
-    return { problems: [problem] };
-  }
+function defined(file: DotpromptFile, key: string, { bodies }: DotpromptOptions): AnyPrompt {
+  const { body, input, format, tools, metadata } = file;
+  return definePrompt({
+    path: key,
+    template: body,
+    renderer: dotpromptRenderer(input, bodies),
+    format,
+    tools: tools.filter((tool) => tool !== null), // none is, in a file without a problem
+    metadata,
+  });
+}
+
+async function problemsOf(
+  { tools, metadata: { dotprompt, ...metadata }, problems }: DotpromptFile,
+  { source, named, options }: {
+    readonly source: SourceFile;
+    readonly named: FileKey;
+    readonly options: DotpromptOptions;
+  },
+): Promise<readonly LineProblem[]> {
+  const ofSettings = definitionProblems({ metadata: writtenSettings(dotprompt) }, named.key);
+  const ofFields = [
+    ...definitionProblems({ tools, metadata }, named.key),
+    ...ofSettings.map(({ path, message }) => ({ path: path.slice(1), message })),
+  ];
+  const placeOf = ofFields.length === 0 ? () => FILE_START : await writtenPlaces(source, options);
+  return inOrder([
+    ...problems,
+    ...named.problems,
+    ...ofFields.slice(0, MOST_TOLD).map(({ path, message }) => ({ ...placeOf(path), message })),
+  ]);
+}
+
+/** By the keys of the file. */
+function writtenSettings(dotprompt: unknown): Readonly<Record<string, unknown>> {
+  const { ext, ...settings } = isRecord(dotprompt) ? dotprompt : {};
+  const dotted = Object.entries(isRecord(ext) ? ext : {}).flatMap(([space, inside]) =>
+    Object.entries(isRecord(inside) ? inside : {}).map(([key, value]) => [`${space}.${key}`, value])
+  );
+  return { ...settings, ...Object.fromEntries(dotted) };
 }

@@ -1,10 +1,18 @@
+import type { Problem } from "../core/prompt_error.ts";
 import { isRecord } from "../core/json.ts";
 import { resolve } from "../core/path.ts";
-import { type Problem, PromptError } from "../core/prompt_error.ts";
+import { PromptError } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
 import { FileError } from "../core/world.ts";
+import type { Place } from "../parse/front_matter.ts";
 import type { PromptRegistry } from "../prompt/prompt_registry.ts";
-import { type AgentProfile, agentProfile, defaultsProblems } from "./agent_profile.ts";
+import {
+  type AgentProfile,
+  agentProfile,
+  defaultsProblems,
+  type EntryProblem,
+  type ReadEntry,
+} from "./agent_profile.ts";
 import {
   PROJECT_FILE,
   type ProjectFile,
@@ -23,7 +31,7 @@ export interface LoadAgentsOptions extends ProjectPlace {
   readonly strict?: boolean;
 }
 
-/** The agents of a project by name, and what was wrong with others: by file, then by line. */
+/** The agents of a project by name, and what was wrong with others: by file, then by place. */
 export interface LoadedAgents {
   readonly agents: ReadonlyMap<string, AgentProfile>;
   readonly problems: readonly Problem[];
@@ -37,7 +45,7 @@ interface Entry {
   /** Names it as long as it has no name of its own. */
   readonly label: string;
   readonly file: string;
-  lineOf(path: readonly string[]): number;
+  placeOf(path: readonly string[]): Place;
 }
 
 /**
@@ -51,41 +59,55 @@ export async function loadAgents(options: LoadAgentsOptions): Promise<LoadedAgen
   const problems: Problem[] = [...project.problems];
   const defaults = defaultsOf(project, problems);
   const agents = new Map<string, AgentProfile>();
-  for (const { value, label, file, lineOf } of await entriesOf(project, { options, problems })) {
+  const names = new Set<string>();
+  for (const { value, label, file, placeOf } of await entriesOf(project, { options, problems })) {
     const read = agentProfile(value, { defaults, label });
-    const found = "problems" in read
-      ? read.problems
-      : [...clash(read.profile, agents), ...promptProblems(read.profile, prompts)];
-    problems.push(...found.map(({ path, message }) => ({ file, line: lineOf(path), message })));
-    if ("profile" in read && found.length === 0) agents.set(read.profile.name, read.profile);
+    const found = [...("problems" in read ? read.problems : []), ...clash(read, names)];
+    problems.push(...found.map(({ path, message }) => ({ file, ...placeOf(path), message })));
+    const noPrompt = promptProblem(read, prompts);
+    if (noPrompt !== undefined) {
+      const isOwn = isRecord(value) && value.systemPrompt === read.systemPrompt;
+      const place = isOwn
+        ? { file, ...placeOf(["systemPrompt"]) }
+        : { file: project.file, ...project.placeOf(["agentDefaults", "systemPrompt"]) };
+      problems.push({ ...place, message: noPrompt });
+    }
+    if ("profile" in read && found.length === 0 && noPrompt === undefined) {
+      agents.set(read.profile.name, read.profile);
+    }
   }
   const sorted = sortedProblems(problems);
   if (strict) throwProblems(sorted, "define");
   return { agents, problems: sorted };
 }
 
-function clash({ name }: AgentProfile, agents: ReadonlyMap<string, AgentProfile>) {
-  return agents.has(name)
-    ? [{ path: ["name"], message: `agent ${JSON.stringify(name)} is defined twice` }]
-    : [];
+function clash({ name }: ReadEntry, names: Set<string>): readonly EntryProblem[] {
+  if (name === undefined) return [];
+  const isTaken = names.has(name);
+  names.add(name);
+  return isTaken ? [{ path: ["name"], message: `agent ${JSON.stringify(name)} is defined twice` }] : [];
 }
 
-function promptProblems({ name, systemPrompt }: AgentProfile, prompts: PromptRegistry | undefined) {
-  if (systemPrompt === null || prompts === undefined) return [];
+/** Why there is no system prompt; undefined when there is one. */
+function promptProblem(
+  { say, systemPrompt }: ReadEntry,
+  prompts: PromptRegistry | undefined,
+): string | undefined {
+  if (systemPrompt === null || prompts === undefined) return undefined;
   try {
     prompts.get(systemPrompt);
-    return [];
+    return undefined;
   } catch (thrown) {
     if (!(thrown instanceof PromptError)) throw thrown;
-    return [{ path: ["systemPrompt"], message: `agent ${JSON.stringify(name)}: ${thrown.message}` }];
+    return `${say}${thrown.message}`;
   }
 }
 
 function defaultsOf(project: ProjectFile, problems: Problem[]): Fields {
-  const { file, lineOf } = project;
+  const { file, placeOf } = project;
   const defaults = projectWord(project, "agentDefaults") ?? {};
   const at = (path: readonly string[], message: string) =>
-    problems.push({ file, line: lineOf(["agentDefaults", ...path]), message });
+    problems.push({ file, ...placeOf(["agentDefaults", ...path]), message });
   if (!isRecord(defaults)) {
     at([], "agentDefaults must be a mapping");
     return {};
@@ -99,19 +121,19 @@ async function entriesOf(
   project: ProjectFile,
   { options, problems }: { readonly options: ProjectPlace; readonly problems: Problem[] },
 ): Promise<readonly Entry[]> {
-  const { file, lineOf } = project;
+  const { file, placeOf } = project;
   const agents = projectWord(project, "agents") ?? [];
   if (!Array.isArray(agents)) {
-    problems.push({ file, line: lineOf(["agents"]), message: "agents must be a list" });
+    problems.push({ file, ...placeOf(["agents"]), message: "agents must be a list" });
     return [];
   }
   const entries = await Promise.all(agents.map(async (value: unknown, index): Promise<readonly Entry[]> => {
     const label = `agents[${index}]`;
-    const lineAt = (path: readonly string[]) => lineOf(["agents", index, ...path]);
-    if (typeof value !== "string") return [{ value, label, file, lineOf: lineAt }];
+    const placeAt = (path: readonly string[]) => placeOf(["agents", index, ...path]);
+    if (typeof value !== "string") return [{ value, label, file, placeOf: placeAt }];
     const message = await unusable(value, options);
     if (message !== undefined) {
-      problems.push({ file, line: lineAt([]), message: `${label}: ${message}` });
+      problems.push({ file, ...placeAt([]), message: `${label}: ${message}` });
       return [];
     }
     const inside = await readProjectFile(value, options);
@@ -121,13 +143,13 @@ async function entriesOf(
   return entries.flat();
 }
 
-function entriesIn({ file, value, lineOf }: ProjectFile, label: string): readonly Entry[] {
-  if (!Array.isArray(value)) return [{ value, label, file, lineOf }];
+function entriesIn({ file, value, placeOf }: ProjectFile, label: string): readonly Entry[] {
+  if (!Array.isArray(value)) return [{ value, label, file, placeOf }];
   return value.map((each: unknown, index) => ({
     value: each,
     label: `${label}[${index}]`,
     file,
-    lineOf: (path) => lineOf([index, ...path]),
+    placeOf: (path) => placeOf([index, ...path]),
   }));
 }
 

@@ -1,11 +1,12 @@
 import type { Problem } from "../core/prompt_error.ts";
-import type { LineProblem } from "../parse/front_matter.ts";
+import { FILE_START, type LineProblem } from "../parse/front_matter.ts";
 import { promptNotFound } from "../prompt/prompt_not_found.ts";
 import type { PromptRegistry } from "../prompt/prompt_registry.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
 import { lineOfExport } from "./module_prompts.ts";
 import type { ProjectPlace } from "./project_file.ts";
 import type { MadePrompt, PromptClaim } from "./prompt_claim.ts";
+import { inOrder } from "./throw_problems.ts";
 
 /** A prompt, and what its file says of it. */
 export interface LocatedPrompt {
@@ -19,13 +20,16 @@ export async function makePrompts(
   options: Pick<ProjectPlace, "files"> & { readonly known: PromptRegistry },
 ): Promise<{ readonly prompts: readonly LocatedPrompt[]; readonly problems: readonly Problem[] }> {
   const byKey = new Map<string, PromptClaim>();
+  const unsure = claims.filter(({ isUnsure }) => isUnsure);
   const problems: Problem[] = [];
   for (const claim of claims) {
+    if (claim.isUnsure) continue;
     const first = byKey.get(claim.key);
     if (first === undefined) byKey.set(claim.key, claim);
     else if (first.value !== claim.value) problems.push(await taken(claim, first, options));
   }
-  const making = new Making(byKey, options.known);
+  const making = new Making(byKey, { unsure, known: options.known });
+  for (const claim of unsure) await making.refuse(claim);
   const prompts: LocatedPrompt[] = [];
   for (const claim of byKey.values()) {
     const prompt = await making.make(claim);
@@ -41,8 +45,12 @@ async function taken(
 ): Promise<Problem> {
   // A module that was just loaded can be read; where not, the file alone says enough.
   const text = exported === undefined ? "" : await files.readText(source.path).catch(() => "");
-  const line = exported === undefined ? 1 : lineOfExport(text, exported);
-  return { file: source.file, line, message: `prompt "${key}" is already defined in ${first.source.file}` };
+  const place = exported === undefined ? FILE_START : { line: lineOfExport(text, exported) };
+  return {
+    file: source.file,
+    ...place,
+    message: `prompt "${key}" is already defined in ${first.source.file}`,
+  };
 }
 
 /** What was made of a value before, by that value. */
@@ -63,12 +71,18 @@ async function makeOnce(claim: PromptClaim, base: AnyPrompt | undefined): Promis
 class Making {
   readonly problems: Problem[] = [];
   readonly #claims: ReadonlyMap<string, PromptClaim>;
+  /** By the key that each would have without a name. */
+  readonly #unsure: ReadonlyMap<string, PromptClaim>;
   readonly #known: PromptRegistry;
   /** By key; undefined is one that cannot be made. */
   readonly #made = new Map<string, AnyPrompt | undefined>();
 
-  constructor(claims: ReadonlyMap<string, PromptClaim>, known: PromptRegistry) {
+  constructor(
+    claims: ReadonlyMap<string, PromptClaim>,
+    { unsure, known }: { readonly unsure: readonly PromptClaim[]; readonly known: PromptRegistry },
+  ) {
     this.#claims = claims;
+    this.#unsure = new Map(unsure.map((claim) => [claim.key, claim]));
     this.#known = known;
   }
 
@@ -91,14 +105,38 @@ class Making {
     return [...lineage];
   }
 
+  /** Tells all that is wrong with a file whose prompt cannot be made, whatever it is. */
+  async refuse(claim: PromptClaim): Promise<void> {
+    const found = claim.base === undefined ? undefined : this.#baseOf(claim, claim.base.key);
+    await this.#refuse(claim, typeof found === "string" ? found : undefined);
+  }
+
   async #one(claim: PromptClaim): Promise<AnyPrompt | undefined> {
-    const { base } = claim;
-    const found = base === undefined ? undefined : this.#baseOf(claim, base.key);
-    if (typeof found === "string") {
-      return this.#refuse(claim, [{ line: base?.line ?? 1, message: `extends: ${found}` }]);
-    }
+    const found = claim.base === undefined ? undefined : this.#baseOf(claim, claim.base.key);
+    if (typeof found === "string") return await this.#refuse(claim, found);
     const made = await makeOnce(claim, found);
-    return "prompt" in made ? made.prompt : this.#refuse(claim, made.problems);
+    return "prompt" in made ? made.prompt : this.#tell(claim, made.problems);
+  }
+
+  /** @param noBase why it cannot extend what it says it does */
+  async #refuse(claim: PromptClaim, noBase: string | undefined): Promise<undefined> {
+    const { line, column } = claim.base ?? FILE_START;
+    const ofBase = noBase === undefined ? [] : [{ line, column, message: `extends: ${noBase}` }];
+    const own = await claim.problems?.({ isForeign: this.#isForeign(claim) }) ?? [];
+    return this.#tell(claim, inOrder([...ofBase, ...own]));
+  }
+
+  /** Whether something that a claim extends has a grammar of its own. */
+  #isForeign(claim: PromptClaim): boolean {
+    const seen = new Set<string>();
+    let key = claim.base?.key;
+    while (key !== undefined && !seen.has(key)) {
+      seen.add(key);
+      const next: PromptClaim | undefined = this.#claims.get(key) ?? this.#unsure.get(key);
+      if (next?.source.kind === "dotprompt") return true;
+      key = next?.base?.key;
+    }
+    return false;
   }
 
   /** The prompt that a claim extends; text says why there is none. */
@@ -106,12 +144,14 @@ class Making {
     const base = this.#claims.get(key);
     if (base === undefined) {
       if (this.#known.has(key)) return this.#known.get(key);
+      const unsure = this.#unsure.get(key);
+      if (unsure !== undefined && unsure !== claim) return unusable(key, unsure);
       const others = [...this.#claims.keys(), ...this.#known.keys()].filter((each) => each !== claim.key);
       return promptNotFound(key, others);
     }
     const circle = this.#circleOf(claim);
     if (circle !== undefined) return `the prompts extend each other in a circle: ${circle.join(" -> ")}`;
-    return this.#made.get(key) ?? `prompt "${key}" cannot be used: see the problems of ${base.source.file}`;
+    return this.#made.get(key) ?? unusable(key, base);
   }
 
   /** The keys from a claim back to itself. */
@@ -125,7 +165,11 @@ class Making {
     return next === claim.key ? [...keys, claim.key] : undefined;
   }
 
-  #refuse({ source }: PromptClaim, problems: readonly LineProblem[]): undefined {
+  #tell({ source }: PromptClaim, problems: readonly LineProblem[]): undefined {
     this.problems.push(...problems.map((problem) => ({ file: source.file, ...problem })));
   }
+}
+
+function unusable(key: string, { source }: PromptClaim): string {
+  return `prompt "${key}" cannot be used: see the problems of ${source.file}`;
 }

@@ -1,11 +1,11 @@
+import type { Problem } from "../core/prompt_error.ts";
 import { maybeText } from "../core/maybe_text.ts";
 import { join } from "../core/path.ts";
 import { ProblemsError } from "../core/problems_error.ts";
-import type { Problem } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
 import { FileError, type Files } from "../core/world.ts";
 import { isRecord } from "../core/json.ts";
-import { lineProblem } from "../parse/front_matter.ts";
+import { FILE_START, lineProblem, type Place, placed } from "../parse/front_matter.ts";
 import { parseYaml } from "../parse/yaml.ts";
 
 /** A YAML file of a project: what it says, and where. */
@@ -16,6 +16,8 @@ export interface ProjectFile {
   readonly value: unknown;
   /** The line of the key at a path; 1 when there is none. */
   lineOf(path: readonly (string | number)[]): number;
+  /** The place of the key at a path; where the file begins when there is none. */
+  placeOf(path: readonly (string | number)[]): Place;
   readonly problems: readonly Problem[];
 }
 
@@ -24,12 +26,13 @@ export const PROJECT_FILE = "orrery.yaml";
 
 /** Reads a YAML file of a project. Nothing throws: what is wrong is told with its line. */
 export async function readProjectFile(file: string, { root, files }: ProjectPlace): Promise<ProjectFile> {
-  const nothing = { file, value: undefined, lineOf: () => 1, problems: [] };
+  const nothing = { file, value: undefined, lineOf: () => 1, placeOf: () => FILE_START, problems: [] };
   try {
     const text = await maybeText(files, join(root, file));
     if (text === undefined) return nothing;
     const { value, at } = await parseYaml(text);
-    return { ...nothing, value: value ?? undefined, lineOf: (path) => at(path, "key")?.line ?? 1 };
+    const placeOf = (path: readonly (string | number)[]) => placed(at(path, "key"));
+    return { ...nothing, value: value ?? undefined, lineOf: (path) => placeOf(path).line, placeOf };
   } catch (thrown) {
     return { ...nothing, problems: problemsOf(thrown, file) };
   }
@@ -48,6 +51,6 @@ export function projectWord({ value }: ProjectFile, key: string): unknown {
 
 function problemsOf(thrown: unknown, file: string): readonly Problem[] {
   if (thrown instanceof ProblemsError) return thrown.problems.map((each) => ({ file, ...lineProblem(each) }));
-  if (thrown instanceof FileError) return [{ file, line: 1, message: messageOf(thrown) }];
+  if (thrown instanceof FileError) return [{ file, ...FILE_START, message: messageOf(thrown) }];
   throw thrown;
 }

@@ -78,6 +78,6 @@ async function dotpromptReader({ files, keep = keepNothing }: ReadOptions): Prom
       source.path,
       async () => readDotpromptFile(await files.readText(source.path), bodies),
     );
-    return dotpromptPrompt(file, source, bodies);
+    return dotpromptPrompt(file, source, { files, bodies });
   };
 }

@@ -1,17 +1,27 @@
-import type { AnyGadget } from "../core/gadget.ts";
 import { messageOf } from "../core/source_error.ts";
-import type { LineProblem } from "../parse/front_matter.ts";
+import { MOST_TOLD } from "../parse/check_fields.ts";
+import { FILE_START, type LineProblem } from "../parse/front_matter.ts";
 import { isReference, type PromptFile } from "../parse/prompt_file.ts";
+import { templateProblems } from "../parse/template_problems.ts";
 import { definePrompt } from "../prompt/define_prompt.ts";
+import { partsOf } from "../prompt/prompt_parts.ts";
 import { promptPath } from "../prompt/prompt_path.ts";
 import type { AnyPrompt, PromptDef } from "../prompt/prompt_type.ts";
 import { tags } from "../prompt/tags.ts";
-import { locatedProblem } from "./located_problem.ts";
+import { definitionProblems, templateMessages } from "./definition_problems.ts";
 import type { LoadModule } from "./module_loader.ts";
-import { referencedGadget, referencedSchema, type ReferenceOptions } from "./module_reference.ts";
 import type { ProjectPlace } from "./project_file.ts";
-import { keyOfFile, type MadePrompt, type ReadSource } from "./prompt_claim.ts";
+import {
+  type FileKey,
+  keyOfFile,
+  type MadePrompt,
+  type PromptClaim,
+  type ReadSource,
+} from "./prompt_claim.ts";
+import { type ReferencedParts, referencedParts } from "./referenced_parts.ts";
 import type { SourceFile } from "./source_files.ts";
+import { inOrder } from "./throw_problems.ts";
+import { writtenPlaces } from "./written_places.ts";
 
 /** How what a file refers to is found. */
 export interface TextPromptOptions extends ProjectPlace {
@@ -20,25 +30,7 @@ export interface TextPromptOptions extends ProjectPlace {
 
 /** The prompt of a `*.prompt.md` file that was read (prompts.md 12). */
 export function textPrompt(file: PromptFile, source: SourceFile, options: TextPromptOptions): ReadSource {
-  const { fields, lines, problems } = file;
-  if (problems.length > 0) return { claims: [], problems };
-  let reading = "name";
-  try {
-    const key = keyOfFile(source, fields.name);
-    reading = "extends";
-    const base = fields.extends === undefined ? undefined : promptPath(fields.extends);
-    const claim = {
-      key,
-      source,
-      value: file,
-      isSteady: !hasReferences(file),
-      ...(base !== undefined && { base: { key: base, line: lines.extends ?? 1 } }),
-      make: (base: AnyPrompt | undefined) => new TextPrompt(file, source, options).make(key, base),
-    };
-    return { claims: [claim], problems };
-  } catch (thrown) {
-    return { claims: [], problems: [{ line: lines[reading] ?? 1, message: messageOf(thrown) }] };
-  }
+  return { claims: [new TextPrompt(file, source, options).claim()], problems: [] };
 }
 
 function hasReferences({ fields: { format, tools = [] } }: PromptFile): boolean {
@@ -47,92 +39,112 @@ function hasReferences({ fields: { format, tools = [] } }: PromptFile): boolean 
 
 class TextPrompt {
   readonly #file: PromptFile;
-  readonly #references: ReferenceOptions;
-  readonly #problems: LineProblem[] = [];
+  readonly #source: SourceFile;
+  readonly #options: TextPromptOptions;
+  readonly #name: FileKey;
+  /** Of the front matter, the name and the base. */
+  readonly #known: LineProblem[];
+  #parts: Promise<ReferencedParts> | undefined;
 
   constructor(file: PromptFile, source: SourceFile, options: TextPromptOptions) {
+    const { fields: { name }, isNamed, places } = file;
     this.#file = file;
-    this.#references = { ...options, from: source.path };
+    this.#source = source;
+    this.#options = options;
+    this.#name = keyOfFile(source, { name, isNamed, place: places.name });
+    this.#known = [...file.problems, ...this.#name.problems];
   }
 
-  async make(key: string, base: AnyPrompt | undefined): Promise<MadePrompt> {
-    const { format, tools } = this.#file.fields;
-    const parts = hasReferences(this.#file)
-      ? { format: await this.#format(), tools: await this.#tools() }
-      : { format, tools };
-    return this.#define(parts, { key, base });
+  claim(): PromptClaim {
+    const base = this.#base();
+    return {
+      key: this.#name.key,
+      isUnsure: this.#name.isUnsure,
+      source: this.#source,
+      value: this.#file,
+      isSteady: !hasReferences(this.#file),
+      ...(base !== undefined && { base }),
+      make: (base) => this.#make(base),
+      problems: ({ isForeign }) => this.#problems(isForeign),
+    };
+  }
+
+  #base(): PromptClaim["base"] {
+    const { fields, places: { extends: place = FILE_START } } = this.#file;
+    if (fields.extends === undefined) return undefined;
+    try {
+      return { key: promptPath(fields.extends), ...place };
+    } catch (thrown) {
+      this.#known.push({ ...place, message: messageOf(thrown) });
+      return undefined;
+    }
+  }
+
+  async #make(base: AnyPrompt | undefined): Promise<MadePrompt> {
+    const { fields } = this.#file;
+    const { format, tools, problems } = hasReferences(this.#file)
+      ? await this.#referenced()
+      : { ...fields, problems: [] };
+    try {
+      if (this.#known.length + problems.length === 0) {
+        return { prompt: this.#define({ format, tools }, base) };
+      }
+    } catch (thrown) {
+      const found = await this.#problems(isForeign(base));
+      return { problems: found.length > 0 ? found : [{ ...FILE_START, message: messageOf(thrown) }] };
+    }
+    return { problems: await this.#problems(isForeign(base)) };
   }
 
   #define(
     parts: { readonly format: unknown; readonly tools: unknown },
-    { key, base }: { readonly key: string; readonly base: AnyPrompt | undefined },
-  ): MadePrompt {
-    const { fields: { mcp, addons, handler, ...own }, body, bodyLine, lines } = this.#file;
+    base: AnyPrompt | undefined,
+  ): AnyPrompt {
+    const { fields: { tags: spec, mcp, addons, handler, description, metadata }, body } = this.#file;
     const fields = {
       ...(body === "" && base !== undefined ? {} : { template: body }),
-      parser: this.#tags(),
+      parser: spec && tags(spec),
       ...parts,
       mcp,
       addons,
       handler,
-      metadata: own.description === undefined
-        ? own.metadata
-        : { ...own.metadata, description: own.description },
+      metadata: description === undefined ? metadata : { ...metadata, description },
     };
-    if (this.#problems.length > 0) return { problems: this.#problems };
-    const define = (some: Readonly<Record<string, unknown>>) => {
-      const parts = some as Partial<PromptDef>; // what a file may say is checked when the prompt is defined
-      return base === undefined
-        ? definePrompt({ template: "", ...parts, path: key })
-        : base.extend({ ...parts, path: key });
-    };
-    try {
-      return { prompt: define(fields) };
-    } catch (thrown) {
-      const problem = locatedProblem(thrown, {
-        fields,
-        define,
-        lineOf: (field) => lines[field === "parser" ? "tags" : field],
-        templateLine: bodyLine,
-        templateErrors: `prompt "${key}": template `,
-      });
-      return { problems: [problem] };
-    }
+    const { key } = this.#name;
+    const definition = fields as Partial<PromptDef>; // what a file may say is checked when the prompt is defined
+    return base === undefined
+      ? definePrompt({ template: "", ...definition, path: key })
+      : base.extend({ ...definition, path: key });
   }
 
-  #tags(): unknown {
-    const { tags: spec } = this.#file.fields;
-    try {
-      return spec && tags(spec);
-    } catch (thrown) {
-      return this.#refuse("tags", thrown);
-    }
+  /** Everything that is wrong with the file, in the order of the text. */
+  async #problems(isForeign: boolean): Promise<readonly LineProblem[]> {
+    const { fields, body, bodyLine } = this.#file;
+    const { key } = this.#name;
+    const { format, tools, problems } = await this.#referenced();
+    const ofFields = [...problems, ...definitionProblems({ ...fields, format, tools }, key)];
+    const placeOf = ofFields.length === 0
+      ? () => FILE_START
+      : await writtenPlaces(this.#source, this.#options);
+    const ofTemplate = isForeign ? [] : templateProblems(body).problems;
+    const messages = templateMessages(ofTemplate, key);
+    return inOrder([
+      ...this.#known,
+      ...ofFields.slice(0, MOST_TOLD).map(({ path, message }) => ({ ...placeOf(path), message })),
+      ...ofTemplate.map(({ line, column }, index) => ({
+        line: bodyLine + line - 1,
+        column,
+        message: messages[index] ?? "",
+      })),
+    ]);
   }
 
-  async #format(): Promise<unknown> {
-    const { format } = this.#file.fields;
-    try {
-      return isReference(format) ? await referencedSchema(format, this.#references) : format;
-    } catch (thrown) {
-      return this.#refuse("format", thrown);
-    }
+  #referenced(): Promise<ReferencedParts> {
+    return this.#parts ??= referencedParts(this.#file.fields, { ...this.#options, from: this.#source.path });
   }
+}
 
-  async #tools(): Promise<readonly (AnyGadget | string)[] | undefined> {
-    const { tools } = this.#file.fields;
-    try {
-      return tools && await Promise.all(
-        tools.map((tool) => isReference(tool) ? referencedGadget(tool, this.#references) : tool),
-      );
-    } catch (thrown) {
-      return this.#refuse("tools", thrown);
-    }
-  }
-
-  /** A part that cannot be had is a problem of its key. */
-  #refuse(key: string, thrown: unknown): undefined {
-    const said = messageOf(thrown);
-    const message = said.startsWith(`${key}: `) ? said : `${key}: ${said}`;
-    this.#problems.push({ line: this.#file.lines[key] ?? 1, message });
-  }
+/** What a prompt with a renderer of its own hands on is no template of Orrery's grammar. */
+function isForeign(base: AnyPrompt | undefined): boolean {
+  return base !== undefined && partsOf(base).renderer !== null;
 }

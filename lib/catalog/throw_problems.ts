@@ -1,4 +1,6 @@
 import { type Problem, PromptError, type PromptErrorCode } from "../core/prompt_error.ts";
+import { MOST_TOLD } from "../parse/check_fields.ts";
+import type { LineProblem } from "../parse/front_matter.ts";
 
 /** @throws {PromptError} with one `file:line: message` a line, when there are any */
 export function throwProblems(problems: readonly Problem[], code: PromptErrorCode): void {
@@ -7,7 +9,18 @@ export function throwProblems(problems: readonly Problem[], code: PromptErrorCod
   throw new PromptError(lines.join("\n"), { code, problems });
 }
 
-/** By file, then by line; what is of one line stays in its order. */
+/** By file, then by place; what is of one place stays in its order. */
 export function sortedProblems(problems: readonly Problem[]): readonly Problem[] {
-  return problems.toSorted((a, b) => a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1);
+  return problems.toSorted((a, b) => a.file === b.file ? byPlace(a, b) : a.file < b.file ? -1 : 1);
+}
+
+/** The problems of one file by place, none twice, and no more than a reader can do anything with. */
+export function inOrder(problems: readonly LineProblem[]): readonly LineProblem[] {
+  const sorted = problems.toSorted(byPlace);
+  const unique = new Map(sorted.map((each) => [`${each.line}:${each.column} ${each.message}`, each]));
+  return [...unique.values()].slice(0, MOST_TOLD);
+}
+
+function byPlace(a: LineProblem, b: LineProblem): number {
+  return a.line - b.line || (a.column ?? 0) - (b.column ?? 0);
 }

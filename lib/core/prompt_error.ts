@@ -3,6 +3,8 @@ export interface Problem {
   readonly file: string;
   /** From 1. */
   readonly line: number;
+  /** From 1, where it is known: not of modules and of files that cannot be read. */
+  readonly column?: number;
   readonly message: string;
 }
 

@@ -1,12 +1,20 @@
-import { ProblemsError } from "../core/problems_error.ts";
 import { isRecord } from "../core/json.ts";
+import { ProblemsError } from "../core/problems_error.ts";
 import type { SourceError } from "../core/source_error.ts";
 import { parseYaml } from "./yaml.ts";
+
+/** A place in a file; line and column count from 1. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
 
 /** Something wrong with a file, without its name. */
 export interface LineProblem {
   /** From 1. */
   readonly line: number;
+  /** From 1; absent where only the line is known. */
+  readonly column?: number;
   readonly message: string;
 }
 
@@ -20,12 +28,16 @@ export interface FrontMatter {
   readonly bodyLine: number;
 }
 
+/** Where a file begins: the place of what has no place of its own. */
+export const FILE_START: Place = { line: 1, column: 1 };
+
 const OPENING = /^---[ \t]*(?:\n|$)/;
 const CLOSING = /^---[ \t]*$/m;
-const NOT_CLOSED: LineProblem = { line: 1, message: `front matter is not closed with "---"` };
+const NOT_CLOSED: LineProblem = { ...FILE_START, message: `front matter is not closed with "---"` };
 
-/** Takes a text apart. Line breaks are LF. */
-export function splitFrontMatter(text: string): FrontMatter | { readonly problem: LineProblem } {
+/** Takes a text apart, as it is in its file: a byte order mark is dropped, and line breaks become LF. */
+export function splitFrontMatter(written: string): FrontMatter | { readonly problem: LineProblem } {
+  const text = written.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
   const opening = OPENING.exec(text)?.[0];
   if (opening === undefined) return { yaml: undefined, body: text, bodyLine: 1 };
   const rest = text.slice(opening.length);
@@ -39,13 +51,14 @@ export function splitFrontMatter(text: string): FrontMatter | { readonly problem
   };
 }
 
+/** The way to a part of a front matter: keys, and indexes of lists. */
+export type FieldPath = readonly (string | number)[];
+
 /** What a front matter says. */
 export interface FrontMatterFields {
   readonly fields: Readonly<Record<string, unknown>>;
-  /** By key: the line of the file that it stands in. */
-  readonly lines: Readonly<Record<string, number>>;
-  /** The line of the key at a path. */
-  lineOf(path: readonly string[]): number;
+  /** The place of the key at a path; where the file begins, when nothing is there. */
+  placeOf(path: FieldPath): Place;
 }
 
 /** Reads the YAML of a front matter, which begins in line 2 of its file. */
@@ -56,20 +69,23 @@ export async function readFrontMatter(
   try {
     const { value, at } = await parseYaml(`\n${yaml}`);
     if (value === null) return NO_FIELDS;
-    if (!isRecord(value)) return { problems: [{ line: at([])?.line ?? 2, message: NOT_MAPPING }] };
-    const lineOf = (path: readonly string[]) => at(path, "key")?.line ?? 1;
-    const lines = Object.fromEntries(Object.keys(value).map((key) => [key, lineOf([key])]));
-    return { fields: value, lines, lineOf };
+    if (!isRecord(value)) return { problems: [{ ...placed(at([])), message: NOT_MAPPING }] };
+    return { fields: value, placeOf: (path) => path.length === 0 ? FILE_START : placed(at(path, "key")) };
   } catch (thrown) {
     if (thrown instanceof ProblemsError) return { problems: thrown.problems.map(lineProblem) };
     throw thrown;
   }
 }
 
-const NO_FIELDS: FrontMatterFields = { fields: {}, lines: {}, lineOf: () => 1 };
+const NO_FIELDS: FrontMatterFields = { fields: {}, placeOf: () => FILE_START };
 const NOT_MAPPING = "front matter must be a mapping of keys to values";
 
 /** A problem of YAML in the form of these files: what to do is part of the message. */
 export function lineProblem({ message, hint, span }: SourceError): LineProblem {
-  return { line: span?.line ?? 1, message: hint === undefined ? message : `${message}. ${hint}` };
+  return { ...placed(span), message: hint === undefined ? message : `${message}. ${hint}` };
+}
+
+/** A place alone; where the file begins, when it is not known. */
+export function placed({ line, column }: Place = FILE_START): Place {
+  return { line, column };
 }

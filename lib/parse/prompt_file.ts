@@ -1,24 +1,21 @@
 import { didYouMeanNames } from "../core/did_you_mean_names.ts";
 import { isRecord } from "../core/json.ts";
-import {
-  type FrontMatterFields,
-  type LineProblem,
-  readFrontMatter,
-  splitFrontMatter,
-} from "./front_matter.ts";
-
-export type { LineProblem };
+import { checkFields, type FieldRule, isText } from "./check_fields.ts";
+import { type LineProblem, type Place, readFrontMatter, splitFrontMatter } from "./front_matter.ts";
 
 /** A `*.prompt.md` file, as plain data: its front matter, and the text under it. */
 export interface PromptFile {
+  /** What of the front matter can be used. */
   readonly fields: PromptFileFields;
-  /** By key: the line of the file that it stands in. */
-  readonly lines: Readonly<Record<string, number>>;
+  /** The places of the keys that lead to other prompts. */
+  readonly places: { readonly [key in "name" | "extends"]?: Place };
+  /** False when the name, if it has one, cannot be read. */
+  readonly isNamed: boolean;
   /** The template: without line breaks at its ends. */
   readonly body: string;
   /** The line of the file that the template begins in. */
   readonly bodyLine: number;
-  /** When there are any, nothing else counts. */
+  /** What is wrong with the front matter; with any, there is no prompt. */
   readonly problems: readonly LineProblem[];
 }
 
@@ -33,69 +30,70 @@ export interface PromptFileFields {
   readonly tags?: Fields | null;
   /** A JSON Schema, or `./file.ts#Export`. */
   readonly format?: Fields | string | null;
-  /** Names, or `./file.ts#export`. */
-  readonly tools?: readonly string[];
+  /** Names, or `./file.ts#export`; null stands for what is neither. */
+  readonly tools?: readonly (string | null)[];
   readonly mcp?: readonly unknown[];
   readonly addons?: Fields;
   readonly handler?: Fields;
   readonly metadata?: Fields;
 }
 
-/** Reads a `*.prompt.md` file (prompts.md 12). Nothing throws: what is wrong is told with its line. */
+/** Reads a `*.prompt.md` file (prompts.md 12). Nothing throws: what is wrong is told with its place. */
 export async function readPromptFile(text: string): Promise<PromptFile> {
-  const split = splitFrontMatter(text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n"));
-  if ("problem" in split) return broken([split.problem]);
-  const front = await readFrontMatter(split.yaml);
-  if ("problems" in front) return broken(front.problems);
-  const problems = fieldProblems(front);
-  if (problems.length > 0) return broken(problems);
+  const split = splitFrontMatter(text);
+  const nothing = { fields: {}, places: {}, isNamed: false, body: "", bodyLine: 1 };
+  if ("problem" in split) return { ...nothing, problems: [split.problem] };
   const leading = /^\n*/.exec(split.body)?.[0].length ?? 0;
-  return {
-    fields: front.fields, // every key has just been checked
-    lines: front.lines,
-    body: split.body.slice(leading).replace(/\n+$/, ""),
+  const body = {
+    body: withoutLastLines(split.body.slice(leading)),
     bodyLine: split.bodyLine + leading,
+  };
+  const front = await readFrontMatter(split.yaml);
+  if ("problems" in front) return { ...nothing, ...body, problems: front.problems };
+  const { fields, problems } = checkFields(front, { rules: RULES, unknown: unknownKey });
+  return {
+    fields, // every key has just been checked
+    places: {
+      ...(fields.name !== undefined && { name: front.placeOf(["name"]) }),
+      ...(fields.extends !== undefined && { extends: front.placeOf(["extends"]) }),
+    },
+    isNamed: Object.hasOwn(fields, "name") === Object.hasOwn(front.fields, "name"),
+    ...body,
     problems,
   };
 }
 
-function broken(problems: readonly LineProblem[]): PromptFile {
-  return { fields: {}, lines: {}, body: "", bodyLine: 1, problems };
+/** A pattern would try again at each line break inside the text. */
+function withoutLastLines(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === "\n") end--;
+  return text.slice(0, end);
 }
 
-/** By key: whether a value will do, and what is expected instead. */
-const KEYS: { readonly [key in keyof PromptFileFields]-?: readonly [(value: unknown) => boolean, string] } = {
-  name: [isText, "text"],
-  description: [(value) => typeof value === "string", "text"],
-  extends: [isText, "the path of another prompt"],
-  tags: [(value) => value === null || isRecord(value), "a mapping such as { requiredXmlTags: [answer] }"],
-  format: [
-    (value) => value === null || isRecord(value) || isReference(value),
-    "a JSON Schema or ./file.ts#Export",
-  ],
-  tools: [(value) => Array.isArray(value) && value.every(isText), "a list of names or ./file.ts#export"],
-  mcp: [Array.isArray, "a list"],
-  addons: [isRecord, "a mapping"],
-  handler: [(value) => isRecord(value) && Object.values(value).every(isText), "a mapping of texts"],
-  metadata: [isRecord, "a mapping"],
+function unknownKey(key: string): string {
+  return `unknown key ${JSON.stringify(key)}${didYouMeanNames(key, RULES.keys())}`;
+}
+
+const BY_KEY: { readonly [key in keyof PromptFileFields]-?: FieldRule } = {
+  name: { isFine: isText, wanted: "text" },
+  description: { isFine: (value) => typeof value === "string", wanted: "text" },
+  extends: { isFine: isText, wanted: "the path of another prompt" },
+  tags: {
+    isFine: (value) => value === null || isRecord(value),
+    wanted: "a mapping such as { requiredXmlTags: [answer] }",
+  },
+  format: {
+    isFine: (value) => value === null || isRecord(value) || isReference(value),
+    wanted: "a JSON Schema or ./file.ts#Export",
+  },
+  tools: { isFine: Array.isArray, isFinePart: isText, wanted: "a list of names or ./file.ts#export" },
+  mcp: { isFine: Array.isArray, wanted: "a list" },
+  addons: { isFine: isRecord, wanted: "a mapping" },
+  handler: { isFine: isRecord, isFinePart: isText, wanted: "a mapping of texts" },
+  metadata: { isFine: isRecord, wanted: "a mapping" },
 };
 
-function fieldProblems({ fields, lines }: FrontMatterFields): readonly LineProblem[] {
-  const known = new Map(Object.entries(KEYS));
-  return Object.entries(fields).flatMap(([key, value]) => {
-    const rule = known.get(key);
-    const line = lines[key] ?? 1;
-    if (rule === undefined) {
-      return [{ line, message: `unknown key ${JSON.stringify(key)}${didYouMeanNames(key, known.keys())}` }];
-    }
-    const [isFine, wanted] = rule;
-    return isFine(value) ? [] : [{ line, message: `${key} must be ${wanted}` }];
-  });
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value.trim() !== "";
-}
+const RULES: ReadonlyMap<string, FieldRule> = new Map(Object.entries(BY_KEY));
 
 /** `./file.ts#export`: something that a module exports. */
 export function isReference(value: unknown): value is string {

@@ -1,0 +1,165 @@
+// Files that somebody made by mistake, or to do harm: each is read or refused, in a moment, and the others are not touched.
+
+import assert from "node:assert/strict";
+import { Dotprompt } from "dotprompt";
+import fc from "fast-check";
+import { discoverPrompts } from "../lib/catalog/discover_prompts.ts";
+import { memoryFiles } from "../lib/core/memory_files.ts";
+import { readDotpromptFile } from "../lib/prompt/dotprompt_file.ts";
+import { loadHandlebars } from "../lib/prompt/handlebars_body.ts";
+
+async function discover(texts: Readonly<Record<string, string | Uint8Array>>) {
+  const files = memoryFiles(
+    Object.fromEntries(Object.entries(texts).map(([name, text]) => [`prompts/${name}`, text])),
+  );
+  const loadModule = () => Promise.reject(new Error("none"));
+  const { registry, problems } = await discoverPrompts({
+    root: "/project",
+    files,
+    loadModule,
+    strict: false,
+  });
+  const lines = problems.map(({ file, line, message }) =>
+    `${file.replace("prompts/", "")}:${line}: ${message}`
+  );
+  return { registry, keys: registry.keys(), lines };
+}
+
+Deno.test("odd files: keys such as __proto__ change nothing but the prompt", async () => {
+  const keysBefore = Object.keys;
+  const { registry, lines } = await discover({
+    "a.prompt": "---\n__proto__.polluted: yes\nconstructor.keys: 5\ntoString.x: 1\n---\nx",
+    "b.prompt.md": "---\nmetadata: { __proto__: { a: 1 } }\n---\n{__proto__} {constructor}",
+  });
+  assert.deepEqual(lines, []);
+  assert.equal(Reflect.get({}, "polluted"), undefined);
+  assert.equal(Object.keys, keysBefore);
+  const ext = JSON.stringify(registry.get("a").metadata.dotprompt);
+  assert.equal(ext, '{"ext":{"__proto__":{"polluted":"yes"},"constructor":{"keys":5},"toString":{"x":1}}}');
+  assert.deepEqual(registry.get("b").vars, ["__proto__", "constructor"]);
+  assert.equal(JSON.stringify(registry.get("b").metadata), '{"__proto__":{"a":1}}');
+  const property = await discover({ "c.prompt": "---\ninput: { schema: { __proto__: string } }\n---\nx" });
+  assert.deepEqual(property.lines, ['c.prompt:2: input.schema: a property cannot be called "__proto__"']);
+});
+
+Deno.test("odd files: what Picoschema takes for no type is refused, and lists are nobody else's", async () => {
+  const { registry, lines } = await discover({
+    "a.prompt":
+      "---\ninput:\n  schema:\n    a: [string]\n    b:\n    c(enum): x\n    d(array): [string]\n    e: 5\n---\nx",
+    "b.prompt":
+      "---\ninput:\n  schema:\n    a(enum): &e [x, y]\n    b?(enum): *e\nmetadata: { e: *e }\n---\n{{a}}{{b}}",
+  });
+  assert.deepEqual(lines, [
+    'a.prompt:4: input.schema: "a" must be a type or a mapping, found a list',
+    'a.prompt:5: input.schema: "b" must be a type or a mapping, found nothing',
+    'a.prompt:6: input.schema: "c(enum)" must be a list of values',
+    'a.prompt:7: input.schema: "d(array)" must be a type or a mapping, found a list',
+    "a.prompt:8: input.schema: only consists of objects and strings. Got: 5",
+  ]);
+  assert.deepEqual(registry.get("b").metadata, { e: ["x", "y"] });
+  assert.throws(() => registry.get("b")({ a: null }), /- a: must be one of "x", "y"$/);
+});
+
+Deno.test("odd files: files of one name and several kinds, and names with strange characters", async () => {
+  const { keys, lines } = await discover({
+    "same.prompt": "1",
+    "same.prompt.md": "2",
+    "a%20b {c}.prompt.md": "x",
+    "constructor.prompt.md": "x",
+    "new\nline.prompt.md": "x",
+    "__proto__.prompt.md": "left out",
+    "..prompt.md": "left out",
+    "UPPER.PROMPT.MD": "no prompt",
+    "é.prompt.md": "x",
+  });
+  assert.deepEqual(keys, ["a%20b {c}", "constructor", "new\nline", "same", "é"]);
+  assert.deepEqual(lines, ['same.prompt.md:1: prompt "same" is already defined in prompts/same.prompt']);
+});
+
+Deno.test("odd files: tabs, carriage returns, marks, anchors and bytes that are no text", async () => {
+  const { keys, lines } = await discover({
+    "a.prompt.md": "\uFEFF---\r\nname: crlf\r\n---\r\na\r\nb\r\n",
+    "b.prompt.md": "---\nmetadata:\n\ta: 1\n---\nx {",
+    "c.prompt.md": "---\nmetadata: &m { a: 1 }\naddons: *m\n---\nx",
+    "d.prompt.md": "---\nmetadata: &m { a: *m }\n---\nx",
+    "e.prompt.md": new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0, 255]),
+    "f.prompt": new Uint8Array([0xff, 0xfe, 0x61, 0]),
+    "g.prompt.md": "",
+    "h.prompt": "",
+    "i.prompt.md": "a\0b",
+  });
+  assert.deepEqual(keys, ["c", "crlf", "g", "h", "i"]);
+  assert.deepEqual(lines.map((line) => line.slice(0, 60)), [
+    "b.prompt.md:3: Found a tab in the indentation, expected blanks. YAML all".slice(0, 60),
+    'b.prompt.md:5: prompt "b": template 1:3: unclosed "{": write "{{" for'.slice(0, 60),
+    'd.prompt.md:2: Cannot read the alias "*m": it would hold itself. Write'.slice(0, 60),
+    'e.prompt.md:1: Cannot read "prompts/e.prompt.md": it is not UTF-8 text'.slice(0, 60),
+    'f.prompt:1: Cannot read "prompts/f.prompt": it is not UTF-8 text: the f'.slice(0, 60),
+  ]);
+});
+
+Deno.test("odd files: huge and deep ones take a moment, and no more problems are told than can be read", async () => {
+  const deep = (open: string, close: string) => `${open.repeat(20_000)}x${close.repeat(20_000)}`;
+  const list = (count: number, of: (n: number) => string) =>
+    Array.from({ length: count }, (_, n) => of(n)).join("");
+  const start = performance.now();
+  const { keys, lines } = await discover({
+    "blocks.prompt": deep("{{#if a}}", "{{/if}}"),
+    "brackets.prompt": `{{json ${deep("(lookup a ", ")")}}}`,
+    "deep.prompt.md": `---\nmetadata: ${deep("[", "]")}\n---\nx`,
+    "keys.prompt.md": `---\n${list(5000, (n) => `k${n}: 1\n`)}---\nx`,
+    "lines.prompt.md": `x${"\n".repeat(3_000_000)}y${"\n".repeat(3_000_000)}`,
+    "long.prompt.md": `---\nname: long\n---\n${"x".repeat(10_000_000)}`,
+    "quotes.prompt": '{{json "'.repeat(20_000),
+    "tags.prompt": "{{uppr x}}".repeat(5000),
+    "wrong.prompt.md": "{x y} ".repeat(500_000),
+  });
+  assert.deepEqual(keys, ["lines", "long"]);
+  const count = (file: string) => lines.filter((line) => line.startsWith(file)).length;
+  assert.deepEqual(
+    ["blocks", "brackets", "deep", "keys", "quotes", "tags", "wrong"].map((name) => count(`${name}.`)),
+    [
+      1,
+      1,
+      1,
+      100,
+      20,
+      100,
+      20,
+    ],
+  );
+  assert.equal(lines[0], "blocks.prompt:1: there are more than 200 levels of Handlebars inside each other");
+  assert.ok(performance.now() - start < 8000);
+});
+
+Deno.test("odd files: a .prompt file says what the dotprompt package reads in it", async () => {
+  const bodies = await loadHandlebars();
+  const key = fc.constantFrom(
+    "model",
+    "version",
+    "variant",
+    "description",
+    "a.b",
+    "a.b.c",
+    "x.",
+    ".y",
+    "a.d",
+  );
+  const body = fc.string({ unit: fc.constantFrom("a", " ", "\n", "\t", "{", "}", "é", "-", "\u00a0") });
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(key, fc.constantFrom("v", "w x")), body, async (fields, body) => {
+      const text = `---\n${JSON.stringify(fields)}\n---\n${body}`;
+      const file = await readDotpromptFile(text, bodies);
+      if (file.problems.length > 0) return;
+      const { ext = {}, template, raw: _raw, metadata: _none, config: _config, description, ...read } =
+        new Dotprompt()
+          .parse(text);
+      assert.equal(file.body, template);
+      const dotprompt = { ...read, ...(Object.keys(ext).length > 0 && { ext }) };
+      assert.deepEqual(file.metadata, {
+        ...(description !== undefined && { description }),
+        ...(Object.keys(dotprompt).length > 0 && { dotprompt }),
+      });
+    }),
+  );
+});

@@ -1,0 +1,434 @@
+// One look at a project tells all that is wrong with a file: nothing has to be mended before the rest is told.
+
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { discoverPrompts } from "../lib/catalog/discover_prompts.ts";
+import { loadAgents } from "../lib/catalog/load_agents.ts";
+import { memoryFiles } from "../lib/core/memory_files.ts";
+import { PromptError } from "../lib/core/prompt_error.ts";
+import { definePrompt } from "../lib/prompt/define_prompt.ts";
+import { PromptRegistry } from "../lib/prompt/prompt_registry.ts";
+import { defineGadget } from "../lib/schema/define_gadget.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+interface Placed {
+  readonly file: string;
+  readonly line: number;
+  readonly column?: number;
+  readonly message: string;
+}
+
+const MODULES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "/project/prompts/_lib.ts": {
+    tool: defineGadget({ name: "look", description: "d" }),
+    text: "no gadget",
+  },
+};
+
+async function discover(texts: Texts) {
+  const loadModule = (path: string) => {
+    const module = MODULES[path];
+    return module === undefined
+      ? Promise.reject(new TypeError(`Module not found "file://${path}".`))
+      : Promise.resolve(module);
+  };
+  const files = memoryFiles({ "prompts/_lib.ts": "", "prompts/_gone.ts": "", ...texts });
+  const found = await discoverPrompts({ root: "/project", files, loadModule, strict: false });
+  const problems: readonly Placed[] = found.problems;
+  return { registry: found.registry, problems };
+}
+
+const lineOf = ({ line, column, message }: Placed) => `${line}:${column}: ${message}`;
+
+/** The problems of one file, as `line:column: message`. */
+async function problemsIn(file: string, text: string | readonly string[], others: Texts = {}) {
+  const whole = typeof text === "string" ? text : text.join("\n");
+  const { problems } = await discover({ ...others, [`prompts/${file}`]: whole });
+  return problems.filter((problem) => problem.file === `prompts/${file}`).map(lineOf);
+}
+
+Deno.test("problems: unknown keys, wrong values and the template's mistakes of a .prompt.md are told together", async () => {
+  assert.deepEqual(
+    await problemsIn("a.prompt.md", [
+      "---",
+      "name: b",
+      "tool: [x]",
+      "description: 5",
+      "tags:",
+      "  xmlTags: [fine, a b, /c]",
+      "  xml: [a]",
+      "tools:",
+      "  - Now",
+      "  - 5",
+      "  - Now",
+      "mcp:",
+      "  - url: u",
+      "  - { label: m, url: u, command: c, aproval: never }",
+      "  - { label: m, url: 5, approval: maybe }",
+      "addons: { webSearch: often, computerUse: { displayWidth: -1, environment: '' } }",
+      "handler:",
+      "  onException: 'a {x} and {y}'",
+      "  onInterupt: x",
+      "  onInterrupt: |",
+      "    one {",
+      "    two }",
+      "---",
+      "",
+      "Hello {name and {x.}",
+      "again {ok} } and {b!z}.",
+      "",
+    ]),
+    [
+      '3:1: unknown key "tool". Did you mean "tools"?',
+      "4:1: description must be text",
+      '6:19: tags: bad tag name "a b" in xmlTags',
+      '6:24: tags: bad tag name "/c" in xmlTags',
+      '7:3: tags: unknown key "xml"',
+      "10:5: tools must be a list of names or ./file.ts#export",
+      '11:5: prompt "b": duplicate tool "Now"',
+      '13:5: prompt "b": mcp[0]: label is required, a text that is not empty',
+      '14:5: prompt "b": mcp "m": give either url or command',
+      '14:37: prompt "b": mcp "m": unknown key "aproval". Did you mean "approval"?',
+      '15:5: prompt "b": duplicate mcp label "m"',
+      '15:17: prompt "b": mcp "m": url and command are text',
+      '15:25: prompt "b": mcp "m": approval must be never, manual or auto, found "maybe"',
+      '16:11: prompt "b": addon webSearch must be true or false, found "often"',
+      '16:44: prompt "b": addon computerUse: displayWidth must be whole pixels, found -1',
+      '16:62: prompt "b": addon computerUse: environment must be text, found empty text',
+      '18:3: prompt "b": handler onException uses unknown variables: x, y (known: error_message, retry_count, max_retries)',
+      '19:3: prompt "b": handler: unknown key "onInterupt". Did you mean "onInterrupt"?',
+      '20:3: prompt "b onInterrupt": template 1:5: bad placeholder "{\\ntwo }": expected {name}, {a.b} or {a[k]}; write "{{" and "}}" for literal braces',
+      '25:7: prompt "b": template 1:7: bad placeholder "{name and {x.}\\nagain {ok} }": expected {name}, {a.b} or {a[k]}; write "{{" and "}}" for literal braces',
+      '25:17: prompt "b": template 1:17: bad placeholder "{x.}": expected {name}, {a.b} or {a[k]}; write "{{" and "}}" for literal braces',
+      '26:18: prompt "b": template 2:18: bad conversion "!z" in "{b!z}": use !s or !j',
+    ],
+  );
+});
+
+Deno.test("problems: what a .prompt.md refers to is told with the rest, and a module that cannot be loaded once", async () => {
+  assert.deepEqual(
+    await problemsIn("a.prompt.md", [
+      "---",
+      "extends: nowhere",
+      "unknown: 1",
+      "tools: [./_lib.ts#tool, ./_lib.ts#text, ./_gone.ts#a, ./_gone.ts#b, look, ../../out.ts#x]",
+      "format: ./_gone.ts#Format",
+      "tags: {}",
+      "---",
+      "{",
+    ]),
+    [
+      '1:1: prompt "a": give either parser or format, not both',
+      '2:1: extends: prompt "nowhere" not found. The registry is empty',
+      '3:1: unknown key "unknown"',
+      "4:25: tools: ./_lib.ts#text is not a gadget",
+      '4:41: tools: cannot load ./_gone.ts: Module not found "prompts/_gone.ts".',
+      '4:69: prompt "a": duplicate tool "look"',
+      "4:75: tools: ../../out.ts#x is outside the project",
+      '8:1: prompt "a": template 1:1: unclosed "{": write "{{" for a literal brace',
+    ],
+  );
+});
+
+Deno.test("problems: each mistake in a schema has its place", async () => {
+  assert.deepEqual(
+    await problemsIn("a.prompt.md", [
+      "---",
+      "format:",
+      "  type: object",
+      "  properties:",
+      "    a: { type: strin }",
+      "    b:",
+      "      minimum: low",
+      "    c: 5",
+      "  required: a",
+      "---",
+      "{a b}",
+    ]),
+    [
+      '5:10: prompt "a": the JSON Schema of format is broken at "properties/a/type": found "strin", expected string, number, integer, boolean, null, array, object, or a list of these. Did you mean "string"?',
+      '7:7: prompt "a": the JSON Schema of format is broken at "properties/b/minimum": found "low", expected a number.',
+      '8:5: prompt "a": the JSON Schema of format is broken at "properties/c": found 5, expected a schema: an object, true or false',
+      '9:3: prompt "a": the JSON Schema of format is broken at "required": found "a", expected a list of names.',
+      '11:1: prompt "a": template 1:1: bad placeholder "{a b}": expected {name}, {a.b} or {a[k]}; write "{{" and "}}" for literal braces',
+    ],
+  );
+});
+
+Deno.test("problems: YAML that cannot be read keeps nothing of the template back", async () => {
+  assert.deepEqual(await problemsIn("a.prompt.md", "---\nname: a\nname: b\n---\nx {\ny {"), [
+    '3:1: The key "name" is written twice (first on line 2). Remove one of them, or join their values.',
+    '5:3: prompt "a": template 1:3: unclosed "{": write "{{" for a literal brace',
+    '6:3: prompt "a": template 2:3: unclosed "{": write "{{" for a literal brace',
+  ]);
+  assert.deepEqual(await problemsIn("a.prompt.md", "---\n- a\n---\nx }"), [
+    "2:1: front matter must be a mapping of keys to values",
+    '4:3: prompt "a": template 1:3: single "}": write "}}" for a literal brace',
+  ]);
+  assert.deepEqual(await problemsIn("a.prompt", "---\nname: a\nname: b\n---\nx {{uppercase z}}"), [
+    '3:1: The key "name" is written twice (first on line 2). Remove one of them, or join their values.',
+    '5:3: unknown helper "uppercase"',
+  ]);
+});
+
+Deno.test("problems: a bad name or a bad extends keeps nothing back", async () => {
+  assert.deepEqual(
+    await problemsIn("a.prompt.md", "---\nname: ../b\nextends: a/./b\ntools: [x, x]\n---\n}"),
+    [
+      '2:1: bad prompt path "../b": "." and ".." are not allowed',
+      '3:1: bad prompt path "a/./b": "." and ".." are not allowed',
+      '4:12: prompt "a": duplicate tool "x"',
+      '6:1: prompt "a": template 1:1: single "}": write "}}" for a literal brace',
+    ],
+  );
+  assert.deepEqual(await problemsIn("a.prompt.md", "---\nname: [x]\nextends: none\n---\n}"), [
+    "2:1: name must be text",
+    '3:1: extends: prompt "none" not found. The registry is empty',
+    '5:1: prompt "a": template 1:1: single "}": write "}}" for a literal brace',
+  ]);
+});
+
+Deno.test("problems: unsupported keys, wrong values, schemas and the body of a .prompt are told together", async () => {
+  assert.deepEqual(
+    await problemsIn("g.prompt", [
+      "---",
+      "model: 5",
+      "modle: x",
+      "tools: [a, {}, a]",
+      "input:",
+      "  schema:",
+      "    a: strin",
+      "    deep?(object):",
+      "      b: numbr, how many",
+      "      c: string",
+      "    d(list): string",
+      "  default: 1",
+      "  defaults: 1",
+      "output:",
+      "  schema: { type: object, properties: { x: { type: 5 } }, required: x }",
+      "  format: yaml",
+      "metadata: { n: .nan }",
+      "---",
+      "",
+      "  {{uppr name}} and",
+      '{{> part}}{{role "x"}}',
+      "{{json}}",
+    ]),
+    [
+      "2:1: model must be text",
+      '3:1: unsupported key "modle". Did you mean "model"?',
+      "4:12: tools must be a list of names",
+      '4:16: prompt "g": duplicate tool "a"',
+      "7:5: input.schema: unsupported scalar type 'strin'.",
+      "9:7: input.schema: unsupported scalar type 'numbr'.",
+      "11:5: input.schema: parenthetical types must be 'object' or 'array', got: list",
+      "12:3: input.default must be a mapping",
+      '13:3: unsupported key "input.defaults". Did you mean "input.default"?',
+      '15:46: output.schema: the schema is broken at "properties/x/type": found 5, expected string, number, integer, boolean, null, array, object, or a list of these.',
+      '15:59: output.schema: the schema is broken at "required": found "x", expected a list of names.',
+      '16:3: unsupported output.format "yaml": use json or text',
+      '17:13: prompt "g": metadata must be JSON: found the number NaN at n',
+      '20:3: unknown helper "uppr"',
+      "21:1: a partial is not supported",
+      "21:11: a role, history, media or section helper is not supported",
+      '22:1: the helper "json" takes 1 argument, found 0',
+    ],
+  );
+});
+
+Deno.test("problems: a tag of a body that cannot be read keeps the others back no longer", async () => {
+  assert.deepEqual(
+    await problemsIn("g.prompt", [
+      "---",
+      "unknown: 1",
+      "---",
+      "{{uppr a}} {{#if a}}",
+      "{{a b=}} {{#each xs ys}}{{/each}}",
+      "{{}}",
+      "{{#iff a}}x{{/iff}}",
+    ]),
+    [
+      '2:1: unsupported key "unknown"',
+      '4:1: unknown helper "uppr"',
+      '5:1: cannot read the Handlebars of the body: "}}" is not expected here',
+      '5:10: the helper "each" takes 1 argument, found 2',
+      '6:1: cannot read the Handlebars of the body: "}}" is not expected here',
+      '7:1: unknown helper "iff". Did you mean "if"?',
+      "7:20: cannot read the Handlebars of the body: a block is not closed",
+    ],
+  );
+  assert.deepEqual(await problemsIn("g.prompt", "{{#if a}}x{{/each}}\n{{uppr b}}"), [
+    "1:1: cannot read the Handlebars of the body: if doesn't match each",
+    '2:1: unknown helper "uppr"',
+  ]);
+});
+
+Deno.test("problems: a broken file keeps its name, and what extends it is not told that it is not there", async () => {
+  const { registry, problems } = await discover({
+    "prompts/a.prompt.md": "---\nunknown: 1\n---\nx",
+    "prompts/b.prompt.md": "---\nextends: a\n---\n{",
+    "prompts/c.prompt.md": "---\nname: b\nname: c\n---\nx",
+    "prompts/d.prompt.md": "---\nextends: c\n---\n",
+    "prompts/e.prompt": "---\nname: [x]\n---\n",
+    "prompts/f.prompt.md": "---\nextends: e\nq: 1\n---\n{Handlebars}, for all we know {",
+    "prompts/z.prompt.md": "---\nname: a\n---\n}",
+    "prompts/z/c.prompt.md": "---\nname: c\n---\nfine",
+  });
+  assert.deepEqual(registry.keys(), ["z/c"]);
+  assert.deepEqual(problems.map((each) => `${each.file}:${lineOf(each)}`), [
+    'prompts/a.prompt.md:2:1: unknown key "unknown"',
+    'prompts/b.prompt.md:2:1: extends: prompt "a" cannot be used: see the problems of prompts/a.prompt.md',
+    'prompts/b.prompt.md:4:1: prompt "b": template 1:1: unclosed "{": write "{{" for a literal brace',
+    'prompts/c.prompt.md:3:1: The key "name" is written twice (first on line 2). Remove one of them, or join their values.',
+    'prompts/d.prompt.md:2:1: extends: prompt "c" cannot be used: see the problems of prompts/c.prompt.md',
+    "prompts/e.prompt:2:1: name must be text",
+    'prompts/f.prompt.md:2:1: extends: prompt "e" cannot be used: see the problems of prompts/e.prompt',
+    'prompts/f.prompt.md:3:1: unknown key "q"',
+    'prompts/z.prompt.md:1:1: prompt "a" is already defined in prompts/a.prompt.md',
+  ]);
+});
+
+Deno.test("problems: strict throws them all, in the order of their places, a line each", async () => {
+  const files = memoryFiles({
+    "prompts/b.prompt.md": "---\nzz: 1\nname: 5\n---\n{",
+    "prompts/a.prompt": "---\nzz: 1\n---\n{{> p}}",
+  });
+  const loadModule = () => Promise.reject(new Error("none"));
+  await assert.rejects(discoverPrompts({ root: "/project", files, loadModule }), (thrown: unknown) => {
+    assert.ok(thrown instanceof PromptError);
+    assert.equal(
+      thrown.message,
+      [
+        'prompts/a.prompt:2: unsupported key "zz"',
+        "prompts/a.prompt:4: a partial is not supported",
+        'prompts/b.prompt.md:2: unknown key "zz"',
+        "prompts/b.prompt.md:3: name must be text",
+        'prompts/b.prompt.md:5: prompt "b": template 1:1: unclosed "{": write "{{" for a literal brace',
+      ].join("\n"),
+    );
+    return true;
+  });
+});
+
+Deno.test("problems: any front matter and body gives each problem once, in order, within the file", async () => {
+  const lines = fc.constantFrom(
+    "name: [x]",
+    "tools: [a, a, 5]",
+    "tags: { xmlTags: [a b], z: 1 }",
+    "format: { type: 5, required: 1 }",
+    "handler: { onException: '{', z: '{x}' }",
+    "mcp: [{}, { label: a, url: u, command: c }, 5]",
+    "addons: { webSearch: 1, computerUse: [] }",
+    "metadata: { a: .inf }",
+    "extends: q",
+    "q: 1",
+    "input: { schema: { a: strin, b(x): 1 }, default: 5 }",
+    "output: { schema: { type: 5 }, format: 5 }",
+    "&a b: *a",
+    "\tx: 1",
+  );
+  const body = fc.constantFrom(
+    "{",
+    "}",
+    "{a}",
+    "{{",
+    "}}",
+    "{a b}",
+    "\n",
+    "{{uppr x}}",
+    "{{#if}}",
+    "{{/if}}",
+    "x",
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(lines, { maxLength: 6 }),
+      fc.array(body, { maxLength: 8 }),
+      fc.constantFrom("a.prompt.md", "a.prompt"),
+      async (front, parts, name) => {
+        const text = ["---", ...front, "---", parts.join("")].join("\n");
+        const { registry, problems } = await discover({ [`prompts/${name}`]: text });
+        assert.equal(registry.keys().length, problems.length === 0 ? 1 : 0);
+        const shown = problems.map(lineOf);
+        assert.equal(new Set(shown).size, shown.length, shown.join("\n"));
+        const rows = text.split("\n");
+        let before = [0, 0];
+        for (const { line, column = NaN } of problems) {
+          assert.ok(
+            line > (before[0] ?? 0) || line === before[0] && column >= (before[1] ?? 0),
+            shown.join("\n"),
+          );
+          assert.ok(
+            line <= rows.length && column >= 1 && column <= (rows[line - 1]?.length ?? 0) + 1,
+            shown.join("\n"),
+          );
+          before = [line, column];
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+async function agentsOf(texts: Texts, paths: readonly string[] = ["bot/system"]) {
+  const prompts = new PromptRegistry();
+  for (const path of paths) prompts.register(definePrompt({ path, template: "x" }));
+  const found = await loadAgents({ root: "/project", files: memoryFiles(texts), prompts, strict: false });
+  const problems: readonly Placed[] = found.problems;
+  return { names: [...found.agents.keys()], lines: problems.map((each) => `${each.file}:${lineOf(each)}`) };
+}
+
+Deno.test("problems: an agent is told all that is wrong with it, and nothing that follows from that", async () => {
+  const { names, lines } = await agentsOf({
+    "orrery.yaml": [
+      "agents:",
+      "  - modle: m",
+      "    systemPrompt: bot/systm",
+      "    limits: { maxWait: -1, interruptStep: 3 }",
+      "  - name: w",
+      "    modelArg: {}",
+      "  - name: v",
+      "    model: 5",
+      "    systemPromt: bot/system",
+      "  - { name: w, model: m, system: x, systemPrompt: none }",
+      "  - file.yaml",
+    ].join("\n"),
+    "file.yaml": "- name: 5\n  model: ''\n- name: u\n  model: m\n  system: y\n  limits: 5\n",
+  });
+  assert.deepEqual(names, []);
+  assert.deepEqual(lines, [
+    "file.yaml:1:3: agents[4][0]: name must be text",
+    "file.yaml:1:3: agents[4][0]: give either systemPrompt or system",
+    "file.yaml:2:3: agents[4][0]: model must be text",
+    'file.yaml:6:3: agent "u": limits must be a mapping',
+    "orrery.yaml:2:5: agents[0]: name is required",
+    'orrery.yaml:2:5: agents[0]: unknown key "modle". Did you mean "model"?',
+    'orrery.yaml:3:5: agents[0]: prompt "bot/systm" not found. Did you mean "bot/system"?',
+    "orrery.yaml:4:15: agents[0]: limit maxWait must be a non-negative integer",
+    'orrery.yaml:4:28: agents[0]: unknown limit "interruptStep". Did you mean "interruptSteps"?',
+    'orrery.yaml:5:5: agent "w": model is required',
+    'orrery.yaml:5:5: agent "w": give either systemPrompt or system',
+    'orrery.yaml:6:5: agent "w": unknown key "modelArg". Did you mean "modelArgs"?',
+    'orrery.yaml:8:5: agent "v": model must be text',
+    'orrery.yaml:9:5: agent "v": unknown key "systemPromt". Did you mean "systemPrompt"?',
+    'orrery.yaml:10:7: agent "w" is defined twice',
+    'orrery.yaml:10:26: agent "w": give either systemPrompt or system',
+    'orrery.yaml:10:37: agent "w": prompt "none" not found. Registered: bot/system',
+  ]);
+});
+
+Deno.test("problems: what is wrong with agentDefaults is told once, and not of the agents that it is meant for", async () => {
+  const { names, lines } = await agentsOf({
+    "orrery.yaml": [
+      "agentDefaults: { model: 5, limits: { maxWait: x }, systemPrompt: none }",
+      "agents: [{ name: a }, { name: b, model: m, system: x }]",
+    ].join("\n"),
+  });
+  assert.deepEqual(names, ["b"]);
+  assert.deepEqual(lines, [
+    "orrery.yaml:1:18: agentDefaults: model must be text",
+    "orrery.yaml:1:38: agentDefaults: limit maxWait must be a non-negative integer",
+    'orrery.yaml:1:52: agent "a": prompt "none" not found. Registered: bot/system',
+  ]);
+});
