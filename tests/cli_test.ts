@@ -354,3 +354,14 @@ Deno.test("completions for the other shells are read by them without a mistake",
     });
   }
 });
+
+Deno.test("--json and --jsonl cannot both have stdout, whatever runs", async () => {
+  for (const args of [["run", "a.calls"], ["ask", "Hi"], ["resume"]]) {
+    const { code, stdout, stderr } = await orrery([...args, "--json", "--jsonl"]);
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.equal(
+      stderr,
+      `error: --json and --jsonl cannot both have stdout; choose one\nTry: orrery ${args[0]} --help\n`,
+    );
+  }
+});

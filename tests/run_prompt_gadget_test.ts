@@ -723,6 +723,74 @@ Deno.test("orrery run with RunPrompt: what is wrong is said, with the files that
   assert.match(none.stderr, /prompt "code\/task" not found: the project has no prompts/);
 });
 
+const MODELS = {
+  "prompts/greet.prompt.md": "Greet {who}",
+  "prompts/other.prompt": "---\nmodel: script/other.yml\n---\nHello {{who}}\n",
+  "one.yml": '- { when: "", text: "one", repeat: true }\n',
+  "two.yml": '- { when: "", text: "two", repeat: true }\n',
+  "other.yml": '- { when: "", text: "other", repeat: true }\n',
+  "down.yml": '- error: { status: 400, message: "no such thing" }\n',
+  "greet.calls": block("a", "greet", { who: "you" }),
+  "both.calls": block("a", "greet", { who: "you" }) + block("b", "other", { who: "you" }),
+  "now.calls": "!!!GADGET_START:Now\n",
+};
+
+Deno.test("orrery run with RunPrompt: --model is the model of the prompts that name none, --budget holds for all of them", async () => {
+  await using project = await testProject(MODELS);
+  const env = { ORRERY_MODEL: "script/two.yml" };
+  const named = await project.run(["run", "both.calls", "-m", "script/one.yml"], { env });
+  assert.equal(named.code, 0, named.stderr);
+  assert.deepEqual(JSON.parse(named.stdout), { a: "one", b: "other" });
+  const one = ["run", "both.calls", "-m", "script/one.yml", "--concurrency", "1"];
+  const bounded = await project.run([...one, "--budget", "turns=1", "--record", "r.jsonl"]);
+  assert.equal(bounded.code, 1);
+  assert.match(bounded.stderr, /The run has made 1 model calls, its budget is 1/);
+  await project.write("one.yml", "- text: changed\n");
+  const again = await project.run(["run", "both.calls", "--replay", "r.jsonl"]);
+  assert.deepEqual([again.code, again.stdout], [1, bounded.stdout], again.stderr);
+  assert.match(again.stderr, /The run has made 1 model calls, its budget is 1/);
+  const unused = await project.run(["run", "now.calls", "-m", "script/none.yml", "--budget", "turns=1"]);
+  assert.equal(unused.code, 0, unused.stderr);
+  const lost = await project.run(["run", "greet.calls", "-m", "script/none.yml"]);
+  assert.equal(lost.code, 1);
+  assert.match(lost.stderr, /greet\.calls:1: .*none\.yml/);
+  const before = await project.newest();
+  const wrong = await project.run(["run", "now.calls", "--budget", "turn=1"]);
+  assert.equal(wrong.code, 2);
+  assert.match(
+    wrong.stderr,
+    /^error: --budget has no "turn": .*Did you mean "turns"\?\nTry: orrery run --help\n$/,
+  );
+  assert.equal(await project.newest(), before);
+});
+
+Deno.test("orrery run with RunPrompt: a resumed run asks the model that the first one asked, within its budget", async () => {
+  const kill =
+    'export default { name: "Kill", description: "Ends.", input: { type: "object" }, idempotent: true,\n' +
+    '  async run() { if (await Deno.stat("go").then(() => true, () => false)) return "went on"; Deno.exit(9); } };\n';
+  await using project = await testProject({
+    ...MODELS,
+    "gadgets/kill.js": kill,
+    "k.calls": block("a", "greet", { who: "you" }) + "!!!GADGET_START:Kill:k:a\n!!!GADGET_END\n" +
+      block("b", "greet", { who: "me" }).replace("RunPrompt:b", "RunPrompt:b:k"),
+  });
+  const cases = [
+    { args: ["-m", "script/one.yml"], env: {}, code: 0 },
+    { args: [], env: { ORRERY_MODEL: "script/one.yml" }, code: 0 },
+    { args: ["-m", "script/one.yml", "--budget", "turns=1"], env: {}, code: 1 },
+  ] as const;
+  for (const { args, env, code } of cases) {
+    await Deno.remove(`${project.folder}/go`).catch(() => undefined);
+    const first = await project.run(["run", "k.calls", "--trust", "kill", ...args], { env });
+    assert.equal(first.code, 9, first.stderr);
+    await project.write("go", "");
+    const second = await project.run(["resume"], { env: { ORRERY_MODEL: "script/two.yml" } });
+    assert.equal(second.code, code, second.stderr);
+    if (code === 0) assert.equal(second.stdout, "one", second.stderr);
+    else assert.match(second.stderr, /The run has made 1 model calls, its budget is 1/);
+  }
+});
+
 Deno.test("RunPrompt is among the gadgets", async () => {
   await using project = await testProject();
   const { stdout } = await project.run(["list", "gadgets"]);

@@ -7,7 +7,6 @@ import { askView } from "./ask_view.ts";
 import { budgetOf } from "./budget_flag.ts";
 import { inputOf } from "./dialog_flags.ts";
 import type { DialogInput } from "./dialog_input.ts";
-import { wantedModel } from "./dialog_model.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf } from "./grants.ts";
@@ -18,7 +17,8 @@ import { pipedText } from "./piped_text.ts";
 import { question } from "./question.ts";
 import { replayDialog } from "./replay_dialog.ts";
 import { performAsk } from "./run_ask.ts";
-import { checkResultFile } from "./end_run.ts";
+import { wantedModel } from "./run_calls.ts";
+import { checkResultFile, checkStdout } from "./end_run.ts";
 import { readSchema } from "./schema_file.ts";
 import { wholeServers } from "./whole_servers.ts";
 
@@ -26,9 +26,7 @@ type AskCommand = ParsedCommand<typeof COMMANDS.ask>;
 
 /** `orrery ask TEXT`: asks a model one question; gives the exit code. */
 export async function ask({ words, flags }: AskCommand, terminal: Terminal): Promise<number> {
-  if (flags.json && flags.jsonl) {
-    throw new UsageError(["--json and --jsonl cannot both have stdout; choose one"], { command: "ask" });
-  }
+  checkStdout(flags, "ask");
   const cwd = workingFolder();
   const grants = await grantsOf(flags);
   const budget = budgetOf(flags.budget, { command: "ask" });

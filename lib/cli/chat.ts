@@ -5,7 +5,6 @@ import { agentsText } from "./agents_text.ts";
 import { budgetOf } from "./budget_flag.ts";
 import { inputOf } from "./dialog_flags.ts";
 import type { DialogInput } from "./dialog_input.ts";
-import { wantedModel } from "./dialog_model.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf } from "./grants.ts";
 import { beginTalk, greet, holdTalk } from "./hold_talk.ts";
@@ -13,6 +12,7 @@ import { keepDialog } from "./keep_dialog.ts";
 import { modelTalk } from "./model_talk.ts";
 import { openDialog } from "./open_dialog.ts";
 import { replayDialog } from "./replay_dialog.ts";
+import { wantedModel } from "./run_calls.ts";
 import { performChat } from "./run_chat.ts";
 import { wholeServers } from "./whole_servers.ts";
 

@@ -1,6 +1,7 @@
 import type { Terminal } from "../host/terminal.ts";
 import { openSettings } from "../project/project.ts";
 import { budgetOf, budgetWithin } from "./budget_flag.ts";
+import { checkedInput } from "./checked_input.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf } from "./grants.ts";
 import { beginTalk, greet, holdTalk } from "./hold_talk.ts";
@@ -10,7 +11,7 @@ import { profileTalk } from "./profile_talk.ts";
 import { promptInput } from "./prompt_input.ts";
 import { promptRunInput, promptRunJson } from "./prompt_run_input.ts";
 import type { PromptRunInput } from "./prompt_run_input.ts";
-import { inputOf, jsonValues, typed } from "./run_prompt.ts";
+import { inputOf, typed } from "./run_prompt.ts";
 
 type ChatFlags = ParsedCommand<typeof COMMANDS.chat>["flags"];
 
@@ -22,7 +23,7 @@ export async function chatWithProfile(
   const command = "chat";
   const grants = await grantsOf(flags);
   const budget = budgetOf(flags.budget, { command });
-  const values = jsonValues(await promptInput(flags, { cwd, command, stdin: () => Promise.resolve("") }));
+  const given = await promptInput(flags, { cwd, command, stdin: () => Promise.resolve("") });
   const talk = beginTalk(terminal, flags);
   const replay = flags.replay === undefined
     ? undefined
@@ -38,6 +39,13 @@ export async function chatWithProfile(
       const wanted = { path: "", profile, model, around, grants, command, recorded, isTalk: true } as const;
       const opened = await openPromptRun(project, wanted);
       if (opened === undefined) return undefined;
+      const { found, opened: { located } } = opened;
+      const values = checkedInput(given, {
+        prompts: found.kind === "prompt" ? [found.prompt] : [],
+        located,
+        command,
+        isReplay: recorded !== undefined,
+      });
       const prompts = () => ({ project, grants, accepted: opened.accepted });
       const asked = { path: "", say: undefined, profile, temperature };
       if (recorded !== undefined) {

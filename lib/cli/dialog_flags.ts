@@ -3,7 +3,7 @@ import type { ProjectSettings } from "../project/project.ts";
 import { budgetWithin } from "./budget_flag.ts";
 import type { DialogInput } from "./dialog_input.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { limitsOf } from "./run.ts";
+import { limitsOf } from "./run_calls.ts";
 
 /** The flags that `ask` and `chat` share. */
 export type DialogFlags = Pick<

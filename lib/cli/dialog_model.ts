@@ -1,16 +1,11 @@
 import { ModelError } from "../core/model.ts";
 import type { Model } from "../core/model.ts";
-import { denoGrants, hostEnv } from "../host/deno_grants.ts";
+import { denoGrants } from "../host/deno_grants.ts";
 import { tcpConnect } from "../host/tcp_connect.ts";
 import { findLocalServers } from "../models/find_local_servers.ts";
 import type { OpenModels } from "../models/open_models.ts";
 import { openProjectModels } from "../project/open_models.ts";
 import type { OpenProjectModelsOptions } from "../project/open_models.ts";
-
-/** The name of the model that is wanted: the flag over the variable; undefined leaves it to the settings. */
-export function wantedModel(flag: string | undefined): string | undefined {
-  return flag ?? (hostEnv("ORRERY_MODEL")?.trim() || undefined);
-}
 
 /** The model of a dialog. @throws {ModelError} that says what to do, and which local servers there are to choose from */
 export async function findModel(options: OpenProjectModelsOptions): Promise<Model> {

@@ -3,7 +3,7 @@ import { messageOf } from "../core/source_error.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { KeptRun } from "../project/open_run.ts";
 import { printable } from "../render/printable.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT, UsageError } from "./exit_code.ts";
 import type { Interruptible } from "./around_run.ts";
 import type { RunSummary } from "./follow_run.ts";
 import { FileError } from "../core/world.ts";
@@ -83,6 +83,15 @@ export interface DeliverOptions {
   readonly isShown?: boolean;
   /** A value that is text is JSON too. */
   readonly isJson?: boolean;
+}
+
+/** Finds out before a run whether two things would be written to stdout. @throws {UsageError} */
+export function checkStdout(
+  { json, jsonl }: Pick<DeliverOptions["flags"], "json" | "jsonl">,
+  command: string,
+): void {
+  if (!json || !jsonl) return;
+  throw new UsageError(["--json and --jsonl cannot both have stdout; choose one"], { command });
 }
 
 /** Finds out before a run whether its result can be kept. @throws {FileError} when the file is a folder or a device. */

@@ -38,6 +38,15 @@ export async function grantsOf(flags: GrantFlags): Promise<RunGrants> {
   };
 }
 
+/** Before the catalogue is opened: what modules of gadgets tell the console goes to stderr, since stdout is for the result. */
+export async function keepStdout({ trust }: Pick<GrantFlags, "trust">): Promise<void> {
+  if (trust.length === 0) return; // nothing else loads them
+  const { logsToStderr }: typeof import("../host/logs_to_stderr.ts") = await import(
+    "../host/logs_to_stderr.ts" as string
+  );
+  logsToStderr();
+}
+
 async function settingsOf(flags: GrantFlags): Promise<PolicySettings> {
   const given: PolicyFlag[] = GRANTS.flatMap((name) => flags[name].map((value) => ({ name, value })));
   if (flags["allow-all"]) given.push({ name: "allow-all", value: true });

@@ -4,6 +4,7 @@ import type { AroundRun } from "./around_run.ts";
 import { openDialogCatalog } from "./dialog_catalog.ts";
 import { findModel } from "./dialog_model.ts";
 import type { DialogMeans } from "./dialog_options.ts";
+import { keepStdout } from "./grants.ts";
 
 /** How a dialog is opened. */
 export interface OpenDialogOptions {
@@ -23,6 +24,7 @@ export async function openDialog(
   project: ProjectSettings,
   { around, grants, tools, name }: OpenDialogOptions,
 ): Promise<OpenedDialog | undefined> {
+  await keepStdout(grants.flags);
   const opened = await around.open(openDialogCatalog(project, { ...grants, ...around.opening, tools }));
   if (opened === undefined) return undefined;
   const { catalog, world, projectAccepted: isAccepted } = opened;

@@ -1,6 +1,8 @@
 // The prompts that calls of `RunPrompt` ask. Loaded with the first such call.
 
 import type { Catalog } from "../core/catalog.ts";
+import { isJsonObject } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
 import type { Model } from "../core/model.ts";
 import { openPrompts } from "../project/open_prompts.ts";
 import type { RunGrants } from "../project/grants.ts";
@@ -12,6 +14,7 @@ import type { Containers } from "../run/container.ts";
 import { promptCalls } from "../run/prompt_calls.ts";
 import type { CalledPrompts } from "../run/prompt_calls.ts";
 import { budgetWithin } from "./budget_flag.ts";
+import { budgetFrom } from "./dialog_input.ts";
 import { modelsByName } from "./models_by_name.ts";
 import { promptAgent } from "./prompt_agent.ts";
 import { withProjectText } from "./project_text.ts";
@@ -48,6 +51,16 @@ export function openPromptCalls(options: PromptCallsOptions): Containers {
   return promptCalls(() => calledPrompts(options), { within: options.within });
 }
 
+/** The same for the calls of a file, which may have named a model and a budget. @param kept What its run has kept of itself */
+export function openFilePrompts(kept: Json, options: PromptCallsOptions): Containers {
+  const { model, budget } = isJsonObject(kept) ? kept : {};
+  return openPromptCalls({
+    ...options,
+    ...(typeof model === "string" && { modelName: model }),
+    ...(budget !== undefined && { budget: budgetFrom(budget) }),
+  });
+}
+
 async function calledPrompts(options: PromptCallsOptions): Promise<CalledPrompts> {
   const { limits: { timeoutMs, resultBytes }, stop } = options;
   const { project, accepted, grants } = await options.place();
@@ -58,7 +71,9 @@ async function calledPrompts(options: PromptCallsOptions): Promise<CalledPrompts
   const models = modelsByName({ ...project, isAccepted: accepted, settings: grants.settings });
   const modelOf = async (name: string | undefined): Promise<Model> => {
     const { model, modelName } = options;
-    return model !== undefined && (name === undefined || name === modelName) ? model : await models(name);
+    return model !== undefined && (name === undefined || name === modelName)
+      ? model
+      : await models(name ?? modelName);
   };
   const tools = catalogTools(() => Promise.resolve(options.catalog));
   return {

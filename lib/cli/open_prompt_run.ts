@@ -16,14 +16,15 @@ import type { AroundRun } from "./around_run.ts";
 import { EMPTY_CATALOG } from "../core/catalog.ts";
 import { openDialogCatalog } from "./dialog_catalog.ts";
 import type { DialogCatalog } from "./dialog_catalog.ts";
-import { wantedModel } from "./dialog_model.ts";
 import { findProfile, findPrompt } from "./find_prompt.ts";
 import type { FoundPrompt } from "./find_prompt.ts";
+import { keepStdout } from "./grants.ts";
 import { modelsByName } from "./models_by_name.ts";
 import { profileAgent } from "./profile_agent.ts";
 import { withProjectText } from "./project_text.ts";
 import { promptAgent } from "./prompt_agent.ts";
 import type { PromptRunInput } from "./prompt_run_input.ts";
+import { wantedModel } from "./run_calls.ts";
 
 /** What is wanted of a project. */
 export interface OpenPromptRunOptions {
@@ -70,6 +71,7 @@ export async function openPromptRun(
   const { around, grants, command, recorded } = options;
   const { user, notice } = around.opening;
   const { root } = project;
+  await keepStdout(grants.flags);
   const accepted = await isProjectAccepted({ ...project, flags: grants.flags, user, notice });
   const opened = await around.unlessAborted(
     openPrompts(root, { trustsCode: grants.flags["trust-code"] === true }),

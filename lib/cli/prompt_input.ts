@@ -11,6 +11,13 @@ export interface InputFlags {
 
 type Values = Readonly<Record<string, unknown>>;
 
+/** What a prompt is given. */
+export interface PromptInput {
+  readonly values: Values;
+  /** The names of those that are text because `--input NAME=…` gives nothing else. */
+  readonly texts: ReadonlySet<string>;
+}
+
 /** How the values of a prompt are read. */
 export interface PromptInputOptions {
   readonly cwd: string;
@@ -25,26 +32,37 @@ export interface PromptInputOptions {
  *
  * @throws {UsageError} and {FileError}, which name the flag
  */
-export async function promptInput(flags: InputFlags, options: PromptInputOptions): Promise<Values> {
+export async function promptInput(flags: InputFlags, options: PromptInputOptions): Promise<PromptInput> {
   const { cwd, stdin } = options;
-  const values: (readonly [string, unknown])[] = [];
+  const values = new Map<string, unknown>();
+  const texts = new Set<string>();
+  const add = (json: Values) => {
+    for (const [name, value] of Object.entries(json)) {
+      values.set(name, value);
+      texts.delete(name);
+    }
+  };
   const json = flags["input-json"];
   if (json !== undefined) {
     const text = json.startsWith("@") ? await hostFiles({ root: cwd }).readText(json.slice(1)) : json;
-    values.push(...Object.entries(jsonObject(text, { flag: "--input-json", ...options })));
+    add(jsonObject(text, { flag: "--input-json", ...options }));
   }
   for (const given of flags.input) {
     if (given === "-") {
-      values.push(...Object.entries(jsonObject(await stdin(), { flag: "--input -", ...options })));
-    } else values.push(await namedValue(given, options));
+      add(jsonObject(await stdin(), { flag: "--input -", ...options }));
+    } else {
+      const [name, text] = await namedText(given, options);
+      values.set(name, text);
+      texts.add(name);
+    }
   }
-  return Object.fromEntries(values);
+  return { values: Object.fromEntries(values), texts };
 }
 
-async function namedValue(
+async function namedText(
   given: string,
   { cwd, command }: PromptInputOptions,
-): Promise<readonly [string, unknown]> {
+): Promise<readonly [string, string]> {
   const at = given.indexOf("=");
   if (at < 1) {
     throw new UsageError([

@@ -6,6 +6,7 @@ import type { ProjectFlags, ProjectSettings } from "../project/project.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
 import { jsonSchemaOf } from "../schema/standard_schema.ts";
 import { nobody } from "./around_run.ts";
+import { keepStdout } from "./grants.ts";
 
 /** A tool of a prompt, as far as it is known before a turn. */
 export interface PromptTool {
@@ -25,6 +26,7 @@ export async function promptTools(
   { tools }: AnyPrompt,
   { project, flags }: { readonly project: ProjectSettings; readonly flags: ProjectFlags },
 ): Promise<readonly PromptTool[]> {
+  await keepStdout(flags);
   const catalog = tools.some((tool) => typeof tool === "string")
     ? (await openCatalog(project, { flags, user: nobody, notice: () => undefined, servers: false })).catalog
     : undefined;

@@ -15,23 +15,21 @@ import { chooseView } from "./choose_view.ts";
 import { dialogInput } from "./dialog_input.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { grantsOf } from "./grants.ts";
+import { grantsOf, keepStdout } from "./grants.ts";
 import { isResumable, neededJournal } from "./journal_here.ts";
 import type { JournalHere } from "./journal_here.ts";
 import { openDialog } from "./open_dialog.ts";
 import { limitsFrom, markersFrom } from "./replay_calls.ts";
 import { performAsk } from "./run_ask.ts";
 import { performCalls } from "./run_calls.ts";
-import { checkResultFile } from "./end_run.ts";
+import { checkResultFile, checkStdout } from "./end_run.ts";
 import { settleSteps, unverifiedText } from "./settle_steps.ts";
 
 type ResumeCommand = ParsedCommand<typeof COMMANDS.resume>;
 
 /** `orrery resume [ID]`: goes on with a run and delivers its result as the first command would have; gives the exit code. */
 export async function resume({ words, flags }: ResumeCommand, terminal: Terminal): Promise<number> {
-  if (flags.json && flags.jsonl) {
-    throw new UsageError(["--json and --jsonl cannot both have stdout; choose one"], { command: "resume" });
-  }
+  checkStdout(flags, "resume");
   const added = await grantsOf(flags);
   const here = await neededJournal(added);
   await checkResultFile(flags.output, here.project.cwd);
@@ -92,6 +90,7 @@ async function goOnWithCalls(run: RunJournal, going: Going): Promise<number> {
   const { file = "stdin", files = [] } = run.run;
   const view = await chooseView(terminal, { flags, file });
   await using around = await aroundRun(view, aroundResumed(going, stop));
+  await keepStdout(grants.flags);
   const opened = await around.open(openCatalog(project, { ...grants, ...around.opening }));
   if (opened === undefined) return EXIT.interrupted;
   const input = isJsonObject(run.run.input) ? run.run.input : {};
@@ -106,6 +105,7 @@ async function goOnWithCalls(run: RunJournal, going: Going): Promise<number> {
     kept,
     markers: markersFrom(input.markers),
     limits: limitsFrom(input.limits),
+    asked: input,
     prompts: () => ({ project, grants, accepted: opened.projectAccepted }),
     source: { name: file, isReadOnce: false, text: files.slice(0, 1).map(({ text }) => text) },
   });

@@ -11,9 +11,9 @@ import type { CallSource } from "./call_source.ts";
 import { chooseView } from "./choose_view.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { grantsOf } from "./grants.ts";
-import { performCalls } from "./run_calls.ts";
-import { checkResultFile } from "./end_run.ts";
+import { grantsOf, keepStdout } from "./grants.ts";
+import { limitsOf, performCalls, wantedModel } from "./run_calls.ts";
+import { checkResultFile, checkStdout } from "./end_run.ts";
 
 type RunCommand = ParsedCommand<typeof COMMANDS.run>;
 type RunFlags = RunCommand["flags"];
@@ -23,9 +23,7 @@ const loadKeeping = (): Promise<typeof import("../project/open_run.ts")> =>
 
 /** `orrery run FILE`: runs the calls of a file or of stdin; gives the exit code. */
 export async function run({ words, flags }: RunCommand, terminal: Terminal): Promise<number> {
-  if (flags.json && flags.jsonl) {
-    throw new UsageError(["--json and --jsonl cannot both have stdout; choose one"], { command: "run" });
-  }
+  checkStdout(flags, "run");
   const cwd = workingFolder();
   const grants = await grantsOf(flags);
   await checkResultFile(flags.output, cwd);
@@ -53,6 +51,7 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
     openSettings(source.folder ?? cwd, { cwd }),
     isKept && !source.isReadOnce ? wholeText(source.text) : undefined,
   ]);
+  const asked = await askedWith(flags, project.config);
   const isTyped = source.isStdin && terminal.stdinIsTerminal;
   const view = await chooseView(terminal, { flags, file: source.name, isTyped });
   stop.onSecond(() => view.abandon());
@@ -62,11 +61,12 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
     isQuiet: flags.quiet,
     usesStdin: source.isStdin,
   });
+  await keepStdout(flags);
   const opened = await around.open(openCatalog(project, { ...grants, ...around.opening }));
   if (opened === undefined) return EXIT.interrupted;
   const { markers } = project.config.calls;
   const limits = limitsOf(project, flags);
-  const input: JsonObject = { markers: { ...markers }, limits: { ...limits } };
+  const input: JsonObject = { markers: { ...markers }, limits: { ...limits }, ...asked };
   const kept = await (await keeping).createRun(
     {
       kind: "calls",
@@ -90,6 +90,7 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
     kept,
     markers,
     limits,
+    asked: input,
     prompts: () => ({ project, grants, accepted: opened.projectAccepted }),
     source: { name: source.name, isReadOnce: source.isReadOnce, text },
   });
@@ -112,24 +113,28 @@ async function isPromptPath(word: string, cwd: string): Promise<boolean> {
   return await hostFiles({ root: cwd }).stat(word).then(({ kind }) => kind === "folder", () => true);
 }
 
-/** What says how a prompt is asked says nothing of calls. */
+/** Values and agents are for a prompt that is named; the model and the budget are also for those that calls ask. */
 function refusePromptFlags(flags: RunFlags): void {
   const given = [
     ...(flags.input.length > 0 ? ["--input"] : []),
     ...(flags["input-json"] === undefined ? [] : ["--input-json"]),
-    ...(flags.model === undefined ? [] : ["--model"]),
     ...(flags.profile === undefined ? [] : ["--profile"]),
-    ...(flags.budget.length === 0 ? [] : ["--budget"]),
   ];
   if (given.length === 0) return;
-  const instead =
-    " (RunPrompt asks the model of ORRERY_MODEL or models.default, within limits of orrery.yaml)";
-  throw new UsageError(
-    given.map((flag) =>
-      `${flag} is for prompts; a call file takes none${/model|budget/.test(flag) ? instead : ""}`
-    ),
-    { command: "run" },
+  throw new UsageError(given.map((flag) => `${flag} is for prompts; a call file takes none`), {
+    command: "run",
+  });
+}
+
+/** What the flags say of the prompts that calls ask. @throws {UsageError} for a budget that is none */
+async function askedWith(flags: RunFlags, { limits }: ProjectSettings["config"]): Promise<JsonObject> {
+  const model = wantedModel(flags.model);
+  if (flags.budget.length === 0) return model === undefined ? {} : { model };
+  const { budgetOf, budgetWithin }: typeof import("./budget_flag.ts") = await import(
+    "./budget_flag.ts" as string
   );
+  const budget = budgetWithin(limits, budgetOf(flags.budget, { command: "run" }));
+  return { ...(model === undefined ? {} : { model }), budget: { ...budget } };
 }
 
 interface WholeText {
@@ -161,17 +166,4 @@ function storedFile(
   const path = isAbsolute(name) ? name : join(project.cwd, name);
   const inside = folder.startsWith(project.root) ? relative(project.root, path) : path;
   return { path: inside, text: whole.chunks.join("") };
-}
-
-/** The flags over the settings of the project. */
-export function limitsOf(
-  { config }: ProjectSettings,
-  flags: Pick<RunFlags, "concurrency" | "timeout">,
-): { readonly concurrency: number; readonly timeoutMs: number; readonly resultBytes: number } {
-  const { concurrency = config.limits.concurrency, timeout } = flags;
-  return {
-    concurrency,
-    timeoutMs: timeout === undefined ? config.limits.timeoutMs : timeout * 1000,
-    resultBytes: config.limits.resultBytes,
-  };
 }

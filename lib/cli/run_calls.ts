@@ -1,8 +1,11 @@
 import type { Catalog } from "../core/catalog.ts";
 import type { World } from "../core/world.ts";
+import type { Json } from "../core/json.ts";
+import { hostEnv } from "../host/deno_grants.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { Markers } from "../parse/call_header.ts";
 import type { KeptRun } from "../project/open_run.ts";
+import type { ProjectSettings } from "../project/project.ts";
 import { printable } from "../render/printable.ts";
 import type { Approvals } from "../run/approvals.ts";
 import type { CallLimits } from "../run/call_graph.ts";
@@ -38,6 +41,8 @@ export interface CallsWork {
   readonly limits: CallLimits;
   /** Where the prompts are that the calls may ask. */
   readonly prompts: PromptCallsOptions["place"];
+  /** What the run has kept of itself, with the model and the budget of those prompts. Default: what the record of a replay has. */
+  readonly asked?: Json;
 }
 
 const loadPromptCalls = (): Promise<typeof import("./open_prompt_calls.ts")> =>
@@ -46,6 +51,7 @@ const loadPromptCalls = (): Promise<typeof import("./open_prompt_calls.ts")> =>
 /** Runs calls to their end and delivers their result; gives the exit code. */
 export async function performCalls(work: CallsWork): Promise<number> {
   const { terminal, view, stop, kept, source, markers, catalog, limits, prompts: place } = work;
+  const { asked = work.replay?.run.input ?? null } = work;
   stop.onSecond(() => {
     view.abandon();
     sayWhatIsLeft(terminal, kept);
@@ -57,7 +63,7 @@ export async function performCalls(work: CallsWork): Promise<number> {
     ...(work.approvals === undefined ? {} : { approvals: work.approvals }),
     markers,
     limits,
-    containers: async () => (await loadPromptCalls()).openPromptCalls({ place, catalog, limits }),
+    containers: async () => (await loadPromptCalls()).openFilePrompts(asked, { place, catalog, limits }),
     signal: stop.signal,
     file: source.name,
     isReadOnce: source.isReadOnce,
@@ -70,4 +76,22 @@ export async function performCalls(work: CallsWork): Promise<number> {
 function noCalls(file: string, { start }: Markers): string {
   const name = file === "stdin" ? file : printable(JSON.stringify(file));
   return `notice: nothing ran: no line of ${name} begins with ${printable(start)}\n`;
+}
+
+/** The flags over the settings of the project. */
+export function limitsOf(
+  { config }: ProjectSettings,
+  flags: { readonly concurrency?: number | undefined; readonly timeout?: number | undefined },
+): { readonly concurrency: number; readonly timeoutMs: number; readonly resultBytes: number } {
+  const { concurrency = config.limits.concurrency, timeout } = flags;
+  return {
+    concurrency,
+    timeoutMs: timeout === undefined ? config.limits.timeoutMs : timeout * 1000,
+    resultBytes: config.limits.resultBytes,
+  };
+}
+
+/** The name of the model that is wanted: the flag over the variable; undefined leaves it to the settings. */
+export function wantedModel(flag: string | undefined): string | undefined {
+  return flag ?? (hostEnv("ORRERY_MODEL")?.trim() || undefined);
 }

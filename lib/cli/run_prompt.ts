@@ -1,11 +1,12 @@
-import { toJson } from "../core/json.ts";
 import type { JsonObject } from "../core/json.ts";
 import { hostFiles } from "../host/files.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { openSettings } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
+import type { AnyPrompt } from "../prompt/prompt_type.ts";
 import { aroundRun } from "./around_run.ts";
 import { budgetOf, budgetWithin } from "./budget_flag.ts";
+import { checkedInput } from "./checked_input.ts";
 import { chooseView } from "./choose_view.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
@@ -18,7 +19,7 @@ import { performPrompt } from "./perform_prompt.ts";
 import { promptInput } from "./prompt_input.ts";
 import { promptRunInput, promptRunJson } from "./prompt_run_input.ts";
 import type { PromptRunInput } from "./prompt_run_input.ts";
-import { limitsOf } from "./run.ts";
+import { limitsOf } from "./run_calls.ts";
 import { stdinText } from "./stdin_text.ts";
 
 /** The flags that say how a prompt is asked. */
@@ -50,9 +51,7 @@ export async function runPromptCommand(
   const { command } = wanted;
   const grants = await grantsOf(flags);
   const budget = budgetOf(flags.budget, { command });
-  const values = jsonValues(
-    await promptInput(flags, { cwd, command, stdin: () => stdinText(terminal, stop.signal) }),
-  );
+  const given = await promptInput(flags, { cwd, command, stdin: () => stdinText(terminal, stop.signal) });
   if (stop.signal.aborted) return EXIT.interrupted;
   const replay = flags.replay === undefined
     ? undefined
@@ -79,6 +78,12 @@ export async function runPromptCommand(
   });
   if (opened === undefined) return EXIT.interrupted;
   if (say !== undefined) refuseTactic(opened, path);
+  const values = checkedInput(given, {
+    prompts: renderedPrompts(opened, { say }),
+    located: opened.opened.located,
+    command,
+    isReplay: recorded !== undefined,
+  });
   const asked: Asked = { path, say, profile, values, temperature: flags.temperature };
   const prompts = () => ({ project, grants, accepted: opened.accepted });
   const work = { terminal, flags, cwd, view, stop, opened, prompts };
@@ -161,7 +166,13 @@ function refuseTactic({ found }: OpenedPromptRun, path: string): void {
   ], { command: "ask" });
 }
 
-/** Values of prompts are JSON. */
-export function jsonValues(values: Readonly<Record<string, unknown>>): JsonObject {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toJson(value)]));
+/** Those that are rendered with the values; none of a tactic, which is given whatever there is. */
+function renderedPrompts(
+  { found, agent: { system } }: OpenedPromptRun,
+  { say }: Pick<Asked, "say">,
+): readonly AnyPrompt[] {
+  if (found.kind === "tactic") return [];
+  return say !== undefined || typeof system === "string" || system === found.prompt
+    ? [found.prompt]
+    : [found.prompt, system];
 }

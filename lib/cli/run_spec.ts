@@ -46,6 +46,10 @@ export const RUN = {
     "JSON object by id. A file without calls is no error: it has no result, and a notice says so.",
     "A prompt gives what its answer means by its contract, as JSON; text where it has none. --input gives its variables their values; of a " +
     "tactic, --input task=TEXT is what it is asked, and several are one object.",
+    "Values are looked at before anything is asked: a name of --input that the prompt does not have is an error, and text for a *.prompt file " +
+    "is read as its input.schema wants it (5, true). A JSON object may hold more than the prompt takes.",
+    "Of a call file --model is the model of the prompts that it calls by RunPrompt and that name none themselves, and --budget holds for all " +
+    "of them.",
     ASKED_AT_TERMINAL,
     "Exit codes: 0 every call gave a result, 1 one did not, 2 usage or configuration, 4 no answer kept to the contract, 5 a permission was " +
     "refused, 6 a budget, 7 the provider, 130 interrupted.",

@@ -17,6 +17,7 @@ import { promptPage } from "./prompt_page.ts";
 import { promptTools } from "./prompt_tools.ts";
 import { promptsHere } from "./prompts_here.ts";
 import { stdinText } from "./stdin_text.ts";
+import { typedValues } from "./typed_values.ts";
 
 /** What the flags of the command say. */
 export interface ShowOptions {
@@ -27,7 +28,7 @@ export interface ShowOptions {
 /** `orrery show prompt PATH`: what is sent, and what its answer is held to. */
 export async function showPrompt(path: string, { flags, terminal }: ShowOptions): Promise<number> {
   const stop = interruptible(terminal);
-  const values = await promptInput(flags, {
+  const given = await promptInput(flags, {
     cwd: workingFolder(),
     command: "show",
     stdin: () => stdinText(terminal, stop.signal),
@@ -46,6 +47,7 @@ export async function showPrompt(path: string, { flags, terminal }: ShowOptions)
   }
   const located = index.located.get(found.prompt.path);
   if (located !== undefined) {
+    const { values } = typedValues(given, { prompts: [found.prompt], located: index.located });
     const tools = await promptTools(found.prompt, { project, flags });
     const json = await promptJson(located, { tools, values });
     await write(maskJson(json), () => mask(printable(promptPage(json))));

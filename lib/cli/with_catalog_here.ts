@@ -6,6 +6,7 @@ import { openCatalog, openSettings } from "../project/project.ts";
 import type { ProjectFlags } from "../project/project.ts";
 import { EXIT } from "./exit_code.ts";
 import { interruptible, nobody } from "./around_run.ts";
+import { keepStdout } from "./grants.ts";
 
 /** How the catalogue is looked at. */
 export interface LookOptions {
@@ -25,6 +26,7 @@ export async function withCatalogHere(
 ): Promise<number> {
   const cwd = workingFolder();
   const { signal } = interruptible(terminal);
+  await keepStdout(flags);
   let catalog: Catalog | undefined;
   try {
     ({ catalog } = await openCatalog(await openSettings(cwd, { cwd }), {

@@ -1,0 +1,93 @@
+// What modules of a project tell the console never reaches stdout, which is for the result of a command.
+
+import assert from "node:assert/strict";
+import { testProject } from "./_project.ts";
+import { PROJECT_ROOT } from "./_run.ts";
+
+const ORRERY = JSON.stringify(new URL(`file://${PROJECT_ROOT}/mod.ts`).href);
+
+/** Calls every method there is, those that nobody has thought of too. */
+const EVERYTHING = `for (const name of Object.getOwnPropertyNames(console)) {
+  const method = console[name];
+  if (typeof method !== "function" || /^[A-Z]|^group|^time/.test(name)) continue;
+  method(name === "assert" ? false : "WORD " + name);
+}
+console.time("WORD t");
+console.timeLog("WORD t", 1);
+console.timeEnd("WORD t");
+console.group("WORD group");
+console.log("WORD inside");
+console.error("WORD error inside");
+console.groupCollapsed("WORD collapsed");
+console.groupEnd();
+console.groupEnd();
+console.log("%s and %d", "WORD", 5, { a: { b: 1 } });
+console.count();
+console.count();
+console.dir({ a: { b: { c: 1 } } }, { depth: 0 });
+console.table([{ a: 1, b: 2 }], ["a"]);
+`;
+
+const FILES = {
+  "orrery.yaml":
+    "models: { default: script/echo }\nagents:\n  - { name: plain, model: script/echo, system: You help. }\n",
+  "prompts/code.ts": `import { definePrompt } from ${ORRERY};\n${EVERYTHING}
+export const hi = definePrompt({ template: "Hi" });\n`,
+  "tactics/shout.ts": `import { defineTactic } from ${ORRERY};\n${EVERYTHING}
+export const shout = defineTactic({ name: "shout", agents: [], call: (task) => { ${EVERYTHING} return task; } });\n`,
+  "gadgets/loud.ts": `${EVERYTHING}
+export default { name: "Loud", description: "Loud.", input: { type: "object" }, run: () => { ${EVERYTHING} return "quiet"; } };\n`,
+  "prompts/tool.prompt.md": "---\ntools: [Loud]\n---\nHi",
+  "loud.yml": "- calls: [{ name: Loud, input: {} }]\n- text: done\n",
+  "a.calls": "!!!GADGET_START:Loud\n",
+};
+
+const CASES: readonly (readonly [args: readonly string[], stdout: string | RegExp])[] = [
+  [["run", "code/hi", "--trust-code"], "ECHO[Hi]"],
+  [["run", "shout", "-i", "task=x", "--trust-code"], "x"],
+  [["run", "a.calls", "--trust", "loud"], "quiet"],
+  [["run", "tool", "--trust", "loud", "-m", "script/loud.yml"], "done"],
+  [["ask", "Hi", "--tools", "Loud", "--trust", "loud"], "ECHO[Hi]"],
+  [["list", "gadgets", "--trust", "loud", "--names"], /(^|\n)Loud\n/],
+  [["show", "prompt", "tool", "--trust", "loud", "--json"], /^\{/],
+];
+
+Deno.test("every method of the console is kept away from stdout", async (t) => {
+  await using own = await testProject(FILES);
+  for (const [args, expected] of CASES) {
+    const { code, stdout, stderr } = await own.run(args);
+    await t.step(args.join(" "), () => {
+      assert.equal(code, 0, stderr);
+      assert.doesNotMatch(stdout, /WORD|default: |index/);
+      if (typeof expected === "string") assert.equal(stdout, expected);
+      else assert.match(stdout, expected);
+      for (const name of ["log", "debug", "info", "dir", "dirxml", "warn", "error", "table"]) {
+        assert.match(stderr, new RegExp(`WORD ${name}`), name);
+      }
+      assert.match(stderr, /WORD count: 1\n/);
+      assert.match(
+        stderr,
+        /WORD t: [\d.]+ms 1\nWORD t: [\d.]+ms\nWORD group\n {2}WORD inside\n {2}WORD error inside\n {2}WORD collapsed\n/,
+      );
+      assert.match(
+        stderr,
+        /\nWORD and 5 \{ a: \{ b: 1 \} \}\ndefault: 1\ndefault: 2\n\{ a: \[Object\] \}\n┌[─┬]+┐\n│ \(index\) │ a │\n/,
+      );
+    });
+  }
+});
+
+Deno.test("a resumed run keeps it away too", async () => {
+  await using own = await testProject({
+    ...FILES,
+    "gadgets/loud.ts": FILES["gadgets/loud.ts"].replace(
+      "run: () => {",
+      'idempotent: true, run: async () => { if (!await Deno.stat("go").then(() => true, () => false)) { await new Promise((end) => setTimeout(end, 200)); Deno.exit(9); }',
+    ),
+  });
+  const first = await own.run(["run", "a.calls", "--trust", "loud"]);
+  assert.equal(first.code, 9, first.stderr);
+  await own.write("go", "");
+  const second = await own.run(["resume"]);
+  assert.deepEqual([second.code, second.stdout], [0, "quiet"], second.stderr);
+});
