@@ -66,7 +66,9 @@ export class ServerLine {
   /** What to say of an error; the error itself becomes the cause. */
   async problemOf(error: unknown): Promise<Error> {
     // The pipe may be seen to break before the exit code is known.
-    if (this.#process !== undefined && !this.stdio?.isClosing) await soon(this.#process.ended);
+    if (this.#process !== undefined && !this.stdio?.isClosing) {
+      await within(this.stdio?.isBroken ? END_MS : SOON_MS, this.#process.ended);
+    }
     const words = serverProblem(error, {
       server: this.server,
       ...(this.#exitCode !== undefined && { exitCode: this.#exitCode }),
@@ -83,11 +85,14 @@ export class ServerLine {
   }
 }
 
+/** What a server that may well live on is given. */
 const SOON_MS = 100;
+/** What one is given whose pipe is broken, on a machine that has much to do. */
+const END_MS = 5_000;
 
-async function soon(work: Promise<unknown>): Promise<void> {
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, SOON_MS);
+  const timer = setTimeout(resolve, ms);
   await Promise.race([work, promise]);
   clearTimeout(timer);
 }

@@ -42,6 +42,7 @@ export class StdioTransport implements MCPTransport {
   #process: PipeProcess | undefined;
   #reading: Promise<void> | undefined;
   #isClosing = false;
+  #isBroken = false;
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
@@ -76,6 +77,11 @@ export class StdioTransport implements MCPTransport {
     await this.#write(line);
   }
 
+  /** Whether the server takes nothing any more: it has ended, or is about to. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
   /** Whether it is we who end the server. */
   get isClosing(): boolean {
     return this.#isClosing;
@@ -100,6 +106,7 @@ export class StdioTransport implements MCPTransport {
     try {
       await this.#process.write(`${line}\n`);
     } catch (cause) {
+      this.#isBroken = true;
       throw new Error("The server does not take input any more", { cause });
     }
   }
