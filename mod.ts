@@ -114,7 +114,7 @@ export type {
 export type { ContentPart, Message, Reasoning, ToolCall } from "./lib/core/message.ts";
 
 export { memoryJournal } from "./lib/journal/memory_journal.ts";
-export type { JournalOptions } from "./lib/journal/new_run.ts";
+export type { JournalOptions } from "./lib/journal/store.ts";
 export type {
   Journal,
   JournalStatus,

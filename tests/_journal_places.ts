@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { journalOver } from "../lib/journal/journal_over.ts";
-import type { JournalOptions } from "../lib/journal/new_run.ts";
+import type { JournalOptions } from "../lib/journal/store.ts";
 import { memoryStore } from "../lib/journal/late_store.ts";
 import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
 import type { Journal, RunOwner } from "../lib/core/journal.ts";

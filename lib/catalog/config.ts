@@ -2,8 +2,8 @@ import { dirname, join } from "../core/path.ts";
 import { FileError } from "../core/world.ts";
 import type { Files, Sight } from "../core/world.ts";
 import type { ConfigText } from "./config_files.ts";
+import { defaultConfig } from "./config_values.ts";
 import type { Config } from "./config_values.ts";
-import { DEFAULT_MARKERS } from "../parse/call_header.ts";
 
 export type {
   Config,
@@ -55,38 +55,6 @@ async function maybeFile(path: string, files: Files): Promise<ConfigText | undef
     if (!(cause instanceof FileError)) throw cause;
     return cause.code === "not-found" || cause.code === "not-folder" ? undefined : { path, cause };
   }
-}
-
-/** The limits that a configuration file can change; times in seconds. */
-export const LIMIT_DEFAULTS = {
-  "concurrency": 16,
-  "timeout-s": 60,
-  "turns": 10,
-  "retries": 3,
-  "result-bytes": 1_048_576,
-} as const;
-
-/** Where the gadget modules of a project are. */
-export const GADGET_FOLDER = "gadgets";
-
-/** The settings of a project without any configuration file. */
-export function defaultConfig(root: string): Config {
-  return {
-    calls: { markers: DEFAULT_MARKERS },
-    models: { aliases: {}, fallback: {}, providers: {}, prices: {} },
-    mcpServers: {},
-    gadgets: { folders: [{ path: join(root, GADGET_FOLDER) }], isolation: {} },
-    grants: {},
-    limits: {
-      concurrency: LIMIT_DEFAULTS.concurrency,
-      timeoutMs: LIMIT_DEFAULTS["timeout-s"] * 1000,
-      resultBytes: LIMIT_DEFAULTS["result-bytes"],
-      turns: LIMIT_DEFAULTS.turns,
-      retries: LIMIT_DEFAULTS.retries,
-    },
-    project: { grants: {}, isolation: {}, providers: {}, mcpServers: {}, parts: {} },
-    notices: [],
-  };
 }
 
 /** How the search looks at the machine. */

@@ -1,5 +1,5 @@
 import { PROVIDER_TYPES } from "../core/model_settings.ts";
-import { GADGET_FOLDER, LIMIT_DEFAULTS } from "./config.ts";
+import { GADGET_FOLDER, LIMIT_DEFAULTS } from "./config_values.ts";
 import type { ConfigKey, ConfigValue } from "./config_rule.ts";
 
 /** As many seconds as a timer of JavaScript can wait. */

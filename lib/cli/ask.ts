@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../core/gadget.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { openSettings } from "../project/project.ts";
+import { openSettings, wantedModel } from "../project/project.ts";
 import { aroundRun, interruptible } from "./around_run.ts";
 import { askView } from "./ask_view.ts";
 import { budgetOf } from "./budget_flag.ts";
@@ -17,7 +17,6 @@ import { pipedText } from "./piped_text.ts";
 import { question } from "./question.ts";
 import { replayDialog } from "./replay_dialog.ts";
 import { performAsk } from "./run_ask.ts";
-import { wantedModel } from "./run_calls.ts";
 import { checkResultFile, checkStdout } from "./end_run.ts";
 import { readSchema } from "./schema_file.ts";
 import { wholeServers } from "./whole_servers.ts";

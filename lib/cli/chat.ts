@@ -1,6 +1,6 @@
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { openSettings } from "../project/project.ts";
+import { openSettings, wantedModel } from "../project/project.ts";
 import { agentsText } from "./agents_text.ts";
 import { budgetOf } from "./budget_flag.ts";
 import { inputOf } from "./dialog_flags.ts";
@@ -12,7 +12,6 @@ import { keepDialog } from "./keep_dialog.ts";
 import { modelTalk } from "./model_talk.ts";
 import { openDialog } from "./open_dialog.ts";
 import { replayDialog } from "./replay_dialog.ts";
-import { wantedModel } from "./run_calls.ts";
 import { performChat } from "./run_chat.ts";
 import { wholeServers } from "./whole_servers.ts";
 

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../core/json.ts";
 import type { Markers } from "../parse/call_header.ts";
 import type { Budget } from "../run/budget.ts";
 import type { CallLimits } from "../run/call_graph.ts";
-import { limitsFrom, markersFrom } from "./replay_calls.ts";
+import { limitsFrom, markersFrom } from "./kept_limits.ts";
 
 /** What a question or a conversation is made of: kept with the run, so that a resumed one is the same. */
 export interface DialogInput {

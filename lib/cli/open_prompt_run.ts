@@ -3,7 +3,7 @@ import type { Model } from "../core/model.ts";
 import type { World } from "../core/world.ts";
 import { openPrompts } from "../project/open_prompts.ts";
 import type { OpenedPrompts } from "../project/open_prompts.ts";
-import { isProjectAccepted } from "../project/project.ts";
+import { isProjectAccepted, wantedModel } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import type { RunGrants } from "../project/grants.ts";
 import { dotpromptSettings } from "../prompt/dotprompt_settings.ts";
@@ -24,7 +24,6 @@ import { profileAgent } from "./profile_agent.ts";
 import { withProjectText } from "./project_text.ts";
 import { promptAgent } from "./prompt_agent.ts";
 import type { PromptRunInput } from "./prompt_run_input.ts";
-import { wantedModel } from "./run_calls.ts";
 
 /** What is wanted of a project. */
 export interface OpenPromptRunOptions {

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../core/json.ts";
 import type { Budget } from "../run/budget.ts";
 import type { CallLimits } from "../run/call_graph.ts";
 import { budgetFrom } from "./dialog_input.ts";
-import { limitsFrom } from "./replay_calls.ts";
+import { limitsFrom } from "./kept_limits.ts";
 
 /** What a run of a prompt, a tactic or an agent is made of: kept with the run, so that a resumed one is the same. */
 export interface PromptRunInput {

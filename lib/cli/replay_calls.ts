@@ -1,15 +1,12 @@
+import { limitsFrom, markersFrom } from "./kept_limits.ts";
 import { EMPTY_CATALOG } from "../core/catalog.ts";
 import { isJsonObject } from "../core/json.ts";
 import { dirname, resolve } from "../core/path.ts";
-import type { Json } from "../core/json.ts";
 import { ReplayError } from "../core/journal.ts";
 import { FileError } from "../core/world.ts";
 import { denoGrants } from "../host/deno_grants.ts";
 import { hostFiles } from "../host/files.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { completeMarkers } from "../parse/call_header.ts";
-import type { Markers } from "../parse/call_header.ts";
-import type { CallLimits } from "../run/call_graph.ts";
 import { chooseView } from "./choose_view.ts";
 import type { GrantFlags } from "./grants.ts";
 import type { Interruptible } from "./around_run.ts";
@@ -56,26 +53,6 @@ export async function replayCalls(word: string, options: ReplayCallsOptions): Pr
     },
     source: { name, isReadOnce: false, text: [] },
   });
-}
-
-/** The markers as a run has kept them. */
-export function markersFrom(kept: Json | undefined): Markers {
-  const { start, end, arg } = kept !== undefined && isJsonObject(kept) ? kept : {};
-  return completeMarkers({
-    ...(typeof start === "string" && { start }),
-    ...(typeof end === "string" && { end }),
-    ...(typeof arg === "string" && { arg }),
-  });
-}
-
-/** The bounds as a run has kept them. */
-export function limitsFrom(kept: Json | undefined): CallLimits {
-  const { concurrency, timeoutMs, resultBytes } = kept !== undefined && isJsonObject(kept) ? kept : {};
-  return {
-    ...(typeof concurrency === "number" && { concurrency }),
-    ...(typeof timeoutMs === "number" && { timeoutMs }),
-    ...(typeof resultBytes === "number" && { resultBytes }),
-  };
 }
 
 async function assertSameText(

@@ -3,10 +3,8 @@ import type { Journal, RunJournal } from "../core/journal.ts";
 import { isJsonObject } from "../core/json.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { continueRun } from "../project/open_run.ts";
-import type { KeptRun } from "../project/open_run.ts";
 import { openCatalog } from "../project/project.ts";
 import { addedGrants, keepGrants, keptGrants } from "../project/run_grants.ts";
-import type { RunGrants } from "../project/grants.ts";
 import { addGranted } from "../project/run_secrets.ts";
 import { aroundRun, interruptible, nobody } from "./around_run.ts";
 import type { AroundRunOptions, Interruptible } from "./around_run.ts";
@@ -15,11 +13,11 @@ import { chooseView } from "./choose_view.ts";
 import { dialogInput } from "./dialog_input.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import type { Going } from "./going.ts";
 import { grantsOf, keepStdout } from "./grants.ts";
 import { isResumable, neededJournal } from "./journal_here.ts";
-import type { JournalHere } from "./journal_here.ts";
 import { openDialog } from "./open_dialog.ts";
-import { limitsFrom, markersFrom } from "./replay_calls.ts";
+import { limitsFrom, markersFrom } from "./kept_limits.ts";
 import { performAsk } from "./run_ask.ts";
 import { performCalls } from "./run_calls.ts";
 import { checkResultFile, checkStdout } from "./end_run.ts";
@@ -50,15 +48,6 @@ export async function resume({ words, flags }: ResumeCommand, terminal: Terminal
   }
   await keepGrants(run.id, grants, here.project);
   return await goOn(run, { here, grants, flags, terminal, kept: continueRun(run, here) });
-}
-
-/** What a run goes on with. */
-export interface Going {
-  readonly here: JournalHere;
-  readonly grants: RunGrants;
-  readonly flags: ResumeCommand["flags"];
-  readonly terminal: Terminal;
-  readonly kept: KeptRun;
 }
 
 async function goOn(run: RunJournal, going: Going): Promise<number> {

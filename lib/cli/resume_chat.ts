@@ -6,7 +6,7 @@ import { beginTalk, holdTalk } from "./hold_talk.ts";
 import { modelTalk } from "./model_talk.ts";
 import { openDialog } from "./open_dialog.ts";
 import { isAgentTalk } from "./prompt_run_input.ts";
-import type { Going } from "./resume.ts";
+import type { Going } from "./going.ts";
 
 /** Goes on with a conversation: its messages so far are known to the model again, and the last ones are shown. */
 export async function resumeChat(run: RunJournal, going: Going): Promise<number> {

@@ -5,7 +5,7 @@ import { openPromptRun } from "./open_prompt_run.ts";
 import { assertSamePrompt } from "./perform_prompt.ts";
 import { profileTalk } from "./profile_talk.ts";
 import { promptRunInput } from "./prompt_run_input.ts";
-import type { Going } from "./resume.ts";
+import type { Going } from "./going.ts";
 
 /** Goes on with a conversation with an agent; gives the exit code. @throws {UsageError} when its system prompt has changed since */
 export async function resumeProfileTalk(

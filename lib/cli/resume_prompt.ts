@@ -5,7 +5,7 @@ import { EXIT } from "./exit_code.ts";
 import { openPromptRun } from "./open_prompt_run.ts";
 import { assertSamePrompt, performPrompt } from "./perform_prompt.ts";
 import { promptRunInput } from "./prompt_run_input.ts";
-import type { Going } from "./resume.ts";
+import type { Going } from "./going.ts";
 
 /** Goes on with the run of a prompt or a tactic; gives the exit code. @throws {UsageError} when the prompt has changed since */
 export async function resumePrompt(run: RunJournal, going: Going): Promise<number> {

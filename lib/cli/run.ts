@@ -3,7 +3,7 @@ import { isAbsolute, join, relative } from "../core/path.ts";
 import type { StoredFile } from "../core/journal.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { openCatalog, openSettings } from "../project/project.ts";
+import { openCatalog, openSettings, wantedModel } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import { aroundRun, interruptible } from "./around_run.ts";
 import { openCallSource } from "./call_source.ts";
@@ -12,7 +12,7 @@ import { chooseView } from "./choose_view.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf, keepStdout } from "./grants.ts";
-import { limitsOf, performCalls, wantedModel } from "./run_calls.ts";
+import { limitsOf, performCalls } from "./run_calls.ts";
 import { checkResultFile, checkStdout } from "./end_run.ts";
 
 type RunCommand = ParsedCommand<typeof COMMANDS.run>;

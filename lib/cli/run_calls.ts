@@ -1,7 +1,6 @@
 import type { Catalog } from "../core/catalog.ts";
 import type { World } from "../core/world.ts";
 import type { Json } from "../core/json.ts";
-import { hostEnv } from "../host/deno_grants.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { Markers } from "../parse/call_header.ts";
 import type { KeptRun } from "../project/open_run.ts";
@@ -89,9 +88,4 @@ export function limitsOf(
     timeoutMs: timeout === undefined ? config.limits.timeoutMs : timeout * 1000,
     resultBytes: config.limits.resultBytes,
   };
-}
-
-/** The name of the model that is wanted: the flag over the variable; undefined leaves it to the settings. */
-export function wantedModel(flag: string | undefined): string | undefined {
-  return flag ?? (hostEnv("ORRERY_MODEL")?.trim() || undefined);
 }

@@ -3,12 +3,12 @@ import type { Journal, JournalStatus, RunJournal, RunStart, RunSummary } from ".
 import { findRun } from "./find_run.ts";
 import { forkRun } from "./fork_run.ts";
 import { assertFree, journalSettings, newLease, newRun, newRunId, SIGN_EVERY_MS } from "./new_run.ts";
-import type { JournalOptions, JournalSettings, NewRunOptions } from "./new_run.ts";
+import type { NewRunOptions } from "./new_run.ts";
+import type { JournalOptions, JournalSettings, JournalStore, RunRow } from "./store.ts";
 import { noSuchStep } from "./no_such_step.ts";
 import { OpenRun, stepPieces, stepRecord, takenError } from "./open_run.ts";
 import type { OwnedRow } from "./open_run.ts";
 import { runEvents, runStart, runSummary } from "./run_rows.ts";
-import type { JournalStore, RunRow } from "./store.ts";
 
 /** The journal that keeps its rows in a store; what is true of every journal is here. */
 export function journalOver(store: JournalStore, options: JournalOptions = {}): Journal {

@@ -1,6 +1,6 @@
 import type { Journal } from "../core/journal.ts";
 import { journalOver } from "./journal_over.ts";
-import type { JournalOptions } from "./new_run.ts";
+import type { JournalOptions } from "./store.ts";
 import { memoryStore } from "./late_store.ts";
 
 /**

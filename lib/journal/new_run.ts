@@ -1,13 +1,11 @@
 // How a run begins: its id, the claim of this process on it, and a store of its own. One file, since every run loads it.
 
-import type { JournalStatus, RunJournal, RunOwner, RunStart } from "../core/journal.ts";
+import type { JournalStatus, RunJournal, RunStart } from "../core/journal.ts";
 import { OpenRun } from "./open_run.ts";
 import type { OpenRunOptions, OwnedRow } from "./open_run.ts";
 import { systemClock } from "../core/clock.ts";
-import type { Clock } from "../core/clock.ts";
-import type { Secrets } from "../core/secrets.ts";
 import { RunOwnedError, StepNotFoundError } from "../core/journal.ts";
-import type { Lease, RunRow, RunStore } from "./store.ts";
+import type { JournalOptions, JournalSettings, Lease, RunRow, RunStore } from "./store.ts";
 
 /** What a new run needs besides what it starts with. */
 export type NewRunOptions = Pick<
@@ -61,27 +59,6 @@ function usableId(wanted: string): string {
   throw new TypeError(
     `The id of a run has 1 to 100 letters, digits and "_.:@-"; found ${JSON.stringify(wanted.slice(0, 120))}`,
   );
-}
-
-/** What a journal needs of the machine. */
-export interface JournalOptions {
-  /** Taken out of everything that is kept. */
-  readonly secrets?: Secrets;
-  /** This process. Default: one that no other process can look for. */
-  readonly owner?: RunOwner;
-  /** Whether a process of this machine still runs; `undefined`: not known. Default: not known of any. */
-  readonly isAlive?: (owner: RunOwner) => boolean | undefined;
-  /** Calls `work` every `ms` until the function that it gives is called, without keeping the process alive. Default: commits alone are signs of life. */
-  readonly every?: (ms: number, work: () => void) => () => void;
-  /** ms since 1970. Default: the machine's. */
-  readonly now?: () => number;
-  /** For the times of steps. Default: the machine's. */
-  readonly clock?: Clock;
-}
-
-/** The same with nothing left open. */
-export interface JournalSettings extends Omit<Required<JournalOptions>, "secrets"> {
-  readonly mask: <T>(value: T) => T;
 }
 
 /** The options with their defaults. */

@@ -12,8 +12,16 @@ import type {
 } from "../core/journal.ts";
 import type { Json } from "../core/json.ts";
 import type { Usage } from "../core/model.ts";
-import type { JournalSettings } from "./new_run.ts";
-import type { FileRow, JournalStore, Lease, RunProgress, RunRow, RunStore, StepRow } from "./store.ts";
+import type {
+  FileRow,
+  JournalSettings,
+  JournalStore,
+  Lease,
+  RunProgress,
+  RunRow,
+  RunStore,
+  StepRow,
+} from "./store.ts";
 import { canonicalJson, firstDifference } from "../core/json.ts";
 import { sha256 } from "../core/sha256.ts";
 

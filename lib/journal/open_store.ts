@@ -1,10 +1,9 @@
 import type { RunOwner } from "../core/journal.ts";
 import { journalSettings } from "./new_run.ts";
-import type { JournalOptions } from "./new_run.ts";
+import type { JournalOptions, JournalStore } from "./store.ts";
 import { takeIn } from "./run_file.ts";
 import type { RunTexts } from "./run_file.ts";
 import { sqliteStore } from "./sqlite_store.ts";
-import type { JournalStore } from "./store.ts";
 
 /** As {@linkcode JournalOptions}; other processes have to be told who owns a run. */
 export interface SqliteJournalOptions extends JournalOptions {

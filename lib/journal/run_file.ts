@@ -1,9 +1,8 @@
 // All rows of one run as a text: what is kept of a run that was over before a database was opened for it.
 
-import type { JournalSettings } from "./new_run.ts";
+import type { FileRow, JournalSettings, JournalStore, PiecesRow, RunRow, StepRow } from "./store.ts";
 import { isHeld } from "./new_run.ts";
 import { stepPieces } from "./open_run.ts";
-import type { FileRow, JournalStore, PiecesRow, RunRow, StepRow } from "./store.ts";
 
 /** What stores have of one run. */
 export interface RunRows {

@@ -1,10 +1,9 @@
 import type { RunEvent } from "../core/event.ts";
 import type { RunStart, RunSummary } from "../core/journal.ts";
 import type { Usage } from "../core/model.ts";
-import type { JournalSettings } from "./new_run.ts";
+import type { FileRow, JournalSettings, JournalStore, RunRow } from "./store.ts";
 import { isHeld } from "./new_run.ts";
 import { parsed } from "./open_run.ts";
-import type { FileRow, JournalStore, RunRow } from "./store.ts";
 
 /** What the run was started with. */
 export function runStart(store: JournalStore, { id, kind, file }: RunRow): RunStart {

@@ -1,6 +1,8 @@
 // What the journal needs of a place that keeps rows: memory and SQLite. JSON is text here, so that both keep exactly the same.
 
+import type { Clock } from "../core/clock.ts";
 import type { JournalStatus, RunOwner } from "../core/journal.ts";
+import type { Secrets } from "../core/secrets.ts";
 import type { StepKind } from "../core/step.ts";
 
 /** The claim of a process on a run. */
@@ -132,3 +134,24 @@ export type RunStore = Pick<
   | "addFile"
   | "close"
 >;
+
+/** What a journal needs of the machine. */
+export interface JournalOptions {
+  /** Taken out of everything that is kept. */
+  readonly secrets?: Secrets;
+  /** This process. Default: one that no other process can look for. */
+  readonly owner?: RunOwner;
+  /** Whether a process of this machine still runs; `undefined`: not known. Default: not known of any. */
+  readonly isAlive?: (owner: RunOwner) => boolean | undefined;
+  /** Calls `work` every `ms` until the function that it gives is called, without keeping the process alive. Default: commits alone are signs of life. */
+  readonly every?: (ms: number, work: () => void) => () => void;
+  /** ms since 1970. Default: the machine's. */
+  readonly now?: () => number;
+  /** For the times of steps. Default: the machine's. */
+  readonly clock?: Clock;
+}
+
+/** The same with nothing left open. */
+export interface JournalSettings extends Omit<Required<JournalOptions>, "secrets"> {
+  readonly mask: <T>(value: T) => T;
+}

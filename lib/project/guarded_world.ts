@@ -1,12 +1,25 @@
 // Ports that most runs never touch are loaded at their first use: `http.ts` is long, and most runs fetch nothing.
 
-import type { Http, Policy, Shell } from "../core/world.ts";
+import type { Http, Policy, Shell, User } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath } from "../host/paths.ts";
 import { guardWorld } from "../policy/guard.ts";
 import type { GuardedWorld } from "../policy/guard.ts";
 import { createPolicy } from "../policy/policy.ts";
-import type { WorldOptions } from "./world.ts";
+import type { Approve } from "../policy/approving_policy.ts";
+import type { PolicySettings } from "../policy/policy_settings.ts";
+
+/** What a world is made from. */
+export interface WorldOptions {
+  /** The project root: real and absolute. */
+  readonly root: string;
+  /** The working folder, which the paths of flags are relative to: absolute. */
+  readonly cwd: string;
+  readonly settings: PolicySettings;
+  readonly user: User;
+  /** Asked about what no flag allows. Default: it is refused. */
+  readonly approve?: Approve;
+}
 
 /** The files, commands and hosts of this machine behind the policy of the flags. */
 export async function guardedWorld({ root, cwd, settings, approve }: WorldOptions): Promise<GuardedWorld> {

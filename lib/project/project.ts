@@ -6,6 +6,7 @@ import { builtInGadgets } from "../../gadgets/built_in.ts";
 import type { Catalog } from "../core/catalog.ts";
 import type { Secrets } from "../core/secrets.ts";
 import type { User, World } from "../core/world.ts";
+import { hostEnv } from "../host/deno_grants.ts";
 import { hostFiles } from "../host/files.ts";
 import { configFolder, homeFolder, lookAt, realPath } from "../host/paths.ts";
 import { importModule, isCompiled } from "../host/process.ts";
@@ -209,4 +210,9 @@ export async function maybeServers(
   ];
   const { mcpGadgets }: typeof import("./mcp_gadgets.ts") = await import("./mcp_gadgets.ts" as string);
   return await mcpGadgets(files, { root, cwd, ...options });
+}
+
+/** The name of the model that is wanted: the flag over the variable; undefined leaves it to the settings. */
+export function wantedModel(flag: string | undefined): string | undefined {
+  return flag ?? (hostEnv("ORRERY_MODEL")?.trim() || undefined);
 }

@@ -1,21 +1,8 @@
 import { systemClock } from "../core/clock.ts";
-import type { User, World } from "../core/world.ts";
-import type { Approve } from "../policy/approving_policy.ts";
+import type { World } from "../core/world.ts";
 import type { GuardedWorld } from "../policy/guard.ts";
+import type { WorldOptions } from "./guarded_world.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
-import type { PolicySettings } from "../policy/policy_settings.ts";
-
-/** What a world is made from. */
-export interface WorldOptions {
-  /** The project root: real and absolute. */
-  readonly root: string;
-  /** The working folder, which the paths of flags are relative to: absolute. */
-  readonly cwd: string;
-  readonly settings: PolicySettings;
-  readonly user: User;
-  /** Asked about what no flag allows. Default: it is refused. */
-  readonly approve?: Approve;
-}
 
 /**
  * This machine, with the policy of the flags in front of every effect. The policy and everything behind it are loaded before the
