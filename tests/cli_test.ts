@@ -228,6 +228,47 @@ Deno.test("Ctrl-C: once the run ends in order with 130, also while stdin says no
   ], ["after", "skip"]]);
 });
 
+Deno.test("one Ctrl-C is enough while nothing comes: a pipe without a writer, a silent stdin", async () => {
+  if (Deno.build.os === "windows") return console.log("not run here: Windows has no named pipes in folders");
+  await using folder = await folderOf({ "prompts/p.prompt.md": "Say {x}.\n" });
+  const { code } = await new Deno.Command("mkfifo", { args: [join(folder.path, "pipe.calls")] }).output();
+  assert.equal(code, 0);
+  const [program, ...args] = orreryCommand();
+  for (
+    const words of [["run", "pipe.calls"], ["run", "p", "--input", "-"], [
+      "show",
+      "prompt",
+      "p",
+      "--input",
+      "-",
+    ]]
+  ) {
+    const child = new Deno.Command(program, {
+      args: [...args, ...words],
+      cwd: folder.path,
+      clearEnv: true,
+      env: testEnvironment(),
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const ended = child.output();
+    const timers = [1_500, 6_000, 6_500].map((ms) =>
+      setTimeout(() => {
+        try {
+          child.kill(ms === 1_500 ? "SIGINT" : "SIGKILL");
+        } catch { /* it has ended */ }
+      }, ms)
+    );
+    const { code, stdout, stderr } = await ended;
+    timers.forEach(clearTimeout);
+    await child.stdin.close().catch(() => {});
+    const said = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+    assert.equal(code, 130, `${words.join(" ")}: ${said}`);
+    assert.doesNotMatch(said, /error|JSON/, words.join(" "));
+  }
+});
+
 Deno.test("list and show tell the same of a gadget, and load nothing that is not trusted", async () => {
   await using folder = await folderOf({
     "gadgets/evil.ts":

@@ -721,6 +721,25 @@ Deno.test("guard: commands are asked about by name, or by their real path", () =
     assert.match((await run(["--allow-run"], "env", { env: { LD_X: "1" } })).stdout, /^LD_X=1$/m);
   }));
 
+Deno.test("guard: what a deny flag names stays forbidden when a link on its way comes or goes", () =>
+  withProject(async ({ root }) => {
+    const { files } = guarded(root, [
+      "--deny-read=later,inside-link",
+      "--allow-write=.",
+      "--deny-write=later",
+    ]);
+    Deno.symlinkSync("sub", join(root, "later"));
+    const denied = /"later\/b.txt" is not allowed: --deny-read=.*later forbids it/;
+    await refused(() => files.readText("later/b.txt"), denied);
+    await refused(() => files.list("later"), /--deny-read=.*later forbids it/);
+    await refused(() => files.readText("sub/../later/b.txt"), denied);
+    await refused(() => files.writeText("later/new.txt", "x"), /--deny-write=.*later forbids it/);
+    Deno.removeSync(join(root, "inside-link"));
+    Deno.symlinkSync("../project", join(root, "inside-link"));
+    await refused(() => files.readText("inside-link/a.txt"), /inside-link forbids it/);
+    assert.equal(await files.readText("a.txt"), "project/a.txt");
+  }));
+
 Deno.test("guard: hosts are asked about", () =>
   refused(
     () => guarded("/project").http.fetch("http://localhost:9/"),

@@ -20,7 +20,8 @@ import { runCalls } from "../lib/run/calls.ts";
 import { defineTactic } from "../lib/run/define_tactic.ts";
 import { promptCalls } from "../lib/run/prompt_calls.ts";
 import { Replay } from "../lib/run/replay.ts";
-import type { RunOptions } from "../lib/run/run.ts";
+import { noteBefore, wasBeside } from "../lib/run/resumed_work.ts";
+import type { Run, RunOptions } from "../lib/run/run.ts";
 import type { Tactic, TacticCtx } from "../lib/run/tactic.ts";
 import { defineGadget } from "../lib/schema/define_gadget.ts";
 import { mortalJournal } from "./_mortal_journal.ts";
@@ -660,4 +661,26 @@ Deno.test("inside of calls: a dialog from outside of the call is no part of it",
     'agent "b": this dialog belongs to another part of the run: what a gadget or a step does inside is not done again when the run is ' +
       "resumed, so it opens or forks a dialog of its own",
   );
+});
+
+Deno.test("what was given up goes on beside nothing: a loop of steps behind it can be gone on with", () => {
+  const run = {} as Run;
+  const at = (type: string, key: string, seq: number) =>
+    ({ type, key, kind: "step", name: "n", attempt: 1, run: "r", seq, at: 0 }) as unknown as RunEvent;
+  const begun = (key: string, seq: number) => at("step-start", key, seq);
+  const ended = (key: string, seq: number) => at("step-end", key, seq);
+  noteBefore(run, [
+    begun("dialog[a:1]/turn[1]/model", 0), // given up: no end is told
+    begun("step:outer", 1),
+    begun("step:outer/step:inner", 2), // skipped with what it was in
+    ended("step:outer", 3),
+    begun("step:fetch", 4),
+    ended("step:fetch", 5),
+    begun("step:left", 6),
+    begun("step:right", 7),
+    ended("step:left", 8),
+    ended("step:right", 9),
+  ]);
+  assert.equal(wasBeside(run, "step:fetch"), false);
+  assert.deepEqual([wasBeside(run, "step:left"), wasBeside(run, "step:right")], [true, true]);
 });

@@ -27,6 +27,14 @@ export function findPrompt(
   if (path !== undefined && registry.has(path)) return { kind: "prompt", prompt: registry.get(path) };
   const tactic = tactics.get(word);
   if (tactic !== undefined) return { kind: "tactic", tactic };
+  const own = problems.filter(({ message }) =>
+    message.startsWith(`prompt ${JSON.stringify(path ?? word)}: `)
+  );
+  if (own.length > 0) {
+    throw new UsageError([`The prompt ${JSON.stringify(word)} cannot be used:`, ...problemLines(own)], {
+      command,
+    });
+  }
   const known = [...registry.keys(), ...tactics.keys()];
   const hint = (nearFile === undefined ? undefined : `. Did you mean ${JSON.stringify(nearFile)}?`) ??
     didYouMean(path ?? word, known) ??

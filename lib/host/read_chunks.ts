@@ -1,3 +1,4 @@
+import { whenAborted } from "../core/async.ts";
 import { fileProblem } from "../core/file_text.ts";
 import { messageOf } from "../core/source_error.ts";
 import { attemptOnFile, readable } from "./file_attempt.ts";
@@ -27,10 +28,22 @@ export function openFileChunks(
     const { isDirectory, isFile } = Deno.statSync(readable("read", path, path));
     if (isDirectory) throw fileProblem(path, { action: "read", code: "is-folder" });
     // A pipe may have nobody at its other end yet; a file is there, and a thread of its own takes longer than it does.
-    const file = isFile ? Deno.openSync(path) : await Deno.open(path);
+    const file = isFile ? Deno.openSync(path) : await openedUnlessAborted(path, options);
+    if (file === undefined) return { isRegular: false, async *[Symbol.asyncIterator]() {} };
     const source: Readable = isFile ? { read: async (into) => await file.readSync(into) } : file;
     return { isRegular: isFile, [Symbol.asyncIterator]: () => closing(file, source, options) };
   });
+}
+
+async function openedUnlessAborted(
+  path: string,
+  { signal }: { signal?: AbortSignal },
+): Promise<Deno.FsFile | undefined> {
+  const opening = Deno.open(path);
+  if (signal === undefined) return await opening;
+  const file = await Promise.race([opening, whenAborted(signal)]);
+  if (file === undefined) opening.then((late) => late.close(), () => undefined);
+  return file;
 }
 
 /** The bytes of stdin as they come; ends early when the signal is aborted, also while nothing comes. */

@@ -20,7 +20,7 @@ export function guardWorld(raw: RawWorld, policy: Policy): GuardedWorld {
   return {
     root: raw.root,
     policy,
-    files: guardFiles(raw.files, policy),
+    files: guardFiles(raw.files, { policy, root: raw.root }),
     shell: guardShell(raw.shell, { files: raw.files, policy }),
     http: raw.http({ check: (request) => policy.permit(request) }),
   };

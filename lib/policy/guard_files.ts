@@ -1,19 +1,27 @@
-import { join } from "../core/path.ts";
+import { join, resolve } from "../core/path.ts";
 import { FileError, type Files, type FolderEntry, PermissionRefused, type Policy } from "../core/world.ts";
 
-/** Files that ask the policy about the real path, links followed, and then use that real path and no other. */
-export function guardFiles(raw: Files, policy: Policy): Files {
+/**
+ * Files that ask the policy about the real path, links followed, and then use that real path and no other. What a `--deny` flag forbids by
+ * the way it is written stays forbidden, wherever a link on that way leads by then.
+ */
+export function guardFiles(
+  raw: Files,
+  { policy, root }: { readonly policy: Policy; readonly root: string },
+): Files {
   async function use<T>(
     kind: "read" | "write",
     path: string,
     work: (real: string) => Promise<T>,
   ): Promise<T> {
+    refuseDenied(policy, { kind, value: resolve(root, path) });
     const real = await raw.resolve(path);
     await permitReal(policy, { kind, path, real });
     return await namedAsGiven(path, real, () => work(real));
   }
   return {
     async resolve(path, options = {}) {
+      refuseDenied(policy, { kind: options.for ?? "read", value: resolve(root, path) });
       const real = await raw.resolve(path);
       if (options.for === "write") await permitReal(policy, { kind: "write", path, real });
       else await permitEither(policy, real);
@@ -36,6 +44,18 @@ export function guardFiles(raw: Files, policy: Policy): Files {
   async function judged(entry: FolderEntry, path: string): Promise<FolderEntry> {
     const real = await raw.resolve(path);
     return isAllowed(policy, "read", real) ? entry : { ...entry, kind: "other" };
+  }
+}
+
+/** Only what is forbidden: whether it is allowed, the real path decides. */
+function refuseDenied(
+  policy: Policy,
+  request: { readonly kind: "read" | "write"; readonly value: string },
+): void {
+  try {
+    policy.check(request);
+  } catch (error) {
+    if (!(error instanceof PermissionRefused) || error.flag === "") throw error;
   }
 }
 

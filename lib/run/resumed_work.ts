@@ -20,10 +20,12 @@ export function noteBefore(run: Run, events: readonly RunEvent[]): void {
     const [place] = /^(?:.*\/)?(?=step:[^/]*$)/.exec(step) ?? [];
     if (place !== undefined && other.startsWith(place) && !other.startsWith(`${step}/`)) beside.add(step);
   };
-  for (const event of events) {
-    const { begun, ended } = spanOf(event);
-    if (ended !== undefined) open.delete(ended);
-    if (begun === undefined || open.has(begun)) continue;
+  const spans = events.map(spanOf);
+  // What has no end, such as an answer that was given up, would seem to go on for ever.
+  const withEnd = new Set(spans.map(({ ended }) => ended));
+  for (const { begun, ended } of spans) {
+    if (ended !== undefined) { for (const key of open) if (isOf(key, ended)) open.delete(key); }
+    if (begun === undefined || open.has(begun) || !withEnd.has(begun)) continue;
     for (const other of open) {
       note(begun, other);
       note(other, begun);
@@ -31,6 +33,11 @@ export function noteBefore(run: Run, events: readonly RunEvent[]): void {
     open.add(begun);
   }
   besideBefore.set(run, beside);
+}
+
+/** Whether a key is that of a work or of something inside of it. */
+function isOf(key: string, work: string): boolean {
+  return key === work || key.startsWith(`${work}/`);
 }
 
 /** The key of what an event tells the beginning or the end of. */

@@ -6,6 +6,7 @@ import { toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
+import { foundValue } from "../prompt/found_value.ts";
 import type { PromptRegistry } from "../prompt/prompt_registry.ts";
 import type { Agent } from "./agent.ts";
 import type { ReplayedStep } from "./replay.ts";
@@ -34,6 +35,8 @@ function taskJson(task: unknown): Json {
   }
 }
 
+const STEPS_A_TURN = 50;
+
 /** What a tactic of a run lives on: its time and its effects are steps of the run. */
 export function tacticHost(
   place: WorkPlace,
@@ -44,12 +47,16 @@ export function tacticHost(
     readonly startedAt: number;
   },
 ): TacticHost {
+  let steps = 0;
   return {
     agents,
     prompts,
     now: () => new Date(startedAt),
     nest: (tactic, work) => nested(place.here(), { ...tactic, work }),
     step: async (name, perform, options = {}) => {
+      assertStep(name, perform);
+      // Steps that are always ready would leave no turn of the event loop to the journal, to signals and to other work.
+      if (++steps % STEPS_A_TURN === 0) await new Promise((resolve) => setTimeout(resolve, 0));
       const input = stepInput(name, options.input);
       const here = place.here();
       const { run, prefix } = here;
@@ -58,6 +65,19 @@ export function tacticHost(
       return await tacticStep(run, { key: work.key, name, input, perform });
     },
   };
+}
+
+/** @throws {PromptError} `define` */
+function assertStep(name: unknown, perform: unknown): void {
+  if (typeof name !== "string") {
+    throw new PromptError(`step takes a name and a function, found ${foundValue(name)} as its name`, {
+      code: "define",
+    });
+  }
+  if (typeof perform === "function") return;
+  throw new PromptError(`step "${name}" takes a function that does it, found ${foundValue(perform)}`, {
+    code: "define",
+  });
 }
 
 /** Null where none is given. @throws {PromptError} `define`, when it is no JSON */
