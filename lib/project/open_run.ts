@@ -249,20 +249,20 @@ const RUNS_AN_OPENING = 64;
  * @throws {JournalError} when there is something else in its place, or nothing can be kept there
  */
 export async function beginRun(start: RunStart, { path, options }: JournalPlace): Promise<SingleRun> {
-  const { texts } = options;
-  const open = async (): Promise<JournalStore> => {
+  const { texts, ...alone } = options;
+  const open = async (how: SqliteJournalOptions): Promise<JournalStore> => {
     const { openStore }: typeof import("../journal/open_store.ts") = await import(
       "../journal/open_store.ts" as string
     );
-    return openStore(path, options);
+    return openStore(path, how);
   };
   const isLate = isJournalHeader(texts.header(HEADER_BYTES)) && Math.random() * RUNS_AN_OPENING >= 1;
-  if (!isLate) return singleRun(start, { ...options, store: await open() });
+  if (!isLate) return singleRun(start, { ...options, store: await open(options) });
   const store = lateStore(texts);
   return singleRun(start, {
     ...options,
     store,
-    // What cannot be opened now is for whoever opens it next; the run is kept as it is.
-    onKept: () => void open().then((database) => store.moveTo(database), () => undefined),
+    // For this run alone, which others are not to hold up. What cannot be opened now is for whoever opens it next; the run is kept as it is.
+    onKept: () => void open(alone).then((database) => store.moveTo(database), () => undefined),
   });
 }
