@@ -18,7 +18,8 @@ import type { Terminal } from "../lib/host/terminal.ts";
 import { openCatalog, openSettings } from "../lib/project/project.ts";
 import { testProject } from "./_project.ts";
 import type { TestProject } from "./_project.ts";
-import { orrery, orreryCommand, runProgram } from "./_run.ts";
+import { bashCompletions } from "./_bash_completions.ts";
+import { orrery, runProgram } from "./_run.ts";
 
 const RESEARCH = fileURLToPath(new URL("../examples/research/", import.meta.url));
 const CONFIG = fileURLToPath(new URL("../deno.json", import.meta.url));
@@ -656,31 +657,20 @@ Deno.test("write-types: the modules that it names are those that a compiled prog
 });
 
 Deno.test("completions offer prompt paths and profiles", async () => {
-  const bash = await runProgram(["bash", "--version"]).catch(() => undefined);
-  if (bash === undefined) return console.log("not run here: bash is not installed");
   await using project = await testProject({ ...FILES, "prompts/$(touch hacked).prompt.md": "x" });
-  const { stdout: script } = await orrery(["completions", "bash"]);
-  const ask = (...words: string[]) =>
-    `COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${
-      words.length - 1
-    }; COMPREPLY=(); _orrery; printf '%s|' "\${COMPREPLY[@]}"; echo`;
-  const test = [
-    script,
-    `orrery() { ${orreryCommand().map((word) => `'${word}'`).join(" ")} "$@"; }`,
-    ask("orrery", "run", "gr"),
-    ask("orrery", "run", "orr"),
-    ask("orrery", "run", "greet", "--profile", "hel"),
-    ask("orrery", "show", "--json", "prompt", "do"),
-    ask("orrery", "show", "profile", "pl"),
-    ask("orrery", "show", "gadget", "ReadF"),
-    ask("orrery", "show", "config", ""),
-    ask("orrery", "list", "pr"),
-    ask("orrery", "show", "prompt", "$"),
-  ].join("\n");
-  const { stdout, stderr } = await runProgram(["bash", "-c", test], {
-    cwd: project.folder,
-    env: project.env,
-  });
+  const offered = await bashCompletions([
+    ["orrery", "run", "gr"],
+    ["orrery", "run", "orr"],
+    ["orrery", "run", "greet", "--profile", "hel"],
+    ["orrery", "show", "--json", "prompt", "do"],
+    ["orrery", "show", "profile", "pl"],
+    ["orrery", "show", "gadget", "ReadF"],
+    ["orrery", "show", "config", ""],
+    ["orrery", "list", "pr"],
+    ["orrery", "show", "prompt", "$"],
+  ], { cwd: project.folder, env: project.env });
+  if (offered === undefined) return;
+  const { stdout, stderr } = offered;
   assert.deepEqual(stdout.trimEnd().split("\n"), [
     "|",
     "orrery.yaml|",

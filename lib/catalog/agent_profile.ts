@@ -1,3 +1,4 @@
+import { isText } from "../parse/check_fields.ts";
 import { didYouMeanNames, nearestNames } from "../core/did_you_mean_names.ts";
 import { isRecord } from "../core/json.ts";
 import { type AgentLimits, DEFAULT_LIMITS, LIMIT_NAMES, limitProblem } from "../prompt/limits.ts";
@@ -171,8 +172,4 @@ function limitProblems(limits: Fields, say: string): readonly EntryProblem[] {
       : limitProblem(name, value);
     return message === undefined ? [] : [{ path: ["limits", name], message: `${say}${message}` }];
   });
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === "string" && value.trim() !== "";
 }

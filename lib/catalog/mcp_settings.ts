@@ -1,3 +1,4 @@
+import { isText, isTexts } from "../parse/check_fields.ts";
 import { isRecord } from "../core/json.ts";
 import type { McpServerSettings } from "../core/mcp_settings.ts";
 
@@ -40,7 +41,7 @@ function httpSettings({ url, headers }: Fields): McpServerSettings | WrongServer
 
 function stdioSettings({ command, args, env }: Fields): McpServerSettings | WrongServer {
   if (!isText(command)) return wrong(["command"], "expected text: the program alone, its arguments in args");
-  if (args !== undefined && !isTextList(args)) return wrong(["args"], "expected a list of texts");
+  if (args !== undefined && !isTexts(args)) return wrong(["args"], "expected a list of texts");
   if (env !== undefined && !isTextMap(env)) return wrongMap("env", env);
   return { command, ...(args !== undefined && { args }), ...(env !== undefined && { env }) };
 }
@@ -59,14 +60,6 @@ function wrongMap(key: string, value: unknown): WrongServer {
 
 function wrong(path: readonly (string | number)[], text: string): WrongServer {
   return { wrong: `${path.length === 0 ? "" : `${path.join(".")}: `}${text}`, path };
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value.trim() !== "";
-}
-
-function isTextList(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
 function isTextMap(value: unknown): value is Readonly<Record<string, string>> {

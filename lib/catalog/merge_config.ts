@@ -1,4 +1,5 @@
-import { isAbsolute, join, relative, sep } from "../core/path.ts";
+import { isInside } from "./project_path.ts";
+import { isAbsolute, join, sep } from "../core/path.ts";
 import type { JsonObject } from "../core/json.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { messageOf, type SourceError } from "../core/source_error.ts";
@@ -99,11 +100,6 @@ function folderOf(
 function folderPath(base: string, folder: string): string {
   const path = isAbsolute(folder) ? join(folder) : join(base, folder);
   return path.length > 1 && path.endsWith(sep) ? path.slice(0, -1) : path;
-}
-
-function isInside(path: string, root: string): boolean {
-  const way = relative(root, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /** A project may not reach beyond its own folder (cli.md). */

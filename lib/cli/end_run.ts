@@ -107,7 +107,7 @@ export async function checkResultFile(output: string | undefined, cwd: string): 
 }
 
 /** Writes the value of a run where it belongs, says what was missing, and gives the exit code. */
-export async function deliverResult(summary: RunSummary, options: DeliverOptions): Promise<number> {
+async function deliverResult(summary: RunSummary, options: DeliverOptions): Promise<number> {
   const { terminal, flags, cwd } = options;
   const { value } = summary;
   const text = value === undefined

@@ -261,3 +261,13 @@ export const permissionFlags = [
     help: "Variables that may not be read, whatever is allowed.",
   },
 ] as const satisfies readonly Flag[];
+
+/** How calls run, what is kept of them, and what they may do: of every command that runs some. Last in its help. */
+export const callFlags = [
+  concurrency,
+  timeout,
+  ...keepFlags,
+  ...catalogFlags,
+  ...permissionFlags,
+  help,
+] as const satisfies readonly Flag[];

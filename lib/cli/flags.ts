@@ -3,12 +3,12 @@
 import type { CommandSpec } from "./flag.ts";
 import {
   ASKED_AT_TERMINAL,
+  callFlags,
   catalogFlags,
   concurrency,
   help,
   json,
   jsonl,
-  keepFlags,
   modelFlags,
   output,
   outputFlags,
@@ -55,12 +55,7 @@ export const COMMANDS = {
         help: "A JSON Schema that the answer has to fit; then it is printed as JSON.",
       },
       ...outputFlags,
-      concurrency,
-      timeout,
-      ...keepFlags,
-      ...catalogFlags,
-      ...permissionFlags,
-      help,
+      ...callFlags,
     ],
     notes: [
       "A pipe on stdin is context: its text stands behind the question, between <stdin> and </stdin>. It is UTF-8 text of at most 10 MB.",
@@ -95,12 +90,7 @@ export const COMMANDS = {
       ...promptFlags,
       jsonl,
       quiet,
-      concurrency,
-      timeout,
-      ...keepFlags,
-      ...catalogFlags,
-      ...permissionFlags,
-      help,
+      ...callFlags,
     ],
     notes: [
       'In the terminal a line is a message; a line that ends with \\ goes on in the next one, and """ alone begins and ends a message of several lines. ' +

@@ -2,16 +2,11 @@ import type { CommandSpec } from "./flag.ts";
 import {
   ASKED_AT_TERMINAL,
   budget,
-  catalogFlags,
-  concurrency,
-  help,
-  keepFlags,
+  callFlags,
   model,
   outputFlags,
-  permissionFlags,
   profile,
   promptFlags,
-  timeout,
 } from "./flag_groups.ts";
 
 /** `orrery run`: apart from the other commands, because how fast it starts counts. */
@@ -33,12 +28,7 @@ export const RUN = {
     profile,
     budget,
     ...outputFlags,
-    concurrency,
-    timeout,
-    ...keepFlags,
-    ...catalogFlags,
-    ...permissionFlags,
-    help,
+    ...callFlags,
   ],
   notes: [
     "A call starts the moment the calls it depends on are done, also while the rest is still being written.",

@@ -83,6 +83,11 @@ export function linkedSignal(signals: readonly (AbortSignal | undefined)[]): Lin
   };
 }
 
+/** Whether a value comes piece by piece. */
+export function isStream(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}
+
 /** Whether a value has to be waited for. */
 export function isPromise<Value>(value: Value | Promise<Value>): value is Promise<Value> {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";

@@ -45,6 +45,11 @@ export class PromptError extends Error {
   }
 }
 
+/** Something was defined, or used, as it cannot be. */
+export function defineError(message: string): PromptError {
+  return new PromptError(message, { code: "define" });
+}
+
 /** One thing that an answer breaks. */
 export interface ParseIssue {
   readonly path: readonly (string | number)[];

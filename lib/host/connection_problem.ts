@@ -1,8 +1,8 @@
-import { messageOf } from "../core/source_error.ts";
+import { systemReason } from "./file_attempt.ts";
 
 /** Why a request to a URL failed, in words that go behind "Cannot fetch …:". */
 export function connectionProblem(error: unknown, url: URL): string {
-  const message = messageOf(error).replace(/ \(os error \d+\).*$/s, "");
+  const message = systemReason(error);
   if (/ENOTFOUND|EAI_/.test(message)) return `there is no address for the host "${url.hostname}"`;
   if (error instanceof Deno.errors.ConnectionRefused) {
     return `nothing answers at ${url.host} (connection refused)`;

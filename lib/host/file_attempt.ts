@@ -43,8 +43,8 @@ function codeOf(error: unknown): FileErrorCode {
   return error instanceof Deno.errors.PermissionDenied ? "denied" : "other";
 }
 
-/** `No space left on device (os error 28): write ...` -> `No space left on device`. */
-function systemReason(error: unknown): string {
+/** What went wrong, as the system says it: `No space left on device (os error 28): write ...` -> `No space left on device`. */
+export function systemReason(error: unknown): string {
   return messageOf(error).replace(/ \(os error \d+\).*$/s, "");
 }
 

@@ -61,7 +61,7 @@ function infoOf(info: Deno.FileInfo): FileInfo {
 }
 
 /** Writes a file whole or not at all: beside the target, then renamed. A link stays; what it leads to is written. */
-export async function writeWhole(
+async function writeWhole(
   options: { path: string; target: string; text: string; mode: number | undefined },
 ): Promise<void> {
   const { path, text } = options;

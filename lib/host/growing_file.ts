@@ -1,3 +1,4 @@
+import { systemReason } from "./file_attempt.ts";
 import { fileProblem } from "../core/file_text.ts";
 import { FileError } from "../core/world.ts";
 import { denoGrants } from "./deno_grants.ts";
@@ -59,10 +60,7 @@ function attempt<Result>(shown: string, work: () => Result): Result {
     return work();
   } catch (cause) {
     if (cause instanceof FileError) throw cause;
-    const reason = cause instanceof Error
-      ? cause.message.replace(/ \(os error \d+\).*$/s, "")
-      : String(cause);
-    throw new FileError(`Cannot write ${JSON.stringify(shown)}: ${reason}`, {
+    throw new FileError(`Cannot write ${JSON.stringify(shown)}: ${systemReason(cause)}`, {
       path: shown,
       code: "other",
       cause,

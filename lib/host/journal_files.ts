@@ -1,5 +1,6 @@
 // Where the journal of a project is. Short runs are kept in files beside its database, `orrery.db-run-ID`, until somebody opens it.
 
+import { systemReason } from "./file_attempt.ts";
 import { JournalError } from "../core/journal.ts";
 import { basename, dirname, join } from "../core/path.ts";
 import { denoGrants } from "./deno_grants.ts";
@@ -29,10 +30,9 @@ export function runFiles(path: string): RunFiles {
       try {
         writeThrough(fileOf(id), text);
       } catch (error) {
-        const reason = error instanceof Error
-          ? error.message.replace(/ \(os error \d+\).*$/s, "")
-          : String(error);
-        throw new JournalError(`Cannot write the journal "${path}": ${reason}`, { cause: error });
+        throw new JournalError(`Cannot write the journal "${path}": ${systemReason(error)}`, {
+          cause: error,
+        });
       }
     },
     list: () =>
@@ -155,12 +155,6 @@ function make(folder: string): void {
     if (error instanceof Deno.errors.AlreadyExists && kindOf(folder) === "folder") return;
     throw cannotKeep(folder, systemReason(error));
   }
-}
-
-/** `Permission denied (os error 13): mkdir ...` -> `Permission denied`. */
-function systemReason(error: unknown): string {
-  const said = error instanceof Error ? error.message : String(error);
-  return said.replace(/ \(os error \d+\).*$/s, "");
 }
 
 function cannotKeep(path: string, reason: string): JournalError {

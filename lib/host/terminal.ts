@@ -1,6 +1,6 @@
+import { systemReason } from "./file_attempt.ts";
 import { stdinChunks } from "./read_chunks.ts";
 import type { TerminalUser } from "./terminal_user.ts";
-import { messageOf } from "../core/source_error.ts";
 import { hostEnv } from "./deno_grants.ts";
 
 /** The three streams of the process, its signals, and the size of its window. */
@@ -105,7 +105,7 @@ interface Stream {
 const FULL_PIPE_DELAY_MS = 5;
 
 /** Wraps stdout or stderr. What cannot be said on stderr cannot be said anywhere: it is dropped, and the work goes on. */
-export function createOutput(stream: Stream, name: "stdout" | "stderr"): Output {
+function createOutput(stream: Stream, name: "stdout" | "stderr"): Output {
   return new HostOutput(stream, name);
 }
 
@@ -151,7 +151,7 @@ class HostOutput implements Output {
       } catch (error) {
         if (error instanceof Deno.errors.WouldBlock) await pause();
         else if (error instanceof Deno.errors.BrokenPipe || this.#name === "stderr") this.#closed = true;
-        else throw new Error(`Cannot write to ${this.#name}: ${reasonOf(error)}`, { cause: error });
+        else throw new Error(`Cannot write to ${this.#name}: ${systemReason(error)}`, { cause: error });
       }
     }
   }
@@ -159,11 +159,6 @@ class HostOutput implements Output {
 
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, FULL_PIPE_DELAY_MS));
-}
-
-/** `No space left on device (os error 28)` -> `No space left on device`. */
-function reasonOf(error: unknown): string {
-  return messageOf(error).replace(/ \(os error \d+\).*$/s, "");
 }
 
 /** Whether an output gets colours and a live view: a terminal, and nothing in the environment against it (cli.md). */

@@ -362,7 +362,7 @@ export function takenError(id: string): Error {
 export type StepIdentity = Pick<StepRow, "key" | "kind" | "name" | "input" | "inputHash" | "idempotent">;
 
 /** The step as a row has it. */
-export function stepIdentity({ key, kind, name, input, idempotent }: StepStart): StepIdentity {
+function stepIdentity({ key, kind, name, input, idempotent }: StepStart): StepIdentity {
   return {
     key,
     kind,
@@ -374,7 +374,7 @@ export function stepIdentity({ key, kind, name, input, idempotent }: StepStart):
 }
 
 /** @throws {DivergedError} that shows both where they differ first, when the run wants another step than the recorded one. */
-export function assertSameStep(recorded: StepIdentity, now: StepIdentity): void {
+function assertSameStep(recorded: StepIdentity, now: StepIdentity): void {
   if (recorded.inputHash === now.inputHash && recorded.kind === now.kind && recorded.name === now.name) {
     return;
   }
@@ -418,7 +418,7 @@ export function stepRecord(row: StepRow, pieces: readonly string[]): StepRecord 
 }
 
 /** The lists of a step's pieces as one. */
-export function parsedPieces(lists: readonly string[]): readonly Json[] {
+function parsedPieces(lists: readonly string[]): readonly Json[] {
   const parsedLists: readonly (readonly Json[])[] = JSON.parse(`[${lists.join(",")}]`);
   return parsedLists.flat();
 }
@@ -429,6 +429,6 @@ export function parsed(text: string): Json {
 }
 
 /** The same for an outcome. */
-export function parsedOutcome(text: string): StepOutcome {
+function parsedOutcome(text: string): StepOutcome {
   return JSON.parse(text);
 }

@@ -166,7 +166,7 @@ export interface JsonBody {
 }
 
 /** Reads one JSON object, bare or in one code fence; blank text is nothing. Never throws. */
-export function readJsonBody(text: string): JsonBody {
+function readJsonBody(text: string): JsonBody {
   const body = text.trim();
   if (body === "") return {};
   const inside = withoutFence(body);

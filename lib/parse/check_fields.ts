@@ -73,3 +73,8 @@ function fineParts(
 export function isText(value: unknown): value is string {
   return typeof value === "string" && value.trim() !== "";
 }
+
+/** A list of texts. */
+export function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}

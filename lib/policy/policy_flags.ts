@@ -11,12 +11,6 @@ export interface PolicyFlag {
   readonly value: string | true;
 }
 
-/** The names of the flags that `parsePolicyFlags` takes: `allow-all`, `allow-read`, `deny-read`, and so on. */
-export const POLICY_FLAG_NAMES: readonly string[] = [
-  "allow-all",
-  ...PERMISSION_KINDS.flatMap((kind) => [`allow-${kind}`, `deny-${kind}`]),
-];
-
 /**
  * Reads the flags that say what a run may do; their meaning is Deno's (gadgets.md 3). Repeated flags add up, a list is
  * divided by commas, and two commas stand for one in a value.

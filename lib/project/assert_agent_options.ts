@@ -1,8 +1,8 @@
 // Whoever has no types would else be told by the first turn, or by a TypeError from inside.
 
+import { defineError } from "../core/prompt_error.ts";
 import { isRecord } from "../core/json.ts";
-import { PromptError } from "../core/prompt_error.ts";
-import { foundValue } from "../prompt/found_value.ts";
+import { foundValue } from "../schema/issue.ts";
 
 /**
  * Sees that the options of `createAgent` are what its types say; `makeAgent` looks at the rest of them.
@@ -45,8 +45,4 @@ function gadgetsProblem(gadgets: unknown): string | undefined {
 
 function hasMethod(value: unknown, method: string): boolean {
   return isRecord(value) && typeof value[method] === "function";
-}
-
-function defineError(message: string): PromptError {
-  return new PromptError(message, { code: "define" });
 }

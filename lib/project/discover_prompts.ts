@@ -1,3 +1,4 @@
+import { rootFolder } from "./root_folder.ts";
 import {
   type DiscoverOptions,
   discoverPrompts as discover,
@@ -5,9 +6,8 @@ import {
   type LocatedDiscovery,
   type PromptFolder,
 } from "../catalog/discover_prompts.ts";
-import { resolve } from "../core/path.ts";
 import { hostFiles } from "../host/files.ts";
-import { realPath, workingFolder } from "../host/paths.ts";
+import { realPath } from "../host/paths.ts";
 import type { PromptRegistry } from "../prompt/prompt_registry.ts";
 import { promptCache } from "./prompt_cache.ts";
 import { promptModuleLoader } from "./prompt_module_loader.ts";
@@ -51,15 +51,10 @@ export interface DiscoverPromptsOptions {
  */
 export async function discoverPrompts(options: DiscoverPromptsOptions = {}): Promise<Discovery> {
   const { root: given = ".", modules, ...how } = options;
-  const root = realPath(await folderOf(given));
+  const root = realPath(await rootFolder(given));
   const loader = promptModuleLoader(root, { trustsCode: true, ...(modules && { modules }) });
   const { registry, problems } = await promptsIn(root, { ...how, ...loader });
   return { registry, problems };
-}
-
-async function folderOf(root: string | URL): Promise<string> {
-  if (typeof root === "string") return resolve(workingFolder(), root);
-  return (await import("node:url")).fileURLToPath(root);
 }
 
 /** The prompts of a project, with what is kept of its files. @param root real and absolute */

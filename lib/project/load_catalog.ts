@@ -1,9 +1,9 @@
+import { rootFolder } from "./root_folder.ts";
 import { loadConfig } from "../catalog/config.ts";
 import type { Catalog } from "../core/catalog.ts";
-import { resolve } from "../core/path.ts";
 import type { Permissions, User } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
-import { configFolder, lookAt, realPath, workingFolder } from "../host/paths.ts";
+import { configFolder, lookAt, realPath } from "../host/paths.ts";
 import { parsePolicyFlags } from "../policy/policy_flags.ts";
 import { PERMISSION_KINDS } from "../policy/policy_settings.ts";
 import type { PolicyFlag } from "../policy/policy_flags.ts";
@@ -52,7 +52,7 @@ export interface LoadCatalogOptions {
 export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog> {
   const { files = [], trust = [], trustProject = false, user = nobody, onNotice = () => undefined, signal } =
     options;
-  const root = realPath(await folderOf(options.root));
+  const root = realPath(await rootFolder(options.root));
   const userFolder = configFolder();
   const config = await loadConfig(root, hostFiles({ root }), {
     cwd: root,
@@ -67,11 +67,6 @@ export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog>
     ...(signal && { signal }),
   });
   return catalog;
-}
-
-async function folderOf(root: string | URL): Promise<string> {
-  if (typeof root === "string") return resolve(workingFolder(), root);
-  return (await import("node:url")).fileURLToPath(root);
 }
 
 function flagsOf(verb: "allow" | "deny", permissions: Permissions = {}): PolicyFlag[] {

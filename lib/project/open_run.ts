@@ -248,7 +248,7 @@ const RUNS_AN_OPENING = 64;
  *
  * @throws {JournalError} when there is something else in its place, or nothing can be kept there
  */
-export async function beginRun(start: RunStart, { path, options }: JournalPlace): Promise<SingleRun> {
+async function beginRun(start: RunStart, { path, options }: JournalPlace): Promise<SingleRun> {
   const { texts, ...alone } = options;
   const open = async (how: SqliteJournalOptions): Promise<JournalStore> => {
     const { openStore }: typeof import("../journal/open_store.ts") = await import(

@@ -168,7 +168,7 @@ async function isAccepted(
 // MCP servers as a project has them. On the path of every run: what works with them is loaded only where there are some.
 
 /** The project's `.mcp.json`; the code that reads it is loaded when there is one. */
-export async function maybeMcpJson({ root, cwd }: ProjectSettings): Promise<McpJson | undefined> {
+async function maybeMcpJson({ root, cwd }: ProjectSettings): Promise<McpJson | undefined> {
   const sight = lookAt(join(root, ".mcp.json"));
   if (sight === "nothing" || sight === "closed") return undefined;
   const { readMcpJson }: typeof import("../catalog/mcp_config.ts") = await import(
@@ -178,7 +178,7 @@ export async function maybeMcpJson({ root, cwd }: ProjectSettings): Promise<McpJ
 }
 
 /** What `.mcp.json` says is one of the parts that have to be accepted. */
-export function withMcpJson(config: Config, mcpJson: McpJson | undefined): Config {
+function withMcpJson(config: Config, mcpJson: McpJson | undefined): Config {
   if (mcpJson === undefined) return config;
   const parts: JsonObject = { ...config.project.parts, ".mcp.json": mcpJson.words };
   return { ...config, project: { ...config.project, parts } };
@@ -191,7 +191,7 @@ export interface ServersOptions extends Omit<McpGadgetsOptions, "root" | "cwd"> 
 }
 
 /** The MCP servers that count, the user's own before those of the project; undefined without any, and then nothing is loaded for them. */
-export async function maybeServers(
+async function maybeServers(
   { root, cwd, config }: ProjectSettings,
   { mcpJson, projectAccepted, ...options }: ServersOptions,
 ): Promise<ServerGadgets | undefined> {

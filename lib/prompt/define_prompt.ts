@@ -1,5 +1,5 @@
+import { defineError } from "../core/prompt_error.ts";
 import { isRecord } from "../core/json.ts";
-import { PromptError } from "../core/prompt_error.ts";
 import { shown } from "../schema/issue.ts";
 import { changedParts } from "./changed_parts.ts";
 import { readHandler } from "./handler_texts.ts";
@@ -62,8 +62,4 @@ export function definedPrompt(definition: unknown): AnyPrompt {
   const { path = "", template = null } = definition;
   if (typeof path !== "string") throw defineError(`prompt path must be a string, found ${shown(path)}`);
   return makePrompt(changedParts(NOTHING, { ...definition, template }, promptPath(path)));
-}
-
-function defineError(message: string): PromptError {
-  return new PromptError(message, { code: "define" });
 }

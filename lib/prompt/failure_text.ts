@@ -1,6 +1,5 @@
+import { typeOf } from "../schema/failure_words.ts";
 import type { JsonSchema } from "../core/gadget.ts";
-import { isSchemaNode } from "../schema/schema_node.ts";
-import { typeText } from "../schema/type_text.ts";
 
 /** Where a keyword failed. */
 export interface FailedKeyword {
@@ -66,8 +65,4 @@ function counted(keyword: string, wanted: unknown): string {
 function twins(error: string): string {
   const [, first, second] = /indexes ([0-9]+) and ([0-9]+)/.exec(error) ?? [];
   return second === undefined ? "" : ` (${first} and ${second})`;
-}
-
-function typeOf(schema: unknown, root: JsonSchema): string {
-  return isSchemaNode(schema) ? typeText(schema, root) : "anything";
 }

@@ -1,6 +1,6 @@
+import { defineError, ParseError } from "../core/prompt_error.ts";
 import type { JsonSchema, Schema, StandardSchema } from "../core/gadget.ts";
 import { isRecord } from "../core/json.ts";
-import { ParseError, PromptError } from "../core/prompt_error.ts";
 import { shown } from "../schema/issue.ts";
 import { isStandardSchema } from "../schema/standard_schema.ts";
 import { checkValue } from "./check_value.ts";
@@ -58,8 +58,4 @@ function usable(schema: unknown): JsonSchema {
   const prepared = prepareAnyType(schema);
   if ("broken" in prepared) throw defineError(`the JSON Schema of format is broken${prepared.broken}`);
   return schema;
-}
-
-function defineError(message: string): PromptError {
-  return new PromptError(message, { code: "define" });
 }

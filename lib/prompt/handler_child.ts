@@ -1,5 +1,5 @@
 import { messageOf } from "../core/source_error.ts";
-import { foundValue } from "./found_value.ts";
+import { foundValue } from "../schema/issue.ts";
 import type { HandlerEvent, HandlerState } from "./handler.ts";
 import type { HandlerText } from "./handler_texts.ts";
 import { makePrompt } from "./make_prompt.ts";

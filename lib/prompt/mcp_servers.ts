@@ -1,3 +1,4 @@
+import { isTexts } from "../parse/check_fields.ts";
 import { frozenCopy } from "../core/frozen_copy.ts";
 import { isRecord } from "../core/json.ts";
 import { shown } from "../schema/issue.ts";
@@ -81,8 +82,4 @@ function isServer(server: unknown, path: string, where: string): server is Mcp {
 
 function isName(value: unknown): boolean {
   return typeof value === "string" && value !== "";
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }

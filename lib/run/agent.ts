@@ -14,7 +14,7 @@ import { PromptError } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { AgentLimits } from "../prompt/limits.ts";
 import type { ArgsList } from "../prompt/args_of.ts";
-import { foundValue } from "../prompt/found_value.ts";
+import { foundValue } from "../schema/issue.ts";
 import { isPrompt } from "../prompt/prompt_parts.ts";
 import type { AnyPrompt, Prompt, ToolRef } from "../prompt/prompt_type.ts";
 import { AgentError } from "./agent_error.ts";

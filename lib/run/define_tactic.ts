@@ -1,6 +1,6 @@
+import { defineError } from "../core/prompt_error.ts";
 import { didYouMeanNames } from "../core/did_you_mean_names.ts";
 import { isRecord } from "../core/json.ts";
-import { PromptError } from "../core/prompt_error.ts";
 import { hostOf, keepCall, runTactic, type TacticCall } from "./run_tactic.ts";
 import type { Tactic, TacticCtx, TacticOptions } from "./tactic.ts";
 
@@ -66,8 +66,4 @@ function checkDefinition(definition: unknown): void {
     throw wrong("agents must be a list of names");
   }
   if (typeof call !== "function") throw wrong("call must be a function");
-}
-
-function defineError(message: string): PromptError {
-  return new PromptError(message, { code: "define" });
 }

@@ -2,7 +2,7 @@ import { isRecord } from "../core/json.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { didYouMeanNames } from "../core/did_you_mean_names.ts";
 import { definePrompt } from "../prompt/define_prompt.ts";
-import { foundValue } from "../prompt/found_value.ts";
+import { foundValue } from "../schema/issue.ts";
 import { DEFAULT_LIMITS, LIMIT_NAMES, limitProblem } from "../prompt/limits.ts";
 import type { AgentLimits } from "../prompt/limits.ts";
 import { isPrompt } from "../prompt/prompt_parts.ts";

@@ -1,10 +1,10 @@
-import { isPromise } from "../core/async.ts";
+import { isJsonObject, isRecord, toJson } from "../core/json.ts";
+import { isPromise, isStream } from "../core/async.ts";
 import type { AnyGadget, GadgetContext } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
 import { checkInput, issuesText } from "../schema/check_input.ts";
 import type { Checked } from "../schema/issue.ts";
 import { mapChildren, measure, TextValue } from "../schema/text_value.ts";
-import { isJsonObject, toJson } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
 
 /** The parameters do not fit the gadget; one issue a line, each behind its path. */
@@ -93,14 +93,6 @@ function notText(piece: unknown, gadgetName: string): ResultError {
   );
 }
 
-function isStream(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** A placeholder leads nowhere; the message says where it stopped. */
 export class PlaceholderError extends Error {
   override readonly name = "PlaceholderError";
@@ -119,7 +111,7 @@ const WHOLE = new RegExp(`^${PLACEHOLDER.source}$`);
  *
  * @throws {PlaceholderError} when a pointer leads nowhere.
  */
-export function fillPlaceholders(tree: unknown, resultOf: ResultOf): unknown {
+function fillPlaceholders(tree: unknown, resultOf: ResultOf): unknown {
   if (tree instanceof TextValue) {
     return fillText(tree.text, resultOf, (text) => text === tree.text ? tree : new TextValue(text));
   }

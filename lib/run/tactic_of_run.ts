@@ -6,7 +6,7 @@ import { toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
-import { foundValue } from "../prompt/found_value.ts";
+import { foundValue } from "../schema/issue.ts";
 import type { PromptRegistry } from "../prompt/prompt_registry.ts";
 import type { Agent } from "./agent.ts";
 import type { ReplayedStep } from "./replay.ts";

@@ -1,8 +1,8 @@
 // Where the work of a run happens. A key that came of the order of arrival would give one branch the outcome of another after a resume: it
 // comes of the place, the name and what goes in.
 
+import { isPromise, isStream } from "../core/async.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
-import { isPromise } from "../core/async.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import { canonicalJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
@@ -151,10 +151,6 @@ function streamIn(place: WorkPlace, given: unknown): unknown {
       };
     },
   };
-}
-
-function isStream(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 
 /** A name as a part of a key: what has a meaning in keys is written otherwise. */

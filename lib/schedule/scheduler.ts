@@ -413,7 +413,7 @@ interface Parked<Item> {
  * Who starts next (calls.md 7): nodes start in the order in which they became ready. One held up only by its group is
  * overtaken; one held up by being exclusive or by the limit of the run is not, and what came after it waits behind it.
  */
-export class ReadyQueue<Item extends Place> {
+class ReadyQueue<Item extends Place> {
   readonly #limit: number;
   readonly #groups = new Map<string, GroupState<Item>>();
   /** Groups that have a free place again and somebody waiting for it. */
@@ -528,7 +528,7 @@ interface Entry {
  * Deadlines of many tasks on one timer of the clock. Tasks that share a duration fall due in the order in which they were added,
  * so each duration is a queue: adding and expiring cost O(1), however many are open.
  */
-export class Deadlines {
+class Deadlines {
   readonly #clock: Clock;
   readonly #queues = new Map<number, Line<Entry>>();
   #armedFor = Infinity;

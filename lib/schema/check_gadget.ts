@@ -1,8 +1,8 @@
+import { foundValue, shown, shownJson } from "./issue.ts";
 import { GADGET_NAME } from "../core/gadget.ts";
 import type { AnyGadget, DefinedGadget } from "../core/gadget.ts";
 import { isRecord } from "../core/json.ts";
 import { didYouMean } from "../core/nearest.ts";
-import { shown, shownJson } from "./issue.ts";
 import { prepareSchema } from "./prepare_schema.ts";
 import { isStandardSchema } from "./standard_schema.ts";
 
@@ -46,7 +46,7 @@ const FIELDS: { readonly [name in keyof AnyGadget]-?: (value: unknown) => string
     typeof value === "string" && GADGET_NAME.test(value)
       ? undefined
       : `found ${
-        shownField(value)
+        foundValue(value)
       }, expected up to 64 letters, digits, "_" and "-", the first a letter or "_"`,
   description: (value) => expected(typeof value === "string", value, "text"),
   input: (value) => schemaProblem(value, { isInput: true }),
@@ -107,11 +107,7 @@ export function gadgetProblems(gadget: Fields): readonly string[] {
 }
 
 function expected(isFine: boolean, found: unknown, wanted: string): string | undefined {
-  return isFine ? undefined : `found ${shownField(found)}, expected ${wanted}`;
-}
-
-function shownField(value: unknown): string {
-  return typeof value === "function" ? "a function" : shown(value);
+  return isFine ? undefined : `found ${foundValue(found)}, expected ${wanted}`;
 }
 
 function flagProblem(value: unknown): string | undefined {
@@ -149,7 +145,7 @@ function permissionsProblem(value: unknown): string | undefined {
     }
     const isList = Array.isArray(wanted) && wanted.every((item) => typeof item === "string" && item !== "");
     if (wanted !== undefined && wanted !== true && !isList) {
-      return `/${kind}: found ${shownField(wanted)}, expected true or a list of texts`;
+      return `/${kind}: found ${foundValue(wanted)}, expected true or a list of texts`;
     }
   }
   return undefined;

@@ -132,6 +132,7 @@ function containsWords({ schema, root, error }: Context, expected: string): Word
   return { expected: `${expected} that is ${typeOf(schema.contains, root)}`, found };
 }
 
-function typeOf(schema: unknown, root: JsonSchema): string {
+/** The type of a schema in words, also of what is no schema. */
+export function typeOf(schema: unknown, root: JsonSchema): string {
   return isSchemaNode(schema) ? typeText(schema, root) : "anything";
 }

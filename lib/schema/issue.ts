@@ -47,3 +47,8 @@ export function shownInsteadOfJson(text: string): string {
   if ("problem" in json) return `${shownText(text)} (${json.problem})`;
   return Array.isArray(json.value) ? "an array as JSON" : "an object as JSON";
 }
+
+/** A value that is not what it has to be, in the words of an error: the text of a function would say too much. */
+export function foundValue(value: unknown): string {
+  return typeof value === "function" ? "a function" : shown(value);
+}
