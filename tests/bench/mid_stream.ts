@@ -1,9 +1,10 @@
 // From the last byte of a block at the socket to the start of its gadget, while later tokens still arrive (200 a second): under 1 ms at
-// the 99th percentile, over one commit of the journal where the gadget may not be done twice. Between two tokens the machine sleeps, and
-// what wakes up is slow: what the least that could be done takes, and a commit, are measured in the same stream, at the same pace.
+// the 99th percentile, over the commit of its start where the gadget may not be done twice. Between two tokens the machine sleeps, and
+// what wakes up is slow: what the least that could be done takes, and a commit of another run, are measured in the same stream, at the
+// same pace.
 
 import { systemClock } from "../../lib/core/clock.ts";
-import type { Journal } from "../../lib/core/journal.ts";
+import type { Journal, RunJournal } from "../../lib/core/journal.ts";
 import { thisProcess } from "../../lib/host/process_alive.ts";
 import { sqliteJournal } from "../../lib/journal/sqlite_journal.ts";
 import { openModels } from "../../lib/models/open_models.ts";
@@ -12,19 +13,24 @@ import { createCatalog } from "../../mod.ts";
 import type { AnyGadget } from "../../mod.ts";
 import type { Row } from "./_table.ts";
 
-const BLOCKS = 400;
+/** 70 seconds: twenty blocks are slower than the 99th percentile, so that it does not hang on the luck of two or three. */
+const BLOCKS = 2000;
+/** 14 seconds, in which the engine still compiles what runs often: told apart from all of them. */
+const EARLY_BLOCKS = 400;
 /** The first answer of a process, whose code runs for the first time. */
 const FIRST_BLOCKS = 30;
 /** After a gadget's start, between two tokens: when nothing else is going on. */
 const COMMIT_AFTER_MS = 12;
 
 interface Delays {
-  /** From the last byte of a block to its gadget. */
+  /** From the last byte of a block to its gadget, in the order of the blocks. */
   readonly gadgets: readonly number[];
   /** From the last byte of the same block to its text, by the least code that reads it. */
   readonly byHand: readonly number[];
-  /** Of one commit of a step that begins. */
-  readonly commits: readonly number[];
+  /** Of the commit between the two, of the step that begins. */
+  readonly ownCommits: readonly number[];
+  /** Of one such commit of another run, which writes nothing else. */
+  readonly otherCommits: readonly number[];
 }
 
 /** The rows of the table: how long a whole block waits for its gadget. */
@@ -34,6 +40,7 @@ export async function benchMidStream(): Promise<readonly Row[]> {
   const folder = await Deno.makeTempDir();
   const journal = sqliteJournal(`${folder}/orrery.db`, { owner: thisProcess() });
   const kept = await delays({ blocks: BLOCKS, idempotent: false, journal });
+  const overCommit = kept.gadgets.map((time, i) => time - (kept.ownCommits[i] ?? 0));
   journal[Symbol.dispose]();
   await Deno.remove(folder, { recursive: true });
   return [
@@ -45,21 +52,24 @@ export async function benchMidStream(): Promise<readonly Row[]> {
       unit: "ms",
     },
     { what: "the same, the slowest", value: at(first.gadgets, 1), unit: "ms" },
-    { what: "last byte of a block to its gadget, p50", value: at(plain.gadgets, 0.5), unit: "ms" },
+    {
+      what: `last byte to gadget, the first ${EARLY_BLOCKS} blocks of a stream, p99`,
+      value: at(plain.gadgets.slice(0, EARLY_BLOCKS), 0.99),
+      unit: "ms",
+    },
+    {
+      what: `last byte of a block to its gadget, ${BLOCKS} blocks, p50`,
+      value: at(plain.gadgets, 0.5),
+      unit: "ms",
+    },
     { what: "the same, p99", value: at(plain.gadgets, 0.99), unit: "ms", limit: 1 },
-    { what: "one commit of the journal, p50", value: at(kept.commits, 0.5), unit: "ms" },
-    { what: "the same, p99", value: at(kept.commits, 0.99), unit: "ms" },
-    {
-      what: "last byte to a gadget that is not idempotent, p50",
-      value: at(kept.gadgets, 0.5),
-      unit: "ms",
-    },
-    {
-      what: "the same, p99, less the p99 of a commit",
-      value: Math.max(0, at(kept.gadgets, 0.99) - at(kept.commits, 0.99)),
-      unit: "ms",
-      limit: 1,
-    },
+    { what: "a commit of another run, p50", value: at(kept.otherCommits, 0.5), unit: "ms" },
+    { what: "the same, p99", value: at(kept.otherCommits, 0.99), unit: "ms" },
+    { what: "the commit of a start, p50", value: at(kept.ownCommits, 0.5), unit: "ms" },
+    { what: "the same, p99", value: at(kept.ownCommits, 0.99), unit: "ms" },
+    { what: "last byte to a gadget that is not idempotent, p50", value: at(kept.gadgets, 0.5), unit: "ms" },
+    { what: "the same, p99", value: at(kept.gadgets, 0.99), unit: "ms" },
+    { what: "the same over its commit, p99", value: at(overCommit, 0.99), unit: "ms", limit: 1 },
   ];
 }
 
@@ -72,12 +82,13 @@ async function delays({ blocks, idempotent, journal }: {
   const arrivedAt: number[] = [];
   const readAt: number[] = [];
   const startedAt: number[] = [];
-  const commits: number[] = [];
+  const ownCommits: number[] = [];
+  const otherCommits: number[] = [];
   const other = journal?.create({ kind: "test", input: null });
   const commitOne = (n: number): void => {
     const start = performance.now();
-    other?.begin({ key: `k${n}`, kind: "gadget", name: "x", input: { n }, idempotent: false });
-    commits.push(performance.now() - start);
+    other?.begin({ key: `k${n}`, kind: "gadget", name: "Tick", input: { n }, idempotent: false });
+    otherCommits.push(performance.now() - start);
   };
   const tick: AnyGadget = {
     name: "Tick",
@@ -103,7 +114,7 @@ async function delays({ blocks, idempotent, journal }: {
     model,
     catalog: createCatalog([tick]),
     tools: ["Tick"],
-    ...(run && { journal: run }),
+    ...(run && { journal: timed(run, ownCommits) }),
   });
   for await (const event of events) {
     if (event.type === "text-delta" && startedAt.length > 0) deltasAfterFirst++;
@@ -113,10 +124,28 @@ async function delays({ blocks, idempotent, journal }: {
   if (startedAt.length !== blocks) throw new Error(`${startedAt.length} gadgets of ${blocks} started`);
   if (deltasAfterFirst < blocks) throw new Error("no tokens came after the first gadget had started");
   return {
-    gadgets: sorted(startedAt.map((time, i) => time - (arrivedAt[i] ?? 0))),
-    byHand: sorted(readAt.map((time, i) => time - (arrivedAt[i] ?? 0))),
-    commits: sorted(commits),
+    gadgets: startedAt.map((time, i) => time - (arrivedAt[i] ?? 0)),
+    byHand: readAt.map((time, i) => time - (arrivedAt[i] ?? 0)),
+    ownCommits,
+    otherCommits,
   };
+}
+
+/** The journal of a run that notes how long the start of each gadget takes. */
+function timed(run: RunJournal, times: number[]): RunJournal {
+  const begin: RunJournal["begin"] = (step) => {
+    const start = performance.now();
+    const turn = run.begin(step);
+    if (step.kind === "gadget") times.push(performance.now() - start);
+    return turn;
+  };
+  return new Proxy(run, {
+    get: (target, name) => {
+      if (name === "begin") return begin;
+      const member: unknown = Reflect.get(target, name);
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
 }
 
 /** A provider in another process, as they are. */
@@ -167,10 +196,8 @@ function watchedFetch(
   };
 }
 
-function sorted(times: readonly number[]): readonly number[] {
-  return [...times].sort((a, b) => a - b);
-}
-
+/** The time that `share` of all were not slower than. */
 function at(times: readonly number[], share: number): number {
-  return times[Math.min(times.length - 1, Math.ceil(times.length * share) - 1)] ?? NaN;
+  const sorted = [...times].sort((a, b) => a - b);
+  return sorted[Math.min(times.length, Math.ceil(times.length * share)) - 1] ?? NaN;
 }
