@@ -55,6 +55,10 @@ const WRONG: readonly (readonly [options: unknown, message: string])[] = [
     'agent "a": port must be an object with a function call(request), found an object without call()',
   ],
   [
+    { ...good, port: { call: () => ({ text: "x" }) } },
+    'agent "a": give either a model or a port: beside a port, model is the name that the port is asked for, found a model that would be asked itself',
+  ],
+  [
     { ...good, model: "m", port: 1 },
     'agent "a": port must be an object with a function call(request), found 1',
   ],

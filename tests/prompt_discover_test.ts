@@ -161,16 +161,16 @@ Deno.test("discover: each wrong value of a front matter is told in the line of i
     "x",
   ].join("\n");
   assert.deepEqual(await problemsOf(text), [
-    "2: name must be text",
-    "3: description must be text",
-    "4: tags must be a mapping such as { requiredXmlTags: [answer] }",
-    "5: format must be a JSON Schema or ./file.ts#Export",
-    "6: tools must be a list of names or ./file.ts#export",
-    "7: mcp must be a list",
-    "8: addons must be a mapping",
-    "9: handler must be a mapping of texts",
-    "10: metadata must be a mapping",
-    "11: extends must be the path of another prompt",
+    "2: name must be text, found a list",
+    "3: description must be text, found 5",
+    "4: tags must be a mapping such as { requiredXmlTags: [answer] }, found a list",
+    '5: format must be a JSON Schema or ./file.ts#Export, found "text"',
+    '6: tools must be a list of names or ./file.ts#export, found "search"',
+    "7: mcp must be a list, found a mapping",
+    '8: addons must be a mapping, found "webSearch"',
+    "9: handler must be a mapping of texts, found 5",
+    "10: metadata must be a mapping, found a list",
+    "11: extends must be the path of another prompt, found empty text",
   ]);
 });
 
@@ -299,8 +299,28 @@ Deno.test("discover: prompts that extend each other in a circle, and what extend
     "prompts/e.prompt.md:2: extends: the prompts extend each other in a circle: e -> e",
     'prompts/f.prompt.md:2: extends: prompt "g" cannot be used: see the problems of prompts/g.prompt.md',
     'prompts/g.prompt.md:1: prompt "g": template 1:1: unclosed "{": write "{{" for a literal brace',
-    'prompts/h.prompt.md:2: extends: prompt "hh" not found. Did you mean "a", "b", "c"?',
+    'prompts/h.prompt.md:2: extends: prompt "hh" not found. Did you mean "ok", or "a", which cannot be used (see prompts/a.prompt.md:2)?',
   ]);
+});
+
+Deno.test("discover: what a module throws is told, whatever it is", async () => {
+  const thrown: readonly (readonly [unknown, string])[] = [
+    [null, "found null thrown, expected an error"],
+    [undefined, "found undefined thrown, expected an error"],
+    [{ code: 1 }, "found an object thrown, expected an error"],
+    ["words", "words"],
+    [new TypeError(""), "TypeError"],
+    [new Error("first\nsecond"), "first"],
+  ];
+  for (const [value, message] of thrown) {
+    const { problems } = await discoverPrompts({
+      root: "/project",
+      files: memoryFiles({ "prompts/a.ts": "x" }),
+      loadModule: () => Promise.reject(value),
+      strict: false,
+    });
+    assert.deepEqual(problems, [{ file: "prompts/a.ts", key: "a/", line: 1, message }]);
+  }
 });
 
 Deno.test("discover: a chain of a thousand prompts", async () => {
@@ -411,6 +431,8 @@ Deno.test("discover: a file that is not text is a problem of that file", async (
   assert.deepEqual(registry.keys(), ["b"]);
   assert.deepEqual(problems, [{
     file: "prompts/a.prompt.md",
+    key: "a",
+    isUnsure: true,
     line: 1,
     message:
       'Cannot read "prompts/a.prompt.md": it is not UTF-8 text: the first wrong byte is 0xFF at offset 0',

@@ -217,9 +217,9 @@ Deno.test("dotprompt: a body or a front matter that cannot be read is told in it
       "---\nmodel: 5\ntools: [{ name: x }]\ninput: { schema: { a: strin }, defaults: 1 }\nmodle: x\noutput:\n  format: yaml\n---\nx",
     ),
     [
-      "2: model must be text",
-      "3: tools must be a list of names",
-      "4: input.schema: unsupported scalar type 'strin'.",
+      "2: model must be text, found 5",
+      "3: tools must be a list of names, found a mapping",
+      '4: input.schema: "a": unknown type "strin", expected any, boolean, integer, null, number or string. Did you mean "string"?',
       '4: unsupported key "input.defaults". Did you mean "input.default"?',
       '5: unsupported key "modle". Did you mean "model"?',
       '7: unsupported output.format "yaml": use json or text',
@@ -228,8 +228,8 @@ Deno.test("dotprompt: a body or a front matter that cannot be read is told in it
   assert.deepEqual(
     await problemsOf("---\ninput:\n  schema: { a: strin }\noutput:\n  schema: { a(list): string }\n---\nx"),
     [
-      "3: input.schema: unsupported scalar type 'strin'.",
-      "5: output.schema: parenthetical types must be 'object' or 'array', got: list",
+      '3: input.schema: "a": unknown type "strin", expected any, boolean, integer, null, number or string. Did you mean "string"?',
+      '5: output.schema: "a(list)": unknown type "(list)", expected (object), (array) or (enum)',
     ],
   );
   assert.deepEqual(
@@ -244,6 +244,70 @@ Deno.test("dotprompt: a body or a front matter that cannot be read is told in it
   assert.deepEqual(await problemsOf("---\nname: a/../b\n---\nx"), [
     '2: bad prompt path "a/../b": "." and ".." are not allowed',
   ]);
+});
+
+Deno.test("dotprompt: a schema is a mapping, or for an answer a type; that of arguments takes an object", async () => {
+  const found = async (of: string, schema: string) =>
+    await problemsOf(`---\n${of}:\n  schema: ${schema}\n---\nx`);
+  const input = "3: input.schema must be a mapping of names to types (Picoschema), or a JSON Schema, found ";
+  for (
+    const [schema, words] of [["text", '"text"'], ["[a, b]", "a list"], ["5", "5"], ["true", "true"], [
+      "",
+      "nothing",
+    ]]
+  ) assert.deepEqual(await found("input", schema ?? ""), [input + words]);
+  for (const type of ["string", "array", "any", "null"]) {
+    const written = await found("input", `{ type: ${type === "null" ? '"null"' : type} }`);
+    assert.deepEqual(
+      written,
+      [
+        `3: input.schema must describe an object, since arguments have names, found a JSON Schema of the type "${type}"`,
+      ].filter(() => type !== "any"),
+    );
+  }
+  const output =
+    "3: output.schema must be a type or a mapping of names to types (Picoschema), or a JSON Schema, found ";
+  assert.deepEqual(await found("output", "[a, b]"), [`${output}a list`]);
+  assert.deepEqual(await found("output", ""), [`${output}nothing`]);
+  assert.deepEqual(await found("output", "strng"), [
+    '3: output.schema: unknown type "strng", expected any, boolean, integer, null, number or string. Did you mean "string"?',
+  ]);
+  for (const fine of ["string", "any, whatever it is", "{}", "{ type: array }"]) {
+    assert.deepEqual(await found("output", fine), []);
+  }
+  assert.deepEqual(await found("input", "{ a: object, b(array: string, c: { d: .nan, type: string } }"), [
+    '3: input.schema: "a": unknown type "object", expected any, boolean, integer, null, number or string; write "name(object)" for a mapping',
+    '3: input.schema: "b(array": what begins with "(" must end with ")"',
+    '3: input.schema: "c.d": unknown type "NaN", expected any, boolean, integer, null, number or string',
+  ]);
+});
+
+Deno.test("dotprompt: defaults that do not fit, and properties that are there twice, are told where they stand", async () => {
+  assert.deepEqual(
+    await problemsOf([
+      "---",
+      "input:",
+      "  schema:",
+      "    a: string",
+      "    b?: integer",
+      "    c: { d: number }",
+      "  default:",
+      "    b: text",
+      "    c: { d: x }",
+      "    e: 1",
+      "output:",
+      "  schema: { a?: string, a: integer, b(array): string, b: string, (*): any }",
+      "---",
+      "x",
+    ].join("\n")),
+    [
+      "8: input.default: b: must be integer,null",
+      "9: input.default: c.d: must be number",
+      "10: input.default: e: is not allowed",
+      '12: output.schema: "a": "a?" is that property already',
+      '12: output.schema: "b": "b(array)" is that property already',
+    ],
+  );
 });
 
 Deno.test("dotprompt: any body is read, or refused in a line that it has; and never told on the console", async () => {

@@ -39,7 +39,9 @@ Deno.test("odd files: keys such as __proto__ change nothing but the prompt", asy
   assert.deepEqual(registry.get("b").vars, ["__proto__", "constructor"]);
   assert.equal(JSON.stringify(registry.get("b").metadata), '{"__proto__":{"a":1}}');
   const property = await discover({ "c.prompt": "---\ninput: { schema: { __proto__: string } }\n---\nx" });
-  assert.deepEqual(property.lines, ['c.prompt:2: input.schema: a property cannot be called "__proto__"']);
+  assert.deepEqual(property.lines, [
+    'c.prompt:2: input.schema: "__proto__" cannot be the name of a property',
+  ]);
 });
 
 Deno.test("odd files: what Picoschema takes for no type is refused, and lists are nobody else's", async () => {
@@ -54,7 +56,7 @@ Deno.test("odd files: what Picoschema takes for no type is refused, and lists ar
     'a.prompt:5: input.schema: "b" must be a type or a mapping, found nothing',
     'a.prompt:6: input.schema: "c(enum)" must be a list of values',
     'a.prompt:7: input.schema: "d(array)" must be a type or a mapping, found a list',
-    "a.prompt:8: input.schema: only consists of objects and strings. Got: 5",
+    'a.prompt:8: input.schema: "e" must be a type or a mapping, found 5',
   ]);
   assert.deepEqual(registry.get("b").metadata, { e: ["x", "y"] });
   assert.throws(() => registry.get("b")({ a: null }), /- a: must be one of "x", "y"$/);
@@ -95,6 +97,39 @@ Deno.test("odd files: tabs, carriage returns, marks, anchors and bytes that are 
     'd.prompt.md:2: Cannot read the alias "*m": it would hold itself. Write'.slice(0, 60),
     'e.prompt.md:1: Cannot read "prompts/e.prompt.md": it is not UTF-8 text'.slice(0, 60),
     'f.prompt:1: Cannot read "prompts/f.prompt": it is not UTF-8 text: the f'.slice(0, 60),
+  ]);
+});
+
+Deno.test("odd files: what is taken for something else than it was meant as is told", async () => {
+  const { registry, keys, lines } = await discover({
+    "a.prompt.md": "\n\n---\nname: x\n---\nbody",
+    "b.prompt.md": " ---\nname: x\n---\nbody",
+    "c.prompt.md": "---yaml\nname: x\n---\nbody",
+    "d.prompt.md": "---\n---\n\n---\nname: x\n---\nbody",
+    "e.prompt.md": "\n---\nNote: a rule\n---\nbody",
+    "f.prompt.md": "---\nmetadata: &m { a: 1 }\nhandler: { <<: *m }\naddons: { '<<': 1 }\n---\nx",
+    "g.prompt": "---\nconfig: &c { a: 1 }\nmetadata:\n  <<: *c\n---\nx",
+    "h.prompt.md": "---\nmodel: m\ninput: {}\nmodle: m\n---\nx",
+    "i.prompt.md": "---\ntools: [./x, ./y.ts, ../z, fine, server/tool]\n---\nx",
+  });
+  assert.deepEqual(keys, ["d", "e"]);
+  assert.equal(registry.get("d").template, "---\nname: x\n---\nbody");
+  const late = 'front matter must begin with a line that is "---", the first one of the file; ' +
+    'where this is text, put two lines of "---" before it';
+  const merge = 'Found the merge key "<<", which YAML 1.2 does not have. ' +
+    "Write the keys out; a key of that name needs quotes.";
+  assert.deepEqual(lines, [
+    `a.prompt.md:3: ${late}`,
+    `b.prompt.md:1: ${late}`,
+    `c.prompt.md:1: ${late}`,
+    `f.prompt.md:3: ${merge}`,
+    `g.prompt:4: ${merge}`,
+    'h.prompt.md:2: unknown key "model": files that end in .prompt have it, not .prompt.md',
+    'h.prompt.md:3: unknown key "input": files that end in .prompt have it, not .prompt.md',
+    'h.prompt.md:4: unknown key "modle"',
+    ...["./x", "./y.ts", "../z"].map((found) =>
+      `i.prompt.md:2: tools must be a list of names or ./file.ts#export, found "${found}"`
+    ),
   ]);
 });
 

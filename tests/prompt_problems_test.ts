@@ -81,11 +81,11 @@ Deno.test("problems: unknown keys, wrong values and the template's mistakes of a
     ]),
     [
       '3:1: unknown key "tool". Did you mean "tools"?',
-      "4:1: description must be text",
+      "4:1: description must be text, found 5",
       '6:19: tags: bad tag name "a b" in xmlTags',
       '6:24: tags: bad tag name "/c" in xmlTags',
       '7:3: tags: unknown key "xml"',
-      "10:5: tools must be a list of names or ./file.ts#export",
+      "10:5: tools must be a list of names or ./file.ts#export, found 5",
       '11:5: prompt "b": duplicate tool "Now"',
       '13:5: prompt "b": mcp[0]: label is required, a text that is not empty',
       '14:5: prompt "b": mcp "m": give either url or command',
@@ -183,7 +183,7 @@ Deno.test("problems: a bad name or a bad extends keeps nothing back", async () =
     ],
   );
   assert.deepEqual(await problemsIn("a.prompt.md", "---\nname: [x]\nextends: none\n---\n}"), [
-    "2:1: name must be text",
+    "2:1: name must be text, found a list",
     '3:1: extends: prompt "none" not found. The registry is empty',
     '5:1: prompt "a": template 1:1: single "}": write "}}" for a literal brace',
   ]);
@@ -216,14 +216,14 @@ Deno.test("problems: unsupported keys, wrong values, schemas and the body of a .
       "{{json}}",
     ]),
     [
-      "2:1: model must be text",
+      "2:1: model must be text, found 5",
       '3:1: unsupported key "modle". Did you mean "model"?',
-      "4:12: tools must be a list of names",
+      "4:12: tools must be a list of names, found a mapping",
       '4:16: prompt "g": duplicate tool "a"',
-      "7:5: input.schema: unsupported scalar type 'strin'.",
-      "9:7: input.schema: unsupported scalar type 'numbr'.",
-      "11:5: input.schema: parenthetical types must be 'object' or 'array', got: list",
-      "12:3: input.default must be a mapping",
+      '7:5: input.schema: "a": unknown type "strin", expected any, boolean, integer, null, number or string. Did you mean "string"?',
+      '9:7: input.schema: "deep?(object).b": unknown type "numbr", expected any, boolean, integer, null, number or string. Did you mean "number"?',
+      '11:5: input.schema: "d(list)": unknown type "(list)", expected (object), (array) or (enum)',
+      "12:3: input.default must be a mapping, found 1",
       '13:3: unsupported key "input.defaults". Did you mean "input.default"?',
       '15:46: output.schema: the schema is broken at "properties/x/type": found 5, expected string, number, integer, boolean, null, array, object, or a list of these.',
       '15:59: output.schema: the schema is broken at "required": found "x", expected a list of names.',
@@ -282,10 +282,79 @@ Deno.test("problems: a broken file keeps its name, and what extends it is not to
     'prompts/b.prompt.md:4:1: prompt "b": template 1:1: unclosed "{": write "{{" for a literal brace',
     'prompts/c.prompt.md:3:1: The key "name" is written twice (first on line 2). Remove one of them, or join their values.',
     'prompts/d.prompt.md:2:1: extends: prompt "c" cannot be used: see the problems of prompts/c.prompt.md',
-    "prompts/e.prompt:2:1: name must be text",
+    "prompts/e.prompt:2:1: name must be text, found a list",
     'prompts/f.prompt.md:2:1: extends: prompt "e" cannot be used: see the problems of prompts/e.prompt',
     'prompts/f.prompt.md:3:1: unknown key "q"',
     'prompts/z.prompt.md:1:1: prompt "a" is already defined in prompts/a.prompt.md',
+    'prompts/z.prompt.md:4:1: prompt "a": template 1:1: single "}": write "}}" for a literal brace',
+  ]);
+});
+
+Deno.test("problems: of YAML that cannot be read what stands before the mistake, or beside it, is checked", async () => {
+  assert.deepEqual(
+    await problemsIn("a.prompt.md", [
+      "---",
+      "formt: 5",
+      "tags: { xmlTags: [a b] }",
+      "mcp: [*none]",
+      "description: 5",
+      "tools: [now",
+      "metadat: {}",
+      "---",
+      "x {",
+    ]),
+    [
+      '2:1: unknown key "formt". Did you mean "format"?',
+      '3:19: tags: bad tag name "a b" in xmlTags',
+      '4:7: Cannot read the alias "*none": no "&none" comes before it. Write the value out; a text that begins with "*" needs quotes.',
+      "5:1: description must be text, found 5",
+      "7:1: Found the end of a list or mapping in brackets too early. Close the bracket, and indent its lines more than the key it belongs to.",
+      '9:3: prompt "a": template 1:3: unclosed "{": write "{{" for a literal brace',
+    ],
+  );
+  assert.deepEqual(
+    await problemsIn("a.prompt", [
+      "---",
+      "name: b",
+      "modle: x",
+      "input: { schema: { a: strin } }",
+      "tools: x",
+      "tools: [5]",
+      "? [list]",
+      ": 1",
+      "output: { format: yaml }",
+      'version: "a\\q"',
+      "---",
+      "{{uppr a}}",
+    ]),
+    [
+      '3:1: unsupported key "modle". Did you mean "model"?',
+      '4:20: input.schema: "a": unknown type "strin", expected any, boolean, integer, null, number or string. Did you mean "string"?',
+      '6:1: The key "tools" is written twice (first on line 5). Remove one of them, or join their values.',
+      "7:3: Found a key that is not text, expected text. Put the key in quotes.",
+      '9:11: unsupported output.format "yaml": use json or text',
+      '10:12: Cannot read YAML: invalid escape sequence \\q. In double quotes "\\" begins an escape: write "\\\\", or use single quotes.',
+      '12:1: unknown helper "uppr"',
+    ],
+  );
+});
+
+Deno.test("problems: of prompts that may have been meant those are named that can be used, and of others where to look", async () => {
+  const { problems } = await discover({
+    "prompts/a.prompt.md": "---\nextends: sumary\nq: 1\n---\n",
+    "prompts/b.prompt.md": "---\nextends: revew\n---\n",
+    "prompts/c.prompt.md": "---\nextends: b2\n---\n",
+    "prompts/b2x.prompt.md": "---\nextends: nowhere/at/all\n---\n",
+    "prompts/review.prompt.md": "fine",
+    "prompts/summary.prompt.md": "one\ntwo {\n",
+  });
+  assert.deepEqual(problems.map((each) => `${each.file}:${lineOf(each)}`), [
+    'prompts/a.prompt.md:2:1: extends: prompt "sumary" not found. Did you mean "summary", which cannot be used (see prompts/summary.prompt.md:2)?',
+    'prompts/a.prompt.md:3:1: unknown key "q"',
+    'prompts/b.prompt.md:2:1: extends: prompt "revew" not found. Did you mean "review"?',
+    'prompts/b2x.prompt.md:2:1: extends: prompt "nowhere/at/all" not found. Registered: review',
+    'prompts/c.prompt.md:2:1: extends: prompt "b2" not found. Did you mean "b", which cannot be used (see prompts/b.prompt.md:2)?',
+    'prompts/summary.prompt.md:2:5: prompt "summary": template 2:5: unclosed "{": write "{{" for a literal brace',
   ]);
 });
 
@@ -303,7 +372,7 @@ Deno.test("problems: strict throws them all, in the order of their places, a lin
         'prompts/a.prompt:2: unsupported key "zz"',
         "prompts/a.prompt:4: a partial is not supported",
         'prompts/b.prompt.md:2: unknown key "zz"',
-        "prompts/b.prompt.md:3: name must be text",
+        "prompts/b.prompt.md:3: name must be text, found 5",
         'prompts/b.prompt.md:5: prompt "b": template 1:1: unclosed "{": write "{{" for a literal brace',
       ].join("\n"),
     );

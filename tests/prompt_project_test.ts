@@ -83,6 +83,38 @@ Deno.test("project prompts: every broken file is a problem with its line, and th
   });
 });
 
+Deno.test("project prompts: a link that leads nowhere is told, with what it leads to", async () => {
+  await inFolder({ "prompts/real.prompt.md": "x", "prompts/sub/b.txt": "" }, async (root) => {
+    const prompts = join(root, "prompts");
+    await Deno.symlink("gone.md", join(prompts, "a.prompt.md"));
+    await Deno.symlink("../../../elsewhere/b.prompt", join(prompts, "sub", "b.prompt"));
+    await Deno.symlink("loop.ts", join(prompts, "loop.ts"));
+    await Deno.symlink("no_folder", join(prompts, "shared"));
+    await Deno.symlink("gone", join(prompts, "notes.txt"));
+    await Deno.symlink("gone", join(prompts, "_left.prompt.md"));
+    await Deno.symlink("real.prompt.md", join(prompts, "fine.prompt.md"));
+    const { registry, problems } = await discoverPrompts({ root, strict: false });
+    assert.deepEqual(registry.keys(), ["real"]);
+    const outside = JSON.stringify(join(prompts, "..", "..", "elsewhere", "b.prompt"));
+    const rest = "which does not exist; put the file itself here, since links are not followed";
+    assert.deepEqual(problems.map(({ file, line, message }) => `${file}:${line}: ${message}`), [
+      `prompts/a.prompt.md:1: this is a link to "prompts/gone.md", ${rest}`,
+      problems[1] === undefined ? "" : `prompts/loop.ts:1: ${problems[1].message}`,
+      `prompts/shared:1: this is a link to "prompts/no_folder", ${rest}`,
+      `prompts/sub/b.prompt:1: this is a link to ${outside}, ${rest}`,
+    ]);
+    assert.match(problems[1]?.message ?? "", /prompts\/loop\.ts.*(?:loop|symbolic links)/);
+  });
+  await inFolder({}, async (root) => {
+    await Deno.symlink("gone", join(root, "prompts"));
+    await assert.rejects(discoverPrompts({ root }), {
+      message: `prompts:1: folder "prompts/" is a link to ${
+        JSON.stringify(join(root, "gone"))
+      }, which does not exist`,
+    });
+  });
+});
+
 Deno.test("project prompts: links are not followed, and no folder leads out of the project", async () => {
   await inFolder({
     "orrery.yaml": "prompts:\n  folders:\n    - prompts\n    - out\n    - inside\n    - gone\n",

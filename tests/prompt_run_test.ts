@@ -284,17 +284,6 @@ Deno.test("how a run ends that has no answer: status, reason, value and what is 
       kept: "failed",
     },
     {
-      name: "a prompt that cannot be rendered",
-      given: { scripts: [], args: {} },
-      end: {
-        status: "failed",
-        reason: "config",
-        error: 'prompt "task": missing variables: what',
-        usage: { input: 0, output: 0 },
-      },
-      kept: "failed",
-    },
-    {
       name: "a value that is no JSON",
       given: {
         scripts: [["one"]],
@@ -316,6 +305,14 @@ Deno.test("how a run ends that has no answer: status, reason, value and what is 
     assert.deepEqual(found, end, name);
     assert.equal(journal.read(run.id).summary.status, kept, name);
   }
+});
+
+Deno.test("a prompt that cannot be rendered is told before its run begins", () => {
+  assert.throws(() => start({ scripts: [], args: {} }), {
+    name: "PromptError",
+    code: "render",
+    message: 'prompt "task": missing variables: what',
+  });
 });
 
 Deno.test("an interrupted run can be gone on with", async () => {

@@ -1,4 +1,5 @@
 import type { Problem } from "../core/prompt_error.ts";
+import type { PromptFileProblem } from "../prompt/prompt_file_problem.ts";
 import { PromptRegistry } from "../prompt/prompt_registry.ts";
 import { type LocatedPrompt, makePrompts } from "./make_prompts.ts";
 import { projectSources, type SourcesOptions } from "./project_sources.ts";
@@ -27,6 +28,7 @@ export interface Discovery {
 
 /** What was found, with the places where it is defined. */
 export interface LocatedDiscovery extends Discovery {
+  readonly problems: readonly PromptFileProblem[];
   /** By path, sorted. */
   readonly located: ReadonlyMap<string, LocatedPrompt>;
   /** Every file that may define some. */
@@ -43,8 +45,8 @@ export async function discoverPrompts(options: DiscoverOptions): Promise<Located
   const sources = await projectSources("prompts", options);
   const read = await readSources(sources.files, options);
   const made = await makePrompts(read.claims, { ...options, known: registry });
-  const found: readonly (readonly Problem[])[] = [sources.problems, read.problems, made.problems];
-  const problems = sortedProblems(found.flat());
+  const ofFolders = sources.problems.map((problem) => ({ ...problem, key: null }));
+  const problems = sortedProblems<PromptFileProblem>([...ofFolders, ...read.problems, ...made.problems]);
   if (strict) throwProblems(problems, "discover");
   for (const { prompt } of made.prompts) registry.register(prompt);
   const sorted = made.prompts.toSorted((a, b) => a.prompt.path < b.prompt.path ? -1 : 1);

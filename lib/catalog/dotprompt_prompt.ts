@@ -38,7 +38,8 @@ export function dotpromptPrompt(
       return { problems: found.length > 0 ? found : [{ ...FILE_START, message: messageOf(thrown) }] };
     }
   };
-  return { claims: [{ key, isUnsure, source, value: file, isSteady: true, make, problems }], problems: [] };
+  const about = { key, source, ...(isUnsure && { isUnsure }) };
+  return { claims: [{ ...about, value: file, isSteady: true, make, problems }], problems: [] };
 }
 
 function defined(file: DotpromptFile, key: string, { bodies }: DotpromptOptions): AnyPrompt {

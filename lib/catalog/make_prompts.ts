@@ -1,5 +1,5 @@
-import type { Problem } from "../core/prompt_error.ts";
 import { FILE_START, type LineProblem } from "../parse/front_matter.ts";
+import type { PromptFileProblem } from "../prompt/prompt_file_problem.ts";
 import { promptNotFound } from "../prompt/prompt_not_found.ts";
 import type { PromptRegistry } from "../prompt/prompt_registry.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
@@ -18,23 +18,29 @@ export interface LocatedPrompt {
 export async function makePrompts(
   claims: readonly PromptClaim[],
   options: Pick<ProjectPlace, "files"> & { readonly known: PromptRegistry },
-): Promise<{ readonly prompts: readonly LocatedPrompt[]; readonly problems: readonly Problem[] }> {
+): Promise<{ readonly prompts: readonly LocatedPrompt[]; readonly problems: readonly PromptFileProblem[] }> {
   const byKey = new Map<string, PromptClaim>();
   const unsure = claims.filter(({ isUnsure }) => isUnsure);
-  const problems: Problem[] = [];
+  const second: PromptClaim[] = [];
+  const problems: PromptFileProblem[] = [];
   for (const claim of claims) {
     if (claim.isUnsure) continue;
     const first = byKey.get(claim.key);
     if (first === undefined) byKey.set(claim.key, claim);
-    else if (first.value !== claim.value) problems.push(await taken(claim, first, options));
+    else if (first.value !== claim.value) {
+      problems.push(await taken(claim, first, options));
+      second.push(claim);
+    }
   }
   const making = new Making(byKey, { unsure, known: options.known });
   for (const claim of unsure) await making.refuse(claim);
+  for (const claim of second) await making.refuseSecond(claim);
   const prompts: LocatedPrompt[] = [];
   for (const claim of byKey.values()) {
     const prompt = await making.make(claim);
     if (prompt !== undefined) prompts.push({ prompt, claim });
   }
+  await making.refuseBaseless();
   return { prompts, problems: [...problems, ...making.problems] };
 }
 
@@ -42,12 +48,13 @@ async function taken(
   { key, source, exported }: PromptClaim,
   first: PromptClaim,
   { files }: Pick<ProjectPlace, "files">,
-): Promise<Problem> {
+): Promise<PromptFileProblem> {
   // A module that was just loaded can be read; where not, the file alone says enough.
   const text = exported === undefined ? "" : await files.readText(source.path).catch(() => "");
   const place = exported === undefined ? FILE_START : { line: lineOfExport(text, exported) };
   return {
     file: source.file,
+    key,
     ...place,
     message: `prompt "${key}" is already defined in ${first.source.file}`,
   };
@@ -69,13 +76,15 @@ async function makeOnce(claim: PromptClaim, base: AnyPrompt | undefined): Promis
 }
 
 class Making {
-  readonly problems: Problem[] = [];
+  readonly problems: PromptFileProblem[] = [];
   readonly #claims: ReadonlyMap<string, PromptClaim>;
   /** By the key that each would have without a name. */
   readonly #unsure: ReadonlyMap<string, PromptClaim>;
   readonly #known: PromptRegistry;
   /** By key; undefined is one that cannot be made. */
   readonly #made = new Map<string, AnyPrompt | undefined>();
+  /** What they extend is nowhere. */
+  readonly #baseless: PromptClaim[] = [];
 
   constructor(
     claims: ReadonlyMap<string, PromptClaim>,
@@ -107,14 +116,40 @@ class Making {
 
   /** Tells all that is wrong with a file whose prompt cannot be made, whatever it is. */
   async refuse(claim: PromptClaim): Promise<void> {
-    const found = claim.base === undefined ? undefined : this.#baseOf(claim, claim.base.key);
-    await this.#refuse(claim, typeof found === "string" ? found : undefined);
+    const found = this.#baseOf(claim);
+    if (found === "missing") this.#baseless.push(claim);
+    else await this.#refuse(claim, typeof found === "object" ? found.why : undefined);
+  }
+
+  /** Tells what else is wrong with a file whose key is another's. */
+  async refuseSecond(claim: PromptClaim): Promise<void> {
+    await this.#refuse(claim, undefined);
+  }
+
+  /** Only when all the others are made is it known which of them may have been meant. */
+  async refuseBaseless(): Promise<void> {
+    if (this.#baseless.length === 0) return;
+    const usable = [...this.#made].flatMap(([key, prompt]) => prompt === undefined ? [] : [key]);
+    const known = [...usable, ...this.#known.keys()];
+    const lines = firstLines(this.problems);
+    const broken = new Map(
+      [...this.#unsure, ...this.#claims].filter(([key]) => this.#made.get(key) === undefined)
+        .map(([key, { source: { file }, base }]) => [key, `${file}:${lines.get(file) ?? base?.line ?? 1}`]),
+    );
+    for (const claim of this.#baseless) {
+      const others = new Map([...broken].filter(([key]) => key !== claim.key));
+      await this.#refuse(claim, promptNotFound(claim.base?.key ?? "", known, others));
+    }
   }
 
   async #one(claim: PromptClaim): Promise<AnyPrompt | undefined> {
-    const found = claim.base === undefined ? undefined : this.#baseOf(claim, claim.base.key);
-    if (typeof found === "string") return await this.#refuse(claim, found);
-    const made = await makeOnce(claim, found);
+    const base = this.#baseOf(claim);
+    if (base === "missing") {
+      this.#baseless.push(claim);
+      return undefined;
+    }
+    if (typeof base === "object") return await this.#refuse(claim, base.why);
+    const made = await makeOnce(claim, base);
     return "prompt" in made ? made.prompt : this.#tell(claim, made.problems);
   }
 
@@ -139,19 +174,21 @@ class Making {
     return false;
   }
 
-  /** The prompt that a claim extends; text says why there is none. */
-  #baseOf(claim: PromptClaim, key: string): AnyPrompt | string {
+  /** The prompt that a claim extends, if it does: one that is there but cannot be used, or one that is nowhere. */
+  #baseOf(claim: PromptClaim): AnyPrompt | undefined | { readonly why: string } | "missing" {
+    if (claim.base === undefined) return undefined;
+    const { key } = claim.base;
     const base = this.#claims.get(key);
     if (base === undefined) {
       if (this.#known.has(key)) return this.#known.get(key);
       const unsure = this.#unsure.get(key);
-      if (unsure !== undefined && unsure !== claim) return unusable(key, unsure);
-      const others = [...this.#claims.keys(), ...this.#known.keys()].filter((each) => each !== claim.key);
-      return promptNotFound(key, others);
+      return unsure === undefined || unsure === claim ? "missing" : { why: unusable(key, unsure) };
     }
     const circle = this.#circleOf(claim);
-    if (circle !== undefined) return `the prompts extend each other in a circle: ${circle.join(" -> ")}`;
-    return this.#made.get(key) ?? unusable(key, base);
+    if (circle !== undefined) {
+      return { why: `the prompts extend each other in a circle: ${circle.join(" -> ")}` };
+    }
+    return this.#made.get(key) ?? { why: unusable(key, base) };
   }
 
   /** The keys from a claim back to itself. */
@@ -165,9 +202,17 @@ class Making {
     return next === claim.key ? [...keys, claim.key] : undefined;
   }
 
-  #tell({ source }: PromptClaim, problems: readonly LineProblem[]): undefined {
-    this.problems.push(...problems.map((problem) => ({ file: source.file, ...problem })));
+  #tell({ source, key, isUnsure }: PromptClaim, problems: readonly LineProblem[]): undefined {
+    const of = { file: source.file, key, ...(isUnsure && { isUnsure }) };
+    for (const problem of problems) this.problems.push({ ...of, ...problem });
   }
+}
+
+/** Where the first problem of each file is. */
+function firstLines(problems: readonly PromptFileProblem[]): ReadonlyMap<string, number> {
+  const lines = new Map<string, number>();
+  for (const { file, line } of problems) lines.set(file, Math.min(line, lines.get(file) ?? line));
+  return lines;
 }
 
 function unusable(key: string, { source }: PromptClaim): string {

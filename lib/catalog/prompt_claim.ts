@@ -11,7 +11,7 @@ export interface PromptClaim {
   /** The path that the prompt is registered under. */
   readonly key: string;
   /** The key cannot be read: this is where the file would be without a name. It takes no other prompt's place. */
-  readonly isUnsure?: boolean;
+  readonly isUnsure?: true;
   readonly source: SourceFile;
   /** Two claims of one value for one key are no clash. */
   readonly value: object;

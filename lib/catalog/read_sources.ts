@@ -1,13 +1,13 @@
-import type { Problem } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
 import { FileError } from "../core/world.ts";
 import { readPromptFile } from "../parse/prompt_file.ts";
 import type { HandlebarsBodies } from "../prompt/handlebars_body.ts";
+import type { PromptFileProblem } from "../prompt/prompt_file_problem.ts";
 import type { LoadModule } from "./module_loader.ts";
 import { modulePrompts } from "./module_prompts.ts";
 import { type KeepFile, keepNothing } from "./keep_file.ts";
 import type { ProjectPlace } from "./project_file.ts";
-import type { PromptClaim, ReadSource } from "./prompt_claim.ts";
+import { keyIn, type PromptClaim, type ReadSource } from "./prompt_claim.ts";
 import type { SourceFile } from "./source_files.ts";
 import { textPrompt } from "./text_prompt.ts";
 
@@ -24,7 +24,7 @@ const AT_ONCE = 64;
 export async function readSources(
   sources: readonly SourceFile[],
   options: ReadOptions,
-): Promise<{ readonly claims: readonly PromptClaim[]; readonly problems: readonly Problem[] }> {
+): Promise<{ readonly claims: readonly PromptClaim[]; readonly problems: readonly PromptFileProblem[] }> {
   const dotprompt = sources.some(({ kind }) => kind === "dotprompt")
     ? await dotpromptReader(options)
     : undefined;
@@ -35,10 +35,17 @@ export async function readSources(
   }
   return {
     claims: read.flatMap(({ claims }) => claims),
-    problems: read.flatMap(({ problems }, index) =>
-      problems.map((problem) => ({ file: sources[index]?.file ?? "", ...problem }))
-    ),
+    problems: sources.flatMap((source, index) => {
+      const about = { file: source.file, ...keyOf(source) };
+      return (read[index]?.problems ?? []).map((problem) => ({ ...about, ...problem }));
+    }),
   };
+}
+
+/** What a file that cannot be read would define: a module's prompts are called by its place, others may have names of their own. */
+function keyOf({ kind, namespace, stem }: SourceFile): Pick<PromptFileProblem, "key" | "isUnsure"> {
+  const key = keyIn(namespace, stem);
+  return kind === "module" ? { key: `${key}/` } : { key, isUnsure: true };
 }
 
 type Read = (source: SourceFile) => Promise<ReadSource>;

@@ -36,7 +36,7 @@ export async function sourceFiles(
   folders: readonly SourceFolder[],
   { kinds, ...place }: WalkPlace & { readonly kinds: readonly SourceKind[] },
 ): Promise<SourceFiles> {
-  const found = await Promise.all(folders.map((folder) => new Walk(place).of(folder)));
+  const found = await Promise.all(folders.map((folder) => new Walk(place, kinds).of(folder)));
   const byPath = new Map<string, SourceFile>();
   for (const file of found.flatMap(({ files }) => files)) {
     if (kinds.includes(file.kind) && !byPath.has(file.path)) byPath.set(file.path, file);
@@ -65,9 +65,11 @@ class Walk {
   readonly #files = new Map<string, SourceFile>();
   readonly #problems: Problem[] = [];
   readonly #place: WalkPlace;
+  readonly #kinds: readonly SourceKind[];
 
-  constructor(place: WalkPlace) {
+  constructor(place: WalkPlace, kinds: readonly SourceKind[]) {
     this.#place = place;
+    this.#kinds = kinds;
   }
 
   async of({ path, prefix, isMissing }: SourceFolder): Promise<SourceFiles> {
@@ -82,11 +84,44 @@ class Walk {
   async #folder(at: Place): Promise<void> {
     const below: Promise<void>[] = [];
     for (const { name, kind, link } of await this.#list(at)) {
-      if (link || isLeftOut(name)) continue;
-      if (kind === "folder") below.push(this.#folder(insideOf(at, name)));
+      if (isLeftOut(name)) continue;
+      if (link) {
+        if (kind === "other" && this.#isWanted(name)) below.push(this.#deadLink(name, at));
+      } else if (kind === "folder") below.push(this.#folder(insideOf(at, name)));
       else if (kind === "file") this.#file(name, at);
     }
     await Promise.all(below);
+  }
+
+  /** The name is that of a source, or may be that of a folder. */
+  #isWanted(name: string): boolean {
+    const form = formOf(name);
+    return form === undefined ? !name.includes(".") : this.#kinds.includes(form.kind);
+  }
+
+  /** Tells of a link that leads nowhere: somebody thinks that there is a prompt. */
+  async #deadLink(name: string, { path: folder, file: before }: Place): Promise<void> {
+    const { files } = this.#place;
+    const path = pathIn(folder, name);
+    const file = `${before}${name}`;
+    try {
+      await files.stat(path); // a socket, say, which is no source
+    } catch (thrown) {
+      if (!(thrown instanceof FileError)) throw thrown;
+      const message = thrown.code === "not-found"
+        ? `this is a link to ${await this.#targetOf(
+          path,
+        )}, which does not exist; put the file itself here, since links are not followed`
+        : messageOf(thrown).replaceAll(path, file);
+      this.#problems.push({ file, line: 1, message });
+    }
+  }
+
+  /** Within the project it is named from its root. */
+  async #targetOf(path: string): Promise<string> {
+    const { files, root } = this.#place;
+    const target = await files.resolve(path);
+    return JSON.stringify(isInside(target, root) ? projectPath(target, root) : target);
   }
 
   /** A module counts where its file would be found. */
@@ -100,7 +135,7 @@ class Walk {
   }
 
   #file(name: string, { path, file, way, namespace }: Place): void {
-    const form = FORMS.find(({ ending }) => ending.test(name));
+    const form = formOf(name);
     if (form === undefined) return;
     const { kind, ending } = form;
     const stem = name.replace(ending, "");
@@ -146,7 +181,16 @@ function isLeftOut(name: string): boolean {
 
 const MODULE = /(?<!\.d|\.test|_test)\.ts$/;
 
-const FORMS: readonly { readonly kind: SourceKind; readonly ending: RegExp }[] = [
+interface Form {
+  readonly kind: SourceKind;
+  readonly ending: RegExp;
+}
+
+function formOf(name: string): Form | undefined {
+  return FORMS.find(({ ending }) => ending.test(name));
+}
+
+const FORMS: readonly Form[] = [
   { kind: "text", ending: /\.prompt\.md$/ },
   { kind: "dotprompt", ending: /\.prompt$/ },
   { kind: "module", ending: MODULE },

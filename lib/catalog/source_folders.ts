@@ -68,6 +68,8 @@ async function look(
     if (!(thrown instanceof FileError)) throw thrown;
     if (thrown.code !== "not-found") return `${named} cannot be used: ${messageOf(thrown)}`;
     if (modules.some((module) => isInside(module, path))) return { path, prefix, isMissing: true };
+    const target = await files.resolve(path); // the root is real: another path is what a link leads to
+    if (target !== path) return `${named} is a link to ${JSON.stringify(target)}, which does not exist`;
     return isDefault ? undefined : `${named} does not exist`;
   }
 }

@@ -59,7 +59,7 @@ class TextPrompt {
     const base = this.#base();
     return {
       key: this.#name.key,
-      isUnsure: this.#name.isUnsure,
+      ...(this.#name.isUnsure && { isUnsure: true }),
       source: this.#source,
       value: this.#file,
       isSteady: !hasReferences(this.#file),

@@ -10,7 +10,7 @@ export function throwProblems(problems: readonly Problem[], code: PromptErrorCod
 }
 
 /** By file, then by place; what is of one place stays in its order. */
-export function sortedProblems(problems: readonly Problem[]): readonly Problem[] {
+export function sortedProblems<Of extends Problem>(problems: readonly Of[]): readonly Of[] {
   return problems.toSorted((a, b) => a.file === b.file ? byPlace(a, b) : a.file < b.file ? -1 : 1);
 }
 

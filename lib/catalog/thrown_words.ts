@@ -1,4 +1,5 @@
 import { messageOf } from "../core/source_error.ts";
+import { foundValue } from "../schema/issue.ts";
 
 /** A place in a file that an error names. */
 export interface ThrownPlace {
@@ -33,7 +34,7 @@ export async function thrownWords(
       return undefined;
     }
   };
-  const [first = ""] = plain(messageOf(thrown)).split("\n");
+  const [first = ""] = plain(wordsOf(thrown)).split("\n");
   const message = first
     .replace(/^The module's source code could not be parsed: /, "SyntaxError: ")
     .replace(/ at file:\/\/\S+:\d+:\d+$/, "")
@@ -49,6 +50,12 @@ export async function thrownWords(
     },
   );
   return { message, places };
+}
+
+function wordsOf(thrown: unknown): string {
+  return thrown instanceof Error || typeof thrown === "string"
+    ? messageOf(thrown)
+    : `found ${foundValue(thrown)} thrown, expected an error`;
 }
 
 /** Without the colours that Deno puts into some messages, also where there is no terminal. */

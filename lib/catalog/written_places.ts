@@ -1,10 +1,4 @@
-import {
-  type FieldPath,
-  FILE_START,
-  type Place,
-  readFrontMatter,
-  splitFrontMatter,
-} from "../parse/front_matter.ts";
+import { type FieldPath, type Place, readFrontMatter, splitFrontMatter } from "../parse/front_matter.ts";
 import type { ProjectPlace } from "./project_file.ts";
 import type { SourceFile } from "./source_files.ts";
 
@@ -18,6 +12,6 @@ export async function writtenPlaces(
 ): Promise<PlaceOf> {
   const text = await files.readText(path).catch(() => ""); // it was there a moment ago
   const split = splitFrontMatter(text);
-  const front = await readFrontMatter("problem" in split ? undefined : split.yaml);
-  return "problems" in front ? () => FILE_START : front.placeOf;
+  const { placeOf } = await readFrontMatter("problem" in split ? undefined : split.yaml);
+  return placeOf;
 }

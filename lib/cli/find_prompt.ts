@@ -1,7 +1,9 @@
 import { nearestNames } from "../core/did_you_mean_names.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import type { OpenedPrompts } from "../project/open_prompts.ts";
+import { shellWord } from "../policy/refusal.ts";
 import { promptPath } from "../prompt/prompt_path.ts";
+import { promptTrouble } from "../prompt/prompt_trouble.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
 import type { Tactic } from "../run/tactic.ts";
 import { UsageError } from "./exit_code.ts";
@@ -17,34 +19,59 @@ const MOST_PROBLEMS = 5;
 export function findPrompt(
   word: string,
   { registry, tactics, problems }: OpenedPrompts,
-  { command, nearFile }: {
+  { command, nearFile, folder }: {
     readonly command: string;
     /** A file that may have been meant. */
     readonly nearFile?: string | undefined;
+    /** The call files of the folder that it names, as they are typed. */
+    readonly folder?: readonly string[] | undefined;
   },
 ): FoundPrompt {
   const path = maybePath(word);
   if (path !== undefined && registry.has(path)) return { kind: "prompt", prompt: registry.get(path) };
   const tactic = tactics.get(word);
   if (tactic !== undefined) return { kind: "tactic", tactic };
-  const own = problems.filter(({ message }) =>
-    message.startsWith(`prompt ${JSON.stringify(path ?? word)}: `)
-  );
-  if (own.length > 0) {
-    throw new UsageError([`The prompt ${JSON.stringify(word)} cannot be used:`, ...problemLines(own)], {
-      command,
-    });
+  const { isThere, lines } = promptTrouble(path ?? word, problems);
+  if (isThere) {
+    throw new UsageError([`The prompt ${JSON.stringify(word)} cannot be used:`, ...lines], { command });
   }
   const known = [...registry.keys(), ...tactics.keys()];
+  if (folder !== undefined) {
+    throw new UsageError([folderText(word, { files: folder, known })], { command });
+  }
   const hint = (nearFile === undefined ? undefined : `. Did you mean ${JSON.stringify(nearFile)}?`) ??
     didYouMean(path ?? word, known) ??
     (known.length === 0
       ? ": the project has no prompts"
-      : `; orrery list prompts shows the ${known.length} there are`);
+      : `; orrery list prompts shows the ${
+        known.length === 1 ? "one there is" : `${known.length} there are`
+      }`);
   const what = command === "run" ? "no file and no prompt" : "no prompt";
-  throw new UsageError([`There is ${what} ${JSON.stringify(word)}${hint}`, ...problemLines(problems)], {
-    command,
-  });
+  const unloaded = problems.filter(({ file }) => MODULE.test(file));
+  const told = lines.length > 0 ? lines : problemLines(unloaded);
+  throw new UsageError([`There is ${what} ${JSON.stringify(word)}${hint}`, ...told], { command });
+}
+
+/** One that could not be loaded may define a tactic of any name. */
+const MODULE = /\.[cm]?[jt]s$/;
+
+const MOST_FILES = 3;
+
+function folderText(
+  word: string,
+  { files, known }: { readonly files: readonly string[]; readonly known: readonly string[] },
+): string {
+  const prefix = maybePath(word);
+  const inside = prefix === undefined ? [] : known.filter((path) => path.startsWith(`${prefix}/`));
+  const near = [...files, ...inside].slice(0, MOST_FILES).map((name) => `orrery run ${shellWord(name)}`);
+  const hint = near.length > 0
+    ? `. What could be run: ${near.join(", ")}`
+    : known.length > 0
+    ? "; orrery list prompts shows the prompts there are"
+    : ": there is no call file in it, and the project has no prompts";
+  return `${
+    JSON.stringify(word)
+  } is a folder: expected a file that ends with ".calls", or the path of a prompt${hint}`;
 }
 
 /** The agent of a name. @throws {UsageError} that names what may have been meant, or what could not be taken */
@@ -88,8 +115,9 @@ function didYouMean(word: string, known: Iterable<string>): string | undefined {
 }
 
 function problemLines(problems: OpenedPrompts["problems"]): readonly string[] {
+  const more = problems.length - MOST_PROBLEMS;
   return [
     ...problems.slice(0, MOST_PROBLEMS).map(({ file, line, message }) => `${file}:${line}: ${message}`),
-    ...(problems.length > MOST_PROBLEMS ? [`and ${problems.length - MOST_PROBLEMS} more such problems`] : []),
+    ...(more > 0 ? [`and ${more} more such problem${more === 1 ? "" : "s"}`] : []),
   ];
 }

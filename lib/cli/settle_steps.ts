@@ -64,9 +64,12 @@ export function unverifiedText(id: string, steps: readonly StepRecord[]): string
   }\n`;
 }
 
+/** What is said of a step holds for the steps inside of it, of which nothing else is said. */
 function flagDecision(key: string, { rerun, skip }: Decisions): "rerun" | "skip" | undefined {
-  if (rerun.includes(key)) return "rerun";
-  if (skip.includes(key)) return "skip";
+  for (let at = key; at !== ""; at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) {
+    if (rerun.includes(at)) return "rerun";
+    if (skip.includes(at)) return "skip";
+  }
   if (rerun.includes("all")) return "rerun";
   return skip.includes("all") ? "skip" : undefined;
 }

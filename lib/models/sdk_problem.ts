@@ -42,7 +42,8 @@ export function sdkProblem(error: unknown, so: AnswerSoFar): ModelError {
 /** The answer ended before it was whole. */
 export function brokenOff({ problem, characters }: AnswerSoFar, why?: string): ModelError {
   const reason = why === undefined ? "" : ` (${why})`;
-  return problem.error(`the answer broke off after ${characters} characters${reason}`, { code: "network" });
+  const length = `${characters} character${characters === 1 ? "" : "s"}`;
+  return problem.error(`the answer broke off after ${length}${reason}`, { code: "network" });
 }
 
 const FAILED = "the provider ended its answer with an error";

@@ -1,4 +1,5 @@
 import { isRecord } from "../core/json.ts";
+import { shown } from "../schema/issue.ts";
 import type { FieldPath, FrontMatterFields, LineProblem } from "./front_matter.ts";
 
 /** What a key of a front matter may hold. */
@@ -39,31 +40,44 @@ export function checkFields(
       if (message !== undefined) refuse([key], message);
       return [];
     }
-    const message = `${key} must be ${rule.wanted}`;
-    if (rule.isFine(value)) return [[key, fineParts(value, rule, (part) => refuse([key, part], message))]];
-    refuse([key], message);
+    const message = (found: unknown) => `${key} must be ${rule.wanted}, found ${yamlFound(found)}`;
+    if (rule.isFine(value)) {
+      return [[key, fineParts(value, rule, (at, part) => refuse([key, at], message(part)))]];
+    }
+    refuse([key], message(value));
     return [];
   });
   return { fields: Object.fromEntries(fields), problems };
 }
 
+/** A value in the words of YAML. */
+export function yamlFound(value: unknown): string {
+  return value === null
+    ? "nothing"
+    : Array.isArray(value)
+    ? "a list"
+    : isRecord(value)
+    ? "a mapping"
+    : shown(value);
+}
+
 function fineParts(
   value: unknown,
   { isFinePart }: FieldRule,
-  refuse: (part: string | number) => void,
+  refuse: (at: string | number, part: unknown) => void,
 ): unknown {
   if (isFinePart === undefined) return value;
   if (Array.isArray(value)) {
     return value.map((part: unknown, index) => {
       if (isFinePart(part)) return part;
-      refuse(index);
+      refuse(index, part);
       return null;
     });
   }
   if (!isRecord(value)) return value;
   const fine = Object.entries(value).filter(([key, part]) => {
     if (isFinePart(part)) return true;
-    refuse(key);
+    refuse(key, part);
     return false;
   });
   return Object.fromEntries(fine);

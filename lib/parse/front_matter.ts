@@ -1,7 +1,6 @@
 import { isRecord } from "../core/json.ts";
-import { ProblemsError } from "../core/problems_error.ts";
 import type { SourceError } from "../core/source_error.ts";
-import { parseYaml } from "./yaml.ts";
+import { readableYaml } from "./yaml.ts";
 
 /** A place in a file; line and column count from 1. */
 export interface Place {
@@ -61,23 +60,29 @@ export interface FrontMatterFields {
   placeOf(path: FieldPath): Place;
 }
 
-/** Reads the YAML of a front matter, which begins in line 2 of its file. */
-export async function readFrontMatter(
-  yaml: string | undefined,
-): Promise<FrontMatterFields | { readonly problems: readonly LineProblem[] }> {
-  if (yaml === undefined || yaml.trim() === "") return NO_FIELDS;
-  try {
-    const { value, at } = await parseYaml(`\n${yaml}`);
-    if (value === null) return NO_FIELDS;
-    if (!isRecord(value)) return { problems: [{ ...placed(at([])), message: NOT_MAPPING }] };
-    return { fields: value, placeOf: (path) => path.length === 0 ? FILE_START : placed(at(path, "key")) };
-  } catch (thrown) {
-    if (thrown instanceof ProblemsError) return { problems: thrown.problems.map(lineProblem) };
-    throw thrown;
-  }
+/** What can be read of a front matter, and what is wrong with its YAML. */
+export interface ReadFrontMatter extends FrontMatterFields {
+  /** With any, the fields are those that have none. */
+  readonly problems: readonly LineProblem[];
 }
 
-const NO_FIELDS: FrontMatterFields = { fields: {}, placeOf: () => FILE_START };
+/** Reads the YAML of a front matter, which begins in line 2 of its file. */
+export async function readFrontMatter(yaml: string | undefined): Promise<ReadFrontMatter> {
+  if (yaml === undefined || yaml.trim() === "") return NO_FIELDS;
+  const { value, at, problems: found } = await readableYaml(`\n${yaml}`);
+  const problems = found.map(lineProblem);
+  if (!isRecord(value)) {
+    const isFine = value === null || problems.length > 0;
+    return { ...NO_FIELDS, problems: isFine ? problems : [{ ...placed(at([])), message: NOT_MAPPING }] };
+  }
+  return {
+    fields: value,
+    placeOf: (path) => path.length === 0 ? FILE_START : placed(at(path, "key")),
+    problems,
+  };
+}
+
+const NO_FIELDS: ReadFrontMatter = { fields: {}, placeOf: () => FILE_START, problems: [] };
 const NOT_MAPPING = "front matter must be a mapping of keys to values";
 
 /** A problem of YAML in the form of these files: what to do is part of the message. */

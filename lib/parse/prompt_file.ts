@@ -48,20 +48,35 @@ export async function readPromptFile(text: string): Promise<PromptFile> {
     body: withoutLastLines(split.body.slice(leading)),
     bodyLine: split.bodyLine + leading,
   };
+  const late = split.yaml === undefined ? lateFrontMatter(split.body) : undefined;
+  if (late !== undefined) return { ...nothing, problems: [late] };
   const front = await readFrontMatter(split.yaml);
-  if ("problems" in front) return { ...nothing, ...body, problems: front.problems };
   const { fields, problems } = checkFields(front, { rules: RULES, unknown: unknownKey });
+  const isWhole = front.problems.length === 0;
   return {
     fields, // every key has just been checked
     places: {
       ...(fields.name !== undefined && { name: front.placeOf(["name"]) }),
       ...(fields.extends !== undefined && { extends: front.placeOf(["extends"]) }),
     },
-    isNamed: Object.hasOwn(fields, "name") === Object.hasOwn(front.fields, "name"),
+    isNamed: isWhole && Object.hasOwn(fields, "name") === Object.hasOwn(front.fields, "name"),
     ...body,
-    problems,
+    problems: [...front.problems, ...problems],
   };
 }
+
+const LATE = /^(\s*)---[^\n]*\n([a-z]+):/i;
+
+/** What would else be sent to the model as text. */
+function lateFrontMatter(text: string): LineProblem | undefined {
+  const [, before = "", key = ""] = LATE.exec(text) ?? [];
+  if (!RULES.has(key)) return undefined;
+  const lines = before.split("\n");
+  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1, message: MUST_BEGIN };
+}
+
+const MUST_BEGIN = `front matter must begin with a line that is "---", the first one of the file; ` +
+  `where this is text, put two lines of "---" before it`;
 
 /** A pattern would try again at each line break inside the text. */
 function withoutLastLines(text: string): string {
@@ -71,8 +86,14 @@ function withoutLastLines(text: string): string {
 }
 
 function unknownKey(key: string): string {
-  return `unknown key ${JSON.stringify(key)}${didYouMeanNames(key, RULES.keys())}`;
+  const near = didYouMeanNames(key, RULES.keys());
+  const hint = near === "" && OF_DOTPROMPT.includes(key)
+    ? ": files that end in .prompt have it, not .prompt.md"
+    : near;
+  return `unknown key ${JSON.stringify(key)}${hint}`;
 }
+
+const OF_DOTPROMPT: readonly string[] = ["model", "config", "input", "output", "version", "variant"];
 
 const BY_KEY: { readonly [key in keyof PromptFileFields]-?: FieldRule } = {
   name: { isFine: isText, wanted: "text" },
@@ -86,7 +107,7 @@ const BY_KEY: { readonly [key in keyof PromptFileFields]-?: FieldRule } = {
     isFine: (value) => value === null || isRecord(value) || isReference(value),
     wanted: "a JSON Schema or ./file.ts#Export",
   },
-  tools: { isFine: Array.isArray, isFinePart: isText, wanted: "a list of names or ./file.ts#export" },
+  tools: { isFine: Array.isArray, isFinePart: isTool, wanted: "a list of names or ./file.ts#export" },
   mcp: { isFine: Array.isArray, wanted: "a list" },
   addons: { isFine: isRecord, wanted: "a mapping" },
   handler: { isFine: isRecord, isFinePart: isText, wanted: "a mapping of texts" },
@@ -94,6 +115,11 @@ const BY_KEY: { readonly [key in keyof PromptFileFields]-?: FieldRule } = {
 };
 
 const RULES: ReadonlyMap<string, FieldRule> = new Map(Object.entries(BY_KEY));
+
+/** A name; what begins as a path has to say what of the file is meant. */
+function isTool(value: unknown): value is string {
+  return isText(value) && (isReference(value) || !/^\.{1,2}\//.test(value));
+}
 
 /** `./file.ts#export`: something that a module exports. */
 export function isReference(value: unknown): value is string {

@@ -1,10 +1,11 @@
 // `yaml` costs 25 ms of start-up: it is imported when the first document is read, and nowhere else.
 
-import type { Document } from "yaml";
+import type { Document, YAMLError } from "yaml";
 import { ProblemsError } from "../core/problems_error.ts";
 import type { SourceError, Span } from "../core/source_error.ts";
 import { spanAt } from "../core/span_at.ts";
 import { yamlProblem, yamlProblemAt, type YamlSource } from "./yaml_problem.ts";
+import { soundPart } from "./yaml_sound_part.ts";
 import { readYamlTree } from "./yaml_tree.ts";
 
 /** A YAML document: its value, and where each part of it stands. */
@@ -27,6 +28,40 @@ export async function parseYaml(
 ): Promise<YamlDocument> {
   const library = unwrapped(await import("yaml"));
   const source = { text, ...options };
+  const list = documentsIn(text, library);
+  throwProblems(problemsOf(list, source));
+  const tree = readYamlTree(list[0]?.contents ?? null, { library, source });
+  throwProblems(tree.problems);
+  return { value: tree.value, at: (path, what = "value") => spanOf(tree.rangeOf(path, what), source) };
+}
+
+/** What is wrong with a text, and what can be read of it nevertheless. */
+export interface ReadableYaml extends YamlDocument {
+  readonly problems: readonly SourceError[];
+}
+
+/** Reads one YAML document as `parseYaml` does. Of a text with problems the value is what its top mapping has at keys without any. */
+export async function readableYaml(text: string): Promise<ReadableYaml> {
+  const library = unwrapped(await import("yaml"));
+  const source = { text };
+  const list = documentsIn(text, library);
+  const root = list[0]?.contents ?? null;
+  const tree = readYamlTree(root, { library, source });
+  const lost = foundIn(list).find(isWayLost)?.pos[0];
+  const wrong = problemsOf(list, source);
+  const lines = new Set(wrong.map(({ span }) => span?.line));
+  const lastLine = lost === undefined ? Infinity : spanAt(text, lost).line;
+  const others = tree.problems.filter(({ span: { line } = { line: 1 } }) =>
+    line < lastLine && !lines.has(line)
+  );
+  const problems = [...wrong, ...others].slice(0, MAX_PROBLEMS);
+  const value = problems.length === 0
+    ? tree.value
+    : soundPart(tree.value, root, { library, lost, problems, text });
+  return { value, problems, at: (path, what = "value") => spanOf(tree.rangeOf(path, what), source) };
+}
+
+function documentsIn(text: string, library: YamlLibrary): readonly Document[] {
   const documents = library.parseAllDocuments(text, {
     version: "1.2",
     schema: "core",
@@ -36,11 +71,7 @@ export async function parseYaml(
     prettyErrors: false,
     logLevel: "silent",
   });
-  const list: readonly Document[] = Array.isArray(documents) ? documents : [];
-  throwProblems(problemsOf(list, source));
-  const tree = readYamlTree(list[0]?.contents ?? null, { library, source });
-  throwProblems(tree.problems);
-  return { value: tree.value, at: (path, what = "value") => spanOf(tree.rangeOf(path, what), source) };
+  return Array.isArray(documents) ? documents : [];
 }
 
 type YamlLibrary = typeof import("yaml");
@@ -59,9 +90,17 @@ const LOCAL_ERRORS: readonly string[] = [
 ];
 const MAX_PROBLEMS = 20;
 
+function isWayLost({ code }: YAMLError): boolean {
+  return !LOCAL_ERRORS.includes(code);
+}
+
+function foundIn(documents: readonly Document[]): readonly YAMLError[] {
+  return documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]);
+}
+
 function problemsOf(documents: readonly Document[], source: YamlSource): readonly SourceError[] {
-  const found = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]);
-  const broken = found.find(({ code }) => !LOCAL_ERRORS.includes(code));
+  const found = foundIn(documents);
+  const broken = found.find(isWayLost);
   const kept = found.filter((error) => error === broken || LOCAL_ERRORS.includes(error.code));
   const problems = kept.map((error) => yamlProblem(error, source));
   const second = documents[1];

@@ -19,6 +19,11 @@ export interface YamlTree {
   rangeOf(path: readonly (string | number)[], what: "key" | "value"): Range | undefined;
 }
 
+const MERGE = {
+  message: 'Found the merge key "<<", which YAML 1.2 does not have',
+  hint: "Write the keys out; a key of that name needs quotes.",
+};
+
 const MAX_DEPTH = 200;
 /** How many values the aliases of a document may stand for, those inside others counted each time. */
 const MAX_ALIASED = 10_000;
@@ -100,6 +105,7 @@ class Reader {
       const first = ranges.get(key);
       if (first !== undefined) this.#writtenTwice(key, range, first);
       ranges.set(key, first ?? range);
+      if (this.#isMerge(pair)) this.#refuse(this.#nodeOf(pair.key) ?? node, MERGE);
       const part = this.read(this.#nodeOf(pair.value), depth + 1);
       size += part.size;
       // Defined, not assigned: "__proto__" becomes a plain key.
@@ -158,6 +164,11 @@ class Reader {
   #refuse(node: Node, say: { readonly message: string; readonly hint: string }): Read {
     this.problems.push(yamlProblemAt(this.#source, node.range ?? [0, 1], say));
     return NOTHING;
+  }
+
+  /** Taken as a plain key, it would be a part that nobody meant. */
+  #isMerge({ key }: Pair): boolean {
+    return this.#library.isScalar(key) && key.value === "<<" && key.type === "PLAIN";
   }
 
   /** Keys are text: `stringKeys` has made sure of it. */

@@ -19,7 +19,7 @@ export function assertAgentOptions(options: unknown): void {
   if (typeof name !== "string" || name === "") {
     throw defineError(`createAgent: name must be a string that is not empty, found ${foundValue(name)}`);
   }
-  const problem = modelProblem(model) ?? portProblem(port) ?? gadgetsProblem(gadgets);
+  const problem = modelProblem(model) ?? portProblem(port, model) ?? gadgetsProblem(gadgets);
   if (problem !== undefined) throw defineError(`agent "${name}": ${problem}`);
 }
 
@@ -29,11 +29,15 @@ function modelProblem(model: unknown): string | undefined {
   return `model must be a name such as "provider/model", or a model, found ${what}`;
 }
 
-function portProblem(port: unknown): string | undefined {
-  if (port === undefined || hasMethod(port, "call")) return undefined;
+function portProblem(port: unknown, model: unknown): string | undefined {
+  if (port === undefined) return undefined;
+  if (hasMethod(port, "call")) return typeof model === "string" ? undefined : TWO_WAYS;
   const what = isRecord(port) ? "an object without call()" : foundValue(port);
   return `port must be an object with a function call(request), found ${what}`;
 }
+
+const TWO_WAYS =
+  "give either a model or a port: beside a port, model is the name that the port is asked for, found a model that would be asked itself";
 
 function gadgetsProblem(gadgets: unknown): string | undefined {
   if (gadgets === undefined) return undefined;

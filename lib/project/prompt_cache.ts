@@ -21,7 +21,7 @@ interface Kept {
 }
 
 /** To be changed with what `readPromptFile` and `readDotpromptFile` give. */
-const VERSION = 2;
+const VERSION = 3;
 
 /** Reading fewer files anew takes no time that would be worth a file. */
 const FEW = 100;

@@ -14,7 +14,9 @@ export function replayModel(file: string, text: string): Model {
       const parts = answers[asked++];
       if (parts === undefined) {
         throw new ModelError(
-          `The record ${JSON.stringify(file)} has ${answers.length} answers, and this is question ${asked}`,
+          `The record ${JSON.stringify(file)} has ${answers.length} answer${
+            answers.length === 1 ? "" : "s"
+          }, and this is question ${asked}`,
           { code: "request" },
         );
       }

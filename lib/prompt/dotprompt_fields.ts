@@ -1,6 +1,6 @@
 import { didYouMeanNames } from "../core/did_you_mean_names.ts";
 import { isRecord } from "../core/json.ts";
-import { checkFields, type FieldRule, isText } from "../parse/check_fields.ts";
+import { checkFields, type FieldRule, isText, yamlFound } from "../parse/check_fields.ts";
 import type { FrontMatterFields, LineProblem } from "../parse/front_matter.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -70,7 +70,9 @@ function insideProblem(key: string, value: unknown, known: readonly string[]): s
   if (key === "output.format" && value !== "json" && value !== "text") {
     return `unsupported output.format ${JSON.stringify(value)}: use json or text`;
   }
-  return key === "input.default" && !isRecord(value) ? "input.default must be a mapping" : undefined;
+  return key === "input.default" && !isRecord(value)
+    ? `input.default must be a mapping, found ${yamlFound(value)}`
+    : undefined;
 }
 
 function unsupported(key: string, known: Iterable<string>): string {

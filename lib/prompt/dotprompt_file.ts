@@ -8,9 +8,13 @@ import {
   readFrontMatter,
   splitFrontMatter,
 } from "../parse/front_matter.ts";
+import { measure } from "../schema/text_value.ts";
+import { checkPrepared } from "./check_prepared.ts";
 import { dotpromptFields } from "./dotprompt_fields.ts";
 import { dotpromptSchema } from "./dotprompt_schema.ts";
 import type { HandlebarsBodies } from "./handlebars_body.ts";
+import { pathText } from "./issue_lines.ts";
+import { prepareAnyType } from "./prepare_any_type.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -48,13 +52,13 @@ export async function readDotpromptFile(text: string, bodies: HandlebarsBodies):
   const body = yaml === undefined ? raw : raw.trim(); // as the package `dotprompt` has it
   const ofBody = bodies.problems(body).map(placedIn(raw, { body, bodyLine }));
   const front = await readFrontMatter(yaml);
-  if ("problems" in front) return { ...NOTHING, body, problems: [...front.problems, ...ofBody] };
   const { fields, problems } = dotpromptFields(front);
   const input = await schemaIn(fields.input, { of: "input", front });
   const output = await schemaIn(fields.output, { of: "output", front });
   return {
     ...(fields.name !== undefined && { name: fields.name, namePlace: front.placeOf(["name"]) }),
-    isNamed: Object.hasOwn(fields, "name") === Object.hasOwn(front.fields, "name"),
+    isNamed: front.problems.length === 0 &&
+      Object.hasOwn(fields, "name") === Object.hasOwn(front.fields, "name"),
     tools: fields.tools ?? [],
     metadata: metadataOf(fields),
     format: formatOf(fields.output, output.schema),
@@ -63,7 +67,14 @@ export async function readDotpromptFile(text: string, bodies: HandlebarsBodies):
       ...(isRecord(fields.input?.default) && { default: fields.input.default }),
     },
     body,
-    problems: [...problems, ...input.problems, ...output.problems, ...ofBody],
+    problems: [
+      ...front.problems,
+      ...problems,
+      ...input.problems,
+      ...defaultProblems(fields.input, { schema: input.schema, front }),
+      ...output.problems,
+      ...ofBody,
+    ],
   };
 }
 
@@ -92,15 +103,32 @@ async function schemaIn(
   { of, front }: { readonly of: "input" | "output"; readonly front: FrontMatterFields },
 ): Promise<FoundSchema> {
   if (field?.schema === undefined) return { problems: [] };
-  const read = await dotpromptSchema(field.schema);
+  const read = await dotpromptSchema(field.schema, { of });
   if ("schema" in read) return { ...read, problems: [] };
   const at = (path: FieldPath) => front.placeOf([of, "schema", ...path]);
   return {
     problems: read.problems.map(({ path, message }) => ({
       ...at(path),
-      message: `${of}.schema: ${message}`,
+      message: `${of}.schema${message}`,
     })),
   };
+}
+
+/** The defaults need not be all, but each has to fit: whoever asks the prompt could not mend one that does not. */
+function defaultProblems(
+  field: Fields | undefined,
+  { schema, front }: { readonly schema: JsonSchema | undefined; readonly front: FrontMatterFields },
+): readonly LineProblem[] {
+  if (schema === undefined || !isRecord(field?.default)) return [];
+  const { required: _all, ...open } = schema;
+  const prepared = prepareAnyType(open);
+  const { size, problem } = measure(field.default);
+  if ("broken" in prepared || problem !== undefined) return [];
+  const checked = checkPrepared(prepared, { value: field.default, size });
+  return "value" in checked ? [] : checked.issues.map(({ path, message }) => ({
+    ...front.placeOf(["input", "default", ...path]),
+    message: `input.default: ${pathText(path)}: ${message}`,
+  }));
 }
 
 function formatOf(output: Fields | undefined, schema: JsonSchema | undefined): JsonSchema | null {

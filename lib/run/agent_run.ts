@@ -9,6 +9,7 @@ import type { PromptRegistry } from "../prompt/prompt_registry.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
 import type { Agent, AgentHost, DialogHome, Reply } from "./agent.ts";
 import type { Budget } from "./budget.ts";
+import { checkPromptRun } from "./check_prompt_run.ts";
 import { makeAgent } from "./make_agent.ts";
 import type { AgentDefinition } from "./make_agent.ts";
 import { notedModel } from "./noted_model.ts";
@@ -18,7 +19,9 @@ import type { Run, RunOptions } from "./run.ts";
 import { runTactic } from "./run_tactic.ts";
 import type { Tactic } from "./tactic.ts";
 import { contentHash, inKey, WorkPlace } from "./work_place.ts";
-import { noteBefore, tellMissed } from "./resumed_work.ts";
+import { orAborted } from "./or_aborted.ts";
+import { inTurn, programJournal, ProgramOrder, turnHere } from "./program_order.ts";
+import { tellMissed } from "./resumed_work.ts";
 import { tacticHost } from "./tactic_of_run.ts";
 import type { CallBounds } from "./tool_round.ts";
 import { workRun } from "./work_run.ts";
@@ -78,7 +81,7 @@ function agentsAt(
       ...(calls === undefined ? {} : { calls }),
       ...(wake === undefined ? {} : { wake }),
       model: () => models(root.here()),
-      within: (_options, work) => work(run),
+      within: ({ signal }, work) => inTurn(run, { agent: name, signal, work: () => work(run) }),
       nextDialog: () => root.count("dialog"),
       home: () => dialogHome(world),
     };
@@ -120,13 +123,16 @@ function dialogHome(world: HomeWorld, parent?: ParentHome): DialogHome {
     tools: toolsAt(place),
     model: () => modelAt(place),
     key(content) {
-      key ??= `${place.numbered(`${base}[${inKey(name)}:${contentHash(content())}`)}]/`;
+      key ??= `${place.arrived(`${base}[${inKey(name)}:${contentHash(content())}`)}]/`;
       place.cameTo.add(key.slice(0, -1));
       return key;
     },
     fork: () => dialogHome(world, { place, key }),
     problem: () => root.here().whole === place.whole ? undefined : ELSEWHERE,
-    begin: () => place.begin(),
+    begin: () => {
+      turnHere()?.isAt(place.whole.prefix);
+      return place.begin(`a turn of agent "${name}"`);
+    },
   };
 }
 
@@ -170,6 +176,7 @@ export interface RunPromptOptions extends RunOptions, RunAgentsOptions {
  * ```
  */
 export function runPrompt(options: RunPromptOptions): AsyncIterable<RunEvent> {
+  checkPromptRun(options);
   const { prompt, args, model, systemArgs, say, agent = { name: prompt.path, system: "" } } = options;
   return workRun("prompt", options, async (run) => {
     const make = agentsOfRun(run, options);
@@ -219,17 +226,23 @@ export interface RunTacticOptions extends RunOptions, RunAgentsOptions {
 
 /** Runs a tactic and tells what happens; the value of `run-end` is its result (prompts.md 10). Its steps and turns are steps of the run. */
 export function runTacticRun(options: RunTacticOptions): AsyncIterable<RunEvent> {
-  const { tactic, task, prompts, agents, startedAt } = options;
-  return workRun("prompt", options, async (run) => {
+  const { tactic, task, prompts, agents, startedAt, journal } = options;
+  const before = journal?.events ?? [];
+  const order = new ProgramOrder(before);
+  const ordered = journal === undefined ? options : { ...options, journal: programJournal(journal, order) };
+  return workRun("prompt", ordered, async (run) => {
+    using _order = order;
+    order.follow(run);
+    options.replay?.keepsPace();
     const place = new WorkPlace(run, options.keyPrefix ?? "");
     const make = agentsAt(place, { ...options, isByContent: true });
     const byName = new Map(
       [...agents].map(([name, { definition, model }]) => [name, () => make(definition, model)]),
     );
     const host = tacticHost(place, { agents: byName, prompts, startedAt });
-    const before = options.journal?.events ?? [];
-    noteBefore(run, before);
     const result = toJson(await runTactic(tactic, task, { host, signal: run.signal }) ?? null);
+    await orAborted(place.idle(), run.signal);
+    if (order.fault !== undefined) throw order.fault;
     tellMissed(place, before);
     return result;
   });

@@ -17,7 +17,7 @@ import { explainBlocks } from "./explain_blocks.ts";
 import type { ModelAnswer } from "./model_answer.ts";
 import type { OutputContract } from "./output_contract.ts";
 import type { Run } from "./run.ts";
-import { answerText, blockAnswers, markedAnswer } from "./tool_results.ts";
+import { blockAnswers, markedAnswer, toldAnswer } from "./tool_results.ts";
 import { toolSpecOf } from "./tool_spec.ts";
 import { runTurn } from "./turn.ts";
 import type { Question, TurnKind } from "./turn.ts";
@@ -206,7 +206,7 @@ class AskTurn implements TurnKind<AskTurnEnd> {
     const answered = await Promise.all([...graph.outcomes()].map(async ({ call, outcome }) => {
       const gadget = gadgets.find(({ name }) => name === call.gadgetName);
       const key = `${keyPrefix}turn[${this.#asked}]/text:${call.invocationId}@${call.line}`;
-      return { call, outcome, gadget, text: await answerText({ call, outcome, gadget }, { run, key }) };
+      return { call, outcome, gadget, ...await toldAnswer({ call, outcome, gadget }, { run, key }) };
     }));
     if (answered.length === 0) return [];
     if (policy.toolsMode === "blocks") return [{ role: "user", content: blockAnswers(answered, markers) }];

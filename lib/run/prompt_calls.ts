@@ -6,11 +6,12 @@ import type { Json } from "../core/json.ts";
 import { ModelError } from "../core/model.ts";
 import type { Model } from "../core/model.ts";
 import { PromptError } from "../core/prompt_error.ts";
-import type { Problem } from "../core/prompt_error.ts";
 import { dotpromptSettings } from "../prompt/dotprompt_settings.ts";
+import type { PromptFileProblem } from "../prompt/prompt_file_problem.ts";
 import { promptNotFound } from "../prompt/prompt_not_found.ts";
 import { promptPath } from "../prompt/prompt_path.ts";
 import type { PromptRegistry } from "../prompt/prompt_registry.ts";
+import { promptTrouble } from "../prompt/prompt_trouble.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
 import { AgentError } from "./agent_error.ts";
 import { agentsOfRun, answerOf } from "./agent_run.ts";
@@ -24,7 +25,7 @@ import { orAborted } from "./or_aborted.ts";
 export interface CalledPrompts extends Pick<RunAgentsOptions, "tools" | "budget" | "calls" | "wake"> {
   readonly registry: PromptRegistry;
   /** What could not be taken, by file and line. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly PromptFileProblem[];
   /** Who is asked. */
   agentOf(prompt: AnyPrompt): AgentDefinition | Promise<AgentDefinition>;
   /** The model that a prompt names; undefined: that of the run, or the default. */
@@ -33,7 +34,6 @@ export interface CalledPrompts extends Pick<RunAgentsOptions, "tools" | "budget"
 
 /** More prompts inside each other than anybody means. */
 const MAX_DEPTH = 8;
-const MOST_PROBLEMS = 5;
 
 /**
  * Asks prompts for the calls of a run.
@@ -96,19 +96,13 @@ function wanted(
 function findPrompt(path: string, { registry, problems }: CalledPrompts): AnyPrompt {
   if (registry.has(path)) return registry.get(path);
   const known = registry.keys();
-  const what = known.length === 0
+  const { isThere, lines, broken } = promptTrouble(path, problems);
+  const what = isThere
+    ? `prompt "${path}" cannot be used:`
+    : known.length + broken.size === 0
     ? `prompt "${path}" not found: the project has no prompts`
-    : promptNotFound(path, known);
-  const lines = problems.slice(0, MOST_PROBLEMS).map(({ file, line, message }) =>
-    `${file}:${line}: ${message}`
-  );
-  const more = problems.length - lines.length;
-  throw new PromptError(
-    [what, ...lines, ...(more > 0 ? [`and ${more} more such problems`] : [])].join("\n"),
-    {
-      code: "registry",
-    },
-  );
+    : promptNotFound(path, known, broken);
+  throw new PromptError([what, ...lines].join("\n"), { code: "registry" });
 }
 
 /** A failure with the code that its call is to have. */

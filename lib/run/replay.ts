@@ -34,6 +34,7 @@ interface WaitingStep {
   readonly outcome: PromiseWithResolvers<StepOutcome>;
 }
 
+/** An engine that does not go on for so long waits for something that the record does not have. */
 const IDLE_MS = 5_000;
 /** More than the promises that stand behind each other anywhere in the engines. */
 const SETTLING_TURNS = 50;
@@ -60,10 +61,18 @@ export class Replay {
   #isEnding = false;
   #diverged: ReplayError | undefined;
   #idle: ReturnType<typeof setTimeout> | undefined;
+  readonly #idleMs: number;
+  /** When the replay of a program began. */
+  #pacedFrom: number | undefined;
 
   /** @param lines All lines behind the first, which is `run`. */
-  constructor(run: RunStart & { readonly id: string }, lines: readonly RecordLine[]) {
+  constructor(
+    run: RunStart & { readonly id: string },
+    lines: readonly RecordLine[],
+    { idleMs = IDLE_MS }: { readonly idleMs?: number } = {},
+  ) {
     this.id = run.id;
+    this.#idleMs = idleMs;
     this.run = run;
     this.#lines = lines;
     this.#inside = insideLines(lines);
@@ -78,6 +87,11 @@ export class Replay {
       else places.push(index);
     });
     for (const places of this.#expected.values()) places.reverse();
+  }
+
+  /** A program runs that may wait for timers of its own: it is given as long as it took then. */
+  keepsPace(): void {
+    this.#pacedFrom = performance.now();
   }
 
   listen(listener: ReplayListener): void {
@@ -170,7 +184,7 @@ export class Replay {
     }
     this.#isStepping = false;
     if (this.#at < this.#lines.length) {
-      this.#idle = setTimeout(() => this.#diverge(this.#missing()), IDLE_MS);
+      this.#waitIdle();
     } else this.#atEnd();
   }
 
@@ -180,7 +194,28 @@ export class Replay {
     const last = this.#lines.at(-1);
     if (this.#isEnding || (last?.type === "event" && last.event.type === "run-end")) return;
     if (this.#lookUps.size > 0) this.#diverge(this.#missing());
-    else this.#idle = setTimeout(() => this.#diverge(this.#missing()), IDLE_MS);
+    else this.#waitIdle();
+  }
+
+  #waitIdle(): void {
+    this.#idle = setTimeout(() => this.#diverge(this.#missing()), this.#leadMs() + this.#idleMs);
+  }
+
+  /** How much later than now the run came to what is next. */
+  #leadMs(): number {
+    if (this.#pacedFrom === undefined) return 0;
+    const [first, next] = [this.#eventAt(0), this.#eventAt(this.#at)];
+    if (first === undefined || next === undefined) return 0;
+    return Math.max(0, next - first - (performance.now() - this.#pacedFrom));
+  }
+
+  /** ms of the run's own time of the first event from there on. */
+  #eventAt(index: number): number | undefined {
+    for (let at = index; at < this.#lines.length; at++) {
+      const line = this.#lines[at];
+      if (line?.type === "event") return line.event.at;
+    }
+    return undefined;
   }
 
   /** Two inputs in a row: the second may come when the engine has done with the first. */

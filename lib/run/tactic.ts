@@ -15,12 +15,14 @@ export interface TacticCtx<Name extends string = string> {
   /**
    * Does something to the outside once: a run that is resumed has its outcome from the journal, by its name and its `input`, if there is one.
    *
-   * The same name and input may come again, one after the other, and are numbered in that order. In branches that run side by side the order
-   * is chance, so there each step needs a name or an input of its own: a step is refused whose like is still running, and one whose like
-   * ran, or that would run, while other steps or turns of the tactic go on. What neither step nor turn shows, such as two timers, is not
-   * seen: name the steps behind those apart. What is done inside of a step (dialogs, further steps) is a part of it.
+   * The same name and input may come again, also in branches that run side by side, and are numbered as they begin. A resumed run gives a
+   * tactic what its steps and turns have given before, one after the other in the same order, so that it begins them in the same order;
+   * where that cannot be, it ends as diverged. What neither step nor turn shows, such as which of two timers is first, is not seen: give
+   * the steps behind those names of their own. What is done inside of a step (dialogs, further steps) is a part of it: it has to be begun
+   * and waited for in there. The run ends when all that was begun has ended, awaited or not.
    *
-   * @throws {PromptError} `define`, for a step that could not be told from another one, and for an input that is no JSON
+   * @throws {PromptError} `define`, for an input that is no JSON, and for a step that is begun inside of one that has ended, or waited
+   * for outside of the one that it was begun in
    */
   step<Outcome>(
     name: string,

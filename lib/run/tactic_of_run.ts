@@ -12,6 +12,8 @@ import type { Agent } from "./agent.ts";
 import type { ReplayedStep } from "./replay.ts";
 import { orAborted } from "./or_aborted.ts";
 import type { Begun, Run } from "./run.ts";
+import { orderOf } from "./program_order.ts";
+import { StepPromise } from "./step_promise.ts";
 import type { TacticHost } from "./tactic.ts";
 import { contentHash, inKey, inPlace, insideOf, WorkPlace } from "./work_place.ts";
 
@@ -22,8 +24,8 @@ async function nested<Result>(
 ): Promise<Result> {
   const { run, prefix } = outer;
   const id = `${inKey(name)}:${contentHash(run.mask(taskJson(task)))}`;
-  using _work = outer.begin();
-  const place = new WorkPlace(run, `${outer.numbered(`${prefix}tactic[${id}`)}]/`, { partOf: outer });
+  using _work = outer.begin(`tactic "${name}"`);
+  const place = new WorkPlace(run, `${outer.arrived(`${prefix}tactic[${id}`)}]/`, { partOf: outer });
   return await inPlace(place, work);
 }
 
@@ -35,8 +37,6 @@ function taskJson(task: unknown): Json {
   }
 }
 
-const STEPS_A_TURN = 50;
-
 /** What a tactic of a run lives on: its time and its effects are steps of the run. */
 export function tacticHost(
   place: WorkPlace,
@@ -47,24 +47,43 @@ export function tacticHost(
     readonly startedAt: number;
   },
 ): TacticHost {
-  let steps = 0;
   return {
     agents,
     prompts,
     now: () => new Date(startedAt),
     nest: (tactic, work) => nested(place.here(), { ...tactic, work }),
-    step: async (name, perform, options = {}) => {
-      assertStep(name, perform);
-      // Steps that are always ready would leave no turn of the event loop to the journal, to signals and to other work.
-      if (++steps % STEPS_A_TURN === 0) await new Promise((resolve) => setTimeout(resolve, 0));
-      const input = stepInput(name, options.input);
+    step: (name, perform, options = {}) => {
       const here = place.here();
-      const { run, prefix } = here;
-      const id = `${prefix}step:${inKey(name)}${input === null ? "" : `:${contentHash(run.mask(input))}`}`;
-      using work = here.beginStep(id, name);
-      return await tacticStep(run, { key: work.key, name, input, perform });
+      if (here.whole === place.whole) return stepAt(here, { name, perform, ...options });
+      let key = "";
+      const outcome = stepAt(here, { name, perform, ...options, onKey: (known) => void (key = known) });
+      return StepPromise.of(outcome, () => here.refusalOf(name, key));
     },
   };
+}
+
+async function stepAt<Outcome>(
+  here: WorkPlace,
+  { name, perform, input: given, onKey }: {
+    readonly name: string;
+    readonly perform: () => Outcome | Promise<Outcome>;
+    readonly input?: unknown;
+    readonly onKey?: (key: string) => void;
+  },
+): Promise<Outcome> {
+  assertStep(name, perform);
+  const input = stepInput(name, given);
+  const { run, prefix } = here;
+  const id = `${prefix}step:${inKey(name)}${input === null ? "" : `:${contentHash(run.mask(input))}`}`;
+  using _work = here.begin(`step "${name}"`);
+  const key = here.beginStep(id);
+  onKey?.(key);
+  try {
+    return await tacticStep(here, { key, name, input, perform });
+  } finally {
+    here.order?.ended(key);
+    await here.order?.given(key, run.signal);
+  }
 }
 
 /** @throws {PromptError} `define` */
@@ -92,7 +111,7 @@ function stepInput(name: string, input: unknown): Json {
 
 /** One effect of a tactic. Its outcome is JSON from then on, so that a resumed run has the same. */
 async function tacticStep<Outcome>(
-  run: Run,
+  place: WorkPlace,
   { key, name, input, perform }: {
     readonly key: string;
     readonly name: string;
@@ -100,6 +119,7 @@ async function tacticStep<Outcome>(
     readonly perform: () => Outcome | Promise<Outcome>;
   },
 ): Promise<Outcome> {
+  const { run } = place;
   const begun = beginStep(run, { key, name, input });
   switch (begun.do) {
     case "answer":
@@ -112,12 +132,25 @@ async function tacticStep<Outcome>(
         `Step "${key}" was started before the process ended, and its end is not known: it is not done again unasked`,
       );
     case "perform": {
+      if (begun.attempt === 1) warnOfTwice(place, key);
       run.emit({ type: "step-start", key, kind: "step", name, attempt: begun.attempt });
       return await performed(run, { key, perform });
     }
     default:
       return begun satisfies never;
   }
+}
+
+/** Nothing says whether the two are meant to be one. */
+function warnOfTwice({ run, whole }: WorkPlace, key: string): void {
+  const done = orderOf(run)?.maybeDoneInside(key, whole.prefix);
+  if (done === undefined) return;
+  run.emit({
+    type: "warning",
+    text:
+      `${key} is done now, and ${done} was done before the run was resumed: if both are meant to be one, it is done twice; ` +
+      "begin it before the step or the call that it lies in",
+  });
 }
 
 /** A tactic may swallow what it throws: the run is told that it is not the recorded one. */

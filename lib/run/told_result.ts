@@ -1,6 +1,9 @@
+import { isPromise } from "../core/async.ts";
+import type { AnyGadget, GadgetCall } from "../core/gadget.ts";
 import { isJsonObject } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
+import { shown } from "../schema/issue.ts";
 import type { Run } from "./run.ts";
 
 /** What a model reads of a result, or why its gadget could not say it. */
@@ -9,9 +12,17 @@ export type ToldResult = { readonly text: string } | { readonly error: string };
 /** What a gadget's own `format` makes of a result. A record keeps it, since a replay has no gadget to ask. */
 export function toldResult(
   run: Run,
-  { key, tell }: { readonly key: string; tell(): string },
+  { key, gadget, call, result }: {
+    readonly key: string;
+    readonly gadget: AnyGadget;
+    readonly call: GadgetCall;
+    readonly result: Json;
+  },
 ): ToldResult | Promise<ToldResult> {
-  return run.lookUp(key, () => told(tell), { note: (result): Json => ({ ...result }), from: fromNote });
+  return run.lookUp(key, () => told(() => formatted(gadget, result, call)), {
+    note: (result): Json => ({ ...result }),
+    from: fromNote,
+  });
 }
 
 function told(tell: () => string): ToldResult {
@@ -20,6 +31,14 @@ function told(tell: () => string): ToldResult {
   } catch (error) {
     return { error: messageOf(error) };
   }
+}
+
+/** @throws what the gadget's `format` throws */
+function formatted(gadget: AnyGadget, result: Json, call: GadgetCall): string {
+  const text: unknown = gadget.format?.(result, call);
+  if (typeof text === "string") return text;
+  if (isPromise(text)) text.catch(() => undefined); // nobody waits for it
+  throw new TypeError(`format of "${call.gadgetName}" must return a string, found ${shown(text)}`);
 }
 
 function fromNote(noted: Json): ToldResult {

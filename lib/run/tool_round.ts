@@ -3,7 +3,6 @@
 
 import type { Catalog } from "../core/catalog.ts";
 import type { AnyGadget, GadgetContext } from "../core/gadget.ts";
-import { isPromise } from "../core/async.ts";
 import { isJsonObject, toJson } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { ToolCall } from "../core/message.ts";
@@ -11,7 +10,6 @@ import { display } from "../prompt/display.ts";
 import { CallGraph } from "./call_graph.ts";
 import type { CallLimits } from "./call_graph.ts";
 import type { CallOutcome } from "./call_step.ts";
-import { shown } from "../schema/issue.ts";
 import type { AgentCall } from "./call_state.ts";
 import { lookAtCall } from "./look_at_call.ts";
 import type { CallMemory, LookedCall, RunnableCall } from "./look_at_call.ts";
@@ -150,7 +148,9 @@ async function settle(
     ? { text: plainText({ call, parameters, result: outcome.result }) }
     : await toldResult(run, {
       key: `${keyPrefix}text:${call.id}`,
-      tell: () => formatted(gadget, { call, parameters, result: outcome.result }),
+      gadget,
+      call: { gadgetName: call.name, invocationId: call.id, parameters },
+      result: outcome.result,
     });
   if ("error" in told) call.error = told.error;
   call.text = markedText(gadget, "error" in told ? `Error: ${told.error}` : told.text);
@@ -165,13 +165,4 @@ interface Answered {
 function plainText({ call, parameters, result }: Answered): string {
   const written = JSON.stringify(parameters);
   return `Return of calling function ${call.name} with arguments ${written}:\n---\n${display(result)}\n---`;
-}
-
-/** @throws what the gadget's `format` throws */
-function formatted(gadget: AnyGadget, { call, parameters, result }: Answered): string {
-  const { id: invocationId, name: gadgetName } = call;
-  const text: unknown = gadget.format?.(result, { gadgetName, invocationId, parameters });
-  if (typeof text === "string") return text;
-  if (isPromise(text)) text.catch(() => undefined); // nobody waits for it
-  throw new TypeError(`format of "${gadgetName}" must return a string, found ${shown(text)}`);
 }

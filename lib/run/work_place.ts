@@ -4,11 +4,14 @@
 import { isPromise, isStream } from "../core/async.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { AnyGadget } from "../core/gadget.ts";
+import { DivergedError } from "../core/journal.ts";
 import { canonicalJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { sha256 } from "../core/sha256.ts";
-import { wasBeside } from "./resumed_work.ts";
+import { eventLoopTurn } from "./event_loop_turn.ts";
+import type { PlaceOrder } from "./place_order.ts";
+import { orderOf } from "./program_order.ts";
 import type { Run } from "./run.ts";
 
 /** The innermost place of what runs now. */
@@ -28,8 +31,9 @@ export class WorkPlace {
   /** The keys of the dialogs and steps that were come to, here and in its parts. */
   readonly cameTo: Set<string>;
   readonly #counts = new Map<string, number>();
-  readonly #uses = new Map<string, Work>();
-  readonly #underWay = new Set<Work>();
+  readonly #underWay = new Set<Disposable>();
+  #onIdle: (() => void) | undefined;
+  #isClosed = false;
 
   /** `partOf`: a resumed run goes through it again, as through that place. Default: none, it is answered or gone through by itself. */
   constructor(run: Run, prefix: string, { partOf }: { readonly partOf?: WorkPlace } = {}) {
@@ -42,6 +46,11 @@ export class WorkPlace {
   /** The place around it that is answered, or gone through, as a whole. */
   get whole(): WorkPlace {
     return this.#partOf?.whole ?? this;
+  }
+
+  /** In which order it is given what it has done; undefined where that is nothing to it. */
+  get order(): PlaceOrder | undefined {
+    return orderOf(this.run)?.at(this.whole.prefix);
   }
 
   /** Where whoever asks is, as far as it is in here. */
@@ -66,54 +75,105 @@ export class WorkPlace {
     return n === 1 ? name : `${name}#${n}`;
   }
 
-  /** Something is done here until it is disposed of. */
-  begin(): Work & Disposable {
-    const isBeside = this.#underWay.size > 0;
-    for (const other of this.#underWay) other.isBeside = true;
+  /** What was begun here has ended: whoever begins something still has not waited for it, and nobody would do it again. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Something is done here until it is disposed of; `what` says what, in errors. @throws {PromptError} `define`, when the place is closed */
+  begin(what: string): Disposable {
+    if (this.#isClosed) throw this.#tooLate(what);
+    const { whole } = this;
     const work = {
-      isBeside,
-      isOver: false,
       [Symbol.dispose]: () => {
-        work.isOver = true;
-        this.#underWay.delete(work);
+        whole.#underWay.delete(work);
+        if (whole.#underWay.size === 0) whole.#onIdle?.();
       },
     };
-    this.#underWay.add(work);
+    whole.#underWay.add(work);
     return work;
+  }
+
+  /** Settles when nothing is under way here, and nothing begins after it: what was not awaited is done too. */
+  async idle(): Promise<void> {
+    while (this.#underWay.size > 0) {
+      await new Promise<void>((resolve) => this.#onIdle = resolve);
+      await eventLoopTurn();
+    }
   }
 
   /**
-   * A step of the tactic is done here until it is disposed of; `id` is its name with its input.
+   * The name of something that begins here, and from the second time `NAME#2`: which is which says the order in which the place is given
+   * what it has done.
    *
-   * @throws {PromptError} `define`, when it could not be told from one of before
+   * @throws {DivergedError} after a resume, when that order could not be kept
    */
-  beginStep(id: string, name: string): Work & Disposable & { readonly key: string } {
-    const before = this.#uses.get(id);
-    const visit = (this.#counts.get(id) ?? 0) + 1;
-    if (before?.isOver === false) throw tooAlike(name, { visit, what: "is running already" });
-    if (before !== undefined && (before.isBeside || this.#underWay.size > 0)) {
-      throw tooAlike(name, { visit, what: "comes again while other work goes on beside it" });
-    }
-    const key = visit === 1 ? id : `${id}#${visit}`;
-    this.count(id);
-    const work = Object.assign(this.begin(), { key });
-    if (wasBeside(this.run, key)) work.isBeside = true;
-    this.#uses.set(id, work);
+  arrived(name: string): string {
+    const n = this.count(name);
+    const isOneOfMany = (): boolean => n > 1 || this.order?.hasKeyFrom(`${name}#2`) === true;
+    if (this.order?.isLost === true && isOneOfMany()) this.diverge(name);
+    return n === 1 ? name : `${name}#${n}`;
+  }
+
+  /** A step of the tactic; `id` is its name with its input. @throws {DivergedError} as `arrived` */
+  beginStep(id: string): string {
+    const key = this.arrived(id);
     this.cameTo.add(key);
-    return work;
+    if (key !== id && this.order?.isInOrder(key) === false) this.diverge(key);
+    this.order?.begun(key);
+    return key;
+  }
+
+  /** Why a step that was begun here cannot be waited for here and now; undefined: it can. */
+  refusalOf(name: string, key: string): PromptError | undefined {
+    const { whole, run } = this;
+    const now = current.getStore();
+    if (now !== undefined && now.run === run && now.prefix.startsWith(whole.prefix)) return undefined;
+    const place = whole.prefix.replace(/\/$/, "");
+    const refusal = new PromptError(
+      `step "${name}" (${key}) was begun inside of ${place} and is waited for outside of it: a run that is resumed would do it twice. ` +
+        "Begin it before, or give what came of it back from there",
+      { code: "define" },
+    );
+    const order = orderOf(run);
+    if (order !== undefined) order.fault ??= refusal;
+    return refusal;
+  }
+
+  /** The run is not the one that was begun. @throws {DivergedError} always */
+  diverge(key: string): never {
+    const error = new DivergedError(
+      `${key} comes in another order than before the run was resumed, and there are several of it: which is which cannot be told. ` +
+        "Give what runs side by side a name, an input or a question of its own, and begin anew",
+      key,
+    );
+    this.run.diverged(error);
+    throw error;
+  }
+
+  #tooLate(what: string): PromptError {
+    const place = this.prefix.replace(/\/$/, "");
+    return new PromptError(
+      `${what} begins inside of ${place}, which has ended: a run that is resumed would not come to it. ` +
+        "Wait for all that is begun in there",
+      { code: "define" },
+    );
   }
 }
 
-/** Something that is done at a place. */
-export interface Work {
-  /** Something else was done there meanwhile. */
-  isBeside: boolean;
-  isOver: boolean;
-}
-
-/** Does a work as a part of the call or the step with this key. */
-export function insideOf<Result>(key: string, { run, work }: { readonly run: Run; work(): Result }): Result {
-  return inPlace(new WorkPlace(run, `${key}/`), work);
+/** Does a work as a part of the step with this key, to the end of all that it begins. */
+export async function insideOf<Result>(
+  key: string,
+  { run, work }: { readonly run: Run; work(): Result | Promise<Result> },
+): Promise<Result> {
+  const place = new WorkPlace(run, `${key}/`);
+  try {
+    const result = await inPlace(place, async () => await work());
+    await place.idle();
+    return result;
+  } finally {
+    place.close();
+  }
 }
 
 /** Does a work there. */
@@ -133,7 +193,9 @@ export function placedGadget(
     run: (input, context) => {
       const place = new WorkPlace(run, `${keyOf(context.invocationId)}/`);
       const given: unknown = inPlace(place, () => Reflect.apply(perform, gadget, [input, context]));
-      return isPromise(given) ? given.then((value) => streamIn(place, value)) : streamIn(place, given);
+      return isPromise(given)
+        ? inPlace(place, () => given.then((value) => streamIn(place, value)))
+        : streamIn(place, given);
     },
   };
 }
@@ -161,17 +223,4 @@ export function inKey(name: string): string {
 /** The beginning of a hash that tells contents apart. */
 export function contentHash(content: Json): string {
   return sha256(canonicalJson(content)).slice(0, 12);
-}
-
-function tooAlike(
-  name: string,
-  { visit, what }: { readonly visit: number; readonly what: string },
-): PromptError {
-  const isRunning = what === "is running already";
-  const why = isRunning
-    ? "give steps that run side by side names of their own"
-    : "give each a name of its own";
-  const problem = isRunning ? what : `${what}, and a resumed run could not tell which is which`;
-  const own = `such as "${name}-${isRunning ? 1 : visit}", or an input that tells them apart`;
-  return new PromptError(`step "${name}" ${problem}: ${why}, ${own}`, { code: "define" });
 }

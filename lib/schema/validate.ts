@@ -65,6 +65,7 @@ function failed(issues: readonly Issue[]): Checked {
 
 function shortened(checked: Checked): Checked {
   if (checked.ok || checked.issues.length <= MAX_ISSUES) return checked;
-  const more = { pointer: "", message: `and ${checked.issues.length - MAX_ISSUES} more problems like these` };
+  const left = checked.issues.length - MAX_ISSUES;
+  const more = { pointer: "", message: `and ${left} more problem${left === 1 ? "" : "s"} like these` };
   return { ok: false, issues: [...checked.issues.slice(0, MAX_ISSUES), more] };
 }
