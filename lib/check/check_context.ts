@@ -1,0 +1,98 @@
+import { didYouMean } from "../parse/document_near.ts";
+import type { CheckDocumentOptions } from "./check_options.ts";
+import { narrowedAway } from "./narrowing.ts";
+import type { ProblemList, ProblemPlace } from "./problem_list.ts";
+import type { DocumentSource, ReadOperation } from "./document_source.ts";
+import { repeatedIds } from "./repeated_ids.ts";
+import type { RunningDocument } from "./running_document.ts";
+import type { ReadFailure, SourceFiles } from "./source_files.ts";
+
+/** The tool that every model may be offered (documents.md 8.5). */
+const CALLEE_TOOL = "fractalic_run";
+
+/** An operation that is looked at. */
+export interface PlacedOperation {
+  readonly operation: ReadOperation;
+  /** The file that it stands in; its paths resolve against that. */
+  readonly path: string;
+  readonly document: RunningDocument;
+}
+
+/** What the checks of all operations share. */
+export class CheckContext {
+  readonly options: CheckDocumentOptions;
+  readonly problems: ProblemList;
+  readonly files: SourceFiles;
+  readonly #models = new Map<string | undefined, Promise<string | undefined>>();
+  readonly #noted = new Set<DocumentSource>();
+  #tools: Promise<ReadonlySet<string>> | undefined;
+
+  constructor(options: CheckDocumentOptions, problems: ProblemList, files: SourceFiles) {
+    this.options = options;
+    this.problems = problems;
+    this.files = files;
+  }
+
+  /** Tells what is wrong with a file by itself: what its operations say is told whether they run or not. */
+  noteSource(source: DocumentSource): void {
+    if (this.#noted.has(source)) return;
+    this.#noted.add(source);
+    const { file, hasOperations } = source;
+    this.problems.name(file.path);
+    // A file without operations may be anything: its front matter and its ids are nobody's.
+    const found = hasOperations ? [...file.problems, ...repeatedIds(file.tree.nodes)] : file.tree.problems;
+    for (const problem of found) this.problems.add(file.path, problem);
+  }
+
+  /** Tells why a file cannot be used; one that is not there may still be made. */
+  tellFailure(
+    failure: ReadFailure,
+    { place, written, document }: {
+      readonly place: ProblemPlace;
+      readonly written: string;
+      readonly document: RunningDocument;
+    },
+  ): void {
+    const message = failure.message(written);
+    if (failure.isMissing) document.missing.push({ ...place, message, at: document.at });
+    else this.problems.error(place, message);
+  }
+
+  /** The shown path of a file that an operation reads; undefined, and an error, where front matter does not allow it. */
+  readable(written: string, { path, document, place }: PlacedPath): string | undefined {
+    const shown = this.files.shown(written, path);
+    const against = narrowedAway(document.narrowing, { kind: "read", root: this.options.root, path: shown });
+    if (against === undefined) return shown;
+    this.problems.error(place, `"${written}" needs read permission, ${against}`);
+    return undefined;
+  }
+
+  modelProblem(name: string | undefined): Promise<string | undefined> {
+    let problem = this.#models.get(name);
+    if (problem === undefined) {
+      problem = Promise.resolve(this.options.modelProblem(name));
+      this.#models.set(name, problem);
+    }
+    return problem;
+  }
+
+  async toolProblem(name: string): Promise<string | undefined> {
+    this.#tools ??= Promise.resolve(this.options.toolNames())
+      .then((names) => new Set([...names, CALLEE_TOOL]));
+    const tools = await this.#tools;
+    return tools.has(name) ? undefined : `unknown tool "${name}"${didYouMean(name, tools)}`;
+  }
+}
+
+/** Where a path is written. */
+export interface PlacedPath {
+  readonly path: string;
+  readonly document: RunningDocument;
+  readonly place: ProblemPlace;
+}
+
+/** Where a parameter of an operation is told; the operation itself, where it has none of that name. */
+export function placeOf({ operation, path }: PlacedOperation, key?: string): ProblemPlace {
+  const { node, fields } = operation;
+  return { file: path, line: (key === undefined ? undefined : fields?.lines.get(key)) ?? node.line };
+}

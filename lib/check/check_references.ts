@@ -1,0 +1,123 @@
+// The static check of references (documents.md 5.9). It comes last: a jump makes everything below count as above.
+
+import { slug } from "../document/slug.ts";
+import { readReference } from "../document/reference.ts";
+import { INPUT_ID } from "../document/input_block.ts";
+import type { DocumentFile } from "../parse/document_file.ts";
+import type { DocumentNode } from "../parse/document_node.ts";
+import { headingLine } from "../parse/heading_line.ts";
+import { missingBlock } from "./document_source.ts";
+import { NearIds } from "./near_ids.ts";
+import type { ProblemList } from "./problem_list.ts";
+import type { PlacedReference, RunningDocument } from "./running_document.ts";
+
+/** Tells the references of a document that lead nowhere. @param files everything that was read */
+export function checkReferences(
+  document: RunningDocument,
+  { problems, files }: { readonly problems: ProblemList; readonly files: ReadonlyMap<string, DocumentFile> },
+): void {
+  const known = new KnownBlocks(document);
+  let promised: ReadonlySet<string> | undefined;
+  for (const placed of document.references) {
+    const found = known.problemOf(placed);
+    if (found === undefined) continue;
+    if (!found.isLeft) problems.error(placed, found.message);
+    else {
+      promised ??= promisedIds(files);
+      if (!isPromised(found.id, promised)) problems.warn(placed, found.message);
+    }
+  }
+}
+
+interface Found {
+  readonly message: string;
+  /** The first id of the reference. */
+  readonly id: string;
+  /** The run has to tell: what is found is only likely not meant. */
+  readonly isLeft: boolean;
+}
+
+const NUMBERED = /^(.+)-[1-9][0-9]*$/s;
+
+class KnownBlocks {
+  readonly #document: RunningDocument;
+  #near: NearIds | undefined;
+
+  constructor(document: RunningDocument) {
+    this.#document = document;
+  }
+
+  problemOf({ reference, at }: PlacedReference): Found | undefined {
+    const { live, isCallee } = this.#document;
+    const [id = "", ...path] = readReference(reference).steps;
+    const limit = this.#document.limit(at);
+    const isOwn = live.maybeFind(id) !== undefined;
+    const isDynamic = this.#document.hasDynamicAbove(at);
+    if (isOwn || this.#isImported(id, limit)) {
+      const isOpen = isDynamic || this.#document.hasImportAbove(at) || !isOwn || this.#mayBeAnother(id);
+      const message = isOpen || path.length === 0
+        ? undefined
+        : missingBlock(live, { reference, suggest: () => "" });
+      return message === undefined ? undefined : { message, id, isLeft: false };
+    }
+    if (this.#mayBeNumbered(id, at)) return undefined;
+    if (!isDynamic && !isCallee) {
+      return { message: `no block "${id}"${this.#known.didYouMean(id, limit)}`, id, isLeft: false };
+    }
+    if (isCallee && this.#document.hasInputBlocks) return undefined;
+    const near = NUMBERED.test(id) ? undefined : this.#known.nearest(id, limit);
+    return near === undefined
+      ? undefined
+      : { message: `no block "${id}" yet (did you mean "${near}"?)`, id, isLeft: true };
+  }
+
+  #isImported(id: string, limit: number): boolean {
+    return (this.#document.importedAt.get(id.toLowerCase()) ?? Infinity) < limit;
+  }
+
+  /** An imported block whose id is taken gets a number. */
+  #mayBeNumbered(id: string, at: number): boolean {
+    const stem = NUMBERED.exec(id)?.[1];
+    return stem !== undefined && this.#document.hasImportAbove(at) &&
+      this.#isImported(stem, this.#document.limit(at));
+  }
+
+  /** Blocks that a callee is given stand first, so that they take the ids that its titles would give. */
+  #mayBeAnother(id: string): boolean {
+    if (!this.#document.isCallee || !this.#document.hasInputBlocks) return false;
+    const content = this.#document.live.maybeFind(id)?.content;
+    return content?.kind !== "heading" || content.explicitId === undefined;
+  }
+
+  get #known(): NearIds {
+    if (this.#near !== undefined) return this.#near;
+    const near = this.#near = new NearIds();
+    for (const { id } of this.#document.live.nodes()) if (id !== undefined) near.add(id);
+    for (const [id, at] of this.#document.importedAt) near.add(id, at);
+    return near;
+  }
+}
+
+const DEFAULT_IDS: readonly string[] = ["llm-response-block", "return-block", INPUT_ID];
+
+/** The ids that results may have: those of headers, and of blocks that another document may return. */
+function promisedIds(files: ReadonlyMap<string, DocumentFile>): ReadonlySet<string> {
+  const ids = new Set(DEFAULT_IDS);
+  for (const { tree, operations } of files.values()) {
+    for (const node of tree.nodes) for (const id of idsOf(node)) ids.add(id);
+    for (const fields of operations.values()) {
+      if (fields.name === "import" || fields.name === "goto" || fields.useHeader === undefined) continue;
+      const heading = headingLine(fields.useHeader);
+      if (heading !== undefined) ids.add((heading.explicitId ?? slug(heading.title)).toLowerCase());
+    }
+  }
+  return ids;
+}
+
+function idsOf(node: DocumentNode): readonly string[] {
+  return node.kind === "heading" ? [(node.explicitId ?? slug(node.title)).toLowerCase()] : [];
+}
+
+function isPromised(id: string, promised: ReadonlySet<string>): boolean {
+  return promised.has(id.toLowerCase()) || id.toLowerCase().endsWith("-tool-response-block");
+}

@@ -1,0 +1,104 @@
+import { isInside, projectPath } from "../catalog/project_path.ts";
+import { dirname, resolve, sep } from "../core/path.ts";
+import { FileError, PermissionRefused } from "../core/world.ts";
+import { type DocumentFile, readDocument } from "../parse/document_file.ts";
+import type { CheckDocumentOptions } from "./check_options.ts";
+import { DocumentSource } from "./document_source.ts";
+
+/** Bytes of one document (documents.md 14). */
+const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES_OF_UNIT = 3;
+
+/** Why a file cannot be used. */
+export interface ReadFailure {
+  /** Whether it is not there: what runs before may make it. */
+  readonly isMissing: boolean;
+  /** The text of the error, with the path as it is written. */
+  message(written: string): string;
+}
+
+/** What came of reading a file. */
+export type ReadResult<T> = { readonly value: T } | { readonly failure: ReadFailure };
+
+/** The files that a check reads, each once. */
+export class SourceFiles {
+  /** Every document, by its shown path. */
+  readonly documents = new Map<string, DocumentFile>();
+  readonly #options: Pick<CheckDocumentOptions, "root" | "read" | "mediaSize">;
+  readonly #texts = new Map<string, Promise<ReadResult<string>>>();
+  readonly #sources = new Map<string, Promise<ReadResult<DocumentSource>>>();
+
+  constructor(options: Pick<CheckDocumentOptions, "root" | "read" | "mediaSize">) {
+    this.#options = options;
+  }
+
+  /** A path that a file names, as messages show it: relative to the root where it lies inside. */
+  shown(written: string, from = ""): string {
+    const { root } = this.#options;
+    const path = resolve(resolve(root, from === "" ? "" : dirname(from)), written);
+    if (!isInside(path, root)) return path.replaceAll(sep, "/");
+    return projectPath(path, root) || ".";
+  }
+
+  /** A document, by its shown path. @param hasOperations false: its operations are text */
+  open(path: string, hasOperations = true): Promise<ReadResult<DocumentSource>> {
+    return remembered(this.#sources, `${hasOperations} ${path}`, () => this.#open(path, hasOperations));
+  }
+
+  /** The text of a file, by its shown path. */
+  text(path: string): Promise<ReadResult<string>> {
+    return remembered(this.#texts, path, () => attempt(() => this.#options.read(path)));
+  }
+
+  /** How long a file is; undefined when nobody knows. */
+  size(path: string): Promise<ReadResult<number | undefined>> {
+    return attempt(async () => await this.#options.mediaSize?.(path));
+  }
+
+  async #open(path: string, hasOperations: boolean): Promise<ReadResult<DocumentSource>> {
+    const read = await this.text(path);
+    if ("failure" in read) return read;
+    if (isTooLong(read.value)) return { failure: { isMissing: false, message: tooLong } };
+    const file = await readDocument(read.value, { path, hasOperations });
+    if (!this.documents.has(path)) this.documents.set(path, file);
+    return { value: new DocumentSource(file, hasOperations) };
+  }
+}
+
+async function attempt<T>(work: () => Promise<T>): Promise<ReadResult<T>> {
+  try {
+    return { value: await work() };
+  } catch (thrown) {
+    return { failure: failureOf(thrown) };
+  }
+}
+
+function failureOf(thrown: unknown): ReadFailure {
+  if (thrown instanceof PermissionRefused) {
+    const { flag } = thrown;
+    return { isMissing: false, message: flag === "" ? () => thrown.message : outside(flag) };
+  }
+  if (!(thrown instanceof FileError)) throw thrown;
+  if (thrown.code !== "not-found") return { isMissing: false, message: () => thrown.message };
+  return { isMissing: true, message: (written) => `file not found: "${written}"` };
+}
+
+function outside(flag: string): (written: string) => string {
+  return (written) =>
+    `"${written}" is outside the project root; read permission for it is needed (${flag})`;
+}
+
+function tooLong(written: string): string {
+  return `"${written}" is larger than 16 MiB: divide it into several files`;
+}
+
+function isTooLong(text: string): boolean {
+  if (text.length > MAX_BYTES) return true;
+  return text.length * MAX_BYTES_OF_UNIT > MAX_BYTES && new TextEncoder().encode(text).length > MAX_BYTES;
+}
+
+function remembered<T>(known: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  let made = known.get(key);
+  if (made === undefined) known.set(key, made = make());
+  return made;
+}

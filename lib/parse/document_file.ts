@@ -1,0 +1,43 @@
+import { parseDocument } from "./document.ts";
+import type { DocumentProblem, DocumentTree, OperationNode } from "./document_node.ts";
+import { readDocumentSettings } from "./document_settings.ts";
+import type { DocumentSettings, OperationFields } from "./operation_fields.ts";
+import { readOperation } from "./read_operation.ts";
+
+/** A document with what its front matter and its operations say. */
+export interface DocumentFile {
+  /** Relative to the project root where it lies inside, with `/`; else absolute. Messages name it so. */
+  readonly path: string;
+  readonly text: string;
+  readonly tree: DocumentTree;
+  readonly settings: DocumentSettings;
+  /** Of every operation that could be read. */
+  readonly operations: ReadonlyMap<OperationNode, OperationFields>;
+  /** In the order of the lines. */
+  readonly problems: readonly DocumentProblem[];
+}
+
+/**
+ * Reads a document.
+ *
+ * @param options.hasOperations false: operation lines are text, as in every imported file that is no `.md`. Default true.
+ */
+export async function readDocument(
+  text: string,
+  { path, hasOperations = true }: { readonly path: string; readonly hasOperations?: boolean },
+): Promise<DocumentFile> {
+  const tree = parseDocument(text, { file: path, operations: hasOperations });
+  const [first] = tree.nodes;
+  const front = first?.kind === "front-matter" ? first : undefined;
+  const { settings, problems } = await readDocumentSettings(front);
+  const found: DocumentProblem[] = [...tree.problems, ...problems];
+  const operations = new Map<OperationNode, OperationFields>();
+  for (const node of tree.nodes) {
+    if (node.kind !== "operation") continue;
+    const read = await readOperation(node);
+    found.push(...read.problems);
+    if (read.fields !== undefined) operations.set(node, read.fields);
+  }
+  found.sort((a, b) => a.line - b.line || a.column - b.column);
+  return { path, text, tree, settings, operations, problems: found };
+}

@@ -1,0 +1,98 @@
+// The front matter of a document (documents.md 3). It sets defaults, and grants nothing.
+
+import { readDocumentInputs } from "./document_inputs.ts";
+import { type DocumentMapping, readDocumentMapping } from "./document_mapping.ts";
+import { nearWord } from "./document_near.ts";
+import type { DocumentProblem, FrontMatterNode } from "./document_node.ts";
+import { readLimits } from "./document_limits.ts";
+import { readDocumentPermissions } from "./document_permissions.ts";
+import type { DocumentSettings } from "./operation_fields.ts";
+import { MERGE_MODES, ParameterReader, TEMPERATURE } from "./parameter_reader.ts";
+
+const MOST_UNKNOWN = 20;
+
+/** In the order of the table, which decides between equally near names. */
+const KEYS = [
+  "model",
+  "temperature",
+  "tools",
+  "mode",
+  "limits",
+  "permissions",
+  "title",
+  "description",
+  "inputs",
+] as const;
+
+/** Reads and checks a front matter; what cannot be used is left out of the settings, and a problem. */
+export async function readDocumentSettings(
+  node: FrontMatterNode | undefined,
+): Promise<{ readonly settings: DocumentSettings; readonly problems: readonly DocumentProblem[] }> {
+  const mapping = await readDocumentMapping(node?.yaml ?? "", {
+    linesAbove: node?.line ?? 1,
+    notMapping: "front matter must be a mapping of keys to values",
+    keyName: "front matter key",
+  });
+  const reader = new ParameterReader(mapping);
+  const settings = readSettings(reader, mapping);
+  tellUnknown(reader, mapping);
+  const problems = [...mapping.problems, ...reader.problems]
+    .sort((a, b) => a.line - b.line || a.column - b.column);
+  return { settings, problems };
+}
+
+function readSettings(reader: ParameterReader, mapping: DocumentMapping): DocumentSettings {
+  const model = reader.text("model");
+  const temperature = reader.number("temperature", TEMPERATURE);
+  const tools = reader.tools();
+  const mode = reader.word("mode", MERGE_MODES);
+  const title = readNote(reader, "title");
+  const description = readNote(reader, "description");
+  return {
+    limits: readLimits(reader),
+    permissions: readDocumentPermissions(reader),
+    inputs: readDocumentInputs(reader),
+    lines: linesOf(mapping),
+    ...(model !== undefined && { model }),
+    ...(temperature !== undefined && { temperature }),
+    ...(tools !== undefined && { tools }),
+    ...(mode !== undefined && { mode }),
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+  };
+}
+
+/** Text for people, which may be empty. */
+function readNote(reader: ParameterReader, key: "title" | "description"): string | undefined {
+  return reader.written(key) === null || reader.written(key) === "" ? undefined : reader.text(key);
+}
+
+/** Keys of other programs are none of ours, unless one of ours is likely meant. */
+function tellUnknown(reader: ParameterReader, { values }: DocumentMapping): void {
+  const known: ReadonlySet<string> = new Set(KEYS);
+  let told = 0;
+  for (const key of values.keys()) {
+    const near = known.has(key) ? undefined : nearWord(key, KEYS);
+    if (near !== undefined && told++ < MOST_UNKNOWN) {
+      reader.refuse(key, `unknown front matter key ${JSON.stringify(key)} (did you mean "${near}"?)`);
+    }
+  }
+}
+
+/** By their paths; what is inside a key is told at the line of the key (documents.md 1.3). */
+function linesOf({ values, lineOf }: DocumentMapping): ReadonlyMap<string, number> {
+  return new Map(
+    KEYS.filter((key) => values.has(key)).flatMap((key) =>
+      pathsIn(key, values.get(key)).map((path) => [path, lineOf(key)] as const)
+    ),
+  );
+}
+
+const DEEPEST = 3;
+
+function pathsIn(path: string, value: unknown): readonly string[] {
+  const isFlat = typeof value !== "object" || value === null || path.split(".").length >= DEEPEST;
+  return isFlat
+    ? [path]
+    : [path, ...Object.entries(value).flatMap(([key, part]) => pathsIn(`${path}.${key}`, part))];
+}

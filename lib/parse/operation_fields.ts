@@ -1,0 +1,156 @@
+// What an operation's parameters say, after the checks of documents.md 4: values that can be used as they are.
+
+import type { Json } from "../core/json.ts";
+import type { OperationName } from "./operation_table.ts";
+
+/** Where a result goes, as written; not looked up yet. `a/b/*` stays one text. */
+export type Reference = string;
+
+/** How a result is merged (documents.md 6.3). */
+export type MergeMode = "append" | "prepend" | "replace";
+
+/** One condition: a test of the text of blocks. */
+export interface Condition {
+  readonly blocks: readonly Reference[];
+  readonly test:
+    | { readonly kind: "equals" | "not-equals" | "contains" | "matches"; readonly value: string }
+    | { readonly kind: "exists"; readonly value: boolean };
+}
+
+/** A value for a variable or an input. */
+export type InputValue = string | { readonly blocks: readonly Reference[] };
+
+/** What every operation has. */
+interface AnyFields {
+  /** All must hold. Empty: it always runs. */
+  readonly conditions: readonly Condition[];
+  /** Absent: the default of the operation. */
+  readonly onError?: "stop" | "continue";
+  /** The line of each parameter's key in the file, from 1, by its name. */
+  readonly lines: ReadonlyMap<string, number>;
+}
+
+/** What those have that can be told to run only once. */
+interface OnceFields {
+  readonly isRunOnce: boolean;
+}
+
+/** What those have that insert something. */
+interface MergeFields extends OnceFields {
+  readonly to?: Reference;
+  readonly mode?: MergeMode;
+}
+
+/** The header of a result: a heading line, `none`, or absent for the default. */
+interface HeaderFields {
+  /** `none` in lower case, whatever the case it was written in. */
+  readonly useHeader?: string;
+}
+
+export interface ImportFields extends AnyFields, MergeFields {
+  readonly name: "import";
+  readonly file: string;
+  /** Absent: the whole file. */
+  readonly blocks?: readonly Reference[];
+}
+
+export interface LlmFields extends AnyFields, MergeFields, HeaderFields {
+  readonly name: "llm";
+  readonly prompt?: string;
+  readonly blocks?: readonly Reference[];
+  readonly isGeneratedRun: boolean;
+  readonly isAmbient: boolean;
+  readonly media: readonly string[];
+  readonly saveToFile?: string;
+  readonly isHeaderAligned: boolean;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly temperature?: number;
+  readonly stopSequences: readonly string[];
+  /** Absent: the file's default, else none. */
+  readonly tools?: ToolChoice;
+  readonly toolsTurnsMax?: number;
+  readonly retries: number;
+  /** A schema, or the path of a `.json` file. */
+  readonly schema?: { readonly [key: string]: Json } | string;
+}
+
+/** `none`, `all`, or names in their order, each once. */
+export type ToolChoice = "none" | "all" | readonly string[];
+
+export interface ShellFields extends AnyFields, MergeFields, HeaderFields {
+  readonly name: "shell";
+  readonly prompt: string;
+  readonly isGeneratedRun: boolean;
+  readonly env: Readonly<Record<string, InputValue>>;
+  /** Seconds. Absent: the file's limit. */
+  readonly timeoutS?: number;
+}
+
+export interface RunFields extends AnyFields, MergeFields, HeaderFields {
+  readonly name: "run";
+  readonly file: string;
+  readonly prompt?: string;
+  readonly blocks?: readonly Reference[];
+  readonly isGeneratedRun: boolean;
+  readonly inputs: Readonly<Record<string, InputValue>>;
+}
+
+export interface ReturnFields extends AnyFields, HeaderFields {
+  readonly name: "return";
+  readonly prompt?: string;
+  readonly blocks?: readonly Reference[];
+}
+
+export interface GotoFields extends AnyFields, OnceFields {
+  readonly name: "goto";
+  readonly block: Reference;
+}
+
+/** The parameters of one operation. */
+export type OperationFields =
+  | ImportFields
+  | LlmFields
+  | ShellFields
+  | RunFields
+  | ReturnFields
+  | GotoFields;
+
+/** The fields of the operation of a name. */
+export type FieldsOf<Name extends OperationName> = Extract<OperationFields, { readonly name: Name }>;
+
+/** What the front matter of a document says (documents.md 3). */
+export interface DocumentSettings {
+  readonly model?: string;
+  readonly temperature?: number;
+  readonly tools?: ToolChoice;
+  readonly mode?: MergeMode;
+  readonly title?: string;
+  readonly description?: string;
+  readonly limits: {
+    /** How often each target may be reached. Default: 30. */
+    readonly goto: number;
+    /** Default: 8. */
+    readonly toolTurns: number;
+    /** Seconds. Default: 120. */
+    readonly shellTimeoutS: number;
+  };
+  /** What it needs, and the most it may use; absent: it says nothing of it. */
+  readonly permissions: {
+    readonly read?: boolean | readonly string[];
+    readonly write?: boolean | readonly string[];
+    readonly net?: boolean | readonly string[];
+    readonly run?: boolean;
+  };
+  readonly inputs: readonly DocumentInput[];
+  /** The line of each key in the file, from 1, by its path: `model`, `limits.goto`, `inputs.0.name`. */
+  readonly lines: ReadonlyMap<string, number>;
+}
+
+/** A value that a document takes. */
+export interface DocumentInput {
+  readonly name: string;
+  readonly description?: string;
+  /** Absent: it must be given. */
+  readonly default?: string;
+}

@@ -1,0 +1,64 @@
+// checkDocument over files in memory.
+
+import { checkDocument } from "../lib/check/check_document.ts";
+import type { CheckDocumentOptions, DocumentGrants } from "../lib/check/check_options.ts";
+import { problemLine } from "../lib/check/problem_line.ts";
+import { isInside } from "../lib/catalog/project_path.ts";
+import { memoryFiles } from "../lib/core/memory_files.ts";
+import { resolve } from "../lib/core/path.ts";
+import { PermissionRefused } from "../lib/core/world.ts";
+
+export const ROOT = "/project";
+
+export type CheckOverrides = Partial<Omit<CheckDocumentOptions, "grants">> & {
+  readonly grants?: Partial<DocumentGrants>;
+};
+
+/** Nothing is granted but what lies in the project; the only model is `script/echo`, and the default. */
+export function checkOptions(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  overrides: CheckOverrides = {},
+): CheckDocumentOptions {
+  const memory = memoryFiles(files, { root: ROOT });
+  const guard = (path: string): void => {
+    if (isInside(resolve(ROOT, path), ROOT)) return;
+    throw new PermissionRefused("refused", {
+      request: { kind: "read", value: path },
+      flag: `--allow-read=${path}`,
+    });
+  };
+  return {
+    root: ROOT,
+    read: (path) => {
+      guard(path);
+      return memory.readText(path);
+    },
+    mediaSize: async (path) => {
+      guard(path);
+      const { kind, size } = await memory.stat(path);
+      if (kind !== "file") await memory.readBytes(path);
+      return size;
+    },
+    toolNames: () => ["look", "find"],
+    modelProblem: (name) =>
+      name === undefined || name === "script/echo" ? undefined : `unknown model "${name}"`,
+    ...overrides,
+    grants: {
+      mayRun: () => false,
+      mayRead: (path) => isInside(resolve(ROOT, path), ROOT),
+      mayWrite: () => false,
+      isWriteListed: false,
+      mayConnect: () => false,
+      ...overrides.grants,
+    },
+  };
+}
+
+/** The lines of everything that is wrong with `main.md`. */
+export async function problemLines(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  overrides: CheckOverrides = {},
+): Promise<readonly string[]> {
+  const { problems } = await checkDocument("main.md", checkOptions(files, overrides));
+  return problems.map(problemLine);
+}
