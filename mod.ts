@@ -99,6 +99,27 @@ export type { RunPromptOptions } from "./lib/run/agent_run.ts";
 export type { ModelPort, PortReply, PortRequest } from "./lib/models/port_model.ts";
 export type { DialogMessage } from "./lib/core/dialog_message.ts";
 
+export { parseDocument, printDocument } from "./lib/parse/document.ts";
+export type { ParseDocumentOptions } from "./lib/parse/document.ts";
+export type {
+  DocumentNode,
+  DocumentProblem,
+  DocumentTree,
+  FrontMatterNode,
+  HeadingNode,
+  OperationNode,
+  TextNode,
+} from "./lib/parse/document_node.ts";
+export type { OperationName } from "./lib/parse/operation_table.ts";
+export { checkDocument } from "./lib/project/check_document.ts";
+export type { CheckDocumentOptions } from "./lib/project/check_document.ts";
+export type { FileProblem } from "./lib/check/check_options.ts";
+export { runDocument } from "./lib/project/run_document.ts";
+export type { RunDocumentOptions } from "./lib/project/run_document.ts";
+export type { DocumentInput, DocumentOptions } from "./lib/project/program_document.ts";
+export type { DocumentWorld } from "./lib/project/bounded_world.ts";
+export { DocumentCheckError } from "./lib/project/document_check_error.ts";
+
 export { fakeModel } from "./lib/models/fake_model.ts";
 export type { FakeModel, FakeReply } from "./lib/models/fake_model.ts";
 export { ModelError } from "./lib/core/model.ts";
@@ -136,6 +157,15 @@ export { virtualClock } from "./lib/core/virtual_clock.ts";
 export type { Clock } from "./lib/core/clock.ts";
 export type { VirtualClock } from "./lib/core/virtual_clock.ts";
 export { memoryFiles } from "./lib/core/memory_files.ts";
-export type { Files } from "./lib/core/world.ts";
+export type {
+  Files,
+  Http,
+  PermissionRequest,
+  Policy,
+  Shell,
+  ShellResult,
+  User,
+  World,
+} from "./lib/core/world.ts";
 export type { Json, JsonObject } from "./lib/core/json.ts";
 export type { PermissionKind, Permissions } from "./lib/core/world.ts";

@@ -33,4 +33,5 @@ export const builtInGadgets: Readonly<Record<string, () => Promise<BuiltInGadget
   SqlQuery: () => made(import("./sql_query.ts" as string)),
   Finish: () => made(import("./finish.ts" as string)),
   RunPrompt: () => made(import("./run_prompt.ts" as string)),
+  RunFile: () => made(import("./run_file.ts" as string)),
 };

@@ -2,6 +2,7 @@
 // Its gadgets add a line to a file when they are done, so that effects are counted where no journal can be wrong about them.
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { testProject } from "./_project.ts";
 import type { TestProject } from "./_project.ts";
 
@@ -15,6 +16,10 @@ export interface Kill {
 export interface Killable {
   readonly name: string;
   readonly args: readonly string[];
+  /** Files that it leaves, which are to be the same byte for byte. Default: none. */
+  readonly files?: readonly string[];
+  /** Effects that nothing comes of, so that they can be taken as done. Default: all of them. */
+  readonly quiet?: readonly string[];
 }
 
 interface Step {
@@ -22,7 +27,14 @@ interface Step {
   readonly kind: string;
   readonly status: "started" | "finished";
   readonly idempotent: boolean;
-  readonly input: { readonly name?: string };
+  /** Null: of a read. */
+  readonly input: StepInput | null;
+}
+interface StepInput {
+  /** Of a gadget: what it adds to the file of effects. */
+  readonly name?: string;
+  /** Of a command: the same is its NAME. */
+  readonly env?: { readonly NAME?: string };
 }
 interface Trace {
   readonly summary: { readonly status: string };
@@ -127,14 +139,23 @@ export interface Uninterrupted {
   readonly stdout: string;
   /** How many lines it tells with `--jsonl`. */
   readonly events: number;
+  readonly files: readonly string[];
 }
 
 /** Runs it without a kill. */
-export async function uninterrupted(project: TestProject, { args }: Killable): Promise<Uninterrupted> {
+export async function uninterrupted(
+  project: TestProject,
+  { args, files = [] }: Killable,
+): Promise<Uninterrupted> {
   const plain = await project.run([...args, "-q"]);
   assert.notEqual(plain.stdout, "", plain.stderr);
   const { stdout } = await project.run([...args, "-q", "--jsonl"]);
-  return { code: plain.code, stdout: plain.stdout, events: stdout.split("\n").length - 1 };
+  return {
+    code: plain.code,
+    stdout: plain.stdout,
+    events: stdout.split("\n").length - 1,
+    files: await Promise.all(files.map((file) => project.read(file))),
+  };
 }
 
 /** What came of the kills. */
@@ -155,6 +176,8 @@ export async function survive(
   },
 ): Promise<Survived> {
   await project.write("effects.txt", "");
+  const files = work.files ?? [];
+  for (const file of files) await Deno.remove(join(project.folder, file)).catch(() => {});
   let args = work.args;
   let id = "";
   let counted = 0;
@@ -169,8 +192,9 @@ export async function survive(
     const trace = await traceOf(project, id);
     assertDurable(told.events, { trace, where });
     const effects = await effectsOf(project);
-    for (const { kind, status, input: { name = "" } } of trace.steps) {
-      if (kind !== "gadget" || status !== "finished" || finished.has(name)) continue;
+    for (const step of trace.steps) {
+      const name = effectOf(step);
+      if (name === undefined || step.status !== "finished" || finished.has(name)) continue;
       finished.set(name, effects.get(name) ?? 0);
     }
     if (trace.summary.status === "done" || trace.summary.status === "failed") break;
@@ -178,7 +202,7 @@ export async function survive(
     const open = trace.steps.filter((step) => step.status === "started" && !step.idempotent);
     unverified += open.length;
     if (open.length > 0) await assertNotRunUnasked(project, { id, open, where });
-    args = ["resume", id, ...await decisions(project, open)];
+    args = ["resume", id, ...await decisions(project, { open, quiet: work.quiet })];
   }
   const where = `${work.name}, ${
     kills.map(({ events, afterMs }) => `${events}+${afterMs}ms`).join(", ")
@@ -187,6 +211,9 @@ export async function survive(
   if (status !== "done" && status !== "failed") {
     const end = await project.run([...args, "-q"]);
     assert.deepEqual([end.code, end.stdout], [want.code, want.stdout], `${where}: ${end.stderr}`);
+  }
+  for (const [index, file] of files.entries()) {
+    assert.equal(await project.read(file), want.files[index], `${where}: ${file}`);
   }
   const effects = await effectsOf(project);
   assertWhole(await traceOf(project, id), { effects, most: counted + 1, where });
@@ -241,10 +268,12 @@ function assertDurable(
   told: readonly Event[],
   { trace, where }: { readonly trace: Trace; readonly where: string },
 ): void {
-  const finished = new Set(trace.steps.filter(({ status }) => status === "finished").map(({ key }) => key));
   for (const { type, step = "", invocationId } of told.filter(({ type }) => OUTCOMES.includes(type))) {
-    const key = `${step.replace(/model$/, "")}call:${invocationId}`;
-    assert.ok(finished.has(key), `${where}: the ${type} of ${key} was told and is not kept`);
+    const call = `${step.replace(/model$/, "")}call:${invocationId}`;
+    // What contains steps is none of its own.
+    const steps = trace.steps.filter(({ key }) => key === call || key.startsWith(`${call}/`));
+    const isKept = steps.length > 0 && steps.every(({ status }) => status === "finished");
+    assert.ok(isKept, `${where}: the ${type} of ${call} was told and is not kept`);
   }
 }
 
@@ -263,10 +292,28 @@ async function assertNotRunUnasked(
   assert.equal(await project.read("effects.txt"), before, `${where}: something ran unasked`);
 }
 
-/** The user looks whether it was done. */
-async function decisions(project: TestProject, open: readonly Step[]): Promise<readonly string[]> {
-  const effects = await effectsOf(project);
-  return open.flatMap(({ key, input: { name = "" } }) => [effects.has(name) ? "--skip" : "--rerun", key]);
+/** The user looks whether it was done, and undoes it where something more comes of it. */
+async function decisions(
+  project: TestProject,
+  { open, quiet }: { readonly open: readonly Step[]; readonly quiet: readonly string[] | undefined },
+): Promise<readonly string[]> {
+  const flags: string[] = [];
+  for (const step of open) {
+    const name = effectOf(step) ?? "";
+    const isDone = (await effectsOf(project)).has(name);
+    const isQuiet = quiet?.includes(name) ?? true;
+    if (isDone && !isQuiet) {
+      const text = await project.read("effects.txt");
+      await project.write("effects.txt", text.replace(`${name}\n`, ""));
+    }
+    flags.push(isDone && isQuiet ? "--skip" : "--rerun", step.key);
+  }
+  return flags;
+}
+
+/** What a step adds to the file of effects; undefined: it is none that does. */
+function effectOf({ kind, input }: Step): string | undefined {
+  return kind === "gadget" ? input?.name ?? "" : kind === "shell" ? input?.env?.NAME : undefined;
 }
 
 async function effectsOf(project: TestProject): Promise<ReadonlyMap<string, number>> {
@@ -292,14 +339,15 @@ function assertWhole(
   assert.deepEqual(outcomes, [...new Set(placed(["call-open"]))], `${where}: a call was lost`);
   const seqs = trace.events.map(({ seq }) => seq);
   assert.ok(seqs.every((seq, i) => i === 0 || seq > (seqs[i - 1] ?? 0)), `${where}: seq ${seqs}`);
-  const calls = trace.steps.filter(({ kind }) => kind === "gadget");
-  for (const { key, idempotent, status, input: { name = "" } } of calls) {
-    const times = effects.get(name) ?? 0;
+  const calls = trace.steps.filter((step) => effectOf(step) !== undefined);
+  for (const step of calls) {
+    const { key, idempotent, status } = step;
+    const times = effects.get(effectOf(step) ?? "") ?? 0;
     assert.equal(status, "finished", `${where}: ${key}`);
     const mayBe = idempotent ? times >= 1 && times <= most : times === 1;
     assert.ok(mayBe, `${where}: ${key} was done ${times} times by ${most} processes`);
   }
-  const known = new Set(calls.map(({ input }) => input.name));
+  const known = new Set(calls.map(effectOf));
   for (const name of effects.keys()) {
     assert.ok(known.has(name), `${where}: ${name} was done and is not known`);
   }

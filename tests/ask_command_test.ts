@@ -152,7 +152,7 @@ Deno.test("ask --budget: what is used up ends the run with exit code 6", async (
     project.run(["ask", "x", "-m", "script/tools.yml", "--tools=Calculate", "--budget", budget, "-q"]);
   const turns = await ask("turns=1");
   assert.equal(turns.code, 6);
-  assert.match(turns.stderr, /error: The run has made 1 model calls, its budget is 1\n/);
+  assert.match(turns.stderr, /error: The run has made 1 model call, its budget is 1\n/);
   const wrong = await ask("token=5,turns=0");
   assert.equal(wrong.code, 2);
   assert.match(

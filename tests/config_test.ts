@@ -65,6 +65,7 @@ Deno.test("config: without a file the defaults hold, and yaml is not loaded", as
     models: { aliases: {}, fallback: {}, providers: {}, prices: {} },
     mcpServers: {},
     limits: { concurrency: 16, timeoutMs: 60_000, resultBytes: 1_048_576, turns: 10, retries: 3 },
+    documents: { showsOperations: false, limits: { goto: 30, toolTurns: 8, shellTimeoutS: 120 } },
     project: { grants: {}, isolation: {}, providers: {}, mcpServers: {}, parts: {} },
     notices: [],
   });
@@ -299,12 +300,12 @@ mcpServers:
 Deno.test("config: keys of later versions are ignored with a notice", async () => {
   const config = await configOf({
     "orrery.yaml":
-      "conversations: { timeout-s: 5 }\nlimits:\n  goto: 5\n  concurrency: 3\ngrants: { a: { net: [example.com] } }\n",
+      "conversations: { timeout-s: 5 }\nlimits:\n  steps: 5\n  concurrency: 3\ngrants: { a: { net: [example.com] } }\n",
   });
   assert.equal(config.limits.concurrency, 3);
   assert.deepEqual(config.notices, [
     'orrery.yaml:1:1: "conversations" is ignored: this version of Orrery does not use it yet',
-    'orrery.yaml:3:3: "limits.goto" is ignored: this version of Orrery does not use it yet',
+    'orrery.yaml:3:3: "limits.steps" is ignored: this version of Orrery does not use it yet',
     'orrery.yaml:5:11: the permissions of "a" are ignored: this version of Orrery knows the grant "trusted" only',
   ]);
 });

@@ -21,7 +21,7 @@ Deno.test("built-in gadgets: the table holds each by its own name", async () => 
     assert.match(gadget.name, GADGET_NAME);
     await checkDescription(gadget, name);
   }
-  assert.equal(Object.keys(builtInGadgets).length, 16);
+  assert.equal(Object.keys(builtInGadgets).length, 17);
 });
 
 Deno.test("ReadFile: the text, or some lines of it", async () => {

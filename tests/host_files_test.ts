@@ -276,7 +276,10 @@ Deno.test("with some of Deno's own permissions the others are clear errors", () 
       said.write,
       `denied Cannot write "out/b.txt": Deno itself was started without --allow-write=${join(root, "out")}`,
     );
-    assert.equal(said.run, `ok {"exitCode":0,"stdout":"","stderr":"","truncated":false}`);
+    assert.equal(
+      said.run,
+      `ok {"exitCode":0,"stdout":"","stderr":"","truncated":false,"dropped":0,"stopped":false}`,
+    );
     assert.match(said.env, /^\/\S* \/\S*\/\.local\/state\/orrery$/);
     assert.match(said.net, /nothing answers at localhost:9 \(connection refused\)/);
   }));

@@ -748,7 +748,14 @@ Deno.test("guard: hosts are asked about", () =>
 
 Deno.test("guard: works over fakes", async () => {
   const ran: string[] = [];
-  const done: ShellResult = { exitCode: 0, stdout: "", stderr: "", truncated: false };
+  const done: ShellResult = {
+    exitCode: 0,
+    stdout: "",
+    stderr: "",
+    truncated: false,
+    dropped: 0,
+    stopped: false,
+  };
   const world = guardWorld({
     root: "/project",
     files: memoryFiles({ "a.txt": "a", "/etc/passwd": "root" }),
@@ -761,6 +768,29 @@ Deno.test("guard: works over fakes", async () => {
   await refused(() => world.shell.run("rm", {}), /Running "rm"/);
   assert.deepEqual(ran, ["ls"]);
 });
+
+Deno.test("guard: a variable of ours that is not an ordinary one is asked about before a command gets it", () =>
+  withProject(async ({ root }) => {
+    const ordinary = ["PATH", "HOME", "LC_*", "TMPDIR", "TZ", "USER", "SHELL", "PATHEXT"];
+    const run = (inherit: readonly string[], flags: readonly string[] = []) =>
+      guarded(root, ["--allow-run=true", ...flags]).shell.run("true", { inherit, isMerged: true });
+    assert.equal((await run(ordinary)).exitCode, 0);
+    const key = [...ordinary, "MY_API_KEY"];
+    await refused(
+      () => run(key),
+      `Reading the variable "MY_API_KEY" is not allowed: add --allow-env=MY_API_KEY`,
+    );
+    assert.equal((await run(key, ["--allow-env=MY_API_KEY"])).exitCode, 0);
+    for (const pattern of ["*", "MY_*"]) {
+      await assert.rejects(run([pattern], ["--allow-env"]), {
+        message: `Cannot hand on the variables "${pattern}" to a command: name each of them`,
+      });
+    }
+    await refused(
+      () => guarded(root).shell.run("bash", { args: ["-c", "true"], isMerged: true }),
+      `Running "bash" is not allowed: add --allow-run=bash`,
+    );
+  }));
 
 Deno.test("accepted projects: the hash changes with every part and with nothing else", async () => {
   const parts = { grants: { A: "trusted", B: { net: ["x"] } }, mcpServers: {} };

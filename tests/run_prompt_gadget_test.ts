@@ -218,16 +218,61 @@ Deno.test("RunPrompt: results are placeholders' values, and args take any JSON",
   assert.deepEqual(asked, ["Echo 5", 'ok!|1|{"x":null}']);
 });
 
-const LOOKS = { file: "prompts/x.ts", line: 3, message: "this module was not loaded" };
+const LOOKS = { file: "prompts/x.ts", key: "x/", line: 3, message: "this module was not loaded" };
+const BROKEN = { file: "prompts/sum.prompt.md", key: "sum", line: 4, message: 'unclosed "{"' };
+const UNSURE = {
+  file: "prompts/odd.prompt.md",
+  key: "odd",
+  isUnsure: true,
+  line: 2,
+  message: "bad",
+} as const;
+const AGENT = { file: "orrery.yaml", line: 1, message: 'agent "a": model is required' };
 
 const FAILURES:
   readonly (readonly [what: string, text: string, given: Given, expected: readonly [string, string]])[] = [
     ["an unknown path", block("a", "nam"), {}, ["input", 'prompt "nam" not found. Did you mean "name"?']],
     [
-      "an unknown path and files that were not taken",
+      "an unknown path and files with problems of their own",
       block("a", "zzzzzz"),
-      { prompts: [name], problems: [LOOKS] },
-      ["input", 'prompt "zzzzzz" not found. Registered: name\nprompts/x.ts:3: this module was not loaded'],
+      { prompts: [name], problems: [LOOKS, BROKEN, AGENT] },
+      ["input", 'prompt "zzzzzz" not found. Registered: name'],
+    ],
+    [
+      "an unknown path that may be in a module that was not loaded",
+      block("a", "x/name"),
+      { prompts: [name], problems: [BROKEN, LOOKS] },
+      [
+        "input",
+        'prompt "x/name" not found. Did you mean "name"?\nprompts/x.ts:3: this module was not loaded',
+      ],
+    ],
+    [
+      "an unknown path that any of some files may define",
+      block("a", "zzzzzz"),
+      { prompts: [name], problems: [BROKEN, UNSURE, { ...UNSURE, line: 3 }, { ...LOOKS, key: null }] },
+      [
+        "input",
+        'prompt "zzzzzz" not found. Registered: name\n2 files of prompts have problems and may define it: orrery list prompts shows them',
+      ],
+    ],
+    [
+      "a prompt that cannot be used",
+      block("a", "sum"),
+      { prompts: [name], problems: [BROKEN, { ...BROKEN, line: 5 }, LOOKS, UNSURE] },
+      [
+        "input",
+        'prompt "sum" cannot be used:\nprompts/sum.prompt.md:4: unclosed "{"\nprompts/sum.prompt.md:5: unclosed "{"',
+      ],
+    ],
+    [
+      "a name that is near one that cannot be used",
+      block("a", "summ"),
+      { prompts: [name], problems: [BROKEN] },
+      [
+        "input",
+        'prompt "summ" not found. Did you mean "sum", which cannot be used (see prompts/sum.prompt.md:4)?',
+      ],
     ],
     [
       "no prompts at all",
@@ -237,12 +282,12 @@ const FAILURES:
     ],
     [
       "many problems",
-      block("a", "name"),
-      { prompts: [], problems: [1, 2, 3, 4, 5, 6, 7].map((line) => ({ ...LOOKS, line })) },
+      block("a", "sum"),
+      { prompts: [], problems: [1, 2, 3, 4, 5, 6, 7].map((line) => ({ ...BROKEN, line })) },
       [
         "input",
-        `prompt "name" not found: the project has no prompts\n${
-          [1, 2, 3, 4, 5].map((line) => `prompts/x.ts:${line}: this module was not loaded\n`).join("")
+        `prompt "sum" cannot be used:\n${
+          [1, 2, 3, 4, 5].map((line) => `prompts/sum.prompt.md:${line}: unclosed "{"\n`).join("")
         }and 2 more such problems`,
       ],
     ],
@@ -303,7 +348,7 @@ const FAILURES:
       "a budget",
       block("a", "name", { thing: "a colour" }),
       { budget: { turns: 1 } },
-      ["failed", "The run has made 1 model calls, its budget is 1"],
+      ["failed", "The run has made 1 model call, its budget is 1"],
     ],
   ];
 
@@ -744,11 +789,11 @@ Deno.test("orrery run with RunPrompt: --model is the model of the prompts that n
   const one = ["run", "both.calls", "-m", "script/one.yml", "--concurrency", "1"];
   const bounded = await project.run([...one, "--budget", "turns=1", "--record", "r.jsonl"]);
   assert.equal(bounded.code, 1);
-  assert.match(bounded.stderr, /The run has made 1 model calls, its budget is 1/);
+  assert.match(bounded.stderr, /The run has made 1 model call, its budget is 1/);
   await project.write("one.yml", "- text: changed\n");
   const again = await project.run(["run", "both.calls", "--replay", "r.jsonl"]);
   assert.deepEqual([again.code, again.stdout], [1, bounded.stdout], again.stderr);
-  assert.match(again.stderr, /The run has made 1 model calls, its budget is 1/);
+  assert.match(again.stderr, /The run has made 1 model call, its budget is 1/);
   const unused = await project.run(["run", "now.calls", "-m", "script/none.yml", "--budget", "turns=1"]);
   assert.equal(unused.code, 0, unused.stderr);
   const lost = await project.run(["run", "greet.calls", "-m", "script/none.yml"]);
@@ -787,7 +832,7 @@ Deno.test("orrery run with RunPrompt: a resumed run asks the model that the firs
     const second = await project.run(["resume"], { env: { ORRERY_MODEL: "script/two.yml" } });
     assert.equal(second.code, code, second.stderr);
     if (code === 0) assert.equal(second.stdout, "one", second.stderr);
-    else assert.match(second.stderr, /The run has made 1 model calls, its budget is 1/);
+    else assert.match(second.stderr, /The run has made 1 model call, its budget is 1/);
   }
 });
 

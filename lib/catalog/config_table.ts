@@ -214,7 +214,6 @@ export const CONFIG_TABLE = {
     "agentDefaults": { ...anyMap, about: "What every profile has unless it says otherwise." },
     "documents": {
       kind: "keys",
-      unused,
       about: "Executable documents.",
       keys: {
         "show-operations": { kind: "boolean", about: "Models see the operations of a document too." },
@@ -260,14 +259,13 @@ export const CONFIG_TABLE = {
           about: "Cost of a run in US dollars.",
         },
         "time-s": { ...seconds, about: "Seconds of a run." },
-        "goto": { ...count, unused, about: "Jumps of a document.", default: 30 },
+        "goto": { ...count, about: "Jumps of a document.", default: 30 },
         "tool-turns": {
           ...count,
-          unused,
           about: "Rounds of tool calls of one document operation.",
           default: 8,
         },
-        "shell-timeout": { ...seconds, unused, about: "Seconds one @shell may take.", default: 120 },
+        "shell-timeout": { ...seconds, about: "Seconds one @shell may take.", default: 120 },
         "steps": { ...count, unused, about: "Steps of a conversation or document.", default: 250 },
         "result-bytes": {
           ...count,

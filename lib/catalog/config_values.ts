@@ -47,6 +47,26 @@ export interface Limits {
   readonly timeMs?: number;
 }
 
+/** What holds for documents that say nothing else (documents.md). */
+export interface DocumentDefaults {
+  /** Models see the operations too. */
+  readonly showsOperations: boolean;
+  readonly temperature?: number;
+  /** The command that reads the scripts of `@shell`. */
+  readonly shell?: string;
+  readonly limits: {
+    /** How often a target may be reached. */
+    readonly goto: number;
+    /** Answers that call tools, of one operation. */
+    readonly toolTurns: number;
+    /** Of one `@shell`. */
+    readonly shellTimeoutS: number;
+  };
+}
+
+/** The limits of documents (documents.md 14). */
+export const DOCUMENT_LIMITS: DocumentDefaults["limits"] = { goto: 30, toolTurns: 8, shellTimeoutS: 120 };
+
 /** The settings of a run: those of the project over those of the user over the defaults (config.md). */
 export interface Config {
   readonly calls: { readonly markers: Markers };
@@ -61,6 +81,7 @@ export interface Config {
   /** What the user's own file says; a project's are in `project`. */
   readonly grants: Grants;
   readonly limits: Limits;
+  readonly documents: DocumentDefaults;
   /** What counts only after this user accepted the project (gadgets.md 3). */
   readonly project: ProjectWord;
   /** What was ignored, and why; a line each. */
@@ -104,6 +125,7 @@ export function defaultConfig(root: string): Config {
       turns: LIMIT_DEFAULTS.turns,
       retries: LIMIT_DEFAULTS.retries,
     },
+    documents: { showsOperations: false, limits: DOCUMENT_LIMITS },
     project: { grants: {}, isolation: {}, providers: {}, mcpServers: {}, parts: {} },
     notices: [],
   };

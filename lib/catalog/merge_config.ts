@@ -8,7 +8,8 @@ import { agentProblems, projectOnlyNotices } from "./config_agents.ts";
 import { mcpProblems, mcpServersOf } from "./config_mcp.ts";
 import { modelProblems, modelsOf } from "./config_models.ts";
 import { problemAt } from "./config_problem.ts";
-import type { Config, GadgetFolder, Limits } from "./config_values.ts";
+import { DOCUMENT_LIMITS } from "./config_values.ts";
+import type { Config, DocumentDefaults, GadgetFolder, Limits } from "./config_values.ts";
 import { CONFIG_TABLE, type ConfigFile } from "./config_table.ts";
 import type { WrittenConfig } from "./read_config.ts";
 
@@ -37,6 +38,10 @@ export function mergeConfig(layers: ConfigLayers): Config {
     gadgets: { folders: foldersOf(layers), isolation: user.gadgets?.isolation ?? {} },
     grants: user.grants ?? {},
     limits: limitsOf({ ...user.limits, ...project.limits }),
+    documents: documentsOf({ ...user.documents, ...project.documents }, {
+      ...user.limits,
+      ...project.limits,
+    }),
     project: {
       grants: project.grants ?? {},
       isolation: project.gadgets?.isolation ?? {},
@@ -59,6 +64,22 @@ function limitsOf(limits: NonNullable<ConfigFile["limits"]>): Limits {
     ...(tokens !== undefined && { tokens }),
     ...(cost !== undefined && { cost }),
     ...(timeS !== undefined && { timeMs: timeS * 1000 }),
+  };
+}
+
+function documentsOf(
+  { "show-operations": showsOperations = false, temperature, shell }: NonNullable<ConfigFile["documents"]>,
+  limits: NonNullable<ConfigFile["limits"]>,
+): DocumentDefaults {
+  return {
+    showsOperations,
+    limits: {
+      goto: limits.goto ?? DOCUMENT_LIMITS.goto,
+      toolTurns: limits["tool-turns"] ?? DOCUMENT_LIMITS.toolTurns,
+      shellTimeoutS: limits["shell-timeout"] ?? DOCUMENT_LIMITS.shellTimeoutS,
+    },
+    ...(temperature !== undefined && { temperature }),
+    ...(shell !== undefined && { shell }),
   };
 }
 

@@ -1,5 +1,4 @@
 import type { Catalog } from "../core/catalog.ts";
-import { messageOf } from "../core/source_error.ts";
 import { linkedSignal, whenAborted } from "../core/async.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { TerminalUser } from "../host/terminal_user.ts";
@@ -8,6 +7,7 @@ import type { FoundSecret } from "../project/open_run.ts";
 import type { Approvals } from "../run/approvals.ts";
 import type { RunView } from "./run_view.ts";
 import type { User } from "../core/world.ts";
+import { workingFolder } from "../host/paths.ts";
 import { exitProcess } from "../host/process.ts";
 import { EXIT } from "./exit_code.ts";
 
@@ -53,8 +53,9 @@ export async function aroundRun(view: RunView, options: AroundRunOptions): Promi
   const approvals = user.canAnswer ? new (await loadApprovals()).Approvals(user) : undefined;
   const found: FoundSecret[] = [];
   const { secrets = { add: (name: string, value: string) => void found.push({ name, value }) } } = options;
+  let told = Promise.resolve();
   const stray = terminal.onStrayError((error) =>
-    notice(`a gadget left an error behind: ${messageOf(error)}`)
+    void (told = told.then(() => tellStray(error, view)).catch(() => undefined))
   );
   let catalog: Catalog | undefined;
   return {
@@ -75,6 +76,7 @@ export async function aroundRun(view: RunView, options: AroundRunOptions): Promi
       return opened;
     },
     async [Symbol.asyncDispose]() {
+      await told;
       await view.end();
       await catalog?.close?.();
       stray[Symbol.dispose]();
@@ -84,6 +86,12 @@ export async function aroundRun(view: RunView, options: AroundRunOptions): Promi
 
 const loadApprovals = (): Promise<typeof import("../run/approvals.ts")> =>
   import("../run/approvals.ts" as string);
+
+/** Of code that was loaded: what it does later nobody waits for. */
+async function tellStray(error: unknown, view: RunView): Promise<void> {
+  const { strayErrorText }: typeof import("./stray_error.ts") = await import("./stray_error.ts" as string);
+  await view.notice(strayErrorText(error, workingFolder()));
+}
 
 async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
   try {

@@ -69,7 +69,13 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
   });
   const { tools } = flags;
   const name = wantedModel(flags.model);
-  const dialog = await openDialog(project, { around, grants, tools, name });
+  const dialog = await openDialog(project, {
+    around,
+    grants,
+    tools,
+    name,
+    typed: { flag: flags.model, command: "ask" },
+  });
   if (dialog === undefined) return EXIT.interrupted;
   const input: DialogInput = {
     text,
@@ -78,7 +84,8 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
     tools: wholeServers(tools, dialog.catalog.entries),
   };
   const { found } = around;
-  const kept = await keepDialog({ kind: "ask", input }, { project, grants, found, flags });
+  const { catalog } = dialog;
+  const kept = await keepDialog({ kind: "ask", input }, { project, catalog, grants, found, flags });
   return await performAsk({ ...dialog, terminal, flags, cwd, view, stop, input, kept });
 }
 

@@ -29,6 +29,8 @@ export function budgetOf(items: readonly string[], { command }: { readonly comma
     } else if (!(value > 0) || (name !== "cost" && name !== "time" && !Number.isInteger(value))) {
       const wanted = name === "cost" ? "US dollars" : name === "time" ? "seconds" : "a whole number";
       problems.push(`--budget ${name}= must be ${wanted} above 0; found "${text}"`);
+    } else if (values[name] !== undefined) {
+      problems.push(`--budget ${name}= is given twice, as ${values[name]} and ${text}; give it once`);
     } else values[name] = value;
   }
   if (problems.length > 0) throw new UsageError(problems, { command });

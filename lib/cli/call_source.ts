@@ -73,7 +73,7 @@ function folderHint(): string {
 }
 
 /** The file of the same folder whose name is nearest, and what is there at all when none is near. */
-async function nearestFile(path: string, word: string): Promise<string> {
+export async function nearestFile(path: string, word: string): Promise<string> {
   const { hostFiles }: typeof import("../host/files.ts") = await import("../host/files.ts" as string);
   const files = hostFiles({ root: dirname(path) });
   try {

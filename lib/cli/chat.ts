@@ -32,10 +32,11 @@ export async function chat({ flags }: ChatCommand, terminal: Terminal): Promise<
   const project = await openSettings(cwd, { cwd });
   const { tools } = flags;
   const name = wantedModel(flags.model);
+  const typed = { flag: flags.model, command: "chat" };
   return await holdTalk(talk, {
     cwd,
     async begin(around) {
-      const dialog = await openDialog(project, { around, grants, tools, name });
+      const dialog = await openDialog(project, { around, grants, tools, name, typed });
       if (dialog === undefined) return undefined;
       const { model, catalog } = dialog;
       const system = await systemText(flags.system, project.root);
@@ -45,7 +46,7 @@ export async function chat({ flags }: ChatCommand, terminal: Terminal): Promise<
         ...(system === "" ? {} : { system }),
       };
       const { found } = around;
-      const kept = await keepDialog({ kind: "chat", input }, { project, grants, found, flags });
+      const kept = await keepDialog({ kind: "chat", input }, { project, catalog, grants, found, flags });
       await greet(talk, model.id);
       return modelTalk(input, { ...dialog, kept }, talk);
     },

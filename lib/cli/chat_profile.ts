@@ -11,6 +11,7 @@ import { profileTalk } from "./profile_talk.ts";
 import { promptInput } from "./prompt_input.ts";
 import { promptRunInput, promptRunJson } from "./prompt_run_input.ts";
 import type { PromptRunInput } from "./prompt_run_input.ts";
+import { assertRecorded } from "./recorded_prompt.ts";
 import { inputOf, typed } from "./run_prompt.ts";
 
 type ChatFlags = ParsedCommand<typeof COMMANDS.chat>["flags"];
@@ -27,8 +28,11 @@ export async function chatWithProfile(
   const talk = beginTalk(terminal, flags);
   const replay = flags.replay === undefined
     ? undefined
-    : (await openReplay(flags.replay, { cwd, kind: "chat" })).replay;
+    : (await openReplay(flags.replay, { cwd, kind: "chat", alsoRecords: flags.record })).replay;
   const recorded = replay && promptRunInput(replay.run.input);
+  if (recorded !== undefined && flags.replay !== undefined) {
+    assertRecorded({ path: undefined, profile: flags.profile }, { recorded, record: flags.replay, command });
+  }
   const profile = flags.profile ?? recorded?.profile;
   const project = await openSettings(cwd, { cwd });
   const { model, temperature } = flags;

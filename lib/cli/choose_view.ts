@@ -20,12 +20,19 @@ export async function chooseView(
   terminal: Terminal,
   { flags, file, isTyped = false, shownText = "all" }: ViewOptions,
 ): Promise<RunView> {
-  const isShared = (flags.jsonl && terminal.stdout.isTerminal) || isTyped;
-  if (!flags.quiet && !isShared && hasColor(terminal.stderr)) {
+  if (!isTyped && wantsLiveView(terminal, flags)) {
     const { liveScreen }: typeof import("./live_screen.ts") = await import("./live_screen.ts" as string);
     return liveScreen(terminal, { file, shownText });
   }
   return plainView(terminal.stderr, { file, shownText, quiet: flags.quiet });
+}
+
+/** Whether stderr is a terminal with a live view that nothing else is shown in at the same time. */
+export function wantsLiveView(
+  { stdout, stderr }: Terminal,
+  { quiet, jsonl = false }: { readonly quiet: boolean; readonly jsonl?: boolean },
+): boolean {
+  return !quiet && !(jsonl && stdout.isTerminal) && hasColor(stderr);
 }
 
 /** Lines, as they come: for a pipe, a log file, and a terminal that is to stay plain. */

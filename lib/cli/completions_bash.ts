@@ -70,7 +70,9 @@ ${values.join("")}${grantCase}        *) ;;
       fi
       case $at in
 ${
-    spec.arguments.map((argument, index) => `        ${index}) ${action(valueSource(argument))};;\n`).join("")
+    spec.arguments.map((argument, index) =>
+      `        ${argument.many === true ? "*" : index}) ${action(valueSource(argument))};;\n`
+    ).join("")
   }        *) ;;
       esac
       ;;

@@ -61,9 +61,10 @@ function flagOptions(flag: Flag): string {
 
 function wordLine(spec: CommandSpec, argument: Argument, index: number): string {
   const taking = flagsWithNextWord(spec).flatMap(typedForms);
-  return `complete -c orrery -n '${["__orrery_at", spec.name, index, ...taking].join(" ")}'${
-    values(valueSource(argument))
-  }`;
+  const place = argument.many === true
+    ? ["__orrery_in", spec.name]
+    : ["__orrery_at", spec.name, index, ...taking];
+  return `complete -c orrery -n '${place.join(" ")}'${values(valueSource(argument))}`;
 }
 
 function values(source: ValueSource): string {

@@ -27,6 +27,7 @@ ${specs.map(commandTable).join("")}  }
       for ($i = 2; $i -lt $typed.Count; $i++) {
         if ($command.Values.ContainsKey($typed[$i])) { $i++ } elseif (-not $typed[$i].StartsWith('-')) { $word = $typed[$i]; $at++ }
       }
+      if ($command.Many) { $at = [Math]::Min($at, $command.Words.Count - 1) }
       $found = if ($at -lt $command.Words.Count) { & $command.Words[$at] } else { @() }
     }
   }
@@ -47,6 +48,7 @@ function commandTable(spec: CommandSpec): string {
       Values = @{
 ${values.join("")}      }
       Words = @(${words.join(", ")})
+      Many = $${spec.arguments.at(-1)?.many === true}
     }
 `;
 }

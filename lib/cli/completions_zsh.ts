@@ -71,9 +71,8 @@ function flagValueSpec(flag: Flag, form: string, help: string): string {
 }
 
 function wordSpec(argument: Argument, index: number): string {
-  return quoted(
-    `${index + 1}${argument.required ? ":" : "::"}${argument.name}:${action(valueSource(argument))}`,
-  );
+  const place = argument.many === true ? "*:" : `${index + 1}${argument.required ? ":" : "::"}`;
+  return quoted(`${place}${argument.name}:${action(valueSource(argument))}`);
 }
 
 function action(source: ValueSource): string {

@@ -60,11 +60,13 @@ const loadPromptCalls = (): Promise<typeof import("./open_prompt_calls.ts")> =>
 
 function promptCallsOf(
   input: DialogInput,
-  { prompts, catalog, model, turn }: DialogMeans,
+  { prompts, catalog, world, approvals, model, turn }: DialogMeans,
 ): PromptCallsOptions {
   return {
     place: prompts,
     catalog,
+    world,
+    canAsk: approvals !== undefined,
     model,
     modelName: input.model,
     budget: input.budget,

@@ -15,6 +15,7 @@ const load = {
   run: (): Promise<typeof import("./run.ts")> => import("./run.ts" as string),
   ask: (): Promise<typeof import("./ask.ts")> => import("./ask.ts" as string),
   chat: (): Promise<typeof import("./chat.ts")> => import("./chat.ts" as string),
+  check: (): Promise<typeof import("./check.ts")> => import("./check.ts" as string),
   runs: (): Promise<typeof import("./runs.ts")> => import("./runs.ts" as string),
   resume: (): Promise<typeof import("./resume.ts")> => import("./resume.ts" as string),
   trace: (): Promise<typeof import("./trace.ts")> => import("./trace.ts" as string),
@@ -23,6 +24,7 @@ const load = {
   list: (): Promise<typeof import("./list.ts")> => import("./list.ts" as string),
   show: (): Promise<typeof import("./show.ts")> => import("./show.ts" as string),
   graph: (): Promise<typeof import("./graph.ts")> => import("./graph.ts" as string),
+  test: (): Promise<typeof import("./test.ts")> => import("./test.ts" as string),
   schema: (): Promise<typeof import("./schema.ts")> => import("./schema.ts" as string),
   completions: (): Promise<typeof import("./completions.ts")> => import("./completions.ts" as string),
   help: (): Promise<typeof import("./help.ts")> => import("./help.ts" as string),
@@ -34,6 +36,7 @@ const RUNNERS: { readonly [name in CommandName]: Runner } = {
   run: command("run", async () => (await load.run()).run, () => Promise.resolve(RUN)),
   ask: command("ask", async () => (await load.ask()).ask),
   chat: command("chat", async () => (await load.chat()).chat),
+  check: command("check", async () => (await load.check()).check),
   runs: command("runs", async () => (await load.runs()).runs),
   resume: command("resume", async () => (await load.resume()).resume),
   trace: command("trace", async () => (await load.trace()).trace),
@@ -42,6 +45,7 @@ const RUNNERS: { readonly [name in CommandName]: Runner } = {
   list: command("list", async () => (await load.list()).list),
   show: command("show", async () => (await load.show()).show),
   graph: command("graph", async () => (await load.graph()).graph),
+  test: command("test", async () => (await load.test()).test),
   schema: command("schema", async () => (await load.schema()).schema),
   completions: command("completions", async () => (await load.completions()).completions),
   help: command("help", () => Promise.resolve(({ words }, terminal) => showHelp(words[0], terminal))),
@@ -101,10 +105,11 @@ function isCommandName(word: string): word is CommandName {
 }
 
 function unknownCommand(name: string): string {
+  if (name === "--version" || name === "-V") return `${name} stands alone: orrery ${name}`;
   if (name.startsWith("-") && name !== "-") {
     return `Unknown flag ${name}: a command comes first, such as "orrery run FILE"`;
   }
-  if (name === "-" || name.endsWith(".calls")) {
+  if (name === "-" || /\.(calls|md)$/i.test(name)) {
     return `Unknown command "${name}". Did you mean "orrery run ${name}"?`;
   }
   return `Unknown command "${name}".${didYouMean(name, Object.keys(RUNNERS))}`;

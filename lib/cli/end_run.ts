@@ -83,6 +83,8 @@ export interface DeliverOptions {
   readonly isShown?: boolean;
   /** A value that is text is JSON too. */
   readonly isJson?: boolean;
+  /** A line end is put behind a value that is text. */
+  readonly endsLine?: boolean;
 }
 
 /** Finds out before a run whether two things would be written to stdout. @throws {UsageError} */
@@ -114,7 +116,7 @@ async function deliverResult(summary: RunSummary, options: DeliverOptions): Prom
     ? undefined
     : options.isJson === true && summary.status === "done"
     ? `${JSON.stringify(value, null, 2)}\n`
-    : resultText(value);
+    : resultText(value) + (options.endsLine === true ? "\n" : "");
   const problem = text === undefined ? undefined : await saveProblem(flags.output, text, cwd);
   if (flags.json) await terminal.stdout.write(`${JSON.stringify(summary.toJson())}\n`);
   else if (

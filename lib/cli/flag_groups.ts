@@ -99,7 +99,8 @@ export const budget = {
   kind: "list",
   value: "tokens=N,cost=N,time=N,turns=N",
   help:
-    "Ends the run, with exit code 6, before a model call that goes beyond: tokens of all calls, US dollars, seconds, model calls.",
+    "Ends the run before a model call that goes beyond: tokens of all calls, US dollars, seconds, model calls. The exit code is 6; of a call " +
+    "file, whose call then fails, 1.",
 } as const satisfies Flag;
 
 /** What a prompt is given. */
@@ -111,13 +112,57 @@ export const promptFlags = [
     value: "NAME=VALUE",
     help:
       "A value of the prompt, as text; NAME=@FILE is the text of a file, - a JSON object on stdin. Numbers and the like: --input-json. May be " +
-      "repeated.",
+      "repeated: of the same name the last one counts.",
   },
   {
     name: "input-json",
     kind: "text",
     value: "JSON",
     help: "Values of the prompt as a JSON object, or @FILE for one.",
+  },
+] as const satisfies readonly Flag[];
+
+/** What a document is given, and where its result document goes (documents.md 1.1). */
+export const documentFlags = [
+  {
+    name: "prompt",
+    kind: "text",
+    value: "TEXT",
+    help: "Of a document: what it is asked, put before its first block.",
+  },
+  {
+    name: "block",
+    kind: "texts",
+    value: "FILE#REF",
+    help: "Of a document: a block of another file, put before its first block. May be repeated.",
+  },
+  {
+    name: "mode",
+    kind: "text",
+    value: "MODE",
+    choices: ["append", "prepend", "replace"],
+    help: "Of a document: how results are merged where an operation does not say it.",
+  },
+  {
+    name: "out",
+    kind: "text",
+    value: "FILE",
+    names: "file",
+    default: "beside the document, with the ending .ctx",
+    help: "Of a document: where its result document goes; - is stdout, none is nowhere.",
+  },
+  {
+    name: "show-operations",
+    kind: "switch",
+    help: "Of a document: models see its operations too.",
+  },
+  {
+    name: "watch",
+    kind: "switch",
+    help:
+      "Of a document: runs it again when it or a file that it read (imports, callees, media, schemas) changes, until Ctrl-C. What was done with " +
+      "the same input is not done again: a model's answer to the same question, a tool's result, a command whose text, folder, variables " +
+      "and time limit did not change.",
   },
 ] as const satisfies readonly Flag[];
 

@@ -3,12 +3,15 @@
 import type { CommandSpec } from "./flag.ts";
 import {
   ASKED_AT_TERMINAL,
+  budget,
   callFlags,
   catalogFlags,
   concurrency,
+  documentFlags,
   help,
   json,
   jsonl,
+  model,
   modelFlags,
   output,
   outputFlags,
@@ -21,6 +24,9 @@ import {
 import { RUN } from "./run_spec.ts";
 
 export type { Argument, CommandSpec, Flag, ParsedCommand } from "./flag.ts";
+
+/** Without where the result goes, which is nothing to check. */
+const [documentPrompt, documentBlock, documentMode] = documentFlags;
 
 /** Every command, in the order of the help. */
 export const COMMANDS = {
@@ -106,6 +112,52 @@ export const COMMANDS = {
       { line: "orrery chat --profile researcher --input topic=heat", does: "with an agent of orrery.yaml" },
     ],
   },
+  check: {
+    name: "check",
+    summary: "Finds mistakes in documents, calls, prompts and settings.",
+    arguments: [{
+      name: "PATH",
+      required: false,
+      many: true,
+      names: "file",
+      help:
+        "A document (.md), a call file (.calls), a prompt (.prompt.md, .prompt), orrery.yaml, or a folder with everything below it; the whole project " +
+        "without it.",
+    }],
+    flags: [
+      {
+        name: "format",
+        kind: "text",
+        value: "FORMAT",
+        choices: ["text", "json", "sarif", "github"],
+        default: "text",
+        help: "text on stderr; json, a SARIF 2.1.0 log, or annotations for GitHub Actions on stdout.",
+      },
+      ...promptFlags,
+      documentPrompt,
+      documentBlock,
+      documentMode,
+      model,
+      quiet,
+      catalogFlags[0],
+      ...permissionFlags,
+      help,
+    ],
+    notes: [
+      "All problems are told at once, one a line: FILE:LINE:COLUMN: error: TEXT. In a terminal the source line stands below, with a caret under the place.",
+      "Of a folder, Markdown files count that have an operation, or inputs, limits or permissions in their front matter; hidden folders and node_modules " +
+      "are left out. A document that another one imports or runs is looked at as a part of that one.",
+      "No model is asked, no command or server started, no module of the project loaded, and no file written.",
+      "What only the command line of a run can give is a warning: a permission that is missing, where no --allow or --deny flag says what may be done, and a value of " +
+      "an input, where no --input says any. With such a flag it is an error, as it is for orrery run.",
+      "Exit codes: 0 no errors, warnings or not; 2 errors.",
+    ],
+    examples: [
+      { line: "orrery check", does: "everything of the project" },
+      { line: "orrery check plan.md --allow-run", does: "one document, with what it will be allowed" },
+      { line: "orrery check --format github", does: "in a workflow of GitHub Actions" },
+    ],
+  },
   runs: {
     name: "runs",
     summary: "Lists the runs that are kept, the newest first.",
@@ -141,6 +193,7 @@ export const COMMANDS = {
         value: "KEY|all",
         help: "Takes this step as done, with the result null. May be repeated.",
       },
+      budget,
       ...outputFlags,
       ...catalogFlags,
       ...permissionFlags,
@@ -194,11 +247,11 @@ export const COMMANDS = {
   },
   list: {
     name: "list",
-    summary: "Lists gadgets, prompts, profiles, models, or the runs that are kept.",
+    summary: "Lists gadgets, prompts, profiles, documents, models or kept runs.",
     arguments: [{
       name: "KIND",
       required: false,
-      choices: ["gadgets", "prompts", "profiles", "models", "runs"],
+      choices: ["gadgets", "prompts", "profiles", "documents", "models", "runs"],
       help: "What to list; gadgets, and what prompts and profiles the project has, without it.",
     }],
     flags: [
@@ -217,6 +270,8 @@ export const COMMANDS = {
     ],
     notes: [
       "The tactics of the project are listed with its prompts: orrery run takes both.",
+      "Documents are the Markdown files below the project root that have an operation, or inputs, limits or permissions in their front matter; " +
+      "[inputs] in brackets have a default.",
       "What is wrong with a file is told on stderr, with its line; the exit code is 0 all the same. --write-types writes nothing then, " +
       "and the exit code is 2.",
     ],
@@ -230,41 +285,43 @@ export const COMMANDS = {
   },
   show: {
     name: "show",
-    summary: "Shows everything about one gadget, prompt or profile, or all settings.",
+    summary: "Shows one gadget, prompt, profile or document, or all settings.",
     arguments: [
       {
         name: "KIND",
         required: true,
-        choices: ["gadget", "prompt", "profile", "config"],
+        choices: ["gadget", "prompt", "profile", "document", "config"],
         help: "What to show.",
       },
       {
         name: "NAME",
         required: false,
         names: "shown",
-        help: "The name of the gadget or the profile, or the path of the prompt.",
+        help: "The name of the gadget or the profile, or the path of the prompt or the document.",
       },
     ],
     flags: [...promptFlags, json, modelFlags[0], concurrency, timeout, ...catalogFlags, help],
     notes: [
       "A prompt is shown as it is sent when --input gives all its variables a value, else as its template.",
+      "Of a document: what it takes, needs and uses, its operations, and the ids of all blocks as references name them.",
       "Keys, and values that may hold one, are never shown.",
     ],
     examples: [
       { line: "orrery show prompt review/code -i file=@main.ts", does: "what a model would be asked" },
       { line: "orrery show gadget ReadFile", does: "what it takes, needs and gives, with a call to copy" },
+      { line: "orrery show document plan.md", does: "its inputs, operations and blocks" },
       { line: "orrery show config", does: "which setting holds, and why" },
     ],
   },
   graph: {
     name: "graph",
-    summary: "Draws how the calls of a file depend on each other; runs nothing.",
+    summary: "Draws how calls depend on each other, or what a document does.",
     arguments: [
       {
         name: "FILE",
         required: true,
         names: "file",
-        help: 'A file that ends with ".calls", or - for stdin.',
+        help: 'A file that ends with ".calls", a document that ends with ".md", or - for calls on stdin.',
       },
     ],
     flags: [
@@ -282,16 +339,43 @@ export const COMMANDS = {
     notes: [
       "Blocks that cannot be read, dependencies that are never called and cycles are in the picture and, with their lines, on stderr. " +
       "The exit code is 0 all the same: the picture is what was asked for.",
+      "Of a document: its operations in their order, the blocks that they read and insert into, the files that it imports and runs, and those that these do, and jumps. " +
+      "As text its operations stand along a rail, each with what it does, the files that it uses below it.",
     ],
-    examples: [{
-      line: "orrery graph release.calls --format svg -o release.svg",
-      does: "a picture for a page",
+    examples: [
+      { line: "orrery graph release.calls --format svg -o release.svg", does: "a picture for a page" },
+      { line: "orrery graph plan.md --format mermaid", does: "a document, for Markdown" },
+    ],
+  },
+  test: {
+    name: "test",
+    summary: "Runs tests that are kept as files.",
+    arguments: [{
+      name: "FILE",
+      required: true,
+      many: true,
+      names: "file",
+      help: 'Files that end with ".document-test.yml".',
     }],
+    flags: [json, quiet, help],
+    notes: [
+      "A test says what a document is given, what a model says (as the replies of script/FILE), and what is to come of it: value, blocks, result, " +
+      "error, exit, messages.",
+      "Nothing of the project is changed: files are written in memory, and commands are scripted. With allow: [run] real ones run, in a copy of " +
+      "the project.",
+      "Exit codes: 0 all passed, 1 a test failed, 2 a file of tests cannot be read.",
+    ],
+    examples: [{ line: "orrery test plans/*.document-test.yml", does: "all tests of a folder" }],
   },
   schema: {
     name: "schema",
     summary: "Prints the JSON Schema of a kind of file.",
-    arguments: [{ name: "KIND", required: true, choices: ["config"], help: "config: orrery.yaml." }],
+    arguments: [{
+      name: "KIND",
+      required: true,
+      choices: ["config", "document-test"],
+      help: "config: orrery.yaml; document-test: *.document-test.yml.",
+    }],
     flags: [output, help],
     notes: [],
     examples: [{ line: "orrery schema config -o orrery.schema.json", does: "for an editor" }],

@@ -128,7 +128,9 @@ export class RunSummary {
   /** Of a run that was not interrupted (cli.md). An error before anything ran is one of the input: 2. */
   get exitCode(): number {
     if (this.#end.status === "done") return EXIT.ok;
-    const code = EXIT_OF_REASON.get(this.#end.reason ?? "");
+    const { reason = "" } = this.#end;
+    if (this.#kind === "document") return documentCode(reason);
+    const code = EXIT_OF_REASON.get(reason);
     if (code !== undefined) return code;
     if (this.#isRefused) return EXIT.refused;
     const nothingRan = this.#kind === "calls" && this.#end.error !== undefined && this.#ran === 0;
@@ -179,4 +181,11 @@ export class RunSummary {
     } else return;
     if (ranAt !== undefined) call.ms = Math.round((event.at - ranAt) * 1000) / 1000;
   }
+}
+
+/** Documents have codes of their own: an operation that failed is 1, whatever it failed of (cli.md). */
+function documentCode(reason: string): number {
+  if (reason === "time") return EXIT.timeout;
+  const code = EXIT_OF_REASON.get(reason);
+  return code === EXIT.budget || code === EXIT.interrupted ? code : EXIT.failed;
 }

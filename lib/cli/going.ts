@@ -1,3 +1,4 @@
+import type { Json } from "../core/json.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { RunGrants } from "../project/grants.ts";
 import type { KeptRun } from "../project/open_run.ts";
@@ -11,4 +12,6 @@ export interface Going {
   readonly flags: ParsedCommand<typeof COMMANDS.resume>["flags"];
   readonly terminal: Terminal;
   readonly kept: KeptRun;
+  /** What the run began with, with what the flags say now. */
+  readonly input: Json;
 }

@@ -11,13 +11,20 @@ import { graphOfCalls } from "./graph_of_calls.ts";
 import { openSettings } from "../project/project.ts";
 import { writeText } from "./write_text.ts";
 
-/** `orrery graph FILE`: draws how calls depend on each other; runs nothing. */
+/** `orrery graph FILE`: draws how calls depend on each other, or what a document does; runs nothing. */
 export async function graph(
   { words, flags }: ParsedCommand<typeof COMMANDS.graph>,
   terminal: Terminal,
 ): Promise<number> {
+  const [word = "-"] = words;
+  if (/\.(md|ctx)$/i.test(word)) {
+    const { graphDocument }: typeof import("./graph_document.ts") = await import(
+      "./graph_document.ts" as string
+    );
+    return await graphDocument(word, { flags, terminal });
+  }
   const cwd = workingFolder();
-  const source = await openCallSource(words[0] ?? "-", { terminal, cwd, command: "graph" });
+  const source = await openCallSource(word, { terminal, cwd, command: "graph" });
   const { config } = await openSettings(source.folder ?? cwd, { cwd });
   const { markers } = config.calls;
   const calls: CallBlock[] = [];

@@ -1,5 +1,6 @@
 import { COMMANDS } from "./flags.ts";
 import type { Argument, CommandSpec, Flag } from "./flags.ts";
+import { argumentText } from "./parse_flags.ts";
 
 const TEXT_COLUMN = 28;
 const TEXT_WIDTH = 70;
@@ -69,10 +70,6 @@ function argumentUsage(argument: Argument): string {
   const word = argument.choices === undefined ? argument.name : argument.choices.join("|");
   const words = argument.many === true ? `${word}...` : word;
   return argument.required ? words : `[${words}]`;
-}
-
-function argumentText({ help, choices }: Argument): string {
-  return choices === undefined ? help : `${help} One of ${choices.join(", ")}.`;
 }
 
 function flagUsage(flag: Flag): string {

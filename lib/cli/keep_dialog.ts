@@ -1,23 +1,28 @@
+import type { Catalog } from "../core/catalog.ts";
 import type { FoundSecret, KeepFlags, KeptRun } from "../project/open_run.ts";
 import type { RunGrants } from "../project/grants.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import { dialogJson } from "./dialog_input.ts";
 import type { DialogInput } from "./dialog_input.ts";
+import { assertKnownTools } from "./known_tools.ts";
 
 /** Where a dialog belongs, and what is wanted of it. */
 export interface KeepDialogOptions {
   readonly project: ProjectSettings;
+  /** Where its tools are. */
+  readonly catalog: Catalog;
   readonly grants: RunGrants;
   /** What its servers are given. */
   readonly found: readonly FoundSecret[];
   readonly flags: KeepFlags;
 }
 
-/** Begins to keep a new dialog. @throws {JournalError} when the journal cannot be written, {FileError} for the record */
+/** Begins to keep a new dialog. @throws {UsageError} for tools that there are not, {JournalError} when the journal cannot be written, {FileError} for the record */
 export async function keepDialog(
   { kind, input }: { readonly kind: "ask" | "chat"; readonly input: DialogInput },
-  { project, grants, found, flags }: KeepDialogOptions,
+  { project, catalog, grants, found, flags }: KeepDialogOptions,
 ): Promise<KeptRun> {
+  assertKnownTools(input.tools, { catalog, command: kind });
   const { createRun }: typeof import("../project/open_run.ts") = await import(
     "../project/open_run.ts" as string
   );

@@ -8,6 +8,7 @@ import { table } from "../render/table.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { permissionWords, sourceWord } from "./gadget_words.ts";
+import { checkOneForm } from "./one_form.ts";
 import { withCatalogHere } from "./with_catalog_here.ts";
 
 type ListCommand = ParsedCommand<typeof COMMANDS.list>;
@@ -16,6 +17,7 @@ type ListFlags = ListCommand["flags"];
 /** `orrery list KIND`. */
 export async function list({ words, flags }: ListCommand, terminal: Terminal): Promise<number> {
   const [kind] = words;
+  checkOneForm(flags, "list");
   if (flags["write-types"].length > 0 && kind !== "prompts") {
     throw new UsageError(["--write-types belongs to orrery list prompts"], { command: "list" });
   }
@@ -26,6 +28,12 @@ export async function list({ words, flags }: ListCommand, terminal: Terminal): P
   if (kind === "runs") {
     const { runs }: typeof import("./runs.ts") = await import("./runs.ts" as string);
     return await runs({ flags: { ...flags, all: true } }, terminal);
+  }
+  if (kind === "documents") {
+    const { listDocuments }: typeof import("./list_documents.ts") = await import(
+      "./list_documents.ts" as string
+    );
+    return await listDocuments(flags, terminal);
   }
   if (kind === "prompts" || kind === "profiles") return await listOfPrompts(kind, flags, terminal);
   // Names are for a shell that completes a word: no server is started for that.

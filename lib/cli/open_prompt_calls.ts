@@ -1,9 +1,10 @@
-// The prompts that calls of `RunPrompt` ask. Loaded with the first such call.
+// The prompts that calls of `RunPrompt` ask, and the way to the documents of `RunFile`. Loaded with the first such call.
 
 import type { Catalog } from "../core/catalog.ts";
 import { isJsonObject } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import type { Model } from "../core/model.ts";
+import type { World } from "../core/world.ts";
 import { openPrompts } from "../project/open_prompts.ts";
 import type { RunGrants } from "../project/grants.ts";
 import type { ProjectSettings } from "../project/project.ts";
@@ -15,7 +16,7 @@ import { promptCalls } from "../run/prompt_calls.ts";
 import type { CalledPrompts } from "../run/prompt_calls.ts";
 import { budgetWithin } from "./budget_flag.ts";
 import { budgetFrom } from "./dialog_input.ts";
-import { modelsByName } from "./models_by_name.ts";
+import { modelsByName } from "../project/models_by_name.ts";
 import { promptAgent } from "./prompt_agent.ts";
 import { withProjectText } from "./project_text.ts";
 import { stoppableGadget, stoppableModel } from "./stoppable.ts";
@@ -33,6 +34,10 @@ export interface PromptCallsOptions {
   readonly place: () => PromptsPlace | Promise<PromptsPlace>;
   /** What the names among their tools stand for. */
   readonly catalog: Catalog;
+  /** What documents may touch. Absent: a record answers everything. */
+  readonly world?: World | undefined;
+  /** Somebody can be asked about what no flag forbids. Default false. */
+  readonly canAsk?: boolean;
   /** Of the whole run. Default: what the settings say. */
   readonly budget?: Budget | undefined;
   readonly limits: CallLimits;
@@ -48,7 +53,22 @@ export interface PromptCallsOptions {
 
 /** Opens them; the project itself is not read before the first call. */
 export function openPromptCalls(options: PromptCallsOptions): Containers {
-  return promptCalls(() => calledPrompts(options), { within: options.within });
+  let files: Promise<Containers> | undefined;
+  return {
+    ...promptCalls(() => calledPrompts(options), { within: options.within }),
+    async document(call) {
+      const { document } = await (files ??= fileCallsOf(options));
+      if (document === undefined) throw new Error("RunFile has nothing that runs documents");
+      return await document(call);
+    },
+  };
+}
+
+async function fileCallsOf(options: PromptCallsOptions): Promise<Containers> {
+  const { openFileCalls }: typeof import("./open_file_calls.ts") = await import(
+    "./open_file_calls.ts" as string
+  );
+  return openFileCalls(options);
 }
 
 /** The same for the calls of a file, which may have named a model and a budget. @param kept What its run has kept of itself */

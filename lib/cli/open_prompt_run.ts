@@ -11,15 +11,19 @@ import type { AnyPrompt } from "../prompt/prompt_type.ts";
 import type { Approvals } from "../run/approvals.ts";
 import { systemPromptOf } from "../run/make_agent.ts";
 import type { AgentDefinition } from "../run/make_agent.ts";
+import { offeredBy } from "../run/offered.ts";
+import { catalogTools } from "../run/catalog_tools.ts";
 import { silentModel } from "../run/noted_model.ts";
 import type { AroundRun } from "./around_run.ts";
 import { EMPTY_CATALOG } from "../core/catalog.ts";
 import { openDialogCatalog } from "./dialog_catalog.ts";
 import type { DialogCatalog } from "./dialog_catalog.ts";
+import { UsageError } from "./exit_code.ts";
 import { findProfile, findPrompt } from "./find_prompt.ts";
 import type { FoundPrompt } from "./find_prompt.ts";
 import { keepStdout } from "./grants.ts";
-import { modelsByName } from "./models_by_name.ts";
+import { assertKnownModel, modelFrom } from "./known_model.ts";
+import { modelsByName } from "../project/models_by_name.ts";
 import { profileAgent } from "./profile_agent.ts";
 import { withProjectText } from "./project_text.ts";
 import { promptAgent } from "./prompt_agent.ts";
@@ -31,6 +35,8 @@ export interface OpenPromptRunOptions {
   readonly path: string;
   /** A file that may have been meant. */
   readonly nearFile?: string | undefined;
+  /** The call files of the folder that was named instead. */
+  readonly folder?: readonly string[] | undefined;
   readonly profile: string | undefined;
   /** The flag, or what a run has kept. */
   readonly model: string | undefined;
@@ -82,7 +88,7 @@ export async function openPromptRun(
   const agent = profile && profileAgent(profile, opened.registry);
   const found: FoundPrompt = options.path === "" && agent !== undefined
     ? { kind: "prompt", prompt: systemPromptOf(agent) }
-    : findPrompt(options.path, opened, { command, nearFile: options.nearFile });
+    : findPrompt(options.path, opened, { command, nearFile: options.nearFile, folder: options.folder });
   const dialog = recorded === undefined
     ? await around.open(
       openDialogCatalog(project, { ...grants, ...around.opening, accepted, tools: namedTools(found) }),
@@ -91,12 +97,24 @@ export async function openPromptRun(
   if (dialog === undefined) return undefined;
   const named = wantedModel(options.model);
   const modelName = found.kind === "tactic" ? named : named ?? profile?.model ?? promptModel(found.prompt);
+  const isAccepted = accepted || dialog.projectAccepted;
+  if (named !== undefined && recorded === undefined && command !== "resume") {
+    const from = modelFrom(options.model);
+    assertKnownModel(named, { from, config: project.config, accepted: isAccepted, command });
+  }
   const models = modelsByName({
     ...project,
-    isAccepted: accepted || dialog.projectAccepted,
+    isAccepted,
     settings: grants.settings,
   });
   const needsModel = found.kind === "prompt" || modelName !== undefined;
+  const model = !needsModel
+    ? undefined
+    : recorded === undefined
+    ? await models(modelName)
+    : silentModel({ id: recorded.modelId ?? "" });
+  const isNew = recorded === undefined && command !== "resume";
+  if (isNew && model !== undefined) await assertOffered(found, { catalog: dialog.catalog, model, command });
   return {
     found,
     opened,
@@ -105,11 +123,7 @@ export async function openPromptRun(
     world: dialog.world,
     approvals: around.approvals,
     agent: await agentFor(found, { agent, root, isTalk: options.isTalk ?? false }),
-    model: !needsModel
-      ? undefined
-      : recorded === undefined
-      ? await models(modelName)
-      : silentModel({ id: recorded.modelId ?? "" }),
+    model,
     modelName,
     modelOf: models,
   };
@@ -121,6 +135,24 @@ const RECORDED: DialogCatalog = { catalog: EMPTY_CATALOG, projectAccepted: false
 function namedTools(found: FoundPrompt): readonly string[] {
   if (found.kind === "tactic") return ["*"];
   return found.prompt.tools.flatMap((tool) => typeof tool === "string" ? [tool] : []);
+}
+
+/** What the prompt wants of its model and of the project leaves no run behind where there is no such thing. @throws {UsageError} */
+async function assertOffered(
+  found: FoundPrompt,
+  { catalog, model, command }: {
+    readonly catalog: Catalog;
+    readonly model: Model;
+    readonly command: OpenPromptRunOptions["command"];
+  },
+): Promise<void> {
+  if (found.kind === "tactic") return;
+  const tools = catalogTools(() => Promise.resolve(catalog));
+  const offered = await offeredBy(found.prompt, { tools, model });
+  // A tool that cannot be loaded is for the run, which says how to allow it.
+  if ("problem" in offered && offered.cause === undefined) {
+    throw new UsageError([offered.problem], { command });
+  }
 }
 
 function promptModel(prompt: AnyPrompt): string | undefined {

@@ -1,9 +1,12 @@
+import type { RunKind } from "../core/event.ts";
 import type { RecordLine, RunStart } from "../core/journal.ts";
-import { hostFiles } from "../host/files.ts";
+import { SourceError } from "../core/source_error.ts";
 import { readRecord } from "../journal/record_file.ts";
+import type { ReadRecord } from "../journal/record_file.ts";
 import { Replay } from "../run/replay.ts";
 import { promptRunInput } from "./prompt_run_input.ts";
 import { UsageError } from "./exit_code.ts";
+import { flagFile } from "./flag_file.ts";
 
 /** A record, ready to answer a run. */
 export interface OpenedReplay {
@@ -14,17 +17,24 @@ export interface OpenedReplay {
 /** What a record is read for. */
 export interface OpenReplayOptions {
   readonly cwd: string;
-  readonly kind: "calls" | "ask" | "chat" | "prompt";
+  readonly kind: RunKind;
   /** Default: the one that makes runs of this kind. */
   readonly command?: "run" | "ask" | "chat";
+  /** The file of `--record`. */
+  readonly alsoRecords: string | undefined;
 }
 
-/** Opens the record of a run of this kind. @throws {FileError}, {SourceError} at a line that is none of a record, {UsageError} for another kind */
+/** Opens the record of a run of this kind. @throws {FileError}, {SourceError} at a line that is none of a record, {UsageError} for another kind, and where one is to be written too */
 export async function openReplay(
   file: string,
-  { cwd, kind, command = kind === "calls" || kind === "prompt" ? "run" : kind }: OpenReplayOptions,
+  { cwd, kind, command = kind === "ask" || kind === "chat" ? kind : "run", alsoRecords }: OpenReplayOptions,
 ): Promise<OpenedReplay> {
-  const { run, lines } = readRecord(await hostFiles({ root: cwd }).readText(file), { file });
+  if (alsoRecords !== undefined) {
+    throw new UsageError([
+      `--record ${alsoRecords} and --replay ${file} do not go together: a replay is what was recorded; leave --record out`,
+    ], { command });
+  }
+  const { run, lines } = await readReplay(file, cwd);
   if (run.kind !== kind) {
     throw new UsageError([
       `${JSON.stringify(file)} is the record of another kind of run (${run.kind}): orrery ${
@@ -37,11 +47,31 @@ export async function openReplay(
 
 /** What the record is of. @throws {FileError}, {SourceError} at a line that is none of a record */
 export async function recordedRun(file: string, cwd: string): Promise<RunStart> {
-  return readRecord(await hostFiles({ root: cwd }).readText(file), { file }).run;
+  return (await readReplay(file, cwd)).run;
+}
+
+async function readReplay(file: string, cwd: string): Promise<ReadRecord> {
+  const text = await flagFile(file, { flag: "--replay", cwd });
+  try {
+    return readRecord(text, { file });
+  } catch (error) {
+    const isNone = error instanceof SourceError && error.hint === undefined && error.span?.line === 1;
+    throw isNone ? noRecord(error) : error;
+  }
+}
+
+function noRecord(error: SourceError): SourceError {
+  const { message, span, source } = error;
+  return new SourceError(message, {
+    ...(span === undefined ? {} : { span }),
+    ...(source === undefined ? {} : { source }),
+    hint: "--replay takes a record, which is a file that --record has written.",
+    cause: error,
+  });
 }
 
 /** The command that a record was made with. */
 function commandOf({ kind, file = "FILE", input }: RunStart): string {
   if (kind === "prompt" && promptRunInput(input).say !== undefined) return "ask";
-  return kind === "calls" || kind === "prompt" ? `run ${file}` : kind;
+  return kind === "ask" || kind === "chat" ? kind : `run ${file}`;
 }

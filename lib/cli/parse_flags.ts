@@ -17,7 +17,7 @@ export function parseFlags<const Spec extends CommandSpec>(
   reader.read(args);
   const flags = reader.values() as ParsedCommand<Spec>["flags"];
   if (reader.help) return { words: [], flags, wantsHelp: true };
-  const problems = [...reader.problems, ...wordProblems(spec, reader.words, args)];
+  const problems = [...reader.problems, ...wordProblems(spec, reader, args)];
   if (problems.length > 0) throw new UsageError(problems, { command: spec.name });
   return { words: reader.words, flags, wantsHelp: false };
 }
@@ -28,6 +28,8 @@ class FlagReader {
   readonly words: string[] = [];
   readonly problems: string[] = [];
   help = false;
+  /** Words that stand behind a flag that is unknown, and may be its value. */
+  strayValues = 0;
   readonly #spec: CommandSpec;
   readonly #values = new Map<string, Value>();
   #rest: string[] = [];
@@ -59,7 +61,10 @@ class FlagReader {
     const equals = word.indexOf("=");
     const name = equals === -1 ? word.slice(2) : word.slice(2, equals);
     const flag = this.#named(name);
-    if (flag === undefined) return this.#unknown(`--${name}`, didYouMeanFlag(name, this.#spec.flags));
+    if (flag === undefined) {
+      if (equals === -1 && isWord(this.#rest.at(-1))) this.strayValues++;
+      return this.#unknown(`--${name}`, didYouMeanFlag(name, this.#spec.flags));
+    }
     this.#take(flag, `--${name}`, equals === -1 ? undefined : word.slice(equals + 1));
   }
 
@@ -98,7 +103,11 @@ class FlagReader {
     if (flag.kind === "grant") return this.#takeGrant(flag, attached);
     const text = attached ?? this.#nextValue();
     if (text === undefined || text === "") {
-      this.problems.push(`${shown} needs a value: ${shown} ${flag.value ?? "VALUE"}`);
+      this.problems.push(
+        `${shown} needs a value: ${shown} ${flag.value ?? "VALUE"}${
+          text === undefined ? this.#dashHint(flag) : ""
+        }`,
+      );
     } else if (flag.kind === "list") this.#add(flag, shown, text.split(",").filter((item) => item !== ""));
     else if (flag.kind === "texts") this.#add(flag, shown, [text]);
     else this.#takeOne(flag, shown, text);
@@ -110,6 +119,19 @@ class FlagReader {
     return next === undefined || (next.startsWith("-") && next !== "-" && !isNumber(next))
       ? undefined
       : this.#rest.pop();
+  }
+
+  /** The next word is no flag that there is: then it was meant for the value. */
+  #dashHint({ name }: Flag): string {
+    const next = this.#rest.at(-1);
+    if (next === undefined || !next.startsWith("-") || next === "--" || this.#isKnown(next)) return "";
+    this.#rest.pop();
+    return `; a value that begins with - is written with =, so: --${name}=${next}`;
+  }
+
+  #isKnown(word: string): boolean {
+    if (word.startsWith("--")) return this.#named(word.slice(2).split("=", 1)[0] ?? "") !== undefined;
+    return this.#spec.flags.some(({ short }) => short === word.charAt(1));
   }
 
   #takeSwitch(flag: Flag, shown: string, attached: string | undefined): void {
@@ -162,6 +184,10 @@ function unset(flag: Flag): Value {
   return flag.kind === "list" || flag.kind === "texts" || flag.kind === "grant" ? [] : undefined;
 }
 
+function isWord(text: string | undefined): boolean {
+  return text !== undefined && (text === "-" || !text.startsWith("-"));
+}
+
 function isNumber(text: string): boolean {
   return /^-?[0-9]+(\.[0-9]+)?$/.test(text);
 }
@@ -170,13 +196,20 @@ function didYouMeanFlag(name: string, known: readonly Flag[]): string {
   return didYouMean(`--${name}`, known.map((flag) => `--${flag.name}`));
 }
 
-function wordProblems(spec: CommandSpec, words: readonly string[], args: readonly string[]): string[] {
+function wordProblems(
+  spec: CommandSpec,
+  { words, strayValues }: Pick<FlagReader, "words" | "strayValues">,
+  args: readonly string[],
+): string[] {
   const missing = spec.arguments.slice(words.length).find((argument) => argument.required);
-  if (missing !== undefined) return [`orrery ${spec.name} needs ${missing.name}: ${missing.help}`];
-  const problems = words.flatMap((word, index) => choiceProblem(spec.arguments[index], word));
-  if (spec.arguments.at(-1)?.many === true) return problems;
+  if (missing !== undefined) return [`orrery ${spec.name} needs ${missing.name}: ${argumentText(missing)}`];
+  const last = spec.arguments.at(-1);
+  const problems = words.flatMap((word, index) =>
+    wordProblem(spec.arguments[index] ?? (last?.many === true ? last : undefined), word)
+  );
+  if (last?.many === true) return problems;
   const extra = words[spec.arguments.length];
-  if (extra === undefined) return problems;
+  if (extra === undefined || words.length - spec.arguments.length <= strayValues) return problems;
   return [
     ...problems,
     `orrery ${spec.name} takes ${countOf(spec.arguments)}; found "${extra}" too.${
@@ -185,10 +218,24 @@ function wordProblems(spec: CommandSpec, words: readonly string[], args: readonl
   ];
 }
 
-function choiceProblem(argument: Argument | undefined, word: string): string[] {
-  if (argument?.choices === undefined || argument.choices.includes(word)) return [];
+function wordProblem(argument: Argument | undefined, word: string): string[] {
+  if (argument === undefined) return [];
+  // Such as a variable of a shell that is not set; words that are joined may be left out.
+  const isJoined = argument.many === true && !argument.required;
+  if (word === "" && !isJoined) {
+    return [`${argument.name} is given as an empty word. ${argument.name}: ${argumentText(argument)}`];
+  }
+  if (argument.choices === undefined || argument.choices.includes(word)) return [];
+  if (argument.choices.length === 1) {
+    return [`${argument.name} must be ${argument.choices[0]}; found "${word}".`];
+  }
   const near = didYouMean(word, argument.choices);
   return [`${argument.name} must be one of ${argument.choices.join(", ")}; found "${word}".${near}`];
+}
+
+/** What a word has to be. */
+export function argumentText({ help, choices }: Argument): string {
+  return choices === undefined ? help : `${help} One of ${choices.join(", ")}.`;
 }
 
 function countOf(words: readonly Argument[]): string {

@@ -1,7 +1,7 @@
 import { isRecord } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
-import { hostFiles } from "../host/files.ts";
 import { UsageError } from "./exit_code.ts";
+import { flagFile } from "./flag_file.ts";
 
 /** What the flags give a prompt, before it is read. */
 export interface InputFlags {
@@ -21,7 +21,7 @@ export interface PromptInput {
 /** How the values of a prompt are read. */
 export interface PromptInputOptions {
   readonly cwd: string;
-  readonly command: "run" | "ask" | "chat" | "show";
+  readonly command: "run" | "ask" | "chat" | "show" | "check";
   /** Reads stdin whole; `--input -` wants it. Undefined after Ctrl-C: then the rest is not looked at. */
   readonly stdin: () => Promise<string | undefined>;
 }
@@ -42,9 +42,10 @@ export async function promptInput(flags: InputFlags, options: PromptInputOptions
       texts.delete(name);
     }
   };
+  if (flags.input.indexOf("-") !== flags.input.lastIndexOf("-")) throw stdinTwice(options);
   const json = flags["input-json"];
   if (json !== undefined) {
-    const text = json.startsWith("@") ? await hostFiles({ root: cwd }).readText(json.slice(1)) : json;
+    const text = json.startsWith("@") ? await flagFile(json.slice(1), { flag: "--input-json", cwd }) : json;
     add(jsonObject(text, { flag: "--input-json", ...options }));
   }
   for (const given of flags.input) {
@@ -76,7 +77,13 @@ async function namedText(
   const [name, value] = [given.slice(0, at), given.slice(at + 1)];
   if (value.startsWith("@@")) return [name, value.slice(1)];
   if (!value.startsWith("@")) return [name, value];
-  return [name, await hostFiles({ root: cwd }).readText(value.slice(1))];
+  return [name, await flagFile(value.slice(1), { flag: `--input ${name}`, cwd })];
+}
+
+function stdinTwice({ command }: PromptInputOptions): UsageError {
+  return new UsageError([
+    "--input - is given twice: stdin can be read once; --input-json @FILE reads a second object from a file",
+  ], { command });
 }
 
 function jsonObject(

@@ -48,10 +48,11 @@ export function promptRunOptions(means: PromptRunMeans): RunOptions & RunAgentsO
 }
 
 function promptCallsOf({ input, opened, prompts, turn }: PromptRunMeans): PromptCallsOptions {
-  const { catalog, model, modelName, found } = opened;
+  const { catalog, world, approvals, model, modelName, found } = opened;
+  const canAsk = approvals !== undefined;
   const { budget, limits } = input;
   const within = found.kind === "prompt" ? found.prompt.path : undefined;
-  return { place: prompts, catalog, model, modelName, budget, limits, within, stop: turn };
+  return { place: prompts, catalog, world, canAsk, model, modelName, budget, limits, within, stop: turn };
 }
 
 /** An agent with what the user said of it for this run. */

@@ -1,7 +1,7 @@
 import { limitsFrom, markersFrom } from "./kept_limits.ts";
 import { EMPTY_CATALOG } from "../core/catalog.ts";
 import { isJsonObject } from "../core/json.ts";
-import { dirname, resolve } from "../core/path.ts";
+import { basename, dirname, resolve } from "../core/path.ts";
 import { ReplayError } from "../core/journal.ts";
 import { FileError } from "../core/world.ts";
 import { denoGrants } from "../host/deno_grants.ts";
@@ -18,7 +18,7 @@ import type { DeliverOptions } from "./end_run.ts";
 /** What a replay needs. */
 export interface ReplayCallsOptions {
   readonly terminal: Terminal;
-  readonly flags: DeliverOptions["flags"] & GrantFlags;
+  readonly flags: DeliverOptions["flags"] & GrantFlags & { readonly record: string | undefined };
   /** The file of the record. */
   readonly record: string;
   readonly cwd: string;
@@ -28,8 +28,8 @@ export interface ReplayCallsOptions {
 /** Runs the calls of a record again, every effect answered by it. @throws {ReplayError} when the file is not the recorded one any more */
 export async function replayCalls(word: string, options: ReplayCallsOptions): Promise<number> {
   const { terminal, flags, cwd, stop, record } = options;
-  const opened = await openReplay(record, { cwd, kind: "calls" });
-  if (word !== "-") await assertSameText(word, { opened, cwd });
+  const opened = await openReplay(record, { cwd, kind: "calls", alsoRecords: flags.record });
+  if (word !== "-") await assertSameText(word, { opened, cwd, record });
   const { run } = opened.replay;
   const name = run.file ?? word;
   const view = await chooseView(terminal, { flags, file: name });
@@ -55,19 +55,30 @@ export async function replayCalls(word: string, options: ReplayCallsOptions): Pr
   });
 }
 
-async function assertSameText(
+/** @throws {ReplayError} with the difference, when the file is there and is another one than the recorded */
+export async function assertSameText(
   word: string,
-  { opened, cwd }: { readonly opened: OpenedReplay; readonly cwd: string },
+  { opened, cwd, record }: {
+    readonly opened: OpenedReplay;
+    readonly cwd: string;
+    readonly record: string;
+  },
 ): Promise<void> {
+  const { file = "stdin" } = opened.replay.run;
+  const isNamedSo = basename(file) === basename(word);
   if (!denoGrants({ name: "read", path: resolve(cwd, word) })) return; // the record alone is enough
   const recorded = opened.replay.run.files?.[0]?.text ?? sourceOf(opened);
   const now = await hostFiles({ root: cwd }).readText(word).catch((error) => {
-    if (error instanceof FileError && error.code === "not-found") return recorded;
-    throw error;
+    if (!(error instanceof FileError)) throw error;
+    if (error.code === "not-found" && isNamedSo) return recorded;
+    throw isNamedSo
+      ? error
+      : new FileError(`${error.message}; ${record} is the record of ${JSON.stringify(file)}`, error);
   });
   const difference = isSame(recorded, now) ? undefined : lineDifference(recorded, now);
   if (difference !== undefined) {
-    throw new ReplayError(`${JSON.stringify(word)} is not what was recorded: ${difference}`);
+    const from = isNamedSo ? "" : ` in ${record}, which is the record of ${JSON.stringify(file)}`;
+    throw new ReplayError(`${JSON.stringify(word)} is not what was recorded${from}: ${difference}`);
   }
 }
 

@@ -21,10 +21,10 @@ export async function replayDialog(
   { cwd, kind, flags }: {
     readonly cwd: string;
     readonly kind: "ask" | "chat";
-    readonly flags: DialogFlags & GrantFlags;
+    readonly flags: DialogFlags & GrantFlags & { readonly record: string | undefined };
   },
 ): Promise<ReplayedDialog> {
-  const { replay } = await openReplay(record, { cwd, kind });
+  const { replay } = await openReplay(record, { cwd, kind, alsoRecords: flags.record });
   const recorded = dialogInput(replay.run.input);
   const input = { ...recorded, ...flagsOver(recorded, flags) };
   const prompts = () => replayedPrompts(cwd, { cwd, flags });

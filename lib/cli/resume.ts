@@ -1,6 +1,7 @@
 import { RunNotFoundError } from "../core/journal.ts";
 import type { Journal, RunJournal } from "../core/journal.ts";
 import { isJsonObject } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { continueRun } from "../project/open_run.ts";
 import { openCatalog } from "../project/project.ts";
@@ -10,7 +11,9 @@ import { aroundRun, interruptible, nobody } from "./around_run.ts";
 import type { AroundRunOptions, Interruptible } from "./around_run.ts";
 import { askView } from "./ask_view.ts";
 import { chooseView } from "./choose_view.ts";
-import { dialogInput } from "./dialog_input.ts";
+import type { Budget } from "../run/budget.ts";
+import { budgetOf } from "./budget_flag.ts";
+import { budgetFrom, dialogInput } from "./dialog_input.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import type { Going } from "./going.ts";
@@ -28,6 +31,7 @@ type ResumeCommand = ParsedCommand<typeof COMMANDS.resume>;
 /** `orrery resume [ID]`: goes on with a run and delivers its result as the first command would have; gives the exit code. */
 export async function resume({ words, flags }: ResumeCommand, terminal: Terminal): Promise<number> {
   checkStdout(flags, "resume");
+  const budget = budgetOf(flags.budget, { command: "resume" });
   const added = await grantsOf(flags);
   const here = await neededJournal(added);
   await checkResultFile(flags.output, here.project.cwd);
@@ -47,7 +51,15 @@ export async function resume({ words, flags }: ResumeCommand, terminal: Terminal
     return EXIT.failed;
   }
   await keepGrants(run.id, grants, here.project);
-  return await goOn(run, { here, grants, flags, terminal, kept: continueRun(run, here) });
+  const input = withBudget(run.run.input, budget);
+  return await goOn(run, { here, grants, flags, terminal, input, kept: continueRun(run, here) });
+}
+
+/** A run that a budget has ended can go on with more. */
+function withBudget(kept: Json, budget: Budget): Json {
+  if (Object.keys(budget).length === 0) return kept;
+  const input = isJsonObject(kept) ? kept : {};
+  return { ...input, budget: { ...budgetFrom(input.budget), ...budget } };
 }
 
 async function goOn(run: RunJournal, going: Going): Promise<number> {
@@ -55,7 +67,7 @@ async function goOn(run: RunJournal, going: Going): Promise<number> {
     case "calls":
       return await goOnWithCalls(run, going);
     case "ask":
-      return await goOnAsking(run, going);
+      return await goOnAsking(going);
     case "chat": {
       const { resumeChat }: typeof import("./resume_chat.ts") = await import("./resume_chat.ts" as string);
       return await resumeChat(run, going);
@@ -65,6 +77,12 @@ async function goOn(run: RunJournal, going: Going): Promise<number> {
         "./resume_prompt.ts" as string
       );
       return await resumePrompt(run, going);
+    }
+    case "document": {
+      const { resumeDocument }: typeof import("./resume_document.ts") = await import(
+        "./resume_document.ts" as string
+      );
+      return await resumeDocument(run, going);
     }
     default:
       throw new UsageError([`Run ${run.id} is of a kind that this Orrery does not know: ${run.run.kind}`], {
@@ -82,7 +100,7 @@ async function goOnWithCalls(run: RunJournal, going: Going): Promise<number> {
   await keepStdout(grants.flags);
   const opened = await around.open(openCatalog(project, { ...grants, ...around.opening }));
   if (opened === undefined) return EXIT.interrupted;
-  const input = isJsonObject(run.run.input) ? run.run.input : {};
+  const input = isJsonObject(going.input) ? going.input : {};
   return await performCalls({
     ...opened,
     approvals: around.approvals,
@@ -100,10 +118,10 @@ async function goOnWithCalls(run: RunJournal, going: Going): Promise<number> {
   });
 }
 
-async function goOnAsking(run: RunJournal, going: Going): Promise<number> {
+async function goOnAsking(going: Going): Promise<number> {
   const { here: { project }, grants, flags, terminal, kept } = going;
   const stop = interruptible(terminal);
-  const input = dialogInput(run.run.input);
+  const input = dialogInput(going.input);
   const { tools, model: name } = input;
   const view = await askView(terminal, { input, flags });
   await using around = await aroundRun(view, aroundResumed(going, stop));

@@ -16,13 +16,13 @@ export async function resumeChat(run: RunJournal, going: Going): Promise<number>
   const say = async () => {
     if (!flags.quiet) await terminal.stderr.write(printable(lastWords(run, here)));
   };
-  if (isAgentTalk(run.run.input)) {
+  if (isAgentTalk(going.input)) {
     const { resumeProfileTalk }: typeof import("./resume_profile_talk.ts") = await import(
       "./resume_profile_talk.ts" as string
     );
     return await resumeProfileTalk(run, { ...going, talk, say });
   }
-  const input = dialogInput(run.run.input);
+  const input = dialogInput(going.input);
   const { tools, model: name } = input;
   return await holdTalk(talk, {
     cwd: project.cwd,

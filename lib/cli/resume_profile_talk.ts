@@ -10,13 +10,13 @@ import type { Going } from "./going.ts";
 /** Goes on with a conversation with an agent; gives the exit code. @throws {UsageError} when its system prompt has changed since */
 export async function resumeProfileTalk(
   run: RunJournal,
-  { here: { project, secrets }, grants, kept, talk, say }: Going & {
+  { here: { project, secrets }, grants, kept, input: keptInput, talk, say }: Going & {
     readonly talk: Talk;
     /** Shows what was said last. */
     readonly say: () => Promise<void>;
   },
 ): Promise<number> {
-  const input = promptRunInput(run.run.input);
+  const input = promptRunInput(keptInput);
   const { path, profile, model } = input;
   return await holdTalk(talk, {
     cwd: project.cwd,

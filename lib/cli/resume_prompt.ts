@@ -11,7 +11,7 @@ import type { Going } from "./going.ts";
 export async function resumePrompt(run: RunJournal, going: Going): Promise<number> {
   const { here: { project, secrets }, grants, flags, terminal, kept } = going;
   const stop = interruptible(terminal);
-  const input = promptRunInput(run.run.input);
+  const input = promptRunInput(going.input);
   const view = await chooseView(terminal, { flags, file: input.path, shownText: "interim" });
   await using around = await aroundRun(view, {
     terminal,

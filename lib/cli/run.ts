@@ -30,8 +30,15 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
   const stop = interruptible(terminal);
   const [word = "-"] = words;
   if (await isPromptPath(word, cwd)) {
+    refuseDocumentFlags(flags, "a prompt");
     const { runPromptCommand }: typeof import("./run_prompt.ts") = await import("./run_prompt.ts" as string);
     return await runPromptCommand({ command: "run", path: word }, { flags, terminal, cwd, stop });
+  }
+  if (isDocument(word)) {
+    const { runDocumentCommand }: typeof import("./run_document.ts") = await import(
+      "./run_document.ts" as string
+    );
+    return await runDocumentCommand(word, { flags, terminal, cwd, stop });
   }
   refusePromptFlags(flags);
   if (flags.replay !== undefined) {
@@ -51,6 +58,7 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
     openSettings(source.folder ?? cwd, { cwd }),
     isKept && !source.isReadOnce ? wholeText(source.text) : undefined,
   ]);
+  refuseUnreadable(whole, project);
   const asked = await askedWith(flags, project.config);
   const isTyped = source.isStdin && terminal.stdinIsTerminal;
   const view = await chooseView(terminal, { flags, file: source.name, isTyped });
@@ -65,6 +73,7 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
   const opened = await around.open(openCatalog(project, { ...grants, ...around.opening }));
   if (opened === undefined) return EXIT.interrupted;
   const { markers } = project.config.calls;
+  await refuseUnknownModel(flags, { whole, project, accepted: opened.projectAccepted });
   const limits = limitsOf(project, flags);
   const input: JsonObject = { markers: { ...markers }, limits: { ...limits }, ...asked };
   const kept = await (await keeping).createRun(
@@ -100,6 +109,16 @@ const KNOWN_ENDING = /\.(calls|md|ya?ml|prompt|json|txt|ts|js)$/i;
 
 const PROMPT_FILE = /\.prompt(\.md)?$/;
 
+/** @throws {UsageError} for a document that has run already */
+function isDocument(word: string): boolean {
+  if (!/\.(md|ctx)$/i.test(word)) return false;
+  if (word.toLowerCase().endsWith(".md")) return true;
+  const source = word.slice(0, -".ctx".length);
+  throw new UsageError([
+    `${JSON.stringify(word)} is the result of a document: run the document itself, orrery run ${source}.md`,
+  ], { command: "run" });
+}
+
 /** A file that is there, or has a known ending, counts before a prompt (cli.md). */
 async function isPromptPath(word: string, cwd: string): Promise<boolean> {
   if (PROMPT_FILE.test(word)) {
@@ -120,8 +139,25 @@ function refusePromptFlags(flags: RunFlags): void {
     ...(flags["input-json"] === undefined ? [] : ["--input-json"]),
     ...(flags.profile === undefined ? [] : ["--profile"]),
   ];
+  if (given.length > 0) {
+    throw new UsageError(given.map((flag) => `${flag} is for prompts; a call file takes none`), {
+      command: "run",
+    });
+  }
+  refuseDocumentFlags(flags, "a call file");
+}
+
+function refuseDocumentFlags(flags: RunFlags, what: string): void {
+  const given = [
+    ...(flags.prompt === undefined ? [] : ["--prompt"]),
+    ...(flags.block.length > 0 ? ["--block"] : []),
+    ...(flags.mode === undefined ? [] : ["--mode"]),
+    ...(flags.out === undefined ? [] : ["--out"]),
+    ...(flags["show-operations"] ? ["--show-operations"] : []),
+    ...(flags.watch ? ["--watch"] : []),
+  ];
   if (given.length === 0) return;
-  throw new UsageError(given.map((flag) => `${flag} is for prompts; a call file takes none`), {
+  throw new UsageError(given.map((flag) => `${flag} is for documents; ${what} takes none`), {
     command: "run",
   });
 }
@@ -152,6 +188,30 @@ async function wholeText(text: AsyncIterable<string>): Promise<WholeText> {
   } catch (error) {
     return { chunks, error };
   }
+}
+
+/** A file without a call that can be read leaves no run behind. @throws {FileError} */
+function refuseUnreadable(whole: WholeText | undefined, { config }: ProjectSettings): void {
+  if (whole?.error === undefined) return;
+  if (!whole.chunks.join("").includes(config.calls.markers.start)) throw whole.error;
+}
+
+/** The variable is for every command: what it names matters where a prompt is asked. @throws {UsageError} */
+async function refuseUnknownModel(
+  flags: RunFlags,
+  { whole, project: { config }, accepted }: {
+    readonly whole: WholeText | undefined;
+    readonly project: ProjectSettings;
+    readonly accepted: boolean;
+  },
+): Promise<void> {
+  const name = wantedModel(flags.model);
+  if (name === undefined) return;
+  if (flags.model === undefined && whole?.chunks.join("").includes("RunPrompt") !== true) return;
+  const { assertKnownModel, modelFrom }: typeof import("./known_model.ts") = await import(
+    "./known_model.ts" as string
+  );
+  assertKnownModel(name, { from: modelFrom(flags.model), config, accepted, command: "run" });
 }
 
 function* chunksOf({ chunks, error }: WholeText): Iterable<string> {

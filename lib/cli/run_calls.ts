@@ -25,7 +25,7 @@ export interface CallsWork {
   readonly view: RunView;
   readonly stop: Interruptible;
   readonly catalog: Catalog;
-  readonly world?: Pick<World, "clock">;
+  readonly world?: World;
   readonly kept: KeptRun | undefined;
   /** Asks about what no flag allows; default: nobody. */
   readonly approvals?: Approvals | undefined;
@@ -49,7 +49,7 @@ const loadPromptCalls = (): Promise<typeof import("./open_prompt_calls.ts")> =>
 
 /** Runs calls to their end and delivers their result; gives the exit code. */
 export async function performCalls(work: CallsWork): Promise<number> {
-  const { terminal, view, stop, kept, source, markers, catalog, limits, prompts: place } = work;
+  const { terminal, view, stop, kept, source, markers, catalog, limits } = work;
   const { asked = work.replay?.run.input ?? null } = work;
   stop.onSecond(() => {
     view.abandon();
@@ -62,7 +62,7 @@ export async function performCalls(work: CallsWork): Promise<number> {
     ...(work.approvals === undefined ? {} : { approvals: work.approvals }),
     markers,
     limits,
-    containers: async () => (await loadPromptCalls()).openFilePrompts(asked, { place, catalog, limits }),
+    containers: async () => (await loadPromptCalls()).openFilePrompts(asked, promptsOf(work)),
     signal: stop.signal,
     file: source.name,
     isReadOnce: source.isReadOnce,
@@ -70,6 +70,10 @@ export async function performCalls(work: CallsWork): Promise<number> {
   });
   const summary = await namingRecord(kept, { terminal, work: () => followRun(events, work) });
   return await endRun(summary, { ...work, emptyNotice: noCalls(source.name, markers) });
+}
+
+function promptsOf({ prompts: place, catalog, limits, world, approvals }: CallsWork): PromptCallsOptions {
+  return { place, catalog, limits, world, canAsk: approvals !== undefined };
 }
 
 function noCalls(file: string, { start }: Markers): string {

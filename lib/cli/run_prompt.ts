@@ -1,4 +1,5 @@
 import type { JsonObject } from "../core/json.ts";
+import { join } from "../core/path.ts";
 import { hostFiles } from "../host/files.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { openSettings } from "../project/project.ts";
@@ -9,6 +10,7 @@ import { budgetOf, budgetWithin } from "./budget_flag.ts";
 import { checkedInput } from "./checked_input.ts";
 import { chooseView } from "./choose_view.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
+import type { documentFlags } from "./flag_groups.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf } from "./grants.ts";
 import type { Interruptible } from "./around_run.ts";
@@ -18,12 +20,16 @@ import { openReplay } from "./open_replay.ts";
 import { performPrompt } from "./perform_prompt.ts";
 import { promptInput } from "./prompt_input.ts";
 import { promptRunInput, promptRunJson } from "./prompt_run_input.ts";
+import { assertRecorded } from "./recorded_prompt.ts";
 import type { PromptRunInput } from "./prompt_run_input.ts";
 import { limitsOf } from "./run_calls.ts";
 import { stdinText } from "./stdin_text.ts";
 
+/** Flags of `run` that are for documents alone. */
+type DocumentFlag = (typeof documentFlags)[number]["name"];
+
 /** The flags that say how a prompt is asked. */
-export type PromptFlags = ParsedCommand<typeof COMMANDS.run>["flags"] & {
+export type PromptFlags = Omit<ParsedCommand<typeof COMMANDS.run>["flags"], DocumentFlag> & {
   readonly temperature?: number | undefined;
 };
 
@@ -55,8 +61,15 @@ export async function runPromptCommand(
   if (stop.signal.aborted) return EXIT.interrupted;
   const replay = flags.replay === undefined
     ? undefined
-    : (await openReplay(flags.replay, { cwd, kind: "prompt", command })).replay;
+    : (await openReplay(flags.replay, { cwd, kind: "prompt", command, alsoRecords: flags.record })).replay;
   const recorded = replay && promptRunInput(replay.run.input);
+  if (recorded !== undefined && flags.replay !== undefined) {
+    assertRecorded({ path: wanted.path, profile: flags.profile }, {
+      recorded,
+      record: flags.replay,
+      command,
+    });
+  }
   const { path = recorded?.path ?? "", say = recorded?.say } = wanted;
   const profile = flags.profile ?? recorded?.profile;
   const project = await openSettings(cwd, { cwd });
@@ -65,10 +78,13 @@ export async function runPromptCommand(
   const usesStdin = isStdinTaken || flags.input.includes("-");
   await using around = await aroundRun(view, { terminal, stop, isQuiet: flags.quiet, usesStdin });
   const { model } = flags;
-  const nearFile = command === "run" ? await maybeCallFile(path, cwd) : undefined;
+  const [nearFile, folder] = wanted.path === undefined || command !== "run"
+    ? []
+    : await Promise.all([maybeCallFile(path, cwd), maybeFolder(path, cwd)]);
   const opened = await openPromptRun(project, {
     path,
     nearFile,
+    folder,
     profile,
     model,
     around,
@@ -109,10 +125,21 @@ export async function runPromptCommand(
   return await performPrompt({ ...work, input, kept });
 }
 
-/** The call file of which the ending was left out. */
+/** The call file or document of which the ending was left out. */
 async function maybeCallFile(path: string, cwd: string): Promise<string | undefined> {
-  const name = `${path}.calls`;
-  return await hostFiles({ root: cwd }).stat(name).then(() => name, () => undefined);
+  const files = hostFiles({ root: cwd });
+  const found = await Promise.all(
+    [`${path}.calls`, `${path}.md`].map((name) => files.stat(name).then(() => name, () => undefined)),
+  );
+  return found.find((name) => name !== undefined);
+}
+
+/** The call files of a folder, as they are typed; undefined for what is none. */
+async function maybeFolder(path: string, cwd: string): Promise<readonly string[] | undefined> {
+  if (path === "") return undefined;
+  const entries = await hostFiles({ root: cwd }).list(path).catch(() => undefined);
+  return entries?.filter(({ kind, name }) => kind === "file" && name.endsWith(".calls"))
+    .map(({ name }) => join(path, name));
 }
 
 /** What the command line says of a prompt. */

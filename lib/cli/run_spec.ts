@@ -3,6 +3,7 @@ import {
   ASKED_AT_TERMINAL,
   budget,
   callFlags,
+  documentFlags,
   model,
   outputFlags,
   profile,
@@ -12,14 +13,14 @@ import {
 /** `orrery run`: apart from the other commands, because how fast it starts counts. */
 export const RUN = {
   name: "run",
-  summary: "Runs the calls of a file, or of stdin, as a graph; or a prompt.",
+  summary: "Runs calls from a file or stdin, a document, or a prompt.",
   arguments: [
     {
       name: "FILE|PROMPT",
       required: true,
       names: "file-or-prompt",
       help:
-        'A file that ends with ".calls", - for stdin, or the path of a prompt or a tactic of the project.',
+        'A file that ends with ".calls", a document that ends with ".md", - for calls on stdin, or the path of a prompt or a tactic of the project.',
     },
   ],
   flags: [
@@ -27,6 +28,7 @@ export const RUN = {
     model,
     profile,
     budget,
+    ...documentFlags,
     ...outputFlags,
     ...callFlags,
   ],
@@ -41,8 +43,13 @@ export const RUN = {
     "Of a call file --model is the model of the prompts that it calls by RunPrompt and that name none themselves, and --budget holds for all " +
     "of them.",
     ASKED_AT_TERMINAL,
-    "Exit codes: 0 every call gave a result, 1 one did not, 2 usage or configuration, 4 no answer kept to the contract, 5 a permission was " +
-    "refused, 6 a budget, 7 the provider, 130 interrupted.",
+    "Exit codes of a call file: 0 every call gave a result, 5 a call was refused, 1 a call failed for any other reason, such as a budget.",
+    "Exit codes of a prompt: 0 answered, 1 failed, 4 no answer kept to the contract, 5 a permission was refused, 6 the budget is used up, 7 the " +
+    "provider or the network, 124 the provider was silent for too long.",
+    "A document is checked whole before anything of it runs. What it gives goes to stdout: what it returns, else the last answer of a model; " +
+    "the document with its results goes beside it, as .ctx, or where --out says.",
+    "Exit codes of a document: 0 done, 1 an operation failed, 6 the budget is used up, 124 the time of the run is over.",
+    "Exit codes of all: 2 usage, configuration or something else that was found before anything ran, 130 interrupted.",
     "Ctrl-C once ends the run in order; twice ends it at once. Either way it is kept in .orrery/orrery.db of the project and orrery resume " +
     "goes on with it.",
   ],
@@ -53,6 +60,7 @@ export const RUN = {
       line: "orrery run report.calls --allow-write=out -o report.md",
       does: "lets it write to out/, keeps the result",
     },
+    { line: "orrery run plan.md --allow-run", does: "runs a document, which may run commands" },
     { line: "orrery run review/code --input file=@main.ts", does: "asks a prompt of the project" },
   ],
 } as const satisfies CommandSpec;

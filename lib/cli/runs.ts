@@ -5,6 +5,7 @@ import { table } from "../render/table.ts";
 import { usageWords } from "../render/shown_text.ts";
 import { EXIT } from "./exit_code.ts";
 import { journalHere } from "./journal_here.ts";
+import { checkOneForm } from "./one_form.ts";
 
 const SHOWN = 20;
 
@@ -13,6 +14,7 @@ export async function runs(
   { flags }: { readonly flags: { readonly all: boolean; readonly json: boolean; readonly names: boolean } },
   terminal: Terminal,
 ): Promise<number> {
+  checkOneForm(flags, "runs");
   using here = await journalHere();
   const wantsAll = flags.all || flags.json || flags.names;
   const list = here?.journal.list(wantsAll ? {} : { limit: SHOWN + 1 }) ?? [];

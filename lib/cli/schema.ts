@@ -1,14 +1,16 @@
 import { configSchema } from "../catalog/config_schema.ts";
 import type { Terminal } from "../host/terminal.ts";
+import { documentTestSchema } from "./document_test_schema.ts";
 import { EXIT } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { writeText } from "./write_text.ts";
 
-/** `orrery schema config`. */
+/** `orrery schema KIND`. */
 export async function schema(
-  { flags }: ParsedCommand<typeof COMMANDS.schema>,
+  { words: [kind], flags }: ParsedCommand<typeof COMMANDS.schema>,
   terminal: Terminal,
 ): Promise<number> {
-  await writeText(`${JSON.stringify(configSchema(), null, 2)}\n`, { output: flags.output, terminal });
+  const made = kind === "document-test" ? documentTestSchema() : configSchema();
+  await writeText(`${JSON.stringify(made, null, 2)}\n`, { output: flags.output, terminal });
   return EXIT.ok;
 }

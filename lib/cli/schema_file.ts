@@ -1,13 +1,13 @@
 import type { JsonSchema } from "../core/gadget.ts";
 import { isJsonObject, toJson } from "../core/json.ts";
 import { SourceError } from "../core/source_error.ts";
-import { hostFiles } from "../host/files.ts";
 import { parseYaml } from "../parse/yaml.ts";
 import { prepareSchema } from "../schema/prepare_schema.ts";
+import { flagFile } from "./flag_file.ts";
 
 /** The JSON Schema of a file, JSON or YAML. @throws {SourceError} or {ProblemsError} that names file, line and column; {FileError} */
 export async function readSchema(file: string, { cwd }: { readonly cwd: string }): Promise<JsonSchema> {
-  const source = await hostFiles({ root: cwd }).readText(file);
+  const source = await flagFile(file, { flag: "--schema", cwd });
   const document = await parseYaml(source, { file });
   const schema = toJson(document.value);
   if (!isJsonObject(schema)) {

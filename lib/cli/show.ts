@@ -27,7 +27,9 @@ export async function show(
     return await showConfig(flags, terminal);
   }
   if (name === undefined) {
-    const what = kind === "prompt" ? "the path of the prompt" : `the name of the ${kind}`;
+    const what = kind === "prompt" || kind === "document"
+      ? `the path of the ${kind}`
+      : `the name of the ${kind}`;
     throw new UsageError([`orrery show ${kind} needs NAME: ${what}; all: orrery list ${kind}s`], {
       command: "show",
     });
@@ -35,6 +37,12 @@ export async function show(
   if (kind === "prompt") {
     const { showPrompt }: typeof import("./show_prompt.ts") = await import("./show_prompt.ts" as string);
     return await showPrompt(name, { flags, terminal });
+  }
+  if (kind === "document") {
+    const { showDocument }: typeof import("./show_document.ts") = await import(
+      "./show_document.ts" as string
+    );
+    return await showDocument(name, { flags, terminal });
   }
   if (kind === "profile") {
     const { showProfile }: typeof import("./show_profile.ts") = await import("./show_profile.ts" as string);

@@ -17,7 +17,7 @@ export type CallErrorCode =
   | "failed"; // the gadget threw
 
 /** What a run runs. */
-export type RunKind = "calls" | "ask" | "chat" | "prompt";
+export type RunKind = "calls" | "ask" | "chat" | "prompt" | "document";
 
 /** How a run ended. */
 export type RunStatus = "done" | "failed" | "stopped";
@@ -32,6 +32,8 @@ export type RunEventBody =
     readonly error?: string;
     /** `turns`, `tokens`, `cost`, `time`, `contract`, `provider`, `interrupted`, `unverified`, …: what ended it early. */
     readonly reason?: string;
+    /** Of a document: its text as the run left it, also where it failed. */
+    readonly document?: string;
     /** Of all model calls. */
     readonly usage: Usage;
   }
@@ -122,6 +124,28 @@ export type RunEventBody =
     readonly invocationId: string;
     readonly line: number;
     readonly reason: string;
+  }
+  /** An operation is not done: a condition does not hold, or it may run only once. */
+  | {
+    readonly type: "step-skip";
+    readonly step: string;
+    /** As a `step-start` would name it. */
+    readonly name?: string;
+    readonly condition: string;
+  }
+  | { readonly type: "jump"; readonly from: string; readonly to: string }
+  /** A document has changed. */
+  | {
+    readonly type: "block-merge";
+    /** The operation that did it. */
+    readonly step: string;
+    readonly mode: "append" | "prepend" | "replace";
+    /** The block that it was done to, as a reference; absent: the operation itself. */
+    readonly target?: string;
+    /** What is gone, as text. */
+    readonly removed: string;
+    /** What is new, as text. */
+    readonly inserted: string;
   }
   | {
     readonly type: "warning";

@@ -100,23 +100,38 @@ export interface ShellResult {
   /** 128 + the signal's number when a signal ended it. */
   readonly exitCode: number;
   readonly stdout: string;
+  /** Empty when it was merged into `stdout`. */
   readonly stderr: string;
   /** True when output was dropped because it was longer than `maxBytes`. */
   readonly truncated: boolean;
+  /** How many bytes of output were not kept, of both streams together. */
+  readonly dropped: number;
+  /** True when `stop` ended it. */
+  readonly stopped: boolean;
 }
 
 /** Commands. */
 export interface Shell {
   /**
    * Runs a program without a shell in between. Its whole process group is ended when the signal is aborted. Its
-   * environment is what `env` says and PATH, HOME, LANG and TERM of ours, nothing else: no key reaches it by itself.
+   * environment is what `env` says and PATH, HOME, LANG and TERM of ours (or `inherit`), nothing else: no key reaches it by
+   * itself.
    */
   run(command: string, options: {
     readonly args?: readonly string[];
     readonly cwd?: string;
     readonly stdin?: string;
     readonly env?: Readonly<Record<string, string>>;
+    /** Which of our variables it gets, in place of PATH, HOME, LANG and TERM; `LC_*` is all that begin with `LC_`. */
+    readonly inherit?: readonly string[];
+    /**
+     * Its stderr goes into `stdout`, and to `onOutput` as `stdout`, in the order it was written. On Windows there are two pipes, and
+     * the order is that of their arrival.
+     */
+    readonly isMerged?: boolean;
     readonly signal?: AbortSignal;
+    /** Ends it like `signal`, but is no error: what it wrote until then is the result. */
+    readonly stop?: AbortSignal;
     /** Of each stream; default 1 MiB. */
     readonly maxBytes?: number;
     readonly onOutput?: (text: string, stream: "stdout" | "stderr") => void;

@@ -1,7 +1,7 @@
 import { isAbsolute } from "../core/path.ts";
-import { denoGrants, hostEnv } from "./deno_grants.ts";
+import { denoGrants, hostEnv, hostEnvNames } from "./deno_grants.ts";
 
-/** What a program inherits of our environment: no key among them. */
+/** What a program inherits of our environment when nothing else is said: no key among them. */
 const INHERITED: readonly string[] = ["PATH", "HOME", "LANG", "TERM"];
 
 /** How a child begins. */
@@ -9,11 +9,17 @@ export interface ChildOptions {
   readonly args?: readonly string[];
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** The names of our variables that it gets; `LC_*` is all that begin with `LC_`. Default: PATH, HOME, LANG and TERM. */
+  readonly inherit?: readonly string[];
   readonly stdin: "null" | "piped";
+  /** The program and its first arguments that start it in our place. */
+  readonly through?: readonly string[];
+  /** What starts it puts it into a process group of its own. */
+  readonly isGrouped?: boolean;
 }
 
 /**
- * Starts a program in a process group of its own, stdout and stderr piped, with PATH, HOME, LANG and TERM of ours and `env`.
+ * Starts a program in a process group of its own, stdout and stderr piped, with what it inherits of our environment and `env`.
  *
  * @throws {Error} that names the program and why it cannot be started
  */
@@ -24,29 +30,45 @@ export function startChild(command: string, options: ChildOptions): Deno.ChildPr
       `Cannot run ${JSON.stringify(command)}: Deno itself was started without --allow-run=${command}`,
     );
   }
+  const [program = command, ...args] = [...options.through ?? [], command, ...options.args ?? []];
   try {
-    return new Deno.Command(command, {
-      args: [...options.args ?? []],
+    return new Deno.Command(program, {
+      args,
       ...(options.cwd !== undefined && { cwd: options.cwd }),
-      env: environment(options.env ?? {}),
+      env: childEnvironment(options),
       clearEnv: true,
       stdin: options.stdin,
       stdout: "piped",
       stderr: "piped",
-      detached: true, // a process group of its own, so that all of it can be ended
+      detached: options.isGrouped !== true, // a process group of its own, so that all of it can be ended
+      ...(isRawScript(command, args) && { windowsRawArguments: true }),
     }).spawn();
   } catch (error) {
     throw startProblem(error, { command, cwd: options.cwd });
   }
 }
 
-/** A relative folder in PATH would let the folder a command runs in decide what a name means. */
-function environment(own: Readonly<Record<string, string>>): Record<string, string> {
-  const inherited = INHERITED.flatMap((name) => {
+/** The variables of a child. A relative folder in PATH would let the folder a command runs in decide what a name means. */
+export function childEnvironment(
+  { env = {}, inherit = INHERITED }: Pick<ChildOptions, "env" | "inherit">,
+): Record<string, string> {
+  const inherited = inherit.flatMap(namesOf).flatMap((name) => {
     const value = hostEnv(name);
     return value === undefined ? [] : [[name, name === "PATH" ? absoluteOnly(value) : value] as const];
   });
-  return { ...Object.fromEntries(inherited), ...own };
+  return { ...Object.fromEntries(inherited), ...env };
+}
+
+/** A lone `*` is no name: nobody gets everything. */
+function namesOf(pattern: string): readonly string[] {
+  const prefix = pattern.endsWith("*") ? pattern.slice(0, -1) : "";
+  if (prefix === "") return [pattern];
+  return hostEnvNames().filter((name) => name.startsWith(prefix));
+}
+
+/** `cmd /s` takes its script as it stands between the outer quotes, and knows none of the escapes that other programs read. */
+function isRawScript(command: string, args: readonly string[]): boolean {
+  return Deno.build.os === "windows" && command === "cmd" && args.length === 4 && args[1] === "/s";
 }
 
 function absoluteOnly(path: string): string {

@@ -32,13 +32,13 @@ export function killGroup(child: Deno.ChildProcess): void {
   signal(child, "SIGKILL");
 }
 
-/** False when nobody is left to get it. */
+/** False when nobody is left to get it. A child that makes its group itself may not have come to that yet. */
 function signalGroup(child: Deno.ChildProcess, signal: Deno.Signal): boolean {
   try {
     Deno.kill(-child.pid, signal);
     return true;
   } catch {
-    return false;
+    return signalChild(child, signal);
   }
 }
 

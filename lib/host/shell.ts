@@ -1,7 +1,9 @@
 // Programs, with no shell in between and no policy: lib/policy/guard_shell.ts puts one around it.
+import { linkedSignal, whenAborted } from "../core/async.ts";
 import type { Shell, ShellResult } from "../core/world.ts";
-import { CappedText } from "./capped_text.ts";
+import { CappedText, type TextSource } from "./capped_text.ts";
 import { startChild } from "./child_start.ts";
+import { type MergedChild, startMergedChild } from "./merged_child.ts";
 import { atExit } from "./process.ts";
 import { endGroup, killGroup } from "./process_group.ts";
 
@@ -10,53 +12,66 @@ const DEFAULT_MAX_BYTES = 1024 * 1024;
 const LAST_OUTPUT_MS = 2_000;
 
 type RunOptions = Parameters<Shell["run"]>[1];
+type Started = Pick<MergedChild, "child"> & Partial<MergedChild>;
 
 /** The programs of this machine. */
 export function hostShell(): Shell {
   return {
     async run(command, options) {
       options.signal?.throwIfAborted();
-      const { args = [], cwd, env = {}, stdin } = options;
-      const child = startChild(command, {
-        args,
-        env,
-        stdin: stdin === undefined ? "null" : "piped",
-        ...(cwd !== undefined && { cwd }),
-      });
-      return await finish(child, options);
+      return await finish(start(command, options), options);
     },
   };
 }
 
-async function finish(child: Deno.ChildProcess, options: RunOptions): Promise<ShellResult> {
-  const { signal, onOutput } = options;
-  const capped = (stream: "stdout" | "stderr") =>
-    new CappedText(child[stream], {
-      maxBytes: options.maxBytes ?? DEFAULT_MAX_BYTES,
-      ...(onOutput && { onText: (text) => onOutput(text, stream) }),
-    });
-  const output = { stdout: capped("stdout"), stderr: capped("stderr") };
-  if (options.stdin !== undefined) feed(child.stdin, options.stdin);
-  using exit = new DisposableStack();
-  exit.use(atExit(() => killGroup(child)));
-  await endOrAbort(child, signal);
-  // Also after a normal end: nothing that a command started goes on after it.
-  await endGroup(child, Promise.allSettled([child.status, output.stdout.done, output.stderr.done]));
-  exit.dispose();
-  const { code } = await child.status;
-  await Promise.all([output.stdout.end(LAST_OUTPUT_MS), output.stderr.end(LAST_OUTPUT_MS)]);
-  signal?.throwIfAborted();
-  const truncated = output.stdout.truncated || output.stderr.truncated;
-  return { exitCode: code, stdout: output.stdout.text, stderr: output.stderr.text, truncated };
+function start(command: string, options: RunOptions): Started {
+  const { args = [], cwd, env = {}, stdin, inherit, isMerged = false } = options;
+  const settings = {
+    args,
+    env,
+    stdin: stdin === undefined ? "null" as const : "piped" as const,
+    ...(cwd !== undefined && { cwd }),
+    ...(inherit !== undefined && { inherit }),
+  };
+  return isMerged ? startMergedChild(command, settings) : { child: startChild(command, settings) };
 }
 
-async function endOrAbort(child: Deno.ChildProcess, signal: AbortSignal | undefined): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const onAbort = () => resolve();
-  signal?.addEventListener("abort", onAbort, { once: true });
-  if (signal?.aborted) resolve();
-  await Promise.race([child.status, promise]);
-  signal?.removeEventListener("abort", onAbort);
+async function finish(started: Started, options: RunOptions): Promise<ShellResult> {
+  const { child } = started;
+  const { signal, stop } = options;
+  if (options.stdin !== undefined) feed(child.stdin, options.stdin);
+  const texts = textsOf(started, options);
+  using exit = new DisposableStack();
+  exit.use(atExit(() => killGroup(child)));
+  const stopped = await endOf(child, [signal, stop]) && stop?.aborted === true;
+  // Also after a normal end: nothing that a command started goes on after it.
+  await endGroup(child, Promise.allSettled([child.status, ...texts.map(({ done }) => done)]));
+  exit.dispose();
+  const { code } = await child.status;
+  await Promise.all(texts.map((text) => text.end(LAST_OUTPUT_MS)));
+  signal?.throwIfAborted();
+  const dropped = texts.reduce((sum, text) => sum + text.dropped, 0);
+  const [stdout = "", stderr = ""] = texts.map(({ text }) => text);
+  return { exitCode: code, stdout, stderr, truncated: dropped > 0, dropped, stopped };
+}
+
+/** Of stdout and of stderr, or of both in one. */
+function textsOf({ child, shownError }: Started, options: RunOptions): readonly CappedText[] {
+  const { maxBytes = DEFAULT_MAX_BYTES, onOutput } = options;
+  const capped = (sources: readonly TextSource[], name: "stdout" | "stderr") =>
+    new CappedText(sources, { maxBytes, ...(onOutput && { onText: (text) => onOutput(text, name) }) });
+  const [stdout, stderr] = [{ stream: child.stdout }, { stream: child.stderr }];
+  if (shownError === undefined) return [capped([stdout], "stdout"), capped([stderr], "stderr")];
+  return [capped([stdout, { ...stderr, shown: shownError }], "stdout")];
+}
+
+/** Waits for the end of a child or for the first signal; true when it was a signal. */
+async function endOf(
+  child: Deno.ChildProcess,
+  signals: readonly (AbortSignal | undefined)[],
+): Promise<boolean> {
+  using either = linkedSignal(signals);
+  return await Promise.race([child.status.then(() => false), whenAborted(either.signal).then(() => true)]);
 }
 
 /** A command need not read its input to the end. */

@@ -90,7 +90,7 @@ function isAllowed(policy: Policy, kind: "read" | "write", value: string): boole
 }
 
 /** An error about the real path is told of the path that was asked for. */
-async function namedAsGiven<T>(given: string, real: string, work: () => Promise<T>): Promise<T> {
+export async function namedAsGiven<T>(given: string, real: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

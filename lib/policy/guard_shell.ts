@@ -7,6 +7,10 @@ import { shellWord } from "./refusal.ts";
 const LOADER_VARIABLES =
   /^(PATH|LD_.*|DYLD_.*|BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|NODE_(OPTIONS|PATH)|PYTHON.*|PERL5.*|RUBY(OPT|LIB)|_?JAVA_.*|GCONV_PATH|GIT_.*)$/i;
 
+/** Ours that any command may see; every other one is asked about. */
+const ORDINARY_VARIABLES =
+  /^(PATH|HOME|LANG|LC_.*|TERM|TMPDIR|TZ|USER|SHELL|PATHEXT|SYSTEMROOT|COMSPEC|TEMP|TMP|USERPROFILE|USERNAME)$/;
+
 /** Commands that ask the policy: a bare name by that name, one with a slash by its real path; the folder must be readable. */
 export function guardShell(raw: Shell, options: { readonly files: Files; readonly policy: Policy }): Shell {
   const { files, policy } = options;
@@ -21,9 +25,19 @@ export function guardShell(raw: Shell, options: { readonly files: Files; readonl
       await policy.permit({ kind: "run", value: isPath ? await files.resolve(program) : program, detail });
       await policy.permit({ kind: "read", value: cwd });
       checkVariables(Object.keys(settings.env ?? {}), policy);
+      await permitInherited(settings.inherit ?? [], policy);
       return await raw.run(program, { ...settings, cwd });
     },
   };
+}
+
+async function permitInherited(names: readonly string[], policy: Policy): Promise<void> {
+  for (const name of names.filter((name) => !ORDINARY_VARIABLES.test(name))) {
+    if (name.endsWith("*")) {
+      throw new Error(`Cannot hand on the variables ${JSON.stringify(name)} to a command: name each of them`);
+    }
+    await policy.permit({ kind: "env", value: name });
+  }
 }
 
 /** A `--deny-run` also counts for what a link is called: `/bin/sh` is `sh`, wherever it leads. */

@@ -1,6 +1,6 @@
 // Ports that most runs never touch are loaded at their first use: `http.ts` is long, and most runs fetch nothing.
 
-import type { Http, Policy, Shell, User } from "../core/world.ts";
+import type { Http, PermissionRequest, Policy, Shell, User } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath } from "../host/paths.ts";
 import { guardWorld } from "../policy/guard.ts";
@@ -19,15 +19,27 @@ export interface WorldOptions {
   readonly user: User;
   /** Asked about what no flag allows. Default: it is refused. */
   readonly approve?: Approve;
+  /** What bounds it further: the end of a sentence that says why a request is refused. Default: nothing. */
+  readonly against?: (request: PermissionRequest) => string | undefined;
 }
 
 /** The files, commands and hosts of this machine behind the policy of the flags. */
-export async function guardedWorld({ root, cwd, settings, approve }: WorldOptions): Promise<GuardedWorld> {
+export async function guardedWorld(
+  { root, cwd, settings, approve, against }: WorldOptions,
+): Promise<GuardedWorld> {
   const policy = createPolicy(settings, { root, cwd, realPath });
+  const asking = approve === undefined ? policy : await askingFirst(policy, approve);
   return guardWorld(
     { root, files: hostFiles({ root }), shell: lazyShell, http: lazyHttp },
-    approve === undefined ? policy : await askingFirst(policy, approve),
+    against === undefined ? asking : await narrowed(asking, against),
   );
+}
+
+async function narrowed(policy: Policy, against: NonNullable<WorldOptions["against"]>): Promise<Policy> {
+  const { narrowedPolicy }: typeof import("../policy/narrowed_policy.ts") = await import(
+    "../policy/narrowed_policy.ts" as string
+  );
+  return narrowedPolicy(policy, against);
 }
 
 async function askingFirst(policy: Policy, approve: NonNullable<WorldOptions["approve"]>): Promise<Policy> {

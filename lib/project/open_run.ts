@@ -62,6 +62,7 @@ export interface KeptRun {
 /** Begins to keep a new run. @throws {JournalError} when the journal cannot be written, {FileError} for the record */
 export async function createRun(start: RunStart, place: RunPlace, flags: KeepFlags): Promise<KeptRun> {
   const secrets = await maybeSecrets(place);
+  if (flags.record !== undefined) await assertRecord(flags.record, place.cwd);
   const held = await newRun(start, { place, flags, secrets });
   if (held === undefined) return keptRun({ secrets });
   const { run } = held;
@@ -142,8 +143,14 @@ interface Record {
 async function assertRecord(file: string, cwd: string): Promise<void> {
   const { hostFiles }: typeof import("../host/files.ts") = await import("../host/files.ts" as string);
   const files = hostFiles({ root: cwd });
-  const isThere = await files.stat(file).then(({ kind, size }) => kind === "file" && size > 0, () => false);
-  if (!isThere) return;
+  const there = await files.stat(file).catch(() => undefined);
+  if (there?.kind === "folder") {
+    throw new FileError(`Cannot record to ${JSON.stringify(file)}: it is a folder; name a file`, {
+      path: file,
+      code: "is-folder",
+    });
+  }
+  if (there?.kind !== "file" || there.size === 0) return;
   const text = await files.readText(file).catch(() => "");
   if (text.startsWith('{"type":"run"')) return;
   throw new FileError(
@@ -168,7 +175,6 @@ async function startRecord(
   const { growingFile }: typeof import("../host/growing_file.ts") = await import(
     "../host/growing_file.ts" as string
   );
-  await assertRecord(file, cwd);
   const growing = growingFile(resolve(cwd, file), file);
   const recorder = fileRecorder((line) => growing.write(line), secrets === undefined ? {} : { secrets });
   recorder.write({ type: "run", version: 1, ...start });

@@ -13,6 +13,7 @@ import { importModule, isCompiled } from "../host/process.ts";
 import type { Approve } from "../policy/approving_policy.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
+import type { WorldOptions } from "./guarded_world.ts";
 import { createWorld } from "./world.ts";
 import type { McpFile, McpJson } from "../catalog/mcp_config.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -46,6 +47,8 @@ export interface OpenCatalogOptions {
   readonly user: User;
   /** Asked about what no flag allows (turn.md 2.6). Default: it is refused. */
   readonly approve?: Approve;
+  /** What bounds every effect further. Default: nothing. */
+  readonly against?: WorldOptions["against"];
   /** Told what was ignored, a line each. */
   readonly notice: (text: string) => void;
   /** Whether MCP servers are started. Default true; without them their gadgets are not in the catalogue. */
@@ -95,6 +98,7 @@ export async function openCatalog(
     settings,
     user,
     ...(options.approve && { approve: options.approve }),
+    ...(options.against && { against: options.against }),
   });
   const mcpJson = await maybeMcpJson(project);
   const config = withMcpJson(project.config, mcpJson);

@@ -1,11 +1,8 @@
-import type { SourceError, Span } from "../core/source_error.ts";
-import { cellWidth } from "./cells.ts";
+import type { SourceError } from "../core/source_error.ts";
 import type { Paint } from "./paint.ts";
 import { paintFor } from "./paint.ts";
 import { printable, printableLine } from "./printable.ts";
-
-/** How much of a very long source line is shown around the place. */
-const MAX_LINE_CELLS = 100;
+import { sourceLines } from "./source_lines.ts";
 
 /**
  * An error of something a user wrote, for people: `file:line:column: error: message`, the source line with a caret under the
@@ -26,24 +23,4 @@ export function errorFrame(error: SourceError, options: { readonly paint?: Paint
 export function plainErrorFrame(message: string, options: { readonly paint?: Paint } = {}): string {
   const paint = options.paint ?? paintFor(false);
   return message.split("\n").map((line) => `${paint("red", "error:")} ${printable(line)}\n`).join("");
-}
-
-function sourceLines(source: string, span: Span, paint: Paint): string[] {
-  const line = source.split("\n", span.line)[span.line - 1];
-  if (line === undefined) return [];
-  const column = Math.min(span.column - 1, line.length);
-  const from = Math.max(0, column - MAX_LINE_CELLS / 2);
-  const shown = line.slice(from, from + MAX_LINE_CELLS);
-  const before = printableLine(shown.slice(0, column - from));
-  const marked = printableLine(
-    line.slice(column, Math.min(column + (span.length ?? 1), from + MAX_LINE_CELLS)),
-  );
-  const number = String(span.line);
-  const margin = " ".repeat(number.length);
-  const caret = "^".repeat(Math.max(1, cellWidth(marked)));
-  return [
-    paint("dim", `${margin} |`),
-    `${paint("dim", `${number} |`)} ${printableLine(shown)}`,
-    `${paint("dim", `${margin} |`)} ${" ".repeat(cellWidth(before))}${paint("red", caret)}`,
-  ];
 }

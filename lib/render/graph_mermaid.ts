@@ -13,14 +13,25 @@ const MAX_LABEL = 60;
  */
 export function graphMermaid(
   graph: CallGraph,
-  options: { readonly label?: LabelWriter; readonly withCycles?: boolean } = {},
+  options: {
+    readonly label?: LabelWriter;
+    /** Whether what stands at the lines is written. Default true. */
+    readonly withLabels?: boolean;
+  } = {},
 ): string {
-  const { label = entityLabel, withCycles = true } = options;
-  const nodes = graph.nodes.map((node, index) => `  n${index}["${labelOf(node, label)}"]\n`);
-  const edges = graph.edges.filter((edge) => withCycles || !edge.isCyclic)
-    .map((edge) => `  n${edge.from} ${edge.isCyclic ? "-.->" : "-->"} n${edge.to}\n`);
+  const { label = entityLabel, withLabels = true } = options;
+  const nodes = graph.nodes.map((node, index) => {
+    const [open, close] = SHAPES[node.shape ?? "box"];
+    return `  n${index}${open}"${labelOf(node, label)}"${close}\n`;
+  });
+  const edges = graph.edges.map((edge) => {
+    const text = withLabels && edge.label !== undefined ? `|${label(cut(printableLine(edge.label)))}|` : "";
+    return `  n${edge.from} ${edge.isCyclic ? "-.->" : "-->"}${text} n${edge.to}\n`;
+  });
   return `flowchart TD\n${nodes.join("")}${edges.join("")}${classes(graph.nodes)}`;
 }
+
+const SHAPES = { box: ["[", "]"], round: ["([", "])"], file: ["[[", "]]"] } as const;
 
 /** The mark in front of an id that cannot run. */
 export function markOf({ state }: GraphNode): string {
@@ -29,8 +40,13 @@ export function markOf({ state }: GraphNode): string {
 
 function labelOf(node: GraphNode, label: LabelWriter): string {
   const id = label(markOf(node) + cut(printableLine(node.id)));
-  const second = node.state === "missing" ? "never called" : cut(printableLine(node.gadgetName));
+  const second = cut(secondOf(node));
   return second === "" ? id : `${id}<br/>${label(second)}`;
+}
+
+/** The second line of a box. */
+export function secondOf({ state, gadgetName }: GraphNode): string {
+  return state === "missing" && gadgetName === "" ? "never called" : printableLine(gadgetName);
 }
 
 function cut(text: string): string {

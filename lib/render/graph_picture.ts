@@ -2,6 +2,8 @@
 // sent through it as one of the private use area, and put back in what it gives. A second one stands for the second cell of a
 // wide character.
 
+import { SourceError } from "../core/source_error.ts";
+import { acyclicGraph } from "./acyclic_graph.ts";
 import type { CallGraph } from "./call_graph.ts";
 import { cellWidth } from "./cells.ts";
 import { graphMermaid } from "./graph_mermaid.ts";
@@ -14,36 +16,47 @@ const UNKNOWN = "?";
 /** Beyond this many nodes the text layout takes too long, and nobody could follow its lines. */
 const MAX_TEXT_NODES = 40;
 
+/** Deeper pictures have rows that the text layout has no number for: it looks for a way to them without end. */
+const MAX_TEXT_ROWS = 24;
+
 /** The layout takes more than its square: 100 nodes are a second, 200 ten. */
 const MAX_SVG_NODES = 150;
 
-/** The graph as boxes and lines; undefined when it is too large or wider than `columns`. Edges of a cycle are left out. */
+/** The graph as boxes and lines; undefined when it is too large, too deep, or wider than `columns`. Edges of a cycle are left out. */
 export async function graphPicture(
   graph: CallGraph,
   options: { readonly columns: number },
 ): Promise<string | undefined> {
   if (graph.nodes.length === 0 || graph.nodes.length > MAX_TEXT_NODES) return undefined;
+  const lines = graph.edges.filter(({ isCyclic }) => !isCyclic);
+  const drawable = acyclicGraph({ ...graph, edges: lines });
+  if (drawable.depth > MAX_TEXT_ROWS) return undefined;
   const { renderMermaidASCII } = await import("beautiful-mermaid");
   const standIns = new StandIns();
-  const source = graphMermaid(graph, { label: (text) => standIns.hide(text), withCycles: false });
+  const source = graphMermaid(drawable.graph, {
+    label: (text) => standIns.hide(text),
+    withLabels: false,
+  });
   const picture = renderMermaidASCII(source, {
     colorMode: "none",
     paddingX: 3,
     paddingY: 2,
     boxBorderPadding: 0,
   });
-  const lines = picture.split("\n").map((line) => standIns.show(line, (text) => text).trimEnd());
-  return lines.every((line) => cellWidth(line) <= options.columns) ? lines.join("\n") : undefined;
+  const shown = picture.split("\n").map((line) => standIns.show(line, (text) => text).trimEnd());
+  return shown.every((line) => cellWidth(line) <= options.columns) ? shown.join("\n") : undefined;
 }
 
-/** The graph as an SVG that needs nothing from the network. */
+/** The graph as an SVG that needs nothing from the network. @throws {SourceError} when it is too large */
 export async function graphSvg(graph: CallGraph): Promise<string> {
   if (graph.nodes.length === 0) {
     return `<svg xmlns="http://www.w3.org/2000/svg" width="0" height="0"></svg>\n`;
   }
   if (graph.nodes.length > MAX_SVG_NODES) {
-    throw new RangeError(
-      `Cannot draw ${graph.nodes.length} calls as SVG, at most ${MAX_SVG_NODES}: take --format mermaid or --format text`,
+    throw new SourceError(
+      `Cannot draw ${graph.nodes.length} ${
+        graph.what ?? "calls"
+      } as SVG, at most ${MAX_SVG_NODES}: take --format mermaid or --format text`,
     );
   }
   const { renderMermaidSVG } = await import("beautiful-mermaid");

@@ -1,5 +1,5 @@
 import type { CallGraph } from "./call_graph.ts";
-import { markOf } from "./graph_mermaid.ts";
+import { markOf, secondOf } from "./graph_mermaid.ts";
 import { graphPicture } from "./graph_picture.ts";
 import { printableLine } from "./printable.ts";
 import { table } from "./table.ts";
@@ -16,7 +16,7 @@ function rows(graph: CallGraph): string[][] {
   for (const { from, to } of graph.edges) before[to]?.push(printableLine(graph.nodes[from]?.id ?? ""));
   return graph.nodes.map((node, index) => {
     const waits = before[index] ?? [];
-    const second = node.state === "missing" ? "never called" : printableLine(node.gadgetName);
+    const second = secondOf(node);
     return [
       markOf(node) + printableLine(node.id),
       second,

@@ -1,27 +1,19 @@
 import { callDepths } from "./call_depths.ts";
 import { cellWidth, cutToCells, padToCells } from "./cells.ts";
-import { duration, withUsage } from "./shown_text.ts";
+import { fit, stateSymbol } from "./live_line.ts";
+import type { FrameSize, Piece } from "./live_line.ts";
 import type { LiveCall, LiveRow, LiveState, LiveStep } from "./live_state.ts";
-import type { Paint, Style } from "./paint.ts";
+import { duration, withUsage } from "./shown_text.ts";
 import { paintFor } from "./paint.ts";
 import { printableLine } from "./printable.ts";
 import { tallyLine } from "./run_tally.ts";
 
 /** What a frame is drawn for. */
-export interface LiveSize {
-  /** Cells of the window. */
-  readonly columns: number;
-  readonly rows: number;
-  readonly color: boolean;
-  /** Counts up with every frame; turns the spinner. */
-  readonly spinnerFrame: number;
-  /** ms since the start of the run. */
-  readonly nowMs: number;
+export interface LiveSize extends FrameSize {
   /** Whether log lines, errors and reasons stand behind the calls. */
   readonly withNotes: boolean;
 }
 
-const SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const MAX_INDENT = 6;
 const BAR_CELLS = 20;
 /** In a narrow window the totals need the room. */
@@ -47,11 +39,6 @@ interface Row {
 interface Columns {
   readonly id: number;
   readonly gadget: number;
-}
-
-interface Piece {
-  readonly style?: Style;
-  readonly text: string;
 }
 
 /**
@@ -138,7 +125,7 @@ function rowPieces({ row, depth }: Row, columns: Columns, size: LiveSize): Piece
 function stepPieces(step: LiveStep, size: LiveSize): Piece[] {
   return [
     { text: " " },
-    symbol(step, size.spinnerFrame),
+    stateSymbol(step.state, size.spinnerFrame),
     { text: ` ${cutToCells(printableLine(step.name), MAX_NAME_CELLS * 2)}  ` },
     { text: timeText(step, size.nowMs) },
     { style: "dim", text: withUsage("", { usage: step.usage, before: "  " }) },
@@ -152,7 +139,7 @@ function callPieces(
 ): Piece[] {
   return [
     { text: " " },
-    symbol(call, size.spinnerFrame),
+    stateSymbol(call.state, size.spinnerFrame),
     { text: ` ${padToCells(idText(call, depth), columns.id)}  ` },
     {
       style: "dim",
@@ -166,23 +153,6 @@ function callPieces(
     }]),
     ...(size.withNotes ? notePieces(call) : []),
   ];
-}
-
-function symbol({ state }: LiveRow, frame: number): Piece {
-  switch (state) {
-    case "waiting":
-      return { style: "dim", text: "○" };
-    case "running":
-      return { style: "cyan", text: SPINNER.charAt(frame % SPINNER.length) };
-    case "done":
-      return { style: "green", text: "●" };
-    case "failed":
-      return { style: "red", text: "✗" };
-    case "skipped":
-      return { style: "yellow", text: "–" };
-    default:
-      return state satisfies never;
-  }
 }
 
 function timeText({ ranAt, endedAt }: LiveRow, nowMs: number): string {
@@ -222,17 +192,4 @@ function totalPieces(state: LiveState, size: LiveSize): Piece[] {
     { style, text: ` ${bar(share, size.columns < NARROW_COLUMNS ? NARROW_BAR_CELLS : BAR_CELLS)}` },
     { text: `  ${tallyLine(state.tally, time)}` },
   ];
-}
-
-/** One line of the window: cut to its width before it gets its looks, so that no look is cut in half. */
-function fit(pieces: readonly Piece[], columns: number, paint: Paint): string {
-  let room = columns - 1; // a full last column makes some terminals wrap
-  let line = "";
-  for (const { style, text } of pieces) {
-    if (room <= 0) break;
-    const cut = cutToCells(text, room);
-    room -= cellWidth(cut);
-    line += style === undefined ? cut : paint(style, cut);
-  }
-  return line.trimEnd();
 }

@@ -100,6 +100,9 @@ export class PlainLines {
       case "call-open":
       case "call-run":
       case "call-progress":
+      case "step-skip":
+      case "jump":
+      case "block-merge":
         return [];
       default:
         return event satisfies never;

@@ -58,13 +58,19 @@ export function tallyLine(tally: RunTally, ms: number): string {
   ].filter((text) => text !== "");
   const time = duration(ms);
   if (tally.answers === 0) return `${counted(tally.opened, "call")}: ${[...parts, time].join(", ")}`;
-  const answers = withUsage(counted(tally.answers, "answer"), { usage: tally.usage, before: ": " });
+  const answers = answersText(tally);
   return tally.opened === 0
     ? `${answers}, ${time}`
     : `${answers}; ${counted(tally.opened, "call")}: ${[...parts, time].join(", ")}`;
 }
 
-function counted(count: number, word: string): string {
+/** `2 answers: 120 in, 34 out, $0.0012` */
+export function answersText({ answers, usage }: RunTally): string {
+  return withUsage(counted(answers, "answer"), { usage, before: ": " });
+}
+
+/** `1 call`, `2 calls` */
+export function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 

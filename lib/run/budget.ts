@@ -42,7 +42,10 @@ export async function budgetReached(
 
 function turnsReached({ turns }: Budget, made: number): BudgetReached | undefined {
   if (turns === undefined || made < turns) return undefined;
-  return { reason: "turns", error: `The run has made ${made} model calls, its budget is ${turns}` };
+  return {
+    reason: "turns",
+    error: `The run has made ${made} model call${made === 1 ? "" : "s"}, its budget is ${turns}`,
+  };
 }
 
 function tokensReached({ tokens }: Budget, usage: Usage): BudgetReached | undefined {

@@ -10,6 +10,7 @@ import type { NodeContext, NodeOutcome } from "../schedule/scheduler.ts";
 import { CallError, callFailure, CallStep, outcomeEvent } from "./call_step.ts";
 import type { CallOutcome } from "./call_step.ts";
 import { fillInput, ownCopy, RESULT_BYTES, runGadget } from "./run_gadget.ts";
+import type { Containers } from "./container.ts";
 import { containedBy, findGadget } from "./find_gadget.ts";
 import type { Run } from "./run.ts";
 
@@ -50,6 +51,8 @@ export interface CallGraphOptions {
   readonly isLiteral?: boolean;
   /** What the gadgets get besides. */
   readonly given?: Pick<GadgetContext, "deps" | "dialog">;
+  /** Gives what does what its calls contain, before the run is asked. Default: nothing. */
+  readonly containers?: Containers;
 }
 
 /** A graph of calls that grows while it runs; every call ends in exactly one outcome. */
@@ -195,16 +198,18 @@ export class CallGraph {
     gadget: AnyGadget,
     { key, node }: { readonly key: string; readonly node: NodeContext<Json> },
   ): AnyGadget {
-    if (containedBy(gadget) === undefined) return gadget;
+    const kind = containedBy(gadget);
+    if (kind === undefined) return gadget;
     return {
       ...gadget,
       run: async (_input, { call: { parameters } }) => {
         const run = this.#run;
-        const containers = await run.containers;
-        if (containers !== undefined) {
-          return await containers.prompt({ run, keyPrefix: `${key}/`, parameters, signal: node.signal });
+        const own = this.#options.containers?.[kind];
+        const perform = own ?? (await run.containers)?.[kind];
+        if (perform !== undefined) {
+          return await perform({ run, keyPrefix: `${key}/`, parameters, signal: node.signal });
         }
-        throw new CallError(`${gadget.name} cannot run here: this run has no prompts`, "unavailable");
+        throw new CallError(`${gadget.name} cannot run here: this run has no ${kind}s`, "unavailable");
       },
     };
   }

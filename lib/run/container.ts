@@ -14,5 +14,9 @@ export interface ContainerCall {
 /** Does what container gadgets stand for: its steps are steps of the run that calls. */
 export interface Containers {
   /** Asks a prompt. @throws what the call is to fail with */
-  prompt(call: ContainerCall): Promise<Json>;
+  prompt?(call: ContainerCall): Promise<Json>;
+  /** Runs a document. @throws what the call is to fail with */
+  document?(call: ContainerCall): Promise<Json>;
+  /** Runs a document for the one that calls. @throws what the call is to fail with */
+  callee?(call: ContainerCall): Promise<Json>;
 }

@@ -68,8 +68,10 @@ function unknownGadget(catalog: Catalog, name: string): CallError {
 
 /** What runs inside of the calls of a gadget; undefined for one whose call is a step of its own. */
 export function containedBy(gadget: AnyGadget): Contained | undefined {
-  return "contains" in gadget && gadget.contains === "prompt" ? gadget.contains : undefined;
+  return "contains" in gadget ? CONTAINED.find((kind) => kind === gadget.contains) : undefined;
 }
+
+const CONTAINED: readonly Contained[] = ["prompt", "document", "callee"];
 
 /** What a replay has to know of a gadget: all but its code. */
 export function gadgetNote(found: AnyGadget | CallError): Json {
@@ -116,8 +118,9 @@ export function gadgetFromNote(noted: Json): AnyGadget | CallError {
     ...(note.formats === true && { format: () => "" }), // what it says is in the record
     run: () => null,
   };
-  if (note.contains !== "prompt") return gadget;
-  const container: ContainerGadget = { ...gadget, contains: note.contains };
+  const contains = CONTAINED.find((kind) => kind === note.contains);
+  if (contains === undefined) return gadget;
+  const container: ContainerGadget = { ...gadget, contains };
   return container;
 }
 

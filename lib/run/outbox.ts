@@ -9,6 +9,9 @@ import type { RunJournal, StepOutcome } from "../core/journal.ts";
 const OPENING_MS = 10;
 const BUSY_OPENING_MS = 50;
 
+/** What has been read is kept so late: whoever goes on with the run before that reads it anew. */
+const READING_MS = 25;
+
 /** So many events are held back at its opening. */
 const MAX_OPENING_EVENTS = 1000;
 
@@ -21,6 +24,8 @@ export class Outbox {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** An outcome waits: nothing may begin before it is durable. */
   #hasOutcome = false;
+  /** One of them is not of a read: not even a read may begin. */
+  #isPressing = false;
   /** Nothing is durable yet. No timer runs: the first one of a process takes 4 ms to be set in Deno 2.9, as long as a whole short run. */
   #openedAt: number | undefined;
   #isLast = false;
@@ -52,18 +57,22 @@ export class Outbox {
     if (isLong || this.#waiting.length > MAX_OPENING_EVENTS) this.#flush();
   }
 
-  /** Notes an outcome; it and everything told from now on waits for the next commit, at the latest when this turn of the event loop is over. */
-  end(key: string, outcome: StepOutcome): void {
+  /**
+   * Notes an outcome; it and everything told from now on waits for the next commit, at the latest when this turn of the event loop is over;
+   * that of a read may wait for those that come after it.
+   */
+  end(key: string, outcome: StepOutcome, { isRead }: { readonly isRead: boolean }): void {
     if (this.#journal === undefined) return;
     this.#try((journal) => journal.end(key, outcome));
-    if (this.#hasOutcome) return;
+    if (this.#isPressing || (this.#hasOutcome && isRead)) return;
     this.#hasOutcome = true;
-    if (this.#openedAt === undefined) this.#commitIn(0);
+    this.#isPressing = !isRead;
+    if (this.#openedAt === undefined) this.#commitIn(isRead ? READING_MS : 0);
   }
 
   /** A step begins: it may depend on what has just ended. */
-  beforeStep(): void {
-    if (this.#hasOutcome) this.#flush();
+  beforeStep({ isRead }: { readonly isRead: boolean }): void {
+    if (isRead ? this.#isPressing : this.#hasOutcome) this.#flush();
   }
 
   /** Something takes its time: the opening ends by itself. */
@@ -89,7 +98,7 @@ export class Outbox {
     if (this.#timer !== undefined) clearTimeout(this.#timer); // it, too, would load the timers
     this.#timer = undefined;
     this.#openedAt = undefined;
-    this.#hasOutcome = false;
+    this.#hasOutcome = this.#isPressing = false;
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const event of waiting) this.#events.push(event);
@@ -129,7 +138,11 @@ export function eventIdentity(event: RunEventBody | RunEvent): string {
       return `${event.type} ${event.key} ${event.error === undefined}`;
     case "message":
       return `${event.type} ${event.step} ${event.n}`;
+    case "jump":
+      return `${event.type} ${event.from}`;
     case "usage":
+    case "step-skip":
+    case "block-merge":
       return `${event.type} ${event.step}`;
     case "call-open":
     case "call-run":

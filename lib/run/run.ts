@@ -56,6 +56,8 @@ export interface RunEnd {
   readonly value?: Json;
   readonly error?: string;
   readonly reason?: string;
+  /** Of a document: its text as it is now. */
+  readonly document?: string;
   /** Default: as `status`. `stopped` keeps a run resumable that has failed for a reason outside of it. */
   readonly keepAs?: JournalStatus;
 }
@@ -75,6 +77,8 @@ export class Run {
   readonly #stop = new AbortController();
   readonly #linked: LinkedSignal;
   readonly #outbox: Outbox;
+  /** Steps under way that read something. */
+  readonly #reads = new Set<string>();
   /** What was told before this process took the run over. */
   readonly #told: Set<string> | undefined;
   readonly #startedAt: number;
@@ -182,17 +186,22 @@ export class Run {
     recorder?.write({ type: "step", ...masked });
     if (journal === undefined) return { do: "perform", attempt: 1 };
     const turn = journal.begin(masked);
-    this.#outbox.beforeStep();
+    const isRead = step.kind === "read";
+    if (isRead) this.#reads.add(step.key);
+    this.#outbox.beforeStep({ isRead });
     if (this.#broken !== undefined) throw new Error(this.#broken.error);
     return turn;
   }
 
-  /** What came of a step, and the events that tell of it. It is durable before another step begins, and before it is told to anybody. */
+  /**
+   * What came of a step, and the events that tell of it. It is durable before another step begins, but for a read behind a read, and before
+   * it is told to anybody.
+   */
   finish(key: string, outcome: StepOutcome, tell?: () => void): void {
     const { recorder } = this.#options;
     const masked = this.mask(outcome);
     recorder?.write({ type: "outcome", key, outcome: masked });
-    this.#outbox.end(key, masked);
+    this.#outbox.end(key, masked, { isRead: this.#reads.delete(key) });
     tell?.();
   }
 

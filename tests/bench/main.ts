@@ -1,7 +1,8 @@
-// deno task bench [parser] [scheduler] [turn] [mid-stream] [journal] [prompts] [startup]: one table; exit code 1 when a limit is broken.
+// deno task bench [parser] [scheduler] [turn] [mid-stream] [journal] [prompts] [documents] [startup]: one table; exit code 1 when a limit is broken.
 
 import { formatTable, isWithin } from "./_table.ts";
 import type { Row } from "./_table.ts";
+import { benchDocuments } from "./documents.ts";
 import { benchJournal } from "./journal.ts";
 import { benchMidStream } from "./mid_stream.ts";
 import { benchParser } from "./parser.ts";
@@ -19,6 +20,7 @@ const parts: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   journal: benchJournal,
   "mid-stream": benchMidStream,
   prompts: async () => [...await benchRendering(), ...await benchTags(), ...await benchDiscovery()],
+  documents: benchDocuments,
   startup: async () =>
     (await measureStartup()).map(({ name, medianMs, ratio, limit }) => ({
       what: name,

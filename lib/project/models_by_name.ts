@@ -1,7 +1,7 @@
 import type { Model } from "../core/model.ts";
-import { findModel } from "./dialog_model.ts";
-import { wantedModel } from "../project/project.ts";
-import type { OpenProjectModelsOptions } from "../project/open_models.ts";
+import { findModel } from "./find_model.ts";
+import { wantedModel } from "./project.ts";
+import type { OpenProjectModelsOptions } from "./open_models.ts";
 
 /** Finds each model once, since a script goes on where it was. Without a name it is that of the variable or of the settings. */
 export function modelsByName(

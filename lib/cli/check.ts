@@ -1,0 +1,38 @@
+import { dirname } from "../core/path.ts";
+import { hostFiles } from "../host/files.ts";
+import { workingFolder } from "../host/paths.ts";
+import type { Terminal } from "../host/terminal.ts";
+import { NO_GRANTS } from "../project/grants.ts";
+import { checkCalls } from "./check_calls.ts";
+import { checkDocuments } from "./check_documents.ts";
+import { checkFlags } from "./check_flags.ts";
+import { CheckPlaces } from "./check_places.ts";
+import { checkPrompts } from "./check_prompts.ts";
+import { CheckReport } from "./check_report.ts";
+import { checkTargets } from "./check_targets.ts";
+import { EXIT } from "./exit_code.ts";
+import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import { grantsOf } from "./grants.ts";
+import { writeReport } from "./write_report.ts";
+
+/** `orrery check`: finds mistakes without running anything; gives the exit code. */
+export async function check(
+  { words, flags }: ParsedCommand<typeof COMMANDS.check>,
+  terminal: Terminal,
+): Promise<number> {
+  const cwd = workingFolder();
+  // A check loads no code and asks nobody, so that there is nothing to trust.
+  const grants = await grantsOf({ ...NO_GRANTS.flags, "trust-code": false, ...flags });
+  const documentFlags = await checkFlags(flags, { cwd, terminal, grants });
+  if (documentFlags === undefined) return EXIT.interrupted;
+  const report = new CheckReport();
+  const places = new CheckPlaces({ cwd, grants, report });
+  const named = words.length > 0 ? words : [places.rootOf(cwd)];
+  const targets = await checkTargets(named, { cwd, files: hostFiles({ root: cwd }) });
+  await checkDocuments(targets, { places, report, flags: documentFlags });
+  for (const path of targets.calls) await checkCalls(path, { places, report });
+  const notLoaded = await checkPrompts(targets, { places, report });
+  const roots = new Set(report.paths.map((path) => places.rootOf(dirname(path))));
+  const [root = places.rootOf(cwd)] = roots.size === 1 ? roots : [];
+  return await writeReport(report, { flags, terminal, cwd, root, notLoaded });
+}

@@ -1,0 +1,62 @@
+import type { Terminal } from "../host/terminal.ts";
+import { MERGE_MODES } from "../parse/parameter_reader.ts";
+import { grantsNothing, NO_GRANTS } from "../project/grants.ts";
+import type { RunGrants } from "../project/grants.ts";
+import { interruptible } from "./around_run.ts";
+import type { DocumentFlags } from "./check_documents.ts";
+import { UsageError } from "./exit_code.ts";
+import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import { promptInput } from "./prompt_input.ts";
+import { stdinText } from "./stdin_text.ts";
+
+type CheckFlags = ParsedCommand<typeof COMMANDS.check>["flags"];
+
+/** What the flags say of documents; undefined after Ctrl-C. @throws {UsageError}, {FileError} */
+export async function checkFlags(
+  flags: CheckFlags,
+  { cwd, terminal, grants }: {
+    readonly cwd: string;
+    readonly terminal: Terminal;
+    readonly grants: RunGrants;
+  },
+): Promise<DocumentFlags | undefined> {
+  let isStopped = false;
+  const stdin = async (): Promise<string | undefined> => {
+    const { signal } = interruptible(terminal);
+    const text = await stdinText(terminal, signal);
+    isStopped = signal.aborted;
+    return text;
+  };
+  const { values } = await promptInput(flags, { cwd, command: "check", stdin });
+  if (isStopped) return undefined;
+  const mode = MERGE_MODES.find((each) => each === flags.mode);
+  return {
+    values: textsOf(values),
+    blocks: flags.block.map(blockOf),
+    isGranting: !grantsNothing({ ...grants, flags: NO_GRANTS.flags }),
+    isGiving: flags.input.length > 0 || flags["input-json"] !== undefined,
+    ...(flags.prompt === undefined ? {} : { prompt: flags.prompt }),
+    ...(flags.model === undefined ? {} : { model: flags.model }),
+    ...(mode === undefined ? {} : { mode }),
+  };
+}
+
+/** Values of documents are text. */
+function textsOf(values: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === "string" ? value : JSON.stringify(value),
+    ]),
+  );
+}
+
+function blockOf(block: string): DocumentFlags["blocks"][number] {
+  const at = block.lastIndexOf("#");
+  if (at < 1 || at === block.length - 1) {
+    throw new UsageError([`--block ${block}: expected FILE#REF, such as notes.md#summary`], {
+      command: "check",
+    });
+  }
+  return { file: block.slice(0, at), reference: block.slice(at + 1) };
+}

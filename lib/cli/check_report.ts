@@ -1,0 +1,62 @@
+import type { ProblemRule } from "../render/problems_sarif.ts";
+import type { ToldProblem } from "../render/told_problem.ts";
+import { ruleOf } from "./problem_rules.ts";
+import type { CheckedKind } from "./problem_rules.ts";
+
+/** Something that was found. */
+export interface FoundProblem {
+  readonly kind: CheckedKind;
+  /** Absolute; empty for what is in no file. */
+  readonly path: string;
+  readonly line: number;
+  readonly column: number;
+  readonly severity: ToldProblem["severity"];
+  readonly message: string;
+}
+
+/** A problem with what is known of its kind. */
+export interface ReportedProblem {
+  readonly found: FoundProblem;
+  readonly rule: ProblemRule;
+}
+
+/** What a check found, each problem once: files in the order in which they were looked at, their problems by line. */
+export class CheckReport {
+  readonly #files = new Map<string, Map<string, FoundProblem>>([["", new Map()]]);
+  readonly #texts = new Map<string, string>();
+
+  /** A file is looked at. @param text what is in it, where that is at hand */
+  file(path: string, text?: string): void {
+    if (!this.#files.has(path)) this.#files.set(path, new Map());
+    if (text !== undefined) this.#texts.set(path, text);
+  }
+
+  add(problem: FoundProblem): void {
+    const { path, line, column, severity, message } = problem;
+    this.file(path);
+    const problems = this.#files.get(path);
+    const key = `${line}:${column}:${severity}:${message}`;
+    if (!problems?.has(key)) problems?.set(key, problem);
+  }
+
+  has(path: string): boolean {
+    return this.#files.has(path);
+  }
+
+  textOf(path: string): string | undefined {
+    return this.#texts.get(path);
+  }
+
+  /** Of every file that was looked at. */
+  get paths(): readonly string[] {
+    return [...this.#files.keys()].filter((path) => path !== "");
+  }
+
+  problems(): readonly ReportedProblem[] {
+    return [...this.#files.values()].flatMap((problems) =>
+      [...problems.values()]
+        .sort((a, b) => a.line - b.line || a.column - b.column)
+        .map((found) => ({ found, rule: ruleOf(found.kind, found) }))
+    );
+  }
+}

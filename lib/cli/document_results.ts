@@ -1,0 +1,71 @@
+import { isInside } from "../catalog/project_path.ts";
+import { basename, dirname, join, resolve } from "../core/path.ts";
+import { FileError } from "../core/world.ts";
+import { hostFiles } from "../host/files.ts";
+import { realPath } from "../host/paths.ts";
+
+/** A document as its run has left it. */
+export interface ResultDocument {
+  /** Relative to the project root where it lies inside. */
+  readonly path: string;
+  readonly text: string;
+  /** Files inside each other, the entry being 1. */
+  readonly depth: number;
+}
+
+/** Where the result documents of a run go (documents.md 12): each is whole or not there. */
+export class DocumentResults {
+  readonly #out: string | undefined;
+  readonly #root: string;
+  readonly #cwd: string;
+  readonly #onWritten: (path: string) => Promise<void>;
+  #entry: string | undefined;
+
+  /** @param place `onWritten` is told the real path of each result document beside its source */
+  constructor(
+    out: string | undefined,
+    place: {
+      readonly root: string;
+      readonly cwd: string;
+      readonly onWritten?: (path: string) => Promise<void>;
+    },
+  ) {
+    this.#out = out;
+    this.#root = place.root;
+    this.#cwd = place.cwd;
+    this.#onWritten = place.onWritten ?? (() => Promise.resolve());
+  }
+
+  /** That of the entry, once it is there; where it goes to stdout. */
+  get shown(): string | undefined {
+    return this.#out === "-" ? this.#entry : undefined;
+  }
+
+  /** @throws {FileError} */
+  async keep({ path, text, depth }: ResultDocument): Promise<void> {
+    if (depth === 1) this.#entry = text;
+    if (this.#out === undefined) return await this.#beside(path, text);
+    if (depth > 1 || this.#out === "-" || this.#out === "none") return;
+    await hostFiles({ root: this.#cwd }).writeText(this.#out, text);
+  }
+
+  /** No grant is needed for these, so a link must not lead them elsewhere: not out of the project, nor to another file in it. */
+  async #beside(path: string, text: string): Promise<void> {
+    const wanted = resolve(this.#root, path);
+    const place = join(realPath(dirname(wanted)), basename(wanted));
+    const real = realPath(place);
+    const why = !isInside(real, this.#root)
+      ? `it would be outside the project root, at ${real}`
+      : real !== place
+      ? `it is a link, which leads to ${real}`
+      : undefined;
+    if (why !== undefined) {
+      throw new FileError(
+        `Cannot write the result document ${JSON.stringify(path)}: ${why}; name a place for it with --out`,
+        { path, code: "other" },
+      );
+    }
+    await hostFiles({ root: this.#root }).writeText(real, text);
+    await this.#onWritten(real);
+  }
+}

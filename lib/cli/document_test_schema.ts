@@ -1,0 +1,109 @@
+import type { JsonObject } from "../core/json.ts";
+
+const text = { type: "string" };
+const texts = { type: "object", additionalProperties: { type: ["string", "number", "boolean"] } };
+const wanted = { $ref: "#/$defs/wanted" };
+
+/** The JSON Schema of `*.document-test.yml`, for editors. */
+export function documentTestSchema(): JsonObject {
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "Tests of executable documents",
+    ...mapping({
+      document: { ...text, description: "The document that is tested, relative to this file." },
+      files: { ...texts, description: "Files of all tests, over those of the project: path to text." },
+      tests: { type: "array", minItems: 1, items: { $ref: "#/$defs/test" } },
+    }, ["tests"]),
+    $defs: { test: test(), reply: reply(), command: command(), expect: expect(), wanted: wantedText() },
+  };
+}
+
+function test(): JsonObject {
+  return mapping({
+    name: { ...text, description: "What the test shows, in a few words." },
+    document: { ...text, description: "Another document than that of the file." },
+    files: { ...texts, description: "More files, over those of all tests." },
+    input: mapping({
+      prompt: { ...text, description: "As --prompt." },
+      values: { ...texts, description: "As --input: name to value." },
+      blocks: {
+        type: "array",
+        items: { ...text, pattern: ".#." },
+        description: "As --block: notes.md#summary.",
+      },
+    }),
+    model: {
+      type: "array",
+      items: { $ref: "#/$defs/reply" },
+      description: "What the model says, in order: replies as those of script/FILE.",
+    },
+    commands: {
+      type: "array",
+      items: { $ref: "#/$defs/command" },
+      description: "What the commands of @shell give, in order, in place of running them.",
+    },
+    allow: {
+      type: "array",
+      items: { enum: ["write", "run"] },
+      description: "What the document may do. Real commands run in a copy of the project.",
+    },
+    expect: { $ref: "#/$defs/expect" },
+  }, ["name", "expect"]);
+}
+
+function reply(): JsonObject {
+  return mapping({
+    text,
+    chunks: { type: "array", items: text },
+    object: {},
+    error: mapping({ status: { type: "integer" }, message: text, retryAfterMs: { type: "integer" } }),
+    calls: { type: "array", items: mapping({ name: text, input: {} }, ["name"]) },
+    delayMs: { type: "integer", minimum: 0 },
+    when: { ...text, description: "A regular expression: the last message must match." },
+    repeat: { type: "boolean" },
+  });
+}
+
+function command(): JsonObject {
+  return mapping({
+    when: { ...text, description: "A regular expression: the script must match." },
+    output: text,
+    exit: { type: "integer", description: "The exit code. Default 0." },
+  });
+}
+
+function expect(): JsonObject {
+  return mapping({
+    exit: { enum: [0, 1, 2], description: "Default 0, or anything else where an error is expected." },
+    error: wanted,
+    value: { anyOf: [wanted, { type: "null" }], description: "What the run gives; null: nothing." },
+    result: wanted,
+    blocks: {
+      type: "object",
+      additionalProperties: wanted,
+      description: "By reference, without their heading lines.",
+    },
+    messages: {
+      type: "array",
+      description: "Of each model call, in order: a list of ROLE: TEXT.",
+      items: {
+        type: "array",
+        items: mapping({ system: wanted, user: wanted, assistant: wanted, tool: wanted }),
+      },
+    },
+  });
+}
+
+function wantedText(): JsonObject {
+  return {
+    anyOf: [text, {
+      ...mapping({ equals: text, contains: text, matches: text }),
+      minProperties: 1,
+      maxProperties: 1,
+    }],
+  };
+}
+
+function mapping(properties: JsonObject, required: readonly string[] = []): JsonObject {
+  return { type: "object", properties, required: [...required], additionalProperties: false };
+}

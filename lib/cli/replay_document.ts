@@ -1,0 +1,49 @@
+import { EMPTY_CATALOG } from "../core/catalog.ts";
+import { UsageError } from "./exit_code.ts";
+import { readDocument } from "../parse/document_file.ts";
+import { DocumentResults } from "./document_results.ts";
+import { documentRunInput } from "./document_run_input.ts";
+import { documentView } from "./document_view.ts";
+import { openReplay } from "./open_replay.ts";
+import { performDocument } from "./perform_document.ts";
+import { replayedMeans } from "./replayed_means.ts";
+import { assertSameText } from "./replay_calls.ts";
+import type { DocumentCommand } from "./run_document.ts";
+
+/** Runs the document of a record again, every effect answered by it. @throws {ReplayError} when the file is not the recorded one any more */
+export async function replayDocument(
+  word: string,
+  { flags, terminal, cwd, stop, record }: DocumentCommand & { readonly record: string },
+): Promise<number> {
+  const opened = await openReplay(record, { cwd, kind: "document", alsoRecords: flags.record });
+  const { run } = opened.replay;
+  const [stored] = run.files ?? [];
+  if (stored === undefined) {
+    throw new UsageError([`${JSON.stringify(record)} has no document in it`], { command: "run" });
+  }
+  await assertSameText(word, { opened, cwd, record });
+  const input = documentRunInput(run.input);
+  const results = new DocumentResults(flags.out ?? "none", { root: cwd, cwd });
+  return await performDocument({
+    terminal,
+    flags,
+    cwd,
+    stop,
+    view: await documentView(terminal, flags),
+    document: await readDocument(stored.text, { path: stored.path }),
+    input,
+    means: replayedMeans(input, results),
+    results,
+    kept: undefined,
+    replay: opened.replay,
+    called: {
+      catalog: EMPTY_CATALOG,
+      place: async () => {
+        const { replayedPrompts }: typeof import("./replayed_prompts.ts") = await import(
+          "./replayed_prompts.ts" as string
+        );
+        return await replayedPrompts(cwd, { cwd, flags });
+      },
+    },
+  });
+}

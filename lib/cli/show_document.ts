@@ -1,0 +1,23 @@
+import type { Terminal } from "../host/terminal.ts";
+import { printable } from "../render/printable.ts";
+import { documentJson } from "./document_json.ts";
+import { outlineOf, seeDocument } from "./document_outline.ts";
+import { documentPage } from "./document_page.ts";
+import { documentProblems } from "./document_problems.ts";
+import { EXIT } from "./exit_code.ts";
+
+/** `orrery show document FILE.md`: what it takes, needs, uses and consists of. */
+export async function showDocument(
+  word: string,
+  { flags, terminal }: { readonly flags: { readonly json: boolean }; readonly terminal: Terminal },
+): Promise<number> {
+  const { file } = await seeDocument(word, "show");
+  const outline = await outlineOf(file);
+  if (flags.json) {
+    await terminal.stdout.write(`${JSON.stringify(documentJson(file, outline), null, 2)}\n`);
+    return EXIT.ok;
+  }
+  await terminal.stdout.write(printable(documentPage(file, outline)));
+  await terminal.stderr.write(documentProblems(file));
+  return EXIT.ok;
+}

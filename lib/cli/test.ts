@@ -1,0 +1,77 @@
+// `orrery test FILE...`: tests that are kept as files. Nothing of the project is touched, and no provider is asked.
+
+import { ProblemsError } from "../core/problems_error.ts";
+import { resolve } from "../core/path.ts";
+import { SourceError } from "../core/source_error.ts";
+import { hostFiles } from "../host/files.ts";
+import { workingFolder } from "../host/paths.ts";
+import type { Terminal } from "../host/terminal.ts";
+import { EXIT, UsageError } from "./exit_code.ts";
+import type { FileTest, TestKind } from "./file_test.ts";
+import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import { testLines, testsJson } from "./test_report.ts";
+import type { TestOutcome } from "./test_report.ts";
+
+/** What kinds of tests there are. */
+const KINDS: readonly TestKind[] = [
+  {
+    endings: [".document-test.yml", ".document-test.yaml"],
+    load: async () => {
+      const { documentTests }: typeof import("./test_document.ts") = await import(
+        "./test_document.ts" as string
+      );
+      return documentTests;
+    },
+  },
+];
+
+/** All files are read before the first test runs. @throws {UsageError}, {ProblemsError}, {FileError} */
+export async function test(
+  { words, flags }: ParsedCommand<typeof COMMANDS.test>,
+  terminal: Terminal,
+): Promise<number> {
+  const tests = await readTests(words);
+  const outcomes: TestOutcome[] = [];
+  for (const each of tests) {
+    const begunAt = performance.now();
+    const failures = await each.run();
+    const outcome = { test: each, failures, ms: Math.round(performance.now() - begunAt) };
+    outcomes.push(outcome);
+    if (!flags.json) await terminal.stdout.write(testLines(outcome, { isQuiet: flags.quiet }));
+  }
+  const failed = outcomes.filter(({ failures }) => failures.length > 0).length;
+  if (flags.json) await terminal.stdout.write(`${JSON.stringify(testsJson(outcomes))}\n`);
+  else await terminal.stdout.write(`${outcomes.length - failed} passed, ${failed} failed\n`);
+  return failed > 0 ? EXIT.failed : EXIT.ok;
+}
+
+async function readTests(words: readonly string[]): Promise<readonly FileTest[]> {
+  const cwd = workingFolder();
+  const kinds = words.map((file) => ({ file, kind: kindOf(file) }));
+  const tests: FileTest[] = [];
+  const problems: SourceError[] = [];
+  for (const { file, kind } of kinds) {
+    const text = await hostFiles({ root: cwd }).readText(file);
+    try {
+      tests.push(...await (await kind.load())({ text, file, path: resolve(cwd, file) }));
+    } catch (error) {
+      if (error instanceof SourceError) problems.push(error);
+      else if (error instanceof ProblemsError) problems.push(...error.problems);
+      else throw error;
+    }
+  }
+  if (problems.length > 0) throw new ProblemsError(problems);
+  return tests;
+}
+
+/** @throws {UsageError} for a file of no kind */
+function kindOf(file: string): TestKind {
+  const kind = KINDS.find(({ endings }) => endings.some((ending) => file.endsWith(ending)));
+  if (kind !== undefined) return kind;
+  const endings = KINDS.flatMap(({ endings }) => endings.slice(0, 1)).join(" or ");
+  throw new UsageError([
+    `${JSON.stringify(file)} is no test: tests are files whose names end with ${endings}`,
+  ], {
+    command: "test",
+  });
+}

@@ -1,0 +1,39 @@
+import { join, resolve } from "../core/path.ts";
+import { denoGrants } from "./deno_grants.ts";
+
+/** Where names were found, by PATH and name: a look at each folder of PATH takes longer than a start. */
+const found = new Map<string, string>();
+
+/**
+ * The file that a command is, as far as that can be seen: a path from `cwd`, a bare name from the folders of `path`. Undefined when
+ * there is none that can be executed, or when Deno itself may not look. Not for Windows.
+ */
+export function maybeFindProgram(
+  command: string,
+  { path, cwd }: { readonly path: string; readonly cwd?: string },
+): string | undefined {
+  if (command.includes("/")) {
+    const file = resolve(cwd ?? Deno.cwd(), command);
+    return isProgram(file) ? file : undefined;
+  }
+  const key = `${path}\0${command}`;
+  const known = found.get(key);
+  if (known !== undefined && isProgram(known)) return known;
+  const file = path.split(":").filter((folder) => folder.startsWith("/")).map((folder) =>
+    join(folder, command)
+  )
+    .find(isProgram);
+  if (file === undefined) found.delete(key);
+  else found.set(key, file);
+  return file;
+}
+
+function isProgram(path: string): boolean {
+  if (!denoGrants({ name: "read", path })) return false;
+  try {
+    const { isFile, mode } = Deno.statSync(path);
+    return isFile && ((mode ?? 0) & 0o111) !== 0;
+  } catch {
+    return false;
+  }
+}

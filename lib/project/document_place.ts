@@ -1,0 +1,74 @@
+// A document in a project of this machine, with what the flags of a command grant it.
+
+import type { Catalog } from "../core/catalog.ts";
+import { resolve } from "../core/path.ts";
+import type { World } from "../core/world.ts";
+import { defaultShell } from "../host/default_shell.ts";
+import { realPath } from "../host/paths.ts";
+import { catalogTools } from "../run/catalog_tools.ts";
+import type { DocumentMeans } from "../run/document_means.ts";
+import { shownPath } from "../run/document_paths.ts";
+import type { ToolSource } from "../run/offered.ts";
+import type { DocumentBounds } from "./document_bounds.ts";
+import { documentGrants } from "./document_grants.ts";
+import type { DocumentHome } from "./document_home.ts";
+import { modelProblem } from "./document_models.ts";
+import type { RunGrants } from "./grants.ts";
+import { modelsByName } from "./models_by_name.ts";
+import type { ProjectSettings } from "./project.ts";
+
+/** A project that a document runs in. */
+export interface DocumentPlace {
+  readonly project: ProjectSettings;
+  readonly grants: RunGrants;
+  readonly catalog: Catalog;
+  readonly world: Pick<World, "files" | "shell">;
+  /** Whether what the project says for itself counts. */
+  readonly accepted: boolean;
+  /** Somebody can be asked about what no flag forbids. */
+  readonly canAsk: boolean;
+  /** Around its world. */
+  readonly bounds: DocumentBounds;
+}
+
+/** What a document meets there. */
+export function placeHome(place: DocumentPlace): DocumentHome {
+  const { project, grants: { settings }, catalog, world, accepted, canAsk, bounds } = place;
+  const { root, cwd, config } = project;
+  const script = scriptShell(project);
+  return {
+    root,
+    files: world.files,
+    shell: world.shell,
+    script,
+    grants: documentGrants({ root, cwd, settings, shell: script.command, canAsk }),
+    tools: readyTools(() => Promise.resolve(catalog)),
+    models: {
+      problem: (name) => modelProblem(name, { config, accepted }),
+      find: modelsByName({ ...project, isAccepted: accepted, settings }),
+    },
+    narrow: (narrowing) => bounds.narrow(narrowing),
+  };
+}
+
+/** The gadgets of a catalogue that can be called. */
+export function readyTools(catalog: () => Promise<Catalog>): ToolSource {
+  return {
+    ...catalogTools(catalog),
+    names: async () =>
+      (await catalog()).entries.filter(({ state }) => state === "ready").map(({ name }) => name),
+  };
+}
+
+/** The shell for `@shell`, as the configuration has it. */
+export function scriptShell(
+  { config: { documents } }: Pick<ProjectSettings, "config">,
+): DocumentMeans["script"] {
+  const shell = defaultShell();
+  return documents.shell === undefined ? shell : { ...shell, command: documents.shell };
+}
+
+/** The path of a file as documents name it. @param word as it was typed */
+export function documentPath(word: string, { root, cwd }: Pick<ProjectSettings, "root" | "cwd">): string {
+  return shownPath(realPath(resolve(cwd, word)), root);
+}

@@ -1,0 +1,36 @@
+import type { CallGraph, GraphEdge } from "./call_graph.ts";
+
+/** A graph that can be drawn from top to bottom. */
+export interface AcyclicGraph {
+  readonly graph: CallGraph;
+  /** How many nodes its longest way has. */
+  readonly depth: number;
+}
+
+/** The graph without the lines that lead back to where they came from, and with one line between two nodes at most. For small graphs. */
+export function acyclicGraph(graph: CallGraph): AcyclicGraph {
+  const below = new Map<number, GraphEdge[]>();
+  for (const edge of graph.edges) below.set(edge.from, [...below.get(edge.from) ?? [], edge]);
+  const depths = new Map<number, number | "open">();
+  const kept = new Map<string, GraphEdge>();
+  const visit = (node: number): number => {
+    depths.set(node, "open");
+    let deepest = 0;
+    for (const edge of below.get(node) ?? []) {
+      const known = depths.get(edge.to);
+      if (known === "open") continue;
+      deepest = Math.max(deepest, known ?? visit(edge.to));
+      const pair = `${edge.from} ${edge.to}`;
+      if (!kept.has(pair)) kept.set(pair, edge);
+    }
+    depths.set(node, deepest + 1);
+    return deepest + 1;
+  };
+  let depth = 0;
+  for (const index of graph.nodes.keys()) {
+    const known = depths.get(index);
+    depth = Math.max(depth, typeof known === "number" ? known : visit(index));
+  }
+  const edges = new Set(kept.values());
+  return { graph: { ...graph, edges: graph.edges.filter((edge) => edges.has(edge)) }, depth };
+}

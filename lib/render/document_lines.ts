@@ -1,0 +1,116 @@
+import type { RunEvent } from "../core/event.ts";
+import type { IsReused } from "./document_state.ts";
+import { emptyTally, tallyAfter, tallyLine } from "./run_tally.ts";
+import type { RunTally } from "./run_tally.ts";
+import { printable, printableLine } from "./printable.ts";
+import { duration, longText } from "./shown_text.ts";
+
+/** How much is told. */
+export interface DocumentLinesOptions {
+  /** Only errors. */
+  readonly quiet?: boolean;
+  /** Only errors and warnings: somebody else shows the operations. */
+  readonly problemsOnly?: boolean;
+  /** Default: none is. */
+  readonly isReused?: IsReused;
+}
+
+/**
+ * Turns the events of a document's run into lines for a log file or a pipe: one for each operation that ended, and errors and warnings
+ * in the form of documents.md 1.3.
+ */
+export class DocumentLines {
+  readonly #isQuiet: boolean;
+  readonly #onlyProblems: boolean;
+  readonly #isReused: IsReused;
+  /** The operations that are under way, by their steps. */
+  readonly #operations = new Map<string, string>();
+  /** Calls that have started and not ended. */
+  readonly #calls = new Set<string>();
+  #tally: RunTally = emptyTally;
+  #lastError: string | undefined;
+
+  constructor(options: DocumentLinesOptions = {}) {
+    this.#onlyProblems = options.problemsOnly ?? false;
+    this.#isQuiet = options.quiet ?? false;
+    this.#isReused = options.isReused ?? (() => false);
+  }
+
+  /** What the event adds to the log; the empty text when it adds nothing. */
+  text(event: RunEvent): string {
+    this.#tally = tallyAfter(this.#tally, event, this.#hasRun(event));
+    return this.#lines(event).map((line) => `${line}\n`).join("");
+  }
+
+  /** A line of our own about the run; the empty text when only errors are told. */
+  notice(text: string): string {
+    return this.#isQuiet ? "" : `  warn  ${printable(longText(text))}\n`;
+  }
+
+  /** A line that something besides the run says; the empty text when only errors are told. */
+  log(source: string, text: string): string {
+    return this.#isQuiet ? "" : `  log   ${printableLine(source)}  ${printable(longText(text.trimEnd()))}\n`;
+  }
+
+  /** Whether a call that had started ends with it. */
+  #hasRun(event: RunEvent): boolean {
+    if (!("invocationId" in event)) return false;
+    const call = `${event.step ?? ""} ${event.invocationId}`;
+    if (event.type === "call-run") this.#calls.add(call);
+    const isEnd = event.type === "call-result" || event.type === "call-error" || event.type === "call-skip";
+    return isEnd && this.#calls.delete(call);
+  }
+
+  #lines(event: RunEvent): readonly string[] {
+    switch (event.type) {
+      case "step-start":
+        if (event.kind === "step") this.#operations.set(event.key, event.name);
+        return [];
+      case "step-end":
+        return this.#endOf(event);
+      case "step-skip":
+        return this.#isBrief
+          ? []
+          : [`  skip  ${printableLine(event.name ?? event.step)}  ${printableLine(event.condition)}`];
+      case "warning":
+        return this.#isQuiet ? [] : [warningLine(event)];
+      case "permission-answer":
+        return this.#isBrief || event.reason === "nobody"
+          ? []
+          : [`  ${event.allowed ? "allow" : "deny "} ${printableLine(event.permissions.join(", "))}`];
+      case "run-end":
+        return this.#runEnd(event);
+      default:
+        return []; // what operations do inside is told by their own lines
+    }
+  }
+
+  #endOf({ key, ms, error }: Extract<RunEvent, { type: "step-end" }>): readonly string[] {
+    const name = this.#operations.get(key);
+    if (name === undefined) return [];
+    this.#operations.delete(key);
+    if (error !== undefined) {
+      this.#lastError = error.message;
+      return printable(longText(error.message)).split("\n");
+    }
+    if (this.#isBrief) return [];
+    return [`  ${this.#isReused(key) ? "reused" : "ok   "} ${printableLine(name)}  ${duration(ms)}`];
+  }
+
+  get #isBrief(): boolean {
+    return this.#isQuiet || this.#onlyProblems;
+  }
+
+  #runEnd({ error, at }: Extract<RunEvent, { type: "run-end" }>): readonly string[] {
+    const isTold = error === undefined || error === this.#lastError;
+    const errors = isTold ? [] : [`error: ${printable(longText(error))}`];
+    const hasTally = !this.#isBrief && this.#tally.answers > 0;
+    return hasTally ? [...errors, tallyLine(this.#tally, at)] : errors;
+  }
+}
+
+/** `FILE:LINE:COLUMN: warning: TEXT` (documents.md 1.3). */
+function warningLine({ text, file, line = 1, column = 1 }: Extract<RunEvent, { type: "warning" }>): string {
+  const place = file === undefined ? "" : `${file}:${line}:${column}: `;
+  return printable(`${place}warning: ${longText(text)}`);
+}

@@ -1,0 +1,123 @@
+// The tool calls of one answer to an @llm (documents.md 8). They run one after another; what goes wrong is told to the model as JSON.
+
+import type { Catalog } from "../core/catalog.ts";
+import type { AnyGadget } from "../core/gadget.ts";
+import { isJsonObject } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import type { ToolCall } from "../core/message.ts";
+import type { ToolSpec } from "../core/model.ts";
+import { CallGraph } from "./call_graph.ts";
+import type { CallLimits } from "./call_graph.ts";
+import type { CallOutcome } from "./call_step.ts";
+import type { Containers } from "./container.ts";
+import type { Run } from "./run.ts";
+import { markedAnswer } from "./tool_results.ts";
+
+/** What an @llm may call. */
+export interface DocumentTools {
+  readonly specs: readonly ToolSpec[];
+  /** By name. */
+  readonly gadgets: ReadonlyMap<string, AnyGadget>;
+  readonly limits?: Pick<CallLimits, "timeoutMs" | "resultBytes">;
+  /** Does what their calls contain. */
+  readonly containers?: Containers;
+}
+
+/** A call that was answered. */
+export interface ToolAnswer {
+  readonly id: string;
+  readonly name: string;
+  /** What the model reads. */
+  readonly text: string;
+  /** Absent: it failed. */
+  readonly result?: Json;
+}
+
+/** Answers the calls, in their order. @throws the signal's reason */
+export async function runDocumentCalls(
+  calls: readonly ToolCall[],
+  options: {
+    readonly run: Run;
+    readonly signal: AbortSignal;
+    readonly keyPrefix: string;
+    readonly tools: DocumentTools;
+  },
+): Promise<readonly ToolAnswer[]> {
+  const { run, signal, keyPrefix, tools } = options;
+  const graph = new CallGraph({
+    run,
+    signal,
+    keyPrefix,
+    step: `${keyPrefix}model`,
+    catalog: catalogOf(tools.gadgets),
+    limits: { ...tools.limits, concurrency: 1 },
+    isLiteral: true,
+    ...(tools.containers === undefined ? {} : { containers: tools.containers }),
+  });
+  const refused = new Map<string, string>();
+  for (const call of calls) {
+    const header = { invocationId: call.id, gadgetName: call.name, dependencies: [], line: 0 };
+    const read = readCall(call, tools);
+    graph.open(header);
+    if ("parameters" in read) await graph.add({ ...header, ...read });
+    else {
+      refused.set(call.id, read.refusal);
+      graph.refuse(header, read.refusal);
+    }
+  }
+  await graph.close();
+  signal.throwIfAborted();
+  const outcomes = new Map([...graph.outcomes()].map(({ call, outcome }) => [call.invocationId, outcome]));
+  return calls.map(({ id, name }) => {
+    const refusal = refused.get(id);
+    const outcome = outcomes.get(id);
+    if (refusal !== undefined || outcome === undefined) return { id, name, text: errorText(refusal ?? "") };
+    const text = markedAnswer({ gadget: tools.gadgets.get(name), outcome }, outcomeText(outcome));
+    return { id, name, text, ...(outcome.status === "result" && { result: outcome.result }) };
+  });
+}
+
+/** A call as it may run, or what the model is told instead (documents.md 8.3). */
+function readCall(
+  { name, arguments: text }: ToolCall,
+  { gadgets }: DocumentTools,
+): { readonly parameters: JsonObject } | { readonly refusal: string } {
+  if (!gadgets.has(name)) return { refusal: `unknown tool "${name}"` };
+  try {
+    const parameters: Json = text.trim() === "" ? {} : JSON.parse(text);
+    return isJsonObject(parameters) ? { parameters } : { refusal: `the arguments are not a JSON object` };
+  } catch {
+    return { refusal: "the arguments are not valid JSON" };
+  }
+}
+
+function outcomeText(outcome: CallOutcome): string {
+  switch (outcome.status) {
+    case "result":
+      return typeof outcome.result === "string" ? outcome.result : pretty(outcome.result);
+    case "error":
+      return errorText(outcome.failure.error);
+    case "skip":
+      return errorText(outcome.reason);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function errorText(error: string): string {
+  return pretty({ error });
+}
+
+function pretty(value: Json): string {
+  return JSON.stringify(value, null, 2);
+}
+
+function catalogOf(gadgets: ReadonlyMap<string, AnyGadget>): Catalog {
+  return {
+    entries: [],
+    maybeFind(name) {
+      const gadget = gadgets.get(name);
+      return gadget && { name, source: { kind: "code" }, state: "ready", load: () => gadget };
+    },
+  };
+}

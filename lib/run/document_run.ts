@@ -1,0 +1,273 @@
+// The run of one document (documents.md 6.7, 9): operation after operation, each a step of the run, until the end or an @return.
+
+import { narrowedBy, NOT_NARROWED } from "../check/narrowing.ts";
+import type { LiveNode } from "../document/live_node.ts";
+import type { GotoFields, LlmFields, RunFields } from "../parse/operation_fields.ts";
+import { budgetReached } from "./budget.ts";
+import { BudgetError } from "./budget_error.ts";
+import { openCallee } from "./document_callee.ts";
+import type { CalleeResult, OpenedCallee, WantedCallee } from "./document_callee.ts";
+import { performShell } from "./document_command.ts";
+import { failedCondition } from "./document_conditions.ts";
+import { CalleeFailure, DocumentFailure, isOperationFailure } from "./document_failure.ts";
+import { performImport } from "./document_import.ts";
+import { performLlm } from "./document_llm.ts";
+import { limitsOf } from "./document_means.ts";
+import type { DocumentMeans } from "./document_means.ts";
+import { insertResult, modeOf, pathOf, resultNodes, targetOf, warn } from "./document_operation.ts";
+import type { FileWorld, Operation } from "./document_operation.ts";
+import { resultPath } from "./document_paths.ts";
+import { performReturn } from "./document_return.ts";
+import { KnownOperations } from "./known_operations.ts";
+import { OperationError } from "./operation_error.ts";
+import type { Run } from "./run.ts";
+
+/** How a document ended. */
+export interface DocumentEnd {
+  /** Absent: it came to no `@return`. */
+  readonly returned?: CalleeResult;
+  /** The last answer of a model, as it was. */
+  readonly answer?: string;
+}
+
+/** What a document is run with. */
+export interface DocumentRunOptions extends OpenedCallee {
+  readonly run: Run;
+  readonly means: DocumentMeans;
+  /** Before the keys of its steps. */
+  readonly keyPrefix: string;
+}
+
+/** Runs a document and keeps its result document. @throws {DocumentFailure} and what ends the whole run */
+export async function runFile(options: DocumentRunOptions): Promise<DocumentEnd> {
+  return await new FileRun(options).run();
+}
+
+/** Where the run goes on: below what is done, at a target, or nowhere. */
+type Onward = { readonly at: LiveNode } | { readonly returned: CalleeResult } | undefined;
+
+class FileRun {
+  readonly #world: FileWorld;
+  readonly #keyPrefix: string;
+  /** How often the run came to each operation, by its place. */
+  readonly #visits = new Map<string, number>();
+  readonly #done = new Set<LiveNode>();
+  readonly #jumps = new Map<LiveNode, number>();
+  #answer: string | undefined;
+
+  constructor({ run, means, file, live, chain, saved, keyPrefix }: DocumentRunOptions) {
+    this.#keyPrefix = keyPrefix;
+    this.#world = {
+      run,
+      means,
+      file,
+      live,
+      chain,
+      narrowing: chain.reduce(narrowedBy, NOT_NARROWED),
+      known: new KnownOperations(file),
+      saved,
+      importedBy: new WeakMap(),
+    };
+  }
+
+  async run(): Promise<DocumentEnd> {
+    const { run, live, file } = this.#world;
+    for (const text of live.warnings) {
+      run.emit({ type: "warning", text, file: file.path, line: 1, column: 1 });
+    }
+    try {
+      const returned = await this.#walk();
+      await this.#keepResult();
+      return {
+        ...(returned === undefined ? {} : { returned }),
+        ...(this.#answer === undefined ? {} : { answer: this.#answer }),
+      };
+    } catch (error) {
+      if (error instanceof DocumentFailure || error instanceof BudgetError) await this.#keepResult();
+      throw error;
+    }
+  }
+
+  async #walk(): Promise<CalleeResult | undefined> {
+    const { live, run, means, narrowing } = this.#world;
+    means.narrow?.(narrowing);
+    let node = live.first;
+    while (node !== undefined) {
+      if (node.content.kind !== "operation") {
+        node = live.next(node);
+        continue;
+      }
+      run.signal.throwIfAborted();
+      const onward = await this.#operation(node);
+      if (onward !== undefined && "returned" in onward) return onward.returned;
+      node = onward === undefined ? live.after(node) : onward.at;
+    }
+    return undefined;
+  }
+
+  async #keepResult(): Promise<void> {
+    const { live, file, means, chain } = this.#world;
+    await means.result?.({ path: resultPath(file.path), text: live.print(), depth: chain.length });
+  }
+
+  async #operation(node: LiveNode): Promise<Onward> {
+    const operation = this.#begun(node);
+    const { run, key } = operation;
+    await this.#refuseLate(key);
+    const name = `@${operation.fields.name} ${operation.from}:${node.content.line}`;
+    const why = this.#skipped(operation);
+    if (typeof why === "string") {
+      run.emit({ type: "step-skip", step: key, name, condition: why });
+      return undefined;
+    }
+    const begunAt = run.elapsedMs;
+    run.emit({ type: "step-start", key, kind: "step", name, attempt: 1 });
+    const end = (error?: string): void => {
+      const ms = Math.round((run.elapsedMs - begunAt) * 1000) / 1000;
+      run.emit({ type: "step-end", key, ms, ...(error === undefined ? {} : { error: { message: error } }) });
+    };
+    try {
+      if (why !== undefined) throw why;
+      this.#done.add(node);
+      const onward = await this.#perform(operation);
+      end();
+      return onward;
+    } catch (error) {
+      if (run.signal.aborted || !isOperationFailure(error)) throw error;
+      return this.#failed(operation, { error, end });
+    }
+  }
+
+  /** The time of a run is bounded for commands too. @throws {BudgetError} */
+  async #refuseLate(key: string): Promise<void> {
+    const { run, means: { budget: { timeMs } } } = this.#world;
+    const reached = timeMs === undefined
+      ? undefined
+      : await budgetReached({ timeMs }, run, { place: `${key}:` });
+    if (reached !== undefined) throw new BudgetError(reached);
+  }
+
+  #begun(node: LiveNode): Operation {
+    const { content, origin, serial } = node;
+    if (content.kind !== "operation") throw new Error("An operation is needed.");
+    const { file, known } = this.#world;
+    const from = origin.file ?? file.path;
+    const place = origin.by === "file"
+      ? `${content.line}`
+      : origin.by === "import"
+      ? `${from}:${content.line}`
+      : `+${serial}`;
+    const visit = (this.#visits.get(place) ?? 0) + 1;
+    this.#visits.set(place, visit);
+    const key = `${this.#keyPrefix}op[${place}]${visit === 1 ? "" : `#${visit}`}`;
+    return { ...this.#world, node, fields: known.of(content), key, from };
+  }
+
+  /** Why it is not done, or what keeps that from being known; undefined: it is done. */
+  #skipped({ fields, live, node }: Operation): string | Error | undefined {
+    if ("isRunOnce" in fields && fields.isRunOnce && this.#done.has(node)) return "run-once";
+    try {
+      return failedCondition(fields.conditions, live);
+    } catch (error) {
+      if (isOperationFailure(error)) return error;
+      throw error;
+    }
+  }
+
+  #failed(
+    operation: Operation,
+    { error, end }: { readonly error: Error; readonly end: (error: string) => void },
+  ): undefined {
+    const { run, live, node, fields, from, key } = operation;
+    const text = run.mask(error.message);
+    const line = `${from}:${node.content.line}:1: error: @${fields.name}: ${text}`;
+    const { nodes } = live.insertError(node, line);
+    run.emit({
+      type: "block-merge",
+      step: `${key}/error`,
+      mode: "append",
+      removed: "",
+      inserted: nodes.map(({ content }) => content.source).join(""),
+    });
+    end(line);
+    if (fields.onError === "continue") return undefined;
+    const innermost = error instanceof CalleeFailure ? error.innermost : line;
+    throw new DocumentFailure(line, { innermost, cause: error });
+  }
+
+  async #perform(operation: Operation): Promise<Onward> {
+    const { fields } = operation;
+    switch (fields.name) {
+      case "import":
+        return void await performImport({ ...operation, fields });
+      case "llm":
+        return void await this.#llm({ ...operation, fields });
+      case "shell":
+        return void await performShell({ ...operation, fields });
+      case "run":
+        return void await this.#run({ ...operation, fields });
+      case "return":
+        return { returned: performReturn({ ...operation, fields }) };
+      case "goto":
+        return this.#goto({ ...operation, fields });
+      default:
+        return fields satisfies never;
+    }
+  }
+
+  async #llm(operation: Operation<LlmFields>): Promise<void> {
+    const answer = await performLlm(
+      operation,
+      (caller, { keyPrefix, ...wanted }) =>
+        this.#callee({ ...outliving(caller), key: keyPrefix.replace(/\/$/, "") }, wanted),
+    );
+    this.#answer = answer.trimEnd();
+  }
+
+  async #run(operation: Operation<RunFields>): Promise<void> {
+    const { fields } = operation;
+    const { prompt, blocks = [], useHeader: header, inputs, file } = fields;
+    targetOf(operation);
+    const { by } = operation.node.origin;
+    const isChecked = by === "file" || by === "import"; // then it was told before anything ran
+    if (header !== undefined && prompt === undefined && !isChecked) {
+      warn(operation, "use-header has no effect without prompt");
+    }
+    const caller = fields.onError === "continue" ? outliving(operation) : operation;
+    const { returned } = await this.#callee(caller, { file, prompt, blocks, header, inputs });
+    if (returned === undefined) {
+      return warn(operation, `${pathOf(operation, file)} reached no @return: nothing is merged`);
+    }
+    const nodes = await resultNodes(operation, returned.text);
+    insertResult(operation, { nodes, by: "run", mode: modeOf(operation) });
+  }
+
+  /** @throws {CalleeFailure} */
+  async #callee(operation: Operation, wanted: WantedCallee): Promise<DocumentEnd> {
+    const { run, means, key } = operation;
+    const callee = await openCallee(operation, wanted);
+    try {
+      return await runFile({ ...callee, run, means, keyPrefix: `${key}/` });
+    } catch (error) {
+      if (error instanceof DocumentFailure) throw new CalleeFailure(callee.file.path, error);
+      throw error;
+    } finally {
+      means.narrow?.(operation.narrowing);
+    }
+  }
+
+  #goto({ fields, live, file, means, run, key }: Operation<GotoFields>): Onward {
+    const at = live.find(fields.block);
+    const most = limitsOf(file, means).goto;
+    const jumps = (this.#jumps.get(at) ?? 0) + 1;
+    if (jumps > most) throw new OperationError(`more than ${most} jumps to "${fields.block}" (limits.goto)`);
+    this.#jumps.set(at, jumps);
+    run.emit({ type: "jump", from: key, to: fields.block });
+    return { at };
+  }
+}
+
+/** The same for a document whose failure something comes after: what failed in it has failed after a resume too. */
+function outliving(operation: Operation): Operation {
+  return { ...operation, means: { ...operation.means, keepsFailures: true } };
+}

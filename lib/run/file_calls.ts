@@ -1,0 +1,134 @@
+// Documents that are run by calls (calls.md 5): the steps of each are steps of the run, below the key of its call.
+
+import { DivergedError } from "../core/journal.ts";
+import { LiveDocument } from "../document/live_document.ts";
+import { readDocument } from "../parse/document_file.ts";
+import type { DocumentFile } from "../parse/document_file.ts";
+import { CallError } from "./call_step.ts";
+import { fileValue, meansOfCall, wantedFile } from "./called_file.ts";
+import type { WantedFile } from "./called_file.ts";
+import type { ContainerCall, Containers } from "./container.ts";
+import { documentInputs, firstError } from "./document_callee.ts";
+import { DocumentFailure } from "./document_failure.ts";
+import type { DocumentMeans } from "./document_means.ts";
+import { effectOf } from "./document_operation.ts";
+import { pathFrom, shownPath } from "./document_paths.ts";
+import { runFile } from "./document_run.ts";
+import type { DocumentEnd } from "./document_run.ts";
+import { readDocumentText } from "./document_text.ts";
+import { EffectError } from "./effect.ts";
+import { notedTools } from "./noted_tools.ts";
+import { OperationError } from "./operation_error.ts";
+import { orAborted } from "./or_aborted.ts";
+
+/** How many documents may run inside each other (documents.md 14). */
+const MAX_DEPTH = 16;
+const SHOWN_FILES = 3;
+
+/**
+ * Runs documents for the calls of a run. No result document is written for them: a call answers with its value, and leaves no file
+ * behind that nobody asked for.
+ *
+ * @param open gives what the document of a call works with; each has means of its own, since each has bounds of its own
+ */
+export function fileCalls(open: (call: ContainerCall) => Promise<DocumentMeans>): Containers {
+  const chains = new Chains();
+  return {
+    async document(call) {
+      try {
+        const wanted = wantedFile(call.parameters);
+        const means = meansOfCall(await orAborted(open(call), call.signal));
+        return fileValue(await orAborted(runCalled(call, { wanted, means, chains }), call.signal));
+      } catch (error) {
+        if (error instanceof DivergedError) call.run.diverged(error);
+        throw callFailureOf(error, String(call.parameters.file));
+      }
+    },
+  };
+}
+
+async function runCalled(
+  { run, keyPrefix }: ContainerCall,
+  { wanted, means, chains }: {
+    readonly wanted: WantedFile;
+    readonly means: DocumentMeans;
+    readonly chains: Chains;
+  },
+): Promise<DocumentEnd> {
+  const path = shownPath(pathFrom("", wanted.file), means.root);
+  const above = chains.above(keyPrefix);
+  refuseTooDeep(above, path);
+  const read = () => readDocumentText(means.files, path, { signal: run.signal });
+  const text = String(await effectOf(`${keyPrefix}read`, { run, name: path, read }));
+  const file = await readDocument(text, { path });
+  const wrong = await run.lookUp(
+    `${keyPrefix}check`,
+    async () => firstError(file, await means.check(file, above)),
+    {
+      note: (found) => found ?? null,
+      from: (noted) => noted === null ? undefined : String(noted),
+    },
+  );
+  if (wrong !== undefined) throw refusalOf(wrong);
+  const { prompt, inputs } = wanted;
+  const input = documentInputs(file, {
+    text: "",
+    values: new Map(Object.entries(inputs)),
+    ...(prompt === undefined ? {} : { prompt }),
+  });
+  const chain = [...above, file];
+  using _link = chains.add(chain, keyPrefix);
+  return await runFile({
+    run,
+    means: { ...means, tools: notedTools(run, { tools: means.tools, keyPrefix }) },
+    file,
+    live: new LiveDocument(file.tree, { input }),
+    chain,
+    saved: new Set(),
+    keyPrefix,
+  });
+}
+
+function refuseTooDeep(above: readonly DocumentFile[], path: string): void {
+  if (above.length < MAX_DEPTH) return;
+  const first = [...above.map((file) => file.path), path].slice(0, SHOWN_FILES).join(" -> ");
+  throw new CallError(
+    `RunFile is nested ${MAX_DEPTH} deep (${first} -> ...): a document that runs itself never ends`,
+    "failed",
+  );
+}
+
+/** A permission that was not granted is told with its flag at the end of the line (documents.md 13.1). */
+function refusalOf(line: string): CallError {
+  const flag = /\((--allow-[^()]+)\)$/.exec(line)?.[1];
+  return flag === undefined ? new CallError(line, "input") : new CallError(line, "permission", flag);
+}
+
+/** A failure with the code that its call is to have. */
+function callFailureOf(error: unknown, file: string): unknown {
+  if (error instanceof DocumentFailure) {
+    return new CallError(`${file} failed: ${error.innermost}`, "failed");
+  }
+  if (error instanceof OperationError) return new CallError(error.message, "input");
+  if (!(error instanceof EffectError)) return error;
+  const { message, code, flag } = error.failure;
+  return code === "permission" ? new CallError(message, "permission", flag) : new CallError(message, "input");
+}
+
+/** Which documents run inside of which, by the keys of their calls: the steps of a document have keys that begin with that of its call. */
+class Chains {
+  readonly #byPrefix = new Map<string, readonly DocumentFile[]>();
+
+  add(chain: readonly DocumentFile[], keyPrefix: string): Disposable {
+    this.#byPrefix.set(keyPrefix, chain);
+    return { [Symbol.dispose]: () => void this.#byPrefix.delete(keyPrefix) };
+  }
+
+  above(keyPrefix: string): readonly DocumentFile[] {
+    let nearest = "";
+    for (const prefix of this.#byPrefix.keys()) {
+      if (prefix.length > nearest.length && keyPrefix.startsWith(`${prefix}op[`)) nearest = prefix;
+    }
+    return this.#byPrefix.get(nearest) ?? [];
+  }
+}

@@ -1,0 +1,262 @@
+// `orrery test` with `*.document-test.yml`: documents with what they are given, what a model says and what is to come of it.
+
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { memoryFiles } from "../lib/core/memory_files.ts";
+import { overlayFiles } from "../lib/core/overlay_files.ts";
+import { parseYaml } from "../lib/parse/yaml.ts";
+import { validateInput } from "../lib/schema/validate.ts";
+import { textDiff } from "../lib/render/text_diff.ts";
+import { testProject } from "./_project.ts";
+
+const PLAN =
+  '---\ninputs: [{name: topic}]\n---\n# Q\n\nTell.\n\n@llm\nprompt: Answer in one word.\nuse-header: "# Answer"\n\n' +
+  "@return\nblock: answer\n";
+
+const FULL = `document: plan.md
+tests:
+  - name: answers
+    input: { prompt: Be short., values: { topic: heat }, blocks: [notes.md#note] }
+    files: { notes.md: "# Note\\nkind\\n" }
+    model:
+      - text: Blue.
+    expect:
+      exit: 0
+      value: |
+        # Answer
+        Blue.
+      result: { matches: "# Answer\\nBlue\\\\.\\n" }
+      blocks:
+        answer: Blue.
+        topic: { contains: heat }
+      messages:
+        - - system: { contains: helpful }
+          - user: |
+              # Note
+              kind
+          - user: { contains: Be short. }
+          - user: { contains: heat }
+          - user: { contains: Tell. }
+          - user: Answer in one word.
+  - name: a provider that fails
+    input: { values: { topic: x } }
+    model: [{ error: { status: 400, message: no } }]
+    expect:
+      exit: 1
+      error: { contains: "@llm: model call failed" }
+      value: null
+  - name: what the check finds
+    expect: { error: { contains: 'input "topic" needs a value' }, exit: 2 }
+`;
+
+Deno.test("a file of tests: input, model, value, blocks, messages, errors; the project is not touched", async () => {
+  await using project = await testProject({ "plan.md": PLAN, "plan.document-test.yml": FULL });
+  const { code, stdout, stderr } = await project.run(["test", "plan.document-test.yml"]);
+  assert.equal(code, 0, stdout + stderr);
+  assert.match(stdout, /^ok {4}plan\.document-test\.yml: answers {2}\d+ ms\n/);
+  assert.match(stdout, /\n3 passed, 0 failed\n$/);
+  const names = [...Deno.readDirSync(project.folder)].map(({ name }) => name).sort();
+  assert.deepEqual(names, ["plan.document-test.yml", "plan.md"]);
+});
+
+Deno.test("what is not as expected is told with its place and a difference; exit code 1", async () => {
+  await using project = await testProject({
+    "plan.md": "@llm\nprompt: x\n",
+    "plan.document-test.yml": `document: plan.md
+tests:
+  - name: right
+    model: [{ text: one }]
+    expect: { value: one }
+  - name: wrong
+    model: [{ text: "one\\ntwo\\nthree" }]
+    expect:
+      value: |
+        one
+        zwei
+        three
+      blocks:
+        none: x
+        llm-response-block: { contains: four }
+      messages: []
+  - name: no reply
+    expect: { value: x }
+`,
+  });
+  const { code, stdout } = await project.run(["test", "plan.document-test.yml", "--quiet"]);
+  assert.equal(code, 1);
+  assert.equal(
+    stdout.replaceAll(/\d+ ms/g, "N ms"),
+    `FAIL  plan.document-test.yml: wrong  N ms
+  plan.document-test.yml:9:14: error: value is another one
+  --- expected
+  +++ found
+  @@ -1,3 +1,3 @@
+   one
+  -zwei
+  +two
+   three
+  plan.document-test.yml:14:15: error: there is no block none
+  plan.document-test.yml:15:41: error: block llm-response-block does not contain "four": "one\\ntwo\\nthree"
+  plan.document-test.yml:16:7: error: the model was asked 1 times, expected 0
+FAIL  plan.document-test.yml: no reply  N ms
+  plan.document-test.yml:17:5: error: exit is 1, expected 0: plan.md:1:1: error: @llm: model call failed: ${""}` +
+      `script/test has no reply: all 0 replies are used. The last message is user: "x"
+  plan.document-test.yml:18:22: error: there is no value
+1 passed, 2 failed
+`,
+  );
+  const json = JSON.parse((await project.run(["test", "plan.document-test.yml", "--json"])).stdout);
+  assert.deepEqual([json.status, json.passed, json.failed], ["failed", 1, 2]);
+  const { failures: [first], ...wrong } = json.tests[1];
+  assert.deepEqual({ ...wrong, ms: 0 }, {
+    file: "plan.document-test.yml",
+    line: 6,
+    name: "wrong",
+    status: "failed",
+    ms: 0,
+  });
+  assert.deepEqual([first.what, first.line, first.column], ["value", 9, 14]);
+  assert.match(first.diff, /^--- expected\n/);
+});
+
+Deno.test("a broken file of tests: every mistake with file:line:column, and exit code 2 before anything runs", async () => {
+  await using project = await testProject({
+    "a.document-test.yml": `documnt: a.md
+tests:
+  - name: x
+    model: [{ txt: a }]
+    allow: [net]
+    input: { blocks: [notes.md] }
+    expect: { value: { equal: x }, exit: 3, error: { matches: "(" } }
+  - expect: {}
+`,
+    "b.document-test.yml": "tests: []\n",
+    "c.document-test.yml": "tests: [\n",
+  });
+  const files = ["a", "b", "c"].map((name) => `${name}.document-test.yml`);
+  const { code, stderr, stdout } = await project.run(["test", ...files]);
+  assert.deepEqual([code, stdout], [2, ""]);
+  const told = stderr.split("\n").filter((line) => /^[abc]\.document/.test(line));
+  assert.deepEqual(told.slice(0, -1), [
+    'a.document-test.yml:1:1: error: Unknown key "documnt". Did you mean "document"?',
+    "a.document-test.yml:3:5: error: Expected a document: the file that is tested",
+    "a.document-test.yml:4:13: error: Found a reply that says nothing, expected text, chunks, calls, object or error",
+    'a.document-test.yml:4:15: error: Unknown key "txt". Did you mean "text"?',
+    'a.document-test.yml:5:13: error: Expected write, run, found "net"',
+    "a.document-test.yml:6:23: error: Expected FILE#REF, such as notes.md#summary",
+    "a.document-test.yml:7:22: error: Expected a text, or a mapping with one of equals, contains and matches",
+    'a.document-test.yml:7:24: error: Unknown key "equal". Did you mean "equals"?',
+    "a.document-test.yml:7:42: error: Expected 0, 1, 2, found 3",
+    "a.document-test.yml:7:63: error: Expected a regular expression (Invalid regular expression: /(/u: Unterminated group)",
+    "a.document-test.yml:8:5: error: Expected a name: what the test shows, in a few words",
+    "a.document-test.yml:8:5: error: Expected a document: the file that is tested",
+    "b.document-test.yml:1:8: error: Expected tests: a list of tests with name and expect",
+  ]);
+  assert.match(told.at(-1) ?? "", /^c\.document-test\.yml:\d+:\d+: error: /);
+  const other = await project.run(["test", "a.yml"]);
+  assert.equal(other.code, 2);
+  assert.match(
+    other.stderr,
+    /"a\.yml" is no test: tests are files whose names end with \.document-test\.yml/,
+  );
+  assert.equal((await project.run(["test", "none.document-test.yml"])).code, 2);
+});
+
+Deno.test("commands are scripted, or run in a copy of the project", async () => {
+  await using project = await testProject({
+    "docs/a.md": "@shell\nprompt: cat data.txt > copy.txt; cat copy.txt\n\n@import\nfile: copy.txt\n",
+    "docs/s.md":
+      "@shell\nprompt: pytest\n\n@llm\nprompt: sum\nsave-to-file: out.txt\n\n@import\nfile: out.txt\n",
+    "docs/data.txt": "of the project\n",
+    "docs/a.document-test.yml": `tests:
+  - name: refused
+    document: a.md
+    expect: { exit: 2, error: { contains: "@shell needs run permission" } }
+  - name: real
+    document: a.md
+    files: { data.txt: "of the test\\n" }
+    allow: [run]
+    expect: { blocks: { os-shell-tool-response-block: { contains: of the test } } }
+  - name: scripted
+    document: s.md
+    allow: [write]
+    commands: [{ when: "^pytest$", output: "2 failed\\n", exit: 1 }]
+    model: [{ text: two }]
+    expect:
+      blocks: { os-shell-tool-response-block: "2 failed\\nCommand exited with non-zero code: 1" }
+      result: { contains: "\\ntwo\\n" }
+  - name: no command left
+    document: s.md
+    allow: [write]
+    commands: []
+    expect: { error: { contains: 'the test has no command left for "pytest"' } }
+`,
+  });
+  const { code, stdout, stderr } = await project.run(["test", "docs/a.document-test.yml"]);
+  assert.equal(code, 0, stdout + stderr);
+  const names = [...Deno.readDirSync(`${project.folder}/docs`)].map(({ name }) => name).sort();
+  assert.deepEqual(names, ["a.document-test.yml", "a.md", "data.txt", "s.md"]);
+});
+
+Deno.test("orrery schema document-test fits what the reader takes", async () => {
+  await using project = await testProject({});
+  const { stdout, code } = await project.run(["schema", "document-test"]);
+  assert.equal(code, 0);
+  const schema = JSON.parse(stdout);
+  const parsed = (await parseYaml(FULL)).value;
+  assert.deepEqual(await validateInput(schema, parsed), { ok: true, value: parsed });
+  const wrong = [
+    { tests: [] },
+    { tests: [{ name: "x" }] },
+    { tests: [{ name: "x", expect: { exit: 3 } }] },
+    { tests: [{ name: "x", expect: { value: { equals: "a", contains: "b" } } }] },
+    { tests: [{ name: "x", expect: {}, input: { blocks: ["a"] } }] },
+    { tests: [{ name: "x", expect: {}, model: [{ txt: "a" }] }] },
+  ];
+  for (const each of wrong) assert.equal((await validateInput(schema, each)).ok, false, JSON.stringify(each));
+});
+
+Deno.test("a difference gives the other text back when it is applied", () => {
+  const text = fc.array(fc.constantFrom("a", "b", "c", ""), { maxLength: 12 }).map((lines) =>
+    lines.join("\n")
+  );
+  fc.assert(fc.property(text, text, (a, b) => {
+    const diff = textDiff(a, b);
+    if (a === b) return assert.equal(diff, "");
+    assert.equal(applied(a, diff), b);
+    assert.equal(diff.split("\n", 2).join(), "--- expected,+++ found");
+  }));
+});
+
+/** A unified difference, applied. */
+function applied(text: string, diff: string): string {
+  const old = text.split("\n");
+  const out: string[] = [];
+  let at = 0;
+  for (const line of diff.split("\n").slice(2, -1)) {
+    const head = /^@@ -(\d+),\d+ \+(\d+),\d+ @@$/.exec(line);
+    if (head !== null) {
+      while (at < Number(head[1]) - 1) out.push(old[at++] ?? "");
+      assert.equal(out.length + 1, Number(head[2]));
+    } else if (line.startsWith("+")) out.push(line.slice(1));
+    else {
+      assert.equal(old[at++], line.slice(1));
+      if (line.startsWith(" ")) out.push(line.slice(1));
+    }
+  }
+  return [...out, ...old.slice(at)].join("\n");
+}
+
+Deno.test("files over others: what is written is not written below", async () => {
+  const below = memoryFiles({ "a.txt": "below", "d/b.txt": "b" });
+  const files = overlayFiles(below, { root: "/project", files: { "a.txt": "above", "d/c.txt": "c" } });
+  await files.writeText("d/new.txt", "n");
+  assert.equal(await files.readText("a.txt"), "above");
+  assert.equal(await files.readText("d/b.txt"), "b");
+  assert.deepEqual((await files.list("d")).map(({ name }) => name), ["b.txt", "c.txt", "new.txt"]);
+  assert.equal((await files.stat("d/new.txt")).size, 1);
+  assert.equal(await files.resolve("d/../a.txt"), "/project/a.txt");
+  await assert.rejects(below.readText("d/new.txt"));
+  await assert.rejects(files.readText("none"), /Cannot read "none": no such file/);
+  await assert.rejects(files.list("none"));
+});
