@@ -101,7 +101,8 @@ Deno.test("choices name all there are and the nearest", () => {
     message: '--format must be one of text, mermaid, svg; found "txt". Did you mean "text"?',
   });
   assert.throws(() => parseFlags(COMMANDS.show, ["gadgte", "X"]), {
-    message: 'KIND must be one of gadget, prompt, profile, document, config; found "gadgte". Did you mean "gadget"?',
+    message:
+      'KIND must be one of gadget, prompt, profile, document, config; found "gadgte". Did you mean "gadget"?',
   });
 });
 

@@ -84,8 +84,7 @@ function failureOf(thrown: unknown): ReadFailure {
 }
 
 function outside(flag: string): (written: string) => string {
-  return (written) =>
-    `"${written}" is outside the project root; read permission for it is needed (${flag})`;
+  return (written) => `"${written}" is outside the project root; read permission for it is needed (${flag})`;
 }
 
 function tooLong(written: string): string {
