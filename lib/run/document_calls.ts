@@ -1,6 +1,5 @@
 // The tool calls of one answer to an @llm (documents.md 8). They run one after another; what goes wrong is told to the model as JSON.
 
-import type { Catalog } from "../core/catalog.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import { isJsonObject } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/json.ts";
@@ -12,6 +11,7 @@ import type { CallOutcome } from "./call_step.ts";
 import type { Containers } from "./container.ts";
 import type { Run } from "./run.ts";
 import { markedAnswer } from "./tool_results.ts";
+import { catalogOf } from "./tool_round.ts";
 
 /** What an @llm may call. */
 export interface DocumentTools {
@@ -110,14 +110,4 @@ function errorText(error: string): string {
 
 function pretty(value: Json): string {
   return JSON.stringify(value, null, 2);
-}
-
-function catalogOf(gadgets: ReadonlyMap<string, AnyGadget>): Catalog {
-  return {
-    entries: [],
-    maybeFind(name) {
-      const gadget = gadgets.get(name);
-      return gadget && { name, source: { kind: "code" }, state: "ready", load: () => gadget };
-    },
-  };
 }

@@ -8,6 +8,7 @@ import { textAlone } from "./answer_calls.ts";
 import type { BudgetReached } from "./budget.ts";
 import { BudgetError } from "./budget_error.ts";
 import { isPassing, waitMs } from "./document_waits.ts";
+import { assistantMessage } from "./model_answer.ts";
 import type { ModelAnswer } from "./model_answer.ts";
 import { OperationError } from "./operation_error.ts";
 import { askedToWait, sleepForProvider } from "./provider_sleep.ts";
@@ -187,15 +188,6 @@ export class DocumentTurn implements TurnKind<string> {
       ...(flag === undefined ? {} : { flag }),
     });
   }
-}
-
-function assistantMessage({ text, calls, reasoning }: ModelAnswer): Message {
-  return {
-    role: "assistant",
-    content: text,
-    ...(calls.length > 0 && { calls }),
-    ...(reasoning.length > 0 && { reasoning }),
-  };
 }
 
 /** Up to the earliest of the sequences (documents.md 7.5). */

@@ -45,7 +45,7 @@ export async function performEffect(run: Run, effect: Effect): Promise<Json> {
   const begun = run.begin({ key, kind, name, input, idempotent: isIdempotent });
   switch (begun.do) {
     case "answer":
-      if (!isSilent) tellEnd(run, { key, ms: begun.ms, outcome: begun.outcome }); // what the user has settled was not told yet
+      if (!isSilent) tellStepEnd(run, { key, ms: begun.ms, outcome: begun.outcome }); // what the user has settled was not told yet
       return resultOf(begun.outcome);
     case "unverified":
       throw new EffectError({
@@ -69,7 +69,7 @@ async function performed(run: Run, { key, isSilent = false, perform }: Effect): 
   const begunAt = run.clock.now();
   const end = (outcome: StepOutcome): Json => {
     const ms = Math.round((run.clock.now() - begunAt) * 1000) / 1000;
-    run.finish(key, outcome, () => isSilent ? undefined : tellEnd(run, { key, ms, outcome }));
+    run.finish(key, outcome, () => isSilent ? undefined : tellStepEnd(run, { key, ms, outcome }));
     return resultOf(outcome);
   };
   const mask = run.secrets?.stream();
@@ -109,11 +109,12 @@ async function replayed(
     }
   }
   const outcome = await step.outcome;
-  if (!isSilent) tellEnd(run, { key, ms: 0, outcome });
+  if (!isSilent) tellStepEnd(run, { key, ms: 0, outcome });
   return resultOf(outcome);
 }
 
-function tellEnd(
+/** Tells how a step ended. */
+export function tellStepEnd(
   run: Run,
   { key, ms, outcome }: { readonly key: string; readonly ms: number; readonly outcome: StepOutcome },
 ): void {

@@ -1,4 +1,4 @@
-import type { Reasoning, ToolCall } from "../core/message.ts";
+import type { Message, Reasoning, ToolCall } from "../core/message.ts";
 import type { Json } from "../core/json.ts";
 import { isJsonObject, toJson } from "../core/json.ts";
 import type { FinishReason, Usage } from "../core/model.ts";
@@ -56,6 +56,16 @@ export function answerFromPieces(pieces: readonly Json[], model: string): ModelA
     text: answers.map(({ text }) => text).join(""),
     calls: answers.flatMap(({ calls }) => calls),
     reasoning: answers.flatMap(({ reasoning }) => reasoning),
+  };
+}
+
+/** The answer as a message of the history. */
+export function assistantMessage({ text, calls, reasoning }: ModelAnswer): Message {
+  return {
+    role: "assistant",
+    content: text,
+    ...(calls.length > 0 && { calls }),
+    ...(reasoning.length > 0 && { reasoning }),
   };
 }
 

@@ -21,6 +21,7 @@ import { initialState, noteError, stateNow } from "./call_state.ts";
 import type { CallState, TurnState } from "./call_state.ts";
 import type { DialogLog } from "./dialog_log.ts";
 import { dialogMessage } from "../core/dialog_message.ts";
+import { assistantMessage } from "./model_answer.ts";
 import type { ModelAnswer } from "./model_answer.ts";
 import { offeredBy } from "./offered.ts";
 import type { Offered, ToolSource } from "./offered.ts";
@@ -322,13 +323,4 @@ export class PromptTurn implements TurnKind<PromptTurnEnd> {
       throw error instanceof HandlerError ? this.#error("handler", error.message, error.cause) : error;
     }
   }
-}
-
-function assistantMessage({ text, calls, reasoning }: ModelAnswer): Message {
-  return {
-    role: "assistant",
-    content: text,
-    ...(calls.length > 0 && { calls }),
-    ...(reasoning.length > 0 && { reasoning }),
-  };
 }

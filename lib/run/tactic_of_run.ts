@@ -9,6 +9,7 @@ import { messageOf } from "../core/source_error.ts";
 import { foundValue } from "../schema/issue.ts";
 import type { PromptRegistry } from "../prompt/prompt_registry.ts";
 import type { Agent } from "./agent.ts";
+import { tellStepEnd } from "./effect.ts";
 import type { ReplayedStep } from "./replay.ts";
 import { orAborted } from "./or_aborted.ts";
 import type { Begun, Run } from "./run.ts";
@@ -123,7 +124,7 @@ async function tacticStep<Outcome>(
   const begun = beginStep(run, { key, name, input });
   switch (begun.do) {
     case "answer":
-      tellEnd(run, { key, ms: begun.ms, outcome: begun.outcome }); // what the user has settled was not told yet
+      tellStepEnd(run, { key, ms: begun.ms, outcome: begun.outcome }); // what the user has settled was not told yet
       return outcomeOf(begun.outcome);
     case "replay":
       return await replayed(run, { key, name, step: begun.step });
@@ -172,16 +173,8 @@ async function replayed<Outcome>(
 ): Promise<Outcome> {
   run.emit({ type: "step-start", key, kind: "step", name, attempt: step.attempt });
   const outcome = await step.outcome;
-  tellEnd(run, { key, ms: 0, outcome });
+  tellStepEnd(run, { key, ms: 0, outcome });
   return outcomeOf(outcome);
-}
-
-function tellEnd(
-  run: Run,
-  { key, ms, outcome }: { readonly key: string; readonly ms: number; readonly outcome: StepOutcome },
-): void {
-  const how = "ok" in outcome ? { outcome: outcome.ok } : { error: outcome.error };
-  run.emit({ type: "step-end", key, ms, ...how });
 }
 
 async function performed<Outcome>(

@@ -113,7 +113,8 @@ function withInputs(gadget: AnyGadget, inputs: ReadonlyMap<string, unknown>): An
   };
 }
 
-function catalogOf(gadgets: ReadonlyMap<string, AnyGadget>): Catalog {
+/** Gadgets that are there already, by name. */
+export function catalogOf(gadgets: ReadonlyMap<string, AnyGadget>): Catalog {
   return {
     entries: [],
     maybeFind(name) {
