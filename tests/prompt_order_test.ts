@@ -251,7 +251,7 @@ Deno.test("order: wherever it died, and however long its work takes then, each b
         }
       },
     ),
-    { numRuns: 50 },
+    { numRuns: 100 },
   );
   assert.ok(compared > 50, String(compared));
 });
