@@ -1,4 +1,5 @@
 import { didYouMean } from "../parse/document_near.ts";
+import { CALLEE_TOOL } from "../parse/tool_choice.ts";
 import type { CheckDocumentOptions } from "./check_options.ts";
 import { narrowedAway } from "./narrowing.ts";
 import type { ProblemList, ProblemPlace } from "./problem_list.ts";
@@ -6,9 +7,6 @@ import type { DocumentSource, ReadOperation } from "./document_source.ts";
 import { repeatedIds } from "./repeated_ids.ts";
 import type { RunningDocument } from "./running_document.ts";
 import type { ReadFailure, SourceFiles } from "./source_files.ts";
-
-/** The tool that every model may be offered (documents.md 8.5). */
-const CALLEE_TOOL = "fractalic_run";
 
 /** An operation that is looked at. */
 export interface PlacedOperation {

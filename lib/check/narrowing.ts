@@ -39,17 +39,24 @@ function isKind(text: string): text is Limit["kind"] {
 /** The end of a sentence that says which front matter does not allow something; undefined when none is against it. */
 export function narrowedAway(
   { limits }: Narrowing,
-  { kind, root, path }: { readonly kind: Limit["kind"]; readonly root: string; readonly path?: string },
+  { kind, ...wanted }: {
+    readonly kind: Limit["kind"];
+    readonly root: string;
+    readonly path?: string;
+    /** `host` or `host:port`. */
+    readonly host?: string;
+  },
 ): string | undefined {
-  const against = limits.find((limit) => limit.kind === kind && !allows(limit, { root, path }));
+  const against = limits.find((limit) => limit.kind === kind && !allows(limit, wanted));
   if (against === undefined) return undefined;
   return `which the front matter of ${against.file} does not allow (permissions.${kind})`;
 }
 
 function allows(
   { list }: Limit,
-  { root, path }: { readonly root: string; readonly path: string | undefined },
+  { root, path, host }: { readonly root: string; readonly path?: string; readonly host?: string },
 ): boolean {
+  if (host !== undefined) return list.some((entry) => host === entry || host.startsWith(`${entry}:`));
   if (path === undefined) return list.length > 0;
   return list.some((entry) => isInside(resolve(root, path), resolve(root, entry)));
 }

@@ -1,12 +1,10 @@
 import { isInside, projectPath } from "../catalog/project_path.ts";
 import { dirname, resolve, sep } from "../core/path.ts";
 import { FileError, PermissionRefused } from "../core/world.ts";
-import { type DocumentFile, readDocument } from "../parse/document_file.ts";
+import { type DocumentFile, MAX_DOCUMENT_BYTES, readDocument } from "../parse/document_file.ts";
 import type { CheckDocumentOptions } from "./check_options.ts";
 import { DocumentSource } from "./document_source.ts";
 
-/** Bytes of one document (documents.md 14). */
-const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_BYTES_OF_UNIT = 3;
 
 /** Why a file cannot be used. */
@@ -92,8 +90,9 @@ function tooLong(written: string): string {
 }
 
 function isTooLong(text: string): boolean {
-  if (text.length > MAX_BYTES) return true;
-  return text.length * MAX_BYTES_OF_UNIT > MAX_BYTES && new TextEncoder().encode(text).length > MAX_BYTES;
+  if (text.length > MAX_DOCUMENT_BYTES) return true;
+  return text.length * MAX_BYTES_OF_UNIT > MAX_DOCUMENT_BYTES &&
+    new TextEncoder().encode(text).length > MAX_DOCUMENT_BYTES;
 }
 
 function remembered<T>(known: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {

@@ -9,7 +9,8 @@ import type { CheckPlace, CheckPlaces } from "./check_places.ts";
 import type { CheckReport } from "./check_report.ts";
 import type { CheckTargets } from "./check_targets.ts";
 import { maybeDocument } from "./document_text.ts";
-import { checkOptions, documentPath } from "./open_document.ts";
+import { documentPath } from "../project/document_place.ts";
+import { checkOptions } from "./open_document.ts";
 
 /** What the command line says of every document. */
 export interface DocumentFlags {

@@ -12,7 +12,7 @@ import { openCatalog, openSettings } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import { nobody } from "./around_run.ts";
 import type { CheckReport } from "./check_report.ts";
-import type { DocumentPlace } from "./open_document.ts";
+import type { DocumentPlace } from "../project/document_place.ts";
 
 /** A project as a check sees it: nothing in it is started or loaded. */
 export interface CheckPlace extends DocumentPlace {

@@ -14,7 +14,7 @@ import { openSettings } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import { readDocumentText } from "../run/document_text.ts";
 import { UsageError } from "./exit_code.ts";
-import { documentPath } from "./open_document.ts";
+import { documentPath } from "../project/document_place.ts";
 
 /** A document that is looked at, not run. */
 export interface SeenDocument {

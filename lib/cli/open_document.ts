@@ -9,9 +9,6 @@ import type { DocumentResults } from "./document_results.ts";
 import type { DocumentRunInput } from "./document_run_input.ts";
 import type { DocumentWork } from "./perform_document.ts";
 
-export { documentPath } from "../project/document_place.ts";
-export type { DocumentPlace } from "../project/document_place.ts";
-
 /** What a check of a document in this place needs, without the document's own input. */
 export function checkOptions(place: DocumentPlace): Omit<CheckDocumentOptions, "input" | "model" | "mode"> {
   return homeCheck(placeHome(place));

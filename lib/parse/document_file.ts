@@ -4,6 +4,9 @@ import { readDocumentSettings } from "./document_settings.ts";
 import type { DocumentSettings, OperationFields } from "./operation_fields.ts";
 import { readOperation } from "./read_operation.ts";
 
+/** Bytes of one document (documents.md 14). */
+export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
+
 /** A document with what its front matter and its operations say. */
 export interface DocumentFile {
   /** Relative to the project root where it lies inside, with `/`; else absolute. Messages name it so. */

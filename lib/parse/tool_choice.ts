@@ -1,6 +1,9 @@
 import type { ToolChoice } from "./operation_fields.ts";
 import { notText, type Part } from "./part.ts";
 
+/** The tool that every model may be offered: it runs another document (documents.md 8.5). */
+export const CALLEE_TOOL = "fractalic_run";
+
 /** `none`, `all`, a name, names between commas, or a list of names. */
 export function readToolChoice(value: unknown): Part<ToolChoice> {
   const written: readonly unknown[] = Array.isArray(value)

@@ -19,17 +19,7 @@ export class DocumentBounds {
   /** The end of a sentence that says what is against a request; undefined when nothing is. */
   against({ kind, value }: PermissionRequest): string | undefined {
     if (kind === "env" || kind === "sys") return undefined;
-    if (kind === "run") return narrowedAway(this.#narrowing, { kind, root: this.#root });
-    if (kind !== "net") return narrowedAway(this.#narrowing, { kind, root: this.#root, path: value });
-    const { limits } = this.#narrowing;
-    const limit = limits.find(({ kind, list }) =>
-      kind === "net" && !list.some((host) => isHost(value, host))
-    );
-    return limit && `which the front matter of ${limit.file} does not allow (permissions.net)`;
+    const wanted = kind === "run" ? {} : kind === "net" ? { host: value } : { path: value };
+    return narrowedAway(this.#narrowing, { kind, root: this.#root, ...wanted });
   }
-}
-
-/** `host` stands for all its ports. */
-function isHost(value: string, host: string): boolean {
-  return value === host || value.startsWith(`${host}:`);
 }

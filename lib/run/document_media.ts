@@ -1,24 +1,11 @@
 import { isJsonObject } from "../core/json.ts";
 import type { ContentPart } from "../core/message.ts";
-import { extname } from "../core/path.ts";
+import { MAX_MEDIA_BYTES, mediaTypeOf, noMedia, tooLargeMedia } from "../parse/media_type.ts";
 import type { LlmFields } from "../parse/operation_fields.ts";
 import { effectOf, pathOf, refuseNarrowed } from "./document_operation.ts";
 import type { Operation } from "./document_operation.ts";
 import { fileFailure } from "./document_text.ts";
 import { OperationError } from "./operation_error.ts";
-
-/** What a model can be shown, by the ending of the file (documents.md 4). */
-export const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  ".png": "image/png",
-  ".jpg": "image/jpeg",
-  ".jpeg": "image/jpeg",
-  ".gif": "image/gif",
-  ".webp": "image/webp",
-  ".pdf": "application/pdf",
-};
-
-/** Bytes of one file (documents.md 14). */
-const MAX_BYTES = 20 * 1024 * 1024;
 
 /** The media of an @llm. @throws {OperationError}, {FileError} */
 export async function readMedia(operation: Operation<LlmFields>): Promise<readonly ContentPart[]> {
@@ -26,9 +13,9 @@ export async function readMedia(operation: Operation<LlmFields>): Promise<readon
   const parts: ContentPart[] = [];
   for (const [index, named] of fields.media.entries()) {
     const path = pathOf(operation, named);
-    const mediaType = MEDIA_TYPES[extname(path).toLowerCase()];
+    const mediaType = mediaTypeOf(path);
     if (mediaType === undefined) {
-      throw new OperationError(`media "${named}" is not png, jpeg, gif, webp or pdf`);
+      throw new OperationError(noMedia(named));
     }
     refuseNarrowed(operation, { kind: "read", path, named });
     const read = await effectOf(`${key}/media[${index + 1}]`, {
@@ -37,7 +24,7 @@ export async function readMedia(operation: Operation<LlmFields>): Promise<readon
       read: async () => {
         const bytes = await means.files.readBytes(path, { signal: run.signal })
           .catch((error) => Promise.reject(fileFailure(error, named)));
-        if (bytes.length > MAX_BYTES) throw new OperationError(`media "${named}" is larger than 20 MB`);
+        if (bytes.length > MAX_MEDIA_BYTES) throw new OperationError(tooLargeMedia(named));
         return { data: bytes.toBase64() };
       },
     });

@@ -1,10 +1,9 @@
 import { fileText } from "../core/file_text.ts";
 import { FileError, PermissionRefused } from "../core/world.ts";
 import type { Files } from "../core/world.ts";
+import { MAX_DOCUMENT_BYTES } from "../parse/document_file.ts";
 import { OperationError } from "./operation_error.ts";
 
-/** Bytes of a document (documents.md 14). */
-const MAX_BYTES = 16 * 1024 * 1024;
 const MARK = "\uFEFF";
 
 /** The text of a document's file, with its byte order mark. @throws {FileError}, {PermissionRefused} */
@@ -14,7 +13,7 @@ export async function readDocumentText(
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<string> {
   const bytes = await files.readBytes(path, options);
-  if (bytes.length > MAX_BYTES) {
+  if (bytes.length > MAX_DOCUMENT_BYTES) {
     throw new FileError(`${JSON.stringify(path)} is larger than 16 MiB`, { path, code: "other" });
   }
   const hasMark = bytes[0] === 0xEF && bytes[1] === 0xBB && bytes[2] === 0xBF;

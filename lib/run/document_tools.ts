@@ -5,6 +5,7 @@ import type { Json } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { LlmFields } from "../parse/operation_fields.ts";
 import { didYouMean } from "../parse/document_near.ts";
+import { CALLEE_TOOL } from "../parse/tool_choice.ts";
 import type { ContainerCall } from "./container.ts";
 import type { DocumentTools } from "./document_calls.ts";
 import type { Operation } from "./document_operation.ts";
@@ -26,9 +27,6 @@ export type RunCallee = (
     readonly keyPrefix: string;
   },
 ) => Promise<DocumentEnd>;
-
-/** The tool that runs another document (documents.md 8.5). */
-export const CALLEE_TOOL = "fractalic_run";
 
 const calleeTool: ContainerGadget = {
   name: CALLEE_TOOL,
@@ -54,7 +52,7 @@ const calleeTool: ContainerGadget = {
     },
   },
   run() {
-    throw new Error("fractalic_run is done by the document that offers it");
+    throw new Error(`${CALLEE_TOOL} is done by the document that offers it`);
   },
 };
 
