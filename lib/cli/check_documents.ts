@@ -9,8 +9,8 @@ import type { CheckPlace, CheckPlaces } from "./check_places.ts";
 import type { CheckReport } from "./check_report.ts";
 import type { CheckTargets } from "./check_targets.ts";
 import { maybeDocument } from "./document_text.ts";
-import { documentPath } from "../project/document_place.ts";
-import { checkOptions } from "./open_document.ts";
+import { homeCheck } from "../project/document_home.ts";
+import { documentPath, placeHome } from "../project/document_place.ts";
 
 /** What the command line says of every document. */
 export interface DocumentFlags {
@@ -52,8 +52,8 @@ async function foundDocuments(candidates: readonly string[]): Promise<ReadonlyMa
   const files = hostFiles({ root: "/" });
   const found = new Map<string, DocumentTree>();
   for (const path of candidates) {
-    const document = await maybeDocument(path, files);
-    if (document !== undefined) found.set(path, document.tree);
+    const tree = await maybeDocument(path, files);
+    if (tree !== undefined) found.set(path, tree);
   }
   return found;
 }
@@ -81,7 +81,7 @@ async function checkOne(path: string, { places, report, flags }: CheckDocumentsO
     ...(prompt === undefined ? {} : { prompt }),
   };
   const checked = await checkDocument(documentPath(path, project), {
-    ...checkOptions(place),
+    ...homeCheck(placeHome(place)),
     toolNames: () => catalog.entries.map(({ name }) => name),
     input,
     ...(model === undefined ? {} : { model }),

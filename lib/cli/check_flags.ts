@@ -4,8 +4,8 @@ import { grantsNothing, NO_GRANTS } from "../project/grants.ts";
 import type { RunGrants } from "../project/grants.ts";
 import { interruptible } from "./around_run.ts";
 import type { DocumentFlags } from "./check_documents.ts";
-import { UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import { blockOf, textsOf } from "./given_input.ts";
 import { promptInput } from "./prompt_input.ts";
 import { stdinText } from "./stdin_text.ts";
 
@@ -32,31 +32,11 @@ export async function checkFlags(
   const mode = MERGE_MODES.find((each) => each === flags.mode);
   return {
     values: textsOf(values),
-    blocks: flags.block.map(blockOf),
+    blocks: flags.block.map((block) => blockOf(block, "check")),
     isGranting: !grantsNothing({ ...grants, flags: NO_GRANTS.flags }),
     isGiving: flags.input.length > 0 || flags["input-json"] !== undefined,
     ...(flags.prompt === undefined ? {} : { prompt: flags.prompt }),
     ...(flags.model === undefined ? {} : { model: flags.model }),
     ...(mode === undefined ? {} : { mode }),
   };
-}
-
-/** Values of documents are text. */
-function textsOf(values: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      typeof value === "string" ? value : JSON.stringify(value),
-    ]),
-  );
-}
-
-function blockOf(block: string): DocumentFlags["blocks"][number] {
-  const at = block.lastIndexOf("#");
-  if (at < 1 || at === block.length - 1) {
-    throw new UsageError([`--block ${block}: expected FILE#REF, such as notes.md#summary`], {
-      command: "check",
-    });
-  }
-  return { file: block.slice(0, at), reference: block.slice(at + 1) };
 }

@@ -37,7 +37,11 @@ export function wantsLiveView(
 
 /** Lines, as they come: for a pipe, a log file, and a terminal that is to stay plain. */
 export function plainView(output: Output, options: PlainLinesOptions): RunView {
-  const lines = new PlainLines(options);
+  return linesView(output, new PlainLines(options));
+}
+
+/** The same for whatever makes lines of events. */
+export function linesView(output: Output, lines: Pick<PlainLines, "text" | "log" | "notice">): RunView {
   return {
     event: (event) => output.write(lines.text(event)),
     log: (source, text) => output.write(lines.log(source, text)),

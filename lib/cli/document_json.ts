@@ -1,3 +1,4 @@
+import type { DocumentSettings } from "../parse/operation_fields.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { DocumentFile } from "../parse/document_file.ts";
 import type { OperationFields } from "../parse/operation_fields.ts";
@@ -85,11 +86,7 @@ export function documentJson(file: DocumentFile, outline: DocumentOutline): Json
     file: path,
     title: title ?? null,
     description: description ?? null,
-    inputs: inputs.map((input) => ({
-      name: input.name,
-      description: input.description ?? null,
-      default: input.default ?? null,
-    })),
+    inputs: inputsJson(inputs),
     needs: thingsJson(uses.needs, "flag"),
     permissions: given(permissions),
     defaults: given(defaults),
@@ -120,4 +117,13 @@ function given(values: object): JsonObject {
     if (value !== undefined) entries.push([key, value]);
   }
   return Object.fromEntries(entries);
+}
+
+/** What a document takes. */
+export function inputsJson(inputs: DocumentSettings["inputs"]): Json {
+  return inputs.map((input) => ({
+    name: input.name,
+    description: input.description ?? null,
+    default: input.default ?? null,
+  }));
 }

@@ -1,5 +1,6 @@
 import { isJsonObject, toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
+import { MERGE_MODES } from "../parse/parameter_reader.ts";
 import type { MergeMode } from "../parse/operation_fields.ts";
 import { DOCUMENT_LIMITS } from "../catalog/config_values.ts";
 import type { Budget } from "../run/budget.ts";
@@ -33,13 +34,11 @@ export function documentRunJson(input: DocumentRunInput): Json {
   return toJson(input);
 }
 
-const MODES: readonly MergeMode[] = ["append", "prepend", "replace"];
-
 /** What a run has kept. */
 export function documentRunInput(kept: Json): DocumentRunInput {
   const input = isJsonObject(kept) ? kept : {};
   const { path, prompt, text, values, model, out, showsOperations } = input;
-  const mode = MODES.find((each) => each === input.mode);
+  const mode = MERGE_MODES.find((each) => each === input.mode);
   const given = values !== undefined && isJsonObject(values) ? values : {};
   return {
     path: String(path),

@@ -19,10 +19,7 @@ export function isDocumentName(name: string): boolean {
  * The document in a file; undefined where there is none: it has neither an operation, nor a line that was likely meant as one, nor a front
  * matter with `inputs`, `limits` or `permissions`, or it is no text at all.
  */
-export async function maybeDocument(
-  path: string,
-  files: Files,
-): Promise<{ readonly text: string; readonly tree: DocumentTree } | undefined> {
+export async function maybeDocument(path: string, files: Files): Promise<DocumentTree | undefined> {
   const text = await maybeText(path, files);
   if (text === undefined || !MAYBE.test(text)) return undefined;
   const tree = parseDocument(text, { file: path });
@@ -30,7 +27,7 @@ export async function maybeDocument(
   const isDocument = tree.nodes.some(({ kind }) => kind === "operation") ||
     tree.problems.some(({ severity }) => severity === "error") ||
     first?.kind === "front-matter" && OWN_KEYS.test(first.yaml);
-  return isDocument ? { text, tree } : undefined;
+  return isDocument ? tree : undefined;
 }
 
 async function maybeText(path: string, files: Files): Promise<string | undefined> {

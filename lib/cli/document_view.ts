@@ -1,7 +1,7 @@
 import type { Terminal } from "../host/terminal.ts";
 import { DocumentLines } from "../render/document_lines.ts";
 import type { IsReused } from "../render/document_state.ts";
-import { wantsLiveView } from "./choose_view.ts";
+import { linesView, wantsLiveView } from "./choose_view.ts";
 import type { RunView } from "./run_view.ts";
 
 /** What the person at the terminal sees of a document's run, on stderr: live where it wants that, else lines. */
@@ -25,14 +25,5 @@ export function plainDocumentView(
   { stderr }: Terminal,
   options: { readonly quiet: boolean; readonly isReused?: IsReused },
 ): RunView {
-  const lines = new DocumentLines(options);
-  return {
-    event: (event) => stderr.write(lines.text(event)),
-    log: (source, text) => stderr.write(lines.log(source, text)),
-    notice: (text) => stderr.write(lines.notice(text)),
-    pause: () => Promise.resolve(),
-    resume: () => {},
-    end: () => Promise.resolve(),
-    abandon: () => {},
-  };
+  return linesView(stderr, new DocumentLines(options));
 }

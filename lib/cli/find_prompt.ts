@@ -3,7 +3,7 @@ import { PromptError } from "../core/prompt_error.ts";
 import type { OpenedPrompts } from "../project/open_prompts.ts";
 import { shellWord } from "../policy/refusal.ts";
 import { promptPath } from "../prompt/prompt_path.ts";
-import { promptTrouble } from "../prompt/prompt_trouble.ts";
+import { problemLines, promptTrouble } from "../prompt/prompt_trouble.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
 import type { Tactic } from "../run/tactic.ts";
 import { UsageError } from "./exit_code.ts";
@@ -12,8 +12,6 @@ import { UsageError } from "./exit_code.ts";
 export type FoundPrompt =
   | { readonly kind: "prompt"; readonly prompt: AnyPrompt }
   | { readonly kind: "tactic"; readonly tactic: Tactic };
-
-const MOST_PROBLEMS = 5;
 
 /** The prompt of a path, or the tactic of a name. @throws {UsageError} that names what may have been meant, and the files that could not be taken */
 export function findPrompt(
@@ -112,12 +110,4 @@ function didYouMean(word: string, known: Iterable<string>): string | undefined {
   return near.length === 0
     ? undefined
     : `. Did you mean ${near.map((name) => JSON.stringify(name)).join(", ")}?`;
-}
-
-function problemLines(problems: OpenedPrompts["problems"]): readonly string[] {
-  const more = problems.length - MOST_PROBLEMS;
-  return [
-    ...problems.slice(0, MOST_PROBLEMS).map(({ file, line, message }) => `${file}:${line}: ${message}`),
-    ...(more > 0 ? [`and ${more} more such problem${more === 1 ? "" : "s"}`] : []),
-  ];
 }

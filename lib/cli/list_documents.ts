@@ -7,6 +7,7 @@ import type { Terminal } from "../host/terminal.ts";
 import { readDocumentSettings } from "../parse/document_settings.ts";
 import type { DocumentSettings } from "../parse/operation_fields.ts";
 import { openSettings } from "../project/project.ts";
+import { inputsJson } from "./document_json.ts";
 import { isDocumentName, maybeDocument } from "./document_text.ts";
 import { EXIT } from "./exit_code.ts";
 import { isTypable, tableText } from "./list_prompts.ts";
@@ -51,9 +52,9 @@ async function documentsBelow(root: string): Promise<readonly ListedDocument[]> 
   const files = hostFiles({ root });
   const found: ListedDocument[] = [];
   for (const path of await walkFiles(root, { files, isWanted: isDocumentName })) {
-    const document = await maybeDocument(path, files);
-    if (document === undefined) continue;
-    const { nodes } = document.tree;
+    const tree = await maybeDocument(path, files);
+    if (tree === undefined) continue;
+    const { nodes } = tree;
     const [first] = nodes;
     const { settings } = await readDocumentSettings(first?.kind === "front-matter" ? first : undefined);
     found.push({ path, settings, operations: nodes.filter(({ kind }) => kind === "operation").length });
@@ -71,11 +72,7 @@ function jsonOf({ path, settings, operations }: ListedDocument, root: string): J
     file: projectPath(path, root),
     title,
     description,
-    inputs: inputs.map((input) => ({
-      name: input.name,
-      description: input.description ?? null,
-      default: input.default ?? null,
-    })),
+    inputs: inputsJson(inputs),
     operations,
   };
 }

@@ -11,6 +11,7 @@ import { documentView } from "./document_view.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
 import type { Going } from "./going.ts";
 import { keepStdout } from "./grants.ts";
+import { placeHome } from "../project/document_place.ts";
 import { documentCalls, documentMeans } from "./open_document.ts";
 import { performDocument } from "./perform_document.ts";
 import { readDocumentText } from "../run/document_text.ts";
@@ -50,7 +51,7 @@ export async function resumeDocument(run: RunJournal, going: Going): Promise<num
     stop,
     document: await readDocument(text, { path: stored.path }),
     input,
-    means: documentMeans(place, { input, results }),
+    means: documentMeans(placeHome(place), { input, results }),
     results,
     kept,
     approvals: around.approvals,

@@ -13,7 +13,6 @@ import type { Terminal } from "../host/terminal.ts";
 import { realPath } from "../host/paths.ts";
 import type { DocumentFile } from "../parse/document_file.ts";
 import { MERGE_MODES } from "../parse/parameter_reader.ts";
-import { modelsByName } from "../project/models_by_name.ts";
 import { createRun } from "../project/open_run.ts";
 import { openCatalog, openSettings } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
@@ -30,9 +29,12 @@ import { documentView, plainDocumentView } from "./document_view.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf, keepStdout } from "./grants.ts";
-import { documentPath } from "../project/document_place.ts";
+import { homeCheck } from "../project/document_home.ts";
+import type { DocumentHome } from "../project/document_home.ts";
+import { documentPath, placeHome } from "../project/document_place.ts";
 import type { DocumentPlace } from "../project/document_place.ts";
-import { checkOptions, documentCalls, documentMeans } from "./open_document.ts";
+import { blockOf, textsOf } from "./given_input.ts";
+import { documentCalls, documentMeans } from "./open_document.ts";
 import { performDocument } from "./perform_document.ts";
 import type { DocumentWork } from "./perform_document.ts";
 import { promptInput } from "./prompt_input.ts";
@@ -128,7 +130,8 @@ export async function runOnce(start: DocumentStart): Promise<number> {
   const { command, place, input, view, around, journal, onResult } = start;
   const { flags, terminal, cwd, stop } = command;
   const { project, grants } = place;
-  const checked = await checkedDocument(place, { input, flags, command });
+  const home = placeHome(place);
+  const checked = await checkedDocument(home, { input, project, command });
   if (checked === undefined) return EXIT.usage;
   const { document, texts } = checked;
   const whole = { ...input, text: texts };
@@ -151,7 +154,7 @@ export async function runOnce(start: DocumentStart): Promise<number> {
     stop,
     document,
     input: whole,
-    means: documentMeans(place, { input, results }),
+    means: documentMeans(home, { input, results }),
     results,
     kept,
     approvals: around.approvals,
@@ -175,7 +178,7 @@ async function inputOf(
   return {
     path: documentPath(word, project),
     text: "",
-    values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, textOf(value)])),
+    values: textsOf(values),
     showsOperations: flags["show-operations"] || documents.showsOperations,
     budget,
     limits,
@@ -190,28 +193,24 @@ async function inputOf(
   };
 }
 
-/** Values of documents are text. */
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
 /** The document and the texts of the blocks that it is given; undefined when something is wrong, which is told. */
 async function checkedDocument(
-  place: DocumentPlace,
-  { input, flags, command }: {
+  home: DocumentHome,
+  { input, project, command: { flags, terminal } }: {
     readonly input: DocumentRunInput;
-    readonly flags: RunFlags;
+    readonly project: ProjectSettings;
     readonly command: DocumentCommand;
   },
 ): Promise<{ readonly document: DocumentFile; readonly texts: string } | undefined> {
-  const blocks = flags.block.map((block) => blockOf(block, place.project));
+  const blocks = flags.block.map((block) => {
+    const { file, reference } = blockOf(block, "run");
+    return { file: documentPath(file, project), reference };
+  });
   const { prompt, values, model, mode } = input;
-  const options = checkOptions(place);
-  const { project, accepted: isAccepted, grants: { settings } } = place;
-  const models = modelsByName({ ...project, isAccepted, settings });
+  const options = homeCheck(home);
   const { entry, files, problems } = await checkDocument(input.path, {
     ...options,
-    modelProblem: async (name) => await options.modelProblem(name) ?? await unusable(name, models),
+    modelProblem: async (name) => await options.modelProblem(name) ?? await unusable(name, home.models),
     input: { values, blocks, ...(prompt === undefined ? {} : { prompt }) },
     ...(model === undefined ? {} : { model }),
     ...(mode === undefined ? {} : { mode }),
@@ -219,7 +218,7 @@ async function checkedDocument(
   const errors = problems.filter(({ severity }) => severity === "error");
   const told = flags.quiet ? errors : problems;
   if (told.length > 0) {
-    await command.terminal.stderr.write(
+    await terminal.stderr.write(
       told.map((problem) => `${printable(problemLine(problem))}\n`).join(""),
     );
   }
@@ -234,28 +233,15 @@ async function checkedDocument(
 /** Why a model cannot be asked, such as a key that is missing: known before anything has run. */
 async function unusable(
   name: string | undefined,
-  models: ReturnType<typeof modelsByName>,
+  models: DocumentHome["models"],
 ): Promise<string | undefined> {
   try {
-    await models(name);
+    await models.find(name);
     return undefined;
   } catch (error) {
     if (error instanceof ModelError && error.code === "config") return error.message;
     throw error;
   }
-}
-
-function blockOf(
-  block: string,
-  project: ProjectSettings,
-): { readonly file: string; readonly reference: string } {
-  const at = block.lastIndexOf("#");
-  if (at < 1 || at === block.length - 1) {
-    throw new UsageError([`--block ${block}: expected FILE#REF, such as notes.md#summary`], {
-      command: "run",
-    });
-  }
-  return { file: documentPath(block.slice(0, at), project), reference: block.slice(at + 1) };
 }
 
 /** A resumed run has the document as it was. */

@@ -1,4 +1,5 @@
 import { isInside, projectPath } from "../catalog/project_path.ts";
+import { counted } from "../render/run_tally.ts";
 import { FileError } from "../core/world.ts";
 import { sep } from "../core/path.ts";
 import { hostFiles } from "../host/files.ts";
@@ -100,8 +101,4 @@ function summary(
     `not looked at: ${counted(notLoaded, "module")} of prompts or tactics, since a check loads no code\n`,
   ];
   return [...unseen, `${counts.join(", ")}\n`];
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }

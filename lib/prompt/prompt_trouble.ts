@@ -31,7 +31,8 @@ function isBelow(path: string, key: string): boolean {
   return key.endsWith("/") && `${path}/`.startsWith(key);
 }
 
-function problemLines(problems: readonly PromptFileProblem[]): readonly string[] {
+/** A line for each of the first problems, and how many more there are. */
+export function problemLines(problems: readonly PromptFileProblem[]): readonly string[] {
   const more = problems.length - MOST_LINES;
   return [
     ...problems.slice(0, MOST_LINES).map(({ file, line, message }) => `${file}:${line}: ${message}`),

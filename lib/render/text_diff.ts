@@ -8,14 +8,10 @@ interface Line {
 }
 
 /** The difference of two texts, line by line, in the unified form; empty when there is none. Ends with a line feed. */
-export function textDiff(
-  expected: string,
-  found: string,
-  { names = ["expected", "found"] }: { readonly names?: readonly [string, string] } = {},
-): string {
+export function textDiff(expected: string, found: string): string {
   if (expected === found) return "";
   const lines = changes(expected.split("\n"), found.split("\n"));
-  return [`--- ${names[0]}`, `+++ ${names[1]}`, ...hunks(lines)].map((line) => `${line}\n`).join("");
+  return ["--- expected", "+++ found", ...hunks(lines)].map((line) => `${line}\n`).join("");
 }
 
 function changes(a: readonly string[], b: readonly string[]): readonly Line[] {

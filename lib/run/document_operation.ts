@@ -83,12 +83,13 @@ export function noteSaved({ saved, means: { root }, fields }: Operation<LlmField
 }
 
 /** Where the result of an operation goes; undefined for the operation itself. @throws {BlockReferenceError} */
-export function targetOf({ live, fields }: Operation): Target | undefined {
-  return "to" in fields && fields.to !== undefined ? live.target(fields.to) : undefined;
+export function targetOf(operation: Operation): Target | undefined {
+  const to = referenceOf(operation);
+  return to === undefined ? undefined : operation.live.target(to);
 }
 
 /** How the result of an operation is merged: its own word, the command line's, its file's, append (documents.md 3). */
-export function modeOf({ fields, means, file }: Operation): MergeMode {
+function modeOf({ fields, means, file }: Operation): MergeMode {
   const own = "mode" in fields ? fields.mode : undefined;
   return own ?? means.flags.mode ?? file.settings.mode ?? "append";
 }

@@ -14,7 +14,7 @@ import { performImport } from "./document_import.ts";
 import { performLlm } from "./document_llm.ts";
 import { limitsOf } from "./document_means.ts";
 import type { DocumentMeans } from "./document_means.ts";
-import { insertResult, modeOf, pathOf, resultNodes, targetOf, warn } from "./document_operation.ts";
+import { insertResult, pathOf, resultNodes, targetOf, warn } from "./document_operation.ts";
 import type { FileWorld, Operation } from "./document_operation.ts";
 import { resultPath } from "./document_paths.ts";
 import { performReturn } from "./document_return.ts";
@@ -239,7 +239,7 @@ class FileRun {
       return warn(operation, `${pathOf(operation, file)} reached no @return: nothing is merged`);
     }
     const nodes = await resultNodes(operation, returned.text);
-    insertResult(operation, { nodes, by: "run", mode: modeOf(operation) });
+    insertResult(operation, { nodes, by: "run" });
   }
 
   /** @throws {CalleeFailure} */

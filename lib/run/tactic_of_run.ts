@@ -183,16 +183,18 @@ async function performed<Outcome>(
 ): Promise<Outcome> {
   const begunAt = run.clock.now();
   const ms = (): number => Math.round((run.clock.now() - begunAt) * 1000) / 1000;
+  const end = (outcome: StepOutcome): void =>
+    run.finish(key, outcome, () => tellStepEnd(run, { key, ms: ms(), outcome }));
   try {
     const outcome = toJson(
       run.mask(toJson(await orAborted(insideOf(key, { run, work: perform }), run.signal) ?? null)),
     );
-    run.finish(key, { ok: outcome }, () => run.emit({ type: "step-end", key, ms: ms(), outcome }));
+    end({ ok: outcome });
     return asOutcome(outcome);
   } catch (error) {
     if (run.signal.aborted) throw error; // not known to be done: it stays open
     const failed = { message: run.mask(messageOf(error)), code: "error" };
-    run.finish(key, { error: failed }, () => run.emit({ type: "step-end", key, ms: ms(), error: failed }));
+    end({ error: failed });
     throw new Error(failed.message, { cause: error }); // as a resumed run will see it
   }
 }
