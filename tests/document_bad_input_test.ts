@@ -228,3 +228,14 @@ Deno.test("document, operation error: a callee that returns nothing is a warning
   assert.match(stderr, /^main\.md:3:1: warning: c\.md reached no @return: nothing is merged$/m);
   assert.equal(await project.read("main.ctx"), "# A\n\n@run\nfile: c.md\n");
 });
+
+Deno.test("document: a schema file with a byte order mark is taken by the check and by the run", async () => {
+  await using at = await testProject({
+    "orrery.yaml": "models: { default: script/r.yaml }\n",
+    "r.yaml": "- text: '{}'\n",
+    "s.json": '\uFEFF{"type":"object"}',
+    "main.md": "# A\n\n@llm\nprompt: Go\nschema: s.json\n",
+  });
+  const { code, stdout, stderr } = await at.run(["run", "main.md", "-q"]);
+  assert.deepEqual([code, stdout, stderr], [0, "{}\n", ""]);
+});

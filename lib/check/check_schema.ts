@@ -1,5 +1,4 @@
-import { isRecord } from "../core/json.ts";
-import { messageOf } from "../core/source_error.ts";
+import { schemaOfText } from "../parse/schema_text.ts";
 import type { LlmFields } from "../parse/operation_fields.ts";
 import { type CheckContext, type PlacedOperation, placeOf } from "./check_context.ts";
 import type { ProblemPlace } from "./problem_list.ts";
@@ -20,19 +19,9 @@ export async function checkSchema(
   if ("failure" in read) {
     return context.tellFailure(read.failure, { place, written: schema, document: placed.document });
   }
-  const name = `schema "${schema}"`;
-  const json = jsonOf(read.value);
-  if ("problem" in json) return context.problems.error(place, `${name} is not JSON: ${json.problem}`);
-  if (!isRecord(json.value)) return context.problems.error(place, `${name} must be a JSON object`);
-  await tellSchema(json.value, { name, place, context });
-}
-
-function jsonOf(text: string): { readonly value: unknown } | { readonly problem: string } {
-  try {
-    return { value: JSON.parse(text.replace(/^\uFEFF/, "")) };
-  } catch (thrown) {
-    return { problem: messageOf(thrown) };
-  }
+  const found = schemaOfText(read.value, schema);
+  if ("problem" in found) return context.problems.error(place, found.problem);
+  await tellSchema(found.value, { name: `schema "${schema}"`, place, context });
 }
 
 async function tellSchema(

@@ -1,12 +1,11 @@
 // @llm (documents.md 7, 8): everything that can be wrong is found before the model is called.
 
-import { isJsonObject } from "../core/json.ts";
-import type { Json, JsonObject } from "../core/json.ts";
-import { messageOf } from "../core/source_error.ts";
+import type { JsonObject } from "../core/json.ts";
 import { alignHeadings } from "../document/align_headings.ts";
 import { headingLine } from "../parse/heading_line.ts";
 import type { LlmFields } from "../parse/operation_fields.ts";
 import { parseResult } from "../parse/parse_result.ts";
+import { schemaOfText } from "../parse/schema_text.ts";
 import { answerContract } from "./answer_contract.ts";
 import type { ToolAnswer } from "./document_calls.ts";
 import { limitsOf } from "./document_means.ts";
@@ -80,13 +79,9 @@ async function schemaOf(operation: Operation<LlmFields>): Promise<JsonObject | u
   const { schema } = operation.fields;
   if (typeof schema !== "string") return schema;
   const text = await readFile(operation, schema);
-  try {
-    const value: Json = JSON.parse(text);
-    if (isJsonObject(value)) return value;
-  } catch (error) {
-    throw new OperationError(`schema "${schema}" is not JSON: ${messageOf(error)}`);
-  }
-  throw new OperationError(`schema "${schema}" is not a JSON Schema: it must be an object`);
+  const found = schemaOfText(text, schema);
+  if ("problem" in found) throw new OperationError(found.problem);
+  return found.value;
 }
 
 /** The raw answer, before it is merged (documents.md 7.9). */

@@ -1,0 +1,15 @@
+import { isJsonObject } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import { messageOf } from "../core/source_error.ts";
+import type { Part } from "./part.ts";
+
+/** The JSON Schema in a file that an operation names. @param written the path as the document has it */
+export function schemaOfText(text: string, written: string): Part<JsonObject> {
+  const name = `schema "${written}"`;
+  try {
+    const value: Json = JSON.parse(text.replace(/^\uFEFF/, ""));
+    return isJsonObject(value) ? { value } : { problem: `${name} must be a JSON object` };
+  } catch (thrown) {
+    return { problem: `${name} is not JSON: ${messageOf(thrown)}` };
+  }
+}
