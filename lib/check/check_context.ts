@@ -1,7 +1,7 @@
 import { didYouMean } from "../parse/document_near.ts";
 import { CALLEE_TOOL } from "../parse/tool_choice.ts";
 import type { CheckDocumentOptions } from "./check_options.ts";
-import { narrowedAway } from "./narrowing.ts";
+import { narrowedFile } from "./narrowing.ts";
 import type { ProblemList, ProblemPlace } from "./problem_list.ts";
 import type { DocumentSource, ReadOperation } from "./document_source.ts";
 import { repeatedIds } from "./repeated_ids.ts";
@@ -59,9 +59,10 @@ export class CheckContext {
   /** The shown path of a file that an operation reads; undefined, and an error, where front matter does not allow it. */
   readable(written: string, { path, document, place }: PlacedPath): string | undefined {
     const shown = this.files.shown(written, path);
-    const against = narrowedAway(document.narrowing, { kind: "read", root: this.options.root, path: shown });
+    const { root } = this.options;
+    const against = narrowedFile(document.narrowing, { kind: "read", root, path: shown, written });
     if (against === undefined) return shown;
-    this.problems.error(place, `"${written}" needs read permission, ${against}`);
+    this.problems.error(place, against);
     return undefined;
   }
 

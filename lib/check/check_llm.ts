@@ -2,7 +2,7 @@ import type { LlmFields } from "../parse/operation_fields.ts";
 import { type CheckContext, type PlacedOperation, placeOf } from "./check_context.ts";
 import { checkMedia } from "./check_media.ts";
 import { checkSchema } from "./check_schema.ts";
-import { narrowedAway } from "./narrowing.ts";
+import { narrowedFile } from "./narrowing.ts";
 import type { ProblemPlace } from "./problem_list.ts";
 
 /** Everything that an `@llm` needs besides its references (documents.md 7, 8.1). */
@@ -61,9 +61,9 @@ async function checkSaving(fields: LlmFields, placed: PlacedOperation, context: 
   const { root, grants } = context.options;
   const place = placeOf(placed, "save-to-file");
   const path = context.files.shown(written, placed.path);
-  const against = narrowedAway(placed.document.narrowing, { kind: "write", root, path });
+  const against = narrowedFile(placed.document.narrowing, { kind: "write", root, path, written });
   if (against !== undefined) {
-    context.problems.error(place, `"${written}" needs write permission, ${against}`);
+    context.problems.error(place, against);
   } else if (!await grants.mayWrite()) {
     context.problems.error(place, "save-to-file needs write permission (--allow-write)");
   } else if (!await grants.mayWrite(path)) {

@@ -52,6 +52,20 @@ export function narrowedAway(
   return `which the front matter of ${against.file} does not allow (permissions.${kind})`;
 }
 
+/** The same as a whole sentence about a file. @param options.written the path as the document has it */
+export function narrowedFile(
+  narrowing: Narrowing,
+  { kind, root, path, written }: {
+    readonly kind: "read" | "write";
+    readonly root: string;
+    readonly path: string;
+    readonly written: string;
+  },
+): string | undefined {
+  const against = narrowedAway(narrowing, { kind, root, path });
+  return against && `"${written}" needs ${kind} permission, ${against}`;
+}
+
 function allows(
   { list }: Limit,
   { root, path, host }: { readonly root: string; readonly path?: string; readonly host?: string },

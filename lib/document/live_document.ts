@@ -130,11 +130,6 @@ export class LiveDocument {
     return goneFrom === undefined ? nodeBelowAll(inTree(operation)) : nodeAt(settledPlace(goneFrom));
   }
 
-  /** Whether a node stands above another one. */
-  isAbove(node: LiveNode, other: LiveNode): boolean {
-    return isAbove(inTree(node), inTree(other));
-  }
-
   /** The block of one reference without its star. @throws {BlockReferenceError} */
   find(reference: Reference): LiveNode {
     return this.#find(reference).node;

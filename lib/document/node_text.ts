@@ -1,15 +1,15 @@
-import { trimEnd, trimLines } from "./text_ends.ts";
+import { trimEnd, trimLines, withNewline } from "./text_ends.ts";
 import type { LiveNode } from "./live_node.ts";
 
 /** A node's text as it is sent or returned: with its heading line, trimmed, with LF as line end. */
 export function nodeText(node: LiveNode): string {
-  return trimLines(withLf(node.content.source));
+  return trimLines(withNewline(node.content.source, "\n"));
 }
 
 /** The same without the heading line (documents.md 9.1, 9.5). */
-export function nodeBody(node: LiveNode): string {
+function nodeBody(node: LiveNode): string {
   if (node.content.kind !== "heading") return nodeText(node);
-  const text = withLf(node.content.source);
+  const text = withNewline(node.content.source, "\n");
   const end = text.indexOf("\n");
   return end < 0 ? "" : trimLines(text.slice(end + 1));
 }
@@ -31,8 +31,4 @@ export function hasText(node: LiveNode): boolean {
 
 function joined(texts: readonly string[]): string {
   return texts.filter((text) => text !== "").join("\n\n");
-}
-
-function withLf(text: string): string {
-  return text.replaceAll("\r\n", "\n");
 }

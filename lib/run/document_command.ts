@@ -43,7 +43,7 @@ export async function performShell(operation: Operation<ShellFields>): Promise<v
   });
   const { text = "", exitCode = 0, isTimedOut = false } = isJsonObject(outcome) ? outcome : {};
   const nodes = await resultNodes(operation, String(text));
-  insertResult(operation, { nodes, header: useHeader === "none" ? undefined : useHeader, by: "shell" });
+  insertResult(operation, { nodes, header: useHeader, by: "shell" });
   if (isTimedOut === true) throw new OperationError(`timed out after ${timeoutS} s`);
   if (fields.onError === "stop" && exitCode !== 0) {
     throw new OperationError(`command exited with code ${String(exitCode)}`);

@@ -118,7 +118,7 @@ async function insertAnswer(operation: Operation<LlmFields>, answer: string): Pr
   const { useHeader = `${fields.isHeaderAligned ? "#".repeat(level) : "#"} ${HEADER}` } = fields;
   insertResult(operation, {
     nodes: fields.isHeaderAligned ? alignHeadings(nodes, level) : nodes,
-    header: useHeader === "none" ? undefined : useHeader,
+    header: useHeader,
     by: "llm",
   });
 }

@@ -2,7 +2,7 @@
 
 import type { Json } from "../core/json.ts";
 import { resolve } from "../core/path.ts";
-import { narrowedAway } from "../check/narrowing.ts";
+import { narrowedFile } from "../check/narrowing.ts";
 import type { Narrowing } from "../check/narrowing.ts";
 import type { LiveDocument } from "../document/live_document.ts";
 import { piecesOf } from "../document/live_node.ts";
@@ -52,7 +52,7 @@ export interface Operation<Fields extends OperationFields = OperationFields> ext
 /** What is inserted. */
 export interface OperationResult {
   readonly nodes: readonly DocumentNode[] | readonly Piece[];
-  /** A heading line that all of it stands under. */
+  /** A heading line that all of it stands under, or `none`. */
   readonly header?: string | undefined;
   readonly by: OriginKind;
   /** Default: that of the operation. */
@@ -106,7 +106,8 @@ export async function resultNodes(operation: Operation, text: string): Promise<r
 /** Puts a result into the document, and tells of it; gives what is new there. */
 export function insertResult(operation: Operation, result: OperationResult): readonly LiveNode[] {
   const { live, node, run, from } = operation;
-  const { header, by, mode = modeOf(operation), key = operation.key } = result;
+  const { by, mode = modeOf(operation), key = operation.key } = result;
+  const header = result.header === "none" ? undefined : result.header;
   const reference = result.to === null ? undefined : result.to ?? referenceOf(operation);
   const pieces = isPieces(result.nodes) ? result.nodes : piecesOf(result.nodes);
   if (pieces.length === 0 && header === undefined) return [];
@@ -140,8 +141,8 @@ export function refuseNarrowed(
   { means: { root }, narrowing }: Operation,
   { kind, path, named }: { readonly kind: "read" | "write"; readonly path: string; readonly named: string },
 ): void {
-  const against = narrowedAway(narrowing, { kind, root, path });
-  if (against !== undefined) throw new OperationError(`"${named}" needs ${kind} permission, ${against}`);
+  const against = narrowedFile(narrowing, { kind, root, path, written: named });
+  if (against !== undefined) throw new OperationError(against);
 }
 
 /** Says something of an operation that does not keep it from being done. */
