@@ -71,6 +71,27 @@ function died(place: Place): string {
 }
 
 const CONTRACT: Readonly<Record<string, (place: Place) => void>> = {
+  "keeps a deferred start with the next commit": (place) => {
+    const run = place.journal({ pid: 1 }).create(START);
+    const keptSteps = () => place.journal().read(run.id).steps.map(({ key, status }) => [key, status]);
+    assert.deepEqual(run.begin(step("unsafe", UNSAFE), { isDeferred: true }), { do: "perform", attempt: 1 });
+    assert.deepEqual(keptSteps(), []);
+    run.commit();
+    assert.deepEqual(keptSteps(), [["unsafe", "started"]]);
+    run.begin(step("next", UNSAFE), { isDeferred: true });
+    place.alive.set(1, false); // before it was kept: nothing of it had happened
+    const resumed = place.journal({ pid: 2 }).open(run.id);
+    assert.deepEqual(resumed.begin(step("unsafe", UNSAFE), { isDeferred: true }), {
+      do: "unverified",
+      attempt: 1,
+    });
+    assert.deepEqual(resumed.begin(step("next", UNSAFE), { isDeferred: true }), {
+      do: "perform",
+      attempt: 1,
+    });
+    resumed.finish("next", { ok: 1 });
+    assert.deepEqual(keptSteps(), [["unsafe", "started"], ["next", "finished"]]);
+  },
   "gives a run back as it was begun": (place) => {
     const journal = place.journal();
     const run = journal.create(START);

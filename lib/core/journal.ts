@@ -81,6 +81,12 @@ export type StepTurn =
   /** It was started, has no outcome, and may not be done again unasked. */
   | { readonly do: "unverified"; readonly attempt: number };
 
+/** How the start of a step is kept. */
+export interface BeginOptions {
+  /** Default false. */
+  readonly isDeferred?: boolean;
+}
+
 /** A process as an owner of runs. */
 export interface RunOwner {
   /** The name of its machine. */
@@ -100,11 +106,12 @@ export interface RunJournal {
   /** Where the run was when it was opened: `undefined` for a new one. */
   readonly resumedFrom: JournalStatus | undefined;
   /**
-   * Looks the step up and notes its start; the start of a step that is not idempotent is durable on return.
+   * Looks the step up and notes its start; the start of a step that is not idempotent is durable on return, or, when it `isDeferred`,
+   * with the next commit: the caller sees to it that nothing of the step happens before.
    *
    * @throws {DivergedError} when the recorded step has another input, kind or name.
    */
-  begin(step: StepStart): StepTurn;
+  begin(step: StepStart, options?: BeginOptions): StepTurn;
   /** Commits the outcome of a begun step together with the events told since the last commit. */
   finish(key: string, outcome: StepOutcome): void;
   /** The same, durable with the next commit only: the caller sees to it that nothing that depends on it happens before. */

@@ -135,6 +135,11 @@ export interface Shell {
     /** Of each stream; default 1 MiB. */
     readonly maxBytes?: number;
     readonly onOutput?: (text: string, stream: "stdout" | "stderr") => void;
+    /**
+     * Called before anything of the command happens, once it may run; a program that can be held at its beginning is loaded meanwhile.
+     * When it throws, the command does not run, and that is thrown.
+     */
+    readonly onReady?: () => void;
   }): Promise<ShellResult>;
 }
 

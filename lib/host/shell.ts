@@ -25,7 +25,7 @@ export function hostShell(): Shell {
 }
 
 function start(command: string, options: RunOptions): Started {
-  const { args = [], cwd, env = {}, stdin, inherit, isMerged = false } = options;
+  const { args = [], cwd, env = {}, stdin, inherit, isMerged = false, onReady } = options;
   const settings = {
     args,
     env,
@@ -33,7 +33,9 @@ function start(command: string, options: RunOptions): Started {
     ...(cwd !== undefined && { cwd }),
     ...(inherit !== undefined && { inherit }),
   };
-  return isMerged ? startMergedChild(command, settings) : { child: startChild(command, settings) };
+  if (isMerged) return startMergedChild(command, { ...settings, ...(onReady && { onReady }) });
+  onReady?.();
+  return { child: startChild(command, settings) };
 }
 
 async function finish(started: Started, options: RunOptions): Promise<ShellResult> {
@@ -48,7 +50,7 @@ async function finish(started: Started, options: RunOptions): Promise<ShellResul
   await endGroup(child, Promise.allSettled([child.status, ...texts.map(({ done }) => done)]));
   exit.dispose();
   const { code } = await child.status;
-  await Promise.all(texts.map((text) => text.end(LAST_OUTPUT_MS)));
+  await Promise.all([started.opened, ...texts.map((text) => text.end(LAST_OUTPUT_MS))]);
   signal?.throwIfAborted();
   const dropped = texts.reduce((sum, text) => sum + text.dropped, 0);
   const [stdout = "", stderr = ""] = texts.map(({ text }) => text);

@@ -1,6 +1,7 @@
 import type { RunEvent } from "../core/event.ts";
 import { DivergedError, RunNotFoundError, RunOwnedError } from "../core/journal.ts";
 import type {
+  BeginOptions,
   JournalStatus,
   RunJournal,
   RunStart,
@@ -109,19 +110,21 @@ export class OpenRun implements RunJournal {
     return this.#status;
   }
 
-  begin(step: StepStart): StepTurn {
+  begin(step: StepStart, { isDeferred = false }: BeginOptions = {}): StepTurn {
     this.#assertHeld();
     const now = stepIdentity(this.#settings.mask(step));
     if (this.#begun.has(now.key)) throw new Error(`Step "${now.key}" has begun already and has not ended`);
     const kept = this.#changed.get(now.key) ?? this.#storedStep(now.key);
-    if (kept === undefined) return this.#perform(now, undefined);
+    if (kept === undefined) return this.#perform(now, { before: undefined, isDeferred });
     assertSameStep(kept, now);
     if (kept.outcome !== undefined) {
       const ms = (kept.endedAt ?? kept.startedAt) - kept.startedAt;
       return { do: "answer", outcome: parsedOutcome(kept.outcome), ms, attempt: kept.attempt };
     }
     const isSafe = (kept.idempotent && now.idempotent) || this.#reruns.has(now.key);
-    return isSafe ? this.#perform(now, kept) : { do: "unverified", attempt: kept.attempt };
+    return isSafe
+      ? this.#perform(now, { before: kept, isDeferred })
+      : { do: "unverified", attempt: kept.attempt };
   }
 
   finish(key: string, outcome: StepOutcome): void {
@@ -213,7 +216,10 @@ export class OpenRun implements RunJournal {
     return pieces;
   }
 
-  #perform(now: StepIdentity, before: StepRow | undefined): StepTurn {
+  #perform(
+    now: StepIdentity,
+    { before, isDeferred }: { readonly before: StepRow | undefined; readonly isDeferred: boolean },
+  ): StepTurn {
     const pieces = before === undefined ? [] : this.#storedPieces(before);
     const row: StepRow = {
       ...now,
@@ -228,7 +234,7 @@ export class OpenRun implements RunJournal {
     this.#begun.set(row.key, row);
     this.#changed.set(row.key, row);
     if (before === undefined) this.#steps++;
-    if (!row.idempotent) this.#commitStart(row.key, before === undefined);
+    if (!row.idempotent && !isDeferred) this.#commitStart(row.key, before === undefined);
     this.#reruns.delete(row.key);
     return {
       do: "perform",

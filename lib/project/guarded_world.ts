@@ -49,12 +49,19 @@ async function askingFirst(policy: Policy, approve: NonNullable<WorldOptions["ap
   return approvingPolicy(policy, approve);
 }
 
+let shell: Promise<Shell> | undefined;
+
 const lazyShell: Shell = {
   async run(command, options) {
-    const { hostShell }: typeof import("../host/shell.ts") = await import("../host/shell.ts" as string);
-    return await hostShell().run(command, options);
+    shell ??= loadShell();
+    return await (await shell).run(command, options);
   },
 };
+
+async function loadShell(): Promise<Shell> {
+  const { hostShell }: typeof import("../host/shell.ts") = await import("../host/shell.ts" as string);
+  return hostShell();
+}
 
 function lazyHttp(options: { readonly check: Policy["permit"] }): Http {
   let http: Http | undefined;

@@ -27,7 +27,8 @@ export async function performShell(operation: Operation<ShellFields>): Promise<v
     name: `@shell ${from}:${operation.node.content.line}`,
     input: { script, folder, env, timeoutS },
     isIdempotent: false,
-    perform: async (tell) => {
+    isDeferred: true,
+    perform: async (tell, begins) => {
       const { text, exitCode, isTimedOut } = await runDocumentCommand(means.shell, {
         shell: means.script,
         script,
@@ -37,6 +38,7 @@ export async function performShell(operation: Operation<ShellFields>): Promise<v
         clock: run.clock,
         signal: run.signal,
         onOutput: tell,
+        onReady: begins,
       });
       return { text, exitCode, isTimedOut };
     },

@@ -2,11 +2,12 @@
 // same with the same input. A journal of its own stands behind each run, so that each can be resumed, traced and listed by itself.
 
 import type { RunEvent } from "../core/event.ts";
-import type { RunJournal, StepOutcome, StepStart, StepTurn } from "../core/journal.ts";
+import type { BeginOptions, RunJournal, StepOutcome, StepStart, StepTurn } from "../core/journal.ts";
 import { canonicalJson, isJsonObject } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { sha256 } from "../core/sha256.ts";
 import type { StepKind } from "../core/step.ts";
+import { aroundJournal } from "./around_journal.ts";
 
 /** Reads are done anew: what they give may be what has changed. A write costs nothing, and what it wrote may be gone. */
 const REUSED_KINDS: ReadonlySet<StepKind> = new Set<StepKind>(["model", "gadget", "shell", "http", "ask"]);
@@ -34,12 +35,8 @@ export class EarlierSteps {
   /** The journal of a new run: it answers what was done before. What a run did not come to stays for the next one, unless it was done. */
   journal(inner: RunJournal): RunJournal {
     this.#beginRun();
-    return {
-      id: inner.id,
-      run: inner.run,
-      events: inner.events,
-      resumedFrom: inner.resumedFrom,
-      begin: (step) => this.#begin(step, inner),
+    return aroundJournal(inner, {
+      begin: (step, options) => this.#begin(inner, step, options),
       finish: (key, outcome) => {
         inner.finish(key, outcome);
         this.#finished(key, outcome);
@@ -48,19 +45,15 @@ export class EarlierSteps {
         inner.end(key, outcome);
         this.#finished(key, outcome);
       },
-      commit: () => inner.commit(),
-      prefix: (key, piece) => inner.prefix(key, piece),
       tell: (event) => {
         inner.tell(event);
         this.#told(event);
       },
-      file: (stored) => inner.file(stored),
-      settle: (key, decision) => inner.settle(key, decision),
       release: (status, usage) => {
         this.#isWhole = status === "done";
         inner.release(status, usage);
       },
-    };
+    });
   }
 
   /** Whether all that an operation of this run did, and there was something, had been done before. */
@@ -86,8 +79,8 @@ export class EarlierSteps {
     this.#earlier.set(identity, [...this.#earlier.get(identity) ?? [], ...outcomes]);
   }
 
-  #begin(step: StepStart, inner: RunJournal): StepTurn {
-    const turn = inner.begin(step);
+  #begin(inner: RunJournal, step: StepStart, options: BeginOptions | undefined): StepTurn {
+    const turn = inner.begin(step, options);
     if (!REUSED_KINDS.has(step.kind)) return turn;
     const identity = this.#identityOf(step);
     this.#identities.set(step.key, identity);

@@ -54,7 +54,7 @@ export class Outbox {
     this.#waiting.push(event);
     if (this.#openedAt === undefined) return;
     const isLong = performance.now() - this.#openedAt > BUSY_OPENING_MS;
-    if (isLong || this.#waiting.length > MAX_OPENING_EVENTS) this.#flush();
+    if (isLong || this.#waiting.length > MAX_OPENING_EVENTS) this.flush();
   }
 
   /**
@@ -72,7 +72,7 @@ export class Outbox {
 
   /** A step begins: it may depend on what has just ended. */
   beforeStep({ isRead }: { readonly isRead: boolean }): void {
-    if (isRead ? this.#isPressing : this.#hasOutcome) this.#flush();
+    if (isRead ? this.#isPressing : this.#hasOutcome) this.flush();
   }
 
   /** Something takes its time: the opening ends by itself. */
@@ -106,10 +106,11 @@ export class Outbox {
 
   #commitIn(ms: number): void {
     if (this.#timer !== undefined) clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#flush(), ms);
+    this.#timer = setTimeout(() => this.flush(), ms);
   }
 
-  #flush(): void {
+  /** Makes all that waits durable, and tells it. */
+  flush(): void {
     this.#try((journal) => journal.commit());
     this.release();
   }

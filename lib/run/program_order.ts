@@ -8,6 +8,7 @@ import { ModelError } from "../core/model.ts";
 import type { PromptError } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
 import { AgentError } from "./agent_error.ts";
+import { aroundJournal } from "./around_journal.ts";
 import { PlaceOrder } from "./place_order.ts";
 import type { RecordedMark } from "./place_order.ts";
 import type { Run } from "./run.ts";
@@ -222,17 +223,13 @@ function failureOf(
 
 /** A journal that tells the turns of its programs what they begin and end. */
 export function programJournal(journal: RunJournal, order: ProgramOrder): RunJournal {
-  return {
-    id: journal.id,
-    run: journal.run,
-    events: journal.events,
-    resumedFrom: journal.resumedFrom,
-    begin(step) {
+  return aroundJournal(journal, {
+    begin(step, options) {
       const { key, kind } = step;
       const turn = turnHere();
       if (turn?.wasAborted === true) throw new ModelError("the call was aborted", { code: "aborted" });
       order.keepFailures();
-      const begun = journal.begin(step);
+      const begun = journal.begin(step, options);
       if (kind === "model" || kind === "gadget") {
         turn?.begins(key, {
           isQuestion: kind === "model",
@@ -250,11 +247,5 @@ export function programJournal(journal: RunJournal, order: ProgramOrder): RunJou
       journal.end(key, outcome);
       turnHere()?.ends(key, outcome);
     },
-    commit: () => journal.commit(),
-    prefix: (key, piece) => journal.prefix(key, piece),
-    tell: (event) => journal.tell(event),
-    file: (stored) => journal.file(stored),
-    settle: (key, decision) => journal.settle(key, decision),
-    release: (status, usage) => journal.release(status, usage),
-  };
+  });
 }

@@ -6,6 +6,7 @@ import { PausableClock, systemClock } from "../core/clock.ts";
 import type { Clock } from "../core/clock.ts";
 import type { RunEvent, RunEventBody, RunKind, RunStatus } from "../core/event.ts";
 import type {
+  BeginOptions,
   DivergedError,
   JournalStatus,
   Recorder,
@@ -177,20 +178,31 @@ export class Run {
     this.#outbox.wait();
   }
 
-  /** Says what is about to happen, and hears whether it has happened already. @throws {DivergedError} */
-  begin(step: StepStart): Begun {
+  /**
+   * Says what is about to happen, and hears whether it has happened already. What `isDeferred` is durable, and whatever came before it, when
+   * {@linkcode begins} has returned.
+   *
+   * @throws {DivergedError}; {Error} when the journal cannot be written
+   */
+  begin(step: StepStart, options: BeginOptions = {}): Begun {
     const { journal, recorder, replay } = this.#options;
     const masked = this.mask(step);
     if (step.kind === "model") this.#modelCalls++;
     if (replay !== undefined) return { do: "replay", step: replay.begin(masked) };
     recorder?.write({ type: "step", ...masked });
     if (journal === undefined) return { do: "perform", attempt: 1 };
-    const turn = journal.begin(masked);
+    const turn = journal.begin(masked, options);
     const isRead = step.kind === "read";
     if (isRead) this.#reads.add(step.key);
-    this.#outbox.beforeStep({ isRead });
-    if (this.#broken !== undefined) throw new Error(this.#broken.error);
+    if (options.isDeferred !== true) this.#outbox.beforeStep({ isRead });
+    this.#assertWhole();
     return turn;
+  }
+
+  /** Something of a deferred step is about to happen. @throws {Error} when the journal cannot be written */
+  begins(): void {
+    this.#outbox.flush();
+    this.#assertWhole();
   }
 
   /**
@@ -332,6 +344,10 @@ export class Run {
     } catch (error) {
       this.#onJournalError(error);
     }
+  }
+
+  #assertWhole(): void {
+    if (this.#broken !== undefined) throw new Error(this.#broken.error);
   }
 
   get #hasDiverged(): boolean {
