@@ -1,4 +1,4 @@
-import { decodeUtf8, fileProblem } from "../lib/core/file_text.ts";
+import { decodeUtf8, fileProblem, hasByteOrderMark } from "../lib/core/file_text.ts";
 import { nearestName } from "../lib/core/nearest.ts";
 import { basename, dirname, join } from "../lib/core/path.ts";
 import { FileError } from "../lib/core/world.ts";
@@ -64,7 +64,7 @@ function textOf(path: string, bytes: Uint8Array): TextFile {
   }
   const decoded = decodeUtf8(bytes);
   if ("text" in decoded) {
-    return { text: decoded.text, byteOrderMark: bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf };
+    return { text: decoded.text, byteOrderMark: hasByteOrderMark(bytes) };
   }
   const byte = (bytes[decoded.wrongAt] ?? 0).toString(16).toUpperCase().padStart(2, "0");
   const reason =

@@ -1,3 +1,4 @@
+import { BYTE_ORDER_MARK } from "../lib/core/file_text.ts";
 import type { Gadget } from "../lib/core/gadget.ts";
 import { messageOf } from "../lib/core/source_error.ts";
 import type { World } from "../lib/core/world.ts";
@@ -121,7 +122,7 @@ async function editOnce(
   const file = await readTextFile(world.files, path, signal);
   const { text, replacements, lines } = attempt(path, () => applyEdits(file.text, edits));
   signal.throwIfAborted();
-  await world.files.writeText(path, (file.byteOrderMark ? "\uFEFF" : "") + text);
+  await world.files.writeText(path, (file.byteOrderMark ? BYTE_ORDER_MARK : "") + text);
   const more = lines.length - MAX_RANGES;
   return { path, replacements, lines: lines.slice(0, MAX_RANGES), ...(more > 0 && { moreLines: more }) };
 }

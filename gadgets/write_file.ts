@@ -1,3 +1,4 @@
+import { BYTE_ORDER_MARK } from "../lib/core/file_text.ts";
 import type { Gadget } from "../lib/core/gadget.ts";
 import { FileError, PermissionRefused, type World } from "../lib/core/world.ts";
 import { inTurn } from "./_file_queue.ts";
@@ -77,7 +78,7 @@ async function appended(
   { path, content, signal }: { path: string; content: string; signal: AbortSignal },
 ): Promise<string> {
   const file = await readTextFile(world.files, path, signal);
-  return (file.byteOrderMark ? "\uFEFF" : "") + file.text + content;
+  return (file.byteOrderMark ? BYTE_ORDER_MARK : "") + file.text + content;
 }
 
 /** Undefined when it may be written but not looked at. */

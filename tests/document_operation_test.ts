@@ -655,8 +655,7 @@ Deno.test("document operation: what is read without the YAML library is what the
 });
 
 Deno.test("document settings: none, and all", async () => {
-  const limits = { goto: 30, toolTurns: 8, shellTimeoutS: 120 };
-  const none = { limits, permissions: {}, inputs: [], lines: new Map() };
+  const none = { limits: {}, permissions: {}, inputs: [], lines: new Map() };
   assert.deepEqual(await readDocumentSettings(undefined), { settings: none, problems: [] });
   assert.deepEqual((await settingsOf("")).settings, none);
   assert.deepEqual((await settingsOf("# nothing\n")).settings, none);

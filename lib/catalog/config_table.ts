@@ -1,5 +1,5 @@
 import { PROVIDER_TYPES } from "../core/model_settings.ts";
-import { GADGET_FOLDER, LIMIT_DEFAULTS } from "./config_values.ts";
+import { DOCUMENT_LIMITS, GADGET_FOLDER, LIMIT_DEFAULTS } from "./config_values.ts";
 import type { ConfigKey, ConfigValue } from "./config_rule.ts";
 
 /** As many seconds as a timer of JavaScript can wait. */
@@ -259,13 +259,17 @@ export const CONFIG_TABLE = {
           about: "Cost of a run in US dollars.",
         },
         "time-s": { ...seconds, about: "Seconds of a run." },
-        "goto": { ...count, about: "Jumps of a document.", default: 30 },
+        "goto": { ...count, about: "Jumps of a document.", default: DOCUMENT_LIMITS.goto },
         "tool-turns": {
           ...count,
           about: "Rounds of tool calls of one document operation.",
-          default: 8,
+          default: DOCUMENT_LIMITS.toolTurns,
         },
-        "shell-timeout": { ...seconds, about: "Seconds one @shell may take.", default: 120 },
+        "shell-timeout": {
+          ...seconds,
+          about: "Seconds one @shell may take.",
+          default: DOCUMENT_LIMITS.shellTimeoutS,
+        },
         "steps": { ...count, unused, about: "Steps of a conversation or document.", default: 250 },
         "result-bytes": {
           ...count,

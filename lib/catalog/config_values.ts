@@ -5,6 +5,7 @@ import type { McpServerSettings } from "../core/mcp_settings.ts";
 import type { ModelSettings, ProviderSettings } from "../core/model_settings.ts";
 import type { Span } from "../core/source_error.ts";
 import type { Markers } from "../parse/call_header.ts";
+import type { DocumentLimits } from "../parse/operation_fields.ts";
 import type { ConfigFile } from "./config_table.ts";
 
 /** What is granted to a gadget: all that it wants, or these permissions. */
@@ -54,18 +55,11 @@ export interface DocumentDefaults {
   readonly temperature?: number;
   /** The command that reads the scripts of `@shell`. */
   readonly shell?: string;
-  readonly limits: {
-    /** How often a target may be reached. */
-    readonly goto: number;
-    /** Answers that call tools, of one operation. */
-    readonly toolTurns: number;
-    /** Of one `@shell`. */
-    readonly shellTimeoutS: number;
-  };
+  readonly limits: DocumentLimits;
 }
 
-/** The limits of documents (documents.md 14). */
-export const DOCUMENT_LIMITS: DocumentDefaults["limits"] = { goto: 30, toolTurns: 8, shellTimeoutS: 120 };
+/** The limits of documents where neither they nor a configuration file say anything (documents.md 14). */
+export const DOCUMENT_LIMITS: DocumentLimits = { goto: 30, toolTurns: 8, shellTimeoutS: 120 };
 
 /** The settings of a run: those of the project over those of the user over the defaults (config.md). */
 export interface Config {

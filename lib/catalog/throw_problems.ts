@@ -1,3 +1,4 @@
+import { byPlace } from "../core/by_place.ts";
 import { type Problem, PromptError, type PromptErrorCode } from "../core/prompt_error.ts";
 import { MOST_TOLD } from "../parse/check_fields.ts";
 import type { LineProblem } from "../parse/front_matter.ts";
@@ -19,8 +20,4 @@ export function inOrder(problems: readonly LineProblem[]): readonly LineProblem[
   const sorted = problems.toSorted(byPlace);
   const unique = new Map(sorted.map((each) => [`${each.line}:${each.column} ${each.message}`, each]));
   return [...unique.values()].slice(0, MOST_TOLD);
-}
-
-function byPlace(a: LineProblem, b: LineProblem): number {
-  return a.line - b.line || (a.column ?? 0) - (b.column ?? 0);
 }

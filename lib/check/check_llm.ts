@@ -1,7 +1,9 @@
+import { modelOfProvider, needsModel } from "../parse/model_of_provider.ts";
 import type { LlmFields } from "../parse/operation_fields.ts";
 import { type CheckContext, type PlacedOperation, placeOf } from "./check_context.ts";
 import { checkMedia } from "./check_media.ts";
 import { checkSchema } from "./check_schema.ts";
+import { fileOutside } from "./file_words.ts";
 import { narrowedFile } from "./narrowing.ts";
 import type { ProblemPlace } from "./problem_list.ts";
 
@@ -28,12 +30,12 @@ async function checkModel(fields: LlmFields, placed: PlacedOperation, context: C
   const { provider, model } = fields;
   const { document: { file } } = placed;
   if (provider !== undefined && model === undefined) {
-    context.problems.error(placeOf(placed, "provider"), `provider "${provider}" needs "model"`);
+    context.problems.error(placeOf(placed, "provider"), needsModel(provider));
     return;
   }
   if (model === undefined && context.options.model !== undefined) return; // told once for all
   const isOfFile = model === undefined && file.settings.model !== undefined;
-  const name = provider === undefined || model?.startsWith(`${provider}/`) ? model : `${provider}/${model}`;
+  const name = model === undefined ? undefined : modelOfProvider(model, provider);
   const problem = await context.modelProblem(name ?? file.settings.model);
   if (problem === undefined) return;
   const isProvider = provider !== undefined && problem.startsWith("unknown provider");
@@ -69,7 +71,6 @@ async function checkSaving(fields: LlmFields, placed: PlacedOperation, context: 
   } else if (!await grants.mayWrite(path)) {
     const where = grants.isWriteListed ? "the project root or the granted paths" : "the project root";
     const flag = `--allow-write=${grants.flagPath?.(path) ?? written}`;
-    const what = `write permission for it is needed (${flag})`;
-    context.problems.error(place, `"${written}" is outside ${where}; ${what}`);
+    context.problems.error(place, fileOutside(written, { kind: "write", flag, where }));
   }
 }

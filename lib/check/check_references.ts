@@ -1,11 +1,12 @@
 // The static check of references (documents.md 5.9). It comes last: a jump makes everything below count as above.
 
+import { idKey } from "../document/block_index.ts";
 import { slug } from "../document/slug.ts";
 import { readReference } from "../document/reference.ts";
 import { INPUT_ID } from "../document/input_block.ts";
 import type { DocumentFile } from "../parse/document_file.ts";
 import type { DocumentNode } from "../parse/document_node.ts";
-import { headingLine } from "../parse/heading_line.ts";
+import { type HeadingLine, headingLine } from "../parse/heading_line.ts";
 import { missingBlock } from "./document_source.ts";
 import { NearIds } from "./near_ids.ts";
 import type { ProblemList } from "./problem_list.ts";
@@ -72,7 +73,7 @@ class KnownBlocks {
   }
 
   #isImported(id: string, limit: number): boolean {
-    return (this.#document.importedAt.get(id.toLowerCase()) ?? Infinity) < limit;
+    return (this.#document.importedAt.get(idKey(id)) ?? Infinity) < limit;
   }
 
   /** An imported block whose id is taken gets a number. */
@@ -108,16 +109,21 @@ function promisedIds(files: ReadonlyMap<string, DocumentFile>): ReadonlySet<stri
     for (const fields of operations.values()) {
       if (fields.name === "import" || fields.name === "goto" || fields.useHeader === undefined) continue;
       const heading = headingLine(fields.useHeader);
-      if (heading !== undefined) ids.add((heading.explicitId ?? slug(heading.title)).toLowerCase());
+      if (heading !== undefined) ids.add(keyOf(heading));
     }
   }
   return ids;
 }
 
 function idsOf(node: DocumentNode): readonly string[] {
-  return node.kind === "heading" ? [(node.explicitId ?? slug(node.title)).toLowerCase()] : [];
+  return node.kind === "heading" ? [keyOf(node)] : [];
+}
+
+function keyOf({ explicitId, title }: Pick<HeadingLine, "explicitId" | "title">): string {
+  return idKey(explicitId ?? slug(title));
 }
 
 function isPromised(id: string, promised: ReadonlySet<string>): boolean {
-  return promised.has(id.toLowerCase()) || id.toLowerCase().endsWith("-tool-response-block");
+  const key = idKey(id);
+  return promised.has(key) || key.endsWith("-tool-response-block");
 }

@@ -1,9 +1,9 @@
 // Goes through the operations of a document in the order in which they run, imported ones at the place of their import,
 // and through those of the documents that it runs. Of each file, what is imported again, or run again, is looked at once.
 
-import { extname } from "../core/path.ts";
 import { LiveDocument } from "../document/live_document.ts";
 import type { DocumentInputs } from "../document/input_block.ts";
+import { mayHaveOperations } from "../parse/document_file.ts";
 import type { OperationNode } from "../parse/document_node.ts";
 import type { ImportFields, OperationFields, RunFields } from "../parse/operation_fields.ts";
 import { type CheckContext, type PlacedOperation, placeOf } from "./check_context.ts";
@@ -146,7 +146,7 @@ export class DocumentWalk {
     const place = placeOf(placed, "file");
     const source = await openSource(fields.file, {
       placed,
-      hasOperations: isDocument(fields.file),
+      hasOperations: mayHaveOperations(fields.file),
       context: this.#context,
     });
     if (source === undefined) return document.noteImport();
@@ -188,8 +188,4 @@ export class DocumentWalk {
       hasInputBlocks: fields.blocks !== undefined,
     });
   }
-}
-
-function isDocument(path: string): boolean {
-  return extname(path) === ".md";
 }

@@ -1,3 +1,4 @@
+import { byPlace } from "../core/by_place.ts";
 import type { DocumentProblem } from "../parse/document_node.ts";
 import type { FileProblem } from "./check_options.ts";
 
@@ -37,8 +38,6 @@ export class ProblemList {
 
   /** By file in the order in which they were named, and by line and column. */
   sorted(): readonly FileProblem[] {
-    return [...this.#byFile.values()].flatMap((problems) =>
-      [...problems.values()].sort((a, b) => a.line - b.line || a.column - b.column)
-    );
+    return [...this.#byFile.values()].flatMap((problems) => [...problems.values()].sort(byPlace));
   }
 }

@@ -1,3 +1,4 @@
+import { idKey } from "../document/block_index.ts";
 import type { DocumentNode, DocumentProblem } from "../parse/document_node.ts";
 
 /** Explicit ids that stand in one file twice, in any case (documents.md 5.1). */
@@ -6,8 +7,9 @@ export function repeatedIds(nodes: readonly DocumentNode[]): readonly DocumentPr
   return nodes.flatMap((node): readonly DocumentProblem[] => {
     if (node.kind !== "heading" || node.explicitId === undefined) return [];
     const { line, explicitId } = node;
-    const first = lines.get(explicitId.toLowerCase());
-    if (first === undefined) lines.set(explicitId.toLowerCase(), line);
+    const key = idKey(explicitId);
+    const first = lines.get(key);
+    if (first === undefined) lines.set(key, line);
     return first === undefined ? [] : [{
       severity: "error",
       line,

@@ -1,3 +1,4 @@
+import { idKey } from "../document/block_index.ts";
 import type { LiveDocument } from "../document/live_document.ts";
 import type { DocumentFile } from "../parse/document_file.ts";
 import type { Selection } from "./document_source.ts";
@@ -78,7 +79,7 @@ export class RunningDocument {
     if (selection === undefined || this.#imported.has(selection)) return;
     this.#imported.add(selection);
     for (const id of selection.ids) {
-      const key = id.toLowerCase();
+      const key = idKey(id);
       if (!this.importedAt.has(key)) this.importedAt.set(key, this.#count);
     }
   }

@@ -4,6 +4,7 @@ import { FileError, PermissionRefused } from "../core/world.ts";
 import { type DocumentFile, MAX_DOCUMENT_BYTES, readDocument } from "../parse/document_file.ts";
 import type { CheckDocumentOptions } from "./check_options.ts";
 import { DocumentSource } from "./document_source.ts";
+import { fileMissing, fileOutside } from "./file_words.ts";
 
 const MAX_BYTES_OF_UNIT = 3;
 
@@ -78,11 +79,11 @@ function failureOf(thrown: unknown): ReadFailure {
   }
   if (!(thrown instanceof FileError)) throw thrown;
   if (thrown.code !== "not-found") return { isMissing: false, message: () => thrown.message };
-  return { isMissing: true, message: (written) => `file not found: "${written}"` };
+  return { isMissing: true, message: fileMissing };
 }
 
 function outside(flag: string): (written: string) => string {
-  return (written) => `"${written}" is outside the project root; read permission for it is needed (${flag})`;
+  return (written) => fileOutside(written, { kind: "read", flag });
 }
 
 function tooLong(written: string): string {

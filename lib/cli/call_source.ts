@@ -5,7 +5,7 @@ import { openFileChunks } from "../host/read_chunks.ts";
 import type { FileChunks } from "../host/read_chunks.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { UsageError } from "./exit_code.ts";
-import { decodeUtf8 } from "../core/file_text.ts";
+import { decodeUtf8, withoutByteOrderMark } from "../core/file_text.ts";
 
 /** Where calls come from: a file, or stdin. */
 export interface CallSource {
@@ -130,7 +130,7 @@ export async function* callText(bytes: AsyncIterable<Uint8Array>, name: string):
 }
 
 function textFrom(text: string, offset: number): string {
-  return offset === 0 && text.startsWith("\uFEFF") ? text.slice(1) : text;
+  return offset === 0 ? withoutByteOrderMark(text) : text;
 }
 
 function decodeOrUndefined(decoder: TextDecoder, bytes: Uint8Array): string | undefined {

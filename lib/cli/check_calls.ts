@@ -1,4 +1,6 @@
 import type { Catalog } from "../core/catalog.ts";
+import { withoutByteOrderMark } from "../core/file_text.ts";
+import { encodeSegment } from "../core/json.ts";
 import { didYouMean } from "../core/nearest.ts";
 import { dirname } from "../core/path.ts";
 import { messageOf } from "../core/source_error.ts";
@@ -32,7 +34,7 @@ export async function checkCalls(
   report.file(path, text);
   const { markers } = place.project.config.calls;
   const parser = new CallParser({ markers, leaf: undecided });
-  const calls = [...parser.push(text.replace(/^\uFEFF/, "")), ...parser.end()]
+  const calls = [...parser.push(withoutByteOrderMark(text)), ...parser.end()]
     .flatMap((event) => event.type === "call-end" ? [event.call] : []);
   for (const { line, text: message } of graphOfCalls(calls).problems) tell(line, message);
   for (const call of calls) {
@@ -100,7 +102,7 @@ function placeholdersIn(tree: unknown, pointer = ""): readonly string[] {
   if (typeof tree !== "object" || tree === null) return [];
   const found: string[] = [];
   mapChildren(tree, (child, key) => {
-    const name = String(key).replaceAll("~", "~0").replaceAll("/", "~1");
+    const name = encodeSegment(String(key));
     found.push(...placeholdersIn(child, pointer === "" ? name : `${pointer}/${name}`));
     return child;
   });

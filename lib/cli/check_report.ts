@@ -1,3 +1,4 @@
+import { byPlace } from "../core/by_place.ts";
 import type { ProblemRule } from "../render/problems_sarif.ts";
 import type { ToldProblem } from "../render/told_problem.ts";
 import { ruleOf } from "./problem_rules.ts";
@@ -55,7 +56,7 @@ export class CheckReport {
   problems(): readonly ReportedProblem[] {
     return [...this.#files.values()].flatMap((problems) =>
       [...problems.values()]
-        .sort((a, b) => a.line - b.line || a.column - b.column)
+        .sort(byPlace)
         .map((found) => ({ found, rule: ruleOf(found.kind, found) }))
     );
   }

@@ -1,6 +1,8 @@
+import { DOCUMENT_LIMITS } from "../catalog/config_values.ts";
 import type { DocumentSettings } from "../parse/operation_fields.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { DocumentFile } from "../parse/document_file.ts";
+import { modelOfProvider } from "../parse/model_of_provider.ts";
 import type { OperationFields } from "../parse/operation_fields.ts";
 import type { DocumentOutline } from "./document_outline.ts";
 
@@ -73,13 +75,14 @@ function modelName(
   byDefault = "",
 ): string {
   if (model === undefined) return provider === undefined ? byDefault : `${provider}/`;
-  return provider === undefined || model.startsWith(`${provider}/`) ? model : `${provider}/${model}`;
+  return modelOfProvider(model, provider);
 }
 
 /** Everything about a document as plain data. */
 export function documentJson(file: DocumentFile, outline: DocumentOutline): JsonObject {
   const { path, settings, problems } = file;
-  const { title, description, model, temperature, tools, mode, limits, permissions, inputs } = settings;
+  const { title, description, model, temperature, tools, mode, permissions, inputs } = settings;
+  const limits = { ...DOCUMENT_LIMITS, ...settings.limits };
   const uses = usesOf(file, outline);
   const defaults = { model, temperature, mode, tools: typeof tools === "object" ? [...tools] : tools };
   return {

@@ -1,3 +1,4 @@
+import { toldMs } from "../core/clock.ts";
 import type { CallErrorCode, RunEvent, RunKind, RunStatus } from "../core/event.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { AnswerStream } from "./answer_stream.ts";
@@ -179,7 +180,7 @@ export class RunSummary {
       const { error, code, flag } = event;
       Object.assign(call, { status: "error", error, code, ...(flag === undefined ? {} : { flag }) });
     } else return;
-    if (ranAt !== undefined) call.ms = Math.round((event.at - ranAt) * 1000) / 1000;
+    if (ranAt !== undefined) call.ms = toldMs(event.at - ranAt);
   }
 }
 

@@ -45,16 +45,12 @@ function meansOf(options: PromptCallsOptions, place: Place): DocumentMeans {
     catalog: boundedCatalog(options.catalog, world),
     world: stoppable(world, options.stop),
   });
-  const { timeoutMs, resultBytes } = options.limits;
   return homeMeans(asCalled(home, options), {
     wishes: {
       defaults: programDefaults(config.documents),
       showsOperations: config.documents.showsOperations,
       budget: options.budget ?? budgetWithin(config.limits, {}),
-      limits: {
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
-        ...(resultBytes === undefined ? {} : { resultBytes }),
-      },
+      limits: options.limits,
     },
   });
 }

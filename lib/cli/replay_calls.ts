@@ -10,6 +10,7 @@ import type { Terminal } from "../host/terminal.ts";
 import { chooseView } from "./choose_view.ts";
 import type { GrantFlags } from "./grants.ts";
 import type { Interruptible } from "./around_run.ts";
+import type { PromptsPlace } from "./open_prompt_calls.ts";
 import { openReplay } from "./open_replay.ts";
 import type { OpenedReplay } from "./open_replay.ts";
 import { performCalls } from "./run_calls.ts";
@@ -45,14 +46,22 @@ export async function replayCalls(word: string, options: ReplayCallsOptions): Pr
     catalog: EMPTY_CATALOG,
     markers: markersFrom(input.markers),
     limits: limitsFrom(input.limits),
-    prompts: async () => {
-      const { replayedPrompts }: typeof import("./replayed_prompts.ts") = await import(
-        "./replayed_prompts.ts" as string
-      );
-      return await replayedPrompts(word === "-" ? cwd : dirname(resolve(cwd, name)), { cwd, flags });
-    },
+    prompts: latePrompts(word === "-" ? cwd : dirname(resolve(cwd, name)), { cwd, flags }),
     source: { name, isReadOnce: false, text: [] },
   });
+}
+
+/** The prompts of a replay in the project of a folder, opened by the first call that asks one. */
+export function latePrompts(
+  folder: string,
+  options: { readonly cwd: string; readonly flags: GrantFlags },
+): () => Promise<PromptsPlace> {
+  return async () => {
+    const { replayedPrompts }: typeof import("./replayed_prompts.ts") = await import(
+      "./replayed_prompts.ts" as string
+    );
+    return await replayedPrompts(folder, options);
+  };
 }
 
 /** @throws {ReplayError} with the difference, when the file is there and is another one than the recorded */

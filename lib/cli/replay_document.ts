@@ -7,8 +7,8 @@ import { documentView } from "./document_view.ts";
 import { openReplay } from "./open_replay.ts";
 import { performDocument } from "./perform_document.ts";
 import { replayedMeans } from "./replayed_means.ts";
-import { assertSameText } from "./replay_calls.ts";
-import type { DocumentCommand } from "./run_document.ts";
+import { assertSameText, latePrompts } from "./replay_calls.ts";
+import type { DocumentCommand } from "./run_document_once.ts";
 
 /** Runs the document of a record again, every effect answered by it. @throws {ReplayError} when the file is not the recorded one any more */
 export async function replayDocument(
@@ -38,12 +38,7 @@ export async function replayDocument(
     replay: opened.replay,
     called: {
       catalog: EMPTY_CATALOG,
-      place: async () => {
-        const { replayedPrompts }: typeof import("./replayed_prompts.ts") = await import(
-          "./replayed_prompts.ts" as string
-        );
-        return await replayedPrompts(cwd, { cwd, flags });
-      },
+      place: latePrompts(cwd, { cwd, flags }),
     },
   });
 }

@@ -16,8 +16,8 @@ import { documentView } from "./document_view.ts";
 import { UsageError } from "./exit_code.ts";
 import { notedFiles } from "./noted_files.ts";
 import type { RenewedView } from "./renewed_view.ts";
-import { runOnce } from "./run_document.ts";
-import type { DocumentCommand, DocumentStart } from "./run_document.ts";
+import { runDocumentOnce } from "./run_document_once.ts";
+import type { DocumentCommand, DocumentStart } from "./run_document_once.ts";
 import { WatchedFiles } from "./watched_files.ts";
 import { watchRuns } from "./watch_runs.ts";
 
@@ -56,7 +56,7 @@ export async function watchDocument(
       place.bounds.narrow(NOT_NARROWED); // what the last run's document left
       view.renew(await documentView(terminal, flags, { isReused: (key) => steps.isReused(key) }));
       try {
-        return await runOnce({
+        return await runDocumentOnce({
           ...start,
           place: noted,
           journal: (kept) => steps.journal(kept ?? memoryJournal().create({ kind: "document", input: null })),

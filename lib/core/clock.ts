@@ -6,6 +6,11 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Milliseconds as events tell them: to the microsecond. */
+export function toldMs(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}
+
 /** setTimeout holds its delay in 32 bits; longer ones would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 

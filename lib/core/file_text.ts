@@ -1,5 +1,18 @@
 import { FileError, type FileErrorCode } from "./world.ts";
 
+/** What some editors put at the start of a text; it is no part of what the text says. */
+export const BYTE_ORDER_MARK = "\uFEFF";
+
+/** A text without the byte order mark at its start, if it has one. */
+export function withoutByteOrderMark(text: string): string {
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
+}
+
+/** Whether UTF-8 begins with a byte order mark. */
+export function hasByteOrderMark([first, second, third]: Uint8Array): boolean {
+  return first === 0xef && second === 0xbb && third === 0xbf;
+}
+
 /**
  * The text of a file that was read for `path`; a byte order mark at the start is dropped.
  *

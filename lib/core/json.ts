@@ -97,9 +97,14 @@ function pointerTo(a: unknown, b: unknown, path: string): string {
   for (const key of keysOf(a, b)) {
     const [left, right] = [childOf(a, key), childOf(b, key)];
     if (JSON.stringify(left) === JSON.stringify(right)) continue;
-    return pointerTo(left, right, `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
+    return pointerTo(left, right, `${path}/${encodeSegment(key)}`);
   }
   return path;
+}
+
+/** A key as a part of a JSON pointer (RFC 6901). */
+export function encodeSegment(key: string): string {
+  return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 /** The keys of either, when both have any of the same kind. */

@@ -24,8 +24,11 @@ function fold(name: string): string {
   return name.slice(0, 200).toLowerCase().replaceAll(/[_-]/g, "");
 }
 
-/** Optimal string alignment distance; gives `limit` as soon as it cannot be lower. */
-function editDistance(a: string, b: string, limit: number): number {
+/**
+ * Inserted, deleted and changed letters, and swaps of two neighbours (optimal string alignment); gives `limit` as soon as it cannot be
+ * lower.
+ */
+export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,8 +1,15 @@
+import { byPlace } from "../core/by_place.ts";
+import { extname } from "../core/path.ts";
 import { parseDocument } from "./document.ts";
 import type { DocumentProblem, DocumentTree, OperationNode } from "./document_node.ts";
 import { readDocumentSettings } from "./document_settings.ts";
 import type { DocumentSettings, OperationFields } from "./operation_fields.ts";
 import { readOperation } from "./read_operation.ts";
+
+/** Whether the operations of an imported file count, by its name (documents.md 10.2). */
+export function mayHaveOperations(path: string): boolean {
+  return extname(path) === ".md";
+}
 
 /** Bytes of one document (documents.md 14). */
 export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
@@ -41,6 +48,6 @@ export async function readDocument(
     found.push(...read.problems);
     if (read.fields !== undefined) operations.set(node, read.fields);
   }
-  found.sort((a, b) => a.line - b.line || a.column - b.column);
+  found.sort(byPlace);
   return { path, text, tree, settings, operations, problems: found };
 }

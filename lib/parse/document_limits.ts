@@ -1,22 +1,26 @@
 import { isRecord } from "../core/json.ts";
 import { didYouMean } from "./document_near.ts";
-import type { DocumentSettings } from "./operation_fields.ts";
+import type { DocumentLimits } from "./operation_fields.ts";
 import { FROM_ONE, type ParameterReader } from "./parameter_reader.ts";
 
-const DEFAULTS: Readonly<Record<string, number>> = { goto: 30, "tool-turns": 8, "shell-timeout": 120 };
+const FIELDS: ReadonlyMap<string, keyof DocumentLimits> = new Map([
+  ["goto", "goto"],
+  ["tool-turns", "toolTurns"],
+  ["shell-timeout", "shellTimeoutS"],
+]);
 
-/** The limits of a front matter; those that are not given, or cannot be used, have their defaults. */
-export function readLimits(reader: ParameterReader): DocumentSettings["limits"] {
+/** The limits that a front matter gives, without those that cannot be used. */
+export function readLimits(reader: ParameterReader): Partial<DocumentLimits> {
   const written = reader.value("limits");
-  const limits = new Map(Object.entries(DEFAULTS));
+  const limits: { -readonly [Field in keyof DocumentLimits]?: number } = {};
   if (written !== undefined && !isRecord(written)) reader.refuse("limits", "limits must be a mapping");
   for (const [name, value] of isRecord(written) ? Object.entries(written) : []) {
-    if (!limits.has(name)) {
-      const near = didYouMean(name, limits.keys());
+    const field = FIELDS.get(name);
+    if (field === undefined) {
+      const near = didYouMean(name, FIELDS.keys());
       reader.refuse("limits", `unknown limit ${JSON.stringify(name)}${near}`);
-    } else if (typeof value === "number" && FROM_ONE.isFine(value)) limits.set(name, value);
+    } else if (typeof value === "number" && FROM_ONE.isFine(value)) limits[field] = value;
     else reader.refuse("limits", `limits.${name} must be ${FROM_ONE.wanted}`);
   }
-  const limit = (name: string) => limits.get(name) ?? 1;
-  return { goto: limit("goto"), toolTurns: limit("tool-turns"), shellTimeoutS: limit("shell-timeout") };
+  return limits;
 }

@@ -1,8 +1,9 @@
+import { BYTE_ORDER_MARK } from "../core/file_text.ts";
+
 const LF = 10;
 const CR = 13;
 const SPACE = 32;
 const TAB = 9;
-const BYTE_ORDER_MARK = 0xfeff;
 
 /** The lines of a text, by their number from 0. They end in LF or CRLF; a lone CR belongs to its line (documents.md 2.1). */
 export class DocumentLines {
@@ -86,7 +87,7 @@ export class DocumentLines {
   }
 
   #contentStart(line: number): number {
-    return line === 0 && this.text.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : this.#start(line);
+    return line === 0 && this.text.startsWith(BYTE_ORDER_MARK) ? 1 : this.#start(line);
   }
 
   #contentEnd(line: number): number {

@@ -1,5 +1,6 @@
 // The front matter of a document (documents.md 3). It sets defaults, and grants nothing.
 
+import { byPlace } from "../core/by_place.ts";
 import { readDocumentInputs } from "./document_inputs.ts";
 import { type DocumentMapping, readDocumentMapping } from "./document_mapping.ts";
 import { nearWord } from "./document_near.ts";
@@ -37,7 +38,7 @@ export async function readDocumentSettings(
   const settings = readSettings(reader, mapping);
   tellUnknown(reader, mapping);
   const problems = [...mapping.problems, ...reader.problems]
-    .sort((a, b) => a.line - b.line || a.column - b.column);
+    .sort(byPlace);
   return { settings, problems };
 }
 

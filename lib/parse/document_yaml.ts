@@ -5,6 +5,7 @@ import type { SourceError, Span } from "../core/source_error.ts";
 import { lineProblem, type Place } from "./front_matter.ts";
 import { type PlainYaml, readPlainYaml } from "./plain_yaml.ts";
 import { parseYaml } from "./yaml.ts";
+import { RepeatedKeyError, repeatedKeyMessage } from "./yaml_problem.ts";
 import { findYamlTags } from "./yaml_tags.ts";
 
 /** Where a piece of YAML stands, and how its problems are told. */
@@ -76,11 +77,10 @@ function tagMessage(tag: string): string {
     `A text that begins with "!" needs quotes.`;
 }
 
-const TWICE = /^The key (".*") is written twice \(first on line (\d+)\)$/s;
-
 /** The line of a key of the mapping itself that was there before; nothing for any other problem. */
-function twiceIn(yaml: string, { message, span }: SourceError): readonly number[] {
-  const isTwice = TWICE.test(message) && span?.column === indentOf(yaml) + 1;
+function twiceIn(yaml: string, problem: SourceError): readonly number[] {
+  const { span } = problem;
+  const isTwice = problem instanceof RepeatedKeyError && span?.column === indentOf(yaml) + 1;
   return isTwice ? [span.line] : [];
 }
 
@@ -89,13 +89,12 @@ function tellYaml(
   { yaml, place }: { readonly yaml: string; readonly place: MappingPlace },
 ): YamlPieceProblem {
   const { message, line, column = 1 } = lineProblem(problem);
-  const [, key, firstLine] = TWICE.exec(problem.message) ?? [];
-  if (key === undefined) return { line, column, message };
+  if (!(problem instanceof RepeatedKeyError)) return { line, column, message };
+  const { key, firstLine } = problem;
   if (twiceIn(yaml, problem).length > 0) {
-    return { line, column: 1, message: `${place.keyName} ${key} is given twice` };
+    return { line, column: 1, message: `${place.keyName} ${JSON.stringify(key)} is given twice` };
   }
-  const first = Number(firstLine) + place.linesAbove;
-  return { line, column, message: `The key ${key} is written twice (first on line ${first})` };
+  return { line, column, message: repeatedKeyMessage(key, firstLine + place.linesAbove) };
 }
 
 /** The text with the given keys and their values empty; lines from 1. */

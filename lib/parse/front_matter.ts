@@ -1,3 +1,4 @@
+import { withoutByteOrderMark } from "../core/file_text.ts";
 import { isRecord } from "../core/json.ts";
 import type { SourceError } from "../core/source_error.ts";
 import { readableYaml } from "./yaml.ts";
@@ -36,7 +37,7 @@ const NOT_CLOSED: LineProblem = { ...FILE_START, message: `front matter is not c
 
 /** Takes a text apart, as it is in its file: a byte order mark is dropped, and line breaks become LF. */
 export function splitFrontMatter(written: string): FrontMatter | { readonly problem: LineProblem } {
-  const text = written.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
+  const text = withoutByteOrderMark(written).replaceAll("\r\n", "\n");
   const opening = OPENING.exec(text)?.[0];
   if (opening === undefined) return { yaml: undefined, body: text, bodyLine: 1 };
   const rest = text.slice(opening.length);

@@ -127,14 +127,8 @@ export interface DocumentSettings {
   readonly mode?: MergeMode;
   readonly title?: string;
   readonly description?: string;
-  readonly limits: {
-    /** How often each target may be reached. Default: 30. */
-    readonly goto: number;
-    /** Default: 8. */
-    readonly toolTurns: number;
-    /** Seconds. Default: 120. */
-    readonly shellTimeoutS: number;
-  };
+  /** Those that it gives. */
+  readonly limits: Partial<DocumentLimits>;
   /** What it needs, and the most it may use; absent: it says nothing of it. */
   readonly permissions: {
     readonly read?: boolean | readonly string[];
@@ -145,6 +139,16 @@ export interface DocumentSettings {
   readonly inputs: readonly DocumentInput[];
   /** The line of each key in the file, from 1, by its path: `model`, `limits.goto`, `inputs.0.name`. */
   readonly lines: ReadonlyMap<string, number>;
+}
+
+/** What a document does not go beyond (documents.md 14). */
+export interface DocumentLimits {
+  /** How often each target may be reached. */
+  readonly goto: number;
+  /** Answers that call tools, of one operation. */
+  readonly toolTurns: number;
+  /** Of one `@shell`. */
+  readonly shellTimeoutS: number;
 }
 
 /** A value that a document takes. */

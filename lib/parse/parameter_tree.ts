@@ -1,5 +1,6 @@
 import { TextValue } from "../schema/text_value.ts";
 import { trimBlanks } from "../core/blanks.ts";
+import { encodeSegment } from "../core/json.ts";
 
 type Container = unknown[] | Record<string, unknown>;
 
@@ -214,11 +215,6 @@ export function readArgumentPointer(trimmed: string): ArgumentPointer {
   const parent = only === undefined ? text.slice(0, text.lastIndexOf("/")) : "";
   const indexes = segments.map(indexOf);
   return { text, segments, indexes, parent, lastIndex: indexes.at(-1) ?? -1, only, error };
-}
-
-/** Writes a segment so that it is read back as itself. */
-export function encodeSegment(segment: string): string {
-  return segment.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 /** A segment beyond the length of any array is past its end anyway. */

@@ -1,3 +1,4 @@
+import { byPlace } from "../core/by_place.ts";
 import { type DocumentMapping, readDocumentMapping } from "./document_mapping.ts";
 import { didYouMean, nearWord } from "./document_near.ts";
 import type { DocumentProblem, OperationNode } from "./document_node.ts";
@@ -36,7 +37,7 @@ export async function readOperation(node: OperationNode): Promise<ReadOperation>
     ...missing === undefined ? [] : [{ severity: "error" as const, line, column: 1, message: missing }],
     ...mapping.problems,
     ...reader.problems,
-  ].sort((a, b) => a.line - b.line || a.column - b.column);
+  ].sort(byPlace);
   const isFine = keys.every((key) => takes(name, key)) &&
     problems.every(({ severity }) => severity !== "error");
   return fields !== undefined && isFine ? { fields, problems } : { problems };

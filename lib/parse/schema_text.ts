@@ -1,3 +1,4 @@
+import { withoutByteOrderMark } from "../core/file_text.ts";
 import { isJsonObject } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
@@ -7,7 +8,7 @@ import type { Part } from "./part.ts";
 export function schemaOfText(text: string, written: string): Part<JsonObject> {
   const name = `schema "${written}"`;
   try {
-    const value: Json = JSON.parse(text.replace(/^\uFEFF/, ""));
+    const value: Json = JSON.parse(withoutByteOrderMark(text));
     return isJsonObject(value) ? { value } : { problem: `${name} must be a JSON object` };
   } catch (thrown) {
     return { problem: `${name} is not JSON: ${messageOf(thrown)}` };

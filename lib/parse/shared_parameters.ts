@@ -1,6 +1,7 @@
 // The parameters that several operations have.
 
 import { readConditions } from "./conditions.ts";
+import { headingLine } from "./heading_line.ts";
 import type { ImportFields, OperationFields, ShellFields } from "./operation_fields.ts";
 import { MERGE_MODES, type ParameterReader } from "./parameter_reader.ts";
 import { notText } from "./part.ts";
@@ -49,6 +50,6 @@ export function headerField(reader: ParameterReader): Pick<ShellFields, "useHead
   if (value === null) return reader.refuse("use-header", EMPTY_HEADER) ?? {};
   const header = typeof value === "string" ? value.replace(/\n+$/, "") : "";
   if (header.trim().toLowerCase() === "none") return { useHeader: "none" };
-  if (/^#+ [ \t]*[^ \t\n][^\n]*$/.test(header)) return { useHeader: header };
+  if (headingLine(header) !== undefined) return { useHeader: header };
   return reader.refuse("use-header", NO_HEADER) ?? {};
 }

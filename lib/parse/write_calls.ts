@@ -1,7 +1,7 @@
-import { isJsonObject, toJson } from "../core/json.ts";
+import { encodeSegment, isJsonObject, toJson } from "../core/json.ts";
 import type { JsonObject } from "../core/json.ts";
 import { untypedValue } from "../schema/text_value.ts";
-import { encodeSegment, readArgumentPointer } from "./parameter_tree.ts";
+import { readArgumentPointer } from "./parameter_tree.ts";
 import { isBlank } from "../core/blanks.ts";
 import { completeMarkers, readCallHeader } from "./call_header.ts";
 import type { CallBlock, CallParserOptions } from "./call_parser.ts";

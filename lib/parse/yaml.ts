@@ -1,10 +1,9 @@
-// `yaml` costs 25 ms of start-up: it is imported when the first document is read, and nowhere else.
-
 import type { Document, YAMLError } from "yaml";
 import { ProblemsError } from "../core/problems_error.ts";
 import type { SourceError, Span } from "../core/source_error.ts";
 import { spanAt } from "../core/span_at.ts";
-import { yamlProblem, yamlProblemAt, type YamlSource } from "./yaml_problem.ts";
+import { type YamlLibrary, yamlLibrary } from "./yaml_library.ts";
+import { spanOfRange, yamlProblem, yamlProblemAt, type YamlRange, type YamlSource } from "./yaml_problem.ts";
 import { soundPart } from "./yaml_sound_part.ts";
 import { readYamlTree } from "./yaml_tree.ts";
 
@@ -26,7 +25,7 @@ export async function parseYaml(
   text: string,
   options: { readonly file?: string } = {},
 ): Promise<YamlDocument> {
-  const library = unwrapped(await import("yaml"));
+  const library = await yamlLibrary();
   const source = { text, ...options };
   const list = documentsIn(text, library);
   throwProblems(problemsOf(list, source));
@@ -42,7 +41,7 @@ export interface ReadableYaml extends YamlDocument {
 
 /** Reads one YAML document as `parseYaml` does. Of a text with problems the value is what its top mapping has at keys without any. */
 export async function readableYaml(text: string): Promise<ReadableYaml> {
-  const library = unwrapped(await import("yaml"));
+  const library = await yamlLibrary();
   const source = { text };
   const list = documentsIn(text, library);
   const root = list[0]?.contents ?? null;
@@ -72,13 +71,6 @@ function documentsIn(text: string, library: YamlLibrary): readonly Document[] {
     logLevel: "silent",
   });
   return Array.isArray(documents) ? documents : [];
-}
-
-type YamlLibrary = typeof import("yaml");
-
-/** It is CommonJS: in a bundle, such as the binary, it is a default export and nothing else. */
-function unwrapped(module: YamlLibrary & { readonly default?: YamlLibrary }): YamlLibrary {
-  return module.default ?? module;
 }
 
 /** Errors that say nothing of the rest of the text; after any other the parser has lost its way, and only the first counts. */
@@ -119,13 +111,6 @@ function throwProblems(problems: readonly SourceError[]): void {
   if (problems.length > 0) throw new ProblemsError(problems.slice(0, MAX_PROBLEMS));
 }
 
-function spanOf(
-  range: readonly [number, number, ...unknown[]] | undefined,
-  source: YamlSource,
-): Span | undefined {
-  if (range === undefined) return undefined;
-  const { text, ...file } = source;
-  const lineEnd = text.indexOf("\n", range[0]);
-  const end = Math.min(range[1], lineEnd === -1 ? text.length : lineEnd);
-  return spanAt(text, range[0], { ...file, length: Math.max(1, end - range[0]) });
+function spanOf(range: YamlRange | undefined, source: YamlSource): Span | undefined {
+  return range && spanOfRange(source, range);
 }

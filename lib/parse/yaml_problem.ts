@@ -1,5 +1,6 @@
 import type { ErrorCode, YAMLError } from "yaml";
 import { SourceError } from "../core/source_error.ts";
+import type { SourceErrorOptions, Span } from "../core/source_error.ts";
 import { spanAt } from "../core/span_at.ts";
 
 /** A text and where it came from. */
@@ -8,23 +9,53 @@ export interface YamlSource {
   readonly file?: string;
 }
 
-/** A problem at a place of the text. @param range begin and end, in UTF-16 units from 0; a place has one line only */
+/** Begin and end in the text, in UTF-16 units from 0. */
+export type YamlRange = readonly [number, number, ...unknown[]];
+
+/** A problem at a place of the text; a place has one line only. */
 export function yamlProblemAt(
   source: YamlSource,
-  range: readonly [number, number, ...unknown[]],
+  range: YamlRange,
   say: { readonly message: string; readonly hint?: string },
 ): SourceError {
-  const { text, ...file } = source;
-  const [start, end] = range;
+  const hint = say.hint === undefined ? {} : { hint: say.hint };
+  return new SourceError(say.message, { ...placeOf(source, range), ...hint });
+}
+
+function placeOf(source: YamlSource, range: YamlRange): SourceErrorOptions {
+  return { span: spanOfRange(source, range), source: source.text, code: "E-yaml" };
+}
+
+/** The place of a range, as far as its first line goes. */
+export function spanOfRange({ text, ...file }: YamlSource, [start, end]: YamlRange): Span {
   const lineEnd = text.indexOf("\n", start);
   const length = Math.max(1, Math.min(end, lineEnd === -1 ? text.length : lineEnd) - start);
-  const hint = say.hint === undefined ? {} : { hint: say.hint };
-  return new SourceError(say.message, {
-    span: spanAt(text, start, { ...file, length }),
-    source: text,
-    code: "E-yaml",
-    ...hint,
-  });
+  return spanAt(text, start, { ...file, length });
+}
+
+/** A key that a mapping has twice, at its later place. */
+export class RepeatedKeyError extends SourceError {
+  readonly key: string;
+  /** Where it was first: from 1. */
+  readonly firstLine: number;
+
+  constructor(
+    source: YamlSource,
+    range: YamlRange,
+    { key, firstLine }: { readonly key: string; readonly firstLine: number },
+  ) {
+    super(repeatedKeyMessage(key, firstLine), {
+      ...placeOf(source, range),
+      hint: "Remove one of them, or join their values.",
+    });
+    this.key = key;
+    this.firstLine = firstLine;
+  }
+}
+
+/** @param firstLine as the reader of the message counts lines */
+export function repeatedKeyMessage(key: string, firstLine: number): string {
+  return `The key ${JSON.stringify(key)} is written twice (first on line ${firstLine})`;
 }
 
 /** A problem that the library found, in our words where they are clearer. */

@@ -1,9 +1,7 @@
 import type { Node } from "yaml";
 import { isRecord } from "../core/json.ts";
 import type { SourceError } from "../core/source_error.ts";
-
-/** The guards come with the library, which is not to be loaded for types. */
-type YamlLibrary = typeof import("yaml");
+import type { YamlLibrary } from "./yaml_library.ts";
 
 interface Key {
   readonly name: string | undefined;

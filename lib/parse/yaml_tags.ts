@@ -1,3 +1,5 @@
+import { yamlLibrary } from "./yaml_library.ts";
+
 /** A tag such as `!!str`, and where it stands. */
 export interface YamlTag {
   readonly tag: string;
@@ -7,13 +9,10 @@ export interface YamlTag {
   readonly column: number;
 }
 
-type YamlLibrary = typeof import("yaml");
-
 /** The tags of a YAML text, in their order; a `!` inside a text is none. */
 export async function findYamlTags(text: string): Promise<readonly YamlTag[]> {
   if (!text.includes("!")) return [];
-  const module: YamlLibrary & { readonly default?: YamlLibrary } = await import("yaml");
-  const { CST, Lexer } = module.default ?? module; // in a bundle it is a default export and nothing else
+  const { CST, Lexer } = await yamlLibrary();
   const tags: YamlTag[] = [];
   const here = { line: 1, column: 1 };
   let isContent = false;

@@ -3,20 +3,15 @@
 import type { Alias, Node, Pair, YAMLMap, YAMLSeq } from "yaml";
 import type { SourceError } from "../core/source_error.ts";
 import { spanAt } from "../core/span_at.ts";
-import { yamlProblemAt, type YamlSource } from "./yaml_problem.ts";
-
-/** Begin and end in the text. */
-type Range = readonly [number, number, ...unknown[]];
-
-/** The guards come with the library, which is not to be loaded for types. */
-type YamlLibrary = typeof import("yaml");
+import type { YamlLibrary } from "./yaml_library.ts";
+import { RepeatedKeyError, yamlProblemAt, type YamlRange, type YamlSource } from "./yaml_problem.ts";
 
 /** The value of a document, and where its parts stand. */
 export interface YamlTree {
   readonly value: unknown;
   /** Keys written twice, and aliases or levels beyond the bounds; when there are any the value is not whole. */
   readonly problems: readonly SourceError[];
-  rangeOf(path: readonly (string | number)[], what: "key" | "value"): Range | undefined;
+  rangeOf(path: readonly (string | number)[], what: "key" | "value"): YamlRange | undefined;
 }
 
 const MERGE = {
@@ -77,7 +72,11 @@ class Reader {
     return read;
   }
 
-  rangeOf(root: Node | null, path: readonly (string | number)[], what: "key" | "value"): Range | undefined {
+  rangeOf(
+    root: Node | null,
+    path: readonly (string | number)[],
+    what: "key" | "value",
+  ): YamlRange | undefined {
     const { isAlias, isMap, isSeq } = this.#library;
     let key = root;
     let here = root;
@@ -97,7 +96,7 @@ class Reader {
 
   #map(node: YAMLMap, depth: number): Read {
     const value: Record<string, unknown> = {};
-    const ranges = new Map<string, Range>();
+    const ranges = new Map<string, YamlRange>();
     let size = 1;
     for (const pair of node.items) {
       const key = this.#keyOf(pair);
@@ -148,12 +147,9 @@ class Reader {
     return anchor.read;
   }
 
-  #writtenTwice(key: string, range: Range, first: Range): void {
+  #writtenTwice(key: string, range: YamlRange, first: YamlRange): void {
     const { line } = spanAt(this.#source.text, first[0]);
-    const message = `The key ${JSON.stringify(key)} is written twice (first on line ${line})`;
-    this.problems.push(
-      yamlProblemAt(this.#source, range, { message, hint: "Remove one of them, or join their values." }),
-    );
+    this.problems.push(new RepeatedKeyError(this.#source, range, { key, firstLine: line }));
   }
 
   #tooDeep(node: Node): Read {

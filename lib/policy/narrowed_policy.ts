@@ -10,24 +10,29 @@ export function narrowedPolicy(
   policy: Policy,
   against: (request: PermissionRequest) => string | undefined,
 ): Policy {
-  const refuse = (request: PermissionRequest): void => {
-    const why = against(request);
-    if (why === undefined) return;
-    const { kind, value } = request;
-    throw new PermissionRefused(`${JSON.stringify(value)} needs ${kind} permission, ${why}`, {
-      request,
-      flag: "",
-    });
-  };
   return {
     check(request) {
-      refuse(request);
+      refuseBeyond(request, against);
       policy.check(request);
     },
     permit(request) {
-      refuse(request);
+      refuseBeyond(request, against);
       return policy.permit(request);
     },
     describe: () => policy.describe(),
   };
+}
+
+/** Passes what nothing is against. @throws {PermissionRefused} without a flag, since none would help */
+export function refuseBeyond(
+  request: PermissionRequest,
+  against: (request: PermissionRequest) => string | undefined,
+): void {
+  const why = against(request);
+  if (why === undefined) return;
+  const { kind, value } = request;
+  throw new PermissionRefused(`${JSON.stringify(value)} needs ${kind} permission, ${why}`, {
+    request,
+    flag: "",
+  });
 }

@@ -3,7 +3,9 @@ import { systemClock } from "../core/clock.ts";
 import { resolve } from "../core/path.ts";
 import { PermissionRefused } from "../core/world.ts";
 import { namedAsGiven } from "../policy/guard_files.ts";
-import type { Files, Http, PermissionRequest, Policy, Shell, User, World } from "../core/world.ts";
+import { refuseBeyond } from "../policy/narrowed_policy.ts";
+import type { Files, Http, PermissionRequest, Policy, Shell, World } from "../core/world.ts";
+import { NOBODY } from "./nobody.ts";
 
 /** What a program gives a document to touch: where its files are, and what else it may reach. */
 export interface DocumentWorld extends Partial<Omit<World, "root" | "files">> {
@@ -26,13 +28,8 @@ export function boundedWorld(
 ): World {
   const { root, policy = rootPolicy(root), clock = systemClock, wallTime = () => Date.now() } = world;
   const permit: Permit = (request) => {
-    const why = against(request);
-    if (why === undefined) return policy.permit(request);
-    const { kind, value } = request;
-    throw new PermissionRefused(`${JSON.stringify(value)} needs ${kind} permission, ${why}`, {
-      request,
-      flag: "",
-    });
+    refuseBeyond(request, against);
+    return policy.permit(request);
   };
   const files = boundedFiles(world.files, permit);
   return {
@@ -115,9 +112,4 @@ const NO_SHELL: Shell = {
 
 const NO_HTTP: Http = {
   fetch: () => Promise.reject(new Error("Nothing can be fetched here: the world has no http")),
-};
-
-const NOBODY: User = {
-  canAnswer: false,
-  ask: () => Promise.reject(new Error("Nobody can be asked: the program that runs this gave no user")),
 };

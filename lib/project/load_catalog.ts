@@ -7,6 +7,7 @@ import { configFolder, lookAt, realPath } from "../host/paths.ts";
 import { parsePolicyFlags } from "../policy/policy_flags.ts";
 import { PERMISSION_KINDS } from "../policy/policy_settings.ts";
 import type { PolicyFlag } from "../policy/policy_flags.ts";
+import { NOBODY } from "./nobody.ts";
 import { openCatalog } from "./project.ts";
 
 /** What a catalogue is made from. */
@@ -50,7 +51,7 @@ export interface LoadCatalogOptions {
  * ```
  */
 export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog> {
-  const { files = [], trust = [], trustProject = false, user = nobody, onNotice = () => undefined, signal } =
+  const { files = [], trust = [], trustProject = false, user = NOBODY, onNotice = () => undefined, signal } =
     options;
   const root = realPath(await rootFolder(options.root));
   const userFolder = configFolder();
@@ -78,8 +79,3 @@ function flagsOf(verb: "allow" | "deny", permissions: Permissions = {}): PolicyF
       : wanted.map((item) => ({ name, value: item.replaceAll(",", ",,") }));
   });
 }
-
-const nobody: User = {
-  canAnswer: false,
-  ask: () => Promise.reject(new Error("Nobody can be asked: the program that runs this gave no user")),
-};

@@ -10,7 +10,6 @@ import type { Catalog } from "../core/catalog.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import type { Model } from "../core/model.ts";
 import { dirname, resolve } from "../core/path.ts";
-import type { User } from "../core/world.ts";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
 import { defaultShell } from "../host/default_shell.ts";
 import { hostFiles } from "../host/files.ts";
@@ -28,6 +27,7 @@ import { modelProblem } from "./document_models.ts";
 import { readyTools, scriptShell } from "./document_place.ts";
 import { NO_GRANTS } from "./grants.ts";
 import { modelsByName } from "./models_by_name.ts";
+import { NOBODY } from "./nobody.ts";
 import { isProjectAccepted, openCatalog, openSettings } from "./project.ts";
 import type { ProjectSettings } from "./project.ts";
 import { rootFolder } from "./root_folder.ts";
@@ -232,11 +232,6 @@ function blockOf(block: string, root: string): { readonly file: string; readonly
   }
   return { file: shownPath(resolve(root, block.slice(0, at)), root), reference: block.slice(at + 1) };
 }
-
-const NOBODY: User = {
-  canAnswer: false,
-  ask: () => Promise.reject(new Error("Nobody can be asked: the program that runs this gave no user")),
-};
 
 /** What holds for a document of a program besides its own words. */
 export function programDefaults({ temperature, limits }: Config["documents"]): DocumentMeans["defaults"] {

@@ -1,7 +1,6 @@
-import type { CheckedDocument, DocumentCommandInput } from "../check/check_options.ts";
+import type { CheckedDocument } from "../check/check_options.ts";
+import { givenBlocks } from "../check/given_blocks.ts";
 import type { RunEvent } from "../core/event.ts";
-import { LiveDocument } from "../document/live_document.ts";
-import { nodeTexts } from "../document/node_text.ts";
 import type { DocumentFile } from "../parse/document_file.ts";
 import type { Budget } from "../run/budget.ts";
 import { runDocumentFile } from "../run/document.ts";
@@ -95,12 +94,4 @@ function performed(
     ...(signal === undefined ? {} : { signal }),
     ...(world?.clock === undefined ? {} : { clock: world.clock }),
   });
-}
-
-/** The texts of the blocks that it is given. */
-function givenBlocks({ blocks = [] }: DocumentCommandInput, { files }: CheckedDocument): string {
-  return blocks.map(({ file, reference }) => {
-    const source = files.get(file);
-    return source === undefined ? "" : nodeTexts(new LiveDocument(source.tree).select([reference]));
-  }).join("\n\n");
 }

@@ -1,3 +1,4 @@
+import { byPlace } from "../core/by_place.ts";
 import { didYouMeanNames } from "../core/did_you_mean_names.ts";
 import { isRecord } from "../core/json.ts";
 import { FILE_START, type LineProblem, type Place } from "../parse/front_matter.ts";
@@ -37,7 +38,7 @@ export function treeProblems(tree: unknown): readonly LineProblem[] {
       }
     }
   }
-  return problems.sort((a, b) => a.line - b.line || (a.column ?? 0) - (b.column ?? 0));
+  return problems.sort(byPlace);
 }
 
 function pushReversed(rest: unknown[], nodes: readonly unknown[]): void {

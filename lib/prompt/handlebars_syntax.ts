@@ -1,6 +1,7 @@
 // The library's parser stops at the first mistake. To tell all of them, each tag of the text is read alone: one that cannot be read is
 // told and blanked out, and what is wrong then is wrong with the blocks.
 
+import { byPlace } from "../core/by_place.ts";
 import { spanAt } from "../core/span_at.ts";
 import { messageOf } from "../core/source_error.ts";
 import { FILE_START, type LineProblem, type Place } from "../parse/front_matter.ts";
@@ -39,7 +40,7 @@ export function syntaxProblems(body: string, { thrown, parse }: SyntaxOptions): 
     if (tag === undefined) break;
     rest = withoutTag(rest, tag);
   }
-  return [...found.values()].sort((a, b) => a.line - b.line || (a.column ?? 0) - (b.column ?? 0));
+  return [...found.values()].sort(byPlace);
 }
 
 function errorOf(work: () => unknown): unknown {

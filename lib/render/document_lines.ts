@@ -1,5 +1,6 @@
 import type { RunEvent } from "../core/event.ts";
 import type { IsReused } from "./document_state.ts";
+import { isOutcome, keyOf } from "./plain_lines.ts";
 import { emptyTally, tallyAfter, tallyLine } from "./run_tally.ts";
 import type { RunTally } from "./run_tally.ts";
 import { printable, printableLine } from "./printable.ts";
@@ -55,10 +56,9 @@ export class DocumentLines {
   /** Whether a call that had started ends with it. */
   #hasRun(event: RunEvent): boolean {
     if (!("invocationId" in event)) return false;
-    const call = `${event.step ?? ""} ${event.invocationId}`;
+    const call = keyOf(event);
     if (event.type === "call-run") this.#calls.add(call);
-    const isEnd = event.type === "call-result" || event.type === "call-error" || event.type === "call-skip";
-    return isEnd && this.#calls.delete(call);
+    return isOutcome(event) && this.#calls.delete(call);
   }
 
   #lines(event: RunEvent): readonly string[] {

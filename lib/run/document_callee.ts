@@ -13,7 +13,7 @@ import { isSaved, pathOf, readFile } from "./document_operation.ts";
 import type { Operation } from "./document_operation.ts";
 import { OperationError } from "./operation_error.ts";
 
-/** How many files may run inside each other, the entry included (documents.md 10.6). */
+/** How many files may run inside each other, the entry included (documents.md 10.6, 14). */
 const MAX_DEPTH = 16;
 const SHOWN_FILES = 3;
 
@@ -49,26 +49,15 @@ export interface OpenedCallee {
 export async function openCallee(operation: Operation, wanted: WantedCallee): Promise<OpenedCallee> {
   const { run, means, live, chain, key } = operation;
   const path = pathOf(operation, wanted.file);
-  if (chain.length >= MAX_DEPTH) {
-    const first = [...chain.map((file) => file.path), path].slice(0, SHOWN_FILES).join(" -> ");
-    throw new OperationError(
-      `@run is nested ${MAX_DEPTH} deep (${first} -> ...): a document that runs itself never ends`,
-    );
-  }
+  const tooDeep = depthProblem(chain, path);
+  if (tooDeep !== undefined) throw new OperationError(`@run ${tooDeep}`);
   if (isSaved(operation, path)) {
     throw new OperationError(
       `"${wanted.file}" is an answer of a model: it is not run, unless the @llm that saved it says run-generated: true`,
     );
   }
   const file = await readDocument(await readFile(operation, wanted.file), { path });
-  const wrong = await run.lookUp(
-    `${key}/check`,
-    async () => firstError(file, await means.check(file, chain)),
-    {
-      note: (found) => found ?? null,
-      from: (noted) => noted === null ? undefined : String(noted),
-    },
-  );
+  const wrong = await checkedError(file, { run, means, key: `${key}/check`, chain });
   if (wrong !== undefined) throw new OperationError(wrong);
   const values = Object.entries(wanted.inputs ?? {}).map(([name, value]) =>
     [name, typeof value === "string" ? value : nodeBodies(live.select(value.blocks))] as const
@@ -85,6 +74,24 @@ export async function openCallee(operation: Operation, wanted: WantedCallee): Pr
     chain: [...chain, file],
     saved: operation.saved,
   };
+}
+
+/** Why a document may not run inside those of the chain: the end of a sentence; undefined when it may. */
+export function depthProblem(chain: readonly DocumentFile[], path: string): string | undefined {
+  if (chain.length < MAX_DEPTH) return undefined;
+  const first = [...chain.map((file) => file.path), path].slice(0, SHOWN_FILES).join(" -> ");
+  return `is nested ${MAX_DEPTH} deep (${first} -> ...): a document that runs itself never ends`;
+}
+
+/** The line of the first error of a document that others run, as a run that is resumed found it; undefined when it has none. */
+export async function checkedError(
+  file: DocumentFile,
+  { run, means, key, chain }: Pick<Operation, "run" | "means" | "key" | "chain">,
+): Promise<string | undefined> {
+  return await run.lookUp(key, async () => firstError(file, await means.check(file, chain)), {
+    note: (found) => found ?? null,
+    from: (noted) => noted === null ? undefined : String(noted),
+  });
 }
 
 /** What a document is given. */

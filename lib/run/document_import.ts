@@ -1,8 +1,7 @@
 import { LiveDocument } from "../document/live_document.ts";
 import type { LiveNode } from "../document/live_node.ts";
 import { BlockReferenceError } from "../document/reference.ts";
-import { extname } from "../core/path.ts";
-import { readDocument } from "../parse/document_file.ts";
+import { mayHaveOperations, readDocument } from "../parse/document_file.ts";
 import type { ImportFields } from "../parse/operation_fields.ts";
 import { firstError } from "./document_callee.ts";
 import { insertResult, isSaved, pathOf, readFile, targetOf, warn } from "./document_operation.ts";
@@ -18,7 +17,7 @@ export async function performImport(operation: Operation<ImportFields>): Promise
   const text = await readFile(operation, fields.file);
   const file = await readDocument(text, {
     path,
-    hasOperations: extname(path) === ".md" && !isSaved(operation, path),
+    hasOperations: mayHaveOperations(path) && !isSaved(operation, path),
   });
   const wrong = firstError(file);
   if (wrong !== undefined) throw new OperationError(wrong);

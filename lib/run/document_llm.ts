@@ -1,8 +1,10 @@
 // @llm (documents.md 7, 8): everything that can be wrong is found before the model is called.
 
+import { fileOutside } from "../check/file_words.ts";
 import type { JsonObject } from "../core/json.ts";
 import { alignHeadings } from "../document/align_headings.ts";
 import { headingLine } from "../parse/heading_line.ts";
+import { modelOfProvider, needsModel } from "../parse/model_of_provider.ts";
 import type { LlmFields } from "../parse/operation_fields.ts";
 import { parseResult } from "../parse/parse_result.ts";
 import { schemaOfText } from "../parse/schema_text.ts";
@@ -71,8 +73,8 @@ export async function performLlm(operation: Operation<LlmFields>, runCallee: Run
 function modelName({ fields, means, file }: Operation<LlmFields>): string | undefined {
   const { provider, model = means.flags.model ?? file.settings.model } = fields;
   if (provider === undefined) return model;
-  if (fields.model === undefined) throw new OperationError(`provider "${provider}" needs "model"`);
-  return fields.model.startsWith(`${provider}/`) ? fields.model : `${provider}/${fields.model}`;
+  if (fields.model === undefined) throw new OperationError(needsModel(provider));
+  return modelOfProvider(fields.model, provider);
 }
 
 async function schemaOf(operation: Operation<LlmFields>): Promise<JsonObject | undefined> {
@@ -106,9 +108,7 @@ async function saveAnswer(operation: Operation<LlmFields>, answer: string): Prom
 }
 
 function notSaved(named: string): OperationError {
-  return new OperationError(
-    `"${named}" is outside the project root; write permission for it is needed (--allow-write=${named})`,
-  );
+  return new OperationError(fileOutside(named, { kind: "write", flag: `--allow-write=${named}` }));
 }
 
 async function insertAnswer(operation: Operation<LlmFields>, answer: string): Promise<void> {

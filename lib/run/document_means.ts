@@ -3,7 +3,7 @@ import type { Files, Shell } from "../core/world.ts";
 import type { Model } from "../core/model.ts";
 import type { DocumentFile } from "../parse/document_file.ts";
 import type { DocumentProblem } from "../parse/document_node.ts";
-import type { DocumentSettings, MergeMode } from "../parse/operation_fields.ts";
+import type { DocumentLimits, MergeMode } from "../parse/operation_fields.ts";
 import type { Budget } from "./budget.ts";
 import type { CallLimits } from "./call_graph.ts";
 import type { DocumentCommand } from "./document_shell.ts";
@@ -25,7 +25,7 @@ export interface DocumentMeans {
   /** What the command line says for every file. */
   readonly flags: { readonly model?: string; readonly mode?: MergeMode };
   /** What the configuration says where a file says nothing. */
-  readonly defaults: { readonly temperature?: number; readonly limits: DocumentSettings["limits"] };
+  readonly defaults: { readonly temperature?: number; readonly limits: DocumentLimits };
   /** Models see the operations too (documents.md 7.3). */
   readonly showsOperations: boolean;
   readonly budget: Budget;
@@ -53,12 +53,6 @@ export interface DocumentModels {
 export function limitsOf(
   { settings }: DocumentFile,
   { defaults }: DocumentMeans,
-): DocumentSettings["limits"] {
-  const { limits, lines } = settings;
-  const given = (name: string): boolean => lines.has(`limits.${name}`);
-  return {
-    goto: given("goto") ? limits.goto : defaults.limits.goto,
-    toolTurns: given("tool-turns") ? limits.toolTurns : defaults.limits.toolTurns,
-    shellTimeoutS: given("shell-timeout") ? limits.shellTimeoutS : defaults.limits.shellTimeoutS,
-  };
+): DocumentLimits {
+  return { ...defaults.limits, ...settings.limits };
 }

@@ -1,5 +1,6 @@
 // The run of one document (documents.md 6.7, 9): operation after operation, each a step of the run, until the end or an @return.
 
+import { toldMs } from "../core/clock.ts";
 import { narrowedBy, NOT_NARROWED } from "../check/narrowing.ts";
 import type { LiveNode } from "../document/live_node.ts";
 import type { GotoFields, LlmFields, RunFields } from "../parse/operation_fields.ts";
@@ -123,7 +124,7 @@ class FileRun {
     const begunAt = run.elapsedMs;
     run.emit({ type: "step-start", key, kind: "step", name, attempt: 1 });
     const end = (error?: string): void => {
-      const ms = Math.round((run.elapsedMs - begunAt) * 1000) / 1000;
+      const ms = toldMs(run.elapsedMs - begunAt);
       run.emit({ type: "step-end", key, ms, ...(error === undefined ? {} : { error: { message: error } }) });
     };
     try {

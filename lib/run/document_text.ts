@@ -1,10 +1,9 @@
-import { fileText } from "../core/file_text.ts";
+import { fileMissing, fileOutside } from "../check/file_words.ts";
+import { BYTE_ORDER_MARK, fileText, hasByteOrderMark } from "../core/file_text.ts";
 import { FileError, PermissionRefused } from "../core/world.ts";
 import type { Files } from "../core/world.ts";
 import { MAX_DOCUMENT_BYTES } from "../parse/document_file.ts";
 import { OperationError } from "./operation_error.ts";
-
-const MARK = "\uFEFF";
 
 /** The text of a document's file, with its byte order mark. @throws {FileError}, {PermissionRefused} */
 export async function readDocumentText(
@@ -16,20 +15,16 @@ export async function readDocumentText(
   if (bytes.length > MAX_DOCUMENT_BYTES) {
     throw new FileError(`${JSON.stringify(path)} is larger than 16 MiB`, { path, code: "other" });
   }
-  const hasMark = bytes[0] === 0xEF && bytes[1] === 0xBB && bytes[2] === 0xBF;
-  return (hasMark ? MARK : "") + fileText(path, bytes);
+  return (hasByteOrderMark(bytes) ? BYTE_ORDER_MARK : "") + fileText(path, bytes);
 }
 
 /** What keeps a file from being used, in the words of documents (documents.md 10.1, 13.1). @param named as the document names it */
 export function fileFailure(error: unknown, named: string): unknown {
   if (error instanceof PermissionRefused && error.request.kind === "read" && error.flag !== "") {
-    return new OperationError(
-      `"${named}" is outside the project root; read permission for it is needed (${error.flag})`,
-      { cause: error },
-    );
+    return new OperationError(fileOutside(named, { kind: "read", flag: error.flag }), { cause: error });
   }
   if (error instanceof FileError && error.code === "not-found") {
-    return new OperationError(`file not found: "${named}"`, { cause: error });
+    return new OperationError(fileMissing(named), { cause: error });
   }
   return error;
 }

@@ -8,7 +8,7 @@ import { CallError } from "./call_step.ts";
 import { fileValue, meansOfCall, wantedFile } from "./called_file.ts";
 import type { WantedFile } from "./called_file.ts";
 import type { ContainerCall, Containers } from "./container.ts";
-import { documentInputs, firstError } from "./document_callee.ts";
+import { checkedError, depthProblem, documentInputs } from "./document_callee.ts";
 import { DocumentFailure } from "./document_failure.ts";
 import type { DocumentMeans } from "./document_means.ts";
 import { effectOf } from "./document_operation.ts";
@@ -20,10 +20,6 @@ import { EffectError } from "./effect.ts";
 import { notedTools } from "./noted_tools.ts";
 import { OperationError } from "./operation_error.ts";
 import { orAborted } from "./or_aborted.ts";
-
-/** How many documents may run inside each other (documents.md 14). */
-const MAX_DEPTH = 16;
-const SHOWN_FILES = 3;
 
 /**
  * Runs documents for the calls of a run. No result document is written for them: a call answers with its value, and leaves no file
@@ -57,18 +53,12 @@ async function runCalled(
 ): Promise<DocumentEnd> {
   const path = shownPath(pathFrom("", wanted.file), means.root);
   const above = chains.above(keyPrefix);
-  refuseTooDeep(above, path);
+  const tooDeep = depthProblem(above, path);
+  if (tooDeep !== undefined) throw new CallError(`RunFile ${tooDeep}`, "failed");
   const read = () => readDocumentText(means.files, path, { signal: run.signal });
   const text = String(await effectOf(`${keyPrefix}read`, { run, name: path, read }));
   const file = await readDocument(text, { path });
-  const wrong = await run.lookUp(
-    `${keyPrefix}check`,
-    async () => firstError(file, await means.check(file, above)),
-    {
-      note: (found) => found ?? null,
-      from: (noted) => noted === null ? undefined : String(noted),
-    },
-  );
+  const wrong = await checkedError(file, { run, means, key: `${keyPrefix}check`, chain: above });
   if (wrong !== undefined) throw refusalOf(wrong);
   const { prompt, inputs } = wanted;
   const input = documentInputs(file, {
@@ -87,15 +77,6 @@ async function runCalled(
     saved: new Set(),
     keyPrefix,
   });
-}
-
-function refuseTooDeep(above: readonly DocumentFile[], path: string): void {
-  if (above.length < MAX_DEPTH) return;
-  const first = [...above.map((file) => file.path), path].slice(0, SHOWN_FILES).join(" -> ");
-  throw new CallError(
-    `RunFile is nested ${MAX_DEPTH} deep (${first} -> ...): a document that runs itself never ends`,
-    "failed",
-  );
 }
 
 /** A permission that was not granted is told with its flag at the end of the line (documents.md 13.1). */

@@ -6,6 +6,7 @@ import type { Json } from "../core/json.ts";
 import type { Message, Reasoning, ToolCall } from "../core/message.ts";
 import { ModelError, modelErrorCode } from "../core/model.ts";
 import type { Model, ModelPart, ModelRequest } from "../core/model.ts";
+import { toldMs } from "../core/clock.ts";
 import { eachUntilAborted } from "../core/async.ts";
 import type { AnswerReader } from "./answer_calls.ts";
 import { answerFrom, answerFromPieces, answerJson, AnswerPieces } from "./model_answer.ts";
@@ -276,7 +277,7 @@ class ModelStep {
   }
 
   #ms(): number {
-    return Math.round((this.#run.clock.now() - this.#startedAt) * 1000) / 1000;
+    return toldMs(this.#run.clock.now() - this.#startedAt);
   }
 }
 

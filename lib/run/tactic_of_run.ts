@@ -1,5 +1,6 @@
 // The effects of a tactic in a run.
 
+import { toldMs } from "../core/clock.ts";
 import { DivergedError } from "../core/journal.ts";
 import type { StepOutcome } from "../core/journal.ts";
 import { toJson } from "../core/json.ts";
@@ -182,7 +183,7 @@ async function performed<Outcome>(
   { key, perform }: { readonly key: string; readonly perform: () => Outcome | Promise<Outcome> },
 ): Promise<Outcome> {
   const begunAt = run.clock.now();
-  const ms = (): number => Math.round((run.clock.now() - begunAt) * 1000) / 1000;
+  const ms = (): number => toldMs(run.clock.now() - begunAt);
   const end = (outcome: StepOutcome): void =>
     run.finish(key, outcome, () => tellStepEnd(run, { key, ms: ms(), outcome }));
   try {

@@ -1,3 +1,4 @@
+import { encodeSegment } from "../core/json.ts";
 import { readJsonText } from "./json_text.ts";
 
 /** One thing that is wrong with an input. */
@@ -15,7 +16,7 @@ export type Checked =
 
 /** A path as a pointer without its leading `/` (RFC 6901). */
 export function toPointer(path: readonly PropertyKey[]): string {
-  return path.map((key) => String(key).replaceAll("~", "~0").replaceAll("/", "~1")).join("/");
+  return path.map((key) => encodeSegment(String(key))).join("/");
 }
 
 const MAX_SHOWN = 60;
