@@ -1,5 +1,5 @@
 import type { HttpResponse } from "../lib/core/world.ts";
-import { htmlText } from "./_html_text.ts";
+import { htmlText } from "../lib/parse/html_text.ts";
 import { isHtml, pageText } from "./_page_text.ts";
 import { cutEnd } from "./_words.ts";
 

@@ -3,7 +3,7 @@ import type { Gadget } from "../lib/core/gadget.ts";
 import type { Json } from "../lib/core/json.ts";
 import type { HttpResponse, World } from "../lib/core/world.ts";
 import { fieldsOf, textOf } from "./_fields.ts";
-import { htmlText } from "./_html_text.ts";
+import { htmlText } from "../lib/parse/html_text.ts";
 import { describeFailure } from "./_page_failure.ts";
 import { isHtml, pageText } from "./_page_text.ts";
 import { formatNumber } from "./_words.ts";

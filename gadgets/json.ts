@@ -1,11 +1,10 @@
 import type { Gadget } from "../lib/core/gadget.ts";
-import { didYouMean } from "../lib/core/nearest.ts";
+import { toJson } from "../lib/core/json.ts";
+import type { Json } from "../lib/core/json.ts";
 import { messageOf, SourceError } from "../lib/core/source_error.ts";
 import { placeInWords, spanAt } from "../lib/core/span_at.ts";
 import type { World } from "../lib/core/world.ts";
-import type { JsonValue } from "jsonpath-rfc9535";
 import { jsonProblem } from "./_json_problem.ts";
-import { refusedPattern, withoutTexts } from "./_path_pattern.ts";
 import { followPointer } from "./_pointer.ts";
 
 interface Input {
@@ -52,14 +51,14 @@ export default function json(_world: World): Gadget<Input> {
       if (pointer !== undefined && path !== undefined) {
         throw new Error('Found both "pointer" and "path", expected at most one of them');
       }
-      const whole = typeof value === "string" ? readJson(value) : value ?? null;
+      const whole = typeof value === "string" ? readJson(value) : toJson(value);
       const picked = path !== undefined ? await pickByPath(whole, path) : pickByPointer(whole, pointer ?? "");
       return pretty ? JSON.stringify(picked, null, 2) : picked;
     },
   };
 }
 
-function readJson(text: string): unknown {
+function readJson(text: string): Json {
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -80,69 +79,21 @@ function pickByPointer(whole: unknown, pointer: string): unknown {
   return pointed.value;
 }
 
-async function pickByPath(whole: unknown, path: string): Promise<unknown> {
-  const { query } = await import("jsonpath-rfc9535");
-  try {
-    checkFunctions(path);
-    checkDescents(path);
-    checkPatterns(path);
-    // The library's type is a mutable one; it only reads.
-    return query(whole as JsonValue, path);
-  } catch (cause) {
-    throw pathError(path, cause);
-  }
-}
-
-/** Each ".." multiplies the work by the size of the value, and nothing can stop the library in between. */
-function checkDescents(path: string): void {
-  const descents = withoutTexts(path).match(/\.\./g)?.length ?? 0;
-  if (descents > 2) throw new Error(`it holds ".." ${descents} times, at most 2 are run`);
-}
-
-/** The functions of RFC 9535, section 2.4; the library takes a call of any other as false, the RFC as an error. */
-const PATH_FUNCTIONS = ["length", "count", "match", "search", "value"];
-
-function checkFunctions(path: string): void {
-  for (const { 1: name = "", index } of withoutTexts(path).matchAll(/([a-z][a-z0-9_]*)\(/g)) {
-    if (PATH_FUNCTIONS.includes(name)) continue;
-    const near = didYouMean(name, PATH_FUNCTIONS) || ` The functions are ${PATH_FUNCTIONS.join(", ")}.`;
-    throw pathProblem(path, index, {
-      found: `the function "${name}", which JSONPath does not have`,
-      advice: near,
+async function pickByPath(whole: Json, path: string): Promise<Json> {
+  const { parseJsonPath }: typeof import("../lib/schema/json_path.ts") = await import(
+    "../lib/schema/json_path.ts" as string
+  );
+  const parsed = parseJsonPath(path);
+  if ("problem" in parsed) {
+    throw new SourceError(`Cannot read path "${path}": ${parsed.problem}`, {
+      span: spanAt(path, parsed.offset),
+      source: path,
+      code: "E-json-path",
     });
   }
-}
-
-function checkPatterns(path: string): void {
-  const refused = refusedPattern(path);
-  if (refused !== undefined) throw pathProblem(path, refused.offset, { found: refused.why, advice: "" });
-}
-
-/** The parser of the library throws an error with a `location`. */
-function pathError(path: string, cause: unknown): Error {
-  const offset = offsetOf(cause);
-  if (cause instanceof SourceError) return cause;
-  if (offset === undefined) return new Error(`Cannot use path "${path}": ${messageOf(cause)}`, { cause });
-  const found = offset < path.length ? JSON.stringify(path.slice(offset, offset + 1)) : "the end";
-  const advice = path.startsWith("$") ? "" : ' A JSONPath begins with "$", such as $.items[0].name.';
-  return pathProblem(path, offset, { found, advice });
-}
-
-function pathProblem(
-  path: string,
-  offset: number,
-  say: { readonly found: string; readonly advice: string },
-): SourceError {
-  const span = spanAt(path, offset);
-  const message = `Cannot read path "${path}": found ${say.found} at ${
-    placeInWords(path, span)
-  }.${say.advice}`;
-  return new SourceError(message, { span, source: path, code: "E-json-path" });
-}
-
-function offsetOf(cause: unknown): number | undefined {
-  if (typeof cause !== "object" || cause === null || !("location" in cause)) return undefined;
-  const location = cause.location as { readonly start?: { readonly offset?: unknown } } | undefined;
-  const offset = location?.start?.offset;
-  return typeof offset === "number" ? offset : undefined;
+  try {
+    return parsed.ok.select(whole);
+  } catch (cause) {
+    throw new Error(`Cannot use path "${path}": ${messageOf(cause)}`, { cause });
+  }
 }

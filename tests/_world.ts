@@ -40,8 +40,7 @@ export async function testWorld(options: TestWorldOptions = {}): Promise<TestWor
     root,
     files: hostFiles({ root }),
     shell: hostShell(),
-    http: ({ check }) =>
-      options.http?.(check) ?? { fetch: () => Promise.reject(new Error("this test has no network")) },
+    http: ({ check }) => options.http?.(check) ?? { fetch: noNetwork, open: noNetwork },
   }, policy);
   return {
     ...guarded,
@@ -50,6 +49,10 @@ export async function testWorld(options: TestWorldOptions = {}): Promise<TestWor
     wallTime: () => 0,
     [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }),
   };
+}
+
+function noNetwork(): Promise<never> {
+  return Promise.reject(new Error("this test has no network"));
 }
 
 /** Writes files below a folder. */

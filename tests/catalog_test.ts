@@ -33,7 +33,7 @@ function worldAt(root: string): World {
     root,
     files: hostFiles({ root }),
     shell: { run: refused },
-    http: { fetch: refused },
+    http: { fetch: refused, open: refused },
     user: { canAnswer: false, ask: refused },
     clock: systemClock,
     policy: { permit: () => {} },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import fetchUrl from "../gadgets/fetch_url.ts";
-import { htmlText } from "../gadgets/_html_text.ts";
+import { htmlText } from "../lib/parse/html_text.ts";
 import { virtualClock } from "../lib/core/virtual_clock.ts";
 import type { Json } from "../lib/core/json.ts";
 import type { Http, HttpResponse } from "../lib/core/world.ts";
@@ -24,7 +24,13 @@ function answering(answer: Partial<HttpResponse> & { readonly type?: string }): 
         headers: { ...headers, ...(type !== undefined && { "content-type": type }) },
         ...rest,
       }),
+    open: neverOpened,
   };
+}
+
+/** `FetchUrl` takes whole answers only. */
+function neverOpened(): Promise<never> {
+  return Promise.reject(new Error("this test has no streams"));
 }
 
 async function fetched(
@@ -177,6 +183,7 @@ Deno.test("FetchUrl: sends what it is told, and no body where none belongs", asy
         seen.push([url, options]);
         return answering({ body: bytes("ok") }).fetch(url);
       },
+      open: neverOpened,
     }),
   });
   const input = { url: PAGE, method: "PUT", headers: { "x-a": "1" }, body: "data", maxBytes: 10 };
@@ -196,6 +203,7 @@ Deno.test("FetchUrl: waits no longer than it is told", async () => {
       new Promise((_, reject) =>
         options?.signal?.addEventListener("abort", () => reject(options.signal?.reason))
       ),
+    open: neverOpened,
   };
   await using world = await testWorld({ http: () => never, clock });
   assert.equal(
@@ -205,7 +213,7 @@ Deno.test("FetchUrl: waits no longer than it is told", async () => {
   assert.equal(clock.now(), 2500);
   const abort = new AbortController();
   abort.abort(new Error("stopped by the test"));
-  const aborted: Http = { fetch: (_, options) => Promise.reject(options?.signal?.reason) };
+  const aborted: Http = { fetch: (_, options) => Promise.reject(options?.signal?.reason), open: neverOpened };
   await using other = await testWorld({ http: () => aborted });
   assert.equal(
     await callError(fetchUrl(other), { url: PAGE }, { signal: abort.signal }),

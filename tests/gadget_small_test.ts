@@ -34,7 +34,7 @@ function worldWith(parts: Partial<World>): World {
       list: refuse("files"),
     },
     shell: { run: refuse("shell") },
-    http: { fetch: refuse("http") },
+    http: { fetch: refuse("http"), open: refuse("http") },
     user: nobody,
     clock: systemClock,
     policy: { permit: refuse("policy") },
@@ -256,7 +256,10 @@ Deno.test("Json: errors say where", async () => {
     await of({ value: {}, path: "items" }),
     'Cannot read path "items": found "i" at column 1. A JSONPath begins with "$", such as $.items[0].name.',
   );
-  assert.equal(await of({ value: {}, path: "$.a[" }), 'Cannot read path "$.a[": found the end at column 5.');
+  assert.equal(
+    await of({ value: {}, path: "$.a[" }),
+    'Cannot read path "$.a[": found the end at column 5, expected a selector such as 0, 1:3, "name", * or ?@.price < 10.',
+  );
   assert.equal(
     await of({ value: {}, path: "$[?lenght(@.a) > 1]" }),
     'Cannot read path "$[?lenght(@.a) > 1]": found the function "lenght", which JSONPath does not have at column 4. Did you mean "length"?',

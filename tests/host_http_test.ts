@@ -7,59 +7,13 @@ import { hostHttp } from "../lib/host/http.ts";
 import { ACCEPTED_ENCODINGS } from "../lib/host/http_decoding.ts";
 import { createPolicy } from "../lib/policy/policy.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
+import { withRawServer, withServer } from "./_loopback.ts";
 
 /** Fetches with the policy that these `--allow-net` values make. */
 function httpWith(...allowNet: (string | true)[]): Http {
   const settings = parsePolicyFlags(allowNet.map((value) => ({ name: "allow-net", value })));
   const policy = createPolicy(settings, { root: "/project", cwd: "/project" });
   return hostHttp({ check: (request) => policy.check(request) });
-}
-
-/** A server on loopback that is gone after the test; its handler gets the port too. */
-async function withServer(
-  handler: (request: Request, port: number) => Response | Promise<Response>,
-  work: (port: number) => Promise<void>,
-): Promise<void> {
-  const listening = Promise.withResolvers<number>();
-  const server = Deno.serve(
-    { port: 0, hostname: "127.0.0.1", onListen: ({ port }) => listening.resolve(port) },
-    async (request) => handler(request, await listening.promise),
-  );
-  const port = await listening.promise;
-  try {
-    await work(port);
-  } finally {
-    await server.shutdown();
-  }
-}
-
-/** A server that answers every connection with these bytes, and then closes it, or keeps it open. */
-async function withRawServer(
-  answer: string | Uint8Array<ArrayBuffer>,
-  work: (port: number, received: string[]) => Promise<void>,
-  options: { keepOpen?: boolean } = {},
-): Promise<void> {
-  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
-  const open: Deno.Conn[] = [];
-  const received: string[] = [];
-  const serve = async () => {
-    for await (const connection of listener) {
-      open.push(connection);
-      const bytes = new Uint8Array(65_536);
-      const length = await connection.read(bytes);
-      received.push(new TextDecoder().decode(bytes.subarray(0, length ?? 0)));
-      await connection.write(typeof answer === "string" ? new TextEncoder().encode(answer) : answer);
-      if (!options.keepOpen) connection.closeWrite();
-    }
-  };
-  const serving = serve().catch(() => {});
-  try {
-    await work(listener.addr.port, received);
-  } finally {
-    listener.close();
-    for (const connection of open) connection.close();
-    await serving;
-  }
 }
 
 /** What the server is told can be decoded: brotli only where Deno has a safe one. */
@@ -363,6 +317,118 @@ Deno.test("http: an abort ends a wait for the head and for the body", async () =
     hostHttp({ check() {} }).fetch("http://127.0.0.1:9/", { signal: AbortSignal.abort() }),
     { name: "AbortError" },
   );
+});
+
+Deno.test("http: an answer that is opened is there with its head, its body comes as it is sent", async () => {
+  const next = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await withServer(() => {
+    const parts = async function* () {
+      yield "one";
+      for (const [index, { promise }] of next.entries()) {
+        await promise;
+        yield `part ${index}`;
+      }
+    };
+    const body = ReadableStream.from(parts()).pipeThrough(new TextEncoderStream());
+    return new Response(body, { status: 202, headers: { "x-own": "1", "cache-control": "no-transform" } });
+  }, async (port) => {
+    const { status, url, headers, body } = await hostHttp({ check() {} }).open(`http://127.0.0.1:${port}/s`);
+    assert.deepEqual([status, url, headers["x-own"]], [202, `http://127.0.0.1:${port}/s`, "1"]);
+    const got: string[] = [];
+    for await (const chunk of body) {
+      got.push(text(chunk));
+      next[got.length - 1]?.resolve();
+    }
+    assert.deepEqual(got, ["one", "part 0", "part 1"]);
+  });
+});
+
+Deno.test("http: the body of an opened answer is decoded and followed to where it was moved", async () => {
+  const page = "Seite ".repeat(10_000);
+  await withServer((request, port) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/old") return Response.redirect(`http://127.0.0.1:${port}/new`);
+    const headers = { "content-encoding": "gzip", "cache-control": "no-transform" };
+    return new Response(new Uint8Array(gzipSync(page)), { headers });
+  }, async (port) => {
+    const asked: string[] = [];
+    const http = hostHttp({ check: ({ value, address = "" }) => void asked.push(`${value} ${address}`) });
+    const { url, body } = await http.open(`http://127.0.0.1:${port}/old`);
+    let got = "";
+    for await (const chunk of body) got += text(chunk);
+    assert.equal(got, page);
+    assert.equal(url, `http://127.0.0.1:${port}/new`);
+    assert.equal(asked.length, 4); // two hops: the host, and the address
+    await refused(httpWith("example.com").open(`http://127.0.0.1:${port}/`), /is not allowed/);
+    await assert.rejects(
+      http.open(`http://127.0.0.1:${port}/old`, { maxRedirects: 0 }),
+      /more than 0 redirects/,
+    );
+  });
+});
+
+Deno.test("http: the connection of an opened answer is closed with the loop, by an abort and by an end", async () => {
+  const head = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc";
+  const closedAfter = async (
+    work: (open: (signal?: AbortSignal) => ReturnType<Http["open"]>) => Promise<void>,
+  ) => {
+    const closed = Promise.withResolvers<void>();
+    await withRawServer(head, async (port) => {
+      const http = hostHttp({ check() {} });
+      await work((signal) => http.open(`http://127.0.0.1:${port}/`, signal && { signal }));
+      await closed.promise;
+    }, { keepOpen: true, onClosed: () => closed.resolve() });
+  };
+  await closedAfter(async (open) => {
+    for await (const chunk of (await open()).body) {
+      assert.equal(text(chunk), "abc");
+      break;
+    }
+  });
+  await closedAfter(async (open) => {
+    const abort = new AbortController();
+    const { body } = await open(abort.signal);
+    const reason = new Error("enough");
+    await assert.rejects(async () => {
+      for await (const _chunk of body) setTimeout(() => abort.abort(reason), 10);
+    }, reason);
+  });
+  await closedAfter(async (open) => {
+    const abort = new AbortController();
+    await open(abort.signal); // nobody wants the body
+    abort.abort();
+  });
+});
+
+Deno.test("http: a body that breaks off is an error of the loop", async () => {
+  await withRawServer("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc", async (port) => {
+    const { body } = await hostHttp({ check() {} }).open(`http://127.0.0.1:${port}/x`);
+    await assert.rejects(async () => {
+      for await (const _chunk of body);
+    }, { message: `Cannot fetch "http://127.0.0.1:${port}/x": the connection ended after 3 of 100 bytes` });
+  });
+});
+
+Deno.test("http: a header with a secret stays with its origin", async () => {
+  const seen: (string | null)[] = [];
+  await withServer((request) => {
+    seen.push(request.headers.get("x-key"));
+    return new Response("ok");
+  }, async (other) => {
+    await withServer((request, port) => {
+      seen.push(request.headers.get("x-key"));
+      const to = new URL(request.url).pathname === "/there"
+        ? `http://127.0.0.1:${other}/`
+        : `http://127.0.0.1:${port}/there`;
+      return Response.redirect(to);
+    }, async (port) => {
+      await hostHttp({ check() {} }).fetch(`http://127.0.0.1:${port}/`, {
+        headers: { "X-Key": "secret" },
+        secretHeaders: ["X-Key"],
+      });
+    });
+  });
+  assert.deepEqual(seen, ["secret", "secret", null]);
 });
 
 Deno.test("http: answers are read by the letter of HTTP/1.1", async () => {

@@ -756,11 +756,12 @@ Deno.test("guard: works over fakes", async () => {
     dropped: 0,
     stopped: false,
   };
+  const noNetwork = () => Promise.reject(new Error("no network"));
   const world = guardWorld({
     root: "/project",
     files: memoryFiles({ "a.txt": "a", "/etc/passwd": "root" }),
     shell: { run: (command) => Promise.resolve(ran.push(command)).then(() => done) },
-    http: () => ({ fetch: () => Promise.reject(new Error("no network")) }),
+    http: () => ({ fetch: noNetwork, open: noNetwork }),
   }, policyOf(["--allow-run=ls"]));
   assert.equal(await world.files.readText("a.txt"), "a");
   await refused(() => world.files.readText("/etc/passwd"), /Reading "\/etc\/passwd"/);

@@ -153,18 +153,44 @@ export interface HttpResponse {
   readonly truncated: boolean;
 }
 
+/** What is asked for besides the URL. */
+export interface HttpOptions {
+  /** Default GET. */
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+  /** Default 10. */
+  readonly maxRedirects?: number;
+  /** Names of headers that hold a secret: like `authorization` they do not follow a redirect to another origin. */
+  readonly secretHeaders?: readonly string[];
+}
+
+/** An answer whose body is still coming. */
+export interface HttpStream {
+  readonly status: number;
+  readonly url: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** As it comes, its content encoding taken off; for one loop. What breaks it is thrown in the loop. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
 /** HTTP. Every hop is resolved, checked and then dialled at the address that was checked. */
 export interface Http {
-  fetch(url: string, options?: {
-    readonly method?: string;
-    readonly headers?: Readonly<Record<string, string>>;
-    readonly body?: string;
-    readonly signal?: AbortSignal;
-    /** Default 5 MiB. */
-    readonly maxBytes?: number;
-    /** Default 10. */
-    readonly maxRedirects?: number;
-  }): Promise<HttpResponse>;
+  /** The whole answer. */
+  fetch(
+    url: string,
+    options?: HttpOptions & {
+      /** Of the body. Default 5 MiB. */
+      readonly maxBytes?: number;
+    },
+  ): Promise<HttpResponse>;
+  /**
+   * The answer as soon as its head is there. The connection is closed at the end of the loop over its body, when that is left, and when
+   * the signal is aborted: whoever does not want the body aborts.
+   */
+  open(url: string, options?: HttpOptions): Promise<HttpStream>;
 }
 
 /** The person at the terminal, when there is one. */

@@ -1,8 +1,10 @@
+import { collectedBytes } from "../core/collected_bytes.ts";
 import { PermissionRefused, type Policy } from "../core/world.ts";
-import type { Http, HttpResponse } from "../core/world.ts";
+import type { Http, HttpOptions, HttpStream } from "../core/world.ts";
+import { AbortableConnection } from "./abortable_connection.ts";
 import { connectionProblem } from "./connection_problem.ts";
 import { dial } from "./dial.ts";
-import { ACCEPTED_ENCODINGS, collected, decoded } from "./http_decoding.ts";
+import { ACCEPTED_ENCODINGS, decoded } from "./http_decoding.ts";
 import { exchange, type HttpAnswer, type HttpRequest } from "./http_exchange.ts";
 import { maybeRedirected, requestOf } from "./http_request.ts";
 
@@ -14,69 +16,70 @@ export interface HostHttpOptions {
   readonly caCerts?: readonly string[];
 }
 
-type FetchOptions = NonNullable<Parameters<Http["fetch"]>[1]>;
-
 const DEFAULT_MAX_BYTES = 5 * 1024 * 1024;
 const DEFAULT_MAX_REDIRECTS = 10;
 
 /** The network of this machine, HTTP/1.1 without proxies; every hop is resolved, checked and then dialled at that address. */
 export function hostHttp(options: HostHttpOptions): Http {
+  const open: Http["open"] = (url, httpOptions = {}) => openUrl(url, { ...options, httpOptions });
   return {
-    async fetch(url, fetchOptions = {}) {
-      fetchOptions.signal?.throwIfAborted();
-      let request = requestOf(url, fetchOptions);
-      if (!request.headers.has("accept-encoding")) {
-        request = {
-          ...request,
-          headers: new Map([...request.headers, ["accept-encoding", ACCEPTED_ENCODINGS]]),
-        };
-      }
-      for (let hops = 0;; hops++) {
-        const outcome = await oneHop(request, {
-          ...options,
-          fetchOptions,
-          first: hops === 0 ? undefined : url,
-        });
-        if (!("redirected" in outcome)) return outcome;
-        if (hops === (fetchOptions.maxRedirects ?? DEFAULT_MAX_REDIRECTS)) {
-          const to = JSON.stringify(outcome.redirected.url.href);
-          throw new Error(
-            `Cannot fetch ${JSON.stringify(url)}: more than ${hops} redirects, the last one to ${to}`,
-          );
-        }
-        request = outcome.redirected;
-      }
+    open,
+    async fetch(url, { maxBytes = DEFAULT_MAX_BYTES, ...httpOptions } = {}) {
+      const { body, ...head } = await open(url, httpOptions);
+      return { ...head, ...await collectedBytes(body, maxBytes) };
     },
   };
 }
 
-interface HopOptions extends HostHttpOptions {
-  readonly fetchOptions: FetchOptions;
+interface OpenOptions extends HostHttpOptions {
+  readonly httpOptions: HttpOptions;
+}
+
+async function openUrl(url: string, options: OpenOptions): Promise<HttpStream> {
+  const { signal, maxRedirects = DEFAULT_MAX_REDIRECTS } = options.httpOptions;
+  signal?.throwIfAborted();
+  let request = decodable(requestOf(url, options.httpOptions));
+  for (let hops = 0;; hops++) {
+    const outcome = await oneHop(request, { ...options, first: hops === 0 ? undefined : url });
+    if (!("redirected" in outcome)) return outcome;
+    if (hops === maxRedirects) {
+      const to = JSON.stringify(outcome.redirected.url.href);
+      throw new Error(
+        `Cannot fetch ${JSON.stringify(url)}: more than ${hops} redirects, the last one to ${to}`,
+      );
+    }
+    request = outcome.redirected;
+  }
+}
+
+/** What the caller says of encodings stays as it is. */
+function decodable(request: HttpRequest): HttpRequest {
+  if (request.headers.has("accept-encoding")) return request;
+  return { ...request, headers: new Map([...request.headers, ["accept-encoding", ACCEPTED_ENCODINGS]]) };
+}
+
+interface HopOptions extends OpenOptions {
   /** The URL that was asked for, when this is another one. */
   readonly first: string | undefined;
 }
 
-type Outcome = HttpResponse | { readonly redirected: HttpRequest };
+type Outcome = HttpStream | { readonly redirected: HttpRequest };
 
 async function oneHop(request: HttpRequest, options: HopOptions): Promise<Outcome> {
-  const { signal } = options.fetchOptions;
-  let connection: Deno.Conn | undefined;
-  // Closing is what ends a read that waits.
-  const close = () => closeQuietly(connection);
-  signal?.addEventListener("abort", close, { once: true });
+  const { signal, secretHeaders } = options.httpOptions;
+  const connection = new AbortableConnection(signal);
   try {
-    connection = await dial(targetOf(request.url, options), {
-      check: options.check,
-      ...(signal && { signal }),
-    });
-    signal?.throwIfAborted();
-    return await outcomeOf(request, { answer: await exchange(connection, request), ...options });
+    connection.open(
+      await dial(targetOf(request.url, options), { check: options.check, ...(signal && { signal }) }),
+    );
+    const answer = await exchange(connection, request);
+    const redirected = maybeRedirected(request, answer, secretHeaders);
+    if (redirected === undefined) return streamOf(request, { answer, connection, options });
+    connection.close();
+    return { redirected };
   } catch (error) {
-    if (signal?.aborted) throw signal.reason;
-    throw fetchProblem(error, { url: request.url, first: options.first });
-  } finally {
-    signal?.removeEventListener("abort", close);
-    close();
+    connection.close();
+    throw hopProblem(error, request.url, options);
   }
 }
 
@@ -85,25 +88,30 @@ function targetOf(url: URL, { caCerts = [] }: HopOptions) {
   return { host: url.hostname, port: url.port === "" ? (tls ? 443 : 80) : Number(url.port), tls, caCerts };
 }
 
-async function outcomeOf(
-  request: HttpRequest,
-  options: HopOptions & { answer: HttpAnswer },
-): Promise<Outcome> {
-  const { status, headers, body } = options.answer;
-  const redirected = maybeRedirected(request, options.answer);
-  if (redirected !== undefined) return { redirected };
-  const maxBytes = options.fetchOptions.maxBytes ?? DEFAULT_MAX_BYTES;
-  const read = await collected(decoded(body, headers.get("content-encoding")), maxBytes);
-  return { status, url: request.url.href, headers: Object.fromEntries(headers), ...read };
+interface Hop {
+  readonly answer: HttpAnswer;
+  readonly connection: AbortableConnection;
+  readonly options: HopOptions;
 }
 
-function closeQuietly(connection: Deno.Conn | undefined): void {
-  try {
-    connection?.close();
-  } catch { /* closed already */ }
+function streamOf({ url }: HttpRequest, { answer, connection, options }: Hop): HttpStream {
+  const { status, headers, body } = answer;
+  const chunks = decoded(body, headers.get("content-encoding"));
+  async function* closing(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* chunks;
+    } catch (error) {
+      throw hopProblem(error, url, options);
+    } finally {
+      connection.close();
+    }
+  }
+  return { status, url: url.href, headers: Object.fromEntries(headers), body: closing() };
 }
 
-function fetchProblem(error: unknown, { url, first }: { url: URL; first: string | undefined }): Error {
+/** What is thrown for an error of a hop; an abort is its own reason. */
+function hopProblem(error: unknown, url: URL, { httpOptions: { signal }, first }: HopOptions): unknown {
+  if (signal?.aborted) return signal.reason;
   const from = first === undefined ? "" : ` (${JSON.stringify(first)} redirects there)`;
   if (error instanceof PermissionRefused) {
     const { message, request, flag } = error;

@@ -79,28 +79,3 @@ async function* brotliDecoded(body: Chunks): AsyncGenerator<Uint8Array<ArrayBuff
     target.destroy();
   }
 }
-
-/** Reads a body into one piece and stops after `maxBytes`. */
-export async function collected(
-  body: Chunks,
-  maxBytes: number,
-): Promise<{ body: Uint8Array; truncated: boolean }> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk.subarray(0, maxBytes - size));
-    size += chunk.length;
-    if (size > maxBytes) break;
-  }
-  return { body: oneArray(chunks, Math.min(size, maxBytes)), truncated: size > maxBytes };
-}
-
-function oneArray(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
-}

@@ -1,7 +1,5 @@
-import type { Http } from "../core/world.ts";
+import type { HttpOptions } from "../core/world.ts";
 import type { HttpAnswer, HttpRequest } from "./http_exchange.ts";
-
-type FetchOptions = NonNullable<Parameters<Http["fetch"]>[1]>;
 
 /** A method or the name of a header (RFC 9110, 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/;
@@ -29,7 +27,7 @@ const CONTENT_HEADERS: readonly string[] = [
  *
  * @throws {Error} that names the URL, the method or the header.
  */
-export function requestOf(url: string, options: FetchOptions): HttpRequest {
+export function requestOf(url: string, options: HttpOptions): HttpRequest {
   const method = (options.method ?? "GET").toUpperCase();
   if (!TOKEN.test(method) || method === "CONNECT" || method === "TRACE") {
     throw new Error(
@@ -75,10 +73,15 @@ function headerProblem(name: string, value: string): string | undefined {
     : "has a value with a character that is not allowed in one";
 }
 
-/** The request that a redirect asks for (RFC 9110, 15.4; the Fetch standard's rules for methods); undefined when it is none. */
+/**
+ * The request that a redirect asks for (RFC 9110, 15.4; the Fetch standard's rules for methods); undefined when it is none.
+ *
+ * @param secretHeaders names of headers that are for one origin only, besides those that always are
+ */
 export function maybeRedirected(
   request: HttpRequest,
   { status, headers }: HttpAnswer,
+  secretHeaders: readonly string[] = [],
 ): HttpRequest | undefined {
   const location = headers.get("location");
   if (location === undefined || ![301, 302, 303, 307, 308].includes(status)) return undefined;
@@ -87,7 +90,9 @@ export function maybeRedirected(
   const toGet = status === 303 ? request.method !== "HEAD" : status < 303 && request.method === "POST";
   const dropped = [
     ...(toGet ? CONTENT_HEADERS : []),
-    ...(url.origin === request.url.origin ? [] : SECRET_HEADERS),
+    ...(url.origin === request.url.origin
+      ? []
+      : [...SECRET_HEADERS, ...secretHeaders.map((name) => name.toLowerCase())]),
   ];
   const kept = [...request.headers].filter(([name]) => !dropped.includes(name));
   return {

@@ -1,6 +1,7 @@
 // `fetch` for libraries that take one: the address that was checked is the one that is dialled, the body comes as it is sent, and a
 // redirect is an error, since the next host was not asked for.
 import { PermissionRefused, type Policy } from "../core/world.ts";
+import { AbortableConnection } from "./abortable_connection.ts";
 import { connectionProblem } from "./connection_problem.ts";
 import { dial } from "./dial.ts";
 import { decoded } from "./http_decoding.ts";
@@ -24,7 +25,7 @@ export function hostStreamFetch(options: StreamFetchOptions): StreamFetch {
     const url = new URL(input instanceof Request ? input.url : input);
     const signal = init.signal ?? undefined;
     signal?.throwIfAborted();
-    const connection = new Connection(signal);
+    const connection = new AbortableConnection(signal);
     try {
       return await answerOf(url, { init, connection, ...options });
     } catch (error) {
@@ -40,7 +41,7 @@ export function hostStreamFetch(options: StreamFetchOptions): StreamFetch {
 
 interface FetchWork extends StreamFetchOptions {
   readonly init: RequestInit;
-  readonly connection: Connection;
+  readonly connection: AbortableConnection;
 }
 
 async function answerOf(url: URL, { init, connection, check, caCerts = [] }: FetchWork): Promise<Response> {
@@ -66,7 +67,7 @@ async function answerOf(url: URL, { init, connection, check, caCerts = [] }: Fet
   return responseOf(answer, connection);
 }
 
-function responseOf({ status, headers, body }: HttpAnswer, connection: Connection): Response {
+function responseOf({ status, headers, body }: HttpAnswer, connection: AbortableConnection): Response {
   // What a Response may not have a body for.
   const isEmpty = [204, 205, 304].includes(status);
   const shown = [...headers].filter(([name]) => name !== "content-encoding" && name !== "content-length");
@@ -79,7 +80,7 @@ function responseOf({ status, headers, body }: HttpAnswer, connection: Connectio
 
 async function* closing(
   body: AsyncIterable<Uint8Array<ArrayBuffer>>,
-  connection: Connection,
+  connection: AbortableConnection,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   try {
     yield* body;
@@ -88,42 +89,5 @@ async function* closing(
     throw error;
   } finally {
     connection.close();
-  }
-}
-
-/** A connection that an abort closes, which is what ends a read that waits. */
-class Connection {
-  readonly signal: AbortSignal | undefined;
-  readonly #onAbort = () => this.close();
-  #open: Deno.Conn | undefined;
-
-  constructor(signal: AbortSignal | undefined) {
-    this.signal = signal;
-    signal?.addEventListener("abort", this.#onAbort, { once: true });
-  }
-
-  open(connection: Deno.Conn): void {
-    this.#open = connection;
-    if (this.signal?.aborted) this.close();
-  }
-
-  read(into: Uint8Array<ArrayBuffer>): Promise<number | null> {
-    return this.#opened().read(into);
-  }
-
-  write(bytes: Uint8Array<ArrayBuffer>): Promise<number> {
-    return this.#opened().write(bytes);
-  }
-
-  close(): void {
-    this.signal?.removeEventListener("abort", this.#onAbort);
-    try {
-      this.#open?.close();
-    } catch { /* closed already */ }
-  }
-
-  #opened(): Deno.Conn {
-    if (this.#open === undefined) throw new Error("the connection is not open");
-    return this.#open;
   }
 }

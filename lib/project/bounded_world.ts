@@ -83,11 +83,18 @@ function boundedShell(
 const PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
 
 function boundedHttp(raw: Http, permit: Permit): Http {
+  const ask = async (url: string): Promise<void> => {
+    const { hostname, port, protocol } = new URL(url);
+    await permit({ kind: "net", value: `${hostname}:${port === "" ? PORTS[protocol] ?? "0" : port}` });
+  };
   return {
     async fetch(url, options) {
-      const { hostname, port, protocol } = new URL(url);
-      await permit({ kind: "net", value: `${hostname}:${port === "" ? PORTS[protocol] ?? "0" : port}` });
+      await ask(url);
       return await raw.fetch(url, options);
+    },
+    async open(url, options) {
+      await ask(url);
+      return await raw.open(url, options);
     },
   };
 }
@@ -110,6 +117,11 @@ const NO_SHELL: Shell = {
   run: () => Promise.reject(new Error("No command can run here: the world has no shell")),
 };
 
+function nothingHere(): Promise<never> {
+  return Promise.reject(new Error("Nothing can be fetched here: the world has no http"));
+}
+
 const NO_HTTP: Http = {
-  fetch: () => Promise.reject(new Error("Nothing can be fetched here: the world has no http")),
+  fetch: nothingHere,
+  open: nothingHere,
 };

@@ -64,12 +64,15 @@ async function loadShell(): Promise<Shell> {
 }
 
 function lazyHttp(options: { readonly check: Policy["permit"] }): Http {
-  let http: Http | undefined;
+  let opened: Promise<Http> | undefined;
+  const http = () => opened ??= loadHttp(options);
   return {
-    async fetch(url, fetchOptions) {
-      const { hostHttp }: typeof import("../host/http.ts") = await import("../host/http.ts" as string);
-      http ??= hostHttp(options);
-      return await http.fetch(url, fetchOptions);
-    },
+    fetch: async (...given) => await (await http()).fetch(...given),
+    open: async (...given) => await (await http()).open(...given),
   };
+}
+
+async function loadHttp(options: { readonly check: Policy["permit"] }): Promise<Http> {
+  const { hostHttp }: typeof import("../host/http.ts") = await import("../host/http.ts" as string);
+  return hostHttp(options);
 }

@@ -28,7 +28,10 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       list: async (...given) => (await open()).files.list(...given),
     },
     shell: { run: async (...given) => (await open()).shell.run(...given) },
-    http: { fetch: async (...given) => (await open()).http.fetch(...given) },
+    http: {
+      fetch: async (...given) => (await open()).http.fetch(...given),
+      open: async (...given) => (await open()).http.open(...given),
+    },
   };
 }
 

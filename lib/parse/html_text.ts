@@ -1,5 +1,5 @@
-import { resolveEntities } from "./_entities.ts";
-import { type HtmlToken, htmlTokens, maybeAttribute } from "./_html_tokens.ts";
+import { resolveEntities } from "./html_entities.ts";
+import { type HtmlToken, htmlTokens, maybeAttribute } from "./html_tokens.ts";
 
 /** What a reader sees of a page. */
 export interface PageText {
