@@ -5,7 +5,8 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { isProcessAlive, thisProcess } from "../lib/host/process_alive.ts";
 import { RunOwnedError } from "../lib/core/journal.ts";
-import type { Journal } from "../lib/core/journal.ts";
+import type { Journal, RunJournal } from "../lib/core/journal.ts";
+import { nextTurn, savedTurn } from "./_saved_turn.ts";
 import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
 import { PROJECT_ROOT, testEnvironment } from "./_run.ts";
 
@@ -32,6 +33,16 @@ export function journalChild(...args: readonly string[]): Deno.ChildProcess {
 const [mode = "", path = "", ...rest] = Deno.args;
 
 const print = (line: string): void => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+
+/** Undefined while another process owns it. */
+function maybeOpened(journal: Journal, id: string): RunJournal | undefined {
+  try {
+    return journal.open(id);
+  } catch (error) {
+    if (error instanceof RunOwnedError) return undefined;
+    throw error;
+  }
+}
 
 /** Waits for the same moment in several processes. */
 function until(moment: number): void {
@@ -70,6 +81,35 @@ const MODES: Readonly<Record<string, () => void>> = {
         print(start.key);
       }
       run.finish(key, { ok: n });
+    }
+  },
+  /** Takes turns in a conversation without end, in one that is there or a new one, and says so of each behind its commit. */
+  save() {
+    const [id] = rest;
+    const journal = open();
+    let run = id === undefined ? journal.create({ kind: "conversation", input: null }) : journal.open(id);
+    print(run.id);
+    for (;;) {
+      const n = nextTurn(run);
+      run.save(savedTurn(n));
+      run.release("held");
+      print(`saved ${n}`);
+      run = journal.open(run.id);
+    }
+  },
+  /** Takes so many turns in a conversation that another process takes turns in too. */
+  turns() {
+    const [id = "", moment = "0", count = "0"] = rest;
+    using journal = open();
+    until(Number(moment));
+    for (let left = Number(count); left > 0;) {
+      const run = maybeOpened(journal, id);
+      if (run === undefined) continue;
+      const n = nextTurn(run);
+      run.save(savedTurn(n));
+      run.release("held");
+      print(`saved ${n}`);
+      left--;
     }
   },
   /** Opens a run at a moment, and holds it for a while. */

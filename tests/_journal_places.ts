@@ -105,11 +105,14 @@ function reopened(open: () => Journal): Journal {
     }
   };
   return {
-    create: (run) => kept((journal) => journal.create(run)),
+    create: (run, options) => kept((journal) => journal.create(run, options)),
     open: (id) => kept((journal) => journal.open(id)),
     list: (options) => once((journal) => journal.list(options)),
     read: (id) => once((journal) => journal.read(id)),
+    conversation: (id, messages) => once((journal) => journal.conversation(id, messages)),
     fork: (id, options) => once((journal) => journal.fork(id, options)),
+    branch: (id, options) => once((journal) => journal.branch(id, options)),
+    slots: (scope) => once((journal) => journal.slots(scope)),
     remove: (id) => once((journal) => journal.remove(id)),
     [Symbol.dispose]: () => undefined,
   };

@@ -13,7 +13,8 @@ type Action =
     readonly value: number;
   }
   | { readonly do: "tell" | "file"; readonly value: number }
-  | { readonly do: "release"; readonly value: number };
+  | { readonly do: "release"; readonly value: number }
+  | { readonly do: "save" | "messages" | "branch"; readonly value: number };
 
 const key = fc.nat({ max: 4 });
 const value = fc.nat({ max: 1 });
@@ -29,12 +30,31 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("tell", "file"), value }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("release"), value: fc.nat({ max: 4 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom("save", "messages", "branch"), value: fc.nat({ max: 3 }) }),
+  },
 );
 
 /** Steps with an even key are idempotent; nearly all have the same input each time. */
 function stepOf({ key, value }: { readonly key: number; readonly value: number }): StepStart {
   const input = key === 4 ? { value } : { a: [key], b: "x" };
   return { key: `call:${key}`, kind: "gadget", name: "X", input, idempotent: key % 2 === 0 };
+}
+
+/** Saves so many messages; their numbers are wrong when the count is 3. */
+function save(run: RunJournal, count: number): void {
+  const length = run.messages().length + (count === 3 ? 1 : 0);
+  run.save({
+    state: { length },
+    messages: Array.from({ length: count }, (_, index) => ({
+      n: length + index + 1,
+      who: "user",
+      text: `${index}`,
+      steps: [],
+    })),
+    slots: [{ user: "u", name: `${count}`, value: length }],
+  });
 }
 
 /** Does all of it in a place; gives what was said. */
@@ -55,7 +75,7 @@ function played(place: Place, actions: readonly Action[]): readonly unknown[] {
         return run.run;
       case "open":
         run = journal.open("the-run");
-        return [run.run, run.events, run.resumedFrom];
+        return [run.run, run.checkpoint, run.events, run.lastSeq, run.lastAt, run.usage, run.resumedFrom];
       case "dies":
         place.alive.set(pid, false);
         run = undefined;
@@ -64,7 +84,7 @@ function played(place: Place, actions: readonly Action[]): readonly unknown[] {
       case "remove":
         return journal.remove("the-run");
       case "read":
-        return [journal.read("the-run"), journal.list().length];
+        return [journal.read("the-run"), journal.list().length, journal.slots({ user: "u" })];
       case "begin":
         return run?.begin(stepOf(action));
       case "finish":
@@ -80,8 +100,23 @@ function played(place: Place, actions: readonly Action[]): readonly unknown[] {
         return run?.settle(`call:${action.key}`, "rerun");
       case "fork": {
         const { summary: _, ...fork } = journal.read(journal.fork("the-run", { from: `call:${action.key}` }));
-        return [{ ...fork.run, id: "" }, fork.steps, fork.events.map((event) => ({ ...event, run: "" }))];
+        const { messages, checkpoints } = fork;
+        const events = fork.events.map((event) => ({ ...event, run: "" }));
+        return [{ ...fork.run, id: "" }, fork.steps, events, messages, checkpoints];
       }
+      case "branch": {
+        const { summary: { status, steps, usage }, ...branch } = journal.read(
+          journal.branch("the-run", { turn: action.value }),
+        );
+        const events = branch.events.map((event) => ({ ...event, run: "" }));
+        return [status, steps, usage, { ...branch, run: { ...branch.run, id: "" }, events }];
+      }
+      case "save":
+        return run === undefined ? undefined : save(run, action.value);
+      case "messages":
+        return run === undefined
+          ? undefined
+          : [run.messages({ from: action.value + 1, last: 2 }), run.slots({ user: "u" })];
       case "tell":
         return run?.tell({ type: "warning", text: `${action.value}`, seq: ++seq, at: seq, run: run.id });
       case "file":

@@ -209,7 +209,7 @@ Deno.test("late: only a journal of this version has one", () =>
     journal(path)[Symbol.dispose]();
     assert.equal(looks(), true);
     const bytes = await Deno.readFile(path);
-    bytes[63] = 3;
+    bytes[63] = 4;
     await Deno.writeFile(path, bytes);
     assert.equal(looks(), false, "a newer one");
   }));

@@ -473,7 +473,11 @@ function unreleased(run: RunJournal): RunJournal {
   return {
     id: run.id,
     run: run.run,
+    checkpoint: run.checkpoint,
     events: run.events,
+    lastSeq: run.lastSeq,
+    lastAt: run.lastAt,
+    usage: run.usage,
     resumedFrom: run.resumedFrom,
     begin: (step) => run.begin(step),
     finish: (key, outcome) => run.finish(key, outcome),
@@ -482,6 +486,9 @@ function unreleased(run: RunJournal): RunJournal {
     prefix: (key, piece) => run.prefix(key, piece),
     tell: (event) => run.tell(event),
     file: (file) => run.file(file),
+    save: (saved) => run.save(saved),
+    messages: (options) => run.messages(options),
+    slots: (scope) => run.slots(scope),
     settle: (key, decision) => run.settle(key, decision),
     release: () => {},
   };

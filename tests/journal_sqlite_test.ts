@@ -73,7 +73,7 @@ Deno.test("a journal of a newer version is refused", () =>
     database.close();
     refused(
       path,
-      `The journal "${path}" is of version 7, and this Orrery knows versions up to 2: use the newer Orrery, or move the file away to begin a new journal`,
+      `The journal "${path}" is of version 7, and this Orrery knows versions up to 3: use the newer Orrery, or move the file away to begin a new journal`,
     );
   }));
 

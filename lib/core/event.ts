@@ -17,10 +17,10 @@ export type CallErrorCode =
   | "failed"; // the gadget threw
 
 /** What a run runs. */
-export type RunKind = "calls" | "ask" | "chat" | "prompt" | "document";
+export type RunKind = "calls" | "ask" | "chat" | "prompt" | "document" | "conversation";
 
-/** How a run ended. */
-export type RunStatus = "done" | "failed" | "stopped";
+/** How a run ended; a turn of a conversation that did not fail ends as `held` or `completed`. */
+export type RunStatus = "done" | "failed" | "stopped" | "held" | "completed";
 
 /** Everything a run tells the outside, without the three fields that every event has. */
 export type RunEventBody =
@@ -52,7 +52,7 @@ export type RunEventBody =
     readonly error?: StepError;
   }
   | { readonly type: "text-delta"; readonly step: string; readonly text: string }
-  /** A whole text of a model: the `n`th of its step, from 1. */
+  /** A whole text of a model: the `n`th of its step, from 1. Of a conversation: its place in the log. */
   | { readonly type: "message"; readonly step: string; readonly n: number; readonly text: string }
   | ({ readonly type: "usage"; readonly step: string; readonly model: string } & Usage)
   | {
@@ -134,6 +134,17 @@ export type RunEventBody =
     readonly condition: string;
   }
   | { readonly type: "jump"; readonly from: string; readonly to: string }
+  /** A slot of a conversation has a new value. */
+  | {
+    readonly type: "slot-set";
+    /** The step that did it. */
+    readonly step: string;
+    readonly destination: "conversation" | "session" | "module" | "global";
+    readonly name: string;
+    readonly value: Json;
+  }
+  /** A conversation waits for its person: the next message answers the step. */
+  | { readonly type: "hold"; readonly step: string }
   /** A document has changed. */
   | {
     readonly type: "block-merge";

@@ -1,6 +1,7 @@
 // The port of the journal (turn.md 3). All methods are synchronous: what has returned is durable, and nothing that depends on
 // an outcome can run before its commit.
 
+import type { Checkpoint, ConversationSave, LogEntry, SlotScope } from "./conversation.ts";
 import type { RunEvent } from "./event.ts";
 import type { Json } from "./json.ts";
 import type { Usage } from "./model.ts";
@@ -42,6 +43,16 @@ export interface RunSummary {
   readonly updatedAt: number;
   readonly steps: number;
   readonly usage: Usage;
+}
+
+/** Which runs a list has: those that are all of it. */
+export interface RunQuery {
+  readonly status?: JournalStatus;
+  readonly kind?: string;
+  /** As given at the start. */
+  readonly file?: string;
+  /** So many of the newest. Default: all. */
+  readonly limit?: number;
 }
 
 /** How a step ended. */
@@ -96,13 +107,53 @@ export interface RunOwner {
   readonly startedAt?: string;
 }
 
+/** Which messages of a log. */
+export interface MessageRange {
+  /** Those from this `n` on. Default 1. */
+  readonly from?: number;
+  /** So many of the newest of them. Default: all. */
+  readonly last?: number;
+}
+
+/** A run as traces and exports show it. */
+export interface RunTrace {
+  readonly summary: RunSummary;
+  readonly run: RunStart;
+  readonly steps: readonly StepRecord[];
+  readonly events: readonly RunEvent[];
+  /** The whole log; empty for what is no conversation. */
+  readonly messages: readonly LogEntry[];
+  /** Oldest first. */
+  readonly checkpoints: readonly Pick<Checkpoint, "n" | "messages">[];
+}
+
+/** A conversation between two turns. */
+export interface ConversationRecord {
+  readonly summary: RunSummary;
+  readonly run: RunStart;
+  /** The newest one; absent before the end of its first turn. */
+  readonly checkpoint: Checkpoint | undefined;
+  /** Those that were asked for. */
+  readonly messages: readonly LogEntry[];
+  /** A turn has begun behind the checkpoint, and has not ended. */
+  readonly isOpen: boolean;
+}
+
 /** The journal of one run, held by its owner until `release`, or until the whole journal is disposed of: then it is `stopped`. */
 export interface RunJournal {
   readonly id: string;
   /** What was stored at the start. */
   readonly run: RunStart;
-  /** The events told so far, oldest first; empty for a new run. */
+  /** The newest one when the run was opened; `undefined` before the end of a first turn, and for what is no conversation. */
+  readonly checkpoint: Checkpoint | undefined;
+  /** The events told behind the checkpoint, oldest first: all when there is none, none for a new run. */
   readonly events: readonly RunEvent[];
+  /** `seq` of the last event when the run was opened; 0 for a new one. */
+  readonly lastSeq: number;
+  /** `at` of the last event when the run was opened, ms; 0 for a new one. */
+  readonly lastAt: number;
+  /** What was used before `events`: with what they tell of it is all until the opening. */
+  readonly usage: Usage;
   /** Where the run was when it was opened: `undefined` for a new one. */
   readonly resumedFrom: JournalStatus | undefined;
   /**
@@ -129,6 +180,16 @@ export interface RunJournal {
   /** Text that is read once and not in any file (a pipe): appended, so that a resumed run reads the same; stored with the next commit. */
   file(stored: StoredFile): void;
   /**
+   * Takes what a turn leaves behind, as one with the next commit: it ends in a checkpoint, before which lies whatever was told until then.
+   *
+   * @throws {Error} when `n` of a message does not go on where the log ends, or the run is in no journal; then nothing of it is taken
+   */
+  save(saved: ConversationSave): void;
+  /** The log as it is kept, with what waits to be saved. */
+  messages(options?: MessageRange): readonly LogEntry[];
+  /** The slots of this scope and no other, with what waits to be saved. */
+  slots(scope: SlotScope): Readonly<Record<string, Json>>;
+  /**
    * What the user said of an unverified step: perform it again, or take it as done with this outcome.
    *
    * @throws {StepNotFoundError} when no such step was started; {Error} when it is not unverified.
@@ -152,21 +213,31 @@ export interface Journal {
    */
   open(id: string): RunJournal;
   /** Newest first. */
-  list(options?: { readonly limit?: number; readonly status?: JournalStatus }): readonly RunSummary[];
+  list(options?: RunQuery): readonly RunSummary[];
   /** For traces: nothing is owned or changed. */
-  read(id: string): {
-    readonly summary: RunSummary;
-    readonly run: RunStart;
-    readonly steps: readonly StepRecord[];
-    readonly events: readonly RunEvent[];
-  };
+  read(id: string): RunTrace;
+  /**
+   * Where a conversation is, however long it was: its steps and events are not read. Nothing is owned or changed.
+   *
+   * @param messages which of them the record has. Default: all
+   */
+  conversation(id: string, messages?: MessageRange): ConversationRecord;
   /**
    * A new run, `stopped`, that has the steps which had ended when the step `from` began, and the events told till then; gives its id.
    *
    * @throws {StepNotFoundError}
    */
   fork(id: string, options: { readonly from: string }): string;
-  /** @throws {RunOwnedError} */
+  /**
+   * A new run, `held`, that stands where a conversation stood behind its turn `turn`, 0 being its beginning; gives its id. It has the
+   * checkpoints and the messages of that time, the events told till then and the steps that began before; scoped slots are as they are now.
+   *
+   * @throws {TurnNotFoundError} that says which turns there are
+   */
+  branch(id: string, options: { readonly turn: number }): string;
+  /** The slots of this scope and no other: what the turns of all conversations have left there. */
+  slots(scope: SlotScope): Readonly<Record<string, Json>>;
+  /** Scoped slots outlive it. @throws {RunOwnedError} */
   remove(id: string): void;
   [Symbol.dispose](): void;
 }
@@ -200,6 +271,11 @@ export class RunEndedError extends Error {
 /** A run has no step of this key. */
 export class StepNotFoundError extends Error {
   override readonly name = "StepNotFoundError";
+}
+
+/** A conversation has no such turn, or none that has ended. */
+export class TurnNotFoundError extends Error {
+  override readonly name = "TurnNotFoundError";
 }
 
 /** The store of the journal cannot be opened, read or written. */

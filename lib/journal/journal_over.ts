@@ -1,14 +1,28 @@
 import { RunEndedError } from "../core/journal.ts";
-import type { Journal, JournalStatus, RunJournal, RunStart, RunSummary } from "../core/journal.ts";
+import type { SlotScope } from "../core/conversation.ts";
+import type {
+  ConversationRecord,
+  Journal,
+  MessageRange,
+  RunJournal,
+  RunQuery,
+  RunStart,
+  RunSummary,
+  RunTrace,
+} from "../core/journal.ts";
+import type { Json } from "../core/json.ts";
+import { branchRun } from "./branch_run.ts";
 import { findRun } from "./find_run.ts";
 import { forkRun } from "./fork_run.ts";
 import { assertFree, journalSettings, newLease, newRun, newRunId, SIGN_EVERY_MS } from "./new_run.ts";
 import type { NewRunOptions } from "./new_run.ts";
 import type { JournalOptions, JournalSettings, JournalStore, RunRow } from "./store.ts";
 import { noSuchStep } from "./no_such_step.ts";
-import { OpenRun, stepPieces, stepRecord, takenError } from "./open_run.ts";
-import type { OwnedRow } from "./open_run.ts";
-import { runEvents, runStart, runSummary } from "./run_rows.ts";
+import { OpenRun, parsed, stepPieces, stepRecord, takenError } from "./open_run.ts";
+import type { OpenRunOptions, OwnedRow } from "./open_run.ts";
+import { parsedMessages, RunConversation, scopeText, slotValues } from "./run_conversation.ts";
+import type { RunConversationOptions } from "./run_conversation.ts";
+import { parsedEvents, runStart, runSummary } from "./run_rows.ts";
 
 /** The journal that keeps its rows in a store; what is true of every journal is here. */
 export function journalOver(store: JournalStore, options: JournalOptions = {}): Journal {
@@ -46,9 +60,9 @@ class StoreJournal implements Journal {
     this.#giveSigns();
     const run: OpenRun = new OpenRun({
       ...this.#around(() => run),
+      ...this.#told(row.id),
       row,
       run: runStart(this.#store, row),
-      events: runEvents(this.#store, row.id),
       resumedFrom,
       isNew: false,
     });
@@ -56,11 +70,18 @@ class StoreJournal implements Journal {
     return run;
   }
 
-  list(options: { readonly limit?: number; readonly status?: JournalStatus } = {}): readonly RunSummary[] {
-    return this.#store.runs(options).map((row) => runSummary(row, this.#settings));
+  list({ kind, file, ...query }: RunQuery = {}): readonly RunSummary[] {
+    const { mask } = this.#settings;
+    const masked = {
+      ...query,
+      ...(kind === undefined ? {} : { kind: mask(kind) }),
+      ...(file === undefined ? {} : { file: mask(file) }),
+    };
+    return this.#store.runs(masked).map((row) => runSummary(row, this.#settings));
   }
 
-  read(id: string): ReturnType<Journal["read"]> {
+  read(id: string): RunTrace {
+    const { conversations } = this.#store;
     return this.#store.look(() => {
       const row = findRun(this.#store, id);
       return {
@@ -69,18 +90,42 @@ class StoreJournal implements Journal {
         steps: this.#store.steps(row.id).map((step) =>
           stepRecord(step, stepPieces(this.#store, { id: row.id, row: step }))
         ),
-        events: runEvents(this.#store, row.id),
+        events: parsedEvents(this.#store.events(row.id)),
+        messages: parsedMessages(conversations.messages(row.id, {})),
+        checkpoints: conversations.checkpoints(row.id).map(({ n, messages }) => ({ n, messages })),
+      };
+    });
+  }
+
+  conversation(id: string, range: MessageRange = {}): ConversationRecord {
+    const { conversations } = this.#store;
+    return this.#store.look(() => {
+      const row = findRun(this.#store, id);
+      const newest = conversations.checkpoint(row.id);
+      return {
+        summary: runSummary(row, this.#settings),
+        run: runStart(this.#store, row),
+        checkpoint: newest === undefined ? undefined : {
+          n: newest.n,
+          messages: newest.messages,
+          state: parsed(newest.state),
+        },
+        messages: parsedMessages(conversations.messages(row.id, range)),
+        isOpen: row.ticks > (newest?.ticks ?? 0),
       };
     });
   }
 
   fork(id: string, { from }: { readonly from: string }): string {
-    return this.#store.commit(() => {
-      const source = findRun(this.#store, id);
-      const fork = newRunId(this.#settings.now());
-      forkRun(this.#store, { source, from: this.#settings.mask(from), id: fork, now: this.#settings.now() });
-      return fork;
-    });
+    return this.#copy(id, (copy) => forkRun(this.#store, { ...copy, from: this.#settings.mask(from) }));
+  }
+
+  branch(id: string, { turn }: { readonly turn: number }): string {
+    return this.#copy(id, (copy) => branchRun(this.#store, { ...copy, turn }));
+  }
+
+  slots(scope: SlotScope): Readonly<Record<string, Json>> {
+    return slotValues(this.#store.conversations.slots(scopeText(scope, this.#settings.mask)));
   }
 
   remove(id: string): void {
@@ -106,10 +151,35 @@ class StoreJournal implements Journal {
     if (problems.length > 0) throw problems[0];
   }
 
+  #copy(
+    id: string,
+    write: (copy: { readonly source: RunRow; readonly id: string; readonly now: number }) => void,
+  ): string {
+    return this.#store.commit(() => {
+      const source = findRun(this.#store, id);
+      const now = this.#settings.now();
+      const copy = newRunId(now);
+      write({ source, id: copy, now });
+      return copy;
+    });
+  }
+
+  /** What a run goes on from: of a conversation nothing that lies before its last turn. */
+  #told(id: string): Pick<OpenRunOptions, "events" | "conversation"> {
+    const newest = this.#store.conversations.checkpoint(id);
+    const events = parsedEvents(this.#store.events(id, newest?.events));
+    return { events, conversation: this.#conversation({ id, newest, events }) };
+  }
+
+  #conversation(options: Pick<RunConversationOptions, "id" | "newest" | "events">): RunConversation {
+    return new RunConversation({ ...options, store: this.#store, mask: this.#settings.mask });
+  }
+
   #around(run: () => OpenRun): NewRunOptions {
     return {
       store: this.#store,
       settings: this.#settings,
+      conversation: (id) => this.#conversation({ id }),
       noSuchStep: (key) => noSuchStep(this.#store, { id: run().id, key }),
       onKept: () => this.#giveSigns(),
       onRelease: () => this.#closed(run()),

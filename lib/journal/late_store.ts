@@ -3,7 +3,19 @@
 
 import { putRows, rowsOf, runText } from "./run_file.ts";
 import type { RunRows } from "./run_file.ts";
-import type { FileRow, JournalStore, LeaseSign, RunProgress, RunRow, RunStore, StepRow } from "./store.ts";
+import type {
+  CheckpointRow,
+  ConversationStore,
+  FileRow,
+  JournalStore,
+  LeaseSign,
+  MessageRow,
+  RunProgress,
+  RunRow,
+  RunStore,
+  SlotRow,
+  StepRow,
+} from "./store.ts";
 
 /** Where the text of a run is kept until then. */
 export interface RunText {
@@ -85,6 +97,8 @@ interface Kept {
   readonly pieces: Map<string, string[]>;
   readonly events: string[];
   readonly files: FileRow[];
+  readonly checkpoints: CheckpointRow[];
+  readonly messages: MessageRow[];
 }
 
 /** Rows that are gone with the process. What writes them checks first and cannot fail half-way, so nothing is ever taken back. */
@@ -108,10 +122,12 @@ export function memoryStore(): JournalStore {
     commit: (work) => work(),
     look: (work) => work(),
     run: (id) => runs.get(id)?.row,
-    runs({ limit = Infinity, status }) {
+    runs({ limit = Infinity, status, kind, file }) {
       const rows = [...runs.values()].map(({ row }) => row).reverse();
-      return rows.filter((row) => status === undefined || row.status === status)
-        .sort((a, b) => b.startedAt - a.startedAt).slice(0, limit);
+      return rows.filter((row) =>
+        (status === undefined || row.status === status) && (kind === undefined || row.kind === kind) &&
+        (file === undefined || row.file === file)
+      ).sort((a, b) => b.startedAt - a.startedAt).slice(0, limit);
     },
     idsWith: (beginning) => [...runs.keys()].filter((id) => id.startsWith(beginning)).sort(),
     putRun(row) {
@@ -124,6 +140,8 @@ export function memoryStore(): JournalStore {
           pieces: new Map(),
           events: [],
           files: [],
+          checkpoints: [],
+          messages: [],
         });
       } else run.row = row;
     },
@@ -144,10 +162,36 @@ export function memoryStore(): JournalStore {
       else before.push(added);
     },
     removePieces: (id, key) => void kept(id).pieces.delete(key),
-    events: (id) => kept(id).events,
+    events: (id, after = 0) => after === 0 ? kept(id).events : kept(id).events.slice(after),
     addEvents: (id, events) => void kept(id).events.push(events),
     files: (id) => kept(id).files,
     addFile: (id, row) => void kept(id).files.push(row),
+    conversations: memoryConversations(runs),
     close: () => undefined,
+  };
+}
+
+function memoryConversations(runs: ReadonlyMap<string, Kept>): ConversationStore {
+  const slots = new Map<string, Map<string, SlotRow>>();
+  return {
+    checkpoint(id, n) {
+      const { checkpoints = [] } = runs.get(id) ?? {};
+      return n === undefined ? checkpoints.at(-1) : checkpoints[n - 1];
+    },
+    checkpoints: (id) => runs.get(id)?.checkpoints ?? [],
+    addCheckpoint(id, row) {
+      const run = runs.get(id);
+      run?.checkpoints.push({ ...row, events: run.events.length });
+    },
+    messages(id, { from = 1, last = Infinity }) {
+      const rows = runs.get(id)?.messages ?? []; // their `n` go up from 1 without gaps
+      return rows.slice(Math.max(0, from - 1, rows.length - last)).map(({ message }) => message);
+    },
+    addMessage: (id, row) => void runs.get(id)?.messages.push(row),
+    slots: (scope) => [...slots.get(scope)?.values() ?? []],
+    putSlot(row) {
+      const ofScope = slots.get(row.scope) ?? new Map<string, SlotRow>();
+      slots.set(row.scope, ofScope.set(row.name, row));
+    },
   };
 }

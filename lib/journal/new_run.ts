@@ -8,10 +8,12 @@ import { RunOwnedError, StepNotFoundError } from "../core/journal.ts";
 import type { JournalOptions, JournalSettings, Lease, RunRow, RunStore } from "./store.ts";
 
 /** What a new run needs besides what it starts with. */
-export type NewRunOptions = Pick<
-  OpenRunOptions,
-  "store" | "settings" | "onKept" | "onRelease" | "noSuchStep"
->;
+export type NewRunOptions =
+  & Pick<OpenRunOptions, "store" | "settings" | "onKept" | "onRelease" | "noSuchStep">
+  & {
+    /** Makes what is needed for a conversation. Default: the run cannot become one. */
+    readonly conversation?: (id: string) => OpenRunOptions["conversation"];
+  };
 
 /** A run that this process begins; the store has it from its first commit on. @throws {TypeError} when its id cannot be one */
 export function newRun(start: RunStart, options: NewRunOptions): OpenRun {
@@ -30,6 +32,7 @@ export function newRun(start: RunStart, options: NewRunOptions): OpenRun {
       input,
     },
     events: [],
+    conversation: options.conversation?.(id),
     resumedFrom: undefined,
     isNew: true,
   });

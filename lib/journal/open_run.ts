@@ -1,8 +1,10 @@
+import type { Checkpoint, ConversationSave, LogEntry, SlotScope } from "../core/conversation.ts";
 import type { RunEvent } from "../core/event.ts";
 import { DivergedError, RunNotFoundError, RunOwnedError } from "../core/journal.ts";
 import type {
   BeginOptions,
   JournalStatus,
+  MessageRange,
   RunJournal,
   RunStart,
   StepOutcome,
@@ -23,6 +25,7 @@ import type {
   RunStore,
   StepRow,
 } from "./store.ts";
+import type { RunConversation, RunMoment } from "./run_conversation.ts";
 import { canonicalJson, firstDifference } from "../core/json.ts";
 import { sha256 } from "../core/sha256.ts";
 
@@ -42,7 +45,10 @@ export interface OpenRunOptions {
   /** As the store has it, with this process's lease. */
   readonly row: OwnedRow;
   readonly run: RunStart;
+  /** Those behind the checkpoint that the conversation has. */
   readonly events: readonly RunEvent[];
+  /** Undefined for a run that has a store of its own: what conversations share is not in it. */
+  readonly conversation: RunConversation | undefined;
   readonly resumedFrom: JournalStatus | undefined;
   readonly onRelease: () => void;
   /** The store has a new run that goes on. */
@@ -57,8 +63,13 @@ export interface OpenRunOptions {
 export class OpenRun implements RunJournal {
   readonly id: string;
   readonly run: RunStart;
+  readonly checkpoint: Checkpoint | undefined;
   readonly events: readonly RunEvent[];
+  readonly lastSeq: number;
+  readonly lastAt: number;
+  readonly usage: Usage;
   readonly resumedFrom: JournalStatus | undefined;
+  readonly #conversation: RunConversation | undefined;
   readonly #store: RunStore;
   readonly #settings: JournalSettings;
   readonly #row: OwnedRow;
@@ -81,17 +92,24 @@ export class OpenRun implements RunJournal {
   #files: FileRow[] = [];
   #steps: number;
   #ticks: number;
-  #lastSeq: number;
+  #seen: { readonly seq: number; readonly at: number };
   #isNew: boolean;
   #status: JournalStatus = "running";
   #state: "held" | "released" | "lost" = "held";
 
   constructor(options: OpenRunOptions) {
     const { store, settings, row, run, events, resumedFrom, isNew, onRelease, onKept, noSuchStep } = options;
+    const before = options.conversation?.before;
+    this.#seen = events.at(-1) ?? before ?? { seq: 0, at: 0 };
     this.id = row.id;
     this.run = run;
+    this.checkpoint = before?.checkpoint;
     this.events = events;
+    this.lastSeq = this.#seen.seq;
+    this.lastAt = this.#seen.at;
+    this.usage = before?.usage ?? { input: 0, output: 0 };
     this.resumedFrom = resumedFrom;
+    this.#conversation = options.conversation;
     this.#store = store;
     this.#settings = settings;
     this.#row = row;
@@ -99,10 +117,9 @@ export class OpenRun implements RunJournal {
     this.#noSuchStep = noSuchStep;
     this.#onRelease = onRelease;
     this.#onKept = onKept;
-    this.#zero = settings.clock.now() - Math.max(row.elapsedMs, events.at(-1)?.at ?? 0);
+    this.#zero = settings.clock.now() - Math.max(row.elapsedMs, this.lastAt);
     this.#steps = row.steps;
     this.#ticks = row.ticks;
-    this.#lastSeq = events.at(-1)?.seq ?? 0;
   }
 
   /** Where the run is: `running` until its release. */
@@ -142,7 +159,7 @@ export class OpenRun implements RunJournal {
   commit(): void {
     this.#assertHeld();
     const isWaiting = this.#changed.size > 0 || this.#pieces.size > 0 || this.#told.length > 0 ||
-      this.#files.length > 0;
+      this.#files.length > 0 || this.#conversation?.isWaiting === true;
     if (isWaiting || this.#isNew) this.#commit();
   }
 
@@ -157,13 +174,26 @@ export class OpenRun implements RunJournal {
 
   tell(event: RunEvent): void {
     this.#assertHeld();
-    this.#lastSeq = event.seq;
+    this.#seen = event;
+    this.#conversation?.tell(event);
     if (!PASSING.has(event.type)) this.#told.push(this.#settings.mask(event));
   }
 
   file(stored: StoredFile): void {
     this.#assertHeld();
     this.#files.push(this.#settings.mask(stored));
+  }
+
+  save(saved: ConversationSave): void {
+    this.#talk().save(saved);
+  }
+
+  messages(options: MessageRange = {}): readonly LogEntry[] {
+    return this.#talk().messages(options);
+  }
+
+  slots(scope: SlotScope): Readonly<Record<string, Json>> {
+    return this.#talk().slots(scope);
   }
 
   settle(key: string, decision: "rerun" | { readonly outcome: StepOutcome }): void {
@@ -205,6 +235,14 @@ export class OpenRun implements RunJournal {
     }
   }
 
+  #talk(): RunConversation {
+    this.#assertHeld();
+    if (this.#conversation !== undefined) return this.#conversation;
+    throw new Error(
+      `Run "${this.id}" is kept alone and cannot be a conversation: begin it with the journal of all runs`,
+    );
+  }
+
   #storedStep(key: string): StepRow | undefined {
     return this.#isNew ? undefined : this.#store.step(this.id, key);
   }
@@ -229,7 +267,7 @@ export class OpenRun implements RunJournal {
       attempt: (before?.attempt ?? 0) + 1,
       beganTick: ++this.#ticks,
       endedTick: undefined,
-      seenSeq: this.#lastSeq,
+      seenSeq: this.#seen.seq,
     };
     this.#begun.set(row.key, row);
     this.#changed.set(row.key, row);
@@ -286,9 +324,11 @@ export class OpenRun implements RunJournal {
       }
       for (const file of this.#files) store.addFile(this.id, file);
       if (this.#told.length > 0) store.addEvents(this.id, JSON.stringify(this.#told));
+      this.#conversation?.put(this.#moment(), end?.usage);
       if (!isNew && end !== undefined) store.putRun({ ...this.#keptRow(), ...end });
     });
     this.#isNew = false;
+    this.#conversation?.kept();
     for (const key of this.#pieces.keys()) this.#withPieces.add(key);
     this.#changed = new Map();
     this.#pieces = new Map();
@@ -320,6 +360,15 @@ export class OpenRun implements RunJournal {
       steps: this.#steps,
       ticks: this.#ticks,
       elapsedMs: this.#elapsed(),
+    };
+  }
+
+  #moment(): RunMoment {
+    return {
+      ticks: this.#ticks,
+      elapsedMs: this.#elapsed(),
+      seenSeq: this.#seen.seq,
+      seenAt: this.#seen.at,
     };
   }
 

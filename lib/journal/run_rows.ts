@@ -28,9 +28,9 @@ function whole(pieces: readonly FileRow[]): readonly FileRow[] {
   return [...texts].map(([path, texts]) => ({ path, text: texts.join("") }));
 }
 
-/** The events of the run, oldest first. */
-export function runEvents(store: JournalStore, id: string): readonly RunEvent[] {
-  const lists: readonly (readonly RunEvent[])[] = JSON.parse(`[${store.events(id).join(",")}]`);
+/** Events in the lists in which they were kept. */
+export function parsedEvents(texts: readonly string[]): readonly RunEvent[] {
+  const lists: readonly (readonly RunEvent[])[] = JSON.parse(`[${texts.join(",")}]`);
   return lists.flat();
 }
 

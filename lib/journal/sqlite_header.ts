@@ -1,7 +1,10 @@
 /** "Orry", in the header of the file: what tells a journal from any other database (sqlite.org/fileformat2.html 1.3.14). */
 export const APPLICATION_ID = 0x4f727279;
-/** Of the tables. 2: what a model has said before its end is in `pieces`, no longer whole in `steps.prefix`. */
-export const VERSION = 2;
+/**
+ * Of the tables. 2: what a model has said before its end is in `pieces`, no longer whole in `steps.prefix`. 3: conversations, and runs by
+ * kind and by file.
+ */
+export const VERSION = 3;
 
 /** How much of the file {@linkcode isJournalHeader} looks at. */
 export const HEADER_BYTES = 72;

@@ -160,7 +160,8 @@ export function text(row: SqliteRow, column: string): string {
   return typeof value === "string" ? value : wrong(column, value);
 }
 
-function number(row: SqliteRow, column: string): number {
+/** The value of a column that holds a number. @throws {JournalError} when it does not. */
+export function number(row: SqliteRow, column: string): number {
   const value = row[column];
   return typeof value === "number" ? value : wrong(column, value);
 }

@@ -16,6 +16,36 @@ CREATE TABLE pieces (
   PRIMARY KEY (run, key, position)
 ) STRICT, WITHOUT ROWID;
 `;
+/** Slots belong to no run: they outlive those that have set them. */
+const CONVERSATIONS = `
+CREATE INDEX runs_by_kind ON runs (kind, started_at);
+CREATE INDEX runs_by_file ON runs (file, started_at);
+CREATE TABLE checkpoints (
+  run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  n INTEGER NOT NULL,
+  messages INTEGER NOT NULL,
+  ticks INTEGER NOT NULL,
+  elapsed_ms REAL NOT NULL,
+  seen_seq INTEGER NOT NULL,
+  seen_at REAL NOT NULL,
+  usage TEXT NOT NULL,
+  events INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  PRIMARY KEY (run, n)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE messages (
+  run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  n INTEGER NOT NULL,
+  message TEXT NOT NULL,
+  PRIMARY KEY (run, n)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE slots (
+  scope TEXT NOT NULL,
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (scope, name)
+) STRICT, WITHOUT ROWID;
+`;
 const SCHEMA = `
 CREATE TABLE runs (
   n INTEGER PRIMARY KEY,
@@ -77,7 +107,13 @@ CREATE TABLE events (
   events TEXT NOT NULL,
   PRIMARY KEY (run, position)
 ) STRICT, WITHOUT ROWID;
+${CONVERSATIONS}
 PRAGMA application_id = ${APPLICATION_ID};
+PRAGMA user_version = ${VERSION};
+`;
+
+const FROM_VERSION_2 = `
+${CONVERSATIONS}
 PRAGMA user_version = ${VERSION};
 `;
 
@@ -87,8 +123,10 @@ ${PIECES}
 INSERT INTO pieces (run, key, position, pieces)
   SELECT run, key, 1, '[' || prefix || ']' FROM steps WHERE prefix IS NOT NULL;
 ALTER TABLE steps DROP COLUMN prefix;
-PRAGMA user_version = ${VERSION};
+${FROM_VERSION_2}
 `;
+
+const FROM_VERSION: Readonly<Record<number, string>> = { 1: FROM_VERSION_1, 2: FROM_VERSION_2 };
 
 /**
  * Makes the tables of a journal in a new file, and those of an older version into those of this one.
@@ -134,7 +172,8 @@ function missing(database: DatabaseSync, path: string): string | undefined {
   const version = pragma(database, "user_version");
   const application = pragma(database, "application_id");
   if (application === APPLICATION_ID && version === VERSION) return undefined;
-  if (application === APPLICATION_ID && version === 1) return FROM_VERSION_1;
+  const older = FROM_VERSION[version];
+  if (application === APPLICATION_ID && older !== undefined) return older;
   if (application === APPLICATION_ID && version > VERSION) {
     throw new JournalError(
       `The journal "${path}" is of version ${version}, and this Orrery knows versions up to ${VERSION}: ` +

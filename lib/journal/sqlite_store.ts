@@ -1,20 +1,21 @@
 import { DatabaseSync } from "node:sqlite";
-import type { SQLInputValue, StatementSync } from "node:sqlite";
+import type { RunQuery } from "../core/journal.ts";
 import { sha256 } from "../core/sha256.ts";
+import { sqliteConversations } from "./sqlite_conversations.ts";
 import { withSqliteProblems } from "./sqlite_problem.ts";
 import {
   fileRow,
   RUN_COLUMNS,
   runRow,
   runValues,
-  type SqliteRow,
   STEP_COLUMNS,
   stepRow,
   stepValues,
   text,
 } from "./sqlite_rows.ts";
 import { prepareSchema } from "./sqlite_schema.ts";
-import type { JournalStore, LeaseSign, RunProgress, RunRow } from "./store.ts";
+import { SqliteStatements } from "./sqlite_statements.ts";
+import type { ConversationStore, JournalStore, LeaseSign, RunProgress, RunRow } from "./store.ts";
 
 /** How long another process's transaction is waited for; each takes less than a millisecond. */
 const LOCK_WAIT_MS = 10_000;
@@ -23,8 +24,10 @@ const marks = (columns: readonly string[]): string => columns.map(() => "?").joi
 const taken = (columns: readonly string[]): string =>
   columns.map((name) => `${name} = excluded.${name}`).join(", ");
 
+/** Not its id: for a key that is set SQLite looks at every row that refers to it, whether it changes or not. */
+const CHANGING_COLUMNS = RUN_COLUMNS.filter((name) => name !== "id");
 const PUT_RUN = `INSERT INTO runs (${RUN_COLUMNS.join(", ")}) VALUES (${marks(RUN_COLUMNS)})
-  ON CONFLICT (id) DO UPDATE SET ${taken(RUN_COLUMNS)}`;
+  ON CONFLICT (id) DO UPDATE SET ${taken(CHANGING_COLUMNS)}`;
 const PUT_STEP = `INSERT INTO steps (run, ${STEP_COLUMNS.join(", ")}) VALUES (?, ${marks(STEP_COLUMNS)})
   ON CONFLICT (run, key) DO UPDATE SET ${taken(STEP_COLUMNS)}`;
 const NOTE_PROGRESS =
@@ -49,11 +52,14 @@ export function sqliteStore(path: string): JournalStore {
 class SqliteStore implements JournalStore {
   readonly #path: string;
   readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #sql: SqliteStatements;
+  readonly conversations: ConversationStore;
 
   constructor(path: string) {
     this.#path = path;
     this.#database = withSqliteProblems({ path, action: "open" }, () => opened(path));
+    this.#sql = new SqliteStatements(this.#database, path);
+    this.conversations = sqliteConversations(this.#sql);
   }
 
   commit<Result>(work: () => Result): Result {
@@ -68,19 +74,26 @@ class SqliteStore implements JournalStore {
   }
 
   run(id: string): RunRow | undefined {
-    const row = this.#row("SELECT * FROM runs WHERE id = ?", id);
+    const row = this.#sql.row("SELECT * FROM runs WHERE id = ?", id);
     return row === undefined ? undefined : runRow(row);
   }
 
-  runs({ limit = -1, status }: Parameters<JournalStore["runs"]>[0]): readonly RunRow[] {
-    const where = status === undefined ? "" : "WHERE status = ?";
+  runs({ limit = -1, status, kind, file }: RunQuery): readonly RunRow[] {
+    // The plus keeps an index out of the choice: many runs are of one kind, and few are of one file.
+    const conditions: Readonly<Record<string, string | undefined>> = file === undefined
+      ? { "kind = ?": kind, "status = ?": status }
+      : { "file = ?": file, "+kind = ?": kind, "status = ?": status };
+    const wanted = Object.entries(conditions).flatMap(([sql, value]) =>
+      value === undefined ? [] : [{ sql, value }]
+    );
+    const where = wanted.length === 0 ? "" : `WHERE ${wanted.map(({ sql }) => sql).join(" AND ")}`;
     const sql = `SELECT * FROM runs ${where} ORDER BY started_at DESC, n DESC LIMIT ?`;
-    return this.#rows(sql, ...(status === undefined ? [] : [status]), limit).map(runRow);
+    return this.#sql.rows(sql, ...wanted.map(({ value }) => value), limit).map(runRow);
   }
 
   idsWith(beginning: string): readonly string[] {
     // The range, and not LIKE or GLOB, which have letters with a meaning of their own.
-    const rows = this.#rows(
+    const rows = this.#sql.rows(
       "SELECT id FROM runs WHERE id >= ?1 AND id < ?1 || char(0x10ffff) ORDER BY id",
       beginning,
     );
@@ -88,22 +101,22 @@ class SqliteStore implements JournalStore {
   }
 
   putRun(row: RunRow): void {
-    this.#do(PUT_RUN, ...runValues(row));
+    this.#sql.do(PUT_RUN, ...runValues(row));
   }
 
   noteProgress(id: string, progress: RunProgress & LeaseSign): boolean {
     const { status, updatedAt, steps, ticks, elapsedMs, seenAt, token } = progress;
-    return this.#do(NOTE_PROGRESS, status, updatedAt, steps, ticks, elapsedMs, seenAt, id, token) === 1;
+    return this.#sql.do(NOTE_PROGRESS, status, updatedAt, steps, ticks, elapsedMs, seenAt, id, token) === 1;
   }
 
   noteSeen(id: string, { token, seenAt }: LeaseSign): boolean {
-    return this.#do("UPDATE runs SET owner_seen = ? WHERE id = ? AND owner_token = ?", seenAt, id, token) ===
-      1;
+    const sql = "UPDATE runs SET owner_seen = ? WHERE id = ? AND owner_token = ?";
+    return this.#sql.do(sql, seenAt, id, token) === 1;
   }
 
   removeRun(id: string): void {
-    this.#do("DELETE FROM runs WHERE id = ?", id);
-    this.#do("DELETE FROM texts WHERE hash NOT IN (SELECT hash FROM files)");
+    this.#sql.do("DELETE FROM runs WHERE id = ?", id);
+    this.#sql.do("DELETE FROM texts WHERE hash NOT IN (SELECT hash FROM files)");
   }
 
   reclaim(): void {
@@ -115,69 +128,70 @@ class SqliteStore implements JournalStore {
   }
 
   input(id: string): string {
-    return text(this.#row("SELECT input FROM inputs WHERE run = ?", id) ?? {}, "input");
+    return text(this.#sql.row("SELECT input FROM inputs WHERE run = ?", id) ?? {}, "input");
   }
 
   putInput(id: string, input: string): void {
-    this.#do("INSERT INTO inputs (run, input) VALUES (?, ?)", id, input);
+    this.#sql.do("INSERT INTO inputs (run, input) VALUES (?, ?)", id, input);
   }
 
   step(id: string, key: string): ReturnType<JournalStore["step"]> {
-    const row = this.#row("SELECT * FROM steps WHERE run = ? AND key = ?", id, key);
+    const row = this.#sql.row("SELECT * FROM steps WHERE run = ? AND key = ?", id, key);
     return row === undefined ? undefined : stepRow(row);
   }
 
   steps(id: string): ReturnType<JournalStore["steps"]> {
-    return this.#rows("SELECT * FROM steps WHERE run = ? ORDER BY began_tick", id).map(stepRow);
+    return this.#sql.rows("SELECT * FROM steps WHERE run = ? ORDER BY began_tick", id).map(stepRow);
   }
 
   putStep(id: string, row: Parameters<JournalStore["putStep"]>[1]): void {
-    this.#do(PUT_STEP, id, ...stepValues(row));
+    this.#sql.do(PUT_STEP, id, ...stepValues(row));
   }
 
   pieces(id: string, key: string): readonly string[] {
     const sql = "SELECT pieces FROM pieces WHERE run = ? AND key = ? ORDER BY position";
-    return this.#rows(sql, id, key).map((row) => text(row, "pieces"));
+    return this.#sql.rows(sql, id, key).map((row) => text(row, "pieces"));
   }
 
   addPieces(id: string, { key, pieces }: Parameters<JournalStore["addPieces"]>[1]): void {
-    this.#do(ADD_PIECES, id, key, pieces);
+    this.#sql.do(ADD_PIECES, id, key, pieces);
   }
 
   removePieces(id: string, key: string): void {
-    this.#do("DELETE FROM pieces WHERE run = ? AND key = ?", id, key);
+    this.#sql.do("DELETE FROM pieces WHERE run = ? AND key = ?", id, key);
   }
 
-  events(id: string): readonly string[] {
-    const rows = this.#rows("SELECT events FROM events WHERE run = ? ORDER BY position", id);
+  events(id: string, after = 0): readonly string[] {
+    const sql = "SELECT events FROM events WHERE run = ? AND position > ? ORDER BY position";
+    const rows = this.#sql.rows(sql, id, after);
     return rows.map((row) => text(row, "events"));
   }
 
   addEvents(id: string, events: string): void {
-    this.#do(ADD_EVENTS, id, events);
+    this.#sql.do(ADD_EVENTS, id, events);
   }
 
   files(id: string): ReturnType<JournalStore["files"]> {
     const sql = "SELECT path, text FROM files JOIN texts USING (hash) WHERE run = ? ORDER BY position";
-    return this.#rows(sql, id).map(fileRow);
+    return this.#sql.rows(sql, id).map(fileRow);
   }
 
   addFile(id: string, file: Parameters<JournalStore["addFile"]>[1]): void {
     const hash = sha256(file.text);
-    this.#do("INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING", hash, file.text);
-    this.#do(ADD_FILE, id, file.path, hash);
+    this.#sql.do("INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING", hash, file.text);
+    this.#sql.do(ADD_FILE, id, file.path, hash);
   }
 
   close(): void {
-    this.#statements.clear();
+    this.#sql.clear();
     this.#database.close();
   }
 
   #transaction<Result>(begin: "BEGIN" | "BEGIN IMMEDIATE", work: () => Result): Result {
-    this.#do(begin);
+    this.#sql.do(begin);
     try {
       const result = work();
-      this.#do("COMMIT");
+      this.#sql.do("COMMIT");
       return result;
     } catch (error) {
       this.#rollBack();
@@ -187,33 +201,8 @@ class SqliteStore implements JournalStore {
 
   #rollBack(): void {
     try {
-      this.#do("ROLLBACK");
+      this.#sql.do("ROLLBACK");
     } catch { /* Some errors have ended the transaction already; the first one is what counts. */ }
-  }
-
-  /** How many rows it changed. */
-  #do(sql: string, ...values: SQLInputValue[]): number {
-    return Number(this.#statement(sql).run(...values).changes);
-  }
-
-  #row(sql: string, ...values: SQLInputValue[]): SqliteRow | undefined {
-    return this.#read(() => this.#statement(sql).get(...values));
-  }
-
-  #rows(sql: string, ...values: SQLInputValue[]): readonly SqliteRow[] {
-    return this.#read(() => this.#statement(sql).all(...values));
-  }
-
-  #read<Result>(work: () => Result): Result {
-    return withSqliteProblems({ path: this.#path, action: "read" }, work);
-  }
-
-  #statement(sql: string): StatementSync {
-    const kept = this.#statements.get(sql);
-    if (kept !== undefined) return kept;
-    const statement = this.#database.prepare(sql);
-    this.#statements.set(sql, statement);
-    return statement;
   }
 }
 

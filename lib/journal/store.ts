@@ -1,7 +1,7 @@
 // What the journal needs of a place that keeps rows: memory and SQLite. JSON is text here, so that both keep exactly the same.
 
 import type { Clock } from "../core/clock.ts";
-import type { JournalStatus, RunOwner } from "../core/journal.ts";
+import type { JournalStatus, MessageRange, RunOwner, RunQuery } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
 import type { StepKind } from "../core/step.ts";
 
@@ -76,6 +76,64 @@ export interface FileRow {
   readonly text: string;
 }
 
+/** A checkpoint of a conversation, without what may be long. */
+export interface CheckpointMark {
+  /** From 1, without gaps. */
+  readonly n: number;
+  /** How many the log had by then. */
+  readonly messages: number;
+  /** The run's ticks by then. */
+  readonly ticks: number;
+  /** ms of the run's own time by then. */
+  readonly elapsedMs: number;
+  /** `seq` of the last event told by then. */
+  readonly seenSeq: number;
+  /** `at` of the last event told by then. */
+  readonly seenAt: number;
+  /** JSON: what was used by then. */
+  readonly usage: string;
+  /** How many lists of events were kept by then. */
+  readonly events: number;
+}
+
+/** A whole checkpoint. */
+export interface CheckpointRow extends CheckpointMark {
+  /** JSON. */
+  readonly state: string;
+}
+
+/** A message of a conversation. */
+export interface MessageRow {
+  readonly n: number;
+  /** JSON. */
+  readonly message: string;
+}
+
+/** A slot that belongs to no run. */
+export interface SlotRow {
+  /** Whose it is, as one text. */
+  readonly scope: string;
+  readonly name: string;
+  /** JSON. */
+  readonly value: string;
+}
+
+/** The rows of conversations. Methods that write are called inside `commit` of their journal's store only. */
+export interface ConversationStore {
+  /** The one of this number, or the newest. */
+  checkpoint(id: string, n?: number): CheckpointRow | undefined;
+  /** Oldest first. */
+  checkpoints(id: string): readonly CheckpointMark[];
+  /** Behind the events that are kept by now. */
+  addCheckpoint(id: string, row: Omit<CheckpointRow, "events">): void;
+  /** JSON, in their order; `last` is not negative. */
+  messages(id: string, range: MessageRange): readonly string[];
+  addMessage(id: string, row: MessageRow): void;
+  slots(scope: string): readonly SlotRow[];
+  /** Adds it, or replaces its value. */
+  putSlot(row: SlotRow): void;
+}
+
 /** Rows by run. Methods that write are called inside `commit` only. */
 export interface JournalStore {
   /** Does the work as one: all of it is durable on return, or, when it throws, nothing is kept. No other process writes meanwhile. */
@@ -84,7 +142,7 @@ export interface JournalStore {
   look<Result>(work: () => Result): Result;
   run(id: string): RunRow | undefined;
   /** Newest first. */
-  runs(options: { readonly limit?: number; readonly status?: JournalStatus }): readonly RunRow[];
+  runs(query: RunQuery): readonly RunRow[];
   idsWith(beginning: string): readonly string[];
   /** Adds the run, or replaces what is kept of it. */
   putRun(row: RunRow): void;
@@ -108,11 +166,13 @@ export interface JournalStore {
   /** Behind those that are there. */
   addPieces(id: string, row: PiecesRow): void;
   removePieces(id: string, key: string): void;
-  /** JSON lists, each what came in one commit, oldest first. */
-  events(id: string): readonly string[];
+  /** JSON lists, each what came in one commit, oldest first; without as many of the oldest as `after` says. Default 0. */
+  events(id: string, after?: number): readonly string[];
   addEvents(id: string, events: string): void;
   files(id: string): readonly FileRow[];
   addFile(id: string, row: FileRow): void;
+  /** Their rows go with the run, all but the slots. */
+  readonly conversations: ConversationStore;
   close(): void;
 }
 

@@ -102,6 +102,8 @@ export class PlainLines {
       case "call-progress":
       case "step-skip":
       case "jump":
+      case "slot-set":
+      case "hold":
       case "block-merge":
         return [];
       default:

@@ -141,6 +141,9 @@ export function eventIdentity(event: RunEventBody | RunEvent): string {
       return `${event.type} ${event.step} ${event.n}`;
     case "jump":
       return `${event.type} ${event.from}`;
+    case "slot-set":
+      return `${event.type} ${event.step} ${event.destination}.${event.name}`;
+    case "hold":
     case "usage":
     case "step-skip":
     case "block-merge":

@@ -80,12 +80,12 @@ export class Run {
   readonly #outbox: Outbox;
   /** Steps under way that read something. */
   readonly #reads = new Set<string>();
-  /** What was told before this process took the run over. */
-  readonly #told: Set<string> | undefined;
+  /** What was told before this process took the run over, and how often: a loop may tell the same again. */
+  readonly #told = new Map<string, number>();
   readonly #startedAt: number;
   #containers: Promise<Containers> | undefined;
   #seq: number;
-  #usage = NO_USAGE;
+  #usage: Usage;
   #modelCalls = 0;
   /** Why nothing may go on: the journal cannot be written, or the run is not the recorded one. */
   #broken: { readonly error: string; readonly reason: string } | undefined;
@@ -94,6 +94,7 @@ export class Run {
     const { journal, signal, replay } = options;
     const clock = replay === undefined ? options.clock ?? systemClock : STANDING_CLOCK;
     this.#options = options;
+    this.#usage = journal?.usage ?? NO_USAGE;
     this.clock = clock;
     this.limitClock = new PausableClock(clock);
     this.id = replay?.id ?? journal?.id ?? crypto.randomUUID();
@@ -107,13 +108,9 @@ export class Run {
     }
     this.#outbox = new Outbox(this.events, { journal, onError: (error) => this.#onJournalError(error) });
     const told = journal === undefined ? [] : journal.events.filter(({ type }) => type !== "run-end");
-    const last = journal?.events.at(-1);
-    this.#seq = last?.seq ?? 0;
-    this.#startedAt = clock.now() - (last?.at ?? 0);
-    if (told.length > 0) {
-      this.#told = new Set(told.map(eventIdentity));
-      for (const event of told) this.#takeBack(event);
-    }
+    this.#seq = journal?.lastSeq ?? 0;
+    this.#startedAt = clock.now() - (journal?.lastAt ?? 0);
+    for (const event of told) this.#takeBack(event);
   }
 
   /** Tokens of all model calls so far. */
@@ -164,7 +161,7 @@ export class Run {
   emit(body: RunEventBody): void {
     const { secrets, recorder, replay } = this.#options;
     const masked = secrets === undefined ? body : secrets.maskJson(body);
-    if (this.#told?.has(eventIdentity(masked))) return;
+    if (this.#wasTold(masked)) return;
     if (masked.type === "usage") this.#usage = addUsage(this.#usage, masked);
     if (replay !== undefined) return replay.tell(masked);
     const at = Math.round(this.elapsedMs * 1000) / 1000;
@@ -305,7 +302,9 @@ export class Run {
         keep: () =>
           journal === undefined
             ? undefined
-            : this.#keep(() => journal.release(this.#hasDiverged ? "stopped" : keepAs ?? status, usage)),
+            : this.#keep(() =>
+              journal.release(this.#hasDiverged ? "stopped" : keepAs ?? keptStatus(status), usage)
+            ),
         amend: (event) => this.#amended(event),
       },
     );
@@ -333,8 +332,19 @@ export class Run {
 
   /** An event of before: it goes out as it was. */
   #takeBack(event: RunEvent): void {
+    const identity = eventIdentity(event);
+    this.#told.set(identity, (this.#told.get(identity) ?? 0) + 1);
     if (event.type === "usage") this.#usage = addUsage(this.#usage, event);
     this.events.push(event);
+  }
+
+  #wasTold(event: RunEventBody): boolean {
+    if (this.#told.size === 0) return false;
+    const identity = eventIdentity(event);
+    const left = this.#told.get(identity) ?? 0;
+    if (left > 1) this.#told.set(identity, left - 1);
+    else this.#told.delete(identity);
+    return left > 0;
   }
 
   #keep(work: () => void): void {
@@ -362,6 +372,10 @@ export class Run {
     this.#broken ??= broken;
     this.#stop.abort(new Error(broken.error));
   }
+}
+
+function keptStatus(status: RunStatus): JournalStatus {
+  return status === "completed" ? "done" : status;
 }
 
 /** No outcome: the call runs again when the run goes on. */

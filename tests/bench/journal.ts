@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import type { Journal, RunJournal } from "../../lib/core/journal.ts";
+import type { Journal, RunJournal, RunQuery } from "../../lib/core/journal.ts";
 import { createSecrets } from "../../lib/journal/secrets.ts";
 import { sqliteJournal } from "../../lib/journal/sqlite_journal.ts";
 import { PROJECT_ROOT, testEnvironment } from "../_run.ts";
@@ -14,9 +14,12 @@ import type { Row } from "./_table.ts";
 const STEPS = 1500;
 const READ_STEPS = 10_000;
 const OPENINGS = 15;
+const TURNS = 2000;
+const CONVERSATIONS = 10_000;
+const SAMPLES = 101;
 const CONTENT = "y".repeat(200);
 
-/** The rows of the table: a step of either kind, a long run read back, masking, and what opening a journal adds to a start. */
+/** The rows of the table: a step of either kind, a long run read back, turns of conversations, masking, and what opening a journal adds to a start. */
 export async function benchJournal(): Promise<readonly Row[]> {
   const folder = await Deno.makeTempDir({ prefix: "orrery-bench-" });
   try {
@@ -25,6 +28,8 @@ export async function benchJournal(): Promise<readonly Row[]> {
     return [
       ...benchSteps(journal, join(folder, "floor.db")),
       ...benchReading(journal),
+      ...benchTurns(join(folder, "turns.db")),
+      ...benchManyConversations(join(folder, "many.db")),
       ...benchMasking(),
       ...await benchOpening(path),
     ];
@@ -116,6 +121,92 @@ function benchReading(journal: Journal): readonly Row[] {
   return [
     { what: "a run of 10,000 steps, read back", value: median(times), unit: "ms", limit: 200 },
     { what: "a finished step, answered", value: median(answers) / READ_STEPS * 1000, unit: "us", limit: 50 },
+  ];
+}
+
+/** Opens a conversation, and does what a turn of two steps leaves behind. */
+function turn(journal: Journal, id: string): void {
+  const run = journal.open(id);
+  const { n, messages } = run.checkpoint ?? { n: 0, messages: 0 };
+  for (const place of [1, 2]) {
+    const key = `turn[${n + 1}]/step[${place}]`;
+    run.begin({ key, kind: "model", name: "script/x", input: CONTENT, idempotent: true });
+    run.tell({ type: "message", step: key, n, text: CONTENT, seq: run.lastSeq + place, at: n, run: id });
+    run.end(key, { ok: CONTENT });
+  }
+  run.save({
+    state: { position: ["main", "ask"], slots: { name: "Ana", summary: CONTENT.repeat(5) } },
+    messages: [
+      { n: messages + 1, who: "user", text: CONTENT, steps: ["ask"] },
+      { n: messages + 2, who: "assistant", text: CONTENT, steps: ["ask"] },
+    ],
+    slots: [{ user: "ana", name: "visits", value: n }],
+  });
+  run.release("held");
+}
+
+/** A conversation does not get slower with its turns. */
+function benchTurns(path: string): readonly Row[] {
+  using journal = sqliteJournal(path, { owner: { host: "here", pid: 1 } });
+  const [short, long] = [10, TURNS].map((turns) => {
+    const run = journal.create({ kind: "conversation", input: null });
+    run.release("held");
+    for (let n = 0; n < turns; n++) turn(journal, run.id);
+    return run.id;
+  });
+  if (short === undefined || long === undefined) return [];
+  const [ofShort, ofLong]: [number[], number[]] = [[], []];
+  for (let sample = 0; sample < SAMPLES; sample++) {
+    const anew = journal.branch(short, { turn: 10 });
+    ofShort.push(timed(() => turn(journal, anew)));
+    ofLong.push(timed(() => turn(journal, long)));
+  }
+  const us = (times: readonly number[]): number => median(times) * 1000;
+  return [
+    { what: "a conversation of 10 turns: opened, two steps, saved", value: us(ofShort), unit: "us" },
+    {
+      what: "the same of 2,000 turns",
+      value: us(ofLong),
+      unit: "us",
+      ratio: us(ofLong) / us(ofShort),
+      of: "the same of 10",
+      limit: 1.5,
+    },
+  ];
+}
+
+/** Nor do all of them with their number. */
+function benchManyConversations(path: string): readonly Row[] {
+  using journal = sqliteJournal(path, { owner: { host: "here", pid: 1 } });
+  const ids = Array.from({ length: CONVERSATIONS }, (_, n) => {
+    const file = n % 1000 === 0 ? "seldom.agent.yml" : "support.agent.yml";
+    const run = journal.create({ kind: "conversation", file, input: null }, { isDeferred: true });
+    run.save({ state: { n }, messages: [{ n: 1, who: "user", text: CONTENT, steps: [] }], slots: [] });
+    run.release("held");
+    return run.id;
+  });
+  const lists = (query: RunQuery): number[] =>
+    Array.from(
+      { length: SAMPLES },
+      () => timed(() => journal.list({ kind: "conversation", limit: 20, ...query })),
+    );
+  const [opened, saved]: [number[], number[]] = [[], []];
+  for (let sample = 0; sample < SAMPLES; sample++) {
+    const id = ids[sample * 97] ?? "";
+    opened.push(timed(() => journal.open(id).release("held")));
+    saved.push(timed(() => turn(journal, id)));
+  }
+  const row = (what: string, times: readonly number[]): Row => ({
+    what: `${what} of 10,000 conversations`,
+    value: median(times),
+    unit: "ms",
+    limit: 50,
+  });
+  return [
+    row("the 20 newest", lists({})),
+    row("the 10 of one file", lists({ file: "seldom.agent.yml" })),
+    row("one opened and given up", opened),
+    row("a turn of one", saved),
   ];
 }
 
