@@ -37,7 +37,11 @@ for (const [name, work] of Object.entries(KILLABLES)) {
     const want = await uninterrupted(project, work);
     let count = 0;
     for (const kills of KILLS[name as keyof typeof KILLABLES]) {
-      count += (await survive(project, { work, want, kills })).kills;
+      // On a busy machine a process may be over before its kill comes: then it is tried again.
+      for (let tries = 0, met = 0; tries < 4 && met < kills.length; tries++) {
+        met = (await survive(project, { work, want, kills })).kills;
+        count += met;
+      }
     }
     assert.ok(count >= KILLS[name as keyof typeof KILLABLES].length - 1, `only ${count} kills met a run`);
   });

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../core/json.ts";
+import { mappingSchema, wantedSchema } from "./test_schema.ts";
 
 const text = { type: "string" };
 const texts = { type: "object", additionalProperties: { type: ["string", "number", "boolean"] } };
@@ -9,21 +10,21 @@ export function documentTestSchema(): JsonObject {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "Tests of executable documents",
-    ...mapping({
+    ...mappingSchema({
       document: { ...text, description: "The document that is tested, relative to this file." },
       files: { ...texts, description: "Files of all tests, over those of the project: path to text." },
       tests: { type: "array", minItems: 1, items: { $ref: "#/$defs/test" } },
     }, ["tests"]),
-    $defs: { test: test(), reply: reply(), command: command(), expect: expect(), wanted: wantedText() },
+    $defs: { test: test(), reply: reply(), command: command(), expect: expect(), wanted: wantedSchema() },
   };
 }
 
 function test(): JsonObject {
-  return mapping({
+  return mappingSchema({
     name: { ...text, description: "What the test shows, in a few words." },
     document: { ...text, description: "Another document than that of the file." },
     files: { ...texts, description: "More files, over those of all tests." },
-    input: mapping({
+    input: mappingSchema({
       prompt: { ...text, description: "As --prompt." },
       values: { ...texts, description: "As --input: name to value." },
       blocks: {
@@ -52,12 +53,12 @@ function test(): JsonObject {
 }
 
 function reply(): JsonObject {
-  return mapping({
+  return mappingSchema({
     text,
     chunks: { type: "array", items: text },
     object: {},
-    error: mapping({ status: { type: "integer" }, message: text, retryAfterMs: { type: "integer" } }),
-    calls: { type: "array", items: mapping({ name: text, input: {} }, ["name"]) },
+    error: mappingSchema({ status: { type: "integer" }, message: text, retryAfterMs: { type: "integer" } }),
+    calls: { type: "array", items: mappingSchema({ name: text, input: {} }, ["name"]) },
     delayMs: { type: "integer", minimum: 0 },
     when: { ...text, description: "A regular expression: the last message must match." },
     repeat: { type: "boolean" },
@@ -65,7 +66,7 @@ function reply(): JsonObject {
 }
 
 function command(): JsonObject {
-  return mapping({
+  return mappingSchema({
     when: { ...text, description: "A regular expression: the script must match." },
     output: text,
     exit: { type: "integer", description: "The exit code. Default 0." },
@@ -73,7 +74,7 @@ function command(): JsonObject {
 }
 
 function expect(): JsonObject {
-  return mapping({
+  return mappingSchema({
     exit: { enum: [0, 1, 2], description: "Default 0, or anything else where an error is expected." },
     error: wanted,
     value: { anyOf: [wanted, { type: "null" }], description: "What the run gives; null: nothing." },
@@ -88,22 +89,8 @@ function expect(): JsonObject {
       description: "Of each model call, in order: a list of ROLE: TEXT.",
       items: {
         type: "array",
-        items: mapping({ system: wanted, user: wanted, assistant: wanted, tool: wanted }),
+        items: mappingSchema({ system: wanted, user: wanted, assistant: wanted, tool: wanted }),
       },
     },
   });
-}
-
-function wantedText(): JsonObject {
-  return {
-    anyOf: [text, {
-      ...mapping({ equals: text, contains: text, matches: text }),
-      minProperties: 1,
-      maxProperties: 1,
-    }],
-  };
-}
-
-function mapping(properties: JsonObject, required: readonly string[] = []): JsonObject {
-  return { type: "object", properties, required: [...required], additionalProperties: false };
 }

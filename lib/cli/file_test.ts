@@ -1,6 +1,7 @@
 // Tests kept as files: what every kind of them has in common.
 
 import type { Span } from "../core/source_error.ts";
+import type { TestProjects } from "./test_projects.ts";
 
 /** A test that was read. */
 export interface FileTest {
@@ -36,5 +37,5 @@ export interface TestSource {
 export interface TestKind {
   readonly endings: readonly string[];
   /** Gives the reader of the kind. */
-  load(): Promise<(source: TestSource) => Promise<readonly FileTest[]>>;
+  load(): Promise<(source: TestSource, projects: TestProjects) => Promise<readonly FileTest[]>>;
 }

@@ -32,20 +32,29 @@ export async function graph(
     if (event.type === "call-end") calls.push(event.call);
   }
   const { graph, problems } = graphOfCalls(calls);
-  await writeText(await drawn(graph, flags.format ?? "text", terminal), { output: flags.output, terminal });
-  const notices = calls.length > 0 ? [] : [
-    printable(`notice: there is nothing to draw: no line of ${source.name} begins with ${markers.start}\n`),
-  ];
+  const notices = calls.length > 0
+    ? []
+    : [`there is nothing to draw: no line of ${source.name} begins with ${markers.start}`];
+  const tell = (why: string) => void notices.push(why);
+  const text = await drawn(graph, { format: flags.format ?? "text", terminal, tell });
+  await writeText(text, { output: flags.output, terminal });
   const lines = problems.map(({ line, text }) => printable(`${source.name}:${line}: error: ${text}\n`));
-  await terminal.stderr.write([...notices, ...lines].join(""));
+  await terminal.stderr.write([...notices.map((text) => printable(`notice: ${text}\n`)), ...lines].join(""));
   return EXIT.ok;
 }
 
-async function drawn(graph: CallGraph, format: string, terminal: Terminal): Promise<string> {
+async function drawn(
+  graph: CallGraph,
+  { format, terminal, tell }: {
+    readonly format: string;
+    readonly terminal: Terminal;
+    readonly tell: (why: string) => void;
+  },
+): Promise<string> {
   if (format === "mermaid") return (await import("../render/graph_mermaid.ts")).graphMermaid(graph);
   if (format === "svg") return await (await import("../render/graph_picture.ts")).graphSvg(graph);
   const columns = terminal.stdout.isTerminal ? terminal.size().columns : MAX_COLUMNS;
-  return await (await import("../render/graph_text.ts")).graphText(graph, { columns });
+  return await (await import("../render/graph_text.ts")).graphText(graph, { columns, tell });
 }
 
 /** Where no window says how wide a picture may be. */

@@ -1,3 +1,4 @@
+import type { Config } from "../catalog/config.ts";
 import type { JsonObject } from "../core/json.ts";
 import { isAbsolute, join, relative } from "../core/path.ts";
 import type { StoredFile } from "../core/journal.ts";
@@ -5,6 +6,7 @@ import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { openCatalog, openSettings, wantedModel } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
+import { isAgentWord } from "./agent_word.ts";
 import { aroundRun, interruptible } from "./around_run.ts";
 import { openCallSource } from "./call_source.ts";
 import type { CallSource } from "./call_source.ts";
@@ -29,6 +31,13 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
   await checkResultFile(flags.output, cwd);
   const stop = interruptible(terminal);
   const [word = "-"] = words;
+  if (isAgentWord(word)) {
+    const { runConversation }: typeof import("./run_conversation.ts") = await import(
+      "./run_conversation.ts" as string
+    );
+    return await runConversation(word, { flags, terminal, cwd, stop });
+  }
+  await refuseAgentFlags(flags);
   if (await isPromptPath(word, cwd)) {
     refuseDocumentFlags(flags, "a prompt");
     const { runPromptCommand }: typeof import("./run_prompt.ts") = await import("./run_prompt.ts" as string);
@@ -119,6 +128,17 @@ function isDocument(word: string): boolean {
   ], { command: "run" });
 }
 
+/** Conversations alone have a use for them. */
+async function refuseAgentFlags(flags: RunFlags): Promise<void> {
+  const { user, module, session, context, collection, slot, say } = flags;
+  const isPlain = [user, module, session, context, collection].every((value) => value === undefined);
+  if (isPlain && slot.length === 0 && say.length === 0) return;
+  const { refuseWithoutAgent }: typeof import("./refused_agent_flags.ts") = await import(
+    "./refused_agent_flags.ts" as string
+  );
+  refuseWithoutAgent(flags, { command: "run", wanted: "orrery run NAME.agent.yml" });
+}
+
 /** A file that is there, or has a known ending, counts before a prompt (cli.md). */
 async function isPromptPath(word: string, cwd: string): Promise<boolean> {
   if (PROMPT_FILE.test(word)) {
@@ -196,7 +216,7 @@ function refuseUnreadable(whole: WholeText | undefined, { config }: ProjectSetti
   if (!whole.chunks.join("").includes(config.calls.markers.start)) throw whole.error;
 }
 
-/** The variable is for every command: what it names matters where a prompt is asked. @throws {UsageError} */
+/** The variable is for every command: what it names matters where a prompt or a document is run. @throws {UsageError} */
 async function refuseUnknownModel(
   flags: RunFlags,
   { whole, project: { config }, accepted }: {
@@ -207,11 +227,19 @@ async function refuseUnknownModel(
 ): Promise<void> {
   const name = wantedModel(flags.model);
   if (name === undefined) return;
-  if (flags.model === undefined && whole?.chunks.join("").includes("RunPrompt") !== true) return;
+  if (flags.model === undefined && !asksModels(whole, config.calls.markers)) return;
   const { assertKnownModel, modelFrom }: typeof import("./known_model.ts") = await import(
     "./known_model.ts" as string
   );
   assertKnownModel(name, { from: modelFrom(flags.model), config, accepted, command: "run" });
+}
+
+/** Whether a call stands there whose gadget asks models; what is read once is not known before. */
+function asksModels(whole: WholeText | undefined, { start }: Config["calls"]["markers"]): boolean {
+  const lines = whole?.chunks.join("").split("\n") ?? [];
+  return lines.some((line) =>
+    line.startsWith(start) && /^\s*(?:RunPrompt|RunFile)\s*(?::|$)/.test(line.slice(start.length))
+  );
 }
 
 function* chunksOf({ chunks, error }: WholeText): Iterable<string> {

@@ -6,9 +6,14 @@ import { SourceError } from "../core/source_error.ts";
 import { hostFiles } from "../host/files.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
+import { printable } from "../render/printable.ts";
+import { interruptible } from "./around_run.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
 import type { FileTest, TestKind } from "./file_test.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import { keepStdout } from "./grants.ts";
+import { TestProjects } from "./test_projects.ts";
+import { testFiles } from "./test_files.ts";
 import { testLines, testsJson } from "./test_report.ts";
 import type { TestOutcome } from "./test_report.ts";
 
@@ -23,6 +28,15 @@ const KINDS: readonly TestKind[] = [
       return documentTests;
     },
   },
+  {
+    endings: [".conversation-test.yml", ".conversation-test.yaml"],
+    load: async () => {
+      const { conversationTests }: typeof import("./conversation_test_files.ts") = await import(
+        "./conversation_test_files.ts" as string
+      );
+      return conversationTests;
+    },
+  },
 ];
 
 /** All files are read before the first test runs. @throws {UsageError}, {ProblemsError}, {FileError} */
@@ -30,11 +44,20 @@ export async function test(
   { words, flags }: ParsedCommand<typeof COMMANDS.test>,
   terminal: Terminal,
 ): Promise<number> {
-  const tests = await readTests(words);
+  const { signal } = interruptible(terminal);
+  await keepStdout(flags);
+  using _stray = terminal.onStrayError((error) => void tellStray(error, terminal));
+  await using projects = new TestProjects({
+    flags,
+    signal,
+    notice: (text) => void terminal.stderr.write(`warning: ${printable(text)}\n`),
+  });
+  const tests = await readTests(words, projects);
   const outcomes: TestOutcome[] = [];
   for (const each of tests) {
     const begunAt = performance.now();
     const failures = await each.run();
+    if (signal.aborted) return EXIT.interrupted;
     const outcome = { test: each, failures, ms: Math.round(performance.now() - begunAt) };
     outcomes.push(outcome);
     if (!flags.json) await terminal.stdout.write(testLines(outcome, { isQuiet: flags.quiet }));
@@ -45,15 +68,25 @@ export async function test(
   return failed > 0 ? EXIT.failed : EXIT.ok;
 }
 
-async function readTests(words: readonly string[]): Promise<readonly FileTest[]> {
+/** Of a module that was loaded: what it does later nobody waits for. */
+async function tellStray(error: unknown, terminal: Terminal): Promise<void> {
+  const { strayErrorText }: typeof import("./stray_error.ts") = await import("./stray_error.ts" as string);
+  await terminal.stderr.write(`warning: ${printable(strayErrorText(error, workingFolder()))}\n`);
+}
+
+async function readTests(
+  words: readonly string[],
+  projects: TestProjects,
+): Promise<readonly FileTest[]> {
   const cwd = workingFolder();
-  const kinds = words.map((file) => ({ file, kind: kindOf(file) }));
+  const named = await testFiles(words, { cwd, isTest: (name) => maybeKindOf(name) !== undefined });
+  const kinds = named.map((file) => ({ file, kind: kindOf(file) }));
   const tests: FileTest[] = [];
   const problems: SourceError[] = [];
   for (const { file, kind } of kinds) {
     const text = await hostFiles({ root: cwd }).readText(file);
     try {
-      tests.push(...await (await kind.load())({ text, file, path: resolve(cwd, file) }));
+      tests.push(...await (await kind.load())({ text, file, path: resolve(cwd, file) }, projects));
     } catch (error) {
       if (error instanceof SourceError) problems.push(error);
       else if (error instanceof ProblemsError) problems.push(...error.problems);
@@ -64,9 +97,13 @@ async function readTests(words: readonly string[]): Promise<readonly FileTest[]>
   return tests;
 }
 
+function maybeKindOf(file: string): TestKind | undefined {
+  return KINDS.find(({ endings }) => endings.some((ending) => file.endsWith(ending)));
+}
+
 /** @throws {UsageError} for a file of no kind */
 function kindOf(file: string): TestKind {
-  const kind = KINDS.find(({ endings }) => endings.some((ending) => file.endsWith(ending)));
+  const kind = maybeKindOf(file);
   if (kind !== undefined) return kind;
   const endings = KINDS.flatMap(({ endings }) => endings.slice(0, 1)).join(" or ");
   throw new UsageError([

@@ -1,3 +1,4 @@
+import type { DocumentCommandInput } from "../check/check_options.ts";
 import { systemClock } from "../core/clock.ts";
 import type { Json } from "../core/json.ts";
 import { textOf } from "../core/message.ts";
@@ -8,28 +9,37 @@ import { messageOf } from "../core/source_error.ts";
 import type { Span } from "../core/source_error.ts";
 import { LiveDocument } from "../document/live_document.ts";
 import { nodeBodies } from "../document/node_text.ts";
-import { workingFolder } from "../host/paths.ts";
 import { scriptModel } from "../models/script_model.ts";
 import { parseDocument } from "../parse/document.ts";
 import { DocumentCheckError } from "../project/document_check_error.ts";
-import { openSettings } from "../project/project.ts";
-import { runDocument } from "../project/run_document.ts";
 import { resultText } from "../render/shown_text.ts";
+import { shownPath } from "../run/document_paths.ts";
 import { readDocumentTests } from "./document_test_file.ts";
 import type { DocumentExpectation, DocumentTest } from "./document_test_file.ts";
 import type { FileTest, TestFailure, TestSource } from "./file_test.ts";
+import { runTestedDocument } from "./test_document_run.ts";
+import type { TestProject, TestProjects } from "./test_projects.ts";
 import { testWorld } from "./test_world.ts";
 import { textFailure } from "./text_wanted.ts";
 
 /** The tests of a `*.document-test.yml`. @throws {ProblemsError} */
-export async function documentTests(source: TestSource): Promise<readonly FileTest[]> {
+export async function documentTests(
+  source: TestSource,
+  projects: TestProjects,
+): Promise<readonly FileTest[]> {
   const folder = dirname(source.path);
-  const { root } = await openSettings(folder, { cwd: workingFolder() });
+  const project = await projects.of(folder);
   return (await readDocumentTests(source)).map((test) => ({
     name: test.name,
     span: test.span,
-    run: async () => await failuresOf(test, { root, folder }),
+    run: async () => await failuresOf(test, { project, folder }),
   }));
+}
+
+/** Where a test is kept. */
+interface TestPlace {
+  readonly project: TestProject;
+  readonly folder: string;
 }
 
 /** What a document came to. */
@@ -41,10 +51,7 @@ interface Outcome {
   readonly requests: readonly ModelRequest[];
 }
 
-async function failuresOf(
-  test: DocumentTest,
-  place: { readonly root: string; readonly folder: string },
-): Promise<readonly TestFailure[]> {
+async function failuresOf(test: DocumentTest, place: TestPlace): Promise<readonly TestFailure[]> {
   try {
     return compared(await outcomeOf(test, place), test);
   } catch (error) {
@@ -52,24 +59,19 @@ async function failuresOf(
   }
 }
 
-async function outcomeOf(
-  test: DocumentTest,
-  place: { readonly root: string; readonly folder: string },
-): Promise<Outcome> {
-  await using opened = await testWorld(test, place);
+async function outcomeOf(test: DocumentTest, { project, folder: kept }: TestPlace): Promise<Outcome> {
+  await using opened = await testWorld(test, { root: project.settings.root, folder: kept });
   const { world, folder } = opened;
-  const { prompt, values, blocks } = test.input;
   const requests: ModelRequest[] = [];
   const model = noting(scriptModel(test.model, { id: "script/test", clock: systemClock }), requests);
+  const pathOf = (named: string): string => shownPath(resolve(folder, named), world.root);
   try {
-    const events = runDocument(resolve(folder, test.document), {
+    const events = runTestedDocument({
+      path: pathOf(test.document),
+      input: inputOf(test, pathOf),
       world,
+      project,
       model,
-      input: {
-        values,
-        blocks: blocks.map((block) => resolve(folder, block)),
-        ...(prompt === undefined ? {} : { prompt }),
-      },
     });
     for await (const event of events) {
       if (event.type !== "run-end") continue;
@@ -87,6 +89,18 @@ async function outcomeOf(
     return { exit: 2, error: error.message, requests };
   }
   throw new Error("the run has no end");
+}
+
+function inputOf({ input }: DocumentTest, pathOf: (named: string) => string): DocumentCommandInput {
+  const { prompt, values, blocks } = input;
+  return {
+    values,
+    blocks: blocks.map((block) => {
+      const at = block.lastIndexOf("#");
+      return { file: pathOf(block.slice(0, at)), reference: block.slice(at + 1) };
+    }),
+    ...(prompt === undefined ? {} : { prompt }),
+  };
 }
 
 /** Keeps what the model is asked. */

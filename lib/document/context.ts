@@ -1,12 +1,12 @@
 import { hasText } from "./node_text.ts";
 import type { LiveNode } from "./live_node.ts";
-import { isWritten } from "./origin.ts";
+import { isSource, isWritten } from "./origin.ts";
 import type { TreeNode } from "./tree_node.ts";
 import { nodeBelow, sectionOf } from "./walk.ts";
 
 /** What a model is told of the document above an operation, in document order. */
 export interface Context {
-  /** Blocks of `.system` sections, which a person wrote. */
+  /** Blocks of `.system` sections, which a person wrote or put there. */
   readonly system: readonly LiveNode[];
   /** All other headings and texts. */
   readonly ambient: readonly LiveNode[];
@@ -32,8 +32,8 @@ export function contextAbove(
   return { system, ambient };
 }
 
-function isSystemHeading({ content }: TreeNode): boolean {
-  return content.kind === "heading" && content.title.startsWith(".system");
+function isSystemHeading({ content, origin }: TreeNode): boolean {
+  return content.kind === "heading" && content.title.startsWith(".system") && isSource(origin);
 }
 
 function isSent(node: TreeNode, hasOperations: boolean): boolean {

@@ -1,7 +1,11 @@
+import { extname } from "../core/path.ts";
+
 /** What brought a node into a document. All but `file` and `import` is generated text. */
 export type OriginKind =
   | "file"
   | "import"
+  /** Imported, and an answer that was saved in this run. */
+  | "saved"
   | "llm"
   | "shell"
   | "run"
@@ -20,4 +24,12 @@ export interface Origin {
 /** Whether a person wrote it, so that it may become system text (documents.md 7.4). */
 export function isWritten(origin: Origin): boolean {
   return origin.by === "file" || origin.by === "import";
+}
+
+/**
+ * Whether its own headings say what is system text: of imported files only in those whose operations would run too. Any other, such as the
+ * result of an earlier run, may hold what a model or a tool wrote (documents.md 6.6, 7.4).
+ */
+export function isSource(origin: Origin): boolean {
+  return origin.by === "file" || (origin.by === "import" && extname(origin.file ?? "") === ".md");
 }

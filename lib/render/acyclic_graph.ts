@@ -5,6 +5,8 @@ export interface AcyclicGraph {
   readonly graph: CallGraph;
   /** How many nodes its longest way has. */
   readonly depth: number;
+  /** The same of the longest way that begins at each node, itself included. */
+  readonly heights: readonly number[];
 }
 
 /** The graph without the lines that lead back to where they came from, and with one line between two nodes at most. For small graphs. */
@@ -26,11 +28,14 @@ export function acyclicGraph(graph: CallGraph): AcyclicGraph {
     depths.set(node, deepest + 1);
     return deepest + 1;
   };
-  let depth = 0;
-  for (const index of graph.nodes.keys()) {
+  const heights = graph.nodes.map((_, index) => {
     const known = depths.get(index);
-    depth = Math.max(depth, typeof known === "number" ? known : visit(index));
-  }
+    return typeof known === "number" ? known : visit(index);
+  });
   const edges = new Set(kept.values());
-  return { graph: { ...graph, edges: graph.edges.filter((edge) => edges.has(edge)) }, depth };
+  return {
+    graph: { ...graph, edges: graph.edges.filter((edge) => edges.has(edge)) },
+    depth: Math.max(0, ...heights),
+    heights,
+  };
 }

@@ -39,9 +39,13 @@ export function markOf({ state }: GraphNode): string {
 }
 
 function labelOf(node: GraphNode, label: LabelWriter): string {
-  const id = label(markOf(node) + cut(printableLine(node.id)));
+  return labelLines(node).map(label).join("<br/>");
+}
+
+/** What stands in the box of a node. */
+export function labelLines(node: GraphNode): readonly string[] {
   const second = cut(secondOf(node));
-  return second === "" ? id : `${id}<br/>${label(second)}`;
+  return [markOf(node) + cut(printableLine(node.id)), ...(second === "" ? [] : [second])];
 }
 
 /** The second line of a box. */

@@ -3,66 +3,74 @@
 // wide character.
 
 import { SourceError } from "../core/source_error.ts";
-import { acyclicGraph } from "./acyclic_graph.ts";
 import type { CallGraph } from "./call_graph.ts";
 import { cellWidth } from "./cells.ts";
 import { graphMermaid } from "./graph_mermaid.ts";
+import { svgProblem } from "./svg_problem.ts";
+import { textGraph, tooWide } from "./text_graph.ts";
 
 const FIRST_STAND_IN = 0xe000;
 const MAX_STAND_INS = 6000;
 const SECOND_CELL = "\uf8ff";
 const UNKNOWN = "?";
 
-/** Beyond this many nodes the text layout takes too long, and nobody could follow its lines. */
-const MAX_TEXT_NODES = 40;
+/** No window is wider, and what is drawn is copied for every line. */
+const MAX_CELLS = 400;
 
-/** Deeper pictures have rows that the text layout has no number for: it looks for a way to them without end. */
-const MAX_TEXT_ROWS = 24;
+const GAP_CELLS = 3;
 
-/** The layout takes more than its square: 100 nodes are a second, 200 ten. */
-const MAX_SVG_NODES = 150;
-
-/** The graph as boxes and lines; undefined when it is too large, too deep, or wider than `columns`. Edges of a cycle are left out. */
+/**
+ * The graph as boxes and lines; undefined when it is too large, too deep, or wider than `columns`. Edges of a cycle are left out.
+ *
+ * @param options.tell told why there is none, and what draws it
+ */
 export async function graphPicture(
   graph: CallGraph,
-  options: { readonly columns: number },
+  options: { readonly columns: number; readonly tell?: (why: string) => void },
 ): Promise<string | undefined> {
-  if (graph.nodes.length === 0 || graph.nodes.length > MAX_TEXT_NODES) return undefined;
-  const lines = graph.edges.filter(({ isCyclic }) => !isCyclic);
-  const drawable = acyclicGraph({ ...graph, edges: lines });
-  if (drawable.depth > MAX_TEXT_ROWS) return undefined;
+  if (graph.nodes.length === 0) return undefined;
+  const columns = Math.min(options.columns, MAX_CELLS);
+  const found = textGraph(graph, { columns, gap: GAP_CELLS });
+  const picture = "problem" in found ? found : await drawn(found.graph, columns);
+  if ("text" in picture) return picture.text;
+  const others = svgProblem(graph) === undefined ? "--format svg or --format mermaid" : "--format mermaid";
+  options.tell?.(`no picture as text: ${picture.problem}; ${others} draws them`);
+  return undefined;
+}
+
+async function drawn(
+  graph: CallGraph,
+  columns: number,
+): Promise<{ readonly text: string } | { readonly problem: string }> {
   const { renderMermaidASCII } = await import("beautiful-mermaid");
   const standIns = new StandIns();
-  const source = graphMermaid(drawable.graph, {
-    label: (text) => standIns.hide(text),
-    withLabels: false,
-  });
+  const source = graphMermaid(graph, { label: (text) => standIns.hide(text), withLabels: false });
   const picture = renderMermaidASCII(source, {
     colorMode: "none",
-    paddingX: 3,
+    paddingX: GAP_CELLS,
     paddingY: 2,
     boxBorderPadding: 0,
   });
   const shown = picture.split("\n").map((line) => standIns.show(line, (text) => text).trimEnd());
-  return shown.every((line) => cellWidth(line) <= options.columns) ? shown.join("\n") : undefined;
+  return shown.every((line) => cellWidth(line) <= columns) ? { text: shown.join("\n") } : tooWide(columns);
 }
 
-/** The graph as an SVG that needs nothing from the network. @throws {SourceError} when it is too large */
+const OTHERWISE = "take --format mermaid or --format text";
+
+/** The graph as an SVG that needs nothing from the network. @throws {SourceError} when it is too large, and when the layout fails */
 export async function graphSvg(graph: CallGraph): Promise<string> {
   if (graph.nodes.length === 0) {
     return `<svg xmlns="http://www.w3.org/2000/svg" width="0" height="0"></svg>\n`;
   }
-  if (graph.nodes.length > MAX_SVG_NODES) {
-    throw new SourceError(
-      `Cannot draw ${graph.nodes.length} ${
-        graph.what ?? "calls"
-      } as SVG, at most ${MAX_SVG_NODES}: take --format mermaid or --format text`,
-    );
-  }
+  const problem = svgProblem(graph);
+  if (problem !== undefined) throw new SourceError(`Cannot draw ${problem}: ${OTHERWISE}`);
   const { renderMermaidSVG } = await import("beautiful-mermaid");
   const standIns = new StandIns();
   const source = graphMermaid(graph, { label: (text) => standIns.hide(text) });
-  const svg = await againLater(() => renderMermaidSVG(source));
+  const svg = await againLater(() => renderMermaidSVG(source)).catch((cause) => {
+    const message = `Cannot draw these ${graph.what ?? "calls"} as SVG, the layout failed: ${OTHERWISE}`;
+    throw new SourceError(message, { cause });
+  });
   // Its style sheet fetches a font from a server; the next font of the list is the system's own.
   const alone = svg.replace(/^\s*@import url\([^\n]*\n/m, "");
   return `${standIns.show(alone, escapeXml).trimEnd()}\n`;

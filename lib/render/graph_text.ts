@@ -4,8 +4,11 @@ import { graphPicture } from "./graph_picture.ts";
 import { printableLine } from "./printable.ts";
 import { table } from "./table.ts";
 
-/** The graph for a terminal: the picture, when it fits, and below it every call with what it waits for. */
-export async function graphText(graph: CallGraph, options: { readonly columns: number }): Promise<string> {
+/** The graph for a terminal: the picture, when it fits, and below it every call with what it waits for. @param options.tell told why there is no picture */
+export async function graphText(
+  graph: CallGraph,
+  options: { readonly columns: number; readonly tell?: (why: string) => void },
+): Promise<string> {
   const picture = await graphPicture(graph, options);
   const list = `${table(rows(graph)).join("\n")}\n`;
   return picture === undefined ? list : `${picture}\n\n${list}`;

@@ -28,10 +28,14 @@ export function traceTree({ summary, steps, events }: TraceOf): string {
     events.flatMap((event) => event.type === "usage" ? [[event.step, event] as const] : []),
   );
   const lines = [...root.children.values()].flatMap((node) => nodeLines(node, { depth: 0, usages }));
-  return [headLine(summary, events), ...lines].map((line) => `${line}\n`).join("");
+  return [traceHead(summary, events), ...lines].map((line) => `${line}\n`).join("");
 }
 
-function headLine({ id, kind, file, status, owned, usage }: RunSummary, events: readonly RunEvent[]): string {
+/** The run in one line: what it was, how it stands, and what it took. */
+export function traceHead(
+  { id, kind, file, status, owned, usage }: RunSummary,
+  events: readonly RunEvent[],
+): string {
   const word = status === "running" && !owned ? "stopped" : status;
   const tokens = usageWords(usage) === "" ? [] : [usageWords(usage)];
   const time = duration(events.at(-1)?.at ?? 0);
@@ -40,7 +44,6 @@ function headLine({ id, kind, file, status, owned, usage }: RunSummary, events: 
   );
 }
 
-/** `say[1]/turn[2]/call:a/b` has three parts: the id of a call may hold anything. What runs inside of a call begins with a dialog. */
 function place(root: Node, step: StepRecord): void {
   let here = root;
   for (const part of partsOf(step.key)) {
@@ -51,14 +54,35 @@ function place(root: Node, step: StepRecord): void {
   here.step = step;
 }
 
+/**
+ * `say[1]/turn[2]/call:a/b` has three parts, `op[parts/part.md:5]/shell` has two: what stands in brackets is a name, and the id of a call may
+ * hold anything. What runs inside of a call begins with a dialog or an operation.
+ */
 function partsOf(key: string): readonly string[] {
-  const call = /(?:^|\/)call:/.exec(key);
-  if (call === null) return key.split("/");
-  const at = call.index + (call[0].startsWith("/") ? 1 : 0);
-  const before = key.slice(0, at).split("/").filter((part) => part !== "");
-  const inside = key.indexOf("/dialog[", at);
-  if (inside < 0) return [...before, key.slice(at)];
-  return [...before, key.slice(at, inside), ...partsOf(key.slice(inside + 1))];
+  const parts: string[] = [];
+  for (let start = 0; start <= key.length;) {
+    const end = key.startsWith("call:", start) ? endOfCall(key, start) : endOfPart(key, start);
+    parts.push(key.slice(start, end));
+    start = end + 1;
+  }
+  return parts;
+}
+
+function endOfCall(key: string, start: number): number {
+  const inside = /\/(?:dialog|op)\[/g;
+  inside.lastIndex = start;
+  return inside.exec(key)?.index ?? key.length;
+}
+
+/** The next slash outside of brackets. */
+function endOfPart(key: string, start: number): number {
+  let open = 0;
+  for (let at = start; at < key.length; at++) {
+    if (key[at] === "[") open++;
+    else if (key[at] === "]") open = Math.max(0, open - 1);
+    else if (key[at] === "/" && open === 0) return at;
+  }
+  return key.length;
 }
 
 function nodeLines(

@@ -24,7 +24,11 @@ export async function performImport(operation: Operation<ImportFields>): Promise
   known.add(file);
   const nodes = imported(file.tree, fields);
   if (nodes.length === 0) return warn(operation, `nothing to import from "${fields.file}"`);
-  const inserted = insertResult(operation, { nodes, by: "import", from: path });
+  const inserted = insertResult(operation, {
+    nodes,
+    by: isSaved(operation, path) ? "saved" : "import",
+    from: path,
+  });
   for (const node of inserted) operation.importedBy.set(node, operation.node);
 }
 

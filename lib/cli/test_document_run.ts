@@ -1,0 +1,119 @@
+// A document in the world of a test: its tools are those of the project, what they and the document do happens in that world, and a script
+// answers for every model.
+
+import { checkDocument } from "../check/check_document.ts";
+import type { DocumentCommandInput } from "../check/check_options.ts";
+import { givenBlocks } from "../check/given_blocks.ts";
+import type { RunEvent } from "../core/event.ts";
+import type { Model } from "../core/model.ts";
+import { boundedWorld } from "../project/bounded_world.ts";
+import type { DocumentWorld } from "../project/bounded_world.ts";
+import { DocumentBounds } from "../project/document_bounds.ts";
+import { DocumentCheckError } from "../project/document_check_error.ts";
+import { homeCheck, homeMeans } from "../project/document_home.ts";
+import type { DocumentHome } from "../project/document_home.ts";
+import { readyTools, scriptShell } from "../project/document_place.ts";
+import { openPrompts } from "../project/open_prompts.ts";
+import { programDefaults } from "../project/program_document.ts";
+import { worldGrants } from "../project/world_grants.ts";
+import type { Containers } from "../run/container.ts";
+import { runDocumentFile } from "../run/document.ts";
+import type { DocumentMeans } from "../run/document_means.ts";
+import { fileCalls } from "../run/file_calls.ts";
+import { promptCalls } from "../run/prompt_calls.ts";
+import { budgetWithin } from "./budget_flag.ts";
+import { catalogInWorld } from "./catalog_in_world.ts";
+import { withProjectText } from "./project_text.ts";
+import { promptAgent } from "./prompt_agent.ts";
+import { limitsOf } from "./run_calls.ts";
+import type { TestProject } from "./test_projects.ts";
+
+/** What documents meet in a test. */
+export interface TestedPlace {
+  readonly world: DocumentWorld;
+  readonly project: TestProject;
+  readonly model: Model;
+}
+
+/** A tested document, and what it meets. */
+export interface TestedDocument extends TestedPlace {
+  /** As messages name it. */
+  readonly path: string;
+  readonly input: DocumentCommandInput;
+}
+
+/** Checks it and runs it. @throws {DocumentCheckError} with everything that is wrong, before anything runs */
+export async function* runTestedDocument(tested: TestedDocument): AsyncGenerator<RunEvent> {
+  const { path, input, project: { signal, secrets } } = tested;
+  const home = homeOf(tested);
+  const checked = await checkDocument(path, { ...homeCheck(home), input });
+  const { entry, problems } = checked;
+  if (entry === undefined || problems.some(({ severity }) => severity === "error")) {
+    throw new DocumentCheckError(problems);
+  }
+  const { prompt, values = {} } = input;
+  yield* runDocumentFile({
+    document: entry,
+    means: meansOf(home, tested),
+    input: {
+      text: givenBlocks(input, checked),
+      values: new Map(Object.entries(values)),
+      ...(prompt === undefined ? {} : { prompt }),
+    },
+    containers: () => Promise.resolve(containersOf(home, tested)),
+    signal,
+    secrets,
+  });
+}
+
+/** Prompts and documents that something else than a document runs. */
+export function testedContainers(tested: TestedPlace): Containers {
+  return containersOf(homeOf(tested), tested);
+}
+
+/** A home of its own for each document that runs by itself: each has its own bounds. */
+function homeOf({ world: given, project, model }: TestedPlace): DocumentHome {
+  const { root } = given;
+  const bounds = new DocumentBounds(root);
+  const world = boundedWorld(given, (request) => bounds.against(request));
+  const { files, shell, policy } = world;
+  const script = scriptShell(project.settings);
+  return {
+    root,
+    files,
+    shell,
+    script,
+    grants: worldGrants({ root, files: given.files, policy }, script.command),
+    tools: readyTools(async () => catalogInWorld(await project.catalog(), world)),
+    models: { problem: () => undefined, find: () => model },
+    narrow: (narrowing) => bounds.narrow(narrowing),
+  };
+}
+
+function meansOf(home: DocumentHome, { project: { settings } }: TestedPlace): DocumentMeans {
+  const { config } = settings;
+  return homeMeans(home, {
+    wishes: {
+      defaults: programDefaults(config.documents),
+      showsOperations: config.documents.showsOperations,
+      budget: budgetWithin(config.limits, {}),
+      limits: limitsOf(settings, {}),
+    },
+  });
+}
+
+/** Prompts and documents that tools run: in the same world, and the script answers there too. */
+function containersOf(home: DocumentHome, tested: TestedPlace): Containers {
+  const { project: { settings, trustsCode }, model } = tested;
+  const { root } = settings;
+  const { budget, calls } = meansOf(home, tested);
+  const prompts = promptCalls(async () => ({
+    ...await openPrompts(root, { trustsCode }),
+    tools: home.tools,
+    budget,
+    calls,
+    agentOf: async (prompt) => await withProjectText(promptAgent(prompt), { prompt, root }),
+    modelOf: () => model,
+  }));
+  return { ...prompts, ...fileCalls(() => Promise.resolve(meansOf(homeOf(tested), tested))) };
+}
