@@ -17,8 +17,12 @@ import { type Silence, SilenceWatch } from "./silence_watch.ts";
 /** What the SDK takes for a key. */
 export const KEY_PLACEHOLDER = "orrery-puts-the-key-here";
 
+/** What a provider is to answer with: a stream of events, or JSON as a whole. */
+export type ProviderAnswer = "events" | "json";
+
 /** What a request needs besides what the SDK says. */
 export interface ProviderFetchOptions {
+  readonly answer: ProviderAnswer;
   readonly fetch: FetchFunction;
   readonly clock: Clock;
   readonly silence: Silence;
@@ -92,9 +96,29 @@ class Exchange {
         code: "network",
       });
     }
+    if (this.#options.answer === "json") return await this.#json(response, reader, first.value);
     if (isOther(first.value)) throw await this.#noStream(reader, first.value);
     this.#watch.pause();
     return new Response(this.#rest(reader, first.value), { headers: response.headers });
+  }
+
+  /** Nobody waits for its parts: the SDK gets it when it is whole, and knows by itself whether it is JSON. */
+  async #json(
+    { status, headers }: Response,
+    reader: Reader,
+    first: Uint8Array<ArrayBuffer>,
+  ): Promise<Response> {
+    const parts = [first];
+    for (let next = await this.#piece(reader); !next.done; next = await this.#piece(reader)) {
+      parts.push(next.value);
+    }
+    this.#watch.end();
+    return new Response(new Blob(parts), { status, headers });
+  }
+
+  async #piece(reader: Reader): Promise<ReadableStreamReadResult<Uint8Array<ArrayBuffer>>> {
+    this.#watch.begin(this.#options.silence.betweenMs);
+    return await reader.read();
   }
 
   #rest(reader: Reader, first: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {

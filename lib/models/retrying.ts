@@ -43,18 +43,27 @@ function attempts(model: Model, { request, ...options }: RequestOptions): AsyncI
   const most = request.retries ?? options.retries ?? 3;
   let attempt = 0;
   const after = (error: unknown) => {
-    if (!(error instanceof ModelError) || !PASSING.includes(error.code)) throw error;
-    if (++attempt > most) throw most === 0 ? error : givenUp(error, attempt);
-    const delayMs = delayOf(error, { ...options, attempt });
+    const { delayMs, message } = nextAttempt(error, { ...options, attempt: ++attempt, most });
     return {
-      part: { type: "retry" as const, attempt, delayMs, error: error.message },
+      part: { type: "retry" as const, attempt, delayMs, error: message },
       async open() {
-        if (delayMs > 0) await sleep(delayMs, { clock: options.clock, signal: request.signal });
+        await waitFor(delayMs, { clock: options.clock, signal: request.signal });
         return begin();
       },
     };
   };
   return new Attempts(begin(), { after });
+}
+
+/** How long is waited before what has failed is tried again, for the `attempt`-th time of `most`. @throws the error, when that was the end */
+export function nextAttempt(
+  error: unknown,
+  options: RetryingOptions & { readonly attempt: number; readonly most: number },
+): { readonly delayMs: number; readonly message: string } {
+  const { attempt, most } = options;
+  if (!(error instanceof ModelError) || !PASSING.includes(error.code)) throw error;
+  if (attempt > most) throw most === 0 ? error : givenUp(error, attempt);
+  return { delayMs: delayOf(error, options), message: error.message };
 }
 
 function givenUp({ message, code, status, retryAfterMs }: ModelError, attempts: number): ModelError {
@@ -83,10 +92,12 @@ function delayOf(error: ModelError, options: RetryingOptions & { readonly attemp
   );
 }
 
-async function sleep(
+/** @throws {ModelError} `aborted` */
+export async function waitFor(
   ms: number,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal | undefined },
 ): Promise<void> {
+  if (ms <= 0) return;
   try {
     await clock.sleep(ms, signal);
   } catch (cause) {

@@ -1,0 +1,91 @@
+import type { EmbeddingModelV4 } from "@ai-sdk/provider";
+import type { Embedder } from "../core/embedder.ts";
+import { followAliases, maybeModelId, type ModelId, modelIdText } from "../core/model_id.ts";
+import { EMBEDDING_PROVIDERS, loadSdkEmbeddings } from "./load_sdk_embeddings.ts";
+import { configError, unknownName } from "./model_config_error.ts";
+import type { OpenModelsOptions } from "./open_models.ts";
+import { type ProviderAccess, providerAccess } from "./provider_access.ts";
+import { nextAttempt, waitFor } from "./retrying.ts";
+import { sdkProblem } from "./sdk_problem.ts";
+import { DEFAULT_SILENCE } from "./silence_watch.ts";
+
+/** What a model of embeddings is made of. */
+export type OpenEmbedderOptions = Omit<OpenModelsOptions, "files" | "replay">;
+
+/**
+ * The model of embeddings of this name: `provider/model` of `openai`, `google`, `mistral` or an openai-compatible server, or an alias.
+ * What may pass is tried again, three times unless the policy says otherwise; its package is loaded at the first call.
+ *
+ * @throws {ModelError} `config`, when there is no such provider, no key for it, or it has no embeddings
+ */
+export function openEmbedder(name: string, options: OpenEmbedderOptions): Embedder {
+  const id = resolved(name, options);
+  const access = providerAccess(id, { silence: DEFAULT_SILENCE, ...options });
+  const type = EMBEDDING_PROVIDERS.find((each) => each === access.provider.type);
+  if (type === undefined) throw configError(`The model ${modelIdText(id)} makes no embeddings: ${EXPECTED}`);
+  let loading: Promise<EmbeddingModelV4> | undefined;
+  const load = () =>
+    loading ??= loadSdkEmbeddings(id.model, { ...access, type, fetch: access.fetch("json") });
+  return {
+    id: modelIdText(id),
+    async embed(texts, { signal } = {}) {
+      const model = await load();
+      const most = Math.max(1, await model.maxEmbeddingsPerCall ?? Infinity);
+      const vectors: Float32Array[] = [];
+      for (let at = 0; at < texts.length; at += most) {
+        const values = texts.slice(at, at + most);
+        vectors.push(
+          ...await patient(() => vectorsOf(model, values, { access, signal }), { ...options, signal }),
+        );
+      }
+      return vectors;
+    },
+  };
+}
+
+const EXPECTED =
+  `expected one of openai, google, mistral or of an openai-compatible server, such as openai/text-embedding-3-small`;
+
+function resolved(name: string, { settings }: OpenEmbedderOptions): ModelId {
+  const { way, isCycle } = followAliases(name, settings.aliases ?? {});
+  if (isCycle) throw configError(`The aliases of models go round in a circle: ${way.join(" -> ")}`);
+  const id = maybeModelId(way.at(-1) ?? name);
+  if (id === undefined) throw unknownName(way.at(-1) ?? name, settings);
+  if (id.provider !== "script" && id.provider !== "replay") return id;
+  throw configError(`The model ${modelIdText(id)} makes no embeddings: ${EXPECTED}`);
+}
+
+async function vectorsOf(
+  model: EmbeddingModelV4,
+  values: string[],
+  { access: { problem }, signal }: {
+    readonly access: ProviderAccess;
+    readonly signal: AbortSignal | undefined;
+  },
+): Promise<readonly Float32Array[]> {
+  try {
+    const { embeddings } = await model.doEmbed({ values, ...(signal && { abortSignal: signal }) });
+    return embeddings.map((numbers) => Float32Array.from(numbers));
+  } catch (error) {
+    throw sdkProblem(error, { problem, characters: 0, signal });
+  }
+}
+
+async function patient<Result>(
+  attempt: () => Promise<Result>,
+  { clock, random = Math.random, retry = {}, signal }:
+    & Pick<OpenEmbedderOptions, "clock" | "random" | "retry">
+    & {
+      readonly signal: AbortSignal | undefined;
+    },
+): Promise<Result> {
+  for (let tried = 1;; tried++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const most = retry.retries ?? 3;
+      const { delayMs } = nextAttempt(error, { ...retry, clock, random, attempt: tried, most });
+      await waitFor(delayMs, { clock, signal });
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import type { Collection } from "../core/collection.ts";
+import type { Embedder } from "../core/embedder.ts";
+import { dirname, resolve } from "../core/path.ts";
+import type { World } from "../core/world.ts";
+import { realPath, workingFolder } from "../host/paths.ts";
+import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
+import { NO_GRANTS } from "./grants.ts";
+import { NOBODY } from "./nobody.ts";
+import { isProjectAccepted, openSettings } from "./project.ts";
+import type { ProjectSettings } from "./project.ts";
+import { projectCollection } from "./project_collection.ts";
+import { rootFolder } from "./root_folder.ts";
+import { createWorld } from "./world.ts";
+
+/** How a collection is opened. */
+export interface OpenCollectionOptions {
+  /**
+   * Where its files are. Default: this machine, and the project that the file is in, of which it may read the root; then its index is kept
+   * in `.orrery/` of the project.
+   */
+  readonly world?: Pick<World, "root" | "files">;
+  /** Of a `*.module.yml` file: the session whose contents are searched. Default: all contents. */
+  readonly session?: string;
+  /**
+   * Of a `*.module.yml` file: the collection file whose documents its sources may name by their ids. Default: the configured one; in a
+   * world, none.
+   */
+  readonly collection?: string | URL;
+  /**
+   * Searches by meaning too: a model of embeddings, or the name of one. Default: the configured one, in a world none; `false`: none.
+   */
+  readonly embeddings?: string | Embedder | false;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Opens the documents that a `*.collection.yml` or a `*.module.yml` file names, for searching (conversations.md 2.8): text, Markdown, HTML
+ * and PDF, found by their words, English and German ones best, and with a model of embeddings by their meaning too. What has not changed
+ * since the last time is not indexed again.
+ *
+ * @param file relative to the root of the `world`; without one, to the working folder
+ * @throws {ProblemsError} with everything that is wrong with the file, and every document that cannot be read
+ * @throws {FileError} when the file is not there, {ModelError} when the model of the embeddings cannot be asked
+ *
+ * ```ts
+ * import { memoryFiles, openCollection } from "orrery";
+ *
+ * const files = memoryFiles({
+ *   "help.collection.yml": 'version: "0.1"\ndocuments:\n  - { id: hours, file: hours.md, metadata: { name: Opening hours } }\n',
+ *   "hours.md": "# Opening hours\n\nIn winter we open at ten.\n",
+ * });
+ * using collection = await openCollection("help.collection.yml", { world: { root: "/project", files } });
+ * const [passage] = await collection.search("When do you open in winter?", { limit: 4, secondary: true });
+ * console.log(passage?.name, passage?.document); // => Opening hours hours
+ * ```
+ */
+export async function openCollection(
+  file: string | URL,
+  options: OpenCollectionOptions = {},
+): Promise<Collection & Disposable> {
+  const { world, session, signal } = options;
+  if (world === undefined) return await onThisMachine(file, options);
+  const { root, files } = world;
+  const inRoot = async (path: string | URL) =>
+    typeof path === "string" ? resolve(root, path) : await rootFolder(path);
+  const here = () => openSettings(workingFolder(), { cwd: workingFolder() });
+  return await projectCollection(await inRoot(file), {
+    root,
+    files,
+    session,
+    collection: options.collection === undefined ? undefined : await inRoot(options.collection),
+    embedder: await embedderOf(options.embeddings, here),
+    isKept: false,
+    signal,
+  });
+}
+
+async function onThisMachine(
+  file: string | URL,
+  { session, collection, embeddings, signal }: OpenCollectionOptions,
+): Promise<Collection & Disposable> {
+  const path = realPath(await rootFolder(file));
+  const project = await openSettings(dirname(path), { cwd: workingFolder() });
+  const { root, cwd, config: { conversations } } = project;
+  const { files } = await createWorld({ root, cwd, settings: NO_POLICY_FLAGS, user: NOBODY });
+  return await projectCollection(path, {
+    root,
+    files,
+    session,
+    collection: collection === undefined ? conversations.collection : await rootFolder(collection),
+    embedder: await embedderOf(embeddings ?? conversations.embeddings, () => Promise.resolve(project)),
+    signal,
+  });
+}
+
+async function embedderOf(
+  wanted: OpenCollectionOptions["embeddings"],
+  project: () => Promise<ProjectSettings>,
+): Promise<Embedder | undefined> {
+  if (wanted === undefined || wanted === false) return undefined;
+  if (typeof wanted === "object") return wanted;
+  const opened = await project();
+  const asked = { flags: NO_GRANTS.flags, user: NOBODY, notice: () => undefined };
+  const isAccepted = await isProjectAccepted({ ...opened, ...asked });
+  const { projectEmbedder }: typeof import("./project_embedder.ts") = await import(
+    "./project_embedder.ts" as string
+  );
+  return projectEmbedder({ ...opened, isAccepted, name: wanted });
+}

@@ -1,0 +1,185 @@
+import { IndexDatabase } from "./index_database.ts";
+import type { DocumentRole, IndexedDocument, NewDocument } from "./indexed_document.ts";
+import { queryTerms } from "./query_terms.ts";
+
+/** A passage in a list of what was found. Rows are numbers of one index, and none is used twice. */
+export interface FoundRow {
+  readonly row: number;
+  /** Higher is better; comparable within one list. */
+  readonly score: number;
+}
+
+/** A passage as it was put in, with its document. */
+export interface KeptPassage {
+  readonly document: string;
+  readonly name: string;
+  readonly link?: string;
+  readonly text: string;
+}
+
+/** A vector of a passage. */
+export interface PassageVector {
+  readonly row: number;
+  readonly vector: Float32Array;
+}
+
+/** Passages of documents in an SQLite file that several processes may use at once, or in memory (`:memory:`). */
+export class PassageIndex implements Disposable {
+  readonly #database: IndexDatabase;
+
+  /** @throws {Error} when the file is no such index, or cannot be written */
+  constructor(path: string) {
+    this.#database = new IndexDatabase(path);
+  }
+
+  /** The keys of the documents that it has. */
+  keys(): ReadonlySet<string> {
+    return new Set(this.#database.rows("SELECT key FROM documents").map(({ key }) => String(key)));
+  }
+
+  /**
+   * Makes it hold these documents and no others, all or nothing. Of those that it has already the passages stay.
+   *
+   * @param documents in the order of the collection
+   * @returns the keys of those that would have to be given with their passages; when there are any, nothing was changed
+   */
+  replace(documents: readonly (IndexedDocument | NewDocument)[]): readonly string[] {
+    let missing: readonly string[] = [];
+    this.#database.transaction(() => {
+      const before = this.keys();
+      missing = documents.filter((each) => !("passages" in each) && !before.has(each.key)).map(({ key }) =>
+        key
+      );
+      if (missing.length === 0) this.#replace(documents, before);
+    });
+    return missing;
+  }
+
+  /** The passages that fit a question best, by BM25; those of equal weight in the order of the collection. */
+  find(
+    question: string,
+    { role, limit }: { readonly role: DocumentRole; readonly limit: number },
+  ): readonly FoundRow[] {
+    const terms = queryTerms(question);
+    const rare = this.#rareTerms(terms);
+    const found = rare.length > 0 ? this.#match(rare, role, limit) : [];
+    return found.length === limit || rare.length === terms.length ? found : this.#match(terms, role, limit);
+  }
+
+  /** Undefined when another process has taken it away meanwhile. */
+  passage(row: number): KeptPassage | undefined {
+    const found = this.#database.rows(PASSAGE, row)[0];
+    if (found === undefined) return undefined;
+    const { document, name, link, text } = found;
+    return {
+      document: String(document),
+      name: String(name),
+      ...(typeof link === "string" ? { link } : {}),
+      text: String(text),
+    };
+  }
+
+  /** What a model has not made a vector of yet, in the order in which it was put in. */
+  withoutVector(model: string): readonly { readonly row: number; readonly text: string }[] {
+    const rows = this.#database.rows(WITHOUT_VECTOR, model);
+    return rows.map(({ n, text }) => ({ row: Number(n), text: String(text) }));
+  }
+
+  /** Keeps vectors of a model; those of passages that are gone meanwhile are dropped. */
+  addVectors(model: string, vectors: readonly PassageVector[]): void {
+    this.#database.transaction(() => {
+      for (const { row, vector } of vectors) this.#database.run(ADD_VECTOR, model, bytesOf(vector), row);
+    });
+  }
+
+  /** All vectors of a model over the documents of a role, in the order of the collection. */
+  vectors(model: string, role: DocumentRole): readonly PassageVector[] {
+    return this.#database.rows(VECTORS, model, role).flatMap(({ passage, vector }) =>
+      vector instanceof Uint8Array ? [{ row: Number(passage), vector: floatsOf(vector) }] : []
+    );
+  }
+
+  [Symbol.dispose](): void {
+    this.#database[Symbol.dispose]();
+  }
+
+  /**
+   * Without those that stand in half of all passages, which have no weight in BM25: to rank everything that they match takes most of the
+   * time, and changes nothing as long as the others find enough.
+   */
+  #rareTerms(terms: readonly string[]): readonly string[] {
+    const all = this.#count("SELECT count(*) AS count FROM passages");
+    if (all < MANY) return terms;
+    return terms.filter((term) => 2 * this.#count(COUNT, term) < all);
+  }
+
+  #count(sql: string, ...values: string[]): number {
+    return Number(this.#database.rows(sql, ...values)[0]?.count);
+  }
+
+  #match(terms: readonly string[], role: DocumentRole, limit: number): readonly FoundRow[] {
+    if (terms.length === 0) return [];
+    const rows = this.#database.rows(FIND, terms.join(" OR "), role, limit);
+    return rows.map(({ n, rank }) => ({ row: Number(n), score: -Number(rank) }));
+  }
+
+  #replace(documents: readonly (IndexedDocument | NewDocument)[], before: ReadonlySet<string>): void {
+    const wanted = new Set(documents.map(({ key }) => key));
+    const gone = [...before].filter((key) => !wanted.has(key));
+    for (const key of gone) {
+      this.#database.run(REMOVE_WORDS, key);
+      this.#database.run("DELETE FROM documents WHERE key = ?", key);
+    }
+    let isChanged = gone.length > 0;
+    for (const [position, document] of documents.entries()) {
+      const { key, role, link = null } = document;
+      if (before.has(key)) this.#database.run(UPDATE, position, role, link, key);
+      else if ("passages" in document) {
+        this.#add(document, position);
+        isChanged = true;
+      }
+    }
+    // What was removed is left among the words until they are merged.
+    if (isChanged) this.#database.run("INSERT INTO words (words) VALUES ('optimize')");
+  }
+
+  #add({ key, role, id, name, link, passages }: NewDocument, position: number): void {
+    const document = this.#database.run(ADD_DOCUMENT, key, position, role, id, name, link ?? null);
+    for (const { text, titles, page, start, end } of passages) {
+      const row = this.#database.run(ADD_PASSAGE, document, page, start, end);
+      this.#database.run("INSERT INTO texts (passage, text) VALUES (?, ?)", row, text);
+      this.#database.run("INSERT INTO words (rowid, text, titles) VALUES (?, ?, ?)", row, text, titles);
+    }
+  }
+}
+
+/** Of fewer passages all are ranked in no time. */
+const MANY = 1000;
+const COUNT = "SELECT count(*) AS count FROM words WHERE words MATCH ?";
+const FIND = `SELECT passages.n AS n, words.rank AS rank FROM words JOIN passages ON passages.n = words.rowid
+  JOIN documents ON documents.n = passages.document
+  WHERE words MATCH ? AND documents.role = ?
+  ORDER BY words.rank, documents.position, passages.start LIMIT ?`;
+const PASSAGE = `SELECT documents.id AS document, name, link, text FROM passages
+  JOIN documents ON documents.n = passages.document JOIN texts ON passage = passages.n WHERE passages.n = ?`;
+const WITHOUT_VECTOR =
+  "SELECT passage AS n, text FROM texts WHERE passage NOT IN (SELECT passage FROM vectors WHERE model = ?) ORDER BY n";
+const ADD_VECTOR =
+  "INSERT OR REPLACE INTO vectors (model, vector, passage) SELECT ?, ?, n FROM passages WHERE n = ?";
+const VECTORS = `SELECT passage, vector FROM vectors JOIN passages ON passages.n = passage
+  JOIN documents ON documents.n = passages.document
+  WHERE model = ? AND role = ? ORDER BY documents.position, passages.start`;
+const REMOVE_WORDS = `DELETE FROM words WHERE rowid IN
+  (SELECT passages.n FROM passages JOIN documents ON documents.n = document WHERE key = ?)`;
+const UPDATE = "UPDATE documents SET position = ?, role = ?, link = ? WHERE key = ?";
+const ADD_DOCUMENT = "INSERT INTO documents (key, position, role, id, name, link) VALUES (?, ?, ?, ?, ?, ?)";
+const ADD_PASSAGE = "INSERT INTO passages (document, page, start, finish) VALUES (?, ?, ?, ?)";
+
+function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** In the byte order of this machine, which wrote them. */
+function floatsOf(bytes: Uint8Array): Float32Array {
+  return new Float32Array(bytes.slice().buffer);
+}

@@ -1,0 +1,41 @@
+import type { DocumentType } from "../parse/collection_file.ts";
+import type { DocumentText, TextHeading } from "./document_text.ts";
+import { formFeedPages } from "./text_pages.ts";
+
+/** Text without markup: pages end with form feeds, and the headings of books and papers are known by their numbers or words. */
+export function plainText(text: string, type: DocumentType): DocumentText {
+  const hasHeadings = type === "book" || type === "paper";
+  return { text, pages: formFeedPages(text), headings: hasHeadings ? numberedHeadings(text) : [] };
+}
+
+const NUMBERED = /^(\d{1,2}(?:\.\d{1,2}){0,4})\.? +\p{Lu}[^\n]{0,90}$/u;
+const NAMED =
+  /^(?:chapter|part|section|appendix|kapitel|teil|abschnitt|anhang) +(?:\d{1,3}|[A-Z]|[IVXLC]{1,6})\b[^\n]{0,90}$/i;
+const WORDS =
+  /^(?:abstract|introduction|conclusions?|references|bibliography|acknowledge?ments|zusammenfassung|einleitung|fazit|literatur(?:verzeichnis)?)$/i;
+
+/** Short lines below a blank one, or the first of a page, that begin as headings do and end as none does. */
+export function numberedHeadings(text: string): readonly TextHeading[] {
+  const headings: TextHeading[] = [];
+  let start = 0;
+  let isAlone = true;
+  for (const line of text.split(/[\n\f]/)) {
+    const title = line.trim();
+    const level: number | undefined = isAlone && title.length <= LONGEST && !/[.:;,]$/.test(title)
+      ? levelOf(title)
+      : undefined;
+    const end = start + line.length;
+    if (level !== undefined) headings.push({ start, end, level, title });
+    isAlone = title === "" || level !== undefined || text[end] === "\f";
+    start = end + 1;
+  }
+  return headings;
+}
+
+const LONGEST = 120;
+
+function levelOf(title: string): number | undefined {
+  const number = NUMBERED.exec(title)?.[1];
+  if (number !== undefined) return number.split(".").length;
+  return NAMED.test(title) || WORDS.test(title) ? 1 : undefined;
+}
