@@ -120,6 +120,54 @@ export type { DocumentInput, DocumentOptions } from "./lib/project/program_docum
 export type { DocumentWorld } from "./lib/project/bounded_world.ts";
 export { DocumentCheckError } from "./lib/project/document_check_error.ts";
 
+export { loadAgent } from "./lib/project/load_agent.ts";
+export { AgentFileError } from "./lib/parse/agent_file_error.ts";
+export type { AgentCode, AgentProblem } from "./lib/parse/agent_problem.ts";
+export type {
+  AgentFile,
+  AgentPrompt,
+  AgentStep,
+  BranchFields,
+  ConditionOperation,
+  ConversationGoal,
+  ExtractionSchema,
+  ExtractionValue,
+  JudgeFields,
+  LlmFields,
+  MemorySelection,
+  ModelFields,
+  RequestFields,
+  SlotDestination,
+  SlotPath,
+  SlotPreload,
+  SlotSource,
+  SourceSelection,
+  StepAction,
+  StepBase,
+  StepCondition,
+  StepFlow,
+  StepOf,
+} from "./lib/parse/agent_file.ts";
+export { openConversation } from "./lib/project/open_conversation.ts";
+export type { ConversationOptions, Store } from "./lib/project/open_conversation.ts";
+export type { ProgramFetch } from "./lib/run/http_of_fetch.ts";
+export type { ConversationModelFunction, ConversationModelRequest } from "./lib/project/model_of_function.ts";
+export type { Conversation, ConversationStatus } from "./lib/run/live_conversation.ts";
+export { ConversationError } from "./lib/run/conversation_error.ts";
+export type { ConversationErrorCode } from "./lib/run/conversation_error.ts";
+export type {
+  Checkpoint,
+  ConversationSave,
+  LogEntry,
+  SlotScope,
+  SlotWrite,
+} from "./lib/core/conversation.ts";
+
+export { openCollection } from "./lib/project/open_collection.ts";
+export type { OpenCollectionOptions } from "./lib/project/open_collection.ts";
+export type { Collection, Passage } from "./lib/core/collection.ts";
+export type { Embedder } from "./lib/core/embedder.ts";
+
 export { fakeModel } from "./lib/models/fake_model.ts";
 export type { FakeModel, FakeReply } from "./lib/models/fake_model.ts";
 export { ModelError } from "./lib/core/model.ts";
@@ -135,13 +183,19 @@ export type {
 export type { ContentPart, Message, Reasoning, ToolCall } from "./lib/core/message.ts";
 
 export { memoryJournal } from "./lib/journal/memory_journal.ts";
+export { openJournal } from "./lib/project/open_journal.ts";
 export type { JournalOptions } from "./lib/journal/store.ts";
 export type {
+  BeginOptions,
+  ConversationRecord,
   Journal,
   JournalStatus,
+  MessageRange,
   RunJournal,
+  RunQuery,
   RunStart,
   RunSummary,
+  RunTrace,
   StepOutcome,
   StepRecord,
   StepStart,
@@ -160,6 +214,8 @@ export { memoryFiles } from "./lib/core/memory_files.ts";
 export type {
   Files,
   Http,
+  HttpOptions,
+  HttpStream,
   PermissionRequest,
   Policy,
   Shell,

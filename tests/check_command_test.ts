@@ -292,7 +292,7 @@ Deno.test("check: words that name nothing to check are told together, and nothin
   ]);
   assert.deepEqual([wrong.code, wrong.stderr], [
     2,
-    'error: Cannot check "a.txt": expected a document (.md), a call file (.calls), a prompt (.prompt.md, .prompt), orrery.yaml or a folder\n' +
+    'error: Cannot check "a.txt": expected a document (.md), a call file (.calls), an agent (.agent.yml, .agent.yaml), a prompt (.prompt.md, .prompt), orrery.yaml or a folder\n' +
     'error: Cannot check "gone.md": it is not there\nTry: orrery check --help\n',
   ]);
   assert.deepEqual([result.code, result.stderr], [

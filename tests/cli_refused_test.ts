@@ -196,9 +196,13 @@ const REFUSED: readonly Refused[] = [
   },
   {
     args: ["show"],
-    says: "error: orrery show needs KIND: What to show. One of gadget, prompt, profile, document, config.\n",
+    says:
+      "error: orrery show needs KIND: What to show. One of gadget, prompt, profile, document, agent, conversation, config.\n",
   },
-  { args: ["schema", "x"], says: 'error: KIND must be one of config, document-test; found "x".\n' },
+  {
+    args: ["schema", "x"],
+    says: 'error: KIND must be one of config, agent, document-test, conversation-test; found "x".\n',
+  },
   {
     args: ["runs", "--json", "--names"],
     says: "error: --json and --names cannot both have stdout; choose one\n",

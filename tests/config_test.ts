@@ -66,6 +66,7 @@ Deno.test("config: without a file the defaults hold, and yaml is not loaded", as
     mcpServers: {},
     limits: { concurrency: 16, timeoutMs: 60_000, resultBytes: 1_048_576, turns: 10, retries: 3 },
     documents: { showsOperations: false, limits: { goto: 30, toolTurns: 8, shellTimeoutS: 120 } },
+    conversations: { steps: 250 },
     project: { grants: {}, isolation: {}, providers: {}, mcpServers: {}, parts: {} },
     notices: [],
   });
@@ -299,15 +300,30 @@ mcpServers:
 
 Deno.test("config: keys of later versions are ignored with a notice", async () => {
   const config = await configOf({
-    "orrery.yaml":
-      "conversations: { timeout-s: 5 }\nlimits:\n  steps: 5\n  concurrency: 3\ngrants: { a: { net: [example.com] } }\n",
+    "orrery.yaml": "limits:\n  runs: 5\n  concurrency: 3\ngrants: { a: { net: [example.com] } }\n",
   });
   assert.equal(config.limits.concurrency, 3);
   assert.deepEqual(config.notices, [
-    'orrery.yaml:1:1: "conversations" is ignored: this version of Orrery does not use it yet',
-    'orrery.yaml:3:3: "limits.steps" is ignored: this version of Orrery does not use it yet',
-    'orrery.yaml:5:11: the permissions of "a" are ignored: this version of Orrery knows the grant "trusted" only',
+    'orrery.yaml:2:3: "limits.runs" is ignored: this version of Orrery does not use it yet',
+    'orrery.yaml:4:11: the permissions of "a" are ignored: this version of Orrery knows the grant "trusted" only',
   ]);
+});
+
+Deno.test("config: conversations; a file is named relative to the settings that name it", async () => {
+  const files = {
+    "user/config.yaml": "conversations: { collection: mine.yml, timeout-s: 5 }\nlimits: { steps: 7 }\n",
+    "orrery.yaml": "conversations: { timeout-s: 1.5, embeddings: openai/text-embedding-3-small }\n",
+  };
+  await inFolder(files, async (root) => {
+    const config = await loadConfig(root, hostFiles({ root }), { userFolder: join(root, "user") });
+    assert.deepEqual(config.conversations, {
+      collection: join(root, "user", "mine.yml"),
+      embeddings: "openai/text-embedding-3-small",
+      timeoutMs: 1500,
+      steps: 7,
+    });
+    assert.deepEqual(config.notices, []);
+  });
 });
 
 Deno.test("config: what is wrong with an agent is known before anybody wants one", async () => {
@@ -358,7 +374,7 @@ tactics: { folders: [tactics/] }
 agents: [{ name: n, model: m, system: s }, more.yaml]
 agentDefaults: { model: m }
 documents: { show-operations: true, temperature: 0.5, shell: bash }
-conversations: { collection: c.yml, timeout-s: 5 }
+conversations: { collection: c.yml, embeddings: a/b, timeout-s: 5 }
 limits:
   { concurrency: 16, timeout-s: 60, turns: 10, retries: 3, tokens: 5, cost: 0.5, time-s: 9, goto: 30, tool-turns: 8,
     shell-timeout: 120, steps: 250, result-bytes: 1048576, gadget-idle-s: 30, gadget-memory-mb: 256, runs: 64 }

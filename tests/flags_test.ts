@@ -102,7 +102,7 @@ Deno.test("choices name all there are and the nearest", () => {
   });
   assert.throws(() => parseFlags(COMMANDS.show, ["gadgte", "X"]), {
     message:
-      'KIND must be one of gadget, prompt, profile, document, config; found "gadgte". Did you mean "gadget"?',
+      'KIND must be one of gadget, prompt, profile, document, agent, conversation, config; found "gadgte". Did you mean "gadget"?',
   });
 });
 

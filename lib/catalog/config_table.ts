@@ -1,5 +1,5 @@
 import { PROVIDER_TYPES } from "../core/model_settings.ts";
-import { DOCUMENT_LIMITS, GADGET_FOLDER, LIMIT_DEFAULTS } from "./config_values.ts";
+import { CONVERSATION_STEPS, DOCUMENT_LIMITS, GADGET_FOLDER, LIMIT_DEFAULTS } from "./config_values.ts";
 import type { ConfigKey, ConfigValue } from "./config_rule.ts";
 
 /** As many seconds as a timer of JavaScript can wait. */
@@ -223,11 +223,18 @@ export const CONFIG_TABLE = {
     },
     "conversations": {
       kind: "keys",
-      unused,
       about: "Conversations.",
       keys: {
-        "collection": { ...text, about: "The collection file that retrievers search." },
-        "timeout-s": { ...seconds, about: "Seconds one model call may take." },
+        "collection": {
+          ...text,
+          about: "The collection file that retrievers search, relative to this file.",
+        },
+        "embeddings": {
+          ...text,
+          about:
+            "The model of embeddings that retrievers search with besides words: provider/model, or an alias.",
+        },
+        "timeout-s": { ...seconds, about: "Seconds one model call or request of a step may take." },
       },
     },
     "limits": {
@@ -270,7 +277,11 @@ export const CONFIG_TABLE = {
           about: "Seconds one @shell may take.",
           default: DOCUMENT_LIMITS.shellTimeoutS,
         },
-        "steps": { ...count, unused, about: "Steps of a conversation or document.", default: 250 },
+        "steps": {
+          ...count,
+          about: "Steps of a conversation that are made without waiting for the person.",
+          default: CONVERSATION_STEPS,
+        },
         "result-bytes": {
           ...count,
           about: "Bytes of one result; a longer one is cut and marked.",

@@ -61,6 +61,21 @@ export interface DocumentDefaults {
 /** The limits of documents where neither they nor a configuration file say anything (documents.md 14). */
 export const DOCUMENT_LIMITS: DocumentLimits = { goto: 30, toolTurns: 8, shellTimeoutS: 120 };
 
+/** What holds for conversations (conversations.md). */
+export interface ConversationDefaults {
+  /** The file of the collection that retrievers search: absolute. */
+  readonly collection?: string;
+  /** The model of embeddings that they search with besides words: `provider/model`, or an alias. */
+  readonly embeddings?: string;
+  /** Of one model call, and of one request of a step. */
+  readonly timeoutMs?: number;
+  /** Steps that are made without waiting for the person. */
+  readonly steps: number;
+}
+
+/** The steps of a conversation where no configuration file says anything (conversations.md 2.3). */
+export const CONVERSATION_STEPS = 250;
+
 /** The settings of a run: those of the project over those of the user over the defaults (config.md). */
 export interface Config {
   readonly calls: { readonly markers: Markers };
@@ -76,6 +91,7 @@ export interface Config {
   readonly grants: Grants;
   readonly limits: Limits;
   readonly documents: DocumentDefaults;
+  readonly conversations: ConversationDefaults;
   /** What counts only after this user accepted the project (gadgets.md 3). */
   readonly project: ProjectWord;
   /** What was ignored, and why; a line each. */
@@ -120,6 +136,7 @@ export function defaultConfig(root: string): Config {
       retries: LIMIT_DEFAULTS.retries,
     },
     documents: { showsOperations: false, limits: DOCUMENT_LIMITS },
+    conversations: { steps: CONVERSATION_STEPS },
     project: { grants: {}, isolation: {}, providers: {}, mcpServers: {}, parts: {} },
     notices: [],
   };

@@ -9,7 +9,13 @@ import { mcpProblems, mcpServersOf } from "./config_mcp.ts";
 import { modelProblems, modelsOf } from "./config_models.ts";
 import { problemAt } from "./config_problem.ts";
 import { DOCUMENT_LIMITS } from "./config_values.ts";
-import type { Config, DocumentDefaults, GadgetFolder, Limits } from "./config_values.ts";
+import type {
+  Config,
+  ConversationDefaults,
+  DocumentDefaults,
+  GadgetFolder,
+  Limits,
+} from "./config_values.ts";
 import { CONFIG_TABLE, type ConfigFile } from "./config_table.ts";
 import type { WrittenConfig } from "./read_config.ts";
 
@@ -42,6 +48,7 @@ export function mergeConfig(layers: ConfigLayers): Config {
       ...user.limits,
       ...project.limits,
     }),
+    conversations: conversationsOf(layers),
     project: {
       grants: project.grants ?? {},
       isolation: project.gadgets?.isolation ?? {},
@@ -80,6 +87,18 @@ function documentsOf(
     },
     ...(temperature !== undefined && { temperature }),
     ...(shell !== undefined && { shell }),
+  };
+}
+
+function conversationsOf({ project, user, root, userFolder }: ConfigLayers): ConversationDefaults {
+  const [own, users] = [project.values.conversations ?? {}, user.values.conversations ?? {}];
+  const { collection, embeddings, "timeout-s": timeoutS } = { ...users, ...own };
+  const folder = own.collection === undefined ? userFolder : root;
+  return {
+    steps: project.values.limits?.steps ?? user.values.limits?.steps ?? LIMITS.steps.default,
+    ...(collection !== undefined && { collection: folderPath(folder, collection) }),
+    ...(embeddings !== undefined && { embeddings }),
+    ...(timeoutS !== undefined && { timeoutMs: timeoutS * 1000 }),
   };
 }
 

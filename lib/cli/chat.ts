@@ -11,15 +11,23 @@ import { beginTalk, greet, holdTalk } from "./hold_talk.ts";
 import { keepDialog } from "./keep_dialog.ts";
 import { modelTalk } from "./model_talk.ts";
 import { openDialog } from "./open_dialog.ts";
+import { refuseWithoutAgent } from "./refused_agent_flags.ts";
 import { replayDialog } from "./replay_dialog.ts";
 import { performChat } from "./run_chat.ts";
 import { wholeServers } from "./whole_servers.ts";
 
 type ChatCommand = ParsedCommand<typeof COMMANDS.chat>;
 
-/** `orrery chat`: talks with a model, or with an agent of `orrery.yaml`; gives the exit code. */
-export async function chat({ flags }: ChatCommand, terminal: Terminal): Promise<number> {
+/** `orrery chat`: talks with a model, or with an agent of `orrery.yaml` or of a file; gives the exit code. */
+export async function chat({ words: [word], flags }: ChatCommand, terminal: Terminal): Promise<number> {
   const cwd = workingFolder();
+  if (word !== undefined) {
+    const { chatWithAgentFile }: typeof import("./chat_conversation.ts") = await import(
+      "./chat_conversation.ts" as string
+    );
+    return await chatWithAgentFile(word, { flags, terminal, cwd });
+  }
+  refuseWithoutAgent(flags, { command: "chat", wanted: "orrery chat NAME.agent.yml" });
   const agents = await maybeAgents(flags, cwd);
   if (agents !== undefined) return await agents.chatWithProfile(flags, { terminal, cwd });
   const grants = await grantsOf(flags);

@@ -1,44 +1,101 @@
 import type { Terminal } from "../host/terminal.ts";
 import type { TerminalUser } from "../host/terminal_user.ts";
+import { table } from "../render/table.ts";
 import { callText } from "./call_source.ts";
 
 /** Where the messages of a conversation come from; undefined ends it. */
 export interface ChatLines {
   next(): Promise<string | undefined>;
+  /** Whether another message is there already; it is taken. Default: no. */
+  hasMore?(): Promise<boolean>;
 }
 
 const PROMPT = "> ";
 const MORE = "… ";
 
-const HELP = `A line is a message.
-  \\        at the end of a line: the message goes on in the next one
-  """      alone in a line: begins and ends a message of several lines
-  /help    shows this
-  /quit    ends the conversation, as Ctrl-D does; orrery resume goes on with it
-  Ctrl-C   stops the answer; once more ends the conversation
-`;
+/** Something besides a message that can be typed: `/NAME`. */
+export interface ChatCommand {
+  /** What stands behind the name, as the help shows it. Default: nothing. */
+  readonly takes?: string;
+  readonly help: string;
+  /** Does it, and says whether the conversation goes on. */
+  run(argument: string): Promise<"on" | "over">;
+}
+
+/** How typed messages are taken. */
+export interface TypedMessagesOptions {
+  readonly say: (text: string) => Promise<void>;
+  /** By name, in the order of the help. Default: those of every conversation. */
+  readonly commands?: Readonly<Record<string, ChatCommand>>;
+  /** Said of an empty message. Default: it is passed over in silence. */
+  readonly emptyText?: string;
+}
 
 /** Messages that are typed. */
-export function typedMessages(
-  user: TerminalUser,
-  { say }: { readonly say: (text: string) => Promise<void> },
-): ChatLines {
+export function typedMessages(user: TerminalUser, options: TypedMessagesOptions): ChatLines {
+  const { say, emptyText = "" } = options;
+  const commands: Readonly<Record<string, ChatCommand>> = {
+    help: {
+      help: "shows this",
+      run: async () => {
+        await say(helpText(commands));
+        return "on";
+      },
+    },
+    ...options.commands,
+    quit: {
+      help: "ends it for now, as Ctrl-D does; orrery resume goes on with it",
+      run: () => Promise.resolve("over"),
+    },
+  };
   return {
     async next() {
       while (true) {
         const line = await user.line(PROMPT);
-        if (line === undefined || line.trim() === "/quit") return undefined;
-        if (line.trim() === "/help") await say(HELP);
-        else if (/^\/\w+$/.test(line.trim())) {
-          await say(`There is no ${line.trim()}; /help shows what there is\n`);
-        } else {
-          const message = line.trim() === '"""' ? await quotedLines(user) : await continuedLine(user, line);
-          if (message === undefined) return undefined;
-          if (message.trim() !== "") return message;
+        if (line === undefined) {
+          await say("\n"); // what is said next would stand behind the prompt
+          return undefined;
         }
+        const typed = typedCommand(line, commands);
+        if (typed !== undefined) {
+          if (typed.command === undefined) {
+            await say(`There is no /${typed.name}; /help shows what there is\n`);
+          } else if (await typed.command.run(typed.argument) === "over") return undefined;
+          continue;
+        }
+        const message = line.trim() === '"""' ? await quotedLines(user) : await continuedLine(user, line);
+        if (message === undefined) return undefined;
+        if (message.trim() !== "") return message;
+        await say(emptyText);
       }
     },
   };
+}
+
+/** `/NAME` and what stands behind it; a message may begin with a slash too. */
+function typedCommand(line: string, commands: Readonly<Record<string, ChatCommand>>): {
+  readonly name: string;
+  readonly command: ChatCommand | undefined;
+  readonly argument: string;
+} | undefined {
+  const [, name, argument = ""] = /^\/(\w+)(?:\s+(\S.*))?$/.exec(line.trim()) ?? [];
+  if (name === undefined) return undefined;
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const isMessage = argument !== "" && command?.takes === undefined;
+  return isMessage ? undefined : { name, command, argument };
+}
+
+function helpText(commands: Readonly<Record<string, ChatCommand>>): string {
+  const ways = [
+    ["\\", "at the end of a line: the message goes on in the next one"],
+    ['"""', "alone in a line: begins and ends a message of several lines"],
+    ...Object.entries(commands).map(([name, { takes, help }]) => [
+      takes === undefined ? `/${name}` : `/${name} ${takes}`,
+      help,
+    ]),
+    ["Ctrl-C", "stops the answer; once more ends the conversation"],
+  ];
+  return `A line is a message.\n${table(ways).map((line) => `  ${line}\n`).join("")}`;
 }
 
 /** Up to the line that ends it; the end of the input ends it too. */
@@ -69,6 +126,10 @@ export function pipedMessages(terminal: Terminal, signal: AbortSignal): ChatLine
     async next() {
       const { value } = await lines.next();
       return value === undefined ? undefined : value;
+    },
+    async hasMore() {
+      const soon = new Promise<false>((resolve) => setTimeout(() => resolve(false), 0));
+      return await Promise.race([lines.next().then(({ value }) => value !== undefined), soon]);
     },
   };
 }

@@ -6,14 +6,17 @@ import type { Interruptible } from "./around_run.ts";
 /** Ctrl-C in a conversation: the first stops the answer, the second ends the conversation in order, the third at once. */
 export class ChatStop implements Interruptible {
   readonly #run = new AbortController();
+  readonly #terminal: Terminal;
   readonly #say: (text: string) => void;
   #turn = new AbortController();
   #isAnswering = false;
   #isWarned = false;
   #isInterrupted = false;
+  #hasLeft = false;
   #cleanUp = () => {};
 
   constructor(terminal: Terminal, say: (text: string) => void) {
+    this.#terminal = terminal;
     this.#say = say;
     terminal.onInterrupt(() => this.#press());
   }
@@ -31,9 +34,12 @@ export class ChatStop implements Interruptible {
     return this.#isInterrupted;
   }
 
-  readonly hasLeft = false;
+  get hasLeft(): boolean {
+    return this.#hasLeft;
+  }
 
   leave(): void {
+    this.#hasLeft = true;
     this.#run.abort(new Error("nobody reads the answers any more"));
   }
 
@@ -51,7 +57,7 @@ export class ChatStop implements Interruptible {
   /** The answer is there, and the next message is waited for. */
   listening(): void {
     this.#isAnswering = false;
-    this.#isWarned = false;
+    this.#isWarned = this.#turn.signal.aborted; // whoever stopped the answer was told
   }
 
   #press(): void {
@@ -68,6 +74,8 @@ export class ChatStop implements Interruptible {
       return this.#say("Ctrl-C once more ends the conversation");
     }
     this.#isInterrupted = true;
+    const { stdinIsTerminal, stderr } = this.#terminal;
+    if (!this.#isAnswering && stdinIsTerminal) void stderr.write("\n"); // behind the prompt, and ^C
     this.#run.abort(new Error("the conversation was interrupted"));
   }
 }

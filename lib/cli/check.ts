@@ -3,6 +3,7 @@ import { hostFiles } from "../host/files.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { NO_GRANTS } from "../project/grants.ts";
+import { checkAgentFile } from "./check_agent_file.ts";
 import { checkCalls } from "./check_calls.ts";
 import { checkDocuments } from "./check_documents.ts";
 import { checkFlags } from "./check_flags.ts";
@@ -31,6 +32,7 @@ export async function check(
   const targets = await checkTargets(named, { cwd, files: hostFiles({ root: cwd }) });
   await checkDocuments(targets, { places, report, flags: documentFlags });
   for (const path of targets.calls) await checkCalls(path, { places, report });
+  for (const path of targets.agents) await checkAgentFile(path, { report });
   const notLoaded = await checkPrompts(targets, { places, report });
   const roots = new Set(report.paths.map((path) => places.rootOf(dirname(path))));
   const [root = places.rootOf(cwd)] = roots.size === 1 ? roots : [];

@@ -13,6 +13,10 @@ export interface FoundProblem {
   readonly column: number;
   readonly severity: ToldProblem["severity"];
   readonly message: string;
+  /** Where it is known: what kind of problem it is. Default: what the message tells. */
+  readonly code?: string;
+  /** Default: that of its kind. */
+  readonly hint?: string;
 }
 
 /** A problem with what is known of its kind. */

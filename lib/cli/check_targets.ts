@@ -2,6 +2,7 @@ import { basename, dirname, resolve } from "../core/path.ts";
 import { FileError } from "../core/world.ts";
 import type { Files } from "../core/world.ts";
 import { realPath } from "../host/paths.ts";
+import { isAgentName } from "../parse/agent_name.ts";
 import { isDocumentName } from "./document_text.ts";
 import { UsageError } from "./exit_code.ts";
 import { walkFiles } from "./walk_files.ts";
@@ -13,6 +14,8 @@ export interface CheckTargets {
   /** Markdown files of folders: some of them are documents. */
   readonly candidates: readonly string[];
   readonly calls: readonly string[];
+  /** Agent files of conversations. */
+  readonly agents: readonly string[];
   /** Files of prompts that were named, and `orrery.yaml`. */
   readonly prompts: readonly string[];
   /** Folders whose projects are looked at for what their settings and prompts say. */
@@ -38,6 +41,7 @@ export async function checkTargets(
     documents: new Set(),
     candidates: new Set(),
     calls: new Set(),
+    agents: new Set(),
     prompts: new Set(),
     folders: new Set(),
   };
@@ -50,11 +54,12 @@ export async function checkTargets(
     else found[kind].add(path);
   }
   if (wrong.length > 0) throw new UsageError(wrong, { command: "check" });
-  const { documents, candidates, calls, prompts, folders } = found;
+  const { documents, candidates, calls, agents, prompts, folders } = found;
   return {
     documents: [...documents],
     candidates: [...candidates].filter((path) => !documents.has(path)),
     calls: [...calls],
+    agents: [...agents],
     prompts: [...prompts],
     folders: [...folders],
   };
@@ -64,12 +69,13 @@ async function addFolder(
   folder: string,
   { found, files }: { readonly found: { readonly [kind in Kind]: Set<string> }; readonly files: Files },
 ): Promise<void> {
-  const isWanted = (name: string): boolean => isDocumentName(name) || CALLS.test(name) || name === SETTINGS;
+  const isWanted = (name: string): boolean =>
+    isDocumentName(name) || CALLS.test(name) || isAgentName(name) || name === SETTINGS;
   found.folders.add(folder);
   for (const path of await walkFiles(folder, { files, isWanted })) {
     const name = basename(path);
     if (name === SETTINGS) found.folders.add(dirname(path));
-    else found[CALLS.test(name) ? "calls" : "candidates"].add(path);
+    else found[isAgentName(name) ? "agents" : CALLS.test(name) ? "calls" : "candidates"].add(path);
   }
 }
 
@@ -83,10 +89,11 @@ async function kindOf(
   if (PROMPT.test(path) || basename(path) === SETTINGS) return "prompts";
   if (/\.(md|ctx)$/i.test(path)) return "documents";
   if (CALLS.test(path)) return "calls";
+  if (isAgentName(path)) return "agents";
   return {
     problem:
-      `Cannot check ${JSON.stringify(word)}: expected a document (.md), a call file (.calls), a prompt ` +
-      "(.prompt.md, .prompt), orrery.yaml or a folder",
+      `Cannot check ${JSON.stringify(word)}: expected a document (.md), a call file (.calls), an agent ` +
+      "(.agent.yml, .agent.yaml), a prompt (.prompt.md, .prompt), orrery.yaml or a folder",
   };
 }
 

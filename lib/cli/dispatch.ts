@@ -2,6 +2,7 @@ import { didYouMean } from "../core/nearest.ts";
 import { atRest } from "../host/process.ts";
 import { hostTerminal } from "../host/terminal.ts";
 import type { Terminal } from "../host/terminal.ts";
+import { isAgentWord } from "./agent_word.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
 import type { ParsedCommand } from "./flag.ts";
 import type { CommandName, COMMANDS } from "./flags.ts";
@@ -112,5 +113,6 @@ function unknownCommand(name: string): string {
   if (name === "-" || /\.(calls|md)$/i.test(name)) {
     return `Unknown command "${name}". Did you mean "orrery run ${name}"?`;
   }
+  if (isAgentWord(name)) return `Unknown command "${name}". Did you mean "orrery chat ${name}"?`;
   return `Unknown command "${name}".${didYouMean(name, Object.keys(RUNNERS))}`;
 }

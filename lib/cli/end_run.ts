@@ -16,8 +16,11 @@ export interface EndRunOptions extends Omit<DeliverOptions, "isInterrupted"> {
   readonly kept: KeptRun | undefined;
 }
 
+/** What is left of a run when it is over. */
+export type EndedRun = Pick<RunSummary, "status" | "value" | "flags" | "isEmpty" | "exitCode" | "toJson">;
+
 /** Puts away what is kept of a run, writes its result where it belongs, and gives the exit code. */
-export async function endRun(summary: RunSummary, options: EndRunOptions): Promise<number> {
+export async function endRun(summary: EndedRun, options: EndRunOptions): Promise<number> {
   const { terminal, stop, kept } = options;
   const { status, problem } = await closed(kept, summary);
   const code = await deliverResult(summary, { ...options, isInterrupted: stop.isInterrupted });
@@ -48,7 +51,10 @@ export async function namingRecord<Result>(
 }
 
 /** Before the process ends at once: names what is left. */
-export function sayWhatIsLeft(terminal: Terminal, kept: KeptRun | undefined): void {
+export function sayWhatIsLeft(
+  terminal: Terminal,
+  kept: Pick<KeptRun, "id" | "partialRecord"> | undefined,
+): void {
   if (kept?.partialRecord !== undefined) {
     terminal.stderr.writeNow(`the record so far: ${printable(kept.partialRecord)}\n`);
   }
@@ -57,7 +63,7 @@ export function sayWhatIsLeft(terminal: Terminal, kept: KeptRun | undefined): vo
 
 async function closed(
   kept: KeptRun | undefined,
-  { status }: RunSummary,
+  { status }: EndedRun,
 ): Promise<{ readonly status?: JournalStatus | undefined; readonly problem?: string }> {
   try {
     return { status: await kept?.close(status) };
@@ -109,7 +115,7 @@ export async function checkResultFile(output: string | undefined, cwd: string): 
 }
 
 /** Writes the value of a run where it belongs, says what was missing, and gives the exit code. */
-async function deliverResult(summary: RunSummary, options: DeliverOptions): Promise<number> {
+async function deliverResult(summary: EndedRun, options: DeliverOptions): Promise<number> {
   const { terminal, flags, cwd } = options;
   const { value } = summary;
   const text = value === undefined
@@ -154,7 +160,7 @@ async function writeValue(text: string, { stdout }: Terminal): Promise<void> {
   await stdout.write(printable(text.endsWith("\n") ? text : `${text}\n`));
 }
 
-async function sayWhatWasMissing(summary: RunSummary, options: DeliverOptions): Promise<void> {
+async function sayWhatWasMissing(summary: EndedRun, options: DeliverOptions): Promise<void> {
   const { stderr } = options.terminal;
   const { output } = options.flags;
   if (

@@ -203,6 +203,56 @@ export const modelFlags = [
   },
 ] as const satisfies readonly Flag[];
 
+/** How a conversation with an agent is held (conversations.md). */
+export const conversationFlags = [
+  {
+    name: "user",
+    kind: "text",
+    value: "NAME",
+    default: "local",
+    help: "Of a conversation: with whom. Its global slots are kept for this user.",
+  },
+  {
+    name: "module",
+    kind: "text",
+    value: "NAME|FILE",
+    default: "default",
+    names: "file",
+    help:
+      "Of a conversation: the module whose slots it has; a file that ends with .module.yml says what it consists of.",
+  },
+  {
+    name: "session",
+    kind: "text",
+    value: "NAME",
+    default: "the id of the agent",
+    help: "Of a conversation: the session of the module whose slots it has.",
+  },
+  {
+    name: "context",
+    kind: "text",
+    value: "FILE",
+    names: "file",
+    help:
+      "Of a conversation: what its preloaded slots come from, as YAML or JSON: user, module, session, user-config, user-context-log.",
+  },
+  {
+    name: "collection",
+    kind: "text",
+    value: "FILE",
+    names: "file",
+    default: "conversations.collection of orrery.yaml",
+    help: "Of a conversation: the .collection.yml file whose documents its retrievers search.",
+  },
+  {
+    name: "slot",
+    kind: "texts",
+    value: "NAME=VALUE",
+    help:
+      "Of a conversation: a slot that is set before its first step, as text; session.NAME, module.NAME and global.NAME outlive it. May be repeated.",
+  },
+] as const satisfies readonly Flag[];
+
 /** What else belongs to the project, and what of it counts. */
 export const catalogFlags = [
   {

@@ -7,6 +7,7 @@ import {
   callFlags,
   catalogFlags,
   concurrency,
+  conversationFlags,
   documentFlags,
   help,
   json,
@@ -89,11 +90,17 @@ export const COMMANDS = {
   chat: {
     name: "chat",
     summary: "Talks with a model or an agent in the terminal, or through a pipe.",
-    arguments: [],
+    arguments: [{
+      name: "AGENT",
+      required: false,
+      names: "file",
+      help: 'A file that ends with ".agent.yml"; without it a model is talked with.',
+    }],
     flags: [
       ...modelFlags,
       profile,
       ...promptFlags,
+      ...conversationFlags,
       jsonl,
       quiet,
       ...callFlags,
@@ -103,26 +110,31 @@ export const COMMANDS = {
       "/help shows what else there is, /quit or Ctrl-D ends.",
       "With --profile an agent of orrery.yaml answers, with its model, system prompt, tools and limits; --input gives the variables of its system " +
       "prompt their values. --system, --tools and --tools-mode are errors then.",
+      "With an AGENT its file says what happens. /slots, /trace, /back and /retry look at it and go back; /help shows how. A step that failed is told with the file, " +
+      "and the next message tries it again.",
       ASKED_AT_TERMINAL,
       "Ctrl-C stops the answer; once more ends the conversation. orrery resume goes on with it.",
       "Through a pipe each line of stdin is a message, and each answer is text on stdout.",
+      "Exit codes with an AGENT, by how the last turn ended: 0 it waits for a message or has come to its end, 1 a step failed, 5 a permission was refused, 6 the budget is " +
+      "used up, 7 the provider or the network, 130 interrupted.",
     ],
     examples: [
       { line: "orrery chat -m script/echo", does: "without a provider" },
       { line: "orrery chat --profile researcher --input topic=heat", does: "with an agent of orrery.yaml" },
+      { line: "orrery chat support.agent.yml --user ana", does: "with an agent file" },
     ],
   },
   check: {
     name: "check",
-    summary: "Finds mistakes in documents, calls, prompts and settings.",
+    summary: "Finds mistakes in documents, calls, agents, prompts and settings.",
     arguments: [{
       name: "PATH",
       required: false,
       many: true,
       names: "file",
       help:
-        "A document (.md), a call file (.calls), a prompt (.prompt.md, .prompt), orrery.yaml, or a folder with everything below it; the whole project " +
-        "without it.",
+        "A document (.md), a call file (.calls), an agent (.agent.yml), a prompt (.prompt.md, .prompt), orrery.yaml, or a folder with everything below it; " +
+        "the whole project without it.",
     }],
     flags: [
       {
@@ -226,10 +238,23 @@ export const COMMANDS = {
         value: "KEY",
         help: "The step, as orrery trace names it: it and what came after it are done anew.",
       },
+      {
+        name: "turn",
+        kind: "number",
+        value: "N",
+        help: "Of a conversation: the turn behind which the new one goes on; 0 is its beginning.",
+      },
       help,
     ],
-    notes: ["The id of the new run is printed; orrery resume ID goes on with it."],
-    examples: [],
+    notes: [
+      "The id of the new run is printed; orrery resume ID goes on with it. The old one stays as it is.",
+    ],
+    examples: [
+      {
+        line: "orrery fork 0mzk3w2abcde --turn 2",
+        does: "a conversation that goes on behind its second turn",
+      },
+    ],
   },
   rm: {
     name: "rm",
@@ -247,11 +272,11 @@ export const COMMANDS = {
   },
   list: {
     name: "list",
-    summary: "Lists gadgets, prompts, profiles, documents, models or kept runs.",
+    summary: "Lists gadgets, prompts, profiles, documents, agents, models or runs.",
     arguments: [{
       name: "KIND",
       required: false,
-      choices: ["gadgets", "prompts", "profiles", "documents", "models", "runs"],
+      choices: ["gadgets", "prompts", "profiles", "documents", "agents", "models", "runs", "conversations"],
       help: "What to list; gadgets, and what prompts and profiles the project has, without it.",
     }],
     flags: [
@@ -272,6 +297,7 @@ export const COMMANDS = {
       "The tactics of the project are listed with its prompts: orrery run takes both.",
       "Documents are the Markdown files below the project root that have an operation, or inputs, limits or permissions in their front matter; " +
       "[inputs] in brackets have a default.",
+      "Agents are the conversations of the project, files that end with .agent.yml or .agent.yaml; the agents: of orrery.yaml are its profiles.",
       "What is wrong with a file is told on stderr, with its line; the exit code is 0 all the same. --write-types writes nothing then, " +
       "and the exit code is 2.",
     ],
@@ -285,31 +311,35 @@ export const COMMANDS = {
   },
   show: {
     name: "show",
-    summary: "Shows one gadget, prompt, profile or document, or all settings.",
+    summary: "Shows one gadget, prompt, profile, document, agent, talk, or settings.",
     arguments: [
       {
         name: "KIND",
         required: true,
-        choices: ["gadget", "prompt", "profile", "document", "config"],
+        choices: ["gadget", "prompt", "profile", "document", "agent", "conversation", "config"],
         help: "What to show.",
       },
       {
         name: "NAME",
         required: false,
         names: "shown",
-        help: "The name of the gadget or the profile, or the path of the prompt or the document.",
+        help:
+          "The name of the gadget or the profile, the path of the prompt, the document or the agent, or the id of the conversation or its beginning.",
       },
     ],
     flags: [...promptFlags, json, modelFlags[0], concurrency, timeout, ...catalogFlags, help],
     notes: [
       "A prompt is shown as it is sent when --input gives all its variables a value, else as its template.",
       "Of a document: what it takes, needs and uses, its operations, and the ids of all blocks as references name them.",
+      "Of an agent: its steps, with what they need to be done, where they go on, and the slots that they read and write.",
+      "Of a conversation: who said what, where it is, and its slots; with --json as an export.",
       "Keys, and values that may hold one, are never shown.",
     ],
     examples: [
       { line: "orrery show prompt review/code -i file=@main.ts", does: "what a model would be asked" },
       { line: "orrery show gadget ReadFile", does: "what it takes, needs and gives, with a call to copy" },
       { line: "orrery show document plan.md", does: "its inputs, operations and blocks" },
+      { line: "orrery show agent support.agent.yml", does: "its steps and slots" },
       { line: "orrery show config", does: "which setting holds, and why" },
     ],
   },
@@ -355,17 +385,26 @@ export const COMMANDS = {
       required: true,
       many: true,
       names: "file",
-      help: 'Files that end with ".document-test.yml".',
+      help:
+        'Files that end with ".document-test.yml" or ".conversation-test.yml", and folders: all tests below them.',
     }],
-    flags: [json, quiet, help],
+    flags: [json, quiet, ...catalogFlags, help],
     notes: [
       "A test says what a document is given, what a model says (as the replies of script/FILE), and what is to come of it: value, blocks, result, " +
       "error, exit, messages.",
+      "A test of a conversation says what the person says, what the models of its steps and what servers answer, and what the agent is to say; slots, and what models are " +
+      "sent, too. It ends at the first turn that is not as expected. A reply that is missing, or left over, is a failure.",
+      "Tools are the gadgets and the prompts of the project, as for orrery run, and the model of the test answers whatever model is named. Modules and servers need " +
+      "--trust, as they do there.",
       "Nothing of the project is changed: files are written in memory, and commands are scripted. With allow: [run] real ones run, in a copy of " +
-      "the project.",
+      "the project. What a trusted module or server does by itself is done.",
       "Exit codes: 0 all passed, 1 a test failed, 2 a file of tests cannot be read.",
     ],
-    examples: [{ line: "orrery test plans/*.document-test.yml", does: "all tests of a folder" }],
+    examples: [
+      { line: "orrery test support.conversation-test.yml", does: "one file" },
+      { line: "orrery test plans", does: "all tests of a folder" },
+      { line: "orrery test plan.document-test.yml --trust shout", does: "with a gadget of the project" },
+    ],
   },
   schema: {
     name: "schema",
@@ -373,8 +412,9 @@ export const COMMANDS = {
     arguments: [{
       name: "KIND",
       required: true,
-      choices: ["config", "document-test"],
-      help: "config: orrery.yaml; document-test: *.document-test.yml.",
+      choices: ["config", "agent", "document-test", "conversation-test"],
+      help:
+        "config: orrery.yaml; agent: *.agent.yml; document-test: *.document-test.yml; conversation-test: *.conversation-test.yml.",
     }],
     flags: [output, help],
     notes: [],

@@ -63,6 +63,9 @@ type CallReport = {
   ms?: number;
 };
 
+/** A conversation that waits for its person has not failed. */
+const WELL_ENDED: ReadonlySet<RunStatus> = new Set(["done", "held", "completed"]);
+
 const REFUSALS: ReadonlySet<CallErrorCode> = new Set(["permission", "not-trusted"]);
 
 /** What is left of a run when it is over: its value, its exit code, and for `--json` its calls. */
@@ -128,7 +131,7 @@ export class RunSummary {
 
   /** Of a run that was not interrupted (cli.md). An error before anything ran is one of the input: 2. */
   get exitCode(): number {
-    if (this.#end.status === "done") return EXIT.ok;
+    if (WELL_ENDED.has(this.#end.status)) return EXIT.ok;
     const { reason = "" } = this.#end;
     if (this.#kind === "document") return documentCode(reason);
     const code = EXIT_OF_REASON.get(reason);

@@ -24,8 +24,15 @@ export interface HoldTalkOptions {
 }
 
 /** Listens for Ctrl-C, and says on stderr what it does. */
-export function beginTalk(terminal: Terminal, flags: ChatWork["flags"]): Talk {
-  const view = plainView(terminal.stderr, { file: "chat", quiet: flags.quiet, shownText: "none" });
+export function beginTalk(
+  terminal: Terminal,
+  flags: ChatWork["flags"],
+  { file = "chat" }: {
+    /** How errors name what is talked with. */
+    readonly file?: string;
+  } = {},
+): Talk {
+  const view = plainView(terminal.stderr, { file, quiet: flags.quiet, shownText: "none" });
   const stop = new ChatStop(terminal, (text) => void terminal.stderr.write(`\n${text}\n`));
   return { terminal, flags, view, stop };
 }
@@ -36,11 +43,16 @@ export async function holdTalk(
   { cwd, secrets, isReplay = false, begin }: HoldTalkOptions,
 ): Promise<number> {
   const { terminal } = talk;
-  const typist = terminal.stdinIsTerminal && !isReplay ? await typistAt(terminal) : undefined;
+  const typist = isReplay ? undefined : await typistOf(terminal);
   await using around = await aroundTalk(talk, { typist, secrets });
   const begun = await begin(around);
   if (begun === undefined) return EXIT.interrupted;
   return await performChat({ ...talk, ...begun, cwd, typist });
+}
+
+/** Whoever types; undefined where messages come through a pipe. */
+export async function typistOf(terminal: Terminal): Promise<TerminalUser | undefined> {
+  return terminal.stdinIsTerminal ? await typistAt(terminal) : undefined;
 }
 
 /** Says with whom one talks, where somebody types. */
@@ -52,12 +64,12 @@ export async function greet({ terminal, flags }: Talk, name: string): Promise<vo
   await terminal.stderr.write(printable(`${name}; /help shows what there is, Ctrl-D ends\n`));
 }
 
-/** What a server says while somebody types would stand in the middle of their line. */
-async function aroundTalk(
+/** What is around a conversation. What a server says while somebody types would stand in the middle of their line. */
+export async function aroundTalk(
   { terminal, flags, view, stop }: Talk,
   { typist, secrets }: {
     readonly typist: TerminalUser | undefined;
-    readonly secrets: AroundRunOptions["secrets"];
+    readonly secrets?: AroundRunOptions["secrets"];
   },
 ): Promise<AroundRun> {
   const seen: RunView = typist === undefined ? view : { ...view, log: () => Promise.resolve() };

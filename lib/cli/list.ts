@@ -25,15 +25,20 @@ export async function list({ words, flags }: ListCommand, terminal: Terminal): P
     const { listModels }: typeof import("./list_models.ts") = await import("./list_models.ts" as string);
     return await listModels(flags, terminal);
   }
-  if (kind === "runs") {
+  if (kind === "runs" || kind === "conversations") {
     const { runs }: typeof import("./runs.ts") = await import("./runs.ts" as string);
-    return await runs({ flags: { ...flags, all: true } }, terminal);
+    const only = kind === "conversations" ? { kind: "conversation" } : {};
+    return await runs({ flags: { ...flags, all: true }, ...only }, terminal);
   }
   if (kind === "documents") {
     const { listDocuments }: typeof import("./list_documents.ts") = await import(
       "./list_documents.ts" as string
     );
     return await listDocuments(flags, terminal);
+  }
+  if (kind === "agents") {
+    const { listAgents }: typeof import("./list_agents.ts") = await import("./list_agents.ts" as string);
+    return await listAgents(flags, terminal);
   }
   if (kind === "prompts" || kind === "profiles") return await listOfPrompts(kind, flags, terminal);
   // Names are for a shell that completes a word: no server is started for that.

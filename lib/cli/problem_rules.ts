@@ -2,12 +2,14 @@
 // what to do where the message does not say it.
 
 import type { ProblemRule } from "../render/problems_sarif.ts";
-import type { ToldProblem } from "../render/told_problem.ts";
+import { AGENT_RULES } from "./agent_rules.ts";
+import type { FoundProblem } from "./check_report.ts";
 
 /** What a problem is found in. */
-export type CheckedKind = "document" | "calls" | "prompt" | "settings" | "command";
+export type CheckedKind = "document" | "calls" | "prompt" | "settings" | "command" | "agent";
 
-interface Rule extends Omit<ProblemRule, "severity"> {
+/** A kind of problem, and what it is told by. */
+export interface Rule extends Omit<ProblemRule, "severity"> {
   readonly kind: CheckedKind;
   /** Absent: everything else. */
   readonly says?: RegExp;
@@ -135,6 +137,7 @@ const RULES: readonly Rule[] = [
     kind: "prompt",
   },
   { code: "400", name: "settings", about: "Settings cannot be read.", kind: "settings" },
+  ...AGENT_RULES,
   {
     code: "500",
     name: "command-line",
@@ -146,9 +149,11 @@ const RULES: readonly Rule[] = [
 /** What a message is about. An error and a warning of one kind differ in the letter of their codes. */
 export function ruleOf(
   kind: CheckedKind,
-  { severity, message }: Pick<ToldProblem, "severity" | "message">,
+  { severity, message, code: known }: Pick<FoundProblem, "severity" | "message" | "code">,
 ): ProblemRule {
-  const rule = RULES.find((each) => each.kind === kind && (each.says?.test(message) ?? true));
+  const rule = known === undefined
+    ? RULES.find((each) => each.kind === kind && (each.says?.test(message) ?? true))
+    : RULES.find((each) => each.code === known.slice(1));
   const { code = "000", name = "problem", about = "Something is not as it has to be.", hint } = rule ?? {};
   return {
     code: `${severity === "error" ? "E" : "W"}${code}`,

@@ -6,6 +6,7 @@ import {
   RunNotFoundError,
   RunOwnedError,
   StepNotFoundError,
+  TurnNotFoundError,
 } from "../core/journal.ts";
 import { ModelError } from "../core/model.ts";
 import { ProblemsError } from "../core/problems_error.ts";
@@ -15,6 +16,8 @@ import { FileError } from "../core/world.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { errorFrame, plainErrorFrame } from "../render/error_frame.ts";
 import { paintFor } from "../render/paint.ts";
+import { ConversationError } from "../run/conversation_error.ts";
+import { conversationErrorCode } from "./conversation_error_code.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
 import { hasColor } from "../host/terminal.ts";
 
@@ -52,8 +55,9 @@ function codeOf(error: unknown): number | undefined {
   if (error instanceof ModelError) return modelCode(error);
   if (
     error instanceof FileError || error instanceof JournalError || error instanceof RunNotFoundError ||
-    error instanceof StepNotFoundError || error instanceof PromptError
+    error instanceof StepNotFoundError || error instanceof TurnNotFoundError || error instanceof PromptError
   ) return EXIT.usage;
+  if (error instanceof ConversationError) return conversationErrorCode(error);
   const hasEnded = error instanceof RunOwnedError || error instanceof RunEndedError;
   return hasEnded || error instanceof DivergedError || error instanceof ReplayError ? EXIT.failed : undefined;
 }

@@ -1,4 +1,4 @@
-import { RunNotFoundError } from "../core/journal.ts";
+import { RunEndedError, RunNotFoundError, RunOwnedError } from "../core/journal.ts";
 import type { Journal, RunJournal } from "../core/journal.ts";
 import { isJsonObject } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
@@ -36,9 +36,17 @@ export async function resume({ words, flags }: ResumeCommand, terminal: Terminal
   const here = await neededJournal(added);
   await checkResultFile(flags.output, here.project.cwd);
   const id = words[0] ?? await newest(here.journal, terminal);
-  const run = here.journal.open(id);
+  const run = openRun(here.journal, id);
   const grants = addedGrants(await keptGrants(run.id, here.project), added);
   addGranted(here.secrets, grants.settings);
+  const input = withBudget(run.run.input, budget);
+  if (run.run.kind === "conversation") {
+    run.release(run.resumedFrom === "held" ? "held" : "stopped"); // each turn takes it over itself
+    const { resumeConversation }: typeof import("./resume_conversation.ts") = await import(
+      "./resume_conversation.ts" as string
+    );
+    return await resumeConversation(run, { here, grants, flags, terminal, input });
+  }
   const left = await settleSteps(run, {
     steps: here.journal.read(run.id).steps,
     decisions: flags,
@@ -51,8 +59,27 @@ export async function resume({ words, flags }: ResumeCommand, terminal: Terminal
     return EXIT.failed;
   }
   await keepGrants(run.id, grants, here.project);
-  const input = withBudget(run.run.input, budget);
   return await goOn(run, { here, grants, flags, terminal, input, kept: continueRun(run, here) });
+}
+
+/** @throws {RunEndedError}, {RunOwnedError}, of a conversation in its words (conversations.md 2.2); {RunNotFoundError} */
+function openRun(journal: Journal, word: string): RunJournal {
+  try {
+    return journal.open(word);
+  } catch (error) {
+    if (!(error instanceof RunEndedError || error instanceof RunOwnedError)) throw error;
+    const { id, kind } = journal.conversation(word).summary;
+    if (kind !== "conversation") throw error;
+    if (error instanceof RunOwnedError) {
+      throw new RunOwnedError(`The agent is still answering; try again when it is done. ${error.message}`, {
+        cause: error,
+      });
+    }
+    throw new RunEndedError(
+      `This conversation has ended. Start a new one, or go back to an earlier turn of it: orrery fork ${id} --turn N`,
+      { cause: error },
+    );
+  }
 }
 
 /** A run that a budget has ended can go on with more. */

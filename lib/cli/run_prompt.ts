@@ -10,7 +10,7 @@ import { budgetOf, budgetWithin } from "./budget_flag.ts";
 import { checkedInput } from "./checked_input.ts";
 import { chooseView } from "./choose_view.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
-import type { documentFlags } from "./flag_groups.ts";
+import type { conversationFlags, documentFlags } from "./flag_groups.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf } from "./grants.ts";
 import type { Interruptible } from "./around_run.ts";
@@ -28,8 +28,11 @@ import { stdinText } from "./stdin_text.ts";
 /** Flags of `run` that are for documents alone. */
 type DocumentFlag = (typeof documentFlags)[number]["name"];
 
+/** Flags of `run` that are for agents alone. */
+type AgentFlag = (typeof conversationFlags)[number]["name"] | "say";
+
 /** The flags that say how a prompt is asked. */
-export type PromptFlags = Omit<ParsedCommand<typeof COMMANDS.run>["flags"], DocumentFlag> & {
+export type PromptFlags = Omit<ParsedCommand<typeof COMMANDS.run>["flags"], DocumentFlag | AgentFlag> & {
   readonly temperature?: number | undefined;
 };
 

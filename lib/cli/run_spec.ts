@@ -3,6 +3,7 @@ import {
   ASKED_AT_TERMINAL,
   budget,
   callFlags,
+  conversationFlags,
   documentFlags,
   model,
   outputFlags,
@@ -13,14 +14,15 @@ import {
 /** `orrery run`: apart from the other commands, because how fast it starts counts. */
 export const RUN = {
   name: "run",
-  summary: "Runs calls from a file or stdin, a document, or a prompt.",
+  summary: "Runs calls from a file or stdin, a document, an agent, or a prompt.",
   arguments: [
     {
       name: "FILE|PROMPT",
       required: true,
       names: "file-or-prompt",
       help:
-        'A file that ends with ".calls", a document that ends with ".md", - for calls on stdin, or the path of a prompt or a tactic of the project.',
+        'A file that ends with ".calls", a document that ends with ".md", an agent that ends with ".agent.yml", - for calls on stdin, or the path of a ' +
+        "prompt or a tactic of the project.",
     },
   ],
   flags: [
@@ -28,6 +30,14 @@ export const RUN = {
     model,
     profile,
     budget,
+    {
+      name: "say",
+      kind: "texts",
+      value: "TEXT",
+      help:
+        "Of a conversation: a message to the agent. May be repeated: each is said when the agent waits for one.",
+    },
+    ...conversationFlags,
     ...documentFlags,
     ...outputFlags,
     ...callFlags,
@@ -49,6 +59,10 @@ export const RUN = {
     "A document is checked whole before anything of it runs. What it gives goes to stdout: what it returns, else the last answer of a model; " +
     "the document with its results goes beside it, as .ctx, or where --out says.",
     "Exit codes of a document: 0 done, 1 an operation failed, 6 the budget is used up, 124 the time of the run is over.",
+    "An agent begins a conversation, up to where it waits for a message: --say says one. What it says goes to stdout, messages divided by an empty " +
+    "line. The conversation is kept: orrery resume goes on with it, orrery chat talks with an agent in the terminal.",
+    "Exit codes of an agent: 0 it waits for a message or has come to its end, 1 a step failed, 5 a permission was refused, 6 the budget is used up, 7 the provider " +
+    "or the network.",
     "Exit codes of all: 2 usage, configuration or something else that was found before anything ran, 130 interrupted.",
     "Ctrl-C once ends the run in order; twice ends it at once. Either way it is kept in .orrery/orrery.db of the project and orrery resume " +
     "goes on with it.",
@@ -62,5 +76,6 @@ export const RUN = {
     },
     { line: "orrery run plan.md --allow-run", does: "runs a document, which may run commands" },
     { line: "orrery run review/code --input file=@main.ts", does: "asks a prompt of the project" },
+    { line: 'orrery run support.agent.yml --say "hello"', does: "begins a conversation and says something" },
   ],
 } as const satisfies CommandSpec;

@@ -9,20 +9,28 @@ import { checkOneForm } from "./one_form.ts";
 
 const SHOWN = 20;
 
-/** `orrery runs`, and `orrery list runs`. */
-export async function runs(
-  { flags }: { readonly flags: { readonly all: boolean; readonly json: boolean; readonly names: boolean } },
-  terminal: Terminal,
-): Promise<number> {
+/** What is listed. */
+export interface RunsCommand {
+  readonly flags: { readonly all: boolean; readonly json: boolean; readonly names: boolean };
+  /** Runs of this kind alone. Default: all. */
+  readonly kind?: string;
+}
+
+/** `orrery runs`, `orrery list runs` and `orrery list conversations`. */
+export async function runs({ flags, kind }: RunsCommand, terminal: Terminal): Promise<number> {
   checkOneForm(flags, "runs");
   using here = await journalHere();
   const wantsAll = flags.all || flags.json || flags.names;
-  const list = here?.journal.list(wantsAll ? {} : { limit: SHOWN + 1 }) ?? [];
+  const list = here?.journal.list({
+    ...(kind === undefined ? {} : { kind }),
+    ...(wantsAll ? {} : { limit: SHOWN + 1 }),
+  }) ?? [];
   const shown = wantsAll ? list : list.slice(0, SHOWN);
   if (flags.names) await terminal.stdout.write(list.map(({ id }) => `${id}\n`).join(""));
   else if (flags.json) await terminal.stdout.write(`${JSON.stringify(list.map(shownJson), null, 2)}\n`);
-  else if (list.length === 0) await terminal.stderr.write("No run is kept in this project.\n");
-  else await terminal.stdout.write(`${table([HEAD, ...shown.map(row)]).join("\n")}\n`);
+  else if (list.length === 0) {
+    await terminal.stderr.write(`No ${kind ?? "run"} is kept in this project.\n`);
+  } else await terminal.stdout.write(`${table([HEAD, ...shown.map(row)]).join("\n")}\n`);
   if (list.length > shown.length) {
     await terminal.stderr.write(`The last ${SHOWN}; orrery runs --all shows every one.\n`);
   }

@@ -1,16 +1,25 @@
 import { configSchema } from "../catalog/config_schema.ts";
 import type { Terminal } from "../host/terminal.ts";
+import { agentSchema } from "../parse/agent_schema.ts";
+import { conversationTestSchema } from "./conversation_test_schema.ts";
 import { documentTestSchema } from "./document_test_schema.ts";
 import { EXIT } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { writeText } from "./write_text.ts";
+
+const SCHEMAS: Readonly<Record<string, () => object>> = {
+  config: configSchema,
+  agent: agentSchema,
+  "document-test": documentTestSchema,
+  "conversation-test": conversationTestSchema,
+};
 
 /** `orrery schema KIND`. */
 export async function schema(
   { words: [kind], flags }: ParsedCommand<typeof COMMANDS.schema>,
   terminal: Terminal,
 ): Promise<number> {
-  const made = kind === "document-test" ? documentTestSchema() : configSchema();
+  const made = (SCHEMAS[kind ?? ""] ?? configSchema)();
   await writeText(`${JSON.stringify(made, null, 2)}\n`, { output: flags.output, terminal });
   return EXIT.ok;
 }

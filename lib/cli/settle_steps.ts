@@ -23,7 +23,7 @@ export function unverifiedSteps(steps: readonly StepRecord[]): readonly StepReco
  * @throws {UsageError} for a key that both flags name; {StepNotFoundError} for one that is none
  */
 export async function settleSteps(
-  run: RunJournal,
+  run: Pick<RunJournal, "settle">,
   { steps, decisions, user }: {
     readonly steps: readonly StepRecord[];
     readonly decisions: Decisions;

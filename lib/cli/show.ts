@@ -26,8 +26,14 @@ export async function show(
     const { showConfig }: typeof import("./show_config.ts") = await import("./show_config.ts" as string);
     return await showConfig(flags, terminal);
   }
+  if (kind === "conversation") {
+    const { showConversation }: typeof import("./show_conversation.ts") = await import(
+      "./show_conversation.ts" as string
+    );
+    return await showConversation(name, { flags, terminal });
+  }
   if (name === undefined) {
-    const what = kind === "prompt" || kind === "document"
+    const what = kind === "prompt" || kind === "document" || kind === "agent"
       ? `the path of the ${kind}`
       : `the name of the ${kind}`;
     throw new UsageError([`orrery show ${kind} needs NAME: ${what}; all: orrery list ${kind}s`], {
@@ -43,6 +49,10 @@ export async function show(
       "./show_document.ts" as string
     );
     return await showDocument(name, { flags, terminal });
+  }
+  if (kind === "agent") {
+    const { showAgent }: typeof import("./show_agent.ts") = await import("./show_agent.ts" as string);
+    return await showAgent(name, { flags, terminal });
   }
   if (kind === "profile") {
     const { showProfile }: typeof import("./show_profile.ts") = await import("./show_profile.ts" as string);

@@ -40,15 +40,15 @@ export async function writeReport(report: CheckReport, options: WriteReportOptio
   return problems.some(({ found }) => found.severity === "error") ? EXIT.usage : EXIT.ok;
 }
 
-function toldFrom(folder: string, { found, rule: { code, hint } }: ReportedProblem): ToldProblem {
-  const { path, line, column, severity, message } = found;
+function toldFrom(folder: string, { found, rule }: ReportedProblem): ToldProblem {
+  const { path, line, column, severity, message, hint = rule.hint } = found;
   const isSaid = hint === undefined || /did you mean/i.test(message);
   return {
     file: path === "" ? "" : shownFrom(folder, path),
     line,
     column,
     severity,
-    code,
+    code: rule.code,
     message,
     ...(isSaid ? {} : { hint }),
   };

@@ -2,7 +2,8 @@ import type { Document, YAMLError } from "yaml";
 import { ProblemsError } from "../core/problems_error.ts";
 import type { SourceError, Span } from "../core/source_error.ts";
 import { spanAt } from "../core/span_at.ts";
-import { type YamlLibrary, yamlLibrary } from "./yaml_library.ts";
+import { isWayLost, yamlDocuments } from "./yaml_documents.ts";
+import { yamlLibrary } from "./yaml_library.ts";
 import { spanOfRange, yamlProblem, yamlProblemAt, type YamlRange, type YamlSource } from "./yaml_problem.ts";
 import { soundPart } from "./yaml_sound_part.ts";
 import { readYamlTree } from "./yaml_tree.ts";
@@ -27,7 +28,7 @@ export async function parseYaml(
 ): Promise<YamlDocument> {
   const library = await yamlLibrary();
   const source = { text, ...options };
-  const list = documentsIn(text, library);
+  const list = yamlDocuments(text, library);
   throwProblems(problemsOf(list, source));
   const tree = readYamlTree(list[0]?.contents ?? null, { library, source });
   throwProblems(tree.problems);
@@ -43,7 +44,7 @@ export interface ReadableYaml extends YamlDocument {
 export async function readableYaml(text: string): Promise<ReadableYaml> {
   const library = await yamlLibrary();
   const source = { text };
-  const list = documentsIn(text, library);
+  const list = yamlDocuments(text, library);
   const root = list[0]?.contents ?? null;
   const tree = readYamlTree(root, { library, source });
   const lost = foundIn(list).find(isWayLost)?.pos[0];
@@ -60,31 +61,7 @@ export async function readableYaml(text: string): Promise<ReadableYaml> {
   return { value, problems, at: (path, what = "value") => spanOf(tree.rangeOf(path, what), source) };
 }
 
-function documentsIn(text: string, library: YamlLibrary): readonly Document[] {
-  const documents = library.parseAllDocuments(text, {
-    version: "1.2",
-    schema: "core",
-    stringKeys: true,
-    // The library compares all keys with all others; the tree keeps a set of them.
-    uniqueKeys: false,
-    prettyErrors: false,
-    logLevel: "silent",
-  });
-  return Array.isArray(documents) ? documents : [];
-}
-
-/** Errors that say nothing of the rest of the text; after any other the parser has lost its way, and only the first counts. */
-const LOCAL_ERRORS: readonly string[] = [
-  "TAG_RESOLVE_FAILED",
-  "NON_STRING_KEY",
-  "BAD_DQ_ESCAPE",
-  "BAD_ALIAS",
-];
 const MAX_PROBLEMS = 20;
-
-function isWayLost({ code }: YAMLError): boolean {
-  return !LOCAL_ERRORS.includes(code);
-}
 
 function foundIn(documents: readonly Document[]): readonly YAMLError[] {
   return documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]);
@@ -93,7 +70,7 @@ function foundIn(documents: readonly Document[]): readonly YAMLError[] {
 function problemsOf(documents: readonly Document[], source: YamlSource): readonly SourceError[] {
   const found = foundIn(documents);
   const broken = found.find(isWayLost);
-  const kept = found.filter((error) => error === broken || LOCAL_ERRORS.includes(error.code));
+  const kept = found.filter((error) => error === broken || !isWayLost(error));
   const problems = kept.map((error) => yamlProblem(error, source));
   const second = documents[1];
   return problems.length > 0 || second === undefined ? problems : [secondDocument(second, source)];

@@ -7,6 +7,14 @@ import { journalPlace } from "./open_run.ts";
  * Opens the journal of a project, `.orrery/orrery.db` of its root; it is made when it is not there.
  *
  * @throws {JournalError} that says why it cannot be kept there, and what to do
+ *
+ * ```ts
+ * import { openJournal } from "orrery";
+ *
+ * const root = Deno.makeTempDirSync();
+ * using journal = openJournal(root);
+ * console.log(journal.list().length); // => 0
+ * ```
  */
 export function openJournal(root: string, options: { readonly secrets?: Secrets } = {}): Journal {
   const place = journalPlace(root, options);

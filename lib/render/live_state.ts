@@ -1,5 +1,6 @@
 import type { RunEvent } from "../core/event.ts";
 import type { Usage } from "../core/model.ts";
+import type { StepKind } from "../core/step.ts";
 import { keyOf } from "./plain_lines.ts";
 import type { RunTally } from "./run_tally.ts";
 import { emptyTally, tallyAfter } from "./run_tally.ts";
@@ -20,10 +21,10 @@ export interface LiveCall {
   progress?: { readonly done: number; readonly total?: number };
 }
 
-/** An answer of a model as the live view shows it. */
+/** An answer of a model, or of a server, as the live view shows it. */
 export interface LiveStep {
   readonly key: string;
-  /** The model that was asked, and then the one that answered. */
+  /** What was asked, and of models then the one that answered. */
   name: string;
   state: "running" | "done" | "failed";
   ranAt: number;
@@ -57,12 +58,15 @@ export function liveState(): LiveState {
   return { calls: new Map(), byId: new Map(), steps: new Map(), rows: [], tally: emptyTally, openLine: "" };
 }
 
+/** Steps that others answer. */
+const WAITED_FOR: ReadonlySet<StepKind> = new Set(["model", "http"]);
+
 /** Takes an event into the state; in place, because a copy of ten thousand calls for each event would cost seconds. */
 export function updateLive(state: LiveState, event: RunEvent): void {
   const call = "invocationId" in event ? state.calls.get(keyOf(event)) : undefined;
   state.tally = tallyAfter(state.tally, event, call?.state === "running");
   if (event.type === "call-open") openCall(state, event);
-  if (event.type === "step-start" && event.kind === "model") openStep(state, event);
+  if (event.type === "step-start" && WAITED_FOR.has(event.kind)) openStep(state, event);
   else if (event.type === "step-end" || event.type === "usage") updateStep(state, event);
   if (event.type === "run-end") endRun(state, event.at);
   if (call !== undefined) updateCall(call, event);

@@ -29,6 +29,8 @@ export interface ModelStepOptions {
   readonly callsBefore?: number;
   /** A failure is kept like an answer: what came after it depends on it. Default: it is asked again after a resume. */
   readonly keepsFailure?: boolean | ((error: ModelError) => boolean);
+  /** The answer is told as a `message` of this step. Default true; what a conversation says is told by its own steps. */
+  readonly isMessage?: boolean;
   /** What else decides the answer. */
   readonly about: Json;
   /** Makes what takes text and calls; it tells how much of the text there was when a call is whole. */
@@ -264,11 +266,11 @@ class ModelStep {
   }
 
   #end(answer: ModelAnswer): void {
-    const { key } = this.#options;
+    const { key, isMessage = true } = this.#options;
     const outcome = answerJson(answer);
     const ms = this.#ms();
     this.#run.finish(key, { ok: outcome }, () => {
-      this.#run.emit({ type: "message", step: key, n: 1, text: answer.text });
+      if (isMessage) this.#run.emit({ type: "message", step: key, n: 1, text: answer.text });
       if (answer.isCut !== true) {
         this.#run.emit({ type: "usage", step: key, model: answer.model, ...answer.usage });
       }

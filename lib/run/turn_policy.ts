@@ -25,3 +25,14 @@ export const ASK_POLICY: TurnPolicy = {
   contractRetries: 3,
   transportRetries: 3,
 };
+
+/** The steps of a conversation that ask a model (conversations.md 2.7). */
+export const CONVERSATION_POLICY: TurnPolicy = {
+  toolsMode: "native",
+  startCalls: "after-reply",
+  parallel: 8,
+  rounds: 5,
+  lastNotice: "No more tools can be called. Give your final answer now, from what you know.",
+  contractRetries: 1,
+  transportRetries: 1,
+};

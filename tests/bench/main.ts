@@ -1,7 +1,8 @@
-// deno task bench [parser] [scheduler] [turn] [mid-stream] [journal] [prompts] [documents] [startup]: one table; exit code 1 when a limit is broken.
+// deno task bench [parser] [scheduler] [turn] [mid-stream] [journal] [prompts] [documents] [retrieval] [startup]: one table; exit code 1 when a limit is broken.
 
 import { formatTable, isWithin } from "./_table.ts";
 import type { Row } from "./_table.ts";
+import { benchConversation } from "./conversation.ts";
 import { benchDocuments } from "./documents.ts";
 import { benchJournal } from "./journal.ts";
 import { benchMidStream } from "./mid_stream.ts";
@@ -9,6 +10,7 @@ import { benchParser } from "./parser.ts";
 import { benchDiscovery } from "./prompt_discovery.ts";
 import { benchRendering } from "./prompt_rendering.ts";
 import { benchTags } from "./prompt_tags.ts";
+import { benchRetrieval } from "./retrieval.ts";
 import { benchScheduler } from "./scheduler.ts";
 import { benchTurn } from "./turn.ts";
 import { measureStartup } from "./startup.ts";
@@ -21,6 +23,8 @@ const parts: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   "mid-stream": benchMidStream,
   prompts: async () => [...await benchRendering(), ...await benchTags(), ...await benchDiscovery()],
   documents: benchDocuments,
+  conversation: benchConversation,
+  retrieval: benchRetrieval,
   startup: async () =>
     (await measureStartup()).map(({ name, medianMs, ratio, limit }) => ({
       what: name,

@@ -1,12 +1,22 @@
 // deno task soak: what takes long. Each part throws when something was lost or grew.
 
+import { killConversations } from "./kill_conversations.ts";
 import { killDocuments } from "./kill_documents.ts";
 import { killRuns } from "./kill_runs.ts";
 import { killWhileCommitting } from "./kill_while_committing.ts";
+import { killWhileSaving } from "./kill_while_saving.ts";
 import { killWhileWriting } from "./kill_while_writing.ts";
 import { manyCalls } from "./many_calls.ts";
 
-const PARTS = { killWhileWriting, killWhileCommitting, killRuns, killDocuments, manyCalls };
+const PARTS = {
+  killWhileWriting,
+  killWhileCommitting,
+  killWhileSaving,
+  killRuns,
+  killDocuments,
+  killConversations,
+  manyCalls,
+};
 
 for (const [name, part] of Object.entries(PARTS)) {
   const start = performance.now();

@@ -1,0 +1,16 @@
+import { byPlace } from "../core/by_place.ts";
+import type { AgentProblem } from "../parse/agent_problem.ts";
+import { readAgentFile } from "../parse/read_agent_file.ts";
+import { lintAgent } from "./lint_agent.ts";
+
+/**
+ * Everything that can be known to be wrong with an agent file before it runs, and, where nothing is, what is likely not meant: in the order of
+ * the text. @param options `file`: its name in messages
+ */
+export async function checkAgent(
+  text: string,
+  { file }: { readonly file: string },
+): Promise<readonly AgentProblem[]> {
+  const { agent, problems } = await readAgentFile(text, { file });
+  return agent === undefined ? problems : [...problems, ...await lintAgent(agent)].sort(byPlace);
+}

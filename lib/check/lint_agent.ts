@@ -1,0 +1,39 @@
+import type { AgentFile } from "../parse/agent_file.ts";
+import type { AgentProblem } from "../parse/agent_problem.ts";
+import { AgentReading } from "../parse/agent_reading.ts";
+import { readAgentYaml } from "../parse/agent_yaml.ts";
+import { lookAtAgent } from "./agent_look.ts";
+import { lintBranchWrites, lintHoldInCombined } from "./lint_combined.ts";
+import { lintChainGuard, lintNotEquals } from "./lint_conditions.ts";
+import { lintEndlessLoop, lintNoMemory, lintUnreachable } from "./lint_flow.ts";
+import type { LintRule } from "./lint_rule.ts";
+import { lintNeverRead, lintNeverSet, lintNeverUsed } from "./lint_slots.ts";
+import { lintMemory, lintSecretHeader } from "./lint_steps.ts";
+import { lintEnv, lintPlaceholders } from "./lint_templates.ts";
+
+const RULES: readonly LintRule[] = [
+  lintUnreachable,
+  lintEndlessLoop,
+  lintMemory,
+  lintNeverSet,
+  lintNeverRead,
+  lintNeverUsed,
+  lintPlaceholders,
+  lintEnv,
+  lintHoldInCombined,
+  lintBranchWrites,
+  lintNotEquals,
+  lintChainGuard,
+  lintNoMemory,
+  lintSecretHeader,
+];
+
+/** What is likely not meant in an agent that can be run (conversations.md 2.13), in the order of its text. What is deprecated its reader tells. */
+export async function lintAgent(agent: AgentFile): Promise<readonly AgentProblem[]> {
+  const reading = new AgentReading(await readAgentYaml(agent.text), agent.file);
+  const look = lookAtAgent(agent);
+  for (const rule of RULES) {
+    for (const { path, ...finding } of rule(look)) reading.tell(path, { ...finding, severity: "warning" });
+  }
+  return reading.problems;
+}

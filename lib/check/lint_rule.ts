@@ -1,0 +1,16 @@
+import type { AgentPath } from "../parse/agent_path.ts";
+import type { AgentCode } from "../parse/agent_problem.ts";
+import type { AgentLook } from "./agent_look.ts";
+
+/** Something that is likely not meant. */
+export interface LintFinding {
+  readonly path: AgentPath;
+  /** Where to look. Default: at the value. */
+  readonly at?: "value" | "key";
+  readonly code: AgentCode;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** Looks for one kind of thing that is likely not meant. */
+export type LintRule = (look: AgentLook) => readonly LintFinding[];

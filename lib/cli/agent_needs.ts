@@ -1,0 +1,56 @@
+// What an agent needs and this run of it would not have. Told before its first step is made: the turn that comes to it may be the tenth.
+
+import { preloadSlots } from "../conversation/preload_slots.ts";
+import type { JsonObject } from "../core/json.ts";
+import { messageOf } from "../core/source_error.ts";
+import type { AgentFile } from "../parse/agent_file.ts";
+import { agentPathText } from "../parse/agent_path.ts";
+import type { AgentPath } from "../parse/agent_path.ts";
+import { stepPlaces } from "../parse/agent_step_places.ts";
+import { readAgentYaml } from "../parse/agent_yaml.ts";
+import type { AgentLine } from "./agent_lines.ts";
+import { StepNeeds } from "./step_needs.ts";
+import type { AgentMeets, Need } from "./step_needs.ts";
+
+/** What an agent will meet. */
+export interface AgentNeedsOptions extends AgentMeets {
+  /** What its slots are to be filled from; absent when they are filled already. */
+  readonly context: JsonObject | undefined;
+}
+
+/** Everything that can be known to be missing, slots first, then in the order of the file. */
+export async function agentNeeds(
+  agent: AgentFile,
+  options: AgentNeedsOptions,
+): Promise<readonly AgentLine[]> {
+  const steps = new StepNeeds(options);
+  const needs: Need[] = [...preloadNeeds(agent, options)];
+  for (const { step, path } of stepPlaces(agent.root)) {
+    needs.push(...(await steps.of(step)).map((need) => ({ ...need, path: [...path, ...need.path] })));
+  }
+  return needs.length === 0 ? [] : await placed(agent, needs);
+}
+
+/** `slots[0]: there is no module "x"` (conversations.md 2.11) */
+function preloadNeeds(agent: AgentFile, { context }: AgentNeedsOptions): readonly Need[] {
+  try {
+    if (context !== undefined) preloadSlots(agent, context);
+    return [];
+  } catch (error) {
+    const [, index = "0", message = ""] = /^slots\[(\d+)\]: (.*)$/s.exec(messageOf(error)) ?? [];
+    if (message === "") throw error;
+    return [{ path: ["structure", "slots", Number(index)], message }];
+  }
+}
+
+async function placed({ file, text }: AgentFile, needs: readonly Need[]): Promise<readonly AgentLine[]> {
+  const yaml = await readAgentYaml(text);
+  const placeOf = (path: AgentPath) => yaml.place(path, "value");
+  return needs.map(({ path, message }) => ({
+    file,
+    ...placeOf(path),
+    path: agentPathText(path),
+    message,
+    severity: "error",
+  }));
+}

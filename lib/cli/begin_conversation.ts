@@ -1,0 +1,57 @@
+// What `run` and `chat` have in common: everything is looked at before the first step, and nothing is kept of what is refused.
+
+import type { Journal } from "../core/journal.ts";
+import type { Secrets } from "../core/secrets.ts";
+import { memoryJournal } from "../journal/memory_journal.ts";
+import { newRunId } from "../journal/new_run.ts";
+import { openJournal } from "../project/open_journal.ts";
+import { dropGrants, keepGrants } from "../project/run_grants.ts";
+import { runSecrets } from "../project/run_secrets.ts";
+import type { AroundRun } from "./around_run.ts";
+import { conversationHome } from "./conversation_home.ts";
+import { ConversationSession } from "./conversation_session.ts";
+import type { ConversationWork } from "./conversation_talk.ts";
+import { openAgent } from "./open_agent.ts";
+import type { OpenAgentOptions } from "./open_agent.ts";
+
+/** A conversation that is to begin. */
+export type BeginConversationOptions = Omit<OpenAgentOptions, "isNew">;
+
+/** A conversation that can begin. */
+export type BegunConversation = Pick<ConversationWork, "agent" | "session" | "isKept" | "close">;
+
+/** Opens all that a new conversation needs; or tells what is missing, and gives the exit code. */
+export async function beginConversation(
+  options: BeginConversationOptions,
+): Promise<BegunConversation | number> {
+  const { agent, project, grants, isEphemeral } = options;
+  const opened = await openAgent({ ...options, isNew: true });
+  if (typeof opened === "number") return opened;
+  const secrets = secretsOf(options);
+  const journal = isEphemeral ? memoryJournal({ secrets }) : openJournal(project.root, { secrets });
+  const keep = async (id: string) => isEphemeral ? undefined : await keepGrants(id, grants, project);
+  const home = conversationHome({ ...options, ...opened, journal, secrets });
+  const id = newRunId(Date.now());
+  await keep(id);
+  const session = new ConversationSession({ home, id, isNew: true, keepGrants: keep });
+  return { agent, session, isKept: !isEphemeral, close: closing(journal, session) };
+}
+
+/** Also of the servers that were started. */
+function secretsOf({ project: { config }, grants: { settings }, around }: {
+  readonly project: OpenAgentOptions["project"];
+  readonly grants: OpenAgentOptions["grants"];
+  readonly around: AroundRun;
+}): Secrets {
+  const secrets = runSecrets({ config, settings });
+  for (const { name, value } of around.found) secrets.add(name, value);
+  return secrets;
+}
+
+/** What it was allowed is forgotten with its end. */
+export function closing(journal: Journal, session: ConversationSession): ConversationWork["close"] {
+  return (isCompleted) => {
+    journal[Symbol.dispose]();
+    if (isCompleted) dropGrants(session.live.id);
+  };
+}

@@ -1,0 +1,45 @@
+import { isJsonObject, toJson } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import { didYouMean } from "../core/nearest.ts";
+import { ProblemsError } from "../core/problems_error.ts";
+import { messageOf, SourceError } from "../core/source_error.ts";
+import { parseYaml } from "../parse/yaml.ts";
+import type { YamlDocument } from "../parse/yaml.ts";
+import { flagFile } from "./flag_file.ts";
+
+const KEYS = ["user", "module", "session", "user-config", "user-context-log"];
+
+/**
+ * Reads the file of `--context`: what preloaded slots come from (conversations.md 2.11), as YAML or JSON.
+ *
+ * @throws {FileError} that names the flag, {ProblemsError} for what is no such file
+ */
+export async function contextFile(file: string, { cwd }: { readonly cwd: string }): Promise<JsonObject> {
+  const text = await flagFile(file, { flag: "--context", cwd });
+  const document = await parseYaml(text, { file });
+  const problem = (message: string, path: readonly string[] = [], what: "key" | "value" = "value") => {
+    const span = document.at(path, what) ?? { file, line: 1, column: 1 };
+    return new SourceError(message, { span, source: text, code: "E-context" });
+  };
+  const context = jsonOf(document, problem);
+  if (context === null || !isJsonObject(context)) {
+    throw new ProblemsError([problem(`Expected a mapping with ${KEYS.join(", ")}`)]);
+  }
+  const unknown = Object.keys(context).filter((key) => !KEYS.includes(key));
+  if (unknown.length === 0) return context;
+  throw new ProblemsError(unknown.map((key) => problem(unknownKey(key), [key], "key")));
+}
+
+function unknownKey(key: string): string {
+  const hint = didYouMean(key, KEYS) || ` The keys here are ${KEYS.join(", ")}.`;
+  return `Unknown key ${JSON.stringify(key)}.${hint}`;
+}
+
+/** YAML has numbers that JSON has not. */
+function jsonOf({ value }: YamlDocument, problem: (message: string) => SourceError): Json {
+  try {
+    return toJson(value);
+  } catch (error) {
+    throw new ProblemsError([problem(messageOf(error))]);
+  }
+}

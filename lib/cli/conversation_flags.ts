@@ -1,0 +1,79 @@
+import type { JsonObject } from "../core/json.ts";
+import { resolve } from "../core/path.ts";
+import { wantedModel } from "../project/project.ts";
+import type { ProjectSettings } from "../project/project.ts";
+import { budgetOf, budgetWithin } from "./budget_flag.ts";
+import { contextFile } from "./context_file.ts";
+import type { ConversationInput } from "./conversation_input.ts";
+import { UsageError } from "./exit_code.ts";
+import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import { moduleFlag } from "./module_flag.ts";
+import { limitsOf } from "./run_calls.ts";
+
+/** The flags that say how a conversation is held. */
+export type ConversationFlags = Pick<
+  ParsedCommand<typeof COMMANDS.chat>["flags"],
+  | "user"
+  | "module"
+  | "session"
+  | "context"
+  | "collection"
+  | "slot"
+  | "model"
+  | "budget"
+  | "concurrency"
+  | "timeout"
+>;
+
+/** Where a conversation is begun. */
+export interface ConversationFlagsOptions {
+  /** Of the agent: the session without a flag. */
+  readonly agent: string;
+  readonly project: ProjectSettings;
+  readonly command: "run" | "chat";
+}
+
+/** What the flags say of a conversation. @throws {UsageError}, {FileError}, {ProblemsError}, which name the flag or the file */
+export async function conversationOfFlags(
+  flags: ConversationFlags,
+  { agent, project, command }: ConversationFlagsOptions,
+): Promise<ConversationInput> {
+  const { cwd, config } = project;
+  const budget = budgetWithin(config.limits, budgetOf(flags.budget, { command }));
+  const given = slotsOf(flags.slot, command);
+  const context = flags.context === undefined ? {} : await contextFile(flags.context, { cwd });
+  const { module, context: ofModule, ...ofFile } = await moduleFlag(flags, { cwd, command });
+  const collection = flags.collection === undefined
+    ? config.conversations.collection
+    : resolve(cwd, flags.collection);
+  const model = wantedModel(flags.model);
+  return {
+    scope: { user: flags.user ?? "local", module, session: flags.session ?? agent },
+    context: { ...context, ...ofModule },
+    given,
+    budget,
+    limits: limitsOf(project, flags),
+    ...(model === undefined ? {} : { model }),
+    ...(collection === undefined ? {} : { collection }),
+    ...ofFile,
+  };
+}
+
+const SLOT = /^(?:(?:conversation|session|module|global)\.)?[A-Za-z0-9_-]+$/;
+
+/** `--slot NAME=VALUE`: text; of the same name the last one counts. */
+function slotsOf(given: readonly string[], command: string): JsonObject {
+  const problems: string[] = [];
+  const slots = new Map<string, string>();
+  for (const text of given) {
+    const at = text.indexOf("=");
+    const name = text.slice(0, Math.max(0, at));
+    if (SLOT.test(name)) slots.set(name.replace(/^conversation\./, ""), text.slice(at + 1));
+    else problems.push(`--slot ${text}: ${SLOT_FORM}`);
+  }
+  if (problems.length > 0) throw new UsageError(problems, { command });
+  return Object.fromEntries(slots);
+}
+
+const SLOT_FORM =
+  "expected NAME=VALUE; a NAME has letters, digits, _ and -, and may have session., module. or global. before it";

@@ -1,0 +1,43 @@
+import { resolve } from "../core/path.ts";
+import { FileError } from "../core/world.ts";
+import { hostFiles } from "../host/files.ts";
+import type { Terminal } from "../host/terminal.ts";
+import type { AgentFile } from "../parse/agent_file.ts";
+import { readAgentFile } from "../parse/read_agent_file.ts";
+import { documentPath } from "../project/document_place.ts";
+import type { ProjectSettings } from "../project/project.ts";
+import { agentLines } from "./agent_lines.ts";
+import { nearestFile } from "./call_source.ts";
+
+/** Reads an agent file; undefined when something is wrong with it, all of which is told. @throws {FileError} */
+export async function readAgent(
+  word: string,
+  { project, terminal }: { readonly project: ProjectSettings; readonly terminal: Terminal },
+): Promise<AgentFile | undefined> {
+  const text = await textOf(word, project.cwd);
+  return await tellingProblems(text, { file: documentPath(word, project), terminal });
+}
+
+/** The same of a text that is there already. @param options `file`: its name in messages */
+export async function tellingProblems(
+  text: string,
+  { file, terminal }: { readonly file: string; readonly terminal: Terminal },
+): Promise<AgentFile | undefined> {
+  const { agent, problems } = await readAgentFile(text, { file });
+  if (agent === undefined) await terminal.stderr.write(agentLines(problems));
+  return agent;
+}
+
+async function textOf(word: string, cwd: string): Promise<string> {
+  try {
+    return await hostFiles({ root: cwd }).readText(word);
+  } catch (error) {
+    if (!(error instanceof FileError) || error.code !== "not-found") throw error;
+    const hint = await nearestFile(resolve(cwd, word), word);
+    throw new FileError(`file not found: ${JSON.stringify(word)}${hint}`, {
+      path: word,
+      code: "not-found",
+      cause: error,
+    });
+  }
+}

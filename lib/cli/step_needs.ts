@@ -1,0 +1,144 @@
+import { didYouMeanNames } from "../core/did_you_mean_names.ts";
+import { ModelError } from "../core/model.ts";
+import { messageOf } from "../core/source_error.ts";
+import type { PermissionRequest } from "../core/world.ts";
+import type { AgentStep } from "../parse/agent_file.ts";
+import type { AgentPath } from "../parse/agent_path.ts";
+import type { AskedModel, ConversationMeans } from "../run/conversation_work.ts";
+import { EnvText } from "../run/env_text.ts";
+import { literalHost } from "./literal_host.ts";
+
+/** What the steps of an agent will meet. */
+export interface AgentMeets {
+  readonly means: Pick<ConversationMeans, "models" | "tools" | "collection">;
+  /** Why it would be refused, and nobody could be asked: `needs --allow-net=example.com:443`. */
+  refusal(request: PermissionRequest): string | undefined;
+  /** What is wrong with a variable of the environment that may be read. */
+  envProblem(name: string): string | undefined;
+  /** What is wrong with the name of a document or a prompt. */
+  runProblem(file: string): Promise<string | undefined>;
+}
+
+/** Something that a step needs and that is not there. */
+export interface Need {
+  /** From the step. */
+  readonly path: AgentPath;
+  readonly message: string;
+}
+
+type StepOfKind<Kind extends AgentStep["kind"]> = Extract<AgentStep, { readonly kind: Kind }>;
+
+const NO_MODEL =
+  'no model set; add "model" or configure a default: --model, or models.default of orrery.yaml';
+
+/** Looks at steps one after the other. A model is told of once, since many steps ask the same. */
+export class StepNeeds {
+  readonly #meets: AgentMeets;
+  readonly #models = new Set<string | undefined>();
+
+  constructor(meets: AgentMeets) {
+    this.#meets = meets;
+  }
+
+  async of(step: AgentStep): Promise<readonly Need[]> {
+    switch (step.kind) {
+      case "api-call":
+      case "sse-call":
+        return this.#request(step);
+      case "llm":
+        return await this.#llm(step);
+      case "validator":
+      case "extractor":
+      case "summarizer":
+        return await this.#model(step, step.kind);
+      case "gadget":
+        return await this.#gadget("gadget", step.name, ["gadget", "name"]);
+      case "run":
+        return await this.#file(step.file, ["run", "file"]);
+      case "retriever":
+        return this.#meets.means.collection === undefined ? [NO_COLLECTION] : [];
+      case "chain":
+      case "combined":
+      case "flow":
+      case "message":
+      case "set-slot":
+      case "counter":
+        return [];
+      default:
+        return step satisfies never;
+    }
+  }
+
+  #request({ kind, url, headers }: StepOfKind<"api-call" | "sse-call">): readonly Need[] {
+    const host = literalHost(url);
+    const refused = host === undefined ? undefined : this.#meets.refusal({ kind: "net", value: host });
+    return [
+      ...needOf(refused, [kind, "url"]),
+      ...this.#env(url, [kind, "url"]),
+      ...headers.flatMap(({ value }, index) => this.#env(value, [kind, "headers", index, "value"])),
+    ];
+  }
+
+  /** `${env.NAME}` */
+  #env(text: string, path: AgentPath): readonly Need[] {
+    const { refusal, envProblem } = this.#meets;
+    return new EnvText(text, (part) => part).names.flatMap((name) =>
+      needOf(refusal({ kind: "env", value: name }) ?? envProblem(name), path)
+    );
+  }
+
+  async #llm(step: StepOfKind<"llm">): Promise<readonly Need[]> {
+    if (step.prompt !== undefined) return await this.#file(step.prompt.path, ["llm", "prompt"]);
+    const tools = await Promise.all(
+      (step.tools ?? []).map((name, index) => this.#gadget("tool", name, ["llm", "tools", index])),
+    );
+    return [...await this.#model(step, "llm"), ...tools.flat()];
+  }
+
+  async #model(
+    { id, model }: StepOfKind<AskedModel["kind"]>,
+    kind: AskedModel["kind"],
+  ): Promise<readonly Need[]> {
+    const path = model === undefined ? [kind] : [kind, "model"];
+    const hasVariables = model !== undefined && new EnvText(model, (part) => part).names.length > 0;
+    if (hasVariables) return this.#env(model, path);
+    if (this.#models.has(model)) return [];
+    this.#models.add(model);
+    const asked: AskedModel = { step: id, kind, prompts: [], memory: [] };
+    return needOf(await this.#modelProblem(model, asked), path);
+  }
+
+  async #modelProblem(name: string | undefined, asked: AskedModel): Promise<string | undefined> {
+    try {
+      const found = await this.#meets.means.models.find(name, asked);
+      return found === undefined ? NO_MODEL : undefined;
+    } catch (error) {
+      if (error instanceof ModelError && error.code === "config") return error.message;
+      throw error;
+    }
+  }
+
+  async #gadget(what: "gadget" | "tool", name: string, path: AgentPath): Promise<readonly Need[]> {
+    const { tools } = this.#meets.means;
+    try {
+      if (await tools.find(name) !== undefined) return [];
+    } catch (error) {
+      return needOf(`${what} "${name}": ${messageOf(error)}`, path);
+    }
+    return needOf(`unknown ${what} "${name}"${didYouMeanNames(name, await tools.names())}`, path);
+  }
+
+  async #file(file: string, path: AgentPath): Promise<readonly Need[]> {
+    return needOf(await this.#meets.runProblem(file), path);
+  }
+}
+
+const NO_COLLECTION: Need = {
+  path: ["retriever"],
+  message:
+    "no document collection is configured: --collection FILE, or conversations.collection of orrery.yaml",
+};
+
+function needOf(message: string | undefined, path: AgentPath): readonly Need[] {
+  return message === undefined ? [] : [{ path, message }];
+}

@@ -1,0 +1,189 @@
+// A conversation of a program: its options as what the conversation meets.
+
+import { builtInEntries, catalogOf } from "../catalog/catalog_of.ts";
+import { createCatalog } from "../catalog/create_catalog.ts";
+import { builtInGadgets } from "../../gadgets/built_in.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Collection } from "../core/collection.ts";
+import type { AnyGadget } from "../core/gadget.ts";
+import { isJsonObject, toJson } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Journal } from "../core/journal.ts";
+import type { World } from "../core/world.ts";
+import { workingFolder } from "../host/paths.ts";
+import { memoryJournal } from "../journal/memory_journal.ts";
+import { newRunId } from "../journal/new_run.ts";
+import type { AgentFile } from "../parse/agent_file.ts";
+import { parsePolicyFlags } from "../policy/policy_flags.ts";
+import { conversationSubRuns } from "../run/conversation_sub_runs.ts";
+import type { ConversationMeans, ConversationModels } from "../run/conversation_work.ts";
+import { httpOfFetch } from "../run/http_of_fetch.ts";
+import type { ProgramFetch } from "../run/http_of_fetch.ts";
+import { LiveConversation } from "../run/live_conversation.ts";
+import type { Conversation, ConversationHome } from "../run/live_conversation.ts";
+import { setVariable } from "./conversation_means.ts";
+import { conversationModels } from "./conversation_models.ts";
+import { modelOfFunction } from "./model_of_function.ts";
+import type { ConversationModelFunction } from "./model_of_function.ts";
+import { readyTools } from "./document_place.ts";
+import { NO_GRANTS } from "./grants.ts";
+import { NOBODY } from "./nobody.ts";
+import { isProjectAccepted, openSettings } from "./project.ts";
+import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
+import { createWorld } from "./world.ts";
+
+/** Where conversations, their slots and their steps are kept. */
+export type Store = Journal;
+
+/** How a conversation is held. */
+export interface ConversationOptions {
+  /** Answers in place of the configured models. */
+  readonly model?: ConversationModelFunction;
+  /** Makes the requests. Default: the network, without private addresses. */
+  readonly fetch?: ProgramFetch;
+  /** What retrievers look in. Default: none. */
+  readonly collection?: Collection;
+  /** What preloaded slots come from: `{user, module, session, "user-config", "user-context-log"}`. Default: nothing. */
+  readonly context?: unknown;
+  /** Default: memory, gone with the program. */
+  readonly store?: Store;
+  /** Goes on with this conversation of the store. Default: a new one. */
+  readonly id?: string;
+  /** Whose slots it has. Default `local`. */
+  readonly user?: string;
+  /** Default `default`. */
+  readonly module?: string;
+  /** Default: the id of the agent. */
+  readonly session?: string;
+  /** Set before the first step, by `destination.name`; without a destination they are slots of the conversation. */
+  readonly slots?: Readonly<Record<string, unknown>>;
+  readonly limits?: {
+    /** Steps that are made without waiting for the person. Default 250. */
+    readonly steps?: number;
+  };
+  /** The variables of the environment that the file may name as `${env.NAME}`. Default: none. */
+  readonly env?: readonly string[];
+  /** What gadget steps and tools are looked up in. Default: the built-in gadgets, which may read the working folder. */
+  readonly gadgets?: readonly AnyGadget[];
+  /** Default: the machine's. */
+  readonly clock?: Clock;
+  /** Aborts the turn that is being made. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Opens a conversation with an agent (conversations.md). Nothing happens before its first turn; the events of a turn end with `run-end`,
+ * whose `status` is `held`, `completed` or `failed`.
+ *
+ * @throws {ConversationError} `gone`, when the store has no conversation of this `id`
+ * @throws {RangeError} for a limit that is no whole number from 1 on
+ *
+ * ```ts
+ * import { loadAgent, openConversation } from "orrery";
+ *
+ * const text = `version: "0.1"
+ * structure:
+ *   id: greeter
+ *   action:
+ *     id: main
+ *     chain:
+ *       - { id: ask, message: { message: "Your name?", hold: true } }
+ *       - { id: name, extractor: { values: [ { description: the name, target: { slot: { name: name } } } ],
+ *             success: { action: continue }, fail: { action: repeat } } }
+ *       - { id: greet, message: { message: "Hello {{name}}!" } }
+ * `;
+ * const agent = await loadAgent({ file: "greeter.agent.yml", text });
+ * const conversation = await openConversation(agent, { model: () => Promise.resolve({ name: "Ana" }) });
+ * for await (const _event of conversation.start());
+ * console.log(conversation.status); // => held
+ * for await (const event of conversation.say("I am Ana")) {
+ *   if (event.type === "message") console.log(event.text); // => Hello Ana!
+ * }
+ * console.log(conversation.status, conversation.slots()); // => completed { "conversation.name": "Ana" }
+ * ```
+ */
+export async function openConversation(
+  agent: AgentFile,
+  options: ConversationOptions = {},
+): Promise<Conversation> {
+  assertLimit(options.limits?.steps);
+  const { store = memoryJournal(), user = "local", module = "default", session = agent.id } = options;
+  const home: ConversationHome = {
+    agent,
+    journal: store,
+    scope: { user, module, session },
+    context: toJson(options.context ?? {}),
+    given: jsonSlots(options.slots),
+    means: await meansOf(options),
+    ...(options.limits?.steps === undefined ? {} : { maxSteps: options.limits.steps }),
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  };
+  if (options.id !== undefined) return LiveConversation.open(options.id, home);
+  return LiveConversation.begin(newRunId(Date.now()), home);
+}
+
+/** Endless is allowed. */
+function assertLimit(steps: number | undefined): void {
+  if (steps === undefined || steps === Infinity || (Number.isInteger(steps) && steps >= 1)) return;
+  throw new RangeError(`limits.steps must be a whole number from 1 on, found ${steps}`);
+}
+
+async function meansOf(options: ConversationOptions): Promise<ConversationMeans> {
+  const { model, collection, gadgets } = options;
+  let opened: Promise<World> | undefined;
+  const world = (): Promise<World> => opened ??= openWorld();
+  return {
+    models: model === undefined ? configuredModels() : modelOfFunction(model),
+    http: options.fetch === undefined ? (await world()).http : httpOfFetch(options.fetch),
+    tools: readyTools(async () =>
+      gadgets === undefined
+        ? catalogOf(
+          builtInEntries({ builtIns: builtInGadgets, world: await world() }).map((entry) => ({ entry })),
+        )
+        : createCatalog(gadgets)
+    ),
+    budget: {},
+    calls: {},
+    env: (name) => allowedVariable(name, options.env),
+    ...conversationSubRuns,
+    ...(collection === undefined ? {} : { collection }),
+  };
+}
+
+/** @throws {Error} */
+function allowedVariable(name: string, allowed: readonly string[] = []): string {
+  if (allowed.includes(name)) return setVariable(name);
+  throw new Error(
+    `the environment variable "${name}" is not allowed: add it to the option "env" of openConversation`,
+  );
+}
+
+/** The network is open, private addresses are not: they would have to be named. */
+async function openWorld(): Promise<World> {
+  const cwd = workingFolder();
+  const settings = parsePolicyFlags([{ name: "allow-net", value: true }]);
+  return await createWorld({ root: cwd, cwd, settings, user: NOBODY });
+}
+
+function configuredModels(): ConversationModels {
+  let opened: Promise<ConversationModels> | undefined;
+  return { find: async (...asked) => await (await (opened ??= openModels())).find(...asked) };
+}
+
+async function openModels(): Promise<ConversationModels> {
+  const cwd = workingFolder();
+  const project = await openSettings(cwd, { cwd });
+  const isAccepted = await isProjectAccepted({
+    ...project,
+    flags: NO_GRANTS.flags,
+    user: NOBODY,
+    notice: () => undefined,
+  });
+  return conversationModels({ ...project, isAccepted, settings: NO_POLICY_FLAGS });
+}
+
+function jsonSlots(slots: ConversationOptions["slots"]): JsonObject {
+  const json = toJson(slots ?? {});
+  return isJsonObject(json) ? json : {};
+}

@@ -1,0 +1,146 @@
+import type { RunEvent } from "../core/event.ts";
+import type { Json } from "../core/json.ts";
+import { cutToCells } from "./cells.ts";
+import { OwnTexts } from "./own_texts.ts";
+import { printableLine } from "./printable.ts";
+import { duration, usageWords } from "./shown_text.ts";
+
+const DETAIL_CELLS = 80;
+const DETAIL = "        ";
+
+type Start = Extract<RunEvent, { readonly type: "step-start" }>;
+type End = Extract<RunEvent, { readonly type: "step-end" }>;
+
+/** A line, and what belongs to it. */
+interface Entry {
+  readonly head: string;
+  /** Of a step: its key, and its name, by which messages and slots say whose they are. */
+  readonly key?: string;
+  readonly step?: string;
+  /** By what makes them one: an effect that was begun again is told once. */
+  readonly details: Map<string, string>;
+}
+
+/** What a turn of a conversation did, step by step: how each ended, what it said and which slots it set. One line a step, its details below. */
+export function turnTrace(events: readonly RunEvent[]): string {
+  const ends = new Map(
+    events.flatMap((event) => event.type === "step-end" ? [[event.key, event] as const] : []),
+  );
+  const trace = new TurnTrace(ends);
+  for (const event of events) trace.add(event);
+  return trace.lines.map((line) => `${line}\n`).join("");
+}
+
+class TurnTrace {
+  readonly #ends: ReadonlyMap<string, End>;
+  readonly #entries: Entry[] = [];
+  readonly #texts = new OwnTexts();
+
+  constructor(ends: ReadonlyMap<string, End>) {
+    this.#ends = ends;
+  }
+
+  get lines(): readonly string[] {
+    return this.#entries.flatMap(({ head, details }) => [
+      `  ${printableLine(head)}`,
+      ...[...details.values()].map((detail) => DETAIL + cutToCells(printableLine(detail), DETAIL_CELLS)),
+    ]);
+  }
+
+  add(event: RunEvent): void {
+    const isOwn = this.#texts.isOwn(event);
+    switch (event.type) {
+      case "step-start":
+        return event.kind === "step" ? this.#begin(event) : this.#effect(event);
+      case "message":
+        return isOwn ? this.#detail(event.step, `says ${JSON.stringify(event.text)}`) : undefined; // the outcome of its step says it
+      case "slot-set":
+        return this.#detail(
+          event.step,
+          `${event.destination}.${event.name} = ${JSON.stringify(event.value)}`,
+        );
+      case "usage":
+        return this.#detail(event.step, usageWords(event));
+      case "step-skip":
+        return this.#line(`skip  ${event.name ?? event.step}  ${event.condition}`);
+      case "jump":
+        return this.#line(`jump  ${event.from} -> ${event.to}`);
+      case "hold":
+        return this.#line(`hold  ${event.step}`);
+      case "warning":
+        return this.#line(`warn  ${event.text}`);
+      case "run-start":
+      case "run-end":
+      case "step-end":
+      case "text-delta":
+      case "permission-ask":
+      case "permission-answer":
+      case "call-open":
+      case "call-run":
+      case "call-log":
+      case "call-progress":
+      case "call-result":
+      case "call-error":
+      case "call-skip":
+      case "block-merge":
+        return;
+      default:
+        return event satisfies never;
+    }
+  }
+
+  #begin({ key, name }: Start): void {
+    const end = this.#ends.get(key);
+    const head = `${stateOf(end)} ${placeWords(key, name)}${
+      end === undefined ? "" : `  ${duration(end.ms)}`
+    }`;
+    const details = end?.error === undefined ? [] : [["error", end.error.message] as const];
+    this.#entries.push({ head, key, step: name, details: new Map(details) });
+  }
+
+  /** A model that is asked, a request, a call: it lies below its step. */
+  #effect({ key, kind, name, attempt }: Start): void {
+    const end = this.#ends.get(key);
+    const owner = this.#entries.findLast((entry) =>
+      entry.key !== undefined && key.startsWith(`${entry.key}/`)
+    );
+    if (owner === undefined) return;
+    const words = [
+      kind,
+      name,
+      ...(attempt > 1 ? [`attempt ${attempt}`] : []),
+      ...(end === undefined
+        ? ["has not ended"]
+        : [duration(end.ms), end.error?.message ?? outcomeWords(end.outcome)]),
+    ];
+    owner.details.set(key, words.join("  ").trimEnd());
+  }
+
+  /** @param step the name of a step, or the key of what lies below it */
+  #detail(step: string, text: string): void {
+    const owner = this.#entries.findLast(({ key, step: name }) =>
+      name === step || (key !== undefined && step.startsWith(`${key}/`))
+    );
+    if (text !== "") owner?.details.set(text, text);
+  }
+
+  #line(head: string): void {
+    this.#entries.push({ head, details: new Map() });
+  }
+}
+
+function stateOf(end: End | undefined): string {
+  if (end === undefined) return "?    ";
+  return end.error === undefined ? "ok   " : "error";
+}
+
+/** `ask (main/form/ask#2)`, where the name alone does not say it. */
+function placeWords(key: string, name: string): string {
+  return key === name ? name : `${name}  (${key})`;
+}
+
+function outcomeWords(outcome: Json | undefined): string {
+  if (typeof outcome === "string") return outcome;
+  if (typeof outcome === "object" && outcome !== null && "text" in outcome) return String(outcome.text);
+  return outcome === undefined || outcome === null ? "" : JSON.stringify(outcome);
+}
