@@ -38,6 +38,27 @@ Deno.test("orrery check: an agent file, with the place and the words of all that
   assert.deepEqual([code, stdout], [2, ""]);
 });
 
+Deno.test("orrery check: an agent names gadgets that its project does not have", async () => {
+  const chain = "- { id: w, gadget: { name: WriteFil, input: { path: x } } }\n" +
+    "- { id: l, llm: { prompts: [ { system: x } ], tools: [ ReadFile, Nowhere, own ] } }";
+  await using project = await testProject({
+    "a.agent.yml": agentText(chain),
+    "gadgets/own.ts": 'export default { name: "own", description: "x", run: () => 1 };',
+    "orrery.yaml": "",
+  });
+  const { code, stderr } = await project.run(["check", "a.agent.yml"]);
+  const errors = stderr.split("\n").filter((line) => line.includes(": error: "));
+  assert.deepEqual(
+    errors.map((line) => line.replace(/^a\.agent\.yml:\d+:\d+: error: structure\.action\./, "")),
+    [
+      'chain[0].gadget.name: unknown gadget "WriteFil". Did you mean "WriteFile"?',
+      'chain[1].llm.tools[1]: unknown tool "Nowhere"',
+    ],
+  );
+  assert.match(errors[0] ?? "", /^a\.agent\.yml:7:34: /);
+  assert.equal(code, 2);
+});
+
 Deno.test("orrery check: agent files of a project are found, warnings alone are no failure", async () => {
   await using project = await testProject({
     ...FILES,

@@ -890,10 +890,20 @@ Deno.test("an approving policy asks once for each thing, never about what is den
   await policy.permit({ kind: "net", value: "a.test:80" });
   await policy.permit({ kind: "net", value: "a.test:80", address: "93.184.216.34" });
   await policy.permit({ kind: "net", value: "a.test:80", address: "127.0.0.1" });
+  for (const [value, address] of [["127.0.0.1:9", "127.0.0.1"], ["[::1]:9", "::1"]] as const) {
+    await policy.permit({ kind: "net", value }); // a private address that is written out is one question
+    await policy.permit({ kind: "net", value, address });
+  }
+  await policy.permit({ kind: "net", value: "127.0.0.1.test:9" });
+  await policy.permit({ kind: "net", value: "127.0.0.1.test:9", address: "127.0.0.1" });
   assert.deepEqual(asked, [
     "--allow-write=out",
     "--allow-write=no",
     "--allow-net=a.test:80",
     "--allow-net=a.test:80",
+    "--allow-net=127.0.0.1:9",
+    "'--allow-net=[::1]:9'",
+    "--allow-net=127.0.0.1.test:9",
+    "--allow-net=127.0.0.1.test:9",
   ]);
 });

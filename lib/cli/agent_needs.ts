@@ -28,7 +28,7 @@ export async function agentNeeds(
   for (const { step, path } of stepPlaces(agent.root)) {
     needs.push(...(await steps.of(step)).map((need) => ({ ...need, path: [...path, ...need.path] })));
   }
-  return needs.length === 0 ? [] : await placed(agent, needs);
+  return needs.length === 0 ? [] : await placedNeeds(agent, needs);
 }
 
 /** `slots[0]: there is no module "x"` (conversations.md 2.11) */
@@ -43,7 +43,11 @@ function preloadNeeds(agent: AgentFile, { context }: AgentNeedsOptions): readonl
   }
 }
 
-async function placed({ file, text }: AgentFile, needs: readonly Need[]): Promise<readonly AgentLine[]> {
+/** Needs as errors, each with its place in the file. */
+export async function placedNeeds(
+  { file, text }: AgentFile,
+  needs: readonly Need[],
+): Promise<readonly AgentLine[]> {
   const yaml = await readAgentYaml(text);
   const placeOf = (path: AgentPath) => yaml.place(path, "value");
   return needs.map(({ path, message }) => ({

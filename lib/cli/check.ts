@@ -32,7 +32,7 @@ export async function check(
   const targets = await checkTargets(named, { cwd, files: hostFiles({ root: cwd }) });
   await checkDocuments(targets, { places, report, flags: documentFlags });
   for (const path of targets.calls) await checkCalls(path, { places, report });
-  for (const path of targets.agents) await checkAgentFile(path, { report });
+  for (const path of targets.agents) await checkAgentFile(path, { places, report });
   const notLoaded = await checkPrompts(targets, { places, report });
   const roots = new Set(report.paths.map((path) => places.rootOf(dirname(path))));
   const [root = places.rootOf(cwd)] = roots.size === 1 ? roots : [];

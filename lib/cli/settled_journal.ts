@@ -20,7 +20,7 @@ export function settledJournal(journal: Journal): SettledJournal {
     create: (...given) => journal.create(...given),
     list: (...given) => journal.list(...given),
     read: (id) => journal.read(id),
-    conversation: (id) => journal.conversation(id),
+    conversation: (...given) => journal.conversation(...given),
     fork: (...given) => journal.fork(...given),
     branch: (...given) => journal.branch(...given),
     slots: (scope) => journal.slots(scope),

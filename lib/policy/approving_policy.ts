@@ -46,5 +46,7 @@ export function approvingPolicy(policy: Policy, approve: Approve): Policy {
 function nameOf({ kind, value, address }: PermissionRequest): string {
   const ip = address === undefined ? undefined : maybeIpAddress(address);
   const isPublic = address === undefined || (ip !== undefined && privateRange(ip) === undefined);
-  return `${kind} ${value}${isPublic ? "" : ` at ${address}`}`;
+  const isAsWritten = value === address ||
+    address !== undefined && (value.startsWith(`${address}:`) || value.startsWith(`[${address}]`));
+  return `${kind} ${value}${isPublic || isAsWritten ? "" : ` at ${address}`}`;
 }
