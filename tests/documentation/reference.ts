@@ -1,4 +1,4 @@
-// The part of README.md that is made from the flag table. `deno task reference` writes it; tests/readme_test.ts compares.
+// The part of README.md that is made from the flag table. `deno task reference` writes it; tests/long/readme_test.ts compares.
 
 import { join } from "node:path";
 import { commandReference } from "../../lib/cli/help.ts";

@@ -1,0 +1,648 @@
+// What a tactic does side by side, and what its gadgets do inside of their calls (prompts.md 10): a resumed run and a replay give each
+// part its own outcomes, whatever arrives first.
+
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { builtInGadgets } from "../../gadgets/built_in.ts";
+import { builtInEntries, catalogOf } from "../../lib/catalog/catalog_of.ts";
+import type { RunEvent } from "../../lib/core/event.ts";
+import type { Journal, RecordLine, RunJournal } from "../../lib/core/journal.ts";
+import { ModelError } from "../../lib/core/model.ts";
+import type { Model, ModelPart } from "../../lib/core/model.ts";
+import type { World } from "../../lib/core/world.ts";
+import { memoryJournal } from "../../lib/journal/memory_journal.ts";
+import { definePrompt } from "../../lib/prompt/define_prompt.ts";
+import { PromptRegistry } from "../../lib/prompt/prompt_registry.ts";
+import { tags } from "../../lib/prompt/tags.ts";
+import type { Dialog } from "../../lib/run/agent.ts";
+import { runPrompt, runTacticRun } from "../../lib/run/agent_run.ts";
+import { runCalls } from "../../lib/run/calls.ts";
+import { defineTactic } from "../../lib/run/define_tactic.ts";
+import { promptCalls } from "../../lib/run/prompt_calls.ts";
+import { Replay } from "../../lib/run/replay.ts";
+import type { RunOptions } from "../../lib/run/run.ts";
+import type { Tactic, TacticCtx } from "../../lib/run/tactic.ts";
+import { defineGadget } from "../../lib/schema/define_gadget.ts";
+import { mortalJournal } from "../_mortal_journal.ts";
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const NEW_RUN = { kind: "prompt", input: null } as const;
+
+const call = (name: string, input: object = {}): ModelPart => ({
+  type: "call",
+  call: { id: "", name, arguments: JSON.stringify(input) },
+});
+
+const endOf = (events: readonly RunEvent[]) => {
+  const end = events.at(-1);
+  return end?.type === "run-end" ? end : assert.fail("no run-end");
+};
+
+/** Says what `answer` makes of the last message, for a token each. */
+function answering(answer: (last: string, role: string | undefined) => string | readonly ModelPart[]): Model {
+  return {
+    id: "test/echo",
+    async *stream({ messages }) {
+      const said = answer(String(messages.at(-1)?.content), messages.at(-1)?.role);
+      if (typeof said === "string") yield { type: "text", text: said };
+      else yield* said;
+      yield { type: "finish", reason: "stop", usage: { input: 1, output: 1 }, model: "test/echo" };
+    },
+  };
+}
+
+/** Says `re: ` and the last message, after a while. */
+function echo(delayOf: (said: string) => number = () => 0, asked: string[] = []): Model {
+  return {
+    id: "test/echo",
+    async *stream({ messages }) {
+      const said = String(messages.at(-1)?.content);
+      asked.push(said);
+      await sleep(delayOf(said));
+      yield { type: "text", text: `re: ${said}` };
+      yield { type: "finish", reason: "stop", usage: { input: 1, output: 1 }, model: "test/echo" };
+    },
+  };
+}
+
+const tacticOf = (work: (context: TacticCtx<"a" | "b">) => unknown): Tactic =>
+  defineTactic({ name: "t", agents: ["a", "b"], call: (_task: unknown, context) => work(context) });
+
+async function run(
+  tactic: Tactic,
+  { model, ...options }: RunOptions & { model: Model },
+): Promise<RunEvent[]> {
+  const agent = (name: string) => ({ definition: { name, system: `I am ${name}` }, model: () => model });
+  return await Array.fromAsync(runTacticRun({
+    tactic,
+    task: null,
+    prompts: new PromptRegistry(),
+    agents: new Map([["a", agent("a")], ["b", agent("b")]]),
+    startedAt: 0,
+    ...options,
+  }));
+}
+
+interface Recorded {
+  readonly events: readonly RunEvent[];
+  readonly lines: readonly RecordLine[];
+}
+
+async function record(start: (options: RunOptions) => Promise<RunEvent[]>): Promise<Recorded> {
+  const lines: RecordLine[] = [];
+  const events = await start({ recorder: { write: (line) => void lines.push(structuredClone(line)) } });
+  return { events, lines };
+}
+
+async function assertReplays(
+  { events, lines }: Recorded,
+  start: (options: RunOptions) => Promise<RunEvent[]>,
+): Promise<void> {
+  const replay = new Replay(
+    { ...NEW_RUN, id: events[0]?.run ?? "" },
+    JSON.parse(JSON.stringify(lines)),
+  );
+  const text = (list: readonly RunEvent[]) => list.map((event) => JSON.stringify(event)).join("\n");
+  assert.equal(text(await start({ replay })), text(events));
+}
+
+const silent: Model = { id: "test/echo", stream: () => assert.fail("the model was asked") };
+
+/** Steps whose end nobody knows are done again. */
+function rerunOpen(journal: Journal, opened: RunJournal): void {
+  for (const { key, status, idempotent } of journal.read(opened.id).steps) {
+    if (status === "started" && !idempotent) opened.settle(key, "rerun");
+  }
+}
+
+const isOpen = (journal: Journal, id: string): boolean =>
+  ["running", "stopped"].includes(journal.read(id).summary.status);
+
+// Branches
+
+/** Three branches that each wait, ask, fork, wait, and keep something. */
+const branching = (delays: readonly number[], done: string[]) =>
+  tacticOf(async ({ agents, step }) => {
+    const branch = async (name: string, i: number) => {
+      await sleep(delays[2 * i] ?? 0);
+      const dialog = agents[i === 2 ? "b" : "a"].open();
+      const first = await dialog.say(`first ${name}`).call();
+      await sleep(delays[2 * i + 1] ?? 0);
+      const fork = await dialog.fork().say(`fork ${name}`).call();
+      const kept = await step(`keep ${name}`, () => (done.push(name), `kept ${name}`));
+      const again = await step("same name", () => (done.push(`same ${name}`), `same ${name}`), {
+        input: name,
+      });
+      return [first.text, fork.text, kept, again];
+    };
+    return await Promise.all(["x", "y", "z"].map(branch));
+  });
+
+const BRANCHED = ["x", "y", "z"].map((name) => [
+  `re: first ${name}`,
+  `re: fork ${name}`,
+  `kept ${name}`,
+  `same ${name}`,
+]);
+
+const someDelays = fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 6, maxLength: 6 });
+
+Deno.test("branches: wherever it died, and whatever arrives first then, each branch has its own outcomes", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      someDelays,
+      someDelays,
+      fc.integer({ min: 1, max: 40 }),
+      fc.boolean(),
+      async (before, after, n, isDone) => {
+        const journal = memoryJournal({ isAlive: () => false });
+        const first = mortalJournal(journal.create(NEW_RUN), { n, isDone });
+        const done: string[] = [];
+        await run(branching(before, done), { model: echo(), journal: first });
+        await sleep(12); // what still ran has ended by now
+        if (!isOpen(journal, first.id)) return;
+        const answered =
+          journal.read(first.id).steps.filter(({ kind, status }) => kind === "model" && status === "finished")
+            .length;
+        const second = journal.open(first.id);
+        const isKept = (name: string) =>
+          journal.read(first.id).steps.some((step) =>
+            step.status === "finished" && "ok" in (step.outcome ?? {}) &&
+            JSON.stringify(step.outcome).includes(`"${name}"`)
+          );
+        const wasKept = ["x", "y", "z"].filter((name) => isKept(`kept ${name}`));
+        rerunOpen(journal, second);
+        const [asked, again]: [string[], string[]] = [[], []];
+        const events = await run(branching(after, again), { model: echo(() => 0, asked), journal: second });
+        assert.deepEqual(
+          [endOf(events).status, endOf(events).value],
+          ["done", BRANCHED],
+          endOf(events).error,
+        );
+        assert.equal(asked.length, 6 - answered, "an answer that was kept was asked for again");
+        assert.deepEqual(
+          wasKept.filter((name) => again.includes(name)),
+          [],
+          "a finished step was done again",
+        );
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+Deno.test("branches: a record is replayed byte for byte, whatever arrives first", async () => {
+  await fc.assert(
+    fc.asyncProperty(someDelays, someDelays, async (before, after) => {
+      const recorded = await record((options) => run(branching(before, []), { model: echo(), ...options }));
+      assert.deepEqual(endOf(recorded.events).value, BRANCHED);
+      await assertReplays(recorded, (options) => run(branching(after, []), { model: silent, ...options }));
+    }),
+    { numRuns: 20 },
+  );
+});
+
+Deno.test("branches: equal dialogs stand for each other, each with its own forks and turns", async () => {
+  let n = 0;
+  const counting = (isUp: boolean): Model => ({
+    id: "test/echo",
+    async *stream({ messages }) {
+      const said = String(messages.at(-1)?.content);
+      if (said === "last" && !isUp) throw new ModelError("killed", { code: "request" });
+      await sleep(1);
+      yield { type: "text", text: said === "last" ? "end" : `${said} ${++n}` };
+      yield { type: "finish", reason: "stop", usage: { input: 1, output: 1 }, model: "test/echo" };
+    },
+  });
+  const voting = (delays: readonly number[]) =>
+    tacticOf(async ({ agents: { a } }) => {
+      const votes = await Promise.all(delays.map(async (ms) => {
+        await sleep(ms);
+        const dialog = a.open();
+        const vote = await dialog.say("vote").call();
+        const why = await dialog.fork().say("why").call();
+        return [vote.text, why.text, (await dialog.say("sure").call()).text].join(", ");
+      }));
+      await a.open().say("last").call();
+      return votes.toSorted();
+    });
+  const journal = memoryJournal({ isAlive: () => false });
+  const kept = journal.create(NEW_RUN);
+  await run(voting([0, 40, 80]), { model: counting(false), journal: kept });
+  const events = await run(voting([80, 40, 0]), { model: counting(true), journal: journal.open(kept.id) });
+  assert.deepEqual(endOf(events).value, [
+    "vote 1, why 2, sure 3",
+    "vote 4, why 5, sure 6",
+    "vote 7, why 8, sure 9",
+  ], endOf(events).error);
+});
+
+// Steps
+
+Deno.test("steps: equal ones that run side by side are numbered as they begin, the same after a resume", async () => {
+  const tactic = tacticOf(async ({ step }) => {
+    const both = await Promise.all([
+      step("x", async () => (await sleep(2), "first")),
+      step("x", () => "second"),
+    ]);
+    await step("die", () => undefined);
+    return both;
+  });
+  for (let n = 1, isOver = false; !isOver; n++) {
+    const journal = memoryJournal({ isAlive: () => false });
+    const first = mortalJournal(journal.create(NEW_RUN), { n, isDone: true });
+    const events = await run(tactic, { model: silent, journal: first });
+    isOver = !first.died();
+    if (isOver) assert.deepEqual(endOf(events).value, ["first", "second"], endOf(events).error);
+    await sleep(3);
+    if (!isOpen(journal, first.id)) continue;
+    const second = journal.open(first.id);
+    rerunOpen(journal, second);
+    const again = endOf(await run(tactic, { model: silent, journal: second }));
+    assert.deepEqual(again.value, ["first", "second"], again.error);
+  }
+});
+
+Deno.test("steps: one after the other a name may come again, also when nothing is awaited before it", async () => {
+  const tactic = tacticOf(async ({ step, agents: { a } }) => {
+    const all: unknown[] = [];
+    for (let i = 0; i < 3; i++) {
+      await sleep(0);
+      all.push((await a.open().say(`${i}`).call()).text, await step("x", () => i));
+    }
+    return all;
+  });
+  const want = ["re: 0", 0, "re: 1", 1, "re: 2", 2];
+  const recorded = await record((options) => run(tactic, { model: echo(), ...options }));
+  assert.deepEqual(endOf(recorded.events).value, want);
+  await assertReplays(recorded, (options) => run(tactic, { model: silent, ...options }));
+});
+
+Deno.test("steps: branches whose steps are equal keep their own, wherever it died and whatever takes its time then", async () => {
+  let isLate = false;
+  const done: string[] = [];
+  const tactic = tacticOf(async ({ step, agents: { a } }) =>
+    await Promise.all([1, 25].map(async (ms, i) => {
+      await a.open().say(`${ms}`).call();
+      if (isLate === (i === 0)) await sleep(3);
+      return await step("x", () => (done.push(`${i}`), i));
+    }))
+  );
+  let swapped = 0;
+  for (let n = 1, isOver = false; !isOver; n++) {
+    for (const isDone of [false, true]) {
+      const journal = memoryJournal({ isAlive: () => false });
+      const first = mortalJournal(journal.create(NEW_RUN), { n, isDone });
+      isLate = false;
+      done.length = 0;
+      await run(tactic, { model: echo(Number), journal: first });
+      isOver = !first.died();
+      await sleep(32);
+      if (isOver || !isOpen(journal, first.id)) continue;
+      const kept = journal.read(first.id).steps.filter(({ kind, status }) =>
+        kind === "step" && status === "finished"
+      );
+      const second = journal.open(first.id);
+      rerunOpen(journal, second);
+      isLate = kept.length > 0; // no answer takes its time any more: who was first would come second
+      swapped += isLate ? 1 : 0;
+      const events = await run(tactic, { model: echo(Number), journal: second });
+      const where = `killed at operation ${n}, ${isDone ? "after" : "before"} it`;
+      assert.deepEqual(
+        [endOf(events).status, endOf(events).value],
+        ["done", [0, 1]],
+        `${where}: ${endOf(events).error}`,
+      );
+    }
+  }
+  assert.ok(swapped > 0);
+});
+
+Deno.test("steps: what stands in a name is no part of the key's own form", async () => {
+  const journal = memoryJournal();
+  const kept = journal.create(NEW_RUN);
+  const tactic = tacticOf(async ({ step }) => [
+    await step("a", () => 1),
+    await step("a#2", () => 2),
+    await step("a", () => 3),
+    await step("a/step:b", () => 4),
+    await step("a%232", () => 5),
+    await step("a", () => 6, { input: { k: 1 } }),
+    await step("a", () => 7, { input: { k: 2 } }),
+  ]);
+  const events = await run(tactic, { model: silent, journal: kept });
+  assert.deepEqual(endOf(events).value, [1, 2, 3, 4, 5, 6, 7], endOf(events).error);
+  const keys = journal.read(kept.id).steps.map(({ key }) => key);
+  assert.equal(new Set(keys).size, 7);
+  assert.deepEqual(keys.slice(0, 5), [
+    "step:a",
+    "step:a%232",
+    "step:a#2",
+    "step:a%2Fstep%3Ab",
+    "step:a%25232",
+  ]);
+  const started = events.flatMap((event) => event.type === "step-start" ? [event.name] : []);
+  assert.deepEqual(started, ["a", "a#2", "a", "a/step:b", "a%232", "a", "a"]);
+});
+
+Deno.test("steps: an input that is no JSON is refused", async () => {
+  const tactic = tacticOf(({ step }) => step("x", () => 1, { input: () => 1 }));
+  assert.match(endOf(await run(tactic, { model: silent })).error ?? "", /^step "x": its input is not JSON/);
+});
+
+Deno.test("tactics side by side: each has steps of its own, whatever arrives first", async () => {
+  const inner = (delays: Readonly<Record<string, number>>, done: string[]) =>
+    defineTactic({
+      name: "inner",
+      agents: ["a"],
+      async call(item: string, { agents: { a }, step }) {
+        await sleep(delays[item] ?? 0);
+        const got = await step("get", () => (done.push(item), `got ${item}`));
+        return `${got} ${(await a.open().say("same").call()).text}`;
+      },
+    });
+  const outer = (delays: Readonly<Record<string, number>>, done: string[]) =>
+    defineTactic({
+      name: "outer",
+      agents: ["a"],
+      async call(_task: unknown, { agents: { a }, signal }) {
+        const dialog = a.open();
+        const all = await Promise.all(["x", "y"].map((item) => inner(delays, done).run(item, { signal })));
+        const asks = defineTactic({
+          name: "asks",
+          agents: [],
+          call: async (given: Dialog) => (await given.say("last").call()).text,
+        });
+        return [...all, await asks.run(dialog, { signal })];
+      },
+    });
+  const journal = memoryJournal({ isAlive: () => false });
+  const kept = journal.create(NEW_RUN);
+  const down = (isDown: boolean) =>
+    answering((last) => {
+      if (isDown && last === "last") throw new ModelError("killed", { code: "request" });
+      return `re: ${last}`;
+    });
+  const first = await run(outer({ x: 1, y: 4 }, []), { model: down(true), journal: kept });
+  assert.equal(endOf(first).error, 'agent "a": killed');
+  const done: string[] = [];
+  const events = await run(outer({ x: 4, y: 1 }, done), {
+    model: down(false),
+    journal: journal.open(kept.id),
+  });
+  assert.deepEqual(
+    endOf(events).value,
+    ["got x re: same", "got y re: same", "re: last"],
+    endOf(events).error,
+  );
+  assert.deepEqual(done, []);
+});
+
+Deno.test("a resumed run says what it had begun and does not come to again", async () => {
+  const tactic = (name: string) =>
+    tacticOf(async ({ agents: { a }, step }) => {
+      await step(name, () => 1);
+      await a.open().say(`ask ${name}`).call();
+      return (await a.open().say("last").call()).text;
+    });
+  const journal = memoryJournal({ isAlive: () => false });
+  const kept = journal.create(NEW_RUN);
+  const dead = answering((last) => {
+    if (last === "last") throw new ModelError("killed", { code: "request" });
+    return "yes";
+  });
+  await run(tactic("old"), { model: dead, journal: kept });
+  const events = await run(tactic("new"), { model: echo(), journal: journal.open(kept.id) });
+  assert.equal(endOf(events).value, "re: last");
+  const warnings = events.flatMap((event) => event.type === "warning" ? [event.text] : []);
+  assert.equal(warnings.length, 1);
+  assert.match(
+    warnings[0] ?? "",
+    /^The run has not come again to what it had begun before it was resumed: step:old, dialog\[a:[0-9a-f]{12}\]\. The tactic or its prompts may have changed since, and what they do may have been done twice$/,
+  );
+});
+
+// Inside of calls
+
+/** The gadget forks, asks, keeps something and has an agent of its own; the model breaks its contract once in there. */
+function delegating(done: string[], delayMs = 0) {
+  const inner = definePrompt({
+    path: "inner",
+    template: "inner {n}",
+    parser: tags({ requiredXmlTags: ["a"] }),
+    tools: [defineGadget({ name: "leaf", description: "Leaf.", run: () => "leaf" })],
+  });
+  const parts: Readonly<Record<string, readonly ModelPart[] | string>> = {
+    task: [call("dig", { n: 1 }), call("dig", { n: 2 })],
+    "inner 1": "no tag",
+    "inner 2": [call("leaf")],
+    end: "<a>the end</a>",
+  };
+  const model = (): Model =>
+    answering((last) => {
+      if (last.includes("leaf")) return "<a>two</a>";
+      if (last.startsWith("Error: ")) return "<a>one</a>";
+      if (last.includes("dug")) return "<a>dug both</a>";
+      return parts[last] ?? `<a>re: ${last}</a>`;
+    });
+  const keeps = defineTactic({
+    name: "keeps",
+    agents: ["b"],
+    call: async (n: number, { agents: { b }, step }) => {
+      await b.open().say("kept").call();
+      return await step("x", () => (done.push(`dig ${n}`), n));
+    },
+  });
+  const tactic = tacticOf(async ({ agents: { a, b }, step, signal }) => {
+    const dig = defineGadget({
+      name: "dig",
+      description: "Digs.",
+      input: { type: "object", properties: { n: { type: "number" } } },
+      async *run({ n }: { readonly n: number }, { dialog }) {
+        await sleep(n === 1 ? delayMs : 0);
+        const fork = (dialog as Dialog).fork({ keepFirst: 1, keepLast: 0 });
+        const { parsed } = await fork.ask(inner, { n });
+        const other = await b.open().say(`other ${n}`).call();
+        const kept = await step("x", async () => await keeps.run(n, { signal }));
+        yield `dug ${parsed.xmlTags.a[0]} ${other.text} ${kept}`;
+      },
+    });
+    const outer = definePrompt({
+      path: "outer",
+      template: "task",
+      tools: [dig],
+      parser: tags({ requiredXmlTags: ["a"] }),
+    });
+    const dialog = a.open();
+    const one = dialog.ask(outer);
+    const first = (await one).text;
+    const fork = (await dialog.fork().say("fork").call()).text;
+    const late = (await b.open().say("late").call()).text;
+    return [first, fork, late, await step("x", () => (done.push("outside"), 0))];
+  });
+  return { tactic, model };
+}
+
+const DELEGATED = ["<a>dug both</a>", "<a>re: fork</a>", "<a>re: late</a>", 0];
+
+Deno.test("inside of calls: forks, agents and steps stand below the key of the call", async () => {
+  const journal = memoryJournal();
+  const kept = journal.create(NEW_RUN);
+  const done: string[] = [];
+  const { tactic, model } = delegating(done, 3);
+  const events = await run(tactic, { model: model(), journal: kept });
+  assert.deepEqual(endOf(events).value, DELEGATED, endOf(events).error);
+  assert.deepEqual(done.toSorted(), ["dig 1", "dig 2", "outside"]);
+  const keys = journal.read(kept.id).steps.map(({ key }) => key.replaceAll(/:[0-9a-f]{12}/g, ""));
+  const inCall = (id: string) => `dialog[a]/turn[1]/call:${id}/`;
+  assert.deepEqual(
+    keys.toSorted(),
+    [
+      "dialog[a]/turn[1]/model",
+      "dialog[a]/turn[1]/call:call_1",
+      `${inCall("call_1")}dialog[b]/turn[1]/model`,
+      `${inCall("call_1")}fork[a]/turn[1]/model`,
+      `${inCall("call_1")}fork[a]/turn[2]/model`,
+      `${inCall("call_1")}step:x`,
+      `${inCall("call_1")}step:x/tactic[keeps]/dialog[b]/turn[1]/model`,
+      `${inCall("call_1")}step:x/tactic[keeps]/step:x`,
+      "dialog[a]/turn[1]/call:call_2",
+      `${inCall("call_2")}dialog[b]/turn[1]/model`,
+      `${inCall("call_2")}fork[a]/turn[1]/model`,
+      `${inCall("call_2")}fork[a]/turn[1]/call:call_1`,
+      `${inCall("call_2")}fork[a]/turn[2]/model`,
+      `${inCall("call_2")}step:x`,
+      `${inCall("call_2")}step:x/tactic[keeps]/dialog[b]/turn[1]/model`,
+      `${inCall("call_2")}step:x/tactic[keeps]/step:x`,
+      "dialog[a]/turn[2]/model",
+      "dialog[a]/fork[a]/turn[1]/model",
+      "dialog[b]/turn[1]/model",
+      "step:x",
+    ].toSorted(),
+  );
+});
+
+Deno.test("inside of calls: a record is replayed byte for byte, and no gadget runs", async () => {
+  for (const delayMs of [0, 3]) {
+    const { tactic, model } = delegating([], delayMs);
+    const recorded = await record((options) => run(tactic, { model: model(), ...options }));
+    assert.deepEqual(endOf(recorded.events).value, DELEGATED, endOf(recorded.events).error);
+    assert.ok(recorded.events.some(({ type }) => type === "warning"));
+    const done: string[] = [];
+    await assertReplays(
+      recorded,
+      (options) => run(delegating(done, 1).tactic, { model: silent, ...options }),
+    );
+    assert.deepEqual(done, []);
+  }
+});
+
+Deno.test("inside of calls: a run that dies anywhere goes on where it was, and does nothing twice", async () => {
+  let deaths = 0;
+  for (let n = 1, isOver = false; !isOver; n++) {
+    for (const isDone of [false, true]) {
+      const journal = memoryJournal({ isAlive: () => false });
+      const first = mortalJournal(journal.create(NEW_RUN), { n, isDone });
+      const { tactic, model } = delegating([], 2);
+      await run(tactic, { model: model(), journal: first });
+      isOver = !first.died();
+      if (isOver) break;
+      deaths++;
+      await sleep(4);
+      if (!isOpen(journal, first.id)) continue;
+      const finished = journal.read(first.id).steps.filter(({ status }) => status === "finished");
+      const second = journal.open(first.id);
+      rerunOpen(journal, second);
+      const done: string[] = [];
+      const events = await run(delegating(done, 0).tactic, { model: model(), journal: second });
+      const where = `killed at operation ${n}, ${isDone ? "after" : "before"} it`;
+      assert.deepEqual(
+        [endOf(events).status, endOf(events).value],
+        ["done", DELEGATED],
+        `${where}: ${endOf(events).error}`,
+      );
+      for (const { key } of finished) {
+        const effect = key === "step:x" ? "outside" : /call:call_([12])\/.*step:x$/.exec(key)?.[1] ?? "";
+        assert.ok(!done.includes(effect) && !done.includes(`dig ${effect}`), `${where}: ${key} again`);
+      }
+      const starts = journal.read(first.id).steps.filter(({ status }) => status === "started");
+      assert.deepEqual(starts.map(({ key }) => key).filter((key) => !key.includes("/call:")), [], where);
+    }
+  }
+  assert.ok(deaths >= 30, String(deaths));
+});
+
+Deno.test("inside of calls: a fork in a gadget of one prompt is replayed too", async () => {
+  const dig = defineGadget({
+    name: "dig",
+    description: "Digs.",
+    run: async (_input, { dialog }) => (await (dialog as Dialog).fork({ keepLast: 0 }).say("in").call()).text,
+  });
+  const prompt = definePrompt({ path: "p", template: "go", tools: [dig] });
+  const answer = (): Model =>
+    answering((last) => last === "go" ? [call("dig")] : `re: ${last.split("\n").at(-2) ?? last}`);
+  const start = (model: Model) => (options: RunOptions) =>
+    Array.fromAsync(runPrompt({ prompt, args: {}, agent: { name: "p", system: "S" }, model, ...options }));
+  const recorded = await record(start(answer()));
+  assert.equal(endOf(recorded.events).value, "re: re: in", endOf(recorded.events).error);
+  assert.equal(endOf(recorded.events).usage.input, 3);
+  await assertReplays(recorded, start(silent));
+});
+
+Deno.test("inside of calls: a fork in a gadget of a prompt that a call asks is replayed too", async () => {
+  const dig = defineGadget({
+    name: "dig",
+    description: "Digs.",
+    run: async (_input, { dialog }) => (await (dialog as Dialog).fork({ keepLast: 0 }).say("in").call()).text,
+  });
+  const { RunPrompt } = builtInGadgets;
+  assert.ok(RunPrompt);
+  const catalog = catalogOf(
+    builtInEntries({ builtIns: { RunPrompt }, world: {} as World }).map((entry) => ({ entry })),
+  );
+  const registry = new PromptRegistry();
+  registry.register(definePrompt({ path: "inner", template: "go", tools: [dig] }));
+  const start = (model: Model) => (options: RunOptions) =>
+    Array.fromAsync(
+      runCalls(["!!!GADGET_START:RunPrompt:r\n!!!ARG:path\ninner\n!!!GADGET_END\n"], {
+        catalog,
+        containers: () =>
+          Promise.resolve(promptCalls(() =>
+            Promise.resolve({
+              registry,
+              problems: [],
+              agentOf: () => ({ name: "i", system: "S" }),
+              modelOf: () => model,
+            })
+          )),
+        ...options,
+      }),
+    );
+  const answers = answering((last) =>
+    last === "go" ? [call("dig")] : `re: ${last.split("\n").at(-2) ?? last}`
+  );
+  const recorded = await record(start(answers));
+  assert.equal(endOf(recorded.events).value, "re: re: in", JSON.stringify(recorded.events));
+  await assertReplays(recorded, start(silent));
+});
+
+Deno.test("inside of calls: a dialog from outside of the call is no part of it", async () => {
+  const tactic = tacticOf(async ({ agents: { a, b } }) => {
+    const shared = b.open();
+    const dig = defineGadget({
+      name: "dig",
+      description: "Digs.",
+      run: async () => (await shared.say("x").call()).text,
+    });
+    const outer = definePrompt({ path: "outer", template: "task", tools: [dig] });
+    const { state } = await a.open().ask(outer);
+    return state.calls[0]?.error ?? "none";
+  });
+  const model = answering((_last, role) => role === "tool" ? "end" : [call("dig")]);
+  assert.equal(
+    endOf(await run(tactic, { model })).value,
+    'agent "b": this dialog belongs to another part of the run: what a gadget or a step does inside is not done again when the run is ' +
+      "resumed, so it opens or forks a dialog of its own",
+  );
+});
