@@ -46,13 +46,17 @@ Deno.test("a conversation that is killed goes on: nothing is said twice, nothing
   const want = await heldToTheEnd(place, "nobody kills");
   let [count, unverified] = [0, 0];
   const met = new Set<string>();
-  for (const [index, kills] of KILLS.entries()) {
+  const missing = () => ["gadget", "http", "model"].filter((kind) => !met.has(kind));
+  const isEnough = () => count >= 20 && unverified >= 2 && missing().length === 0;
+  // On a busy machine a process may be past the moment before the signal comes: then its kills are tried again.
+  for (const [index, kills] of [...KILLS, ...KILLS, ...KILLS].entries()) {
+    if (index >= KILLS.length && isEnough()) break;
     const seen = await surviveConversation(place, { user: `user ${index}`, want, kills });
     count += seen.kills;
     unverified += seen.unverified;
     for (const kind of seen.met) met.add(kind);
   }
-  assert.ok(count >= 18, `only ${count} of 20 kills met a conversation`);
+  assert.ok(count >= 20, `only ${count} kills met a conversation`);
   assert.ok(unverified >= 2, `only ${unverified} calls were cut off`);
-  assert.deepEqual(["gadget", "http", "model"].filter((kind) => !met.has(kind)), []);
+  assert.deepEqual(missing(), []);
 });

@@ -1,7 +1,7 @@
 // Runs of prompts that end in the middle: interrupted, killed, left; and what going on with them gives.
 
 import assert from "node:assert/strict";
-import { killableProject, survive, uninterrupted } from "../_killable.ts";
+import { killableProject, surviveAll, uninterrupted } from "../_killable.ts";
 import type { Kill, Killable } from "../_killable.ts";
 import { readUntil, testProject } from "../_project.ts";
 import { atTerminal, noTerminal } from "../_pty.ts";
@@ -161,7 +161,7 @@ for (const { work, kills } of KILLED) {
     const want = await uninterrupted(own, work);
     assert.deepEqual([want.code, want.stdout], [0, "All done."]);
     let count = 0;
-    for (const each of kills) count += (await survive(own, { work, want, kills: each })).kills;
+    for (const each of kills) count += await surviveAll(own, { work, want, kills: each });
     assert.ok(count >= kills.length, `only ${count} kills met a run`);
   });
 }

@@ -2,7 +2,7 @@
 // done twice, nothing is lost, and what may not be done twice is not done again unasked. `deno task soak` kills at every event.
 
 import assert from "node:assert/strict";
-import { killableProject, KILLABLES, survive, uninterrupted } from "../_killable.ts";
+import { killableProject, KILLABLES, surviveAll, uninterrupted } from "../_killable.ts";
 import type { Kill } from "../_killable.ts";
 import { readUntil, testProject } from "../_project.ts";
 import { providerServer, TEST_KEY } from "../_provider_server.ts";
@@ -37,11 +37,7 @@ for (const [name, work] of Object.entries(KILLABLES)) {
     const want = await uninterrupted(project, work);
     let count = 0;
     for (const kills of KILLS[name as keyof typeof KILLABLES]) {
-      // On a busy machine a process may be over before its kill comes: then it is tried again.
-      for (let tries = 0, met = 0; tries < 4 && met < kills.length; tries++) {
-        met = (await survive(project, { work, want, kills })).kills;
-        count += met;
-      }
+      count += await surviveAll(project, { work, want, kills });
     }
     assert.ok(count >= KILLS[name as keyof typeof KILLABLES].length - 1, `only ${count} kills met a run`);
   });
