@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import type { CommandSeries } from "./command_series.ts";
 
 /** What can be asked for: the kinds of Deno's own permission flags. */
 export type PermissionKind = "read" | "write" | "net" | "run" | "env" | "sys";
@@ -140,6 +141,13 @@ export interface Shell {
      * When it throws, the command does not run, and that is thrown.
      */
     readonly onReady?: () => void;
+    /** The commands that it is one of, one after another. Default: it is alone. */
+    readonly series?: CommandSeries;
+    /**
+     * The arguments of the command that is likely to follow at once in the series, and is like this one otherwise. It may be loaded when this
+     * one has ended, and nothing of it happens before its own `onReady`.
+     */
+    readonly next?: readonly string[];
   }): Promise<ShellResult>;
 }
 

@@ -13,6 +13,7 @@ export class CappedText {
   #text = "";
   #bytesLeft: number;
   #dropped = 0;
+  #isDone = false;
   readonly #onText: ((text: string) => void) | undefined;
   readonly #readers: readonly ReadableStreamDefaultReader<Uint8Array>[];
   /** Settles at the end of all streams. @throws what `onText` threw. */
@@ -27,7 +28,7 @@ export class CappedText {
     const read = sources.map(({ stream, shown = (text) => text }) => ({ reader: stream.getReader(), shown }));
     this.#readers = read.map(({ reader }) => reader);
     this.done = Promise.all(read.map((one) => this.#readAll(one))).then(() => {});
-    this.done.catch(() => {}); // told by end()
+    this.done.then(() => this.#isDone = true, () => {}); // a failure is told by end()
   }
 
   get text(): string {
@@ -41,6 +42,7 @@ export class CappedText {
 
   /** Waits for the end of the streams, but not longer than `waitMs`. @throws what `onText` threw. */
   async end(waitMs: number): Promise<void> {
+    if (this.#isDone) return;
     const timer = setTimeout(() => this.#stop(), waitMs);
     try {
       await this.done;

@@ -85,7 +85,7 @@ class HostPipeProcess implements PipeProcess {
     // A program that does not read never lets the last write go.
     this.#stdin.abort().catch(() => {});
     // Also after a normal end: nothing that it started goes on after it.
-    await endGroup(this.#child, this.#child.status);
+    await endGroup(this.#child, { quiet: this.#child.status, hasEnded: false });
     await this.#child.status;
     this.#exit[Symbol.dispose]();
     await this.#child.stdout.cancel().catch(() => {}); // whoever is reading it sees its end

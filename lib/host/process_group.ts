@@ -8,12 +8,18 @@ const POLL_MS = 10;
 
 /**
  * Ends a child that was started with `detached`, and everything in its process group: TERM, and KILL after 2 s for what
- * is still there. Comes back when the group is gone. `quiet` resolves when the child and its output have ended.
+ * is still there. Comes back when the group is gone. `quiet` resolves when the child and its output have ended; `hasEnded`: the child
+ * has, and what is left are others.
  *
  * Signals to a group need Deno's `--allow-run` without a list; with a list only the child itself can be ended.
  */
-export async function endGroup(child: Deno.ChildProcess, quiet: Promise<unknown>): Promise<void> {
-  const signal = denoGrants({ name: "run" }) && Deno.build.os !== "windows" ? signalGroup : signalChild;
+export async function endGroup(
+  child: Deno.ChildProcess,
+  { quiet, hasEnded }: { readonly quiet: Promise<unknown>; readonly hasEnded: boolean },
+): Promise<void> {
+  const hasGroup = denoGrants({ name: "run" }) && Deno.build.os !== "windows";
+  // A signal that reaches nobody is an exception: one, and not two.
+  const signal = !hasGroup ? signalChild : hasEnded ? signalOthers : signalGroup;
   if (!signal(child, "SIGTERM")) return;
   let deadline = performance.now() + GRACE_MS;
   const hurry = () => void (deadline = Math.min(deadline, performance.now() + QUIET_GRACE_MS));
@@ -34,11 +40,15 @@ export function killGroup(child: Deno.ChildProcess): void {
 
 /** False when nobody is left to get it. A child that makes its group itself may not have come to that yet. */
 function signalGroup(child: Deno.ChildProcess, signal: Deno.Signal): boolean {
+  return signalOthers(child, signal) || signalChild(child, signal);
+}
+
+function signalOthers({ pid }: Deno.ChildProcess, signal: Deno.Signal): boolean {
   try {
-    Deno.kill(-child.pid, signal);
+    Deno.kill(-pid, signal);
     return true;
   } catch {
-    return signalChild(child, signal);
+    return false;
   }
 }
 

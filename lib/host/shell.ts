@@ -2,7 +2,8 @@
 import { linkedSignal, whenAborted } from "../core/async.ts";
 import type { Shell, ShellResult } from "../core/world.ts";
 import { CappedText, type TextSource } from "./capped_text.ts";
-import { startChild } from "./child_start.ts";
+import { type ChildOptions, startChild } from "./child_start.ts";
+import { HeldCommand } from "./held_command.ts";
 import { type MergedChild, startMergedChild } from "./merged_child.ts";
 import { atExit } from "./process.ts";
 import { endGroup, killGroup } from "./process_group.ts";
@@ -19,36 +20,65 @@ export function hostShell(): Shell {
   return {
     async run(command, options) {
       options.signal?.throwIfAborted();
-      return await finish(start(command, options), options);
+      const started = await startInSeries(command, options);
+      return await finish(started, { ...options, onGone: () => loadNext(command, options) });
     },
   };
 }
 
-function start(command: string, options: RunOptions): Started {
-  const { args = [], cwd, env = {}, stdin, inherit, isMerged = false, onReady } = options;
+/** What was loaded for another command is ended. */
+async function startInSeries(command: string, options: RunOptions): Promise<Started> {
+  const loaded = options.series?.take();
+  const held = loaded instanceof HeldCommand ? loaded : undefined;
+  let child: Deno.ChildProcess | undefined;
+  try {
+    const started = start(command, options, held);
+    child = started.child;
+    return started;
+  } finally {
+    if (child === undefined || child !== held?.shell.child) await loaded?.[Symbol.asyncDispose]();
+  }
+}
+
+function start(command: string, options: RunOptions, loaded: HeldCommand | undefined): Started {
+  const { stdin, isMerged = false, onReady } = options;
   const settings = {
-    args,
-    env,
+    ...childSettings(options),
     stdin: stdin === undefined ? "null" as const : "piped" as const,
-    ...(cwd !== undefined && { cwd }),
-    ...(inherit !== undefined && { inherit }),
   };
-  if (isMerged) return startMergedChild(command, { ...settings, ...(onReady && { onReady }) });
+  if (isMerged) return startMergedChild(command, { ...settings, loaded, ...(onReady && { onReady }) });
   onReady?.();
   return { child: startChild(command, settings) };
 }
 
-async function finish(started: Started, options: RunOptions): Promise<ShellResult> {
+function childSettings({ args = [], cwd, env = {}, inherit }: RunOptions): Omit<ChildOptions, "stdin"> {
+  return { args, env, ...(cwd !== undefined && { cwd }), ...(inherit !== undefined && { inherit }) };
+}
+
+/** Only now: nobody is left of the command before who could see it, end it, or change what it is loaded from. */
+function loadNext(command: string, options: RunOptions): void {
+  const { series, next } = options;
+  if (next === undefined) return;
+  series?.load(() => HeldCommand.maybeLoad(command, { ...childSettings(options), args: next }));
+}
+
+async function finish(
+  started: Started,
+  options: RunOptions & { readonly onGone: () => void },
+): Promise<ShellResult> {
   const { child } = started;
   const { signal, stop } = options;
   if (options.stdin !== undefined) feed(child.stdin, options.stdin);
   const texts = textsOf(started, options);
   using exit = new DisposableStack();
   exit.use(atExit(() => killGroup(child)));
-  const stopped = await endOf(child, [signal, stop]) && stop?.aborted === true;
+  const isCut = await endOf(child, [signal, stop]);
+  const stopped = isCut && stop?.aborted === true;
   // Also after a normal end: nothing that a command started goes on after it.
-  await endGroup(child, Promise.allSettled([child.status, ...texts.map(({ done }) => done)]));
+  const quiet = Promise.allSettled([child.status, ...texts.map(({ done }) => done)]);
+  await endGroup(child, { quiet, hasEnded: !isCut });
   exit.dispose();
+  if (!stopped && signal?.aborted !== true) options.onGone();
   const { code } = await child.status;
   await Promise.all([started.opened, ...texts.map((text) => text.end(LAST_OUTPUT_MS))]);
   signal?.throwIfAborted();

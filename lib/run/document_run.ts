@@ -1,6 +1,7 @@
 // The run of one document (documents.md 6.7, 9): operation after operation, each a step of the run, until the end or an @return.
 
 import { toldMs } from "../core/clock.ts";
+import { CommandSeries } from "../core/command_series.ts";
 import { narrowedBy, NOT_NARROWED } from "../check/narrowing.ts";
 import type { LiveNode } from "../document/live_node.ts";
 import type { GotoFields, LlmFields, RunFields } from "../parse/operation_fields.ts";
@@ -68,6 +69,7 @@ class FileRun {
       known: new KnownOperations(file),
       saved,
       importedBy: new WeakMap(),
+      commands: new CommandSeries(),
     };
   }
 
@@ -86,6 +88,8 @@ class FileRun {
     } catch (error) {
       if (error instanceof DocumentFailure || error instanceof BudgetError) await this.#keepResult();
       throw error;
+    } finally {
+      await this.#world.commands[Symbol.asyncDispose]();
     }
   }
 
@@ -197,7 +201,8 @@ class FileRun {
   }
 
   async #perform(operation: Operation): Promise<Onward> {
-    const { fields } = operation;
+    const { fields, commands } = operation;
+    if (fields.name !== "shell") await commands.clear();
     switch (fields.name) {
       case "import":
         return void await performImport({ ...operation, fields });

@@ -20,9 +20,13 @@ export class KnownOperations {
   }
 
   of(node: OperationNode): OperationFields {
-    const fields = this.#fields.get(keyOf(node));
+    const fields = this.maybeOf(node);
     if (fields === undefined) throw new OperationError("its parameters could not be read");
     return fields;
+  }
+
+  maybeOf(node: OperationNode): OperationFields | undefined {
+    return this.#fields.get(keyOf(node));
   }
 
   /**
