@@ -1,0 +1,93 @@
+// Frames on a stream of bytes: a JSON value, and bytes beside it. Eight bytes of head: the lengths of both, big end first.
+
+/** One frame. `bytes` is empty where there are none. */
+export interface Frame {
+  readonly value: unknown;
+  readonly bytes: Uint8Array;
+}
+
+/** What came cannot be a frame; nothing behind it can be read. */
+export class FrameError extends Error {
+  override readonly name = "FrameError";
+}
+
+const HEAD = 8;
+const NOTHING = new Uint8Array();
+
+/** The bytes of a frame. @param value JSON */
+export function encodeFrame(value: unknown, bytes: Uint8Array = NOTHING): Uint8Array {
+  const text = new TextEncoder().encode(JSON.stringify(value));
+  const frame = new Uint8Array(HEAD + text.length + bytes.length);
+  const head = new DataView(frame.buffer);
+  head.setUint32(0, text.length);
+  head.setUint32(4, bytes.length);
+  frame.set(text, HEAD);
+  frame.set(bytes, HEAD + text.length);
+  return frame;
+}
+
+/** Puts frames together from whatever pieces they come in; each byte is copied once. */
+export class FrameReader {
+  readonly #maxBytes: number;
+  readonly #head = new Uint8Array(HEAD);
+  /** Of the frame that is coming. Undefined while its head is. */
+  #body: Uint8Array | undefined;
+  #textLength = 0;
+  #filled = 0;
+
+  /** @param options.maxBytes of a frame without its head: more is an error before anything of it is kept */
+  constructor(options: { readonly maxBytes: number }) {
+    this.#maxBytes = options.maxBytes;
+  }
+
+  /** The frames that this piece completes. @throws {FrameError} */
+  push(piece: Uint8Array): Frame[] {
+    const frames: Frame[] = [];
+    for (let at = 0; at < piece.length || this.#isFull();) {
+      const target = this.#body ?? this.#head;
+      const part = piece.subarray(at, at + target.length - this.#filled);
+      target.set(part, this.#filled);
+      this.#filled += part.length;
+      at += part.length;
+      if (!this.#isFull()) break;
+      if (this.#body === undefined) this.#open();
+      else frames.push(this.#close(this.#body));
+    }
+    return frames;
+  }
+
+  /** Whether a frame has begun and not ended: the end of the stream here is a break. */
+  get isBetween(): boolean {
+    return this.#body === undefined && this.#filled === 0;
+  }
+
+  #isFull(): boolean {
+    return this.#filled === (this.#body ?? this.#head).length;
+  }
+
+  #open(): void {
+    const head = new DataView(this.#head.buffer);
+    this.#textLength = head.getUint32(0);
+    const length = this.#textLength + head.getUint32(4);
+    if (length > this.#maxBytes) {
+      throw new FrameError(`found a frame of ${length} bytes, expected at most ${this.#maxBytes}`);
+    }
+    this.#body = new Uint8Array(length);
+    this.#filled = 0;
+  }
+
+  #close(body: Uint8Array): Frame {
+    this.#body = undefined;
+    this.#filled = 0;
+    const text = body.subarray(0, this.#textLength);
+    return { value: parsed(text), bytes: body.subarray(this.#textLength) };
+  }
+}
+
+function parsed(text: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(text));
+  } catch (cause) {
+    throw new FrameError("found a frame that is not JSON", { cause });
+  }
+}
