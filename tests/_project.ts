@@ -21,7 +21,7 @@ export interface TestProject extends AsyncDisposable {
 
 /** Makes one; `await using` removes it. */
 export async function testProject(files: Readonly<Record<string, string>> = {}): Promise<TestProject> {
-  const home = await Deno.makeTempDir({ prefix: "orrery-project-" });
+  const home = await Deno.realPath(await Deno.makeTempDir({ prefix: "orrery-project-" })); // on macOS it is behind a link
   const folder = join(home, "project");
   await Deno.mkdir(folder);
   const env = { XDG_CONFIG_HOME: join(home, "config"), XDG_STATE_HOME: join(home, "state") };

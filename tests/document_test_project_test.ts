@@ -7,7 +7,7 @@ import type { TestProject } from "./_project.ts";
 
 const SHOUT = `console.log("loaded");
 export default { name: "Shout", description: "Shouts.", input: { type: "object", properties: { text: { type: "string" } } },
-  run: ({ text }) => ({ content: String(text).toUpperCase() }) };`;
+  permissions: { env: ["WORD"] }, run: ({ text }) => ({ content: String(text).toUpperCase() }) };`;
 
 const FILES = {
   "orrery.yaml": "models: { default: openai/gpt-5-mini }\nlimits: { goto: 2 }\n",
@@ -59,15 +59,20 @@ tests:
   - name: a prompt whose tool is not trusted
     model:
       - calls: [{ name: RunPrompt, input: { path: loud } }]
+      - when: "^Hush"
+        calls: [{ name: Whisper, input: { text: hello } }]
+      - text: refused
       - text: after
     expect:
       messages:
         - [{ system: { contains: helpful } }, { user: "# A" }, { user: Go }]
+        - [{ user: Hush. }]
+        - [{ user: Hush. }, { assistant: "" }, { tool: { contains: '--trust Whisper' } }]
         - - system: { contains: helpful }
           - user: "# A"
           - user: Go
           - assistant: ""
-          - tool: { contains: 'run with --trust whisper' }
+          - tool: { contains: refused }
   - name: a module of a prompt
     model:
       - calls: [{ name: RunPrompt, input: { path: code, args: { x: "1" } } }]
@@ -89,12 +94,12 @@ Deno.test("orrery test: the gadgets of the project are tools, trusted as for a r
   await using project = await testProject({ ...FILES, "a.document-test.yml": SHOUTS });
   const untrusted = await project.run(["test", "a.document-test.yml"]);
   assert.equal(untrusted.code, 1);
-  const asRun = await project.run(["run", "tools.md", "--model", "script/echo"]);
-  assert.match(asRun.stderr, /Gadget "shout" is not trusted|unknown tool "Shout"/);
-  const why = asRun.stderr.split("\n").find((line) => line.startsWith("tools.md:")) ??
+  await project.write("shout.calls", "!!!GADGET_START:Shout\n!!!ARG:text\nhello\n!!!GADGET_END\n");
+  const asRun = await project.run(["run", "shout.calls"]);
+  assert.equal(asRun.code, 5);
+  const why = / is not allowed: it wants to .*--trust Shout/.exec(asRun.stderr)?.[0] ??
     assert.fail(asRun.stderr);
   assert.ok(untrusted.stdout.includes(why), `${why}\n${untrusted.stdout}`);
-  assert.doesNotMatch(untrusted.stderr, /loaded/, "its module was not loaded");
 
   const trusted = await project.run(["test", "a.document-test.yml", "--trust", "shout"]);
   assert.equal(trusted.code, 0, trusted.stdout + trusted.stderr);
@@ -102,7 +107,6 @@ Deno.test("orrery test: the gadgets of the project are tools, trusted as for a r
     trusted.stdout.replace(/\d+ ms/, "N ms"),
     `ok    a.document-test.yml: a gadget of the project  N ms\n1 passed, 0 failed\n`,
   );
-  assert.match(trusted.stderr, /loaded/, "what a module logs goes to stderr");
 });
 
 Deno.test("orrery test: a gadget of a file, and one that the project grants when it is accepted", async () => {

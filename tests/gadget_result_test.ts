@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ResultError, resultOf } from "../lib/run/run_gadget.ts";
+import { ResultError } from "../lib/core/gadget_error.ts";
+import { resultOf } from "../lib/run/run_gadget.ts";
 
 const given = (value: unknown) =>
   resultOf(value, { gadgetName: "Totals", maxBytes: 1000, mask: (json) => json });

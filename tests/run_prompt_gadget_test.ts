@@ -816,6 +816,7 @@ Deno.test("orrery run with RunPrompt: a resumed run asks the model that the firs
   await using project = await testProject({
     ...MODELS,
     "gadgets/kill.js": kill,
+    "../config/orrery/config.yaml": "gadgets: { isolation: { kill: none } }\n", // else it ends its own process alone
     "k.calls": block("a", "greet", { who: "you" }) + "!!!GADGET_START:Kill:k:a\n!!!GADGET_END\n" +
       block("b", "greet", { who: "me" }).replace("RunPrompt:b", "RunPrompt:b:k"),
   });

@@ -1,7 +1,10 @@
 import { isAbsolute, join } from "../core/path.ts";
 import type { Files, Sight, World } from "../core/world.ts";
 import type { BuiltIns } from "./catalog_of.ts";
+import type { CatalogEntry } from "../core/catalog.ts";
 import { type Config, loadConfig } from "./config.ts";
+import type { GadgetFile } from "./gadget_file.ts";
+import type { TrustCandidate } from "./trust.ts";
 
 /** What a catalogue is made from. */
 export interface LoadCatalogOptions {
@@ -29,8 +32,22 @@ export interface LoadCatalogOptions {
   readonly look?: (path: string) => Sight;
   /** The folder that `files` are relative to, and files in messages; default: the root. */
   readonly cwd?: string;
+  /** Where the gadgets of modules run, apart from this process. Default: those that are trusted run in it, the others not at all. */
+  readonly sandbox?: GadgetSandbox;
   /** Told what was ignored, a line each. */
   readonly onNotice?: (text: string) => void;
+}
+
+/** Where gadgets of modules run. */
+export interface GadgetSandbox {
+  /**
+   * The gadget of a file; what is wrong with it becomes a `broken` entry.
+   *
+   * @param candidates every gadget file of the catalogue: what a name stands for
+   */
+  open(file: GadgetFile, candidates: readonly TrustCandidate[]): Promise<CatalogEntry>;
+  /** Ends what they run in. */
+  close(): Promise<void>;
 }
 
 /** The options with their defaults. */

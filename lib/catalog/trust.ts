@@ -45,18 +45,28 @@ export function trustProblem(
   found: readonly TrustCandidate[],
   candidates: readonly TrustCandidate[],
 ): SourceError {
+  return wordProblem(name, found, candidates, "--trust ");
+}
+
+/** A word does not tell which gadget file is meant, or that none is. @param flag that it stood behind, with the space */
+export function wordProblem(
+  name: string,
+  found: readonly TrustCandidate[],
+  candidates: readonly TrustCandidate[],
+  flag = "",
+): SourceError {
   if (found.length > 1) {
     const files = found.map(({ file }) => file).join(" and ");
-    return new SourceError(`Cannot tell what --trust ${name} means: it fits ${files}`, {
+    return new SourceError(`Cannot tell what ${flag}${name} means: it fits ${files}`, {
       code: "E-trust",
-      hint: `Name the file: --trust ${found[0]?.file}`,
+      hint: `Name the file: ${flag}${found[0]?.file}`,
     });
   }
   const known = candidates.map(({ stem }) => stem);
   const list = known.length === 0
     ? "there is no gadget file here"
     : `the gadget files here are ${listed(candidates)}`;
-  return new SourceError(`No gadget for --trust ${name}: ${list}.${didYouMean(name, known)}`, {
+  return new SourceError(`No gadget for ${flag}${name}: ${list}.${didYouMean(name, known)}`, {
     code: "E-trust",
   });
 }

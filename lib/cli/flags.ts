@@ -21,6 +21,7 @@ import {
   promptFlags,
   quiet,
   timeout,
+  trustProject,
 } from "./flag_groups.ts";
 import { RUN } from "./run_spec.ts";
 
@@ -404,6 +405,47 @@ export const COMMANDS = {
       { line: "orrery test support.conversation-test.yml", does: "one file" },
       { line: "orrery test plans", does: "all tests of a folder" },
       { line: "orrery test plan.document-test.yml --trust shout", does: "with a gadget of the project" },
+    ],
+  },
+  trust: {
+    name: "trust",
+    summary: "Shows and changes what gadgets may do for good.",
+    arguments: [
+      {
+        name: "ACTION|NAME",
+        required: false,
+        help: "allow or deny, or the gadget or server to show in full; all of them without it.",
+      },
+      {
+        name: "NAME",
+        required: false,
+        many: true,
+        help: "Gadgets, by name, file or its stem; of deny also MCP servers.",
+      },
+    ],
+    flags: [
+      {
+        name: "minimise",
+        kind: "switch",
+        help: "Leaves the gadgets (those named, else all) only what they used in the runs that are kept.",
+      },
+      json,
+      catalogFlags[0],
+      trustProject,
+      help,
+    ],
+    notes: [
+      "What is allowed for good is in orrery.lock: the gadget, what it may do, and the SHA-256 of every module that it loads. When one of them changes it is not allowed any " +
+      "more, and asked about again with what changed. The file belongs into version control; others have to accept it once, as they accept what orrery.yaml grants.",
+      "allow takes each gadget as it is now, with what it asks for, and asks nothing. deny takes it out again: it is asked about when it runs next.",
+      "--minimise puts what was used in the place of what was asked for: hosts, variables, programs and files, or their folder where they are many.",
+      "Exit codes: 0 done, 2 no such gadget or a broken orrery.lock, 5 the project was not accepted.",
+    ],
+    examples: [
+      { line: "orrery trust", does: "everything that is allowed, and whether it changed since" },
+      { line: "orrery trust allow FetchPage", does: "as an answer of always would" },
+      { line: "orrery trust deny FetchPage", does: "takes it back" },
+      { line: "orrery trust --minimise", does: "only what was really used" },
     ],
   },
   schema: {

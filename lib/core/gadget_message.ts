@@ -61,8 +61,8 @@ export type ToGadget =
     readonly root: string;
     /** The variables that were granted. */
     readonly env: Readonly<Record<string, string>>;
-    /** What was granted of the system: `hostname`, `osRelease` and so on. */
-    readonly sys: readonly string[];
+    /** What was granted of the system, with its values: `hostname`, `osRelease` and so on. */
+    readonly sys: Readonly<Record<string, Json>>;
     /** Of a frame that the process sends. */
     readonly maxFrameBytes: number;
   }

@@ -38,8 +38,10 @@ const MAX_PATH_LENGTH = 4096;
 
 function codeOf(error: unknown): FileErrorCode {
   if (error instanceof Deno.errors.NotFound) return "not-found";
+  if (error instanceof Deno.errors.AlreadyExists) return "exists";
   if (error instanceof Deno.errors.IsADirectory) return "is-folder";
   if (error instanceof Deno.errors.NotADirectory) return "not-folder";
+  if (error instanceof Error && "code" in error && error.code === "ENOTEMPTY") return "not-empty";
   return error instanceof Deno.errors.PermissionDenied ? "denied" : "other";
 }
 

@@ -48,7 +48,7 @@ export function guardFiles(
 }
 
 /** Only what is forbidden: whether it is allowed, the real path decides. */
-function refuseDenied(
+export function refuseDenied(
   policy: Policy,
   request: { readonly kind: "read" | "write"; readonly value: string },
 ): void {
@@ -60,7 +60,7 @@ function refuseDenied(
 }
 
 /** A refusal names the real path; when that is not what was asked for, such as a link or `..`, it says so. */
-async function permitReal(
+export async function permitReal(
   policy: Policy,
   asked: { kind: "read" | "write"; path: string; real: string },
 ): Promise<void> {
@@ -75,7 +75,7 @@ async function permitReal(
 }
 
 /** A path may be known by who may read it, and by who may write it. */
-async function permitEither(policy: Policy, real: string): Promise<void> {
+export async function permitEither(policy: Policy, real: string): Promise<void> {
   if (!isAllowed(policy, "write", real)) await policy.permit({ kind: "read", value: real });
 }
 

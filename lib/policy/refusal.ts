@@ -10,18 +10,31 @@ export interface RefusalOptions {
   readonly reason?: string;
   /** The flag that forbids it; then no flag would allow it. */
   readonly deniedBy?: string;
+  /** The gadget that wants it, when what counts is what that was granted. */
+  readonly gadget?: string;
 }
 
 /** The error that names what was asked for and the flag to add, or the `--deny` flag that stands against it. */
 export function refusal(request: PermissionRequest, options: RefusalOptions): PermissionRefused {
   const shown = shownValue(request, options.cwd);
-  const what = `${DOING[request.kind]} ${JSON.stringify(shown)} is not allowed`;
+  const { gadget } = options;
+  const who = gadget === undefined ? "" : ` for gadget ${JSON.stringify(gadget)}`;
+  const what = `${DOING[request.kind]} ${JSON.stringify(shown)} is not allowed${who}`;
   if (options.deniedBy !== undefined) {
     return new PermissionRefused(`${what}: ${options.deniedBy} forbids it`, { request, flag: "" });
   }
-  const flag = shellWord(`--allow-${request.kind}=${flagValue(shown)}`);
+  const flag = gadget === undefined
+    ? shellWord(`--allow-${request.kind}=${flagValue(shown)}`)
+    : `--allow-gadget ${shellWord(gadgetValue(request.kind, shown, gadget))}`;
   const why = options.reason === undefined ? "" : `${options.reason}; `;
   return new PermissionRefused(`${what}: ${why}add ${flag}`, { request, flag });
+}
+
+/** Of a gadget no command is called `*`: it stands for all of them. */
+function gadgetValue(kind: PermissionRequest["kind"], shown: string, gadget: string): string {
+  if (kind === "run" && shown === "*") return `${gadget}=run`;
+  const isLikeKind = /^(?:read|write|net|run|env|sys):/.test(shown) && (kind === "read" || kind === "write");
+  return `${gadget}=${kind}:${flagValue(isLikeKind ? `./${shown}` : shown)}`;
 }
 
 const DOING: { readonly [kind in PermissionRequest["kind"]]: string } = {

@@ -51,7 +51,8 @@ async function askingFirst(policy: Policy, approve: NonNullable<WorldOptions["ap
 
 let shell: Promise<Shell> | undefined;
 
-const lazyShell: Shell = {
+/** The commands of this machine, asking nobody. */
+export const lazyShell: Shell = {
   async run(command, options) {
     shell ??= loadShell();
     return await (await shell).run(command, options);
@@ -63,7 +64,8 @@ async function loadShell(): Promise<Shell> {
   return hostShell();
 }
 
-function lazyHttp(options: { readonly check: Policy["permit"] }): Http {
+/** HTTP of this machine. */
+export function lazyHttp(options: { readonly check: Policy["permit"] }): Http {
   let opened: Promise<Http> | undefined;
   const http = () => opened ??= loadHttp(options);
   return {

@@ -1,14 +1,12 @@
 import { rootFolder } from "./root_folder.ts";
-import { loadConfig } from "../catalog/config.ts";
 import type { Catalog } from "../core/catalog.ts";
 import type { Permissions, User } from "../core/world.ts";
-import { hostFiles } from "../host/files.ts";
-import { configFolder, lookAt, realPath } from "../host/paths.ts";
+import { realPath } from "../host/paths.ts";
 import { parsePolicyFlags } from "../policy/policy_flags.ts";
 import { PERMISSION_KINDS } from "../policy/policy_settings.ts";
 import type { PolicyFlag } from "../policy/policy_flags.ts";
 import { NOBODY } from "./nobody.ts";
-import { openCatalog } from "./project.ts";
+import { openCatalog, settingsAt } from "./project.ts";
 
 /** What a catalogue is made from. */
 export interface LoadCatalogOptions {
@@ -54,13 +52,7 @@ export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog>
   const { files = [], trust = [], trustProject = false, user = NOBODY, onNotice = () => undefined, signal } =
     options;
   const root = realPath(await rootFolder(options.root));
-  const userFolder = configFolder();
-  const config = await loadConfig(root, hostFiles({ root }), {
-    cwd: root,
-    look: lookAt,
-    ...(userFolder !== undefined && { userFolder }),
-  });
-  const { catalog } = await openCatalog({ root, cwd: root, config }, {
+  const { catalog } = await openCatalog(await settingsAt(root, { cwd: root }), {
     flags: { gadget: files, trust, "trust-project": trustProject },
     settings: parsePolicyFlags([...flagsOf("allow", options.allow), ...flagsOf("deny", options.deny)]),
     user,

@@ -1,16 +1,12 @@
-import { isJsonObject, isRecord, toJson } from "../core/json.ts";
+import { isJsonObject, isRecord, notResultText, toJson } from "../core/json.ts";
 import { isPromise, isStream } from "../core/async.ts";
 import type { AnyGadget, GadgetContext } from "../core/gadget.ts";
+import { InputError, ResultError } from "../core/gadget_error.ts";
 import type { Json } from "../core/json.ts";
 import { checkInput, issuesText } from "../schema/check_input.ts";
 import type { Checked } from "../schema/issue.ts";
 import { mapChildren, measure, TextValue } from "../schema/text_value.ts";
 import { messageOf } from "../core/source_error.ts";
-
-/** The parameters do not fit the gadget; one issue a line, each behind its path. */
-export class InputError extends Error {
-  override readonly name = "InputError";
-}
 
 /** One run of a gadget. */
 export interface GadgetRun {
@@ -179,11 +175,6 @@ function nowhere(
   );
 }
 
-/** The result cannot be kept: it is no JSON. */
-export class ResultError extends Error {
-  override readonly name = "ResultError";
-}
-
 /** Default of `limits.result-bytes`: 1 MiB. */
 export const RESULT_BYTES = 1_048_576;
 
@@ -214,24 +205,9 @@ function jsonOf(given: unknown, gadgetName: string): Json {
   try {
     return toJson(given);
   } catch (error) {
-    const what = messageOf(error);
-    const problem = what.startsWith("not JSON") ? `is ${what}` : `cannot be read: ${what}`; // a getter may throw anything
-    throw new ResultError(`The result of ${gadgetName} ${problem}; ${insteadOf(what)}`);
+    throw new ResultError(notResultText(gadgetName, messageOf(error)));
   }
 }
-
-/** What to give instead of what was found. */
-function insteadOf(problem: string): string {
-  const found = /^not JSON: found (?:a|the) (Map|Set|bigint|number)(?= |$)/.exec(problem)?.[1] ?? "";
-  return INSTEAD[found] ?? "a gadget gives text, or a value that JSON can hold";
-}
-
-const INSTEAD: Readonly<Record<string, string>> = {
-  Map: "return Object.fromEntries(map) instead",
-  Set: "return [...set] instead",
-  bigint: "return String(bigint), or Number(bigint) where that is exact, instead",
-  number: "return null or a text instead",
-};
 
 /** The last place at or before `at` where a UTF-8 character begins. */
 function characterBefore(bytes: Uint8Array, at: number): number {

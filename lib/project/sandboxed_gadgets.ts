@@ -1,0 +1,255 @@
+// The gadgets of modules, each in a process of its own. What such a gadget may do is decided before its first call; what it says of itself
+// is known before that, from a process that may do nothing.
+
+import { type GadgetFile, unreadyEntry } from "../catalog/gadget_file.ts";
+import type { CatalogEntry } from "../core/catalog.ts";
+import { type AskingGadget, PERMIT } from "../core/asking_gadget.ts";
+import type { AnyGadget } from "../core/gadget.ts";
+import type { GadgetToGrant } from "../core/gadget_lock.ts";
+import type { GadgetDescription } from "../core/gadget_message.ts";
+import { messageOf, SourceError } from "../core/source_error.ts";
+import { PermissionRefused } from "../core/world.ts";
+import type { Files, Http, PermissionRequest, Permissions, Policy, Shell } from "../core/world.ts";
+import { hostEnv, hostEnvNames } from "../host/deno_grants.ts";
+import { hostFileChanges } from "../host/file_changes.ts";
+import { hostFiles } from "../host/files.ts";
+import { realPath } from "../host/paths.ts";
+import { SYSTEM_FACTS, systemFacts } from "../host/system_facts.ts";
+import type { StartGadgetProcess } from "../host/start_gadget_process.ts";
+import { guardWorld } from "../policy/guard.ts";
+import { guardFileChanges } from "../policy/guard_file_changes.ts";
+import { lockedGadget } from "../policy/decide_grant.ts";
+import { gadgetPolicy } from "../policy/gadget_policy.ts";
+import type { PolicySettings } from "../policy/policy_settings.ts";
+import { countedPolicy, UseTally } from "../policy/use_tally.ts";
+import { eventLoopTurn } from "../run/event_loop_turn.ts";
+import { facadeModules } from "../sandbox/facade_modules.ts";
+import { performEffect } from "../sandbox/effects.ts";
+import type { PerformEffect } from "../sandbox/gadget_effects.ts";
+import { thrownPlace } from "../sandbox/gadget_failure.ts";
+import type { GadgetHost, GadgetSurroundings } from "../sandbox/gadget_host.ts";
+import { GadgetHosts } from "../sandbox/gadget_hosts.ts";
+import { mapStack } from "../sandbox/gate/map_stack.ts";
+import { prepareModules } from "../sandbox/gate/prepare_modules.ts";
+import type { PreparedGraph } from "../sandbox/gate/prepared_graph.ts";
+import { keepKnownGadget, type KnownGadget, maybeKnownGadget } from "../sandbox/known_gadgets.ts";
+import { sandboxedGadget } from "../sandbox/sandboxed_gadget.ts";
+import type { GadgetTally } from "./gadget_use.ts";
+import type { Grant, GrantMeans } from "./grant_gadget.ts";
+
+const MIB = 1024 * 1024;
+const MAX_FRAME_BYTES = 64 * MIB;
+/** How long a gadget may take to hear that its call was given up. */
+const CANCEL_MS = 250;
+
+/** Where gadgets run, and who decides what they may do. */
+export interface SandboxOptions {
+  /** The project root: real and absolute. */
+  readonly root: string;
+  readonly cwd: string;
+  /** What the run denies holds for every gadget. */
+  readonly settings: PolicySettings;
+  readonly grants: Pick<GrantMeans, "grantFor">;
+  /** Told at the end what each gadget that was granted something did with it. Default: nobody is. */
+  readonly keepUse?: (tallies: readonly GadgetTally[]) => Promise<void>;
+  readonly limits: { readonly gadgetIdleMs: number; readonly gadgetMemoryBytes: number };
+  readonly compiled: boolean;
+  readonly disk: Files;
+  /** Where it is kept what modules are. Absent: nowhere. */
+  readonly kept?: Files;
+  readonly shell: Shell;
+  readonly http: (options: { readonly check: Policy["permit"] }) => Http;
+  /** Folders that no gadget writes: real and absolute. */
+  readonly sealed: readonly string[];
+  readonly start: StartGadgetProcess;
+  /** Told what is odd about a gadget. */
+  readonly notice: (text: string) => void;
+}
+
+/** The gadgets of a project's modules. */
+export class SandboxedGadgets {
+  readonly #options: SandboxOptions;
+  readonly #hosts = new GadgetHosts();
+  readonly #places: GadgetPlace[] = [];
+
+  constructor(options: SandboxOptions) {
+    this.#options = options;
+  }
+
+  /** The gadget of a file as an entry of a catalogue; what is wrong with it becomes a `broken` one. */
+  async open(file: GadgetFile): Promise<CatalogEntry> {
+    try {
+      const opened = await this.#opened(file);
+      const { name } = opened.known.gadget;
+      return { name, source: file.source, state: "ready", load: () => opened.gadget };
+    } catch (thrown) {
+      return unreadyEntry(file, {
+        state: "broken",
+        problem: loadProblem(file, thrown),
+      });
+    }
+  }
+
+  /** The gadget of a file, as far as it matters to whether it may run; it may do nothing meanwhile. @throws {SourceError} */
+  async describe(file: GadgetFile): Promise<GadgetToGrant> {
+    try {
+      return toGrant(file, (await this.#opened(file)).known);
+    } catch (cause) {
+      throw new SourceError(loadProblem(file, cause), { code: "E-gadget", cause });
+    }
+  }
+
+  /** Ends every process, and keeps what the gadgets used. */
+  async close(): Promise<void> {
+    await this.#hosts.end();
+    const { keepUse, notice } = this.#options;
+    try {
+      await keepUse?.(this.#places.flatMap((place) => place.use ?? []));
+    } catch (error) {
+      notice(`What the gadgets used is not kept: ${messageOf(error)}`);
+    }
+  }
+
+  async #opened(file: GadgetFile): Promise<{ readonly known: KnownGadget; readonly gadget: AnyGadget }> {
+    const path = await this.#options.disk.resolve(file.path);
+    const before = await maybeKnownGadget(path, this.#options);
+    if (before !== undefined) {
+      const place = this.#place(file, before.graph);
+      return { known: before, gadget: place.gadget(before.gadget, this.#hosts.add(place.hostOptions())) };
+    }
+    const { cwd, compiled, disk, notice } = this.#options;
+    const graph = await prepareModules(path, { cwd, compiled, disk, facades: facadeModules });
+    const place = this.#place(file, graph);
+    const host = this.#hosts.add(place.hostOptions());
+    const gadget = await host.describe();
+    gadget.warnings.forEach((warning) => notice(`${file.file}: ${warning}`));
+    await keepKnownGadget({ graph, gadget }, this.#options);
+    return { known: { graph, gadget }, gadget: place.gadget(gadget, host) };
+  }
+
+  #place(file: GadgetFile, graph: PreparedGraph): GadgetPlace {
+    const place = new GadgetPlace(file, { ...this.#options, graph });
+    this.#places.push(place);
+    return place;
+  }
+}
+
+/** What a gadget may do, as it comes to be known. */
+class GadgetPlace {
+  readonly #file: GadgetFile;
+  readonly #options: SandboxOptions & { readonly graph: PreparedGraph };
+  #perform: PerformEffect;
+  #surroundings: GadgetSurroundings = { env: {}, sys: {} };
+  #decided: Promise<void> | undefined;
+  #isPermitted = false;
+  #use: GadgetTally | undefined;
+
+  constructor(file: GadgetFile, options: SandboxOptions & { readonly graph: PreparedGraph }) {
+    this.#file = file;
+    this.#options = options;
+    this.#perform = this.#performing(this.#policy(file.stem, {}));
+  }
+
+  /** What it did with its grant; undefined as long as it was granted nothing. */
+  get use(): GadgetTally | undefined {
+    return this.#use;
+  }
+
+  hostOptions() {
+    const { graph, root, cwd, limits, start } = this.#options;
+    const perform: PerformEffect = (...asked) => this.#perform(...asked);
+    return {
+      graph,
+      facades: facadeModules,
+      root,
+      limits: {
+        idleMs: limits.gadgetIdleMs,
+        memoryBytes: limits.gadgetMemoryBytes,
+        maxFrameBytes: MAX_FRAME_BYTES,
+        cancelMs: CANCEL_MS,
+      },
+      start,
+      shownFile: this.#file.file,
+      perform,
+      mapStack: (stack: string, folderUrl: string) => mapStack(stack, { graph, folderUrl, cwd }),
+      surroundings: () => this.#surroundings,
+    };
+  }
+
+  gadget(description: GadgetDescription, host: GadgetHost): AnyGadget {
+    const permit = (): undefined | Promise<void> => {
+      if (!this.#isPermitted) {
+        this.#decided ??= this.#decide(description, host);
+        return this.#decided.then(() => this.#use?.tally.called());
+      }
+      this.#use?.tally.called();
+      return undefined;
+    };
+    const gadget: AskingGadget = { ...sandboxedGadget(description, host), [PERMIT]: permit };
+    return gadget;
+  }
+
+  /** @throws {PermissionRefused} */
+  async #decide(gadget: GadgetDescription, host: GadgetHost): Promise<void> {
+    const { grants, graph, root } = this.#options;
+    const asking = toGrant(this.#file, { gadget, graph });
+    const grant: Grant = await grants.grantFor(asking);
+    if (grant.kind === "refused") throw grant.error;
+    const policy = this.#policy(gadget.name, grant.permissions);
+    const tally = new UseTally(grant.permissions, { root });
+    this.#use = { gadget: lockedGadget(asking, { root }), tally };
+    this.#perform = this.#performing(countedPolicy(policy, (asked) => tally.used(asked)));
+    const sys = SYSTEM_FACTS.filter((value) => isAllowed(policy, { kind: "sys", value }));
+    const env = grantedVariables(grant.permissions, policy);
+    this.#surroundings = { env, sys: systemFacts(sys) };
+    tally.given("env", Object.keys(env));
+    tally.given("sys", sys);
+    if (Object.keys(env).length > 0 || sys.length > 0) await host.restart(); // what it was started with is too little
+    // Only then: calls that come while the first one is being told go behind it.
+    void eventLoopTurn().then(() => this.#isPermitted = true);
+  }
+
+  #policy(name: string, granted: Permissions): Policy {
+    const { root, cwd, settings, sealed } = this.#options;
+    return gadgetPolicy(name, granted, { root, cwd, realPath, settings, sealed });
+  }
+
+  #performing(policy: Policy): PerformEffect {
+    const { root, shell, http } = this.#options;
+    const files = hostFiles({ root });
+    const world = guardWorld({ root, files, shell, http }, policy);
+    const changes = guardFileChanges(hostFileChanges({ root }), { policy, root, files });
+    return (op, bytes, { signal }) => performEffect(op, bytes, { world, changes, signal });
+  }
+}
+
+function loadProblem({ file }: GadgetFile, thrown: unknown): string {
+  return `Cannot load ${thrownPlace(thrown) ?? file}: ${messageOf(thrown)}`;
+}
+
+function toGrant(
+  { path }: GadgetFile,
+  { gadget: { name, permissions = {} }, graph }: KnownGadget,
+): GadgetToGrant {
+  const modules = graph.modules.map(({ path, sha256 }) => ({ path, sha256 }));
+  return { name, file: path, permissions, modules };
+}
+
+/** The variables that were granted and that the run does not deny. */
+function grantedVariables({ env = [] }: Permissions, policy: Policy): Readonly<Record<string, string>> {
+  const names = new Set([...hostEnvNames(), ...env === true ? [] : env]);
+  return Object.fromEntries([...names].flatMap((name) => {
+    const value = isAllowed(policy, { kind: "env", value: name }) ? hostEnv(name) : undefined;
+    return value === undefined ? [] : [[name, value]];
+  }));
+}
+
+function isAllowed(policy: Policy, request: PermissionRequest): boolean {
+  try {
+    policy.check(request);
+    return true;
+  } catch (error) {
+    if (error instanceof PermissionRefused) return false;
+    throw error;
+  }
+}
