@@ -31,16 +31,16 @@ prepared("types go away, and what is imported lies anywhere in the project", asy
     "prompts/a.ts": `import { definePrompt } from "orrery";
 import { sep } from "node:path";
 import { readFileSync } from "node:fs";
-import { type Word, word } from "../shared/word.ts";
+import { type Word, word } from "../common/word.ts";
 import data from "./data.json" with { type: "json" };
 const given: Word = word;
 export const prompt = definePrompt(given as string);
 export const all = [data.n, sep, readFileSync(new URL("./data.json", import.meta.url), "utf8"), import.meta.main];
-export const later = () => import("../shared/later.ts");
+export const later = () => import("../common/later.ts");
 `,
     "prompts/data.json": `{"n":1}`,
-    "shared/word.ts": `export type Word = string;\nexport const word: Word = "word";\n`,
-    "shared/later.ts": `export default 3 satisfies number;\n`,
+    "common/word.ts": `export type Word = string;\nexport const word: Word = "word";\n`,
+    "common/later.ts": `export default 3 satisfies number;\n`,
   });
   const { prompt, all, later } = await at.load("prompts/a.ts");
   assert.equal(prompt, "prompt word");

@@ -43,6 +43,7 @@ async function tryAttack(attack: OwnAttack): Promise<void> {
     ...(attack.env && { env: attack.env }),
     ...(attack.stdin && { stdin: attack.stdin }),
   });
+  assert.ok(run.stdoutBytes < 64 * 2 ** 20, `${run.stdoutBytes} bytes of events`);
   for (const id of ["t", "z"]) assert.equal(run.outcome(id).result, "ok", run.outcome(id).error);
   for (const [n, way] of ways.entries()) {
     const outcome = run.outcome(`a${n}`);
@@ -53,7 +54,6 @@ async function tryAttack(attack: OwnAttack): Promise<void> {
   assert.equal(run.events.at(-1)?.type, "run-end");
   assert.ok(run.ownPeakMb < ownMb, `Orrery held ${run.ownPeakMb} MB`);
   assert.ok(run.childPeakMb < childMb, `the process of a gadget held ${run.childPeakMb} MB`);
-  assert.ok(run.stdoutBytes < 64 * 2 ** 20, `${run.stdoutBytes} bytes of events`);
   await place.assertHarmless(run, { ...(attack.written && { written: attack.written }) });
   assertNoPaths(place, run.stdout);
 }
