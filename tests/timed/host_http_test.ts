@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { PermissionRefused, type PermissionRequest } from "../lib/core/world.ts";
-import type { Http } from "../lib/core/world.ts";
-import { hostHttp } from "../lib/host/http.ts";
-import { ACCEPTED_ENCODINGS } from "../lib/host/http_decoding.ts";
-import { createPolicy } from "../lib/policy/policy.ts";
-import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
-import { withRawServer, withServer } from "./_loopback.ts";
+import { PermissionRefused, type PermissionRequest } from "../../lib/core/world.ts";
+import type { Http } from "../../lib/core/world.ts";
+import { hostHttp } from "../../lib/host/http.ts";
+import { ACCEPTED_ENCODINGS } from "../../lib/host/http_decoding.ts";
+import { createPolicy } from "../../lib/policy/policy.ts";
+import { parsePolicyFlags } from "../../lib/policy/policy_flags.ts";
+import { withRawServer, withServer } from "../_loopback.ts";
 
 /** Fetches with the policy that these `--allow-net` values make. */
 function httpWith(...allowNet: (string | true)[]): Http {
@@ -584,7 +584,7 @@ Deno.test("http: where Deno knows hosts by name only, the address is checked bef
     Deno.writeTextFileSync(
       script,
       `
-      import { hostHttp } from ${JSON.stringify(import.meta.resolve("../lib/host/http.ts"))};
+      import { hostHttp } from ${JSON.stringify(import.meta.resolve("../../lib/host/http.ts"))};
       const caCerts = [Deno.readTextFileSync(${JSON.stringify(join(folder, "ca.pem"))})];
       const asked = [];
       const url = "https://localhost:${port}/";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { toolResult } from "../lib/mcp/tool_result.ts";
-import { connect, isAlive, messageFrom, stdioServer } from "./_mcp.ts";
+import { toolResult } from "../../lib/mcp/tool_result.ts";
+import { connect, isAlive, messageFrom, stdioServer } from "../_mcp.ts";
 
 const signal = new AbortController().signal;
 

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { CatalogEntry } from "../lib/core/catalog.ts";
-import type { AnyGadget } from "../lib/core/gadget.ts";
-import type { BrokenMcpServer, McpServer } from "../lib/core/mcp_server.ts";
-import type { User } from "../lib/core/world.ts";
-import { hostFiles } from "../lib/host/files.ts";
-import { hostPipes } from "../lib/host/pipe_process.ts";
-import { type McpEntries, mcpEntries, type McpEntriesOptions } from "../lib/mcp/entries.ts";
-import { redactor } from "../lib/mcp/redact.ts";
-import { serverWords } from "../lib/mcp/server_words.ts";
-import { stdioLines } from "../lib/mcp/stdio_lines.ts";
-import { toolNames } from "../lib/mcp/tool_names.ts";
-import { toolResult } from "../lib/mcp/tool_result.ts";
+import type { CatalogEntry } from "../../lib/core/catalog.ts";
+import type { AnyGadget } from "../../lib/core/gadget.ts";
+import type { BrokenMcpServer, McpServer } from "../../lib/core/mcp_server.ts";
+import type { User } from "../../lib/core/world.ts";
+import { hostFiles } from "../../lib/host/files.ts";
+import { hostPipes } from "../../lib/host/pipe_process.ts";
+import { type McpEntries, mcpEntries, type McpEntriesOptions } from "../../lib/mcp/entries.ts";
+import { redactor } from "../../lib/mcp/redact.ts";
+import { serverWords } from "../../lib/mcp/server_words.ts";
+import { stdioLines } from "../../lib/mcp/stdio_lines.ts";
+import { toolNames } from "../../lib/mcp/tool_names.ts";
+import { toolResult } from "../../lib/mcp/tool_result.ts";
 import fc from "fast-check";
-import { httpServer, isAlive, serverArgs, stdioServer } from "./_mcp.ts";
-import { callGadget, writeFiles } from "./_world.ts";
+import { httpServer, isAlive, serverArgs, stdioServer } from "../_mcp.ts";
+import { callGadget, writeFiles } from "../_world.ts";
 
 const nobody: User = { canAnswer: false, ask: () => Promise.reject(new Error("nobody is there")) };
 
@@ -241,7 +241,7 @@ Deno.test("mcp grants: changed tools are asked about again, and told", async () 
     const serve = (scenario: string) =>
       writeFiles(folder, {
         "server.ts": `Deno.args.splice(0, 9, "${scenario}");\nawait import(${
-          JSON.stringify(import.meta.resolve("./_mcp_server.ts"))
+          JSON.stringify(import.meta.resolve("../_mcp_server.ts"))
         });`,
       });
     const endpoint = {

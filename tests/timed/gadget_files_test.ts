@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
-import { builtInGadgets } from "../gadgets/built_in.ts";
-import { applyEdits } from "../gadgets/_apply_edits.ts";
-import { compileGlob } from "../gadgets/_glob.ts";
-import editFile from "../gadgets/edit_file.ts";
-import listFolder from "../gadgets/list_folder.ts";
-import readFile from "../gadgets/read_file.ts";
-import writeFile from "../gadgets/write_file.ts";
-import { GADGET_NAME } from "../lib/core/gadget.ts";
-import type { World } from "../lib/core/world.ts";
-import { callError, callGadget, checkDescription, testWorld } from "./_world.ts";
+import { builtInGadgets } from "../../gadgets/built_in.ts";
+import { applyEdits } from "../../gadgets/_apply_edits.ts";
+import { compileGlob } from "../../gadgets/_glob.ts";
+import editFile from "../../gadgets/edit_file.ts";
+import listFolder from "../../gadgets/list_folder.ts";
+import readFile from "../../gadgets/read_file.ts";
+import writeFile from "../../gadgets/write_file.ts";
+import { GADGET_NAME } from "../../lib/core/gadget.ts";
+import type { World } from "../../lib/core/world.ts";
+import { callError, callGadget, checkDescription, testWorld } from "../_world.ts";
 
 const textOf = (world: World, path: string) => Deno.readTextFile(join(world.root, path));
 
