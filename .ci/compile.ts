@@ -14,6 +14,7 @@ import {
   type Target,
   TARGETS,
 } from "./compile_plan.ts";
+import { packFolder } from "./pack_wasm.ts";
 import { programTarget } from "./program_target.ts";
 
 /** @throws {Error} where Orrery has no releases */
@@ -28,6 +29,7 @@ async function compile({ programs, checksums }: CompilePlan, here: Target): Prom
   try {
     await removeBundles();
     for (const command of BUNDLE_COMMANDS) await deno(command);
+    await packFolder("dist/small");
     for (const program of programs) {
       await Deno.mkdir(dirname(program.output), { recursive: true });
       await deno(compileCommand(program, here));

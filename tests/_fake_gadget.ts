@@ -61,6 +61,7 @@ export class FakeProcess implements GadgetProcess {
   isReading = true;
   writtenBytes = 0;
   memory: number | undefined;
+  hasModules = true;
 
   constructor(behave: Behaviour) {
     this.hold(true);
@@ -109,6 +110,10 @@ export class FakeProcess implements GadgetProcess {
 
   memoryBytes(): number | undefined {
     return this.memory;
+  }
+
+  forgetModules(): void {
+    this.hasModules = false;
   }
 
   get isHeld(): boolean {

@@ -19,5 +19,21 @@ if (Deno.args[0] === "watched") {
   process.hold(false);
   console.log(`${process.pid} ${process.folderUrl}`);
 }
-if (Deno.args[1] === "stay") setInterval(() => {}, 1000);
+const fail = (): never => {
+  throw new Error("nobody catches this");
+};
+const END: Readonly<Record<string, () => unknown>> = {
+  stay: () => setInterval(() => {}, 1000),
+  throws: fail,
+  "throws later": () => setTimeout(fail, 20),
+  rejects: () => void Promise.reject(new Error("nobody catches this")),
+  "goes on": () => {
+    globalThis.addEventListener("error", (event) => event.preventDefault());
+    setTimeout(fail, 20);
+    setTimeout(() => console.log("on"), 300);
+    setInterval(() => {}, 1000);
+  },
+};
+const end = END[Deno.args[1] ?? ""];
+if (end !== undefined) await end();
 else await new Promise((resolve) => setTimeout(resolve, 50)); // and then there is nothing to wait for

@@ -20,6 +20,10 @@ export interface StartSide {
   /** A compiled binary that is the process, in place of Deno. */
   readonly binary?: string;
   readonly maxFrameBytes?: number;
+  /** URL of the module that runs in it; default: one with stand-in facades. */
+  readonly module?: string;
+  /** Variables of the process besides the usual ones. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -65,7 +69,8 @@ export class GadgetSide implements AsyncDisposable {
     }
     using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const { port } = listener.addr;
-    const usual = gadgetCommand({ port, folder, memoryBytes: 256 * 1024 * 1024, module: ENTRY });
+    const { module = ENTRY } = options;
+    const usual = gadgetCommand({ port, folder, memoryBytes: 256 * 1024 * 1024, module });
     const binary = options.binary ?? Deno.env.get("ORRERY_GADGET_BINARY");
     const { command, args, env } = binary === undefined ? usual : {
       command: binary,
@@ -74,7 +79,7 @@ export class GadgetSide implements AsyncDisposable {
     };
     const child = new Deno.Command(command, {
       args: [...args],
-      env: { ...env },
+      env: { ...env, ...options.env },
       clearEnv: true,
       cwd: folder,
       stdin: "piped",
@@ -156,6 +161,13 @@ export class GadgetSide implements AsyncDisposable {
   /** The texts of the log until now, taken. */
   logs(): readonly Said[] {
     return this.#said.splice(0).map(({ said }) => said).filter(({ type }) => type === "log");
+  }
+
+  /** The frames of a type until now, taken. */
+  all(type: string): readonly Said[] {
+    const all = this.#said.splice(0);
+    this.#said.push(...all.filter(({ said }) => said.type !== type));
+    return all.flatMap(({ said }) => said.type === type ? [said] : []);
   }
 
   /** How many frames of a type wait to be taken. */

@@ -13,7 +13,7 @@ const json = async (file: string) => JSON.parse(await Deno.readTextFile(file));
 const code = await trust(parseFlags(COMMANDS.trust, Deno.args), terminal, {
   async describe(names) {
     const known = await json("described.json");
-    return await Promise.all(names.map(async (name) => {
+    const gadgets = await Promise.all(names.map(async (name) => {
       const { file, permissions } = known[name];
       const path = resolve(file);
       return {
@@ -23,7 +23,9 @@ const code = await trust(parseFlags(COMMANDS.trust, Deno.args), terminal, {
         modules: [{ path, sha256: await hashOfBytes(await Deno.readFile(path)) }],
       };
     }));
+    return { gadgets, servers: [] };
   },
+  allowServers: () => Promise.resolve([]),
   used: {
     async of({ name }) {
       return (await json("used.json"))[name] ?? { calls: 0, used: [] };

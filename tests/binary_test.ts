@@ -139,6 +139,32 @@ for (const [what, file, source] of SHOUTS) {
   });
 }
 
+binaryTest(
+  "a gadget that is wanted in the process itself runs there, TypeScript and orrery too",
+  async (_t, program) => {
+    await using place = await elsewhere(program);
+    await place.write("shout.ts", DEFINED);
+    await place.write("packed.ts", `import "npm:yaml@2.9.1";\n${TYPED.replace("Shout", "Packed")}`);
+    const settings =
+      "gadgets: { isolation: { shout: none, packed: none } }\ngrants: { shout: trusted, packed: trusted }\n";
+    await place.write("orrery.yaml", settings);
+    await place.write("shout.calls", CALL_SHOUT);
+    const { code, stdout, stderr } = await place.run([
+      "run",
+      "shout.calls",
+      "--gadget",
+      "shout.ts",
+      "--trust-project",
+    ]);
+    assert.deepEqual([code, stdout.trim()], [0, "HELLO"], stderr);
+    const list = await place.run(["list", "gadgets", "--gadget", "packed.ts", "--trust-project"]);
+    assert.match(
+      list.stderr,
+      /packed\.ts:1:\d+.*Cannot import "npm:yaml@2\.9\.1": the compiled orrery cannot load packages/,
+    );
+  },
+);
+
 binaryTest("a gadget that imports a package gives an error that says so", async (_t, program) => {
   await using place = await elsewhere(program);
   await place.write("shout.js", `import "npm:yaml@2.9.1";\n${SHOUT}`);

@@ -293,7 +293,7 @@ Deno.test("list and show tell the same of a gadget, and a module that is looked 
     ["show", "gadget", "evil"],
     ["show", "gadget", "ReadFlie"],
   ].map((args) => orrery(args, at)));
-  assert.match(table?.stdout ?? "", /^NAME +SOURCE +STATE +NEEDS\nReadFile +built in +ready +read\n/);
+  assert.match(table?.stdout ?? "", /^NAME +SOURCE +STATE +NEEDS +GRANT\nReadFile +built in +ready +read\n/);
   assert.match(table?.stdout ?? "", /^evil +gadgets\/evil\.ts +broken +\?$/m);
   assert.match(
     table?.stdout ?? "",

@@ -153,7 +153,7 @@ structure:
     await person.until("> ");
     await person.type("go\n");
     assert.match(
-      await person.until("[yes/no] "),
+      await person.until("[yes/no]"),
       /\nbegun\nRunning "sleep" \(sleep 5\): allow it for this run\? /,
     );
     await person.type("yes\n");
@@ -162,11 +162,11 @@ structure:
     await person.type("\x03");
     assert.match(await person.until("\n> "), /wait\.agent\.yml: Aborted[\s\S]*The answer was stopped: /);
     await person.type("/retry\n");
-    await person.until("[again/done/stop] ");
+    await person.until("[again/done/stop]");
     await person.type("stop\n");
     assert.match(await person.until("\n> "), /Nothing was done: \/retry asks again/);
     await person.type("/retry\n");
-    await person.until("[again/done/stop] ");
+    await person.until("[again/done/stop]");
     await person.type("done\n");
     const { code, screen } = await person.end();
     assert.equal(code, 0);

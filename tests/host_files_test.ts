@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { memoryFiles } from "../lib/core/memory_files.ts";
 import { FileError, type FileErrorCode, type Files } from "../lib/core/world.ts";
+import { exactFiles } from "../lib/host/exact_files.ts";
 import { hostFiles } from "../lib/host/files.ts";
 import { posixTest } from "./_posix_test.ts";
 
@@ -138,6 +139,11 @@ for (const [name, test] of Object.entries(CONTRACT)) {
     withFolder(async (root) => {
       fill(root, CONTENT);
       await test(hostFiles({ root }), root);
+    }));
+  Deno.test(`exactFiles ${name}`, () =>
+    withFolder(async (root) => {
+      fill(root, CONTENT);
+      await test(exactFiles({ root }), root);
     }));
 }
 

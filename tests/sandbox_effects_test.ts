@@ -6,7 +6,7 @@ import type { EffectOp } from "../lib/core/gadget_message.ts";
 import { memoryDisk } from "../lib/core/memory_disk.ts";
 import { type Http, PermissionRefused, type Shell } from "../lib/core/world.ts";
 import { hostFileChanges } from "../lib/host/file_changes.ts";
-import { hostFiles } from "../lib/host/files.ts";
+import { exactFiles } from "../lib/host/exact_files.ts";
 import { hostHttp } from "../lib/host/http.ts";
 import { realPath } from "../lib/host/paths.ts";
 import { hostShell } from "../lib/host/shell.ts";
@@ -43,7 +43,7 @@ async function real(
       return { name, value };
     }));
     const policy = createPolicy(settings, { root, cwd: root, realPath });
-    const files = hostFiles({ root });
+    const files = exactFiles({ root });
     const world = guardWorld({ root, files, shell: hostShell(), http: hostHttp }, policy);
     const changes = guardFileChanges(hostFileChanges({ root }), { policy, root, files });
     await work({ world, changes, signal }, root);

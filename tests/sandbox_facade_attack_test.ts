@@ -159,6 +159,27 @@ Deno.test("environment: odd names, and values that are no texts", () => {
   assert.equal(globalThis.Deno.env.get("N"), undefined, "the real one is not touched");
 });
 
+Deno.test("without a grant all variables together are refused, and one by one they are as not set", () => {
+  const { Deno: facade, process } = gadgetWorld();
+  assert.throws(
+    () => facade.env.toObject(),
+    (error) =>
+      error instanceof Deno.errors.NotCapable &&
+      /none was granted that is set; write env: \["NAME"\].* --allow-gadget GADGET=env:NAME$/.test(
+        error.message,
+      ),
+  );
+  facade.env.set("OWN", "1");
+  assert.throws(() => facade.env.toObject(), Deno.errors.NotCapable, "its own are not the environment");
+  assert.deepEqual([facade.env.get("HOME"), facade.env.has("HOME")], [undefined, false]);
+  // What libraries do while they are loaded.
+  assert.equal(process.env.NODE_ENV, undefined);
+  assert.equal("NO_COLOR" in process.env, false);
+  assert.deepEqual(Object.keys(process.env).filter((name) => /^debug_/i.test(name)), []);
+  assert.deepEqual({ ...process.env }, { OWN: "1" });
+  assert.deepEqual(gadgetWorld({}, { env: { A: "1" } }).Deno.env.toObject(), { A: "1" });
+});
+
 Deno.test("no facade leads to the runtime's own functions", () => {
   const { Deno: facade, process, fs, os, childProcess } = gadgetWorld();
   const own = new Set<unknown>(

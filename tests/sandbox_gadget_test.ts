@@ -8,7 +8,7 @@ import type { Run } from "../lib/run/run.ts";
 import { runGadget } from "../lib/run/run_gadget.ts";
 import { sandboxedGadget } from "../lib/sandbox/sandboxed_gadget.ts";
 import { checkGadget } from "../lib/schema/check_gadget.ts";
-import { echoing, fakeHost, listening, loading } from "./_fake_gadget.ts";
+import { echoing, fakeHost, listening, loading, until } from "./_fake_gadget.ts";
 
 const description = {
   name: "Fake",
@@ -27,6 +27,7 @@ function run(gadget: AnyGadget, input: unknown, logs: string[] = []): unknown {
     input,
     maxBytes: 1_000,
     mask: (value) => value,
+    maskStart: (text) => text,
     onStart: () => {},
     context: (parameters) => ({
       ...listening({ log: (text) => void logs.push(text) }),
@@ -68,6 +69,44 @@ Deno.test("a streamed result is joined, and told as it comes", async () => {
   const logs: string[] = [];
   assert.equal(await run(sandboxedGadget(description, host), {}, logs), "ab");
   assert.deepEqual(logs, ["a", "b", ""]);
+  await host.end();
+});
+
+Deno.test("a stream that is longer than a result may be is ended, and its source closed", async () => {
+  const { host, fake } = fakeHost(loading((message, process) => {
+    if (message.type === "call" || message.type === "more") {
+      const count = message.type === "call" ? 16 : message.count;
+      for (let at = 0; at < count; at++) process.say({ type: "piece", id: 1, text: "é".repeat(20) });
+    }
+    if (message.type === "cancel") process.say({ type: "cancelled", id: message.id });
+  }));
+  const logs: string[] = [];
+  const result = await run(sandboxedGadget(description, host), {}, logs);
+  const marker =
+    "the stream was ended here, so nobody knows how much is missing; limits.result-bytes is 1000";
+  assert.equal(result, `${"é".repeat(500)}\n[cut: ${marker}]`);
+  assert.equal(logs.join(""), "é".repeat(500));
+  await until(() => fake.last.told.some(({ type }) => type === "cancel"));
+  await host.end();
+});
+
+Deno.test("what was cut in the process tells the size of the whole", async () => {
+  const { host } = fakeHost(loading((message, process) => {
+    if (message.type === "call") {
+      process.say({ type: "result", id: message.id, value: "x".repeat(2_000), wholeBytes: 5_000_000 });
+    }
+    if (message.type === "format") {
+      process.say({ type: "result", id: message.id, value: "ab", wholeBytes: 9 });
+    }
+  }));
+  assert.equal(
+    await run(sandboxedGadget(description, host), {}),
+    `${"x".repeat(1_000)}\n[cut: 4999000 of 5000000 bytes are missing; limits.result-bytes is 1000]`,
+  );
+  assert.equal(
+    await host.format(1, CALL),
+    "ab\n[cut: 7 of 9 bytes are missing; it was too long to be handed on]",
+  );
   await host.end();
 });
 

@@ -31,7 +31,7 @@ const CONTEXTS = [
   "1.", "1", "a", "b", " ", "++", "--", "=", "=>", "=> {", "<", "</", "<!--", "-->", "!", "\\", "#", "@", ":", "?", "?.", "&&", "return", "yield", "await",
   "async", "of", "in", "typeof", "void", "new", "if (a)", "else", "while (0)", "do", "for (const c of [])", "function f() {", "function* g() {",
   "class A {", "static", "get", "import", "export", "from", "as", "with", "default", "let", "const d =", "x: {", "() => {", "try {", "catch {", "case 1:",
-  "switch (a) {", "`${`", "`${/`/}`", "/`/", "/\"/", "/'/", "a /b/ c", "}/x/", ")/x/", "]/x/", "\\u006f", "imp\\u006frt", "extends", "delete",
+  "switch (a) {", ". ", "?. ", "\ufeff", "\u3000", "#!", "export { b as \"\\u0062\" }", "`${`", "`${/`/}`", "/`/", "/\"/", "/'/", "a /b/ c", "}/x/", ")/x/", "]/x/", "\\u006f", "imp\\u006frt", "extends", "delete",
 ];
 
 const piece = fc.oneof(
@@ -94,7 +94,7 @@ async function prepared(text: string): Promise<readonly string[]> {
   return codes;
 }
 
-Object.defineProperty(globalThis, Symbol.for("orrery.gadget"), {
+Object.defineProperty(globalThis, "__orreryGadget", {
   value: { importFrom: () => Promise.resolve({}), metaOf: () => ({}) },
 });
 
@@ -117,7 +117,7 @@ const RUNS = Number(Deno.env.get("ORRERY_GATE_RUNS") ?? 500);
 
 /** What is left of `import` as a word that could load something, up to the end of its specifier. */
 const RAW =
-  /(?<![\p{ID_Continue}$#.])import(?![\p{ID_Continue}$\u200c\u200d])(?=\s*[("'`.{*\p{ID_Start}])[^\n;]*/gu;
+  /(?<![\p{ID_Continue}$#]|\.[ \t]*)import(?![\p{ID_Continue}$\u200c\u200d])(?=\s*[("'`.{*\p{ID_Start}])[^\n;]*/gu;
 const WRITTEN = /^import(?:\(| | [\w$*{}", \\]+ from )"(?:\.\/[\w.]+|node:[\w/]+)"/;
 
 Deno.test("the test above sees what is loaded where nothing is in between", async () => {

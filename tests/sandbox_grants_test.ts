@@ -173,8 +173,9 @@ Deno.test("permission sets: an entry holds what is inside it and nothing else", 
   assert.deepEqual(missing({ net: ["a.com:443"] }, { net: ["a.com"] }), {});
   assert.deepEqual(missing({ net: ["a.com"] }, { net: ["a.com:443"] }), { net: ["a.com"] });
   assert.deepEqual(missing({ net: ["*.x.a.com"] }, { net: ["*.a.com"] }), {});
-  // A name of its own opens private addresses too.
-  assert.deepEqual(missing({ net: ["x.a.com"] }, { net: ["*.a.com"] }), { net: ["x.a.com"] });
+  assert.deepEqual(missing({ net: ["x.a.com"] }, { net: ["*.a.com"] }), {});
+  const local = { net: ["x.localhost"] }; // by itself it opens this machine, as a part of a domain it does not
+  assert.deepEqual(missing(local, { net: ["*.localhost"] }), local);
   assert.deepEqual(missing({ env: ["APP_KEY"] }, { env: ["APP_*"] }), {});
   assert.deepEqual(missing({ run: ["git"] }, { run: ["/usr/bin/git"] }), { run: ["git"] });
 });
@@ -333,7 +334,14 @@ Deno.test("gadget policy: deny flags of the run are on top, private addresses ha
   assert.equal(refused(policy, { kind: "net", value: "a.com:443", address: "1.1.1.1" }), undefined);
   const inner = refused(policy, { kind: "net", value: "a.com:443", address: "10.0.0.1" });
   assert.match(inner?.message ?? "", /it leads to 10\.0\.0\.1, which is not public \(private\)/);
-  assert.equal(inner?.flag, "--allow-gadget Fetch=net:a.com:443");
+  assert.equal(inner?.flag, "--allow-gadget Fetch=net:10.0.0.1:443");
+  const wiki = { kind: "net", value: "wiki.corp:443", address: "10.0.0.5" } as const;
+  assert.equal(
+    refused(policyOf({ net: ["wiki.corp"] }), wiki)?.flag,
+    "--allow-gadget Fetch=net:10.0.0.5:443",
+  );
+  assert.equal(refused(policyOf({ net: ["wiki.corp", "10.0.0.5:443"] }), wiki), undefined);
+  assert.equal(refused(policyOf({ net: ["wiki.corp", "10.0.0.0/8"] }), wiki), undefined);
   const named = policyOf({ net: ["localhost:80"] });
   assert.equal(refused(named, { kind: "net", value: "localhost:80", address: "127.0.0.1" }), undefined);
 });
@@ -478,7 +486,7 @@ Deno.test("a decision: --frozen forbids every difference, and asks nobody", () =
 
 // the question
 
-const QUESTION = { gadget: FETCH, shownFile: "gadgets/fetch.ts", root: ROOT, changes: [] };
+const QUESTION = { gadget: FETCH, shownFile: "gadgets/fetch.ts", root: ROOT, cwd: ROOT, changes: [] };
 
 function userWho(
   answer: string | Error,
@@ -507,6 +515,7 @@ Deno.test("the question: the file, each permission in words, and what changed", 
       "  read the variable TOKEN",
       "It is not as it was when you allowed it:",
       "  gadgets/_http.ts was changed",
+      "Once is for this run, always until a file of it changes (kept in orrery.lock).",
       "Allow it?",
     ].join("\n"),
     choices: ["once", "always", "deny"],
@@ -517,7 +526,7 @@ Deno.test("the question: the file, each permission in words, and what changed", 
     ...QUESTION,
     changes: Array.from({ length: 30 }, (_, index) => `m${index} is new`),
   });
-  assert.match(many, /\n {2}and 18 more\nAllow it\?$/);
+  assert.match(many, /\n {2}and 18 more\nOnce is for this run/);
 });
 
 Deno.test("the refusal: the flags that would help, and none where it was denied", () => {
@@ -528,6 +537,15 @@ Deno.test("the refusal: the flags that would help, and none where it was denied"
       "add --trust Fetch, which grants that in this run, or the part that you want: --allow-gadget Fetch=net:example.com:443 --allow-gadget Fetch=env:TOKEN",
   );
   assert.equal(error.flag, "--trust Fetch");
+  const other = grantRefused(
+    { ...QUESTION, word: "gadgets/fetch.ts", allowing: "orrery trust allow gadgets/fetch.ts" },
+    { isDenied: false },
+  );
+  assert.equal(other.flag, "--trust gadgets/fetch.ts");
+  assert.match(
+    other.message,
+    /--allow-gadget gadgets\/fetch\.ts=env:TOKEN; orrery trust allow gadgets\/fetch\.ts allows it for good$/,
+  );
   const changed = grantRefused({ ...QUESTION, changes: ["a.ts was changed"] }, { isDenied: false });
   assert.match(
     changed.message,
@@ -552,13 +570,14 @@ Deno.test("minimised: what was used, never more than was granted", () => {
       ...used("net", "a.com:443"),
       ...used("env", "B"),
     ),
-    // As a domain: a host of its own might be a private address, which "every host" never was.
-    { read: ["data/a.txt"], net: ["*.a.com:443"], env: ["B"] },
+    { read: ["data/a.txt"], net: ["a.com:443"], env: ["B"] },
   );
   assert.deepEqual(minimised({ net: ["a.com"] }, ...used("net", "a.com:443")), { net: ["a.com:443"] });
   assert.deepEqual(minimised({ net: ["*.a.com"] }, ...used("net", "x.a.com:443")), {
-    net: ["*.x.a.com:443"],
+    net: ["x.a.com:443"],
   });
+  // As a domain: by itself it opens this machine, which "every host" never did.
+  assert.deepEqual(minimised({ net: true }, ...used("net", "localhost:80")), { net: ["*.localhost:80"] });
   const files = Array.from({ length: 20 }, (_, index) => `/project/data/${index}`);
   assert.deepEqual(minimised({ read: ["data", "etc"] }, ...used("read", ...files)), { read: ["data"] });
   assert.deepEqual(minimised({ read: true }, ...used("read", "/etc/hosts", "/project")), {
@@ -577,9 +596,27 @@ Deno.test("minimised: what was used, never more than was granted", () => {
   }));
 });
 
-Deno.test("grant flags are typed as a shell reads them", () => {
-  assert.deepEqual(gadgetGrantFlags({ name: "A", permissions: { read: ["my files"], net: true } }), [
-    "--allow-gadget 'A=read:my files'",
+Deno.test("grant flags are typed as a shell reads them, with paths as they are seen from the working folder", () => {
+  const A = {
+    name: "A",
+    permissions: { read: ["my files", "/etc"], run: ["git", "tools/x"], net: true },
+  } as const;
+  assert.deepEqual(gadgetGrantFlags(A, { root: ROOT, cwd: ROOT }), [
+    "--allow-gadget 'A=read:my files,/etc'",
     "--allow-gadget A=net",
+    "--allow-gadget A=run:git,./tools/x",
   ]);
+  assert.deepEqual(gadgetGrantFlags(A, { root: ROOT, cwd: "/project/sub" }), [
+    "--allow-gadget 'A=read:/project/my files,/etc'",
+    "--allow-gadget A=net",
+    "--allow-gadget A=run:git,/project/tools/x",
+  ]);
+  // Whatever is asked for, the flags grant that and nothing else.
+  fc.assert(fc.property(permissions, fc.constantFrom(ROOT, "/project/sub", "/"), (asked, cwd) => {
+    const values = gadgetGrantFlags({ name: "A", permissions: asked }, { root: ROOT, cwd });
+    if (values.some((value) => /['$]/.test(value))) return; // for a shell to read
+    const [granted] = parseGadgetGrants(values.map((value) => value.replace("--allow-gadget ", "")), { cwd });
+    assert.deepEqual(missingPermissions(asked, granted?.permissions ?? {}, PLACE), {});
+    assert.deepEqual(missingPermissions(granted?.permissions ?? {}, asked, PLACE), {});
+  }));
 });

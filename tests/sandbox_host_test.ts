@@ -30,7 +30,7 @@ Deno.test("a call gives what the gadget gives, and one process serves many", asy
   assert.equal(await host.call(null, listening()), null);
   assert.equal(await host.format(3, listening().call), "text 3");
   assert.equal(fake.processes.length, 1);
-  assert.equal(fake.last.isHeld, false);
+  await until(() => !fake.last.isHeld); // a moment later
   await host.end();
   assert.equal(fake.last.isKilled, true);
   await assert.rejects(host.call(1, listening()), /gadgets\/fake\.ts was ended with the run/);
@@ -59,7 +59,7 @@ Deno.test("pieces come as a stream, in a window", async () => {
   await turn();
   assert.equal(sent, 16);
   assert.equal(String(await joined(stream)).length, 9 * 2 + 31 * 3);
-  assert.equal(fake.last.isHeld, false);
+  await until(() => !fake.last.isHeld); // a moment later
   await host.end();
 });
 
@@ -75,8 +75,50 @@ Deno.test("an empty stream is the empty text, and one that is left is cancelled"
     break;
   }
   await until(() => fake.last.told.some(({ type }) => type === "cancel"));
-  assert.equal(fake.last.isHeld, false);
+  await until(() => !fake.last.isHeld); // a moment later
   await host.end();
+});
+
+Deno.test("a call that was not sent yet when the process died is made in the next one, and a sent one is not", async () => {
+  const calls: string[] = [];
+  const { host, fake } = fakeHost(loading((message, process) => {
+    if (message.type !== "call") return;
+    calls.push(`${fake.processes.indexOf(process)} ${message.input}`);
+    if (message.input === "stuck") process.isReading = false;
+    else process.say({ type: "result", id: message.id, value: message.input });
+  }));
+  await host.describe();
+  const abort = new AbortController();
+  const stuck = host.call("stuck", listening({ invocationId: "a", signal: abort.signal }));
+  await until(() => calls.length === 1);
+  const sent = host.call("sent", listening({ invocationId: "b" }));
+  await until(() => !fake.last.isReading);
+  const unsent = host.call("unsent", listening({ invocationId: "c" }));
+  const late = host.call("late", listening({ invocationId: "d" }));
+  abort.abort(new Error("enough"));
+  await assert.rejects(stuck, /^Error: enough$/);
+  await assert.rejects(
+    sent,
+    /the call "a" held it up and did not stop when it was cancelled \(in the call "b", which is not made again; /,
+  );
+  assert.deepEqual(await Promise.all([unsent, late]), ["unsent", "late"]);
+  assert.deepEqual(calls, ["0 stuck", "1 unsent", "1 late"]);
+  assert.equal(fake.processes.length, 2);
+  await host.end();
+});
+
+Deno.test("calls that were not sent when the run ended are made nowhere", async () => {
+  const { host, fake } = fakeHost(loading((_message, process) => process.isReading = false));
+  await host.describe();
+  const calls = [1, 2, 3].map((at) => host.call(at, listening()));
+  const failed = Promise.allSettled(calls);
+  await turn();
+  await host.end();
+  for (const each of await failed) {
+    assert.ok(each.status === "rejected");
+    assert.match(String(each.reason), /was ended with the run$/);
+  }
+  assert.equal(fake.processes.length, 1);
 });
 
 const OUTRAGES: readonly (readonly [what: string, Behaviour, expected: RegExp])[] = [
@@ -129,9 +171,22 @@ const OUTRAGES: readonly (readonly [what: string, Behaviour, expected: RegExp])[
   [
     "the end of the socket",
     (_m, p) => p.exit({ exitCode: 3, stderr: "bad\u001b[31m luck\n" }),
-    /ended with exit code 3; it said: bad \[31m luck$/,
+    /ended with exit code 3; it said: bad \[31m luck \(in the call "c\d", which is not made again; the next one starts a new process\)$/,
   ],
-  ["a signal", (_m, p) => p.exit({ exitCode: 139, signal: "SIGSEGV" }), /ended by the signal SIGSEGV$/],
+  [
+    "the beginning of something that is no text",
+    (_m, p) => p.sayBytes(encodeFrame({ type: "result", id: 1, value: [1], wholeBytes: 9 })),
+    /no message: it found a list as "value" of the message, expected a text/,
+  ],
+  ["the end of the socket in the middle of a frame", (_m, p) => {
+    p.sayBytes(encodeFrame({ type: "result", id: 1, value: "x" }).subarray(0, 20));
+    p.exit({ exitCode: 1 });
+  }, /ended with exit code 1 \(in the call "c\d", /],
+  [
+    "a signal",
+    (_m, p) => p.exit({ exitCode: 139, signal: "SIGSEGV" }),
+    /ended by the signal SIGSEGV \(in the call "c\d", which is not made again; the next one starts a new process\)$/,
+  ],
   [
     "out of memory",
     (_m, p) => p.exit({ exitCode: 133, stderr: "#\n# Fatal JavaScript out of memory: CALL\n#" }),
@@ -408,15 +463,26 @@ Deno.test("starts that fail", async (t) => {
     const { host, fake } = fakeHost(() => {});
     await assert.rejects(
       host.call(1, listening()),
-      /was not ready within 200 ms; what its module does when it is loaded/,
+      /^GadgetProcessError: The module of gadget gadgets\/fake\.ts was not loaded within 200 ms: what stands at its top, .* do that in run$/,
     );
     assert.equal(fake.last.isKilled, true);
+  });
+  await t.step("its module never ends while it is described", async () => {
+    const { host, fake } = fakeHost(() => {});
+    await assert.rejects(host.describe({ loadMs: 20 }), /was not loaded within 20 ms/);
+    assert.equal(fake.last.isKilled, true);
+    const abort = new AbortController();
+    const described = host.describe({ signal: abort.signal });
+    await turn();
+    abort.abort(new Error("enough"));
+    await assert.rejects(described, /^Error: enough$/);
+    assert.deepEqual(fake.processes.map(({ isKilled }) => isKilled), [true, true]);
   });
   await t.step("half a frame, and then nothing", async () => {
     const { host, fake } = fakeHost((_message, process) =>
       process.sayBytes(new Uint8Array([0, 0, 1, 0, 0, 0, 0, 0, 1]))
     );
-    await assert.rejects(host.call(1, listening()), /was not ready within 200 ms/);
+    await assert.rejects(host.call(1, listening()), /was not loaded within 200 ms/);
     assert.equal(fake.last.isKilled, true);
   });
   await t.step("a call that is cancelled meanwhile", async () => {

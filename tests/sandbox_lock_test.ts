@@ -114,7 +114,11 @@ Deno.test("lock: what is wrong, and where", () => {
     ["", "orrery.lock:1:1", /it is not JSON/],
     ["[]", "orrery.lock:1:1", /expected an object/],
     ["{}", "orrery.lock:1:1", /expected "version": 1/],
-    [text.replace('"version": 1', '"version": 2'), "orrery.lock:2:14", /expected "version": 1/],
+    [
+      text.replace('"version": 1', '"version": 2'),
+      "orrery.lock:2:14",
+      /found version 2, expected "version": 1/,
+    ],
     [
       text.replace("a.com:443", "evil.com"),
       "orrery.lock:4:5",
@@ -132,6 +136,24 @@ Deno.test("lock: what is wrong, and where", () => {
     assert.equal(error.place, place, error.message);
     assert.match(error.message, message);
   }
+  assert.match(problemOf(rows[3]?.[0] ?? "").hint ?? "", /A newer Orrery wrote it/);
+});
+
+Deno.test("lock: two sides of a merge are told as that, whichever way they were left", () => {
+  const lines = lockText(LOCK).split("\n");
+  for (const [at, mark] of [[2, "<<<<<<< HEAD"], [9, "======="], [20, ">>>>>>> other"]] as const) {
+    const error = problemOf(lines.toSpliced(at, 0, mark).join("\n"));
+    assert.equal(error.place, `orrery.lock:${at + 1}:1`);
+    assert.match(error.message, /two versions of it were not merged/);
+    assert.match(error.hint ?? "", /Keep the entries of one side, .*: orrery trust allow NAME\.$/);
+  }
+  const [first] = LOCK.gadgets;
+  assert.ok(first !== undefined);
+  const both = problemOf(
+    lockText({ gadgets: [first, { ...first, permissions: { run: true } }], servers: [] }),
+  );
+  assert.match(both.message, /it has two entries of "Zip"/);
+  assert.match(both.place, /^orrery\.lock:\d+:5$/);
 });
 
 Deno.test("lock: any text is a lock or an error with a place", () => {
@@ -296,6 +318,7 @@ Deno.test("grantFor: always writes the lock, and a changed module asks again and
         "It is not as it was when you allowed it:",
         "  gadgets/_http.ts was changed",
         "  now also: connect to every public host",
+        "Once is for this run, always until a file of it changes (kept in orrery.lock).",
         "Allow it?",
       ].join("\n"),
     );
@@ -369,7 +392,7 @@ Deno.test("--frozen: what is not as the lock has it is an error that names gadge
         error.message,
         '--frozen: gadget "Fetch" is not as orrery.lock has it: gadgets/fetch.ts is not in it',
       );
-      assert.equal(error.hint, "orrery trust allow gadgets/fetch.ts allows it as it is now.");
+      assert.equal(error.hint, "orrery trust allow Fetch allows it as it is now.");
       return true;
     });
     await grantFor(gadget, await means({ user: userWho("always") }));
@@ -384,6 +407,8 @@ Deno.test("--frozen: what is not as the lock has it is an error that names gadge
         "orrery.lock:4:5",
         '--frozen: gadget "Fetch" is not as orrery.lock has it: gadgets/_http.ts was changed; gadgets/fetch.ts is gone',
       ]]);
+      const [problem] = error.problems;
+      assert.equal(problem?.hint, "orrery trust deny Fetch takes it out of the lock.");
       return true;
     });
   }));

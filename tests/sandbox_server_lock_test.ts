@@ -133,3 +133,47 @@ Deno.test(
     assert.match(stdout, /test__echo/);
   },
 );
+
+Deno.test("orrery trust allow SERVER: starts it once, and keeps it where it belongs; one that is gone can be denied", async () => {
+  await using project = await serverProject(".mcp.json");
+  const refused = await project.run(["trust", "allow", "test"]);
+  assert.deepEqual([refused.code, refused.stdout], [5, ""]);
+  assert.match(refused.stderr, /add --trust-project/);
+  const wrong = await project.run(["trust", "allow", "tset", "--trust-project"]);
+  assert.equal(wrong.code, 2);
+  assert.match(
+    wrong.stderr,
+    /No gadget or MCP server for tset: there is no gadget file here, and the servers test\. Did you mean "test"\?/,
+  );
+  const allowed = await project.run(["trust", "allow", "test"]);
+  assert.equal(allowed.code, 0, allowed.stderr);
+  assert.match(
+    allowed.stdout,
+    /^The MCP server test is allowed for good, with its tools as they are: .*test__echo/,
+  );
+  assert.equal(parseLock(await project.read("orrery.lock"), "").servers[0]?.name, "test");
+  assert.match((await project.run(["list", "gadgets", "--frozen"])).stdout, /test__echo +.* ready/);
+
+  // As the user's own settings have it, it is no matter of the project's lock.
+  const own = join(project.env.XDG_CONFIG_HOME ?? "", "orrery", "config.yaml");
+  await Deno.mkdir(join(own, ".."), { recursive: true });
+  const mine = { mine: { command: Deno.execPath(), args: serverArgs("ok") } };
+  await Deno.writeTextFile(own, JSON.stringify({ mcpServers: mine }));
+  const lock = await project.read("orrery.lock");
+  const answered = await project.run(["trust", "allow", "mine"]);
+  assert.match(answered.stdout, /^The MCP server mine is allowed for good/, answered.stderr);
+  assert.equal(await project.read("orrery.lock"), lock);
+  assert.match((await project.run(["list", "gadgets"])).stdout, /mine__echo +.* ready/);
+
+  await Deno.remove(own);
+  await project.write(".mcp.json", "{}");
+  const rows = JSON.parse((await project.run(["trust", "--json"])).stdout);
+  const shown = rows.map(({ name, reasons }: { name: string; reasons: string[] }) => [name, reasons.at(-1)]);
+  assert.deepEqual(shown, [["test", "no settings have it any more"], [
+    "mine",
+    "no settings have it any more",
+  ]]);
+  const denied = await project.run(["trust", "deny", "mine", "test"]);
+  assert.equal(denied.stdout, "mine is not allowed any more\ntest is not allowed any more\n", denied.stderr);
+  assert.equal((await project.run(["trust", "--json"])).stdout, "[]\n");
+});

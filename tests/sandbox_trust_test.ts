@@ -63,8 +63,10 @@ Deno.test("trust: nothing is allowed, a wrong name, what cannot go together", as
       ["a", "b"],
       /orrery trust shows one gadget; found "b" too\. To change something: orrery trust allow a b/,
     ],
+    [["dney", "a"], /To change something: orrery trust deny a/],
     [["allow", "a", "--minimise"], /--minimise takes names of gadgets only; found "allow" too/],
     [["deny", "a", "--json"], /--json belongs to the list/],
+    [["allow", "a", "--yes"], /--yes belongs to --minimise/],
     [["--minimise", "Fetch"], /Nothing called "Fetch" is allowed/],
   ];
   for (const [args, message] of wrong) {
@@ -110,7 +112,11 @@ Deno.test("trust allow: the lock is written and accepted, a change shows, deny t
     reasons: ["gadgets/fetch.ts was changed"],
   });
   const denied = await project.run(["trust", "deny", "Fetch", "Plain"]);
-  assert.deepEqual([denied.code, denied.stdout, denied.stderr], [0, "", ""]);
+  assert.deepEqual([denied.code, denied.stdout, denied.stderr], [
+    0,
+    "Fetch is not allowed any more\nPlain is not allowed any more\n",
+    "",
+  ]);
   await assert.rejects(project.read("orrery.lock"), Deno.errors.NotFound);
 });
 
@@ -136,6 +142,7 @@ Deno.test("trust allow: a project that was not accepted needs that first; a brok
     0,
     "warning: orrery.yaml still grants Other: take it out there\n",
   ]);
+  assert.equal(settings.stdout, "", "nothing was taken away");
 });
 
 Deno.test("trust: a lock that came with the project counts for nothing until it is accepted, and again after a change", async () => {
@@ -169,15 +176,20 @@ Deno.test("trust --minimise: leaves what was used", async () => {
     "used.json",
     JSON.stringify({ Fetch: { calls: 3, used: [{ kind: "env", value: "HOME", count: 3 }] } }),
   );
-  const { code, stdout } = await trustIn(project, "--minimise");
-  assert.deepEqual([code, stdout], [
-    0,
-    "Fetch in 3 calls\n" +
+  const shown = "Fetch in 3 calls\n" +
     "  no longer: read every variable of the environment, keys and passwords too\n" +
     "  no longer: connect to a.com\n" +
     "  still: read the variable HOME\n" +
-    "Plain may do nothing, so there is nothing to take away\n",
+    "Plain may do nothing, so there is nothing to take away\n";
+  const script = await trustIn(project, "--minimise");
+  assert.deepEqual([script.code, script.stdout, script.stderr], [
+    5,
+    shown,
+    "error: Nothing was written, since nobody can be asked here: add --yes\n",
   ]);
+  assert.equal(await project.read("orrery.lock"), before);
+  const { code, stdout } = await trustIn(project, "--minimise", "--yes");
+  assert.deepEqual([code, stdout], [0, shown]);
   const after = await project.read("orrery.lock");
   assert.notEqual(after, before);
   assert.deepEqual(parseLock(after, "").gadgets[0]?.permissions, { env: ["HOME"] });

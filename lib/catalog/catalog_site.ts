@@ -22,10 +22,10 @@ export interface LoadCatalogOptions {
   readonly files?: readonly string[];
   /** The gadgets whose modules may be loaded (`--trust NAME`): by name, file or stem of the file. */
   readonly trust?: readonly string[];
+  /** The gadgets that something is granted by name (`--allow-gadget NAME=KIND`): each has to be a file's. */
+  readonly allowed?: readonly string[];
   /** Whether the user accepted what the project says for itself (gadgets.md 3). Default false. */
   readonly projectAccepted?: boolean;
-  /** Whether this is the compiled binary, which loads plain JavaScript only. Default false. */
-  readonly compiled?: boolean;
   /** What the gadget folders are listed with; default: the files of the world. */
   readonly disk?: Files;
   /** Looks at a path, so that a project without gadgets of its own costs next to nothing. Default: the folders are listed. */

@@ -13,6 +13,8 @@ type Path = readonly (string | number)[];
 
 const VERSION = 1;
 const KINDS: readonly PermissionKind[] = ["read", "write", "net", "run", "env", "sys"];
+const WHAT_TO_DO = "Take it back from your version control, or delete it:";
+const ASKED_AGAIN = "what it allows is then asked about again.";
 const SHA256 = /^[0-9a-f]{64}$/;
 
 /** The text of a lock: sorted, an entry after the other, the same for the same content. */
@@ -57,9 +59,7 @@ class LockReader {
     const value = this.#parsed();
     if (!isRecord(value)) throw this.#wrong([], "expected an object");
     if (value.version !== VERSION) {
-      throw this.#wrong(value.version === undefined ? [] : ["version"], `expected "version": ${VERSION}`, {
-        hint: "It was written by a newer Orrery, or by none.",
-      });
+      throw this.#version(value.version);
     }
     this.#onlyKeys(value, [], ["version", "gadgets", "mcpServers"]);
     const gadgets = this.#list(value.gadgets, ["gadgets"]).map((each, index) =>
@@ -68,9 +68,31 @@ class LockReader {
     const servers = this.#list(value.mcpServers, ["mcpServers"]).map((each, index) =>
       this.#server(each, ["mcpServers", index])
     );
+    this.#checkOnce(gadgets.map(keyOf), "gadgets");
+    this.#checkOnce(servers.map(({ name }) => name), "mcpServers");
     const lock = { gadgets, servers };
     this.#checkText(lock);
     return lock;
+  }
+
+  /** Both sides of a merge were kept: which of the two counts is not for the reader to say. */
+  #checkOnce(keys: readonly string[], list: string): void {
+    const index = keys.findIndex((key, at) => keys.indexOf(key) !== at);
+    if (index === -1) return;
+    const name = (keys[index] ?? "").replace(/\0.*$/s, "");
+    throw this.#wrong([list, index], `it has two entries of ${JSON.stringify(name)}`, {
+      hint: "Take out the one that is not as it is now, or both: it is then asked about again.",
+    });
+  }
+
+  #version(found: unknown): SourceError {
+    const isNewer = typeof found === "number" && found > VERSION;
+    const wanted = `expected "version": ${VERSION}`;
+    const hint = isNewer
+      ? `A newer Orrery wrote it. Use that one, or delete the file: ${ASKED_AGAIN}`
+      : `${WHAT_TO_DO} ${ASKED_AGAIN}`;
+    if (found === undefined) return this.#wrong([], `found no version, ${wanted}`, { hint });
+    return this.#wrong(["version"], `found version ${JSON.stringify(found)}, ${wanted}`, { hint });
   }
 
   #gadget(value: unknown, path: Path): LockedGadget {
@@ -177,6 +199,8 @@ class LockReader {
   }
 
   #parsed(): Json {
+    const conflict = /^(?:<{7}|={7}|>{7})(?: |\r?$)/m.exec(this.#text);
+    if (conflict !== null) throw this.#conflict(conflict.index);
     try {
       return toJson(JSON.parse(this.#text));
     } catch (error) {
@@ -187,6 +211,15 @@ class LockReader {
         cause: error,
       });
     }
+  }
+
+  /** Two entries that were joined by hand have a sum that fits neither, but two whole ones can stand side by side. */
+  #conflict(at: number): SourceError {
+    return this.#error("two versions of it were not merged", spanAt(this.#text, at, { file: this.#file }), {
+      hint:
+        "Keep the entries of one side, whole and in their order, or take one side's file; then allow what is missing again: " +
+        "orrery trust allow NAME.",
+    });
   }
 
   #missing(value: unknown, path: Path, expected: string): SourceError {
@@ -203,8 +236,7 @@ class LockReader {
     span: Span | undefined,
     more: { readonly hint?: string; readonly cause?: unknown } = {},
   ): SourceError {
-    const hint =
-      "Take it back from your version control, or delete it: what it allows is then asked about again.";
+    const hint = `${WHAT_TO_DO} ${ASKED_AGAIN}`;
     return new SourceError(`Cannot believe ${this.#file}: ${problem}`, {
       code: "E-lock",
       source: this.#text,

@@ -128,8 +128,8 @@ async function entryOf(
     return unreadyEntry(file, { state: "not-trusted", problem });
   }
   const { loadGadgetFile }: typeof import("./load_module.ts") = await import("./load_module.ts" as string);
-  const { disk, cwd, notice, options: { importModule, compiled = false } } = site;
-  return await loadGadgetFile(file, { importModule, compiled, disk, cwd, notice });
+  const { cwd, notice, options: { importModule } } = site;
+  return await loadGadgetFile(file, { importModule, cwd, notice });
 }
 
 /** Whether the user, or a project that was accepted, wants the gadget in the process (`isolation: none`). */

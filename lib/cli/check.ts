@@ -22,7 +22,8 @@ export async function check(
   terminal: Terminal,
 ): Promise<number> {
   const cwd = workingFolder();
-  // A check loads no code and asks nobody, so that there is nothing to trust.
+  // A check calls no gadget and asks nobody: what is granted makes no difference. What gadgets say of themselves is found out in processes that
+  // may do nothing.
   const grants = await grantsOf({
     ...NO_GRANTS.flags,
     "allow-gadget": [],

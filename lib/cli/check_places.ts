@@ -14,7 +14,7 @@ import { nobody } from "./around_run.ts";
 import type { CheckReport } from "./check_report.ts";
 import type { DocumentPlace } from "../project/document_place.ts";
 
-/** A project as a check sees it: nothing in it is started or loaded. */
+/** A project as a check sees it: no server is started, no gadget is called, and nothing of it is loaded into this process. */
 export interface CheckPlace extends DocumentPlace {
   /** Whether a name may be that of a gadget that only a run knows: of a server. */
   isServerTool(name: string): boolean;

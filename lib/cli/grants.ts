@@ -35,7 +35,10 @@ export type GrantFlags = Pick<
 
 /** What the flags of a command allow. @throws {SourceError} that names the flag whose list cannot be read. */
 export async function grantsOf(
-  { ephemeral = false, ...flags }: GrantFlags & { readonly ephemeral?: boolean },
+  { ephemeral = false, timeout, ...flags }: GrantFlags & {
+    readonly ephemeral?: boolean;
+    readonly timeout?: number | undefined;
+  },
 ): Promise<RunGrants> {
   await checkGadgetGrants(flags["allow-gadget"]);
   return {
@@ -48,6 +51,7 @@ export async function grantsOf(
       "trust-project": flags["trust-project"],
       "trust-code": flags["trust-code"],
       ...(ephemeral && { ephemeral }),
+      ...(timeout !== undefined && { timeout }),
     },
   };
 }

@@ -1,3 +1,4 @@
+import { nearestName } from "../core/nearest.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { printable } from "../render/printable.ts";
@@ -24,6 +25,7 @@ export async function trust(
     names,
     files: flags.gadget,
     trustsProject: flags["trust-project"],
+    isSure: flags.yes,
     terminal,
     means: means ??
       trustMeans(project, (text) => void terminal.stderr.write(`warning: ${printable(text)}\n`)),
@@ -48,27 +50,30 @@ type Action = "list" | "show" | "allow" | "deny" | "minimise";
 
 function wantedOf(
   words: readonly string[],
-  { json, minimise }: TrustCommand["flags"],
+  { json, minimise, yes }: TrustCommand["flags"],
 ): { readonly action: Action; readonly names: readonly string[] } {
   const [first, ...rest] = words;
   const usage = (problem: string) => new UsageError([problem], { command: "trust" });
   const isChange = first === "allow" || first === "deny";
   if (json && (minimise || isChange)) throw usage("--json belongs to the list: orrery trust --json");
+  if (yes && !minimise) throw usage("--yes belongs to --minimise: nothing else asks");
   if (minimise) {
     if (isChange) throw usage(`--minimise takes names of gadgets only; found "${first}" too`);
     return { action: "minimise", names: words };
   }
   if (isChange) {
     if (rest.length === 0) {
-      throw usage(`orrery trust ${first} needs NAME: the gadget, its file or the stem of it`);
+      throw usage(
+        `orrery trust ${first} needs NAME: the gadget, its file or the stem of it, or the MCP server`,
+      );
     }
     return { action: first, names: rest };
   }
   if (rest.length > 0) {
+    const near = nearestName(first ?? "", ["allow", "deny"]);
+    const meant = near === undefined ? `allow ${words.join(" ")}` : `${near} ${rest.join(" ")}`;
     throw usage(
-      `orrery trust shows one gadget; found "${rest[0]}" too. To change something: orrery trust allow ${
-        words.join(" ")
-      }`,
+      `orrery trust shows one gadget; found "${rest[0]}" too. To change something: orrery trust ${meant}`,
     );
   }
   return first === undefined ? { action: "list", names: [] } : { action: "show", names: [first] };

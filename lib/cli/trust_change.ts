@@ -1,4 +1,4 @@
-import type { GadgetToGrant, Lock, LockedGadget } from "../core/gadget_lock.ts";
+import { type GadgetToGrant, type Lock, LOCK_FILE, type LockedGadget } from "../core/gadget_lock.ts";
 import { canonicalJson } from "../core/json.ts";
 import { shownWord } from "../core/shown_word.ts";
 import { hostFiles } from "../host/files.ts";
@@ -12,7 +12,7 @@ import { permissionChanges, permissionLines } from "../policy/permission_words.t
 import { checkManifest, GrantMeans } from "../project/grant_gadget.ts";
 import { isProjectAccepted, projectParts } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
-import type { TrustMeans } from "../project/trust_means.ts";
+import type { AllowedServer, TrustMeans } from "../project/trust_means.ts";
 import { plainErrorFrame } from "../render/error_frame.ts";
 import { paintFor } from "../render/paint.ts";
 import { printable } from "../render/printable.ts";
@@ -28,19 +28,23 @@ export interface TrustChange {
   /** Gadget modules besides those of the project's folders. */
   readonly files: readonly string[];
   readonly trustsProject: boolean;
+  /** What is shown is to be written without asking. */
+  readonly isSure: boolean;
   readonly terminal: Terminal;
   readonly means: TrustMeans;
 }
 
-/** `orrery trust allow NAME...`: writes the gadgets into the lock as they are now. */
+/** `orrery trust allow NAME...`: writes the gadgets into the lock as they are now, and servers where they belong. */
 export async function allowForGood(change: TrustChange): Promise<number> {
   const { project: { root, cwd }, names, files, terminal, means } = change;
   const grants = await acceptedGrants(change);
   if (grants === undefined) return await sayNotAccepted(terminal);
-  const gadgets = await means.describe(names, files);
+  const { gadgets, servers } = await means.describe(names, files);
   gadgets.forEach((gadget) => checkManifest(gadget, cwd));
-  await grants.keep(gadgets.map((gadget) => lockedGadget(gadget, { root })));
+  if (gadgets.length > 0) await grants.keep(gadgets.map((gadget) => lockedGadget(gadget, { root })));
   await terminal.stdout.write(printable(gadgets.map((gadget) => allowedText(gadget, root)).join("")));
+  const allowed = servers.length === 0 ? [] : await means.allowServers(servers, grants.keeper);
+  await terminal.stdout.write(printable(allowed.map(allowedServerText).join("")));
   return EXIT.ok;
 }
 
@@ -62,6 +66,15 @@ export async function denyAgain(change: TrustChange): Promise<number> {
     }));
   }
   await forgetServers(denied, project.root);
+  const gone = denied.filter(({ kind, file, from }) =>
+    kind === "server" || file !== undefined || from === project.lock?.file
+  );
+  await terminal.stdout.write(
+    printable(
+      [...new Set(gone.map(({ name }) => name))].map((name) => `${shownWord(name)} is not allowed any more\n`)
+        .join(""),
+    ),
+  );
   const elsewhere = denied.filter(({ kind, from, file }) =>
     kind === "gadget" && file === undefined && from !== project.lock?.file
   );
@@ -99,8 +112,20 @@ export async function minimise(change: TrustChange): Promise<number> {
       printable(minimisedText(gadget, { calls, permissions, isSame, root })),
     );
   }
-  if (smaller.length > 0) await grants.keep(smaller);
+  if (smaller.length === 0) return EXIT.ok;
+  const isWanted = await wantsLess(change, lock?.file ?? LOCK_FILE);
+  if (isWanted === undefined) return await sayNotSure(terminal);
+  if (isWanted) await grants.keep(smaller);
+  else await terminal.stderr.write("Nothing was written\n");
   return EXIT.ok;
+}
+
+/** Whether what was shown is to be written: `--yes`, or the answer at the terminal; undefined when nobody can be asked. */
+async function wantsLess({ isSure, terminal }: TrustChange, file: string): Promise<boolean | undefined> {
+  if (isSure) return true;
+  if (!canAsk(terminal)) return undefined;
+  const user = await typistAt(terminal);
+  return await user.ask(`Write this to ${file}?`, { choices: ["yes", "no"] }) === "yes";
 }
 
 /** @throws {UsageError} for a name that none has */
@@ -124,11 +149,10 @@ async function acceptedGrants(change: TrustChange): Promise<GrantMeans | undefin
   const { project, trustsProject, terminal } = change;
   const parts = await projectParts(project);
   if (Object.keys(parts).length === 0) return await grantMeans(change, { isAccepted: false });
-  const canAsk = terminal.stdinIsTerminal && terminal.stderr.isTerminal;
   const isAccepted = await isProjectAccepted({
     ...project,
     flags: { gadget: [], trust: [], "trust-project": trustsProject },
-    user: canAsk ? await typistAt(terminal) : nobody,
+    user: canAsk(terminal) ? await typistAt(terminal) : nobody,
     notice: noticeTo(terminal),
   });
   return isAccepted ? await grantMeans(change, { isAccepted }) : undefined;
@@ -155,8 +179,18 @@ function noticeTo(terminal: Terminal): (text: string) => void {
   return (text) => void terminal.stderr.write(`warning: ${printable(text)}\n`);
 }
 
+function canAsk({ stdinIsTerminal, stderr }: Terminal): boolean {
+  return stdinIsTerminal && stderr.isTerminal;
+}
+
+async function sayNotSure(terminal: Terminal): Promise<number> {
+  const text = "Nothing was written, since nobody can be asked here: add --yes";
+  await terminal.stderr.write(plainErrorFrame(text, { paint: paintFor(hasColor(terminal.stderr)) }));
+  return EXIT.refused;
+}
+
 async function sayNotAccepted(terminal: Terminal): Promise<number> {
-  const text = "orrery.lock counts for nothing in a project that you have not accepted: add --trust-project";
+  const text = `${LOCK_FILE} counts for nothing in a project that you have not accepted: add --trust-project`;
   await terminal.stderr.write(plainErrorFrame(text, { paint: paintFor(hasColor(terminal.stderr)) }));
   return EXIT.refused;
 }
@@ -175,6 +209,13 @@ function allowedText({ name, permissions }: GadgetToGrant, root: string): string
   const lines = permissionLines(permissions, { root });
   if (lines.length === 0) return `${shownWord(name)} is allowed as it is now; it asks for nothing\n`;
   return `${shownWord(name)} is allowed for good to\n${lines.map((line) => `  ${line}\n`).join("")}`;
+}
+
+function allowedServerText({ name, gadgets }: AllowedServer): string {
+  const tools = gadgets.length === 0
+    ? "it has no tools"
+    : `with its tools as they are: ${gadgets.join(", ")}`;
+  return `The MCP server ${shownWord(name)} is allowed for good, ${tools}\n`;
 }
 
 function minimisedText(

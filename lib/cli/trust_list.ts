@@ -11,7 +11,7 @@ import { readAllowedServers } from "../mcp/allowed_servers.ts";
 import type { WrittenGrant } from "../policy/gadget_grants.ts";
 import { permissionLines } from "../policy/permission_words.ts";
 import { changedModules } from "../project/module_hashes.ts";
-import type { ProjectSettings } from "../project/project.ts";
+import { type ProjectSettings, serverNames } from "../project/project.ts";
 import { printable, printableLine } from "../render/printable.ts";
 import { table } from "../render/table.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
@@ -106,17 +106,15 @@ export async function trustRows(project: ProjectSettings): Promise<readonly Trus
     ...await lockRows(project, isAccepted),
     ...grantRows(config.grants, { from: own, reasons: [] }),
     ...grantRows(config.project.grants, { from: yaml, reasons: isAccepted ? [] : [NOT_ACCEPTED] }),
-    ...await serverRows(root),
+    ...await serverRows(project),
   ];
 }
 
 const HEAD = ["NAME", "ALLOWED BY", "STATE", "MAY"];
 const NOT_ACCEPTED = "you have not accepted this project";
 
-async function lockRows(
-  { root, lock: found }: ProjectSettings,
-  isAccepted: boolean,
-): Promise<readonly TrustRow[]> {
+async function lockRows(project: ProjectSettings, isAccepted: boolean): Promise<readonly TrustRow[]> {
+  const { root, lock: found } = project;
   if (found === undefined) return [];
   const { lock, file: from } = found;
   const refused = isAccepted ? [] : [NOT_ACCEPTED];
@@ -126,14 +124,18 @@ async function lockRows(
     const { name, file, permissions: grant } = gadget;
     return { name, kind: "gadget", from, file, grant, counts: reasons.length === 0, reasons };
   }));
-  const servers = lock.servers.map(({ name, reached }): TrustRow => ({
-    name,
-    kind: "server",
-    from,
-    reached: reachedWords(reached),
-    counts: isAccepted,
-    reasons: refused,
-  }));
+  const named = lock.servers.length === 0 ? [] : await serverNames(project);
+  const servers = lock.servers.map(({ name, reached }): TrustRow => {
+    const reasons = [...refused, ...(named.includes(name) ? [] : ["no settings have it any more"])];
+    return {
+      name,
+      kind: "server",
+      from,
+      reached: reachedWords(reached),
+      counts: reasons.length === 0,
+      reasons,
+    };
+  });
   return [...gadgets, ...servers];
 }
 
@@ -151,17 +153,17 @@ function grantRows(
   }));
 }
 
-async function serverRows(root: string): Promise<readonly TrustRow[]> {
+/** The servers that were answered for: one that no settings name any more is there until `orrery trust deny` takes it away. */
+async function serverRows(project: ProjectSettings): Promise<readonly TrustRow[]> {
   const folder = stateFolder();
   if (folder === undefined) return [];
-  const servers = await readAllowedServers(hostFiles({ root: folder }));
-  return servers.filter((server) => server.root === root).map(({ name }) => ({
-    name,
-    kind: "server",
-    from: "your answer",
-    counts: true,
-    reasons: [],
-  }));
+  const all = await readAllowedServers(hostFiles({ root: folder }));
+  const servers = all.filter(({ root }) => root === project.root);
+  const named = servers.length === 0 ? [] : await serverNames(project);
+  return servers.map(({ name }) => {
+    const reasons = named.includes(name) ? [] : ["no settings have it any more"];
+    return { name, kind: "server", from: "your answer", counts: reasons.length === 0, reasons };
+  });
 }
 
 function cellsOf(row: TrustRow): readonly string[] {

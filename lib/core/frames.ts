@@ -19,14 +19,36 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** The bytes of a frame. @param value JSON */
 export function encodeFrame(value: unknown, bytes: Uint8Array = NOTHING): Uint8Array {
-  const text = encoder.encode(JSON.stringify(value));
-  const frame = new Uint8Array(HEAD + text.length + bytes.length);
-  const head = new DataView(frame.buffer);
-  head.setUint32(0, text.length);
-  head.setUint32(4, bytes.length);
-  frame.set(text, HEAD);
-  frame.set(bytes, HEAD + text.length);
+  const text = JSON.stringify(value);
+  if (bytes.length === 0) {
+    // Where the text is ASCII, as it nearly always is, its bytes are written where they belong.
+    const frame = new Uint8Array(HEAD + text.length);
+    const { read, written } = encoder.encodeInto(text, frame.subarray(HEAD));
+    if (read === text.length) return withLengths(frame, written, 0);
+  }
+  const encoded = encoder.encode(text);
+  const frame = new Uint8Array(HEAD + encoded.length + bytes.length);
+  frame.set(encoded, HEAD);
+  frame.set(bytes, HEAD + encoded.length);
+  return withLengths(frame, encoded.length, bytes.length);
+}
+
+function withLengths(frame: Uint8Array, text: number, bytes: number): Uint8Array {
+  writeLength(frame, 0, text);
+  writeLength(frame, 4, bytes);
   return frame;
+}
+
+function writeLength(frame: Uint8Array, at: number, length: number): void {
+  frame[at] = length >>> 24;
+  frame[at + 1] = length >>> 16;
+  frame[at + 2] = length >>> 8;
+  frame[at + 3] = length;
+}
+
+function readLength(head: Uint8Array, at: number): number {
+  const byte = (offset: number): number => head[at + offset] ?? 0;
+  return byte(0) * 0x1000000 + (byte(1) << 16 | byte(2) << 8 | byte(3));
 }
 
 /** Puts frames together from whatever pieces they come in; each byte is copied once. */
@@ -46,6 +68,8 @@ export class FrameReader {
   /** The frames that this piece completes. @throws {FrameError} */
   push(piece: Uint8Array): Frame[] {
     const frames: Frame[] = [];
+    const whole = this.#maybeWhole(piece);
+    if (whole !== undefined) return [whole];
     for (let at = 0; at < piece.length || this.#isFull();) {
       const target = this.#body ?? this.#head;
       const part = piece.subarray(at, at + target.length - this.#filled);
@@ -64,14 +88,23 @@ export class FrameReader {
     return this.#body === undefined && this.#filled === 0;
   }
 
+  /** The piece, where it is one frame: the usual case, for which nothing has to be kept. */
+  #maybeWhole(piece: Uint8Array): Frame | undefined {
+    if (!this.isBetween || piece.length < HEAD) return undefined;
+    const textLength = readLength(piece, 0);
+    const length = textLength + readLength(piece, 4);
+    if (piece.length !== HEAD + length || length > this.#maxBytes) return undefined;
+    const bytes = length === textLength ? NOTHING : piece.slice(HEAD + textLength); // the piece is valid until the next
+    return { value: parsed(piece.subarray(HEAD, HEAD + textLength)), bytes };
+  }
+
   #isFull(): boolean {
     return this.#filled === (this.#body ?? this.#head).length;
   }
 
   #open(): void {
-    const head = new DataView(this.#head.buffer);
-    this.#textLength = head.getUint32(0);
-    const length = this.#textLength + head.getUint32(4);
+    this.#textLength = readLength(this.#head, 0);
+    const length = this.#textLength + readLength(this.#head, 4);
     if (length > this.#maxBytes) {
       throw new FrameError(`found a frame of ${length} bytes, expected at most ${this.#maxBytes}`);
     }

@@ -56,7 +56,7 @@ export const EMPTY_LOCK: Lock = { gadgets: [], servers: [] };
 /** What a gadget did with its permissions in runs that are kept. */
 export interface UsedPermission {
   readonly kind: keyof Permissions;
-  /** As the policy was asked: a real path, `host:port`, a command, the name of a variable. */
+  /** As the policy was asked: a real path, or a folder that many of them lie in, `host:port`, a command, the name of a variable. */
   readonly value: string;
   /** How often. */
   readonly count: number;

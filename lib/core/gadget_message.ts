@@ -94,12 +94,20 @@ export type FromGadget =
   /** The input does not fit the gadget's own schema; a line for each issue. */
   | { readonly type: "invalid"; readonly id: number; readonly issues: string }
   /** Of a call or a `format`; of a streamed one `value` is absent: it is the pieces. */
-  | { readonly type: "result"; readonly id: number; readonly value?: Json }
+  | {
+    readonly type: "result";
+    readonly id: number;
+    readonly value?: Json;
+    /** `value` is the beginning of a text that takes so many bytes of UTF-8: as JSON, where the result is no text. */
+    readonly wholeBytes?: number;
+  }
   | { readonly type: "error"; readonly id: number; readonly error: ThrownError }
   /** The answer to `cancel`, at once: the process listens still. */
   | { readonly type: "cancelled"; readonly id: number }
   | { readonly type: "effect"; readonly effect: number; readonly call?: number; readonly op: EffectOp }
-  | { readonly type: "effect-cancel"; readonly effect: number };
+  | { readonly type: "effect-cancel"; readonly effect: number }
+  /** A variable or a fact of the system was asked for, `*` for all of them; each is told once. */
+  | { readonly type: "used"; readonly kind: "env" | "sys"; readonly name: string };
 
 /** Something a gadget wants done outside of it. Paths are absolute, or relative to the project root. Bytes, such as of a body, are beside it. */
 export type EffectOp =

@@ -1,6 +1,7 @@
 // One call while it is open.
 
 import { apply, getterOf, OwnPromise } from "./gadget_primordials.ts";
+import { ToldBudget } from "./gadget_told.ts";
 
 const OwnController = AbortController;
 const OwnException = DOMException;
@@ -13,6 +14,7 @@ export const PIECE_WINDOW = 16;
 /** A call of `run`, or of `format`. */
 export class OpenCall {
   readonly id: number;
+  readonly told = new ToldBudget();
   readonly #controller = new OwnController();
   readonly #signal: unknown = apply(signalOf, this.#controller, []);
   #state: "open" | "ended" | "cancelled" = "open";

@@ -20,12 +20,15 @@ import {
   quote,
   toText,
 } from "./gadget_primordials.ts";
-import { resultText } from "./gadget_result.ts";
+import { resultFrame } from "./gadget_result.ts";
 import type { GadgetTelling } from "./gadget_tell.ts";
-import { thrownError, thrownText } from "./gadget_thrown.ts";
+import { cut, thrownError, thrownText } from "./gadget_thrown.ts";
 import { type WorkContext, workContext } from "./gadget_context.ts";
 
 type Message<Type extends ToGadget["type"]> = Extract<ToGadget, { readonly type: Type }>;
+/** Characters of what a schema says against an input. */
+const MOST_ISSUES = 65_536;
+
 type Ending = Extract<FromGadget["type"], "result" | "error" | "invalid" | "cancelled">;
 
 /** What calls need of the process. */
@@ -57,28 +60,23 @@ export class GadgetCalls {
         ? { value: message.input }
         : await gadget.schema.validate(message.input);
       if (call.state !== "open") return;
-      if ("issues" in checked) return this.#end(call, around, "invalid", `"issues":${quote(checked.issues)}`);
+      if ("issues" in checked) {
+        return this.#end(call, around, "invalid", `"issues":${quote(cut(checked.issues, MOST_ISSUES))}`);
+      }
       const context = callContext(message, checked.value, { call, around });
       const { run } = gadget;
       const given = run === undefined ? undefined : await apply(run, gadget.self, [checked.value, context]);
       if (call.state !== "open") return;
       if (isStream(given)) return await this.#stream(given, call, around);
-      this.#result(
-        call,
-        around,
-        resultText(given, { gadgetName: gadget.name, maxFrameBytes: around.maxFrameBytes }),
-      );
+      this.#result(call, around, given);
     });
   }
 
   format(message: Message<"format">, around: CallSurroundings): void {
     this.#begin(message.id, around, (call) => {
-      const { gadget, maxFrameBytes } = around;
-      const { format, self, name } = gadget;
+      const { format, self } = around.gadget;
       const text = format === undefined ? undefined : apply(format, self, [message.result, message.call]);
-      if (typeof text === "string") {
-        return this.#result(call, around, resultText(text, { gadgetName: name, maxFrameBytes }));
-      }
+      if (typeof text === "string") return this.#result(call, around, text);
       throw new OwnTypeError(
         `format of ${quote(message.call.gadgetName)} must return a string, found ${foundValue(text)}`,
       );
@@ -101,6 +99,7 @@ export class GadgetCalls {
 
   #begin(id: number, around: CallSurroundings, work: (call: OpenCall) => void | Promise<void>): void {
     const call = new OpenCall(id);
+    around.telling.begin();
     mapSet(this.#open, id, call);
     this.#context.within(call, () => void this.#guarded(call, around, work));
   }
@@ -129,13 +128,21 @@ export class GadgetCalls {
     if (call.state === "open") this.#end(call, around, "result");
   }
 
-  #result(call: OpenCall, around: CallSurroundings, json: string): void {
-    if (call.state === "open") this.#end(call, around, "result", `"value":${json}`);
+  /** @throws {ResultError} when it is no JSON */
+  #result(call: OpenCall, around: CallSurroundings, given: unknown): void {
+    const { gadget, maxFrameBytes } = around;
+    const frame = resultFrame(given, { id: call.id, gadgetName: gadget.name, maxFrameBytes });
+    if (call.state === "open") this.#endWith(call, around, frame); // a `toJSON` may take its time
   }
 
   #end(call: OpenCall, around: CallSurroundings, type: Ending, field?: string): void {
-    const frame = frameOf(`{"type":"${type}","id":${call.id}${field === undefined ? "" : `,${field}`}}`);
+    const further = field === undefined ? "" : `,${field}`;
+    this.#endWith(call, around, frameOf(`{"type":"${type}","id":${call.id}${further}}`));
+  }
+
+  #endWith(call: OpenCall, around: CallSurroundings, frame: Uint8Array<ArrayBuffer>): void {
     this.#close(call);
+    around.telling.finish(call);
     call.end();
     around.send(frame);
   }

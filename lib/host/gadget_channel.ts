@@ -98,9 +98,17 @@ export class GadgetChannel {
     const buffer = new Buffer(READ_BYTES);
     const bytes = new Bytes(buffer);
     while (true) {
-      const count = await this.#attempt(() => apply(this.#read, this.#socket, [bytes]));
-      if (count === null || count <= 0) return endProcess(0);
-      reader.push(buffer, count);
+      reader.push(buffer, await this.#readInto(bytes));
+    }
+  }
+
+  /** A socket that is broken is as good as closed. */
+  async #readInto(bytes: Uint8Array): Promise<number> {
+    try {
+      const count = await apply(this.#read, this.#socket, [bytes]);
+      return count !== null && count > 0 ? count : endProcess(0);
+    } catch {
+      return endProcess(0);
     }
   }
 
@@ -116,22 +124,17 @@ export class GadgetChannel {
 
   async #writeFrame(frame: Uint8Array<ArrayBuffer>): Promise<void> {
     const length = lengthOf(frame);
-    for (let at = 0; at < length;) {
-      const rest = at === 0 ? frame : new Bytes(frame.buffer, at);
-      const count = await this.#attempt(() => apply(this.#write, this.#socket, [rest]));
-      if (typeof count !== "number" || count <= 0) return endProcess(0);
-      at += count;
+    try {
+      for (let at = 0; at < length;) {
+        const rest = at === 0 ? frame : new Bytes(frame.buffer, at);
+        const count = await apply(this.#write, this.#socket, [rest]);
+        if (typeof count !== "number" || count <= 0) return endProcess(0);
+        at += count;
+      }
+    } catch {
+      return endProcess(0); // it is broken
     }
     this.#waitingBytes -= length;
-  }
-
-  /** A socket that is broken is as good as closed. */
-  async #attempt(work: () => Promise<number | null>): Promise<number | null> {
-    try {
-      return await work();
-    } catch {
-      return null;
-    }
   }
 }
 

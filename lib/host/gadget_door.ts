@@ -17,15 +17,18 @@ import {
   toText,
 } from "./gadget_primordials.ts";
 
-/** Where a prepared module finds `import()`, `import.meta` and the facades: a property of the global object. */
+/** Where a facade module finds the facades: a property of the global object. */
 export const GADGET_DOOR = Symbol.for("orrery.gadget");
+
+/** Where a prepared module finds `import()` and `import.meta`: a global name, so that no variable of the module hides it. */
+export const GADGET_DOOR_NAME = "__orreryGadget";
 
 /** What is behind {@linkcode GADGET_DOOR}. */
 export interface GadgetDoor {
   /** @param base the URL of the original module that imports */
   readonly importFrom: (base: string, specifier: unknown) => Promise<unknown>;
-  /** @param url of the original module */
-  readonly metaOf: (url: string) => object;
+  /** @param url of the original module; as a tag of a template, a list with it */
+  readonly metaOf: (url: string | readonly string[]) => object;
   /** The exports of facade modules by specifier. */
   readonly facade: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
@@ -62,10 +65,11 @@ export function gadgetDoor(
         return apply(reject, OwnPromise, [error]);
       }
     }),
-    metaOf: freeze((url: string): object => {
+    metaOf: freeze((place: string | readonly string[]): object => {
+      const url = typeof place === "string" ? place : toText(place[0]);
       const known = mapGet(metas, url);
       if (known !== undefined) return known;
-      const meta = metaOf(toText(url));
+      const meta = metaOf(url);
       mapSet(metas, url, meta);
       return meta;
     }),

@@ -23,6 +23,8 @@ export interface FacadeOptions {
   /** What was granted of the system, by the name of the permission. */
   readonly sys: Readonly<Record<string, Json>>;
   log(text: string): void;
+  /** Told which variable or fact of the system is asked for, `*` for all of them. Default: nobody is. */
+  used?(kind: "env" | "sys", name: string): void;
 }
 
 /** What takes the place of the runtime. */
@@ -34,13 +36,16 @@ export interface Facades {
 }
 
 /** Makes the facades of one gadget. */
-export function makeFacades(effects: Effects, { root, env, sys, log }: FacadeOptions): Facades {
+export function makeFacades(
+  effects: Effects,
+  { root, env, sys, log, used = () => {} }: FacadeOptions,
+): Facades {
   const parts: FacadeParts = {
     effects,
     root,
-    environment: gadgetEnvironment(env),
-    granted: env,
-    facts: systemFacts(sys),
+    environment: gadgetEnvironment(env, (name) => used("env", name)),
+    granted: told(env, (name) => used("env", name)),
+    facts: systemFacts(sys, (name) => used("sys", name)),
     log: (text) => log(text),
   };
   const files = once(() => nodeFiles(asking(effects, nodeError)));
@@ -72,6 +77,19 @@ function lazily(
     Object.defineProperty(modules, name, { get: once(make), enumerable: true });
   }
   return Object.freeze(modules);
+}
+
+/** The variables, with word of each that is looked at. */
+function told(
+  env: Readonly<Record<string, string>>,
+  onAsked: (name: string) => void,
+): Readonly<Record<string, string>> {
+  return new Proxy(env, {
+    get(target, name) {
+      if (typeof name === "string") onAsked(name);
+      return Reflect.get(target, name);
+    },
+  });
 }
 
 function once<Value>(make: () => Value): () => Value {

@@ -1,4 +1,10 @@
-/** The variables of a gadget: a copy of those that were granted, which it may change for itself. */
+import { notGranted } from "./gadget_facade_error.ts";
+
+/**
+ * The variables of a gadget: a copy of those that were granted, which it may change for itself. Every other one is as one that is not set,
+ * since libraries look for `NODE_ENV`, `NO_COLOR` and `DEBUG` wherever they are, and so is `process.env` as a whole: empty, where nothing
+ * was granted. Who asks `Deno` for all of them has to have been granted some.
+ */
 export interface Environment {
   /** As `Deno.env` has them. */
   readonly deno: Readonly<Record<string, unknown>>;
@@ -8,12 +14,27 @@ export interface Environment {
   ofCommand(own: Readonly<Record<string, string>>, isClear: boolean): Readonly<Record<string, string>>;
 }
 
+/** In place of a name: every one that there is. */
+const ALL = "*";
+
 /** What every command gets of Orrery's own, when it is the same. */
 const USUAL: readonly string[] = ["PATH", "HOME", "LANG", "TERM"];
 
-/** @param granted by name */
-export function gadgetEnvironment(granted: Readonly<Record<string, string>>): Environment {
+/**
+ * @param granted by name
+ * @param onAsked told each name that is asked for, `*` for all of them
+ */
+export function gadgetEnvironment(
+  granted: Readonly<Record<string, string>>,
+  onAsked: (name: string) => void = () => {},
+): Environment {
   const values = new Map(Object.entries(granted));
+  const ask = (name: string): string => {
+    onAsked(name);
+    return name;
+  };
+  const hasProperty = (name: PropertyKey): name is string =>
+    typeof name === "string" && values.has(ask(name));
   const set = (name: unknown, value: unknown): void => {
     const key = nameOf(name);
     const text = String(value);
@@ -22,16 +43,23 @@ export function gadgetEnvironment(granted: Readonly<Record<string, string>>): En
   };
   return {
     deno: {
-      get: (name: unknown) => values.get(nameOf(name)),
-      has: (name: unknown) => values.has(nameOf(name)),
+      get: (name: unknown) => values.get(ask(nameOf(name))),
+      has: (name: unknown) => values.has(ask(nameOf(name))),
       set,
       delete: (name: unknown) => void values.delete(nameOf(name)),
-      toObject: () => Object.fromEntries(values),
+      toObject: () => {
+        onAsked(ALL);
+        if (Object.keys(granted).length > 0) return Object.fromEntries(values);
+        throw notGranted(
+          'Reading the variables of the environment is not allowed: none was granted that is set; write env: ["NAME"] into the ' +
+            "gadget's permissions, and grant it with --allow-gadget GADGET=env:NAME",
+        );
+      },
     },
     node: new Proxy<Record<string, string>>({}, {
       get: (target, name, receiver) =>
-        typeof name === "string" && values.has(name) ? values.get(name) : Reflect.get(target, name, receiver),
-      has: (target, name) => (typeof name === "string" && values.has(name)) || Reflect.has(target, name),
+        hasProperty(name) ? values.get(name) : Reflect.get(target, name, receiver),
+      has: (target, name) => hasProperty(name) || Reflect.has(target, name),
       set: (_target, name, value) => {
         set(name, value);
         return true;
@@ -40,9 +68,12 @@ export function gadgetEnvironment(granted: Readonly<Record<string, string>>): En
         if (typeof name === "string") values.delete(name);
         return true;
       },
-      ownKeys: () => [...values.keys()],
+      ownKeys: () => {
+        onAsked(ALL);
+        return [...values.keys()];
+      },
       getOwnPropertyDescriptor: (_target, name) =>
-        typeof name === "string" && values.has(name)
+        hasProperty(name)
           ? { value: values.get(name), writable: true, enumerable: true, configurable: true }
           : undefined,
       defineProperty: (_target, name, { value }) => {
@@ -50,12 +81,13 @@ export function gadgetEnvironment(granted: Readonly<Record<string, string>>): En
         return true;
       },
     }),
-    ofCommand: (own, isClear) =>
-      Object.fromEntries(
-        [...isClear ? [] : values, ...Object.entries(own)].filter(([name, value]) =>
-          !USUAL.includes(name) || granted[name] !== value
-        ),
-      ),
+    ofCommand(own, isClear) {
+      const isNew = ([name, value]: readonly [string, string]): boolean =>
+        !USUAL.includes(name) || granted[name] !== value;
+      const given = isClear ? [] : [...values].filter(isNew);
+      given.forEach(([name]) => onAsked(name)); // the command may read them
+      return Object.fromEntries([...given, ...Object.entries(own).filter(isNew)]);
+    },
   };
 }
 

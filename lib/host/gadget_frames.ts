@@ -1,5 +1,6 @@
 // The frames of lib/core/frames.ts, for code that shares its prototypes with a gadget.
 
+import type { BoundedBytes } from "./gadget_bounded_bytes.ts";
 import { Buffer, Bytes, copyBytes, lengthOf, textOf, utf8 } from "./gadget_primordials.ts";
 
 /** Bytes before the text of a frame. */
@@ -15,6 +16,18 @@ export function frameOf(text: string, bytes?: Uint8Array): Uint8Array<ArrayBuffe
   writeLength(frame, 4, length);
   copyBytes(frame, json, FRAME_HEAD);
   if (bytes !== undefined) copyBytes(frame, bytes, FRAME_HEAD + jsonLength);
+  return frame;
+}
+
+/** The same of a text that is bytes already; nothing lies beside it. */
+export function frameOfParts(json: BoundedBytes): Uint8Array<ArrayBuffer> {
+  const frame = new Bytes(new Buffer(FRAME_HEAD + json.keptBytes));
+  writeLength(frame, 0, json.keptBytes);
+  let at = FRAME_HEAD;
+  json.each((bytes) => {
+    copyBytes(frame, bytes, at);
+    at += lengthOf(bytes);
+  });
   return frame;
 }
 

@@ -2,7 +2,8 @@
 // wall. In a compiled binary `import()` of a file asks no permission: there it is the module gate, and nothing here may lead round it, so
 // no text may become code.
 
-import { GADGET_DOOR, type GadgetDoor } from "./gadget_door.ts";
+import { GADGET_DOOR, GADGET_DOOR_NAME, type GadgetDoor } from "./gadget_door.ts";
+import { hardenStacks } from "./gadget_stacks.ts";
 
 /** Every kind that Deno knows; `import` is not in its types. */
 const PERMISSIONS = ["read", "write", "net", "env", "sys", "run", "ffi", "import"] as const;
@@ -84,6 +85,7 @@ export function harden(globals: Readonly<Record<string, unknown>>, door: GadgetD
   remove(Navigator.prototype, "serviceWorker");
   for (const name of Object.keys(globals)) fix(globalThis, name, globals[name]);
   fix(globalThis, GADGET_DOOR, door);
+  fix(globalThis, GADGET_DOOR_NAME, door);
 }
 
 /** The end of the process asks no handler of the gadget's: `unload` counts as told. */
@@ -118,15 +120,6 @@ function hardenPromises(): void {
 function hardenCall(): void {
   const { prototype } = Function;
   fix(prototype, "call", Reflect.get(prototype, "call"));
-}
-
-/** With `prepareStackTrace` a gadget would see the functions of the runtime that called it. Libraries that set it get text. */
-function hardenStacks(): void {
-  Object.defineProperty(Error, "prepareStackTrace", {
-    get: () => undefined,
-    set: () => undefined,
-    configurable: false,
-  });
 }
 
 function refuseCodeFromText(): void {

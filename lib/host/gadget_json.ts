@@ -12,6 +12,7 @@ import {
   OwnTypeError,
   partOf,
   quote,
+  startOf,
 } from "./gadget_primordials.ts";
 
 /** An object that is being written, and where it was found. */
@@ -23,6 +24,13 @@ interface Above {
 }
 
 const MOST_LEVELS = 500;
+/** UTF-16 units of a text that are written at once. */
+const MOST_PART = 65_536;
+
+/** Where JSON is written to, part by part; no part ends inside of a character. */
+export interface JsonOutput {
+  add(part: string): void;
+}
 
 /**
  * The JSON of a value; `undefined` at the top is `null`, an undefined property is left out.
@@ -30,67 +38,110 @@ const MOST_LEVELS = 500;
  * @throws {TypeError} where it is not JSON, in the words of `toJson`; and what a getter or a `toJSON` in it throws.
  */
 export function jsonText(value: unknown): string {
-  return written(value, "", undefined);
+  let text = "";
+  writeJson(value, { add: (part) => text += part });
+  return text;
 }
 
-function written(value: unknown, key: string, above: Above | undefined): string {
+/** The same, to where it goes. @throws as `jsonText` does, after a part of it was written */
+export function writeJson(value: unknown, output: JsonOutput): void {
+  write(value, { output, key: "", above: undefined });
+}
+
+/** Where a value was found, and where it goes. */
+interface Place {
+  readonly output: JsonOutput;
+  readonly key: string;
+  readonly above: Above | undefined;
+}
+
+function write(value: unknown, place: Place): void {
+  const { output } = place;
   switch (typeof value) {
     case "string":
-      return quote(value);
+      return writeText(value, output);
     case "boolean":
-      return value ? "true" : "false";
+      return output.add(value ? "true" : "false");
     case "number":
-      if (isFinite(value)) return `${value}`;
-      throw notJson(`the number ${value}`, key, above);
+      if (isFinite(value)) return output.add(`${value}`);
+      throw notJson(`the number ${value}`, place);
     case "undefined":
-      return "null";
+      return output.add("null");
     case "object":
-      return value === null ? "null" : writtenObject(value, key, above);
+      return value === null ? output.add("null") : writeObject(value, place);
     default:
-      throw notJson(`a ${typeof value}`, key, above);
+      throw notJson(`a ${typeof value}`, place);
   }
 }
 
-function writtenObject(value: object, key: string, above: Above | undefined): string {
+/** A long text in parts: a copy of all of it might not fit into memory. */
+function writeText(text: string, output: JsonOutput): void {
+  if (text.length <= MOST_PART) return output.add(quote(text));
+  output.add('"');
+  eachPart(text, (part) => {
+    const quoted = quote(part);
+    output.add(partOf(quoted, 1, quoted.length - 1));
+  });
+  output.add('"');
+}
+
+/** Hands on a text part by part; no part ends inside of a character. */
+export function eachPart(text: string, take: (part: string) => void): void {
+  for (let at = 0; at < text.length;) {
+    const part = text.length - at <= MOST_PART ? partOf(text, at) : startOf(partOf(text, at), MOST_PART);
+    take(part);
+    at += part.length;
+  }
+}
+
+function writeObject(value: object, place: Place): void {
+  const { output, key, above } = place;
   for (let outer = above; outer !== undefined; outer = outer.above) {
-    if (outer.value === value) throw notJson("a cycle", key, above);
+    if (outer.value === value) throw notJson("a cycle", place);
   }
   const depth = above === undefined ? 0 : above.depth;
-  if (depth > MOST_LEVELS) throw notJson(`more than ${MOST_LEVELS} levels`, key, above);
+  if (depth > MOST_LEVELS) throw notJson(`more than ${MOST_LEVELS} levels`, place);
   const inside: Above = { value, key, above, depth: depth + 1 };
   if ("toJSON" in value) {
     const { toJSON } = value;
-    if (typeof toJSON === "function") return written(apply(toJSON, value, []), "", inside);
+    if (typeof toJSON === "function") {
+      return write(apply(toJSON, value, []), { output, key: "", above: inside });
+    }
   }
-  if (isArray(value)) return writtenArray(value, inside);
+  if (isArray(value)) return writeArray(value, { output, above: inside });
   const prototype: unknown = getPrototypeOf(value);
   if (prototype !== null && prototype !== ObjectPrototype) {
-    throw notJson(`a ${value.constructor?.name ?? "class instance"}`, key, above);
+    throw notJson(`a ${value.constructor?.name ?? "class instance"}`, place);
   }
-  return writtenFields(value, inside);
+  writeFields(value, { output, above: inside });
 }
 
-function writtenArray(list: readonly unknown[], inside: Above): string {
-  let text = "";
+function writeArray(list: readonly unknown[], { output, above }: Omit<Place, "key">): void {
+  output.add("[");
   for (let at = 0; at < list.length; at++) {
-    text += `${at === 0 ? "" : ","}${written(list[at], `/${at}`, inside)}`;
+    if (at > 0) output.add(",");
+    write(list[at], { output, key: `/${at}`, above });
   }
-  return `[${text}]`;
+  output.add("]");
 }
 
-function writtenFields(fields: object, inside: Above): string {
+function writeFields(fields: object, { output, above }: Omit<Place, "key">): void {
   const names = keysOf(fields);
-  let text = "";
+  let before = "{";
   for (let at = 0; at < names.length; at++) {
     const name = names[at] ?? "";
     const value: unknown = getProperty(fields, name);
     if (value === undefined) continue;
-    text += `${text === "" ? "" : ","}${quote(name)}:${written(value, `/${name}`, inside)}`;
+    output.add(before);
+    writeText(name, output);
+    output.add(":");
+    write(value, { output, key: `/${name}`, above });
+    before = ",";
   }
-  return `{${text}}`;
+  output.add(before === "{" ? "{}" : "}");
 }
 
-function notJson(found: string, key: string, above: Above | undefined): TypeError {
+function notJson(found: string, { key, above }: Pick<Place, "key" | "above">): TypeError {
   let path = key;
   for (let outer = above; outer !== undefined; outer = outer.above) path = outer.key + path;
   const place = path === "" ? "" : ` at ${partOf(path, 1)}`;

@@ -82,6 +82,22 @@ export function textReader(): (bytes?: Uint8Array) => string {
   return (bytes) => bytes === undefined ? apply(decode, own, []) : apply(decode, own, [bytes, STREAM]);
 }
 
+const { encodeInto } = TextEncoder.prototype;
+const COUNTED_UNITS = 16_384;
+let counting: Uint8Array | undefined;
+
+/** How many bytes of UTF-8 a text takes, without a copy of it. */
+export function utf8Length(text: string): number {
+  counting ??= new Bytes(new Buffer(3 * COUNTED_UNITS)); // no unit takes more than three bytes
+  let length = 0;
+  for (let at = 0; at < text.length;) {
+    const part = startOf(partOf(text, at, at + COUNTED_UNITS + 1), COUNTED_UNITS);
+    length += apply(encodeInto, encoder, [part, counting]).written;
+    at += part.length;
+  }
+  return length;
+}
+
 const { slice, charCodeAt, trim } = String.prototype;
 
 /** A part of a text, in UTF-16 units; an end inside a surrogate pair is taken back before it. */

@@ -1,8 +1,11 @@
-// What a gadget gives, as the JSON that fits into one frame.
+// What a gadget gives, as the frame that tells it. It may be nearly as large as what the process may hold at all, so no copy is made of the
+// whole: it is written part by part, as bytes, which lie outside of the heap.
 
 import { notResultText } from "../core/json.ts";
-import { jsonText } from "./gadget_json.ts";
-import { lengthOf, OwnTypeError, quote, startOf, utf8 } from "./gadget_primordials.ts";
+import { BoundedBytes } from "./gadget_bounded_bytes.ts";
+import { frameOf, frameOfParts } from "./gadget_frames.ts";
+import { eachPart, writeJson } from "./gadget_json.ts";
+import { OwnTypeError, partOf, quote, textOf, utf8Length } from "./gadget_primordials.ts";
 import { thrownError } from "./gadget_thrown.ts";
 
 /** The result is none: no JSON, or a stream of something else than text. */
@@ -10,41 +13,69 @@ export class ResultError extends OwnTypeError {
   override readonly name = "ResultError";
 }
 
+/** Bytes of a frame that are not of the result. */
 const ENVELOPE = 256;
+/** So many bytes are told of a result that does not fit into a frame. */
+const MOST_KEPT = 16 * 1024 * 1024;
+
+/** How a result is told. */
+export interface ResultFrameOptions {
+  /** Of the call. */
+  readonly id: number;
+  readonly gadgetName: string;
+  readonly maxFrameBytes: number;
+}
 
 /**
- * The JSON of what a gadget gave; a text longer than a frame is cut, and so is the JSON of anything else, as a text that ends with how
- * much is missing.
+ * The frame with the result of a call. What does not fit into one is told as the beginning of its text, or of its JSON where it is no text,
+ * with the size of the whole.
  *
  * @throws {ResultError} when it is no JSON
  */
-export function resultText(given: unknown, options: { gadgetName: string; maxFrameBytes: number }): string {
-  const json = givenText(given, options.gadgetName);
+export function resultFrame(given: unknown, options: ResultFrameOptions): Uint8Array<ArrayBuffer> {
   const most = options.maxFrameBytes - ENVELOPE;
-  if (json.length * 3 <= most) return json; // no UTF-16 unit takes more than three bytes
-  const bytes = lengthOf(utf8(json));
-  return bytes <= most ? json : cutText(typeof given === "string" ? given : json, most);
+  const mostKept = most < MOST_KEPT ? most : MOST_KEPT;
+  if (typeof given === "string" && given.length > most) return cutFrame(given, { ...options, mostKept });
+  const json = new BoundedBytes(most, mostKept);
+  write(given, json, options);
+  const head = `{"type":"result","id":${options.id},"value":`;
+  if (json.text !== undefined) return frameOf(`${head}${json.text}}`);
+  if (json.isCut) return cutFrame(typeof given === "string" ? given : json, { ...options, mostKept });
+  const frame = new BoundedBytes(options.maxFrameBytes);
+  frame.add(head);
+  frame.append(json);
+  frame.add("}");
+  return frameOfParts(frame);
 }
 
-function givenText(given: unknown, gadgetName: string): string {
+/** @throws {ResultError} when it is no JSON */
+function write(given: unknown, json: BoundedBytes, { gadgetName }: ResultFrameOptions): void {
   try {
-    return jsonText(given);
+    writeJson(given, json);
   } catch (error) {
     throw new ResultError(notResultText(gadgetName, thrownError(error).message));
   }
 }
 
-/** JSON of the beginning of a text, with a note behind it. @param most bytes of UTF-8 */
-function cutText(text: string, most: number): string {
-  const all = lengthOf(utf8(text));
-  for (let kept = startOf(text, most);;) {
-    const missing = all - lengthOf(utf8(kept));
-    const json = quote(
-      `${kept}\n[cut: ${missing} of ${all} bytes are missing: they do not fit into one message]`,
-    );
-    const bytes = lengthOf(utf8(json));
-    if (bytes <= most) return json;
-    const length = kept.length * (most / bytes) - ENVELOPE; // quoting makes some characters longer
-    kept = startOf(kept, length < 1 ? 1 : length - length % 1);
-  }
+function cutFrame(
+  text: string | BoundedBytes,
+  { id, maxFrameBytes, mostKept }: ResultFrameOptions & { readonly mostKept: number },
+): Uint8Array<ArrayBuffer> {
+  const kept = new BoundedBytes(mostKept);
+  if (typeof text === "string") addQuoted(text, kept);
+  else text.each((bytes) => addQuoted(textOf(bytes), kept));
+  const frame = new BoundedBytes(maxFrameBytes);
+  frame.add(`{"type":"result","id":${id},"value":"`);
+  frame.append(kept);
+  frame.add(`","wholeBytes":${typeof text === "string" ? utf8Length(text) : text.wholeBytes}}`);
+  return frameOfParts(frame);
+}
+
+/** A text as JSON without its quotes, as far as there is room for it. */
+function addQuoted(text: string, target: BoundedBytes): void {
+  eachPart(text, (part) => {
+    if (target.isCut) return;
+    const quoted = quote(part);
+    target.add(partOf(quoted, 1, quoted.length - 1));
+  });
 }

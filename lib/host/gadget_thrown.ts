@@ -1,7 +1,7 @@
 // What the gadget throws, as Orrery is told of it. It may be anything: an error with getters that throw, a Proxy, a text.
 
 import type { ThrownError } from "../core/gadget_message.ts";
-import { apply, getProperty, quote, startOf, toText } from "./gadget_primordials.ts";
+import { apply, getProperty, isArray, quote, startOf, toText } from "./gadget_primordials.ts";
 
 const MOST_MESSAGE = 65_536;
 const MOST_STACK = 65_536;
@@ -31,7 +31,7 @@ export function thrownError(thrown: unknown): ThrownError {
   const message = textIn(thrown, "message");
   if (message === undefined) return { name: "Error", message: cut(shownThrown(thrown), MOST_MESSAGE) };
   const name = textIn(thrown, "name") ?? "Error";
-  const stack = textIn(thrown, "stack");
+  const stack = stackOf(thrown);
   const refusal = refusalOf(thrown);
   return {
     name: cut(name, 256),
@@ -39,6 +39,42 @@ export function thrownError(thrown: unknown): ThrownError {
     ...(stack !== undefined && { stack: cut(stack, MOST_STACK) }),
     ...(refusal !== undefined && { refusal }),
   };
+}
+
+/** Its stack, and behind it those of the errors that it stands for, and of its causes; undefined where it has none of its own. */
+function stackOf(thrown: unknown): string | undefined {
+  const own = textIn(thrown, "stack");
+  if (own === undefined || !isObject(thrown)) return own;
+  return cut(own, MOST_STACK) + shownErrors(thrown) + shownCauses(thrown);
+}
+
+function shownErrors(thrown: object): string {
+  let text = "";
+  try {
+    const errors = getProperty(thrown, "errors");
+    for (let at = 0; at < MOST_CAUSES && isArray(errors) && at < errors.length; at++) {
+      text += `\nOne of them: ${shownCause(errors[at])}`;
+    }
+  } catch {
+    // a Proxy, or a getter of the gadget's own
+  }
+  return text;
+}
+
+function shownCauses(thrown: object): string {
+  let text = "";
+  let above: unknown = thrown;
+  let cause = read(thrown, "cause");
+  for (let depth = 0; depth < MOST_CAUSES && cause !== undefined && cause !== above; depth++) {
+    text += `\nCaused by: ${shownCause(cause)}`;
+    above = cause;
+    cause = isObject(cause) ? read(cause, "cause") : undefined;
+  }
+  return text;
+}
+
+function shownCause(cause: unknown): string {
+  return cut(textIn(cause, "stack") ?? textIn(cause, "message") ?? shownThrown(cause), MOST_STACK / 8);
 }
 
 /** The JSON of {@linkcode thrownError}. */
@@ -75,7 +111,8 @@ function shownThrown(thrown: unknown): string {
   }
 }
 
-function cut(text: string, most: number): string {
+/** A text of at most `most` UTF-16 units and a mark where it is cut. */
+export function cut(text: string, most: number): string {
   return text.length <= most ? text : `${startOf(text, most)}…`;
 }
 

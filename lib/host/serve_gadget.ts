@@ -10,6 +10,7 @@ import { gadgetDoor, importModule } from "./gadget_door.ts";
 import { GadgetEffects } from "./gadget_effects.ts";
 import { frameOf, type ReadFrame } from "./gadget_frames.ts";
 import { giveUpPermissions, harden } from "./gadget_harden.ts";
+import { loadNodeParts, type NodeParts, redirectConsole } from "./gadget_node_parts.ts";
 import { apply, lengthOf, parseJson, quote, utf8 } from "./gadget_primordials.ts";
 import { GadgetTelling } from "./gadget_tell.ts";
 import { thrownError, thrownText, uncaughtText } from "./gadget_thrown.ts";
@@ -22,6 +23,8 @@ export type MakeFacades = (effects: Effects, options: {
   /** What was granted of the system: `hostname` and so on, with their values. */
   readonly sys: Readonly<Record<string, Json>>;
   log(text: string): void;
+  /** A variable or a fact of the system was asked for, `*` for all of them. */
+  used(kind: "env" | "sys", name: string): void;
 }) => {
   /** Set on the global object. */
   readonly globals: Readonly<Record<string, unknown>>;
@@ -102,8 +105,7 @@ class ServedGadget {
   async #load(message: Load): Promise<void> {
     const { maxFrameBytes } = message;
     const send = (frame: Uint8Array<ArrayBuffer>): void => this.#channel.send(frame);
-    await loadNodeParts(message);
-    this.#prepare(message);
+    this.#prepare(message, await loadNodeParts(message));
     try {
       const exported = await importModule(message.entry);
       const gadget = describeGadget(defaultOf(exported));
@@ -117,7 +119,7 @@ class ServedGadget {
   }
 
   /** The last that happens before code of the gadget's runs. */
-  #prepare({ root, env, sys, modules, maxFrameBytes }: Load): void {
+  #prepare({ root, env, sys, modules, maxFrameBytes }: Load, node: NodeParts | undefined): void {
     const effects = new GadgetEffects({
       send: (frame) => this.#channel.send(frame),
       current: () => this.#calls.current(),
@@ -126,8 +128,11 @@ class ServedGadget {
     this.#effects = effects;
     giveUpPermissions();
     const log = (text: string): void => this.#telling.log(text, this.#calls.current());
-    const facades = this.#makeFacades(effects, { root, env, sys, log });
+    const used = (kind: "env" | "sys", name: string): void => this.#telling.used(kind, name);
+    const facades = this.#makeFacades(effects, { root, env, sys, log, used });
     this.#logLateErrors();
+    redirectConsole(facades.globals);
+    node?.become(facades.globals);
     harden(facades.globals, gadgetDoor(modules, facades.modules));
   }
 
@@ -140,24 +145,6 @@ class ServedGadget {
     };
     addEventListener("unhandledrejection", (event) => tell(event, event.reason, "Uncaught (in promise)"));
     addEventListener("error", (event) => tell(event, event.error, "Uncaught"));
-  }
-}
-
-/**
- * Deno 2.9 makes its part for Node when a module first needs it, out of the global objects that are there then: it has to be made before
- * those are the gadget's. It takes a tenth of a second, so it is made only where a module names one of Node's or a package.
- */
-async function loadNodeParts({ entry, modules }: Load): Promise<void> {
-  const names = [entry, ...Object.values(modules)];
-  if (names.some((name) => /["'](?:node|npm):/.test(preparedText(name)))) await import("node:process");
-}
-
-/** Empty when it cannot be read: importing it says why. */
-function preparedText(fileUrl: string): string {
-  try {
-    return Deno.readTextFileSync(new URL(fileUrl));
-  } catch {
-    return "";
   }
 }
 

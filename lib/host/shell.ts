@@ -2,7 +2,9 @@
 import { linkedSignal, whenAborted } from "../core/async.ts";
 import type { Shell, ShellResult } from "../core/world.ts";
 import { CappedText, type TextSource } from "./capped_text.ts";
-import { startChild } from "./child_start.ts";
+import { boundToUs } from "./bound_child.ts";
+import { childEnvironment, startChild } from "./child_start.ts";
+import { maybeFindProgram } from "./find_program.ts";
 import { type MergedChild, startMergedChild } from "./merged_child.ts";
 import { atExit } from "./process.ts";
 import { endGroup, killGroup } from "./process_group.ts";
@@ -35,7 +37,11 @@ function start(command: string, options: RunOptions): Started {
   };
   if (isMerged) return startMergedChild(command, { ...settings, ...(onReady && { onReady }) });
   onReady?.();
-  return { child: startChild(command, settings) };
+  // One that is not there is started directly: the error then names it, and not the one that binds it.
+  const path = childEnvironment(settings).PATH ?? "";
+  const isSeen = Deno.build.os !== "windows" &&
+    maybeFindProgram(command, { path, ...(cwd && { cwd }) }) !== undefined;
+  return { child: startChild(command, { ...settings, ...(isSeen && boundToUs()) }) };
 }
 
 async function finish(started: Started, options: RunOptions): Promise<ShellResult> {

@@ -48,16 +48,20 @@ export interface GadgetProcess {
   readonly ended: Promise<GadgetProcessEnd>;
   /** Bytes that are its own; undefined where that cannot be known. */
   memoryBytes(): number | undefined;
+  /** Takes the files of its modules away: they are loaded, and it wants none of them later. */
+  forgetModules(): void;
   /** Whether waiting for it keeps our own process alive. At first it does. */
   hold(isHeld: boolean): void;
   /** Kills it and takes away what belongs to it; comes back when it is gone. */
   end(): Promise<void>;
 }
 
+type ModuleTexts = Readonly<Record<string, string>>;
+
 /** What a process is started with. */
 export interface StartGadgetOptions {
-  /** The texts of its prepared modules by file name. */
-  readonly modules: Readonly<Record<string, string>>;
+  /** The texts of its prepared modules by file name. It starts before they are there, and is given up when they fail. */
+  readonly modules: ModuleTexts | Promise<ModuleTexts>;
   /** Of its heap. */
   readonly memoryBytes: number;
   /** Gives up and kills it; aborted, it is thrown. */
@@ -86,8 +90,10 @@ async function start(options: StartOptions): Promise<GadgetProcess> {
   const started = new StartedProcess(child, folder);
   unused.move(); // belongs to the process now
   try {
-    await started.begin({ port, token }, options.modules);
-    await started.connect(listener, { token, signal: options.signal });
+    await Promise.all([
+      started.begin({ port, token }, options.modules),
+      started.connect(listener, { token, signal: options.signal }),
+    ]);
     return started;
   } catch (error) {
     await started.end();
@@ -148,10 +154,10 @@ class StartedProcess implements GadgetProcess {
   }
 
   /** The first line on its stdin, and its modules while it is loaded itself. */
-  async begin(greeting: GadgetGreeting, modules: Readonly<Record<string, string>>): Promise<void> {
+  async begin(greeting: GadgetGreeting, modules: StartGadgetOptions["modules"]): Promise<void> {
     const said = this.waiting.write(new TextEncoder().encode(`${JSON.stringify(greeting)}\n`));
     said.catch(() => undefined);
-    this.#folder.write(modules);
+    this.#folder.write(await modules);
     await said.catch(() => undefined); // it has ended: whoever waits for it learns why
   }
 
@@ -176,6 +182,10 @@ class StartedProcess implements GadgetProcess {
 
   memoryBytes(): number | undefined {
     return ownMemoryOf(this.#child.pid);
+  }
+
+  forgetModules(): void {
+    this.#folder[Symbol.dispose]();
   }
 
   hold(isHeld: boolean): void {
@@ -230,7 +240,9 @@ function channelOf(connection: Deno.TcpConn): BytePipe {
       return length === null ? undefined : buffer.subarray(0, length);
     },
     async write(bytes) {
-      for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
+      // Nearly always all of it at once: another view of it is not needed then.
+      let at = await connection.write(bytes);
+      while (at < bytes.length) at += await connection.write(bytes.subarray(at));
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { GadgetToGrant } from "../core/gadget_lock.ts";
+import { type GadgetToGrant, LOCK_FILE } from "../core/gadget_lock.ts";
 import { shownWord } from "../core/shown_word.ts";
 import { PermissionRefused, type User } from "../core/world.ts";
 import { gadgetGrantFlags } from "./gadget_grants.ts";
@@ -13,6 +13,12 @@ export interface GrantQuestion {
   readonly shownFile: string;
   /** The project root: absolute. */
   readonly root: string;
+  /** The working folder, which the paths of flags are relative to: absolute. */
+  readonly cwd: string;
+  /** What names this gadget, and no other, on the command line. Default: its name. */
+  readonly word?: string;
+  /** The command that allows it for good. Default: there is none. */
+  readonly allowing?: string;
   /** What is not as it was when it was allowed before, a line each; empty when it never was. */
   readonly changes: readonly string[];
 }
@@ -21,6 +27,9 @@ const ANSWERS = ["once", "always", "deny"] as const;
 
 /** `once` is for this run. */
 export type GrantAnswer = typeof ANSWERS[number];
+
+/** What the answers mean. */
+const MEANING = `Once is for this run, always until a file of it changes (kept in ${LOCK_FILE}).`;
 
 /** More changes than this nobody reads; that there are more is told. */
 const MAX_CHANGES = 12;
@@ -35,6 +44,7 @@ export function grantQuestion({ gadget, shownFile, root, changes }: GrantQuestio
     `The gadget ${shownWord(gadget.name)} of ${shownWord(shownFile)} asks for this:`,
     ...lines.map(indented),
     ...was,
+    MEANING,
     "Allow it?",
   ].join("\n");
 }
@@ -56,7 +66,7 @@ export async function askGrant(
 
 /** Why a gadget may not run, and the flags that would help: its call ends with the code `permission`, and the run with exit code 5. */
 export function grantRefused(
-  { gadget, shownFile, root, changes }: GrantQuestion,
+  { gadget, shownFile, root, cwd, word = gadget.name, allowing, changes }: GrantQuestion,
   { isDenied, hint = "" }: { readonly isDenied: boolean; readonly hint?: string },
 ): PermissionRefused {
   const request = firstRequest(gadget);
@@ -64,16 +74,17 @@ export function grantRefused(
   if (isDenied) {
     return new PermissionRefused(`${who} was not run: you did not allow it`, { request, flag: "" });
   }
-  const flag = `--trust ${shellWord(gadget.name)}`;
+  const flag = `--trust ${shellWord(word)}`;
   const asks = permissionLines(gadget.permissions, { root, most: 6 }).join("; ");
-  const exact = gadgetGrantFlags(gadget).join(" ");
+  const exact = gadgetGrantFlags({ ...gadget, name: word }, { root, cwd }).join(" ");
+  const forGood = allowing === undefined ? "" : `; ${allowing} allows it for good`;
   const why = changes.length === 0
     ? "is not allowed"
     : `is not as it was when it was allowed (${
       shownChanges(changes).join("; ")
     }), so it is not allowed any more`;
   return new PermissionRefused(
-    `${who} ${why}: it wants to ${asks}; add ${flag}, which grants that in this run, or the part that you want: ${exact}${hint}`,
+    `${who} ${why}: it wants to ${asks}; add ${flag}, which grants that in this run, or the part that you want: ${exact}${forGood}${hint}`,
     { request, flag },
   );
 }

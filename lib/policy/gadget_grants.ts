@@ -1,10 +1,11 @@
 // What a user grants one gadget in words of their own (gadgets.md 3): `--allow-gadget NAME=KIND:VALUE,...`, and `grants:` of orrery.yaml.
 import { didYouMean } from "../core/nearest.ts";
-import { resolve } from "../core/path.ts";
+import { relative, resolve } from "../core/path.ts";
 import { SourceError } from "../core/source_error.ts";
 import type { PermissionKind, Permissions } from "../core/world.ts";
 import { entriesOf, entryProblem } from "./permission_entry.ts";
-import { joinedPermissions } from "./permission_sets.ts";
+import { holdsPath } from "./path_rule.ts";
+import { joinedPermissions, permissionsOf } from "./permission_sets.ts";
 import { PERMISSION_KINDS } from "./policy_settings.ts";
 import { flagValue, shellWord } from "./refusal.ts";
 
@@ -38,7 +39,7 @@ export function parseGadgetGrants(
   return [...byName].map(([name, permissions]) => ({ name, permissions }));
 }
 
-/** The values of `--allow-gadget` that mean these grants, one for each kind. */
+/** The values of `--allow-gadget` that mean these grants, one for each kind; paths as they are there. */
 export function gadgetGrantValues({ name, permissions }: GadgetGrant): readonly string[] {
   return PERMISSION_KINDS.flatMap((kind) => {
     const granted = permissions[kind];
@@ -47,9 +48,35 @@ export function gadgetGrantValues({ name, permissions }: GadgetGrant): readonly 
   });
 }
 
-/** The same as they are typed: `--allow-gadget Fetch=net:example.com`. */
-export function gadgetGrantFlags(grant: GadgetGrant): readonly string[] {
-  return gadgetGrantValues(grant).map((value) => `--allow-gadget ${shellWord(value)}`);
+/**
+ * What a manifest asks for as flags, as they are typed: `--allow-gadget Fetch=net:example.com`.
+ *
+ * @param place the root that the paths of a manifest are relative to, and the working folder that those of flags are; absolute
+ */
+export function gadgetGrantFlags(
+  { name, permissions }: GadgetGrant,
+  place: { readonly root: string; readonly cwd: string },
+): readonly string[] {
+  const typed = permissionsOf((kind) => {
+    const granted = permissions[kind];
+    return granted === undefined || granted === true
+      ? granted
+      : granted.map((entry) => typedEntry(entry, { kind, ...place }));
+  });
+  return gadgetGrantValues({ name, permissions: typed }).map((value) => `--allow-gadget ${shellWord(value)}`);
+}
+
+/** An entry of a manifest as `--allow-gadget` reads it. */
+function typedEntry(
+  entry: string,
+  { kind, root, cwd }: { readonly kind: PermissionKind; readonly root: string; readonly cwd: string },
+): string {
+  if (!isPathEntry(entry, kind)) return entry;
+  const path = resolve(root, entry);
+  if (!holdsPath(cwd, path)) return path;
+  const way = relative(cwd, path) || ".";
+  // A bare word would be a command of PATH, or another kind.
+  return kind === "run" || PERMISSION_KINDS.some((other) => way.startsWith(`${other}:`)) ? `./${way}` : way;
 }
 
 /** A mistake of a grant in `orrery.yaml`: where in the grant, and what. */
@@ -114,6 +141,9 @@ function absoluteEntry(
   entry: string,
   { kind, cwd }: { readonly kind: PermissionKind; readonly cwd: string },
 ): string {
-  const isPath = kind === "read" || kind === "write" || kind === "run" && entry.includes("/");
-  return isPath ? resolve(cwd, entry) : entry;
+  return isPathEntry(entry, kind) ? resolve(cwd, entry) : entry;
+}
+
+function isPathEntry(entry: string, kind: PermissionKind): boolean {
+  return kind === "read" || kind === "write" || kind === "run" && entry.includes("/");
 }

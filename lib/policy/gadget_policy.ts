@@ -17,6 +17,8 @@ export interface GadgetPolicyOptions extends PolicyOptions {
   readonly settings: PolicySettings;
   /** Folders that no gadget writes, whatever it was granted, such as those of the user's settings and state: real and absolute. */
   readonly sealed?: readonly string[];
+  /** What names the gadget, and no other, on the command line. Default: its name. */
+  readonly word?: string;
 }
 
 /**
@@ -26,21 +28,36 @@ export interface GadgetPolicyOptions extends PolicyOptions {
  * @param granted paths absolute, or relative to the project root
  */
 export function gadgetPolicy(name: string, granted: Permissions, options: GadgetPolicyOptions): Policy {
-  const { cwd, settings, root } = options;
+  const { cwd, settings, root, word = name } = options;
+  const asked = { cwd, gadget: name, word };
   const rules = rulesOf(granted, options);
   const policy: Policy = {
     check(request) {
       refuseOurs(request, options);
       const deniedBy = maybeDenyFlag(request, rules[request.kind], settings);
-      if (deniedBy !== undefined) throw refusal(request, { cwd, deniedBy, gadget: name });
-      if (!rules[request.kind].isAllowed(request.value)) throw refusal(request, { cwd, gadget: name });
-      const reason = request.kind === "net"
+      if (deniedBy !== undefined) throw refusal(request, { ...asked, deniedBy });
+      if (!rules[request.kind].isAllowed(request.value)) throw refusal(request, asked);
+      const closed = request.kind === "net"
         ? rules.net.maybePrivate(request.value, request.address)
         : undefined;
-      if (reason !== undefined) throw refusal(request, { cwd, reason, gadget: name });
+      if (closed !== undefined) throw refusal(request, { ...asked, ...closed });
     },
     permit: (request) => policy.check(request),
     describe: () => permissionLines(granted, { root }),
+  };
+  return policy;
+}
+
+/**
+ * What a module may do while it is loaded to be described: nothing, whatever the gadget is granted later. No flag would help.
+ */
+export function loadingPolicy({ cwd }: { readonly cwd: string }): Policy {
+  const policy: Policy = {
+    check(request) {
+      throw refusal(request, { cwd, isLoading: true });
+    },
+    permit: (request) => policy.check(request),
+    describe: () => [],
   };
   return policy;
 }

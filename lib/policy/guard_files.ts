@@ -4,6 +4,8 @@ import { FileError, type Files, type FolderEntry, PermissionRefused, type Policy
 /**
  * Files that ask the policy about the real path, links followed, and then use that real path and no other. What a `--deny` flag forbids by
  * the way it is written stays forbidden, wherever a link on that way leads by then.
+ *
+ * @param raw follows no link on a path that it is given, as `exactFiles` of lib/host: somebody may put one there behind the judgement
  */
 export function guardFiles(
   raw: Files,
@@ -43,7 +45,8 @@ export function guardFiles(
   /** What a link leads to is told only when it may be read. */
   async function judged(entry: FolderEntry, path: string): Promise<FolderEntry> {
     const real = await raw.resolve(path);
-    return isAllowed(policy, "read", real) ? entry : { ...entry, kind: "other" };
+    const info = isAllowed(policy, "read", real) ? await raw.stat(real).catch(() => undefined) : undefined;
+    return { ...entry, kind: info?.kind ?? "other" };
   }
 }
 

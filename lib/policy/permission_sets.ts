@@ -1,7 +1,7 @@
 import { resolve } from "../core/path.ts";
 import type { PermissionKind, Permissions } from "../core/world.ts";
 import { type IpRange, isWithin } from "./ip_address.ts";
-import { type NetRule, parseNetRule } from "./net_rule.ts";
+import { isLocalName, type NetRule, parseNetRule } from "./net_rule.ts";
 import { holdsPath } from "./path_rule.ts";
 import { PERMISSION_KINDS } from "./policy_settings.ts";
 
@@ -97,10 +97,10 @@ function holdsHosts({ host, port }: NetRule, narrow: NetRule): boolean {
   if (port !== undefined && port !== narrow.port) return false;
   if (host.kind === "range") return narrow.host.kind === "range" && holdsRange(host.range, narrow.host.range);
   if (narrow.host.kind === "range") return false;
-  // A name that stands for itself opens private addresses too, which a domain never does.
   if (host.kind === "name") return narrow.host.kind === "name" && narrow.host.name === host.name;
-  return narrow.host.kind === "domain" &&
-    (narrow.host.name === host.name || narrow.host.name.endsWith(`.${host.name}`));
+  // `localhost` by itself opens this machine too, which a domain never does.
+  if (narrow.host.kind === "name" && isLocalName(narrow.host.name)) return false;
+  return narrow.host.name === host.name || narrow.host.name.endsWith(`.${host.name}`);
 }
 
 /** A part of a range that is public as a whole may be private, and is then named outright only by itself. */

@@ -5,6 +5,7 @@ import { shownWord } from "../core/shown_word.ts";
 import type { PermissionKind, Permissions } from "../core/world.ts";
 import { endsOf, type IpRange } from "./ip_address.ts";
 import { holdsPath } from "./path_rule.ts";
+import { isLocalName } from "./net_rule.ts";
 import { maybeNetRule, missingPermissions, type PermissionPlace } from "./permission_sets.ts";
 import { PERMISSION_KINDS } from "./policy_settings.ts";
 import { privateRange } from "./private_range.ts";
@@ -110,10 +111,6 @@ function hostWords(entry: string): string {
     default:
       return host satisfies never;
   }
-}
-
-function isLocalName(name: string): boolean {
-  return name === "localhost" || name.endsWith(".localhost");
 }
 
 function entryHost(entry: string): string {

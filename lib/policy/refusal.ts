@@ -8,10 +8,16 @@ export interface RefusalOptions {
   readonly cwd: string;
   /** Why, when it is not just that no flag allows it: `it is not public (loopback)`. */
   readonly reason?: string;
+  /** What the flag has to name, when it is not what was asked for: the address of a host. */
+  readonly entry?: string;
   /** The flag that forbids it; then no flag would allow it. */
   readonly deniedBy?: string;
   /** The gadget that wants it, when what counts is what that was granted. */
   readonly gadget?: string;
+  /** What names the gadget, and no other, on the command line. Default: its name. */
+  readonly word?: string;
+  /** It was asked for while the module of a gadget was loaded, which nobody can grant. */
+  readonly isLoading?: boolean;
 }
 
 /** The error that names what was asked for and the flag to add, or the `--deny` flag that stands against it. */
@@ -23,9 +29,16 @@ export function refusal(request: PermissionRequest, options: RefusalOptions): Pe
   if (options.deniedBy !== undefined) {
     return new PermissionRefused(`${what}: ${options.deniedBy} forbids it`, { request, flag: "" });
   }
+  if (options.isLoading) {
+    return new PermissionRefused(
+      `${what} while a module is loaded: it may do nothing then; do it in the gadget's run`,
+      { request, flag: "" },
+    );
+  }
+  const entry = options.entry ?? shown;
   const flag = gadget === undefined
-    ? shellWord(`--allow-${request.kind}=${flagValue(shown)}`)
-    : `--allow-gadget ${shellWord(gadgetValue(request.kind, shown, gadget))}`;
+    ? shellWord(`--allow-${request.kind}=${flagValue(entry)}`)
+    : `--allow-gadget ${shellWord(gadgetValue(request.kind, entry, options.word ?? gadget))}`;
   const why = options.reason === undefined ? "" : `${options.reason}; `;
   return new PermissionRefused(`${what}: ${why}add ${flag}`, { request, flag });
 }

@@ -8,8 +8,8 @@ import type { Files } from "../core/world.ts";
 import { isEmptyPermissions } from "../policy/permission_sets.ts";
 import { maybeUsed, UseTally } from "../policy/use_tally.ts";
 
-/** Counted up with every change of what is written. */
-const VERSION = 1;
+/** Counted up with every change of what is written: of version 1 files that were many are missing. */
+const VERSION = 2;
 
 /** What one gadget did in this run. */
 export interface GadgetTally {
@@ -24,6 +24,8 @@ export interface GadgetUsePlace {
   readonly root: string;
   /** The user's state folder. */
   readonly state: Files;
+  /** Does the work while no other process does any under that name. Default: at once. */
+  readonly alone?: (name: string, work: () => Promise<void>) => Promise<void>;
 }
 
 /** What is known of one gadget. */
@@ -38,6 +40,11 @@ interface KnownUse extends GadgetUse {
 export async function keepGadgetUse(tallies: readonly GadgetTally[], place: GadgetUsePlace): Promise<void> {
   const told = tallies.filter(({ tally }) => tally.use.calls > 0 && !isEmptyPermissions(tally.granted));
   if (told.length === 0) return;
+  const { alone = (_name, work) => work() } = place;
+  await alone(fileOf(place), () => addUse(told, place)); // runs end at the same time
+}
+
+async function addUse(told: readonly GadgetTally[], place: GadgetUsePlace): Promise<void> {
   const known = await readUse(place);
   const added = told.map(({ gadget, tally }): KnownUse => {
     const sum = new UseTally(tally.granted, place);

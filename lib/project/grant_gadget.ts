@@ -3,19 +3,27 @@
 import type { Config } from "../catalog/config.ts";
 import { shownPath } from "../catalog/shown_path.ts";
 import { filesNamed, type TrustCandidate } from "../catalog/trust.ts";
+import type { EntryGrant } from "../core/catalog.ts";
 import { type GadgetToGrant, type Lock, LOCK_FILE, type LockedGadget } from "../core/gadget_lock.ts";
 import { canonicalJson, type JsonObject } from "../core/json.ts";
 import { basename, extname } from "../core/path.ts";
 import { messageOf, SourceError } from "../core/source_error.ts";
 import type { PermissionRefused, Permissions, User } from "../core/world.ts";
 import { askGrant, grantRefused } from "../policy/ask_grant.ts";
-import { decideGrant, type GrantSource, lockedGadget, maybeLocked } from "../policy/decide_grant.ts";
+import {
+  decideGrant,
+  type GrantDecision,
+  type GrantSource,
+  lockedGadget,
+  maybeLocked,
+} from "../policy/decide_grant.ts";
 import {
   type GadgetGrant,
   grantProblems,
   parseGadgetGrants,
   type WrittenGrant,
 } from "../policy/gadget_grants.ts";
+import { shellWord } from "../policy/refusal.ts";
 import { LockKeeper } from "./lock_keeper.ts";
 import { gadgetPlace, type ProjectLock } from "./project_lock.ts";
 
@@ -80,6 +88,23 @@ export class GrantMeans {
     this.#allowed = parseGadgetGrants(options.flags["allow-gadget"] ?? [], options);
   }
 
+  /** What was said before of a gadget; nobody is asked. */
+  known(gadget: GadgetToGrant): EntryGrant {
+    const decision = this.#decided(gadget, false);
+    if (decision.kind !== "granted") return { state: "open", from: [], changes: decision.changes };
+    return { state: decision.from.length === 0 ? "not-needed" : "granted", from: decision.from, changes: [] };
+  }
+
+  /** What a user writes who means this gadget, and no other: its name, else its file. */
+  wordFor(gadget: GadgetToGrant): string {
+    return this.#names(gadget.name, gadget) ? gadget.name : shownPath(gadget.file, this.#options.cwd);
+  }
+
+  /** The lock, for servers too. */
+  get keeper(): LockKeeper {
+    return this.#keeper;
+  }
+
   /** Changes the lock. @throws {SourceError} when the file was changed meanwhile */
   change(to: (lock: Lock) => Lock): Promise<void> {
     return this.#keeper.change(to);
@@ -107,14 +132,7 @@ export class GrantMeans {
 
   async #decide(gadget: GadgetToGrant): Promise<Grant> {
     checkManifest(gadget, this.#options.cwd);
-    const { root, flags } = this.#options;
-    const decision = decideGrant(gadget, {
-      commandLine: this.#commandLine(gadget),
-      user: this.#grantsIn(this.#options.config.grants, gadget),
-      project: this.#keeper.isAccepted ? this.#grantsIn(this.#options.config.project.grants, gadget) : [],
-      locked: maybeLocked(this.#keeper.counting.gadgets, gadget, { root }),
-      isFrozen: flags.frozen ?? false,
-    }, { root });
+    const decision = this.#decided(gadget, this.#options.flags.frozen ?? false);
     switch (decision.kind) {
       case "granted":
         return decision;
@@ -127,9 +145,28 @@ export class GrantMeans {
     }
   }
 
+  #decided(gadget: GadgetToGrant, isFrozen: boolean): GrantDecision {
+    const { root, config } = this.#options;
+    return decideGrant(gadget, {
+      commandLine: this.#commandLine(gadget),
+      user: this.#grantsIn(config.grants, gadget),
+      project: this.#keeper.isAccepted ? this.#grantsIn(config.project.grants, gadget) : [],
+      locked: maybeLocked(this.#keeper.counting.gadgets, gadget, { root }),
+      isFrozen,
+    }, { root });
+  }
+
   async #ask(gadget: GadgetToGrant, changes: readonly string[]): Promise<Grant> {
     const { root, cwd, user, signal } = this.#options;
-    const question = { gadget, root, changes, shownFile: shownPath(gadget.file, cwd) };
+    const question = {
+      gadget,
+      root,
+      cwd,
+      changes,
+      shownFile: shownPath(gadget.file, cwd),
+      word: this.wordFor(gadget),
+      allowing: this.#allowing(gadget),
+    };
     const answer = await askGrant(question, { user, signal });
     if (answer === undefined || answer === "deny") {
       const { absence } = this.#keeper;
@@ -170,14 +207,22 @@ export class GrantMeans {
     return found.length === 1 && found[0]?.path === gadget.file;
   }
 
-  #frozen({ name, file }: GadgetToGrant, changes: readonly string[]): SourceError {
+  /** The command that allows a gadget as it is now: one of no folder of the project has to be named to it again. */
+  #allowing(gadget: GadgetToGrant): string {
+    const { cwd, candidates = [] } = this.#options;
+    const isOwnFile = candidates.some(({ path, source }) => path === gadget.file && source.kind === "file");
+    const more = isOwnFile ? ` --gadget ${shellWord(shownPath(gadget.file, cwd))}` : "";
+    return `orrery trust allow ${shellWord(this.wordFor(gadget))}${more}`;
+  }
+
+  #frozen(gadget: GadgetToGrant, changes: readonly string[]): SourceError {
     const { lock, absence } = this.#keeper;
-    return frozenError(name, {
+    return frozenError(gadget.name, {
       changes,
       lock,
       hint: absence !== undefined
         ? `${absence}: add --trust-project.`
-        : `orrery trust allow ${shownPath(file, this.#options.cwd)} allows it as it is now.`,
+        : `${this.#allowing(gadget)} allows it as it is now.`,
     });
   }
 }

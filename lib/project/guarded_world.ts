@@ -1,7 +1,7 @@
 // Ports that most runs never touch are loaded at their first use: `http.ts` is long, and most runs fetch nothing.
 
 import type { Http, PermissionRequest, Policy, Shell, User } from "../core/world.ts";
-import { hostFiles } from "../host/files.ts";
+import { exactFiles } from "../host/exact_files.ts";
 import { realPath } from "../host/paths.ts";
 import { guardWorld } from "../policy/guard.ts";
 import type { GuardedWorld } from "../policy/guard.ts";
@@ -30,7 +30,7 @@ export async function guardedWorld(
   const policy = createPolicy(settings, { root, cwd, realPath });
   const asking = approve === undefined ? policy : await askingFirst(policy, approve);
   return guardWorld(
-    { root, files: hostFiles({ root }), shell: lazyShell, http: lazyHttp },
+    { root, files: exactFiles({ root }), shell: lazyShell, http: lazyHttp },
     against === undefined ? asking : await narrowed(asking, against),
   );
 }

@@ -15,6 +15,8 @@ import { prepareModules } from "../sandbox/gate/prepare_modules.ts";
 export interface PreparedImport {
   /** Real and absolute: it may import what lies below. */
   readonly root: string;
+  /** What files in messages are relative to. Default: the root. */
+  readonly cwd?: string;
   /** What "orrery" exports. */
   readonly library: Readonly<Record<string, unknown>>;
 }
@@ -45,10 +47,13 @@ const LIBRARY = "orrery.library";
  * @param path absolute
  * @throws {SourceError} at an import that cannot be here, or what the module throws, with the places of its source
  */
-export async function importPrepared(path: string, { root, library }: PreparedImport): Promise<unknown> {
+export async function importPrepared(
+  path: string,
+  { root, cwd = root, library }: PreparedImport,
+): Promise<unknown> {
   const facades = facadeTexts(library);
   const disk = hostFiles({ root });
-  const graph = await prepareModules(path, { disk, cwd: root, compiled: true, facades, folder: root });
+  const graph = await prepareModules(path, { disk, cwd, compiled: true, facades, folder: root });
   offer(library);
   using folder = privateFolder();
   const files = Object.entries(facades).map(([name, text]) => [facadeFile(name), text]);
@@ -58,7 +63,7 @@ export async function importPrepared(path: string, { root, library }: PreparedIm
     const [exported] = await loadAll(graph.modules.map(({ output }) => join(folder.path, output)));
     return exported;
   } catch (error) {
-    if (error instanceof Error) error.stack = mapStack(error.stack ?? "", { graph, folderUrl, cwd: root });
+    if (error instanceof Error) error.stack = mapStack(error.stack ?? "", { graph, folderUrl, cwd });
     throw error;
   }
 }
@@ -83,12 +88,16 @@ function offer(library: Readonly<Record<string, unknown>>): void {
   const global: unknown = globalThis;
   if (!isRecord(global) || Symbol.for(LIBRARY) in global) return;
   Object.defineProperty(global, Symbol.for(LIBRARY), { value: library });
-  const metaOf = (url: string) => ({ url, main: false, resolve: (name: string) => new URL(name, url).href });
+  const metaOf = ([url = ""]: readonly string[]) => ({
+    url,
+    main: false,
+    resolve: (name: string) => new URL(name, url).href,
+  });
   const importFrom = (_url: string, name: unknown) =>
     Promise.reject(
       new Error(
         `Cannot import ${JSON.stringify(name)}: the compiled orrery imports names that are written out`,
       ),
     );
-  Object.defineProperty(global, Symbol.for("orrery.gadget"), { value: { metaOf, importFrom } });
+  Object.defineProperty(global, "__orreryGadget", { value: { metaOf, importFrom } });
 }

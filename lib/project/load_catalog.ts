@@ -14,7 +14,7 @@ export interface LoadCatalogOptions {
   readonly root: string | URL;
   /** Modules of gadgets besides those of the project's folders, relative to the root or absolute. */
   readonly files?: readonly string[];
-  /** Gadgets whose modules may be loaded into this process, by name, file or stem of the file; and MCP servers, by name. */
+  /** Gadgets that may do all that they ask for, by name, file or stem of the file; and MCP servers that may be used, by name. */
   readonly trust?: readonly string[];
   /** Lets what `orrery.yaml` itself grants count. Default false: only when the user accepted it before. */
   readonly trustProject?: boolean;
@@ -31,9 +31,10 @@ export interface LoadCatalogOptions {
 }
 
 /**
- * The catalogue of a project: the built-in gadgets, those of its folders, of its MCP servers, and `files` (gadgets.md 2). A module that is
- * not trusted is listed and never loaded, a server that is not trusted is not started. One that was started runs until the catalogue is
- * closed: `await catalog.close?.()`.
+ * The catalogue of a project: the built-in gadgets, those of its folders, of its MCP servers, and `files` (gadgets.md 2). A module is never
+ * imported into this process, but for one of `isolation: none`: it is looked at, and called, in a process of its own that has no rights. What it
+ * asks for is granted by `trust`, by settings or by `orrery.lock`, else by `user`; without a grant its calls are refused. A server that is not
+ * trusted is not started. What was started runs until the catalogue is closed: `await catalog.close?.()`.
  *
  * @throws {ProblemsError} for two gadgets of one name, a missing file or folder, a name in `trust` that fits nothing, and for mistakes in
  * `orrery.yaml`

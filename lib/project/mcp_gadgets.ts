@@ -2,7 +2,7 @@
 import type { McpFile } from "../catalog/mcp_config.ts";
 import { mcpServers } from "../catalog/mcp_servers.ts";
 import type { ServerGadgets } from "../catalog/server_gadgets.ts";
-import type { BrokenMcpServer, McpServer } from "../core/mcp_server.ts";
+import { type BrokenMcpServer, mcpNamePart, type McpServer } from "../core/mcp_server.ts";
 import { join } from "../core/path.ts";
 import { SourceError } from "../core/source_error.ts";
 import type { PermissionKind, PermissionRequest, User } from "../core/world.ts";
@@ -64,8 +64,8 @@ export async function mcpGadgets(
   const folder = stateFolder();
   return {
     names: servers.map(({ name }) => name),
-    open: async ({ taken, isTrusted }) =>
-      await mcpEntries(servers, {
+    open: async ({ taken, isTrusted, only }) =>
+      await mcpEntries(only === undefined ? servers : servers.filter(({ name }) => only.includes(name)), {
         lock: serverLock(await options.keeper(), options),
         root,
         user,
@@ -108,7 +108,7 @@ function frozenServerError(
     `--frozen: MCP server ${JSON.stringify(name)} is not as ${file} has it: ${changes.join("; ")}`,
     {
       code: "E-lock",
-      hint: 'Run it at a terminal without --frozen and answer "always", which allows it as it is now.',
+      hint: `orrery trust allow ${mcpNamePart(name)} allows it as it is now.`,
       ...(span && lock && { span, source: lock.text }),
     },
   );

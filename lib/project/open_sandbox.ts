@@ -1,5 +1,6 @@
 // The way to the sandbox, on the path of every run: what works there is loaded with the first module of a gadget.
 import type { GadgetSandbox } from "../catalog/catalog_site.ts";
+import { join } from "../core/path.ts";
 import { hostFiles } from "../host/files.ts";
 import { cacheFolder, configFolder, realPath, stateFolder } from "../host/paths.ts";
 import { isCompiled } from "../host/process.ts";
@@ -32,18 +33,23 @@ export function openSandbox(project: ProjectSettings, options: SandboxDecisions)
   };
 }
 
+const loadGrants = (): Promise<typeof import("./grant_gadget.ts")> => import("./grant_gadget.ts" as string);
+const loadSandboxed = (): Promise<typeof import("./sandboxed_gadgets.ts")> =>
+  import("./sandboxed_gadgets.ts" as string);
+const loadProcesses = (): Promise<typeof import("../host/start_gadget_process.ts")> =>
+  import("../host/start_gadget_process.ts" as string);
+
 /** The sandbox itself. */
 export async function loadSandbox(
   project: ProjectSettings,
   options: SandboxDecisions & Required<Pick<GrantMeansOptions, "candidates">>,
 ): Promise<SandboxedGadgets> {
-  const { GrantMeans }: typeof import("./grant_gadget.ts") = await import("./grant_gadget.ts" as string);
-  const { SandboxedGadgets: Sandboxed }: typeof import("./sandboxed_gadgets.ts") = await import(
-    "./sandboxed_gadgets.ts" as string
-  );
-  const { gadgetProcesses }: typeof import("../host/start_gadget_process.ts") = await import(
-    "../host/start_gadget_process.ts" as string
-  );
+  const [{ GrantMeans }, { SandboxedGadgets: Sandboxed }, { gadgetProcesses }, keeper] = await Promise.all([
+    loadGrants(),
+    loadSandboxed(),
+    loadProcesses(),
+    options.keeper(),
+  ]);
   const { root, cwd, config } = project;
   const { settings = NO_POLICY_FLAGS, notice, flags } = options;
   const [cache, state] = [cacheFolder(), stateFolder()];
@@ -52,7 +58,7 @@ export async function loadSandbox(
     root,
     cwd,
     settings,
-    grants: new GrantMeans({ ...project, ...options, keeper: await options.keeper() }),
+    grants: new GrantMeans({ ...project, ...options, keeper }),
     limits: config.limits,
     compiled: isCompiled(),
     disk: hostFiles({ root }),
@@ -64,6 +70,8 @@ export async function loadSandbox(
     sealed: own.map(realPath),
     start: gadgetProcesses(),
     notice,
+    ...(flags.timeout !== undefined && { callMs: flags.timeout * 1000 }),
+    ...(options.signal && { signal: options.signal }),
   });
 }
 
@@ -73,5 +81,10 @@ async function keepUse(
 ): Promise<void> {
   if (tallies.length === 0) return;
   const { keepGadgetUse }: typeof import("./gadget_use.ts") = await import("./gadget_use.ts" as string);
-  await keepGadgetUse(tallies, { root, state: hostFiles({ root: state, mode: 0o600 }) });
+  const { alone }: typeof import("../host/alone.ts") = await import("../host/alone.ts" as string);
+  await keepGadgetUse(tallies, {
+    root,
+    state: hostFiles({ root: state, mode: 0o600 }),
+    alone: (name, work) => alone(join(state, name), work),
+  });
 }

@@ -9,7 +9,6 @@ import type { User, World } from "../core/world.ts";
 import { hostEnv } from "../host/deno_grants.ts";
 import { hostFiles } from "../host/files.ts";
 import { configFolder, homeFolder, lookAt, realPath } from "../host/paths.ts";
-import { importModule, isCompiled } from "../host/process.ts";
 import type { Approve } from "../policy/approving_policy.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
@@ -47,6 +46,8 @@ export interface ProjectFlags {
   readonly "trust-project": boolean;
   /** Modules of prompts and tactics may be loaded into this process. Default false. */
   readonly "trust-code"?: boolean;
+  /** Seconds that a call may take, when the user said so. */
+  readonly timeout?: number | undefined;
 }
 
 /** How to make the catalogue. */
@@ -176,18 +177,28 @@ export async function openCatalog(
     world,
     config: isNoticed ? config : project.config,
     projectAccepted,
-    importModule,
+    importModule: (fileUrl) => importGadget(fileUrl, { root, cwd }),
     builtIns: builtInGadgets,
-    compiled: isCompiled(),
     disk: hostFiles({ root }),
     look: lookAt,
     files: flags.gadget,
     trust: flags.trust,
+    allowed: (flags["allow-gadget"] ?? []).map((value) => value.slice(0, value.indexOf("="))),
     sandbox: openSandbox(project, { ...options, projectAccepted, keeper }),
     onNotice: notice,
     ...(servers && { servers: isStarting ? servers : onlyNamed(servers) }),
   });
   return { catalog, world, projectAccepted };
+}
+
+/** A gadget that the user wants in this process; what loads it is loaded with the first of them. */
+async function importGadget(
+  fileUrl: string,
+  place: { readonly root: string; readonly cwd: string },
+): Promise<unknown> {
+  const { importOwn }: typeof import("./import_own.ts") = await import("./import_own.ts" as string);
+  const { fileURLToPath } = await import("node:url");
+  return await importOwn(fileURLToPath(fileUrl), place);
 }
 
 /** The lock for those who decide about gadgets and servers; loaded when the first of them has to. */
@@ -254,6 +265,26 @@ function withMcpJson(config: Config, mcpJson: McpJson | undefined): Config {
   if (mcpJson === undefined) return config;
   const parts: JsonObject = { ...config.project.parts, ".mcp.json": mcpJson.words };
   return { ...config, project: { ...config.project, parts } };
+}
+
+/** The servers of a project that was accepted, none of them started; undefined where there is none. */
+export async function projectServers(
+  project: ProjectSettings,
+  options: Pick<ServersOptions, "user" | "notice" | "keeper">,
+): Promise<ServerGadgets | undefined> {
+  return await maybeServers(project, {
+    ...options,
+    settings: NO_POLICY_FLAGS,
+    mcpJson: await maybeMcpJson(project),
+    projectAccepted: true,
+    frozen: false,
+  });
+}
+
+/** The names of the servers that a project and the user's own settings have, whether they count or not. */
+export async function serverNames(project: ProjectSettings): Promise<readonly string[]> {
+  const { mcpServers, project: { mcpServers: theirs } } = project.config;
+  return Object.keys({ ...mcpServers, ...theirs, ...(await maybeMcpJson(project))?.servers });
 }
 
 /** Which servers there are, and what they are opened with. */

@@ -1,8 +1,8 @@
 import type { LoadModule } from "../catalog/module_loader.ts";
-import { isRecord } from "../core/json.ts";
 import { resolve } from "../core/path.ts";
 import { logsToStderr } from "../host/logs_to_stderr.ts";
-import { importModule, loadsModules, maybeLibrary } from "../host/process.ts";
+import { loadsModules } from "../host/process.ts";
+import { importOwn } from "./import_own.ts";
 
 /** The modules that a program holds, by their paths from the project's root, with `/`: what `prompts.gen.ts` exports. */
 export type PromptModules = Readonly<Record<string, () => Promise<unknown>>>;
@@ -38,13 +38,7 @@ export function promptModuleLoader(
       if (!loadsModules()) throw new Error(NO_COMPILER);
       if (!trustsCode) throw new Error(NOT_TRUSTED);
       if (keepsStdout) logsToStderr();
-      const library = await maybeLibrary();
-      if (isRecord(library)) {
-        const { importPrepared } = await import("./import_prepared.ts");
-        return await importPrepared(path, { root, library });
-      }
-      const { pathToFileURL } = await import("node:url");
-      return await importModule(pathToFileURL(path).href);
+      return await importOwn(path, { root });
     },
   };
 }

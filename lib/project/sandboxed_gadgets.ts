@@ -12,33 +12,40 @@ import { PermissionRefused } from "../core/world.ts";
 import type { Files, Http, PermissionRequest, Permissions, Policy, Shell } from "../core/world.ts";
 import { hostEnv, hostEnvNames } from "../host/deno_grants.ts";
 import { hostFileChanges } from "../host/file_changes.ts";
-import { hostFiles } from "../host/files.ts";
+import { exactFiles } from "../host/exact_files.ts";
 import { realPath } from "../host/paths.ts";
 import { SYSTEM_FACTS, systemFacts } from "../host/system_facts.ts";
 import type { StartGadgetProcess } from "../host/start_gadget_process.ts";
 import { guardWorld } from "../policy/guard.ts";
 import { guardFileChanges } from "../policy/guard_file_changes.ts";
 import { lockedGadget } from "../policy/decide_grant.ts";
-import { gadgetPolicy } from "../policy/gadget_policy.ts";
+import { gadgetPolicy, loadingPolicy } from "../policy/gadget_policy.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
 import { countedPolicy, UseTally } from "../policy/use_tally.ts";
 import { eventLoopTurn } from "../run/event_loop_turn.ts";
+import { earlyStart } from "../sandbox/early_start.ts";
 import { facadeModules } from "../sandbox/facade_modules.ts";
-import { performEffect } from "../sandbox/effects.ts";
 import type { PerformEffect } from "../sandbox/gadget_effects.ts";
 import { thrownPlace } from "../sandbox/gadget_failure.ts";
 import type { GadgetHost, GadgetSurroundings } from "../sandbox/gadget_host.ts";
 import { GadgetHosts } from "../sandbox/gadget_hosts.ts";
 import { mapStack } from "../sandbox/gate/map_stack.ts";
-import { prepareModules } from "../sandbox/gate/prepare_modules.ts";
+import type { PrepareOptions } from "../sandbox/gate/prepare_modules.ts";
 import type { PreparedGraph } from "../sandbox/gate/prepared_graph.ts";
 import { keepKnownGadget, type KnownGadget, maybeKnownGadget } from "../sandbox/known_gadgets.ts";
 import { sandboxedGadget } from "../sandbox/sandboxed_gadget.ts";
 import type { GadgetTally } from "./gadget_use.ts";
+import { Turnstile } from "./turnstile.ts";
 import type { Grant, GrantMeans } from "./grant_gadget.ts";
 
 const MIB = 1024 * 1024;
 const MAX_FRAME_BYTES = 64 * MIB;
+/** Characters of what a module told the console before it failed. */
+const MOST_SAID = 300;
+/** How long a module may take to be loaded, as long as nobody has called its gadget. */
+const LOAD_MS = 5_000;
+/** So many are loaded at once to see what they say: each is a process that may keep a core busy. */
+const MOST_LOADING = 8;
 /** How long a gadget may take to hear that its call was given up. */
 const CANCEL_MS = 250;
 
@@ -49,7 +56,7 @@ export interface SandboxOptions {
   readonly cwd: string;
   /** What the run denies holds for every gadget. */
   readonly settings: PolicySettings;
-  readonly grants: Pick<GrantMeans, "grantFor">;
+  readonly grants: Pick<GrantMeans, "grantFor" | "known" | "wordFor">;
   /** Told at the end what each gadget that was granted something did with it. Default: nobody is. */
   readonly keepUse?: (tallies: readonly GadgetTally[]) => Promise<void>;
   readonly limits: { readonly gadgetIdleMs: number; readonly gadgetMemoryBytes: number };
@@ -64,6 +71,10 @@ export interface SandboxOptions {
   readonly start: StartGadgetProcess;
   /** Told what is odd about a gadget. */
   readonly notice: (text: string) => void;
+  /** How long a call may take: nor does a module, to be loaded. Default: 5,000, which is the most. */
+  readonly callMs?: number;
+  /** Gives up loading modules. */
+  readonly signal?: AbortSignal;
 }
 
 /** The gadgets of a project's modules. */
@@ -71,6 +82,10 @@ export class SandboxedGadgets {
   readonly #options: SandboxOptions;
   readonly #hosts = new GadgetHosts();
   readonly #places: GadgetPlace[] = [];
+  readonly #loading = new Turnstile(MOST_LOADING);
+  /** By the file: what the modules that were looked at told the console. */
+  readonly #said = new Map<string, string>();
+  #isStartingEarly = false;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
@@ -80,13 +95,17 @@ export class SandboxedGadgets {
   async open(file: GadgetFile): Promise<CatalogEntry> {
     try {
       const opened = await this.#opened(file);
-      const { name } = opened.known.gadget;
-      return { name, source: file.source, state: "ready", load: () => opened.gadget };
+      const { known: { gadget: { name }, said } } = opened;
+      return {
+        name,
+        source: file.source,
+        state: "ready",
+        load: () => opened.gadget,
+        grant: () => this.#options.grants.known(toGrant(file, opened.known)),
+        ...(said !== undefined && { said }),
+      };
     } catch (thrown) {
-      return unreadyEntry(file, {
-        state: "broken",
-        problem: loadProblem(file, thrown),
-      });
+      return unreadyEntry(file, { state: "broken", problem: this.#loadProblem(file, thrown) });
     }
   }
 
@@ -95,7 +114,7 @@ export class SandboxedGadgets {
     try {
       return toGrant(file, (await this.#opened(file)).known);
     } catch (cause) {
-      throw new SourceError(loadProblem(file, cause), { code: "E-gadget", cause });
+      throw new SourceError(this.#loadProblem(file, cause), { code: "E-gadget", cause });
     }
   }
 
@@ -117,14 +136,54 @@ export class SandboxedGadgets {
       const place = this.#place(file, before.graph);
       return { known: before, gadget: place.gadget(before.gadget, this.#hosts.add(place.hostOptions())) };
     }
-    const { cwd, compiled, disk, notice } = this.#options;
-    const graph = await prepareModules(path, { cwd, compiled, disk, facades: facadeModules });
+    return await this.#loading.pass(() => this.#loaded(file, path));
+  }
+
+  /** What a module that was not seen before says of itself. */
+  async #loaded(
+    file: GadgetFile,
+    path: string,
+  ): Promise<{ readonly known: KnownGadget; readonly gadget: AnyGadget }> {
+    const { cwd, compiled, disk, notice, signal, callMs = LOAD_MS } = this.#options;
+    signal?.throwIfAborted();
+    const { graph, start } = await this.#prepared(path, { cwd, compiled, disk, facades: facadeModules });
     const place = this.#place(file, graph);
-    const host = this.#hosts.add(place.hostOptions());
-    const gadget = await host.describe();
+    const host = this.#hosts.add({ ...place.hostOptions(), start });
+    const loadMs = Math.min(callMs, LOAD_MS);
+    const describing = host.describe({ loadMs, ...(signal && { signal }) });
+    const gadget = await describing.finally(() => this.#said.set(file.path, host.said));
     gadget.warnings.forEach((warning) => notice(`${file.file}: ${warning}`));
-    await keepKnownGadget({ graph, gadget }, this.#options);
-    return { known: { graph, gadget }, gadget: place.gadget(gadget, host) };
+    const known = { graph, gadget, ...(host.said !== "" && { said: host.said }) };
+    await keepKnownGadget(known, this.#options);
+    return { known, gadget: place.gadget(gadget, host) };
+  }
+
+  /** With the last that the module told the console: it may be all that tells where it got to. */
+  #loadProblem({ file, path }: GadgetFile, thrown: unknown): string {
+    const said = (this.#said.get(path) ?? "").trim().slice(-MOST_SAID);
+    const last = said === "" ? "" : `; before that it said ${JSON.stringify(said)}`;
+    return `Cannot load ${thrownPlace(thrown) ?? file}: ${messageOf(thrown)}${last}`;
+  }
+
+  /** Prepares a module while its process starts: where there are several, that of the first. @throws {SourceError} */
+  async #prepared(
+    path: string,
+    options: PrepareOptions,
+  ): Promise<{ readonly graph: PreparedGraph; readonly start: StartGadgetProcess }> {
+    const { start, limits } = this.#options;
+    const early = this.#isStartingEarly ? undefined : earlyStart(start, limits.gadgetMemoryBytes);
+    this.#isStartingEarly = true;
+    try {
+      const { prepareModules }: typeof import("../sandbox/gate/prepare_modules.ts") = await import(
+        "../sandbox/gate/prepare_modules.ts" as string
+      );
+      return { graph: await prepareModules(path, options), start: early?.start ?? start };
+    } catch (error) {
+      await early?.drop();
+      throw error;
+    } finally {
+      if (early !== undefined) this.#isStartingEarly = false;
+    }
   }
 
   #place(file: GadgetFile, graph: PreparedGraph): GadgetPlace {
@@ -147,7 +206,7 @@ class GadgetPlace {
   constructor(file: GadgetFile, options: SandboxOptions & { readonly graph: PreparedGraph }) {
     this.#file = file;
     this.#options = options;
-    this.#perform = this.#performing(this.#policy(file.stem, {}));
+    this.#perform = this.#performing(loadingPolicy(options));
   }
 
   /** What it did with its grant; undefined as long as it was granted nothing. */
@@ -173,6 +232,7 @@ class GadgetPlace {
       perform,
       mapStack: (stack: string, folderUrl: string) => mapStack(stack, { graph, folderUrl, cwd }),
       surroundings: () => this.#surroundings,
+      onUsed: (kind: "env" | "sys", name: string) => this.#onUsed(kind, name),
     };
   }
 
@@ -191,40 +251,49 @@ class GadgetPlace {
 
   /** @throws {PermissionRefused} */
   async #decide(gadget: GadgetDescription, host: GadgetHost): Promise<void> {
-    const { grants, graph, root } = this.#options;
+    const { grants, graph, root, cwd, settings, sealed } = this.#options;
     const asking = toGrant(this.#file, { gadget, graph });
     const grant: Grant = await grants.grantFor(asking);
     if (grant.kind === "refused") throw grant.error;
-    const policy = this.#policy(gadget.name, grant.permissions);
+    const word = grants.wordFor(asking);
+    const policy = gadgetPolicy(gadget.name, grant.permissions, {
+      root,
+      cwd,
+      realPath,
+      settings,
+      sealed,
+      word,
+    });
     const tally = new UseTally(grant.permissions, { root });
     this.#use = { gadget: lockedGadget(asking, { root }), tally };
     this.#perform = this.#performing(countedPolicy(policy, (asked) => tally.used(asked)));
     const sys = SYSTEM_FACTS.filter((value) => isAllowed(policy, { kind: "sys", value }));
     const env = grantedVariables(grant.permissions, policy);
     this.#surroundings = { env, sys: systemFacts(sys) };
-    tally.given("env", Object.keys(env));
-    tally.given("sys", sys);
     if (Object.keys(env).length > 0 || sys.length > 0) await host.restart(); // what it was started with is too little
+    host.warm(); // while the call is checked
     // Only then: calls that come while the first one is being told go behind it.
     void eventLoopTurn().then(() => this.#isPermitted = true);
   }
 
-  #policy(name: string, granted: Permissions): Policy {
-    const { root, cwd, settings, sealed } = this.#options;
-    return gadgetPolicy(name, granted, { root, cwd, realPath, settings, sealed });
+  /** What it was granted of these it has at once; that it looked at it, it says itself. Of anything else it may say what it likes. */
+  #onUsed(kind: "env" | "sys", name: string): void {
+    const names = name === "*" ? Object.keys(this.#surroundings[kind]) : [name];
+    names.forEach((value) => this.#use?.tally.told({ kind, value }));
   }
 
   #performing(policy: Policy): PerformEffect {
     const { root, shell, http } = this.#options;
-    const files = hostFiles({ root });
+    const files = exactFiles({ root });
     const world = guardWorld({ root, files, shell, http }, policy);
     const changes = guardFileChanges(hostFileChanges({ root }), { policy, root, files });
-    return (op, bytes, { signal }) => performEffect(op, bytes, { world, changes, signal });
+    return async (op, bytes, { signal }) => {
+      const { performEffect }: typeof import("../sandbox/effects.ts") = await import(
+        "../sandbox/effects.ts" as string
+      );
+      return await performEffect(op, bytes, { world, changes, signal });
+    };
   }
-}
-
-function loadProblem({ file }: GadgetFile, thrown: unknown): string {
-  return `Cannot load ${thrownPlace(thrown) ?? file}: ${messageOf(thrown)}`;
 }
 
 function toGrant(

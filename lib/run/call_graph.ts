@@ -187,6 +187,7 @@ export class CallGraph {
         gadget: this.#withContents(gadget, { key, node }),
         input,
         mask: (value) => this.#run.mask(value),
+        maskStart: (text) => this.#run.secrets?.stream().push(text) ?? text,
         maxBytes: limits?.resultBytes ?? RESULT_BYTES,
         onStart: () => step.started(),
         context: (parameters) => this.#contextOf(call, node, { parameters, step }),

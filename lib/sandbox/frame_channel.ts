@@ -20,11 +20,17 @@ export interface FrameChannelOptions {
   onEnd(error: unknown): void;
 }
 
+interface Waiting {
+  readonly frame: Uint8Array;
+  /** The number of the call that it begins. */
+  readonly call: number | undefined;
+}
+
 /** Frames in both directions over a pipe. */
 export class FrameChannel {
   readonly #pipe: BytePipe;
   readonly #options: FrameChannelOptions;
-  #waiting: Uint8Array[] = [];
+  #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #isWriting = false;
   #isOver = false;
@@ -40,18 +46,22 @@ export class FrameChannel {
     return this.#waitingBytes >= FULL_BYTES;
   }
 
-  /** Sends a frame behind those that wait. Never waits itself. */
-  send(frame: Uint8Array): void {
+  /** Sends a frame behind those that wait. Never waits itself. @param call the number of the call that it begins */
+  send(frame: Uint8Array, call?: number): void {
     if (this.#isOver) return;
     this.#waitingBytes += frame.length;
-    if (this.#isWriting) this.#waiting.push(frame);
+    if (this.#isWriting) this.#waiting.push({ frame, call });
     else void this.#writeAll(frame);
   }
 
-  /** Nothing is told any more. */
+  /** The numbers of the calls of which nothing was sent yet. */
+  unsentCalls(): ReadonlySet<number> {
+    return new Set(this.#waiting.flatMap(({ call }) => call ?? []));
+  }
+
+  /** Nothing is told any more; what waits is kept. */
   close(): void {
     this.#isOver = true;
-    this.#waiting = [];
   }
 
   async #writeAll(first: Uint8Array): Promise<void> {
@@ -74,17 +84,17 @@ export class FrameChannel {
   /** What waits, as far as it fits into a write. */
   #next(): Uint8Array | undefined {
     const [only] = this.#waiting;
-    let [count, length] = [1, only?.length ?? 0];
+    let [count, length] = [1, only?.frame.length ?? 0];
     for (let more = this.#waiting[count]; more !== undefined; more = this.#waiting[++count]) {
-      if (length + more.length > WRITE_BYTES) break;
-      length += more.length;
+      if (length + more.frame.length > WRITE_BYTES) break;
+      length += more.frame.length;
     }
-    if (only === undefined || count === 1) return this.#waiting.shift();
+    if (only === undefined || count === 1) return this.#waiting.shift()?.frame;
     const joined = new Uint8Array(length);
     let at = 0;
-    for (const part of this.#waiting.splice(0, count)) {
-      joined.set(part, at);
-      at += part.length;
+    for (const { frame } of this.#waiting.splice(0, count)) {
+      joined.set(frame, at);
+      at += frame.length;
     }
     return joined;
   }

@@ -8,14 +8,20 @@ export class GadgetProcessError extends Error {
   override readonly name = "GadgetProcessError";
 }
 
+/** The process was gone before anything of the call was sent to it: it can be made in another one. */
+export class UnsentError extends GadgetProcessError {}
+
 /** What a gadget threw, with places in its own source. */
 export class GadgetThrown extends Error {
   override readonly name: string;
+  /** Whether it is told where it was thrown. */
+  readonly hasStack: boolean;
 
   constructor({ name, message, stack }: Pick<ThrownError, "name" | "message" | "stack">) {
     super(message);
     this.name = name;
-    if (stack !== undefined) this.stack = stack;
+    this.hasStack = stack !== undefined;
+    this.stack = stack ?? `${name}: ${message}`; // never where it was made, which is a file of Orrery's
   }
 }
 
@@ -23,16 +29,30 @@ export class GadgetThrown extends Error {
 const MOST_CHARACTERS = 64 * 1024;
 const MOST_LAST_WORDS = 300;
 
-/** What was thrown in the process, as it is thrown here. @param mapStack places of prepared modules to those of the source */
-export function thrownInGadget(error: ThrownError, mapStack: (stack: string) => string): Error {
-  const message = shortened(error.message);
+/** Where the prepared modules are, and how places in them become places of the source. */
+export interface SourcePlaces {
+  /** `file:` URL of a folder whose name is like no other. */
+  readonly folderUrl: string;
+  mapStack(stack: string): string;
+}
+
+/** What was thrown in the process, as it is thrown here. */
+export function thrownInGadget(error: ThrownError, places: SourcePlaces): Error {
+  const message = placedText(shortened(error.message), places);
   if (error.name === "ResultError") return new ResultError(message);
-  const stack = error.stack === undefined ? undefined : mapped(shortened(error.stack), mapStack);
-  return new GadgetThrown({ name: shortened(error.name), message, ...(stack !== undefined && { stack }) });
+  const stack = error.stack === undefined ? undefined : mapped(shortened(error.stack), places);
+  const name = placedText(shortened(error.name), places);
+  return new GadgetThrown({ name, message, ...(stack !== undefined && { stack }) });
+}
+
+/** A text of the gadget's; where it names prepared modules, it names their sources instead. */
+export function placedText(text: string, places: SourcePlaces): string {
+  const folder = /([^/]+)\/?$/.exec(places.folderUrl)?.[1];
+  return folder !== undefined && text.includes(folder) ? mapped(text, places) : text;
 }
 
 /** A text with places of prepared modules, as one with places of the source; a text that is no stack is left as it is. */
-export function mapped(stack: string, mapStack: (stack: string) => string): string {
+function mapped(stack: string, { mapStack }: SourcePlaces): string {
   try {
     return mapStack(stack);
   } catch {
@@ -72,8 +92,12 @@ export function memoryWords(memoryBytes: number): string {
   return `a gadget may take ${size}; raise limits.gadget-memory-mb, or keep less at a time`;
 }
 
-/** Without what a terminal would obey. */
+/** Not those of a URL, which says where something is for everybody. */
+const FOLDERS =
+  /(?<![\w.:/\\-])(?:file:\/\/|[A-Za-z]:(?=[\\/]))?(?:[\\/][^\s\\/:()"'<>]{1,255})*[\\/](?=[^\s\\/])/g;
+
+/** Without what a terminal would obey, and without where Orrery and its temporary files are: of a path the name of the file. */
 function lastWords(stderr: string): string {
-  const text = stderr.replaceAll(/\p{Cc}+/gu, " ").trim();
+  const text = stderr.replaceAll(/\p{Cc}+/gu, " ").replaceAll(FOLDERS, "").trim();
   return text.length <= MOST_LAST_WORDS ? text : `\u2026${text.slice(-MOST_LAST_WORDS)}`;
 }

@@ -1,16 +1,17 @@
 // One gadget module. Its process is started on first use, ended when nobody has used it for a while, and started again after it crashed.
 import { pathToFileURL } from "node:url";
+import { CutText } from "../core/cut_text.ts";
 import type { GadgetCall } from "../core/gadget.ts";
 import type { GadgetDescription } from "../core/gadget_message.ts";
 import type { Json } from "../core/json.ts";
-import { isStream } from "../core/async.ts";
+import { isStream, linkedSignal } from "../core/async.ts";
 import { messageOf } from "../core/source_error.ts";
 import { quietTimer } from "../host/quiet_timer.ts";
 import { EarlyEnd, type GadgetProcess, type StartGadgetProcess } from "../host/start_gadget_process.ts";
 import { facadeFile } from "./gate/allowed_names.ts";
 import type { PreparedGraph } from "./gate/prepared_graph.ts";
 import type { PerformEffect } from "./gadget_effects.ts";
-import { endWords, GadgetProcessError } from "./gadget_failure.ts";
+import { endWords, GadgetProcessError, UnsentError } from "./gadget_failure.ts";
 import { type CallRequest, type GadgetLimits, GadgetSession } from "./gadget_session.ts";
 import type { CallListener, CallResult } from "./open_call.ts";
 
@@ -23,7 +24,7 @@ const MOST_STARTS = 3;
 export interface GadgetHostLimits extends GadgetLimits {
   /** So long it is kept when nobody uses it. */
   readonly idleMs: number;
-  /** From its start until its module is loaded. Default 20,000. */
+  /** Until it has connected, and then until its module is loaded. Default 20,000. */
   readonly startMs?: number;
   /** How long its `format` may take. Default 10,000. */
   readonly formatMs?: number;
@@ -54,8 +55,18 @@ export interface GadgetHostOptions {
   readonly perform: PerformEffect;
   /** Places of the prepared modules, which lie in this folder, to those of the source. */
   readonly mapStack: (stack: string, folderUrl: string) => string;
+  /** Told which variable or fact of the system it asked for, `*` for all: what the process says itself. */
+  readonly onUsed?: (kind: "env" | "sys", name: string) => void;
   /** A process is about to be started. */
   readonly onStart?: (host: GadgetHost) => void;
+}
+
+/** How long a module may take to be loaded. */
+export interface LoadBounds {
+  /** Gives up, and ends the process that was started for it. */
+  readonly signal?: AbortSignal;
+  /** From when its process is there. Default: `startMs`. */
+  readonly loadMs?: number;
 }
 
 /** One call, and who listens to it. */
@@ -71,6 +82,7 @@ export class GadgetHost {
   #session: GadgetSession | undefined;
   #starting: Promise<GadgetSession> | undefined;
   #description: GadgetDescription | undefined;
+  #said = "";
   #idleWatch: Disposable | undefined;
   readonly #end = new AbortController();
 
@@ -88,9 +100,14 @@ export class GadgetHost {
     return this.#session !== undefined || this.#starting !== undefined;
   }
 
-  /** What the gadget says of itself. @throws what its module throws, and {GadgetProcessError} */
-  async describe(): Promise<GadgetDescription> {
-    if (this.#description === undefined) await this.#ready();
+  /** What its module told the console when it was loaded last, whether that went well or not. */
+  get said(): string {
+    return this.#said;
+  }
+
+  /** What the gadget says of itself. @throws what its module throws, {GadgetProcessError}, and the signal's reason */
+  async describe(bounds: LoadBounds = {}): Promise<GadgetDescription> {
+    if (this.#description === undefined) await this.#ready(bounds);
     if (this.#description === undefined) throw this.#problem("ended before it said what it is");
     return this.#description;
   }
@@ -119,8 +136,14 @@ export class GadgetHost {
     const listener = { signal: abort.signal, log: () => undefined, progress: () => undefined };
     const text = await this.#ask({ type: "format", result, call }, listener);
     if (typeof text === "string") return text;
+    if (text instanceof CutText) return text.toString();
     if (isStream(text)) await text[Symbol.asyncIterator]().return?.();
     throw new TypeError(`format of "${call.gadgetName}" must return a string`);
+  }
+
+  /** Starts the process, for a call that will come at once. What is wrong with it is told to the call. */
+  warm(): void {
+    if (!this.isRunning) this.#ready().catch(() => undefined);
   }
 
   /** Ends the process when nobody uses it. */
@@ -144,13 +167,22 @@ export class GadgetHost {
   #ask(request: CallRequest, listener: CallListener): Promise<CallResult> {
     if (listener.signal.aborted) return Promise.reject(listener.signal.reason);
     const session = this.#session;
-    return session?.isFree === true ? session.call(request, listener) : this.#askLater(request, listener);
+    if (session?.isFree !== true) return this.#askLater(request, listener);
+    return session.call(request, listener).catch((error) => {
+      if (error instanceof UnsentError) return this.#askLater(request, listener);
+      throw error;
+    });
   }
 
   async #askLater(request: CallRequest, listener: CallListener): Promise<CallResult> {
     for (let starts = 0; starts < MOST_STARTS; starts++) {
       const session = await unlessAborted(this.#free(), listener.signal);
-      if (session.isFree) return session.call(request, listener);
+      if (!session.isFree) continue;
+      try {
+        return await session.call(request, listener);
+      } catch (error) {
+        if (!(error instanceof UnsentError)) throw error;
+      }
     }
     throw this.#problem("ended by itself whenever it was started");
   }
@@ -161,31 +193,27 @@ export class GadgetHost {
     return this.#session ?? await this.#ready();
   }
 
-  #ready(): Promise<GadgetSession> {
+  #ready(bounds: LoadBounds = {}): Promise<GadgetSession> {
     if (this.#starting !== undefined) return this.#starting;
     if (this.#session !== undefined) return Promise.resolve(this.#session);
     if (this.#end.signal.aborted) return Promise.reject(this.#end.signal.reason);
     this.#options.onStart?.(this);
-    const starting = this.#start().finally(() => this.#starting = undefined);
+    const starting = this.#start(bounds).finally(() => this.#starting = undefined);
     starting.catch(() => undefined); // whoever waited may have gone
     return this.#starting = starting;
   }
 
-  async #start(): Promise<GadgetSession> {
-    const { limits } = this.#options;
-    const { startMs = DEFAULT_START_MS } = limits;
+  async #start({ signal, loadMs }: LoadBounds): Promise<GadgetSession> {
+    const { startMs = DEFAULT_START_MS } = this.#options.limits;
     const abort = new AbortController();
-    const onEnd = (): void => abort.abort(this.#end.signal.reason);
-    this.#end.signal.addEventListener("abort", onEnd, { once: true });
-    const late =
-      `was not ready within ${startMs} ms; what its module does when it is loaded may take too long`;
-    using _timer = quietTimer(startMs, () => abort.abort(this.#problem(late)));
-    try {
-      const process = await this.#startProcess(abort.signal);
-      return await this.#load(process, abort.signal);
-    } finally {
-      this.#end.signal.removeEventListener("abort", onEnd);
-    }
+    using linked = linkedSignal([abort.signal, this.#end.signal, signal]);
+    const within = (ms: number, problem: GadgetProcessError): Disposable =>
+      quietTimer(ms, () => abort.abort(problem));
+    using starting = within(startMs, this.#problem(`was not ready within ${startMs} ms`));
+    const process = await this.#startProcess(linked.signal);
+    starting[Symbol.dispose]();
+    using _loading = within(loadMs ?? startMs, this.#loadsTooLong(loadMs ?? startMs));
+    return await this.#load(process, linked.signal);
   }
 
   async #startProcess(signal: AbortSignal): Promise<GadgetProcess> {
@@ -209,13 +237,14 @@ export class GadgetHost {
   }
 
   async #load(process: GadgetProcess, signal: AbortSignal): Promise<GadgetSession> {
-    const { limits, shownFile, perform, mapStack } = this.#options;
+    const { limits, shownFile, perform, mapStack, onUsed } = this.#options;
     const session: GadgetSession = new GadgetSession({
       process,
       limits,
       shownFile,
       perform,
       mapStack,
+      onUsed,
       onOver: () => {
         if (this.#session !== session) return;
         this.#session = undefined;
@@ -225,12 +254,20 @@ export class GadgetHost {
     try {
       this.#description = await unlessAborted(session.load(this.#loadMessage(process)), signal);
     } catch (error) {
+      this.#said = session.said;
       await session.end("was ended: it could not be loaded");
       throw error;
     }
+    this.#said = session.said;
+    if (!this.#loadsLater()) process.forgetModules();
     this.#session = session;
     this.#watchIdle(session, limits.idleMs);
     return session;
+  }
+
+  /** Whether a module of it is imported only when it is needed: what its text says in the form that was given to it. */
+  #loadsLater(): boolean {
+    return this.#options.graph.modules.some(({ code }) => /\bimport(From)?\(/.test(code));
   }
 
   #loadMessage({ folderUrl }: GadgetProcess) {
@@ -254,6 +291,15 @@ export class GadgetHost {
       if (leftMs <= 0) void session.end("was ended: it was not used");
       else this.#watchIdle(session, leftMs);
     });
+  }
+
+  #loadsTooLong(ms: number): GadgetProcessError {
+    const { shownFile } = this.#options;
+    const advice =
+      "what stands at its top, or in a module that it imports, waits or takes too long; do that in run";
+    return new GadgetProcessError(
+      `The module of gadget ${shownFile} was not loaded within ${ms} ms: ${advice}`,
+    );
   }
 
   #problem(words: string): GadgetProcessError {

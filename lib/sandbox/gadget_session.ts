@@ -8,7 +8,14 @@ import { quietTimer } from "../host/quiet_timer.ts";
 import type { GadgetProcess, GadgetProcessEnd } from "../host/start_gadget_process.ts";
 import { FrameChannel, maybeFrame } from "./frame_channel.ts";
 import { type EffectAnswer, GadgetEffects, type PerformEffect } from "./gadget_effects.ts";
-import { endWords, GadgetProcessError, mapped, memoryWords, thrownInGadget } from "./gadget_failure.ts";
+import {
+  endWords,
+  GadgetProcessError,
+  memoryWords,
+  placedText,
+  thrownInGadget,
+  UnsentError,
+} from "./gadget_failure.ts";
 import { MessageError } from "./message_fields.ts";
 import { type CallListener, type CallResult, OpenCall } from "./open_call.ts";
 import { readMessage } from "./read_message.ts";
@@ -43,6 +50,8 @@ export interface GadgetSessionOptions {
   readonly perform: PerformEffect;
   /** Places of its prepared modules to those of the source. */
   readonly mapStack: (stack: string, folderUrl: string) => string;
+  /** Told which variable or fact of the system it asked for, `*` for all: what it says itself. */
+  readonly onUsed?: ((kind: "env" | "sys", name: string) => void) | undefined;
   /** It is over; told once. */
   onOver(): void;
 }
@@ -150,14 +159,19 @@ export class GadgetSession {
       }),
     );
     this.#begin();
-    this.#channel.send(frame);
+    this.#channel.send(frame, id);
     if (this.#stray.length > 0) this.#giveStray(listener);
     return promise;
   }
 
-  /** Kills it; comes back when it is gone. Whoever waits gets these words. */
+  /** What its module has told the console, as long as no call was there to be told: lines. */
+  get said(): string {
+    return this.#stray.map((text) => text.endsWith("\n") ? text : `${text}\n`).join("");
+  }
+
+  /** Kills it; comes back when it is gone. Whoever waits gets these words; of calls that were not sent an {@linkcode UnsentError}. */
   end(words: string): Promise<void> {
-    this.#die(words);
+    this.#die(words, { isLast: true });
     return this.#process.end();
   }
 
@@ -170,8 +184,6 @@ export class GadgetSession {
   #finish(): void {
     if (--this.#waiters > 0) return;
     this.#lastUsed = performance.now();
-    if (this.#isOver) return;
-    this.#process.hold(false);
   }
 
   #say(message: ToGadget): void {
@@ -209,9 +221,9 @@ export class GadgetSession {
         if (this.#open(message.id).piece(message.text)) return;
         throw new MessageError("sent pieces for which there was no room");
       case "invalid":
-        return this.#closed(message.id).fail(new InputError(message.issues));
+        return this.#closed(message.id).fail(new InputError(this.#placed(message.issues)));
       case "result":
-        return this.#closed(message.id).result(message.value);
+        return this.#closed(message.id).result(message.value, message.wholeBytes);
       case "error": {
         const call = this.#closed(message.id);
         return call.fail(this.#effects.refusalOf(message.error.refusal) ?? this.#thrown(message.error));
@@ -222,6 +234,8 @@ export class GadgetSession {
         return this.#effects.ask({ ...message, bytes, signal: this.#signalOf(message.call) });
       case "effect-cancel":
         return this.#effects.cancel(message.effect);
+      case "used":
+        return this.#options.onUsed?.(message.kind, message.name);
       default:
         return message satisfies never;
     }
@@ -236,15 +250,17 @@ export class GadgetSession {
   }
 
   #thrown(error: Extract<FromGadget, { readonly type: "error" }>["error"]): Error {
-    return thrownInGadget(error, (stack) => this.#options.mapStack(stack, this.#process.folderUrl));
+    return thrownInGadget(error, this.#places());
   }
 
   /** With places in its source, where it tells places. */
   #placed(text: string): string {
+    return placedText(text, this.#places());
+  }
+
+  #places() {
     const { folderUrl } = this.#process;
-    return text.includes(folderUrl)
-      ? mapped(text, (stack) => this.#options.mapStack(stack, folderUrl))
-      : text;
+    return { folderUrl, mapStack: (stack: string) => this.#options.mapStack(stack, folderUrl) };
   }
 
   #open(id: number): OpenCall {
@@ -356,11 +372,11 @@ export class GadgetSession {
 
   #lookAtMemory(): void {
     this.#memoryWatch = undefined;
-    if (this.#waiters === 0 || this.#isOver) return;
+    if (this.#isOver) return;
+    if (this.#waiters === 0) return this.#process.hold(false); // not with each call, which would take as long as its frames
     const { memoryBytes } = this.#options.limits;
     const used = this.#process.memoryBytes();
-    if (used === undefined) return;
-    if (used <= memoryBytes + RUNTIME_BYTES) return this.#watchMemory();
+    if (used === undefined || used <= memoryBytes + RUNTIME_BYTES) return this.#watchMemory();
     this.#die(`ran out of memory: ${memoryWords(memoryBytes)}`);
   }
 
@@ -393,10 +409,12 @@ export class GadgetSession {
     return new InputError(`Cannot hand this to gadget ${this.#options.shownFile}: ${what} more than ${most}`);
   }
 
-  #die(words: string): void {
+  /** @param isLast whether no other process will take its place */
+  #die(words: string, { isLast = false }: { readonly isLast?: boolean } = {}): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const error = new GadgetProcessError(`The process of gadget ${this.#options.shownFile} ${words}`);
+    const text = `The process of gadget ${this.#options.shownFile} ${words}`;
+    const error = new GadgetProcessError(text);
     this.#channel.close();
     this.#effects.end(error);
     for (const timer of [...this.#unheard.values(), this.#memoryWatch, this.#leaving]) {
@@ -405,9 +423,17 @@ export class GadgetSession {
     this.#unheard.clear();
     this.#options.onOver();
     this.#loading?.reject(error);
-    for (const call of this.#calls.values()) call.fail(error);
+    const unsent = this.#channel.unsentCalls();
+    for (const call of this.#calls.values()) {
+      if (unsent.has(call.id)) call.fail(new UnsentError(text));
+      else call.fail(isLast ? error : new GadgetProcessError(`${text} (${this.#callWords(call)})`));
+    }
     this.#calls.clear();
     this.#tellFree();
     this.#process.end().catch(() => undefined);
+  }
+
+  #callWords({ name }: OpenCall): string {
+    return `in the call "${name}", which is not made again; the next one starts a new process`;
   }
 }

@@ -18,7 +18,12 @@ const VERSION = 1;
 export interface KnownGadget {
   readonly graph: PreparedGraph;
   readonly gadget: GadgetDescription;
+  /** What it told the console meanwhile, or the beginning of it; absent when that was nothing. */
+  readonly said?: string;
 }
+
+/** More of what a module tells the console is not kept. */
+const MOST_SAID = 4_096;
 
 /** Where modules are, and where it is kept what they are. */
 export interface KnownGadgetsOptions {
@@ -54,7 +59,9 @@ export async function maybeKnownGadget(
 export async function keepKnownGadget(known: KnownGadget, options: KnownGadgetsOptions): Promise<void> {
   const path = known.graph.modules[0]?.path;
   if (options.kept === undefined || path === undefined) return;
-  const text = JSON.stringify({ version: VERSION, ...known });
+  const { said, ...others } = known;
+  const kept = said === undefined || said === "" ? {} : { said: said.slice(0, MOST_SAID) };
+  const text = JSON.stringify({ version: VERSION, ...others, ...kept });
   await options.kept.writeText(fileOf(path, options), text);
 }
 
@@ -71,7 +78,8 @@ function maybeKnown(text: string): KnownGadget | undefined {
     if (typeof hash !== "string" || !Array.isArray(modules)) return undefined;
     const message = readMessage({ type: "loaded", gadget: toJson(value.gadget) });
     if (message.type !== "loaded") return undefined;
-    return { graph: { hash, modules: modules.map(moduleOf) }, gadget: message.gadget };
+    const said = typeof value.said === "string" ? { said: value.said } : {};
+    return { graph: { hash, modules: modules.map(moduleOf) }, gadget: message.gadget, ...said };
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { CutText } from "../core/cut_text.ts";
 import type { Json } from "../core/json.ts";
 import { LogBudget } from "./log_budget.ts";
 import { PieceStream } from "./piece_stream.ts";
@@ -5,8 +6,8 @@ import { PieceStream } from "./piece_stream.ts";
 /** Progress is told so often: nobody looks at more of one call. */
 const MOST_PROGRESS = 10_000;
 
-/** What a call gives: a value, or text as it comes. */
-export type CallResult = Json | AsyncIterable<string>;
+/** What a call gives: a value, the beginning of one that is too long to be sent, or text as it comes. */
+export type CallResult = Json | CutText | AsyncIterable<string>;
 
 /** Who waits for a call. */
 export interface CallListener {
@@ -84,12 +85,13 @@ export class OpenCall {
     return this.#stream.push(text);
   }
 
-  /** @param value absent: the pieces are it */
-  result(value: Json | undefined): void {
+  /** @param value absent: the pieces are it; @param wholeBytes of the text that `value` is the beginning of */
+  result(value: Json | undefined, wholeBytes?: number): void {
     if (this.#isSettled) return;
     this.#settle();
-    if (this.#stream === undefined) this.#options.resolve(value === undefined ? "" : value);
-    else this.#stream.end();
+    if (this.#stream !== undefined) return this.#stream.end();
+    if (wholeBytes === undefined) return this.#options.resolve(value === undefined ? "" : value);
+    this.#options.resolve(new CutText(String(value), wholeBytes));
   }
 
   fail(thrown: unknown): void {

@@ -35,7 +35,16 @@ const MESSAGES: Readers<FromGadget, "type"> = {
   }),
   piece: (fields) => ({ type: "piece", id: fields.id("id"), text: fields.text("text") }),
   invalid: (fields) => ({ type: "invalid", id: fields.id("id"), issues: fields.text("issues") }),
-  result: (fields) => ({ type: "result", id: fields.id("id"), ...given("value", fields.maybeJson("value")) }),
+  result: (fields) => {
+    const wholeBytes = fields.maybeId("wholeBytes");
+    const value = wholeBytes === undefined ? fields.maybeJson("value") : fields.text("value");
+    return {
+      type: "result",
+      id: fields.id("id"),
+      ...given("value", value),
+      ...given("wholeBytes", wholeBytes),
+    };
+  },
   error: (fields) => ({ type: "error", id: fields.id("id"), error: thrown(fields.inside("error")) }),
   cancelled: (fields) => ({ type: "cancelled", id: fields.id("id") }),
   effect: (fields) => ({
@@ -45,6 +54,11 @@ const MESSAGES: Readers<FromGadget, "type"> = {
     op: operation(fields.inside("op")),
   }),
   "effect-cancel": (fields) => ({ type: "effect-cancel", effect: fields.id("effect") }),
+  used: (fields) => ({
+    type: "used",
+    kind: fields.oneOf("kind", ["env", "sys"]),
+    name: fields.text("name"),
+  }),
 };
 
 const MESSAGE_TYPES = Object.keys(MESSAGES).filter((name): name is FromGadget["type"] => name in MESSAGES);

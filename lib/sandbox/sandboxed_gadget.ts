@@ -36,7 +36,7 @@ async function run(host: Pick<GadgetHost, "call">, input: Json, context: GadgetC
     });
   } catch (error) {
     // Where it was thrown is for whoever wrote the gadget; a model reads the message alone.
-    if (error instanceof GadgetThrown && error.stack !== undefined && !signal.aborted) {
+    if (error instanceof GadgetThrown && error.hasStack && !signal.aborted) {
       log(`${error.stack}\n`);
     }
     throw error;

@@ -1,11 +1,14 @@
 // What it costs that a gadget runs apart, in the form that ORRERY_BINARY says: starts, warm calls, memory, and what is left behind.
 
 import { type TestProject, testProject } from "../_project.ts";
-import { runProgram, testEnvironment } from "../_run.ts";
+import { compiledBinary, runProgram, testEnvironment } from "../_run.ts";
 import { callOf } from "../sandbox/_place.ts";
 import { descendantsOf, memoryKb, ProcessWatch } from "../sandbox/_processes.ts";
+import { echoUs } from "./_echo.ts";
+import { engineCallUs, TIMED_GADGET } from "./_engine_call.ts";
 import { median } from "./_median.ts";
 import { isBinary, type PlainPrograms, plainPrograms } from "./_sandbox_programs.ts";
+import { measureStartup } from "./startup.ts";
 import type { Row } from "./_table.ts";
 import { warmCallUs } from "./_warm_call.ts";
 
@@ -34,6 +37,7 @@ const OWN = "Calculate";
 const form = isBinary ? "binary" : "deno run";
 
 const PARTS: Readonly<Record<string, (programs: PlainPrograms) => Promise<readonly Row[]>>> = {
+  binary: benchBinary,
   starts: benchStarts,
   warm: benchWarm,
   growth: benchGrowth,
@@ -41,7 +45,7 @@ const PARTS: Readonly<Record<string, (programs: PlainPrograms) => Promise<readon
   left: benchLeft,
 };
 
-/** Measures these parts: starts, warm, growth, hosts, left. Default: all of them. */
+/** Measures these parts: binary, starts, warm, growth, hosts, left. Default: all of them. */
 export async function benchSandbox(wanted: readonly string[] = Object.keys(PARTS)): Promise<readonly Row[]> {
   await using programs = await plainPrograms();
   const rows: Row[] = [];
@@ -60,7 +64,6 @@ async function gadgetProject(files: Readonly<Record<string, string>> = {}): Prom
     "gadgets/warm.ts": GADGET,
     "gadgets/_part.ts": PART,
     "gadget.calls": callOf("Warm:a", { n: 1 }),
-    "own.calls": callOf(`${OWN}:a`, { expression: "1*2" }),
     ...files,
   });
 }
@@ -75,41 +78,57 @@ async function timeOf(
   return ms;
 }
 
-/** What the first call adds to a run, less what an empty script takes: its process has to start too. The programs take turns. */
-async function benchStarts({ empty }: PlainPrograms): Promise<readonly Row[]> {
-  await using project = await gadgetProject();
-  const run = (file: string) => timeOf(() => project.run(["run", file, "-q", "--ephemeral"]));
-  const times = { empty: [] as number[], own: [] as number[], known: [] as number[], unseen: [] as number[] };
-  for (let round = -2; round < ROUNDS; round++) {
-    const own = await run("own.calls");
-    const plain = await timeOf(() => runProgram(empty));
-    await project.write("gadgets/_part.ts", `${PART}// round ${round}\n`);
-    const unseen = await run("gadget.calls");
-    const known = await run("gadget.calls");
-    if (round < 0) continue; // warms up
-    times.own.push(own);
-    times.empty.push(plain);
-    times.unseen.push(unseen);
-    times.known.push(known);
-  }
-  const base = median(times.own);
-  const over = (all: readonly number[]) => median(all) - base - median(times.empty);
+/** The size of the binary, and what it takes to start, against a compiled program that does nothing. */
+async function benchBinary({ empty: [emptyBinary] }: PlainPrograms): Promise<readonly Row[]> {
+  const binary = compiledBinary();
+  if (binary === undefined || emptyBinary === undefined) return [];
+  const { size } = await Deno.stat(binary);
+  const rows = await measureStartup({ binary, emptyBinary });
   return [
-    { what: `${form}: an empty script`, value: median(times.empty), unit: "ms" },
-    { what: `${form}: a run of a built-in gadget`, value: base, unit: "ms" },
-    { what: `${form}: a run of a gadget described before`, value: median(times.known), unit: "ms" },
-    {
-      what: "its first call over an empty script",
-      value: over(times.known),
+    { what: "binary: its size", value: size / 1e6, unit: "MB", limit: 130 },
+    ...rows.map(({ name, medianMs, ratio, limit }) => ({
+      what: name,
+      value: medianMs,
       unit: "ms",
-      limit: 60,
-    },
-    {
-      what: "the same of a module never seen",
-      value: over(times.unseen),
-      unit: "ms",
-      limit: 150,
-    },
+      ...(limit !== undefined && { ratio, of: "an empty program", limit }),
+    })),
+  ];
+}
+
+/**
+ * What the first call adds to a run of a project without modules, less what an empty script takes: its process has to start too. The
+ * programs take turns, and what is compared ran in the same round.
+ */
+async function benchStarts({ empty }: PlainPrograms): Promise<readonly Row[]> {
+  await using plain = await testProject({ "own.calls": callOf(`${OWN}:a`, { expression: "1*2" }) });
+  await using project = await gadgetProject();
+  const run = (of: TestProject, file: string) => timeOf(() => of.run(["run", file, "-q", "--ephemeral"]));
+  const rounds: { empty: number; own: number; known: number; unseen: number }[] = [];
+  for (let round = -2; round < ROUNDS; round++) {
+    await project.write("gadgets/_part.ts", `${PART}// round ${round}\n`);
+    const times = {
+      empty: await timeOf(() => runProgram(empty)),
+      own: await run(plain, "own.calls"),
+      unseen: await run(project, "gadget.calls"),
+      known: await run(project, "gadget.calls"),
+    };
+    if (round >= 0) rounds.push(times); // the first ones warm up
+  }
+  const over = (kind: "known" | "unseen") => rounds.map((times) => times[kind] - times.own - times.empty);
+  const row = (what: string, all: readonly number[], limit?: number): Row => ({
+    what: `${form}: ${what}`,
+    value: median(all),
+    unit: "ms",
+    ...(limit !== undefined && { limit }),
+  });
+  return [
+    row("an empty script", rounds.map(({ empty }) => empty)),
+    row("a run of a built-in gadget", rounds.map(({ own }) => own)),
+    row("a run of a gadget described before", rounds.map(({ known }) => known)),
+    row("its first call over an empty script", over("known"), 60),
+    row("the fastest of these", [Math.min(...over("known"))]),
+    row("the same of a module never seen", over("unseen"), 150),
+    row("the fastest of these", [Math.min(...over("unseen"))]),
   ];
 }
 
@@ -137,9 +156,13 @@ async function callTimes(project: TestProject, file: string): Promise<readonly n
 const many = (count: number, call: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => call(n)).join("");
 
-/** Against a built-in gadget that does about as little: the rest is the way to the process and back. */
+/**
+ * Through the engine in this process, over the gadget's own time; and as the command line tells it, over a built-in gadget that does about
+ * as little, which is all that can be had of the binary. The way to a process that does nothing says what the machine is up to meanwhile.
+ */
 async function benchWarm(): Promise<readonly Row[]> {
   await using project = await gadgetProject({
+    "gadgets/timed.ts": TIMED_GADGET,
     "many.calls": many(WARM_CALLS, (n) => callOf(`Warm:c${n}`, { n })),
     "many_own.calls": many(WARM_CALLS, (n) => callOf(`${OWN}:c${n}`, { expression: "1*2" })),
   });
@@ -155,18 +178,27 @@ async function benchWarm(): Promise<readonly Row[]> {
     limit: 150,
   }];
   if (isBinary) return rows;
-  const direct: number[] = [];
+  const found = { echo: [] as number[], engine: [] as number[], direct: [] as number[] };
   for (let round = 0; round < 5; round++) {
-    direct.push(
+    found.echo.push(await echoUs({ times: WARM_CALLS }));
+    found.engine.push(await engineCallUs(project.folder, { calls: WARM_CALLS }));
+    found.direct.push(
       await warmCallUs(project.folder, "gadgets/warm.ts", { input: (n) => ({ n }), calls: WARM_CALLS }),
     );
   }
-  return [...rows, {
-    what: "a warm call without the engine, p50",
-    value: median(direct),
+  const row = (what: string, value: number, limit?: number): Row => ({
+    what,
+    value,
     unit: "us",
-    limit: 150,
-  }];
+    ...(limit !== undefined && { limit }),
+  });
+  return [
+    row("to another process and back with nothing, p50", median(found.echo)),
+    row("a warm call through the engine over the gadget's own time, p50", median(found.engine), 150),
+    row("the fastest of these rounds", Math.min(...found.engine)),
+    row("a warm call without the engine, p50", median(found.direct), 150),
+    ...rows,
+  ];
 }
 
 /**

@@ -255,7 +255,10 @@ Deno.test("sandbox, approved project: a manifest that asks for more than was use
   const allowed = await place.command(["trust", "allow", "Evil", "--trust-project"]);
   assert.equal(allowed.exitCode, 0, allowed.stderr);
   assert.equal((await place.run(callOf("Evil:e"))).outcome("e").result, "fine");
-  const smaller = await place.command(["trust", "--minimise"]);
+  const before = await place.project.read("orrery.lock");
+  assert.equal((await place.command(["trust", "--minimise"])).exitCode, 5, "nobody can be asked here");
+  assert.equal(await place.project.read("orrery.lock"), before);
+  const smaller = await place.command(["trust", "--minimise", "--yes"]);
   assert.equal(smaller.exitCode, 0, smaller.stderr);
   const lock = await place.project.read("orrery.lock");
   assert.match(lock, /data/);

@@ -1,11 +1,11 @@
 // Ordinary gadgets behave the same under `deno run` and in the compiled binary: tests/sandbox/_ordinary_table.ts.
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { withServer } from "../_loopback.ts";
-import { PROJECT_ROOT } from "../_run.ts";
+import { compiledBinary, denoCommand, PROJECT_ROOT } from "../_run.ts";
 import { type Expected, ORDINARY, type Ordinary, textOf } from "../sandbox/_ordinary_table.ts";
-import { type AttackPlace, attackPlace, type Outcome } from "../sandbox/_place.ts";
+import { type AttackPlace, attackPlace, type Outcome, type Told } from "../sandbox/_place.ts";
 
 const FOLDER = join(PROJECT_ROOT, "tests/sandbox/ordinary");
 
@@ -50,6 +50,55 @@ async function answer(request: Request): Promise<Response> {
   }
 }
 
+/** All that a program and a person are told of the calls of a gadget, run in one form; places and times are written as one word. */
+async function allOf(ordinary: Ordinary, command: readonly string[]): Promise<unknown> {
+  const { grants = [], env = {}, concurrency = 1, expected, written } = ordinary;
+  await using place = await ordinaryPlace(ordinary);
+  await using server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, answer);
+  const { port } = server.addr;
+  const calls = ordinary.calls(`http://127.0.0.1:${port}`);
+  const flags = grants.flatMap((grant) => ["--allow-gadget", grant]);
+  const options = { args: flags, env, concurrency, command, timeoutSeconds: 10 };
+  const same = (text: string) =>
+    text.replaceAll(dirname(place.project.folder), "@PLACE@").replaceAll(`127.0.0.1:${port}`, "@SERVER@");
+  const run = await place.run(calls, options);
+  for (const [id, end] of Object.entries(expected)) assertEnd(run.outcome(id), end);
+  await place.assertHarmless(run, { ...(written && { written }) });
+  const { events, exitCode } = run;
+  const byCall = Map.groupBy(events, ({ invocationId = "run" }) => invocationId);
+  const told = [...byCall].map(([id, own]) => [id, own.map((event) => steady(event, same))] as const);
+  // Of calls that run at once, what each of them counts is another each time, but for those with an expectation.
+  if (concurrency > 1) return told.filter(([id]) => Object.hasOwn(expected, id));
+  const shown = await place.command(["run", "attack.calls", "--concurrency", "1", ...flags], options);
+  return {
+    exitCodes: [exitCode, shown.exitCode],
+    told,
+    stdout: same(shown.stdout),
+    stderr: same(shown.stderr).replaceAll(/\b\d+(\.\d+)? (ms|s)\b/g, "@TIME@"),
+  };
+}
+
+/** An event without its number, its time and the id of its run. */
+function steady(event: Told, same: (text: string) => string): unknown {
+  return JSON.parse(
+    same(JSON.stringify({ ...event, seq: 0, at: 0, run: "", ...("ms" in event && { ms: 0 }) })),
+  );
+}
+
+const binary = compiledBinary();
+if (binary === undefined) {
+  console.log("not run here: form against form; deno task test:binary does, with the binary");
+}
+
+for (const [index, ordinary] of ORDINARY.entries()) {
+  Deno.test({
+    name: `sandbox ordinary, form against form: ${ordinary.file} (${index + 1})`,
+    ignore: binary === undefined,
+    fn: async () =>
+      assert.deepEqual(await allOf(ordinary, [binary ?? ""]), await allOf(ordinary, denoCommand())),
+  });
+}
+
 async function tryOrdinary(ordinary: Ordinary): Promise<void> {
   const { grants = [], env = {}, concurrency = 1, expected, told = {}, written, says } = ordinary;
   await using place = await ordinaryPlace(ordinary);
@@ -71,7 +120,11 @@ async function tryOrdinary(ordinary: Ordinary): Promise<void> {
 
 for (const [index, ordinary] of ORDINARY.entries()) {
   const again = ORDINARY.findIndex(({ file }) => file === ordinary.file) === index ? "" : ", not granted";
-  Deno.test(`sandbox ordinary: ${ordinary.file}${again}`, () => tryOrdinary(ordinary));
+  Deno.test({
+    name: `sandbox ordinary: ${ordinary.file}${again}`,
+    ignore: binary !== undefined, // there both forms are held to what is expected, and to each other
+    fn: () => tryOrdinary(ordinary),
+  });
 }
 
 const ASKED = `

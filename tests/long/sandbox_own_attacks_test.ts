@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { PROJECT_ROOT } from "../_run.ts";
-import { OWN_ATTACKS, type OwnAttack } from "../sandbox/_attack_table.ts";
+import { NEVER_LOADED, OWN_ATTACKS, type OwnAttack } from "../sandbox/_attack_table.ts";
 import { BESIDE_TRICKS, HARMLESS_TRICKS, IMPORT_TRICKS } from "../sandbox/_import_tricks.ts";
 import { type AttackPlace, attackPlace, callOf } from "../sandbox/_place.ts";
 
@@ -73,17 +73,22 @@ for (const attack of OWN_ATTACKS) {
 Deno.test("sandbox attack of our own: imports that are hard to see", async (t) => {
   await using place = await attackPlace({ "gadgets/twin.ts": TWIN });
   await addAll(place, BESIDE_TRICKS);
-  for (const [what, text] of Object.entries(IMPORT_TRICKS)) {
-    await t.step(what, async () => {
-      await place.add("gadgets/attack.ts", text);
-      const run = await place.run(callOf("Twin:t") + callOf("Attack:a") + callOf("Twin:z"));
-      for (const id of ["t", "z"]) assert.equal(run.outcome(id).result, "ok", run.outcome(id).error);
-      const { isError, error, result, code } = run.outcome("a");
+  const tricks = Object.entries(IMPORT_TRICKS).map(([what, text], n) => ({ what, text, name: `trick${n}` }));
+  for (const { text, name } of tricks) {
+    await place.add(`gadgets/${name}.ts`, text.replace('name: "Attack"', `name: "${name}"`));
+  }
+  // One run for all: each has a process of its own, or none.
+  const calls = tricks.map(({ name }) => callOf(`${name}:${name}`)).join("");
+  const run = await place.run(callOf("Twin:t") + calls + callOf("Twin:z"), { timeoutMs: 120_000 });
+  for (const id of ["t", "z"]) assert.equal(run.outcome(id).result, "ok", run.outcome(id).error);
+  for (const { what, name } of tricks) {
+    await t.step(what, () => {
+      const { isError, error, result, code } = run.outcome(name);
       assert.ok(!["unknown-gadget", "not-trusted"].includes(code), error);
       if (!HARMLESS_TRICKS.includes(what)) assert.ok(isError, JSON.stringify(result));
-      await place.assertHarmless(run);
     });
   }
+  await place.assertHarmless(run);
 });
 
 Deno.test("sandbox attack of our own: two gadgets that try to reach each other", async () => {
@@ -135,14 +140,33 @@ Deno.test("sandbox attack of our own: control characters in the names of files a
   }
 });
 
-Deno.test("sandbox attack of our own: modules that never load do not hold up a list", async () => {
-  await using place = await attackPlace({
-    "gadgets/a.js": (await source("never_loads.js")).replace("Attack", "A"),
-    "gadgets/b.js": (await source("loads_for_ever.js")).replace("Attack", "B"),
-    "gadgets/c.js": (await source("exits_on_load.js")).replace("Attack", "C"),
-    "gadgets/twin.js": TWIN,
-  });
-  const run = await place.command(["list", "gadgets"], { timeoutMs: 40_000 });
-  assert.match(run.stdout, /Twin/, run.stderr);
-  await place.assertHarmless(run);
+Deno.test("sandbox attack of our own: modules that never load are an error, and do not hold up others", async () => {
+  const files = [...NEVER_LOADED, "exits_on_load.js", "grows_on_load.js"];
+  const modules = Object.fromEntries(
+    await Promise.all(
+      files.map(async (file, n) =>
+        [`gadgets/${file}`, (await source(file)).replace("Attack", `Attack${n}`)] as const
+      ),
+    ),
+  );
+  const [running, listing] = await Promise.all(
+    [0, 1].map(() => attackPlace({ ...modules, "gadgets/twin.js": TWIN })),
+  );
+  assert.ok(running !== undefined && listing !== undefined);
+  await using _ = running;
+  await using __ = listing;
+  const calls = files.map((file) => callOf(`${file.replace(".js", "")}:${file.replace(".js", "")}`)).join("");
+  const [run, list] = await Promise.all([
+    running.run(calls + callOf("Twin:t"), { concurrency: 8 }),
+    listing.command(["list", "gadgets"]),
+  ]);
+  assert.equal(run.outcome("t").result, "ok", run.outcome("t").error);
+  for (const file of files) {
+    const { isError, error, ms } = run.outcome(file.replace(".js", ""));
+    assert.ok(isError && error.trim() !== "", file);
+    assert.ok(ms <= 2000 + SLACK_MS, `${file} took ${ms} ms`);
+  }
+  assert.match(list.stdout, /Twin/, list.stderr);
+  await running.assertHarmless(run);
+  await listing.assertHarmless(list);
 });

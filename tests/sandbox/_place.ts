@@ -66,6 +66,8 @@ export interface AttackOptions {
   readonly timeoutMs?: number;
   /** Default 1: one call after the other, so that a later one shows what an earlier one left. */
   readonly concurrency?: number;
+  /** What stands for `orrery`; by default what ORRERY_BINARY says. */
+  readonly command?: readonly string[];
   /** While it runs. */
   readonly during?: (pid: number) => void;
 }
@@ -198,14 +200,14 @@ function assertUnchanged(
 async function contents(folder: string, base = ""): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   const entries = await Array.fromAsync(Deno.readDir(folder)).catch(() => []);
-  for (const { name, isDirectory, isSymlink } of entries) {
+  for (const { name, isFile, isDirectory, isSymlink } of entries) {
     const [path, real] = [base + name, join(folder, name)];
     if (isDirectory) {
       found.set(path, "a folder");
       for (const [inner, text] of await contents(real, `${path}/`)) found.set(inner, text);
     } else {
-      const read = isSymlink ? Deno.readLink(real) : Deno.readFile(real).then(latin1);
-      found.set(path, await read.catch(() => "cannot be read"));
+      const read = isSymlink ? Deno.readLink(real) : isFile ? Deno.readFile(real).then(latin1) : undefined;
+      found.set(path, await read?.catch(() => "cannot be read") ?? "a pipe");
     }
   }
   return found;
@@ -248,8 +250,8 @@ async function watched(
   args: readonly string[],
   options: AttackOptions,
 ): Promise<AttackRun> {
-  const { timeoutMs = 40_000, env = {}, stdin = "", during } = options;
-  const child = project.start(args, { env });
+  const { timeoutMs = 40_000, env = {}, stdin = "", command, during } = options;
+  const child = project.start(args, { env, ...(command && { command }) });
   const watch = new ProcessWatch(child.pid);
   let isLate = false;
   const timer = setTimeout(() => {

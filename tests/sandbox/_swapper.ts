@@ -19,7 +19,7 @@ function* swapped(name: string, target: string): Generator<void> {
   }
 }
 
-function* relinked(name: string, targets: readonly [string, string]): Generator<void> {
+function* relinked(name: string, targets: readonly string[]): Generator<void> {
   const [here, aside] = [join(folder, name), join(folder, `.link-${name}`)];
   while (true) {
     for (const target of targets) {
@@ -27,6 +27,24 @@ function* relinked(name: string, targets: readonly [string, string]): Generator<
       tryTo(() => Deno.renameSync(aside, here));
       yield;
     }
+  }
+}
+
+/** Makes `name` a file and then a pipe that nobody writes to. */
+function* piped(name: string): Generator<void> {
+  const [here, pipe, aside] = [
+    join(folder, name),
+    join(folder, `.pipe-${name}`),
+    join(folder, `.file-${name}`),
+  ];
+  new Deno.Command("mkfifo", { args: [pipe] }).outputSync();
+  while (true) {
+    tryTo(() => Deno.writeTextFileSync(aside, "fine"));
+    tryTo(() => Deno.renameSync(aside, here));
+    yield;
+    tryTo(() => Deno.linkSync(pipe, aside));
+    tryTo(() => Deno.renameSync(aside, here));
+    yield;
   }
 }
 
@@ -38,9 +56,11 @@ function tryTo(work: () => void): void {
 }
 
 const secret = join(outside, "secret.txt");
+const file = join(outside, "file.txt");
 const swaps = [
-  relinked("link", [join(folder, "own.txt"), secret]),
+  relinked("link", [join(folder, "own.txt"), secret, join(folder, "file.txt"), file]),
   swapped("file.txt", secret),
   swapped("folder", outside),
+  piped("pipe"),
 ];
 while (true) for (const swap of swaps) swap.next();

@@ -2,6 +2,7 @@
 
 import { killConversations } from "./kill_conversations.ts";
 import { killDocuments } from "./kill_documents.ts";
+import { killGadgets } from "./kill_gadgets.ts";
 import { killRuns } from "./kill_runs.ts";
 import { killWhileCommitting } from "./kill_while_committing.ts";
 import { killWhileSaving } from "./kill_while_saving.ts";
@@ -15,6 +16,7 @@ const PARTS = {
   killRuns,
   killDocuments,
   killConversations,
+  killGadgets,
   manyCalls,
 };
 

@@ -100,7 +100,7 @@ Deno.test("check: all problems of all files at once, a line each; nothing is run
     'work.calls:25:1: error: Cannot read header "bad header:1:2:3:4": found more than three parts, expected Name, Name:id or ' +
     "Name:id:dep1,dep2 (an identifier is a letter or _, then letters, digits, _, - and .)",
     'prompts/hello.prompt.md:1:7: error: prompt "hello": template 1:7: unclosed "{": write "{{" for a literal brace',
-    "not looked at: 1 module of prompts or tactics, since a check loads no code",
+    "not looked at: 1 module of prompts or tactics, since a check does not run their code",
     "3 files, 9 errors, 2 warnings",
   ]);
   assert.equal(code, 2);

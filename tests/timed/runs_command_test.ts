@@ -151,7 +151,7 @@ Deno.test("resume asks at a terminal about what may not be done twice", async ()
   const { folder: cwd, env } = project;
   const answered = async (answer: string) => {
     const resumed = atTerminal(["resume"], { cwd, env });
-    const asked = await resumed.until("stop here? [again/done/stop] ");
+    const asked = await resumed.until("stop here? [again/done/stop]");
     assert.match(
       asked,
       /call:slow: RunCommand \{.*"echo ran >> log\.txt; sleep 30".*\}\nwas started, and how it ended/,

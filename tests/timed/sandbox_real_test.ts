@@ -73,7 +73,7 @@ Deno.test("a real gadget in a real process", async (t) => {
     assert.equal(await host.format({ a: 1 }, listening().call), 'told {"a":1}');
     const listener = listening();
     assert.equal(await host.call({ does: "flood" }, listener), 1);
-    assert.match(listener.logs.at(-1) ?? "", /characters of this log are missing/);
+    assert.match(listener.logs.at(-1) ?? "", /messages of this log are missing/);
   });
   await t.step("what it throws points at its source", async () => {
     await assert.rejects(call("throw"), (error: Error) => {

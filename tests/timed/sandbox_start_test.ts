@@ -136,22 +136,64 @@ Deno.test("a process that is not held does not keep a program that is done", asy
   assert.throws(() => Deno.statSync(new URL(folder)), Deno.errors.NotFound);
 });
 
+for (const end of ["throws", "throws later", "rejects"]) {
+  Deno.test(`nothing is left by a program that ends like this: it ${end}`, async () => {
+    const { pid, folder } = await childOf(["echo", end], false);
+    if (IS_LINUX) await until(() => isProcessAlive({ pid }) === false);
+    assert.throws(() => Deno.statSync(new URL(folder)), Deno.errors.NotFound);
+  });
+}
+
+Deno.test("a program that goes on after an error has its folder still", async () => {
+  const parent = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--quiet", join(PROJECT_ROOT, "tests/_gadget_parent.ts"), "echo", "goes on"],
+    stdout: "piped",
+  }).spawn();
+  const reader = parent.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const [, folder = ""] = ((await reader.read()).value ?? "").trim().split(" ");
+  const before = [...Deno.readDirSync(new URL(folder))].map(({ name }) => name);
+  assert.equal((await reader.read()).value, "on\n");
+  assert.deepEqual([...Deno.readDirSync(new URL(folder))].map(({ name }) => name), before);
+  await reader.cancel();
+  parent.kill("SIGKILL");
+  await parent.status;
+  await Deno.remove(new URL(folder), { recursive: true });
+});
+
+Deno.test("a folder whose process is gone is swept at once, also when its number was given again", async () => {
+  if (!IS_LINUX) return console.log("not run here: only Linux tells when a process was started");
+  const { folder } = await childOf(["echo", "stay"], true);
+  const name = new URL(folder).pathname.split("/").at(-2) ?? "";
+  const place = join(new URL(folder).pathname, "..");
+  const numbered = name.replace(/gadget-\d+-/, `gadget-${Deno.pid}-`);
+  await Deno.mkdir(join(place, numbered));
+  assert.match(name, /^orrery-gadget-\d+-n\d+-t\d+-/);
+  await sweep(place);
+  for (const each of [name, numbered]) {
+    assert.throws(() => Deno.statSync(join(place, each)), Deno.errors.NotFound);
+  }
+});
+
 Deno.test("what killed processes have left is swept", async () => {
   const parent = await Deno.makeTempDir();
   const old = new Date(Date.now() - 7_200_000);
+  const own = IS_LINUX ? /\d+/.exec(Deno.readLinkSync("/proc/self/ns/pid"))?.[0] : "0";
   for (
     const name of [
       "orrery-gadget-999999999-a",
       "orrery-gadget-999999998-b",
       `orrery-gadget-${Deno.pid}-c`,
       "other-999999999-d",
+      `orrery-gadget-999999999-n${own}-e`,
+      "orrery-gadget-999999999-n1-f",
+      `orrery-gadget-${Deno.pid}-n${own}-g`,
     ]
   ) {
     await Deno.mkdir(join(parent, name));
-    if (!name.endsWith("b")) await Deno.utime(join(parent, name), old, old);
+    if (!/[bef]$/.test(name)) await Deno.utime(join(parent, name), old, old);
   }
   await sweep(parent);
   const left = [...Deno.readDirSync(parent)].map(({ name }) => name.slice(-1)).sort();
-  assert.deepEqual(left, IS_LINUX ? ["b", "c", "d"] : ["a", "b", "c", "d"]);
+  assert.deepEqual(left, IS_LINUX ? ["b", "c", "d", "f", "g"] : ["a", "b", "c", "d", "e", "f", "g"]);
   await Deno.remove(parent, { recursive: true });
 });

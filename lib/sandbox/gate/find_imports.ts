@@ -64,8 +64,27 @@ interface Lexed {
 
 /** The lexer's records by their place; a number is where it gave up. */
 function lexed(code: string): readonly (Lexed | number)[] {
+  const text = lexable(code);
+  const found = records(text.replaceAll(OTHER_LINE_END, "\n"));
+  return found.some((each) => typeof each === "number")
+    ? records(text.replaceAll(OTHER_LINE_END, " "))
+    : found;
+}
+
+/** These end a line, and so a comment, but not a text in quotes; the lexer knows nothing of them. */
+const OTHER_LINE_END = /[\u2028\u2029]/g;
+
+/** Blanks that the lexer does not know. */
+const OTHER_BLANK = /[\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]/g;
+
+/** With every character at its place: only where imports stand is taken from it, and what specifiers with escapes say. */
+function lexable(code: string): string {
+  return code.replace(/^#!/, "//").replaceAll(OTHER_BLANK, " ");
+}
+
+function records(text: string): readonly (Lexed | number)[] {
   try {
-    const [imports] = parse(code);
+    const [imports] = parse(text);
     return imports.map(({ ss, n }) => ({ start: ss, specifier: n })).sort((a, b) => a.start - b.start);
   } catch (thrown) {
     return [thrown instanceof Error && "idx" in thrown && typeof thrown.idx === "number" ? thrown.idx : 0];

@@ -3,15 +3,15 @@
 // says the same; as a keyword it is a syntax error (ECMA-262, 12.7.2). What is left cannot load anything. (`String.raw` shows the escape.)
 
 import type { Edit } from "./edited_text.ts";
-import { readExportClause } from "./import_clause.ts";
+import { skipExportNames } from "./import_clause.ts";
 import { type CommentBudget, TokenReader } from "./token_reader.ts";
 
 /**
- * `important` is a word of its own, however it is read, and so is `a.import`: a point right before it ends no token but `.` and `?.`, behind
- * which comes a name (`...` and `1.` aside: behind that one no word may begin).
+ * `important` is a word of its own, however it is read, and so is `a.import`: a point before it in its line ends no token but `.` and `?.`,
+ * behind which comes a name (`...` and `1.` aside: behind that one no word may begin in the same line).
  */
 const KEYWORDS =
-  /(?<![\p{ID_Continue}$#\u200c\u200d]|(?<!\.)\.)(?:import|export)(?![\p{ID_Continue}$\u200c\u200d])/gu;
+  /(?<![\p{ID_Continue}$#\u200c\u200d]|(?<!\.)\.[ \t]*)(?:import|export)(?![\p{ID_Continue}$\u200c\u200d])/gu;
 
 /** What stands behind a name of a property; behind a keyword that loads something it never does. */
 const BEHIND_NAME = /^[:,;=)\]}>]?$/;
@@ -88,13 +88,14 @@ function isInert(reader: TokenReader, word: string): boolean {
   const next = reader.peek();
   if (BEHIND_NAME.test(next)) return true;
   if (word === "import") return false;
-  if (next === "{") return readExportClause(reader) !== undefined && !isFrom(reader);
+  if (next === "{") return skipExportNames(reader) && !isFrom(reader);
   return next === "(" || DECLARATIONS.has(reader.word() ?? "");
 }
 
 /** Whether `from` comes next, or something that might become it: an escape, a comment that was not read. */
 function isFrom(reader: TokenReader): boolean {
-  return /[\\/]/.test(reader.peek()) || reader.word() === "from" || reader.peek() === "\\";
+  const isOpen = reader.peek() === "\\" || /^\/[*/]/.test(reader.text.slice(reader.at, reader.at + 2));
+  return isOpen || reader.word() === "from" || reader.peek() === "\\";
 }
 
 function outside(edits: readonly Edit[], known: readonly Edit[]): readonly Edit[] {

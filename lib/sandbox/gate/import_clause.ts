@@ -28,13 +28,18 @@ export function readExportClause(reader: TokenReader): string | undefined {
   return name === undefined ? undefined : `* as ${name}`;
 }
 
+/** Reads the names of a module's own behind `export`, which is left as it is; so they may be strings with escapes. */
+export function skipExportNames(reader: TokenReader): boolean {
+  return readNames(reader, (name) => name) !== undefined;
+}
+
 /** `{ a, b as c, "d e" as f }`: names that may be strings. */
-function readNames(reader: TokenReader): string | undefined {
+function readNames(reader: TokenReader, checked: NameCheck = unescaped): string | undefined {
   if (!reader.mark("{")) return undefined;
   const names: string[] = [];
   while (!reader.mark("}")) {
-    const name = readName(reader);
-    const as = name !== undefined && reader.keyword("as") ? readName(reader) : "";
+    const name = readName(reader, checked);
+    const as = name !== undefined && reader.keyword("as") ? readName(reader, checked) : "";
     if (name === undefined || as === undefined) return undefined;
     names.push(as === "" ? name : `${name} as ${as}`);
     if (!reader.mark(",") && reader.peek() !== "}") return undefined;
@@ -42,10 +47,20 @@ function readNames(reader: TokenReader): string | undefined {
   return `{ ${names.join(", ")} }`;
 }
 
-function readName(reader: TokenReader): string | undefined {
+type NameCheck = (name: string) => string | undefined;
+
+function readName(reader: TokenReader, checked: NameCheck = unescaped): string | undefined {
   const text = reader.word() ?? reader.string();
-  return text?.includes("\\") || text?.includes("\n") ? undefined : text;
+  return text === undefined ? undefined : checked(text);
 }
+
+/** What could be taken for a keyword stands in quotes then, where it may be written with an escape. */
+const unescaped: NameCheck = (name) =>
+  name.includes("\\") || name.includes("\n")
+    ? undefined
+    : /^(?:import|export)$/.test(name)
+    ? `"${name}"`
+    : name;
 
 /** Reads `{ type: "json" }`, or nothing; gives the value of `type`, and undefined for any other attributes. */
 export function readAttributes(reader: TokenReader): { readonly type?: string } | undefined {

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { shownFile } from "./inside_folder.ts";
 import type { PreparedGraph, PreparedModule } from "./prepared_graph.ts";
 import { decodeMap, type Mapping, sourcePlace } from "./source_map.ts";
@@ -32,29 +33,37 @@ export function mapStack(stack: string, places: StackPlaces): string {
 
 /** Reads each map once, and only when it is needed. */
 class PlaceReader {
-  readonly #folder: string;
+  /** The folder as a URL and as a path, each with a slash at its end. */
+  readonly #folders: readonly string[];
   readonly #cwd: string;
   readonly #modules: ReadonlyMap<string, PreparedModule>;
   readonly #maps = new Map<PreparedModule, readonly Mapping[]>();
 
   constructor({ graph, folderUrl, cwd }: StackPlaces) {
-    this.#folder = folderUrl.endsWith("/") ? folderUrl : `${folderUrl}/`;
+    const url = folderUrl.endsWith("/") ? folderUrl : `${folderUrl}/`;
+    this.#folders = [url, fileURLToPath(url)];
     this.#cwd = cwd;
     this.#modules = new Map(graph.modules.map((module) => [module.output, module]));
   }
 
+  /** Where the folder itself is, is nobody's business: of what else is in it the name is left. */
   told(line: string): { readonly text: string; readonly isOurs: boolean } {
-    const [first = "", ...rest] = line.split(this.#folder);
     let isOurs = false;
-    const told = rest.map((part) => {
-      const [all = "", output = "", row, column] = /^([\w.]*\.js)(?::(\d{1,9}))?(?::(\d{1,9}))?/.exec(part) ??
-        [];
-      const module = this.#modules.get(output);
-      if (module === undefined) return this.#folder + part;
-      isOurs = true;
-      return this.#place(module, { row, column }) + part.slice(all.length);
-    });
-    return { text: first + told.join(""), isOurs };
+    let text = line;
+    for (const folder of this.#folders) {
+      const [first = "", ...rest] = text.split(folder);
+      const told = rest.map((part) => {
+        const [all = "", output = "", row, column] =
+          /^([\w.]*\.js)(?::(\d{1,9}))?(?::(\d{1,9}))?/.exec(part) ??
+            [];
+        const module = this.#modules.get(output);
+        if (module === undefined) return part;
+        isOurs = true;
+        return this.#place(module, { row, column }) + part.slice(all.length);
+      });
+      text = (first + told.join("")).replaceAll(folder.slice(0, -1), ".");
+    }
+    return { text, isOurs };
   }
 
   #place(

@@ -47,21 +47,25 @@ function written(
     case "computed":
       return `${HELPER}.importFrom(${literal(url)}, `;
     case "meta":
-      return `${HELPER}.metaOf(${literal(url)})`;
+      return `${HELPER}.metaOf\`${plainCharacters(url)}\``; // a tag, so that `new import.meta.X()` makes an X
     default:
       return found satisfies never;
   }
 }
 
-const HELPER = `globalThis[Symbol.for("orrery.gadget")]`;
+/** The door as a name of its own: a module may have a `Symbol` or a `globalThis` of its own. */
+const HELPER = "__orreryGadget";
 
-/** A string literal without any character that could end a comment, a template or a line. */
 function literal(text: string): string {
-  const plain = text.replaceAll(
+  return `"${plainCharacters(text)}"`;
+}
+
+/** What a literal or a template has to say for this, without any character that could end a comment, a template or a line. */
+function plainCharacters(text: string): string {
+  return harmless(text.replaceAll(
     /[^\w ./:@%~+^-]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-  return `"${harmless(plain)}"`;
+  ));
 }
 
 /** As many as there were, so that every line keeps its number. */

@@ -1,7 +1,37 @@
 // Messages inside the process: what its own code listens to, and what that code keeps where a gadget could reach it.
 import { ways } from "./_ways.js";
 
-const OWN = Symbol.for("orrery.gadget");
+const OWN = [Symbol.for("orrery.gadget"), "__orreryGadget"];
+
+const ownWays = (name) =>
+  Object.fromEntries(
+    Object.entries({
+      own: () => {
+        const value = globalThis[name];
+        globalThis[name] = { importFrom: () => "FORGED" };
+        return globalThis[name] !== value;
+      },
+      ownDefined: () => Object.defineProperty(globalThis, name, { value: 1 }) && "changed",
+      ownDeleted: () => Reflect.deleteProperty(globalThis, name),
+      ownMember: () => {
+        globalThis[name].importFrom = () => 1;
+        return "changed";
+      },
+      ownImport: () =>
+        globalThis[name].importFrom("file:///", "file://@SECRET_JSON@", { with: { type: "json" } }),
+      ownImportHost: () => globalThis[name].importFrom(import.meta.url, "@OUTSIDE@/secret.js"),
+      ownImportObject: () =>
+        globalThis[name].importFrom(import.meta.url, { toString: () => "file://@SECRET_JS@" }),
+      ownMeta: () => globalThis[name].metaOf("file:///etc/passwd")?.read?.(),
+      ownMetaList: () => globalThis[name].metaOf(["file:///etc/passwd"])?.read?.(),
+      ownMetaObject: () =>
+        globalThis[name].metaOf({
+          get 0() {
+            return { toString: () => "file:///x" };
+          },
+        })?.read?.(),
+    }).map(([way, attempt]) => [`${way} ${String(name)}`, attempt]),
+  );
 
 /** Everything that can be reached from the global object, a few steps deep. */
 function reachable() {
@@ -46,23 +76,7 @@ export default {
           new MessageEvent("message", { data: { type: "result", id: 1, value: "FORGED" } }),
         ),
       close: () => void globalThis.close?.(),
-      own: () => {
-        const value = globalThis[OWN];
-        globalThis[OWN] = { importFrom: () => "FORGED" };
-        return globalThis[OWN] !== value;
-      },
-      ownDefined: () => Object.defineProperty(globalThis, OWN, { value: 1 }) && "changed",
-      ownDeleted: () => Reflect.deleteProperty(globalThis, OWN),
-      ownMember: () => {
-        globalThis[OWN].importFrom = () => 1;
-        return "changed";
-      },
-      ownImport: () =>
-        globalThis[OWN].importFrom("file:///", "file://@SECRET_JSON@", { with: { type: "json" } }),
-      ownImportHost: () => globalThis[OWN].importFrom(import.meta.url, "@OUTSIDE@/secret.js"),
-      ownImportObject: () =>
-        globalThis[OWN].importFrom(import.meta.url, { toString: () => "file://@SECRET_JS@" }),
-      ownMeta: () => globalThis[OWN].metaOf("file:///etc/passwd")?.read?.(),
+      ...Object.fromEntries(OWN.flatMap((name) => Object.entries(ownWays(name)))),
       channels: () =>
         reachable().filter(isChannel).map((value) => value.constructor.name).join() || undefined,
       tokens: () => {

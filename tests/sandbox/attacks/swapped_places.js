@@ -2,6 +2,8 @@
 const READS = ["data/link", "data/file.txt", "data/folder/secret.txt"];
 const WRITES = ["out/link", "out/file.txt", "out/folder/secret.txt", "out/folder/new.txt"];
 const FOR_MS = 2500;
+// On a busy machine it takes longer until enough was read to say anything.
+const AT_MOST_MS = 12_000;
 
 const counts = { fine: 0, secret: 0, refused: 0, written: 0 };
 
@@ -30,7 +32,9 @@ export default {
   permissions: { read: ["data"], write: ["out"] },
   async run() {
     const fs = await import("node:fs");
-    for (const start = Date.now(); Date.now() - start < FOR_MS;) {
+    const start = Date.now();
+    const isEnough = () => Date.now() - start > (counts.fine > 40 ? FOR_MS : AT_MOST_MS);
+    while (!isEnough()) {
       for (const path of READS) {
         await read(() => Deno.readTextFileSync(path));
         await read(() => Deno.readFile(path));

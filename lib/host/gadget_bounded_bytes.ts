@@ -1,0 +1,102 @@
+// A long text as bytes of UTF-8, as far as they are wanted, put together from parts.
+
+import { lengthOf, utf8, utf8Length } from "./gadget_primordials.ts";
+
+/** UTF-16 units that are made bytes together. */
+const MOST_PENDING = 65_536;
+
+interface Chunk {
+  readonly bytes: Uint8Array;
+  next: Chunk | undefined;
+}
+
+/** The beginning of a text, and how long the whole of it is. */
+export class BoundedBytes {
+  readonly #most: number;
+  readonly #mostOfCut: number;
+  #pending = "";
+  #first: Chunk | undefined;
+  #last: Chunk | undefined;
+  #keptBytes = 0;
+  #wholeBytes = 0;
+  #isCut = false;
+
+  /** @param most bytes that are kept; @param mostOfCut or a little less, of a text that is longer. Default: `most` */
+  constructor(most: number, mostOfCut: number = most) {
+    this.#most = most;
+    this.#mostOfCut = mostOfCut;
+  }
+
+  /** @param part ends between two characters */
+  add(part: string): void {
+    this.#pending += part;
+    if (this.#pending.length > MOST_PENDING) this.#flush();
+  }
+
+  /** Adds what another one has kept. */
+  append(other: BoundedBytes): void {
+    this.#flush();
+    other.each((bytes) => {
+      this.#wholeBytes += lengthOf(bytes);
+      this.#keep(bytes);
+    });
+  }
+
+  /** The whole text, as long as it is short; undefined when it was made bytes. */
+  get text(): string | undefined {
+    const isShort = this.#wholeBytes === 0 && this.#pending.length * 3 <= this.#most; // no unit takes more bytes
+    return isShort ? this.#pending : undefined;
+  }
+
+  /** Not all of it is kept. */
+  get isCut(): boolean {
+    this.#flush();
+    return this.#isCut;
+  }
+
+  get keptBytes(): number {
+    this.#flush();
+    return this.#keptBytes;
+  }
+
+  get wholeBytes(): number {
+    this.#flush();
+    return this.#wholeBytes;
+  }
+
+  /** What is kept, in parts that end between two characters. */
+  each(take: (bytes: Uint8Array) => void): void {
+    this.#flush();
+    for (let chunk = this.#first; chunk !== undefined; chunk = chunk.next) take(chunk.bytes);
+  }
+
+  #flush(): void {
+    const pending = this.#pending;
+    if (pending === "") return;
+    this.#pending = "";
+    const length = utf8Length(pending);
+    this.#wholeBytes += length;
+    if (!this.#isCut && this.#keptBytes + length > this.#most) this.#cut();
+    if (!this.#isCut) this.#keep(utf8(pending));
+  }
+
+  #keep(bytes: Uint8Array): void {
+    this.#keptBytes += lengthOf(bytes);
+    const chunk: Chunk = { bytes, next: undefined };
+    if (this.#last === undefined) this.#first = chunk;
+    else this.#last.next = chunk;
+    this.#last = chunk;
+  }
+
+  /** Nothing more is kept, and of what was kept not all. */
+  #cut(): void {
+    this.#isCut = true;
+    const kept = this.#first;
+    this.#first = this.#last = undefined;
+    this.#keptBytes = 0;
+    for (let chunk = kept; chunk !== undefined; chunk = chunk.next) {
+      if (this.#keptBytes + lengthOf(chunk.bytes) > this.#mostOfCut) return;
+      this.#keep(chunk.bytes);
+    }
+  }
+}
