@@ -122,6 +122,7 @@ export class GadgetSide implements AsyncDisposable {
       env: { GRANTED: "yes" },
       sys: {},
       maxFrameBytes: this.#maxFrameBytes,
+      maxResultBytes: Math.min(this.#maxFrameBytes - 256, 16 * 1024 * 1024),
     });
   }
 

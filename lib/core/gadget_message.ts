@@ -65,6 +65,8 @@ export type ToGadget =
     readonly sys: Readonly<Record<string, Json>>;
     /** Of a frame that the process sends. */
     readonly maxFrameBytes: number;
+    /** Of a result as JSON: of a longer one its beginning is told. Below `maxFrameBytes`. */
+    readonly maxResultBytes: number;
   }
   | {
     readonly type: "call";

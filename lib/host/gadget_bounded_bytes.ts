@@ -13,7 +13,6 @@ interface Chunk {
 /** The beginning of a text, and how long the whole of it is. */
 export class BoundedBytes {
   readonly #most: number;
-  readonly #mostOfCut: number;
   #pending = "";
   #first: Chunk | undefined;
   #last: Chunk | undefined;
@@ -21,10 +20,9 @@ export class BoundedBytes {
   #wholeBytes = 0;
   #isCut = false;
 
-  /** @param most bytes that are kept; @param mostOfCut or a little less, of a text that is longer. Default: `most` */
-  constructor(most: number, mostOfCut: number = most) {
+  /** @param most bytes that are kept; of a text that is longer a little less */
+  constructor(most: number) {
     this.#most = most;
-    this.#mostOfCut = mostOfCut;
   }
 
   /** @param part ends between two characters */
@@ -76,7 +74,7 @@ export class BoundedBytes {
     this.#pending = "";
     const length = utf8Length(pending);
     this.#wholeBytes += length;
-    if (!this.#isCut && this.#keptBytes + length > this.#most) this.#cut();
+    this.#isCut ||= this.#keptBytes + length > this.#most; // nothing is kept behind what there was no room for
     if (!this.#isCut) this.#keep(utf8(pending));
   }
 
@@ -86,17 +84,5 @@ export class BoundedBytes {
     if (this.#last === undefined) this.#first = chunk;
     else this.#last.next = chunk;
     this.#last = chunk;
-  }
-
-  /** Nothing more is kept, and of what was kept not all. */
-  #cut(): void {
-    this.#isCut = true;
-    const kept = this.#first;
-    this.#first = this.#last = undefined;
-    this.#keptBytes = 0;
-    for (let chunk = kept; chunk !== undefined; chunk = chunk.next) {
-      if (this.#keptBytes + lengthOf(chunk.bytes) > this.#mostOfCut) return;
-      this.#keep(chunk.bytes);
-    }
   }
 }

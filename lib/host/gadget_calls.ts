@@ -35,7 +35,7 @@ type Ending = Extract<FromGadget["type"], "result" | "error" | "invalid" | "canc
 export interface CallSurroundings {
   readonly gadget: FoundGadget;
   readonly telling: GadgetTelling;
-  readonly maxFrameBytes: number;
+  readonly maxResultBytes: number;
   send(frame: Uint8Array<ArrayBuffer>): void;
 }
 
@@ -130,8 +130,8 @@ export class GadgetCalls {
 
   /** @throws {ResultError} when it is no JSON */
   #result(call: OpenCall, around: CallSurroundings, given: unknown): void {
-    const { gadget, maxFrameBytes } = around;
-    const frame = resultFrame(given, { id: call.id, gadgetName: gadget.name, maxFrameBytes });
+    const { gadget, maxResultBytes } = around;
+    const frame = resultFrame(given, { id: call.id, gadgetName: gadget.name, maxResultBytes });
     if (call.state === "open") this.#endWith(call, around, frame); // a `toJSON` may take its time
   }
 

@@ -13,35 +13,30 @@ export class ResultError extends OwnTypeError {
   override readonly name = "ResultError";
 }
 
-/** Bytes of a frame that are not of the result. */
-const ENVELOPE = 256;
-/** So many bytes are told of a result that does not fit into a frame. */
-const MOST_KEPT = 16 * 1024 * 1024;
-
 /** How a result is told. */
 export interface ResultFrameOptions {
   /** Of the call. */
   readonly id: number;
   readonly gadgetName: string;
-  readonly maxFrameBytes: number;
+  /** Of it as JSON, in UTF-8. */
+  readonly maxResultBytes: number;
 }
 
 /**
- * The frame with the result of a call. What does not fit into one is told as the beginning of its text, or of its JSON where it is no text,
- * with the size of the whole.
+ * The frame with the result of a call. What is too long is told as the beginning of its text, or of its JSON where it is no text, with the
+ * size of the whole.
  *
  * @throws {ResultError} when it is no JSON
  */
 export function resultFrame(given: unknown, options: ResultFrameOptions): Uint8Array<ArrayBuffer> {
-  const most = options.maxFrameBytes - ENVELOPE;
-  const mostKept = most < MOST_KEPT ? most : MOST_KEPT;
-  if (typeof given === "string" && given.length > most) return cutFrame(given, { ...options, mostKept });
-  const json = new BoundedBytes(most, mostKept);
+  const { id, maxResultBytes } = options;
+  if (typeof given === "string" && given.length > maxResultBytes) return cutFrame(given, options);
+  const json = new BoundedBytes(maxResultBytes);
   write(given, json, options);
-  const head = `{"type":"result","id":${options.id},"value":`;
+  const head = `{"type":"result","id":${id},"value":`;
   if (json.text !== undefined) return frameOf(`${head}${json.text}}`);
-  if (json.isCut) return cutFrame(typeof given === "string" ? given : json, { ...options, mostKept });
-  const frame = new BoundedBytes(options.maxFrameBytes);
+  if (json.isCut) return cutFrame(typeof given === "string" ? given : json, options);
+  const frame = new BoundedBytes(Infinity);
   frame.add(head);
   frame.append(json);
   frame.add("}");
@@ -59,12 +54,12 @@ function write(given: unknown, json: BoundedBytes, { gadgetName }: ResultFrameOp
 
 function cutFrame(
   text: string | BoundedBytes,
-  { id, maxFrameBytes, mostKept }: ResultFrameOptions & { readonly mostKept: number },
+  { id, maxResultBytes }: ResultFrameOptions,
 ): Uint8Array<ArrayBuffer> {
-  const kept = new BoundedBytes(mostKept);
+  const kept = new BoundedBytes(maxResultBytes);
   if (typeof text === "string") addQuoted(text, kept);
   else text.each((bytes) => addQuoted(textOf(bytes), kept));
-  const frame = new BoundedBytes(maxFrameBytes);
+  const frame = new BoundedBytes(Infinity);
   frame.add(`{"type":"result","id":${id},"value":"`);
   frame.append(kept);
   frame.add(`","wholeBytes":${typeof text === "string" ? utf8Length(text) : text.wholeBytes}}`);

@@ -103,7 +103,7 @@ class ServedGadget {
   }
 
   async #load(message: Load): Promise<void> {
-    const { maxFrameBytes } = message;
+    const { maxFrameBytes, maxResultBytes } = message;
     const send = (frame: Uint8Array<ArrayBuffer>): void => this.#channel.send(frame);
     this.#prepare(message, await loadNodeParts(message));
     try {
@@ -111,7 +111,7 @@ class ServedGadget {
       const gadget = describeGadget(defaultOf(exported));
       const frame = frameOf(`{"type":"loaded","gadget":${gadget.description}}`);
       if (lengthOf(frame) > maxFrameBytes) throw new RangeError(tooLong(lengthOf(frame), maxFrameBytes));
-      this.#around = { gadget, telling: this.#telling, maxFrameBytes, send };
+      this.#around = { gadget, telling: this.#telling, maxResultBytes, send };
       send(frame);
     } catch (error) {
       send(frameOf(`{"type":"load-failed","error":${thrownText(thrownError(error))}}`));

@@ -5,7 +5,7 @@ import { hostFiles } from "../host/files.ts";
 import { cacheFolder, configFolder, realPath, stateFolder } from "../host/paths.ts";
 import { isCompiled } from "../host/process.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
-import { lazyHttp, lazyShell } from "./guarded_world.ts";
+import { lazyHttp, lazyShell } from "./lazy_ports.ts";
 import type { GadgetTally } from "./gadget_use.ts";
 import type { GrantMeansOptions } from "./grant_gadget.ts";
 import type { LockKeeper } from "./lock_keeper.ts";

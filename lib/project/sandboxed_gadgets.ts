@@ -40,6 +40,8 @@ import type { Grant, GrantMeans } from "./grant_gadget.ts";
 
 const MIB = 1024 * 1024;
 const MAX_FRAME_BYTES = 64 * MIB;
+/** A program may set a higher limit of results than the project does. */
+const MOST_RESULT_BYTES = 16 * MIB;
 /** Characters of what a module told the console before it failed. */
 const MOST_SAID = 300;
 /** How long a module may take to be loaded, as long as nobody has called its gadget. */
@@ -59,7 +61,11 @@ export interface SandboxOptions {
   readonly grants: Pick<GrantMeans, "grantFor" | "known" | "wordFor">;
   /** Told at the end what each gadget that was granted something did with it. Default: nobody is. */
   readonly keepUse?: (tallies: readonly GadgetTally[]) => Promise<void>;
-  readonly limits: { readonly gadgetIdleMs: number; readonly gadgetMemoryBytes: number };
+  readonly limits: {
+    readonly gadgetIdleMs: number;
+    readonly gadgetMemoryBytes: number;
+    readonly resultBytes: number;
+  };
   readonly compiled: boolean;
   readonly disk: Files;
   /** Where it is kept what modules are. Absent: nowhere. */
@@ -225,6 +231,7 @@ class GadgetPlace {
         idleMs: limits.gadgetIdleMs,
         memoryBytes: limits.gadgetMemoryBytes,
         maxFrameBytes: MAX_FRAME_BYTES,
+        maxResultBytes: Math.max(MOST_RESULT_BYTES, limits.resultBytes + MIB), // a secret may lie across the limit
         cancelMs: CANCEL_MS,
       },
       start,

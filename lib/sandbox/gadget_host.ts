@@ -17,6 +17,10 @@ import type { CallListener, CallResult } from "./open_call.ts";
 
 const DEFAULT_START_MS = 20_000;
 const DEFAULT_FORMAT_MS = 10_000;
+/** What a result becomes here takes many times its bytes. */
+const DEFAULT_RESULT_BYTES = 16 * 1024 * 1024;
+/** Bytes of a frame that are not of the result. */
+const ENVELOPE = 256;
 /** A process that ends by itself between its start and its first call is started so often for one call. */
 const MOST_STARTS = 3;
 
@@ -26,6 +30,8 @@ export interface GadgetHostLimits extends GadgetLimits {
   readonly idleMs: number;
   /** Until it has connected, and then until its module is loaded. Default 20,000. */
   readonly startMs?: number;
+  /** Of a result as JSON: of a longer one the process tells the beginning. Default 16 MiB; at most what fits into a frame. */
+  readonly maxResultBytes?: number;
   /** How long its `format` may take. Default 10,000. */
   readonly formatMs?: number;
 }
@@ -280,6 +286,10 @@ export class GadgetHost {
       root,
       ...surroundings(),
       maxFrameBytes: limits.maxFrameBytes,
+      maxResultBytes: Math.min(
+        limits.maxResultBytes ?? DEFAULT_RESULT_BYTES,
+        limits.maxFrameBytes - ENVELOPE,
+      ),
     } as const;
   }
 
