@@ -157,6 +157,7 @@ export const OWN_ATTACKS: readonly OwnAttack[] = [
   {
     file: "floods.js",
     what: "more logs, progress and effects than anybody reads",
+    timeoutSeconds: 1,
     ways: [
       "log without end",
       "console without end",
@@ -173,6 +174,7 @@ export const OWN_ATTACKS: readonly OwnAttack[] = [
   {
     file: "endless_stream.js",
     what: "streams that never end",
+    timeoutSeconds: 1,
     ways: ["small", "large", "empty", "slow", "neverEnds", "notText", "lateThrow", "byHand"],
     // One that is too large is cut as a result is, and nobody reads on.
     ends: (outcome, way) =>

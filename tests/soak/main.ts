@@ -8,6 +8,7 @@ import { killWhileCommitting } from "./kill_while_committing.ts";
 import { killWhileSaving } from "./kill_while_saving.ts";
 import { killWhileWriting } from "./kill_while_writing.ts";
 import { manyCalls } from "./many_calls.ts";
+import { raceFiles } from "./race_files.ts";
 
 const PARTS = {
   killWhileWriting,
@@ -18,6 +19,7 @@ const PARTS = {
   killConversations,
   killGadgets,
   manyCalls,
+  raceFiles,
 };
 
 for (const [name, part] of Object.entries(PARTS)) {

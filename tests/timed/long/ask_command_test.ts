@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { isAlive } from "../_mcp.ts";
-import { readUntil, testProject } from "../_project.ts";
-import { providerServer, TEST_KEY } from "../_provider_server.ts";
-import type { ProviderReply } from "../_provider_server.ts";
-import { orreryCommand, runProgram } from "../_run.ts";
+import { isAlive } from "../../_mcp.ts";
+import { readUntil, testProject } from "../../_project.ts";
+import { providerServer, TEST_KEY } from "../../_provider_server.ts";
+import type { ProviderReply } from "../../_provider_server.ts";
+import { orreryCommand, runProgram } from "../../_run.ts";
 
 const TOOLS = `
 - text: |

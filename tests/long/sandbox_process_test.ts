@@ -1,7 +1,7 @@
 // What runs inside the process of a gadget: the real process, with its real flags.
 
 import assert from "node:assert/strict";
-import { GadgetSide, type Said, type StartSide } from "./_gadget_side.ts";
+import { GadgetSide, type Said, type StartSide } from "../_gadget_side.ts";
 
 const probe = (run: string, further = ""): StartSide["modules"] => ({
   "0.js":

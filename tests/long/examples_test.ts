@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { exampleCases, tryExample } from "./example_cases.ts";
-import { orrery, orreryCommand, PROJECT_ROOT, runProgram } from "./_run.ts";
+import { exampleCases, tryExample } from "../example_cases.ts";
+import { orrery, orreryCommand, PROJECT_ROOT, runProgram } from "../_run.ts";
 
 Deno.test("the examples print and write what their cases say", async (t) => {
   for (const example of await exampleCases()) await t.step(example.name, () => tryExample(example, orrery));

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { readUntil, testProject } from "../_project.ts";
-import type { TestProject } from "../_project.ts";
-import { atTerminal, noTerminal } from "../_pty.ts";
+import { readUntil, testProject } from "../../_project.ts";
+import type { TestProject } from "../../_project.ts";
+import { atTerminal, noTerminal } from "../../_pty.ts";
 
 const ONE = "!!!GADGET_START:Calculate:answer\n!!!ARG:expression\n6 * 7\n!!!GADGET_END\n";
 

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { FileError } from "../../lib/core/world.ts";
-import { DOCUMENT_TYPES, type DocumentType } from "../../lib/parse/collection_file.ts";
-import type { DocumentText } from "../../lib/retrieval/document_text.ts";
-import { markdownText } from "../../lib/retrieval/markdown_text.ts";
-import { pdfLines } from "../../lib/retrieval/pdf_lines.ts";
-import { plainText } from "../../lib/retrieval/plain_text.ts";
-import { readDocument } from "../../lib/retrieval/read_document.ts";
-import { LONGEST_CHUNK, textChunks } from "../../lib/retrieval/text_chunks.ts";
-import { sentences } from "../../lib/retrieval/text_pieces.ts";
-import { testPdf } from "../_pdf.ts";
+import { FileError } from "../../../lib/core/world.ts";
+import { DOCUMENT_TYPES, type DocumentType } from "../../../lib/parse/collection_file.ts";
+import type { DocumentText } from "../../../lib/retrieval/document_text.ts";
+import { markdownText } from "../../../lib/retrieval/markdown_text.ts";
+import { pdfLines } from "../../../lib/retrieval/pdf_lines.ts";
+import { plainText } from "../../../lib/retrieval/plain_text.ts";
+import { readDocument } from "../../../lib/retrieval/read_document.ts";
+import { LONGEST_CHUNK, textChunks } from "../../../lib/retrieval/text_chunks.ts";
+import { sentences } from "../../../lib/retrieval/text_pieces.ts";
+import { testPdf } from "../../_pdf.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

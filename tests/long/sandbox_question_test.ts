@@ -1,8 +1,8 @@
 // The question about a gadget, at a real terminal; and what a script is told in its place.
 import assert from "node:assert/strict";
-import { type TestProject, testProject } from "./_project.ts";
-import { atTerminal, noTerminal } from "./_pty.ts";
-import { denoCommand, orrery } from "./_run.ts";
+import { type TestProject, testProject } from "../_project.ts";
+import { atTerminal, noTerminal } from "../_pty.ts";
+import { denoCommand, orrery } from "../_run.ts";
 
 const missing = await noTerminal();
 

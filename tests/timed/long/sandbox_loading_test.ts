@@ -1,7 +1,7 @@
 // Modules that never end loading hold nobody up for long, and say which they are and what to do.
 
 import assert from "node:assert/strict";
-import { type TestProject, testProject } from "../_project.ts";
+import { type TestProject, testProject } from "../../_project.ts";
 
 const gadget = (name: string, top = ""): string =>
   `${top}\nexport default { name: "${name}", description: "A test.", run: () => "${name}" };\n`;
