@@ -167,5 +167,7 @@ Deno.test("hundreds of calls, and the process killed again and again: each ends 
   }
   assert.equal(done + failed, 400);
   assert.ok(done > 0 && gadget.began() <= 400, `${done} done, ${gadget.began()} begun`);
+  // The last kill may not be over: it takes one call along, and the next one is made.
+  await gadget.call("the last").catch(() => undefined);
   assert.equal(await gadget.call("again"), "again");
 });

@@ -2,19 +2,19 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { LiveFrame } from "../../lib/cli/live_frame.ts";
-import type { RunEvent, RunEventBody } from "../../lib/core/event.ts";
-import type { Output, Terminal } from "../../lib/host/terminal.ts";
-import { cellWidth } from "../../lib/render/cells.ts";
-import { renderDocument } from "../../lib/render/document_frame.ts";
-import { DocumentLines } from "../../lib/render/document_lines.ts";
-import { documentState, updateDocument } from "../../lib/render/document_state.ts";
-import type { DocumentState } from "../../lib/render/document_state.ts";
-import { mergedBlock } from "../../lib/render/merged_block.ts";
-import { paintFor } from "../../lib/render/paint.ts";
-import { grownTail, lastLines } from "../../lib/render/text_tail.ts";
-import { testProject } from "../_project.ts";
-import { atTerminal, noTerminal } from "../_pty.ts";
+import { LiveFrame } from "../../../lib/cli/live_frame.ts";
+import type { RunEvent, RunEventBody } from "../../../lib/core/event.ts";
+import type { Output, Terminal } from "../../../lib/host/terminal.ts";
+import { cellWidth } from "../../../lib/render/cells.ts";
+import { renderDocument } from "../../../lib/render/document_frame.ts";
+import { DocumentLines } from "../../../lib/render/document_lines.ts";
+import { documentState, updateDocument } from "../../../lib/render/document_state.ts";
+import type { DocumentState } from "../../../lib/render/document_state.ts";
+import { mergedBlock } from "../../../lib/render/merged_block.ts";
+import { paintFor } from "../../../lib/render/paint.ts";
+import { grownTail, lastLines } from "../../../lib/render/text_tail.ts";
+import { testProject } from "../../_project.ts";
+import { atTerminal, noTerminal } from "../../_pty.ts";
 
 const SIZE = { columns: 80, rows: 24, color: false, spinnerFrame: 0, nowMs: 1000 };
 const NO_USAGE = { input: 0, output: 0 };

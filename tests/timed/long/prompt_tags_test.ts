@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ParseError, PromptError } from "../../lib/core/prompt_error.ts";
-import { outermostFences } from "../../lib/prompt/fence_scan.ts";
-import type { Parser } from "../../lib/prompt/parser.ts";
-import { TagParser } from "../../lib/prompt/tag_parser.ts";
-import { scanTags } from "../../lib/prompt/tag_scan.ts";
-import { tags } from "../../lib/prompt/tags.ts";
+import { ParseError, PromptError } from "../../../lib/core/prompt_error.ts";
+import { outermostFences } from "../../../lib/prompt/fence_scan.ts";
+import type { Parser } from "../../../lib/prompt/parser.ts";
+import { TagParser } from "../../../lib/prompt/tag_parser.ts";
+import { scanTags } from "../../../lib/prompt/tag_scan.ts";
+import { tags } from "../../../lib/prompt/tags.ts";
 
 interface TagCase {
   readonly name: string;
@@ -17,7 +17,7 @@ interface TagCase {
 }
 
 const CASES: readonly TagCase[] = JSON.parse(
-  await Deno.readTextFile(new URL("../spec/prompts/tags.json", import.meta.url)),
+  await Deno.readTextFile(new URL("../../spec/prompts/tags.json", import.meta.url)),
 );
 
 class ConfidenceParser extends TagParser<never, "confidence"> {

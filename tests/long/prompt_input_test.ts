@@ -1,8 +1,8 @@
 // What a prompt is given on the command line: it is looked at before a run begins (`--input`, `--input-json`).
 
 import assert from "node:assert/strict";
-import { testProject } from "./_project.ts";
-import { PROJECT_ROOT } from "./_run.ts";
+import { testProject } from "../_project.ts";
+import { PROJECT_ROOT } from "../_run.ts";
 
 const ORRERY = JSON.stringify(new URL(`file://${PROJECT_ROOT}/mod.ts`).href);
 

@@ -2,12 +2,12 @@
 // done twice, nothing is lost, and what may not be done twice is not done again unasked. `deno task soak` kills at every event.
 
 import assert from "node:assert/strict";
-import { killableProject, KILLABLES, surviveAll, uninterrupted } from "../_killable.ts";
-import type { Kill } from "../_killable.ts";
-import { readUntil, testProject } from "../_project.ts";
-import { providerServer, TEST_KEY } from "../_provider_server.ts";
-import type { ProviderReply } from "../_provider_server.ts";
-import { orreryCommand, runProgram } from "../_run.ts";
+import { killableProject, KILLABLES, surviveAll, uninterrupted } from "../../_killable.ts";
+import type { Kill } from "../../_killable.ts";
+import { readUntil, testProject } from "../../_project.ts";
+import { providerServer, TEST_KEY } from "../../_provider_server.ts";
+import type { ProviderReply } from "../../_provider_server.ts";
+import { orreryCommand, runProgram } from "../../_run.ts";
 
 /** For each run: at its beginning, between its events, in the middle of its steps and of its answers, and while it is gone on with. */
 const KILLS: Readonly<Record<keyof typeof KILLABLES, readonly (readonly Kill[])[]>> = {

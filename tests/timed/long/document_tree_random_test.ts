@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { LiveDocument } from "../../lib/document/live_document.ts";
-import type { MergeMode } from "../../lib/parse/operation_fields.ts";
-import { parseDocument } from "../../lib/parse/document.ts";
-import { live, put } from "../_live_document.ts";
-import { NaiveDocument } from "../_naive_document.ts";
+import { LiveDocument } from "../../../lib/document/live_document.ts";
+import type { MergeMode } from "../../../lib/parse/operation_fields.ts";
+import { parseDocument } from "../../../lib/parse/document.ts";
+import { live, put } from "../../_live_document.ts";
+import { NaiveDocument } from "../../_naive_document.ts";
 
 const title = fc.constantFrom("A", "b", "C c", "a-2", "\u00dc", "B {id=x}", "D {id=y-2}", "D");
 const heading = fc.tuple(fc.integer({ min: 1, max: 4 }), title).map(([level, text]) =>

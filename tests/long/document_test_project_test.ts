@@ -1,9 +1,9 @@
 // `orrery test` of documents whose tools are the project's: its gadgets, prompts and servers, trusted as for `orrery run`.
 
 import assert from "node:assert/strict";
-import { isAlive, serverArgs } from "./_mcp.ts";
-import { readUntil, testProject } from "./_project.ts";
-import type { TestProject } from "./_project.ts";
+import { isAlive, serverArgs } from "../_mcp.ts";
+import { readUntil, testProject } from "../_project.ts";
+import type { TestProject } from "../_project.ts";
 
 const SHOUT = `console.log("loaded");
 export default { name: "Shout", description: "Shouts.", input: { type: "object", properties: { text: { type: "string" } } },

@@ -2,19 +2,19 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { failingCondition } from "../../lib/conversation/failing_condition.ts";
-import { fillJson, fillText, placeholdersIn } from "../../lib/conversation/fill_template.ts";
-import { GrowingLog, MessageLog } from "../../lib/conversation/message_log.ts";
-import type { Position } from "../../lib/conversation/position.ts";
-import { heldSteps } from "../../lib/conversation/position.ts";
-import { readState } from "../../lib/conversation/read_state.ts";
-import { selectMemory } from "../../lib/conversation/select_memory.ts";
-import { BranchSlots, ConversationSlots, slotPath } from "../../lib/conversation/slots.ts";
-import type { LogEntry } from "../../lib/core/conversation.ts";
-import { toJson } from "../../lib/core/json.ts";
-import type { Json } from "../../lib/core/json.ts";
-import type { ConditionOperation } from "../../lib/parse/agent_file.ts";
-import { orderedOutlets, Outlet } from "../../lib/run/conversation_outlet.ts";
+import { failingCondition } from "../../../lib/conversation/failing_condition.ts";
+import { fillJson, fillText, placeholdersIn } from "../../../lib/conversation/fill_template.ts";
+import { GrowingLog, MessageLog } from "../../../lib/conversation/message_log.ts";
+import type { Position } from "../../../lib/conversation/position.ts";
+import { heldSteps } from "../../../lib/conversation/position.ts";
+import { readState } from "../../../lib/conversation/read_state.ts";
+import { selectMemory } from "../../../lib/conversation/select_memory.ts";
+import { BranchSlots, ConversationSlots, slotPath } from "../../../lib/conversation/slots.ts";
+import type { LogEntry } from "../../../lib/core/conversation.ts";
+import { toJson } from "../../../lib/core/json.ts";
+import type { Json } from "../../../lib/core/json.ts";
+import type { ConditionOperation } from "../../../lib/parse/agent_file.ts";
+import { orderedOutlets, Outlet } from "../../../lib/run/conversation_outlet.ts";
 
 const EMPTY = { conversation: {}, session: {}, module: {}, global: {} };
 

@@ -3,17 +3,17 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
-import { checkDocument } from "../../lib/check/check_document.ts";
-import type { DocumentGrants } from "../../lib/check/check_options.ts";
-import { NearIds } from "../../lib/check/near_ids.ts";
-import { problemLine } from "../../lib/check/problem_line.ts";
-import { isInside } from "../../lib/catalog/project_path.ts";
-import { resolve } from "../../lib/core/path.ts";
-import { PermissionRefused } from "../../lib/core/world.ts";
-import { readDocument } from "../../lib/parse/document_file.ts";
-import { didYouMean, nearWord } from "../../lib/parse/document_near.ts";
-import { checkOptions, type CheckOverrides, problemLines, ROOT } from "../_check_document.ts";
-import { caseNames, CASES_ROOT, type DocumentCase, filesBelow, readCase } from "../_document_cases.ts";
+import { checkDocument } from "../../../lib/check/check_document.ts";
+import type { DocumentGrants } from "../../../lib/check/check_options.ts";
+import { NearIds } from "../../../lib/check/near_ids.ts";
+import { problemLine } from "../../../lib/check/problem_line.ts";
+import { isInside } from "../../../lib/catalog/project_path.ts";
+import { resolve } from "../../../lib/core/path.ts";
+import { PermissionRefused } from "../../../lib/core/world.ts";
+import { readDocument } from "../../../lib/parse/document_file.ts";
+import { didYouMean, nearWord } from "../../../lib/parse/document_near.ts";
+import { checkOptions, type CheckOverrides, problemLines, ROOT } from "../../_check_document.ts";
+import { caseNames, CASES_ROOT, type DocumentCase, filesBelow, readCase } from "../../_document_cases.ts";
 
 const RUN: CheckOverrides = { grants: { mayRun: () => true } };
 const WRITE: CheckOverrides = {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { didYouMeanNames, nearestNames } from "../../lib/core/did_you_mean_names.ts";
-import { PromptError } from "../../lib/core/prompt_error.ts";
-import { defaultRuntime, registerPrompt } from "../../lib/prompt/default_runtime.ts";
-import { definePrompt } from "../../lib/prompt/define_prompt.ts";
-import { promptPath } from "../../lib/prompt/prompt_path.ts";
-import { PromptRegistry } from "../../lib/prompt/prompt_registry.ts";
-import cases from "../spec/prompts/registry.json" with { type: "json" };
+import { didYouMeanNames, nearestNames } from "../../../lib/core/did_you_mean_names.ts";
+import { PromptError } from "../../../lib/core/prompt_error.ts";
+import { defaultRuntime, registerPrompt } from "../../../lib/prompt/default_runtime.ts";
+import { definePrompt } from "../../../lib/prompt/define_prompt.ts";
+import { promptPath } from "../../../lib/prompt/prompt_path.ts";
+import { PromptRegistry } from "../../../lib/prompt/prompt_registry.ts";
+import cases from "../../spec/prompts/registry.json" with { type: "json" };
 
 interface Operation {
   readonly op: string;

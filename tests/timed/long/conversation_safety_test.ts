@@ -9,13 +9,13 @@ import {
   openCollection,
   openConversation,
   openJournal,
-} from "../../mod.ts";
-import type { RunEvent } from "../../mod.ts";
-import { extractedValue } from "../../lib/conversation/extracted_value.ts";
-import { failingCondition } from "../../lib/conversation/failing_condition.ts";
-import { parseJsonPath } from "../../lib/schema/json_path.ts";
-import { agentOf, ask, chain, endOf, go, say, set, talk, told, turn } from "../_conversation_turns.ts";
-import type { StepJson } from "../_conversation_turns.ts";
+} from "../../../mod.ts";
+import type { RunEvent } from "../../../mod.ts";
+import { extractedValue } from "../../../lib/conversation/extracted_value.ts";
+import { failingCondition } from "../../../lib/conversation/failing_condition.ts";
+import { parseJsonPath } from "../../../lib/schema/json_path.ts";
+import { agentOf, ask, chain, endOf, go, say, set, talk, told, turn } from "../../_conversation_turns.ts";
+import type { StepJson } from "../../_conversation_turns.ts";
 
 const LONG = 1_000_000;
 

@@ -3,15 +3,15 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
-import { readConversationTests } from "../lib/cli/conversation_test_file.ts";
-import { toJson } from "../lib/core/json.ts";
-import type { Json, JsonObject } from "../lib/core/json.ts";
-import { ProblemsError } from "../lib/core/problems_error.ts";
-import { parseYaml } from "../lib/parse/yaml.ts";
-import { validateInput } from "../lib/schema/validate.ts";
-import { conversationCases } from "./_conversation_cases.ts";
-import type { ConversationCase } from "./_conversation_cases.ts";
-import { testProject } from "./_project.ts";
+import { readConversationTests } from "../../lib/cli/conversation_test_file.ts";
+import { toJson } from "../../lib/core/json.ts";
+import type { Json, JsonObject } from "../../lib/core/json.ts";
+import { ProblemsError } from "../../lib/core/problems_error.ts";
+import { parseYaml } from "../../lib/parse/yaml.ts";
+import { validateInput } from "../../lib/schema/validate.ts";
+import { conversationCases } from "../_conversation_cases.ts";
+import type { ConversationCase } from "../_conversation_cases.ts";
+import { testProject } from "../_project.ts";
 
 const AGENT = `version: "0.1"
 structure:

@@ -1,8 +1,8 @@
 // Agent files on the command line: check, list, show and schema.
 
 import assert from "node:assert/strict";
-import { testProject } from "./_project.ts";
-import { agentText, caseFile } from "./_agent_file.ts";
+import { testProject } from "../_project.ts";
+import { agentText, caseFile } from "../_agent_file.ts";
 
 const SUPPORT = `version: "0.1"
 structure:

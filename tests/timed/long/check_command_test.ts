@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { problemFrame } from "../../lib/render/problem_frame.ts";
-import { paintFor } from "../../lib/render/paint.ts";
-import { bashCompletions } from "../_bash_completions.ts";
-import { testProject } from "../_project.ts";
-import type { TestProject } from "../_project.ts";
-import { atTerminal, noTerminal } from "../_pty.ts";
-import { filesBelow } from "../_document_cases.ts";
+import { problemFrame } from "../../../lib/render/problem_frame.ts";
+import { paintFor } from "../../../lib/render/paint.ts";
+import { bashCompletions } from "../../_bash_completions.ts";
+import { testProject } from "../../_project.ts";
+import type { TestProject } from "../../_project.ts";
+import { atTerminal, noTerminal } from "../../_pty.ts";
+import { filesBelow } from "../../_document_cases.ts";
 
 const YAML = "models: { default: script/echo }\n";
 

@@ -3,12 +3,12 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { testProject } from "./_project.ts";
-import type { TestProject } from "./_project.ts";
-import { providerServer, TEST_KEY } from "./_provider_server.ts";
-import type { ProviderReply } from "./_provider_server.ts";
-import { PROJECT_ROOT, runProgram } from "./_run.ts";
-import type { RunResult } from "./_run.ts";
+import { testProject } from "../_project.ts";
+import type { TestProject } from "../_project.ts";
+import { providerServer, TEST_KEY } from "../_provider_server.ts";
+import type { ProviderReply } from "../_provider_server.ts";
+import { PROJECT_ROOT, runProgram } from "../_run.ts";
+import type { RunResult } from "../_run.ts";
 
 const RECORD = "run.jsonl";
 /** Deno may prepare what it runs: that is Deno's own doing, and no permission of the program. */

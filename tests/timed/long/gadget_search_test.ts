@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
-import { compilePattern } from "../../gadgets/_pattern.ts";
-import searchText from "../../gadgets/search_text.ts";
-import { virtualClock } from "../../lib/core/virtual_clock.ts";
-import type { World } from "../../lib/core/world.ts";
-import { callError, callGadget, testWorld, writeFiles } from "../_world.ts";
+import { compilePattern } from "../../../gadgets/_pattern.ts";
+import searchText from "../../../gadgets/search_text.ts";
+import { virtualClock } from "../../../lib/core/virtual_clock.ts";
+import type { World } from "../../../lib/core/world.ts";
+import { callError, callGadget, testWorld, writeFiles } from "../../_world.ts";
 
 const FILES = {
   "a.ts": "export const one = 1;\nconst two = 2;\n\nexport function three() {}\n",

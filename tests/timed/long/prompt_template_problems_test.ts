@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseTemplate } from "../../lib/parse/template.ts";
-import { TemplateError } from "../../lib/parse/template_error.ts";
-import { templateProblems } from "../../lib/parse/template_problems.ts";
+import { parseTemplate } from "../../../lib/parse/template.ts";
+import { TemplateError } from "../../../lib/parse/template_error.ts";
+import { templateProblems } from "../../../lib/parse/template_problems.ts";
 
 const shown = (source: string) =>
   templateProblems(source).problems.map(({ line, column, message }) =>

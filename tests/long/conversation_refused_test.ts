@@ -1,8 +1,8 @@
 // Conversations that do not begin: everything that is wrong or missing is told at once, with its place, the exit code is 2, and nothing is kept.
 
 import assert from "node:assert/strict";
-import { testProject } from "./_project.ts";
-import type { TestProject } from "./_project.ts";
+import { testProject } from "../_project.ts";
+import type { TestProject } from "../_project.ts";
 
 const SOUND = `version: "0.1"
 structure:

@@ -1,11 +1,11 @@
 // Command lines that are refused: the message names what was found and what to do, the exit code is that of cli.md, and no run is left.
 
 import assert from "node:assert/strict";
-import { strayErrorText } from "../lib/cli/stray_error.ts";
-import { parseFlags } from "../lib/cli/parse_flags.ts";
-import { COMMANDS } from "../lib/cli/flags.ts";
-import { testProject } from "./_project.ts";
-import type { TestProject } from "./_project.ts";
+import { strayErrorText } from "../../lib/cli/stray_error.ts";
+import { parseFlags } from "../../lib/cli/parse_flags.ts";
+import { COMMANDS } from "../../lib/cli/flags.ts";
+import { testProject } from "../_project.ts";
+import type { TestProject } from "../_project.ts";
 
 const NOW = "!!!GADGET_START:Now\n!!!GADGET_END\n";
 const GREET =
@@ -329,7 +329,7 @@ Deno.test("an error that nobody waits for names the module that its stack names"
 });
 
 Deno.test("of a stack the first module counts that is not Orrery's own", () => {
-  const own = new URL("../lib/run/run.ts", import.meta.url).href;
+  const own = new URL("../../lib/run/run.ts", import.meta.url).href;
   const error = Object.assign(new Error("x"), {
     stack:
       `Error: x\n    at f (${own}:1:2)\n    at file:///p/tools/a%20b.ts?v=1:30:4\n    at file:///p/c.ts:5:6`,

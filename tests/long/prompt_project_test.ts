@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
-import { discoverTactics } from "../lib/catalog/discover_tactics.ts";
-import { loadAgents } from "../lib/catalog/load_agents.ts";
-import type { Problem } from "../lib/core/prompt_error.ts";
-import { PromptError } from "../lib/core/prompt_error.ts";
-import { hostFiles } from "../lib/host/files.ts";
-import { fileStamp, fileStamps } from "../lib/host/file_stamp.ts";
-import { createPolicy } from "../lib/policy/policy.ts";
-import { NO_POLICY_FLAGS } from "../lib/policy/policy_settings.ts";
-import { discoverPrompts, promptsIn } from "../lib/project/discover_prompts.ts";
-import { promptCache } from "../lib/project/prompt_cache.ts";
-import { isTactic } from "../lib/run/tactic.ts";
+import { discoverTactics } from "../../lib/catalog/discover_tactics.ts";
+import { loadAgents } from "../../lib/catalog/load_agents.ts";
+import type { Problem } from "../../lib/core/prompt_error.ts";
+import { PromptError } from "../../lib/core/prompt_error.ts";
+import { hostFiles } from "../../lib/host/files.ts";
+import { fileStamp, fileStamps } from "../../lib/host/file_stamp.ts";
+import { createPolicy } from "../../lib/policy/policy.ts";
+import { NO_POLICY_FLAGS } from "../../lib/policy/policy_settings.ts";
+import { discoverPrompts, promptsIn } from "../../lib/project/discover_prompts.ts";
+import { promptCache } from "../../lib/project/prompt_cache.ts";
+import { isTactic } from "../../lib/run/tactic.ts";
 
-const DEFINE = new URL("../lib/prompt/define_prompt.ts", import.meta.url).href;
-const TACTIC = new URL("../lib/run/define_tactic.ts", import.meta.url).href;
+const DEFINE = new URL("../../lib/prompt/define_prompt.ts", import.meta.url).href;
+const TACTIC = new URL("../../lib/run/define_tactic.ts", import.meta.url).href;
 
 /** A folder with these files, as long as the test lasts. */
 async function inFolder(
@@ -242,12 +242,12 @@ Deno.test("project prompts: many files are kept for the next process, where no r
 });
 
 async function inNewProcess(root: string): Promise<Readonly<Record<string, string>>> {
-  const module = new URL("../lib/project/discover_prompts.ts", import.meta.url).href;
+  const module = new URL("../../lib/project/discover_prompts.ts", import.meta.url).href;
   const script = `import { discoverPrompts } from ${JSON.stringify(module)};
 const { registry } = await discoverPrompts({ root: ${JSON.stringify(root)} });
 console.log(JSON.stringify(Object.fromEntries(registry.keys().map((key) => [key, registry.get(key).template]))));`;
   const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["eval", "--no-check", "--config", new URL("../deno.json", import.meta.url).pathname, script],
+    args: ["eval", "--no-check", "--config", new URL("../../deno.json", import.meta.url).pathname, script],
     stdin: "null",
   }).output();
   const text = new TextDecoder().decode(stdout);
