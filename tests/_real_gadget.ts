@@ -9,6 +9,15 @@ import { prepareModules } from "../lib/sandbox/gate/prepare_modules.ts";
 import { GadgetHost, type GadgetHostOptions } from "../lib/sandbox/gadget_host.ts";
 import { LIMITS } from "./_fake_gadget.ts";
 
+/** What such a gadget has when nothing else is said. */
+export const REAL_LIMITS = {
+  ...LIMITS,
+  memoryBytes: 256 * 2 ** 20,
+  maxFrameBytes: 64 * 2 ** 20,
+  startMs: 30_000,
+  cancelMs: 250,
+};
+
 /** A host of such a gadget; `await using` ends it. */
 export interface RealGadget extends AsyncDisposable {
   readonly host: GadgetHost;
@@ -33,15 +42,8 @@ export async function realGadget(
     shownFile: "real.ts",
     perform: () => Promise.reject(new Error("no effects here")),
     mapStack: (stack, folderUrl) => mapStack(stack, { graph, folderUrl, cwd: folder }),
+    limits: REAL_LIMITS,
     ...options,
-    limits: {
-      ...LIMITS,
-      memoryBytes: 256 * 2 ** 20,
-      maxFrameBytes: 64 * 2 ** 20,
-      startMs: 30_000,
-      cancelMs: 250,
-      ...options.limits,
-    },
   });
   return {
     host,

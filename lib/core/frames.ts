@@ -1,5 +1,7 @@
 // Frames on a stream of bytes: a JSON value, and bytes beside it. Eight bytes of head: the lengths of both, big end first.
 
+import { FRAME_HEAD, readLength, writeLength } from "./frame_head.ts";
+
 /** One frame. `bytes` is empty where there are none. */
 export interface Frame {
   readonly value: unknown;
@@ -11,7 +13,6 @@ export class FrameError extends Error {
   override readonly name = "FrameError";
 }
 
-const HEAD = 8;
 const NOTHING = new Uint8Array();
 // Made once: making them takes longer than what they do for a small frame.
 const encoder = new TextEncoder();
@@ -22,14 +23,14 @@ export function encodeFrame(value: unknown, bytes: Uint8Array = NOTHING): Uint8A
   const text = JSON.stringify(value);
   if (bytes.length === 0) {
     // Where the text is ASCII, as it nearly always is, its bytes are written where they belong.
-    const frame = new Uint8Array(HEAD + text.length);
-    const { read, written } = encoder.encodeInto(text, frame.subarray(HEAD));
+    const frame = new Uint8Array(FRAME_HEAD + text.length);
+    const { read, written } = encoder.encodeInto(text, frame.subarray(FRAME_HEAD));
     if (read === text.length) return withLengths(frame, written, 0);
   }
   const encoded = encoder.encode(text);
-  const frame = new Uint8Array(HEAD + encoded.length + bytes.length);
-  frame.set(encoded, HEAD);
-  frame.set(bytes, HEAD + encoded.length);
+  const frame = new Uint8Array(FRAME_HEAD + encoded.length + bytes.length);
+  frame.set(encoded, FRAME_HEAD);
+  frame.set(bytes, FRAME_HEAD + encoded.length);
   return withLengths(frame, encoded.length, bytes.length);
 }
 
@@ -39,22 +40,10 @@ function withLengths(frame: Uint8Array, text: number, bytes: number): Uint8Array
   return frame;
 }
 
-function writeLength(frame: Uint8Array, at: number, length: number): void {
-  frame[at] = length >>> 24;
-  frame[at + 1] = length >>> 16;
-  frame[at + 2] = length >>> 8;
-  frame[at + 3] = length;
-}
-
-function readLength(head: Uint8Array, at: number): number {
-  const byte = (offset: number): number => head[at + offset] ?? 0;
-  return byte(0) * 0x1000000 + (byte(1) << 16 | byte(2) << 8 | byte(3));
-}
-
 /** Puts frames together from whatever pieces they come in; each byte is copied once. */
 export class FrameReader {
   readonly #maxBytes: number;
-  readonly #head = new Uint8Array(HEAD);
+  readonly #head = new Uint8Array(FRAME_HEAD);
   /** Of the frame that is coming. Undefined while its head is. */
   #body: Uint8Array | undefined;
   #textLength = 0;
@@ -90,12 +79,12 @@ export class FrameReader {
 
   /** The piece, where it is one frame: the usual case, for which nothing has to be kept. */
   #maybeWhole(piece: Uint8Array): Frame | undefined {
-    if (!this.isBetween || piece.length < HEAD) return undefined;
+    if (!this.isBetween || piece.length < FRAME_HEAD) return undefined;
     const textLength = readLength(piece, 0);
     const length = textLength + readLength(piece, 4);
-    if (piece.length !== HEAD + length || length > this.#maxBytes) return undefined;
-    const bytes = length === textLength ? NOTHING : piece.slice(HEAD + textLength); // the piece is valid until the next
-    return { value: parsed(piece.subarray(HEAD, HEAD + textLength)), bytes };
+    if (piece.length !== FRAME_HEAD + length || length > this.#maxBytes) return undefined;
+    const bytes = length === textLength ? NOTHING : piece.slice(FRAME_HEAD + textLength); // the piece is valid until the next
+    return { value: parsed(piece.subarray(FRAME_HEAD, FRAME_HEAD + textLength)), bytes };
   }
 
   #isFull(): boolean {

@@ -1,10 +1,10 @@
 // Files for whoever judges paths: lib/policy/guard_files.ts asks for the real path, judges that, and then gives it to the methods here, which
 // follow no link. What is at that path by then is an error when it is another place (held_folder.ts).
 import { dirname, resolve } from "../core/path.ts";
-import { type FileAction, fileText } from "../core/file_text.ts";
+import { fileText } from "../core/file_text.ts";
 import type { FileInfo, Files, FolderEntry } from "../core/world.ts";
 import { denoGrants } from "./deno_grants.ts";
-import { attemptExactly, holdPlace, listExactly, lookExactly, readExactly, writeAll } from "./exact_place.ts";
+import { exactAttempt, holdPlace, listExactly, lookExactly, readExactly, writeAll } from "./exact_place.ts";
 import { attemptOnFile, readable, withoutDeno } from "./file_attempt.ts";
 import type { Place } from "./held_folder.ts";
 import { makeFoldersExactly } from "./make_folder_exactly.ts";
@@ -18,12 +18,7 @@ import { replaceExactly } from "./replace_exactly.ts";
  * @param options.root what relative paths are relative to; real and absolute
  */
 export function exactFiles({ root }: { readonly root: string }): Files {
-  const attempt = <T>(
-    action: FileAction,
-    path: string,
-    work: (place: Place) => T | Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<T> => attemptExactly({ action, path, root }, work, signal);
+  const attempt = exactAttempt(root);
   const readBytes: Files["readBytes"] = (path, { signal } = {}) =>
     attempt("read", path, (place) => readExactly(place, () => signal?.throwIfAborted()), signal);
   return {

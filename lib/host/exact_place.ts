@@ -1,20 +1,26 @@
 // What is done to exactly the file that a path named when it was judged: in its folder, which is held, and without following a link there.
 import { type FileAction, fileProblem } from "../core/file_text.ts";
+import { oneArray } from "../core/one_array.ts";
 import { basename, dirname, resolve, sep } from "../core/path.ts";
 import { denoGrants } from "./deno_grants.ts";
 import { attemptOnFile, readable, withoutDeno } from "./file_attempt.ts";
 import { type HeldFolder, holdFolder, linkProblem, loadNodeFs, nodeFs, type Place } from "./held_folder.ts";
 
-/** Does something with the place of a path; what goes wrong becomes a `FileError`. @param asked.root real and absolute */
-export function attemptExactly<T>(
-  { action, path, root }: { readonly action: FileAction; readonly path: string; readonly root: string },
+/** Does something with the place of a path; what goes wrong becomes a `FileError`. */
+type ExactAttempt = <T>(
+  action: FileAction,
+  path: string,
   work: (place: Place) => T | Promise<T>,
   signal?: AbortSignal,
-): Promise<T> {
-  return attemptOnFile(action, path, async () => {
-    await loadNodeFs();
-    return await work({ action, path, target: resolve(root, path) });
-  }, signal);
+) => Promise<T>;
+
+/** What does something with places. @param root what relative paths are relative to; real and absolute */
+export function exactAttempt(root: string): ExactAttempt {
+  return (action, path, work, signal) =>
+    attemptOnFile(action, path, async () => {
+      await loadNodeFs();
+      return await work({ action, path, target: resolve(root, path) });
+    }, signal);
 }
 
 /** A place whose folder is held. */
@@ -213,16 +219,6 @@ class ChunkReader {
     this.#isAtEnd = count === 0 || (this.total === size && count < buffer.length);
     return count === 0 ? undefined : buffer.subarray(0, count);
   }
-}
-
-function oneArray(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
 }
 
 /** Writes all of it: a single write may take a part. */

@@ -4,7 +4,7 @@ import { type FileChanges, type FileEntry, type FileLook, tooLargeReason } from 
 import { type FileAction, fileProblem } from "../core/file_text.ts";
 import { resolve } from "../core/path.ts";
 import {
-  attemptExactly,
+  exactAttempt,
   fileBytes,
   holdPlace,
   listExactly,
@@ -22,12 +22,7 @@ import { appendExactly, createExactly, replaceExactly } from "./replace_exactly.
 
 /** The files of this machine. @param options.root what relative paths are relative to; real and absolute */
 export function hostFileChanges({ root }: { readonly root: string }): FileChanges {
-  const attempt = <T>(
-    action: FileAction,
-    path: string,
-    work: (place: Place) => T | Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<T> => attemptExactly({ action, path, root }, work, signal);
+  const attempt = exactAttempt(root);
   const goalOf = (action: FileAction, path: string): Place => ({ action, path, target: resolve(root, path) });
   return {
     look: (path, { isLink = false } = {}) => attempt("look at", path, (place) => look(place, isLink)),

@@ -2,7 +2,8 @@
 // process, in the middle of whatever it does: Orrery is gone, or wants it gone.
 
 import type { GadgetGreeting } from "../core/gadget_message.ts";
-import { FRAME_HEAD, GadgetFrameReader, openFrame, type ReadFrame, readLength } from "./gadget_frames.ts";
+import { FRAME_HEAD, readLength } from "../core/frame_head.ts";
+import { GadgetFrameReader, openFrame, type ReadFrame } from "./gadget_frames.ts";
 import { apply, Buffer, Bytes, lengthOf, textOf } from "./gadget_primordials.ts";
 
 const { stdin, stdout, stderr, exit } = Deno;

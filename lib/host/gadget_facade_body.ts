@@ -1,4 +1,5 @@
 import { EFFECT_BYTES_WORDS, MAX_EFFECT_BYTES } from "../core/effect_limits.ts";
+import { oneArray } from "../core/one_array.ts";
 import { bytesOf } from "./gadget_facade_arguments.ts";
 
 /** All bytes of a stream. @throws {RangeError} as soon as they are more than an effect can take */
@@ -19,11 +20,5 @@ export async function collected(stream: ReadableStream<unknown>): Promise<Uint8A
     }
     chunks.push(chunk);
   }
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return all;
+  return oneArray(chunks, size);
 }

@@ -1,3 +1,4 @@
+import { STATUS_REASONS } from "../core/status_reasons.ts";
 import type { Effects } from "../core/gadget_message.ts";
 import { collected } from "./gadget_facade_body.ts";
 import { fetchError } from "./gadget_facade_error.ts";
@@ -74,7 +75,7 @@ function responseOf({ ok, bytes }: Answer, asked: string, method: string): Respo
   }
   const isEmpty = WITHOUT_BODY.includes(status) || method === "HEAD";
   const body = isEmpty ? null : new Uint8Array(bytes);
-  const response = new Response(body, { status, statusText: REASONS[status] ?? "", headers });
+  const response = new Response(body, { status, statusText: STATUS_REASONS[status] ?? "", headers });
   return told(response, { url, isRedirected: withoutHash(url) !== withoutHash(asked) });
 }
 
@@ -93,34 +94,3 @@ function told(response: Response, said: { readonly url: string; readonly isRedir
   define("clone", () => told(Reflect.apply(clone, response, []), said));
   return response;
 }
-
-/** The words of RFC 9110 for what is often shown: the connection does not hand on the server's own. */
-const REASONS: Readonly<Record<number, string>> = {
-  200: "OK",
-  201: "Created",
-  202: "Accepted",
-  204: "No Content",
-  206: "Partial Content",
-  301: "Moved Permanently",
-  302: "Found",
-  303: "See Other",
-  304: "Not Modified",
-  307: "Temporary Redirect",
-  308: "Permanent Redirect",
-  400: "Bad Request",
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "Not Found",
-  405: "Method Not Allowed",
-  409: "Conflict",
-  410: "Gone",
-  413: "Content Too Large",
-  415: "Unsupported Media Type",
-  422: "Unprocessable Content",
-  429: "Too Many Requests",
-  500: "Internal Server Error",
-  501: "Not Implemented",
-  502: "Bad Gateway",
-  503: "Service Unavailable",
-  504: "Gateway Timeout",
-};

@@ -1,10 +1,8 @@
 // The frames of lib/core/frames.ts, for code that shares its prototypes with a gadget.
 
+import { FRAME_HEAD, readLength, writeLength } from "../core/frame_head.ts";
 import type { BoundedBytes } from "./gadget_bounded_bytes.ts";
 import { Buffer, Bytes, copyBytes, lengthOf, textOf, utf8 } from "./gadget_primordials.ts";
-
-/** Bytes before the text of a frame. */
-export const FRAME_HEAD = 8;
 
 /** Bytes beside a text of JSON, as one frame. */
 export function frameOf(text: string, bytes?: Uint8Array): Uint8Array<ArrayBuffer> {
@@ -29,19 +27,6 @@ export function frameOfParts(json: BoundedBytes): Uint8Array<ArrayBuffer> {
     at += lengthOf(bytes);
   });
   return frame;
-}
-
-function writeLength(frame: Uint8Array, at: number, length: number): void {
-  frame[at] = length >>> 24;
-  frame[at + 1] = length >>> 16;
-  frame[at + 2] = length >>> 8;
-  frame[at + 3] = length;
-}
-
-/** A number of four bytes, big end first. */
-export function readLength(head: Uint8Array, at: number): number {
-  const byte = (offset: number): number => head[at + offset] ?? 0;
-  return byte(0) * 0x1000000 + (byte(1) << 16 | byte(2) << 8 | byte(3));
 }
 
 /** What a frame holds. @param body without its head */

@@ -1,15 +1,9 @@
 // Both sides of the channel together: the real process of a gadget, with a gadget in it, and Orrery's side of it.
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { hostFiles } from "../../lib/host/files.ts";
-import { gadgetProcesses } from "../../lib/host/start_gadget_process.ts";
-import { mapStack } from "../../lib/sandbox/gate/map_stack.ts";
-import { prepareModules } from "../../lib/sandbox/gate/prepare_modules.ts";
-import { facadeModules } from "../../lib/sandbox/facade_modules.ts";
-import { GadgetHost } from "../../lib/sandbox/gadget_host.ts";
 import { isStream } from "../../lib/core/async.ts";
-import { joined, LIMITS, listening } from "../_fake_gadget.ts";
+import { joined, listening } from "../_fake_gadget.ts";
+import { REAL_LIMITS, realGadget } from "../_real_gadget.ts";
 
 const GADGET = `
 interface Input { does: string }
@@ -35,31 +29,11 @@ export default {
 `;
 
 Deno.test("a real gadget in a real process", async (t) => {
-  const folder = await Deno.realPath(await Deno.makeTempDir());
-  await Deno.writeTextFile(join(folder, "real.ts"), GADGET);
-  const graph = await prepareModules(join(folder, "real.ts"), {
-    disk: hostFiles({ root: folder }),
-    cwd: folder,
-    compiled: false,
-    facades: facadeModules,
-  });
-  const host = new GadgetHost({
-    graph,
-    facades: facadeModules,
-    root: folder,
-    surroundings: () => ({ env: {}, sys: {} }),
-    start: gadgetProcesses(),
-    shownFile: "real.ts",
-    limits: {
-      ...LIMITS,
-      memoryBytes: 128 * 2 ** 20,
-      maxFrameBytes: 40 * 2 ** 20,
-      startMs: 30_000,
-      cancelMs: 250,
-    },
+  await using gadget = await realGadget(GADGET, {
     perform: () => Promise.resolve({ ok: null, bytes: new TextEncoder().encode("of a file") }),
-    mapStack: (stack, folderUrl) => mapStack(stack, { graph, folderUrl, cwd: folder }),
+    limits: { ...REAL_LIMITS, memoryBytes: 128 * 2 ** 20, maxFrameBytes: 40 * 2 ** 20 },
   });
+  const { host } = gadget;
   const call = (does: string, signal?: AbortSignal) =>
     host.call({ does }, listening({ ...(signal && { signal }) }));
 
@@ -101,6 +75,4 @@ Deno.test("a real gadget in a real process", async (t) => {
     const names = Array.from({ length: 500 }, (_, at) => `call ${at}`);
     assert.deepEqual(await Promise.all(names.map((name) => call(name))), names);
   });
-  await host.end();
-  await Deno.remove(folder, { recursive: true });
 });
