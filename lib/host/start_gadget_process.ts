@@ -191,8 +191,7 @@ class StartedProcess implements GadgetProcess {
   hold(isHeld: boolean): void {
     if (isHeld === this.#isHeld) return;
     this.#isHeld = isHeld;
-    if (isHeld) this.#child.ref();
-    else this.#child.unref();
+    holdChild(this.#child, isHeld);
     if (isHeld) this.#connection?.ref();
     else this.#connection?.unref();
   }
@@ -271,4 +270,14 @@ function close(resource: { close(): void }): void {
   try {
     resource.close();
   } catch { /* it is closed */ }
+}
+
+/** One that has ended holds nobody, and may have done so before its end is told. */
+function holdChild(child: Deno.ChildProcess, isHeld: boolean): void {
+  try {
+    if (isHeld) child.ref();
+    else child.unref();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BadResource)) throw error;
+  }
 }
