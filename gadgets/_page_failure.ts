@@ -1,3 +1,4 @@
+import { STATUS_REASONS } from "../lib/core/status_reasons.ts";
 import type { HttpResponse } from "../lib/core/world.ts";
 import { htmlText } from "../lib/parse/html_text.ts";
 import { isHtml, pageText } from "./_page_text.ts";
@@ -25,27 +26,7 @@ function errorText(response: HttpResponse): string {
   }
 }
 
-const REASONS: { readonly [status: number]: string } = {
-  400: "Bad Request",
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "Not Found",
-  405: "Method Not Allowed",
-  408: "Request Timeout",
-  409: "Conflict",
-  410: "Gone",
-  413: "Content Too Large",
-  415: "Unsupported Media Type",
-  422: "Unprocessable Content",
-  429: "Too Many Requests",
-  500: "Internal Server Error",
-  501: "Not Implemented",
-  502: "Bad Gateway",
-  503: "Service Unavailable",
-  504: "Gateway Timeout",
-};
-
 function reasonOf(status: number): string {
-  const reason = REASONS[status];
+  const reason = STATUS_REASONS[status];
   return reason === undefined ? "" : ` (${reason})`;
 }

@@ -57,7 +57,8 @@ export const done = async ({ name, ms = 0 }) => {
 };`;
 
 const gadget = (name: string, more: string): string =>
-  `${EFFECT}\nexport default { name: ${JSON.stringify(name)}, description: "Test.", ${more} };`;
+  `${EFFECT}\nexport default { name: ${JSON.stringify(name)}, description: "Test.",
+  permissions: { write: ["effects.txt"] }, ${more} };`;
 
 const call = (header: string, args: Readonly<Record<string, string | number>>): string =>
   `!!!GADGET_START:${header}\n${

@@ -10,10 +10,10 @@ export interface TestProject extends AsyncDisposable {
   read(path: string): Promise<string>;
   /** Runs `orrery` in it. */
   run(args: readonly string[], options?: RunOptions): Promise<RunResult>;
-  /** Starts `orrery` in it, all three streams piped. */
+  /** Starts `orrery` in it, all three streams piped; `command` is what stands for it, by default what `orreryCommand` gives. */
   start(
     args: readonly string[],
-    options?: { readonly env?: Readonly<Record<string, string>> },
+    options?: { readonly env?: Readonly<Record<string, string>>; readonly command?: readonly string[] },
   ): Deno.ChildProcess;
   /** The id of the newest run. */
   newest(): Promise<string>;
@@ -21,7 +21,7 @@ export interface TestProject extends AsyncDisposable {
 
 /** Makes one; `await using` removes it. */
 export async function testProject(files: Readonly<Record<string, string>> = {}): Promise<TestProject> {
-  const home = await Deno.makeTempDir({ prefix: "orrery-project-" });
+  const home = await Deno.realPath(await Deno.makeTempDir({ prefix: "orrery-project-" })); // on macOS it is behind a link
   const folder = join(home, "project");
   await Deno.mkdir(folder);
   const env = { XDG_CONFIG_HOME: join(home, "config"), XDG_STATE_HOME: join(home, "state") };
@@ -35,7 +35,7 @@ export async function testProject(files: Readonly<Record<string, string>> = {}):
     read: (path) => Deno.readTextFile(join(folder, path)),
     run: (args, options = {}) => orrery(args, { ...options, cwd: folder, env: { ...env, ...options.env } }),
     start(args, options = {}) {
-      const [program, ...first] = orreryCommand();
+      const [program = "", ...first] = options.command ?? orreryCommand();
       return new Deno.Command(program, {
         args: [...first, ...args],
         cwd: folder,

@@ -3,6 +3,8 @@ import { orreryCommand, testEnvironment } from "./_run.ts";
 
 const PATIENCE_MS = 30_000;
 const SPAWN = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+/** A terminal without a size is none for some programs, Deno's own progress among them. */
+const SIZED = ["sh", "-c", 'stty cols 80 rows 24 && exec "$@"', "sh"];
 
 /** Somebody at a terminal. */
 export interface AtTerminal {
@@ -33,10 +35,16 @@ export async function noTerminal(): Promise<string | undefined> {
 /** Starts `orrery` at a terminal of 80 by 24. */
 export function atTerminal(
   args: readonly string[],
-  options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
+  options: {
+    readonly cwd: string;
+    readonly env?: Readonly<Record<string, string>>;
+    /** What stands for `orrery`. Default: as in all tests. */
+    readonly command?: readonly string[];
+  },
 ): AtTerminal {
+  const { command = orreryCommand() } = options;
   const child = new Deno.Command("python3", {
-    args: ["-c", SPAWN, ...orreryCommand(), ...args],
+    args: ["-c", SPAWN, ...SIZED, ...command, ...args],
     cwd: options.cwd,
     clearEnv: true,
     env: { ...testEnvironment(), TERM: "xterm", ...options.env },

@@ -32,8 +32,20 @@ export interface RunOptions {
  * is one from the project), else this Deno with main.ts.
  */
 export function orreryCommand(): readonly [program: string, ...args: string[]] {
-  const binary = Deno.env.get("ORRERY_BINARY");
-  if (binary !== undefined && binary !== "") return [resolve(PROJECT_ROOT, binary)];
+  const binary = compiledBinary();
+  return binary === undefined ? denoCommand() : [binary];
+}
+
+/** The binary that `ORRERY_BINARY` names, absolute; on Windows its name may stand without `.exe`. */
+export function compiledBinary(): string | undefined {
+  const named = Deno.env.get("ORRERY_BINARY") ?? "";
+  if (named === "") return undefined;
+  const ending = Deno.build.os === "windows" && !named.endsWith(".exe") ? ".exe" : "";
+  return resolve(PROJECT_ROOT, named + ending);
+}
+
+/** The program and the arguments of `orrery` without a binary: this Deno with main.ts. */
+export function denoCommand(): readonly [program: string, ...args: string[]] {
   return [
     Deno.execPath(),
     "run",

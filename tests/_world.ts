@@ -6,7 +6,7 @@ import type { Clock } from "../lib/core/clock.ts";
 import type { AnyGadget, GadgetContext } from "../lib/core/gadget.ts";
 import { type Json, toJson } from "../lib/core/json.ts";
 import type { Http, Policy, World } from "../lib/core/world.ts";
-import { hostFiles } from "../lib/host/files.ts";
+import { exactFiles } from "../lib/host/exact_files.ts";
 import { hostShell } from "../lib/host/shell.ts";
 import { guardWorld } from "../lib/policy/guard.ts";
 import { createPolicy } from "../lib/policy/policy.ts";
@@ -38,7 +38,7 @@ export async function testWorld(options: TestWorldOptions = {}): Promise<TestWor
   const policy = createPolicy(parsePolicyFlags(flags), { root, cwd: root });
   const guarded = guardWorld({
     root,
-    files: hostFiles({ root }),
+    files: exactFiles({ root }),
     shell: hostShell(),
     http: ({ check }) => options.http?.(check) ?? { fetch: noNetwork, open: noNetwork },
   }, policy);

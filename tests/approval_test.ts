@@ -193,15 +193,15 @@ Deno.test("approval at a terminal: run asks, writes, and keeps what was said; --
   assert.doesNotMatch(quiet.screen, /allow it for this run/);
 
   const no = atTerminal(["run", "a.calls", "--ephemeral"], { cwd, env });
-  await no.until('Writing "out/a.txt": allow it for this run? [yes/no] ');
+  await no.until('Writing "out/a.txt": allow it for this run? [yes/no]');
   await no.type("perhaps\n");
-  await no.until("allow it for this run? [yes/no] "); // an answer that is none is asked for again
+  await no.until("allow it for this run? [yes/no]"); // an answer that is none is asked for again
   await no.type("no\n");
   assert.equal((await no.end()).code, 5);
   await assert.rejects(Deno.stat(join(cwd, "out")));
 
   const yes = atTerminal(["run", "a.calls"], { cwd, env: { ...env, NO_COLOR: "" } });
-  await yes.until("allow it for this run? [yes/no] ");
+  await yes.until("allow it for this run? [yes/no]");
   await yes.type("y\n");
   const { code, screen } = await yes.end();
   assert.equal(code, 0, screen);
@@ -223,7 +223,7 @@ Deno.test("approval at a terminal: ask and chat ask too, and the line after an a
   const { folder: cwd, env } = project;
   const model = ["-m", "script/w.yml", "--tools=WriteFile", "--ephemeral"];
   const ask = atTerminal(["ask", "go", ...model], { cwd, env });
-  await ask.until("allow it for this run? [yes/no] ");
+  await ask.until("allow it for this run? [yes/no]");
   await ask.type("y\n");
   const asked = await ask.end();
   assert.equal(asked.code, 0, asked.screen);
@@ -232,7 +232,7 @@ Deno.test("approval at a terminal: ask and chat ask too, and the line after an a
   const chat = atTerminal(["chat", ...model], { cwd, env });
   await chat.until("> ");
   await chat.type("go\n");
-  await chat.until("allow it for this run? [yes/no] ");
+  await chat.until("allow it for this run? [yes/no]");
   await chat.type("n\n");
   await chat.until("written");
   await chat.until("> ");
@@ -256,7 +256,7 @@ Deno.test("approval at a terminal: Ctrl-C at the question of a chat stops the an
   const chat = atTerminal(["chat", "-m", "script/w.yml", "--tools=WriteFile", "--ephemeral"], { cwd, env });
   await chat.until("> ");
   await chat.type("go\n");
-  await chat.until("allow it for this run? [yes/no] ");
+  await chat.until("allow it for this run? [yes/no]");
   await chat.type("\x03");
   await chat.until("stopped; Ctrl-C once more ends the conversation");
   await chat.type("next message\n"); // while nobody waits for a line

@@ -9,7 +9,7 @@ import type { AnyGadget } from "../lib/core/gadget.ts";
 import { ProblemsError } from "../lib/core/problems_error.ts";
 import type { World } from "../lib/core/world.ts";
 import { hostFiles } from "../lib/host/files.ts";
-import { importModule, isCompiled } from "../lib/host/process.ts";
+import { importModule } from "../lib/host/process.ts";
 
 type Files = Readonly<Record<string, string>>;
 
@@ -356,30 +356,4 @@ Deno.test("catalogue: a file named twice is there once, and paths are as seen fr
     const byUrl = await load(root, { root: pathToFileURL(root) });
     assert.deepEqual(byUrl.catalog.entries.map(({ name }) => name), ["Echo", "a b%41"]);
   });
-});
-
-Deno.test("catalogue: the compiled binary says what it cannot load, and why", async () => {
-  const files = {
-    "gadgets/typed.ts": moduleOf("Typed"),
-    "gadgets/plain.js": moduleOf("Plain"),
-    "gadgets/uses_typed.js": `import x from "./typed.ts";\nexport default { name: "T", run: () => x };\n`,
-    "gadgets/uses_orrery.js":
-      `import { defineGadget } from "orrery";\nexport default defineGadget({ name: "U" });\n`,
-  };
-  await inProject(files, async (root) => {
-    const loaded = await load(root, {
-      compiled: true,
-      trust: ["typed", "plain", "uses_orrery", "uses_typed"],
-    });
-    assert.equal(
-      problemOf(loaded, "Typed"),
-      'Cannot load gadget "typed" here: gadgets/typed.ts cannot run in the compiled orrery, since it is TypeScript; the binary ' +
-        'loads plain JavaScript only. Run Orrery with "deno run", where TypeScript, "orrery" and npm: packages work',
-    );
-    assert.match(problemOf(loaded, "uses_orrery") ?? "", /since it imports "orrery"/);
-    assert.match(problemOf(loaded, "uses_typed") ?? "", /since it imports TypeScript/);
-    assert.equal(loaded.catalog.maybeFind("Plain")?.state, "ready");
-    assert.deepEqual(loaded.imported, ["gadgets/plain.js"]);
-  });
-  assert.equal(isCompiled(), false);
 });

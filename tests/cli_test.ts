@@ -103,14 +103,15 @@ Deno.test("run: a refusal names the flag, once more at the end, and the exit cod
     sum("Calculate:c:m");
   await using folder = await folderOf({
     "a.calls": input,
-    "gadgets/mine.ts": `export default { name: "Mine", description: "Gives 7.", run: () => 7 };`,
+    "gadgets/mine.ts":
+      `export default { name: "Mine", description: "Gives 7.", permissions: { env: ["WORD"] }, run: () => 7 };`,
   });
   const at = { cwd: folder.path };
   const refused = await orrery(["run", "a.calls"], at);
   assert.equal(refused.code, 5);
   assert.match(
     refused.stderr,
-    /refused; to allow it, add (--allow-write=out\S* --trust=mine|--trust=mine --allow-write=out\S*)\n$/,
+    /refused; to allow it, add (--allow-write=out\S* --trust=Mine|--trust=Mine --allow-write=out\S*)\n$/,
   );
   const allowed = await orrery(["run", "a.calls", "--trust", "mine", "--allow-write=out", "-q"], at);
   assert.deepEqual([allowed.code, allowed.stderr], [0, ""]);
@@ -142,7 +143,8 @@ Deno.test("run: settings of orrery.yaml count, flags win over them, markers too"
 Deno.test("run: a project's own grants count only after --trust-project, and from then on", async () => {
   await using folder = await folderOf({
     "orrery.yaml": "grants: { mine: trusted }\n",
-    "gadgets/mine.ts": `export default { name: "Mine", description: "Gives 7.", run: () => 7 };`,
+    "gadgets/mine.ts":
+      `export default { name: "Mine", description: "Gives 7.", permissions: { env: ["WORD"] }, run: () => 7 };`,
     "a.calls": call("Mine"),
   });
   const at = { cwd: folder.path, env: { XDG_STATE_HOME: join(folder.path, "state") } };
@@ -273,11 +275,13 @@ Deno.test("one Ctrl-C is enough while nothing comes: a pipe without a writer, a 
   }
 });
 
-Deno.test("list and show tell the same of a gadget, and load nothing that is not trusted", async () => {
+Deno.test("list and show tell the same of a gadget, and a module that is looked at can do nothing", async () => {
   await using folder = await folderOf({
     "gadgets/evil.ts":
       `await Deno.writeTextFile("loaded.txt", ""); export default { name: "Evil", run() {} };`,
-    "gadgets/$(touch x).ts": `export default { name: "Evil2", run() {} };`,
+    "gadgets/$(touch x).ts": `throw new Error("no");`,
+    "gadgets/quiet.ts":
+      `export default { name: "Quiet", description: "q", permissions: { env: ["WORD"] }, run() {} };`,
   });
   const at = { cwd: folder.path };
   const [table, json, names, page, data, evil, unknown] = await Promise.all([
@@ -289,11 +293,17 @@ Deno.test("list and show tell the same of a gadget, and load nothing that is not
     ["show", "gadget", "evil"],
     ["show", "gadget", "ReadFlie"],
   ].map((args) => orrery(args, at)));
-  assert.match(table?.stdout ?? "", /^NAME +SOURCE +STATE +NEEDS\nReadFile +built in +ready +read\n/);
-  assert.match(table?.stdout ?? "", /^evil +gadgets\/evil\.ts +not-trusted +\?$/m);
+  assert.match(table?.stdout ?? "", /^NAME +SOURCE +STATE +NEEDS +GRANT\nReadFile +built in +ready +read\n/);
+  assert.match(table?.stdout ?? "", /^evil +gadgets\/evil\.ts +broken +\?$/m);
+  assert.match(
+    table?.stdout ?? "",
+    /^Quiet +gadgets\/quiet\.ts +ready +env/m,
+    "no trust is needed to be looked at",
+  );
   const rows: { name: string; state: string; permissions?: unknown }[] = JSON.parse(json?.stdout ?? "");
   assert.deepEqual(rows.find(({ name }) => name === "ReadFile")?.permissions, { read: true });
-  assert.equal(rows.find(({ name }) => name === "evil")?.state, "not-trusted");
+  assert.equal(rows.find(({ name }) => name === "evil")?.state, "broken");
+  assert.equal(rows.find(({ name }) => name === "$(touch x)")?.state, "broken");
   assert.match(names?.stdout ?? "", /^ReadFile\n/);
   assert.doesNotMatch(names?.stdout ?? "", /touch/, "a name that cannot be called is not offered to a shell");
   assert.match(
@@ -301,7 +311,8 @@ Deno.test("list and show tell the same of a gadget, and load nothing that is not
     /^ReadFile {2}\(built in\)\n[^]*^ {2}path +string +required[^]*^!!!GADGET_START:ReadFile\n!!!ARG:path\n/m,
   );
   assert.equal(JSON.parse(data?.stdout ?? "").input.required[0], "path");
-  assert.deepEqual([evil?.code, unknown?.code], [5, 2]);
+  assert.deepEqual([evil?.code, unknown?.code], [1, 2]);
+  assert.match(evil?.stderr ?? "", /Cannot load gadgets\/evil\.ts:1:\d+: .*loaded\.txt/);
   assert.match(unknown?.stderr ?? "", /No gadget is called "ReadFlie"\. Did you mean "ReadFile"\?/);
   await assert.rejects(Deno.stat(join(folder.path, "loaded.txt")));
 });

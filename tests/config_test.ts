@@ -64,7 +64,15 @@ Deno.test("config: without a file the defaults hold, and yaml is not loaded", as
     grants: {},
     models: { aliases: {}, fallback: {}, providers: {}, prices: {} },
     mcpServers: {},
-    limits: { concurrency: 16, timeoutMs: 60_000, resultBytes: 1_048_576, turns: 10, retries: 3 },
+    limits: {
+      concurrency: 16,
+      timeoutMs: 60_000,
+      resultBytes: 1_048_576,
+      gadgetIdleMs: 30_000,
+      gadgetMemoryBytes: 268_435_456,
+      turns: 10,
+      retries: 3,
+    },
     documents: { showsOperations: false, limits: { goto: 30, toolTurns: 8, shellTimeoutS: 120 } },
     conversations: { steps: 250 },
     project: { grants: {}, isolation: {}, providers: {}, mcpServers: {}, parts: {} },
@@ -116,7 +124,8 @@ gadgets:
   folders: [tools/, more]
   isolation: { weather: none }
 grants: { weather: trusted }
-limits: { concurrency: 4, timeout-s: 1.5, result-bytes: 10, turns: 7, retries: 0, tokens: 1000, cost: 0.5, time-s: 2.5 }
+limits: { concurrency: 4, timeout-s: 1.5, result-bytes: 10, turns: 7, retries: 0, tokens: 1000, cost: 0.5, time-s: 2.5,
+  gadget-idle-s: 0.25, gadget-memory-mb: 64 }
 tools-mode: native
 `,
   });
@@ -132,6 +141,8 @@ tools-mode: native
     concurrency: 4,
     timeoutMs: 1500,
     resultBytes: 10,
+    gadgetIdleMs: 250,
+    gadgetMemoryBytes: 67_108_864,
     turns: 7,
     retries: 0,
     tokens: 1000,
@@ -183,6 +194,8 @@ Deno.test("config: project over user over defaults", async () => {
     concurrency: 2,
     timeoutMs: 5000,
     resultBytes: 1_048_576,
+    gadgetIdleMs: 30_000,
+    gadgetMemoryBytes: 268_435_456,
     turns: 10,
     retries: 3,
   });
@@ -305,7 +318,6 @@ Deno.test("config: keys of later versions are ignored with a notice", async () =
   assert.equal(config.limits.concurrency, 3);
   assert.deepEqual(config.notices, [
     'orrery.yaml:2:3: "limits.runs" is ignored: this version of Orrery does not use it yet',
-    'orrery.yaml:4:11: the permissions of "a" are ignored: this version of Orrery knows the grant "trusted" only',
   ]);
 });
 

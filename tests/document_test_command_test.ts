@@ -8,6 +8,7 @@ import { parseYaml } from "../lib/parse/yaml.ts";
 import { validateInput } from "../lib/schema/validate.ts";
 import { textDiff } from "../lib/render/text_diff.ts";
 import { testProject } from "./_project.ts";
+import { posixTest } from "./_posix_test.ts";
 
 const PLAN =
   '---\ninputs: [{name: topic}]\n---\n# Q\n\nTell.\n\n@llm\nprompt: Answer in one word.\nuse-header: "# Answer"\n\n' +
@@ -162,7 +163,7 @@ tests:
   assert.equal((await project.run(["test", "none.document-test.yml"])).code, 2);
 });
 
-Deno.test("commands are scripted, or run in a copy of the project", async () => {
+posixTest("commands are scripted, or run in a copy of the project", async () => {
   await using project = await testProject({
     "docs/a.md": "@shell\nprompt: cat data.txt > copy.txt; cat copy.txt\n\n@import\nfile: copy.txt\n",
     "docs/s.md":

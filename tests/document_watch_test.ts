@@ -16,6 +16,7 @@ import { printOf } from "../lib/cli/noted_files.ts";
 import { watchRuns } from "../lib/cli/watch_runs.ts";
 import { readUntil, testProject } from "./_project.ts";
 import type { TestProject } from "./_project.ts";
+import { posixTest } from "./_posix_test.ts";
 
 // Steps.
 
@@ -376,12 +377,14 @@ const told = (text: string): string =>
 const lines = async (project: TestProject, path: string): Promise<number> =>
   (await project.read(path).catch(() => "")).split("\n").length - 1;
 
-Deno.test("--watch: an unrelated paragraph below runs nothing again; a question above does; exit 0 while it waits", async () => {
-  await using project = await testProject(FILES);
-  const watch = watching(project);
-  assert.equal(
-    told(await watch.next()),
-    `  ok    @shell plan.md:5
+posixTest(
+  "--watch: an unrelated paragraph below runs nothing again; a question above does; exit 0 while it waits",
+  async () => {
+    await using project = await testProject(FILES);
+    const watch = watching(project);
+    assert.equal(
+      told(await watch.next()),
+      `  ok    @shell plan.md:5
   ok    @llm plan.md:8
   ok    @import plan.md:11
   ok    @llm sub.md:1
@@ -389,9 +392,9 @@ Deno.test("--watch: an unrelated paragraph below runs nothing again; a question 
   ok    @run plan.md:14
 waiting for a change of plan.md and 2 more files; Ctrl-C ends
 `,
-  );
-  await project.write("plan.md", `${DOCUMENT}\n# Below\n\nNothing to do with it.\n`);
-  const reused = `  reused @shell plan.md:5
+    );
+    await project.write("plan.md", `${DOCUMENT}\n# Below\n\nNothing to do with it.\n`);
+    const reused = `  reused @shell plan.md:5
   reused @llm plan.md:8
   ok    @import plan.md:11
   reused @llm sub.md:1
@@ -399,26 +402,27 @@ waiting for a change of plan.md and 2 more files; Ctrl-C ends
   reused @run plan.md:14
 waiting for a change of plan.md and 2 more files; Ctrl-C ends
 `;
-  assert.equal(told(await watch.next()), `plan.md changed\n${reused}`);
-  assert.match(
-    await project.read("plan.ctx"),
-    /output\n[^]*First\.[^]*Of sub\.[^]*Nothing to do with it\.\n$/,
-  );
-  await project.write("part.md", "# Part\n\nnew text\n");
-  assert.equal(told(await watch.next()), `part.md changed\n${reused}`);
-  assert.match(await project.read("plan.ctx"), /new text/);
-  assert.equal(await lines(project, "commands"), 1);
-  await project.write("plan.md", DOCUMENT.replace("Be brief.", "Be long."));
-  const again = told(await watch.next());
-  assert.match(again, /^ {2}reused @shell plan\.md:5\n {2}ok {4}@llm plan\.md:8$/m);
-  assert.match(again, /^ {2}reused @llm sub\.md:1$/m);
-  assert.equal(await lines(project, "commands"), 1);
-  assert.equal(await watch.stop(), 0);
-  const { stdout } = await project.run(["runs", "--json"]);
-  assert.equal(JSON.parse(stdout).length, 4, "each is a run of its own");
-});
+    assert.equal(told(await watch.next()), `plan.md changed\n${reused}`);
+    assert.match(
+      await project.read("plan.ctx"),
+      /output\n[^]*First\.[^]*Of sub\.[^]*Nothing to do with it\.\n$/,
+    );
+    await project.write("part.md", "# Part\n\nnew text\n");
+    assert.equal(told(await watch.next()), `part.md changed\n${reused}`);
+    assert.match(await project.read("plan.ctx"), /new text/);
+    assert.equal(await lines(project, "commands"), 1);
+    await project.write("plan.md", DOCUMENT.replace("Be brief.", "Be long."));
+    const again = told(await watch.next());
+    assert.match(again, /^ {2}reused @shell plan\.md:5\n {2}ok {4}@llm plan\.md:8$/m);
+    assert.match(again, /^ {2}reused @llm sub\.md:1$/m);
+    assert.equal(await lines(project, "commands"), 1);
+    assert.equal(await watch.stop(), 0);
+    const { stdout } = await project.run(["runs", "--json"]);
+    assert.equal(JSON.parse(stdout).length, 4, "each is a run of its own");
+  },
+);
 
-Deno.test("--watch --ephemeral: the same, and a broken file tells its errors and is waited on", async () => {
+posixTest("--watch --ephemeral: the same, and a broken file tells its errors and is waited on", async () => {
   await using project = await testProject(FILES);
   const watch = watching(project, "--ephemeral");
   await watch.next();
@@ -437,8 +441,10 @@ Deno.test("--watch --ephemeral: the same, and a broken file tells its errors and
   assert.equal(await watch.stop(), 0);
 });
 
-Deno.test("--watch: a command runs again when its variables change, a question when its schema or its media do", async () => {
-  const plan = `# Value
+posixTest(
+  "--watch: a command runs again when its variables change, a question when its schema or its media do",
+  async () => {
+    const plan = `# Value
 
 one
 
@@ -451,29 +457,30 @@ prompt: Ask
 schema: schema.json
 media: [dot.png]
 `;
-  await using project = await testProject({
-    "orrery.yaml": "models: { default: script/a.yaml }\n",
-    "a.yaml": "- { text: '{\"n\": 1}', repeat: true }\n",
-    "schema.json": '{"type": "object"}',
-    "dot.png": "png",
-    "plan.md": plan,
-  });
-  const watch = watching(project);
-  await watch.next();
-  await project.write("plan.md", plan.replace("one", "two"));
-  assert.match(told(await watch.next()), /ok {4}@shell plan\.md:5\n {2}ok {4}@llm plan\.md:9\n/);
-  assert.equal(await project.read("commands"), "one\ntwo\n");
-  await project.write("schema.json", '{"type": "object", "required": ["n"]}');
-  assert.match(
-    told(await watch.next()),
-    /^schema\.json changed\n {2}reused @shell plan\.md:5\n {2}ok {4}@llm plan\.md:9\n/,
-  );
-  await project.write("dot.png", "another");
-  assert.match(told(await watch.next()), /^dot\.png changed\n {2}reused @shell plan\.md:5\n {2}ok {4}@llm/);
-  assert.equal(await watch.stop(), 0);
-});
+    await using project = await testProject({
+      "orrery.yaml": "models: { default: script/a.yaml }\n",
+      "a.yaml": "- { text: '{\"n\": 1}', repeat: true }\n",
+      "schema.json": '{"type": "object"}',
+      "dot.png": "png",
+      "plan.md": plan,
+    });
+    const watch = watching(project);
+    await watch.next();
+    await project.write("plan.md", plan.replace("one", "two"));
+    assert.match(told(await watch.next()), /ok {4}@shell plan\.md:5\n {2}ok {4}@llm plan\.md:9\n/);
+    assert.equal(await project.read("commands"), "one\ntwo\n");
+    await project.write("schema.json", '{"type": "object", "required": ["n"]}');
+    assert.match(
+      told(await watch.next()),
+      /^schema\.json changed\n {2}reused @shell plan\.md:5\n {2}ok {4}@llm plan\.md:9\n/,
+    );
+    await project.write("dot.png", "another");
+    assert.match(told(await watch.next()), /^dot\.png changed\n {2}reused @shell plan\.md:5\n {2}ok {4}@llm/);
+    assert.equal(await watch.stop(), 0);
+  },
+);
 
-Deno.test("--watch: a command that failed the run is tried again; Ctrl-C while it runs is 130", async () => {
+posixTest("--watch: a command that failed the run is tried again; Ctrl-C while it runs is 130", async () => {
   const plan = "@shell\nprompt: echo x >> commands; test -e ready\non-error: stop\n";
   await using project = await testProject({ "plan.md": plan });
   const watch = watching(project);

@@ -15,8 +15,8 @@ export interface ExampleCase {
   readonly folder: string;
   readonly args: readonly string[];
   readonly stdin?: string;
-  /** It loads TypeScript of the project, which the compiled binary does not. */
-  readonly loadsCode?: boolean;
+  /** It imports packages, which the compiled binary cannot. */
+  readonly needsPackages?: boolean;
   /** The exit code; default 0. */
   readonly code?: number;
   readonly stdout: string;

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import runCommand from "../gadgets/run_command.ts";
 import { callError, callGadget, testWorld } from "./_world.ts";
+import { posixTest } from "./_posix_test.ts";
 
 const ALL = ["allow-run"];
 const sh = (script: string, ...args: string[]) => ({ command: "sh", args: ["-c", script, "sh", ...args] });
 
-Deno.test("RunCommand: arguments reach the program as they are", async () => {
+posixTest("RunCommand: arguments reach the program as they are", async () => {
   await using world = await testWorld({ flags: ALL });
   const args = ["a b", "$HOME", "*", "; echo x", "'\"\\", "", "ä"];
   assert.deepEqual(await callGadget(runCommand(world), { command: "printf", args: ["[%s]\\n", ...args] }), {
@@ -17,7 +18,7 @@ Deno.test("RunCommand: arguments reach the program as they are", async () => {
   });
 });
 
-Deno.test("RunCommand: folder, standard input, environment", async () => {
+posixTest("RunCommand: folder, standard input, environment", async () => {
   await using world = await testWorld({ flags: ALL, files: { "sub/x.txt": "" } });
   const run = async (input: Record<string, unknown>) => {
     const result = await callGadget(runCommand(world), input);
@@ -36,7 +37,7 @@ Deno.test("RunCommand: folder, standard input, environment", async () => {
   }
 });
 
-Deno.test("RunCommand: an exit code other than 0 is an error unless it is allowed", async () => {
+posixTest("RunCommand: an exit code other than 0 is an error unless it is allowed", async () => {
   await using world = await testWorld({ flags: ALL });
   const failing = sh("echo out; echo 'first problem' >&2; echo 'last problem' >&2; exit 3");
   assert.equal(
@@ -64,7 +65,7 @@ Deno.test("RunCommand: an exit code other than 0 is an error unless it is allowe
   assert.ok(long.length < 5000);
 });
 
-Deno.test("RunCommand: output is told while it comes, by whole lines", async () => {
+posixTest("RunCommand: output is told while it comes, by whole lines", async () => {
   await using world = await testWorld({ flags: ALL });
   const told: string[] = [];
   await callGadget(
@@ -77,7 +78,7 @@ Deno.test("RunCommand: output is told while it comes, by whole lines", async () 
   assert.deepEqual(told.join("\n").split("\n").toSorted(), ["half", "one", "two", "wrong"]);
 });
 
-Deno.test("RunCommand: long output is cut, and says so", async () => {
+posixTest("RunCommand: long output is cut, and says so", async () => {
   await using world = await testWorld({ flags: ALL });
   const result = await callGadget(runCommand(world), {
     command: "head",
@@ -88,7 +89,7 @@ Deno.test("RunCommand: long output is cut, and says so", async () => {
   assert.ok(typeof result.stdout === "string" && result.stdout.length === 512 * 1024);
 });
 
-Deno.test("RunCommand: an aborted call ends the program and what it started", async () => {
+posixTest("RunCommand: an aborted call ends the program and what it started", async () => {
   await using world = await testWorld({ flags: ALL });
   const abort = new AbortController();
   const started = performance.now();
@@ -100,7 +101,7 @@ Deno.test("RunCommand: an aborted call ends the program and what it started", as
   assert.ok(performance.now() - started < 10_000);
 });
 
-Deno.test("RunCommand: says why it cannot", async () => {
+posixTest("RunCommand: says why it cannot", async () => {
   await using world = await testWorld({ flags: ["allow-run=git,nosuchprogram,cat"] });
   const why = (input: Record<string, unknown>) => callError(runCommand(world), input);
   assert.equal(
@@ -123,7 +124,7 @@ Deno.test("RunCommand: says why it cannot", async () => {
   assert.match(await why({ command: "cat", args: "x" }), /args/);
 });
 
-Deno.test("RunCommand: what a model reads is what a terminal shows", async () => {
+posixTest("RunCommand: what a model reads is what a terminal shows", async () => {
   await using world = await testWorld({ flags: ALL });
   const gadget = runCommand(world);
   const call = { gadgetName: "RunCommand", invocationId: "x", parameters: {} };

@@ -2,7 +2,11 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ResultError, resultOf } from "../lib/run/run_gadget.ts";
+import { ResultError } from "../lib/core/gadget_error.ts";
+import { createSecrets } from "../lib/journal/secrets.ts";
+import { createCatalog } from "../mod.ts";
+import { runCalls } from "../lib/run/calls.ts";
+import { resultOf } from "../lib/run/run_gadget.ts";
 
 const given = (value: unknown) =>
   resultOf(value, { gadgetName: "Totals", maxBytes: 1000, mask: (json) => json });
@@ -64,4 +68,44 @@ Deno.test("property: what is advised for maps and sets is taken, and is the same
     assert.deepEqual(given(Object.fromEntries(map)), Object.fromEntries(map));
     assert.deepEqual(given([...new Set(map.values())]), [...new Set(map.values())]);
   }));
+});
+
+/** Runs a gadget that streams these pieces, with a secret that nobody is to see. */
+async function streamed(pieces: readonly string[], secret: string) {
+  let isClosed = false;
+  const catalog = createCatalog([{
+    name: "Streams",
+    run: async function* () {
+      try {
+        yield* pieces;
+      } finally {
+        isClosed = true;
+      }
+    },
+  }]);
+  const secrets = createSecrets();
+  secrets.add("KEY", secret);
+  let result: unknown;
+  const text = ["!!!GADGET_START:Streams\n!!!GADGET_END\n"];
+  for await (const event of runCalls(text, { catalog, secrets, limits: { resultBytes: 1_000 } })) {
+    if (event.type === "call-result") result = event.result;
+  }
+  return { result: String(result), isClosed };
+}
+
+Deno.test("a stream is ended at the limit, and no half of a secret is left there", async () => {
+  const secret = "0123456789abcdef".repeat(4);
+  const cut =
+    "[cut: the stream was ended here, so nobody knows how much is missing; limits.result-bytes is 1000]";
+  const end = ["more", "and more"];
+  const before = "x".repeat(960);
+  assert.deepEqual(await streamed([before, secret.slice(0, 30), secret.slice(30), ...end], secret), {
+    result: `${before}[secret KEY]\n${cut}`,
+    isClosed: true,
+  });
+  assert.deepEqual(await streamed([before, secret.slice(0, 41), secret.slice(41), ...end], secret), {
+    result: `${before}\n${cut}`,
+    isClosed: true,
+  });
+  assert.deepEqual(await streamed([before, "a", "b"], secret), { result: `${before}ab`, isClosed: true });
 });

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { memoryFiles } from "../lib/core/memory_files.ts";
 import { FileError, type FileErrorCode, type Files } from "../lib/core/world.ts";
+import { exactFiles } from "../lib/host/exact_files.ts";
 import { hostFiles } from "../lib/host/files.ts";
+import { posixTest } from "./_posix_test.ts";
 
 type Content = Readonly<Record<string, string | Uint8Array>>;
 
@@ -138,9 +140,14 @@ for (const [name, test] of Object.entries(CONTRACT)) {
       fill(root, CONTENT);
       await test(hostFiles({ root }), root);
     }));
+  Deno.test(`exactFiles ${name}`, () =>
+    withFolder(async (root) => {
+      fill(root, CONTENT);
+      await test(exactFiles({ root }), root);
+    }));
 }
 
-Deno.test("hostFiles keeps the mode of a file, and its link", () =>
+posixTest("hostFiles keeps the mode of a file, and its link", () =>
   withFolder(async (root) => {
     fill(root, { "real/run.sh": "old" });
     await Deno.chmod(join(root, "real/run.sh"), 0o750);
@@ -176,7 +183,7 @@ Deno.test("hostFiles follows a link to nothing when it resolves and writes", () 
     });
   }));
 
-Deno.test("hostFiles gives every file the mode it was told", () =>
+posixTest("hostFiles gives every file the mode it was told", () =>
   withFolder(async (root) => {
     const files = hostFiles({ root, mode: 0o600 });
     await files.writeText("state/secret", "s");
@@ -184,7 +191,7 @@ Deno.test("hostFiles gives every file the mode it was told", () =>
     assert.equal((await Deno.stat(join(root, "state"))).mode, 0o040700);
   }));
 
-Deno.test("hostFiles reads and overwrites regular files only", () =>
+posixTest("hostFiles reads and overwrites regular files only", () =>
   withFolder(async (root) => {
     fill(root, { "fixed.txt": "x" });
     await Deno.chmod(join(root, "fixed.txt"), 0o444);
@@ -284,16 +291,15 @@ Deno.test("with some of Deno's own permissions the others are clear errors", () 
     assert.match(said.net, /nothing answers at localhost:9 \(connection refused\)/);
   }));
 
-Deno.test("no effect lets Deno ask on the terminal", () =>
+posixTest("no effect lets Deno ask on the terminal", () =>
   withFolder(async (root) => {
     fill(root, { "a.txt": "a" });
-    const output = await probe(root, { flags: [], terminal: true }).catch((error: unknown) => {
-      if (error instanceof Deno.errors.NotFound) return undefined;
-      throw error;
-    });
-    if (output === undefined) {
-      return console.log("not run here: the program `script`, which makes a terminal, is missing");
+    const script = await new Deno.Command("script", { args: ["--version"], stderr: "null" }).output()
+      .catch(() => undefined);
+    if (!new TextDecoder().decode(script?.stdout).includes("util-linux")) {
+      return console.log("not run here: there is no script of util-linux, which makes a terminal");
     }
+    const output = await probe(root, { flags: [], terminal: true });
     assert.doesNotMatch(output, /Deno requests|Allow\?/);
     assert.match(output, /Deno itself was started without --allow-run=true/);
   }));

@@ -42,33 +42,32 @@ export default { name: "Loud", description: "Loud.", input: { type: "object" }, 
   "a.calls": "!!!GADGET_START:Loud\n",
 };
 
-const CASES: readonly (readonly [args: readonly string[], stdout: string | RegExp])[] = [
+/** How modules that run in the process of Orrery are looked at: the user wants `Loud` there. */
+const IN_PROCESS = { "../config/orrery/config.yaml": "gadgets: { isolation: { loud: none } }\n" };
+
+const CODE_CASES: readonly Case[] = [
   [["run", "code/hi", "--trust-code"], "ECHO[Hi]"],
   [["run", "shout", "-i", "task=x", "--trust-code"], "x"],
+];
+const CALL_CASES: readonly Case[] = [
   [["run", "a.calls", "--trust", "loud"], "quiet"],
   [["run", "tool", "--trust", "loud", "-m", "script/loud.yml"], "done"],
+];
+const LOOK_CASES: readonly Case[] = [
   [["ask", "Hi", "--tools", "Loud", "--trust", "loud"], "ECHO[Hi]"],
   [["list", "gadgets", "--trust", "loud", "--names"], /(^|\n)Loud\n/],
   [["show", "prompt", "tool", "--trust", "loud", "--json"], /^\{/],
 ];
+type Case = readonly [args: readonly string[], stdout: string | RegExp];
 
 Deno.test("every method of the console is kept away from stdout", async (t) => {
-  await using own = await testProject(FILES);
-  for (const [args, expected] of CASES) {
+  await using own = await testProject({ ...FILES, ...IN_PROCESS });
+  for (const [args, expected] of [...CODE_CASES, ...CALL_CASES, ...LOOK_CASES]) {
     const { code, stdout, stderr } = await own.run(args);
     await t.step(args.join(" "), () => {
       assert.equal(code, 0, stderr);
-      assert.doesNotMatch(stdout, /WORD|default: |index/);
-      if (typeof expected === "string") assert.equal(stdout, expected);
-      else assert.match(stdout, expected);
-      for (const name of ["log", "debug", "info", "dir", "dirxml", "warn", "error", "table"]) {
-        assert.match(stderr, new RegExp(`WORD ${name}`), name);
-      }
-      assert.match(stderr, /WORD count: 1\n/);
-      assert.match(
-        stderr,
-        /WORD t: [\d.]+ms 1\nWORD t: [\d.]+ms\nWORD group\n {2}WORD inside\n {2}WORD error inside\n {2}WORD collapsed\n/,
-      );
+      assertQuiet(stdout, expected);
+      assertTold(stderr);
       assert.match(
         stderr,
         /\nWORD and 5 \{ a: \{ b: 1 \} \}\ndefault: 1\ndefault: 2\n\{ a: \[Object\] \}\n┌[─┬]+┐\n│ \(index\) │ a │\n/,
@@ -77,9 +76,59 @@ Deno.test("every method of the console is kept away from stdout", async (t) => {
   }
 });
 
+Deno.test("what a gadget tells the console of its own process is what its call logs", async (t) => {
+  await using own = await testProject(FILES);
+  for (const [args, expected] of CALL_CASES) {
+    const { code, stdout, stderr } = await own.run(args);
+    await t.step(args.join(" "), () => {
+      assert.equal(code, 0, stderr);
+      assertQuiet(stdout, expected);
+      const logged = [...stderr.matchAll(/^ {2}log {3}\S+ {2}(.*\n)/gm)].map(([, line]) => line).join("");
+      assertTold(logged);
+      assert.match(logged, /\nWORD and 5 \{ a: \{ b: 1 \} \}\ndefault: 1\ndefault: 2\n\{ a: \[Object\] \}\n/);
+      assert.match(
+        logged,
+        /(?:^|\n)Trace: WORD trace\n {4}at [^\n]*gadgets\/loud\.ts:\d+:\d+\)?\n/,
+        "its place is in its source",
+      );
+      assert.doesNotMatch(stderr.replaceAll(/^ {2}log .*\n/gm, ""), /WORD/);
+    });
+  }
+});
+
+Deno.test("what a gadget tells the console when it is only looked at is told nowhere", async (t) => {
+  await using own = await testProject(FILES);
+  for (const [args, expected] of LOOK_CASES) {
+    const { code, stdout, stderr } = await own.run(args);
+    await t.step(args.join(" "), () => {
+      assert.equal(code, 0, stderr);
+      assertQuiet(stdout, expected);
+      assert.doesNotMatch(stderr, /WORD/);
+    });
+  }
+});
+
+function assertQuiet(stdout: string, expected: string | RegExp): void {
+  assert.doesNotMatch(stdout, /WORD|default: |index/);
+  if (typeof expected === "string") assert.equal(stdout, expected);
+  else assert.match(stdout, expected);
+}
+
+function assertTold(text: string): void {
+  for (const name of ["log", "debug", "info", "dir", "dirxml", "warn", "error", "table"]) {
+    assert.match(text, new RegExp(`WORD ${name}`), name);
+  }
+  assert.match(text, /WORD count: 1\n/);
+  assert.match(
+    text,
+    /WORD t: [\d.]+ms 1\nWORD t: [\d.]+ms\nWORD group\n {2}WORD inside\n {2}WORD error inside\n {2}WORD collapsed\n/,
+  );
+}
+
 Deno.test("a resumed run keeps it away too", async () => {
   await using own = await testProject({
     ...FILES,
+    ...IN_PROCESS,
     "gadgets/loud.ts": FILES["gadgets/loud.ts"].replace(
       "run: () => {",
       'idempotent: true, run: async () => { if (!await Deno.stat("go").then(() => true, () => false)) { await new Promise((end) => setTimeout(end, 200)); Deno.exit(9); }',

@@ -12,6 +12,7 @@ import {
   type ShellResult,
 } from "../lib/core/world.ts";
 import { SourceError } from "../lib/core/source_error.ts";
+import { exactFiles } from "../lib/host/exact_files.ts";
 import { hostFiles } from "../lib/host/files.ts";
 import { hostHttp } from "../lib/host/http.ts";
 import { realPath } from "../lib/host/paths.ts";
@@ -171,7 +172,21 @@ const ROWS: readonly Row[] = [
   ["--allow-net=0.0.0.0/0", "net", "10.1.2.3:80", "no", "10.1.2.3"],
   ["--allow-net=0.0.0.0/0", "net", "1.1.1.1:80", "ok", "1.1.1.1"],
   ["--allow-net=*.example.com", "net", "a.example.com:80", "no", "10.0.0.1"],
-  ["--allow-net=a.example.com", "net", "a.example.com:80", "ok", "10.0.0.1"],
+  // a name is not its address, which has to be named too; nobody's name server speaks for localhost
+  ["--allow-net=a.example.com", "net", "a.example.com:80", "no", "10.0.0.1"],
+  ["--allow-net=a.example.com:80", "net", "a.example.com:80", "no", "127.0.0.1"],
+  ["--allow-net=a.example.com,10.0.0.1", "net", "a.example.com:80", "ok", "10.0.0.1"],
+  ["--allow-net=a.example.com,10.0.0.1:80", "net", "a.example.com:80", "ok", "::ffff:10.0.0.1"],
+  ["--allow-net=a.example.com,10.0.0.0/8", "net", "a.example.com:80", "ok", "10.0.0.1"],
+  ["--allow-net=a.example.com,10.0.0.1:81", "net", "a.example.com:80", "no", "10.0.0.1"],
+  ["--allow-net=a.example.com,10.0.0.2", "net", "a.example.com:80", "no", "10.0.0.1"],
+  ["--allow-net=a.example.com,[fd00::1]", "net", "a.example.com:80", "ok", "fd00::1"],
+  ["--allow-net=10.0.0.1", "net", "a.example.com:80", "no", "10.0.0.1"],
+  ["--allow-net=localhost", "net", "localhost:80", "no", "10.0.0.1"],
+  ["--allow-net=a.localhost", "net", "a.localhost:80", "ok", "127.0.0.1"],
+  ["--allow-net=localhost", "net", "a.localhost:80", "no", "127.0.0.1"],
+  ["--allow-net=*.localhost", "net", "a.localhost:80", "no", "127.0.0.1"],
+  ["--allow-net=localhost.example.com", "net", "localhost.example.com:80", "no", "127.0.0.1"],
 ];
 
 for (const [flags, kind, value, outcome, address] of ROWS) {
@@ -233,7 +248,7 @@ Deno.test("policy: a refusal names what was asked and the flag to add", () => {
   }
 });
 
-Deno.test("policy: the flag a refusal names is enough", () => {
+Deno.test("policy: the flag a refusal names is enough, of a name that leads to a private address one more", () => {
   const path = fc.array(fc.stringMatching(/^[a-z ,'.]{1,8}$/).filter((part) => !/^\.+$/.test(part)), {
     minLength: 1,
     maxLength: 3,
@@ -246,7 +261,7 @@ Deno.test("policy: the flag a refusal names is enough", () => {
     fc.record({
       kind: fc.constant("net" as const),
       value: fc.constantFrom("localhost:80", "[::1]:8080", "a.b:443"),
-      address: fc.constantFrom("10.0.0.1", "::1", "1.1.1.1"),
+      address: fc.constantFrom("10.0.0.1", "::1", "1.1.1.1", "fe80::1%eth0", "::ffff:10.0.0.1"),
     }),
     fc.record({
       kind: fc.constant("run" as const),
@@ -254,10 +269,14 @@ Deno.test("policy: the flag a refusal names is enough", () => {
     }),
   );
   fc.assert(fc.property(request, (request) => {
-    const refusal = maybeRefusal(policyOf([]), request);
-    if (refusal === undefined) return;
-    const words = refusal.flag.replaceAll(`'\\''`, "\0").replaceAll("'", "").replaceAll("\0", "'"); // as a shell reads it
-    assert.equal(maybeRefusal(policyOf([words]), request)?.message, undefined);
+    const flags: string[] = [];
+    const most = request.kind === "net" ? 2 : 1;
+    for (let given = 0; given < most; given++) {
+      const refusal = maybeRefusal(policyOf(flags), request);
+      if (refusal === undefined) return;
+      flags.push(refusal.flag.replaceAll(`'\\''`, "\0").replaceAll("'", "").replaceAll("\0", "'")); // as a shell reads it
+    }
+    assert.equal(maybeRefusal(policyOf(flags), request)?.message, undefined, flags.join(" "));
   }));
 });
 
@@ -297,6 +316,25 @@ Deno.test("policy: the refusal of a private address says so", () => {
     `Connecting to "localhost:8080" is not allowed: it leads to 127.0.0.1, which is not public (loopback) and must be named outright; add --allow-net=localhost:8080`,
   );
   assert.equal(refusal?.flag, "--allow-net=localhost:8080");
+});
+
+Deno.test("policy: a name inside a private network says which address to name as well", () => {
+  const cases: readonly (readonly [string, string, string])[] = [
+    ["10.0.0.5", "--allow-net=10.0.0.5:443", "private"],
+    ["fd00::5", "'--allow-net=[fd00::5]:443'", "unique local"],
+    ["fe80::5%eth0", "'--allow-net=[fe80::5]:443'", "link-local"],
+    ["127.0.0.1", "--allow-net=127.0.0.1:443", "loopback"],
+  ];
+  for (const [address, flag, range] of cases) {
+    const request = { kind: "net", value: "wiki.corp:443", address } as const;
+    const refusal = maybeRefusal(policyOf(["--allow-net=wiki.corp"]), request);
+    assert.equal(
+      refusal?.message,
+      `Connecting to "wiki.corp:443" is not allowed: it leads to ${address}, which is not public (${range}); a name opens no such ` +
+        `address, so the address, or a range that it is in, must be named outright too; add ${flag}`,
+    );
+    assert.equal(refusal?.flag, flag);
+  }
 });
 
 Deno.test("policy: describes itself in words", () => {
@@ -526,7 +564,7 @@ async function withProject(work: (folders: { base: string; root: string }) => Pr
 function guarded(root: string, flags: readonly string[] = []): GuardedWorld {
   const policy = createPolicy(settingsOf(flags), { root, cwd: root, realPath });
   return guardWorld(
-    { root, files: hostFiles({ root }), shell: hostShell(), http: hostHttp },
+    { root, files: exactFiles({ root }), shell: hostShell(), http: hostHttp },
     policy,
   );
 }

@@ -1,4 +1,4 @@
-// A gadget of one's own: a module with nothing to import. It runs with `--gadget bar_chart.js --trust bar_chart`.
+// A gadget of one's own: a module with nothing to import. It runs with `--gadget bar_chart.js`, in a process that may do nothing else.
 export default {
   name: "BarChart",
   description: "Draws rows of a label and a number as a bar chart in text.",

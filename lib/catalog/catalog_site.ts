@@ -1,7 +1,10 @@
 import { isAbsolute, join } from "../core/path.ts";
 import type { Files, Sight, World } from "../core/world.ts";
 import type { BuiltIns } from "./catalog_of.ts";
+import type { CatalogEntry } from "../core/catalog.ts";
 import { type Config, loadConfig } from "./config.ts";
+import type { GadgetFile } from "./gadget_file.ts";
+import type { TrustCandidate } from "./trust.ts";
 
 /** What a catalogue is made from. */
 export interface LoadCatalogOptions {
@@ -19,18 +22,32 @@ export interface LoadCatalogOptions {
   readonly files?: readonly string[];
   /** The gadgets whose modules may be loaded (`--trust NAME`): by name, file or stem of the file. */
   readonly trust?: readonly string[];
+  /** The gadgets that something is granted by name (`--allow-gadget NAME=KIND`): each has to be a file's. */
+  readonly allowed?: readonly string[];
   /** Whether the user accepted what the project says for itself (gadgets.md 3). Default false. */
   readonly projectAccepted?: boolean;
-  /** Whether this is the compiled binary, which loads plain JavaScript only. Default false. */
-  readonly compiled?: boolean;
   /** What the gadget folders are listed with; default: the files of the world. */
   readonly disk?: Files;
   /** Looks at a path, so that a project without gadgets of its own costs next to nothing. Default: the folders are listed. */
   readonly look?: (path: string) => Sight;
   /** The folder that `files` are relative to, and files in messages; default: the root. */
   readonly cwd?: string;
+  /** Where the gadgets of modules run, apart from this process. Default: those that are trusted run in it, the others not at all. */
+  readonly sandbox?: GadgetSandbox;
   /** Told what was ignored, a line each. */
   readonly onNotice?: (text: string) => void;
+}
+
+/** Where gadgets of modules run. */
+export interface GadgetSandbox {
+  /**
+   * The gadget of a file; what is wrong with it becomes a `broken` entry.
+   *
+   * @param candidates every gadget file of the catalogue: what a name stands for
+   */
+  open(file: GadgetFile, candidates: readonly TrustCandidate[]): Promise<CatalogEntry>;
+  /** Ends what they run in. */
+  close(): Promise<void>;
 }
 
 /** The options with their defaults. */

@@ -289,15 +289,13 @@ export const CONFIG_TABLE = {
         },
         "gadget-idle-s": {
           ...seconds,
-          unused,
           about: "Seconds after which an idle gadget process ends.",
-          default: 30,
+          default: LIMIT_DEFAULTS["gadget-idle-s"],
         },
         "gadget-memory-mb": {
           ...count,
-          unused,
           about: "Megabytes one gadget process may use.",
-          default: 256,
+          default: LIMIT_DEFAULTS["gadget-memory-mb"],
         },
         "runs": { ...count, unused, about: "Runs at once of a server.", default: 64 },
       },

@@ -36,6 +36,10 @@ export interface Limits {
   readonly concurrency: number;
   readonly timeoutMs: number;
   readonly resultBytes: number;
+  /** How long the process of a gadget is kept when nobody uses it. */
+  readonly gadgetIdleMs: number;
+  /** What the process of one gadget may take. */
+  readonly gadgetMemoryBytes: number;
   /** Model turns of a run. */
   readonly turns: number;
   /** How often an answer that does not meet its output contract goes back. */
@@ -115,6 +119,8 @@ export const LIMIT_DEFAULTS = {
   "turns": 10,
   "retries": 3,
   "result-bytes": 1_048_576,
+  "gadget-idle-s": 30,
+  "gadget-memory-mb": 256,
 } as const;
 
 /** Where the gadget modules of a project are. */
@@ -132,6 +138,8 @@ export function defaultConfig(root: string): Config {
       concurrency: LIMIT_DEFAULTS.concurrency,
       timeoutMs: LIMIT_DEFAULTS["timeout-s"] * 1000,
       resultBytes: LIMIT_DEFAULTS["result-bytes"],
+      gadgetIdleMs: LIMIT_DEFAULTS["gadget-idle-s"] * 1000,
+      gadgetMemoryBytes: LIMIT_DEFAULTS["gadget-memory-mb"] * 1024 * 1024,
       turns: LIMIT_DEFAULTS.turns,
       retries: LIMIT_DEFAULTS.retries,
     },

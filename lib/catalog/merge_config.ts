@@ -66,6 +66,8 @@ function limitsOf(limits: NonNullable<ConfigFile["limits"]>): Limits {
     concurrency: limits.concurrency ?? LIMITS.concurrency.default,
     timeoutMs: (limits["timeout-s"] ?? LIMITS["timeout-s"].default) * 1000,
     resultBytes: limits["result-bytes"] ?? LIMITS["result-bytes"].default,
+    gadgetIdleMs: (limits["gadget-idle-s"] ?? LIMITS["gadget-idle-s"].default) * 1000,
+    gadgetMemoryBytes: (limits["gadget-memory-mb"] ?? LIMITS["gadget-memory-mb"].default) * 1024 * 1024,
     turns: limits.turns ?? LIMITS.turns.default,
     retries: limits.retries ?? LIMITS.retries.default,
     ...(tokens !== undefined && { tokens }),

@@ -1,11 +1,15 @@
-import { isAbsolute, join } from "../core/path.ts";
 import type { Catalog, CatalogEntry } from "../core/catalog.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import type { SourceError } from "../core/source_error.ts";
 import { builtInEntries, catalogOf, foldName } from "./catalog_of.ts";
-import { type CatalogSite, catalogSite, type LoadCatalogOptions } from "./catalog_site.ts";
-import { declaredName } from "./declared_name.ts";
-import { folderGadgets, type FoundGadgetFiles, namedGadget, unreadyEntry } from "./gadget_file.ts";
+import {
+  type CatalogSite,
+  catalogSite,
+  type GadgetSandbox,
+  type LoadCatalogOptions,
+} from "./catalog_site.ts";
+import { gadgetCandidates } from "./gadget_candidates.ts";
+import { unreadyEntry } from "./gadget_file.ts";
 import { nameClashes } from "./name_clashes.ts";
 import { maybeServerOf, namesServer, type OpenServers, type ServerGadgets } from "./server_gadgets.ts";
 import { filesNamed, type TrustCandidate } from "./trust.ts";
@@ -18,12 +22,19 @@ export interface CatalogOptions extends LoadCatalogOptions {
 }
 
 /** As `loadCatalog`, also where there is more than the built-in gadgets. @throws {ProblemsError} */
-export async function projectCatalog({ servers, ...options }: CatalogOptions): Promise<Catalog> {
+export async function projectCatalog(options: CatalogOptions): Promise<Catalog> {
+  try {
+    return await openedCatalog(options);
+  } catch (error) {
+    await options.sandbox?.close(); // nobody else could
+    throw error;
+  }
+}
+
+async function openedCatalog({ servers, ...options }: CatalogOptions): Promise<Catalog> {
   const site = await catalogSite(options);
-  const found = await findFiles(site);
-  const candidates = await Promise.all(
-    found.files.map(async (file) => ({ ...file, declared: await declaredName(file.path, site.disk) })),
-  );
+  const found = await gadgetCandidates(site);
+  const { candidates } = found;
   const trusted = trustedFiles(candidates, withoutServers(site, { servers, candidates }));
   throwProblems([...found.problems, ...trusted.problems]);
   const builtIns = builtInEntries(options);
@@ -43,7 +54,17 @@ export async function projectCatalog({ servers, ...options }: CatalogOptions): P
     ...(opened?.entries ?? []).map((entry) => ({ entry })),
     ...named.filter(isOwnFile),
   ]);
-  return opened === undefined ? catalog : withServers(catalog, opened);
+  return closing(opened === undefined ? catalog : withServers(catalog, opened), site.options.sandbox);
+}
+
+/** The processes of gadgets end with the catalogue. */
+function closing(catalog: Catalog, sandbox: GadgetSandbox | undefined): Catalog {
+  if (sandbox === undefined) return catalog;
+  return {
+    entries: catalog.entries,
+    maybeFind: (name) => catalog.maybeFind(name),
+    close: async () => void await Promise.all([catalog.close?.(), sandbox.close()]),
+  };
 }
 
 /** A name in `--trust` that is a server's is no mistake when no file has it. */
@@ -88,21 +109,6 @@ function withServers(catalog: Catalog, { entries, close }: OpenServers): Catalog
   };
 }
 
-/** The files of the project's folders and of `files`, each once. */
-async function findFiles({ options, cwd, disk, config }: CatalogSite): Promise<FoundGadgetFiles> {
-  const paths = (options.files ?? []).map((file) => isAbsolute(file) ? join(file) : join(cwd, file));
-  const found = await Promise.all([
-    ...config.gadgets.folders.map((folder) => folderGadgets(folder, { disk, cwd })),
-    ...paths.map((path) => namedGadget(path, { disk, cwd })),
-  ]);
-  const byRealPath = new Map<string, FoundGadgetFiles["files"][number]>();
-  for (const file of found.flatMap(({ files }) => files)) {
-    const real = await disk.resolve(file.path);
-    if (!byRealPath.has(real)) byRealPath.set(real, file);
-  }
-  return { files: [...byRealPath.values()], problems: found.flatMap(({ problems }) => problems) };
-}
-
 async function entryOf(
   file: TrustCandidate,
   { site, trusted, candidates }: {
@@ -111,6 +117,10 @@ async function entryOf(
     readonly candidates: readonly TrustCandidate[];
   },
 ): Promise<CatalogEntry> {
+  const { sandbox } = site.options;
+  if (sandbox !== undefined && !(trusted.has(file) && isInProcess(file, site))) {
+    return await sandbox.open(file, candidates);
+  }
   if (!trusted.has(file)) {
     const alike = candidates.filter(({ stem }) => foldName(stem) === foldName(file.stem));
     const flag = `--trust ${alike.length > 1 ? file.file : file.stem}`;
@@ -118,8 +128,18 @@ async function entryOf(
     return unreadyEntry(file, { state: "not-trusted", problem });
   }
   const { loadGadgetFile }: typeof import("./load_module.ts") = await import("./load_module.ts" as string);
-  const { disk, cwd, notice, options: { importModule, compiled = false } } = site;
-  return await loadGadgetFile(file, { importModule, compiled, disk, cwd, notice });
+  const { cwd, notice, options: { importModule } } = site;
+  return await loadGadgetFile(file, { importModule, cwd, notice });
+}
+
+/** Whether the user, or a project that was accepted, wants the gadget in the process (`isolation: none`). */
+function isInProcess(file: TrustCandidate, site: CatalogSite): boolean {
+  const { config, options } = site;
+  const isolation = {
+    ...(options.projectAccepted ? config.project.isolation : {}),
+    ...config.gadgets.isolation,
+  };
+  return Object.keys(isolation).some((name) => filesNamed(name, [file], site).length > 0);
 }
 
 function throwProblems(problems: readonly SourceError[]): void {

@@ -24,36 +24,17 @@ export async function readConfig(text: string, file: string): Promise<WrittenCon
     if (findings.problems.length > 0) return { ...nothing, problems: findings.problems };
     // Just checked against the table that the type is made from.
     const values = document.value as ConfigFile;
-    return { ...nothing, values, at: document.at, notices: noticesOf(findings, { document, values, file }) };
+    return { ...nothing, values, at: document.at, notices: noticesOf(findings, file) };
   } catch (problem) {
     if (problem instanceof ProblemsError) return { ...nothing, problems: problem.problems };
     throw problem;
   }
 }
 
-function noticesOf(
-  { unused }: ConfigFindings,
-  { document, values, file }: {
-    readonly document: YamlDocument;
-    readonly values: ConfigFile;
-    readonly file: string;
-  },
-): readonly string[] {
-  const place = (path: readonly string[]) => {
-    const span = document.at(path, "key");
-    return span === undefined ? file : `${file}:${span.line}:${span.column}`;
-  };
-  const permissions = Object.entries(values.grants ?? {}).filter(([, grant]) => grant !== "trusted");
-  return [
-    ...unused.map(({ key, span }) =>
-      `${file}:${span?.line ?? 1}:${
-        span?.column ?? 1
-      }: "${key}" is ignored: this version of Orrery does not use it yet`
-    ),
-    ...permissions.map(([name]) =>
-      `${
-        place(["grants", name])
-      }: the permissions of "${name}" are ignored: this version of Orrery knows the grant "trusted" only`
-    ),
-  ];
+function noticesOf({ unused }: ConfigFindings, file: string): readonly string[] {
+  return unused.map(({ key, span }) =>
+    `${file}:${span?.line ?? 1}:${
+      span?.column ?? 1
+    }: "${key}" is ignored: this version of Orrery does not use it yet`
+  );
 }

@@ -11,6 +11,8 @@ export interface ServerGadgets {
     /** The names that other gadgets have; no server may take one of them. */
     readonly taken: ReadonlySet<string>;
     readonly isTrusted: (name: string) => boolean;
+    /** Starts these and no others. Default: all. */
+    readonly only?: readonly string[];
   }): Promise<OpenServers>;
 }
 

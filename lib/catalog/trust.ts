@@ -45,18 +45,44 @@ export function trustProblem(
   found: readonly TrustCandidate[],
   candidates: readonly TrustCandidate[],
 ): SourceError {
+  return wordProblem(name, found, candidates, { flag: "--trust " });
+}
+
+/** What a word stood behind, and what it could have meant besides gadgets. */
+export interface WordOptions {
+  /** With the space behind it. Default: none. */
+  readonly flag?: string;
+  /** What stands behind the word, such as `=KIND`. Default: nothing. */
+  readonly ending?: string;
+  /** Names of servers. Default: none. */
+  readonly servers?: readonly string[];
+}
+
+/** A word does not tell which gadget file is meant, or that none is. */
+export function wordProblem(
+  name: string,
+  found: readonly TrustCandidate[],
+  candidates: readonly TrustCandidate[],
+  { flag = "", ending = "", servers = [] }: WordOptions = {},
+): SourceError {
   if (found.length > 1) {
     const files = found.map(({ file }) => file).join(" and ");
-    return new SourceError(`Cannot tell what --trust ${name} means: it fits ${files}`, {
+    return new SourceError(`Cannot tell what ${flag}${name} means: it fits ${files}`, {
       code: "E-trust",
-      hint: `Name the file: --trust ${found[0]?.file}`,
+      hint: `Name the file: ${flag}${found[0]?.file}${ending}`,
     });
   }
-  const known = candidates.map(({ stem }) => stem);
-  const list = known.length === 0
+  const known = [
+    ...candidates.map(({ stem }) => stem),
+    ...candidates.flatMap(({ declared }) => declared ?? []),
+    ...servers,
+  ];
+  const list = candidates.length === 0
     ? "there is no gadget file here"
     : `the gadget files here are ${listed(candidates)}`;
-  return new SourceError(`No gadget for --trust ${name}: ${list}.${didYouMean(name, known)}`, {
+  const what = servers.length === 0 ? "gadget" : "gadget or MCP server";
+  const others = servers.length === 0 ? "" : `, and the servers ${servers.join(", ")}`;
+  return new SourceError(`No ${what} for ${flag}${name}: ${list}${others}.${didYouMean(name, known)}`, {
     code: "E-trust",
   });
 }

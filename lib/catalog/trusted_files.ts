@@ -1,10 +1,10 @@
 import { join } from "../core/path.ts";
 import { didYouMean } from "../core/nearest.ts";
-import type { SourceError } from "../core/source_error.ts";
+import { SourceError } from "../core/source_error.ts";
 import { foldName } from "./catalog_of.ts";
 import type { CatalogSite } from "./catalog_site.ts";
 import { shownPath } from "./shown_path.ts";
-import { filesNamed, type TrustCandidate, trustProblem } from "./trust.ts";
+import { filesNamed, type TrustCandidate, trustProblem, wordProblem } from "./trust.ts";
 
 /** Who may be loaded: by the command line, by the user's own grants, and by the project's when it was accepted. */
 export function trustedFiles(
@@ -21,15 +21,34 @@ export function trustedFiles(
       problems.push(trustProblem(name, found, candidates));
     }
   }
-  for (const name of grantedNames(site)) {
+  for (const name of new Set(site.options.allowed ?? [])) {
     const found = filesNamed(name, candidates, site);
-    if (found.length === 1) found.forEach((file) => files.add(file));
-    else noticeGrant(name, { found, candidates, site });
+    if (found.length === 1) continue;
+    problems.push(
+      found.length === 0 && builtIns.includes(foldName(name))
+        ? builtInProblem(name)
+        : wordProblem(name, found, candidates, { flag: "--allow-gadget ", ending: "=KIND" }),
+    );
+  }
+  for (const [name, grant] of grantedNames(site)) {
+    const found = filesNamed(name, candidates, site);
+    if (found.length !== 1) noticeGrant(name, { found, candidates, site });
+    else if (grant === "trusted") found.forEach((file) => files.add(file));
   }
   return { files, problems };
 }
 
-function grantedNames({ config, options, root, cwd, notice }: CatalogSite): readonly string[] {
+function builtInProblem(name: string): SourceError {
+  return new SourceError(`--allow-gadget ${name}: it is built in, and may do what the run may`, {
+    code: "E-trust",
+    hint:
+      "What the run may do is said with --allow-read, --allow-write, --allow-net, --allow-run and --allow-env.",
+  });
+}
+
+function grantedNames(
+  { config, options, root, cwd, notice }: CatalogSite,
+): readonly (readonly [name: string, grant: unknown])[] {
   const asked = Object.keys(config.project.parts);
   const accepted = options.projectAccepted ?? false;
   if (asked.length > 0 && !accepted) {
@@ -41,7 +60,7 @@ function grantedNames({ config, options, root, cwd, notice }: CatalogSite): read
     );
   }
   const grants = { ...(accepted ? config.project.grants : {}), ...config.grants };
-  return Object.entries(grants).filter(([, grant]) => grant === "trusted").map(([name]) => name);
+  return Object.entries(grants);
 }
 
 /** A grant may be for a gadget of another project or of an MCP server: only a likely mistake is worth a word. */

@@ -73,6 +73,8 @@ export async function aroundRun(view: RunView, options: AroundRunOptions): Promi
     async open(opening) {
       const opened = await unlessAborted(opening, signal);
       catalog = opened?.catalog;
+      // What comes too late nobody else closes, and its processes would hold up our end.
+      if (opened === undefined) opening.then(({ catalog }) => catalog.close?.()).catch(() => undefined);
       return opened;
     },
     async [Symbol.asyncDispose]() {

@@ -22,12 +22,19 @@ export async function check(
   terminal: Terminal,
 ): Promise<number> {
   const cwd = workingFolder();
-  // A check loads no code and asks nobody, so that there is nothing to trust.
-  const grants = await grantsOf({ ...NO_GRANTS.flags, "trust-code": false, ...flags });
+  // A check calls no gadget and asks nobody: what is granted makes no difference. What gadgets say of themselves is found out in processes that
+  // may do nothing.
+  const grants = await grantsOf({
+    ...NO_GRANTS.flags,
+    "allow-gadget": [],
+    frozen: false,
+    "trust-code": false,
+    ...flags,
+  });
   const documentFlags = await checkFlags(flags, { cwd, terminal, grants });
   if (documentFlags === undefined) return EXIT.interrupted;
   const report = new CheckReport();
-  const places = new CheckPlaces({ cwd, grants, report });
+  await using places = new CheckPlaces({ cwd, grants, report });
   const named = words.length > 0 ? words : [places.rootOf(cwd)];
   const targets = await checkTargets(named, { cwd, files: hostFiles({ root: cwd }) });
   await checkDocuments(targets, { places, report, flags: documentFlags });

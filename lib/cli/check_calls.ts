@@ -73,7 +73,7 @@ async function callProblems(
   if (entry.state === "broken") {
     return [{ line, message: entry.problem ?? `Gadget "${gadgetName}" is broken` }];
   }
-  if (entry.state !== "ready" || entry.source.kind !== "built-in") return []; // a check loads no code of the project
+  if (entry.state !== "ready" || entry.source.kind === "mcp") return []; // what a server takes only a run knows
   let checked: Awaited<ReturnType<typeof checkInput>>;
   try {
     checked = await checkInput((await entry.load()).input, parameters);

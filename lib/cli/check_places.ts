@@ -14,14 +14,14 @@ import { nobody } from "./around_run.ts";
 import type { CheckReport } from "./check_report.ts";
 import type { DocumentPlace } from "../project/document_place.ts";
 
-/** A project as a check sees it: nothing in it is started or loaded. */
+/** A project as a check sees it: no server is started, no gadget is called, and nothing of it is loaded into this process. */
 export interface CheckPlace extends DocumentPlace {
   /** Whether a name may be that of a gadget that only a run knows: of a server. */
   isServerTool(name: string): boolean;
 }
 
-/** The projects that the checked files belong to, each opened once; what is wrong with their settings is told. */
-export class CheckPlaces {
+/** The projects that the checked files belong to, each opened once; what is wrong with their settings is told. Dispose of it at the end. */
+export class CheckPlaces implements AsyncDisposable {
   readonly #cwd: string;
   readonly #grants: RunGrants;
   readonly #report: CheckReport;
@@ -55,6 +55,13 @@ export class CheckPlaces {
     let place = this.#places.get(root);
     if (place === undefined) this.#places.set(root, place = this.#opened(root));
     return place;
+  }
+
+  /** Ends what the gadgets of the projects were described in. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const opening of this.#places.values()) {
+      await (await opening.catch(() => undefined))?.catalog.close?.();
+    }
   }
 
   async #opened(root: string): Promise<CheckPlace | undefined> {

@@ -253,6 +253,14 @@ export const conversationFlags = [
   },
 ] as const satisfies readonly Flag[];
 
+/** Of what a project says for itself. */
+export const trustProject = {
+  name: "trust-project",
+  kind: "switch",
+  help:
+    "Lets what orrery.yaml, .mcp.json and orrery.lock themselves ask for count, this time and from now on until it changes.",
+} as const satisfies Flag;
+
 /** What else belongs to the project, and what of it counts. */
 export const catalogFlags = [
   {
@@ -268,14 +276,22 @@ export const catalogFlags = [
     value: "NAME,...",
     names: "gadget",
     help:
-      "Loads the modules of these gadgets, which nothing else does, and starts these MCP servers. May be repeated.",
+      "Lets these gadgets of modules do what they ask for, and starts these MCP servers, this time. May be repeated.",
   },
   {
-    name: "trust-project",
-    kind: "switch",
+    name: "allow-gadget",
+    kind: "texts",
+    value: "NAME=KIND:VALUE,...",
     help:
-      "Lets what orrery.yaml and .mcp.json themselves ask for count, this time and from now on until it changes.",
+      "Lets one gadget of a module do this and no more: NAME=net:example.com, or NAME=net for all of a kind; read, write, net, run, env, sys. " +
+      "May be repeated.",
   },
+  {
+    name: "frozen",
+    kind: "switch",
+    help: "Makes it an error when a gadget is not as orrery.lock has it; nobody is asked.",
+  },
+  trustProject,
   {
     name: "trust-code",
     kind: "switch",

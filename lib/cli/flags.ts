@@ -21,6 +21,7 @@ import {
   promptFlags,
   quiet,
   timeout,
+  trustProject,
 } from "./flag_groups.ts";
 import { RUN } from "./run_spec.ts";
 
@@ -394,16 +395,61 @@ export const COMMANDS = {
       "error, exit, messages.",
       "A test of a conversation says what the person says, what the models of its steps and what servers answer, and what the agent is to say; slots, and what models are " +
       "sent, too. It ends at the first turn that is not as expected. A reply that is missing, or left over, is a failure.",
-      "Tools are the gadgets and the prompts of the project, as for orrery run, and the model of the test answers whatever model is named. Modules and servers need " +
-      "--trust, as they do there.",
+      "Tools are the gadgets and the prompts of the project, as for orrery run, and the model of the test answers whatever model is named. Gadgets that ask for " +
+      "something and servers have to be allowed, as they have there.",
       "Nothing of the project is changed: files are written in memory, and commands are scripted. With allow: [run] real ones run, in a copy of " +
-      "the project. What a trusted module or server does by itself is done.",
+      "the project. What a gadget or a server that is allowed does by itself is done.",
       "Exit codes: 0 all passed, 1 a test failed, 2 a file of tests cannot be read.",
     ],
     examples: [
       { line: "orrery test support.conversation-test.yml", does: "one file" },
       { line: "orrery test plans", does: "all tests of a folder" },
       { line: "orrery test plan.document-test.yml --trust shout", does: "with a gadget of the project" },
+    ],
+  },
+  trust: {
+    name: "trust",
+    summary: "Shows and changes what gadgets may do for good.",
+    arguments: [
+      {
+        name: "ACTION|NAME",
+        required: false,
+        help: "allow or deny, or the gadget or server to show in full; all of them without it.",
+      },
+      {
+        name: "NAME",
+        required: false,
+        many: true,
+        help: "Gadgets, by name, file or its stem, and MCP servers.",
+      },
+    ],
+    flags: [
+      {
+        name: "minimise",
+        kind: "switch",
+        help: "Leaves the gadgets (those named, else all) only what they used in the runs that are kept.",
+      },
+      { name: "yes", kind: "switch", help: "Writes what --minimise shows without asking." },
+      json,
+      catalogFlags[0],
+      trustProject,
+      help,
+    ],
+    notes: [
+      "What is allowed for good is in orrery.lock: the gadget, what it may do, and the SHA-256 of every module that it loads. When one of them changes it is not allowed any " +
+      "more, and asked about again with what changed. The file belongs into version control; others have to accept it once, as they accept what orrery.yaml grants.",
+      "allow takes each gadget as it is now, with what it asks for, and asks nothing; a server is started once, to see its tools. deny takes them out again: they are asked " +
+      "about when they are wanted next.",
+      "--minimise puts what was used in the place of what was asked for: hosts, variables, programs and files, or their folders where they are many. It shows what would " +
+      "change, and asks before it writes; a script says --yes.",
+      "Exit codes: 0 done, 2 no such gadget or a broken orrery.lock, 5 the project was not accepted, or --minimise needs --yes.",
+    ],
+    examples: [
+      { line: "orrery trust", does: "everything that is allowed, and whether it changed since" },
+      { line: "orrery trust allow FetchPage", does: "as an answer of always would" },
+      { line: "orrery trust deny FetchPage", does: "takes it back" },
+      { line: "orrery trust --minimise", does: "only what was really used" },
+      { line: "orrery trust --minimise FetchPage --yes", does: "in a script" },
     ],
   },
   schema: {

@@ -19,6 +19,8 @@ export function gadgetJson(entry: CatalogEntry, gadget: AnyGadget): unknown {
         .filter(([, value]) => value !== undefined),
     ),
     examples: gadget.examples ?? [],
+    ...(entry.grant !== undefined && { grant: entry.grant() }),
+    ...(entry.said !== undefined && { said: entry.said }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { CatalogEntry } from "../core/catalog.ts";
+import type { CatalogEntry, EntryGrant } from "../core/catalog.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import { writeCalls } from "../parse/write_calls.ts";
 import { duration } from "../render/shown_text.ts";
@@ -6,7 +6,7 @@ import { table } from "../render/table.ts";
 import { containedBy } from "../run/find_gadget.ts";
 import { describeSchema } from "../schema/describe.ts";
 import type { ParameterInfo } from "../schema/describe.ts";
-import { permissionWords, sourceWord } from "./gadget_words.ts";
+import { grantWords, permissionWords, sourceWord } from "./gadget_words.ts";
 
 /** Everything about a gadget, for people. */
 export function gadgetPage(entry: CatalogEntry, gadget: AnyGadget): string {
@@ -16,10 +16,18 @@ export function gadgetPage(entry: CatalogEntry, gadget: AnyGadget): string {
     gadget.description ?? "It has no description.",
     `Takes:\n${indented(parameters.length === 0 ? takesWhat(gadget) : parameterTable(parameters))}`,
     `Needs: ${permissionWords(gadget.permissions ?? {})}`,
+    ...(entry.grant === undefined ? [] : [grantText(entry.grant())]),
     `Limits: ${limitWords(gadget)}`,
+    ...(entry.said === undefined
+      ? []
+      : [`Its module says while it is loaded:\n${indented(entry.said.trimEnd().split("\n"))}`]),
     ...examples(gadget, parameters),
   ];
   return `${sections.join("\n\n")}\n`;
+}
+
+function grantText(grant: EntryGrant): string {
+  return `Grant: ${grantWords(grant)}${grant.changes.map((line) => `\n  ${line}`).join("")}`;
 }
 
 function takesWhat(gadget: AnyGadget): string[] {

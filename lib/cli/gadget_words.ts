@@ -1,4 +1,4 @@
-import type { GadgetSource } from "../core/catalog.ts";
+import type { EntryGrant, GadgetSource } from "../core/catalog.ts";
 import type { PermissionKind, Permissions } from "../core/world.ts";
 
 const KINDS: readonly PermissionKind[] = ["read", "write", "net", "run", "env", "sys"];
@@ -10,6 +10,20 @@ export function permissionWords(permissions: Permissions): string {
     return asked === undefined ? [] : [asked === true ? kind : `${kind} (${asked.join(", ")})`];
   });
   return words.length === 0 ? "nothing" : words.join(", ");
+}
+
+/** Who has allowed a gadget, in short: `orrery.lock`, `not needed`, `asked first`. */
+export function grantWords({ state, from, changes }: EntryGrant): string {
+  switch (state) {
+    case "granted":
+      return from.join(", ");
+    case "not-needed":
+      return "not needed";
+    case "open":
+      return changes.length === 0 ? "asked first" : "changed: asked again";
+    default:
+      return state satisfies never;
+  }
 }
 
 /** Where a gadget comes from, in short: its file, its server, or `built in`. */

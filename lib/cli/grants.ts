@@ -1,3 +1,4 @@
+import { workingFolder } from "../host/paths.ts";
 import type { PolicyFlag } from "../policy/policy_flags.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
@@ -22,18 +23,35 @@ type ResumeFlags = ParsedCommand<typeof COMMANDS.resume>["flags"];
 /** The flags by which a user allows something. */
 export type GrantFlags = Pick<
   ResumeFlags,
-  typeof GRANTS[number] | "allow-all" | "gadget" | "trust" | "trust-project" | "trust-code"
+  | typeof GRANTS[number]
+  | "allow-all"
+  | "gadget"
+  | "trust"
+  | "allow-gadget"
+  | "frozen"
+  | "trust-project"
+  | "trust-code"
 >;
 
 /** What the flags of a command allow. @throws {SourceError} that names the flag whose list cannot be read. */
-export async function grantsOf(flags: GrantFlags): Promise<RunGrants> {
+export async function grantsOf(
+  { ephemeral = false, timeout, ...flags }: GrantFlags & {
+    readonly ephemeral?: boolean;
+    readonly timeout?: number | undefined;
+  },
+): Promise<RunGrants> {
+  await checkGadgetGrants(flags["allow-gadget"]);
   return {
     settings: await settingsOf(flags),
     flags: {
       gadget: flags.gadget,
       trust: flags.trust,
+      "allow-gadget": flags["allow-gadget"],
+      frozen: flags.frozen,
       "trust-project": flags["trust-project"],
       "trust-code": flags["trust-code"],
+      ...(ephemeral && { ephemeral }),
+      ...(timeout !== undefined && { timeout }),
     },
   };
 }
@@ -45,6 +63,15 @@ export async function keepStdout({ trust }: Pick<GrantFlags, "trust">): Promise<
     "../host/logs_to_stderr.ts" as string
   );
   logsToStderr();
+}
+
+/** A mistake is told before anything runs. */
+async function checkGadgetGrants(values: readonly string[]): Promise<void> {
+  if (values.length === 0) return;
+  const { parseGadgetGrants }: typeof import("../policy/gadget_grants.ts") = await import(
+    "../policy/gadget_grants.ts" as string
+  );
+  parseGadgetGrants(values, { cwd: workingFolder() });
 }
 
 async function settingsOf(flags: GrantFlags): Promise<PolicySettings> {

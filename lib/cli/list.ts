@@ -7,7 +7,7 @@ import { printableLine } from "../render/printable.ts";
 import { table } from "../render/table.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { permissionWords, sourceWord } from "./gadget_words.ts";
+import { grantWords, permissionWords, sourceWord } from "./gadget_words.ts";
 import { checkOneForm } from "./one_form.ts";
 import { withCatalogHere } from "./with_catalog_here.ts";
 
@@ -124,6 +124,8 @@ function jsonText(value: unknown): string {
 
 interface ListRow {
   readonly cells: readonly string[];
+  /** Somebody has the say over it. */
+  readonly hasGrant: boolean;
   readonly json: unknown;
   readonly state: CatalogEntry["state"];
   readonly problem: string | undefined;
@@ -134,16 +136,20 @@ async function describe(entry: CatalogEntry): Promise<ListRow> {
   const state = problem !== undefined && entry.state === "ready" ? "broken" : entry.state;
   const permissions = gadget?.permissions ?? {};
   const needs = gadget === undefined ? "?" : permissionWords(permissions);
+  const grant = entry.grant?.();
   return {
     state,
     problem,
-    cells: [entry.name, sourceWord(entry.source), state, needs].map(printableLine),
+    hasGrant: grant !== undefined,
+    cells: [entry.name, sourceWord(entry.source), state, needs, grant === undefined ? "" : grantWords(grant)]
+      .map(printableLine),
     json: {
       name: entry.name,
       source: entry.source,
       state,
       ...(problem === undefined ? {} : { problem }),
       ...(gadget === undefined ? {} : { description: gadget.description ?? "", permissions }),
+      ...(grant !== undefined && { grant }),
     },
   };
 }
@@ -160,7 +166,10 @@ async function load(
 }
 
 function tableText(rows: readonly ListRow[]): string {
-  return `${table([["NAME", "SOURCE", "STATE", "NEEDS"], ...rows.map(({ cells }) => cells)]).join("\n")}\n`;
+  const all = [["NAME", "SOURCE", "STATE", "NEEDS", "GRANT"], ...rows.map(({ cells }) => cells)];
+  // Only gadgets of modules have one.
+  const shown = rows.some(({ hasGrant }) => hasGrant) ? all : all.map((cells) => cells.slice(0, -1));
+  return `${table(shown).join("\n")}\n`;
 }
 
 /** What is broken, one by one; what is only not trusted is meant to be so, and told once. */
@@ -171,6 +180,6 @@ function problemText(rows: readonly ListRow[]): string {
   const untrusted = rows.filter(({ state }) => state === "not-trusted").length;
   const told = untrusted === 0
     ? ""
-    : `${untrusted} not trusted, so not loaded; to load one, add --trust NAME\n`;
+    : `${untrusted} not trusted, so not started; to start one, add --trust NAME, and for good: orrery trust allow NAME\n`;
   return broken.join("") + told;
 }

@@ -11,6 +11,12 @@ export async function main(args: readonly string[]): Promise<number> {
     printShort(`orrery ${VERSION}\n`);
     return 0;
   }
+  if (args.length === 1 && args[0] === "gadget-process") {
+    const { serveGadget }: typeof import("../host/gadget_process.ts") = await import(
+      "../host/gadget_process.ts" as string
+    );
+    return await serveGadget();
+  }
   const loaded = await loadDispatch();
   return typeof loaded === "string" ? printProblem(loaded) : await loaded.dispatch(args);
 }

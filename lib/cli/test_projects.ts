@@ -61,7 +61,8 @@ export class TestProjects implements AsyncDisposable {
   }
 
   #open(settings: ProjectSettings, secrets: Secrets): Promise<Catalog> {
-    const opening = openCatalog(settings, { ...this.#options, user: nobody, secrets })
+    const flags = { ...this.#options.flags, ephemeral: true };
+    const opening = openCatalog(settings, { ...this.#options, flags, user: nobody, secrets })
       .then(({ catalog }) => catalog);
     this.#catalogs.push(opening);
     return opening;

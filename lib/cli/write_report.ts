@@ -98,7 +98,9 @@ function summary(
     counted(problems.length - errors, "warning"),
   ];
   const unseen = notLoaded === 0 ? [] : [
-    `not looked at: ${counted(notLoaded, "module")} of prompts or tactics, since a check loads no code\n`,
+    `not looked at: ${
+      counted(notLoaded, "module")
+    } of prompts or tactics, since a check does not run their code\n`,
   ];
   return [...unseen, `${counts.join(", ")}\n`];
 }

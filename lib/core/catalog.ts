@@ -9,6 +9,16 @@ export type GadgetSource =
   | { readonly kind: "mcp"; readonly server: string; readonly file: string }
   | { readonly kind: "code" };
 
+/** Whether a gadget may run, as far as that is known before anybody is asked. */
+export interface EntryGrant {
+  /** `not-needed`: it asks for nothing. `open`: somebody is asked, or the call is refused. */
+  readonly state: "granted" | "not-needed" | "open";
+  /** Who has granted it. */
+  readonly from: readonly string[];
+  /** What is not as it was when it was allowed, a line each. */
+  readonly changes: readonly string[];
+}
+
 /** A name in the catalogue. */
 export interface CatalogEntry {
   readonly name: string;
@@ -20,6 +30,10 @@ export interface CatalogEntry {
   readonly state: "ready" | "not-trusted" | "broken";
   /** Why it is not ready, and what to do. */
   readonly problem?: string;
+  /** What its module told the console when it was looked at; absent when that was nothing. */
+  readonly said?: string;
+  /** What was said before of whether it may run; absent for a gadget that needs no grant of its own, such as a built-in one. */
+  readonly grant?: () => EntryGrant;
   /** The gadget; a promise the first time, when its module has to be loaded. Throws when the entry is not ready. */
   load(): AnyGadget | Promise<AnyGadget>;
 }

@@ -1,3 +1,5 @@
+import { oneArray } from "./one_array.ts";
+
 /** Reads a body into one piece and stops after `maxBytes`. */
 export async function collectedBytes(
   body: AsyncIterable<Uint8Array>,
@@ -11,14 +13,4 @@ export async function collectedBytes(
     if (size > maxBytes) break;
   }
   return { body: oneArray(chunks, Math.min(size, maxBytes)), truncated: size > maxBytes };
-}
-
-function oneArray(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
 }

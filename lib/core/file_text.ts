@@ -27,7 +27,18 @@ export function fileText(path: string, bytes: Uint8Array): string {
 }
 
 /** What was being done to a file. */
-export type FileAction = "find" | "look at" | "read" | "write" | "list";
+export type FileAction =
+  | "find"
+  | "look at"
+  | "read"
+  | "write"
+  | "list"
+  | "append to"
+  | "create"
+  | "make the folder"
+  | "remove"
+  | "rename"
+  | "copy";
 
 /**
  * The `FileError` in the words that every implementation of `Files` uses: `Cannot read "notes.txt": no such file`.
@@ -57,9 +68,17 @@ function usualReason(code: FileErrorCode, action: FileAction): string {
     case "not-found":
       return action === "list"
         ? "no such folder"
-        : action === "look at"
+        : ["look at", "remove", "rename"].includes(action)
         ? "no such file or folder"
+        : ["write", "append to", "create", "make the folder"].includes(action)
+        ? "the folder that it would be in does not exist"
         : "no such file";
+    case "exists":
+      return "there is something of this name already";
+    case "not-empty":
+      return "the folder is not empty";
+    case "too-large":
+      return "it is too large";
     case "is-folder":
       return "it is a folder, not a file";
     case "not-folder":

@@ -69,6 +69,22 @@ function notJson(path: string, found: string): TypeError {
   return new TypeError(`not JSON: found ${found}${path === "" ? "" : ` at ${path.slice(1)}`}`);
 }
 
+/** A sentence about a result that is no JSON. @param problem what `toJson` said, or what reading the value threw */
+export function notResultText(gadgetName: string, problem: string): string {
+  const what = problem.startsWith("not JSON") ? `is ${problem}` : `cannot be read: ${problem}`; // a getter may throw anything
+  const found = /^not JSON: found (?:a|the) (Map|Set|bigint|number)(?= |$)/.exec(problem)?.[1] ?? "";
+  const instead = INSTEAD[found] ?? "a gadget gives text, or a value that JSON can hold";
+  return `The result of ${gadgetName} ${what}; ${instead}`;
+}
+
+/** What to give instead of what was found. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  Map: "return Object.fromEntries(map) instead",
+  Set: "return [...set] instead",
+  bigint: "return String(bigint), or Number(bigint) where that is exact, instead",
+  number: "return null or a text instead",
+};
+
 /** JSON with the keys of every object in order: two values that are the same as data have the same text. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inside: unknown) => isRecord(inside) ? sorted(inside) : inside) ??

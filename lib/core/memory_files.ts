@@ -16,10 +16,14 @@ import type { Files, FolderEntry } from "./world.ts";
  */
 export function memoryFiles(
   initial: Readonly<Record<string, string | Uint8Array>> = {},
-  options: { readonly root?: string } = {},
+  options: {
+    readonly root?: string;
+    /** Where they are kept, by absolute path, for whoever changes them too; a path that ends with `/` is an empty folder. */
+    readonly contents?: Map<string, Uint8Array>;
+  } = {},
 ): Files {
   const root = options.root ?? "/project";
-  const contents = new Map<string, Uint8Array>();
+  const contents = options.contents ?? new Map<string, Uint8Array>();
   const absolute = (path: string) => resolve(root, path);
   const bytesOf = (content: string | Uint8Array) =>
     typeof content === "string" ? new TextEncoder().encode(content) : content;
@@ -55,6 +59,7 @@ export function memoryFiles(
     for (const file of contents.keys()) {
       if (!file.startsWith(start)) continue;
       const [name = "", ...below] = file.slice(start.length).split("/");
+      if (name === "") continue;
       entries.set(name, { name, kind: below.length === 0 ? "file" : "folder", link: false });
     }
     return [...entries.values()].sort((a, b) => a.name < b.name ? -1 : 1);

@@ -81,7 +81,16 @@ export interface Files {
 }
 
 /** Why a file could not be used. */
-export type FileErrorCode = "not-found" | "is-folder" | "not-folder" | "not-text" | "denied" | "other";
+export type FileErrorCode =
+  | "not-found"
+  | "exists"
+  | "is-folder"
+  | "not-folder"
+  | "not-empty"
+  | "not-text"
+  | "too-large"
+  | "denied"
+  | "other";
 
 /** A file could not be used; the message names the path as the user gave it, and what to do. */
 export class FileError extends Error {
@@ -166,10 +175,12 @@ export interface HttpOptions {
   /** Default GET. */
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal;
   /** Default 10. */
   readonly maxRedirects?: number;
+  /** `manual`: an answer that redirects is given as it is. Default: it is followed. */
+  readonly redirect?: "follow" | "manual";
   /** Names of headers that hold a secret: like `authorization` they do not follow a redirect to another origin. */
   readonly secretHeaders?: readonly string[];
 }

@@ -36,16 +36,35 @@ export async function attemptOnFile<T>(
 /** PATH_MAX of Linux; other systems have less. */
 const MAX_PATH_LENGTH = 4096;
 
-function codeOf(error: unknown): FileErrorCode {
+/** What kind of problem an error of Deno or of `node:fs` is. */
+export function codeOf(error: unknown): FileErrorCode {
   if (error instanceof Deno.errors.NotFound) return "not-found";
+  if (error instanceof Deno.errors.AlreadyExists) return "exists";
   if (error instanceof Deno.errors.IsADirectory) return "is-folder";
   if (error instanceof Deno.errors.NotADirectory) return "not-folder";
-  return error instanceof Deno.errors.PermissionDenied ? "denied" : "other";
+  if (error instanceof Deno.errors.PermissionDenied) return "denied";
+  return error instanceof Error && "code" in error ? SYSTEM_CODES.get(error.code) ?? "other" : "other";
 }
 
-/** What went wrong, as the system says it: `No space left on device (os error 28): write ...` -> `No space left on device`. */
+/** See errno(3). */
+const SYSTEM_CODES: ReadonlyMap<unknown, FileErrorCode> = new Map([
+  ["ENOENT", "not-found"],
+  ["EEXIST", "exists"],
+  ["EISDIR", "is-folder"],
+  ["ENOTDIR", "not-folder"],
+  ["ENOTEMPTY", "not-empty"],
+  ["EACCES", "denied"],
+  ["EPERM", "denied"],
+]);
+
+/**
+ * What went wrong, as the system says it: `No space left on device (os error 28): write ...` and `ENOSPC: no space left on device, write`
+ * are `No space left on device`.
+ */
 export function systemReason(error: unknown): string {
-  return messageOf(error).replace(/ \(os error \d+\).*$/s, "");
+  return messageOf(error)
+    .replace(/ \(os error \d+\).*$/s, "")
+    .replace(/^E[A-Z0-9]+: (.)([^,]*).*$/s, (_, first: string, rest: string) => first.toUpperCase() + rest);
 }
 
 /** Gives the target back when Deno may read it. @throws {FileError} `denied` otherwise. */

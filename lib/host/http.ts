@@ -66,14 +66,14 @@ interface HopOptions extends OpenOptions {
 type Outcome = HttpStream | { readonly redirected: HttpRequest };
 
 async function oneHop(request: HttpRequest, options: HopOptions): Promise<Outcome> {
-  const { signal, secretHeaders } = options.httpOptions;
+  const { signal, secretHeaders, redirect } = options.httpOptions;
   const connection = new AbortableConnection(signal);
   try {
     connection.open(
       await dial(targetOf(request.url, options), { check: options.check, ...(signal && { signal }) }),
     );
     const answer = await exchange(connection, request);
-    const redirected = maybeRedirected(request, answer, secretHeaders);
+    const redirected = redirect === "manual" ? undefined : maybeRedirected(request, answer, secretHeaders);
     if (redirected === undefined) return streamOf(request, { answer, connection, options });
     connection.close();
     return { redirected };

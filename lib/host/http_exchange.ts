@@ -12,7 +12,7 @@ export interface HttpRequest {
   readonly url: URL;
   readonly method: string;
   readonly headers: ReadonlyMap<string, string>;
-  readonly body: string | undefined;
+  readonly body: string | Uint8Array | undefined;
 }
 
 /** An answer whose body has not been read yet. */
@@ -43,7 +43,7 @@ export async function exchange(connection: ByteChannel, request: HttpRequest): P
 async function send(connection: ByteChannel, { url, method, headers, body }: HttpRequest): Promise<void> {
   const lines = [`${method} ${url.pathname}${url.search} HTTP/1.1`, `host: ${url.host}`, "connection: close"];
   for (const [name, value] of headers) lines.push(`${name}: ${value}`);
-  const content = new TextEncoder().encode(body ?? "");
+  const content = typeof body === "object" ? new Uint8Array(body) : new TextEncoder().encode(body);
   if (body !== undefined || /^(POST|PUT|PATCH)$/.test(method)) {
     lines.push(`content-length: ${content.length}`);
   }

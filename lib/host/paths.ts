@@ -70,6 +70,11 @@ export function stateFolder(): string | undefined {
   return xdgFolder("XDG_STATE_HOME", join(".local", "state"));
 }
 
+/** Where Orrery keeps what it could find out again: `$XDG_CACHE_HOME/orrery`, by default `~/.cache/orrery`. */
+export function cacheFolder(): string | undefined {
+  return xdgFolder("XDG_CACHE_HOME", ".cache");
+}
+
 function xdgFolder(variable: string, underHome: string): string | undefined {
   const home = homeFolder();
   const base = absoluteEnv(variable) ?? (home === undefined ? undefined : join(home, underHome));

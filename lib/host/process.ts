@@ -61,3 +61,20 @@ export function isCompiled(): boolean {
 export function importModule(fileUrl: string): Promise<unknown> {
   return import(fileUrl);
 }
+
+let loadLibrary: (() => Promise<unknown>) | undefined;
+
+/** Where the compiled binary has what a module imports from "orrery": only `main.ts` may name the door. */
+export function provideLibrary(load: () => Promise<unknown>): void {
+  loadLibrary = load;
+}
+
+/** Whether modules of the user can be loaded here: under `deno run`, and in the binary, not in a compiled program of the user's own. */
+export function loadsModules(): boolean {
+  return !isCompiled() || loadLibrary !== undefined;
+}
+
+/** The exports of "orrery" in the binary; elsewhere modules find it by themselves. */
+export async function maybeLibrary(): Promise<unknown> {
+  return isCompiled() ? await loadLibrary?.() : undefined;
+}

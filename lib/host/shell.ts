@@ -2,7 +2,9 @@
 import { linkedSignal, whenAborted } from "../core/async.ts";
 import type { Shell, ShellResult } from "../core/world.ts";
 import { CappedText, type TextSource } from "./capped_text.ts";
-import { type ChildOptions, startChild } from "./child_start.ts";
+import { boundToUs } from "./bound_child.ts";
+import { childEnvironment, type ChildOptions, startChild } from "./child_start.ts";
+import { maybeFindProgram } from "./find_program.ts";
 import { HeldCommand } from "./held_command.ts";
 import { type MergedChild, startMergedChild } from "./merged_child.ts";
 import { atExit } from "./process.ts";
@@ -41,14 +43,18 @@ async function startInSeries(command: string, options: RunOptions): Promise<Star
 }
 
 function start(command: string, options: RunOptions, loaded: HeldCommand | undefined): Started {
-  const { stdin, isMerged = false, onReady } = options;
+  const { cwd, stdin, isMerged = false, onReady } = options;
   const settings = {
     ...childSettings(options),
     stdin: stdin === undefined ? "null" as const : "piped" as const,
   };
   if (isMerged) return startMergedChild(command, { ...settings, loaded, ...(onReady && { onReady }) });
   onReady?.();
-  return { child: startChild(command, settings) };
+  // One that is not there is started directly: the error then names it, and not the one that binds it.
+  const path = childEnvironment(settings).PATH ?? "";
+  const isSeen = Deno.build.os !== "windows" &&
+    maybeFindProgram(command, { path, ...(cwd && { cwd }) }) !== undefined;
+  return { child: startChild(command, { ...settings, ...(isSeen && boundToUs()) }) };
 }
 
 function childSettings({ args = [], cwd, env = {}, inherit }: RunOptions): Omit<ChildOptions, "stdin"> {

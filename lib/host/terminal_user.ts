@@ -6,7 +6,7 @@ import type { User } from "../core/world.ts";
 /** How to ask. */
 export interface TerminalUserOptions {
   readonly canAnswer: boolean;
-  /** Shows the question; the answer is typed behind it. */
+  /** Shows the question; the answer is typed below it. */
   readonly show: (question: string) => Promise<void>;
 }
 
@@ -43,15 +43,22 @@ async function askUntilValid(question: string, { choices, signal, lines, show }:
   readonly lines: LineReader;
   readonly show: (question: string) => Promise<void>;
 }): Promise<string> {
-  const prompt = choices.length === 0 ? `${question} ` : `${question} [${choices.join("/")}] `;
-  while (true) {
+  const asked = choices.length === 0 ? question : `${question} [${choices.join("/")}]`;
+  for (let text = asked;; text = lastLine(asked)) {
     signal?.throwIfAborted();
-    await show(prompt);
+    // The answer has a line of its own: `deno run` wipes the line that the cursor is in whenever it loads a module, as if its own progress
+    // stood there, and the rest of the program goes on loading some while somebody thinks.
+    await show(`${text}\n`);
     const line = await lines.next(signal);
     if (line === undefined) throw new Error("Nobody answered: the input ended");
     const answer = choices.length === 0 ? line : choiceOf(line, choices);
     if (answer !== undefined) return answer;
   }
+}
+
+/** What is asked again after an answer that is none. */
+function lastLine(text: string): string {
+  return text.slice(text.lastIndexOf("\n") + 1);
 }
 
 /** The choice that was typed, whole or as a beginning that fits one choice only. */

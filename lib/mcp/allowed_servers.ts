@@ -41,6 +41,18 @@ export async function writeAllowedServer(state: Files, server: AllowedServer): P
   await state.writeText(ALLOWED_SERVERS_FILE, stateListText([...others, server], FORM));
 }
 
+/** Takes a server out of the list; gives whether it was there. @throws as `readAllowedServers` */
+export async function removeAllowedServer(
+  state: Files,
+  { root, name }: Pick<AllowedServer, "root" | "name">,
+): Promise<boolean> {
+  const servers = await readAllowedServers(state);
+  const others = servers.filter((each) => each.root !== root || each.name !== name);
+  if (others.length === servers.length) return false;
+  await state.writeText(ALLOWED_SERVERS_FILE, stateListText(others, FORM));
+  return true;
+}
+
 function isAllowedServer(value: unknown): value is AllowedServer {
   return isRecord(value) &&
     [value.root, value.name, value.sha256].every((field) => typeof field === "string") &&

@@ -1,18 +1,34 @@
 // A server is granted before it is started or reached (gadgets.md 5): by the command line or the grants, because the user allowed it for
 // good as it is now, or by an answer on the terminal.
 import { mcpNamePart, type McpServer } from "../core/mcp_server.ts";
+import type { LockedServer } from "../core/gadget_lock.ts";
+import { messageOf } from "../core/source_error.ts";
 import type { Files, User } from "../core/world.ts";
-import { type AllowedServer, readAllowedServers, writeAllowedServer } from "./allowed_servers.ts";
+import { readAllowedServers, removeAllowedServer, writeAllowedServer } from "./allowed_servers.ts";
 import { changedTools, serverHash, type ToolHashes } from "./server_hash.ts";
-import { serverWords } from "./server_words.ts";
+import { lockedReach, serverChanges, serverWords } from "./server_words.ts";
+
+/** `orrery.lock`, as far as it is about servers. */
+export interface ServerLock {
+  /** Whether what is allowed for good of this server belongs there, and not among the user's own answers. */
+  has(server: McpServer): boolean;
+  /** What counts of a server. */
+  maybe(name: string): LockedServer | undefined;
+  /** @throws {SourceError} when the file was changed meanwhile */
+  keep(server: LockedServer): Promise<void>;
+  /** `--frozen`: what is not as it was in the lock is an error. @throws {SourceError} with its place when that is wanted */
+  checkFrozen(name: string, changes: readonly string[]): void;
+}
 
 /** Who decides, and where it is kept. */
 export interface ServerGrantOptions {
   /** The project root: real and absolute. */
   readonly root: string;
   readonly user: User;
-  /** The user's state folder; without it nothing is kept. */
+  /** The user's state folder; without it nothing is kept but in the lock. */
   readonly state?: Files;
+  /** Default: there is none. */
+  readonly lock?: ServerLock;
   /** Whether `--trust` or a grant names the server. */
   readonly isTrusted: (name: string) => boolean;
   readonly onNotice: (text: string) => void;
@@ -30,45 +46,77 @@ export interface GivenGrant {
 
 type Answer = "once" | "always" | "deny";
 
-/** Whether a server may be used. @throws {SourceError} when the list of allowed servers cannot be read */
+/** What was allowed for good of a server. */
+interface Known extends Pick<LockedServer, "name" | "sha256" | "tools"> {
+  /** What it was, where that was kept. */
+  readonly reached?: LockedServer["reached"];
+}
+
+/**
+ * Whether a server may be used.
+ *
+ * @throws {SourceError} when the list of allowed servers cannot be read, and with `--frozen` for a server that is not as the lock has it
+ */
 export async function serverGrant(server: McpServer, options: ServerGrantOptions): Promise<ServerGrant> {
-  if (options.isTrusted(server.name)) return { checkTools: () => Promise.resolve(undefined) };
   const sha256 = serverHash(server);
-  const known = await maybeKnown(server, options);
-  if (known?.sha256 === sha256) {
-    return { checkTools: (tools) => checkKnown(server, { known, tools, options }) };
+  const locked = options.lock?.maybe(server.name);
+  if (locked !== undefined && locked.sha256 !== sha256) {
+    options.lock?.checkFrozen(server.name, serverChanges(locked, server));
   }
-  const answer = await ask(firstQuestion(server, known), options);
-  if (answer === undefined) return { problem: notTrusted(server, known) };
+  if (options.isTrusted(server.name)) return { checkTools: (tools) => checkTrusted(locked, tools, options) };
+  const known = await allKnown(server, options);
+  const same = known.find((each) => each.sha256 === sha256);
+  if (same !== undefined) {
+    return { checkTools: (tools) => checkKnown(server, { known: same, tools, options }) };
+  }
+  options.lock?.checkFrozen(server.name, ["it is not in it"]);
+  const [before] = known;
+  const answer = await ask(firstQuestion(server, before), options);
+  if (answer === undefined) return { problem: notTrusted(server, before) };
   if (answer === "deny") {
     return { problem: `MCP server ${JSON.stringify(server.name)}: you did not allow it` };
   }
   return {
     async checkTools(tools) {
-      if (answer === "always") await keep({ root: options.root, name: server.name, sha256, tools }, options);
+      if (answer === "always") await keep(server, tools, options);
       return undefined;
     },
   };
 }
 
-async function maybeKnown(
+/** The lock, and what the user answered before there was one. */
+async function allKnown(
   { name }: McpServer,
-  { root, state }: ServerGrantOptions,
-): Promise<AllowedServer | undefined> {
+  { root, state, lock }: ServerGrantOptions,
+): Promise<readonly Known[]> {
+  const locked = lock?.maybe(name);
   const list = state === undefined ? [] : await readAllowedServers(state);
-  return list.find((allowed) => allowed.root === root && allowed.name === name);
+  const answered = list.filter((allowed) => allowed.root === root && allowed.name === name);
+  return [...(locked === undefined ? [] : [locked]), ...answered];
+}
+
+/** Who is trusted in this run may have changed, but not with `--frozen`. */
+function checkTrusted(
+  locked: Known | undefined,
+  tools: ToolHashes,
+  { lock }: ServerGrantOptions,
+): Promise<undefined> {
+  const changes = locked === undefined ? [] : changedTools(locked.tools, tools);
+  if (locked !== undefined && changes.length > 0) lock?.checkFrozen(locked.name, shownChanges(changes));
+  return Promise.resolve(undefined);
 }
 
 async function checkKnown(
   server: McpServer,
   { known, tools, options }: {
-    readonly known: AllowedServer;
+    readonly known: Known;
     readonly tools: ToolHashes;
     readonly options: ServerGrantOptions;
   },
 ): Promise<string | undefined> {
   const changes = changedTools(known.tools, tools);
   if (changes.length === 0) return undefined;
+  options.lock?.checkFrozen(server.name, shownChanges(changes));
   const answer = await ask(toolQuestion(server, changes), options);
   const name = JSON.stringify(server.name);
   if (answer === undefined) {
@@ -78,7 +126,7 @@ async function checkKnown(
       `run with --trust ${mcpNamePart(server.name)}`;
   }
   if (answer === "deny") return `MCP server ${name}: you did not allow its changed tools`;
-  if (answer === "always") await keep({ ...known, tools }, options);
+  if (answer === "always") await keep(server, tools, options);
   return undefined;
 }
 
@@ -95,11 +143,16 @@ async function ask(question: string, { user, signal }: ServerGrantOptions): Prom
   }
 }
 
-function firstQuestion(server: McpServer, known: AllowedServer | undefined): string {
+function firstQuestion(server: McpServer, known: Known | undefined): string {
   const verb = server.written.kind === "stdio" ? "started" : "reached";
-  const changed = known === undefined ? "" : " It is not as it was when you allowed it.";
+  const changes = known?.reached === undefined ? [] : serverChanges({ reached: known.reached }, server);
+  const changed = known === undefined
+    ? ""
+    : ` It is not as it was when you allowed it${changes.length === 0 ? "." : ":"}`;
   return [
     `${server.file} wants the MCP server ${JSON.stringify(server.name)} to be ${verb}.${changed}`,
+    ...changes.map((line) => `  ${line}`),
+    ...(changes.length === 0 ? [] : ["Now it is this:"]),
     ...serverWords(server).map((line) => `  ${line}`),
     "Allow it?",
   ].join("\n");
@@ -120,7 +173,7 @@ function shownChanges(changes: readonly string[]): readonly string[] {
   return changes.length <= MAX_CHANGES ? shown : [...shown, `and ${changes.length - MAX_CHANGES} more`];
 }
 
-function notTrusted(server: McpServer, known: AllowedServer | undefined): string {
+function notTrusted(server: McpServer, known: Known | undefined): string {
   const done = server.written.kind === "stdio" ? "started" : "reached";
   const changed = known === undefined ? "" : " any more, since it is not as it was when you allowed it";
   return `MCP server ${JSON.stringify(server.name)} is not trusted${changed}: it was not ${done} (${
@@ -128,11 +181,22 @@ function notTrusted(server: McpServer, known: AllowedServer | undefined): string
   }); run with --trust ${mcpNamePart(server.name)}`;
 }
 
-async function keep(server: AllowedServer, { state, onNotice }: ServerGrantOptions): Promise<void> {
-  if (state !== undefined) return await writeAllowedServer(state, server);
-  onNotice(
-    `MCP server ${
-      JSON.stringify(server.name)
-    } is allowed for this run only: neither XDG_STATE_HOME nor HOME says where to keep it`,
-  );
+/** What was allowed is allowed, also where it cannot be kept. */
+async function keep(server: McpServer, tools: ToolHashes, options: ServerGrantOptions): Promise<void> {
+  const { root, state, lock, onNotice } = options;
+  const { name } = server;
+  const allowed = { name, sha256: serverHash(server), tools };
+  const onlyNow = (why: string) =>
+    onNotice(`MCP server ${JSON.stringify(name)} is allowed for this run only: ${why}`);
+  if (lock?.has(server)) {
+    try {
+      await lock.keep({ ...allowed, reached: lockedReach(server) });
+    } catch (error) {
+      return onlyNow(messageOf(error));
+    }
+    if (state !== undefined) await removeAllowedServer(state, { root, name }); // what was answered before is another server
+    return;
+  }
+  if (state !== undefined) return await writeAllowedServer(state, { root, ...allowed });
+  onlyNow("neither XDG_STATE_HOME nor HOME says where to keep it");
 }

@@ -4,6 +4,8 @@ import { FileError, type Files, type FolderEntry, PermissionRefused, type Policy
 /**
  * Files that ask the policy about the real path, links followed, and then use that real path and no other. What a `--deny` flag forbids by
  * the way it is written stays forbidden, wherever a link on that way leads by then.
+ *
+ * @param raw follows no link on a path that it is given, as `exactFiles` of lib/host: somebody may put one there behind the judgement
  */
 export function guardFiles(
   raw: Files,
@@ -43,12 +45,13 @@ export function guardFiles(
   /** What a link leads to is told only when it may be read. */
   async function judged(entry: FolderEntry, path: string): Promise<FolderEntry> {
     const real = await raw.resolve(path);
-    return isAllowed(policy, "read", real) ? entry : { ...entry, kind: "other" };
+    const info = isAllowed(policy, "read", real) ? await raw.stat(real).catch(() => undefined) : undefined;
+    return { ...entry, kind: info?.kind ?? "other" };
   }
 }
 
 /** Only what is forbidden: whether it is allowed, the real path decides. */
-function refuseDenied(
+export function refuseDenied(
   policy: Policy,
   request: { readonly kind: "read" | "write"; readonly value: string },
 ): void {
@@ -60,7 +63,7 @@ function refuseDenied(
 }
 
 /** A refusal names the real path; when that is not what was asked for, such as a link or `..`, it says so. */
-async function permitReal(
+export async function permitReal(
   policy: Policy,
   asked: { kind: "read" | "write"; path: string; real: string },
 ): Promise<void> {
@@ -75,7 +78,7 @@ async function permitReal(
 }
 
 /** A path may be known by who may read it, and by who may write it. */
-async function permitEither(policy: Policy, real: string): Promise<void> {
+export async function permitEither(policy: Policy, real: string): Promise<void> {
   if (!isAllowed(policy, "write", real)) await policy.permit({ kind: "read", value: real });
 }
 

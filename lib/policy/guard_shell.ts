@@ -1,5 +1,5 @@
 import { join } from "../core/path.ts";
-import { PermissionRefused, type Policy } from "../core/world.ts";
+import { PermissionRefused, type PermissionRequest, type Policy } from "../core/world.ts";
 import type { Files, Shell } from "../core/world.ts";
 import { shellWord } from "./refusal.ts";
 
@@ -23,7 +23,10 @@ export function guardShell(raw: Shell, options: { readonly files: Files; readonl
       refuseDenied(program, policy);
       const detail = [command, ...settings.args ?? []].map(shellWord).join(" ");
       await policy.permit({ kind: "run", value: isPath ? await files.resolve(program) : program, detail });
-      await policy.permit({ kind: "read", value: cwd });
+      // The project root is where a command runs of which nothing else is said: whoever may run it may run it there.
+      const folder = { kind: "read", value: cwd } as const;
+      if (settings.cwd === undefined) refuseForbidden(folder, policy);
+      else await policy.permit(folder);
       checkVariables(Object.keys(settings.env ?? {}), policy);
       await permitInherited(settings.inherit ?? [], policy);
       return await raw.run(program, { ...settings, cwd });
@@ -42,8 +45,12 @@ async function permitInherited(names: readonly string[], policy: Policy): Promis
 
 /** A `--deny-run` also counts for what a link is called: `/bin/sh` is `sh`, wherever it leads. */
 function refuseDenied(program: string, policy: Policy): void {
+  refuseForbidden({ kind: "run", value: program }, policy);
+}
+
+function refuseForbidden(request: PermissionRequest, policy: Policy): void {
   try {
-    policy.check({ kind: "run", value: program });
+    policy.check(request);
   } catch (error) {
     const isUndecided = error instanceof PermissionRefused && error.flag !== ""; // the real path decides
     if (!isUndecided) throw error;
@@ -59,12 +66,10 @@ function checkVariables(names: readonly string[], policy: Policy): void {
   } catch (error) {
     if (!(error instanceof PermissionRefused)) throw error;
     const why = "it decides which code a command runs";
+    const flag = error.flag.startsWith("--allow-gadget ") ? error.flag : "--allow-run";
     throw new PermissionRefused(
-      `Setting the variable "${name}" for a command is not allowed: ${why}; add --allow-run`,
-      {
-        request,
-        flag: "--allow-run",
-      },
+      `Setting the variable "${name}" for a command is not allowed: ${why}; add ${flag}`,
+      { request, flag },
     );
   }
 }

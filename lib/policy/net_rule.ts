@@ -74,27 +74,58 @@ function netTarget(value: string, address?: string): NetTarget {
   return { host, port, ...(address !== undefined && { address }) };
 }
 
-/** The rules for hosts, and for the addresses they were resolved to. */
-export interface NetRules extends KindRules {
-  /** Why the address may not be used although its host is allowed: `it leads to 127.0.0.1, which is not public …`. */
-  maybePrivate(value: string, address?: string): string | undefined;
+/** Why an address may not be used although its host is allowed. */
+export interface PrivateAddress {
+  /** `it leads to 10.0.0.5, which is not public …` */
+  readonly reason: string;
+  /** What has to be named besides, as `10.0.0.5:443`; absent where it is the host itself. */
+  readonly entry?: string;
 }
 
-/** The rules for the network: allowed is a host, by its name; denied are hosts and addresses. */
+/** The rules for hosts, and for the addresses they were resolved to. */
+export interface NetRules extends KindRules {
+  maybePrivate(value: string, address?: string): PrivateAddress | undefined;
+}
+
+/**
+ * The rules for the network: allowed is a host, by its name; denied are hosts and addresses. An address that is not public is open only
+ * where it is named itself, or `localhost`: a name is not its address, and who runs its name server may point it anywhere.
+ */
 export function netRules(pair: RulePair): NetRules {
   const allow = pair.allow.list.map(parseNetRule);
   const deny = pair.deny.list.map(parseNetRule);
-  const outright = allow.filter(namesOutright);
+  const outright = allow.filter((rule) => namesOutright(rule) || namesThisMachine(rule));
   return {
     maybeDenied: (value, address) => deny.find((rule) => matches(rule, netTarget(value, address)))?.text,
     isAllowed: (value) => pair.allow.all || allow.some((rule) => matchesHost(rule, netTarget(value))),
     maybePrivate(value, address) {
       const target = netTarget(value, address);
       const range = maybeRange(target);
-      if (range === undefined || outright.some((rule) => matches(rule, target))) return undefined;
-      const told = address === undefined || address === target.host ? "it" : `it leads to ${address}, which`;
-      return `${told} is not public (${range}) and must be named outright`;
+      if (range === undefined || outright.some((rule) => opens(rule, target, range))) return undefined;
+      return privateAddress(target, range);
     },
+  };
+}
+
+/** Whether a rule that names its hosts outright means this address too. */
+function opens(rule: NetRule, target: NetTarget, range: string): boolean {
+  return rule.host.kind === "range"
+    ? matches(rule, target)
+    : range === "loopback" && matchesHost(rule, target);
+}
+
+function privateAddress({ host, port, address = host }: NetTarget, range: string): PrivateAddress {
+  const isItself = address === host;
+  const told = isItself ? "it" : `it leads to ${address}, which`;
+  const isLocal = range === "loopback" && isLocalName(host);
+  if (isItself || isLocal || maybeIpAddress(address) === undefined) {
+    return { reason: `${told} is not public (${range}) and must be named outright` };
+  }
+  const bare = address.replace(/%.*$/, "");
+  return {
+    reason: `${told} is not public (${range}); a name opens no such address, ` +
+      "so the address, or a range that it is in, must be named outright too",
+    entry: (bare.includes(":") ? `[${bare}]` : bare) + (port === undefined ? "" : `:${port}`),
   };
 }
 
@@ -124,12 +155,19 @@ function matchesAddress(rule: NetRule, target: NetTarget): boolean {
   return address !== undefined && rule.host.kind === "range" && isWithin(address, rule.host.range);
 }
 
-/**
- * Whether the rule names its hosts so outright that private ones are meant too. `*.domain` does not: who runs the
- * domain's name server may point a name of it anywhere. A range does when all of it is private.
- */
+/** Whether the rule names addresses, and means those that are not public. A range does when all of it is private. */
 function namesOutright(rule: NetRule): boolean {
-  if (rule.host.kind !== "range") return rule.host.kind === "name";
+  if (rule.host.kind !== "range") return false;
   const [first, last] = endsOf(rule.host.range).map(privateRange);
   return rule.host.range.bits === rule.host.range.base.length * 8 || (first !== undefined && first === last);
+}
+
+/** Whether the rule names this machine, which nobody's name server speaks for (RFC 6761, 6.3). A domain names nothing outright. */
+function namesThisMachine({ host }: NetRule): boolean {
+  return host.kind === "name" && isLocalName(host.name);
+}
+
+/** Whether a name means this machine: `localhost`, and every name below it. */
+export function isLocalName(name: string): boolean {
+  return name === "localhost" || name.endsWith(".localhost");
 }

@@ -21,7 +21,7 @@ export interface PolicyOptions {
 /**
  * What a run may do by its flags, on top of the defaults of gadgets.md 3: read the project root, write its `.orrery/`,
  * and nothing else. A `--deny` flag wins over everything. A private address is refused unless `--allow-net=LIST` names
- * it or its host; neither `--allow-net` alone nor `--allow-all` does.
+ * the address, or `localhost`; neither a name that leads to it nor `--allow-net` alone nor `--allow-all` does.
  */
 export function createPolicy(settings: PolicySettings, options: PolicyOptions): Policy {
   const { cwd } = options;
@@ -40,10 +40,10 @@ export function createPolicy(settings: PolicySettings, options: PolicyOptions): 
       if (!settings.allowAll && !rules[request.kind].isAllowed(request.value)) {
         throw refusal(request, { cwd });
       }
-      const reason = request.kind === "net"
+      const closed = request.kind === "net"
         ? rules.net.maybePrivate(request.value, request.address)
         : undefined;
-      if (reason !== undefined) throw refusal(request, { cwd, reason });
+      if (closed !== undefined) throw refusal(request, { cwd, ...closed });
     },
     permit: (request) => policy.check(request),
     describe: () => SHOWN_KINDS.map((kind) => `${kind}: ${wordsFor(kind, settings)}`),

@@ -1,7 +1,7 @@
 import type { PermissionKind } from "../core/world.ts";
-import { messageOf, SourceError } from "../core/source_error.ts";
+import { SourceError } from "../core/source_error.ts";
 import type { PolicyRule } from "./kind_rules.ts";
-import { parseNetRule } from "./net_rule.ts";
+import { entriesOf, entryProblem } from "./permission_entry.ts";
 import { NO_RULES, PERMISSION_KINDS } from "./policy_settings.ts";
 import type { PolicySettings } from "./policy_settings.ts";
 
@@ -50,42 +50,8 @@ function addTo(rules: Rules, kind: PermissionKind, flag: PolicyFlag): void {
     };}
 }
 
-/** Divides at single commas, as Deno does: `a,,b,c` is `a,b` and `c`. */
-function entriesOf(value: string): string[] {
-  const entries = [""];
-  for (const part of value.matchAll(/,,|,|[^,]+/g)) {
-    if (part[0] === ",") entries.push("");
-    else entries.push((entries.pop() ?? "") + (part[0] === ",," ? "," : part[0]));
-  }
-  return entries;
-}
-
 function checked(entry: string, kind: PermissionKind, flag: PolicyFlag): string {
-  const problem = problemOf(entry, kind, flag);
+  const problem = entryProblem(entry, kind, `write --${flag.name} alone`);
   if (problem === undefined) return entry;
   throw new SourceError(`--${flag.name}=${flag.value}: ${problem}`, { code: "E-flag" });
-}
-
-function problemOf(entry: string, kind: PermissionKind, flag: PolicyFlag): string | undefined {
-  if (entry === "") {
-    return `a value of the list is empty: write --${flag.name} alone for everything, or a list divided by commas`;
-  }
-  if (entry.includes("\0")) return "a value holds a NUL character";
-  if (kind === "net") return netProblem(entry);
-  if (kind === "run" && entry === "*") {
-    return `"*" is no command: write --${flag.name} alone for every command`;
-  }
-  if (kind === "env" && !/^[^=*]*\*?$/.test(entry)) {
-    return `expected the name of a variable, or its beginning with "*" at the end, found "${entry}"`;
-  }
-  return undefined;
-}
-
-function netProblem(entry: string): string | undefined {
-  try {
-    parseNetRule(entry);
-    return undefined;
-  } catch (error) {
-    return messageOf(error);
-  }
 }

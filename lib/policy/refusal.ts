@@ -8,20 +8,46 @@ export interface RefusalOptions {
   readonly cwd: string;
   /** Why, when it is not just that no flag allows it: `it is not public (loopback)`. */
   readonly reason?: string;
+  /** What the flag has to name, when it is not what was asked for: the address of a host. */
+  readonly entry?: string;
   /** The flag that forbids it; then no flag would allow it. */
   readonly deniedBy?: string;
+  /** The gadget that wants it, when what counts is what that was granted. */
+  readonly gadget?: string;
+  /** What names the gadget, and no other, on the command line. Default: its name. */
+  readonly word?: string;
+  /** It was asked for while the module of a gadget was loaded, which nobody can grant. */
+  readonly isLoading?: boolean;
 }
 
 /** The error that names what was asked for and the flag to add, or the `--deny` flag that stands against it. */
 export function refusal(request: PermissionRequest, options: RefusalOptions): PermissionRefused {
   const shown = shownValue(request, options.cwd);
-  const what = `${DOING[request.kind]} ${JSON.stringify(shown)} is not allowed`;
+  const { gadget } = options;
+  const who = gadget === undefined ? "" : ` for gadget ${JSON.stringify(gadget)}`;
+  const what = `${DOING[request.kind]} ${JSON.stringify(shown)} is not allowed${who}`;
   if (options.deniedBy !== undefined) {
     return new PermissionRefused(`${what}: ${options.deniedBy} forbids it`, { request, flag: "" });
   }
-  const flag = shellWord(`--allow-${request.kind}=${flagValue(shown)}`);
+  if (options.isLoading) {
+    return new PermissionRefused(
+      `${what} while a module is loaded: it may do nothing then; do it in the gadget's run`,
+      { request, flag: "" },
+    );
+  }
+  const entry = options.entry ?? shown;
+  const flag = gadget === undefined
+    ? shellWord(`--allow-${request.kind}=${flagValue(entry)}`)
+    : `--allow-gadget ${shellWord(gadgetValue(request.kind, entry, options.word ?? gadget))}`;
   const why = options.reason === undefined ? "" : `${options.reason}; `;
   return new PermissionRefused(`${what}: ${why}add ${flag}`, { request, flag });
+}
+
+/** Of a gadget no command is called `*`: it stands for all of them. */
+function gadgetValue(kind: PermissionRequest["kind"], shown: string, gadget: string): string {
+  if (kind === "run" && shown === "*") return `${gadget}=run`;
+  const isLikeKind = /^(?:read|write|net|run|env|sys):/.test(shown) && (kind === "read" || kind === "write");
+  return `${gadget}=${kind}:${flagValue(isLikeKind ? `./${shown}` : shown)}`;
 }
 
 const DOING: { readonly [kind in PermissionRequest["kind"]]: string } = {

@@ -32,7 +32,7 @@ export interface DiscoverPromptsOptions {
 
 /**
  * Finds the prompts of a project, in TypeScript modules, `*.prompt.md` and `*.prompt` files, and registers each under the path that its
- * place says (prompts.md 12). The modules are loaded: they are code, and run as such. A compiled program loads those of `modules` only.
+ * place says (prompts.md 12). The modules are loaded: they are code, and run as such. A compiled program of yours loads those of `modules` only.
  *
  * ```ts
  * import { discoverPrompts } from "orrery";

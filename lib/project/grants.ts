@@ -11,7 +11,14 @@ export interface RunGrants {
 /** Nothing beyond what every run may do. */
 export const NO_GRANTS: RunGrants = {
   settings: NO_POLICY_FLAGS,
-  flags: { gadget: [], trust: [], "trust-project": false, "trust-code": false },
+  flags: {
+    gadget: [],
+    trust: [],
+    "allow-gadget": [],
+    frozen: false,
+    "trust-project": false,
+    "trust-code": false,
+  },
 };
 
 /** Whether there is nothing to be kept of them. */
@@ -20,5 +27,5 @@ export function grantsNothing({ settings, flags }: RunGrants): boolean {
     [settings.allow[kind], settings.deny[kind]].some(({ all, list }) => all || list.length > 0)
   );
   return !hasRules && !settings.allowAll && !flags["trust-project"] && !flags["trust-code"] &&
-    flags.gadget.length === 0 && flags.trust.length === 0;
+    flags.gadget.length === 0 && flags.trust.length === 0 && (flags["allow-gadget"] ?? []).length === 0;
 }

@@ -1,13 +1,12 @@
-// Ports that most runs never touch are loaded at their first use: `http.ts` is long, and most runs fetch nothing.
-
-import type { Http, PermissionRequest, Policy, Shell, User } from "../core/world.ts";
-import { hostFiles } from "../host/files.ts";
+import type { PermissionRequest, Policy, User } from "../core/world.ts";
+import { exactFiles } from "../host/exact_files.ts";
 import { realPath } from "../host/paths.ts";
 import { guardWorld } from "../policy/guard.ts";
 import type { GuardedWorld } from "../policy/guard.ts";
 import { createPolicy } from "../policy/policy.ts";
 import type { Approve } from "../policy/approving_policy.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
+import { lazyHttp, lazyShell } from "./lazy_ports.ts";
 
 /** What a world is made from. */
 export interface WorldOptions {
@@ -30,7 +29,7 @@ export async function guardedWorld(
   const policy = createPolicy(settings, { root, cwd, realPath });
   const asking = approve === undefined ? policy : await askingFirst(policy, approve);
   return guardWorld(
-    { root, files: hostFiles({ root }), shell: lazyShell, http: lazyHttp },
+    { root, files: exactFiles({ root }), shell: lazyShell, http: lazyHttp },
     against === undefined ? asking : await narrowed(asking, against),
   );
 }
@@ -47,32 +46,4 @@ async function askingFirst(policy: Policy, approve: NonNullable<WorldOptions["ap
     "../policy/approving_policy.ts" as string
   );
   return approvingPolicy(policy, approve);
-}
-
-let shell: Promise<Shell> | undefined;
-
-const lazyShell: Shell = {
-  async run(command, options) {
-    shell ??= loadShell();
-    return await (await shell).run(command, options);
-  },
-};
-
-async function loadShell(): Promise<Shell> {
-  const { hostShell }: typeof import("../host/shell.ts") = await import("../host/shell.ts" as string);
-  return hostShell();
-}
-
-function lazyHttp(options: { readonly check: Policy["permit"] }): Http {
-  let opened: Promise<Http> | undefined;
-  const http = () => opened ??= loadHttp(options);
-  return {
-    fetch: async (...given) => await (await http()).fetch(...given),
-    open: async (...given) => await (await http()).open(...given),
-  };
-}
-
-async function loadHttp(options: { readonly check: Policy["permit"] }): Promise<Http> {
-  const { hostHttp }: typeof import("../host/http.ts") = await import("../host/http.ts" as string);
-  return hostHttp(options);
 }

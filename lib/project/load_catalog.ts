@@ -1,14 +1,12 @@
 import { rootFolder } from "./root_folder.ts";
-import { loadConfig } from "../catalog/config.ts";
 import type { Catalog } from "../core/catalog.ts";
 import type { Permissions, User } from "../core/world.ts";
-import { hostFiles } from "../host/files.ts";
-import { configFolder, lookAt, realPath } from "../host/paths.ts";
+import { realPath } from "../host/paths.ts";
 import { parsePolicyFlags } from "../policy/policy_flags.ts";
 import { PERMISSION_KINDS } from "../policy/policy_settings.ts";
 import type { PolicyFlag } from "../policy/policy_flags.ts";
 import { NOBODY } from "./nobody.ts";
-import { openCatalog } from "./project.ts";
+import { openCatalog, settingsAt } from "./project.ts";
 
 /** What a catalogue is made from. */
 export interface LoadCatalogOptions {
@@ -16,7 +14,7 @@ export interface LoadCatalogOptions {
   readonly root: string | URL;
   /** Modules of gadgets besides those of the project's folders, relative to the root or absolute. */
   readonly files?: readonly string[];
-  /** Gadgets whose modules may be loaded into this process, by name, file or stem of the file; and MCP servers, by name. */
+  /** Gadgets that may do all that they ask for, by name, file or stem of the file; and MCP servers that may be used, by name. */
   readonly trust?: readonly string[];
   /** Lets what `orrery.yaml` itself grants count. Default false: only when the user accepted it before. */
   readonly trustProject?: boolean;
@@ -33,9 +31,10 @@ export interface LoadCatalogOptions {
 }
 
 /**
- * The catalogue of a project: the built-in gadgets, those of its folders, of its MCP servers, and `files` (gadgets.md 2). A module that is
- * not trusted is listed and never loaded, a server that is not trusted is not started. One that was started runs until the catalogue is
- * closed: `await catalog.close?.()`.
+ * The catalogue of a project: the built-in gadgets, those of its folders, of its MCP servers, and `files` (gadgets.md 2). A module is never
+ * imported into this process, but for one of `isolation: none`: it is looked at, and called, in a process of its own that has no rights. What it
+ * asks for is granted by `trust`, by settings or by `orrery.lock`, else by `user`; without a grant its calls are refused. A server that is not
+ * trusted is not started. What was started runs until the catalogue is closed: `await catalog.close?.()`.
  *
  * @throws {ProblemsError} for two gadgets of one name, a missing file or folder, a name in `trust` that fits nothing, and for mistakes in
  * `orrery.yaml`
@@ -54,13 +53,7 @@ export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog>
   const { files = [], trust = [], trustProject = false, user = NOBODY, onNotice = () => undefined, signal } =
     options;
   const root = realPath(await rootFolder(options.root));
-  const userFolder = configFolder();
-  const config = await loadConfig(root, hostFiles({ root }), {
-    cwd: root,
-    look: lookAt,
-    ...(userFolder !== undefined && { userFolder }),
-  });
-  const { catalog } = await openCatalog({ root, cwd: root, config }, {
+  const { catalog } = await openCatalog(await settingsAt(root, { cwd: root }), {
     flags: { gadget: files, trust, "trust-project": trustProject },
     settings: parsePolicyFlags([...flagsOf("allow", options.allow), ...flagsOf("deny", options.deny)]),
     user,

@@ -2,8 +2,9 @@
 import type { McpFile } from "../catalog/mcp_config.ts";
 import { mcpServers } from "../catalog/mcp_servers.ts";
 import type { ServerGadgets } from "../catalog/server_gadgets.ts";
-import type { BrokenMcpServer, McpServer } from "../core/mcp_server.ts";
+import { type BrokenMcpServer, mcpNamePart, type McpServer } from "../core/mcp_server.ts";
 import { join } from "../core/path.ts";
+import { SourceError } from "../core/source_error.ts";
 import type { PermissionKind, PermissionRequest, User } from "../core/world.ts";
 import { PermissionRefused } from "../core/world.ts";
 import type { PipeOptions } from "../core/pipes.ts";
@@ -14,8 +15,11 @@ import { realPath, stateFolder } from "../host/paths.ts";
 import { hostPipes } from "../host/pipe_process.ts";
 import { hostStreamFetch } from "../host/stream_fetch.ts";
 import { mcpEntries, type ServerReach } from "../mcp/entries.ts";
+import type { ServerLock } from "../mcp/server_grant.ts";
 import { createPolicy } from "../policy/policy.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
+import type { LockKeeper } from "./lock_keeper.ts";
+import { serverPlace } from "./project_lock.ts";
 
 /** What the servers are opened with. */
 export interface McpGadgetsOptions {
@@ -26,6 +30,11 @@ export interface McpGadgetsOptions {
   readonly settings: PolicySettings;
   readonly user: User;
   readonly notice: (text: string) => void;
+  /** The servers of the user's own settings: what is allowed of them for good is no matter of the project's lock. */
+  readonly own: readonly string[];
+  readonly keeper: () => Promise<LockKeeper>;
+  /** Whether a server that is not as `orrery.lock` has it is an error. */
+  readonly frozen: boolean;
   readonly log?: (server: string, line: string) => void;
   readonly signal?: AbortSignal;
   /** Told the variables that servers are given. */
@@ -55,8 +64,9 @@ export async function mcpGadgets(
   const folder = stateFolder();
   return {
     names: servers.map(({ name }) => name),
-    open: ({ taken, isTrusted }) =>
-      mcpEntries(servers, {
+    open: async ({ taken, isTrusted, only }) =>
+      await mcpEntries(only === undefined ? servers : servers.filter(({ name }) => only.includes(name)), {
+        lock: serverLock(await options.keeper(), options),
         root,
         user,
         taken,
@@ -68,6 +78,40 @@ export async function mcpGadgets(
         ...(signal && { signal }),
       }),
   };
+}
+
+/** The lock of the project, for its servers. */
+function serverLock(
+  keeper: LockKeeper,
+  { own, frozen }: Pick<McpGadgetsOptions, "own" | "frozen">,
+): ServerLock {
+  return {
+    has: ({ name }) => !own.includes(name),
+    maybe: (name) => keeper.counting.servers.find((server) => server.name === name),
+    keep: (server) =>
+      keeper.change(({ gadgets, servers }) => ({
+        gadgets,
+        servers: [...servers.filter(({ name }) => name !== server.name), server],
+      })),
+    checkFrozen(name, changes) {
+      if (frozen && !own.includes(name)) throw frozenServerError(name, { changes, keeper });
+    },
+  };
+}
+
+function frozenServerError(
+  name: string,
+  { changes, keeper: { lock, file } }: { readonly changes: readonly string[]; readonly keeper: LockKeeper },
+): SourceError {
+  const span = lock === undefined ? undefined : serverPlace(lock, name);
+  return new SourceError(
+    `--frozen: MCP server ${JSON.stringify(name)} is not as ${file} has it: ${changes.join("; ")}`,
+    {
+      code: "E-lock",
+      hint: `orrery trust allow ${mcpNamePart(name)} allows it as it is now.`,
+      ...(span && lock && { span, source: lock.text }),
+    },
+  );
 }
 
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i;

@@ -9,16 +9,19 @@ import type { User, World } from "../core/world.ts";
 import { hostEnv } from "../host/deno_grants.ts";
 import { hostFiles } from "../host/files.ts";
 import { configFolder, homeFolder, lookAt, realPath } from "../host/paths.ts";
-import { importModule, isCompiled } from "../host/process.ts";
 import type { Approve } from "../policy/approving_policy.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
 import type { WorldOptions } from "./guarded_world.ts";
 import { createWorld } from "./world.ts";
 import type { McpFile, McpJson } from "../catalog/mcp_config.ts";
+import { LOCK_FILE } from "../core/gadget_lock.ts";
 import type { JsonObject } from "../core/json.ts";
 import { join } from "../core/path.ts";
+import type { LockKeeper, LockKeeperOptions } from "./lock_keeper.ts";
 import type { McpGadgetsOptions } from "./mcp_gadgets.ts";
+import { openSandbox } from "./open_sandbox.ts";
+import type { ProjectLock } from "./project_lock.ts";
 
 /** A project root with its settings. */
 export interface ProjectSettings {
@@ -26,15 +29,25 @@ export interface ProjectSettings {
   readonly root: string;
   readonly cwd: string;
   readonly config: Config;
+  /** Its `orrery.lock`; what it allows is among the parts of the project in `config`. */
+  readonly lock?: ProjectLock;
 }
 
 /** What the flags of a command say of the project. */
 export interface ProjectFlags {
   readonly gadget: readonly string[];
   readonly trust: readonly string[];
+  /** What single gadgets may do: `NAME=net:example.com`. Default: nothing. */
+  readonly "allow-gadget"?: readonly string[];
+  /** Whether a gadget that is not as `orrery.lock` has it is an error. Default false. */
+  readonly frozen?: boolean;
+  /** Whether nothing of the run is kept, nor what its gadgets used. Default false. */
+  readonly ephemeral?: boolean;
   readonly "trust-project": boolean;
   /** Modules of prompts and tactics may be loaded into this process. Default false. */
   readonly "trust-code"?: boolean;
+  /** Seconds that a call may take, when the user said so. */
+  readonly timeout?: number | undefined;
 }
 
 /** How to make the catalogue. */
@@ -74,14 +87,44 @@ export async function openSettings(
   options: { readonly cwd: string },
 ): Promise<ProjectSettings> {
   const { cwd } = options;
-  const root = realPath(findProjectRoot(folder, { look: lookAt, home: homeFolder() }));
+  return await settingsAt(realPath(findProjectRoot(folder, { look: lookAt, home: homeFolder() })), { cwd });
+}
+
+/** The settings of the project in a root, which is real and absolute. */
+export async function settingsAt(root: string, { cwd }: { readonly cwd: string }): Promise<ProjectSettings> {
   const userFolder = configFolder();
   const config = await loadConfig(root, hostFiles({ root: cwd }), {
     cwd,
     look: lookAt,
     ...(userFolder !== undefined && { userFolder }),
   });
-  return { root, cwd, config };
+  await checkedGrants(config, { root, cwd });
+  return await withLock({ root, cwd, config });
+}
+
+/** What the permissions of grants are is looked at where there are some. */
+async function checkedGrants(
+  config: Config,
+  place: { readonly root: string; readonly cwd: string },
+): Promise<void> {
+  const grants = [...Object.values(config.grants), ...Object.values(config.project.grants)];
+  if (grants.every((grant) => grant === "trusted")) return;
+  const { checkGrants }: typeof import("./check_grants.ts") = await import("./check_grants.ts" as string);
+  await checkGrants(config, place);
+}
+
+/** What a lock allows is one of the parts that have to be accepted; the code that reads it is loaded when there is one. */
+async function withLock(project: ProjectSettings): Promise<ProjectSettings> {
+  const sight = lookAt(join(project.root, LOCK_FILE));
+  if (sight === "nothing" || sight === "closed") return project;
+  const { readProjectLock, withLockPart }: typeof import("./project_lock.ts") = await import(
+    "./project_lock.ts" as string
+  );
+  const lock = await readProjectLock(project);
+  if (lock === undefined) return project;
+  const { config } = project;
+  const parts = withLockPart(config.project.parts, lock);
+  return { ...project, lock, config: { ...config, project: { ...config.project, parts } } };
 }
 
 /** The gadgets of a project and the world they touch. The catalogue has to be closed when it has a `close`. */
@@ -92,6 +135,7 @@ export async function openCatalog(
   const { root, cwd } = project;
   const { flags, settings = NO_POLICY_FLAGS, user, notice } = options;
   project.config.notices.forEach(notice);
+  if (flags.frozen) await checkedLock(project);
   const world = await createWorld({
     root,
     cwd,
@@ -111,6 +155,7 @@ export async function openCatalog(
     );
   }
   const { log, signal, secrets } = options;
+  const keeper = lazyKeeper({ ...project, parts: config.project.parts, projectAccepted, notice });
   const isStarting = options.servers ?? true;
   // Also for servers that are not started, `--trust` may name them.
   const isNaming = isStarting || flags.trust.length > 0;
@@ -120,6 +165,8 @@ export async function openCatalog(
     notice,
     mcpJson,
     projectAccepted,
+    keeper,
+    frozen: flags.frozen ?? false,
     ...(log && { log }),
     ...(signal && { signal }),
     ...(secrets && { secrets }),
@@ -130,17 +177,44 @@ export async function openCatalog(
     world,
     config: isNoticed ? config : project.config,
     projectAccepted,
-    importModule,
+    importModule: (fileUrl) => importGadget(fileUrl, { root, cwd }),
     builtIns: builtInGadgets,
-    compiled: isCompiled(),
     disk: hostFiles({ root }),
     look: lookAt,
     files: flags.gadget,
     trust: flags.trust,
+    allowed: (flags["allow-gadget"] ?? []).map((value) => value.slice(0, value.indexOf("="))),
+    sandbox: openSandbox(project, { ...options, projectAccepted, keeper }),
     onNotice: notice,
     ...(servers && { servers: isStarting ? servers : onlyNamed(servers) }),
   });
   return { catalog, world, projectAccepted };
+}
+
+/** A gadget that the user wants in this process; what loads it is loaded with the first of them. */
+async function importGadget(
+  fileUrl: string,
+  place: { readonly root: string; readonly cwd: string },
+): Promise<unknown> {
+  const { importOwn }: typeof import("./import_own.ts") = await import("./import_own.ts" as string);
+  const { fileURLToPath } = await import("node:url");
+  return await importOwn(fileURLToPath(fileUrl), place);
+}
+
+/** The lock for those who decide about gadgets and servers; loaded when the first of them has to. */
+function lazyKeeper(options: LockKeeperOptions): () => Promise<LockKeeper> {
+  let opened: Promise<LockKeeper> | undefined;
+  return () => opened ??= openKeeper(options);
+}
+
+async function openKeeper(options: LockKeeperOptions): Promise<LockKeeper> {
+  const { LockKeeper }: typeof import("./lock_keeper.ts") = await import("./lock_keeper.ts" as string);
+  return new LockKeeper(options);
+}
+
+async function checkedLock({ lock, root }: ProjectSettings): Promise<void> {
+  const { checkFrozen }: typeof import("./check_frozen.ts") = await import("./check_frozen.ts" as string);
+  await checkFrozen(lock, { root });
 }
 
 function onlyNamed({ names }: ServerGadgets): ServerGadgets {
@@ -181,6 +255,11 @@ async function maybeMcpJson({ root, cwd }: ProjectSettings): Promise<McpJson | u
   return await readMcpJson(root, { disk: hostFiles({ root }), cwd });
 }
 
+/** Everything of a project that has to be accepted, by its part. */
+export async function projectParts(project: ProjectSettings): Promise<JsonObject> {
+  return withMcpJson(project.config, await maybeMcpJson(project)).project.parts;
+}
+
 /** What `.mcp.json` says is one of the parts that have to be accepted. */
 function withMcpJson(config: Config, mcpJson: McpJson | undefined): Config {
   if (mcpJson === undefined) return config;
@@ -188,8 +267,28 @@ function withMcpJson(config: Config, mcpJson: McpJson | undefined): Config {
   return { ...config, project: { ...config.project, parts } };
 }
 
+/** The servers of a project that was accepted, none of them started; undefined where there is none. */
+export async function projectServers(
+  project: ProjectSettings,
+  options: Pick<ServersOptions, "user" | "notice" | "keeper">,
+): Promise<ServerGadgets | undefined> {
+  return await maybeServers(project, {
+    ...options,
+    settings: NO_POLICY_FLAGS,
+    mcpJson: await maybeMcpJson(project),
+    projectAccepted: true,
+    frozen: false,
+  });
+}
+
+/** The names of the servers that a project and the user's own settings have, whether they count or not. */
+export async function serverNames(project: ProjectSettings): Promise<readonly string[]> {
+  const { mcpServers, project: { mcpServers: theirs } } = project.config;
+  return Object.keys({ ...mcpServers, ...theirs, ...(await maybeMcpJson(project))?.servers });
+}
+
 /** Which servers there are, and what they are opened with. */
-export interface ServersOptions extends Omit<McpGadgetsOptions, "root" | "cwd"> {
+export interface ServersOptions extends Omit<McpGadgetsOptions, "root" | "cwd" | "own"> {
   readonly mcpJson: McpJson | undefined;
   readonly projectAccepted: boolean;
 }
@@ -213,7 +312,7 @@ async function maybeServers(
     ...(mcpJson === undefined || !projectAccepted ? [] : [mcpJson]),
   ];
   const { mcpGadgets }: typeof import("./mcp_gadgets.ts") = await import("./mcp_gadgets.ts" as string);
-  return await mcpGadgets(files, { root, cwd, ...options });
+  return await mcpGadgets(files, { root, cwd, own: Object.keys(own), ...options });
 }
 
 /** The name of the model that is wanted: the flag over the variable; undefined leaves it to the settings. */

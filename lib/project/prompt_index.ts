@@ -6,7 +6,7 @@ import type { LocatedPrompt } from "../catalog/make_prompts.ts";
 import type { SourceFile } from "../catalog/source_files.ts";
 import type { Problem } from "../core/prompt_error.ts";
 import { hostFiles } from "../host/files.ts";
-import { isCompiled } from "../host/process.ts";
+import { loadsModules } from "../host/process.ts";
 import type { PromptRegistry } from "../prompt/prompt_registry.ts";
 import { isTactic } from "../run/tactic.ts";
 import type { Tactic } from "../run/tactic.ts";
@@ -62,9 +62,9 @@ export async function promptIndex(
     tactics: tactics.sources,
   };
   const moduleFiles = [...modules.prompts, ...modules.tactics].map(({ file }) => file);
-  const untrusted = new Set(trustsCode || isCompiled() ? [] : moduleFiles);
+  const untrusted = new Set(trustsCode || !loadsModules() ? [] : moduleFiles);
   const isTold = ({ file }: Problem) => !untrusted.has(file);
-  const isWhole = moduleFiles.length === 0 || trustsCode && !isCompiled();
+  const isWhole = moduleFiles.length === 0 || trustsCode && loadsModules();
   const agents = await loadAgents({
     root,
     files,

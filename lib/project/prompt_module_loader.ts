@@ -1,7 +1,8 @@
 import type { LoadModule } from "../catalog/module_loader.ts";
 import { resolve } from "../core/path.ts";
 import { logsToStderr } from "../host/logs_to_stderr.ts";
-import { importModule, isCompiled } from "../host/process.ts";
+import { loadsModules } from "../host/process.ts";
+import { importOwn } from "./import_own.ts";
 
 /** The modules that a program holds, by their paths from the project's root, with `/`: what `prompts.gen.ts` exports. */
 export type PromptModules = Readonly<Record<string, () => Promise<unknown>>>;
@@ -34,11 +35,10 @@ export function promptModuleLoader(
       const load: unknown = held.get(path);
       if (typeof load === "function") return await load();
       if (load !== undefined) throw new Error("modules has no function for it");
-      if (isCompiled()) throw new Error(NO_COMPILER);
+      if (!loadsModules()) throw new Error(NO_COMPILER);
       if (!trustsCode) throw new Error(NOT_TRUSTED);
       if (keepsStdout) logsToStderr();
-      const { pathToFileURL } = await import("node:url");
-      return await importModule(pathToFileURL(path).href);
+      return await importOwn(path, { root });
     },
   };
 }

@@ -9,6 +9,7 @@ import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { stateFolder } from "../host/paths.ts";
 import { removeFile } from "../host/journal_files.ts";
+import { gadgetGrantValues, parseGadgetGrants } from "../policy/gadget_grants.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
 import { grantsNothing, NO_GRANTS } from "./grants.ts";
 import type { RunGrants } from "./grants.ts";
@@ -60,6 +61,8 @@ export function addedGrants(a: RunGrants, b: RunGrants): RunGrants {
     flags: {
       gadget: [...new Set([...a.flags.gadget, ...b.flags.gadget])],
       trust: [...new Set([...a.flags.trust, ...b.flags.trust])],
+      "allow-gadget": [...new Set([...a.flags["allow-gadget"] ?? [], ...b.flags["allow-gadget"] ?? []])],
+      frozen: a.flags.frozen === true || b.flags.frozen === true,
       "trust-project": a.flags["trust-project"] || b.flags["trust-project"],
       "trust-code": a.flags["trust-code"] === true || b.flags["trust-code"] === true,
     },
@@ -97,6 +100,13 @@ function absoluteGrants({ settings, flags }: RunGrants, cwd: string): RunGrants 
     flags: {
       gadget: flags.gadget.map((file) => resolve(cwd, file)),
       trust: flags.trust.map(withSlash),
+      "allow-gadget": parseGadgetGrants(flags["allow-gadget"] ?? [], { cwd }).map((
+        { name, permissions },
+      ) => ({
+        name: withSlash(name),
+        permissions,
+      })).flatMap(gadgetGrantValues),
+      frozen: flags.frozen ?? false,
       "trust-project": flags["trust-project"],
       "trust-code": flags["trust-code"] ?? false,
     },
@@ -116,6 +126,8 @@ function grantsFrom(kept: { readonly [name: string]: Json }): RunGrants {
     flags: {
       gadget: textsAt(flags, "gadget"),
       trust: textsAt(flags, "trust"),
+      "allow-gadget": textsAt(flags, "allow-gadget"),
+      frozen: flags.frozen === true,
       "trust-project": flags["trust-project"] === true,
       "trust-code": flags["trust-code"] === true,
     },

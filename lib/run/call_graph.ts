@@ -2,6 +2,7 @@
 // step; what it tells goes through the run.
 
 import type { Catalog } from "../core/catalog.ts";
+import { type AskingGadget, isAsking, PERMIT } from "../core/asking_gadget.ts";
 import type { AnyGadget, GadgetContext } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
 import { isPromise, whenAborted } from "../core/async.ts";
@@ -179,18 +180,35 @@ export class CallGraph {
       isContainer: containedBy(gadget) !== undefined,
     });
     this.#steps.set(call.invocationId, step);
-    const known = step.begin();
+    const known = step.begin({ isDeferred: isAsking(gadget) });
     if (known !== undefined) return known; // null is a result too
-    const given = runGadget({
-      gadget: this.#withContents(gadget, { key, node }),
-      input,
-      mask: (value) => this.#run.mask(value),
-      maxBytes: limits?.resultBytes ?? RESULT_BYTES,
-      onStart: () => step.started(),
-      context: (parameters) => this.#contextOf(call, node, { parameters, step }),
-    });
+    const start = (): Json | Promise<Json> =>
+      runGadget({
+        gadget: this.#withContents(gadget, { key, node }),
+        input,
+        mask: (value) => this.#run.mask(value),
+        maskStart: (text) => this.#run.secrets?.stream().push(text) ?? text,
+        maxBytes: limits?.resultBytes ?? RESULT_BYTES,
+        onStart: () => step.started(),
+        context: (parameters) => this.#contextOf(call, node, { parameters, step }),
+      });
+    const given = isAsking(gadget) ? this.#permitted(gadget, start) : start();
     if (isPromise(given)) this.#run.waits();
     return given;
+  }
+
+  /** Begins once it is known that it may; while somebody is asked no time runs out. @throws {PermissionRefused} */
+  #permitted(gadget: AskingGadget, start: () => Json | Promise<Json>): Json | Promise<Json> {
+    const asked = gadget[PERMIT]();
+    if (asked === undefined) {
+      this.#run.begins();
+      return start();
+    }
+    const hold = this.#run.limitClock.hold();
+    return asked.finally(() => hold[Symbol.dispose]()).then(() => {
+      this.#run.begins();
+      return start();
+    });
   }
 
   /** What a container stands for is done here, as a part of the run. */

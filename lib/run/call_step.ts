@@ -1,14 +1,15 @@
 import type { CallErrorCode, RunEventBody } from "../core/event.ts";
 import type { AnyGadget } from "../core/gadget.ts";
+import { InputError, ResultError } from "../core/gadget_error.ts";
 import { isJsonObject, toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
-import type { StepOutcome } from "../core/journal.ts";
+import type { BeginOptions, StepOutcome } from "../core/journal.ts";
 import { untypedTree } from "../schema/text_value.ts";
 import type { ReplayedStep } from "./replay.ts";
 import type { Run } from "./run.ts";
 import { PermissionRefused } from "../core/world.ts";
 import { messageOf } from "../core/source_error.ts";
-import { InputError, PlaceholderError, ResultError } from "./run_gadget.ts";
+import { PlaceholderError } from "./run_gadget.ts";
 
 /** How a call ended. */
 export type CallOutcome =
@@ -50,7 +51,7 @@ export class CallStep {
   }
 
   /** Undefined when the gadget has to run; else what is known to come of it. @throws {CallError} */
-  begin(): Json | Promise<Json> | undefined {
+  begin(options: BeginOptions = {}): Json | Promise<Json> | undefined {
     const { key, gadget, input, isContainer = false } = this.#options;
     if (!this.#run.isKept || isContainer) return undefined;
     const asJson = toJson(untypedTree(input));
@@ -60,7 +61,7 @@ export class CallStep {
       name: gadget.name,
       input: asJson,
       idempotent: isIdempotent(gadget, asJson),
-    });
+    }, options);
     switch (begun.do) {
       case "perform":
         this.#isBegun = true;

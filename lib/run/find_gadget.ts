@@ -55,7 +55,11 @@ function problemOf(entry: CatalogEntry): string {
 }
 
 function unknownGadget(catalog: Catalog, name: string): CallError {
-  const names = catalog.entries.map((entry) => entry.name);
+  // Those of the project first: what is not known was most likely to be one of them.
+  const isBuiltIn = ({ source }: CatalogEntry): boolean => source.kind === "built-in";
+  const { entries } = catalog;
+  const names = [...entries.filter((entry) => !isBuiltIn(entry)), ...entries.filter(isBuiltIn)]
+    .map((entry) => entry.name);
   const near = didYouMean(name, names);
   const what = near === ""
     ? ` Known: ${names.slice(0, 12).join(", ")}${names.length > 12 ? ", \u2026" : ""}.`

@@ -13,12 +13,13 @@ const DEFAULT_MAX_BYTES = 5 * 1024 * 1024;
  * the signal.
  */
 export function httpOfFetch(send: ProgramFetch): Http {
-  const open: Http["open"] = async (url, { method = "GET", headers = {}, body, signal } = {}) => {
+  const open: Http["open"] = async (url, { method = "GET", headers = {}, body, signal, redirect } = {}) => {
     signal?.throwIfAborted();
     const sent = send(url, {
       method,
       headers,
-      ...(body !== undefined && { body }),
+      ...(body !== undefined && { body: typeof body === "string" ? body : new Uint8Array(body) }),
+      ...(redirect !== undefined && { redirect }),
       ...(signal !== undefined && { signal }),
     });
     return streamOf(await unlessAborted(sent, signal), url, signal);

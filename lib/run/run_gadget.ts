@@ -1,16 +1,14 @@
-import { isJsonObject, isRecord, toJson } from "../core/json.ts";
+import { isJsonObject, isRecord, notResultText, toJson } from "../core/json.ts";
 import { isPromise, isStream } from "../core/async.ts";
 import type { AnyGadget, GadgetContext } from "../core/gadget.ts";
+import { InputError, ResultError } from "../core/gadget_error.ts";
 import type { Json } from "../core/json.ts";
+import { CutText } from "../core/cut_text.ts";
+import { joinedStream } from "./joined_stream.ts";
 import { checkInput, issuesText } from "../schema/check_input.ts";
 import type { Checked } from "../schema/issue.ts";
 import { mapChildren, measure, TextValue } from "../schema/text_value.ts";
 import { messageOf } from "../core/source_error.ts";
-
-/** The parameters do not fit the gadget; one issue a line, each behind its path. */
-export class InputError extends Error {
-  override readonly name = "InputError";
-}
 
 /** One run of a gadget. */
 export interface GadgetRun {
@@ -20,6 +18,8 @@ export interface GadgetRun {
   readonly maxBytes: number;
   /** Takes secrets out, before a long result is cut: half of one could not be found. */
   mask(value: Json): Json;
+  /** The same of a text whose end is missing: without an end that may be the beginning of a secret. */
+  maskStart(text: string): string;
   /** The gadget is about to start: its input is there and fits. */
   onStart(): void;
   context(parameters: Readonly<Record<string, unknown>>): GadgetContext;
@@ -54,43 +54,24 @@ function perform(run: GadgetRun, checked: Checked): Json | Promise<Json> {
   const context = run.context(isRecord(input) ? input : {});
   run.onStart();
   const given = invoke(gadget, input, context);
+  const { mask, maskStart } = run;
   const asJson = (value: unknown): Json =>
-    resultOf(value, { gadgetName: gadget.name, maxBytes, mask: run.mask });
-  if (isPromise(given)) {
-    return given.then((value) => isStream(value) ? joined(value, run, context).then(asJson) : asJson(value));
-  }
-  return isStream(given) ? joined(given, run, context).then(asJson) : asJson(given);
+    value instanceof CutText
+      ? cutResult(value, { maxBytes, maskStart })
+      : resultOf(value, { gadgetName: gadget.name, maxBytes, mask });
+  const joined = async (stream: AsyncIterable<unknown>): Promise<Json> => {
+    const { signal } = context;
+    const log = (text: string): void => context.log(text);
+    return asJson(await joinedStream(stream, { gadgetName: gadget.name, maxBytes, signal, log }));
+  };
+  if (isPromise(given)) return given.then((value) => isStream(value) ? joined(value) : asJson(value));
+  return isStream(given) ? joined(given) : asJson(given);
 }
 
 /** The one place where a value that passed the gadget's schema becomes the gadget's own input type. */
 function invoke(gadget: AnyGadget, input: unknown, context: GadgetContext): unknown {
   const run: unknown = gadget.run;
   return typeof run === "function" ? Reflect.apply(run, gadget, [input, context]) : undefined;
-}
-
-/** A streamed result, text or bytes of UTF-8: each piece is told as it comes, and stays part of the whole. */
-async function joined(
-  stream: AsyncIterable<unknown>,
-  run: GadgetRun,
-  context: GadgetContext,
-): Promise<string> {
-  const decoder = new TextDecoder();
-  const pieces: string[] = [];
-  for await (const piece of stream) {
-    context.signal.throwIfAborted();
-    if (typeof piece !== "string" && !(piece instanceof Uint8Array)) throw notText(piece, run.gadget.name);
-    const text = typeof piece === "string" ? piece : decoder.decode(piece, { stream: true });
-    pieces.push(text);
-    context.log(text);
-  }
-  return pieces.join("") + decoder.decode();
-}
-
-function notText(piece: unknown, gadgetName: string): ResultError {
-  const found = piece === null ? "null" : Array.isArray(piece) ? "an array" : `a ${typeof piece}`;
-  return new ResultError(
-    `The stream of ${gadgetName} gave ${found}; a streamed result is text, or bytes of UTF-8`,
-  );
 }
 
 /** A placeholder leads nowhere; the message says where it stopped. */
@@ -179,11 +160,6 @@ function nowhere(
   );
 }
 
-/** The result cannot be kept: it is no JSON. */
-export class ResultError extends Error {
-  override readonly name = "ResultError";
-}
-
 /** Default of `limits.result-bytes`: 1 MiB. */
 export const RESULT_BYTES = 1_048_576;
 
@@ -202,40 +178,26 @@ export function resultOf(
   if (typeof value === "boolean" || typeof value === "number" || value === null) return value;
   const text = typeof value === "string" ? value : JSON.stringify(value);
   if (text.length * 3 <= maxBytes) return value; // no UTF-16 unit takes more than three bytes
-  const bytes = new TextEncoder().encode(text);
-  if (bytes.length <= maxBytes) return value;
-  const keptBytes = characterBefore(bytes, maxBytes);
-  const kept = new TextDecoder().decode(bytes.subarray(0, keptBytes));
-  const missing = `${bytes.length - keptBytes} of ${bytes.length} bytes are missing`;
-  return `${kept}\n[cut: ${missing}; limits.result-bytes is ${maxBytes}]`;
+  const { length } = new TextEncoder().encode(text);
+  return length <= maxBytes ? value : new CutText(text, length).shortened(maxBytes, limitWords(maxBytes));
+}
+
+/** The same of what was cut already where it came from. */
+function cutResult(
+  { text, wholeBytes }: CutText,
+  { maxBytes, maskStart }: Pick<GadgetRun, "maxBytes" | "maskStart">,
+): string {
+  return new CutText(maskStart(text), wholeBytes).shortened(maxBytes, limitWords(maxBytes));
+}
+
+function limitWords(maxBytes: number): string {
+  return `limits.result-bytes is ${maxBytes}`;
 }
 
 function jsonOf(given: unknown, gadgetName: string): Json {
   try {
     return toJson(given);
   } catch (error) {
-    const what = messageOf(error);
-    const problem = what.startsWith("not JSON") ? `is ${what}` : `cannot be read: ${what}`; // a getter may throw anything
-    throw new ResultError(`The result of ${gadgetName} ${problem}; ${insteadOf(what)}`);
+    throw new ResultError(notResultText(gadgetName, messageOf(error)));
   }
-}
-
-/** What to give instead of what was found. */
-function insteadOf(problem: string): string {
-  const found = /^not JSON: found (?:a|the) (Map|Set|bigint|number)(?= |$)/.exec(problem)?.[1] ?? "";
-  return INSTEAD[found] ?? "a gadget gives text, or a value that JSON can hold";
-}
-
-const INSTEAD: Readonly<Record<string, string>> = {
-  Map: "return Object.fromEntries(map) instead",
-  Set: "return [...set] instead",
-  bigint: "return String(bigint), or Number(bigint) where that is exact, instead",
-  number: "return null or a text instead",
-};
-
-/** The last place at or before `at` where a UTF-8 character begins. */
-function characterBefore(bytes: Uint8Array, at: number): number {
-  let place = at;
-  while (place > 0 && ((bytes[place] ?? 0) & 0xc0) === 0x80) place--;
-  return place;
 }

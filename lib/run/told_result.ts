@@ -2,6 +2,7 @@ import { isPromise } from "../core/async.ts";
 import type { AnyGadget, GadgetCall } from "../core/gadget.ts";
 import { isJsonObject } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
+import { hasLateFormat, LATE_FORMAT, type LateFormatGadget } from "../core/late_format.ts";
 import { messageOf } from "../core/source_error.ts";
 import { shown } from "../schema/issue.ts";
 import type { Run } from "./run.ts";
@@ -19,7 +20,9 @@ export function toldResult(
     readonly result: Json;
   },
 ): ToldResult | Promise<ToldResult> {
-  return run.lookUp(key, () => told(() => formatted(gadget, result, call)), {
+  const tell = (): ToldResult | Promise<ToldResult> =>
+    hasLateFormat(gadget) ? toldLater(gadget, result, call) : told(() => formatted(gadget, result, call));
+  return run.lookUp(key, tell, {
     note: (result): Json => ({ ...result }),
     from: fromNote,
   });
@@ -28,6 +31,14 @@ export function toldResult(
 function told(tell: () => string): ToldResult {
   try {
     return { text: tell() };
+  } catch (error) {
+    return { error: messageOf(error) };
+  }
+}
+
+async function toldLater(gadget: LateFormatGadget, result: Json, call: GadgetCall): Promise<ToldResult> {
+  try {
+    return { text: await gadget[LATE_FORMAT](result, call) };
   } catch (error) {
     return { error: messageOf(error) };
   }

@@ -33,6 +33,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[] | "all">> =
     "models",
     "mcp",
     "retrieval",
+    "sandbox",
     "journal",
     "prompt",
     "run",

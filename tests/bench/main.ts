@@ -1,4 +1,4 @@
-// deno task bench [parser] [scheduler] [turn] [mid-stream] [journal] [prompts] [documents] [retrieval] [startup]: one table; exit code 1 when a limit is broken.
+// deno task bench [parser] [scheduler] [turn] [mid-stream] [journal] [prompts] [documents] [retrieval] [sandbox] [startup]: one table; exit code 1 when a limit is broken.
 
 import { formatTable, isWithin } from "./_table.ts";
 import type { Row } from "./_table.ts";
@@ -11,6 +11,7 @@ import { benchDiscovery } from "./prompt_discovery.ts";
 import { benchRendering } from "./prompt_rendering.ts";
 import { benchTags } from "./prompt_tags.ts";
 import { benchRetrieval } from "./retrieval.ts";
+import { benchSandbox } from "./sandbox.ts";
 import { benchScheduler } from "./scheduler.ts";
 import { benchTurn } from "./turn.ts";
 import { measureStartup } from "./startup.ts";
@@ -25,6 +26,7 @@ const parts: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   documents: benchDocuments,
   conversation: benchConversation,
   retrieval: benchRetrieval,
+  sandbox: () => benchSandbox(),
   startup: async () =>
     (await measureStartup()).map(({ name, medianMs, ratio, limit }) => ({
       what: name,

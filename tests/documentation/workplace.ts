@@ -14,8 +14,12 @@ export interface Workplace extends AsyncDisposable {
   write(path: string, text: string): Promise<void>;
 }
 
-/** Makes a copy of the project without its tests in a new folder; dispose of it to remove it. */
-export async function makeWorkplace(): Promise<Workplace> {
+/**
+ * Makes a copy of the project without its tests in a new folder; dispose of it to remove it.
+ *
+ * @param command what `orrery` is there
+ */
+export async function makeWorkplace(command: readonly string[] = orreryCommand()): Promise<Workplace> {
   const home = await Deno.makeTempDir({ prefix: "orrery-documentation-" });
   const folder = join(home, "orrery");
   const config = join(PROJECT_ROOT, "deno.json");
@@ -25,7 +29,7 @@ export async function makeWorkplace(): Promise<Workplace> {
     await Deno.writeTextFile(file, text);
   };
   for (const path of (await readProject(PROJECT_ROOT)).keys()) await copy(path, folder);
-  const bin = await makePrograms(home);
+  const bin = await makePrograms(home, command);
   const env = {
     PATH: `${bin}:${Deno.env.get("PATH") ?? ""}`,
     XDG_CONFIG_HOME: join(home, "config"),
@@ -57,14 +61,14 @@ async function copy(path: string, folder: string): Promise<void> {
 }
 
 /** A folder with the programs that a reader has installed. */
-async function makePrograms(home: string): Promise<string> {
+async function makePrograms(home: string, orrery: readonly string[]): Promise<string> {
   const bin = join(home, "bin");
   await Deno.mkdir(bin);
   const program = async (name: string, command: readonly string[]) => {
     const words = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
     await Deno.writeTextFile(join(bin, name), `#!/bin/sh\nexec ${words.join(" ")} "$@"\n`, { mode: 0o755 });
   };
-  await program("orrery", orreryCommand());
+  await program("orrery", orrery);
   await program("deno", [Deno.execPath()]);
   return bin;
 }

@@ -321,6 +321,9 @@ Deno.test("mcp project: what servers are given is told to whoever masks secrets"
       settings: NO_POLICY_FLAGS,
       user: { canAnswer: false, ask: () => Promise.reject(new Error("nobody")) },
       notice: () => {},
+      own: [],
+      keeper: () => Promise.reject(new Error("no server is opened")),
+      frozen: false,
       secrets: { add: (name, value) => told.push([name, value]) },
     });
   } finally {

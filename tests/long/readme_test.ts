@@ -1,59 +1,25 @@
 // Runs README.md: `ts` blocks as modules, `sh` blocks as scripts, in order and in one folder, as somebody would who reads
-// it from the top. The info string of a block may say
-//   no-run: WHY       it is not run, and why
-//   file=PATH         it is written to that file, for the blocks after it
-// The next block is what it prints when that is a `text` block under the same heading (`text all`: stderr too). For `ts`
-// the `// =>` comments of the block do the same.
+// it from the top. What a block may say of itself: documentation/readme_blocks.ts.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { arrowComments, assertOutput } from "../documentation/expected_output.ts";
-import { type Fence, fencesOf, markdownOfJsDoc } from "../documentation/fences.ts";
+import { fencesOf, markdownOfJsDoc } from "../documentation/fences.ts";
+import { readmeBlocks, tryModule, tryScript, writeBlock } from "../documentation/readme_blocks.ts";
 import { withReference } from "../documentation/reference.ts";
-import { makeWorkplace, type Workplace } from "../documentation/workplace.ts";
+import { makeWorkplace } from "../documentation/workplace.ts";
 import { PROJECT_ROOT } from "../_run.ts";
 
 Deno.test("README.md does what it says", async (t) => {
   await using place = await makeWorkplace();
-  const blocks = fencesOf(await Deno.readTextFile(join(PROJECT_ROOT, "README.md")));
-  for (const block of blocks) {
-    const name = `README.md:${block.line} ${block.language} ${block.text.split("\n", 1)[0]}`;
-    if (block.language !== "text" && block.language !== "") await t.step(name, () => tryBlock(place, block));
+  for (const block of await readmeBlocks()) {
+    await t.step(block.name, async () => {
+      if (block.kind === "file") await writeBlock(place, block);
+      if (block.kind === "script") await tryScript(place, block);
+      if (block.kind === "module") await tryModule(place, block);
+    });
   }
 });
-
-async function tryBlock(place: Workplace, block: Fence): Promise<void> {
-  const where = `README.md:${block.line}`;
-  const file = /(?:^|\s)file=(\S+)/.exec(block.info)?.[1];
-  const reason = /no-run:(.*)$/.exec(block.info)?.[1]?.trim();
-  if (reason !== undefined) return assert.ok(reason !== "", `${where}: say why it is not run`);
-  if (file !== undefined) return await place.write(file, block.text);
-  if (block.language === "ts") return await tryModule(place, block, where);
-  if (block.language === "sh") return await tryScript(place, block, where);
-  assert.ok(
-    !/^(bash|zsh|shell|console|js|javascript|typescript)$/.test(block.language),
-    `${where}: write sh or ts, so that it is run`,
-  );
-}
-
-async function tryModule(place: Workplace, block: Fence, where: string): Promise<void> {
-  const file = `readme_${block.line}.ts`;
-  await place.write(file, block.text);
-  const types = await place.check([file]);
-  assert.equal(types.code, 0, `${where}: ${types.stderr}`);
-  const run = await place.module(file);
-  assert.equal(run.code, 0, `${where}: ${run.stderr}`);
-  const expected = block.expected?.text ?? arrowComments(block.text);
-  if (expected !== undefined) assertOutput(run.stdout, expected, where);
-}
-
-async function tryScript(place: Workplace, block: Fence, where: string): Promise<void> {
-  const merged = block.expected?.info === "all";
-  const run = await place.shell(block.text, { merged });
-  const wanted = Number(/exit=(\d+)/.exec(block.info)?.[1] ?? 0);
-  assert.equal(run.code, wanted, `${where}: exit code ${run.code}\n${run.stdout}\n${run.stderr}`);
-  if (block.expected !== undefined) assertOutput(run.stdout, block.expected.text, where);
-}
 
 Deno.test("README.md has the reference of the flag table as it is now", async () => {
   const readme = await Deno.readTextFile(join(PROJECT_ROOT, "README.md"));

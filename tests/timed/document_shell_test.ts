@@ -8,6 +8,7 @@ import { hostShell } from "../../lib/host/shell.ts";
 import { closingFence } from "../../lib/parse/open_fence.ts";
 import { type DocumentCommand, runDocumentCommand, shellText } from "../../lib/run/document_shell.ts";
 import { testWorld } from "../_world.ts";
+import { posixTest } from "../_posix_test.ts";
 
 const run = (script: string, options: Partial<DocumentCommand> = {}, shell: Shell = hostShell()) =>
   runDocumentCommand(shell, {
@@ -46,7 +47,7 @@ function withVariables<Result>(
   });
 }
 
-Deno.test("closing fence: what a text ends in", () => {
+posixTest("closing fence: what a text ends in", () => {
   const cases: readonly [string, string][] = [
     ["", ""],
     ["text", ""],
@@ -79,7 +80,7 @@ Deno.test("closing fence: what a text ends in", () => {
   for (const [text, expected] of cases) assert.equal(closingFence(text), expected, JSON.stringify(text));
 });
 
-Deno.test("closing fence: what it closes is closed", () => {
+posixTest("closing fence: what it closes is closed", () => {
   const piece = fc.constantFrom(
     "```",
     "````",
@@ -102,14 +103,14 @@ Deno.test("closing fence: what it closes is closed", () => {
   }));
 });
 
-Deno.test("closing fence: linear", () => {
+posixTest("closing fence: linear", () => {
   const text = "```\n```\n`````` `\n<!-- -->\n".repeat(40_000) + "~~~\n" + "```\n".repeat(40_000);
   const started = performance.now();
   assert.equal(closingFence(text), "~~~");
   assert.ok(performance.now() - started < 1000);
 });
 
-Deno.test("shell text: what is told of the end, in its order", () => {
+posixTest("shell text: what is told of the end, in its order", () => {
   const end = { output: "", exitCode: 0, dropped: 0 };
   const cases: readonly [Parameters<typeof shellText>[0], string][] = [
     [end, ""],
@@ -135,7 +136,7 @@ Deno.test("shell text: what is told of the end, in its order", () => {
   for (const [outcome, text] of cases) assert.equal(shellText(outcome), text);
 });
 
-Deno.test("document command: output of both streams, and the exit code", async () => {
+posixTest("document command: output of both streams, and the exit code", async () => {
   const pieces: string[] = [];
   const result = await run("echo out; sleep 0.1; echo err >&2; exit 3", {
     onOutput: (text) => pieces.push(text),
@@ -154,7 +155,7 @@ Deno.test("document command: output of both streams, and the exit code", async (
   assert.equal((await run("cat; printf '\\xff\\n'")).text, "\ufffd\n");
 });
 
-Deno.test("document command: bash where PATH has it, else sh", () =>
+posixTest("document command: bash where PATH has it, else sh", () =>
   withFolder(async (folder) => {
     assert.equal(defaultShell().command, "bash");
     assert.equal((await run("set -o pipefail; false | true")).exitCode, 1);
@@ -171,43 +172,54 @@ Deno.test("document command: bash where PATH has it, else sh", () =>
     });
   }));
 
-Deno.test("document command: its folder and its environment, in which there is no key", () =>
-  withFolder(async (folder) => {
-    const ours = {
-      OPENAI_API_KEY: "sk-1",
-      TERM: "xterm",
-      LC_ALL: "C",
-      TZ: "UTC",
-      USER: "me",
-      TMPDIR: "/tmp",
-      SHELL: "/bin/x",
-    };
-    await withVariables(ours, async () => {
-      const { text } = await run("pwd; env | cut -d= -f1 | sort", { cwd: folder, env: { MINE: "1" } });
-      const [where, ...names] = text.trimEnd().split("\n");
-      assert.equal(where, folder);
-      const own = new Set(["PWD", "OLDPWD", "SHLVL", "_"]); // what bash itself sets
-      const allowed = ["HOME", "LANG", "LC_ALL", "MINE", "PATH", "SHELL", "TMPDIR", "TZ", "USER"];
-      const found = names.filter((name) => !own.has(name) && (name === "LC_ALL" || !name.startsWith("LC_")));
-      assert.deepEqual(found.filter((name) => !allowed.includes(name)), []);
-      assert.deepEqual(["LC_ALL", "MINE", "PATH", "TZ", "USER"].filter((name) => !found.includes(name)), []);
-    });
-  }));
+posixTest(
+  "document command: its folder and its environment, in which there is no key",
+  () =>
+    withFolder(async (folder) => {
+      const ours = {
+        OPENAI_API_KEY: "sk-1",
+        TERM: "xterm",
+        LC_ALL: "C",
+        TZ: "UTC",
+        USER: "me",
+        TMPDIR: "/tmp",
+        SHELL: "/bin/x",
+      };
+      await withVariables(ours, async () => {
+        const { text } = await run("pwd; env | cut -d= -f1 | sort", { cwd: folder, env: { MINE: "1" } });
+        const [where, ...names] = text.trimEnd().split("\n");
+        assert.equal(where, folder);
+        const own = new Set(["PWD", "OLDPWD", "SHLVL", "_"]); // what bash itself sets
+        const allowed = ["HOME", "LANG", "LC_ALL", "MINE", "PATH", "SHELL", "TMPDIR", "TZ", "USER"];
+        const found = names.filter((name) =>
+          !own.has(name) && (name === "LC_ALL" || !name.startsWith("LC_"))
+        );
+        assert.deepEqual(found.filter((name) => !allowed.includes(name)), []);
+        assert.deepEqual(
+          ["LC_ALL", "MINE", "PATH", "TZ", "USER"].filter((name) => !found.includes(name)),
+          [],
+        );
+      });
+    }),
+);
 
-Deno.test("document command: after its time it and its children are gone, and what came is kept", () =>
-  withFolder(async (folder) => {
-    const script =
-      "printf '```\\npart\\n'; sleep 100 & echo $! >>pids; (trap '' HUP; sleep 100) & echo $! >>pids; sleep 100";
-    const result = await run(script, { cwd: folder, timeoutMs: 400 });
-    assert.equal(result.text, "```\npart\n```\nCommand timed out after 0.4 s and was stopped");
-    assert.equal(result.isTimedOut, true);
-    assert.ok(result.exitCode > 128);
-    const pids = Deno.readTextFileSync(join(folder, "pids")).trim().split("\n").map(Number);
-    assert.equal(pids.length, 2);
-    assert.deepEqual(await Promise.all(pids.map(isAlive)), [false, false]);
-  }));
+posixTest(
+  "document command: after its time it and its children are gone, and what came is kept",
+  () =>
+    withFolder(async (folder) => {
+      const script =
+        "printf '```\\npart\\n'; sleep 100 & echo $! >>pids; (trap '' HUP; sleep 100) & echo $! >>pids; sleep 100";
+      const result = await run(script, { cwd: folder, timeoutMs: 400 });
+      assert.equal(result.text, "```\npart\n```\nCommand timed out after 0.4 s and was stopped");
+      assert.equal(result.isTimedOut, true);
+      assert.ok(result.exitCode > 128);
+      const pids = Deno.readTextFileSync(join(folder, "pids")).trim().split("\n").map(Number);
+      assert.equal(pids.length, 2);
+      assert.deepEqual(await Promise.all(pids.map(isAlive)), [false, false]);
+    }),
+);
 
-Deno.test("document command: a runaway command is cut and stopped", async () => {
+posixTest("document command: a runaway command is cut and stopped", async () => {
   const { text, isTimedOut } = await run("yes", { timeoutMs: 300 });
   assert.equal(isTimedOut, true);
   assert.match(
@@ -216,7 +228,7 @@ Deno.test("document command: a runaway command is cut and stopped", async () => 
   );
 });
 
-Deno.test("document command: the time is that of the given clock", async () => {
+posixTest("document command: the time is that of the given clock", async () => {
   const over = Promise.withResolvers<void>();
   const asked: number[] = [];
   const clock: Clock = { now: () => 0, sleep: (ms) => over.promise.finally(() => asked.push(ms)) };
@@ -225,7 +237,7 @@ Deno.test("document command: the time is that of the given clock", async () => {
   assert.deepEqual(asked, [5000]);
 });
 
-Deno.test("document command: output is cut after 1 MiB, to the byte", async () => {
+posixTest("document command: output is cut after 1 MiB, to the byte", async () => {
   const text = async (bytes: number, more = "") =>
     (await run(`head -c ${bytes} /dev/zero | tr '\\0' x${more}`)).text;
   assert.equal(await text(1_048_576), "x".repeat(1_048_576));
@@ -235,7 +247,7 @@ Deno.test("document command: output is cut after 1 MiB, to the byte", async () =
   assert.equal(long.slice(1_048_576), end);
 });
 
-Deno.test("document command: an abort is thrown, and ends everything", () =>
+posixTest("document command: an abort is thrown, and ends everything", () =>
   withFolder(async (folder) => {
     const abort = new AbortController();
     const running = run("sleep 100 & echo $! >pid; echo on; wait", {
@@ -247,7 +259,7 @@ Deno.test("document command: an abort is thrown, and ends everything", () =>
     assert.equal(await isAlive(Number(Deno.readTextFileSync(join(folder, "pid")))), false);
   }));
 
-Deno.test("document command: needs the permission to run, as every command", async () => {
+posixTest("document command: needs the permission to run, as every command", async () => {
   await using closed = await testWorld({ flags: [] });
   await assert.rejects(run("true", { cwd: closed.root }, closed.shell), {
     name: "PermissionRefused",
@@ -261,7 +273,7 @@ Deno.test("document command: needs the permission to run, as every command", asy
   );
 });
 
-Deno.test("document command: what the shell is asked", async () => {
+posixTest("document command: what the shell is asked", async () => {
   const asked: unknown[] = [];
   const done: ShellResult = {
     exitCode: 0,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { hostShell } from "../../lib/host/shell.ts";
+import { posixTest } from "../_posix_test.ts";
 
 const shell = hostShell();
 const bash = (script: string, options: Omit<Parameters<typeof shell.run>[1], "args"> = {}) =>
@@ -38,7 +39,7 @@ async function pidsIn(file: string, count: number): Promise<number[]> {
   throw new Error(`${file} never held ${count} process ids`);
 }
 
-Deno.test("shell: output, exit code and input", async () => {
+posixTest("shell: output, exit code and input", async () => {
   const result = await bash("cat; echo err >&2; exit 3", { stdin: "grüße\n" });
   assert.deepEqual(result, {
     exitCode: 3,
@@ -50,21 +51,21 @@ Deno.test("shell: output, exit code and input", async () => {
   });
 });
 
-Deno.test("shell: no shell is in between", async () => {
+posixTest("shell: no shell is in between", async () => {
   const { stdout } = await shell.run("printf", { args: ["%s|", "$(id)", "a b", "*", "; rm -rf /"] });
   assert.equal(stdout, "$(id)|a b|*|; rm -rf /|");
 });
 
-Deno.test("shell: without input the command reads nothing", async () => {
+posixTest("shell: without input the command reads nothing", async () => {
   assert.equal((await shell.run("cat", {})).stdout, "");
 });
 
-Deno.test("shell: a command need not read its input", async () => {
+posixTest("shell: a command need not read its input", async () => {
   const { exitCode } = await shell.run("true", { stdin: "x".repeat(1_000_000) });
   assert.equal(exitCode, 0);
 });
 
-Deno.test("shell: the environment is ours by list, and what was given", async () => {
+posixTest("shell: the environment is ours by list, and what was given", async () => {
   Deno.env.set("ORRERY_TEST_KEY", "secret");
   const path = Deno.env.get("PATH") ?? "";
   Deno.env.set("PATH", `.:relative/bin:${path}`);
@@ -84,7 +85,7 @@ Deno.test("shell: the environment is ours by list, and what was given", async ()
   }
 });
 
-Deno.test("shell: the folder it runs in", () =>
+posixTest("shell: the folder it runs in", () =>
   withFolder(async (folder) => {
     assert.equal((await shell.run("pwd", { cwd: folder })).stdout, folder + "\n");
     await assert.rejects(shell.run("pwd", { cwd: join(folder, "no") }), {
@@ -92,7 +93,7 @@ Deno.test("shell: the folder it runs in", () =>
     });
   }));
 
-Deno.test("shell: a program that cannot be run is named", () =>
+posixTest("shell: a program that cannot be run is named", () =>
   withFolder(async (folder) => {
     const rejects = (command: string, reason: string) =>
       assert.rejects(shell.run(command, {}), { message: `Cannot run ${JSON.stringify(command)}: ${reason}` });
@@ -103,7 +104,7 @@ Deno.test("shell: a program that cannot be run is named", () =>
     await assert.rejects(shell.run("", {}), { message: "Cannot run a command: its name is empty" });
   }));
 
-Deno.test("shell: output over the cap is dropped, and the command still ends", async () => {
+posixTest("shell: output over the cap is dropped, and the command still ends", async () => {
   const seen: string[] = [];
   const result = await bash("yes ä | head -c 3000000; echo short >&2", {
     maxBytes: 1000,
@@ -116,7 +117,7 @@ Deno.test("shell: output over the cap is dropped, and the command still ends", a
   assert.ok(seen.includes("stderr 6"));
 });
 
-Deno.test("shell: a letter that comes in two parts is one letter", async () => {
+posixTest("shell: a letter that comes in two parts is one letter", async () => {
   const texts: string[] = [];
   const script = `printf 'a\\xc3'; sleep 0.1; printf '\\xa4b'`;
   const { stdout } = await bash(script, { onOutput: (text) => texts.push(text) });
@@ -124,7 +125,7 @@ Deno.test("shell: a letter that comes in two parts is one letter", async () => {
   assert.deepEqual(texts, ["a", "äb"]);
 });
 
-Deno.test("shell: what the listener throws ends the run", async () => {
+posixTest("shell: what the listener throws ends the run", async () => {
   const boom = new Error("boom");
   const run = bash("echo x; sleep 0.1; echo y", {
     onOutput() {
@@ -134,11 +135,11 @@ Deno.test("shell: what the listener throws ends the run", async () => {
   await assert.rejects(run, boom);
 });
 
-Deno.test("shell: an end by a signal is 128 + its number", async () => {
+posixTest("shell: an end by a signal is 128 + its number", async () => {
   assert.equal((await bash("kill -KILL $$")).exitCode, 137);
 });
 
-Deno.test("shell: after an abort the children of children are gone", () =>
+posixTest("shell: after an abort the children of children are gone", () =>
   withFolder(async (folder) => {
     const abort = new AbortController();
     const script = "bash -c 'sleep 100 & echo $! >>pids; echo $$ >>pids; wait' & echo $$ >>pids; wait";
@@ -153,23 +154,26 @@ Deno.test("shell: after an abort the children of children are gone", () =>
     assert.ok(performance.now() - started < 1800, "nobody had to be killed");
   }));
 
-Deno.test("shell: who does not listen to TERM is killed after two seconds", () =>
-  withFolder(async (folder) => {
-    const abort = new AbortController();
-    const script =
-      `trap '' TERM; bash -c 'trap "" TERM; echo $$ >>pids; while :; do sleep 0.1; done' & echo $$ >>pids; while :; do sleep 0.1; done`;
-    const run = bash(script, { cwd: folder, signal: abort.signal });
-    run.catch(() => {});
-    const pids = await pidsIn(join(folder, "pids"), 2);
-    const started = performance.now();
-    abort.abort();
-    await assert.rejects(run, { name: "AbortError" });
-    const tookMs = performance.now() - started;
-    assert.deepEqual(await Promise.all(pids.map(isAlive)), [false, false]);
-    assert.ok(tookMs > 1900 && tookMs < 4000, `took ${tookMs} ms`);
-  }));
+posixTest(
+  "shell: who does not listen to TERM is killed after two seconds",
+  () =>
+    withFolder(async (folder) => {
+      const abort = new AbortController();
+      const script =
+        `trap '' TERM; bash -c 'trap "" TERM; echo $$ >>pids; while :; do sleep 0.1; done' & echo $$ >>pids; while :; do sleep 0.1; done`;
+      const run = bash(script, { cwd: folder, signal: abort.signal });
+      run.catch(() => {});
+      const pids = await pidsIn(join(folder, "pids"), 2);
+      const started = performance.now();
+      abort.abort();
+      await assert.rejects(run, { name: "AbortError" });
+      const tookMs = performance.now() - started;
+      assert.deepEqual(await Promise.all(pids.map(isAlive)), [false, false]);
+      assert.ok(tookMs > 1900 && tookMs < 4000, `took ${tookMs} ms`);
+    }),
+);
 
-Deno.test("shell: what a command leaves running ends with it", () =>
+posixTest("shell: what a command leaves running ends with it", () =>
   withFolder(async (folder) => {
     const started = performance.now();
     const { stdout, exitCode } = await bash("sleep 100 & echo $! >pids; echo done", { cwd: folder });
@@ -180,7 +184,7 @@ Deno.test("shell: what a command leaves running ends with it", () =>
     assert.equal(await isAlive(pid), false);
   }));
 
-Deno.test("shell: an aborted signal starts nothing", () =>
+posixTest("shell: an aborted signal starts nothing", () =>
   withFolder(async (folder) => {
     await assert.rejects(bash("touch made", { cwd: folder, signal: AbortSignal.abort() }), {
       name: "AbortError",
@@ -188,7 +192,7 @@ Deno.test("shell: an aborted signal starts nothing", () =>
     assert.deepEqual([...Deno.readDirSync(folder)], []);
   }));
 
-Deno.test("shell: merged output is in the order it was written, with one exit code", async () => {
+posixTest("shell: merged output is in the order it was written, with one exit code", async () => {
   const script = "for i in 1 2 3 4 5 6 7 8 9; do echo out $i; echo err $i >&2; done; exit 3";
   const expected = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((i) => `out ${i}\nerr ${i}\n`).join("");
   const program = `import sys
@@ -208,17 +212,20 @@ sys.exit(3)`;
   assert.deepEqual([...streams], ["stdout"]);
 });
 
-Deno.test("shell: a merged command gets its arguments, input and folder as they are", () =>
-  withFolder(async (folder) => {
-    const args = ["%s|", "$(id)", "a b", "*", "'; exit 9", ""];
-    assert.equal((await shell.run("printf", { args, isMerged: true })).stdout, "$(id)|a b|*|'; exit 9||");
-    const cat = await bash("cat >&2; pwd", { stdin: "in\n", cwd: folder, isMerged: true });
-    assert.equal(cat.stdout, `in\n${folder}\n`);
-    Deno.writeTextFileSync(join(folder, "own"), "#!/bin/sh\necho own >&2\n", { mode: 0o755 });
-    assert.equal((await shell.run("./own", { cwd: folder, isMerged: true })).stdout, "own\n");
-  }));
+posixTest(
+  "shell: a merged command gets its arguments, input and folder as they are",
+  () =>
+    withFolder(async (folder) => {
+      const args = ["%s|", "$(id)", "a b", "*", "'; exit 9", ""];
+      assert.equal((await shell.run("printf", { args, isMerged: true })).stdout, "$(id)|a b|*|'; exit 9||");
+      const cat = await bash("cat >&2; pwd", { stdin: "in\n", cwd: folder, isMerged: true });
+      assert.equal(cat.stdout, `in\n${folder}\n`);
+      Deno.writeTextFileSync(join(folder, "own"), "#!/bin/sh\necho own >&2\n", { mode: 0o755 });
+      assert.equal((await shell.run("./own", { cwd: folder, isMerged: true })).stdout, "own\n");
+    }),
+);
 
-Deno.test("shell: a merged script is quoted by its parser as it was written", async () => {
+posixTest("shell: a merged script is quoted by its parser as it was written", async () => {
   const lines = async (script: string) => (await bash(script, { isMerged: true })).stdout.split("\n");
   assert.match((await lines("echo ("))[1] ?? "", /bash: -c: line 1: `echo \('$/);
   assert.match((await lines("nosuch-command"))[0] ?? "", /bash: line 1: nosuch-command: command not found$/);
@@ -229,7 +236,7 @@ Deno.test("shell: a merged script is quoted by its parser as it was written", as
   assert.deepEqual(await lines("# a comment\necho $#"), ["0", ""]);
 });
 
-Deno.test("shell: nothing of a command happens before it may", () =>
+posixTest("shell: nothing of a command happens before it may", () =>
   withFolder(async (folder) => {
     const made = join(folder, "made");
     const isMade = (): boolean =>
@@ -267,7 +274,7 @@ Deno.test("shell: nothing of a command happens before it may", () =>
     assert.equal((await shell.run("bash", withInput)).stdout, "a\nb\n");
   }));
 
-Deno.test("shell: a held script is read, quoted and numbered as it was written", async () => {
+posixTest("shell: a held script is read, quoted and numbered as it was written", async () => {
   const lines = async (script: string) =>
     (await bash(script, { isMerged: true, onReady: () => {} })).stdout.split("\n");
   assert.match((await lines("echo ("))[1] ?? "", /bash: -c: line 1: `echo \('$/);
@@ -275,20 +282,23 @@ Deno.test("shell: a held script is read, quoted and numbered as it was written",
   assert.deepEqual(await lines("echo $LINENO $# $-\ncat; echo $?"), [`1 0 hBc`, "0", ""]);
 });
 
-Deno.test("shell: a merged script has the locale that was asked for, and no variable that was not", async () => {
-  const count = 'x=äöü; echo ${#x} "$LANG" "${LC_ALL-unset}" "${LC_CTYPE-unset}"; env | grep -c ^LC_ALL';
-  const inherit = ["PATH"];
-  const run = async (env: Readonly<Record<string, string>>, script = count) =>
-    (await bash(script, { env, inherit, isMerged: true, onReady: () => {} })).stdout;
-  assert.equal(await run({ LANG: "C.UTF-8" }), "3 C.UTF-8 unset unset\n0\n");
-  assert.equal(await run({ LC_CTYPE: "C.UTF-8" }), "3  unset C.UTF-8\n0\n");
-  assert.equal(await run({ LANG: "C" }), "6 C unset unset\n0\n");
-  assert.equal(await run({ LANG: "C", LC_ALL: "C.UTF-8" }), "3 C C.UTF-8 unset\n1\n");
-  assert.equal(await run({}), "6  unset unset\n0\n");
-  assert.equal(await run({ LANG: "ja_JP.SJIS" }, 'echo "$LANG" ${LC_ALL-unset}'), "ja_JP.SJIS unset\n");
-});
+posixTest(
+  "shell: a merged script has the locale that was asked for, and no variable that was not",
+  async () => {
+    const count = 'x=äöü; echo ${#x} "$LANG" "${LC_ALL-unset}" "${LC_CTYPE-unset}"; env | grep -c ^LC_ALL';
+    const inherit = ["PATH"];
+    const run = async (env: Readonly<Record<string, string>>, script = count) =>
+      (await bash(script, { env, inherit, isMerged: true, onReady: () => {} })).stdout;
+    assert.equal(await run({ LANG: "C.UTF-8" }), "3 C.UTF-8 unset unset\n0\n");
+    assert.equal(await run({ LC_CTYPE: "C.UTF-8" }), "3  unset C.UTF-8\n0\n");
+    assert.equal(await run({ LANG: "C" }), "6 C unset unset\n0\n");
+    assert.equal(await run({ LANG: "C", LC_ALL: "C.UTF-8" }), "3 C C.UTF-8 unset\n1\n");
+    assert.equal(await run({}), "6  unset unset\n0\n");
+    assert.equal(await run({ LANG: "ja_JP.SJIS" }, 'echo "$LANG" ${LC_ALL-unset}'), "ja_JP.SJIS unset\n");
+  },
+);
 
-Deno.test("shell: a merged program that cannot be run is named", () =>
+posixTest("shell: a merged program that cannot be run is named", () =>
   withFolder(async (folder) => {
     const rejects = (command: string, reason: string) =>
       assert.rejects(shell.run(command, { isMerged: true, args: ["-c", "true"] }), {
@@ -306,28 +316,31 @@ Deno.test("shell: a merged program that cannot be run is named", () =>
     });
   }));
 
-Deno.test("shell: the end of a merged command by a signal, and the group it leads", async () => {
+posixTest("shell: the end of a merged command by a signal, and the group it leads", async () => {
   assert.equal((await bash("kill -KILL $$", { isMerged: true })).exitCode, 137);
   const { stdout } = await bash("ps -o pid=,pgid= -p $$", { isMerged: true });
   const [pid, ...group] = stdout.trim().split(/\s+/);
   assert.deepEqual(group, [pid]);
 });
 
-Deno.test("shell: a merged command ends with all it started, at its end and at an abort in any moment", () =>
-  withFolder(async (folder) => {
-    await bash("(trap '' HUP; sleep 100) & echo $! >pids", { cwd: folder, isMerged: true });
-    const [left = 0] = await pidsIn(join(folder, "pids"), 1);
-    assert.equal(await isAlive(left), false);
-    for (const delayMs of [0, 0, 1, 2, 3, 5, 8]) {
-      const signal = AbortSignal.timeout(delayMs);
-      const mark = `${folder}/mark-${crypto.randomUUID()}`;
-      await assert.rejects(bash(`sleep 99 & exec -a ${mark} sleep 99`, { isMerged: true, signal }));
-      const { stdout } = await new Deno.Command("ps", { args: ["-eo", "args="] }).output();
-      assert.ok(!new TextDecoder().decode(stdout).includes(mark), `after ${delayMs} ms`);
-    }
-  }));
+posixTest(
+  "shell: a merged command ends with all it started, at its end and at an abort in any moment",
+  () =>
+    withFolder(async (folder) => {
+      await bash("(trap '' HUP; sleep 100) & echo $! >pids", { cwd: folder, isMerged: true });
+      const [left = 0] = await pidsIn(join(folder, "pids"), 1);
+      assert.equal(await isAlive(left), false);
+      for (const delayMs of [0, 0, 1, 2, 3, 5, 8]) {
+        const signal = AbortSignal.timeout(delayMs);
+        const mark = `${folder}/mark-${crypto.randomUUID()}`;
+        await assert.rejects(bash(`sleep 99 & exec -a ${mark} sleep 99`, { isMerged: true, signal }));
+        const { stdout } = await new Deno.Command("ps", { args: ["-eo", "args="] }).output();
+        assert.ok(!new TextDecoder().decode(stdout).includes(mark), `after ${delayMs} ms`);
+      }
+    }),
+);
 
-Deno.test("shell: a stopped command has a result", () =>
+posixTest("shell: a stopped command has a result", () =>
   withFolder(async (folder) => {
     const stop = new AbortController();
     const script = "echo one; echo two >&2; sleep 100 & echo $! >>pids; echo $$ >>pids; wait";
@@ -339,14 +352,14 @@ Deno.test("shell: a stopped command has a result", () =>
     assert.deepEqual(await Promise.all(pids.map(isAlive)), [false, false]);
   }));
 
-Deno.test("shell: a stop after the end changes nothing", async () => {
+posixTest("shell: a stop after the end changes nothing", async () => {
   const stop = new AbortController();
   const { stopped } = await bash("true", { stop: stop.signal });
   stop.abort();
   assert.equal(stopped, false);
 });
 
-Deno.test("shell: an abort counts more than a stop", async () => {
+posixTest("shell: an abort counts more than a stop", async () => {
   const [stop, abort] = [new AbortController(), new AbortController()];
   const run = bash("sleep 100", { stop: stop.signal, signal: abort.signal });
   stop.abort();
@@ -354,7 +367,7 @@ Deno.test("shell: an abort counts more than a stop", async () => {
   await assert.rejects(run, { message: "enough" });
 });
 
-Deno.test("shell: the cap is of bytes, in merged output of both streams", async () => {
+posixTest("shell: the cap is of bytes, in merged output of both streams", async () => {
   const script = "head -c 700 /dev/zero; head -c 700 /dev/zero >&2";
   const merged = await bash(script, { maxBytes: 1000, isMerged: true });
   assert.deepEqual([merged.stdout.length, merged.truncated, merged.dropped], [1000, true, 400]);
@@ -364,22 +377,25 @@ Deno.test("shell: the cap is of bytes, in merged output of both streams", async 
   assert.deepEqual([exact.stdout.length, exact.truncated, exact.dropped], [1400, false, 0]);
 });
 
-Deno.test("shell: bytes that are no UTF-8 become U+FFFD, and a character that the cut divides is dropped", async () => {
-  const stdout = async (bytes: string, maxBytes = 1000) => {
-    const { stdout, dropped } = await bash(`printf '${bytes}'`, { isMerged: true, maxBytes });
-    return [stdout, dropped];
-  };
-  assert.deepEqual(await stdout("a\\xffb\\xc3(\\xf0\\x9f\\x98"), ["a\ufffdb\ufffd(\ufffd", 0]);
-  const emoji = "a\\xf0\\x9f\\x98\\x80z";
-  assert.deepEqual(await stdout(emoji, 6), ["a\u{1f600}z", 0]);
-  assert.deepEqual(await stdout(emoji, 5), ["a\u{1f600}", 1]);
-  for (const maxBytes of [4, 3, 2, 1]) assert.deepEqual(await stdout(emoji, maxBytes), ["a", 5]);
-  assert.deepEqual(await stdout("a\\xe0\\x80z", 3), ["a\ufffd\ufffd", 1]);
-  assert.deepEqual(await stdout("\\xc3\\xa4\\xef\\xbb\\xbfz", 5), ["\u00e4\ufeff", 1]);
-  assert.deepEqual(await stdout("ab", 0), ["", 2]);
-});
+posixTest(
+  "shell: bytes that are no UTF-8 become U+FFFD, and a character that the cut divides is dropped",
+  async () => {
+    const stdout = async (bytes: string, maxBytes = 1000) => {
+      const { stdout, dropped } = await bash(`printf '${bytes}'`, { isMerged: true, maxBytes });
+      return [stdout, dropped];
+    };
+    assert.deepEqual(await stdout("a\\xffb\\xc3(\\xf0\\x9f\\x98"), ["a\ufffdb\ufffd(\ufffd", 0]);
+    const emoji = "a\\xf0\\x9f\\x98\\x80z";
+    assert.deepEqual(await stdout(emoji, 6), ["a\u{1f600}z", 0]);
+    assert.deepEqual(await stdout(emoji, 5), ["a\u{1f600}", 1]);
+    for (const maxBytes of [4, 3, 2, 1]) assert.deepEqual(await stdout(emoji, maxBytes), ["a", 5]);
+    assert.deepEqual(await stdout("a\\xe0\\x80z", 3), ["a\ufffd\ufffd", 1]);
+    assert.deepEqual(await stdout("\\xc3\\xa4\\xef\\xbb\\xbfz", 5), ["\u00e4\ufeff", 1]);
+    assert.deepEqual(await stdout("ab", 0), ["", 2]);
+  },
+);
 
-Deno.test("shell: which of our variables a command gets", async () => {
+posixTest("shell: which of our variables a command gets", async () => {
   const own = { ORRERY_TEST_KEY: "secret", ORRERY_TEST_ONE: "1", ORRERY_TEST_TWO: "2", LC_ORRERY: "3" };
   for (const [name, value] of Object.entries(own)) Deno.env.set(name, value);
   try {
@@ -407,7 +423,7 @@ Deno.test("shell: which of our variables a command gets", async () => {
   }
 });
 
-Deno.test("shell: output is merged too where Deno may not look for programs", async () => {
+posixTest("shell: output is merged too where Deno may not look for programs", async () => {
   const code = `
 import { hostShell } from ${JSON.stringify(import.meta.resolve("../../lib/host/shell.ts"))};
 const script = "echo out; echo err >&2; echo out";

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { hostPipes } from "../../lib/host/pipe_process.ts";
 import { isAlive } from "../_mcp.ts";
+import { posixTest } from "../_posix_test.ts";
 
 const pipes = hostPipes();
 const cwd = Deno.cwd();
@@ -15,7 +16,7 @@ async function textOf(stdout: AsyncIterable<Uint8Array>): Promise<string> {
   return text + decoder.decode();
 }
 
-Deno.test("pipes: what is written arrives whole and in order, and stdin ends with the process", async () => {
+posixTest("pipes: what is written arrives whole and in order, and stdin ends with the process", async () => {
   const cat = pipes.start("cat", { cwd });
   const read = textOf(cat.stdout);
   const parts = Array.from({ length: 50 }, (_, index) => `${index}:${"ü".repeat(10_000)}\n`);
@@ -26,15 +27,18 @@ Deno.test("pipes: what is written arrives whole and in order, and stdin ends wit
   await assert.rejects(cat.write("more"), { message: "it has ended" });
 });
 
-Deno.test("pipes: stderr comes as it is written, and its end before the end of the process is told", async () => {
-  const lines: string[] = [];
-  const failing = bash("echo one >&2; printf 'grüße' >&2; exit 3", (text) => lines.push(text));
-  assert.deepEqual(await failing.ended, { exitCode: 3 });
-  assert.equal(lines.join(""), "one\ngrüße");
-  await failing.end();
-});
+posixTest(
+  "pipes: stderr comes as it is written, and its end before the end of the process is told",
+  async () => {
+    const lines: string[] = [];
+    const failing = bash("echo one >&2; printf 'grüße' >&2; exit 3", (text) => lines.push(text));
+    assert.deepEqual(await failing.ended, { exitCode: 3 });
+    assert.equal(lines.join(""), "one\ngrüße");
+    await failing.end();
+  },
+);
 
-Deno.test("pipes: a program that writes more than is taken has to wait", async () => {
+posixTest("pipes: a program that writes more than is taken has to wait", async () => {
   let written = 0;
   const script = "for i in $(seq 200); do head -c 65536 /dev/zero; echo -n x >&2; done";
   const flood = bash(script, (text) => written += text.length);
@@ -46,7 +50,7 @@ Deno.test("pipes: a program that writes more than is taken has to wait", async (
   await chunks.return?.();
 });
 
-Deno.test("pipes: the end takes the whole group, whatever it does", async () => {
+posixTest("pipes: the end takes the whole group, whatever it does", async () => {
   const folder = await Deno.makeTempDir({ prefix: "orrery-pipes-" });
   try {
     const pids = join(folder, "pids");
@@ -65,7 +69,7 @@ Deno.test("pipes: the end takes the whole group, whatever it does", async () => 
   }
 });
 
-Deno.test("pipes: a program that does not read does not hold up the end", async () => {
+posixTest("pipes: a program that does not read does not hold up the end", async () => {
   const deaf = pipes.start("sleep", { args: ["100"], cwd });
   const writing = deaf.write("x".repeat(1_000_000)).catch(() => {});
   const start = performance.now();
@@ -75,7 +79,7 @@ Deno.test("pipes: a program that does not read does not hold up the end", async 
   await textOf(deaf.stdout);
 });
 
-Deno.test("pipes: one that waits to be talked to does not keep our own process alive", async () => {
+posixTest("pipes: one that waits to be talked to does not keep our own process alive", async () => {
   const script = await Deno.makeTempFile({ suffix: ".ts" });
   try {
     const module = import.meta.resolve("../../lib/host/pipe_process.ts");

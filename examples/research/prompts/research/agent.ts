@@ -1,18 +1,25 @@
 // research/agent/system, research/agent/task, research/agent/summarise
 import { defineGadget, definePrompt, ParseError, tags } from "orrery";
-import { z } from "zod";
 
 const webSearch = defineGadget({
   name: "web_search",
   description: "Search the web for current information on a topic",
-  input: z.object({ query: z.string().describe("Search query string") }),
+  input: {
+    type: "object",
+    properties: { query: { type: "string", description: "Search query string" } },
+    required: ["query"],
+  },
   run: ({ query }) => `[Search results for: ${query}]`,
 });
 
 const fetchUrl = defineGadget({
   name: "fetch_url",
   description: "Fetch the full text of a URL",
-  input: z.object({ url: z.string().describe("The URL to fetch") }),
+  input: {
+    type: "object",
+    properties: { url: { type: "string", description: "The URL to fetch" } },
+    required: ["url"],
+  },
   run: ({ url }) => `[Content of: ${url}]`,
 });
 
@@ -20,10 +27,14 @@ const fetchUrl = defineGadget({
 const saveNote = defineGadget({
   name: "save_note",
   description: "Save a research note to the session store",
-  input: z.object({
-    title: z.string().describe("Note title"),
-    content: z.string().describe("Note content"),
-  }),
+  input: {
+    type: "object",
+    properties: {
+      title: { type: "string", description: "Note title" },
+      content: { type: "string", description: "Note content" },
+    },
+    required: ["title", "content"],
+  },
 });
 
 /** Tag extraction, and a check that the confidence is one. */

@@ -1,0 +1,80 @@
+// deno task compile [--target TARGET|all]... [-o FILE] [--checksums]
+//
+// Makes the program from a bundle: dist/orrery for this machine, dist/orrery-TARGET for a target. Runtimes of other systems are
+// fetched by `deno compile`.
+
+import { dirname, join } from "node:path";
+import { checksumsOf } from "./checksums.ts";
+import {
+  BUNDLE_COMMANDS,
+  compileCommand,
+  type CompiledProgram,
+  type CompilePlan,
+  compilePlan,
+  type Target,
+  TARGETS,
+} from "./compile_plan.ts";
+import { packFolder } from "./pack_wasm.ts";
+import { programTarget } from "./program_target.ts";
+
+/** @throws {Error} where Orrery has no releases */
+function thisMachine(): Target {
+  const found = TARGETS.find((target) => target === Deno.build.target);
+  if (found === undefined) throw new Error(`${Deno.build.target}: expected one of ${TARGETS.join(", ")}`);
+  return found;
+}
+
+async function compile({ programs, checksums }: CompilePlan, here: Target): Promise<void> {
+  for (const program of programs) await checkRuntime(program);
+  try {
+    await removeBundles();
+    for (const command of BUNDLE_COMMANDS) await deno(command);
+    await packFolder("dist/small");
+    for (const program of programs) {
+      await Deno.mkdir(dirname(program.output), { recursive: true });
+      await deno(compileCommand(program, here));
+    }
+  } finally {
+    await removeBundles();
+  }
+  if (!checksums) return;
+  const files = programs.map(({ output }) => output);
+  await Deno.writeTextFile(join(dirname(files[0] ?? ""), "SHA256SUMS"), await checksumsOf(files));
+}
+
+/** `deno compile` takes the runtime that DENORT_BIN names for every target, and then says nothing of it. */
+async function checkRuntime({ target }: CompiledProgram): Promise<void> {
+  const file = Deno.env.get("DENORT_BIN") ?? "";
+  if (file === "") return;
+  using runtime = await Deno.open(file);
+  const head = new Uint8Array(4096);
+  const found = programTarget(head.subarray(0, await runtime.read(head) ?? 0));
+  if (found === target) return;
+  throw new Error(
+    `DENORT_BIN: ${file} is a runtime for ${found ?? "no known system"}, expected one for ${target}; ` +
+      "without DENORT_BIN deno compile fetches its own",
+  );
+}
+
+async function removeBundles(): Promise<void> {
+  for (const folder of ["dist/bundle", "dist/small"]) {
+    await Deno.remove(folder, { recursive: true }).catch((error) => {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    });
+  }
+}
+
+/** @throws {Error} when it fails; it has said why */
+async function deno(args: readonly string[]): Promise<void> {
+  const { code } = await new Deno.Command(Deno.execPath(), { args: [...args], stdin: "null" }).spawn().status;
+  if (code !== 0) throw new Error(`deno ${args.join(" ")}: ended with exit code ${code}`);
+}
+
+try {
+  Deno.chdir(join(import.meta.dirname ?? "", ".."));
+  const here = thisMachine();
+  await compile(compilePlan(Deno.args, here), here);
+} catch (error) {
+  console.error(`compile: ${error instanceof Error ? error.message : error}`);
+  Deno.exit(1);
+}

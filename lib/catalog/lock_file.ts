@@ -1,0 +1,285 @@
+// `orrery.lock`: JSON with one text for each content, so that two people who allow the same get the same file, and so that a hand that was in
+// it is seen. Each entry has a sum of what it says; it keeps mistakes out, not enemies: against those the project has to be accepted, and what
+// was accepted covers this file.
+import type { Lock, LockedGadget, LockedServer } from "../core/gadget_lock.ts";
+import { canonicalJson, isRecord, type Json, toJson } from "../core/json.ts";
+import { sha256 } from "../core/sha256.ts";
+import { messageOf, SourceError, type Span } from "../core/source_error.ts";
+import { spanAt } from "../core/span_at.ts";
+import type { PermissionKind, Permissions } from "../core/world.ts";
+import { jsonPlace } from "./json_places.ts";
+
+type Path = readonly (string | number)[];
+
+const VERSION = 1;
+const KINDS: readonly PermissionKind[] = ["read", "write", "net", "run", "env", "sys"];
+const WHAT_TO_DO = "Take it back from your version control, or delete it:";
+const ASKED_AGAIN = "what it allows is then asked about again.";
+const SHA256 = /^[0-9a-f]{64}$/;
+
+/** The text of a lock: sorted, an entry after the other, the same for the same content. */
+export function lockText(lock: Lock): string {
+  const gadgets = lock.gadgets.map(sortedGadget).sort((a, b) => byText(keyOf(a), keyOf(b)));
+  const servers = lock.servers.map(sortedServer).sort((a, b) => byText(a.name, b.name));
+  return `${
+    JSON.stringify(
+      { version: VERSION, gadgets: gadgets.map(summed), mcpServers: servers.map(summed) },
+      null,
+      2,
+    )
+  }\n`;
+}
+
+/**
+ * Reads the text of a lock.
+ *
+ * @param file as messages name it
+ * @throws {SourceError} with its place, when it is no lock, or not as Orrery wrote it
+ */
+export function parseLock(text: string, file: string): Lock {
+  return new LockReader(text, file).read();
+}
+
+/** Where an entry stands, for errors that are found later. */
+export function lockPlace(text: string, file: string, path: Path): Span | undefined {
+  const place = jsonPlace(text, path);
+  return place === undefined ? undefined : spanAt(text, place.start, { file });
+}
+
+class LockReader {
+  readonly #text: string;
+  readonly #file: string;
+
+  constructor(text: string, file: string) {
+    this.#text = text;
+    this.#file = file;
+  }
+
+  read(): Lock {
+    const value = this.#parsed();
+    if (!isRecord(value)) throw this.#wrong([], "expected an object");
+    if (value.version !== VERSION) {
+      throw this.#version(value.version);
+    }
+    this.#onlyKeys(value, [], ["version", "gadgets", "mcpServers"]);
+    const gadgets = this.#list(value.gadgets, ["gadgets"]).map((each, index) =>
+      this.#gadget(each, ["gadgets", index])
+    );
+    const servers = this.#list(value.mcpServers, ["mcpServers"]).map((each, index) =>
+      this.#server(each, ["mcpServers", index])
+    );
+    this.#checkOnce(gadgets.map(keyOf), "gadgets");
+    this.#checkOnce(servers.map(({ name }) => name), "mcpServers");
+    const lock = { gadgets, servers };
+    this.#checkText(lock);
+    return lock;
+  }
+
+  /** Both sides of a merge were kept: which of the two counts is not for the reader to say. */
+  #checkOnce(keys: readonly string[], list: string): void {
+    const index = keys.findIndex((key, at) => keys.indexOf(key) !== at);
+    if (index === -1) return;
+    const name = (keys[index] ?? "").replace(/\0.*$/s, "");
+    throw this.#wrong([list, index], `it has two entries of ${JSON.stringify(name)}`, {
+      hint: "Take out the one that is not as it is now, or both: it is then asked about again.",
+    });
+  }
+
+  #version(found: unknown): SourceError {
+    const isNewer = typeof found === "number" && found > VERSION;
+    const wanted = `expected "version": ${VERSION}`;
+    const hint = isNewer
+      ? `A newer Orrery wrote it. Use that one, or delete the file: ${ASKED_AGAIN}`
+      : `${WHAT_TO_DO} ${ASKED_AGAIN}`;
+    if (found === undefined) return this.#wrong([], `found no version, ${wanted}`, { hint });
+    return this.#wrong(["version"], `found version ${JSON.stringify(found)}, ${wanted}`, { hint });
+  }
+
+  #gadget(value: unknown, path: Path): LockedGadget {
+    const entry = this.#entry(value, path, ["name", "file", "permissions", "modules", "sum"]);
+    const gadget = {
+      name: this.#word(entry.name, [...path, "name"]),
+      file: this.#word(entry.file, [...path, "file"]),
+      permissions: this.#permissions(entry.permissions, [...path, "permissions"]),
+      modules: this.#hashes(entry.modules, [...path, "modules"]),
+    };
+    this.#checkSum(entry, sortedGadget(gadget), { path, what: `gadget ${JSON.stringify(gadget.name)}` });
+    return gadget;
+  }
+
+  #server(value: unknown, path: Path): LockedServer {
+    const entry = this.#entry(value, path, ["name", "command", "url", "sha256", "tools", "sum"]);
+    if ((entry.command === undefined) === (entry.url === undefined)) {
+      throw this.#wrong(path, "expected either command or url");
+    }
+    const server: LockedServer = {
+      name: this.#word(entry.name, [...path, "name"]),
+      reached: entry.url === undefined
+        ? { command: this.#texts(entry.command, [...path, "command"]) }
+        : { url: this.#word(entry.url, [...path, "url"]) },
+      sha256: this.#hash(entry.sha256, [...path, "sha256"]),
+      tools: this.#hashes(entry.tools, [...path, "tools"]),
+    };
+    this.#checkSum(entry, sortedServer(server), { path, what: `MCP server ${JSON.stringify(server.name)}` });
+    return server;
+  }
+
+  #permissions(value: unknown, path: Path): Permissions {
+    if (!isRecord(value)) throw this.#wrong(path, "expected an object of permissions");
+    this.#onlyKeys(value, path, KINDS);
+    return Object.fromEntries(
+      Object.entries(value).map(([kind, granted]) => [
+        kind,
+        granted === true ? true : this.#texts(granted, [...path, kind]),
+      ]),
+    );
+  }
+
+  #entry(value: unknown, path: Path, keys: readonly string[]): Readonly<Record<string, unknown>> {
+    if (!isRecord(value)) throw this.#wrong(path, "expected an object");
+    this.#onlyKeys(value, path, keys);
+    return value;
+  }
+
+  #onlyKeys(value: Readonly<Record<string, unknown>>, path: Path, keys: readonly string[]): void {
+    const unknown = Object.keys(value).find((key) => !keys.includes(key));
+    if (unknown === undefined) return;
+    throw this.#wrong(
+      [...path, unknown],
+      `found the key ${JSON.stringify(unknown)}, expected one of ${keys.join(", ")}`,
+    );
+  }
+
+  #list(value: unknown, path: Path): readonly unknown[] {
+    if (Array.isArray(value)) return value;
+    throw this.#wrong(
+      value === undefined ? [] : path,
+      `expected a list under ${JSON.stringify(path.at(-1))}`,
+    );
+  }
+
+  #texts(value: unknown, path: Path): readonly string[] {
+    const list = this.#list(value, path);
+    return list.map((each, index) => this.#word(each, [...path, index]));
+  }
+
+  #word(value: unknown, path: Path): string {
+    if (typeof value === "string" && value !== "") return value;
+    throw this.#missing(value, path, "expected text that is not empty");
+  }
+
+  #hash(value: unknown, path: Path): string {
+    if (typeof value === "string" && SHA256.test(value)) return value;
+    throw this.#missing(value, path, "expected a SHA-256: 64 hexadecimal digits");
+  }
+
+  #hashes(value: unknown, path: Path): Readonly<Record<string, string>> {
+    if (!isRecord(value)) throw this.#missing(value, path, "expected an object of hashes");
+    return Object.fromEntries(
+      Object.entries(value).map(([name, hash]) => [name, this.#hash(hash, [...path, name])]),
+    );
+  }
+
+  #checkSum(
+    entry: Readonly<Record<string, unknown>>,
+    content: object,
+    { path, what }: { readonly path: Path; readonly what: string },
+  ): void {
+    if (this.#hash(entry.sum, [...path, "sum"]) === sumOf(content)) return;
+    throw this.#wrong(path, `what it says of ${what} was changed by hand: the sum is another one`);
+  }
+
+  /** What is as it should be in another order or form was not written by Orrery either. */
+  #checkText(lock: Lock): void {
+    const [found, wanted] = [this.#text.replaceAll("\r\n", "\n"), lockText(lock)];
+    if (found === wanted) return;
+    let at = 0;
+    while (at < found.length && found[at] === wanted[at]) at++;
+    throw this.#error("it is not as Orrery writes it from here on", spanAt(found, at, { file: this.#file }));
+  }
+
+  #parsed(): Json {
+    const conflict = /^(?:<{7}|={7}|>{7})(?: |\r?$)/m.exec(this.#text);
+    if (conflict !== null) throw this.#conflict(conflict.index);
+    try {
+      return toJson(JSON.parse(this.#text));
+    } catch (error) {
+      const message = messageOf(error);
+      const position = /at position (\d+)/.exec(message)?.[1];
+      const at = position === undefined ? this.#text.length : Number(position);
+      throw this.#error("it is not JSON", spanAt(this.#text, at, { file: this.#file }), {
+        cause: error,
+      });
+    }
+  }
+
+  /** Two entries that were joined by hand have a sum that fits neither, but two whole ones can stand side by side. */
+  #conflict(at: number): SourceError {
+    return this.#error("two versions of it were not merged", spanAt(this.#text, at, { file: this.#file }), {
+      hint:
+        "Keep the entries of one side, whole and in their order, or take one side's file; then allow what is missing again: " +
+        "orrery trust allow NAME.",
+    });
+  }
+
+  #missing(value: unknown, path: Path, expected: string): SourceError {
+    if (value !== undefined) return this.#wrong(path, expected);
+    return this.#wrong(path.slice(0, -1), `${expected} under ${JSON.stringify(path.at(-1))}`);
+  }
+
+  #wrong(path: Path, problem: string, more: { readonly hint?: string } = {}): SourceError {
+    return this.#error(problem, lockPlace(this.#text, this.#file, path), more);
+  }
+
+  #error(
+    problem: string,
+    span: Span | undefined,
+    more: { readonly hint?: string; readonly cause?: unknown } = {},
+  ): SourceError {
+    const hint = `${WHAT_TO_DO} ${ASKED_AGAIN}`;
+    return new SourceError(`Cannot believe ${this.#file}: ${problem}`, {
+      code: "E-lock",
+      source: this.#text,
+      hint,
+      ...(span && { span }),
+      ...more,
+    });
+  }
+}
+
+function sortedGadget({ name, file, permissions, modules }: LockedGadget) {
+  return { name, file, permissions: sortedPermissions(permissions), modules: sortedKeys(modules) };
+}
+
+function sortedServer({ name, reached, sha256, tools }: LockedServer) {
+  return { name, ...reached, sha256, tools: sortedKeys(tools) };
+}
+
+function sortedPermissions(permissions: Permissions): Permissions {
+  return Object.fromEntries(KINDS.flatMap((kind) => {
+    const granted = permissions[kind];
+    if (granted === undefined) return [];
+    return [[kind, granted === true ? true : [...new Set(granted)].sort(byText)]];
+  }));
+}
+
+function sortedKeys(hashes: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(hashes).sort(([a], [b]) => byText(a, b)));
+}
+
+function summed(entry: object): object {
+  return { ...entry, sum: sumOf(entry) };
+}
+
+function sumOf(entry: object): string {
+  return sha256(canonicalJson(entry));
+}
+
+function keyOf({ name, file }: { readonly name: string; readonly file: string }): string {
+  return `${name}\0${file}`;
+}
+
+/** By UTF-16 units: the same on every machine. */
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

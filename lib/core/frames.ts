@@ -1,0 +1,118 @@
+// Frames on a stream of bytes: a JSON value, and bytes beside it. Eight bytes of head: the lengths of both, big end first.
+
+import { FRAME_HEAD, readLength, writeLength } from "./frame_head.ts";
+
+/** One frame. `bytes` is empty where there are none. */
+export interface Frame {
+  readonly value: unknown;
+  readonly bytes: Uint8Array;
+}
+
+/** What came cannot be a frame; nothing behind it can be read. */
+export class FrameError extends Error {
+  override readonly name = "FrameError";
+}
+
+const NOTHING = new Uint8Array();
+// Made once: making them takes longer than what they do for a small frame.
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** The bytes of a frame. @param value JSON */
+export function encodeFrame(value: unknown, bytes: Uint8Array = NOTHING): Uint8Array {
+  const text = JSON.stringify(value);
+  if (bytes.length === 0) {
+    // Where the text is ASCII, as it nearly always is, its bytes are written where they belong.
+    const frame = new Uint8Array(FRAME_HEAD + text.length);
+    const { read, written } = encoder.encodeInto(text, frame.subarray(FRAME_HEAD));
+    if (read === text.length) return withLengths(frame, written, 0);
+  }
+  const encoded = encoder.encode(text);
+  const frame = new Uint8Array(FRAME_HEAD + encoded.length + bytes.length);
+  frame.set(encoded, FRAME_HEAD);
+  frame.set(bytes, FRAME_HEAD + encoded.length);
+  return withLengths(frame, encoded.length, bytes.length);
+}
+
+function withLengths(frame: Uint8Array, text: number, bytes: number): Uint8Array {
+  writeLength(frame, 0, text);
+  writeLength(frame, 4, bytes);
+  return frame;
+}
+
+/** Puts frames together from whatever pieces they come in; each byte is copied once. */
+export class FrameReader {
+  readonly #maxBytes: number;
+  readonly #head = new Uint8Array(FRAME_HEAD);
+  /** Of the frame that is coming. Undefined while its head is. */
+  #body: Uint8Array | undefined;
+  #textLength = 0;
+  #filled = 0;
+
+  /** @param options.maxBytes of a frame without its head: more is an error before anything of it is kept */
+  constructor(options: { readonly maxBytes: number }) {
+    this.#maxBytes = options.maxBytes;
+  }
+
+  /** The frames that this piece completes. @throws {FrameError} */
+  push(piece: Uint8Array): Frame[] {
+    const frames: Frame[] = [];
+    const whole = this.#maybeWhole(piece);
+    if (whole !== undefined) return [whole];
+    for (let at = 0; at < piece.length || this.#isFull();) {
+      const target = this.#body ?? this.#head;
+      const part = piece.subarray(at, at + target.length - this.#filled);
+      target.set(part, this.#filled);
+      this.#filled += part.length;
+      at += part.length;
+      if (!this.#isFull()) break;
+      if (this.#body === undefined) this.#open();
+      else frames.push(this.#close(this.#body));
+    }
+    return frames;
+  }
+
+  /** Whether a frame has begun and not ended: the end of the stream here is a break. */
+  get isBetween(): boolean {
+    return this.#body === undefined && this.#filled === 0;
+  }
+
+  /** The piece, where it is one frame: the usual case, for which nothing has to be kept. */
+  #maybeWhole(piece: Uint8Array): Frame | undefined {
+    if (!this.isBetween || piece.length < FRAME_HEAD) return undefined;
+    const textLength = readLength(piece, 0);
+    const length = textLength + readLength(piece, 4);
+    if (piece.length !== FRAME_HEAD + length || length > this.#maxBytes) return undefined;
+    const bytes = length === textLength ? NOTHING : piece.slice(FRAME_HEAD + textLength); // the piece is valid until the next
+    return { value: parsed(piece.subarray(FRAME_HEAD, FRAME_HEAD + textLength)), bytes };
+  }
+
+  #isFull(): boolean {
+    return this.#filled === (this.#body ?? this.#head).length;
+  }
+
+  #open(): void {
+    this.#textLength = readLength(this.#head, 0);
+    const length = this.#textLength + readLength(this.#head, 4);
+    if (length > this.#maxBytes) {
+      throw new FrameError(`found a frame of ${length} bytes, expected at most ${this.#maxBytes}`);
+    }
+    this.#body = new Uint8Array(length);
+    this.#filled = 0;
+  }
+
+  #close(body: Uint8Array): Frame {
+    this.#body = undefined;
+    this.#filled = 0;
+    const text = body.subarray(0, this.#textLength);
+    return { value: parsed(text), bytes: body.subarray(this.#textLength) };
+  }
+}
+
+function parsed(text: Uint8Array): unknown {
+  try {
+    return JSON.parse(decoder.decode(text));
+  } catch (cause) {
+    throw new FrameError("found a frame that is not JSON", { cause });
+  }
+}

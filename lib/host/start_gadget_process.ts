@@ -1,0 +1,283 @@
+// The process of a gadget from the outside: started with nothing that it does not need, let in by its token, and ended with all that
+// belongs to it.
+import { pathToFileURL } from "node:url";
+import type { GadgetGreeting } from "../core/gadget_message.ts";
+import { boundToUs } from "./bound_child.ts";
+import { startChild } from "./child_start.ts";
+import { denoGrants } from "./deno_grants.ts";
+import { LastText } from "./last_text.ts";
+import { type PrivateFolder, privateFolder } from "./private_folder.ts";
+import { atExit } from "./process.ts";
+import { ownMemoryOf } from "./process_memory.ts";
+import { quietTimer } from "./quiet_timer.ts";
+import { gadgetCommand } from "./start_gadget_command.ts";
+import { newToken, tokenConnection } from "./token_connection.ts";
+
+const STDERR_BYTES = 8 * 1024;
+/** How long its last words may still come once it has ended. */
+const LAST_WORDS_MS = 200;
+const READ_BYTES = 64 * 1024;
+
+/** Bytes in both directions. */
+export interface BytePipe {
+  /** Some bytes, which are valid until the next read; undefined at the end. */
+  read(): Promise<Uint8Array | undefined>;
+  /** Comes back when all of them were taken. For one writer at a time. */
+  write(bytes: Uint8Array): Promise<void>;
+}
+
+/** How a process ended. */
+export interface GadgetProcessEnd {
+  readonly exitCode: number;
+  /** `SIGKILL` and so on, when a signal ended it. */
+  readonly signal?: string;
+  /** The last 8 KiB of it. */
+  readonly stderr: string;
+}
+
+/** The process of a gadget, which has said its token. */
+export interface GadgetProcess {
+  readonly pid: number;
+  /** The `file:` URL of the folder with its modules, with a slash at its end. */
+  readonly folderUrl: string;
+  /** The socket. */
+  readonly channel: BytePipe;
+  /** Its stdout and stdin: for what it waits for without doing anything else. */
+  readonly waiting: BytePipe;
+  /** Settles when it has ended, for whatever reason; never fails. */
+  readonly ended: Promise<GadgetProcessEnd>;
+  /** Bytes that are its own; undefined where that cannot be known. */
+  memoryBytes(): number | undefined;
+  /** Takes the files of its modules away: they are loaded, and it wants none of them later. */
+  forgetModules(): void;
+  /** Whether waiting for it keeps our own process alive. At first it does. */
+  hold(isHeld: boolean): void;
+  /** Kills it and takes away what belongs to it; comes back when it is gone. */
+  end(): Promise<void>;
+}
+
+type ModuleTexts = Readonly<Record<string, string>>;
+
+/** What a process is started with. */
+export interface StartGadgetOptions {
+  /** The texts of its prepared modules by file name. It starts before they are there, and is given up when they fail. */
+  readonly modules: ModuleTexts | Promise<ModuleTexts>;
+  /** Of its heap. */
+  readonly memoryBytes: number;
+  /** Gives up and kills it; aborted, it is thrown. */
+  readonly signal: AbortSignal;
+}
+
+/** Starts the process of a gadget. @throws {Error} that says why there is none, and the signal's reason */
+export type StartGadgetProcess = (options: StartGadgetOptions) => Promise<GadgetProcess>;
+
+/** Starts processes of this machine. @param options.module another module in place of ours, for tests */
+export function gadgetProcesses(options: { readonly module?: string } = {}): StartGadgetProcess {
+  return (wanted) => start({ ...wanted, ...options });
+}
+
+type StartOptions = StartGadgetOptions & { readonly module?: string };
+
+async function start(options: StartOptions): Promise<GadgetProcess> {
+  options.signal.throwIfAborted();
+  using unused = new DisposableStack();
+  const folder = unused.use(privateFolder());
+  const listener = listen();
+  unused.defer(() => close(listener));
+  const { port } = listener.addr;
+  const token = newToken();
+  const child = startedChild({ ...options, port, folder: folder.path });
+  const started = new StartedProcess(child, folder);
+  unused.move(); // belongs to the process now
+  try {
+    await Promise.all([
+      started.begin({ port, token }, options.modules),
+      started.connect(listener, { token, signal: options.signal }),
+    ]);
+    return started;
+  } catch (error) {
+    await started.end();
+    throw error;
+  } finally {
+    close(listener);
+  }
+}
+
+function listen(): Deno.TcpListener {
+  if (!denoGrants({ name: "net", host: "127.0.0.1:0" })) {
+    throw new Error("Cannot start a gadget: Deno itself was started without --allow-net=127.0.0.1");
+  }
+  return Deno.listen({ hostname: "127.0.0.1", port: 0 });
+}
+
+function startedChild(options: StartOptions & { readonly port: number; readonly folder: string }) {
+  const { command, args, env } = gadgetCommand(options);
+  return startChild(command, {
+    args,
+    env,
+    inherit: [],
+    cwd: options.folder,
+    stdin: "piped",
+    ...boundToUs(),
+  });
+}
+
+class StartedProcess implements GadgetProcess {
+  readonly folderUrl: string;
+  readonly waiting: BytePipe & { close(): void };
+  readonly ended: Promise<GadgetProcessEnd>;
+  readonly #child: Deno.ChildProcess;
+  readonly #folder: PrivateFolder;
+  /** Should our own process end first. */
+  readonly #exit: Disposable;
+  #connection: Deno.TcpConn | undefined;
+  #channel: BytePipe | undefined;
+  #isHeld = true;
+  #ending: Promise<void> | undefined;
+
+  constructor(child: Deno.ChildProcess, folder: PrivateFolder) {
+    this.#child = child;
+    this.#folder = folder;
+    this.#exit = atExit(() => kill(child));
+    this.folderUrl = `${pathToFileURL(folder.path).href}/`;
+    this.waiting = pipesOf(child);
+    this.ended = endOf(child);
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  get channel(): BytePipe {
+    if (this.#channel === undefined) throw new Error("it has not connected");
+    return this.#channel;
+  }
+
+  /** The first line on its stdin, and its modules while it is loaded itself. */
+  async begin(greeting: GadgetGreeting, modules: StartGadgetOptions["modules"]): Promise<void> {
+    const said = this.waiting.write(new TextEncoder().encode(`${JSON.stringify(greeting)}\n`));
+    said.catch(() => undefined);
+    this.#folder.write(await modules);
+    await said.catch(() => undefined); // it has ended: whoever waits for it learns why
+  }
+
+  /** @throws {Error} when it ends before */
+  async connect(
+    listener: Deno.TcpListener,
+    { token, signal }: { readonly token: string; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const given = new AbortController();
+    const onAbort = (): void => given.abort(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    this.ended.then((end) => given.abort(new EarlyEnd(end)));
+    try {
+      this.#connection = await tokenConnection(listener, { token, signal: given.signal });
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+    this.#connection.setNoDelay(true); // two small frames one after the other
+    this.#channel = channelOf(this.#connection);
+  }
+
+  memoryBytes(): number | undefined {
+    return ownMemoryOf(this.#child.pid);
+  }
+
+  forgetModules(): void {
+    this.#folder[Symbol.dispose]();
+  }
+
+  hold(isHeld: boolean): void {
+    if (isHeld === this.#isHeld) return;
+    this.#isHeld = isHeld;
+    holdChild(this.#child, isHeld);
+    if (isHeld) this.#connection?.ref();
+    else this.#connection?.unref();
+  }
+
+  end(): Promise<void> {
+    return this.#ending ??= this.#end();
+  }
+
+  async #end(): Promise<void> {
+    this.hold(true);
+    kill(this.#child);
+    if (this.#connection !== undefined) close(this.#connection);
+    await this.ended;
+    this.waiting.close();
+    this.#exit[Symbol.dispose]();
+    this.#folder[Symbol.dispose]();
+  }
+}
+
+/** It ended before it had connected. */
+export class EarlyEnd extends Error {
+  override readonly name = "EarlyEnd";
+  readonly end: GadgetProcessEnd;
+
+  constructor(end: GadgetProcessEnd) {
+    super(`it ended before it was ready (exit code ${end.exitCode})`);
+    this.end = end;
+  }
+}
+
+async function endOf(child: Deno.ChildProcess): Promise<GadgetProcessEnd> {
+  const stderr = new LastText(child.stderr, { maxBytes: STDERR_BYTES });
+  const { code, signal } = await child.status;
+  const late = Promise.withResolvers<void>();
+  using _timer = quietTimer(LAST_WORDS_MS, late.resolve);
+  await Promise.race([stderr.done, late.promise]);
+  return { exitCode: code, ...(signal !== null && { signal }), stderr: stderr.text };
+}
+
+function channelOf(connection: Deno.TcpConn): BytePipe {
+  const buffer = new Uint8Array(READ_BYTES);
+  return {
+    async read() {
+      const length = await connection.read(buffer);
+      return length === null ? undefined : buffer.subarray(0, length);
+    },
+    async write(bytes) {
+      // Nearly always all of it at once: another view of it is not needed then.
+      let at = await connection.write(bytes);
+      while (at < bytes.length) at += await connection.write(bytes.subarray(at));
+    },
+  };
+}
+
+/** Locks both streams from the start: they are nobody else's. */
+function pipesOf(child: Deno.ChildProcess): BytePipe & { close(): void } {
+  const reader = child.stdout.getReader();
+  const writer = child.stdin.getWriter();
+  writer.closed.catch(() => undefined); // told by the write that failed
+  return {
+    read: async () => (await reader.read()).value,
+    write: (bytes) => writer.write(bytes),
+    close() {
+      for (const closed of [writer.abort(), reader.cancel()]) closed.catch(() => undefined);
+    },
+  };
+}
+
+function kill(child: Deno.ChildProcess): void {
+  try {
+    child.kill("SIGKILL");
+  } catch { /* it has ended */ }
+}
+
+function close(resource: { close(): void }): void {
+  try {
+    resource.close();
+  } catch { /* it is closed */ }
+}
+
+/** One that has ended holds nobody, and may have done so before its end is told. */
+function holdChild(child: Deno.ChildProcess, isHeld: boolean): void {
+  try {
+    if (isHeld) child.ref();
+    else child.unref();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BadResource)) throw error;
+  }
+}

@@ -1,0 +1,28 @@
+import { isInside } from "../catalog/project_path.ts";
+import { isRecord } from "../core/json.ts";
+import { dirname } from "../core/path.ts";
+import { importModule, maybeLibrary } from "../host/process.ts";
+
+/**
+ * Loads a module of the user's own into this process, with all that it may do: types, `orrery` and imports beside it work under `deno run`
+ * and in the compiled binary alike, packages under `deno run` alone.
+ *
+ * @param path absolute
+ * @param root of the project: what a module in it may import in the binary lies there too; of one elsewhere beside it
+ * @param cwd what files in messages are relative to; default: the root
+ * @throws {SourceError} in the binary at an import that cannot be there, and what the module throws
+ */
+export async function importOwn(
+  path: string,
+  { root, cwd = root }: { readonly root: string; readonly cwd?: string },
+): Promise<unknown> {
+  const library = await maybeLibrary();
+  if (isRecord(library)) {
+    const { importPrepared }: typeof import("./import_prepared.ts") = await import(
+      "./import_prepared.ts" as string
+    );
+    return await importPrepared(path, { root: isInside(path, root) ? root : dirname(path), cwd, library });
+  }
+  const { pathToFileURL } = await import("node:url");
+  return await importModule(pathToFileURL(path).href);
+}

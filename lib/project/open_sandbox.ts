@@ -1,0 +1,90 @@
+// The way to the sandbox, on the path of every run: what works there is loaded with the first module of a gadget.
+import type { GadgetSandbox } from "../catalog/catalog_site.ts";
+import { join } from "../core/path.ts";
+import { hostFiles } from "../host/files.ts";
+import { cacheFolder, configFolder, realPath, stateFolder } from "../host/paths.ts";
+import { isCompiled } from "../host/process.ts";
+import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
+import { lazyHttp, lazyShell } from "./lazy_ports.ts";
+import type { GadgetTally } from "./gadget_use.ts";
+import type { GrantMeansOptions } from "./grant_gadget.ts";
+import type { LockKeeper } from "./lock_keeper.ts";
+import type { OpenCatalogOptions, ProjectSettings } from "./project.ts";
+import type { SandboxedGadgets } from "./sandboxed_gadgets.ts";
+
+/** What the gadgets of a project are decided by. */
+export interface SandboxDecisions
+  extends
+    Pick<OpenCatalogOptions, "flags" | "settings" | "user" | "notice" | "signal">,
+    Pick<GrantMeansOptions, "projectAccepted"> {
+  /** The lock of the project, for servers too. */
+  readonly keeper: () => Promise<LockKeeper>;
+}
+
+/** Where the gadgets of a project's modules run. */
+export function openSandbox(project: ProjectSettings, options: SandboxDecisions): GadgetSandbox {
+  let opened: Promise<SandboxedGadgets> | undefined;
+  return {
+    async open(file, candidates) {
+      opened ??= loadSandbox(project, { ...options, candidates });
+      return await (await opened).open(file);
+    },
+    close: async () => await (await opened)?.close(),
+  };
+}
+
+const loadGrants = (): Promise<typeof import("./grant_gadget.ts")> => import("./grant_gadget.ts" as string);
+const loadSandboxed = (): Promise<typeof import("./sandboxed_gadgets.ts")> =>
+  import("./sandboxed_gadgets.ts" as string);
+const loadProcesses = (): Promise<typeof import("../host/start_gadget_process.ts")> =>
+  import("../host/start_gadget_process.ts" as string);
+
+/** The sandbox itself. */
+export async function loadSandbox(
+  project: ProjectSettings,
+  options: SandboxDecisions & Required<Pick<GrantMeansOptions, "candidates">>,
+): Promise<SandboxedGadgets> {
+  const [{ GrantMeans }, { SandboxedGadgets: Sandboxed }, { gadgetProcesses }, keeper] = await Promise.all([
+    loadGrants(),
+    loadSandboxed(),
+    loadProcesses(),
+    options.keeper(),
+  ]);
+  const { root, cwd, config } = project;
+  const { settings = NO_POLICY_FLAGS, notice, flags } = options;
+  const [cache, state] = [cacheFolder(), stateFolder()];
+  const own = [configFolder(), state, cache].filter((folder) => folder !== undefined);
+  return new Sandboxed({
+    root,
+    cwd,
+    settings,
+    grants: new GrantMeans({ ...project, ...options, keeper }),
+    limits: config.limits,
+    compiled: isCompiled(),
+    disk: hostFiles({ root }),
+    ...(cache !== undefined && { kept: hostFiles({ root: `${cache}/gadgets`, mode: 0o600 }) }),
+    ...(state !== undefined && !flags.ephemeral &&
+      { keepUse: (tallies) => keepUse(tallies, { root, state }) }),
+    shell: lazyShell,
+    http: lazyHttp,
+    sealed: own.map(realPath),
+    start: gadgetProcesses(),
+    notice,
+    ...(flags.timeout !== undefined && { callMs: flags.timeout * 1000 }),
+    ...(options.signal && { signal: options.signal }),
+  });
+}
+
+async function keepUse(
+  tallies: readonly GadgetTally[],
+  { root, state }: { readonly root: string; readonly state: string },
+): Promise<void> {
+  if (tallies.length === 0) return;
+  const { keepGadgetUse }: typeof import("./gadget_use.ts") = await import("./gadget_use.ts" as string);
+  const { alone }: typeof import("../host/alone.ts") = await import("../host/alone.ts" as string);
+  await keepGadgetUse(tallies, {
+    root,
+    state: hostFiles({ root: state, mode: 0o600 }),
+    alone: (name, work) => alone(join(state, name), work),
+  });
+}

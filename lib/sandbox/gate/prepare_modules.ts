@@ -1,0 +1,236 @@
+// The module gate: from a gadget's file to JavaScript that can be imported in a process where nothing checks imports. Everything that a
+// module loads was found here, judged by its real path, read once, and written anew as an import of a file beside it.
+
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { dirname } from "../../core/path.ts";
+import type { Files } from "../../core/world.ts";
+import { facadeFile } from "./allowed_names.ts";
+import { moveMappings, sameMappings } from "./edited_text.ts";
+import type { FoundImport, NamedImport } from "./find_imports.ts";
+import { graphHash } from "./graph_hash.ts";
+import { importTarget } from "./import_target.ts";
+import { shownFile, wayInside } from "./inside_folder.ts";
+import { type PlainModule, plainModule } from "./plain_module.ts";
+import type { PreparedGraph, PreparedModule } from "./prepared_graph.ts";
+import { MAX_GRAPH_BYTES, readSource } from "./read_source.ts";
+import { rewriteImports } from "./rewrite_imports.ts";
+import { encodeMap, sourcePlace } from "./source_map.ts";
+import { gateError, type SourceText } from "./source_text.ts";
+
+/** Of a gadget, the entry included. */
+export const MAX_MODULES = 200;
+
+/** What preparing needs of the world. */
+export interface PrepareOptions {
+  readonly disk: Files;
+  /** Absolute: messages name files from here. */
+  readonly cwd: string;
+  /** The compiled binary: no packages. */
+  readonly compiled: boolean;
+  /** The text of the module that stands for each of these names, such as `node:fs` and `orrery`. */
+  readonly facades: Readonly<Record<string, string>>;
+  /** Real and absolute: what modules import has to lie in it. Default: the folder of the entry. */
+  readonly folder?: string;
+}
+
+/** A module that is to be prepared, and the import that asked for it first. */
+interface Wanted {
+  readonly path: string;
+  readonly way: string;
+  readonly output: string;
+  readonly asked?: {
+    readonly source: SourceText;
+    readonly at: number;
+    readonly length: number;
+    readonly specifier: string;
+  };
+}
+
+/**
+ * Reads a gadget's module and everything it imports, and makes JavaScript of it.
+ *
+ * @param path of the entry; a link is followed, and what it imports has to lie in the folder it leads to, or below
+ * @throws {SourceError} at the import that is refused, or where a module cannot be read
+ */
+export async function prepareModules(path: string, options: PrepareOptions): Promise<PreparedGraph> {
+  return await new Preparation(await options.disk.resolve(path), options).run();
+}
+
+class Preparation {
+  readonly #options: PrepareOptions;
+  readonly #folder: string;
+  readonly #wanted = new Map<string, Wanted>();
+  #left = MAX_GRAPH_BYTES;
+
+  constructor(entry: string, options: PrepareOptions) {
+    this.#options = options;
+    this.#folder = options.folder ?? dirname(entry);
+    this.#want(entry, wayInside(this.#folder, entry) ?? entry);
+  }
+
+  async run(): Promise<PreparedGraph> {
+    const modules: PreparedModule[] = [];
+    for (const wanted of this.#wanted.values()) modules.push(await this.#prepare(wanted)); // grows while it runs
+    const ways = [...this.#wanted.values()];
+    const hashed = modules.map(({ sha256 }, index) => ({ way: ways[index]?.way ?? "", sha256 }));
+    return { modules, hash: graphHash(hashed) };
+  }
+
+  #want(path: string, way: string, asked?: Wanted["asked"]): Wanted {
+    const known = this.#wanted.get(path);
+    if (known !== undefined) return known;
+    const wanted = { path, way, output: `${this.#wanted.size}.js`, ...(asked !== undefined && { asked }) };
+    this.#wanted.set(path, wanted);
+    return wanted;
+  }
+
+  async #prepare(wanted: Wanted): Promise<PreparedModule> {
+    const { path, output } = wanted;
+    const file = shownFile(path, this.#options.cwd);
+    const { text, sha256 } = await this.#read(wanted, file);
+    const source = { file, text };
+    const plain = await plainModule(source, path);
+    const imports = await importsOf(plain, source);
+    const targets = new Map<NamedImport, string>();
+    for (const found of imports) {
+      if ("specifier" in found) targets.set(found, await this.#target(found, { source, plain, path }));
+    }
+    const { code, edits } = rewriteImports(plain.code, { imports, targets, url: pathToFileURL(path).href });
+    const base = plain.mappings ?? (edits.length === 0 ? [] : sameMappings(plain.code, edits));
+    const mappings = moveMappings(base, { code: plain.code, edited: code, edits });
+    const map = mappings.length === 0 || path.endsWith(".json") ? undefined : encodeMap(mappings, file);
+    return { path, file, sha256, output, code, ...(map !== undefined && { map }) };
+  }
+
+  async #read(
+    { path, asked }: Wanted,
+    file: string,
+  ): Promise<{ readonly text: string; readonly sha256: string }> {
+    const read = await readSource(path, { disk: this.#options.disk, left: this.#left });
+    if ("problem" in read) {
+      if (asked === undefined) {
+        throw gateError({ file, text: "" }, {
+          at: 0,
+          message: `Cannot load the gadget's module: ${read.problem}`,
+        });
+      }
+      const message = `Cannot import ${JSON.stringify(asked.specifier)}: ${read.problem}`;
+      throw gateError(asked.source, { ...asked, message, hint: `It stands for ${file}` });
+    }
+    this.#left -= read.bytes;
+    return read;
+  }
+
+  /** What an import is written as. */
+  async #target(
+    found: NamedImport,
+    { source, plain, path }: {
+      readonly source: SourceText;
+      readonly plain: PlainModule;
+      readonly path: string;
+    },
+  ): Promise<string> {
+    const { specifier } = found;
+    const place = sourceOffset(found.at, { plain, source, specifier });
+    const target = importTarget(specifier, { ...found, ...this.#options });
+    switch (target.kind) {
+      case "refused":
+        throw gateError(source, { ...place, message: target.message, hint: target.hint });
+      case "outside":
+        return target.name;
+      case "facade":
+        return `./${facadeFile(target.name)}`;
+      case "file":
+        return `./${(await this.#file(path, { source, specifier, isJson: target.isJson, ...place })).output}`;
+      default:
+        return target satisfies never;
+    }
+  }
+
+  async #file(
+    importer: string,
+    asked: NonNullable<Wanted["asked"]> & { readonly isJson: boolean },
+  ): Promise<Wanted> {
+    const refuse = (why: string, hint: string) =>
+      gateError(asked.source, {
+        ...asked,
+        message: `Cannot import ${JSON.stringify(asked.specifier)}: ${why}`,
+        hint,
+      });
+    const path = pathOf(asked.specifier, importer);
+    if (path === undefined) throw refuse("it is no path of a file", "Write the name of the file as it is");
+    const real = await this.#options.disk.resolve(path);
+    const way = wayInside(this.#folder, real);
+    if (way === undefined) {
+      throw refuse(
+        `it leads to ${shownFile(real, this.#options.cwd)}, which is not in the gadget's own folder`,
+        `Expected a file in ${
+          shownFile(this.#folder, this.#options.cwd)
+        }, or below it: move or copy it there`,
+      );
+    }
+    if (/(?:^|\/)\./.test(way)) {
+      throw refuse("files and folders whose names begin with a dot are no modules", "Give it another name");
+    }
+    if (!isModuleFile(real, asked.isJson)) {
+      throw refuse(
+        `it is a link to ${shownFile(real, this.#options.cwd)}, which is of another kind`,
+        "Import that file by its own name",
+      );
+    }
+    if (!this.#wanted.has(real) && this.#wanted.size >= MAX_MODULES) {
+      throw refuse(`a gadget has at most ${MAX_MODULES} modules`, "Bundle some of them into one file");
+    }
+    return this.#want(real, way, asked);
+  }
+}
+
+async function importsOf(plain: PlainModule, source: SourceText): Promise<readonly FoundImport[]> {
+  const { findImports }: typeof import("./find_imports.ts") = await import("./find_imports.ts" as string);
+  const found = await findImports(plain.code);
+  if ("imports" in found) return found.imports;
+  const { at, message, hint } = found.problem;
+  throw gateError(source, { ...sourceOffset(at, { plain, source, specifier: "" }), message, hint });
+}
+
+/** Where a place of the JavaScript is in the source: exactly, where the specifier stands in that line as it is. */
+function sourceOffset(
+  at: number,
+  { plain, source, specifier }: {
+    readonly plain: PlainModule;
+    readonly source: SourceText;
+    readonly specifier: string;
+  },
+): { readonly at: number; readonly length: number } {
+  const length = Math.max(1, specifier.length + 2);
+  if (plain.mappings === undefined) return { at, length };
+  const before = plain.code.slice(0, at);
+  const line = before.split("\n").length - 1;
+  const column = at - (before.lastIndexOf("\n") + 1);
+  const place = sourcePlace(plain.mappings, { line, column });
+  const start = place === undefined ? 0 : offsetOf(source.text, place);
+  const exact = source.text.indexOf(specifier, start) - 1;
+  return exact >= start && exact - start < 200 ? { at: exact, length } : { at: start, length: 1 };
+}
+
+function offsetOf(
+  text: string,
+  { line, column }: { readonly line: number; readonly column: number },
+): number {
+  let start = 0;
+  for (let lines = 0; lines < line; lines++) start = text.indexOf("\n", start) + 1;
+  return start + column;
+}
+
+/** A relative specifier is a part of a URL; undefined for one that is no path, such as one with `%2F`. */
+function pathOf(specifier: string, importer: string): string | undefined {
+  try {
+    return fileURLToPath(new URL(specifier, pathToFileURL(importer)));
+  } catch {
+    return undefined;
+  }
+}
+
+function isModuleFile(path: string, isJson: boolean): boolean {
+  return isJson ? path.endsWith(".json") : /(?<!\.d)\.m?[tj]s$/.test(path);
+}

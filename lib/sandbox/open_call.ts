@@ -1,0 +1,111 @@
+import { CutText } from "../core/cut_text.ts";
+import type { Json } from "../core/json.ts";
+import { LogBudget } from "./log_budget.ts";
+import { PieceStream } from "./piece_stream.ts";
+
+/** Progress is told so often: nobody looks at more of one call. */
+const MOST_PROGRESS = 10_000;
+
+/** What a call gives: a value, the beginning of one that is too long to be sent, or text as it comes. */
+export type CallResult = Json | CutText | AsyncIterable<string>;
+
+/** Who waits for a call. */
+export interface CallListener {
+  readonly signal: AbortSignal;
+  log(text: string): void;
+  progress(done: number, total?: number): void;
+}
+
+/** What a call tells its session. */
+export interface OpenCallOptions extends CallListener {
+  readonly id: number;
+  /** As errors of other calls name it. */
+  readonly name: string;
+  resolve(result: CallResult): void;
+  reject(thrown: unknown): void;
+  /** Nobody waits for it any more. */
+  onAbort(call: OpenCall, reason: unknown): void;
+  onRoom(id: number, count: number): void;
+  onSettled(): void;
+}
+
+/** A call that a process was given, until the process has ended it. What it gives is settled once, here. */
+export class OpenCall {
+  readonly id: number;
+  readonly #options: OpenCallOptions;
+  readonly #logs = new LogBudget();
+  readonly #onAbort: () => void;
+  #stream: PieceStream | undefined;
+  #progressCount = 0;
+  #isSettled = false;
+
+  constructor(options: OpenCallOptions) {
+    this.id = options.id;
+    this.#options = options;
+    this.#onAbort = () => options.onAbort(this, options.signal.reason);
+    options.signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /** Its outcome is there; it may be open in the process still. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  get signal(): AbortSignal {
+    return this.#options.signal;
+  }
+
+  log(text: string): void {
+    const shown = this.#isSettled ? undefined : this.#logs.take(text);
+    if (shown !== undefined) this.#options.log(shown);
+  }
+
+  progress(done: number, total: number | undefined): void {
+    if (this.#isSettled || ++this.#progressCount > MOST_PROGRESS) return;
+    this.#options.progress(done, total);
+  }
+
+  /** False when there was no room for it. */
+  piece(text: string): boolean {
+    if (this.#isSettled) return true;
+    if (this.#stream === undefined) {
+      const { id, onRoom, onAbort } = this.#options;
+      this.#stream = new PieceStream({
+        onRoom: (count) => {
+          if (!this.#isSettled) onRoom(id, count);
+        },
+        onReturn: () => onAbort(this, new DOMException("Nobody reads its result any more", "AbortError")),
+      });
+      this.#options.resolve(this.#stream);
+    }
+    return this.#stream.push(text);
+  }
+
+  /** @param value absent: the pieces are it; @param wholeBytes of the text that `value` is the beginning of */
+  result(value: Json | undefined, wholeBytes?: number): void {
+    if (this.#isSettled) return;
+    this.#settle();
+    if (this.#stream !== undefined) return this.#stream.end();
+    if (wholeBytes === undefined) return this.#options.resolve(value === undefined ? "" : value);
+    this.#options.resolve(new CutText(String(value), wholeBytes));
+  }
+
+  fail(thrown: unknown): void {
+    if (this.#isSettled) return;
+    this.#settle();
+    if (this.#stream === undefined) this.#options.reject(thrown);
+    else this.#stream.fail(thrown);
+  }
+
+  #settle(): void {
+    const { lastWord } = this.#logs;
+    this.#isSettled = true;
+    this.#options.signal.removeEventListener("abort", this.#onAbort);
+    this.#options.onSettled();
+    if (lastWord !== undefined) this.#options.log(lastWord);
+  }
+}

@@ -1,0 +1,265 @@
+// `orrery chat AGENT` at a terminal: text as it comes, Ctrl-C, and what can be typed besides messages.
+
+import assert from "node:assert/strict";
+import { MessageStream } from "../../lib/cli/message_stream.ts";
+import type { RunEvent, RunEventBody } from "../../lib/core/event.ts";
+import { turnTrace } from "../../lib/render/turn_trace.ts";
+import { testProject } from "../_project.ts";
+import { atTerminal, noTerminal } from "../_pty.ts";
+
+const FILES = {
+  "loop.agent.yml": `version: "0.1"
+structure:
+  id: loop
+  action:
+    id: main
+    chain:
+      - { id: hello, message: { message: "Hello!", hold: true } }
+      - { id: count, counter: { slot: { name: n } } }
+      - id: think
+        llm: { prompts: [ { system: "Be brief." } ], memory: [ { selector: all } ], hold: true }
+      - { id: done, conditions: [ { name: n, condition: { greater-than: 4 } } ], flow: { goto: bye } }
+      - { id: again, flow: { goto: count } }
+      - { id: bye, message: { message: "Bye." } }
+`,
+  "slow.yml": `- { when: slow, chunks: ["This ", "takes ", "long."], delayMs: 500, repeat: true }
+- { when: bad, error: { status: 400, message: "too strange" } }
+- { when: "two\\nlines", text: "two lines", repeat: true }
+- { when: "", text: "quick", repeat: true }
+`,
+};
+
+Deno.test("chat with an agent at a terminal", async (t) => {
+  const why = await noTerminal();
+  if (why !== undefined) return console.log(`not run here: ${why}`);
+  await using project = await testProject(FILES);
+  const chat = (...args: string[]) =>
+    atTerminal(["chat", "loop.agent.yml", "-m", "script/slow.yml", ...args], {
+      cwd: project.folder,
+      env: { ...project.env, NO_COLOR: "1" },
+    });
+
+  await t.step("messages, commands, and a turn that fails", async () => {
+    const person = chat();
+    assert.match(await person.until("> "), /^loop \(loop\.agent\.yml\); \/help shows .*\nHello!\n> $/);
+    await person.type("\n");
+    assert.match(await person.until("\n> "), /The message is empty\.\n> $/);
+    await person.type("two\\\nlines\n");
+    assert.match(await person.until("\n> "), /two lines\n {2}model .*\n> $/);
+    await person.type("/slots\n");
+    assert.match(await person.until("\n> "), /conversation\.n {2}1\n> $/);
+    await person.type("bad\n");
+    assert.match(
+      await person.until("\n> "),
+      /loop\.agent\.yml:9:9: error: step "think": .*too strange \(400\)\nSomething went wrong\. Send a message to try again\.\n> $/,
+    );
+    await person.type("/trace\n");
+    assert.match(
+      await person.until("\n> "),
+      /jump {2}again -> count\n[\s\S]*conversation\.n = 2\n {2}error think [\s\S]*too strange \(400\)\n> $/,
+    );
+    await person.type("/retry\n");
+    assert.match(await person.until("\n> "), /quick\n/);
+    await person.type("/retry\n");
+    assert.match(await person.until("\n> "), /error: There is nothing to try again/);
+    await person.type("/back 0\n");
+    assert.match(
+      await person.until("\n> "),
+      /\/back takes how many messages are taken back, from 1; found 0\n/,
+    );
+    await person.type("/back 9\n");
+    assert.match(await person.until("\n> "), /There are 4 turns to take back\n/);
+    await person.type("/back 2\n");
+    assert.match(
+      await person.until("two lines\n> "),
+      /\w{12} goes on behind turn 2; the other one stays as it was\n> two\nlines\ntwo lines\n> $/,
+    );
+    await person.type("/back 2\n");
+    assert.match(
+      await person.until("Hello!\n> "),
+      /goes on behind turn 0; the other one stays as it was\nHello!\n/,
+    );
+    await person.type("/nope\n");
+    assert.match(await person.until("\n> "), /There is no \/nope; \/help shows what there is\n/);
+    await person.type("/etc/hosts is a file\n");
+    assert.match(await person.until("\n> "), /quick\n/);
+    await person.type("/quit\n");
+    const { code, screen } = await person.end();
+    assert.equal(code, 0);
+    assert.match(screen, /held; to go on: orrery resume \w+\n$/);
+    const runs = JSON.parse((await project.run(["runs", "--json"])).stdout);
+    assert.equal(runs.length, 3);
+  });
+
+  await t.step(
+    "text is there while it comes; Ctrl-C stops it, /retry finishes it, twice leaves",
+    async () => {
+      const person = chat();
+      await person.until("> ");
+      await person.type("slow\n");
+      await person.until("This takes ");
+      await person.type("\x03");
+      assert.match(
+        await person.until("\n> "),
+        /stopped; Ctrl-C once more ends the conversation\n\nThe answer was stopped: \/retry finishes it, \/back takes the message back\n> $/,
+      );
+      await person.type("more\n");
+      assert.match(await person.until("\n> "), /The answer was stopped: \/retry finishes it/);
+      await person.type("/retry\n");
+      assert.match(await person.until("\n> "), /\nThis takes long\.\n {2}model/);
+      await person.type("slow again\n");
+      await person.until("This takes ");
+      await person.type("\x03");
+      await person.until("\n> ");
+      await person.type("\x03");
+      const { code, screen } = await person.end();
+      assert.equal(code, 130);
+      const [, id = ""] = /stopped; to go on: orrery resume (\w+)\n$/.exec(screen) ?? [];
+      const resumed = atTerminal(["resume", id], {
+        cwd: project.folder,
+        env: { ...project.env, NO_COLOR: "1" },
+      });
+      const shown = await resumed.until("long.\n  model") + await resumed.until("\n> ");
+      assert.match(
+        shown,
+        /^4 messages so far; the last:\n> slow\nThis takes long\.\n> slow again\nThis takes long\.\n {2}model/,
+      );
+      await resumed.type("\x04");
+      const left = await resumed.end();
+      assert.equal(left.code, 0);
+      assert.match(left.screen, new RegExp(`held; to go on: orrery resume ${id}\n$`));
+    },
+  );
+
+  await t.step("what was stopped and may not be done twice is asked about", async () => {
+    await project.write(
+      "wait.agent.yml",
+      `version: "0.1"
+structure:
+  id: wait
+  action:
+    id: main
+    chain:
+      - { id: hello, message: { message: "Hello!", hold: true } }
+      - { id: begin, message: { message: begun } }
+      - { id: wait, gadget: { name: RunCommand, input: { command: sleep, args: ["5"] }, target: { slot: { name: got } } } }
+      - { id: bye, message: { message: "Done." } }
+`,
+    );
+    const person = atTerminal(["chat", "wait.agent.yml"], {
+      cwd: project.folder,
+      env: { ...project.env, NO_COLOR: "1" },
+    });
+    await person.until("> ");
+    await person.type("go\n");
+    assert.match(
+      await person.until("[yes/no]"),
+      /\nbegun\nRunning "sleep" \(sleep 5\): allow it for this run\? /,
+    );
+    await person.type("yes\n");
+    await person.until("--allow-run=sleep (terminal)\n");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await person.type("\x03");
+    assert.match(await person.until("\n> "), /wait\.agent\.yml: Aborted[\s\S]*The answer was stopped: /);
+    await person.type("/retry\n");
+    await person.until("[again/done/stop]");
+    await person.type("stop\n");
+    assert.match(await person.until("\n> "), /Nothing was done: \/retry asks again/);
+    await person.type("/retry\n");
+    await person.until("[again/done/stop]");
+    await person.type("done\n");
+    const { code, screen } = await person.end();
+    assert.equal(code, 0);
+    assert.match(screen, /\nDone\.\ncompleted; /);
+  });
+
+  await t.step("a conversation that comes to its end ends the chat", async () => {
+    const person = chat();
+    for (const message of ["1", "2", "3", "4", "5"]) {
+      await person.until("\n> ");
+      await person.type(`${message}\n`);
+    }
+    await person.until("\n> ");
+    await person.type("6\n");
+    const { code, screen } = await person.end();
+    assert.equal(code, 0);
+    assert.match(screen, /6\nBye\.\ncompleted; all of it: orrery show conversation \w+\n$/);
+  });
+});
+
+/** What a terminal or a pipe gets of these events. */
+async function written(isTerminal: boolean, bodies: readonly RunEventBody[]): Promise<string> {
+  let text = "";
+  const write = (more: string) => Promise.resolve(void (text += more));
+  const stream = new MessageStream({
+    stdout: { isTerminal, closed: false, write, writeNow: () => {} },
+    view: { pause: () => Promise.resolve(), resume: () => {} },
+    between: "--\n",
+  });
+  for (const event of eventsOf(bodies)) await stream.event(event, { isOwn: true });
+  await stream.end();
+  return text;
+}
+
+const eventsOf = (bodies: readonly RunEventBody[]): readonly RunEvent[] =>
+  bodies.map((body, index) => ({ ...body, seq: index + 1, at: index, run: "r" }));
+
+Deno.test("messages: a terminal gets text as it comes, a pipe whole messages alone", async () => {
+  const delta = (step: string, text: string): RunEventBody => ({ type: "text-delta", step, text });
+  const message = (step: string, text: string): RunEventBody => ({ type: "message", step, n: 1, text });
+  const model: RunEventBody = { type: "step-start", key: "a/model", kind: "model", name: "m", attempt: 1 };
+  const taken: RunEventBody[] = [
+    delta("a", "Let me see"),
+    model,
+    delta("a", "It is "),
+    delta("a", "six."),
+    message("a", "It is six."),
+  ];
+  assert.equal(await written(true, taken), "Let me see\n--\nIt is six.\n");
+  assert.equal(await written(false, taken), "It is six.\n");
+  const broken: RunEventBody[] = [
+    message("b", "Hi \x1b[2J"),
+    delta("a", "half"),
+    { type: "run-end", status: "failed", usage: { input: 0, output: 0 } },
+  ];
+  assert.equal(await written(true, broken), "Hi \u241b[2J\n--\nhalf\n");
+  assert.equal(await written(false, broken), "Hi \x1b[2J\n");
+  assert.equal(
+    await written(true, [delta("a", "Hel"), message("a", "Hello"), message("a", "Hello")]),
+    "Hello\n--\nHello\n",
+  );
+});
+
+Deno.test("the trace of a turn: a line a step, what it did below it", () => {
+  const text = turnTrace(eventsOf([
+    { type: "run-start", kind: "conversation" },
+    { type: "step-start", key: "main/a", kind: "step", name: "a", attempt: 1 },
+    { type: "step-start", key: "main/a/model", kind: "model", name: "m/x", attempt: 1 },
+    { type: "usage", step: "main/a/model", model: "m/x", input: 3, output: 4 },
+    { type: "step-end", key: "main/a/model", ms: 1200, outcome: { text: "line\none" } },
+    { type: "message", step: "a", n: 1, text: "hi" },
+    { type: "slot-set", step: "a", destination: "session", name: "s", value: [1] },
+    { type: "step-end", key: "main/a", ms: 2000, outcome: null },
+    { type: "step-skip", step: "b", condition: "conversation.x exists true" },
+    { type: "warning", text: "careful" },
+    { type: "jump", from: "b", to: "root" },
+    { type: "step-start", key: "root", kind: "step", name: "root", attempt: 1 },
+    { type: "step-start", key: "root/http", kind: "http", name: "GET x", attempt: 2 },
+    { type: "hold", step: "root" },
+  ]));
+  assert.equal(
+    text,
+    `  ok    a  (main/a)  2.0 s
+        model  m/x  1.2 s  line\u23ceone
+        3 in, 4 out
+        says "hi"
+        session.s = [1]
+  skip  b  conversation.x exists true
+  warn  careful
+  jump  b -> root
+  ?     root
+        http  GET x  attempt 2  has not ended
+  hold  root
+`,
+  );
+});

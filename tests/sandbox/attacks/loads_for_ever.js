@@ -1,0 +1,2 @@
+while (Date.now() > 0);
+export default { name: "Attack", description: "Test.", run: () => "loaded" };

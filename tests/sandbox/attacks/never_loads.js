@@ -1,0 +1,2 @@
+await new Promise(() => {});
+export default { name: "Attack", description: "Test.", run: () => "loaded" };

@@ -1,0 +1,1 @@
+export default (text: string): string => `later: ${text}`;

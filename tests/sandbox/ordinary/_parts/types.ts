@@ -1,0 +1,4 @@
+export interface Shape {
+  readonly kind: "square" | "circle";
+  readonly size: number;
+}

@@ -1,0 +1,179 @@
+// MCP servers in `orrery.lock`.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { parseLock } from "../lib/catalog/lock_file.ts";
+import { serverHash, toolHashes } from "../lib/mcp/server_hash.ts";
+import { serverArgs, stdioServer } from "./_mcp.ts";
+import { type TestProject, testProject } from "./_project.ts";
+import { atTerminal, noTerminal } from "./_pty.ts";
+
+const missing = await noTerminal();
+
+/** The same command line whatever is served: that is in a file. */
+async function serve(project: TestProject, scenario: string): Promise<void> {
+  const script = JSON.stringify(import.meta.resolve("./_mcp_server.ts"));
+  await project.write("server.ts", `Deno.args.splice(0, 9, "${scenario}");\nawait import(${script});\n`);
+}
+
+async function serverProject(settings: string): Promise<TestProject> {
+  const project = await testProject({
+    "a.calls": "!!!GADGET_START:Now\n!!!GADGET_END\n",
+    ...wordsOf(settings),
+  });
+  await serve(project, "ok");
+  return project;
+}
+
+function wordsOf(file: string, args: readonly string[] = []): Readonly<Record<string, string>> {
+  const command = {
+    command: Deno.execPath(),
+    args: ["run", "-A", "--no-config", "--no-lock", "server.ts", ...args],
+  };
+  return { [file]: JSON.stringify({ mcpServers: { test: command } }) };
+}
+
+/** A run at a terminal: what was asked, and how it ended. */
+async function answered(
+  project: TestProject,
+  answers: readonly (readonly [question: string, answer: string])[],
+) {
+  const person = atTerminal(["run", "a.calls", "--trust-project"], { cwd: project.folder, env: project.env });
+  const asked: string[] = [];
+  for (const [question, answer] of answers) {
+    asked.push((await person.until(question)).replaceAll("\r", ""));
+    await person.type(`${answer}\n`);
+  }
+  return { asked, ...await person.end() };
+}
+
+Deno.test("server lock: always writes it, a change shows what it was, --frozen makes it an error", {
+  ignore: missing !== undefined,
+}, async () => {
+  await using project = await serverProject(".mcp.json");
+  const frozenBefore = await project.run(["run", "a.calls", "--trust-project", "--frozen"]);
+  assert.equal(frozenBefore.code, 2, frozenBefore.stderr);
+  assert.match(
+    frozenBefore.stderr,
+    /--frozen: MCP server "test" is not as orrery\.lock has it: it is not in it/,
+  );
+
+  const first = await answered(project, [["Allow it?", "always"]]);
+  assert.equal(first.code, 0, first.screen);
+  const [server] = parseLock(await project.read("orrery.lock"), "").servers;
+  assert.equal(server?.name, "test");
+  assert.deepEqual(server?.reached, {
+    command: [Deno.execPath(), "run", "-A", "--no-config", "--no-lock", "server.ts"],
+  });
+  assert.ok(Object.keys(server?.tools ?? {}).includes("echo"));
+  await assert.rejects(Deno.stat(join(project.env.XDG_STATE_HOME ?? "", "orrery", "mcp_servers.json")));
+  // The lock is accepted with the project: scripts may use it from here on.
+  const script = await project.run(["list", "gadgets"]);
+  assert.match(script.stdout, /test__echo/);
+  assert.match((await project.run(["trust"])).stdout, /test +orrery\.lock .*server\.ts/);
+  assert.equal((await project.run(["run", "a.calls", "--frozen"])).code, 0);
+
+  await serve(project, "changed");
+  const frozen = await project.run(["run", "a.calls", "--frozen"]);
+  assert.equal(frozen.code, 2, frozen.stderr);
+  assert.match(frozen.stderr, /orrery\.lock:\d+:\d+/);
+  assert.match(
+    frozen.stderr,
+    /"test" is not as orrery\.lock has it: add is gone; .*echo is described differently/,
+  );
+  const trusted = await project.run(["run", "a.calls", "--frozen", "--trust", "test"]);
+  assert.equal(trusted.code, 2, "nor with --trust");
+  const tools = await answered(project, [["Use them?", "always"]]);
+  assert.match(tools.asked[0] ?? "", /are not as they were when you allowed it:\n.*\n? {2}add is gone/s);
+  assert.equal((await project.run(["run", "a.calls", "--frozen"])).code, 0);
+
+  for (const [file, text] of Object.entries(wordsOf(".mcp.json", ["more"]))) await project.write(file, text);
+  const other = await answered(project, [["Allow it?", "deny"]]);
+  assert.match(
+    (other.asked[0] ?? "").replaceAll(/\n(?! {2}|Now|Allow)/g, ""),
+    /It is not as it was when you allowed it:\n {2}it was the command: .*server\.ts\nNow it is this:\n {2}command: .*server\.ts more/s,
+  );
+  assert.match(
+    (await project.run(["run", "a.calls", "--frozen"])).stderr,
+    /"test" is not as orrery\.lock has it: it was the command: .*server\.ts/,
+  );
+  assert.equal((await project.run(["trust", "deny", "test"])).code, 0);
+  await assert.rejects(project.read("orrery.lock"), Deno.errors.NotFound);
+});
+
+Deno.test(
+  "server lock: what a user had allowed before counts as it did, and a server of the user's own stays there",
+  {
+    ignore: missing !== undefined,
+  },
+  async () => {
+    await using project = await testProject({ "a.calls": "!!!GADGET_START:Now\n!!!GADGET_END\n" });
+    const args = serverArgs("ok");
+    const own = join(project.env.XDG_CONFIG_HOME ?? "", "orrery");
+    await Deno.mkdir(own, { recursive: true });
+    await Deno.writeTextFile(
+      join(own, "config.yaml"),
+      JSON.stringify({ mcpServers: { mine: { command: Deno.execPath(), args } } }),
+    );
+    assert.equal((await answered(project, [["Allow it?", "always"]])).code, 0);
+    await assert.rejects(project.read("orrery.lock"), Deno.errors.NotFound);
+    assert.equal((await project.run(["run", "a.calls", "--frozen"])).code, 0);
+
+    await project.write(
+      ".mcp.json",
+      JSON.stringify({ mcpServers: { test: { command: Deno.execPath(), args } } }),
+    );
+    const list = join(project.env.XDG_STATE_HOME ?? "", "orrery", "mcp_servers.json");
+    const { servers } = JSON.parse(await Deno.readTextFile(list));
+    const root = await Deno.realPath(project.folder);
+    const test = { root, name: "test", sha256: serverHash(stdioServer("ok")), tools: servers[0].tools };
+    assert.notDeepEqual(test.tools, toolHashes([]));
+    await Deno.writeTextFile(list, JSON.stringify({ version: 1, servers: [...servers, test] }));
+    const { stdout } = await project.run(["list", "gadgets", "--trust-project"]);
+    assert.match(stdout, /mine__echo/);
+    assert.match(stdout, /test__echo/);
+  },
+);
+
+Deno.test("orrery trust allow SERVER: starts it once, and keeps it where it belongs; one that is gone can be denied", async () => {
+  await using project = await serverProject(".mcp.json");
+  const refused = await project.run(["trust", "allow", "test"]);
+  assert.deepEqual([refused.code, refused.stdout], [5, ""]);
+  assert.match(refused.stderr, /add --trust-project/);
+  const wrong = await project.run(["trust", "allow", "tset", "--trust-project"]);
+  assert.equal(wrong.code, 2);
+  assert.match(
+    wrong.stderr,
+    /No gadget or MCP server for tset: there is no gadget file here, and the servers test\. Did you mean "test"\?/,
+  );
+  const allowed = await project.run(["trust", "allow", "test"]);
+  assert.equal(allowed.code, 0, allowed.stderr);
+  assert.match(
+    allowed.stdout,
+    /^The MCP server test is allowed for good, with its tools as they are: .*test__echo/,
+  );
+  assert.equal(parseLock(await project.read("orrery.lock"), "").servers[0]?.name, "test");
+  assert.match((await project.run(["list", "gadgets", "--frozen"])).stdout, /test__echo +.* ready/);
+
+  // As the user's own settings have it, it is no matter of the project's lock.
+  const own = join(project.env.XDG_CONFIG_HOME ?? "", "orrery", "config.yaml");
+  await Deno.mkdir(join(own, ".."), { recursive: true });
+  const mine = { mine: { command: Deno.execPath(), args: serverArgs("ok") } };
+  await Deno.writeTextFile(own, JSON.stringify({ mcpServers: mine }));
+  const lock = await project.read("orrery.lock");
+  const answered = await project.run(["trust", "allow", "mine"]);
+  assert.match(answered.stdout, /^The MCP server mine is allowed for good/, answered.stderr);
+  assert.equal(await project.read("orrery.lock"), lock);
+  assert.match((await project.run(["list", "gadgets"])).stdout, /mine__echo +.* ready/);
+
+  await Deno.remove(own);
+  await project.write(".mcp.json", "{}");
+  const rows = JSON.parse((await project.run(["trust", "--json"])).stdout);
+  const shown = rows.map(({ name, reasons }: { name: string; reasons: string[] }) => [name, reasons.at(-1)]);
+  assert.deepEqual(shown, [["test", "no settings have it any more"], [
+    "mine",
+    "no settings have it any more",
+  ]]);
+  const denied = await project.run(["trust", "deny", "mine", "test"]);
+  assert.equal(denied.stdout, "mine is not allowed any more\ntest is not allowed any more\n", denied.stderr);
+  assert.equal((await project.run(["trust", "--json"])).stdout, "[]\n");
+});

@@ -1,0 +1,263 @@
+// `orrery trust`, `--frozen`, `--allow-gadget` and the lock through the command line.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { lockText, parseLock } from "../lib/catalog/lock_file.ts";
+import { hashOfBytes } from "../lib/project/module_hashes.ts";
+import { type TestProject, testProject } from "./_project.ts";
+import { PROJECT_ROOT, runProgram, type RunResult } from "./_run.ts";
+
+const MODULE = "export default { name: 'Fetch', run: () => 1 };\n";
+
+/** A project with one gadget, which can be described. */
+function fetchProject(more: Readonly<Record<string, string>> = {}): Promise<TestProject> {
+  return testProject({
+    "gadgets/fetch.ts": MODULE,
+    "described.json": JSON.stringify({
+      Fetch: { file: "gadgets/fetch.ts", permissions: { net: ["a.com"], env: true } },
+      Plain: { file: "gadgets/fetch.ts", permissions: {} },
+      Wrong: { file: "gadgets/fetch.ts", permissions: { net: ["http://a"] } },
+    }),
+    "used.json": "{}",
+    ...more,
+  });
+}
+
+/** `orrery trust` with described gadgets. */
+function trustIn(project: TestProject, ...args: readonly string[]): Promise<RunResult> {
+  const child = [Deno.execPath(), "run", "-A", "--quiet", "--config", join(PROJECT_ROOT, "deno.json")];
+  return runProgram([...child, join(PROJECT_ROOT, "tests/_trust_child.ts"), ...args], {
+    cwd: project.folder,
+    env: project.env,
+  });
+}
+
+async function lockOf(hash: string): Promise<string> {
+  await Promise.resolve();
+  return lockText({
+    gadgets: [{
+      name: "Fetch",
+      file: "gadgets/fetch.ts",
+      permissions: { net: ["a.com"] },
+      modules: { "gadgets/fetch.ts": hash },
+    }],
+    servers: [],
+  });
+}
+
+const hashOf = (text: string) => hashOfBytes(new TextEncoder().encode(text));
+
+Deno.test("trust: nothing is allowed, a wrong name, what cannot go together", async () => {
+  await using project = await fetchProject();
+  const none = await project.run(["trust"]);
+  assert.deepEqual([none.code, none.stdout, none.stderr], [
+    0,
+    "",
+    "Nothing is allowed for good here. To allow a gadget: orrery trust allow NAME\n",
+  ]);
+  assert.equal((await project.run(["trust", "--json"])).stdout, "[]\n");
+  const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+    [["Fetch"], /Nothing called "Fetch" is allowed for good here\. All: orrery trust/],
+    [["deny", "Fetch"], /Nothing called "Fetch" is allowed/],
+    [["allow"], /orrery trust allow needs NAME/],
+    [
+      ["a", "b"],
+      /orrery trust shows one gadget; found "b" too\. To change something: orrery trust allow a b/,
+    ],
+    [["dney", "a"], /To change something: orrery trust deny a/],
+    [["allow", "a", "--minimise"], /--minimise takes names of gadgets only; found "allow" too/],
+    [["deny", "a", "--json"], /--json belongs to the list/],
+    [["allow", "a", "--yes"], /--yes belongs to --minimise/],
+    [["--minimise", "Fetch"], /Nothing called "Fetch" is allowed/],
+  ];
+  for (const [args, message] of wrong) {
+    const { code, stderr } = await project.run(["trust", ...args]);
+    assert.equal(code, 2, args.join(" "));
+    assert.match(stderr, message);
+  }
+});
+
+Deno.test("trust allow: the lock is written and accepted, a change shows, deny takes it out", async () => {
+  await using project = await fetchProject();
+  const allowed = await trustIn(project, "allow", "Fetch", "Plain");
+  assert.deepEqual([allowed.code, allowed.stderr, allowed.stdout], [
+    0,
+    "",
+    "Fetch is allowed for good to\n  read every variable of the environment, keys and passwords too\n  connect to a.com\n" +
+    "Plain is allowed as it is now; it asks for nothing\n",
+  ]);
+  const lock = parseLock(await project.read("orrery.lock"), "");
+  assert.deepEqual(lock.gadgets[0]?.modules, { "gadgets/fetch.ts": await hashOf(MODULE) });
+  const accepted = join(project.env.XDG_STATE_HOME ?? "", "orrery", "trusted.json");
+  if (Deno.build.os !== "windows") assert.equal(((await Deno.stat(accepted)).mode ?? 0) & 0o777, 0o600);
+  assert.equal(
+    (await project.run(["trust"])).stdout,
+    "NAME   ALLOWED BY   STATE      MAY\n" +
+      "Fetch  orrery.lock  as it was  net (a.com), env\n" +
+      "Plain  orrery.lock  as it was  nothing\n",
+  );
+  await project.write("gadgets/fetch.ts", `${MODULE}// more\n`);
+  const page = await project.run(["trust", "fetch"]);
+  assert.equal(
+    page.stdout,
+    "Fetch (gadgets/fetch.ts): allowed by orrery.lock\n  read every variable of the environment, keys and passwords too\n  connect to a.com\n" +
+      "It does not count:\n  gadgets/fetch.ts was changed\n",
+  );
+  assert.deepEqual(JSON.parse((await project.run(["trust", "--json"])).stdout)[0], {
+    name: "Fetch",
+    kind: "gadget",
+    from: "orrery.lock",
+    file: "gadgets/fetch.ts",
+    grant: { net: ["a.com"], env: true },
+    counts: false,
+    reasons: ["gadgets/fetch.ts was changed"],
+  });
+  const denied = await project.run(["trust", "deny", "Fetch", "Plain"]);
+  assert.deepEqual([denied.code, denied.stdout, denied.stderr], [
+    0,
+    "Fetch is not allowed any more\nPlain is not allowed any more\n",
+    "",
+  ]);
+  await assert.rejects(project.read("orrery.lock"), Deno.errors.NotFound);
+});
+
+Deno.test("trust allow: a project that was not accepted needs that first; a broken manifest is an error", async () => {
+  await using project = await fetchProject({ "orrery.yaml": "grants: { Other: { net: [b.com] } }\n" });
+  const refused = await trustIn(project, "allow", "Fetch");
+  assert.deepEqual([refused.code, refused.stderr], [
+    5,
+    "error: orrery.lock counts for nothing in a project that you have not accepted: add --trust-project\n",
+  ]);
+  assert.equal((await trustIn(project, "allow", "Fetch", "--trust-project")).code, 0);
+  // The lock is a part of what was accepted, together with the grants.
+  const rows = JSON.parse((await project.run(["trust", "--json"])).stdout);
+  assert.deepEqual(rows.map(({ name, counts }: { name: string; counts: boolean }) => [name, counts]), [
+    ["Fetch", true],
+    ["Other", true],
+  ]);
+  const wrong = await trustIn(project, "allow", "Wrong");
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stderr, /gadgets\/fetch\.ts: permissions\.net\[0\] of gadget "Wrong": .*found a URL/);
+  const settings = await project.run(["trust", "deny", "Other"]);
+  assert.deepEqual([settings.code, settings.stderr], [
+    0,
+    "warning: orrery.yaml still grants Other: take it out there\n",
+  ]);
+  assert.equal(settings.stdout, "", "nothing was taken away");
+});
+
+Deno.test("trust: a lock that came with the project counts for nothing until it is accepted, and again after a change", async () => {
+  await using project = await fetchProject({ "orrery.lock": await lockOf(await hashOf(MODULE)) });
+  const counts = async () => JSON.parse((await project.run(["trust", "--json"])).stdout)[0].reasons;
+  assert.deepEqual(await counts(), ["you have not accepted this project"]);
+  const list = await project.run(["list", "gadgets"]);
+  assert.match(list.stderr, /orrery\.lock count as absent.*--trust-project accepts it/);
+  assert.equal((await project.run(["list", "gadgets", "--trust-project"])).code, 0);
+  assert.deepEqual(await counts(), []);
+  const wider = lockText({
+    gadgets: [{
+      name: "Fetch",
+      file: "gadgets/fetch.ts",
+      permissions: { run: true },
+      modules: { "gadgets/fetch.ts": await hashOf(MODULE) },
+    }],
+    servers: [],
+  });
+  await project.write("orrery.lock", wider);
+  assert.deepEqual(await counts(), ["you have not accepted this project"]);
+});
+
+Deno.test("trust --minimise: leaves what was used", async () => {
+  await using project = await fetchProject();
+  await trustIn(project, "allow", "Fetch", "Plain");
+  const none = await trustIn(project, "--minimise", "Fetch");
+  assert.equal(none.stdout, "Fetch is left as it is: no run that is kept called it\n");
+  const before = await project.read("orrery.lock");
+  await project.write(
+    "used.json",
+    JSON.stringify({ Fetch: { calls: 3, used: [{ kind: "env", value: "HOME", count: 3 }] } }),
+  );
+  const shown = "Fetch in 3 calls\n" +
+    "  no longer: read every variable of the environment, keys and passwords too\n" +
+    "  no longer: connect to a.com\n" +
+    "  still: read the variable HOME\n" +
+    "Plain may do nothing, so there is nothing to take away\n";
+  const script = await trustIn(project, "--minimise");
+  assert.deepEqual([script.code, script.stdout, script.stderr], [
+    5,
+    shown,
+    "error: Nothing was written, since nobody can be asked here: add --yes\n",
+  ]);
+  assert.equal(await project.read("orrery.lock"), before);
+  const { code, stdout } = await trustIn(project, "--minimise", "--yes");
+  assert.deepEqual([code, stdout], [0, shown]);
+  const after = await project.read("orrery.lock");
+  assert.notEqual(after, before);
+  assert.deepEqual(parseLock(after, "").gadgets[0]?.permissions, { env: ["HOME"] });
+  assert.equal(JSON.parse((await project.run(["trust", "--json"])).stdout)[0].counts, true);
+});
+
+Deno.test("a lock that was edited by hand, or is a link, ends every command with its place", async () => {
+  const text = await lockOf(await hashOf(MODULE));
+  await using project = await fetchProject({ "orrery.lock": text.replace("a.com", "evil.com") });
+  for (const args of [["trust"], ["list", "gadgets"], ["trust", "deny", "Fetch"], ["check"]]) {
+    const { code, stderr } = await project.run(args);
+    assert.equal(code, 2, args.join(" "));
+    assert.match(
+      stderr,
+      /orrery\.lock:4:5.*Cannot believe orrery\.lock: what it says of gadget "Fetch" was changed by hand/s,
+    );
+  }
+});
+
+Deno.test("--frozen: a module that changed is an error before anything runs, that names gadget, module and place", async () => {
+  await using project = await fetchProject({
+    "orrery.lock": await lockOf(await hashOf("old")),
+    "a.calls": "!!!GADGET_START:Now\n!!!GADGET_END\n",
+  });
+  const { code, stderr, stdout } = await project.run(["run", "a.calls", "--frozen"]);
+  assert.deepEqual([code, stdout], [2, ""]);
+  assert.match(
+    stderr,
+    /orrery\.lock:4:5.*--frozen: gadget "Fetch" is not as orrery\.lock has it: gadgets\/fetch\.ts was changed/s,
+  );
+  assert.match(stderr, /orrery trust allow Fetch allows it as it is now/);
+  assert.equal((await project.run(["run", "a.calls"])).code, 0);
+  await project.write("orrery.lock", await lockOf(await hashOf(MODULE)));
+  assert.equal((await project.run(["run", "a.calls", "--frozen"])).code, 0);
+});
+
+Deno.test("--allow-gadget: a mistake is told before anything runs", async () => {
+  await using project = await fetchProject({ "a.calls": "!!!GADGET_START:Now\n!!!GADGET_END\n" });
+  const { code, stderr } = await project.run(["run", "a.calls", "--allow-gadget", "Fetch=nett:x"]);
+  assert.equal(code, 2);
+  assert.match(stderr, /--allow-gadget Fetch=nett:x: found the kind "nett".*Did you mean "net"\?/);
+});
+
+Deno.test("grants: what is wrong with a list is told with its place, in both files", async () => {
+  await using project = await fetchProject({
+    "orrery.yaml": 'grants:\n  Fetch: { net: [a.com, "http://b.com"], env: ["A=B"] }\n',
+  });
+  const { code, stderr } = await project.run(["trust"]);
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /orrery\.yaml:2:25: .*Found "http:\/\/b\.com" for grants\.Fetch\.net\.1: expected a host .*found a URL/s,
+  );
+  assert.match(
+    stderr,
+    /orrery\.yaml:2:48: .*Found "A=B" for grants\.Fetch\.env\.0: expected the name of a variable/s,
+  );
+});
+
+Deno.test("the permissions of a grant are accepted in words", async () => {
+  await using project = await fetchProject({ "orrery.yaml": "grants: { Fetch: { run: true } }\n" });
+  const rows = JSON.parse((await project.run(["trust", "--json"])).stdout);
+  assert.deepEqual(rows, [{
+    name: "Fetch",
+    kind: "gadget",
+    from: "orrery.yaml",
+    grant: { run: true },
+    counts: false,
+    reasons: ["you have not accepted this project"],
+  }]);
+});
