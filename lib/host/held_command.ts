@@ -30,23 +30,29 @@ export class HeldCommand implements AsyncDisposable {
   }
 
   /**
-   * Loads a command ahead of its turn; it does not keep our process alive. Undefined where it cannot be held, and where it cannot be
-   * started, which is told in its turn.
+   * What loads a command ahead of its turn; it does not keep our process alive. Undefined where it cannot be held; what it loads is undefined
+   * where it cannot be started, which is told in its turn.
    */
-  static maybeLoad(command: string, settings: Omit<ChildOptions, "stdin">): HeldCommand | undefined {
+  static maybeLoader(
+    command: string,
+    settings: Omit<ChildOptions, "stdin">,
+  ): (() => HeldCommand | undefined) | undefined {
     const env = childEnvironment(settings);
     const script = maybeScript(command, settings.args);
     const { cwd } = settings;
     const isSeen = Deno.build.os !== "windows" &&
       maybeFindProgram(command, { path: env.PATH ?? "", ...(cwd !== undefined && { cwd }) }) !== undefined;
     if (script === undefined || ownGroup([], { isSeen }).isGrouped !== true) return undefined;
-    try {
-      const held = HeldCommand.start(command, { ...settings, stdin: "null", env, script, isSeen });
-      held.shell.child.unref();
-      return held;
-    } catch {
-      return undefined;
-    }
+    const options = { ...settings, stdin: "null" as const, env, script, isSeen };
+    return () => {
+      try {
+        const held = HeldCommand.start(command, options);
+        held.shell.child.unref();
+        return held;
+      } catch {
+        return undefined;
+      }
+    };
   }
 
   /** Whether it is that command and can still be let go. */

@@ -23,7 +23,10 @@ export function hostShell(): Shell {
     async run(command, options) {
       options.signal?.throwIfAborted();
       const started = await startInSeries(command, options);
-      return await finish(started, { ...options, onGone: () => loadNext(command, options) });
+      await started.opened;
+      const next = maybeNext(command, options);
+      // Only when it is gone: nobody is left then who could see the next one, end it, or change what it is loaded from.
+      return await finish(started, { ...options, onGone: () => next && options.series?.load(next) });
     },
   };
 }
@@ -61,11 +64,10 @@ function childSettings({ args = [], cwd, env = {}, inherit }: RunOptions): Omit<
   return { args, env, ...(cwd !== undefined && { cwd }), ...(inherit !== undefined && { inherit }) };
 }
 
-/** Only now: nobody is left of the command before who could see it, end it, or change what it is loaded from. */
-function loadNext(command: string, options: RunOptions): void {
-  const { series, next } = options;
-  if (next === undefined) return;
-  series?.load(() => HeldCommand.maybeLoad(command, { ...childSettings(options), args: next }));
+/** What loads the next command; found while the present one runs. */
+function maybeNext(command: string, options: RunOptions): (() => HeldCommand | undefined) | undefined {
+  const { next } = options;
+  return next && HeldCommand.maybeLoader(command, { ...childSettings(options), args: next });
 }
 
 async function finish(
