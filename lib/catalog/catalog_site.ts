@@ -1,3 +1,4 @@
+import { filePath } from "../core/file_url.ts";
 import { isAbsolute, join } from "../core/path.ts";
 import type { Files, Sight, World } from "../core/world.ts";
 import type { BuiltIns } from "./catalog_of.ts";
@@ -63,15 +64,14 @@ export interface CatalogSite {
 /** Fills in the defaults. @throws {ProblemsError} when the configuration has any */
 export async function catalogSite(options: LoadCatalogOptions): Promise<CatalogSite> {
   const { disk = options.world.files, onNotice: notice = () => {} } = options;
-  const root = await rootOf(options);
+  const root = rootOf(options);
   const cwd = options.cwd ?? root;
   const config = options.config ?? await loadConfig(root, disk, { cwd });
   if (options.config === undefined) config.notices.forEach(notice);
   return { options, root, cwd, disk, config, notice };
 }
 
-async function rootOf({ root, world }: LoadCatalogOptions): Promise<string> {
+function rootOf({ root, world }: LoadCatalogOptions): string {
   if (typeof root === "string") return isAbsolute(root) ? join(root) : join(world.root, root);
-  const { fileURLToPath } = await import("node:url");
-  return fileURLToPath(root);
+  return filePath(root);
 }

@@ -74,7 +74,7 @@ async function tacticsOf<T extends NamedTactic>(
     );
     return { tactics, problems: [] };
   } catch (thrown) {
-    return { tactics: [], problems: [{ file, ...await moduleProblem(thrown, { path, root }) }] };
+    return { tactics: [], problems: [{ file, ...moduleProblem(thrown, { path, root }) }] };
   }
 }
 

@@ -1,5 +1,5 @@
+import { fileUrl } from "../core/file_url.ts";
 import { dirname } from "../core/path.ts";
-import { pathToFileURL } from "node:url";
 import type { CatalogEntry } from "../core/catalog.ts";
 import { GADGET_NAME } from "../core/gadget.ts";
 import { messageOf, SourceError } from "../core/source_error.ts";
@@ -23,9 +23,9 @@ export async function loadGadgetFile(file: GadgetFile, options: LoadModuleOption
     unreadyEntry(file, { state: "broken", problem, ...(name !== undefined && { name }) });
   let exported: ModuleExports;
   try {
-    exported = await loadExports(file.path, (path) => options.importModule(pathToFileURL(path).href));
+    exported = await loadExports(file.path, (path) => options.importModule(fileUrl(path).href));
   } catch (thrown) {
-    return broken(await loadProblem(file, thrown, options.cwd));
+    return broken(loadProblem(file, thrown, options.cwd));
   }
   const { default: value } = exported;
   if (value === undefined) return broken(noDefault(file));
@@ -60,11 +60,11 @@ function ownName(value: unknown): unknown {
   }
 }
 
-async function loadProblem({ path }: GadgetFile, thrown: unknown, cwd: string): Promise<string> {
+function loadProblem({ path }: GadgetFile, thrown: unknown, cwd: string): string {
   if (thrown instanceof SourceError && thrown.span !== undefined) {
     return `Cannot load ${thrown.place}: ${thrown.message}`;
   }
-  const { message, places } = await thrownWords(thrown, (file) => shownPath(file, cwd));
+  const { message, places } = thrownWords(thrown, (file) => shownPath(file, cwd));
   const found = places.find((place) => isInside(place.path, dirname(path)));
   const place = found === undefined
     ? shownPath(path, cwd)

@@ -7,12 +7,12 @@ import { thrownWords } from "./thrown_words.ts";
  * Why a module of a project could not be loaded: the line of its own that leads to the error, and in the message the place of the
  * throw when that is in another file of the project.
  */
-export async function moduleProblem(
+export function moduleProblem(
   thrown: unknown,
   { path, root }: { readonly path: string; readonly root: string },
-): Promise<LineProblem> {
+): LineProblem {
   const shown = (file: string) => isInside(file, root) ? projectPath(file, root) : undefined;
-  const { message, places } = await thrownWords(thrown, shown);
+  const { message, places } = thrownWords(thrown, shown);
   const inside = places.filter((place) => isInside(place.path, root));
   const [first] = inside;
   // A module that is at hand without a file has its source elsewhere, under the same path.

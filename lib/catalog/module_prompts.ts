@@ -19,7 +19,7 @@ export async function modulePrompts(
     });
     return { claims, problems: [] };
   } catch (thrown) {
-    return { claims: [], problems: [await moduleProblem(thrown, { path: source.path, root })] };
+    return { claims: [], problems: [moduleProblem(thrown, { path: source.path, root })] };
   }
 }
 

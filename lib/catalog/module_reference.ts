@@ -45,7 +45,7 @@ async function referencedExport(reference: string, options: ReferenceOptions): P
     const exported = await loadExports(path, loadModule);
     return Object.hasOwn(exported, name) ? exported[name] : undefined;
   } catch (thrown) {
-    const { message } = await moduleProblem(thrown, { path, root });
+    const { message } = moduleProblem(thrown, { path, root });
     throw new Error(`cannot load ${file}: ${message}`);
   }
 }

@@ -1,3 +1,4 @@
+import { filePath } from "../core/file_url.ts";
 import { messageOf } from "../core/source_error.ts";
 import { foundValue } from "../schema/issue.ts";
 
@@ -22,14 +23,13 @@ export interface ThrownWords {
 const OWN_MODULES = new URL("../", import.meta.url).href;
 
 /** Reads what a module has thrown. @param shown how a message names a file; undefined: by its URL */
-export async function thrownWords(
+export function thrownWords(
   thrown: unknown,
   shown: (path: string) => string | undefined,
-): Promise<ThrownWords> {
-  const { fileURLToPath } = await import("node:url"); // costs time: only where something was thrown
+): ThrownWords {
   const pathOf = (url: string) => {
     try {
-      return fileURLToPath(url);
+      return filePath(url);
     } catch {
       return undefined;
     }

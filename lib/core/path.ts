@@ -139,7 +139,9 @@ function withoutDots(segments: readonly string[], absolute: boolean): readonly s
 }
 
 // This room may not ask Deno, and 2.6 has no navigator.platform; but a file of Windows has a drive in its URL.
-const system = /^file:\/\/\/[A-Za-z]:/.test(import.meta.url) ? "windows" : "posix";
+export const system: "posix" | "windows" = /^file:\/\/\/[A-Za-z]:/.test(import.meta.url)
+  ? "windows"
+  : "posix";
 
 export const { sep, isAbsolute, join, resolve, dirname, basename, extname, relative }: Paths = pathsOf(
   system,

@@ -51,7 +51,7 @@ export interface DiscoverPromptsOptions {
  */
 export async function discoverPrompts(options: DiscoverPromptsOptions = {}): Promise<Discovery> {
   const { root: given = ".", modules, ...how } = options;
-  const root = realPath(await rootFolder(given));
+  const root = realPath(rootFolder(given));
   const loader = promptModuleLoader(root, { trustsCode: true, ...(modules && { modules }) });
   const { registry, problems } = await promptsIn(root, { ...how, ...loader });
   return { registry, problems };

@@ -1,3 +1,4 @@
+import { fileUrl } from "../core/file_url.ts";
 import { isInside } from "../catalog/project_path.ts";
 import { isRecord } from "../core/json.ts";
 import { dirname } from "../core/path.ts";
@@ -23,6 +24,5 @@ export async function importOwn(
     );
     return await importPrepared(path, { root: isInside(path, root) ? root : dirname(path), cwd, library });
   }
-  const { pathToFileURL } = await import("node:url");
-  return await importModule(pathToFileURL(path).href);
+  return await importModule(fileUrl(path).href);
 }

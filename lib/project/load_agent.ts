@@ -33,7 +33,7 @@ export async function loadAgent(
 }
 
 async function textOf(source: string | URL): Promise<{ readonly file: string; readonly text: string }> {
-  const path = await rootFolder(source);
+  const path = rootFolder(source);
   const text = await hostFiles({ root: workingFolder() }).readText(path);
   return { file: typeof source === "string" ? source : path, text };
 }

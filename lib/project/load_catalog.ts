@@ -52,7 +52,7 @@ export interface LoadCatalogOptions {
 export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog> {
   const { files = [], trust = [], trustProject = false, user = NOBODY, onNotice = () => undefined, signal } =
     options;
-  const root = realPath(await rootFolder(options.root));
+  const root = realPath(rootFolder(options.root));
   const { catalog } = await openCatalog(await settingsAt(root, { cwd: root }), {
     flags: { gadget: files, trust, "trust-project": trustProject },
     settings: parsePolicyFlags([...flagsOf("allow", options.allow), ...flagsOf("deny", options.deny)]),

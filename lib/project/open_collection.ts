@@ -61,14 +61,14 @@ export async function openCollection(
   const { world, session, signal } = options;
   if (world === undefined) return await onThisMachine(file, options);
   const { root, files } = world;
-  const inRoot = async (path: string | URL) =>
-    typeof path === "string" ? resolve(root, path) : await rootFolder(path);
+  const inRoot = (path: string | URL): string =>
+    typeof path === "string" ? resolve(root, path) : rootFolder(path);
   const here = () => openSettings(workingFolder(), { cwd: workingFolder() });
-  return await projectCollection(await inRoot(file), {
+  return await projectCollection(inRoot(file), {
     root,
     files,
     session,
-    collection: options.collection === undefined ? undefined : await inRoot(options.collection),
+    collection: options.collection === undefined ? undefined : inRoot(options.collection),
     embedder: await embedderOf(options.embeddings, here),
     isKept: false,
     signal,
@@ -79,7 +79,7 @@ async function onThisMachine(
   file: string | URL,
   { session, collection, embeddings, signal }: OpenCollectionOptions,
 ): Promise<Collection & Disposable> {
-  const path = realPath(await rootFolder(file));
+  const path = realPath(rootFolder(file));
   const project = await openSettings(dirname(path), { cwd: workingFolder() });
   const { root, cwd, config: { conversations } } = project;
   const { files } = await createWorld({ root, cwd, settings: NO_POLICY_FLAGS, user: NOBODY });
@@ -87,7 +87,7 @@ async function onThisMachine(
     root,
     files,
     session,
-    collection: collection === undefined ? conversations.collection : await rootFolder(collection),
+    collection: collection === undefined ? conversations.collection : rootFolder(collection),
     embedder: await embedderOf(embeddings ?? conversations.embeddings, () => Promise.resolve(project)),
     signal,
   });

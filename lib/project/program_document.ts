@@ -85,7 +85,7 @@ export async function openProgramDocument(
   const { model } = options;
   const opened = options.world === undefined
     ? await onThisMachine(file, options)
-    : await inWorld(file, { ...options, world: options.world });
+    : inWorld(file, { ...options, world: options.world });
   return {
     ...opened,
     input: commandInput(options.input, opened.home.root),
@@ -103,7 +103,7 @@ export async function checkProgramDocument(
 type Opened = Omit<ProgramDocument, "input" | "model">;
 
 async function onThisMachine(file: string | URL, options: DocumentOptions): Promise<Opened> {
-  const path = realPath(await rootFolder(file));
+  const path = realPath(rootFolder(file));
   const cwd = workingFolder();
   const project = await openSettings(dirname(path), { cwd });
   const { root, config } = project;
@@ -134,15 +134,15 @@ async function onThisMachine(file: string | URL, options: DocumentOptions): Prom
   };
 }
 
-async function inWorld(
+function inWorld(
   file: string | URL,
   { world: given, gadgets, model }: DocumentOptions & { readonly world: DocumentWorld },
-): Promise<Opened> {
+): Opened {
   const { root, files } = given;
   const bounds = new DocumentBounds(root);
   const world = boundedWorld(given, (request) => bounds.against(request));
   const script = defaultShell();
-  const path = typeof file === "string" ? resolve(root, file) : await rootFolder(file);
+  const path = typeof file === "string" ? resolve(root, file) : rootFolder(file);
   const tools = lateCatalog(() =>
     Promise.resolve(
       gadgets === undefined
