@@ -790,21 +790,30 @@ Deno.test("schema: what is called plain is what the validator makes of it", () =
       "1.5",
       "999999999999999",
       "1e3",
+      "-0",
+      "0.0",
+      "-2.50",
+      "0.125",
+      "99999999999999999.5",
+      "1.",
+      "Infinity",
     )
       .map(text),
-    fc.constantFrom<unknown>("a", "", 7, -1, 1.5, -0, true, false, null, undefined, [], {}),
+    fc.constantFrom<unknown>("a", "", 7, -1, 1.5, -0, NaN, Infinity, true, false, null, undefined, [], {}),
   );
   const plainNode = fc.constantFrom<unknown>(
     { type: "string" },
     { type: "string", minLength: 2, description: "Text." },
     { type: "integer", minimum: 0, maximum: 100 },
     { type: "integer" },
+    { type: "number" },
+    { type: "number", minimum: -2.5, maximum: 50, description: "A number." },
     { type: "boolean" },
     { enum: ["a", "7", ""] },
   );
   const otherNode = fc.constantFrom<unknown>(
     { type: "string", maxLength: 1 },
-    { type: "number" },
+    { type: "number", multipleOf: 0.5 },
     { enum: ["a", 7] },
     { type: "array", items: { type: "string" } },
     { type: ["string", "null"] },
@@ -857,15 +866,22 @@ Deno.test("schema: the inputs of most calls need no validator", () => {
       expression: { type: "string", description: "What." },
       zone: { enum: ["a", "b"] },
       lines: { type: "integer", minimum: 1 },
+      share: { type: "number", maximum: 1 },
       all: { type: "boolean" },
       more: { type: "object", additionalProperties: { anyOf: [{ type: "number" }, { type: "string" }] } },
     },
     required: ["expression"],
     additionalProperties: false,
   };
-  const tree = { expression: text("6*7"), zone: text("a"), lines: text("12"), all: text("true") };
+  const tree = {
+    expression: text("6*7"),
+    zone: text("a"),
+    lines: text("12"),
+    share: text("0.25"),
+    all: text("true"),
+  };
   assert.deepEqual(plainInput(schema, tree), {
-    value: { expression: "6*7", zone: "a", lines: 12, all: true },
+    value: { expression: "6*7", zone: "a", lines: 12, share: 0.25, all: true },
   });
   assert.equal(plainInput(schema, { zone: text("a") }), undefined);
   assert.equal(plainInput(schema, { expression: text("1"), more: {} }), undefined);

@@ -114,10 +114,14 @@ function plainLeaf(schema: unknown, leaf: unknown): string | number | boolean | 
       const flag = leaf instanceof TextValue ? FLAGS.get(leaf.text) : leaf;
       return typeof flag === "boolean" && hasOnly(schema, ["type", "description"]) ? flag : undefined;
     }
-    case "integer": {
-      const number = leaf instanceof TextValue ? /^(?:0|[1-9]\d{0,14})$/.test(leaf.text) && +leaf.text : leaf;
+    case "integer":
+    case "number": {
+      const number = leaf instanceof TextValue
+        ? PLAIN_NUMBERS[schema.type].test(leaf.text) && +leaf.text
+        : leaf;
       const { minimum = -Infinity, maximum = Infinity } = schema;
-      return typeof number === "number" && Number.isSafeInteger(number) &&
+      const isOfType = schema.type === "integer" ? Number.isSafeInteger(number) : Number.isFinite(number);
+      return typeof number === "number" && isOfType &&
           number >= Number(minimum) && number <= Number(maximum) &&
           hasOnly(schema, ["type", "description", "minimum", "maximum"])
         ? number
@@ -134,6 +138,12 @@ function plainLeaf(schema: unknown, leaf: unknown): string | number | boolean | 
       return undefined;
   }
 }
+
+/** None of them is read as something else than it says. */
+const PLAIN_NUMBERS = {
+  integer: /^(?:0|[1-9]\d{0,14})$/,
+  number: /^(?:0|-?[1-9]\d{0,14})(?:\.\d{1,8})?$/,
+} as const;
 
 const FLAGS: ReadonlyMap<string, boolean> = new Map([["true", true], ["false", false]]);
 
