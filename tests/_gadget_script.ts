@@ -8,10 +8,13 @@ if (behaviour === "exit") {
   Deno.exit(7);
 }
 const line = new Uint8Array(4096);
-const { port, token } = JSON.parse(
+const { at, token } = JSON.parse(
   new TextDecoder().decode(line.subarray(0, Deno.stdin.readSync(line) ?? 0)),
 );
-const connect = () => Deno.connect({ hostname: "127.0.0.1", port });
+const connect = (): Promise<Deno.Conn> =>
+  "path" in at
+    ? Deno.connect({ transport: "unix", path: at.path })
+    : Deno.connect({ hostname: "127.0.0.1", port: at.port });
 const hello = (token: string) => encodeFrame({ type: "hello", token });
 
 if (behaviour === "silent") await new Promise((resolve) => setTimeout(resolve, 60_000));

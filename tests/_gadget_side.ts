@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import { encodeFrame, FrameReader } from "../lib/core/frames.ts";
 import type { GadgetCall } from "../lib/core/gadget.ts";
 import type { ToGadget } from "../lib/core/gadget_message.ts";
+import { listenForGadget } from "../lib/host/gadget_listener.ts";
 import { gadgetCommand } from "../lib/host/start_gadget_command.ts";
 
 /** What a process has said. */
@@ -33,7 +34,7 @@ const ENTRY = new URL("./_gadget_process_entry.ts", import.meta.url).href;
 export class GadgetSide implements AsyncDisposable {
   readonly folder: string;
   readonly child: Deno.ChildProcess;
-  readonly #connection: Deno.TcpConn;
+  readonly #connection: Deno.Conn;
   readonly #stdin: WritableStreamDefaultWriter<Uint8Array>;
   readonly #maxFrameBytes: number;
   readonly #said: { readonly said: Said; readonly bytes: Uint8Array }[] = [];
@@ -49,7 +50,7 @@ export class GadgetSide implements AsyncDisposable {
 
   private constructor(
     child: Deno.ChildProcess,
-    connection: Deno.TcpConn,
+    connection: Deno.Conn,
     options: StartSide & { folder: string },
   ) {
     this.child = child;
@@ -67,10 +68,10 @@ export class GadgetSide implements AsyncDisposable {
     for (const [name, text] of Object.entries(options.modules)) {
       await Deno.writeTextFile(`${folder}/${name}`, text);
     }
-    using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const { port } = listener.addr;
+    using waiting = listenForGadget(folder);
+    const { at, listener } = waiting;
     const { module = ENTRY } = options;
-    const usual = gadgetCommand({ port, folder, memoryBytes: 256 * 1024 * 1024, module });
+    const usual = gadgetCommand({ at, folder, memoryBytes: 256 * 1024 * 1024, module });
     const binary = options.binary ?? Deno.env.get("ORRERY_GADGET_BINARY");
     const { command, args, env } = binary === undefined ? usual : {
       command: binary,
@@ -87,7 +88,7 @@ export class GadgetSide implements AsyncDisposable {
       stderr: "piped",
     }).spawn();
     const greeter = child.stdin.getWriter();
-    await greeter.write(new TextEncoder().encode(`${JSON.stringify({ port, token: "ab".repeat(32) })}\n`));
+    await greeter.write(new TextEncoder().encode(`${JSON.stringify({ at, token: "ab".repeat(32) })}\n`));
     greeter.releaseLock();
     const connection = await Promise.race([
       listener.accept(),
@@ -95,7 +96,7 @@ export class GadgetSide implements AsyncDisposable {
         throw new Error(`the process ended: ${await new Response(child.stderr).text()}`);
       }),
     ]);
-    connection.setNoDelay(true);
+    if ("setNoDelay" in connection) connection.setNoDelay(true);
     return new GadgetSide(child, connection, { ...options, folder });
   }
 
@@ -278,6 +279,6 @@ function saidIn(value: unknown): Said {
   throw new Error("no message");
 }
 
-async function writeAll(connection: Deno.TcpConn, bytes: Uint8Array): Promise<void> {
+async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
 }

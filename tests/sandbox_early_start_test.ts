@@ -87,3 +87,12 @@ Deno.test("a process of this machine waits for its modules, and ends when there 
   await new Promise((resolve) => setTimeout(resolve, 300));
   await early.drop(); // Deno's own check finds a process that lives on
 });
+
+Deno.test("a process of this machine says when it comes on by itself, and when it never will", async () => {
+  const early = earlyStart(gadgetProcesses(), 64 * MIB);
+  await early.begun;
+  await early.drop();
+  const none = earlyStart(() => Promise.reject(new Error("no process")), 64 * MIB);
+  await none.begun;
+  await assert.rejects(none.start(wanted()), /no process/);
+});

@@ -129,6 +129,23 @@ export async function* callText(bytes: AsyncIterable<Uint8Array>, name: string):
   if (tail.length > 0) throw notUtf8(name, { offset, byte: tail[0] ?? 0 });
 }
 
+/** A text and what it begins with: its first chunk, empty where there is none; what is wrong with it is told when the text is read. */
+export async function begunText(
+  text: AsyncIterable<string>,
+): Promise<{ readonly first: string; readonly text: AsyncIterable<string> }> {
+  const iterator = text[Symbol.asyncIterator]();
+  const begun = iterator.next();
+  const first = await begun.then(({ value = "" }) => value, () => "");
+  async function* whole(): AsyncGenerator<string> {
+    try {
+      for (let next = await begun; next.done !== true; next = await iterator.next()) yield next.value;
+    } finally {
+      await iterator.return?.();
+    }
+  }
+  return { first, text: whole() };
+}
+
 function textFrom(text: string, offset: number): string {
   return offset === 0 ? withoutByteOrderMark(text) : text;
 }

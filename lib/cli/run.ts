@@ -8,13 +8,15 @@ import { openCatalog, openSettings, wantedModel } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import { isAgentWord } from "./agent_word.ts";
 import { aroundRun, interruptible } from "./around_run.ts";
-import { openCallSource } from "./call_source.ts";
+import { begunText, openCallSource } from "./call_source.ts";
 import type { CallSource } from "./call_source.ts";
 import { chooseView } from "./choose_view.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf, keepStdout } from "./grants.ts";
 import { limitsOf, performCalls } from "./run_calls.ts";
+import { callsOthers } from "../parse/call_header.ts";
+import { builtInGadgets } from "../../gadgets/built_in.ts";
 import { checkResultFile, checkStdout } from "./end_run.ts";
 
 type RunCommand = ParsedCommand<typeof COMMANDS.run>;
@@ -79,9 +81,11 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
     usesStdin: source.isStdin,
   });
   await keepStdout(flags);
-  const opened = await around.open(openCatalog(project, { ...grants, ...around.opening }));
-  if (opened === undefined) return EXIT.interrupted;
   const { markers } = project.config.calls;
+  const begun = whole === undefined && !source.isReadOnce ? await begunText(source.text) : undefined;
+  const callsModules = callsOthers(whole?.chunks.join("") ?? begun?.first ?? "", markers, builtInGadgets);
+  const opened = await around.open(openCatalog(project, { ...grants, ...around.opening, callsModules }));
+  if (opened === undefined) return EXIT.interrupted;
   await refuseUnknownModel(flags, { whole, project, accepted: opened.projectAccepted });
   const limits = limitsOf(project, flags);
   const input: JsonObject = { markers: { ...markers }, limits: { ...limits }, ...asked };
@@ -96,7 +100,7 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
     flags,
   );
   if (isTyped) await view.notice("reading calls from the terminal; end with Ctrl-D");
-  const text = whole === undefined ? source.text : chunksOf(whole);
+  const text = whole === undefined ? begun?.text ?? source.text : chunksOf(whole);
   return await performCalls({
     ...opened,
     approvals: around.approvals,

@@ -4,9 +4,12 @@ import type { GadgetCall, JsonSchema } from "./gadget.ts";
 import type { Json } from "./json.ts";
 import type { Permissions } from "./world.ts";
 
-/** The first line on the stdin of the process, JSON: where to connect on 127.0.0.1, and what to say there. */
+/** Where Orrery waits for the process: a port of 127.0.0.1, or a Unix socket. */
+export type GadgetAddress = { readonly port: number } | { readonly path: string };
+
+/** The first line on the stdin of the process, JSON: where to connect, and what to say there. */
 export interface GadgetGreeting {
-  readonly port: number;
+  readonly at: GadgetAddress;
   /** 64 hexadecimal digits. */
   readonly token: string;
 }

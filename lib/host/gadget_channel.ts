@@ -1,7 +1,7 @@
 // The ways between the process of a gadget and Orrery: a socket, and for what blocks stdin and stdout. When either ends, so does the
 // process, in the middle of whatever it does: Orrery is gone, or wants it gone.
 
-import type { GadgetGreeting } from "../core/gadget_message.ts";
+import type { GadgetAddress, GadgetGreeting } from "../core/gadget_message.ts";
 import { FRAME_HEAD, readLength } from "../core/frame_head.ts";
 import { GadgetFrameReader, openFrame, type ReadFrame } from "./gadget_frames.ts";
 import { apply, Buffer, Bytes, lengthOf, textOf } from "./gadget_primordials.ts";
@@ -44,8 +44,8 @@ export function readGreeting(): GadgetGreeting | undefined {
 
 function greetingIn(line: string): GadgetGreeting | undefined {
   try {
-    const { port, token }: Partial<GadgetGreeting> = JSON.parse(line);
-    return typeof port === "number" && typeof token === "string" ? { port, token } : undefined;
+    const { at, token }: Partial<GadgetGreeting> = JSON.parse(line);
+    return typeof at === "object" && typeof token === "string" ? { at, token } : undefined;
   } catch {
     return undefined;
   }
@@ -58,22 +58,23 @@ interface Waiting {
 
 /** The socket to Orrery. */
 export class GadgetChannel {
-  readonly #socket: Deno.TcpConn;
-  readonly #read: Deno.TcpConn["read"];
-  readonly #write: Deno.TcpConn["write"];
+  readonly #socket: Deno.Conn;
+  readonly #read: Deno.Conn["read"];
+  readonly #write: Deno.Conn["write"];
   #first: Waiting | undefined;
   #last: Waiting | undefined;
   #isWriting = false;
   #waitingBytes = 0;
 
-  private constructor(socket: Deno.TcpConn) {
+  private constructor(socket: Deno.Conn) {
     this.#socket = socket;
     this.#read = socket.read;
     this.#write = socket.write;
   }
 
-  static async open(port: number): Promise<GadgetChannel> {
-    const socket = await Deno.connect({ hostname: "127.0.0.1", port });
+  static async open(at: GadgetAddress): Promise<GadgetChannel> {
+    if ("path" in at) return new GadgetChannel(await Deno.connect({ transport: "unix", path: at.path }));
+    const socket = await Deno.connect({ hostname: "127.0.0.1", port: at.port });
     socket.setNoDelay(true);
     return new GadgetChannel(socket);
   }

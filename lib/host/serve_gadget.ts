@@ -38,7 +38,7 @@ export async function serveGadget(makeFacades: MakeFacades): Promise<never> {
   if (greeting === undefined) {
     return endWith("error: this command is for Orrery itself, which starts it where it is needed", utf8);
   }
-  const channel = await GadgetChannel.open(greeting.port);
+  const channel = await GadgetChannel.open(greeting.at);
   channel.send(frameOf(`{"type":"hello","token":${quote(greeting.token)}}`));
   const served = new ServedGadget(channel, makeFacades);
   return await channel.receive((frame) => {

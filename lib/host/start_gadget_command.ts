@@ -1,4 +1,6 @@
+import type { GadgetAddress } from "../core/gadget_message.ts";
 import { hostEnv } from "./deno_grants.ts";
+import { connectFlags } from "./gadget_listener.ts";
 import { isCompiled } from "./process.ts";
 
 /** The argument that makes the compiled binary the process of a gadget. */
@@ -13,7 +15,7 @@ export interface GadgetCommand {
 
 /** How it is started here. @param options.folder of its prepared modules; @param options.memoryBytes of its heap */
 export function gadgetCommand(options: {
-  readonly port: number;
+  readonly at: GadgetAddress;
   readonly folder: string;
   readonly memoryBytes: number;
   /** URL of the module that runs in it; default: `gadget_process.ts` beside this one. */
@@ -33,8 +35,14 @@ function compiledCommand(heap: string): GadgetCommand {
 
 function denoCommand(
   heap: string,
-  { port, folder, module }: { readonly port: number; readonly folder: string; readonly module?: string },
+  { at, folder, module }: { readonly at: GadgetAddress; readonly folder: string; readonly module?: string },
 ): GadgetCommand {
+  if (folder.includes(",")) {
+    throw new Error(
+      `Cannot start a gadget: the folder of temporary files has a comma in its name, which divides Deno's flags: ` +
+        `${folder}; set TMPDIR to another one`,
+    );
+  }
   return {
     command: Deno.execPath(),
     args: [
@@ -47,8 +55,8 @@ function denoCommand(
       "--no-lock",
       "--no-check",
       `--v8-flags=${heap},--disallow-code-generation-from-strings`,
-      `--allow-net=127.0.0.1:${port}`,
-      `--allow-read=${folder.replaceAll(",", ",,")}`, // a single comma divides the list
+      ...connectFlags(at),
+      `--allow-read=${folder}`,
       module ?? new URL("./gadget_process.ts", import.meta.url).href,
     ],
     env: { ...systemVariables(), ...cacheVariables(), DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" },

@@ -1,10 +1,10 @@
 // The process of a gadget from the outside: started with nothing that it does not need, let in by its token, and ended with all that
 // belongs to it.
-import { pathToFileURL } from "node:url";
-import type { GadgetGreeting } from "../core/gadget_message.ts";
+import { fileUrl } from "../core/file_url.ts";
+import type { GadgetAddress, GadgetGreeting } from "../core/gadget_message.ts";
 import { boundToUs } from "./bound_child.ts";
 import { startChild } from "./child_start.ts";
-import { denoGrants } from "./deno_grants.ts";
+import { type GadgetConnection, type GadgetListener, listenForGadget } from "./gadget_listener.ts";
 import { LastText } from "./last_text.ts";
 import { type PrivateFolder, privateFolder } from "./private_folder.ts";
 import { atExit } from "./process.ts";
@@ -66,6 +66,8 @@ export interface StartGadgetOptions {
   readonly memoryBytes: number;
   /** Gives up and kills it; aborted, it is thrown. */
   readonly signal: AbortSignal;
+  /** It has been told where to connect: it comes on by itself from here. */
+  readonly onBegun?: () => void;
 }
 
 /** Starts the process of a gadget. @throws {Error} that says why there is none, and the signal's reason */
@@ -82,35 +84,25 @@ async function start(options: StartOptions): Promise<GadgetProcess> {
   options.signal.throwIfAborted();
   using unused = new DisposableStack();
   const folder = unused.use(privateFolder());
-  const listener = listen();
-  unused.defer(() => close(listener));
-  const { port } = listener.addr;
+  using waiting = listenForGadget(folder.path);
+  const { at, listener } = waiting;
   const token = newToken();
-  const child = startedChild({ ...options, port, folder: folder.path });
+  const child = startedChild({ ...options, at, folder: folder.path });
   const started = new StartedProcess(child, folder);
   unused.move(); // belongs to the process now
   try {
     await Promise.all([
-      started.begin({ port, token }, options.modules),
+      started.begin({ at, token }, options),
       started.connect(listener, { token, signal: options.signal }),
     ]);
     return started;
   } catch (error) {
     await started.end();
     throw error;
-  } finally {
-    close(listener);
   }
 }
 
-function listen(): Deno.TcpListener {
-  if (!denoGrants({ name: "net", host: "127.0.0.1:0" })) {
-    throw new Error("Cannot start a gadget: Deno itself was started without --allow-net=127.0.0.1");
-  }
-  return Deno.listen({ hostname: "127.0.0.1", port: 0 });
-}
-
-function startedChild(options: StartOptions & { readonly port: number; readonly folder: string }) {
+function startedChild(options: StartOptions & { readonly at: GadgetAddress; readonly folder: string }) {
   const { command, args, env } = gadgetCommand(options);
   return startChild(command, {
     args,
@@ -130,7 +122,7 @@ class StartedProcess implements GadgetProcess {
   readonly #folder: PrivateFolder;
   /** Should our own process end first. */
   readonly #exit: Disposable;
-  #connection: Deno.TcpConn | undefined;
+  #connection: GadgetConnection | undefined;
   #channel: BytePipe | undefined;
   #isHeld = true;
   #ending: Promise<void> | undefined;
@@ -139,7 +131,7 @@ class StartedProcess implements GadgetProcess {
     this.#child = child;
     this.#folder = folder;
     this.#exit = atExit(() => kill(child));
-    this.folderUrl = `${pathToFileURL(folder.path).href}/`;
+    this.folderUrl = `${fileUrl(folder.path).href}/`;
     this.waiting = pipesOf(child);
     this.ended = endOf(child);
   }
@@ -154,16 +146,19 @@ class StartedProcess implements GadgetProcess {
   }
 
   /** The first line on its stdin, and its modules while it is loaded itself. */
-  async begin(greeting: GadgetGreeting, modules: StartGadgetOptions["modules"]): Promise<void> {
+  async begin(
+    greeting: GadgetGreeting,
+    { modules, onBegun }: Pick<StartGadgetOptions, "modules" | "onBegun">,
+  ): Promise<void> {
     const said = this.waiting.write(new TextEncoder().encode(`${JSON.stringify(greeting)}\n`));
-    said.catch(() => undefined);
+    said.then(onBegun, () => undefined);
     this.#folder.write(await modules);
     await said.catch(() => undefined); // it has ended: whoever waits for it learns why
   }
 
   /** @throws {Error} when it ends before */
   async connect(
-    listener: Deno.TcpListener,
+    listener: GadgetListener["listener"],
     { token, signal }: { readonly token: string; readonly signal: AbortSignal },
   ): Promise<void> {
     const given = new AbortController();
@@ -176,7 +171,7 @@ class StartedProcess implements GadgetProcess {
     } finally {
       signal.removeEventListener("abort", onAbort);
     }
-    this.#connection.setNoDelay(true); // two small frames one after the other
+    if ("setNoDelay" in this.#connection) this.#connection.setNoDelay(true); // two small frames one after the other
     this.#channel = channelOf(this.#connection);
   }
 
@@ -231,7 +226,7 @@ async function endOf(child: Deno.ChildProcess): Promise<GadgetProcessEnd> {
   return { exitCode: code, ...(signal !== null && { signal }), stderr: stderr.text };
 }
 
-function channelOf(connection: Deno.TcpConn): BytePipe {
+function channelOf(connection: GadgetConnection): BytePipe {
   const buffer = new Uint8Array(READ_BYTES);
   return {
     async read() {

@@ -1,4 +1,5 @@
 // Anybody on this machine can connect to a port of it: only who says the token is let in, and nobody else holds that up.
+import type { GadgetConnection, GadgetListener } from "./gadget_listener.ts";
 import { isRecord } from "../core/json.ts";
 
 /** As long as a hello can be. */
@@ -20,16 +21,16 @@ export function newToken(): string {
  * @throws the signal's reason
  */
 export async function tokenConnection(
-  listener: Deno.TcpListener,
+  listener: GadgetListener["listener"],
   { token, signal }: { readonly token: string; readonly signal: AbortSignal },
-): Promise<Deno.TcpConn> {
-  const silent = new Set<Deno.TcpConn>();
-  const { promise, resolve, reject } = Promise.withResolvers<Deno.TcpConn>();
+): Promise<GadgetConnection> {
+  const silent = new Set<GadgetConnection>();
+  const { promise, resolve, reject } = Promise.withResolvers<GadgetConnection>();
   const onAbort = (): void => reject(signal.reason);
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
   let isOver = false;
-  const take = async (connection: Deno.TcpConn): Promise<void> => {
+  const take = async (connection: GadgetConnection): Promise<void> => {
     if (isOver) return close(connection); // it was accepted while the listener was closed
     silent.add(connection);
     const [longest] = silent;
@@ -50,8 +51,8 @@ export async function tokenConnection(
 }
 
 async function acceptAll(
-  listener: Deno.TcpListener,
-  take: (connection: Deno.TcpConn) => void,
+  listener: GadgetListener["listener"],
+  take: (connection: GadgetConnection) => void,
 ): Promise<void> {
   try {
     for await (const connection of listener) take(connection);
@@ -60,7 +61,7 @@ async function acceptAll(
   }
 }
 
-function drop(connection: Deno.TcpConn, silent: Set<Deno.TcpConn>): void {
+function drop(connection: GadgetConnection, silent: Set<GadgetConnection>): void {
   silent.delete(connection);
   close(connection);
 }
@@ -71,7 +72,7 @@ function close(resource: { close(): void }): void {
   } catch { /* it is closed */ }
 }
 
-async function saysToken(connection: Deno.TcpConn, token: string): Promise<boolean> {
+async function saysToken(connection: GadgetConnection, token: string): Promise<boolean> {
   try {
     const head = new DataView((await exactly(connection, HEAD_BYTES)).buffer);
     const length = head.getUint32(0);
@@ -84,7 +85,7 @@ async function saysToken(connection: Deno.TcpConn, token: string): Promise<boole
 }
 
 /** No byte more: what comes behind a hello is for whoever gets the connection. */
-async function exactly(connection: Deno.TcpConn, count: number): Promise<Uint8Array<ArrayBuffer>> {
+async function exactly(connection: GadgetConnection, count: number): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(count);
   for (let at = 0; at < count;) {
     const length = await connection.read(bytes.subarray(at));

@@ -8,19 +8,16 @@ import type { GadgetDescription } from "../core/gadget_message.ts";
 import { PermissionRefused } from "../core/world.ts";
 import type { Files, Http, PermissionRequest, Permissions, Policy, Shell } from "../core/world.ts";
 import { hostEnv, hostEnvNames } from "../host/deno_grants.ts";
-import { hostFileChanges } from "../host/file_changes.ts";
-import { exactFiles } from "../host/exact_files.ts";
 import { realPath } from "../host/paths.ts";
 import { SYSTEM_FACTS, systemFacts } from "../host/system_facts.ts";
 import type { StartGadgetProcess } from "../host/start_gadget_process.ts";
-import { guardWorld } from "../policy/guard.ts";
-import { guardFileChanges } from "../policy/guard_file_changes.ts";
 import { lockedGadget } from "../policy/decide_grant.ts";
 import { gadgetPolicy, loadingPolicy } from "../policy/gadget_policy.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
 import { countedPolicy, UseTally } from "../policy/use_tally.ts";
 import { eventLoopTurn } from "../run/event_loop_turn.ts";
 import { facadeModules } from "../sandbox/facade_modules.ts";
+import type { EarlyStart } from "../sandbox/early_start.ts";
 import type { PerformEffect } from "../sandbox/gadget_effects.ts";
 import type { GadgetHost, GadgetHostOptions, GadgetSurroundings } from "../sandbox/gadget_host.ts";
 import { mapStack } from "../sandbox/gate/map_stack.ts";
@@ -61,6 +58,8 @@ export interface SandboxOptions {
   /** Folders that no gadget writes: real and absolute. */
   readonly sealed: readonly string[];
   readonly start: StartGadgetProcess;
+  /** One that is on its way, for the first gadget that wants one. */
+  readonly early?: EarlyStart;
   /** Told what is odd about a gadget. */
   readonly notice: (text: string) => void;
   /** How long a call may take: nor does a module, to be loaded. Default: 5,000, which is the most. */
@@ -161,16 +160,14 @@ export class GadgetPlace {
   }
 
   #performing(policy: Policy): PerformEffect {
-    const { root, shell, http } = this.#options;
-    const files = exactFiles({ root });
-    const world = guardWorld({ root, files, shell, http }, policy);
-    const changes = guardFileChanges(hostFileChanges({ root }), { policy, root, files });
-    return async (op, bytes, { signal }) => {
-      const { performEffect }: typeof import("../sandbox/effects.ts") = await import(
-        "../sandbox/effects.ts" as string
+    let opened: Promise<PerformEffect> | undefined;
+    const open = async (): Promise<PerformEffect> => {
+      const { guardedEffects }: typeof import("./gadget_world.ts") = await import(
+        "./gadget_world.ts" as string
       );
-      return await performEffect(op, bytes, { world, changes, signal });
+      return guardedEffects(policy, this.#options);
     };
+    return async (...asked) => await (await (opened ??= open()))(...asked);
   }
 }
 

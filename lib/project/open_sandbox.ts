@@ -15,7 +15,7 @@ import type { SandboxedGadgets } from "./sandboxed_gadgets.ts";
 /** What the gadgets of a project are decided by. */
 export interface SandboxDecisions
   extends
-    Pick<OpenCatalogOptions, "flags" | "settings" | "user" | "notice" | "signal">,
+    Pick<OpenCatalogOptions, "flags" | "settings" | "user" | "notice" | "signal" | "callsModules">,
     Pick<GrantMeansOptions, "projectAccepted"> {
   /** The lock of the project, for servers too. */
   readonly keeper: () => Promise<LockKeeper>;
@@ -36,6 +36,8 @@ export function openSandbox(project: ProjectSettings, options: SandboxDecisions)
 const loadGrants = (): Promise<typeof import("./grant_gadget.ts")> => import("./grant_gadget.ts" as string);
 const loadSandboxed = (): Promise<typeof import("./sandboxed_gadgets.ts")> =>
   import("./sandboxed_gadgets.ts" as string);
+const loadEarlyStart = (): Promise<typeof import("../sandbox/early_start.ts")> =>
+  import("../sandbox/early_start.ts" as string);
 const loadProcesses = (): Promise<typeof import("../host/start_gadget_process.ts")> =>
   import("../host/start_gadget_process.ts" as string);
 
@@ -44,14 +46,21 @@ export async function loadSandbox(
   project: ProjectSettings,
   options: SandboxDecisions & Required<Pick<GrantMeansOptions, "candidates">>,
 ): Promise<SandboxedGadgets> {
-  const [{ GrantMeans }, { SandboxedGadgets: Sandboxed }, { gadgetProcesses }, keeper] = await Promise.all([
+  const { root, cwd, config } = project;
+  const { settings = NO_POLICY_FLAGS, notice, flags, callsModules = false } = options;
+  const start = (await loadProcesses()).gadgetProcesses();
+  const early = callsModules
+    ? (await loadEarlyStart()).earlyStart(start, config.limits.gadgetMemoryBytes)
+    : undefined;
+  await early?.begun; // a moment: else it would wait until all the rest is loaded
+  const [{ GrantMeans }, { SandboxedGadgets: Sandboxed }, keeper] = await Promise.all([
     loadGrants(),
     loadSandboxed(),
-    loadProcesses(),
     options.keeper(),
-  ]);
-  const { root, cwd, config } = project;
-  const { settings = NO_POLICY_FLAGS, notice, flags } = options;
+  ]).catch(async (error) => {
+    await early?.drop();
+    throw error;
+  });
   const [cache, state] = [cacheFolder(), stateFolder()];
   const own = [configFolder(), state, cache].filter((folder) => folder !== undefined);
   return new Sandboxed({
@@ -68,7 +77,8 @@ export async function loadSandbox(
     shell: lazyShell,
     http: lazyHttp,
     sealed: own.map(realPath),
-    start: gadgetProcesses(),
+    start,
+    ...(early && { early }),
     notice,
     ...(flags.timeout !== undefined && { callMs: flags.timeout * 1000 }),
     ...(options.signal && { signal: options.signal }),

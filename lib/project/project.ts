@@ -1,3 +1,4 @@
+import { filePath } from "../core/file_url.ts";
 import { loadCatalog } from "../catalog/load_catalog.ts";
 import { findProjectRoot, loadConfig } from "../catalog/config.ts";
 import type { Config } from "../catalog/config.ts";
@@ -68,6 +69,8 @@ export interface OpenCatalogOptions {
   readonly servers?: boolean;
   /** Told what a server says besides the protocol. */
   readonly log?: (server: string, line: string) => void;
+  /** Whether gadgets of modules are likely to be called at once: a process for the first of them is started then. Default false. */
+  readonly callsModules?: boolean;
   /** Ends the servers. */
   readonly signal?: AbortSignal;
   /** Told the variables that servers are given. */
@@ -197,8 +200,7 @@ async function importGadget(
   place: { readonly root: string; readonly cwd: string },
 ): Promise<unknown> {
   const { importOwn }: typeof import("./import_own.ts") = await import("./import_own.ts" as string);
-  const { fileURLToPath } = await import("node:url");
-  return await importOwn(fileURLToPath(fileUrl), place);
+  return await importOwn(filePath(fileUrl), place);
 }
 
 /** The lock for those who decide about gadgets and servers; loaded when the first of them has to. */

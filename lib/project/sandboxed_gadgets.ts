@@ -35,7 +35,7 @@ export class SandboxedGadgets {
   #isStartingEarly = false;
 
   constructor(options: SandboxOptions) {
-    this.#options = options;
+    this.#options = { ...options, start: options.early?.start ?? options.start };
   }
 
   /** The gadget of a file as an entry of a catalogue; what is wrong with it becomes a `broken` one. */
@@ -67,8 +67,8 @@ export class SandboxedGadgets {
 
   /** Ends every process, and keeps what the gadgets used. */
   async close(): Promise<void> {
-    await this.#hosts.end();
-    const { keepUse, notice } = this.#options;
+    const { early, keepUse, notice } = this.#options;
+    await Promise.all([this.#hosts.end(), early?.drop()]);
     try {
       await keepUse?.(this.#places.flatMap((place) => place.use ?? []));
     } catch (error) {

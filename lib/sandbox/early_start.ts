@@ -4,6 +4,8 @@ import type { StartGadgetProcess } from "../host/start_gadget_process.ts";
 export interface EarlyStart {
   /** Gives that process to the first that wants one of its size, and starts others for those behind. */
   readonly start: StartGadgetProcess;
+  /** It comes on by itself from here, whatever this thread does; it never fails. */
+  readonly begun: Promise<void>;
   /** Nobody will want it; comes back when it is gone. Nothing happens to one that was given away. */
   drop(): Promise<void>;
 }
@@ -12,7 +14,10 @@ export interface EarlyStart {
 export function earlyStart(start: StartGadgetProcess, memoryBytes: number): EarlyStart {
   const modules = Promise.withResolvers<Readonly<Record<string, string>>>();
   const end = new AbortController();
-  const starting = start({ modules: modules.promise, memoryBytes, signal: end.signal });
+  const begun = Promise.withResolvers<void>();
+  const onBegun = begun.resolve;
+  const starting = start({ modules: modules.promise, memoryBytes, signal: end.signal, onBegun });
+  starting.finally(onBegun).catch(() => undefined);
   for (const { promise } of [modules, { promise: starting }]) promise.catch(() => undefined); // whoever takes it is told
   let isGone = false;
   const giveUp = (reason: unknown): void => {
@@ -20,6 +25,7 @@ export function earlyStart(start: StartGadgetProcess, memoryBytes: number): Earl
     modules.reject(reason);
   };
   return {
+    begun: begun.promise,
     async start(wanted) {
       if (isGone || wanted.memoryBytes !== memoryBytes) return await start(wanted);
       isGone = true;

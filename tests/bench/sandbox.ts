@@ -12,7 +12,7 @@ import { measureStartup } from "./startup.ts";
 import type { Row } from "./_table.ts";
 import { warmCallUs } from "./_warm_call.ts";
 
-const ROUNDS = 9;
+const ROUNDS = 15;
 const WARM_CALLS = 2000;
 const MANY_CALLS = 10_000;
 /** Where memory is looked at: the process still runs. */
@@ -114,21 +114,25 @@ async function benchStarts({ empty }: PlainPrograms): Promise<readonly Row[]> {
     };
     if (round >= 0) rounds.push(times); // the first ones warm up
   }
-  const over = (kind: "known" | "unseen") => rounds.map((times) => times[kind] - times.own - times.empty);
-  const row = (what: string, all: readonly number[], limit?: number): Row => ({
+  type Kind = keyof typeof rounds[number];
+  const middle = (kind: Kind) => median(rounds.map((times) => times[kind]));
+  const over = (kind: Kind) => middle(kind) - middle("own") - middle("empty");
+  const fastestOver = (kind: Kind) =>
+    Math.min(...rounds.map((times) => times[kind] - times.own - times.empty));
+  const row = (what: string, value: number, limit?: number): Row => ({
     what: `${form}: ${what}`,
-    value: median(all),
+    value,
     unit: "ms",
     ...(limit !== undefined && { limit }),
   });
   return [
-    row("an empty script", rounds.map(({ empty }) => empty)),
-    row("a run of a built-in gadget", rounds.map(({ own }) => own)),
-    row("a run of a gadget described before", rounds.map(({ known }) => known)),
+    row("an empty script", middle("empty")),
+    row("a run of a built-in gadget", middle("own")),
+    row("a run of a gadget described before", middle("known")),
     row("its first call over an empty script", over("known"), 60),
-    row("the fastest of these", [Math.min(...over("known"))]),
+    row("the fastest of these", fastestOver("known")),
     row("the same of a module never seen", over("unseen"), 150),
-    row("the fastest of these", [Math.min(...over("unseen"))]),
+    row("the fastest of these", fastestOver("unseen")),
   ];
 }
 

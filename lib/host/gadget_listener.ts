@@ -1,0 +1,70 @@
+// Where the process of a gadget connects.
+import type { GadgetAddress } from "../core/gadget_message.ts";
+import { join } from "../core/path.ts";
+import { denoGrants } from "./deno_grants.ts";
+
+/** Bytes of the path of a socket, with the NUL at its end: 104 on macOS, 108 on Linux. */
+const MAX_PATH_BYTES = 104;
+
+/** A connection to the process of a gadget. */
+export type GadgetConnection = Deno.TcpConn | Deno.UnixConn;
+
+/** Somebody who waits for it. */
+export interface GadgetListener extends Disposable {
+  readonly at: GadgetAddress;
+  readonly listener: Deno.TcpListener | Deno.UnixListener;
+}
+
+/**
+ * Waits at a socket in the folder, which takes half as long as TCP for a message and is gone when nobody waits there any more; at a port
+ * of 127.0.0.1 where there can be none: on Windows, under a long path, in Deno before 2.9, without its permissions.
+ *
+ * @param folder private: absolute
+ * @throws {Error} that says which permission of Deno is missing
+ */
+export function listenForGadget(folder: string): GadgetListener {
+  const path = join(folder, "socket");
+  if (takesSocket(path)) return listening({ path }, Deno.listen({ transport: "unix", path }));
+  if (!denoGrants({ name: "net", host: "127.0.0.1:0" })) {
+    throw new Error("Cannot start a gadget: Deno itself was started without --allow-net=127.0.0.1");
+  }
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listening({ port: listener.addr.port }, listener);
+}
+
+function listening(at: GadgetAddress, listener: GadgetListener["listener"]): GadgetListener {
+  return {
+    at,
+    listener,
+    [Symbol.dispose]() {
+      tried(() => listener.close());
+      if ("path" in at) tried(() => Deno.removeSync(at.path)); // Deno does it too, some time later
+    },
+  };
+}
+
+/** What is closed or gone is as it should be. */
+function tried(work: () => void): void {
+  try {
+    work();
+  } catch { /* it is */ }
+}
+
+function takesSocket(path: string): boolean {
+  return Deno.build.os !== "windows" && hasSocketFlag() &&
+    new TextEncoder().encode(path).length < MAX_PATH_BYTES &&
+    denoGrants({ name: "net", host: `unix:${path}` }) && denoGrants({ name: "read", path }) &&
+    denoGrants({ name: "write", path });
+}
+
+/** Before, the flag that lets a process connect to a socket was another one. */
+function hasSocketFlag(): boolean {
+  const [major = 0, minor = 0] = Deno.version.deno.split(".").map(Number);
+  return major > 2 || (major === 2 && minor >= 9);
+}
+
+/** The flags with which Deno lets a process connect there. */
+export function connectFlags(at: GadgetAddress): readonly string[] {
+  if ("port" in at) return [`--allow-net=127.0.0.1:${at.port}`];
+  return [`--allow-write=${at.path}`, `--allow-net=unix:${at.path}`];
+}
