@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ResultError } from "../lib/core/gadget_error.ts";
+import { ResultError } from "../lib/core/gadget.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import { createCatalog } from "../mod.ts";
 import { runCalls } from "../lib/run/calls.ts";

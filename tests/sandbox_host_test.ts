@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encodeFrame } from "../lib/core/frames.ts";
-import { InputError, ResultError } from "../lib/core/gadget_error.ts";
+import { InputError, ResultError } from "../lib/core/gadget.ts";
 import { PermissionRefused } from "../lib/core/world.ts";
 import { isStream } from "../lib/core/async.ts";
 import type { EffectOp } from "../lib/core/gadget_message.ts";

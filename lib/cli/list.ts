@@ -1,6 +1,5 @@
 import type { Catalog, CatalogEntry } from "../core/catalog.ts";
-import type { AnyGadget } from "../core/gadget.ts";
-import { GADGET_NAME } from "../core/gadget.ts";
+import { type AnyGadget, GADGET_NAME } from "../core/gadget.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { printableLine } from "../render/printable.ts";

@@ -15,8 +15,7 @@ import { EXIT, UsageError } from "./exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf, keepStdout } from "./grants.ts";
 import { limitsOf, performCalls } from "./run_calls.ts";
-import { callsOthers } from "../parse/call_header.ts";
-import { builtInGadgets } from "../../gadgets/built_in.ts";
+import { calledNames } from "../parse/call_header.ts";
 import { checkResultFile, checkStdout } from "./end_run.ts";
 
 type RunCommand = ParsedCommand<typeof COMMANDS.run>;
@@ -83,8 +82,8 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
   await keepStdout(flags);
   const { markers } = project.config.calls;
   const begun = whole === undefined && !source.isReadOnce ? await begunText(source.text) : undefined;
-  const callsModules = callsOthers(whole?.chunks.join("") ?? begun?.first ?? "", markers, builtInGadgets);
-  const opened = await around.open(openCatalog(project, { ...grants, ...around.opening, callsModules }));
+  const calls = calledNames(whole?.chunks.join("") ?? begun?.first ?? "", markers);
+  const opened = await around.open(openCatalog(project, { ...grants, ...around.opening, calls }));
   if (opened === undefined) return EXIT.interrupted;
   await refuseUnknownModel(flags, { whole, project, accepted: opened.projectAccepted });
   const limits = limitsOf(project, flags);

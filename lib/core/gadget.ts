@@ -113,3 +113,27 @@ export interface DefinedGadget<Name extends string = string, Input = never> exte
 
 /** A gadget's name (gadgets.md, section 1). */
 export const GADGET_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+
+/** No program can have it. */
+export const PERMIT: unique symbol = Symbol("permit");
+
+/** A gadget that somebody may have to be asked about before a call of it begins. */
+export interface AskingGadget extends Gadget {
+  /** Undefined when it may run. @throws {PermissionRefused} when it may not */
+  readonly [PERMIT]: () => undefined | Promise<void>;
+}
+
+/** Whether a gadget is one, also a copy of one. */
+export function isAsking(gadget: AnyGadget): gadget is AskingGadget {
+  return PERMIT in gadget;
+}
+
+/** The parameters do not fit the gadget; one issue a line, each behind its path. */
+export class InputError extends Error {
+  override readonly name = "InputError";
+}
+
+/** The result cannot be kept: it is no JSON. */
+export class ResultError extends Error {
+  override readonly name = "ResultError";
+}

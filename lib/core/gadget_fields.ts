@@ -1,8 +1,7 @@
 // What is wrong with a gadget, field by field, wherever it was found: in a module of this process, or in the process of its own.
 
 import { didYouMean } from "./nearest.ts";
-import type { AnyGadget, DefinedGadget } from "./gadget.ts";
-import { GADGET_NAME } from "./gadget.ts";
+import { type AnyGadget, type DefinedGadget, GADGET_NAME } from "./gadget.ts";
 import { isRecord } from "./json.ts";
 import { foundValue, shownJson } from "./shown.ts";
 

@@ -50,17 +50,14 @@ function unreadable(text: string, parts: { gadgetName: string; id: string; wrong
     : { gadgetName, dependencies: NO_DEPENDENCIES, error };
 }
 
-/** Whether a START line of the text names a gadget that is not among these, as far as a look at it tells. */
-export function callsOthers(
-  text: string,
-  { start }: Pick<Markers, "start">,
-  known: Readonly<Record<string, unknown>>,
-): boolean {
+/** The names of gadgets in the START lines of a text, as far as a look at it tells. */
+export function calledNames(text: string, { start }: Pick<Markers, "start">): ReadonlySet<string> {
+  const names = new Set<string>();
   for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + start.length)) {
     const name = /^[ \t]*([\w.-]+)/.exec(text.slice(at + start.length, at + start.length + 200))?.[1];
-    if (name !== undefined && !Object.hasOwn(known, name)) return true;
+    if (name !== undefined) names.add(name);
   }
-  return false;
+  return names;
 }
 
 /** Reads START lines; the name is most often that of the line before. */

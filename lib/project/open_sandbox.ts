@@ -1,4 +1,4 @@
-// The way to the sandbox, on the path of every run: what works there is loaded with the first module of a gadget.
+// The way to the sandbox: what works there is loaded with the first module of a gadget.
 import type { GadgetSandbox } from "../catalog/catalog_site.ts";
 import { join } from "../core/path.ts";
 import { hostFiles } from "../host/files.ts";
@@ -15,8 +15,10 @@ import type { SandboxedGadgets } from "./sandboxed_gadgets.ts";
 /** What the gadgets of a project are decided by. */
 export interface SandboxDecisions
   extends
-    Pick<OpenCatalogOptions, "flags" | "settings" | "user" | "notice" | "signal" | "callsModules">,
+    Pick<OpenCatalogOptions, "flags" | "settings" | "user" | "notice" | "signal">,
     Pick<GrantMeansOptions, "projectAccepted"> {
+  /** Whether some are likely to be called at once: a process for the first of them is started then. Default false. */
+  readonly callsModules?: boolean;
   /** The lock of the project, for servers too. */
   readonly keeper: () => Promise<LockKeeper>;
 }

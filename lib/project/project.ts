@@ -1,4 +1,3 @@
-import { filePath } from "../core/file_url.ts";
 import { loadCatalog } from "../catalog/load_catalog.ts";
 import { findProjectRoot, loadConfig } from "../catalog/config.ts";
 import type { Config } from "../catalog/config.ts";
@@ -21,7 +20,8 @@ import type { JsonObject } from "../core/json.ts";
 import { join } from "../core/path.ts";
 import type { LockKeeper, LockKeeperOptions } from "./lock_keeper.ts";
 import type { McpGadgetsOptions } from "./mcp_gadgets.ts";
-import { openSandbox } from "./open_sandbox.ts";
+import type { GadgetSandbox } from "../catalog/catalog_site.ts";
+import type { SandboxDecisions } from "./open_sandbox.ts";
 import type { ProjectLock } from "./project_lock.ts";
 
 /** A project root with its settings. */
@@ -69,8 +69,8 @@ export interface OpenCatalogOptions {
   readonly servers?: boolean;
   /** Told what a server says besides the protocol. */
   readonly log?: (server: string, line: string) => void;
-  /** Whether gadgets of modules are likely to be called at once: a process for the first of them is started then. Default false. */
-  readonly callsModules?: boolean;
+  /** The names of gadgets that are likely to be called at once: what they need is on its way meanwhile. Default: none. */
+  readonly calls?: ReadonlySet<string>;
   /** Ends the servers. */
   readonly signal?: AbortSignal;
   /** Told the variables that servers are given. */
@@ -136,7 +136,9 @@ export async function openCatalog(
   options: OpenCatalogOptions,
 ): Promise<OpenedCatalog> {
   const { root, cwd } = project;
-  const { flags, settings = NO_POLICY_FLAGS, user, notice } = options;
+  const { flags, settings = NO_POLICY_FLAGS, user, notice, calls = new Set<string>() } = options;
+  const isBuiltIn = (name: string): boolean => Object.hasOwn(builtInGadgets, name);
+  for (const name of calls) if (isBuiltIn(name)) builtInGadgets[name]?.().catch(() => undefined);
   project.config.notices.forEach(notice);
   if (flags.frozen) await checkedLock(project);
   const world = await createWorld({
@@ -187,11 +189,29 @@ export async function openCatalog(
     files: flags.gadget,
     trust: flags.trust,
     allowed: (flags["allow-gadget"] ?? []).map((value) => value.slice(0, value.indexOf("="))),
-    sandbox: openSandbox(project, { ...options, projectAccepted, keeper }),
+    sandbox: lateSandbox(project, {
+      ...options,
+      projectAccepted,
+      keeper,
+      callsModules: [...calls].some((name) => !isBuiltIn(name)),
+    }),
     onNotice: notice,
     ...(servers && { servers: isStarting ? servers : onlyNamed(servers) }),
   });
   return { catalog, world, projectAccepted };
+}
+
+/** Where the gadgets of modules run; what works there is loaded with the first of them. */
+function lateSandbox(project: ProjectSettings, options: SandboxDecisions): GadgetSandbox {
+  let opened: Promise<GadgetSandbox> | undefined;
+  const open = async (): Promise<GadgetSandbox> => {
+    const { openSandbox }: typeof import("./open_sandbox.ts") = await import("./open_sandbox.ts" as string);
+    return openSandbox(project, options);
+  };
+  return {
+    open: async (file, candidates) => await (await (opened ??= open())).open(file, candidates),
+    close: async () => await (await opened)?.close(),
+  };
 }
 
 /** A gadget that the user wants in this process; what loads it is loaded with the first of them. */
@@ -200,6 +220,7 @@ async function importGadget(
   place: { readonly root: string; readonly cwd: string },
 ): Promise<unknown> {
   const { importOwn }: typeof import("./import_own.ts") = await import("./import_own.ts" as string);
+  const { filePath }: typeof import("../core/file_url.ts") = await import("../core/file_url.ts" as string);
   return await importOwn(filePath(fileUrl), place);
 }
 

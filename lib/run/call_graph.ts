@@ -2,8 +2,7 @@
 // step; what it tells goes through the run.
 
 import type { Catalog } from "../core/catalog.ts";
-import { type AskingGadget, isAsking, PERMIT } from "../core/asking_gadget.ts";
-import type { AnyGadget, GadgetContext } from "../core/gadget.ts";
+import { type AnyGadget, type AskingGadget, type GadgetContext, isAsking, PERMIT } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
 import { isPromise, whenAborted } from "../core/async.ts";
 import { Scheduler } from "../schedule/scheduler.ts";

@@ -1,6 +1,5 @@
 import type { CallErrorCode, RunEventBody } from "../core/event.ts";
-import type { AnyGadget } from "../core/gadget.ts";
-import { InputError, ResultError } from "../core/gadget_error.ts";
+import { type AnyGadget, InputError, ResultError } from "../core/gadget.ts";
 import { isJsonObject, toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import type { BeginOptions, StepOutcome } from "../core/journal.ts";

@@ -1,10 +1,8 @@
 import { isJsonObject, isRecord, notResultText, toJson } from "../core/json.ts";
 import { isPromise, isStream } from "../core/async.ts";
-import type { AnyGadget, GadgetContext } from "../core/gadget.ts";
-import { InputError, ResultError } from "../core/gadget_error.ts";
+import { type AnyGadget, type GadgetContext, InputError, ResultError } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
 import { CutText } from "../core/cut_text.ts";
-import { joinedStream } from "./joined_stream.ts";
 import { checkInput, issuesText } from "../schema/check_input.ts";
 import type { Checked } from "../schema/issue.ts";
 import { mapChildren, measure, TextValue } from "../schema/text_value.ts";
@@ -60,6 +58,9 @@ function perform(run: GadgetRun, checked: Checked): Json | Promise<Json> {
       ? cutResult(value, { maxBytes, maskStart })
       : resultOf(value, { gadgetName: gadget.name, maxBytes, mask });
   const joined = async (stream: AsyncIterable<unknown>): Promise<Json> => {
+    const { joinedStream }: typeof import("./joined_stream.ts") = await import(
+      "./joined_stream.ts" as string
+    );
     const { signal } = context;
     const log = (text: string): void => context.log(text);
     return asJson(await joinedStream(stream, { gadgetName: gadget.name, maxBytes, signal, log }));

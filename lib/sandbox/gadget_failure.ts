@@ -1,4 +1,4 @@
-import { ResultError } from "../core/gadget_error.ts";
+import { ResultError } from "../core/gadget.ts";
 import type { ThrownError } from "../core/gadget_message.ts";
 import { SourceError } from "../core/source_error.ts";
 import type { GadgetProcessEnd } from "../host/start_gadget_process.ts";

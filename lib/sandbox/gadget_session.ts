@@ -1,7 +1,7 @@
 // One process of a gadget, from the moment it has connected until it is gone. It is over once: then every call has failed with the same
 // words, every effect is aborted, and the process is killed.
 import { type Frame, FrameError } from "../core/frames.ts";
-import { InputError } from "../core/gadget_error.ts";
+import { InputError } from "../core/gadget.ts";
 import type { FromGadget, GadgetDescription, ToGadget } from "../core/gadget_message.ts";
 import { messageOf } from "../core/source_error.ts";
 import { quietTimer } from "../host/quiet_timer.ts";

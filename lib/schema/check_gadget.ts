@@ -1,5 +1,4 @@
-import { GADGET_NAME } from "../core/gadget.ts";
-import type { AnyGadget } from "../core/gadget.ts";
+import { type AnyGadget, GADGET_NAME } from "../core/gadget.ts";
 import { expected, fieldProblems, type Fields } from "../core/gadget_fields.ts";
 import { isRecord } from "../core/json.ts";
 import { shown, shownJson } from "../core/shown.ts";

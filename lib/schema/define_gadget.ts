@@ -1,7 +1,13 @@
 import { didYouMeanNames } from "../core/did_you_mean_names.ts";
 import { frozenCopy, isPlainObject } from "../core/frozen_copy.ts";
-import { GADGET_NAME } from "../core/gadget.ts";
-import type { DefinedGadget, Gadget, GadgetCall, GadgetContext, Schema } from "../core/gadget.ts";
+import {
+  type DefinedGadget,
+  type Gadget,
+  GADGET_NAME,
+  type GadgetCall,
+  type GadgetContext,
+  type Schema,
+} from "../core/gadget.ts";
 import { GADGET_FIELDS, isGadgetField } from "../core/gadget_fields.ts";
 import { isRecord } from "../core/json.ts";
 import { PromptError } from "../core/prompt_error.ts";
