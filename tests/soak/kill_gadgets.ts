@@ -11,7 +11,8 @@ import { testProject } from "../_project.ts";
 import { realGadget } from "../_real_gadget.ts";
 
 const CALLS = 10_000;
-const KILL_EVERY_MS = 400;
+/** On the average: so that there are as many however fast the calls are. */
+const KILL_EVERY_CALLS = 400;
 const PARENTS = 60;
 const LONGEST_LIFE_MS = 1_500;
 const MOST_GROWN_BYTES = 60 * 2 ** 20;
@@ -56,36 +57,37 @@ async function killWhileCalling(random: (bound: number) => number, seed: number)
   });
   const catalog = createCatalog([sandboxedGadget(await gadget.host.describe(), gadget.host)]);
   let kills = 0;
-  const killing = setInterval(() => {
+  const kill = (): void => {
     const pid = [...pids].at(-1);
-    if (pid === undefined || random(3) === 0) return;
+    if (pid === undefined) return;
     try {
       Deno.kill(pid, random(4) === 0 ? "SIGTERM" : "SIGKILL");
       kills++;
     } catch { /* it is gone */ }
-  }, KILL_EVERY_MS);
+  };
+  let nextKill = random(KILL_EVERY_CALLS);
   function* text(): Generator<string> {
     for (let n = 0; n < CALLS; n++) yield `!!!GADGET_START:Counts:c${n}\n!!!ARG:n\n${n}\n!!!GADGET_END\n`;
   }
   const before = Deno.memoryUsage().heapUsed;
   const ended = new Map<string, number>();
   let [failed, grown] = [0, 0];
-  try {
-    for await (const event of runCalls(text(), { catalog, limits: { concurrency: 8 } })) {
-      if (event.type !== "call-result" && event.type !== "call-error") continue;
-      const { invocationId: id } = event;
-      ended.set(id, (ended.get(id) ?? 0) + 1);
-      if (event.type === "call-result") assert.equal(event.result, Number(id.slice(1)) * 2, `seed ${seed}`);
-      else {
-        failed++;
-        const isOfKill =
-          /^The process of gadget real\.ts (ended by the signal SIG(KILL|TERM)|closed its connection)/;
-        assert.ok(isOfKill.test(event.error), `seed ${seed}: ${event.error}`);
-      }
-      if (ended.size % 1_000 === 0) grown = Math.max(grown, Deno.memoryUsage().heapUsed - before);
+  for await (const event of runCalls(text(), { catalog, limits: { concurrency: 8 } })) {
+    if (event.type !== "call-result" && event.type !== "call-error") continue;
+    const { invocationId: id } = event;
+    ended.set(id, (ended.get(id) ?? 0) + 1);
+    if (event.type === "call-result") assert.equal(event.result, Number(id.slice(1)) * 2, `seed ${seed}`);
+    else {
+      failed++;
+      const isOfKill =
+        /^The process of gadget real\.ts (ended by the signal SIG(KILL|TERM)|closed its connection)/;
+      assert.ok(isOfKill.test(event.error), `seed ${seed}: ${event.error}`);
     }
-  } finally {
-    clearInterval(killing);
+    if (ended.size === nextKill) {
+      kill();
+      nextKill += 1 + random(2 * KILL_EVERY_CALLS);
+    }
+    if (ended.size % 1_000 === 0) grown = Math.max(grown, Deno.memoryUsage().heapUsed - before);
   }
   assert.equal(ended.size, CALLS, `seed ${seed}`);
   for (const counts of [ended, made]) {
