@@ -57,9 +57,9 @@ async function load(root: string, options: Partial<LoadCatalogOptions> = {}): Pr
     root,
     world: worldAt(root),
     builtIns: BUILT_INS,
-    importModule: (url) => {
-      imported.push(url.slice(pathToFileURL(root).href.length + 1));
-      return importModule(url);
+    importModule: (path) => {
+      imported.push(path.slice(root.length + 1));
+      return importModule(pathToFileURL(path).href);
     },
     onNotice: (text) => void notices.push(text),
     ...options,

@@ -1,6 +1,7 @@
 import { filePath } from "../core/file_url.ts";
 import { isAbsolute, join } from "../core/path.ts";
 import type { Files, Sight, World } from "../core/world.ts";
+import type { LoadModule } from "./module_loader.ts";
 import type { BuiltIns } from "./catalog_of.ts";
 import type { CatalogEntry } from "../core/catalog.ts";
 import { type Config, loadConfig } from "./config.ts";
@@ -16,7 +17,7 @@ export interface LoadCatalogOptions {
   /** The built-in gadgets by name. */
   readonly builtIns: BuiltIns;
   /** Loads a module by its `file:` URL. */
-  readonly importModule: (fileUrl: string) => Promise<unknown>;
+  readonly importModule: LoadModule;
   /** Default: read from the root. */
   readonly config?: Config;
   /** Gadget modules of their own (`--gadget FILE`), relative to `cwd` or absolute. */

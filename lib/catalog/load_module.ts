@@ -1,18 +1,17 @@
-import { fileUrl } from "../core/file_url.ts";
 import { dirname } from "../core/path.ts";
 import type { CatalogEntry } from "../core/catalog.ts";
 import { GADGET_NAME } from "../core/gadget.ts";
 import { messageOf, SourceError } from "../core/source_error.ts";
 import { checkGadget, gadgetWarnings } from "../schema/check_gadget.ts";
 import { type GadgetFile, unreadyEntry } from "./gadget_file.ts";
-import { loadExports, type ModuleExports } from "./module_loader.ts";
+import { loadExports, type LoadModule, type ModuleExports } from "./module_loader.ts";
 import { isInside } from "./project_path.ts";
 import { shownPath } from "./shown_path.ts";
 import { thrownWords } from "./thrown_words.ts";
 
 /** How modules are loaded here. */
 export interface LoadModuleOptions {
-  readonly importModule: (fileUrl: string) => Promise<unknown>;
+  readonly importModule: LoadModule;
   readonly cwd: string;
   readonly notice: (text: string) => void;
 }
@@ -23,7 +22,7 @@ export async function loadGadgetFile(file: GadgetFile, options: LoadModuleOption
     unreadyEntry(file, { state: "broken", problem, ...(name !== undefined && { name }) });
   let exported: ModuleExports;
   try {
-    exported = await loadExports(file.path, (path) => options.importModule(fileUrl(path).href));
+    exported = await loadExports(file.path, options.importModule);
   } catch (thrown) {
     return broken(loadProblem(file, thrown, options.cwd));
   }

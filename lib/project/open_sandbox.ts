@@ -1,10 +1,11 @@
-// The way to the sandbox: what works there is loaded with the first module of a gadget.
-import type { GadgetSandbox } from "../catalog/catalog_site.ts";
+// The way to the sandbox, loaded with the first module of a gadget; what works there is loaded while a process starts.
 import { join } from "../core/path.ts";
 import { hostFiles } from "../host/files.ts";
 import { cacheFolder, configFolder, realPath, stateFolder } from "../host/paths.ts";
 import { isCompiled } from "../host/process.ts";
+import { gadgetProcesses } from "../host/start_gadget_process.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
+import { earlyStart } from "../sandbox/early_start.ts";
 import { lazyHttp, lazyShell } from "./lazy_ports.ts";
 import type { GadgetTally } from "./gadget_use.ts";
 import type { GrantMeansOptions } from "./grant_gadget.ts";
@@ -23,25 +24,9 @@ export interface SandboxDecisions
   readonly keeper: () => Promise<LockKeeper>;
 }
 
-/** Where the gadgets of a project's modules run. */
-export function openSandbox(project: ProjectSettings, options: SandboxDecisions): GadgetSandbox {
-  let opened: Promise<SandboxedGadgets> | undefined;
-  return {
-    async open(file, candidates) {
-      opened ??= loadSandbox(project, { ...options, candidates });
-      return await (await opened).open(file);
-    },
-    close: async () => await (await opened)?.close(),
-  };
-}
-
 const loadGrants = (): Promise<typeof import("./grant_gadget.ts")> => import("./grant_gadget.ts" as string);
 const loadSandboxed = (): Promise<typeof import("./sandboxed_gadgets.ts")> =>
   import("./sandboxed_gadgets.ts" as string);
-const loadEarlyStart = (): Promise<typeof import("../sandbox/early_start.ts")> =>
-  import("../sandbox/early_start.ts" as string);
-const loadProcesses = (): Promise<typeof import("../host/start_gadget_process.ts")> =>
-  import("../host/start_gadget_process.ts" as string);
 
 /** The sandbox itself. */
 export async function loadSandbox(
@@ -50,41 +35,41 @@ export async function loadSandbox(
 ): Promise<SandboxedGadgets> {
   const { root, cwd, config } = project;
   const { settings = NO_POLICY_FLAGS, notice, flags, callsModules = false } = options;
-  const start = (await loadProcesses()).gadgetProcesses();
-  const early = callsModules
-    ? (await loadEarlyStart()).earlyStart(start, config.limits.gadgetMemoryBytes)
-    : undefined;
-  await early?.begun; // a moment: else it would wait until all the rest is loaded
-  const [{ GrantMeans }, { SandboxedGadgets: Sandboxed }, keeper] = await Promise.all([
-    loadGrants(),
-    loadSandboxed(),
-    options.keeper(),
-  ]).catch(async (error) => {
-    await early?.drop();
+  const start = gadgetProcesses();
+  const early = callsModules ? earlyStart(start, config.limits.gadgetMemoryBytes) : undefined;
+  try {
+    await early?.begun; // a moment: else it would wait until all the rest is loaded
+    const [{ GrantMeans }, { SandboxedGadgets: Sandboxed }, keeper] = await Promise.all([
+      loadGrants(),
+      loadSandboxed(),
+      options.keeper(),
+    ]);
+    const [cache, state] = [cacheFolder(), stateFolder()];
+    const own = [configFolder(), state, cache].filter((folder) => folder !== undefined);
+    return new Sandboxed({
+      root,
+      cwd,
+      settings,
+      grants: new GrantMeans({ ...project, ...options, keeper }),
+      limits: config.limits,
+      compiled: isCompiled(),
+      disk: hostFiles({ root }),
+      ...(cache !== undefined && { kept: hostFiles({ root: `${cache}/gadgets`, mode: 0o600 }) }),
+      ...(state !== undefined && !flags.ephemeral &&
+        { keepUse: (tallies) => keepUse(tallies, { root, state }) }),
+      shell: lazyShell,
+      http: lazyHttp,
+      sealed: own.map(realPath),
+      start,
+      ...(early && { early }),
+      notice,
+      ...(flags.timeout !== undefined && { callMs: flags.timeout * 1000 }),
+      ...(options.signal && { signal: options.signal }),
+    });
+  } catch (error) {
+    await early?.drop(); // nobody else could
     throw error;
-  });
-  const [cache, state] = [cacheFolder(), stateFolder()];
-  const own = [configFolder(), state, cache].filter((folder) => folder !== undefined);
-  return new Sandboxed({
-    root,
-    cwd,
-    settings,
-    grants: new GrantMeans({ ...project, ...options, keeper }),
-    limits: config.limits,
-    compiled: isCompiled(),
-    disk: hostFiles({ root }),
-    ...(cache !== undefined && { kept: hostFiles({ root: `${cache}/gadgets`, mode: 0o600 }) }),
-    ...(state !== undefined && !flags.ephemeral &&
-      { keepUse: (tallies) => keepUse(tallies, { root, state }) }),
-    shell: lazyShell,
-    http: lazyHttp,
-    sealed: own.map(realPath),
-    start,
-    ...(early && { early }),
-    notice,
-    ...(flags.timeout !== undefined && { callMs: flags.timeout * 1000 }),
-    ...(options.signal && { signal: options.signal }),
-  });
+  }
 }
 
 async function keepUse(

@@ -21,7 +21,9 @@ import { join } from "../core/path.ts";
 import type { LockKeeper, LockKeeperOptions } from "./lock_keeper.ts";
 import type { McpGadgetsOptions } from "./mcp_gadgets.ts";
 import type { GadgetSandbox } from "../catalog/catalog_site.ts";
+import type { TrustCandidate } from "../catalog/trust.ts";
 import type { SandboxDecisions } from "./open_sandbox.ts";
+import type { SandboxedGadgets } from "./sandboxed_gadgets.ts";
 import type { ProjectLock } from "./project_lock.ts";
 
 /** A project root with its settings. */
@@ -182,7 +184,7 @@ export async function openCatalog(
     world,
     config: isNoticed ? config : project.config,
     projectAccepted,
-    importModule: (fileUrl) => importGadget(fileUrl, { root, cwd }),
+    importModule: (path) => importGadget(path, { root, cwd }),
     builtIns: builtInGadgets,
     disk: hostFiles({ root }),
     look: lookAt,
@@ -203,25 +205,24 @@ export async function openCatalog(
 
 /** Where the gadgets of modules run; what works there is loaded with the first of them. */
 function lateSandbox(project: ProjectSettings, options: SandboxDecisions): GadgetSandbox {
-  let opened: Promise<GadgetSandbox> | undefined;
-  const open = async (): Promise<GadgetSandbox> => {
-    const { openSandbox }: typeof import("./open_sandbox.ts") = await import("./open_sandbox.ts" as string);
-    return openSandbox(project, options);
+  let opened: Promise<SandboxedGadgets> | undefined;
+  const open = async (candidates: readonly TrustCandidate[]): Promise<SandboxedGadgets> => {
+    const { loadSandbox }: typeof import("./open_sandbox.ts") = await import("./open_sandbox.ts" as string);
+    return await loadSandbox(project, { ...options, candidates });
   };
   return {
-    open: async (file, candidates) => await (await (opened ??= open())).open(file, candidates),
+    open: async (file, candidates) => await (await (opened ??= open(candidates))).open(file),
     close: async () => await (await opened)?.close(),
   };
 }
 
 /** A gadget that the user wants in this process; what loads it is loaded with the first of them. */
 async function importGadget(
-  fileUrl: string,
+  path: string,
   place: { readonly root: string; readonly cwd: string },
 ): Promise<unknown> {
   const { importOwn }: typeof import("./import_own.ts") = await import("./import_own.ts" as string);
-  const { filePath }: typeof import("../core/file_url.ts") = await import("../core/file_url.ts" as string);
-  return await importOwn(filePath(fileUrl), place);
+  return await importOwn(path, place);
 }
 
 /** The lock for those who decide about gadgets and servers; loaded when the first of them has to. */
