@@ -1,4 +1,3 @@
-import type { Config } from "../catalog/config.ts";
 import type { JsonObject } from "../core/json.ts";
 import { isAbsolute, join, relative } from "../core/path.ts";
 import type { StoredFile } from "../core/journal.ts";
@@ -82,10 +81,12 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
   await keepStdout(flags);
   const { markers } = project.config.calls;
   const begun = whole === undefined && !source.isReadOnce ? await begunText(source.text) : undefined;
-  const calls = calledNames(whole?.chunks.join("") ?? begun?.first ?? "", markers);
+  const known = whole?.chunks.join("");
+  const calls = calledNames(known ?? begun?.first ?? "", markers);
   const opened = await around.open(openCatalog(project, { ...grants, ...around.opening, calls }));
   if (opened === undefined) return EXIT.interrupted;
-  await refuseUnknownModel(flags, { whole, project, accepted: opened.projectAccepted });
+  const asksModels = whole !== undefined && (calls.has("RunPrompt") || calls.has("RunFile"));
+  await refuseUnknownModel(flags, { asksModels, project, accepted: opened.projectAccepted });
   const limits = limitsOf(project, flags);
   const input: JsonObject = { markers: { ...markers }, limits: { ...limits }, ...asked };
   const kept = await (await keeping).createRun(
@@ -93,7 +94,7 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
       kind: "calls",
       file: source.name,
       input,
-      ...(whole === undefined ? {} : { files: [storedFile(source, { whole, project })] }),
+      ...(known === undefined ? {} : { files: [storedFile(source, { text: known, project })] }),
     },
     { ...project, grants, found: around.found },
     flags,
@@ -222,27 +223,20 @@ function refuseUnreadable(whole: WholeText | undefined, { config }: ProjectSetti
 /** The variable is for every command: what it names matters where a prompt or a document is run. @throws {UsageError} */
 async function refuseUnknownModel(
   flags: RunFlags,
-  { whole, project: { config }, accepted }: {
-    readonly whole: WholeText | undefined;
+  { asksModels, project: { config }, accepted }: {
+    /** A call stands there whose gadget asks models; what is read once is not known before. */
+    readonly asksModels: boolean;
     readonly project: ProjectSettings;
     readonly accepted: boolean;
   },
 ): Promise<void> {
   const name = wantedModel(flags.model);
   if (name === undefined) return;
-  if (flags.model === undefined && !asksModels(whole, config.calls.markers)) return;
+  if (flags.model === undefined && !asksModels) return;
   const { assertKnownModel, modelFrom }: typeof import("./known_model.ts") = await import(
     "./known_model.ts" as string
   );
   assertKnownModel(name, { from: modelFrom(flags.model), config, accepted, command: "run" });
-}
-
-/** Whether a call stands there whose gadget asks models; what is read once is not known before. */
-function asksModels(whole: WholeText | undefined, { start }: Config["calls"]["markers"]): boolean {
-  const lines = whole?.chunks.join("").split("\n") ?? [];
-  return lines.some((line) =>
-    line.startsWith(start) && /^\s*(?:RunPrompt|RunFile)\s*(?::|$)/.test(line.slice(start.length))
-  );
 }
 
 function* chunksOf({ chunks, error }: WholeText): Iterable<string> {
@@ -252,9 +246,9 @@ function* chunksOf({ chunks, error }: WholeText): Iterable<string> {
 
 function storedFile(
   { name, folder = "" }: CallSource,
-  { whole, project }: { readonly whole: WholeText; readonly project: ProjectSettings },
+  { text, project }: { readonly text: string; readonly project: ProjectSettings },
 ): StoredFile {
   const path = isAbsolute(name) ? name : join(project.cwd, name);
   const inside = folder.startsWith(project.root) ? relative(project.root, path) : path;
-  return { path: inside, text: whole.chunks.join("") };
+  return { path: inside, text };
 }

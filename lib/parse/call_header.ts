@@ -50,12 +50,14 @@ function unreadable(text: string, parts: { gadgetName: string; id: string; wrong
     : { gadgetName, dependencies: NO_DEPENDENCIES, error };
 }
 
-/** The names of gadgets in the START lines of a text, as far as a look at it tells. */
+/** The names of gadgets in the START lines of a text. */
 export function calledNames(text: string, { start }: Pick<Markers, "start">): ReadonlySet<string> {
   const names = new Set<string>();
   for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + start.length)) {
-    const name = /^[ \t]*([\w.-]+)/.exec(text.slice(at + start.length, at + start.length + 200))?.[1];
-    if (name !== undefined) names.add(name);
+    if (at > 0 && text[at - 1] !== "\n") continue;
+    const end = text.indexOf("\n", at);
+    const { gadgetName } = readCallHeader(text.slice(at + start.length, end < 0 ? undefined : end));
+    if (gadgetName !== "") names.add(gadgetName);
   }
   return names;
 }
