@@ -28,6 +28,15 @@ export function maybeFindProgram(
   return file;
 }
 
+/** Whether the program of a child is there, as far as that can be seen: one that is missing has to be named itself. Never on Windows. */
+export function seesProgram(
+  command: string,
+  { env, cwd }: { readonly env: Readonly<Record<string, string>>; readonly cwd?: string },
+): boolean {
+  if (Deno.build.os === "windows") return false;
+  return maybeFindProgram(command, { path: env.PATH ?? "", ...(cwd !== undefined && { cwd }) }) !== undefined;
+}
+
 function isProgram(path: string): boolean {
   if (!denoGrants({ name: "read", path })) return false;
   try {

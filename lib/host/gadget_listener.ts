@@ -37,17 +37,23 @@ function listening(at: GadgetAddress, listener: GadgetListener["listener"]): Gad
     at,
     listener,
     [Symbol.dispose]() {
-      tried(() => listener.close());
-      if ("path" in at) tried(() => Deno.removeSync(at.path)); // Deno does it too, some time later
+      closeAnyhow(listener);
+      if ("path" in at) removeAnyhow(at.path); // Deno does it too, some time later
     },
   };
 }
 
-/** What is closed or gone is as it should be. */
-function tried(work: () => void): void {
+/** Closes what may be closed already. */
+export function closeAnyhow(resource: { close(): void }): void {
   try {
-    work();
+    resource.close();
   } catch { /* it is */ }
+}
+
+function removeAnyhow(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch { /* it is gone */ }
 }
 
 function takesSocket(path: string): boolean {

@@ -1,5 +1,5 @@
 import { childEnvironment, type ChildOptions } from "./child_start.ts";
-import { maybeFindProgram } from "./find_program.ts";
+import { seesProgram } from "./find_program.ts";
 import { ownGroup } from "./own_group.ts";
 import { atExit } from "./process.ts";
 import { killGroup } from "./process_group.ts";
@@ -39,9 +39,7 @@ export class HeldCommand implements AsyncDisposable {
   ): (() => HeldCommand | undefined) | undefined {
     const env = childEnvironment(settings);
     const script = maybeScript(command, settings.args);
-    const { cwd } = settings;
-    const isSeen = Deno.build.os !== "windows" &&
-      maybeFindProgram(command, { path: env.PATH ?? "", ...(cwd !== undefined && { cwd }) }) !== undefined;
+    const isSeen = seesProgram(command, { ...settings, env });
     if (script === undefined || ownGroup([], { isSeen }).isGrouped !== true) return undefined;
     const options = { ...settings, stdin: "null" as const, env, script, isSeen };
     return () => {

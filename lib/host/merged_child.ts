@@ -2,7 +2,7 @@
 // stdout: the command's own one where it is a shell, which saves a start, else one that becomes the command.
 import { childEnvironment, type ChildOptions, startChild } from "./child_start.ts";
 import { denoGrants } from "./deno_grants.ts";
-import { maybeFindProgram } from "./find_program.ts";
+import { seesProgram } from "./find_program.ts";
 import { HeldCommand } from "./held_command.ts";
 import { ownGroup } from "./own_group.ts";
 import { maybeScript, startScriptChild } from "./script_child.ts";
@@ -36,10 +36,9 @@ export function startMergedChild(
   { onReady, loaded, ...settings }: MergedOptions,
 ): MergedChild {
   const asIs = (text: string): string => text;
-  const { args = [], cwd, stdin } = settings;
+  const { args = [], stdin } = settings;
   const options = { ...settings, env: childEnvironment(settings), inherit: [] };
-  const path = options.env.PATH ?? "";
-  const isSeen = maybeFindProgram(command, { path, ...(cwd !== undefined && { cwd }) }) !== undefined;
+  const isSeen = seesProgram(command, options);
   // A missing one is started directly: the error then names it, and not the one who looked for it.
   if (Deno.build.os === "windows" || (!isSeen && denoGrants({ name: "read" }))) {
     onReady?.();

@@ -4,7 +4,7 @@ import type { Shell, ShellResult } from "../core/world.ts";
 import { CappedText, type TextSource } from "./capped_text.ts";
 import { boundToUs } from "./bound_child.ts";
 import { childEnvironment, type ChildOptions, startChild } from "./child_start.ts";
-import { maybeFindProgram } from "./find_program.ts";
+import { seesProgram } from "./find_program.ts";
 import { HeldCommand } from "./held_command.ts";
 import { type MergedChild, startMergedChild } from "./merged_child.ts";
 import { atExit } from "./process.ts";
@@ -46,7 +46,7 @@ async function startInSeries(command: string, options: RunOptions): Promise<Star
 }
 
 function start(command: string, options: RunOptions, loaded: HeldCommand | undefined): Started {
-  const { cwd, stdin, isMerged = false, onReady } = options;
+  const { stdin, isMerged = false, onReady } = options;
   const settings = {
     ...childSettings(options),
     stdin: stdin === undefined ? "null" as const : "piped" as const,
@@ -54,9 +54,7 @@ function start(command: string, options: RunOptions, loaded: HeldCommand | undef
   if (isMerged) return startMergedChild(command, { ...settings, loaded, ...(onReady && { onReady }) });
   onReady?.();
   // One that is not there is started directly: the error then names it, and not the one that binds it.
-  const path = childEnvironment(settings).PATH ?? "";
-  const isSeen = Deno.build.os !== "windows" &&
-    maybeFindProgram(command, { path, ...(cwd && { cwd }) }) !== undefined;
+  const isSeen = seesProgram(command, { ...settings, env: childEnvironment(settings) });
   return { child: startChild(command, { ...settings, ...(isSeen && boundToUs()) }) };
 }
 
@@ -88,7 +86,7 @@ async function finish(
   exit.dispose();
   if (!stopped && signal?.aborted !== true) options.onGone();
   const { code } = await child.status;
-  await Promise.all([started.opened, ...texts.map((text) => text.end(LAST_OUTPUT_MS))]);
+  await Promise.all(texts.map((text) => text.end(LAST_OUTPUT_MS)));
   signal?.throwIfAborted();
   const dropped = texts.reduce((sum, text) => sum + text.dropped, 0);
   const [stdout = "", stderr = ""] = texts.map(({ text }) => text);

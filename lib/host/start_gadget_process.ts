@@ -4,7 +4,12 @@ import { fileUrl } from "../core/file_url.ts";
 import type { GadgetAddress, GadgetGreeting } from "../core/gadget_message.ts";
 import { boundToUs } from "./bound_child.ts";
 import { startChild } from "./child_start.ts";
-import { type GadgetConnection, type GadgetListener, listenForGadget } from "./gadget_listener.ts";
+import {
+  closeAnyhow,
+  type GadgetConnection,
+  type GadgetListener,
+  listenForGadget,
+} from "./gadget_listener.ts";
 import { LastText } from "./last_text.ts";
 import { type PrivateFolder, privateFolder } from "./private_folder.ts";
 import { atExit } from "./process.ts";
@@ -198,7 +203,7 @@ class StartedProcess implements GadgetProcess {
   async #end(): Promise<void> {
     this.hold(true);
     kill(this.#child);
-    if (this.#connection !== undefined) close(this.#connection);
+    if (this.#connection !== undefined) closeAnyhow(this.#connection);
     await this.ended;
     this.waiting.close();
     this.#exit[Symbol.dispose]();
@@ -259,12 +264,6 @@ function kill(child: Deno.ChildProcess): void {
   try {
     child.kill("SIGKILL");
   } catch { /* it has ended */ }
-}
-
-function close(resource: { close(): void }): void {
-  try {
-    resource.close();
-  } catch { /* it is closed */ }
 }
 
 /** One that has ended holds nobody, and may have done so before its end is told. */

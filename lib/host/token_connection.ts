@@ -1,5 +1,5 @@
 // Anybody on this machine can connect to a port of it: only who says the token is let in, and nobody else holds that up.
-import type { GadgetConnection, GadgetListener } from "./gadget_listener.ts";
+import { closeAnyhow, type GadgetConnection, type GadgetListener } from "./gadget_listener.ts";
 import { isRecord } from "../core/json.ts";
 
 /** As long as a hello can be. */
@@ -31,7 +31,7 @@ export async function tokenConnection(
   signal.addEventListener("abort", onAbort, { once: true });
   let isOver = false;
   const take = async (connection: GadgetConnection): Promise<void> => {
-    if (isOver) return close(connection); // it was accepted while the listener was closed
+    if (isOver) return closeAnyhow(connection); // it was accepted while the listener was closed
     silent.add(connection);
     const [longest] = silent;
     if (silent.size > MAX_SILENT && longest !== undefined) drop(longest, silent);
@@ -45,7 +45,7 @@ export async function tokenConnection(
   } finally {
     signal.removeEventListener("abort", onAbort);
     isOver = true;
-    close(listener);
+    closeAnyhow(listener);
     for (const connection of silent) drop(connection, silent);
   }
 }
@@ -63,13 +63,7 @@ async function acceptAll(
 
 function drop(connection: GadgetConnection, silent: Set<GadgetConnection>): void {
   silent.delete(connection);
-  close(connection);
-}
-
-function close(resource: { close(): void }): void {
-  try {
-    resource.close();
-  } catch { /* it is closed */ }
+  closeAnyhow(connection);
 }
 
 async function saysToken(connection: GadgetConnection, token: string): Promise<boolean> {
