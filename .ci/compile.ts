@@ -6,14 +6,17 @@
 import { dirname, join } from "node:path";
 import { checksumsOf } from "./checksums.ts";
 import {
-  BUNDLE_COMMANDS,
+  bundleCommand,
   compileCommand,
   type CompiledProgram,
   type CompilePlan,
   compilePlan,
+  PAGE_ASSETS,
   type Target,
   TARGETS,
 } from "./compile_plan.ts";
+import { joinStart } from "./join_start.ts";
+import { makePageAssets } from "../lib/service/look/page_assets.ts";
 import { packFolder } from "./pack_wasm.ts";
 import { programTarget } from "./program_target.ts";
 
@@ -28,8 +31,12 @@ async function compile({ programs, checksums }: CompilePlan, here: Target): Prom
   for (const program of programs) await checkRuntime(program);
   try {
     await removeBundles();
-    for (const command of BUNDLE_COMMANDS) await deno(command);
+    await deno(bundleCommand("main.ts", { to: "dist/bundle", isSmall: false }));
+    await joinStart("dist/bundle", "dist/joined");
+    await deno(bundleCommand("dist/joined/main.js", { to: "dist/small", isSmall: true }));
     await packFolder("dist/small");
+    await Deno.mkdir(dirname(PAGE_ASSETS), { recursive: true });
+    await Deno.writeTextFile(PAGE_ASSETS, JSON.stringify(await makePageAssets()));
     for (const program of programs) {
       await Deno.mkdir(dirname(program.output), { recursive: true });
       await deno(compileCommand(program, here));
@@ -57,7 +64,7 @@ async function checkRuntime({ target }: CompiledProgram): Promise<void> {
 }
 
 async function removeBundles(): Promise<void> {
-  for (const folder of ["dist/bundle", "dist/small"]) {
+  for (const folder of ["dist/bundle", "dist/joined", "dist/small"]) {
     await Deno.remove(folder, { recursive: true }).catch((error) => {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     });

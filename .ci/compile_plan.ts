@@ -79,11 +79,18 @@ function programFile(file: string, target: Target): string {
   return target.includes("windows") && !file.endsWith(".exe") ? `${file}.exe` : file;
 }
 
-/** The commands of Deno that make the program, for their order. The first pass resolves what packages `require`, the second makes it small. */
-export const BUNDLE_COMMANDS: readonly (readonly string[])[] = [
-  ["bundle", "--quiet", "--code-splitting", "--outdir", "dist/bundle", "main.ts"],
-  ["bundle", "--quiet", "--minify", "--code-splitting", "--outdir", "dist/small", "dist/bundle/main.js"],
-];
+/** What the web page loads, made before the program is: it is read from inside it (`lib/server/assets.ts`). */
+export const PAGE_ASSETS = "dist/small/assets/page.json";
+
+/**
+ * The command of Deno that bundles a module. It is done twice: the first pass resolves what packages `require`, the second makes it small.
+ */
+export function bundleCommand(
+  file: string,
+  { to, isSmall }: { readonly to: string; readonly isSmall: boolean },
+): readonly string[] {
+  return ["bundle", "--quiet", ...isSmall ? ["--minify"] : [], "--code-splitting", "--outdir", to, file];
+}
 
 /** The command of Deno that makes one program of the bundle. This machine's own needs no `--target`, and no runtime to choose. */
 export function compileCommand({ target, output }: CompiledProgram, here: Target): readonly string[] {
@@ -92,6 +99,8 @@ export function compileCommand({ target, output }: CompiledProgram, here: Target
     "compile",
     ...flags,
     ...target === here ? [] : ["--target", target],
+    "--include",
+    PAGE_ASSETS,
     "-o",
     output,
     "dist/small/main.js",

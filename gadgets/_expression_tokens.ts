@@ -47,8 +47,14 @@ function skip(text: string, offset: number): number {
   return offset + (match(BLANKS, text, offset)?.length ?? 0);
 }
 
+const KINDS = [
+  { kind: "number", pattern: NUMBER },
+  { kind: "name", pattern: NAME },
+  { kind: "symbol", pattern: SYMBOL },
+] as const;
+
 function tokenAt(text: string, offset: number): Token {
-  for (const [kind, pattern] of [["number", NUMBER], ["name", NAME], ["symbol", SYMBOL]] as const) {
+  for (const { kind, pattern } of KINDS) {
     const found = match(pattern, text, offset);
     if (found !== undefined) return { kind, text: found, offset };
   }
@@ -65,5 +71,5 @@ function tokenAt(text: string, offset: number): Token {
 
 function match(pattern: RegExp, text: string, offset: number): string | undefined {
   pattern.lastIndex = offset;
-  return pattern.exec(text)?.[0];
+  return pattern.test(text) ? text.slice(offset, pattern.lastIndex) : undefined;
 }

@@ -89,7 +89,8 @@ export default function runCommand(world: World): Gadget<Input> {
     async run({ command, args = [], cwd, stdin, env, allowFailure = false }, context) {
       refuseUnusable({ command, args, env: env ?? {} });
       const lines = new LineLog(context);
-      const result = await world.shell.run(command, {
+      const { commands = world.shell } = world;
+      const result = await commands.run(command, {
         args,
         signal: context.signal,
         maxBytes: MAX_BYTES,

@@ -64,7 +64,7 @@ export class GadgetSide implements AsyncDisposable {
   }
 
   static async start(options: StartSide): Promise<GadgetSide> {
-    const folder = await Deno.makeTempDir({ prefix: "orrery-gadget-" });
+    const folder = await Deno.makeTempDir({ prefix: "orrery-side-" });
     for (const [name, text] of Object.entries(options.modules)) {
       await Deno.writeTextFile(`${folder}/${name}`, text);
     }

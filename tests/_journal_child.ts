@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import { isProcessAlive, thisProcess } from "../lib/host/process_alive.ts";
+import { isProcessAlive, thisProcess } from "../lib/host/process.ts";
 import { RunOwnedError } from "../lib/core/journal.ts";
 import type { Journal, RunJournal } from "../lib/core/journal.ts";
 import { nextTurn, savedTurn } from "./_saved_turn.ts";

@@ -106,9 +106,11 @@ function reopened(open: () => Journal): Journal {
   };
   return {
     create: (run, options) => kept((journal) => journal.create(run, options)),
+    createAll: (runs) => kept((journal) => journal.createAll(runs)),
     open: (id) => kept((journal) => journal.open(id)),
     list: (options) => once((journal) => journal.list(options)),
     read: (id) => once((journal) => journal.read(id)),
+    events: (id, range) => once((journal) => journal.events(id, range)),
     conversation: (id, messages) => once((journal) => journal.conversation(id, messages)),
     fork: (id, options) => once((journal) => journal.fork(id, options)),
     branch: (id, options) => once((journal) => journal.branch(id, options)),

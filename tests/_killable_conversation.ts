@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Json } from "../lib/core/json.ts";
 import type { StepRecord } from "../lib/core/journal.ts";
-import { isProcessAlive, thisProcess } from "../lib/host/process_alive.ts";
+import { isProcessAlive, thisProcess } from "../lib/host/process.ts";
 import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
 import { PROJECT_ROOT, testEnvironment } from "./_run.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { isProcessAlive, thisProcess } from "../lib/host/process_alive.ts";
+import { isProcessAlive, thisProcess } from "../lib/host/process.ts";
 import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
 import { journalChild } from "./_journal_child.ts";
 

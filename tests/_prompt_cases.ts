@@ -8,7 +8,7 @@ import { DEFAULT_HANDLER } from "../lib/prompt/handler_texts.ts";
 import type { AnyPrompt } from "../lib/prompt/prompt_type.ts";
 import { tags } from "../lib/prompt/tags.ts";
 import { defineGadget } from "../lib/schema/define_gadget.ts";
-import { isStandardSchema } from "../lib/schema/standard_schema.ts";
+import { isStandardSchema } from "../lib/core/gadget.ts";
 
 // deno-lint-ignore no-explicit-any
 export type Data = any;

@@ -7,7 +7,21 @@ import { stepsIn } from "../lib/parse/agent_tree.ts";
 
 const text = fc.string({ maxLength: 12, unit: "grapheme" });
 const word = fc.stringMatching(/^[A-Za-z_][\w-]{0,8}$/);
-const json: fc.Arbitrary<Json> = fc.json({ maxDepth: 2 }).map((written): Json => JSON.parse(written));
+/** Some keys are the ones that mean something in YAML or in JavaScript. */
+const json: fc.Arbitrary<Json> = fc.anything({
+  key: fc.oneof(
+    { weight: 5, arbitrary: fc.string() },
+    fc.constantFrom("<<", "__proto__", "constructor", "~", "yes"),
+  ),
+  values: [
+    fc.string(),
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.boolean(),
+    fc.constant(null),
+  ],
+  maxDepth: 2,
+}).map((value): Json => JSON.parse(JSON.stringify(value)));
 const slot: fc.Arbitrary<SlotPath> = fc.record({
   destination: fc.constantFrom("conversation", "session", "module", "global"),
   name: word,

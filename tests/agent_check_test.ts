@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { checkAgent } from "../lib/check/check_agent.ts";
 import { lintAgent } from "../lib/check/lint_agent.ts";
-import { AGENT_RULES } from "../lib/cli/agent_rules.ts";
+import { AGENT_RULES } from "../lib/service/agent_rules.ts";
 import { readAgentFile } from "../lib/parse/read_agent_file.ts";
 import { agentCases, agentText, textAt, writtenStep } from "./_agent_file.ts";
 import { randomRoot } from "./_random_agent.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { stringify } from "yaml";
+import { Document, isScalar, visit } from "yaml";
 import { stepTree } from "../lib/conversation/step_tree.ts";
 import type { Json } from "../lib/core/json.ts";
 import type { AgentFile, AgentStep } from "../lib/parse/agent_file.ts";
@@ -521,9 +521,7 @@ Deno.test("loadAgent: a file, a URL or a text, else all that is wrong", async ()
 Deno.test("agent file: a random agent that is written is read back as it was", async () => {
   const property = fc.asyncProperty(randomRoot, fc.boolean(), async (root, isJson) => {
     const document = { version: "0.1", structure: { id: "random", action: writtenStep(root) } };
-    const text = isJson
-      ? JSON.stringify(document)
-      : stringify(document, { version: "1.2", aliasDuplicateObjects: false });
+    const text = isJson ? JSON.stringify(document) : writtenYaml(document);
     const { agent, problems } = await readAgentFile(text, { file: "r.agent.yml" });
     assert.deepEqual(problems, [], text);
     assert.ok(agent);
@@ -531,6 +529,17 @@ Deno.test("agent file: a random agent that is written is read back as it was", a
   });
   await fc.assert(property, { numRuns: 200 });
 });
+
+/** The key `<<` is quoted: the library writes it as it is, and there it would be a merge key, which YAML 1.2 does not have. */
+function writtenYaml(value: object): string {
+  const document = new Document(value, { version: "1.2", aliasDuplicateObjects: false });
+  visit(document, {
+    Pair(_, { key }) {
+      if (isScalar(key) && key.value === "<<") key.type = "QUOTE_DOUBLE";
+    },
+  });
+  return document.toString();
+}
 
 /** A step as plain data, without its place; -0 is 0 in a text. */
 function plain(step: AgentStep): unknown {

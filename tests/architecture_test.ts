@@ -59,6 +59,30 @@ function problems(rule: keyof typeof RULES & string, files: Files): readonly str
 /** Every line is one broken rule: what it is, the false files, and what the message must hold. */
 const BROKEN: readonly (readonly [rule: string, what: string, files: Files, expected: string])[] = [
   [
+    "oneDoor",
+    "a second app",
+    { "lib/server/b.ts": `import type { Hono } from "hono";\nnew Hono();` },
+    "lib/server/b.ts:2: says new Hono: only lib/server/app.ts may",
+  ],
+  [
+    "oneDoor",
+    "the router under another name",
+    { "lib/server/b.ts": `import { Hono as Small } from "hono/tiny";\nnew Small();` },
+    "lib/server/b.ts:1: imports hono/tiny: only lib/server/app.ts may",
+  ],
+  [
+    "oneDoor",
+    "the router on demand",
+    { "lib/server/b.ts": `await import("hono" as string);` },
+    "lib/server/b.ts:1: imports hono: only lib/server/app.ts may",
+  ],
+  [
+    "oneDoor",
+    "a second socket",
+    { "lib/host/b.ts": `Deno["serve"](() => new Response());` },
+    "lib/host/b.ts:1: says Deno.serve: only lib/host/serve_http.ts may",
+  ],
+  [
     "importDirection",
     "a room imports one it may not",
     { "lib/core/a.ts": `import "../run/b.ts";` },

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import type { Model, ModelPart } from "../lib/core/model.ts";
-import { agentsText } from "../lib/cli/agents_text.ts";
+import { agentsText } from "../lib/service/agents_text.ts";
 import { typedMessages } from "../lib/cli/chat_lines.ts";
 import { ChatStop } from "../lib/cli/chat_stop.ts";
 import { question } from "../lib/cli/question.ts";
-import { stoppableCatalog, stoppableModel } from "../lib/cli/stoppable.ts";
+import { stoppableCatalog, stoppableModel } from "../lib/service/stoppable.ts";
 import { createCatalog } from "../lib/catalog/create_catalog.ts";
 import type { Terminal } from "../lib/host/terminal.ts";
 import { testProject } from "./_project.ts";

@@ -72,6 +72,7 @@ Deno.test("config: without a file the defaults hold, and yaml is not loaded", as
       gadgetMemoryBytes: 268_435_456,
       turns: 10,
       retries: 3,
+      runs: 64,
     },
     documents: { showsOperations: false, limits: { goto: 30, toolTurns: 8, shellTimeoutS: 120 } },
     conversations: { steps: 250 },
@@ -145,6 +146,7 @@ tools-mode: native
     gadgetMemoryBytes: 67_108_864,
     turns: 7,
     retries: 0,
+    runs: 64,
     tokens: 1000,
     cost: 0.5,
     timeMs: 2500,
@@ -198,6 +200,7 @@ Deno.test("config: project over user over defaults", async () => {
     gadgetMemoryBytes: 268_435_456,
     turns: 10,
     retries: 3,
+    runs: 64,
   });
   assert.deepEqual(config.calls.markers, { start: "<<", end: "!!!GADGET_END", arg: "--" });
 });
@@ -311,14 +314,14 @@ mcpServers:
   ]);
 });
 
-Deno.test("config: keys of later versions are ignored with a notice", async () => {
+Deno.test("config: how many runs a server has at once", async () => {
   const config = await configOf({
     "orrery.yaml": "limits:\n  runs: 5\n  concurrency: 3\ngrants: { a: { net: [example.com] } }\n",
   });
   assert.equal(config.limits.concurrency, 3);
-  assert.deepEqual(config.notices, [
-    'orrery.yaml:2:3: "limits.runs" is ignored: this version of Orrery does not use it yet',
-  ]);
+  assert.equal(config.limits.runs, 5);
+  assert.deepEqual(config.notices, []);
+  assert.equal((await configOf({ "orrery.yaml": "limits: {}\n" })).limits.runs, 64);
 });
 
 Deno.test("config: conversations; a file is named relative to the settings that name it", async () => {

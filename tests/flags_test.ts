@@ -3,7 +3,7 @@ import { COMMANDS } from "../lib/cli/flags.ts";
 import type { CommandSpec } from "../lib/cli/flags.ts";
 import { commandHelp, commandReference, overview } from "../lib/cli/help.ts";
 import { parseFlags } from "../lib/cli/parse_flags.ts";
-import { UsageError } from "../lib/cli/exit_code.ts";
+import { UsageError } from "../lib/service/exit_code.ts";
 
 const run = (...args: string[]) => parseFlags(COMMANDS.run, args);
 

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { gadgetCommand } from "../lib/host/start_gadget_command.ts";
 import { connectFlags, listenForGadget } from "../lib/host/gadget_listener.ts";
+import { PROJECT_ROOT } from "./_run.ts";
 
 const CONNECT = `
 const at = JSON.parse(Deno.args[0]);
@@ -74,4 +75,17 @@ Deno.test("a folder that Deno's flags cannot name is told, with what to do", () 
     () => gadgetCommand({ at, folder: "/tmp/a,b", memoryBytes: 1 }),
     /a comma in its name.*\/tmp\/a,b; set TMPDIR/,
   );
+});
+
+/** The settings of a compiler that change what it makes. */
+const EMITTED = /^(jsx|experimentalDecorators|emitDecoratorMetadata)/;
+
+Deno.test("a gadget's process compiles the modules that it shares with Orrery as Orrery does, into the same file", async () => {
+  const { args } = gadgetCommand({ at: { port: 1 }, folder: "/tmp/a", memoryBytes: 1 });
+  const config = args.find((arg) => arg.startsWith("--config="))?.slice("--config=".length) ?? "";
+  const [own, gadgets] = await Promise.all(
+    [join(PROJECT_ROOT, "deno.json"), config].map(async (file) => JSON.parse(await Deno.readTextFile(file))),
+  );
+  const emitted = Object.entries(own.compilerOptions).filter(([name]) => EMITTED.test(name));
+  assert.deepEqual(gadgets, { compilerOptions: Object.fromEntries(emitted) });
 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { closeSync, constants, openSync } from "node:fs";
 import { join } from "node:path";
 import { memoryFiles } from "../lib/core/memory_files.ts";
 import { FileError, type FileErrorCode, type Files } from "../lib/core/world.ts";
@@ -183,6 +184,20 @@ Deno.test("hostFiles follows a link to nothing when it resolves and writes", () 
     });
   }));
 
+posixTest(
+  "exactFiles holds its own folders, whatever else of this process is open in the same way",
+  () =>
+    withFolder(async (root) => {
+      fill(root, { "others/a": "", "own/a": "mine" });
+      const others = openSync(join(root, "others"), 0o10000000 | constants.O_DIRECTORY); // O_PATH: another worker
+      try {
+        assert.equal(await exactFiles({ root }).readText("own/a"), "mine");
+      } finally {
+        closeSync(others);
+      }
+    }),
+);
+
 posixTest("hostFiles gives every file the mode it was told", () =>
   withFolder(async (root) => {
     const files = hostFiles({ root, mode: 0o600 });
@@ -213,7 +228,7 @@ posixTest("hostFiles reads and overwrites regular files only", () =>
 /** Tries every effect, and prints the outcomes. */
 const PROBE = `
 import { hostFiles } from ${JSON.stringify(import.meta.resolve("../lib/host/files.ts"))};
-import { hostEnv } from ${JSON.stringify(import.meta.resolve("../lib/host/deno_grants.ts"))};
+import { hostEnv } from ${JSON.stringify(import.meta.resolve("../lib/host/process.ts"))};
 import { hostShell } from ${JSON.stringify(import.meta.resolve("../lib/host/shell.ts"))};
 import { hostHttp } from ${JSON.stringify(import.meta.resolve("../lib/host/http.ts"))};
 import { realPath, stateFolder, workingFolder } from ${

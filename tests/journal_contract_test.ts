@@ -117,6 +117,35 @@ const CONTRACT: Readonly<Record<string, (place: Place) => void>> = {
       message: `The id of a run has 1 to 100 letters, digits and "_.:@-"; found "a/b"`,
     });
   },
+  "begins several runs as one, or none of them": (place) => {
+    const journal = place.journal();
+    const runs = journal.createAll([{ ...START, id: "first" }, { kind: "ask", input: 1 }, START]);
+    assert.deepEqual(runs.map(({ run }) => run), [
+      { ...START, id: "first" },
+      { kind: "ask", input: 1, id: runs[1]?.id },
+      { ...START, id: runs[2]?.id },
+    ]);
+    const listed = () => new Set(place.journal({ pid: 2 }).list().map(({ id, owned }) => `${id} ${owned}`));
+    const all = new Set(runs.map(({ id }) => `${id} true`));
+    assert.deepEqual(listed(), all);
+    fails(() => place.journal({ pid: 2 }).open("first"), { type: RunOwnedError, message: /"first"/ });
+    for (const taken of ["first", "new"]) {
+      fails(() => journal.createAll([START, { ...START, id: "new" }, { ...START, id: taken }]), {
+        type: Error,
+        message: `There is a run "${taken}" already: open it, or choose another id`,
+      });
+      assert.deepEqual(listed(), all, "nothing of it is kept");
+    }
+    const [first] = runs;
+    first?.begin(step("a"));
+    first?.finish("a", { ok: 1 });
+    first?.release("done");
+    assert.equal(journal.read("first").summary.status, "done");
+    place.pass(60_000);
+    const elsewhere = place.journal({ host: "there" }).list();
+    assert.equal(elsewhere.filter(({ owned }) => owned).length, 2, "they give signs of life");
+    assert.deepEqual(journal.createAll([]), []);
+  },
   "answers a finished step, in the same process and in the next": (place) => {
     const run = place.journal().create(START);
     assert.deepEqual(run.begin(step("a")), { do: "perform", attempt: 1 });
@@ -407,6 +436,39 @@ const CONTRACT: Readonly<Record<string, (place: Place) => void>> = {
     assert.equal((updatedAt ?? 0) - (startedAt ?? 0), 5);
     place.alive.set(1, false);
     assert.equal(place.journal({ pid: 2 }).list({ status: "running" })[0]?.owned, false);
+  },
+  "lists runs as they stand: one whose process died is stopped": (place) => {
+    const journal = place.journal();
+    const begun = (pid: number, status?: "done" | "stopped"): string => {
+      const run = place.journal({ pid }).create(START);
+      if (status !== undefined) run.release(status);
+      return run.id;
+    };
+    const [done, stopped, dead, alive, deadToo, aliveToo] = [
+      begun(1, "done"),
+      begun(1, "stopped"),
+      begun(2),
+      begun(1),
+      begun(2),
+      begun(1),
+    ];
+    place.alive.set(2, false);
+    const listed = (query: Parameters<typeof journal.list>[0]) => journal.list(query).map(({ id }) => id);
+    assert.deepEqual(listed({ standing: "running" }), [aliveToo, alive]);
+    assert.deepEqual(listed({ standing: "running", limit: 1 }), [aliveToo]);
+    assert.deepEqual(listed({ standing: "stopped" }), [deadToo, dead, stopped]);
+    for (const limit of [0, 1, 2, 3, 4]) {
+      assert.deepEqual(listed({ standing: "stopped", limit }), [deadToo, dead, stopped].slice(0, limit));
+    }
+    assert.deepEqual(listed({ standing: "done", limit: 5 }), [done]);
+    assert.deepEqual(listed({ standing: "held" }), []);
+    assert.deepEqual(listed({ standing: "stopped", status: "running" }), [deadToo, dead]);
+    assert.deepEqual(listed({ standing: "stopped", status: "done" }), []);
+    assert.deepEqual(listed({ standing: "stopped", kind: START.kind, file: "a.calls", limit: 2 }), [
+      deadToo,
+      dead,
+    ]);
+    assert.deepEqual(listed({ standing: "stopped", kind: "chat" }), []);
   },
   "reads steps in the order of their starts": (place) => {
     const run = place.journal().create(START);

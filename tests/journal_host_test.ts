@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { JournalError } from "../lib/core/journal.ts";
 import { journalPath } from "../lib/host/journal_files.ts";
-import { isProcessAlive, thisProcess } from "../lib/host/process_alive.ts";
+import { isProcessAlive, thisProcess } from "../lib/host/process.ts";
 import { PROJECT_ROOT, runProgram } from "./_run.ts";
 
 const OS = Deno.build.os;
@@ -52,7 +52,7 @@ Deno.test("a process that has ended is dead, before its parent has asked for it 
 });
 
 Deno.test("a process that may not look knows nothing of others, and asks for nothing", async () => {
-  const script = fileURLToPath(new URL("../lib/host/process_alive.ts", import.meta.url));
+  const script = fileURLToPath(new URL("../lib/host/process.ts", import.meta.url));
   const code = `import { isProcessAlive, thisProcess } from ${JSON.stringify(script)};
     console.log(JSON.stringify([thisProcess().host, thisProcess().startedAt ?? null, isProcessAlive({ pid: 4194301, startedAt: "x" }) ?? null]));`;
   await withFolder(async (folder) => {

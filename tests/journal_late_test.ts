@@ -4,11 +4,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { JournalError, type RunJournal, type RunStart, type StepStart } from "../lib/core/journal.ts";
 import { runFiles } from "../lib/host/journal_files.ts";
-import { lateStore } from "../lib/journal/late_store.ts";
+import { HEADER_BYTES, isJournalHeader, lateStore } from "../lib/journal/late_store.ts";
 import { openStore } from "../lib/journal/open_store.ts";
 import { singleRun } from "../lib/journal/new_run.ts";
 import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
-import { HEADER_BYTES, isJournalHeader } from "../lib/journal/sqlite_header.ts";
 import { testProject } from "./_project.ts";
 
 const START: RunStart = {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { JournalError, type StepStart } from "../lib/core/journal.ts";
-import { thisProcess } from "../lib/host/process_alive.ts";
+import { thisProcess } from "../lib/host/process.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
 import { journalChild } from "./_journal_child.ts";

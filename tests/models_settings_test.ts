@@ -24,12 +24,12 @@ function modelsOf(settings: ModelSettings = {}, env: Readonly<Record<string, str
   });
 }
 
-function errorOf(
+async function errorOf(
   settings: ModelSettings,
   options: { name?: string; env?: Readonly<Record<string, string>> } = {},
-): string {
+): Promise<string> {
   try {
-    modelsOf(settings, options.env).find(options.name);
+    await modelsOf(settings, options.env).find(options.name);
   } catch (error) {
     assert.ok(error instanceof ModelError, String(error));
     assert.equal(error.code, "config");
@@ -55,27 +55,27 @@ Deno.test("models: aliases are followed, and a circle is named", async () => {
   assert.equal((await modelsOf(settings).find()).id, "local/qwen3:8b");
   assert.equal((await modelsOf(settings).find("small")).id, "local/qwen3:8b");
   assert.equal(
-    errorOf(settings, { name: "a" }),
+    await errorOf(settings, { name: "a" }),
     "The aliases of models go round in a circle: a -> b -> c -> b",
   );
 });
 
-Deno.test("models: what is unknown is told with what is near", () => {
+Deno.test("models: what is unknown is told with what is near", async () => {
   const settings = { aliases: { fast: "local/x" }, providers: { local: LOCAL } };
   assert.equal(
-    errorOf(settings, { name: "fsat" }),
+    await errorOf(settings, { name: "fsat" }),
     'Unknown model "fsat": expected provider/model or an alias of models.aliases. Did you mean "fast"?',
   );
   assert.equal(
-    errorOf(settings, { name: "gpt-5-mini" }),
+    await errorOf(settings, { name: "gpt-5-mini" }),
     'Unknown model "gpt-5-mini": expected provider/model or an alias of models.aliases. Did you mean "openai/gpt-5-mini"?',
   );
   assert.equal(
-    errorOf(settings, { name: "antropic/x" }),
+    await errorOf(settings, { name: "antropic/x" }),
     'The model provider "antropic" is unknown. Did you mean "anthropic"? Providers are script, replay, local, openai, anthropic, google, mistral, xai, groq; more can be set under models.providers',
   );
   assert.equal(
-    errorOf({}, { name: "openai-compatible/x" }),
+    await errorOf({}, { name: "openai-compatible/x" }),
     'The model provider "openai-compatible" is a type of provider, not one itself: give one a name under models.providers',
   );
 });
@@ -83,18 +83,18 @@ Deno.test("models: what is unknown is told with what is near", () => {
 Deno.test("models: a missing key names its variables", async () => {
   const end = '. "orrery list models" shows for which providers there is a key.';
   assert.equal(
-    errorOf({}, { name: "openai/gpt-5" }),
+    await errorOf({}, { name: "openai/gpt-5" }),
     `The model openai/gpt-5 needs a key: set the variable OPENAI_API_KEY; models.providers.openai.apiKeyEnv can name another one${end}`,
   );
   assert.equal(
-    errorOf({}, { name: "google/gemini-2.5-pro", env: { GEMINI_API_KEY: " " } }),
+    await errorOf({}, { name: "google/gemini-2.5-pro", env: { GEMINI_API_KEY: " " } }),
     `The model google/gemini-2.5-pro needs a key: set the variable GOOGLE_GENERATIVE_AI_API_KEY (GEMINI_API_KEY or GOOGLE_API_KEY will do too); models.providers.google.apiKeyEnv can name another one${end}`,
   );
   const settings: ModelSettings = { providers: { local: { ...LOCAL, apiKeyEnv: "MINE" } } };
-  assert.match(errorOf(settings, { name: "local/x" }), /set the variable MINE; /);
+  assert.match(await errorOf(settings, { name: "local/x" }), /set the variable MINE; /);
   const odd = { OPENAI_API_KEY: "abc\ndefgh" };
   assert.equal(
-    errorOf({}, { name: "openai/gpt-5", env: odd }),
+    await errorOf({}, { name: "openai/gpt-5", env: odd }),
     "The key in OPENAI_API_KEY holds a blank, a line break or a letter that no key has",
   );
   assert.equal(
@@ -103,14 +103,14 @@ Deno.test("models: a missing key names its variables", async () => {
   );
   const headers = { providers: { local: { ...LOCAL, headers: { "x-key": "${NONE}" } } } };
   assert.equal(
-    errorOf(headers, { name: "local/x" }),
+    await errorOf(headers, { name: "local/x" }),
     "models.providers.local.headers needs the variable NONE, which is not set",
   );
 });
 
-Deno.test("models: without a model, everything that can be done is told", () => {
+Deno.test("models: without a model, everything that can be done is told", async () => {
   assert.equal(
-    errorOf({}),
+    await errorOf({}),
     [
       "No model is chosen.",
       "Set the key of a provider (OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY, MISTRAL_API_KEY, XAI_API_KEY, GROQ_API_KEY).",
@@ -119,7 +119,7 @@ Deno.test("models: without a model, everything that can be done is told", () => 
     ].join("\n"),
   );
   assert.match(
-    errorOf({ providers: { local: LOCAL } }, { env: { XAI_API_KEY: "k" } }),
+    await errorOf({ providers: { local: LOCAL } }, { env: { XAI_API_KEY: "k" } }),
     /\nThere is a key or no need of one for: local\/MODEL, xai\/grok-4\.7\.\n/,
   );
 });

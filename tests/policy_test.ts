@@ -198,6 +198,20 @@ for (const [flags, kind, value, outcome, address] of ROWS) {
   });
 }
 
+Deno.test("policy: where the command has no --allow-run, a refusal names the grant of the settings, and is not asked about", () => {
+  const policy = createPolicy({ ...settingsOf([]), runsByGrant: true }, {
+    root: "/project",
+    cwd: "/project",
+  });
+  const refusal = maybeRefusal(policy, { kind: "run", value: "bash" });
+  assert.equal(
+    refusal?.message,
+    'Running "bash" is not allowed here: grants of orrery.yaml have to name it, as "@shell": { run: ["bash"] } for documents or ' +
+      'RunCommand: { run: ["bash"] } for calls',
+  );
+  assert.equal(refusal?.flag, "");
+});
+
 Deno.test("policy: a refusal names what was asked and the flag to add", () => {
   const cases: readonly [PermissionRequest, string, string][] = [
     [
@@ -894,17 +908,23 @@ Deno.test("accepted projects: a broken list is an error and stays as it is", asy
   }
 });
 
-Deno.test("the journal is nobody's to write, whatever is allowed", () => {
+Deno.test("the journal is nobody's to write or read, whatever is allowed", () => {
   const policy = createPolicy(parsePolicyFlags([{ name: "allow-all", value: true }]), {
     root: "/p",
     cwd: "/p",
   });
   policy.check({ kind: "write", value: "/p/.orrery/notes.txt" });
-  for (const name of ["orrery.db", "orrery.db-wal"]) {
+  for (const name of ["orrery.db", "orrery.db-wal", "orrery.db-token"]) {
     assert.throws(
       () => policy.check({ kind: "write", value: `/p/.orrery/${name}` }),
       new RegExp(
         `Writing ".orrery/${name}" is not allowed: it is the journal of Orrery, which nothing a run does may write`,
+      ),
+    );
+    assert.throws(
+      () => policy.check({ kind: "read", value: `/p/.orrery/${name}` }),
+      new RegExp(
+        `Reading ".orrery/${name}" is not allowed: it is the journal of Orrery, which nothing a run does may read`,
       ),
     );
   }

@@ -5,7 +5,14 @@ import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { checksumsOf } from "../.ci/checksums.ts";
-import { BUNDLE_COMMANDS, compileCommand, compilePlan, type Target, TARGETS } from "../.ci/compile_plan.ts";
+import {
+  bundleCommand,
+  compileCommand,
+  compilePlan,
+  PAGE_ASSETS,
+  type Target,
+  TARGETS,
+} from "../.ci/compile_plan.ts";
 import { packWasm } from "../.ci/pack_wasm.ts";
 import { programTarget } from "../.ci/program_target.ts";
 import config from "../deno.json" with { type: "json" };
@@ -46,15 +53,18 @@ Deno.test("compile: what cannot be meant is refused", () => {
 });
 
 Deno.test("compile: the commands", () => {
-  assert.deepEqual(BUNDLE_COMMANDS.map((command) => command[0]), ["bundle", "bundle"]);
+  assert.deepEqual(
+    bundleCommand("a.ts", { to: "b", isSmall: true }),
+    ["bundle", "--quiet", "--minify", "--code-splitting", "--outdir", "b", "a.ts"],
+  );
   const flags = ["compile", "--quiet", "-A", "--no-check", "--no-config", "--no-lock", "--no-code-cache"];
   assert.deepEqual(
     compileCommand({ target: LINUX, output: "o" }, LINUX),
-    [...flags, "-o", "o", "dist/small/main.js"],
+    [...flags, "--include", PAGE_ASSETS, "-o", "o", "dist/small/main.js"],
   );
   assert.deepEqual(
     compileCommand({ target: WINDOWS, output: "o.exe" }, LINUX),
-    [...flags, "--target", WINDOWS, "-o", "o.exe", "dist/small/main.js"],
+    [...flags, "--target", WINDOWS, "--include", PAGE_ASSETS, "-o", "o.exe", "dist/small/main.js"],
   );
 });
 

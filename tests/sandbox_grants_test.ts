@@ -367,6 +367,9 @@ Deno.test("gadget policy: what Orrery itself believes is never written, nor the 
     assert.equal(refused(policy, { kind: "write", value }), undefined, value);
   }
   assert.equal(refused(policy, { kind: "read", value: "/project/orrery.lock" }), undefined);
+  for (const name of ["orrery.db", "orrery.db-token", "ORRERY.DB-token"]) {
+    assert.equal(refused(policy, { kind: "read", value: `/project/.orrery/${name}` })?.flag, "", name);
+  }
   assert.equal(refused(policy, { kind: "read", value: "/proc/self/environ" })?.request.kind, "read");
 });
 

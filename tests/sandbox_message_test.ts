@@ -114,8 +114,9 @@ Deno.test("what is no message is refused with words that quote nothing of it", (
 });
 
 Deno.test("no JSON throws anything but its own error, and what passes has the shape of its type", () => {
+  const json = fc.jsonValue().map((value): unknown => JSON.parse(JSON.stringify(value))); // in which -0 is 0
   const field = fc.oneof(
-    fc.jsonValue(),
+    json,
     fc.constantFrom(...MESSAGES.flatMap((message) => Object.values(message))),
   );
   const name = fc.constantFrom(
@@ -136,7 +137,7 @@ Deno.test("no JSON throws anything but its own error, and what passes has the sh
     ...more,
   }));
   fc.assert(
-    fc.property(fc.oneof(fc.jsonValue(), message), fc.nat(2), (value, bytes) => {
+    fc.property(fc.oneof(json, message), fc.nat(2), (value, bytes) => {
       const read = sound(() => readMessage(value, bytes));
       if (read === undefined) return;
       assert.deepEqual(readMessage(JSON.parse(JSON.stringify(read)), bytes), read);

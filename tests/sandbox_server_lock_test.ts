@@ -165,6 +165,13 @@ Deno.test("orrery trust allow SERVER: starts it once, and keeps it where it belo
   assert.equal(await project.read("orrery.lock"), lock);
   assert.match((await project.run(["list", "gadgets"])).stdout, /mine__echo +.* ready/);
 
+  const changed = { mine: { command: Deno.execPath(), args: [...serverArgs("ok"), "more"] } };
+  await Deno.writeTextFile(own, JSON.stringify({ mcpServers: changed }));
+  assert.match(
+    (await project.run(["trust"])).stdout,
+    /mine +your answer +it is not as it was when you allowed it/,
+  );
+
   await Deno.remove(own);
   await project.write(".mcp.json", "{}");
   const rows = JSON.parse((await project.run(["trust", "--json"])).stdout);
@@ -177,3 +184,63 @@ Deno.test("orrery trust allow SERVER: starts it once, and keeps it where it belo
   assert.equal(denied.stdout, "mine is not allowed any more\ntest is not allowed any more\n", denied.stderr);
   assert.equal((await project.run(["trust", "--json"])).stdout, "[]\n");
 });
+
+const CALLS_IT = "!!!GADGET_START:test__echo\n!!!ARG:text\nhi\n!!!GADGET_END\n";
+
+for (
+  const [file, settings] of [
+    [".mcp.json", (test: object) => JSON.stringify({ mcpServers: { test } })],
+    ["orrery.yaml", (test: object) => JSON.stringify({ mcpServers: { test } })],
+  ] as const
+) {
+  Deno.test(`an MCP server of ${file} that is not as it was when it was allowed is asked for again, and orrery trust says so`, async () => {
+    const args = serverArgs("ok");
+    const command = Deno.execPath();
+    await using project = await testProject({
+      "b.calls": CALLS_IT,
+      [file]: settings({ command, args }),
+    });
+    assert.equal((await project.run(["trust", "allow", "test", "--trust-project"])).code, 0);
+    const allowed = await project.run(["run", "b.calls"]);
+    assert.deepEqual([allowed.code, allowed.stdout], [0, "echo: hi"], allowed.stderr);
+    const [before] = JSON.parse((await project.run(["trust", "--json"])).stdout);
+    assert.deepEqual([before.name, before.counts, before.reasons], ["test", true, []]);
+
+    const changes: readonly (readonly [server: object, reason: RegExp])[] = [
+      [{ command: "another", args }, /^it was the command: .*_mcp_server\.ts ok$/],
+      [{ command, args: [...args, "more"] }, /^it was the command: .*_mcp_server\.ts ok$/],
+      [
+        { command, args, env: { MODE: "other" } },
+        /^its environment, or what its variables come to, changed$/,
+      ],
+      [{ url: "http://127.0.0.1:9/mcp" }, /^it was the command: .*_mcp_server\.ts ok$/],
+    ];
+    for (const [server, reason] of changes) {
+      await project.write(file, settings(server));
+      const [row] = JSON.parse((await project.run(["trust", "--json"])).stdout);
+      assert.equal(row.counts, false);
+      assert.match(row.reasons.at(-1), reason);
+      // The project itself is another one now: its servers count as absent, which a script is told with its flag.
+      const again = await project.run(["run", "b.calls"]);
+      assert.deepEqual([again.code, again.stdout], [5, ""], again.stderr);
+      assert.match(
+        again.stderr,
+        /MCP server "test" \(.*\) counts as absent, .*refused; to allow it, add --trust-project/s,
+      );
+      const named = await project.run(["run", "b.calls", "--trust", "test"]);
+      assert.equal(named.code, 5, named.stderr);
+      assert.match(named.stderr, /refused; to allow it, add --trust-project/);
+    }
+    // Whoever accepts the project has not allowed the server yet.
+    await project.write(file, settings({ command, args: [...args, "more"] }));
+    const accepted = await project.run(["run", "b.calls", "--trust-project"]);
+    assert.deepEqual([accepted.code, accepted.stdout], [5, ""], accepted.stderr);
+    assert.match(accepted.stderr, /not trusted any more, since it is not as it was .*add --trust=test/s);
+    const [row] = JSON.parse((await project.run(["trust", "--json"])).stdout);
+    assert.match(row.reasons.join("\n"), /^it was the command: .*_mcp_server\.ts ok$/);
+    assert.match((await project.run(["trust"])).stdout, /test +orrery\.lock +it was the command/);
+
+    await project.write(file, settings({ command, args }));
+    assert.equal((await project.run(["run", "b.calls", "--trust-project"])).code, 0);
+  });
+}

@@ -6,7 +6,7 @@ import { CallParser } from "../lib/parse/call_parser.ts";
 import { coerce } from "../lib/schema/coerce.ts";
 import { describeSchema } from "../lib/schema/describe.ts";
 import { issuesText, plainInput } from "../lib/schema/check_input.ts";
-import { jsonSchemaOf } from "../lib/schema/standard_schema.ts";
+import { jsonSchemaOf } from "../lib/core/gadget.ts";
 import { TextValue, undecided, untypedTree, untypedValue } from "../lib/schema/text_value.ts";
 import { validateInput } from "../lib/schema/validate.ts";
 import type { Checked } from "../lib/schema/validate.ts";

@@ -3,7 +3,7 @@ import { isAbsolute, join } from "../core/path.ts";
 import type { Files, Sight, World } from "../core/world.ts";
 import type { LoadModule } from "./module_loader.ts";
 import type { BuiltIns } from "./catalog_of.ts";
-import type { CatalogEntry } from "../core/catalog.ts";
+import type { CatalogEntry, EntryGrant } from "../core/catalog.ts";
 import { type Config, loadConfig } from "./config.ts";
 import type { GadgetFile } from "./gadget_file.ts";
 import type { TrustCandidate } from "./trust.ts";
@@ -16,6 +16,8 @@ export interface LoadCatalogOptions {
   readonly world: World;
   /** The built-in gadgets by name. */
   readonly builtIns: BuiltIns;
+  /** What settings grant built-in gadgets, by name. Default: nothing. */
+  readonly builtInGrants?: Readonly<Record<string, EntryGrant>>;
   /** Loads a module by its `file:` URL. */
   readonly importModule: LoadModule;
   /** Default: read from the root. */

@@ -1,4 +1,4 @@
-import type { Config } from "./config_values.ts";
+import type { Config } from "./config.ts";
 
 /**
  * The settings of a project that the user accepted: its own providers and MCP servers count too, over the user's (gadgets.md 3).

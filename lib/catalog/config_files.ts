@@ -1,7 +1,7 @@
 import { ProblemsError } from "../core/problems_error.ts";
 import { SourceError } from "../core/source_error.ts";
 import type { FileError } from "../core/world.ts";
-import type { Config } from "./config_values.ts";
+import type { Config } from "./config.ts";
 import { mergeConfig } from "./merge_config.ts";
 import { readConfig, type WrittenConfig } from "./read_config.ts";
 import { shownPath } from "./shown_path.ts";

@@ -2,7 +2,7 @@ import type { McpServerSettings } from "../core/mcp_settings.ts";
 import type { SourceError } from "../core/source_error.ts";
 import { problemAt } from "./config_problem.ts";
 import type { ConfigFile } from "./config_table.ts";
-import type { McpServers } from "./config_values.ts";
+import type { McpServers } from "./config.ts";
 import type { ConfigLayers } from "./merge_config.ts";
 import type { WrittenConfig } from "./read_config.ts";
 

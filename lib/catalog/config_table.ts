@@ -1,5 +1,5 @@
 import { PROVIDER_TYPES } from "../core/model_settings.ts";
-import { CONVERSATION_STEPS, DOCUMENT_LIMITS, GADGET_FOLDER, LIMIT_DEFAULTS } from "./config_values.ts";
+import { CONVERSATION_STEPS, DOCUMENT_LIMITS, GADGET_FOLDER, LIMIT_DEFAULTS } from "./config.ts";
 import type { ConfigKey, ConfigValue } from "./config_rule.ts";
 
 /** As many seconds as a timer of JavaScript can wait. */
@@ -15,9 +15,7 @@ const permission = { kind: "either", of: [{ kind: "choice", values: [true] }, te
 
 const price = { kind: "number", least: 0 } as const;
 
-const unused = true;
-
-/** Every key of `orrery.yaml` (config.md). A key that is built later loses its `unused` then. */
+/** Every key of `orrery.yaml` (config.md). A key that is built later is `unused` until then. */
 export const CONFIG_TABLE = {
   kind: "keys",
   keys: {
@@ -297,7 +295,7 @@ export const CONFIG_TABLE = {
           about: "Megabytes one gadget process may use.",
           default: LIMIT_DEFAULTS["gadget-memory-mb"],
         },
-        "runs": { ...count, unused, about: "Runs at once of a server.", default: 64 },
+        "runs": { ...count, about: "Runs at once of a server.", default: LIMIT_DEFAULTS.runs },
       },
     },
   },

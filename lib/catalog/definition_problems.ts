@@ -6,7 +6,7 @@ import { definedPrompt } from "../prompt/define_prompt.ts";
 import { schemaProblems } from "../prompt/schema_problems.ts";
 import { tags } from "../prompt/tags.ts";
 import { toolName } from "../prompt/tool_list.ts";
-import { isStandardSchema } from "../schema/standard_schema.ts";
+import { isStandardSchema } from "../core/gadget.ts";
 import { type FieldProblem, problemAt, type Refusal } from "./field_problem.ts";
 import { mcpProblems } from "./mcp_problems.ts";
 

@@ -8,14 +8,8 @@ import { agentProblems, projectOnlyNotices } from "./config_agents.ts";
 import { mcpProblems, mcpServersOf } from "./config_mcp.ts";
 import { modelProblems, modelsOf } from "./config_models.ts";
 import { problemAt } from "./config_problem.ts";
-import { DOCUMENT_LIMITS } from "./config_values.ts";
-import type {
-  Config,
-  ConversationDefaults,
-  DocumentDefaults,
-  GadgetFolder,
-  Limits,
-} from "./config_values.ts";
+import { DOCUMENT_LIMITS } from "./config.ts";
+import type { Config, ConversationDefaults, DocumentDefaults, GadgetFolder, Limits } from "./config.ts";
 import { CONFIG_TABLE, type ConfigFile } from "./config_table.ts";
 import type { WrittenConfig } from "./read_config.ts";
 
@@ -70,6 +64,7 @@ function limitsOf(limits: NonNullable<ConfigFile["limits"]>): Limits {
     gadgetMemoryBytes: (limits["gadget-memory-mb"] ?? LIMITS["gadget-memory-mb"].default) * 1024 * 1024,
     turns: limits.turns ?? LIMITS.turns.default,
     retries: limits.retries ?? LIMITS.retries.default,
+    runs: limits.runs ?? LIMITS.runs.default,
     ...(tokens !== undefined && { tokens }),
     ...(cost !== undefined && { cost }),
     ...(timeS !== undefined && { timeMs: timeS * 1000 }),

@@ -2,7 +2,7 @@ import type { AnyGadget, Schema } from "../core/gadget.ts";
 import { isRecord } from "../core/json.ts";
 import { dirname, resolve } from "../core/path.ts";
 import { checkGadget } from "../schema/check_gadget.ts";
-import { isStandardSchema } from "../schema/standard_schema.ts";
+import { isStandardSchema } from "../core/gadget.ts";
 import { messageOf } from "../core/source_error.ts";
 import { loadExports, type LoadModule } from "./module_loader.ts";
 import { moduleProblem } from "./module_problem.ts";

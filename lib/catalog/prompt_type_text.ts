@@ -5,7 +5,7 @@ import type { DotpromptFile } from "../prompt/dotprompt_file.ts";
 import { partsOf } from "../prompt/prompt_parts.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
 import { tagLists } from "../prompt/tag_spec.ts";
-import { isStandardSchema } from "../schema/standard_schema.ts";
+import { isStandardSchema } from "../core/gadget.ts";
 import { jsonSchemaType } from "./json_schema_type.ts";
 import type { LocatedPrompt } from "./make_prompts.ts";
 import type { PromptClaim } from "./prompt_claim.ts";

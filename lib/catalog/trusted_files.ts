@@ -3,6 +3,7 @@ import { didYouMean } from "../core/nearest.ts";
 import { SourceError } from "../core/source_error.ts";
 import { foldName } from "./catalog_of.ts";
 import type { CatalogSite } from "./catalog_site.ts";
+import { COMMAND_NAMES } from "./config.ts";
 import { shownPath } from "./shown_path.ts";
 import { filesNamed, type TrustCandidate, trustProblem, wordProblem } from "./trust.ts";
 
@@ -32,11 +33,14 @@ export function trustedFiles(
   }
   for (const [name, grant] of grantedNames(site)) {
     const found = filesNamed(name, candidates, site);
+    if (found.length === 0 && COMMANDS.has(name)) continue; // what starts programs: the world of a run knows it
     if (found.length !== 1) noticeGrant(name, { found, candidates, site });
     else if (grant === "trusted") found.forEach((file) => files.add(file));
   }
   return { files, problems };
 }
+
+const COMMANDS: ReadonlySet<string> = new Set(COMMAND_NAMES);
 
 function builtInProblem(name: string): SourceError {
   return new SourceError(`--allow-gadget ${name}: it is built in, and may do what the run may`, {

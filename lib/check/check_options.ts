@@ -28,6 +28,8 @@ export interface DocumentGrants {
   mayRun(): Soon<boolean>;
   /** The command that reads the scripts of `@shell`, where only some commands may be run; absent: any or none. */
   readonly shell?: string;
+  /** What is said of a program that is not allowed, where no flag allows one. */
+  readonly runHint?: string;
   /** Every path inside the project may be. */
   mayRead(path: string): Soon<boolean>;
   /** Without a path: whether anything at all may be written. */

@@ -71,5 +71,6 @@ function flagPath(written: string, { options: { grants }, files }: CheckContext)
 
 /** Who has allowed some commands meant to allow the shell too, or not: its name is what counts. */
 function runFlag({ options: { grants } }: CheckContext): string {
+  if (grants.runHint !== undefined) return grants.runHint;
   return grants.shell === undefined ? "--allow-run" : `--allow-run=${grants.shell}`;
 }

@@ -1,8 +1,9 @@
-import type { AgentFile, SlotSource } from "../parse/agent_file.ts";
-import { printableLine } from "../render/printable.ts";
+import type { AgentFile } from "../parse/agent_file.ts";
+import { printableLine } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
 import { shownJson } from "../schema/issue.ts";
-import type { OutlinedStep } from "./agent_outline.ts";
+import { sourceWords } from "../service/look/agent_data.ts";
+import type { OutlinedStep } from "../service/agent_outline.ts";
 
 /** Everything about an agent, for people. */
 export function agentPage(agent: AgentFile, steps: readonly OutlinedStep[]): string {
@@ -26,11 +27,6 @@ function stepCells(step: OutlinedStep): readonly string[] {
     ...(writes.length === 0 ? [] : [`writes ${writes.join(", ")}`]),
   ];
   return [`${"  ".repeat(depth)}${id}`, kind, words.join("; ")];
-}
-
-function sourceWords(source: SlotSource): string {
-  const key = "key" in source ? ` ${source.key}` : "";
-  return `${source.kind}${key}: ${source.path}`;
 }
 
 function listed(what: string, rows: readonly (readonly string[])[]): string {

@@ -1,8 +1,7 @@
 import type { RunEvent } from "../core/event.ts";
 import type { Json } from "../core/json.ts";
 import type { Output } from "../host/terminal.ts";
-import { isInsideCall } from "../render/shown_text.ts";
-import { printable } from "../render/printable.ts";
+import { isInsideCall, printable } from "../render/shown_text.ts";
 
 /** How the answer of a model gets to stdout while it is being written. */
 export interface AnswerStreamOptions {

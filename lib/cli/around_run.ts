@@ -4,12 +4,12 @@ import type { Terminal } from "../host/terminal.ts";
 import type { TerminalUser } from "../host/terminal_user.ts";
 import type { OpenCatalogOptions } from "../project/project.ts";
 import type { FoundSecret } from "../project/open_run.ts";
-import type { Approvals } from "../run/approvals.ts";
+import type { RunSurroundings } from "../service/run_surroundings.ts";
 import type { RunView } from "./run_view.ts";
 import type { User } from "../core/world.ts";
 import { workingFolder } from "../host/paths.ts";
 import { exitProcess } from "../host/process.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT } from "../service/exit_code.ts";
 
 /** Who is around a run. */
 export interface AroundRunOptions {
@@ -27,23 +27,7 @@ export interface AroundRunOptions {
 }
 
 /** What a run is opened with, and what has to be put away when it is over. */
-export interface AroundRun extends AsyncDisposable {
-  /** For the catalogue. */
-  readonly opening: Pick<
-    OpenCatalogOptions,
-    "user" | "approve" | "notice" | "log" | "signal" | "secrets"
-  >;
-  /** For the run; undefined when nobody can be asked. */
-  readonly approvals: Approvals | undefined;
-  /** What servers are given, which nobody is to see. */
-  readonly found: readonly FoundSecret[];
-  /** What is being opened; undefined when Ctrl-C came first. */
-  unlessAborted<Value>(opening: Promise<Value>): Promise<Value | undefined>;
-  /** What was opened, to be closed at the end; undefined when Ctrl-C came first, also where a module never ends loading. */
-  open<Opened extends { readonly catalog: Catalog }>(
-    opening: Promise<Opened>,
-  ): Promise<Opened | undefined>;
-}
+export interface AroundRun extends RunSurroundings, AsyncDisposable {}
 
 /** Puts together what is around a run. Disposing of it ends the view and the servers, however the run ended. */
 export async function aroundRun(view: RunView, options: AroundRunOptions): Promise<AroundRun> {
@@ -140,8 +124,8 @@ export async function userBehind(view: RunView, options: UserBehindOptions): Pro
 
 /** Whoever types at a terminal; what is asked there is shown as text that it obeys in nothing. */
 export async function typistAt(terminal: Terminal): Promise<TerminalUser> {
-  const { printable }: typeof import("../render/printable.ts") = await import(
-    "../render/printable.ts" as string
+  const { printable }: typeof import("../render/shown_text.ts") = await import(
+    "../render/shown_text.ts" as string
   );
   return await terminal.user({ show: (question) => terminal.stderr.write(printable(question)) });
 }

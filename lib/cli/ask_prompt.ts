@@ -1,7 +1,7 @@
-import { isAgentTalk, promptRunInput } from "./prompt_run_input.ts";
+import { isAgentTalk, promptRunInput } from "../service/prompt_run_input.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { recordedRun } from "./open_replay.ts";
-import { UsageError } from "./exit_code.ts";
+import { UsageError } from "../service/exit_code.ts";
 
 type AskFlags = ParsedCommand<typeof COMMANDS.ask>["flags"];
 type ChatFlags = ParsedCommand<typeof COMMANDS.chat>["flags"];

@@ -1,6 +1,6 @@
 import type { Terminal } from "../host/terminal.ts";
-import { chooseView } from "./choose_view.ts";
-import type { DialogInput } from "./dialog_input.ts";
+import { chooseView } from "./run_view.ts";
+import type { DialogInput } from "../service/dialog_input.ts";
 import { isStreamed } from "./run_ask.ts";
 import type { DeliverOptions } from "./end_run.ts";
 import type { RunView } from "./run_view.ts";

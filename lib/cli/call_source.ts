@@ -1,10 +1,10 @@
 import { basename, dirname, isAbsolute, join } from "../core/path.ts";
 import { nearestName } from "../core/nearest.ts";
 import { FileError } from "../core/world.ts";
-import { openFileChunks } from "../host/read_chunks.ts";
-import type { FileChunks } from "../host/read_chunks.ts";
+import { openFileChunks } from "../host/files.ts";
+import type { FileChunks } from "../host/files.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { UsageError } from "./exit_code.ts";
+import { UsageError } from "../service/exit_code.ts";
 import { decodeUtf8, withoutByteOrderMark } from "../core/file_text.ts";
 
 /** Where calls come from: a file, or stdin. */

@@ -4,11 +4,12 @@ import { dirname, resolve } from "../core/path.ts";
 import { realPath } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { openSettings } from "../project/project.ts";
-import { isAgentWord } from "./agent_word.ts";
-import { beginConversation } from "./begin_conversation.ts";
+import { isAgentWord } from "./parse_flags.ts";
+import { refusedAgent } from "./refused_agent.ts";
+import { beginConversation } from "../service/begin_conversation.ts";
 import { conversationOfFlags } from "./conversation_flags.ts";
 import { conversationLines } from "./conversation_lines.ts";
-import { EXIT, UsageError } from "./exit_code.ts";
+import { EXIT, UsageError } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf } from "./grants.ts";
 import { holdConversation } from "./hold_conversation.ts";
@@ -43,10 +44,9 @@ export async function chatWithAgentFile(
     project,
     grants,
     around,
-    terminal,
     isEphemeral: flags.ephemeral,
   });
-  if (typeof begun === "number") return begun;
+  if (!("session" in begun)) return await refusedAgent(begun, terminal);
   await greet(talk, `${agent.id} (${agent.file})`);
   return await holdConversation({
     ...talk,

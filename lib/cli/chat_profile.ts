@@ -1,18 +1,18 @@
 import type { Terminal } from "../host/terminal.ts";
 import { openSettings } from "../project/project.ts";
-import { budgetOf, budgetWithin } from "./budget_flag.ts";
-import { checkedInput } from "./checked_input.ts";
+import { budgetOf, budgetWithin } from "../service/budget_flag.ts";
+import { checkedInput } from "../service/checked_input.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf } from "./grants.ts";
 import { beginTalk, greet, holdTalk } from "./hold_talk.ts";
-import { openPromptRun } from "./open_prompt_run.ts";
+import { openPromptRun } from "../service/open_prompt_run.ts";
 import { openReplay } from "./open_replay.ts";
 import { profileTalk } from "./profile_talk.ts";
-import { promptInput } from "./prompt_input.ts";
-import { promptRunInput, promptRunJson } from "./prompt_run_input.ts";
-import type { PromptRunInput } from "./prompt_run_input.ts";
+import { promptInput } from "../service/prompt_input.ts";
+import { promptRunInput, promptRunJson } from "../service/prompt_run_input.ts";
+import type { PromptRunInput } from "../service/prompt_run_input.ts";
 import { assertRecorded } from "./recorded_prompt.ts";
-import { inputOf, typed } from "./run_prompt.ts";
+import { askedInput, openedInput } from "../service/prompt_run.ts";
 
 type ChatFlags = ParsedCommand<typeof COMMANDS.chat>["flags"];
 
@@ -55,14 +55,14 @@ export async function chatWithProfile(
       if (recorded !== undefined) {
         const input: PromptRunInput = {
           ...recorded,
-          ...typed({ ...asked, values: { ...recorded.values, ...values } }),
+          ...askedInput({ ...asked, values: { ...recorded.values, ...values } }),
           budget: { ...recorded.budget, ...budget },
         };
         return profileTalk({ input, opened, kept: undefined, replay, prompts }, talk);
       }
       const input: PromptRunInput = {
-        ...typed({ ...asked, values }),
-        ...inputOf(opened, { project, flags }),
+        ...askedInput({ ...asked, values }),
+        ...openedInput(opened, { project, flags }),
         budget: budgetWithin(project.config.limits, budget),
       };
       const { createRun }: typeof import("../project/open_run.ts") = await import(

@@ -1,6 +1,6 @@
 import { exitProcess } from "../host/process.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT } from "../service/exit_code.ts";
 import type { Interruptible } from "./around_run.ts";
 
 /** Ctrl-C in a conversation: the first stops the answer, the second ends the conversation in order, the third at once. */

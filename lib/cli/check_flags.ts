@@ -3,10 +3,11 @@ import { MERGE_MODES } from "../parse/parameter_reader.ts";
 import { grantsNothing, NO_GRANTS } from "../project/grants.ts";
 import type { RunGrants } from "../project/grants.ts";
 import { interruptible } from "./around_run.ts";
-import type { DocumentFlags } from "./check_documents.ts";
+import type { DocumentFlags } from "../service/check_documents.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { blockOf, textsOf } from "./given_input.ts";
-import { promptInput } from "./prompt_input.ts";
+import { blockOf } from "./given_input.ts";
+import { textsOf } from "../service/document_run_input.ts";
+import { promptInput } from "../service/prompt_input.ts";
 import { stdinText } from "./stdin_text.ts";
 
 type CheckFlags = ParsedCommand<typeof COMMANDS.check>["flags"];

@@ -3,7 +3,7 @@ import { bashCompletions } from "./completions_bash.ts";
 import { fishCompletions } from "./completions_fish.ts";
 import { powershellCompletions } from "./completions_powershell.ts";
 import { zshCompletions } from "./completions_zsh.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 
 /** `orrery completions SHELL`. */

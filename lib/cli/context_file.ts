@@ -5,7 +5,7 @@ import { ProblemsError } from "../core/problems_error.ts";
 import { messageOf, SourceError } from "../core/source_error.ts";
 import { parseYaml } from "../parse/yaml.ts";
 import type { YamlDocument } from "../parse/yaml.ts";
-import { flagFile } from "./flag_file.ts";
+import { flagFile } from "../service/flag_file.ts";
 
 const KEYS = ["user", "module", "session", "user-config", "user-context-log"];
 

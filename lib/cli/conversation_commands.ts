@@ -1,10 +1,10 @@
-import { printable } from "../render/printable.ts";
+import { printable } from "../render/shown_text.ts";
 import { slotLines } from "../render/slot_lines.ts";
 import { turnTrace } from "../render/turn_trace.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { User } from "../core/world.ts";
 import type { ChatCommand } from "./chat_lines.ts";
-import type { ConversationSession } from "./conversation_session.ts";
+import type { ConversationSession } from "../service/conversation_session.ts";
 import type { ConversationTalk } from "./conversation_talk.ts";
 import { lastWords } from "./last_words.ts";
 

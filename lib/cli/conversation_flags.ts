@@ -1,14 +1,13 @@
 import type { JsonObject } from "../core/json.ts";
 import { resolve } from "../core/path.ts";
-import { wantedModel } from "../project/project.ts";
+import { limitsOf, wantedModel } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
-import { budgetOf, budgetWithin } from "./budget_flag.ts";
+import { budgetOf, budgetWithin } from "../service/budget_flag.ts";
 import { contextFile } from "./context_file.ts";
-import type { ConversationInput } from "./conversation_input.ts";
-import { UsageError } from "./exit_code.ts";
+import type { ConversationInput } from "../service/conversation_input.ts";
+import { UsageError } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { moduleFlag } from "./module_flag.ts";
-import { limitsOf } from "./run_calls.ts";
+import { moduleChoice } from "../service/module_choice.ts";
 
 /** The flags that say how a conversation is held. */
 export type ConversationFlags = Pick<
@@ -42,7 +41,7 @@ export async function conversationOfFlags(
   const budget = budgetWithin(config.limits, budgetOf(flags.budget, { command }));
   const given = slotsOf(flags.slot, command);
   const context = flags.context === undefined ? {} : await contextFile(flags.context, { cwd });
-  const { module, context: ofModule, ...ofFile } = await moduleFlag(flags, { cwd, command });
+  const { module, context: ofModule, ...ofFile } = await moduleChoice(flags, { cwd, command });
   const collection = flags.collection === undefined
     ? config.conversations.collection
     : resolve(cwd, flags.collection);

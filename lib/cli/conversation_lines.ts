@@ -3,7 +3,7 @@ import type { TerminalUser } from "../host/terminal_user.ts";
 import { pipedMessages, typedMessages } from "./chat_lines.ts";
 import type { ChatStop } from "./chat_stop.ts";
 import { conversationCommands } from "./conversation_commands.ts";
-import type { ConversationSession } from "./conversation_session.ts";
+import type { ConversationSession } from "../service/conversation_session.ts";
 import type { ConversationWork } from "./conversation_talk.ts";
 
 /** Who says something to an agent. */

@@ -1,7 +1,6 @@
-import { printableLine } from "../render/printable.ts";
-import { usageWords } from "../render/shown_text.ts";
+import { printableLine, usageWords } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
-import type { ConversationJson } from "./conversation_json.ts";
+import type { ConversationJson } from "../service/conversation_json.ts";
 
 /** A conversation for people: where it is, who said what, and the slots. */
 export function conversationPage(shown: ConversationJson): string {

@@ -5,7 +5,7 @@ import type { LiveConversation } from "../run/live_conversation.ts";
 import { conversationErrorCode } from "./conversation_error_code.ts";
 import type { ConversationTurns } from "./conversation_turns.ts";
 import type { EndedRun } from "./end_run.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT } from "../service/exit_code.ts";
 
 /** What came of the turns of a command. */
 export interface ConversationReportOptions {

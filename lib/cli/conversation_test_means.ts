@@ -10,7 +10,7 @@ import type { Containers } from "../run/container.ts";
 import { conversationSubRuns } from "../run/conversation_sub_runs.ts";
 import type { ConversationMeans } from "../run/conversation_work.ts";
 import { httpOfFetch } from "../run/http_of_fetch.ts";
-import { catalogInWorld } from "./catalog_in_world.ts";
+import { catalogInWorld } from "../service/catalog_in_world.ts";
 import { TestCollection } from "./conversation_test_collection.ts";
 import { stepContainers } from "./conversation_test_containers.ts";
 import type { TestConversation } from "./conversation_test_file.ts";

@@ -1,9 +1,9 @@
 import type { Model } from "../core/model.ts";
 import type { ProjectSettings } from "../project/project.ts";
-import { budgetWithin } from "./budget_flag.ts";
-import type { DialogInput } from "./dialog_input.ts";
+import { budgetWithin } from "../service/budget_flag.ts";
+import type { DialogInput } from "../service/dialog_input.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { limitsOf } from "./run_calls.ts";
+import { limitsOf } from "../project/project.ts";
 
 /** The flags that `ask` and `chat` share. */
 export type DialogFlags = Pick<

@@ -2,12 +2,11 @@ import { didYouMean } from "../core/nearest.ts";
 import { atRest } from "../host/process.ts";
 import { hostTerminal } from "../host/terminal.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { isAgentWord } from "./agent_word.ts";
-import { EXIT, UsageError } from "./exit_code.ts";
+import { isAgentWord, parseFlags } from "./parse_flags.ts";
+import { EXIT, UsageError } from "../service/exit_code.ts";
 import type { ParsedCommand } from "./flag.ts";
 import type { CommandName, COMMANDS } from "./flags.ts";
-import { parseFlags } from "./parse_flags.ts";
-import { RUN } from "./run_spec.ts";
+import { RUN } from "./flag_groups.ts";
 
 type Runner = (args: readonly string[], terminal: Terminal) => Promise<number>;
 
@@ -27,6 +26,8 @@ const load = {
   graph: (): Promise<typeof import("./graph.ts")> => import("./graph.ts" as string),
   test: (): Promise<typeof import("./test.ts")> => import("./test.ts" as string),
   trust: (): Promise<typeof import("./trust.ts")> => import("./trust.ts" as string),
+  serve: (): Promise<typeof import("./serve.ts")> => import("./serve.ts" as string),
+  mcp: (): Promise<typeof import("./mcp.ts")> => import("./mcp.ts" as string),
   schema: (): Promise<typeof import("./schema.ts")> => import("./schema.ts" as string),
   completions: (): Promise<typeof import("./completions.ts")> => import("./completions.ts" as string),
   help: (): Promise<typeof import("./help.ts")> => import("./help.ts" as string),
@@ -49,6 +50,8 @@ const RUNNERS: { readonly [name in CommandName]: Runner } = {
   graph: command("graph", async () => (await load.graph()).graph),
   test: command("test", async () => (await load.test()).test),
   trust: command("trust", async () => (await load.trust()).trust),
+  serve: command("serve", async () => (await load.serve()).serve),
+  mcp: command("mcp", async () => (await load.mcp()).mcp),
   schema: command("schema", async () => (await load.schema()).schema),
   completions: command("completions", async () => (await load.completions()).completions),
   help: command("help", () => Promise.resolve(({ words }, terminal) => showHelp(words[0], terminal))),

@@ -1,12 +1,12 @@
 import type { Json } from "../core/json.ts";
 import { isRecord } from "../core/json.ts";
 import type { DocumentFile } from "../parse/document_file.ts";
-import { printableLine } from "../render/printable.ts";
+import { printableLine } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
 import { shown } from "../schema/issue.ts";
-import { usesOf } from "./document_json.ts";
-import type { UsedThing } from "./document_json.ts";
-import type { DocumentOutline } from "./document_outline.ts";
+import { usesOf } from "../service/document_json.ts";
+import type { UsedThing } from "../service/document_json.ts";
+import type { DocumentOutline } from "../service/document_outline.ts";
 
 /** Everything about a document, for people. */
 export function documentPage(file: DocumentFile, outline: DocumentOutline): string {

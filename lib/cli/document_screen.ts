@@ -7,8 +7,7 @@ import type { DocumentState, IsReused } from "../render/document_state.ts";
 import type { FrameSize } from "../render/live_line.ts";
 import { mergedBlock } from "../render/merged_block.ts";
 import { paintFor } from "../render/paint.ts";
-import { printable, printableLine } from "../render/printable.ts";
-import { longText } from "../render/shown_text.ts";
+import { longText, printable, printableLine } from "../render/shown_text.ts";
 import { LiveFrame } from "./live_frame.ts";
 import type { RunView } from "./run_view.ts";
 

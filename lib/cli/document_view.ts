@@ -1,7 +1,7 @@
 import type { Terminal } from "../host/terminal.ts";
 import { DocumentLines } from "../render/document_lines.ts";
 import type { IsReused } from "../render/document_state.ts";
-import { linesView, wantsLiveView } from "./choose_view.ts";
+import { linesView, wantsLiveView } from "./run_view.ts";
 import type { RunView } from "./run_view.ts";
 
 /** What the person at the terminal sees of a document's run, on stderr: live where it wants that, else lines. */

@@ -2,13 +2,12 @@ import type { JournalStatus } from "../core/journal.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { KeptRun } from "../project/open_run.ts";
-import { printable } from "../render/printable.ts";
-import { EXIT, UsageError } from "./exit_code.ts";
+import { printable, resultText } from "../render/shown_text.ts";
+import { EXIT, UsageError } from "../service/exit_code.ts";
 import type { Interruptible } from "./around_run.ts";
-import type { RunSummary } from "./follow_run.ts";
+import type { RunSummary } from "../service/run_summary.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
-import { resultText } from "../render/shown_text.ts";
 
 /** What is known when a run is over. */
 export interface EndRunOptions extends Omit<DeliverOptions, "isInterrupted"> {

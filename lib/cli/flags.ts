@@ -20,10 +20,11 @@ import {
   profile,
   promptFlags,
   quiet,
+  RUN,
   timeout,
   trustProject,
 } from "./flag_groups.ts";
-import { RUN } from "./run_spec.ts";
+import { SERVE } from "./serve_spec.ts";
 
 export type { Argument, CommandSpec, Flag, ParsedCommand } from "./flag.ts";
 
@@ -224,9 +225,24 @@ export const COMMANDS = {
     name: "trace",
     summary: "Shows what a run did, step by step.",
     arguments: [{ name: "ID", required: true, names: "run", help: "The run, or the beginning of its id." }],
-    flags: [json, help],
-    notes: [],
-    examples: [],
+    flags: [
+      json,
+      {
+        name: "html",
+        kind: "text",
+        value: "FILE",
+        names: "file",
+        help: "Writes the trace to FILE as a page with a timeline, whole or not at all.",
+      },
+      help,
+    ],
+    notes: [
+      "The page is one file that opens without a server and loads nothing: every step with its time, tokens, cost, input and output, in light and dark. " +
+      "It has at most 20 MB: longer values are cut, and say so.",
+    ],
+    examples: [
+      { line: "orrery trace 0mzk3w2abcde --html trace.html", does: "a page to send to somebody" },
+    ],
   },
   fork: {
     name: "fork",
@@ -450,6 +466,30 @@ export const COMMANDS = {
       { line: "orrery trust deny FetchPage", does: "takes it back" },
       { line: "orrery trust --minimise", does: "only what was really used" },
       { line: "orrery trust --minimise FetchPage --yes", does: "in a script" },
+    ],
+  },
+  serve: SERVE,
+  mcp: {
+    name: "mcp",
+    summary: "Serves the project over MCP, on stdin and stdout.",
+    arguments: [],
+    flags: [
+      { name: "ephemeral", kind: "switch", help: "Keeps nothing of the runs: none can be resumed." },
+      quiet,
+      ...catalogFlags,
+      ...permissionFlags,
+      help,
+    ],
+    notes: [
+      "Tools are the gadgets of the project, its agents (agent_ID), documents (document_PATH) and prompts (prompt_PATH); prompts can also be rendered, and documents, agents " +
+      "and the traces of runs read. Over HTTP orrery serve has the same at /mcp.",
+      "What no flag allows is asked about at the client, where it can ask (elicitation); elsewhere it is refused and the flag named.",
+      "Each call is a run, listed by orrery runs. The server ends when its stdin does; what is under way then is stopped.",
+      "Exit codes: 0 the client has closed its end, 2 usage or configuration, 130 interrupted twice.",
+    ],
+    examples: [
+      { line: "orrery mcp", does: "in the settings of a client: command orrery, arguments mcp" },
+      { line: "orrery mcp --allow-net=api.example.com", does: "its gadgets may reach this host" },
     ],
   },
   schema: {

@@ -1,6 +1,6 @@
 import type { Terminal } from "../host/terminal.ts";
 import { keepGrants, keptGrants } from "../project/run_grants.ts";
-import { EXIT, UsageError } from "./exit_code.ts";
+import { EXIT, UsageError } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { neededJournal } from "./journal_here.ts";
 

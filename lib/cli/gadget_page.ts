@@ -1,9 +1,10 @@
 import type { CatalogEntry, EntryGrant } from "../core/catalog.ts";
 import type { AnyGadget } from "../core/gadget.ts";
+import type { Permissions } from "../core/world.ts";
 import { writeCalls } from "../parse/write_calls.ts";
 import { duration } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
-import { containedBy } from "../run/find_gadget.ts";
+import { containedBy } from "../run/run_gadget.ts";
 import { describeSchema } from "../schema/describe.ts";
 import type { ParameterInfo } from "../schema/describe.ts";
 import { grantWords, permissionWords, sourceWord } from "./gadget_words.ts";
@@ -16,7 +17,7 @@ export function gadgetPage(entry: CatalogEntry, gadget: AnyGadget): string {
     gadget.description ?? "It has no description.",
     `Takes:\n${indented(parameters.length === 0 ? takesWhat(gadget) : parameterTable(parameters))}`,
     `Needs: ${permissionWords(gadget.permissions ?? {})}`,
-    ...(entry.grant === undefined ? [] : [grantText(entry.grant())]),
+    ...(entry.grant === undefined ? [] : [grantText(entry.grant(), gadget.permissions)]),
     `Limits: ${limitWords(gadget)}`,
     ...(entry.said === undefined
       ? []
@@ -26,8 +27,8 @@ export function gadgetPage(entry: CatalogEntry, gadget: AnyGadget): string {
   return `${sections.join("\n\n")}\n`;
 }
 
-function grantText(grant: EntryGrant): string {
-  return `Grant: ${grantWords(grant)}${grant.changes.map((line) => `\n  ${line}`).join("")}`;
+function grantText(grant: EntryGrant, needs: Permissions = {}): string {
+  return `Grant: ${grantWords(grant, needs)}${grant.changes.map((line) => `\n  ${line}`).join("")}`;
 }
 
 function takesWhat(gadget: AnyGadget): string[] {

@@ -12,11 +12,17 @@ export function permissionWords(permissions: Permissions): string {
   return words.length === 0 ? "nothing" : words.join(", ");
 }
 
-/** Who has allowed a gadget, in short: `orrery.lock`, `not needed`, `asked first`. */
-export function grantWords({ state, from, changes }: EntryGrant): string {
+/**
+ * Who has allowed a gadget, in short: `orrery.lock`, `not needed`, `asked first`; with what that lets it do, where it is not what the gadget
+ * needs: `the project: run (git)`.
+ */
+export function grantWords({ state, from, changes, permissions }: EntryGrant, needs: Permissions): string {
   switch (state) {
-    case "granted":
-      return from.join(", ");
+    case "granted": {
+      const given = permissions === undefined ? undefined : permissionWords(permissions);
+      const isAsAsked = given === undefined || given === permissionWords(needs);
+      return isAsAsked ? from.join(", ") : `${from.join(", ")}: ${given}`;
+    }
     case "not-needed":
       return "not needed";
     case "open":

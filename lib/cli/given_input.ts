@@ -1,16 +1,6 @@
 // What the command line gives a document, the same for `run` and `check`.
 
-import { UsageError } from "./exit_code.ts";
-
-/** Values of documents are text. */
-export function textsOf(values: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      typeof value === "string" ? value : JSON.stringify(value),
-    ]),
-  );
-}
+import { UsageError } from "../service/exit_code.ts";
 
 /** What `--block FILE#REF` names; the file as it was typed. @throws {UsageError} */
 export function blockOf(

@@ -56,15 +56,6 @@ export async function grantsOf(
   };
 }
 
-/** Before the catalogue is opened: what modules of gadgets tell the console goes to stderr, since stdout is for the result. */
-export async function keepStdout({ trust }: Pick<GrantFlags, "trust">): Promise<void> {
-  if (trust.length === 0) return; // nothing else loads them
-  const { logsToStderr }: typeof import("../host/logs_to_stderr.ts") = await import(
-    "../host/logs_to_stderr.ts" as string
-  );
-  logsToStderr();
-}
-
 /** A mistake is told before anything runs. */
 async function checkGadgetGrants(values: readonly string[]): Promise<void> {
   if (values.length === 0) return;

@@ -3,11 +3,11 @@ import type { Terminal } from "../host/terminal.ts";
 import type { CallBlock } from "../parse/call_parser.ts";
 import { parseCalls } from "../parse/calls.ts";
 import type { CallGraph } from "../render/call_graph.ts";
-import { printable } from "../render/printable.ts";
+import { printable } from "../render/shown_text.ts";
 import { openCallSource } from "./call_source.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { graphOfCalls } from "./graph_of_calls.ts";
+import { graphOfCalls } from "../service/graph_of_calls.ts";
 import { openSettings } from "../project/project.ts";
 import { writeText } from "./write_text.ts";
 

@@ -3,8 +3,8 @@ import type { TerminalUser } from "../host/terminal_user.ts";
 import { aroundRun, typistAt } from "./around_run.ts";
 import type { AroundRun, AroundRunOptions } from "./around_run.ts";
 import { ChatStop } from "./chat_stop.ts";
-import { EXIT } from "./exit_code.ts";
-import { plainView } from "./choose_view.ts";
+import { EXIT } from "../service/exit_code.ts";
+import { plainView } from "./run_view.ts";
 import { performChat } from "./run_chat.ts";
 import type { ChatWork } from "./run_chat.ts";
 import type { RunView } from "./run_view.ts";
@@ -58,8 +58,8 @@ export async function typistOf(terminal: Terminal): Promise<TerminalUser | undef
 /** Says with whom one talks, where somebody types. */
 export async function greet({ terminal, flags }: Talk, name: string): Promise<void> {
   if (!terminal.stdinIsTerminal || flags.quiet) return;
-  const { printable }: typeof import("../render/printable.ts") = await import(
-    "../render/printable.ts" as string
+  const { printable }: typeof import("../render/shown_text.ts") = await import(
+    "../render/shown_text.ts" as string
   );
   await terminal.stderr.write(printable(`${name}; /help shows what there is, Ctrl-D ends\n`));
 }

@@ -2,8 +2,8 @@ import type { Catalog } from "../core/catalog.ts";
 import type { FoundSecret, KeepFlags, KeptRun } from "../project/open_run.ts";
 import type { RunGrants } from "../project/grants.ts";
 import type { ProjectSettings } from "../project/project.ts";
-import { dialogJson } from "./dialog_input.ts";
-import type { DialogInput } from "./dialog_input.ts";
+import { dialogJson } from "../service/dialog_input.ts";
+import type { DialogInput } from "../service/dialog_input.ts";
 import { assertKnownTools } from "./known_tools.ts";
 
 /** Where a dialog belongs, and what is wanted of it. */

@@ -1,6 +1,6 @@
 import type { Catalog } from "../core/catalog.ts";
 import { didYouMean } from "../core/nearest.ts";
-import { UsageError } from "./exit_code.ts";
+import { UsageError } from "../service/exit_code.ts";
 
 /** Finds out before a run whether there is a gadget for each name of `--tools`. @throws {UsageError} for every one that is unknown */
 export function assertKnownTools(

@@ -1,7 +1,6 @@
 import type { RunEvent } from "../core/event.ts";
 import type { Output } from "../host/terminal.ts";
-import { isInsideCall } from "../render/shown_text.ts";
-import { printable } from "../render/printable.ts";
+import { isInsideCall, printable } from "../render/shown_text.ts";
 
 /**
  * Writes the answer of each turn when the turn is over, a line end behind it: what a model said while it called something is none, nor what

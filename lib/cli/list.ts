@@ -1,10 +1,10 @@
 import type { Catalog, CatalogEntry } from "../core/catalog.ts";
-import { type AnyGadget, GADGET_NAME } from "../core/gadget.ts";
-import { messageOf } from "../core/source_error.ts";
+import { GADGET_NAME } from "../core/gadget.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { printableLine } from "../render/printable.ts";
+import { printableLine } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
-import { EXIT, UsageError } from "./exit_code.ts";
+import { EXIT, UsageError } from "../service/exit_code.ts";
+import { loadedGadget } from "../service/loaded_gadget.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantWords, permissionWords, sourceWord } from "./gadget_words.ts";
 import { checkOneForm } from "./one_form.ts";
@@ -131,7 +131,7 @@ interface ListRow {
 }
 
 async function describe(entry: CatalogEntry): Promise<ListRow> {
-  const { gadget, problem } = await load(entry);
+  const { gadget, problem } = await loadedGadget(entry);
   const state = problem !== undefined && entry.state === "ready" ? "broken" : entry.state;
   const permissions = gadget?.permissions ?? {};
   const needs = gadget === undefined ? "?" : permissionWords(permissions);
@@ -140,7 +140,13 @@ async function describe(entry: CatalogEntry): Promise<ListRow> {
     state,
     problem,
     hasGrant: grant !== undefined,
-    cells: [entry.name, sourceWord(entry.source), state, needs, grant === undefined ? "" : grantWords(grant)]
+    cells: [
+      entry.name,
+      sourceWord(entry.source),
+      state,
+      needs,
+      grant === undefined ? "" : grantWords(grant, permissions),
+    ]
       .map(printableLine),
     json: {
       name: entry.name,
@@ -153,20 +159,9 @@ async function describe(entry: CatalogEntry): Promise<ListRow> {
   };
 }
 
-async function load(
-  entry: CatalogEntry,
-): Promise<{ readonly gadget?: AnyGadget; readonly problem?: string }> {
-  if (entry.state !== "ready") return { problem: entry.problem ?? entry.state };
-  try {
-    return { gadget: await entry.load() };
-  } catch (error) {
-    return { problem: messageOf(error) };
-  }
-}
-
 function tableText(rows: readonly ListRow[]): string {
   const all = [["NAME", "SOURCE", "STATE", "NEEDS", "GRANT"], ...rows.map(({ cells }) => cells)];
-  // Only gadgets of modules have one.
+  // Only gadgets of modules have one, and those that settings name.
   const shown = rows.some(({ hasGrant }) => hasGrant) ? all : all.map((cells) => cells.slice(0, -1));
   return `${table(shown).join("\n")}\n`;
 }

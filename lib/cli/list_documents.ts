@@ -1,25 +1,13 @@
-import { projectPath } from "../catalog/project_path.ts";
-import { relative, sep } from "../core/path.ts";
+import { documentsBelow } from "../service/look/document_data.ts";
+import type { ListedDocument } from "../service/look/look.ts";
+import { join, relative, sep } from "../core/path.ts";
 import type { Json } from "../core/json.ts";
-import { hostFiles } from "../host/files.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { readDocumentSettings } from "../parse/document_settings.ts";
-import type { DocumentSettings } from "../parse/operation_fields.ts";
 import { openSettings } from "../project/project.ts";
-import { inputsJson } from "./document_json.ts";
-import { isDocumentName, maybeDocument } from "./document_text.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT } from "../service/exit_code.ts";
 import { isTypable, tableText } from "./list_prompts.ts";
 import type { ListLook } from "./list_prompts.ts";
-import { walkFiles } from "./walk_files.ts";
-
-interface ListedDocument {
-  /** Absolute. */
-  readonly path: string;
-  readonly settings: DocumentSettings;
-  readonly operations: number;
-}
 
 const NOTHING =
   "The project has no documents: they are Markdown files (.md) with an operation such as @llm or @shell between their headings";
@@ -30,15 +18,17 @@ export async function listDocuments(look: ListLook, terminal: Terminal): Promise
   const { root } = await openSettings(cwd, { cwd });
   const documents = await documentsBelow(root);
   if (look.names) {
-    const names = documents.map(({ path }) => relative(cwd, path).replaceAll(sep, "/")).filter(isTypable);
+    const names = documents.map(({ file }) => relative(cwd, join(root, file)).replaceAll(sep, "/")).filter(
+      isTypable,
+    );
     await terminal.stdout.write(names.map((name) => `${name}\n`).join(""));
   } else if (look.json) {
-    const json = { documents: documents.map((each) => jsonOf(each, root)) };
+    const json = { documents: documents.map(jsonOf) };
     await terminal.stdout.write(`${JSON.stringify(json, null, 2)}\n`);
   } else {
-    const rows = documents.map(({ path, settings: { title = "", inputs }, operations }) => [
-      projectPath(path, root),
-      title,
+    const rows = documents.map(({ file, title, inputs, operations }) => [
+      file,
+      title ?? "",
       inputs.map(inputWord).join(", ") || "-",
       String(operations),
     ]);
@@ -48,31 +38,10 @@ export async function listDocuments(look: ListLook, terminal: Terminal): Promise
   return EXIT.ok;
 }
 
-async function documentsBelow(root: string): Promise<readonly ListedDocument[]> {
-  const files = hostFiles({ root });
-  const found: ListedDocument[] = [];
-  for (const path of await walkFiles(root, { files, isWanted: isDocumentName })) {
-    const tree = await maybeDocument(path, files);
-    if (tree === undefined) continue;
-    const { nodes } = tree;
-    const [first] = nodes;
-    const { settings } = await readDocumentSettings(first?.kind === "front-matter" ? first : undefined);
-    found.push({ path, settings, operations: nodes.filter(({ kind }) => kind === "operation").length });
-  }
-  return found;
+function inputWord({ name, default: fallback }: ListedDocument["inputs"][number]): string {
+  return fallback === null ? name : `[${name}]`;
 }
 
-function inputWord({ name, default: fallback }: DocumentSettings["inputs"][number]): string {
-  return fallback === undefined ? name : `[${name}]`;
-}
-
-function jsonOf({ path, settings, operations }: ListedDocument, root: string): Json {
-  const { title = null, description = null, inputs } = settings;
-  return {
-    file: projectPath(path, root),
-    title,
-    description,
-    inputs: inputsJson(inputs),
-    operations,
-  };
+function jsonOf({ file, title, description, inputs, operations }: ListedDocument): Json {
+  return { file, title, description, inputs, operations };
 }

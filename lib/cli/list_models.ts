@@ -1,14 +1,13 @@
-import { hostEnv } from "../host/deno_grants.ts";
+import { hostEnv } from "../host/process.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { ModelList } from "../models/model_list.ts";
+import { isAcceptedHere } from "../project/accepted_here.ts";
 import { openProjectModels } from "../project/open_models.ts";
-import { isProjectAccepted, openSettings } from "../project/project.ts";
-import type { ProjectSettings } from "../project/project.ts";
-import { printableLine } from "../render/printable.ts";
+import { openSettings } from "../project/project.ts";
+import { printableLine } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
-import { EXIT } from "./exit_code.ts";
-import { nobody } from "./around_run.ts";
+import { EXIT } from "../service/exit_code.ts";
 
 /** `orrery list models`: what can be asked, and what is missing for it; contacts nobody. */
 export async function listModels(
@@ -23,12 +22,6 @@ export async function listModels(
     await terminal.stdout.write(`${JSON.stringify({ ...list, chosen: chosenOf(list) ?? null }, null, 2)}\n`);
   } else await terminal.stdout.write(pageOf(list));
   return EXIT.ok;
-}
-
-/** Whether the user has accepted what the project says for itself; nobody is asked. */
-export async function isAcceptedHere(project: ProjectSettings): Promise<boolean> {
-  const flags = { gadget: [], trust: [], "trust-project": false };
-  return await isProjectAccepted({ ...project, flags, user: nobody, notice: () => undefined });
 }
 
 /** What can be typed behind `--model`; an id may hold anything, and a script reads a word a line. */

@@ -1,12 +1,11 @@
 import type { AgentProfile } from "../catalog/agent_profile.ts";
-import { toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { PromptIndex } from "../project/prompt_index.ts";
 import { DEFAULT_LIMITS } from "../prompt/limits.ts";
 import { shown } from "../schema/issue.ts";
-import { EXIT } from "./exit_code.ts";
-import { hiddenSecrets } from "./hidden_secrets.ts";
+import { EXIT } from "../service/exit_code.ts";
+import { profileData } from "../service/look/profile_data.ts";
 import { isTypable, problemLines, tableText } from "./list_prompts.ts";
 import type { ListLook } from "./list_prompts.ts";
 
@@ -34,20 +33,8 @@ export function profileNames({ profiles }: PromptIndex): readonly string[] {
 /** The same as plain data. */
 export function profilesJson({ profiles, problemsOf }: PromptIndex): { readonly [name: string]: Json } {
   return {
-    profiles: [...profiles.values()].map(profileJson),
+    profiles: [...profiles.values()].map(profileData),
     problems: problemsOf.profiles.map(({ file, line, message }) => ({ file, line, message })),
-  };
-}
-
-/** A profile as plain data, without what may be secret. */
-export function profileJson({ name, model, systemPrompt, system, limits, modelArgs }: AgentProfile): Json {
-  return {
-    name,
-    model,
-    systemPrompt,
-    system,
-    limits: { ...limits },
-    modelArgs: hiddenSecrets(toJson(modelArgs)),
   };
 }
 

@@ -3,12 +3,13 @@ import type { Problem } from "../core/prompt_error.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { PromptIndex } from "../project/prompt_index.ts";
 import { toolName } from "../prompt/tool_list.ts";
-import { printableLine } from "../render/printable.ts";
+import { printableLine } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
-import { EXIT } from "./exit_code.ts";
-import { promptAnswer } from "./prompt_answer.ts";
-import type { PromptAnswer } from "./prompt_answer.ts";
-import { promptVariables } from "./prompt_variables.ts";
+import { EXIT } from "../service/exit_code.ts";
+import { promptAnswer } from "../service/prompt_answer.ts";
+import type { PromptAnswer } from "../service/prompt_answer.ts";
+import { listedPrompt, listedTactic } from "../service/look/prompt_data.ts";
+import { promptVariables } from "../service/prompt_variables.ts";
 
 /** How a list is wanted. */
 export interface ListLook {
@@ -41,25 +42,8 @@ export function isTypable(name: string): boolean {
 export function promptsJson(
   { located, locatedTactics, problemsOf, notLoaded }: PromptIndex,
 ): { readonly [name: string]: Json } {
-  const prompts = [...located.values()].map((each) => {
-    const { prompt, claim: { source, exported } } = each;
-    const { path, tools, metadata: { description } } = prompt;
-    return {
-      path,
-      ...(typeof description === "string" && { description }),
-      answer: promptAnswer(prompt).kind,
-      tools: tools.map(toolName),
-      variables: promptVariables(each).names,
-      file: source.file,
-      ...(exported !== undefined && { export: exported }),
-    };
-  });
-  const tactics = [...locatedTactics.values()].map(({ tactic: { name, agents }, file, line }) => ({
-    name,
-    agents,
-    file,
-    line,
-  }));
+  const prompts = [...located.values()].map(listedPrompt).map(({ input: _input, ...prompt }) => prompt);
+  const tactics = [...locatedTactics.values()].map(listedTactic);
   const told = [...problemsOf.prompts, ...problemsOf.tactics].map(({ file, line, message }) => ({
     file,
     line,

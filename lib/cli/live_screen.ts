@@ -1,4 +1,11 @@
-import { BlankLines, InterimText, isInsideCall, longText } from "../render/shown_text.ts";
+import {
+  BlankLines,
+  InterimText,
+  isInsideCall,
+  longText,
+  printable,
+  printableLine,
+} from "../render/shown_text.ts";
 import type { RunEvent } from "../core/event.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { FrameSize } from "../render/live_line.ts";
@@ -8,7 +15,6 @@ import { renderLive } from "../render/live_view.ts";
 import { paintFor } from "../render/paint.ts";
 import { PlainLines, warningText } from "../render/plain_lines.ts";
 import type { ShownText } from "../render/plain_lines.ts";
-import { printable, printableLine } from "../render/printable.ts";
 import { LiveFrame } from "./live_frame.ts";
 import type { RunView } from "./run_view.ts";
 

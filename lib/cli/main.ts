@@ -3,7 +3,7 @@
 // name from it. A bundler drops the types first, and so still finds the module.
 
 import { printShort, printShortError } from "../host/process.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "../core/version.ts";
 
 /** Runs the command that was typed; gives the exit code of the process (cli.md). */
 export async function main(args: readonly string[]): Promise<number> {

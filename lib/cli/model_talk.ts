@@ -1,14 +1,14 @@
 import { chat } from "../run/dialog.ts";
-import type { DialogInput } from "./dialog_input.ts";
-import { dialogOptions } from "./dialog_options.ts";
-import type { DialogMeans } from "./dialog_options.ts";
+import type { DialogInput } from "../service/dialog_input.ts";
+import { dialogOptions } from "../service/dialog_options.ts";
+import type { DialogMeans } from "../service/dialog_options.ts";
 import type { Talk } from "./hold_talk.ts";
 import type { ChatWork } from "./run_chat.ts";
 
 /** A conversation with a model. */
 export function modelTalk(
   input: DialogInput,
-  means: Omit<DialogMeans, "signal" | "turn">,
+  means: Omit<DialogMeans, "signal" | "turn"> & Pick<ChatWork, "kept">,
   { stop }: Talk,
 ): Pick<ChatWork, "events" | "answers" | "kept"> {
   const options = dialogOptions(input, { ...means, signal: stop.signal, turn: () => stop.turn });

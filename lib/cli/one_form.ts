@@ -1,4 +1,4 @@
-import { UsageError } from "./exit_code.ts";
+import { UsageError } from "../service/exit_code.ts";
 
 /** Finds out whether a list is wanted in two forms. @throws {UsageError} */
 export function checkOneForm(

@@ -4,9 +4,9 @@ import { SourceError } from "../core/source_error.ts";
 import { readRecord } from "../journal/record_file.ts";
 import type { ReadRecord } from "../journal/record_file.ts";
 import { Replay } from "../run/replay.ts";
-import { promptRunInput } from "./prompt_run_input.ts";
-import { UsageError } from "./exit_code.ts";
-import { flagFile } from "./flag_file.ts";
+import { promptRunInput } from "../service/prompt_run_input.ts";
+import { UsageError } from "../service/exit_code.ts";
+import { flagFile } from "../service/flag_file.ts";
 
 /** A record, ready to answer a run. */
 export interface OpenedReplay {

@@ -1,6 +1,6 @@
 import { didYouMean } from "../core/nearest.ts";
 import type { Argument, CommandSpec, Flag, ParsedCommand } from "./flag.ts";
-import { UsageError } from "./exit_code.ts";
+import { UsageError } from "../service/exit_code.ts";
 
 /**
  * Reads the words behind a command by its table: flags before or after the other words, `--flag value`, `--flag=value`,
@@ -248,4 +248,9 @@ function listHint(spec: CommandSpec, args: readonly string[], words: readonly st
   const grants = new Set(spec.flags.filter((flag) => flag.kind === "grant").map((flag) => `--${flag.name}`));
   const at = args.findIndex((arg, index) => grants.has(arg) && words.includes(args[index + 1] ?? ""));
   return at === -1 ? "" : ` A list is written with =, so: ${args[at]}=${args[at + 1]}`;
+}
+
+/** Whether a word of the command line names an agent file (cli.md). */
+export function isAgentWord(word: string): boolean {
+  return /\.agent\.ya?ml$/i.test(word);
 }

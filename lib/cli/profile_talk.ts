@@ -1,14 +1,14 @@
 import { agentTalk } from "../run/agent_talk.ts";
 import { hasContract } from "../run/agent_run.ts";
 import type { Talk } from "./hold_talk.ts";
-import { asFlagsSay, promptRunOptions } from "./prompt_run_options.ts";
-import type { PromptRunMeans } from "./prompt_run_options.ts";
+import { asFlagsSay, promptRunOptions } from "../service/prompt_run_options.ts";
+import type { PromptRunMeans } from "../service/prompt_run_options.ts";
 import type { ChatWork } from "./run_chat.ts";
-import { stoppableModel } from "./stoppable.ts";
+import { stoppableModel } from "../service/stoppable.ts";
 
 /** A conversation with an agent of `orrery.yaml`. */
 export function profileTalk(
-  means: Omit<PromptRunMeans, "signal" | "turn">,
+  means: Omit<PromptRunMeans, "signal" | "turn"> & Pick<ChatWork, "kept">,
   { stop }: Talk,
 ): Pick<ChatWork, "events" | "answers" | "kept"> {
   const { input, opened: { found, agent, model }, kept } = means;

@@ -1,9 +1,9 @@
 import { isRecord } from "../core/json.ts";
-import { printableLine } from "../render/printable.ts";
+import { printableLine } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
-import type { PromptAnswer } from "./prompt_answer.ts";
-import type { PromptJson } from "./prompt_json.ts";
-import type { PromptTool } from "./prompt_tools.ts";
+import type { PromptAnswer } from "../service/prompt_answer.ts";
+import type { PromptJson } from "../service/prompt_json.ts";
+import type { PromptTool } from "../service/prompt_tools.ts";
 
 /** Everything about a prompt, for people. */
 export function promptPage(prompt: PromptJson): string {

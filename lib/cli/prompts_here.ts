@@ -4,7 +4,7 @@ import { openSettings } from "../project/project.ts";
 import type { ProjectFlags, ProjectSettings } from "../project/project.ts";
 import { promptIndex } from "../project/prompt_index.ts";
 import type { PromptIndex } from "../project/prompt_index.ts";
-import { printable } from "../render/printable.ts";
+import { printable } from "../render/shown_text.ts";
 
 /** The project of the working folder, with its prompts. */
 export interface PromptsHere {

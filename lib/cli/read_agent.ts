@@ -6,7 +6,7 @@ import type { AgentFile } from "../parse/agent_file.ts";
 import { readAgentFile } from "../parse/read_agent_file.ts";
 import { documentPath } from "../project/document_place.ts";
 import type { ProjectSettings } from "../project/project.ts";
-import { agentLines } from "./agent_lines.ts";
+import { agentLines } from "../service/agent_lines.ts";
 import { nearestFile } from "./call_source.ts";
 
 /** Reads an agent file; undefined when something is wrong with it, all of which is told. @throws {FileError} */

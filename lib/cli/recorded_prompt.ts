@@ -2,8 +2,8 @@
 
 import { PromptError } from "../core/prompt_error.ts";
 import { promptPath } from "../prompt/prompt_path.ts";
-import { UsageError } from "./exit_code.ts";
-import type { PromptRunInput } from "./prompt_run_input.ts";
+import { UsageError } from "../service/exit_code.ts";
+import type { PromptRunInput } from "../service/prompt_run_input.ts";
 
 /** What the command line asks. */
 export interface AskedAgain {

@@ -1,6 +1,6 @@
 // Which flags an agent takes, and which only an agent takes.
 
-import { UsageError } from "./exit_code.ts";
+import { UsageError } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 
 type RunFlags = ParsedCommand<typeof COMMANDS.run>["flags"];

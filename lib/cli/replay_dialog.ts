@@ -2,9 +2,9 @@ import type { Model } from "../core/model.ts";
 import { silentModel } from "../run/noted_model.ts";
 import { EMPTY_CATALOG } from "../core/catalog.ts";
 import type { DialogFlags } from "./dialog_flags.ts";
-import { dialogInput } from "./dialog_input.ts";
-import type { DialogInput } from "./dialog_input.ts";
-import type { DialogMeans } from "./dialog_options.ts";
+import { dialogInput } from "../service/dialog_input.ts";
+import type { DialogInput } from "../service/dialog_input.ts";
+import type { DialogMeans } from "../service/dialog_options.ts";
 import type { GrantFlags } from "./grants.ts";
 import { openReplay } from "./open_replay.ts";
 import { replayedPrompts } from "./replayed_prompts.ts";
@@ -12,6 +12,7 @@ import { wholeServers } from "./whole_servers.ts";
 
 /** A dialog that a record answers: nothing is asked, called or kept. */
 export interface ReplayedDialog extends Omit<DialogMeans, "signal"> {
+  readonly kept: undefined;
   readonly input: DialogInput;
 }
 

@@ -1,8 +1,9 @@
 import { EMPTY_CATALOG } from "../core/catalog.ts";
-import { UsageError } from "./exit_code.ts";
+import { UsageError } from "../service/exit_code.ts";
 import { readDocument } from "../parse/document_file.ts";
-import { DocumentResults } from "./document_results.ts";
-import { documentRunInput } from "./document_run_input.ts";
+import { DocumentResults } from "../service/document_results.ts";
+import { documentEvents } from "../service/document_run.ts";
+import { documentRunInput } from "../service/document_run_input.ts";
 import { documentView } from "./document_view.ts";
 import { openReplay } from "./open_replay.ts";
 import { performDocument } from "./perform_document.ts";
@@ -24,21 +25,15 @@ export async function replayDocument(
   await assertSameText(word, { opened, cwd, record });
   const input = documentRunInput(run.input);
   const results = new DocumentResults(flags.out ?? "none", { root: cwd, cwd });
-  return await performDocument({
-    terminal,
-    flags,
-    cwd,
-    stop,
-    view: await documentView(terminal, flags),
+  const view = await documentView(terminal, flags);
+  const events = documentEvents({
     document: await readDocument(stored.text, { path: stored.path }),
     input,
     means: replayedMeans(input, results),
-    results,
-    kept: undefined,
+    signal: stop.signal,
+    approvals: undefined,
+    called: { catalog: EMPTY_CATALOG, place: latePrompts(cwd, { cwd, flags }) },
     replay: opened.replay,
-    called: {
-      catalog: EMPTY_CATALOG,
-      place: latePrompts(cwd, { cwd, flags }),
-    },
-  });
+  }, {});
+  return await performDocument({ terminal, flags, cwd, stop, view, results, kept: undefined, events });
 }

@@ -1,7 +1,7 @@
 import type { Files } from "../core/world.ts";
 import type { DocumentMeans } from "../run/document_means.ts";
-import type { DocumentResults } from "./document_results.ts";
-import type { DocumentRunInput } from "./document_run_input.ts";
+import type { DocumentResults } from "../service/document_results.ts";
+import type { DocumentRunInput } from "../service/document_run_input.ts";
 
 /** What a document works with when a record answers every effect: nothing is touched. */
 export function replayedMeans(input: DocumentRunInput, results: DocumentResults): DocumentMeans {

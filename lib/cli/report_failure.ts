@@ -9,6 +9,7 @@ import {
   TurnNotFoundError,
 } from "../core/journal.ts";
 import { ModelError } from "../core/model.ts";
+import { notCapableText } from "../core/not_capable.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { SourceError } from "../core/source_error.ts";
@@ -18,7 +19,7 @@ import { errorFrame, plainErrorFrame } from "../render/error_frame.ts";
 import { paintFor } from "../render/paint.ts";
 import { ConversationError } from "../run/conversation_error.ts";
 import { conversationErrorCode } from "./conversation_error_code.ts";
-import { EXIT, UsageError } from "./exit_code.ts";
+import { EXIT, UsageError } from "../service/exit_code.ts";
 import { hasColor } from "../host/terminal.ts";
 
 /** Says on stderr what ended a command, and gives its exit code: 2 for what the user can put right before running. */
@@ -37,8 +38,9 @@ export async function reportFailure(error: unknown, terminal: Terminal): Promise
     await terminal.stderr.write(error.problems.map((problem) => errorFrame(problem, { paint })).join("\n"));
     return EXIT.usage;
   }
-  if (error instanceof Error && error.name === "NotCapable") {
-    await terminal.stderr.write(plainErrorFrame(withoutDeno(error), { paint }));
+  const notCapable = notCapableText(error);
+  if (notCapable !== undefined) {
+    await terminal.stderr.write(plainErrorFrame(notCapable, { paint }));
     return EXIT.usage;
   }
   const code = codeOf(error);
@@ -66,14 +68,6 @@ function modelCode({ code }: ModelError): number {
   if (code === "config") return EXIT.usage;
   if (code === "permission") return EXIT.refused;
   return code === "timeout" ? EXIT.timeout : EXIT.provider;
-}
-
-/** Packages look into the environment while they are loaded. */
-function withoutDeno({ message }: Error): string {
-  const variable = /env access to "([^"]*)"/.exec(message)?.[1];
-  if (variable === undefined) return `Deno itself was started with too little: ${message}`;
-  return `Deno itself was started without --allow-env=${variable}: add --ignore-env, ` +
-    "and every variable that it may not read counts as not set";
 }
 
 /** Something nobody foresaw: where it happened helps whoever is told. */

@@ -6,23 +6,24 @@ import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { keepGrants } from "../project/run_grants.ts";
 import { ownMessages } from "../render/own_texts.ts";
-import { printable } from "../render/printable.ts";
+import { printable } from "../render/shown_text.ts";
 import { readTurnStart } from "../run/conversation_turn_start.ts";
 import { nobody } from "./around_run.ts";
-import { closing } from "./begin_conversation.ts";
-import { conversationHome } from "./conversation_home.ts";
-import { conversationInput } from "./conversation_input.ts";
+import { closing } from "../service/begin_conversation.ts";
+import { conversationHome } from "../service/conversation_home.ts";
+import { conversationInput } from "../service/conversation_input.ts";
 import { conversationLines } from "./conversation_lines.ts";
-import { ConversationSession } from "./conversation_session.ts";
-import { EXIT } from "./exit_code.ts";
+import { ConversationSession } from "../service/conversation_session.ts";
+import { EXIT } from "../service/exit_code.ts";
 import type { Going } from "./going.ts";
 import { holdConversation } from "./hold_conversation.ts";
 import type { ConversationWork } from "./conversation_talk.ts";
 import { aroundTalk, beginTalk, typistOf } from "./hold_talk.ts";
 import { lastWords } from "./last_words.ts";
-import { openAgent } from "./open_agent.ts";
+import { refusedAgent } from "./refused_agent.ts";
+import { openAgent } from "../service/open_agent.ts";
 import { tellingProblems } from "./read_agent.ts";
-import { unverifiedText } from "./settle_steps.ts";
+import { unverifiedText } from "../service/settle_steps.ts";
 
 /** Goes on with a conversation, with the agent file as it is now; gives the exit code. @throws {FileError} when that is gone */
 export async function resumeConversation(run: RunJournal, going: Omit<Going, "kept">): Promise<number> {
@@ -43,11 +44,10 @@ export async function resumeConversation(run: RunJournal, going: Omit<Going, "ke
     project,
     grants,
     around,
-    terminal,
     isNew: false,
     isEphemeral: false,
   });
-  if (typeof opened === "number") return opened;
+  if (!("means" in opened)) return await refusedAgent(opened, terminal);
   const home = conversationHome({ ...opened, agent, input, journal, secrets, around });
   const keep = (other: string) => keepGrants(other, grants, project);
   const session = new ConversationSession({ home, id, isNew: false, keepGrants: keep });

@@ -1,10 +1,11 @@
 import type { RunJournal } from "../core/journal.ts";
 import { aroundRun, interruptible } from "./around_run.ts";
-import { chooseView } from "./choose_view.ts";
-import { EXIT } from "./exit_code.ts";
-import { openPromptRun } from "./open_prompt_run.ts";
-import { assertSamePrompt, performPrompt } from "./perform_prompt.ts";
-import { promptRunInput } from "./prompt_run_input.ts";
+import { chooseView } from "./run_view.ts";
+import { EXIT } from "../service/exit_code.ts";
+import { openPromptRun } from "../service/open_prompt_run.ts";
+import { performPrompt } from "./perform_prompt.ts";
+import { assertSamePrompt } from "../service/prompt_run.ts";
+import { promptRunInput } from "../service/prompt_run_input.ts";
 import type { Going } from "./going.ts";
 
 /** Goes on with the run of a prompt or a tactic; gives the exit code. @throws {UsageError} when the prompt has changed since */

@@ -3,17 +3,18 @@ import { isAbsolute, join, relative } from "../core/path.ts";
 import type { StoredFile } from "../core/journal.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { openCatalog, openSettings, wantedModel } from "../project/project.ts";
+import { limitsOf, openCatalog, openSettings, wantedModel } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
-import { isAgentWord } from "./agent_word.ts";
+import { isAgentWord } from "./parse_flags.ts";
 import { aroundRun, interruptible } from "./around_run.ts";
 import { begunText, openCallSource } from "./call_source.ts";
 import type { CallSource } from "./call_source.ts";
-import { chooseView } from "./choose_view.ts";
-import { EXIT, UsageError } from "./exit_code.ts";
+import { chooseView } from "./run_view.ts";
+import { EXIT, UsageError } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { grantsOf, keepStdout } from "./grants.ts";
-import { limitsOf, performCalls } from "./run_calls.ts";
+import { grantsOf } from "./grants.ts";
+import { keepStdout } from "../project/grants.ts";
+import { performCalls } from "./run_calls.ts";
 import { calledNames } from "../parse/call_header.ts";
 import { checkResultFile, checkStdout } from "./end_run.ts";
 
@@ -190,8 +191,8 @@ function refuseDocumentFlags(flags: RunFlags, what: string): void {
 async function askedWith(flags: RunFlags, { limits }: ProjectSettings["config"]): Promise<JsonObject> {
   const model = wantedModel(flags.model);
   if (flags.budget.length === 0) return model === undefined ? {} : { model };
-  const { budgetOf, budgetWithin }: typeof import("./budget_flag.ts") = await import(
-    "./budget_flag.ts" as string
+  const { budgetOf, budgetWithin }: typeof import("../service/budget_flag.ts") = await import(
+    "../service/budget_flag.ts" as string
   );
   const budget = budgetWithin(limits, budgetOf(flags.budget, { command: "run" }));
   return { ...(model === undefined ? {} : { model }), budget: { ...budget } };
@@ -233,8 +234,8 @@ async function refuseUnknownModel(
   const name = wantedModel(flags.model);
   if (name === undefined) return;
   if (flags.model === undefined && !asksModels) return;
-  const { assertKnownModel, modelFrom }: typeof import("./known_model.ts") = await import(
-    "./known_model.ts" as string
+  const { assertKnownModel, modelFrom }: typeof import("../service/known_model.ts") = await import(
+    "../service/known_model.ts" as string
   );
   assertKnownModel(name, { from: modelFrom(flags.model), config, accepted, command: "run" });
 }

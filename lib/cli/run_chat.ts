@@ -3,7 +3,7 @@ import type { Terminal } from "../host/terminal.ts";
 import type { TerminalUser } from "../host/terminal_user.ts";
 import type { KeptRun } from "../project/open_run.ts";
 import { jsonLine } from "../render/jsonl.ts";
-import { printable } from "../render/printable.ts";
+import { printable } from "../render/shown_text.ts";
 import type { DialogSource } from "../run/dialog.ts";
 import { AnswerStream } from "./answer_stream.ts";
 import { pipedMessages, typedMessages } from "./chat_lines.ts";
@@ -11,7 +11,7 @@ import type { ChatLines } from "./chat_lines.ts";
 import type { ChatStop } from "./chat_stop.ts";
 import { endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
 import { LastAnswers } from "./last_answers.ts";
-import { RunSummary } from "./follow_run.ts";
+import { RunSummary } from "../service/run_summary.ts";
 import type { RunView } from "./run_view.ts";
 
 /** A conversation with everything it needs. */

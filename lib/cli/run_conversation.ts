@@ -6,10 +6,11 @@ import type { Terminal } from "../host/terminal.ts";
 import { openSettings } from "../project/project.ts";
 import { aroundRun } from "./around_run.ts";
 import type { Interruptible } from "./around_run.ts";
-import { beginConversation } from "./begin_conversation.ts";
-import { chooseView } from "./choose_view.ts";
+import { refusedAgent } from "./refused_agent.ts";
+import { beginConversation } from "../service/begin_conversation.ts";
+import { chooseView } from "./run_view.ts";
 import { conversationOfFlags } from "./conversation_flags.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf } from "./grants.ts";
 import { holdConversation } from "./hold_conversation.ts";
@@ -43,10 +44,9 @@ export async function runConversation(
     project,
     grants,
     around,
-    terminal,
     isEphemeral: flags.ephemeral,
   });
-  if (typeof begun === "number") return begun;
+  if (!("session" in begun)) return await refusedAgent(begun, terminal);
   const left = [...flags.say];
   return await holdConversation({
     ...begun,

@@ -5,23 +5,22 @@ import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath } from "../host/paths.ts";
 import { MERGE_MODES } from "../parse/parameter_reader.ts";
-import { DocumentBounds } from "../project/document_bounds.ts";
 import { documentPath } from "../project/document_place.ts";
-import { openCatalog, openSettings } from "../project/project.ts";
+import { limitsOf, openSettings } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import { aroundRun } from "./around_run.ts";
-import { budgetOf, budgetWithin } from "./budget_flag.ts";
+import { budgetOf, budgetWithin } from "../service/budget_flag.ts";
 import { nearestFile } from "./call_source.ts";
-import type { DocumentRunInput } from "./document_run_input.ts";
+import { textsOf } from "../service/document_run_input.ts";
+import type { DocumentRunInput } from "../service/document_run_input.ts";
 import { documentView, plainDocumentView } from "./document_view.ts";
-import { EXIT, UsageError } from "./exit_code.ts";
-import { grantsOf, keepStdout } from "./grants.ts";
-import { textsOf } from "./given_input.ts";
-import { promptInput } from "./prompt_input.ts";
+import { EXIT, UsageError } from "../service/exit_code.ts";
+import { grantsOf } from "./grants.ts";
+import { openDocumentPlace } from "../service/document_run.ts";
+import { promptInput } from "../service/prompt_input.ts";
 import { RenewedView } from "./renewed_view.ts";
 import { runDocumentOnce } from "./run_document_once.ts";
 import type { DocumentCommand, DocumentStart } from "./run_document_once.ts";
-import { limitsOf } from "./run_calls.ts";
 import { stdinText } from "./stdin_text.ts";
 
 /** Runs a document; gives the exit code. @throws {UsageError}, {FileError} */
@@ -49,14 +48,8 @@ export async function runDocumentCommand(word: string, command: DocumentCommand)
   const renewed = flags.watch ? new RenewedView(plainDocumentView(terminal, flags)) : undefined;
   const view = renewed ?? await documentView(terminal, flags);
   await using around = await aroundRun(view, { terminal, stop, isQuiet: flags.quiet, usesStdin: false });
-  await keepStdout(flags);
-  const bounds = new DocumentBounds(project.root);
-  const opened = await around.open(
-    openCatalog(project, { ...grants, ...around.opening, against: (request) => bounds.against(request) }),
-  );
-  if (opened === undefined) return EXIT.interrupted;
-  const canAsk = around.approvals !== undefined;
-  const place = { ...opened, project, grants, canAsk, bounds, accepted: opened.projectAccepted };
+  const place = await openDocumentPlace({ project, grants, around });
+  if (place === undefined) return EXIT.interrupted;
   const input = await inputOf(word, { ...command, project });
   if (input === undefined) return EXIT.interrupted;
   const start: DocumentStart = { command, place, input, view, around };

@@ -1,28 +1,25 @@
-import type { JsonObject } from "../core/json.ts";
 import { join } from "../core/path.ts";
 import { hostFiles } from "../host/files.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { openSettings } from "../project/project.ts";
-import type { ProjectSettings } from "../project/project.ts";
-import type { AnyPrompt } from "../prompt/prompt_type.ts";
 import { aroundRun } from "./around_run.ts";
-import { budgetOf, budgetWithin } from "./budget_flag.ts";
-import { checkedInput } from "./checked_input.ts";
-import { chooseView } from "./choose_view.ts";
-import { EXIT, UsageError } from "./exit_code.ts";
+import { budgetOf, budgetWithin } from "../service/budget_flag.ts";
+import { checkedInput } from "../service/checked_input.ts";
+import { chooseView } from "./run_view.ts";
+import { EXIT, UsageError } from "../service/exit_code.ts";
 import type { conversationFlags, documentFlags } from "./flag_groups.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf } from "./grants.ts";
 import type { Interruptible } from "./around_run.ts";
-import { openPromptRun } from "./open_prompt_run.ts";
-import type { OpenedPromptRun } from "./open_prompt_run.ts";
+import { openPromptRun } from "../service/open_prompt_run.ts";
+import type { OpenedPromptRun } from "../service/open_prompt_run.ts";
 import { openReplay } from "./open_replay.ts";
 import { performPrompt } from "./perform_prompt.ts";
-import { promptInput } from "./prompt_input.ts";
-import { promptRunInput, promptRunJson } from "./prompt_run_input.ts";
+import { promptInput } from "../service/prompt_input.ts";
+import { askedInput, openedInput, renderedPrompts } from "../service/prompt_run.ts";
+import { promptRunInput, promptRunJson } from "../service/prompt_run_input.ts";
 import { assertRecorded } from "./recorded_prompt.ts";
-import type { PromptRunInput } from "./prompt_run_input.ts";
-import { limitsOf } from "./run_calls.ts";
+import type { PromptRunInput } from "../service/prompt_run_input.ts";
 import { stdinText } from "./stdin_text.ts";
 
 /** Flags of `run` that are for documents alone. */
@@ -103,11 +100,11 @@ export async function runPromptCommand(
     command,
     isReplay: recorded !== undefined,
   });
-  const asked: Asked = { path, say, profile, values, temperature: flags.temperature };
+  const asked = { path, say, profile, values, temperature: flags.temperature };
   const prompts = () => ({ project, grants, accepted: opened.accepted });
   const work = { terminal, flags, cwd, view, stop, opened, prompts };
   if (recorded !== undefined) {
-    const input = { ...recorded, ...typed({ ...asked, values: { ...recorded.values, ...values } }) };
+    const input = { ...recorded, ...askedInput({ ...asked, values: { ...recorded.values, ...values } }) };
     return await performPrompt({
       ...work,
       input: { ...input, budget: { ...recorded.budget, ...budget } },
@@ -116,8 +113,8 @@ export async function runPromptCommand(
     });
   }
   const input: PromptRunInput = {
-    ...typed(asked),
-    ...inputOf(opened, { project, flags }),
+    ...askedInput(asked),
+    ...openedInput(opened, { project, flags }),
     budget: budgetWithin(project.config.limits, budget),
   };
   const { createRun }: typeof import("../project/open_run.ts") = await import(
@@ -145,64 +142,9 @@ async function maybeFolder(path: string, cwd: string): Promise<readonly string[]
     .map(({ name }) => join(path, name));
 }
 
-/** What the command line says of a prompt. */
-export interface Asked {
-  readonly path: string;
-  readonly say: string | undefined;
-  readonly profile: string | undefined;
-  readonly values: JsonObject;
-  readonly temperature: number | undefined;
-}
-
-/** The same as a run keeps it. */
-export function typed(
-  { path, say, profile, values, temperature }: Asked,
-): Pick<PromptRunInput, "path" | "say" | "profile" | "values" | "temperature"> {
-  return {
-    path,
-    values,
-    ...(say === undefined ? {} : { say }),
-    ...(profile === undefined ? {} : { profile }),
-    ...(temperature === undefined ? {} : { temperature }),
-  };
-}
-
-/** What holds of a prompt, a tactic or an agent for the whole run. */
-export function inputOf(
-  { found, model, modelName }: OpenedPromptRun,
-  { project, flags }: {
-    readonly project: ProjectSettings;
-    readonly flags: Pick<PromptFlags, "concurrency" | "timeout">;
-  },
-): Pick<PromptRunInput, "kind" | "contractHash" | "model" | "modelId" | "limits" | "startedAt"> {
-  const { timeoutMs, resultBytes } = limitsOf(project, flags);
-  return {
-    kind: found.kind,
-    ...(found.kind === "prompt" && { contractHash: found.prompt.info().contractHash }),
-    ...(model === undefined ? {} : { model: modelName ?? model.id, modelId: model.id }),
-    limits: {
-      timeoutMs,
-      resultBytes,
-      ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
-    },
-    startedAt: Date.now(),
-  };
-}
-
 function refuseTactic({ found }: OpenedPromptRun, path: string): void {
   if (found.kind === "prompt") return;
   throw new UsageError([
     `${JSON.stringify(path)} is a tactic, and --prompt takes a prompt: orrery run ${path} runs it`,
   ], { command: "ask" });
-}
-
-/** Those that are rendered with the values; none of a tactic, which is given whatever there is. */
-function renderedPrompts(
-  { found, agent: { system } }: OpenedPromptRun,
-  { say }: Pick<Asked, "say">,
-): readonly AnyPrompt[] {
-  if (found.kind === "tactic") return [];
-  return say !== undefined || typeof system === "string" || system === found.prompt
-    ? [found.prompt]
-    : [found.prompt, system];
 }

@@ -1,4 +1,11 @@
 import type { RunEvent } from "../core/event.ts";
+import type { Output, Terminal } from "../host/terminal.ts";
+import type { PlainLinesOptions, ShownText } from "../render/plain_lines.ts";
+import { hasColor } from "../host/terminal.ts";
+import { PlainLines } from "../render/plain_lines.ts";
+import type { AnswerStream } from "./answer_stream.ts";
+import type { Interruptible } from "./around_run.ts";
+import { RunSummary } from "../service/run_summary.ts";
 
 /** What the person at the terminal sees of a run, on stderr. */
 export interface RunView {
@@ -14,4 +21,89 @@ export interface RunView {
   end(): Promise<void>;
   /** The process ends now: leaves the terminal as it was. */
   abandon(): void;
+}
+
+/** What is to be seen. */
+export interface ViewOptions {
+  readonly flags: { readonly quiet: boolean; readonly jsonl: boolean };
+  /** How errors name the file. */
+  readonly file: string;
+  /** Somebody types what is run. */
+  readonly isTyped?: boolean;
+  /** Default `all`. */
+  readonly shownText?: ShownText;
+}
+
+/** The live view on a terminal that wants one, else lines; also lines where the terminal shows something else at the same time. */
+export async function chooseView(
+  terminal: Terminal,
+  { flags, file, isTyped = false, shownText = "all" }: ViewOptions,
+): Promise<RunView> {
+  if (!isTyped && wantsLiveView(terminal, flags)) {
+    const { liveScreen }: typeof import("./live_screen.ts") = await import("./live_screen.ts" as string);
+    return liveScreen(terminal, { file, shownText });
+  }
+  return plainView(terminal.stderr, { file, shownText, quiet: flags.quiet });
+}
+
+/** Whether stderr is a terminal with a live view that nothing else is shown in at the same time. */
+export function wantsLiveView(
+  { stdout, stderr }: Terminal,
+  { quiet, jsonl = false }: { readonly quiet: boolean; readonly jsonl?: boolean },
+): boolean {
+  return !quiet && !(jsonl && stdout.isTerminal) && hasColor(stderr);
+}
+
+/** Lines, as they come: for a pipe, a log file, and a terminal that is to stay plain. */
+export function plainView(output: Output, options: PlainLinesOptions): RunView {
+  return linesView(output, new PlainLines(options));
+}
+
+/** The same for whatever makes lines of events. */
+export function linesView(output: Output, lines: Pick<PlainLines, "text" | "log" | "notice">): RunView {
+  return {
+    event: (event) => output.write(lines.text(event)),
+    log: (source, text) => output.write(lines.log(source, text)),
+    notice: (text) => output.write(lines.notice(text)),
+    pause: () => Promise.resolve(),
+    resume: () => {},
+    end: () => Promise.resolve(),
+    abandon: () => {},
+  };
+}
+
+/** Who hears of a run. */
+export interface FollowOptions {
+  readonly terminal: Terminal;
+  readonly view: RunView;
+  readonly flags: { readonly json?: boolean; readonly jsonl: boolean };
+  /** Where the answer of a model goes as it comes. */
+  readonly answer?: AnswerStream | undefined;
+  /** Ended when nobody reads stdout any more. */
+  readonly stop?: Interruptible;
+}
+
+/** Takes the events of a run to everybody who wants them, until the run is over. */
+export async function followRun(
+  events: AsyncIterable<RunEvent>,
+  { terminal, view, flags, answer, stop }: FollowOptions,
+): Promise<RunSummary> {
+  const summary = new RunSummary({ withCalls: flags.json ?? false });
+  const { jsonLine }: Pick<typeof import("../render/jsonl.ts"), "jsonLine"> = flags.jsonl
+    ? await import("../render/jsonl.ts" as string)
+    : { jsonLine: () => "" };
+  try {
+    for await (const event of events) {
+      summary.add(event);
+      if (flags.jsonl) await terminal.stdout.write(jsonLine(event));
+      await answer?.event(event);
+      await view.event(event);
+      if (terminal.stdout.closed && answer !== undefined) stop?.leave();
+    }
+    await answer?.complete(summary.value);
+  } finally {
+    await answer?.end();
+    await view.end();
+  }
+  return summary;
 }

@@ -1,9 +1,8 @@
 import type { RunSummary } from "../core/journal.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { printableLine } from "../render/printable.ts";
+import { printableLine, usageWords } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
-import { usageWords } from "../render/shown_text.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT } from "../service/exit_code.ts";
 import { journalHere } from "./journal_here.ts";
 import { checkOneForm } from "./one_form.ts";
 

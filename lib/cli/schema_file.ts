@@ -3,7 +3,7 @@ import { isJsonObject, toJson } from "../core/json.ts";
 import { SourceError } from "../core/source_error.ts";
 import { parseYaml } from "../parse/yaml.ts";
 import { prepareSchema } from "../schema/prepare_schema.ts";
-import { flagFile } from "./flag_file.ts";
+import { flagFile } from "../service/flag_file.ts";
 
 /** The JSON Schema of a file, JSON or YAML. @throws {SourceError} or {ProblemsError} that names file, line and column; {FileError} */
 export async function readSchema(file: string, { cwd }: { readonly cwd: string }): Promise<JsonSchema> {

@@ -3,10 +3,10 @@ import type { AnyGadget } from "../core/gadget.ts";
 import { didYouMean } from "../core/nearest.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { printable } from "../render/printable.ts";
-import { EXIT, UsageError } from "./exit_code.ts";
+import { printable } from "../render/shown_text.ts";
+import { EXIT, UsageError } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { gadgetJson } from "./gadget_json.ts";
+import { gadgetJson } from "../service/gadget_json.ts";
 import { gadgetPage } from "./gadget_page.ts";
 import { withCatalogHere } from "./with_catalog_here.ts";
 
@@ -59,7 +59,7 @@ export async function show(
     return await showProfile(name, { flags, terminal });
   }
   return await withCatalogHere(
-    { flags, terminal },
+    { flags, terminal, at: name },
     (catalog) => showGadget(name, { catalog, asJson: flags.json, terminal }),
   );
 }

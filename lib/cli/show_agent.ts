@@ -3,10 +3,10 @@ import { realPath, workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { isAgentName } from "../parse/agent_name.ts";
 import { openSettings } from "../project/project.ts";
-import { printable } from "../render/printable.ts";
-import { agentOutline } from "./agent_outline.ts";
+import { printable } from "../render/shown_text.ts";
+import { agentOutline } from "../service/agent_outline.ts";
 import { agentPage } from "./agent_page.ts";
-import { EXIT, UsageError } from "./exit_code.ts";
+import { EXIT, UsageError } from "../service/exit_code.ts";
 import { readAgent } from "./read_agent.ts";
 
 /** `orrery show agent FILE`: its steps, where they go on, and the slots that they use. */

@@ -6,20 +6,20 @@ import { isRecord, toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { join, relative } from "../core/path.ts";
 import { FileError } from "../core/world.ts";
-import { hostEnv } from "../host/deno_grants.ts";
+import { hostEnv } from "../host/process.ts";
 import { hostFiles } from "../host/files.ts";
 import { configFolder, workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
+import { isAcceptedHere } from "../project/accepted_here.ts";
 import { openProjectModels } from "../project/open_models.ts";
 import { openSettings } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import { runSecrets } from "../project/run_secrets.ts";
-import { printableLine } from "../render/printable.ts";
+import { printableLine } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
-import { EXIT } from "./exit_code.ts";
-import { hiddenSecrets, isSecretName } from "./hidden_secrets.ts";
-import { isAcceptedHere } from "./list_models.ts";
+import { EXIT } from "../service/exit_code.ts";
+import { hiddenSecrets, isSecretName } from "../service/hidden_secrets.ts";
 
 /** A setting that holds, and why. */
 interface Setting {

@@ -1,8 +1,8 @@
 import type { Terminal } from "../host/terminal.ts";
-import { printable } from "../render/printable.ts";
-import { conversationJson } from "./conversation_json.ts";
+import { printable } from "../render/shown_text.ts";
+import { conversationJson } from "../service/conversation_json.ts";
 import { conversationPage } from "./conversation_page.ts";
-import { EXIT, UsageError } from "./exit_code.ts";
+import { EXIT, UsageError } from "../service/exit_code.ts";
 import { neededJournal } from "./journal_here.ts";
 
 /** `orrery show conversation ID`: who said what, where it is, and its slots. @throws {UsageError} for a run of another kind */

@@ -1,10 +1,10 @@
 import type { Terminal } from "../host/terminal.ts";
-import { printable } from "../render/printable.ts";
-import { documentJson } from "./document_json.ts";
-import { outlineOf, seeDocument } from "./document_outline.ts";
+import { printable } from "../render/shown_text.ts";
+import { documentJson } from "../service/document_json.ts";
+import { outlineOf, seeDocument } from "../service/document_outline.ts";
 import { documentPage } from "./document_page.ts";
 import { documentProblems } from "./document_problems.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT } from "../service/exit_code.ts";
 
 /** `orrery show document FILE.md`: what it takes, needs, uses and consists of. */
 export async function showDocument(

@@ -4,12 +4,12 @@ import type { PromptIndex } from "../project/prompt_index.ts";
 import { runSecrets } from "../project/run_secrets.ts";
 import { toJson } from "../core/json.ts";
 import { DEFAULT_LIMITS } from "../prompt/limits.ts";
-import { printable } from "../render/printable.ts";
+import { printable } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
-import { EXIT } from "./exit_code.ts";
-import { findProfile } from "./find_prompt.ts";
-import { hiddenSecrets } from "./hidden_secrets.ts";
-import { profileJson } from "./list_profiles.ts";
+import { EXIT } from "../service/exit_code.ts";
+import { findProfile } from "../service/find_prompt.ts";
+import { hiddenSecrets } from "../service/hidden_secrets.ts";
+import { profileData } from "../service/look/profile_data.ts";
 import { promptsHere } from "./prompts_here.ts";
 import type { ShowOptions } from "./show_prompt.ts";
 
@@ -20,7 +20,7 @@ export async function showProfile(name: string, { flags, terminal }: ShowOptions
   const { mask, maskJson } = runSecrets({ config: project.config, settings: NO_POLICY_FLAGS });
   await terminal.stdout.write(
     flags.json
-      ? `${JSON.stringify(maskJson(profileJson(profile)), null, 2)}\n`
+      ? `${JSON.stringify(maskJson(profileData(profile)), null, 2)}\n`
       : mask(printable(profilePage(profile, index))),
   );
   return EXIT.ok;

@@ -4,20 +4,20 @@ import type { Terminal } from "../host/terminal.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import type { PromptIndex } from "../project/prompt_index.ts";
 import { runSecrets } from "../project/run_secrets.ts";
-import { printable, printableLine } from "../render/printable.ts";
+import { printable, printableLine } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
 import type { Tactic } from "../run/tactic.ts";
-import { EXIT } from "./exit_code.ts";
-import { findPrompt } from "./find_prompt.ts";
+import { EXIT } from "../service/exit_code.ts";
+import { findPrompt } from "../service/find_prompt.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { interruptible } from "./around_run.ts";
-import { promptInput } from "./prompt_input.ts";
-import { promptJson } from "./prompt_json.ts";
+import { promptInput } from "../service/prompt_input.ts";
+import { promptJson } from "../service/prompt_json.ts";
 import { promptPage } from "./prompt_page.ts";
-import { promptTools } from "./prompt_tools.ts";
+import { promptTools } from "../service/prompt_tools.ts";
 import { promptsHere } from "./prompts_here.ts";
 import { stdinText } from "./stdin_text.ts";
-import { typedValues } from "./typed_values.ts";
+import { typedValues } from "../service/typed_values.ts";
 
 /** What the flags of the command say. */
 export interface ShowOptions {

@@ -12,7 +12,8 @@ import { DocumentBounds } from "../project/document_bounds.ts";
 import { DocumentCheckError } from "../project/document_check_error.ts";
 import { homeCheck, homeMeans } from "../project/document_home.ts";
 import type { DocumentHome } from "../project/document_home.ts";
-import { readyTools, scriptShell } from "../project/document_place.ts";
+import { readyTools } from "../project/document_place.ts";
+import { scriptShell } from "../project/script_shell.ts";
 import { openPrompts } from "../project/open_prompts.ts";
 import { programDefaults } from "../project/program_document.ts";
 import { worldGrants } from "../project/world_grants.ts";
@@ -21,11 +22,11 @@ import { runDocumentFile } from "../run/document.ts";
 import type { DocumentMeans } from "../run/document_means.ts";
 import { fileCalls } from "../run/file_calls.ts";
 import { promptCalls } from "../run/prompt_calls.ts";
-import { budgetWithin } from "./budget_flag.ts";
-import { catalogInWorld } from "./catalog_in_world.ts";
-import { withProjectText } from "./project_text.ts";
-import { promptAgent } from "./prompt_agent.ts";
-import { limitsOf } from "./run_calls.ts";
+import { budgetWithin } from "../service/budget_flag.ts";
+import { catalogInWorld } from "../service/catalog_in_world.ts";
+import { withProjectText } from "../service/project_text.ts";
+import { promptAgent } from "../service/prompt_agent.ts";
+import { limitsOf } from "../project/project.ts";
 import type { TestProject } from "./test_projects.ts";
 
 /** What documents meet in a test. */

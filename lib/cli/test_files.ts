@@ -1,8 +1,8 @@
 import { join, relative, resolve } from "../core/path.ts";
 import { hostFiles } from "../host/files.ts";
 import { lookAt } from "../host/paths.ts";
-import { UsageError } from "./exit_code.ts";
-import { walkFiles } from "./walk_files.ts";
+import { UsageError } from "../service/exit_code.ts";
+import { walkFiles } from "../service/walk_files.ts";
 
 /**
  * The files of tests that the words of the command name: a file is itself, a folder all tests below it.

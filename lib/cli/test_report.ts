@@ -1,6 +1,6 @@
 import type { Json } from "../core/json.ts";
 import type { Span } from "../core/source_error.ts";
-import { printable, printableLine } from "../render/printable.ts";
+import { printable, printableLine } from "../render/shown_text.ts";
 import type { FileTest, TestFailure } from "./file_test.ts";
 
 /** What a test came to. */

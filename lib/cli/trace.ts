@@ -1,19 +1,37 @@
 import type { RunTrace } from "../core/journal.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { traceTree } from "../render/trace_tree.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT, UsageError } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { neededJournal } from "./journal_here.ts";
+import { writeText } from "./write_text.ts";
 
-/** `orrery trace ID`. */
+/** `orrery trace ID`. @throws {UsageError} */
 export async function trace(
   { words, flags }: ParsedCommand<typeof COMMANDS.trace>,
   terminal: Terminal,
 ): Promise<number> {
+  if (flags.json && flags.html !== undefined) {
+    throw new UsageError(["found --json and --html, expected one of them: JSON for a program, or a page"], {
+      command: "trace",
+    });
+  }
   using here = await neededJournal();
   const found = here.journal.read(words[0] ?? "");
+  if (flags.html !== undefined) {
+    await writeText(await tracePage(found), { output: flags.html, terminal });
+    return EXIT.ok;
+  }
   await terminal.stdout.write(flags.json ? `${JSON.stringify(found, null, 2)}\n` : await traceText(found));
   return EXIT.ok;
+}
+
+/** Pages are loaded when one is wanted. */
+async function tracePage(found: RunTrace): Promise<string> {
+  const { traceFile }: typeof import("../server/pages/trace_file.tsx") = await import(
+    "../server/pages/trace_file.tsx" as string
+  );
+  return await traceFile(found);
 }
 
 async function traceText(found: RunTrace): Promise<string> {

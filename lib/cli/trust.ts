@@ -1,10 +1,10 @@
 import { nearestName } from "../core/nearest.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { printable } from "../render/printable.ts";
+import { printable } from "../render/shown_text.ts";
 import { openSettings } from "../project/project.ts";
 import { type TrustMeans, trustMeans } from "../project/trust_means.ts";
-import { UsageError } from "./exit_code.ts";
+import { UsageError } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { allowForGood, denyAgain, minimise, type TrustChange } from "./trust_change.ts";
 import { trustList, trustPage } from "./trust_list.ts";

@@ -15,10 +15,10 @@ import type { ProjectSettings } from "../project/project.ts";
 import type { AllowedServer, TrustMeans } from "../project/trust_means.ts";
 import { plainErrorFrame } from "../render/error_frame.ts";
 import { paintFor } from "../render/paint.ts";
-import { printable } from "../render/printable.ts";
+import { printable } from "../render/shown_text.ts";
 import { hasColor } from "../host/terminal.ts";
 import { nobody, typistAt } from "./around_run.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT } from "../service/exit_code.ts";
 import { namedBy, notAllowed, type TrustRow, trustRows } from "./trust_list.ts";
 
 /** What is to be changed. */

@@ -7,16 +7,20 @@ import { shownWord } from "../core/shown_word.ts";
 import { hostFiles } from "../host/files.ts";
 import { configFolder, stateFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
+import type { BrokenMcpServer, McpServer } from "../core/mcp_server.ts";
 import { readAllowedServers } from "../mcp/allowed_servers.ts";
+import { serverHash } from "../mcp/server_hash.ts";
+import { serverChanges } from "../mcp/server_words.ts";
 import type { WrittenGrant } from "../policy/gadget_grants.ts";
 import { permissionLines } from "../policy/permission_words.ts";
 import { changedModules } from "../project/module_hashes.ts";
-import { type ProjectSettings, serverNames } from "../project/project.ts";
-import { printable, printableLine } from "../render/printable.ts";
+import { isAcceptedHere } from "../project/accepted_here.ts";
+import { configuredServers } from "../project/configured_servers.ts";
+import type { ProjectSettings } from "../project/project.ts";
+import { printable, printableLine } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
-import { EXIT, UsageError } from "./exit_code.ts";
+import { EXIT, UsageError } from "../service/exit_code.ts";
 import { permissionWords } from "./gadget_words.ts";
-import { isAcceptedHere } from "./list_models.ts";
 
 /** Something that is allowed for good, and by what. */
 export interface TrustRow {
@@ -124,9 +128,10 @@ async function lockRows(project: ProjectSettings, isAccepted: boolean): Promise<
     const { name, file, permissions: grant } = gadget;
     return { name, kind: "gadget", from, file, grant, counts: reasons.length === 0, reasons };
   }));
-  const named = lock.servers.length === 0 ? [] : await serverNames(project);
-  const servers = lock.servers.map(({ name, reached }): TrustRow => {
-    const reasons = [...refused, ...(named.includes(name) ? [] : ["no settings have it any more"])];
+  const configured = lock.servers.length === 0 ? [] : await configuredServers(project);
+  const servers = lock.servers.map((server): TrustRow => {
+    const { name, reached } = server;
+    const reasons = [...refused, ...serverReasons(server, configured)];
     return {
       name,
       kind: "server",
@@ -159,11 +164,26 @@ async function serverRows(project: ProjectSettings): Promise<readonly TrustRow[]
   if (folder === undefined) return [];
   const all = await readAllowedServers(hostFiles({ root: folder }));
   const servers = all.filter(({ root }) => root === project.root);
-  const named = servers.length === 0 ? [] : await serverNames(project);
-  return servers.map(({ name }) => {
-    const reasons = named.includes(name) ? [] : ["no settings have it any more"];
+  const configured = servers.length === 0 ? [] : await configuredServers(project);
+  return servers.map((server) => {
+    const { name } = server;
+    const reasons = serverReasons(server, configured);
     return { name, kind: "server", from: "your answer", counts: reasons.length === 0, reasons };
   });
+}
+
+/** Why a server that was allowed is not started: as it is now it was not allowed. What its tools are only its start tells. */
+function serverReasons(
+  { name, sha256, reached }: Pick<LockedServer, "name" | "sha256"> & Partial<Pick<LockedServer, "reached">>,
+  configured: readonly (McpServer | BrokenMcpServer)[],
+): readonly string[] {
+  const now = configured.find((server) => server.name === name);
+  if (now === undefined) return ["no settings have it any more"];
+  if ("problem" in now) return [now.problem];
+  if (serverHash(now) === sha256) return [];
+  return reached === undefined
+    ? ["it is not as it was when you allowed it"]
+    : serverChanges({ reached }, now);
 }
 
 function cellsOf(row: TrustRow): readonly string[] {

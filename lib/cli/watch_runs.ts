@@ -1,7 +1,7 @@
 import { whenAborted } from "../core/async.ts";
 import type { Clock } from "../core/clock.ts";
 import type { FileWatch } from "../core/file_watch.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT } from "../service/exit_code.ts";
 import type { WatchedFiles } from "./watched_files.ts";
 
 /** Somebody saves several files, or one in several steps: changes so close together are one. */

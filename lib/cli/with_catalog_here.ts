@@ -1,12 +1,12 @@
 import type { Catalog } from "../core/catalog.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { printable } from "../render/printable.ts";
+import { printable } from "../render/shown_text.ts";
 import { openCatalog, openSettings } from "../project/project.ts";
 import type { ProjectFlags } from "../project/project.ts";
-import { EXIT } from "./exit_code.ts";
+import { EXIT } from "../service/exit_code.ts";
 import { interruptible, nobody } from "./around_run.ts";
-import { keepStdout } from "./grants.ts";
+import { keepStdout } from "../project/grants.ts";
 
 /** How the catalogue is looked at. */
 export interface LookOptions {
@@ -14,6 +14,8 @@ export interface LookOptions {
   readonly terminal: Terminal;
   /** Whether MCP servers are started for their gadgets. Default true. */
   readonly servers?: boolean;
+  /** The gadget that is looked at closely: however its module was before, it is loaded now. Default: none. */
+  readonly at?: string;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface LookOptions {
  * the work. Gives the exit code.
  */
 export async function withCatalogHere(
-  { flags, terminal, servers = true }: LookOptions,
+  { flags, terminal, servers = true, at }: LookOptions,
   work: (catalog: Catalog) => Promise<number>,
 ): Promise<number> {
   const cwd = workingFolder();
@@ -33,6 +35,7 @@ export async function withCatalogHere(
       flags,
       user: nobody,
       servers,
+      looks: at === undefined ? {} : { at },
       signal,
       notice: (text) => void terminal.stderr.write(`warning: ${printable(text)}\n`),
     }));

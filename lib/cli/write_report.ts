@@ -1,7 +1,5 @@
-import { isInside, projectPath } from "../catalog/project_path.ts";
 import { counted } from "../render/run_tally.ts";
 import { FileError } from "../core/world.ts";
-import { sep } from "../core/path.ts";
 import { hostFiles } from "../host/files.ts";
 import { hasColor } from "../host/terminal.ts";
 import type { Terminal } from "../host/terminal.ts";
@@ -10,9 +8,10 @@ import { problemFrame, problemPlainLine } from "../render/problem_frame.ts";
 import { problemsGithub } from "../render/problems_github.ts";
 import { problemsSarif } from "../render/problems_sarif.ts";
 import type { ToldProblem } from "../render/told_problem.ts";
-import type { CheckReport, ReportedProblem } from "./check_report.ts";
-import { EXIT } from "./exit_code.ts";
-import { VERSION } from "./version.ts";
+import type { CheckReport, ReportedProblem } from "../service/check_report.ts";
+import { EXIT } from "../service/exit_code.ts";
+import { toldProblem } from "../service/look/problem_data.ts";
+import { VERSION } from "../core/version.ts";
 
 /** How a report is told. */
 export interface WriteReportOptions {
@@ -29,7 +28,7 @@ export interface WriteReportOptions {
 export async function writeReport(report: CheckReport, options: WriteReportOptions): Promise<number> {
   const { flags: { format = "text" }, terminal, cwd, root } = options;
   const problems = report.problems();
-  const told = (folder: string): readonly ToldProblem[] => problems.map((each) => toldFrom(folder, each));
+  const told = (folder: string): readonly ToldProblem[] => problems.map((each) => toldProblem(folder, each));
   if (format === "json") await terminal.stdout.write(`${JSON.stringify(told(root), null, 2)}\n`);
   else if (format === "github") await terminal.stdout.write(problemsGithub(told(cwd)));
   else if (format === "sarif") {
@@ -38,24 +37,6 @@ export async function writeReport(report: CheckReport, options: WriteReportOptio
     await terminal.stdout.write(`${JSON.stringify(log, null, 2)}\n`);
   } else await writeText(report, { ...options, problems });
   return problems.some(({ found }) => found.severity === "error") ? EXIT.usage : EXIT.ok;
-}
-
-function toldFrom(folder: string, { found, rule }: ReportedProblem): ToldProblem {
-  const { path, line, column, severity, message, hint = rule.hint } = found;
-  const isSaid = hint === undefined || /did you mean/i.test(message);
-  return {
-    file: path === "" ? "" : shownFrom(folder, path),
-    line,
-    column,
-    severity,
-    code: rule.code,
-    message,
-    ...(isSaid ? {} : { hint }),
-  };
-}
-
-function shownFrom(folder: string, path: string): string {
-  return isInside(path, folder) ? projectPath(path, folder) : path.replaceAll(sep, "/");
 }
 
 async function writeText(
@@ -68,7 +49,7 @@ async function writeText(
   const lines: string[] = [];
   for (const problem of problems) {
     if (quiet && problem.found.severity === "warning") continue;
-    const told = toldFrom(root, problem);
+    const told = toldProblem(root, problem);
     if (!stderr.isTerminal) lines.push(problemPlainLine(told));
     else lines.push(problemFrame(told, { source: await sourceOf(problem.found.path, report), paint }));
   }

@@ -6,8 +6,8 @@ import { join, resolve } from "../core/path.ts";
 import { hostFiles } from "../host/files.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { PromptIndex } from "../project/prompt_index.ts";
-import { printableLine } from "../render/printable.ts";
-import { EXIT, UsageError } from "./exit_code.ts";
+import { printableLine } from "../render/shown_text.ts";
+import { EXIT, UsageError } from "../service/exit_code.ts";
 import { notLoadedLine, problemLines } from "./list_prompts.ts";
 import type { PromptsHere } from "./prompts_here.ts";
 

@@ -65,9 +65,13 @@ export interface LinkedSignal extends Disposable {
 /**
  * A signal that is aborted with the first of these. Not `AbortSignal.any`: on Deno 2.6 its listeners are lost when garbage is collected
  * and nobody else holds it. Disposing takes the listeners off signals that live longer.
+ *
+ * @param linked may be aborted by itself, too
  */
-export function linkedSignal(signals: readonly (AbortSignal | undefined)[]): LinkedSignal {
-  const linked = new AbortController();
+export function linkedSignal(
+  signals: readonly (AbortSignal | undefined)[],
+  linked: AbortController = new AbortController(),
+): LinkedSignal {
   const given = signals.filter((signal) => signal !== undefined);
   const onAbort = (event: Event): void => {
     const { target } = event;
@@ -91,6 +95,16 @@ export function isStream(value: unknown): value is AsyncIterable<unknown> {
 /** Whether a value has to be waited for. */
 export function isPromise<Value>(value: Value | Promise<Value>): value is Promise<Value> {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+}
+
+/** Hands each value to `take`, those that are there already in one go. */
+export async function eachValue<Value>(
+  source: AsyncIterable<Value>,
+  take: (value: Value) => void,
+): Promise<void> {
+  const iterator = source[Symbol.asyncIterator]();
+  if (iterator instanceof Channel) return await iterator.each(take);
+  for await (const value of { [Symbol.asyncIterator]: () => iterator }) take(value);
 }
 
 /**
@@ -144,6 +158,25 @@ export class Channel<Value> implements AsyncIterableIterator<Value> {
     }
     const value = this.#values[this.#next++];
     return value === undefined ? this.next() : { done: false, value };
+  }
+
+  /** Hands each value to `take`, as a loop would, without a promise for each. @throws as `next` */
+  async each(take: (value: Value) => void): Promise<void> {
+    try {
+      for (;;) {
+        while (this.#next < this.#values.length) {
+          const value = this.#values[this.#next++];
+          if (value !== undefined) take(value);
+        }
+        this.#values = [];
+        this.#next = 0;
+        this.#giveRoom();
+        if (this.#ended) return void this.#finish();
+        await new Promise<void>((resolve) => this.#wake = resolve);
+      }
+    } finally {
+      if (!this.#ended) await this.return(); // `take` has failed
+    }
   }
 
   return(): Promise<IteratorResult<Value, undefined>> {

@@ -1,4 +1,5 @@
 import type { AnyGadget } from "./gadget.ts";
+import type { Permissions } from "./world.ts";
 
 /** Where a gadget comes from. */
 export type GadgetSource =
@@ -15,6 +16,8 @@ export interface EntryGrant {
   readonly state: "granted" | "not-needed" | "open";
   /** Who has granted it. */
   readonly from: readonly string[];
+  /** What that lets it do, which may be more or less than it asks for; absent when nobody has granted it anything. */
+  readonly permissions?: Permissions;
   /** What is not as it was when it was allowed, a line each. */
   readonly changes: readonly string[];
 }
@@ -30,9 +33,11 @@ export interface CatalogEntry {
   readonly state: "ready" | "not-trusted" | "broken";
   /** Why it is not ready, and what to do. */
   readonly problem?: string;
+  /** What would let one that is not trusted run. Default: `--trust` with its name. */
+  readonly flag?: string;
   /** What its module told the console when it was looked at; absent when that was nothing. */
   readonly said?: string;
-  /** What was said before of whether it may run; absent for a gadget that needs no grant of its own, such as a built-in one. */
+  /** What was said before of whether it may run; absent for a gadget that needs no grant of its own, as a built-in one without. */
   readonly grant?: () => EntryGrant;
   /** The gadget; a promise the first time, when its module has to be loaded. Throws when the entry is not ready. */
   load(): AnyGadget | Promise<AnyGadget>;

@@ -49,7 +49,8 @@ export class PausableClock implements Clock {
   /** On the clock behind it: when it was held. */
   #heldAt = 0;
   #lost = 0;
-  #whenReleased = Promise.withResolvers<void>();
+  /** Made for the first who waits: most clocks are never held. */
+  #whenReleased: PromiseWithResolvers<void> | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -62,7 +63,7 @@ export class PausableClock implements Clock {
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const end = this.now() + ms;
     do {
-      if (this.#holds > 0) await this.#whenReleased.promise;
+      if (this.#holds > 0) await (this.#whenReleased ??= Promise.withResolvers()).promise;
       await this.#clock.sleep(Math.max(0, end - this.now()), signal);
     } while (this.#holds > 0 || this.now() < end);
   }
@@ -77,8 +78,8 @@ export class PausableClock implements Clock {
         isHeld = false;
         if (--this.#holds > 0) return;
         this.#lost += this.#clock.now() - this.#heldAt;
-        this.#whenReleased.resolve();
-        this.#whenReleased = Promise.withResolvers();
+        this.#whenReleased?.resolve();
+        this.#whenReleased = undefined;
       },
     };
   }

@@ -40,3 +40,8 @@ export interface ConversationSave {
   readonly messages: readonly LogEntry[];
   readonly slots: readonly SlotWrite[];
 }
+
+/** The step of a conversation that keeps what its turn begins with: `{text?, …}`. @param turn from 1 */
+export function turnKey(turn: number): string {
+  return `turn[${turn}]`;
+}

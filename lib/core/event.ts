@@ -14,7 +14,8 @@ export type CallErrorCode =
   | "abort"
   | "result" // the result is not JSON
   | "unverified" // it was started by a process that died, and may not be done twice unasked
-  | "failed"; // the gadget threw
+  | "crash" // what the gadget runs in, its process or its server, ended or does not answer
+  | "failed"; // the gadget threw: that is what it says to a call it cannot do
 
 /** What a run runs. */
 export type RunKind = "calls" | "ask" | "chat" | "prompt" | "document" | "conversation";

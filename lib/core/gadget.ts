@@ -133,7 +133,93 @@ export class InputError extends Error {
   override readonly name = "InputError";
 }
 
+/** What the gadget runs in, a process or a server, ended or does not answer: the gadget itself has said nothing. */
+export class CrashError extends Error {
+  override readonly name: string = "CrashError";
+}
+
 /** The result cannot be kept: it is no JSON. */
 export class ResultError extends Error {
   override readonly name = "ResultError";
+}
+
+/** The beginning of a text that is too long to be handed on whole. */
+export class CutText {
+  readonly text: string;
+  /** Bytes of UTF-8 that the whole text takes; undefined where nobody knows, as of a stream that was ended. */
+  readonly wholeBytes: number | undefined;
+
+  constructor(text: string, wholeBytes: number | undefined) {
+    this.text = text;
+    this.wholeBytes = wholeBytes;
+  }
+
+  /** What is left when only so many bytes may be kept, with a line that says how much is missing. @param why which limit it was */
+  shortened(maxBytes: number, why: string): string {
+    const kept = startOfBytes(this.text, maxBytes);
+    return `${kept.text}\n[cut: ${this.#missing(kept.bytes)}; ${why}]`;
+  }
+
+  /** For whoever knows of no limit. */
+  toString(): string {
+    return this.shortened(Infinity, "it was too long to be handed on");
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+
+  #missing(keptBytes: number): string {
+    const { wholeBytes } = this;
+    if (wholeBytes === undefined) return `the stream was ended here, so nobody knows how much is missing`;
+    return `${Math.max(0, wholeBytes - keptBytes)} of ${wholeBytes} bytes are missing`;
+  }
+}
+
+/** The beginning of a text that takes at most so many bytes of UTF-8, cut between two characters. */
+export function startOfBytes(
+  text: string,
+  maxBytes: number,
+): { readonly text: string; readonly bytes: number } {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= maxBytes) return { text, bytes: bytes.length };
+  let length = maxBytes;
+  while (length > 0 && ((bytes[length] ?? 0) & 0xc0) === 0x80) length--; // inside of a character
+  return { text: new TextDecoder().decode(bytes.subarray(0, length)), bytes: length };
+}
+
+/** True for a Standard Schema (https://standardschema.dev); some libraries make theirs a function. */
+export function isStandardSchema(value: unknown): value is StandardSchema {
+  if (
+    (typeof value !== "object" && typeof value !== "function") || value === null || !("~standard" in value)
+  ) return false;
+  const standard = value["~standard"];
+  return typeof standard === "object" && standard !== null && "validate" in standard &&
+    typeof standard.validate === "function";
+}
+
+const described = new WeakMap<object, JsonSchema | undefined>();
+
+/**
+ * The JSON Schema (draft 2020-12) of an input: for a JSON Schema itself, with `type: "object"` when it has no
+ * type; for a Standard Schema what its library offers, and undefined when that is nothing. The same object
+ * each time.
+ */
+export function jsonSchemaOf(schema: Schema): JsonSchema | undefined {
+  if (!described.has(schema)) described.set(schema, describe(schema));
+  return described.get(schema);
+}
+
+function describe(schema: Schema): JsonSchema | undefined {
+  const json = isStandardSchema(schema) ? offered(schema) : schema;
+  if (json === undefined) return undefined;
+  return json.type === undefined ? { type: "object", ...json } : json;
+}
+
+function offered(schema: StandardSchema): JsonSchema | undefined {
+  try {
+    return schema["~standard"].jsonSchema?.input({ target: "draft-2020-12" });
+  } catch {
+    return undefined; // the library has types that no JSON Schema can say, such as dates
+  }
 }

@@ -47,7 +47,10 @@ export interface RunSummary {
 
 /** Which runs a list has: those that are all of it. */
 export interface RunQuery {
+  /** As it is kept: one whose owner has died is `running` still. */
   readonly status?: JournalStatus;
+  /** As lists show it: then it is `stopped`. */
+  readonly standing?: JournalStatus;
   readonly kind?: string;
   /** As given at the start. */
   readonly file?: string;
@@ -115,6 +118,16 @@ export interface MessageRange {
   readonly last?: number;
 }
 
+/** Which events of a run, and how much of them at once. */
+export interface EventRange {
+  /** Those whose `seq` is above this one. Default 0: from the first on. */
+  readonly after?: number;
+  /** So many at most. Default: all. */
+  readonly limit?: number;
+  /** No more once there is so much of their JSON, roughly; at least one. Default: all. */
+  readonly maxBytes?: number;
+}
+
 /** A run as traces and exports show it. */
 export interface RunTrace {
   readonly summary: RunSummary;
@@ -137,6 +150,8 @@ export interface ConversationRecord {
   readonly messages: readonly LogEntry[];
   /** A turn has begun behind the checkpoint, and has not ended. */
   readonly isOpen: boolean;
+  /** What the person said at its beginning: it is in no log before its end. Absent: nothing. */
+  readonly said?: string;
 }
 
 /** The journal of one run, held by its owner until `release`, or until the whole journal is disposed of: then it is `stopped`. */
@@ -204,6 +219,8 @@ export interface Journal {
   /** @throws {Error} when `run.id` is taken. */
   /** `isDeferred`: the run is there from its first commit on. */
   create(run: RunStart, options?: { readonly isDeferred?: boolean }): RunJournal;
+  /** Begins runs with one commit: all of them are there on return, or, when it throws, none. @throws as `create` */
+  createAll(runs: readonly RunStart[]): readonly RunJournal[];
   /**
    * Takes a run over, to go on with it.
    *
@@ -216,6 +233,13 @@ export interface Journal {
   list(options?: RunQuery): readonly RunSummary[];
   /** For traces: nothing is owned or changed. */
   read(id: string): RunTrace;
+  /**
+   * The events that were kept behind a place, in their order, as far as the bounds go; none when there are no more. What lies before the
+   * place, and behind the bounds, is not read. Nothing is owned or changed.
+   *
+   * @throws {RunNotFoundError}
+   */
+  events(id: string, range?: EventRange): readonly RunEvent[];
   /**
    * Where a conversation is, however long it was: its steps and events are not read. Nothing is owned or changed.
    *

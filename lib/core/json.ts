@@ -14,6 +14,17 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The JSON object that a text is; undefined for every other text. */
+export function maybeJsonObject(text: string): JsonObject | undefined {
+  if (!text.trimStart().startsWith("{")) return undefined;
+  try {
+    const value: Json = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Gives the value as plain JSON, or throws a `TypeError` that says where it is not: functions, symbols, bigints,
  * cycles, and numbers that are not finite. `undefined` at the top is `null`; an undefined property is dropped.

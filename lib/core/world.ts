@@ -23,11 +23,15 @@ export class PermissionRefused extends Error {
   readonly request: PermissionRequest;
   /** The flag that would allow it, ready to be typed: `--allow-write=out`. */
   readonly flag: string;
+  /** It is forbidden by what it is called, also where it is allowed by another name. */
+  readonly isFinal: boolean;
 
-  constructor(message: string, options: { request: PermissionRequest; flag: string }) {
+  /** @param options.isFinal default: whether no flag would allow it */
+  constructor(message: string, options: { request: PermissionRequest; flag: string; isFinal?: boolean }) {
     super(message);
     this.request = options.request;
     this.flag = options.flag;
+    this.isFinal = options.isFinal ?? options.flag === "";
   }
 }
 
@@ -229,6 +233,8 @@ export interface World {
   readonly root: string;
   readonly files: Files;
   readonly shell: Shell;
+  /** What `RunCommand` starts programs with, where it was granted others than the scripts of documents. Default: `shell`. */
+  readonly commands?: Shell;
   readonly http: Http;
   readonly user: User;
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 // A child that ends when this process does, also when it hangs in a loop and this process was killed: nobody is left to tell it then.
 import type { ChildOptions } from "./child_start.ts";
-import { denoGrants } from "./deno_grants.ts";
+import { denoGrants } from "./process.ts";
 import { maybeFindProgram } from "./find_program.ts";
 
 const PLACES = { path: "/usr/bin:/bin" };

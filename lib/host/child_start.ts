@@ -1,5 +1,5 @@
 import { isAbsolute } from "../core/path.ts";
-import { denoGrants, hostEnv, hostEnvNames } from "./deno_grants.ts";
+import { denoGrants, hostEnv, hostEnvNames } from "./process.ts";
 
 /** What a program inherits of our environment when nothing else is said: no key among them. */
 const INHERITED: readonly string[] = ["PATH", "HOME", "LANG", "TERM"];

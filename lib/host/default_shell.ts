@@ -1,4 +1,4 @@
-import { hostEnv } from "./deno_grants.ts";
+import { hostEnv } from "./process.ts";
 import { maybeFindProgram } from "./find_program.ts";
 
 /** A shell, and how it is given a script (documents.md 9.1). */

@@ -1,7 +1,7 @@
 // A connection to an address that was checked. Where Deno itself was started with a list of hosts, it knows them by name
 // only; then the name is dialled, and the address at the other end is checked before anything is sent.
 import type { Policy } from "../core/world.ts";
-import { denoGrants } from "./deno_grants.ts";
+import { denoGrants } from "./process.ts";
 import { lookupAddresses } from "./lookup.ts";
 
 /** Where to connect to, and how. */

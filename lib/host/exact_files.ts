@@ -3,7 +3,7 @@
 import { dirname, resolve } from "../core/path.ts";
 import { fileText } from "../core/file_text.ts";
 import type { FileInfo, Files, FolderEntry } from "../core/world.ts";
-import { denoGrants } from "./deno_grants.ts";
+import { denoGrants } from "./process.ts";
 import { exactAttempt, holdPlace, listExactly, lookExactly, readExactly, writeAll } from "./exact_place.ts";
 import { attemptOnFile, readable, withoutDeno } from "./file_attempt.ts";
 import type { Place } from "./held_folder.ts";

@@ -2,7 +2,7 @@
 import { type FileAction, fileProblem } from "../core/file_text.ts";
 import { oneArray } from "../core/one_array.ts";
 import { basename, dirname, resolve, sep } from "../core/path.ts";
-import { denoGrants } from "./deno_grants.ts";
+import { denoGrants } from "./process.ts";
 import { attemptOnFile, readable, withoutDeno } from "./file_attempt.ts";
 import { type HeldFolder, holdFolder, linkProblem, loadNodeFs, nodeFs, type Place } from "./held_folder.ts";
 

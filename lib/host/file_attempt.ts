@@ -1,7 +1,7 @@
 import { type FileAction, fileProblem } from "../core/file_text.ts";
 import { messageOf } from "../core/source_error.ts";
 import { FileError, type FileErrorCode } from "../core/world.ts";
-import { denoGrants } from "./deno_grants.ts";
+import { denoGrants } from "./process.ts";
 
 /** Turns what Deno throws into a `FileError` that names the path as it was given. */
 export async function attemptOnFile<T>(

@@ -1,4 +1,4 @@
-import { denoGrants } from "./deno_grants.ts";
+import { denoGrants } from "./process.ts";
 
 /** Two changes are not told from each other within this time: Deno gives the time of a change in whole seconds. */
 const TICK_MS = 1100;

@@ -1,5 +1,5 @@
 import { join, resolve } from "../core/path.ts";
-import { denoGrants } from "./deno_grants.ts";
+import { denoGrants } from "./process.ts";
 
 /** Where names were found, by PATH and name: a look at each folder of PATH takes longer than a start. */
 const found = new Map<string, string>();

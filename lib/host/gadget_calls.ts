@@ -6,7 +6,7 @@ import { foundValue } from "../core/shown.ts";
 import { OpenCall } from "./gadget_call.ts";
 import type { FoundGadget } from "./gadget_describe.ts";
 import { frameOf } from "./gadget_frames.ts";
-import { isStream, sendPieces } from "./gadget_pieces.ts";
+import { isStream, resultFrame, sendPieces } from "./gadget_result.ts";
 import {
   apply,
   isArray,
@@ -20,7 +20,6 @@ import {
   quote,
   toText,
 } from "./gadget_primordials.ts";
-import { resultFrame } from "./gadget_result.ts";
 import type { GadgetTelling } from "./gadget_tell.ts";
 import { cut, thrownError, thrownText } from "./gadget_thrown.ts";
 import { type WorkContext, workContext } from "./gadget_context.ts";

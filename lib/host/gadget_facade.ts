@@ -3,16 +3,14 @@ import type { Effects } from "../core/gadget_message.ts";
 import type { Json } from "../core/json.ts";
 import { gadgetConsole } from "./gadget_facade_console.ts";
 import { denoFacade, type FacadeParts } from "./gadget_facade_deno.ts";
-import { gadgetEnvironment } from "./gadget_facade_environment.ts";
+import { gadgetEnvironment, systemFacts } from "./gadget_facade_environment.ts";
 import { nodeError } from "./gadget_facade_error.ts";
 import { gadgetFetch } from "./gadget_facade_fetch.ts";
 import { nodeChildProcess } from "./gadget_facade_node_child_process.ts";
 import { nodeFiles } from "./gadget_facade_node_fs.ts";
-import { nodeOs } from "./gadget_facade_node_os.ts";
-import { nodeProcess } from "./gadget_facade_node_process.ts";
+import { nodeOs, nodeProcess } from "./gadget_facade_node_process.ts";
 import { orreryFacade } from "./gadget_facade_orrery.ts";
 import { asking } from "./gadget_facade_steps.ts";
-import { systemFacts } from "./gadget_facade_sys.ts";
 
 /** What a gadget was granted, and where it stands. */
 export interface FacadeOptions {

@@ -1,9 +1,8 @@
 import { isRecord } from "../core/json.ts";
-import { kindOf, optionsOf, signalOf } from "./gadget_facade_arguments.ts";
+import { kindOf, optionsOf, pathOf, signalOf } from "./gadget_facade_arguments.ts";
 import type { Environment } from "./gadget_facade_environment.ts";
 import { notThere } from "./gadget_facade_error.ts";
 import { fieldOf, isNumber } from "./gadget_facade_file_steps.ts";
-import { pathOf } from "./gadget_facade_path.ts";
 import { type Ask, step, type Steps } from "./gadget_facade_steps.ts";
 
 /** A command as it is asked for. */

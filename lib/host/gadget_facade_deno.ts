@@ -1,11 +1,10 @@
 import type { Effects } from "../core/gadget_message.ts";
 import { commandClass } from "./gadget_facade_command.ts";
 import { denoFiles } from "./gadget_facade_deno_files.ts";
-import type { Environment } from "./gadget_facade_environment.ts";
+import type { Environment, SystemFacts } from "./gadget_facade_environment.ts";
 import { denoError, notThere } from "./gadget_facade_error.ts";
 import { asking } from "./gadget_facade_steps.ts";
 import { emptyInput, loggingOutput } from "./gadget_facade_streams.ts";
-import type { SystemFacts } from "./gadget_facade_sys.ts";
 
 /** What the facades share. */
 export interface FacadeParts {

@@ -1,9 +1,7 @@
 import { join } from "../core/path.ts";
-import { bytesOf, optionsOf, refuseMode, signalOf } from "./gadget_facade_arguments.ts";
+import { bytesOf, collected, optionsOf, pathOf, refuseMode, signalOf } from "./gadget_facade_arguments.ts";
 import { type Entry, list, look, maybeLook } from "./gadget_facade_file_steps.ts";
-import { pathOf } from "./gadget_facade_path.ts";
 import { type Ask, FailedEffect, step, type Steps } from "./gadget_facade_steps.ts";
-import { collected } from "./gadget_facade_body.ts";
 
 type Work = (...given: readonly unknown[]) => Steps<unknown>;
 

@@ -1,4 +1,5 @@
 import { notGranted } from "./gadget_facade_error.ts";
+import type { Json } from "../core/json.ts";
 
 /**
  * The variables of a gadget: a copy of those that were granted, which it may change for itself. Every other one is as one that is not set,
@@ -94,4 +95,26 @@ export function gadgetEnvironment(
 function nameOf(name: unknown): string {
   if (typeof name === "string" && name !== "" && !/[=\0]/.test(name)) return name;
   throw new TypeError(`expected the name of a variable, found ${JSON.stringify(String(name))}`);
+}
+
+/** Tells what was granted of the system. */
+export type SystemFacts = (name: string) => Json;
+
+/**
+ * @param granted by the name of the permission, such as `hostname`
+ * @param onAsked told each name that is asked for
+ */
+export function systemFacts(
+  granted: Readonly<Record<string, Json>>,
+  onAsked: (name: string) => void = () => {},
+): SystemFacts {
+  return (name) => {
+    onAsked(name);
+    const value = Object.hasOwn(granted, name) ? granted[name] : undefined;
+    if (value !== undefined) return value;
+    throw notGranted(
+      `Asking the system for "${name}" is not allowed: write sys: ["${name}"] into the gadget's permissions, and grant it with ` +
+        `--allow-gadget NAME=sys:${name}`,
+    );
+  };
 }

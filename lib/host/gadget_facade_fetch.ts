@@ -1,9 +1,8 @@
 import { STATUS_REASONS } from "../core/status_reasons.ts";
 import type { Effects } from "../core/gadget_message.ts";
-import { collected } from "./gadget_facade_body.ts";
+import { collected, pathOfUrl } from "./gadget_facade_arguments.ts";
 import { fetchError } from "./gadget_facade_error.ts";
 import { fieldOf, isNumber, isText } from "./gadget_facade_file_steps.ts";
-import { pathOfUrl } from "./gadget_facade_path.ts";
 import { type Answer, asking, step } from "./gadget_facade_steps.ts";
 
 /** The runtime's own, for URLs that hold their content themselves: it has no permission for any other. */

@@ -1,4 +1,4 @@
-import { bytesOf, optionsOf, signalOf } from "./gadget_facade_arguments.ts";
+import { bytesOf, optionsOf, pathOf, signalOf } from "./gadget_facade_arguments.ts";
 import {
   argumentsOf,
   type CommandOutput,
@@ -9,7 +9,6 @@ import {
 import { absentFunction, type FacadeParts } from "./gadget_facade_deno.ts";
 import { nodeError, notThere } from "./gadget_facade_error.ts";
 import { decodedAs } from "./gadget_facade_node_buffer.ts";
-import { pathOf } from "./gadget_facade_path.ts";
 import { asking } from "./gadget_facade_steps.ts";
 
 type Given = readonly unknown[];

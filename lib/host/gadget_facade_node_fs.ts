@@ -1,8 +1,7 @@
 import { signalOf } from "./gadget_facade_arguments.ts";
 import { absentFunction } from "./gadget_facade_deno.ts";
 import { notThere } from "./gadget_facade_error.ts";
-import { Dirent, Stats } from "./gadget_facade_node_stats.ts";
-import { exists, NODE_CONSTANTS, NODE_WORKS } from "./gadget_facade_node_works.ts";
+import { Dirent, exists, NODE_CONSTANTS, NODE_WORKS, Stats } from "./gadget_facade_node_works.ts";
 import type { Ask } from "./gadget_facade_steps.ts";
 
 type Given = readonly unknown[];

@@ -1,16 +1,23 @@
+// What a gadget finds as node:process and node:os.
+
 import { notThere } from "./gadget_facade_error.ts";
 import type { FacadeParts } from "./gadget_facade_deno.ts";
 import { loggingNodeOutput } from "./gadget_facade_streams.ts";
 
+// Before `Deno` is what the gadget sees.
+const { os, arch } = Deno.build;
+const isWindows = os === "windows";
+
+const TYPES: Readonly<Record<string, string>> = { linux: "Linux", darwin: "Darwin", windows: "Windows_NT" };
 const PLATFORMS: Readonly<Record<string, string>> = { windows: "win32" };
 const ARCHES: Readonly<Record<string, string>> = { x86_64: "x64", aarch64: "arm64" };
 /** That of the API, which libraries look at to know what they may use. */
 const NODE_VERSION = "24.0.0";
 
 /** The system as Node names it. */
-export const nodePlatform: string = PLATFORMS[Deno.build.os] ?? Deno.build.os;
+export const nodePlatform: string = PLATFORMS[os] ?? os;
 /** The processor as Node names it. */
-export const nodeArch: string = ARCHES[Deno.build.arch] ?? Deno.build.arch;
+export const nodeArch: string = ARCHES[arch] ?? arch;
 
 /** `process`. Nothing ever happens to it, so listeners are taken and never called. */
 export function nodeProcess(
@@ -95,4 +102,35 @@ function elapsed(nowMs: number, before: unknown): readonly [seconds: number, nan
   const [seconds, nanoseconds]: readonly unknown[] = Array.isArray(before) ? before : [0, 0];
   const total = Math.round(nowMs * 1e6) - (Number(seconds) * 1e9 + Number(nanoseconds));
   return [Math.floor(total / 1e9), total % 1e9];
+}
+
+/** `node:os`: what needs no permission, and what was granted. */
+export function nodeOs({ facts, granted }: FacadeParts): Readonly<Record<string, unknown>> {
+  return {
+    EOL: isWindows ? "\r\n" : "\n",
+    devNull: isWindows ? "\\\\.\\nul" : "/dev/null",
+    arch: () => nodeArch,
+    platform: () => nodePlatform,
+    type: () => TYPES[os] ?? os,
+    machine: () => arch,
+    endianness: () => "LE",
+    availableParallelism: () => navigator.hardwareConcurrency,
+    tmpdir: () => granted.TMPDIR ?? granted.TEMP ?? "/tmp",
+    homedir: () => granted.HOME ?? granted.USERPROFILE ?? facts("homedir"),
+    hostname: () => facts("hostname"),
+    release: () => facts("osRelease"),
+    version: () => facts("osRelease"),
+    uptime: () => facts("osUptime"),
+    loadavg: () => facts("loadavg"),
+    cpus: () => facts("cpus"),
+    networkInterfaces: () => facts("networkInterfaces"),
+    totalmem: () => memory(facts("systemMemoryInfo"), "total"),
+    freemem: () => memory(facts("systemMemoryInfo"), "available"),
+    userInfo: () => facts("userInfo"),
+    constants: { signals: {}, errno: {}, priority: {} },
+  };
+}
+
+function memory(info: unknown, name: string): unknown {
+  return typeof info === "object" && info !== null ? Reflect.get(info, name) : undefined;
 }

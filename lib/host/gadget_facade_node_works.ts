@@ -1,5 +1,5 @@
 import { join } from "../core/path.ts";
-import { optionsOf, refuseMode } from "./gadget_facade_arguments.ts";
+import { optionsOf, pathOf, refuseMode } from "./gadget_facade_arguments.ts";
 import { notThere } from "./gadget_facade_error.ts";
 import {
   type Entry,
@@ -11,9 +11,8 @@ import {
   maybeLook,
 } from "./gadget_facade_file_steps.ts";
 import { decodedAs, encodedAs } from "./gadget_facade_node_buffer.ts";
-import { Dirent, Stats } from "./gadget_facade_node_stats.ts";
-import { pathOf } from "./gadget_facade_path.ts";
 import { FailedEffect, step, type Steps } from "./gadget_facade_steps.ts";
+import type { Look } from "./gadget_facade_file_steps.ts";
 
 type Work = (...given: readonly unknown[]) => Steps<unknown>;
 
@@ -192,3 +191,73 @@ export const NODE_CONSTANTS = {
   COPYFILE_FICLONE: 2,
   COPYFILE_FICLONE_FORCE: 4,
 };
+
+/** What kind of thing is at a path, as Node asks it. */
+class Kind {
+  readonly #kind: string;
+
+  constructor(kind: string) {
+    this.#kind = kind;
+  }
+
+  isFile(): boolean {
+    return this.#kind === "file";
+  }
+
+  isDirectory(): boolean {
+    return this.#kind === "folder";
+  }
+
+  isSymbolicLink(): boolean {
+    return this.#kind === "link";
+  }
+
+  isBlockDevice(): boolean {
+    return false;
+  }
+
+  isCharacterDevice(): boolean {
+    return false;
+  }
+
+  isFIFO(): boolean {
+    return false;
+  }
+
+  isSocket(): boolean {
+    return false;
+  }
+}
+
+/** What Node tells of a file, as far as a gadget is told. */
+export class Stats extends Kind {
+  readonly size: number;
+  readonly mode: number;
+  readonly mtimeMs: number;
+  readonly birthtimeMs: number;
+  readonly mtime: Date;
+  readonly birthtime: Date;
+
+  constructor({ kind, size, mode, modifiedMs = 0, createdMs = modifiedMs }: Look) {
+    super(kind);
+    this.size = size;
+    this.mode = mode ?? (kind === "folder" ? 0o040755 : 0o100644);
+    this.mtimeMs = modifiedMs;
+    this.birthtimeMs = createdMs;
+    this.mtime = new Date(modifiedMs);
+    this.birthtime = new Date(createdMs);
+  }
+}
+
+/** An entry of a folder. */
+export class Dirent extends Kind {
+  readonly name: string;
+  readonly parentPath: string;
+
+  constructor(folder: string, path: string, kind: string) {
+    super(kind);
+    const at = path.search(/[^\\/]+$/);
+    this.name = path.slice(at);
+    this.parentPath = at > 0 ? `${folder}/${path.slice(0, at - 1)}` : folder;
+  }
+}

@@ -1,7 +1,7 @@
 // Where the process of a gadget connects.
 import type { GadgetAddress } from "../core/gadget_message.ts";
 import { join } from "../core/path.ts";
-import { denoGrants } from "./deno_grants.ts";
+import { denoGrants } from "./process.ts";
 
 /** Bytes of the path of a socket, with the NUL at its end: 104 on macOS, 108 on Linux. */
 const MAX_PATH_BYTES = 104;

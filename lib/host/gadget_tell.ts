@@ -4,7 +4,7 @@ import type { OpenCall } from "./gadget_call.ts";
 import type { GadgetChannel } from "./gadget_channel.ts";
 import { frameOf } from "./gadget_frames.ts";
 import { bare, quote, startOf } from "./gadget_primordials.ts";
-import { ToldBudget } from "./gadget_told.ts";
+import { ToldBudget } from "./gadget_call.ts";
 
 /** Bytes that wait to be sent. */
 const MOST_WAITING = 4 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { systemReason } from "./file_attempt.ts";
 import { fileProblem } from "../core/file_text.ts";
 import { FileError } from "../core/world.ts";
-import { denoGrants } from "./deno_grants.ts";
+import { denoGrants } from "./process.ts";
 
 /** A file that is written line by line beside its place, and takes it when it is whole. */
 export interface GrowingFile {

@@ -7,7 +7,7 @@
 import type * as NodeFs from "node:fs";
 import { type FileAction, fileProblem } from "../core/file_text.ts";
 import type { FileError } from "../core/world.ts";
-import { denoGrants } from "./deno_grants.ts";
+import { denoGrants } from "./process.ts";
 import { realPath } from "./paths.ts";
 
 /** Where something is done to a file. */
@@ -59,20 +59,20 @@ const O_PATH = 0o10000000;
 
 function opened(place: Place, folder: string): HeldFolder {
   const descriptor = openPath(place, folder);
-  const number = numberOf(descriptor);
-  const path = `/proc/self/fd/${number}`;
-  const release = (): void => {
-    held.delete(number);
+  const number = numberOf(descriptor, folder);
+  if (number === undefined) {
     nodeFs().closeSync(descriptor);
-  };
-  held.add(number);
-  try {
-    if (Deno.readLinkSync(path) !== folder) throw linkProblem(place);
-  } catch (error) {
-    release();
-    throw error;
+    throw linkProblem(place);
   }
-  return { path, confirm: () => undefined, [Symbol.dispose]: release };
+  held.add(number);
+  return {
+    path: `/proc/self/fd/${number}`,
+    confirm: () => undefined,
+    [Symbol.dispose]: () => {
+      held.delete(number);
+      nodeFs().closeSync(descriptor);
+    },
+  };
 }
 
 function openPath(place: Place, folder: string): number {
@@ -123,37 +123,40 @@ function maybeIdentity(folder: string): string | undefined {
 
 /** The numbers of the folders that are held at the moment. */
 const held = new Set<number>();
-let lastNumber = 0;
+let lastNumber: number | undefined;
 
 /**
- * What the system calls an open file. Up to Deno 2.6 `node:fs` gives numbers of its own, which may be those of other files, but nobody else
- * in this process opens anything with `O_PATH`: of these, the one that is not held is the one that has just been opened. The lowest free
- * number is given, so it is mostly the same one as the last time.
+ * What the system calls an open folder; undefined when it is none that its path leads to by now. Up to Deno 2.6 `node:fs` gives numbers of its
+ * own, which may be those of other files: of the folders that were opened with `O_PATH`, the one of this path that is not held is the one
+ * that has just been opened. Whatever else is open so belongs to another worker. The lowest free number is given, so it is mostly the same
+ * one as the last time.
  */
-function numberOf(descriptor: number): number {
-  if (isUnheldPath(descriptor)) return descriptor;
-  if (!isUnheldPath(lastNumber)) lastNumber = searchedNumber();
+function numberOf(descriptor: number, folder: string): number | undefined {
+  if (isUnheld(descriptor, folder)) return descriptor;
+  if (lastNumber === undefined || !isUnheld(lastNumber, folder)) lastNumber = searchedNumber(folder);
   return lastNumber;
 }
 
-function searchedNumber(): number {
+function searchedNumber(folder: string): number | undefined {
   for (const { name } of Deno.readDirSync("/proc/self/fd")) {
-    if (isUnheldPath(Number(name))) return Number(name);
+    if (isUnheld(Number(name), folder)) return Number(name);
   }
-  throw new Error("Cannot hold a folder: /proc/self/fd does not have what has just been opened");
+  return undefined;
 }
 
-function isUnheldPath(number: number): boolean {
-  return !held.has(number) && isPath(number);
-}
-
-/** proc_pid_fd(5): its bits say what it was opened for, and with `O_PATH` that is nothing. */
-function isPath(number: number): boolean {
+function isUnheld(number: number, folder: string): boolean {
+  if (held.has(number)) return false;
+  const open = `/proc/self/fd/${number}`;
   try {
-    return ((Deno.lstatSync(`/proc/self/fd/${number}`).mode ?? 0o700) & 0o700) === 0;
+    return isPath(Deno.lstatSync(open)) && Deno.readLinkSync(open) === folder;
   } catch {
     return false; // closed, as the one is by which the folder of them all is read
   }
+}
+
+/** proc_pid_fd(5): its bits say what it was opened for, and with `O_PATH` that is nothing. */
+function isPath({ mode }: Deno.FileInfo): boolean {
+  return ((mode ?? 0o700) & 0o700) === 0;
 }
 
 let isExactHere: boolean | undefined;
@@ -173,7 +176,7 @@ function canHold(): boolean {
   try {
     const descriptor = openSync("/", O_PATH | constants.O_DIRECTORY);
     try {
-      return Deno.readLinkSync(`/proc/self/fd/${numberOf(descriptor)}`) === "/";
+      return numberOf(descriptor, "/") !== undefined;
     } finally {
       closeSync(descriptor);
     }

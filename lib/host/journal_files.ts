@@ -3,7 +3,7 @@
 import { systemReason } from "./file_attempt.ts";
 import { JournalError } from "../core/journal.ts";
 import { basename, dirname, join } from "../core/path.ts";
-import { denoGrants } from "./deno_grants.ts";
+import { denoGrants } from "./process.ts";
 
 /** The files of runs beside one database. */
 export interface RunFiles {

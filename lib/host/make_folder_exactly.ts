@@ -1,5 +1,5 @@
 import { dirname } from "../core/path.ts";
-import { denoGrants } from "./deno_grants.ts";
+import { denoGrants } from "./process.ts";
 import { holdPlace, lookExactly, writable } from "./exact_place.ts";
 import type { Place } from "./held_folder.ts";
 

@@ -1,7 +1,7 @@
 // Deno gives a child two pipes. One pipe, in which the order is that of the writing, takes a shell that sends its stderr into its
 // stdout: the command's own one where it is a shell, which saves a start, else one that becomes the command.
 import { childEnvironment, type ChildOptions, startChild } from "./child_start.ts";
-import { denoGrants } from "./deno_grants.ts";
+import { denoGrants } from "./process.ts";
 import { seesProgram } from "./find_program.ts";
 import { HeldCommand } from "./held_command.ts";
 import { ownGroup } from "./own_group.ts";

@@ -1,5 +1,5 @@
 import { PermissionRefused, type Policy } from "../core/world.ts";
-import { denoGrants } from "./deno_grants.ts";
+import { denoGrants } from "./process.ts";
 
 /** Who is asked before a connection. */
 export interface HostModelFetchOptions {

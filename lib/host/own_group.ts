@@ -1,5 +1,5 @@
 import type { ChildOptions } from "./child_start.ts";
-import { denoGrants } from "./deno_grants.ts";
+import { denoGrants } from "./process.ts";
 import { maybeFindProgram } from "./find_program.ts";
 
 /**

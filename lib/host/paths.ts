@@ -1,6 +1,6 @@
 import { basename, dirname, isAbsolute, join, resolve } from "../core/path.ts";
 import type { Sight } from "../core/world.ts";
-import { denoGrants, hostEnv } from "./deno_grants.ts";
+import { denoGrants, hostEnv } from "./process.ts";
 
 /** The working folder, absolute. */
 export function workingFolder(): string {

@@ -1,9 +1,16 @@
 // A folder that nobody else can look into, and that is gone when this process ends, in whatever order that happens. What a signal ends that
-// nobody listens to can do nothing more: there the next process that makes such a folder takes it away.
-import { dirname, join } from "../core/path.ts";
-import { denoGrants } from "./deno_grants.ts";
-import { isProcessAlive, thisProcess } from "./process_alive.ts";
-import { atExit } from "./process.ts";
+// nobody listens to can do nothing more: where nobody waits for that (left_folder.ts), the next process that makes such a folder takes it away.
+import { dirname, isAbsolute, join } from "../core/path.ts";
+import {
+  atExit,
+  denoGrants,
+  hearsSignals,
+  hostEnv,
+  hostEnvProblem,
+  isProcessAlive,
+  thisProcess,
+} from "./process.ts";
+import { type LeftFolder, NOT_WAITED, whenWeHaveEnded } from "./left_folder.ts";
 
 const PREFIX = "orrery-gadget-";
 /** With the number of the process, what says among which ones it is that, and when it was started. */
@@ -17,11 +24,22 @@ export interface PrivateFolder extends Disposable {
   readonly path: string;
   /** Writes files of mode 0600. @param texts by plain file names */
   write(texts: Readonly<Record<string, string>>): void;
+  /** Comes back when nothing is under way for it any more, once it was disposed of. */
+  settled(): Promise<void>;
+}
+
+/** How long it is there. */
+export interface PrivateFolderOptions {
+  /** It is gone also when a signal ends this process: where nobody hears those, that takes a process more. Default false. */
+  readonly outlivesNobody?: boolean;
 }
 
 /** Makes one where temporary files are. @throws {Error} that says which permission of Deno is missing, or why it cannot be */
-export function privateFolder(): PrivateFolder {
-  const path = Deno.realPathSync(made());
+export function privateFolder({ outlivesNobody = false }: PrivateFolderOptions = {}): PrivateFolder {
+  const { made, left } = outlivesNobody && !hearsSignals()
+    ? madeAndWaited()
+    : { made: makeFolder(), left: NOT_WAITED };
+  const path = Deno.realPathSync(made);
   const remove = (): void => removeFolder(path);
   const exit = atExit(remove);
   const written = new Map<string, string>();
@@ -50,8 +68,35 @@ export function privateFolder(): PrivateFolder {
       ends.abort();
       written.clear();
       remove();
+      void left.release();
     },
+    settled: () => left.release(),
   };
+}
+
+/** Who takes it away is there before it, where its path is known so far: a signal may end us at any moment. */
+function madeAndWaited(): { readonly made: string; readonly left: LeftFolder } {
+  const start = maybeStart();
+  if (start === undefined) {
+    const made = makeFolder();
+    return { made, left: whenWeHaveEnded(made) };
+  }
+  const left = whenWeHaveEnded(start);
+  try {
+    return { made: makeFolder(), left };
+  } catch (error) {
+    void left.release();
+    throw error;
+  }
+}
+
+/** What the paths of our folders begin with, and of nobody else's: where temporary ones are, and which process we are. */
+function maybeStart(): string | undefined {
+  if (numbering() === undefined || started() === "" || hostEnvProblem("TMPDIR") !== undefined) {
+    return undefined;
+  }
+  const parent = hostEnv("TMPDIR") ?? "/tmp";
+  return isAbsolute(parent) ? join(parent, prefix()) : undefined;
 }
 
 function writeNew(path: string, text: string): void {
@@ -65,9 +110,13 @@ function putBack(path: string, written: ReadonlyMap<string, string>): void {
   } catch { /* somebody has taken its name: what is not loaded yet is not found */ }
 }
 
-function made(): string {
+function prefix(): string {
+  return `${PREFIX}${Deno.pid}-${numbering() ?? ""}${started()}`;
+}
+
+function makeFolder(): string {
   try {
-    return Deno.makeTempDirSync({ prefix: `${PREFIX}${Deno.pid}-${numbering() ?? ""}${started()}` });
+    return Deno.makeTempDirSync({ prefix: prefix() });
   } catch (cause) {
     if (!(cause instanceof Deno.errors.NotCapable)) throw cause;
     const reason = "Deno itself was started without --allow-write for the folder of temporary files";

@@ -1,4 +1,7 @@
-// On the path of `orrery --version`: imports nothing, so that it costs no more than an empty script.
+// This process, what it was started with, and whether another one goes on. On the path of `orrery --version`: it imports nothing, so that it costs
+// no more than an empty script. A process number is given again when its process is gone, so a process is told by its start as well. Only Linux says that, and
+// only to a process with all of Deno's permissions.
+import type { RunOwner } from "../core/journal.ts";
 
 /** What was typed after the program's name. */
 export function commandLine(): readonly string[] {
@@ -20,6 +23,23 @@ export function atExit(work: () => void): Disposable {
       if (lastWorks.size === 0) onRest();
     },
   };
+}
+
+let hearing = 0;
+
+/** The signals that end a process are heard from here on, and end it by `exitProcess`, with all that has to be done before. */
+export function hearingSignals(): Disposable {
+  hearing++;
+  return {
+    [Symbol.dispose]() {
+      hearing--;
+    },
+  };
+}
+
+/** Whether they are: a program that uses Orrery hears them itself, or not at all. */
+export function hearsSignals(): boolean {
+  return hearing > 0;
 }
 
 /** Waits until there is nothing left to be done at the exit: an end in order gives children the time to end. */
@@ -77,4 +97,116 @@ export function loadsModules(): boolean {
 /** The exports of "orrery" in the binary; elsewhere modules find it by themselves. */
 export async function maybeLibrary(): Promise<unknown> {
   return isCompiled() ? await loadLibrary?.() : undefined;
+}
+
+/** What this machine is called when Deno may not ask it. */
+const UNKNOWN_HOST = "localhost";
+
+type Sight =
+  | { readonly found: "running"; readonly startedAt: string }
+  | { readonly found: "gone" }
+  | { readonly found: "unknown" };
+
+/** This process, as the owner of runs. */
+export function thisProcess(): RunOwner {
+  const sight = lookInProc(Deno.pid);
+  return {
+    host: denoGrants({ name: "sys", kind: "hostname" }) ? Deno.hostname() : UNKNOWN_HOST,
+    pid: Deno.pid,
+    ...(sight.found === "running" ? { startedAt: sight.startedAt } : {}),
+  };
+}
+
+/** Whether a process of this machine still runs; `undefined` when that cannot be known. Never asks for a permission, never throws. */
+export function isProcessAlive({ pid, startedAt }: Omit<RunOwner, "host">): boolean | undefined {
+  const sight = lookInProc(pid);
+  switch (sight.found) {
+    case "gone":
+      return false;
+    case "running":
+      return startedAt === undefined ? undefined : sight.startedAt === startedAt;
+    case "unknown":
+      return isNumberFree(pid) ? false : undefined;
+    default:
+      return sight satisfies never;
+  }
+}
+
+/** proc_pid_stat(5): field 3 is the state, field 22 the start in ticks since the machine was started. */
+function lookInProc(pid: number): Sight {
+  const path = `/proc/${pid}/stat`;
+  if (Deno.build.os !== "linux" || !denoGrants({ name: "read", path })) return { found: "unknown" };
+  try {
+    const stat = Deno.readTextFileSync(path);
+    // The second field is the program's name in parentheses, and may hold blanks and parentheses itself.
+    const [state = "", ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    // A zombie has ended, and only its parent has yet to hear of it.
+    return "ZX".includes(state)
+      ? { found: "gone" }
+      : { found: "running", startedAt: `${bootId()}/${fields[18]}` };
+  } catch (error) {
+    return { found: error instanceof Deno.errors.NotFound ? "gone" : "unknown" };
+  }
+}
+
+/** Another one after each start of the machine: process numbers and ticks begin again then. */
+function bootId(): string {
+  return Deno.readTextFileSync("/proc/sys/kernel/random/boot_id").trim();
+}
+
+/** Signal 0 does nothing but look for the process. Windows has no such thing. */
+function isNumberFree(pid: number): boolean {
+  if (Deno.build.os === "windows" || !denoGrants({ name: "run" })) return false;
+  try {
+    Deno.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return error instanceof Deno.errors.NotFound;
+  }
+}
+
+/** A variable of the environment; undefined too when Deno itself may not read it. Never asks, never throws. */
+export function hostEnv(name: string): string | undefined {
+  if (
+    name === "" || name.includes("=") || name.includes("\0") || !denoGrants({ name: "env", variable: name })
+  ) return undefined;
+  return Deno.env.get(name);
+}
+
+/** Why {@linkcode hostEnv} cannot look at a variable; undefined when it can. */
+export function hostEnvProblem(name: string): string | undefined {
+  if (denoGrants({ name: "env", variable: name })) return undefined;
+  return `Deno itself was started without --allow-env=${name}`;
+}
+
+/** The names of all variables; none when Deno itself may not read all of them. */
+export function hostEnvNames(): readonly string[] {
+  return denoGrants({ name: "env" }) ? Object.keys(Deno.env.toObject()) : [];
+}
+
+/** The kinds that Deno was started with as a whole: that cannot change, since nothing here gives a permission back. */
+const wholly = new Set<Deno.PermissionDescriptor["name"]>();
+
+/**
+ * Whether Deno itself was started with the permission. Asked before every effect: without it an effect would put
+ * Deno's own question on the terminal.
+ */
+export function denoGrants(permission: Deno.PermissionDescriptor): boolean {
+  const { name } = permission;
+  if (wholly.has(name)) return true;
+  const whole = maybeStatus({ name });
+  if (whole?.state === "granted" && !whole.partial) {
+    wholly.add(name);
+    return true;
+  }
+  return maybeStatus(permission)?.state === "granted";
+}
+
+/** Undefined for a value that Deno cannot read, such as a host name it finds malformed. */
+function maybeStatus(permission: Deno.PermissionDescriptor): Deno.PermissionStatus | undefined {
+  try {
+    return Deno.permissions.querySync(permission);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,4 +1,4 @@
-import { denoGrants } from "./deno_grants.ts";
+import { denoGrants } from "./process.ts";
 
 /** How long processes have to end by themselves after TERM. */
 const GRACE_MS = 2_000;

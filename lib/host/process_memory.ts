@@ -1,4 +1,4 @@
-import { denoGrants } from "./deno_grants.ts";
+import { denoGrants } from "./process.ts";
 
 /**
  * Bytes of memory that belong to a process alone, without the program's own file, of which all processes share one copy. Undefined

@@ -1,7 +1,7 @@
+import { filePath } from "../core/file_url.ts";
 import type { GadgetAddress } from "../core/gadget_message.ts";
-import { hostEnv } from "./deno_grants.ts";
+import { hostEnv, isCompiled } from "./process.ts";
 import { connectFlags } from "./gadget_listener.ts";
-import { isCompiled } from "./process.ts";
 
 /** The argument that makes the compiled binary the process of a gadget. */
 export const GADGET_PROCESS_ARGUMENT = "gadget-process";
@@ -51,9 +51,10 @@ function denoCommand(
       "--no-prompt",
       "--no-remote",
       "--cached-only",
-      "--no-config",
+      ownConfig(),
       "--no-lock",
       "--no-check",
+      "--no-code-cache", // what V8 makes of a module under other flags is none for Orrery, and would take the place of its own
       `--v8-flags=${heap},--disallow-code-generation-from-strings`,
       ...connectFlags(at),
       `--allow-read=${folder}`,
@@ -61,6 +62,15 @@ function denoCommand(
     ],
     env: { ...systemVariables(), ...cacheVariables(), DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" },
   };
+}
+
+/**
+ * What is the same in it as in Orrery's own: how modules are compiled. Deno keeps one compiled form of a module, so without it the modules of
+ * both would be compiled anew at each start of either. None is looked for beside what is run.
+ */
+function ownConfig(): string {
+  const config = new URL("./gadget_process.json", import.meta.url);
+  return config.protocol === "file:" ? `--config=${filePath(config)}` : "--no-config";
 }
 
 /** Where Deno has put the compiled form of our own modules: without it they are compiled again at each start. */

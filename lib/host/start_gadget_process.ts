@@ -88,7 +88,7 @@ type StartOptions = StartGadgetOptions & { readonly module?: string };
 async function start(options: StartOptions): Promise<GadgetProcess> {
   options.signal.throwIfAborted();
   using unused = new DisposableStack();
-  const folder = unused.use(privateFolder());
+  const folder = unused.use(privateFolder({ outlivesNobody: true }));
   using waiting = listenForGadget(folder.path);
   const { at, listener } = waiting;
   const token = newToken();
@@ -208,6 +208,7 @@ class StartedProcess implements GadgetProcess {
     this.waiting.close();
     this.#exit[Symbol.dispose]();
     this.#folder[Symbol.dispose]();
+    await this.#folder.settled();
   }
 }
 

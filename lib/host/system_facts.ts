@@ -1,5 +1,5 @@
 import type { Json } from "../core/json.ts";
-import { denoGrants } from "./deno_grants.ts";
+import { denoGrants } from "./process.ts";
 
 /** What can be granted of the system, as `Deno.permissions` names it. */
 export const SYSTEM_FACTS = [

@@ -1,7 +1,7 @@
 import { systemReason } from "./file_attempt.ts";
-import { stdinChunks } from "./read_chunks.ts";
+import { hearingSignals, hostEnv } from "./process.ts";
+import { stdinChunks } from "./files.ts";
 import type { TerminalUser } from "./terminal_user.ts";
-import { hostEnv } from "./deno_grants.ts";
 
 /** The three streams of the process, its signals, and the size of its window. */
 export interface Terminal {
@@ -32,7 +32,12 @@ export function hostTerminal(): Terminal {
     stdinChunks,
     size: windowSize,
     onResize: (listener) => onSignals(["SIGWINCH"], listener),
-    onInterrupt: (listener) => onSignals(["SIGINT", "SIGTERM", "SIGHUP"], listener),
+    onInterrupt: (listener) => {
+      const heard = new DisposableStack();
+      heard.use(hearingSignals());
+      heard.use(onSignals(["SIGINT", "SIGTERM", "SIGHUP"], listener));
+      return heard;
+    },
     onStrayError,
     async user(options = {}) {
       const { terminalUser }: typeof import("./terminal_user.ts") = await import(

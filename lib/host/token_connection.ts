@@ -36,7 +36,8 @@ export async function tokenConnection(
     const [longest] = silent;
     if (silent.size > MAX_SILENT && longest !== undefined) drop(longest, silent);
     const isOurs = await saysToken(connection, token);
-    if (!isOurs || !silent.delete(connection)) return drop(connection, silent);
+    if (isOver || !isOurs || !silent.delete(connection)) return drop(connection, silent);
+    isOver = true; // before anybody hears of it: another one may say the token in the same turn
     resolve(connection);
   };
   acceptAll(listener, (connection) => void take(connection)).catch(reject);

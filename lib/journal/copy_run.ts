@@ -2,7 +2,7 @@ import type { RunEvent } from "../core/event.ts";
 import type { JournalStatus } from "../core/journal.ts";
 import type { Usage } from "../core/model.ts";
 import { addUsage } from "../core/usage.ts";
-import { stepPieces } from "./open_run.ts";
+import { eventLists, stepPieces } from "./open_run.ts";
 import { parsedEvents } from "./run_rows.ts";
 import type { CheckpointMark, JournalStore, RunRow, StepRow } from "./store.ts";
 
@@ -28,7 +28,7 @@ export interface RunCopy {
 /** Writes a new run that has a part of what another one has; inside a commit. */
 export function copyRun(store: JournalStore, copy: RunCopy): void {
   const { source, id, now, status, steps, ticks, elapsedMs, checkpoints } = copy;
-  const lists = eventLists(store, copy);
+  const lists = copiedEvents(store, copy);
   store.putRun({
     ...source,
     id,
@@ -51,14 +51,14 @@ export function copyRun(store: JournalStore, copy: RunCopy): void {
   }
   copyMessages(store, copy);
   lists.forEach((events, index) => {
-    if (events.length > 0) store.addEvents(id, JSON.stringify(events));
+    for (const list of eventLists(events)) store.addEvents(id, list);
     const mark = checkpoints[index];
     if (mark !== undefined) copyCheckpoint(store, copy, mark);
   });
 }
 
 /** Those told before each of the checkpoints and behind the one before it, and those behind the last one. */
-function eventLists(store: JournalStore, copy: RunCopy): readonly (readonly RunEvent[])[] {
+function copiedEvents(store: JournalStore, copy: RunCopy): readonly (readonly RunEvent[])[] {
   const { source, id, checkpoints, seenSeq } = copy;
   const lists = store.events(source.id);
   const ends = checkpoints.map(({ events }) => events);

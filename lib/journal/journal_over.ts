@@ -1,8 +1,12 @@
 import { RunEndedError } from "../core/journal.ts";
+import { turnKey } from "../core/conversation.ts";
 import type { SlotScope } from "../core/conversation.ts";
+import type { RunEvent } from "../core/event.ts";
 import type {
   ConversationRecord,
+  EventRange,
   Journal,
+  JournalStatus,
   MessageRange,
   RunJournal,
   RunQuery,
@@ -10,13 +14,15 @@ import type {
   RunSummary,
   RunTrace,
 } from "../core/journal.ts";
+import { isJsonObject } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { branchRun } from "./branch_run.ts";
 import { findRun } from "./find_run.ts";
 import { forkRun } from "./fork_run.ts";
+import { eventsBehind } from "./kept_events.ts";
 import { assertFree, journalSettings, newLease, newRun, newRunId, SIGN_EVERY_MS } from "./new_run.ts";
 import type { NewRunOptions } from "./new_run.ts";
-import type { JournalOptions, JournalSettings, JournalStore, RunRow } from "./store.ts";
+import type { JournalOptions, JournalSettings, JournalStore, RowQuery, RunRow, StepRow } from "./store.ts";
 import { noSuchStep } from "./no_such_step.ts";
 import { OpenRun, parsed, stepPieces, stepRecord, takenError } from "./open_run.ts";
 import type { OpenRunOptions, OwnedRow } from "./open_run.ts";
@@ -27,6 +33,21 @@ import { parsedEvents, runStart, runSummary } from "./run_rows.ts";
 /** The journal that keeps its rows in a store; what is true of every journal is here. */
 export function journalOver(store: JournalStore, options: JournalOptions = {}): Journal {
   return new StoreJournal(store, journalSettings(options));
+}
+
+/** The kept ones among which those that are wanted are. */
+function statusesOf(
+  { status, standing }: { readonly [field in "status" | "standing"]: JournalStatus | undefined },
+): readonly JournalStatus[] | undefined {
+  const among = standing === "stopped" ? STOPPED : standing === undefined ? undefined : [standing];
+  if (status === undefined) return among;
+  return among === undefined ? [status] : among.filter((each) => each === status);
+}
+
+const STOPPED: readonly JournalStatus[] = ["stopped", "running"];
+
+function standingOf({ status, owned }: RunSummary): JournalStatus {
+  return status === "running" && !owned ? "stopped" : status;
 }
 
 class StoreJournal implements Journal {
@@ -41,11 +62,23 @@ class StoreJournal implements Journal {
   }
 
   create(start: RunStart, { isDeferred = false }: { readonly isDeferred?: boolean } = {}): RunJournal {
-    const run: OpenRun = newRun(start, this.#around(() => run));
-    if (start.id !== undefined && this.#store.run(run.id) !== undefined) throw takenError(run.id);
+    const run = this.#new(start);
     this.#open.add(run);
     if (!isDeferred) run.commit();
     return run;
+  }
+
+  createAll(starts: readonly RunStart[]): readonly RunJournal[] {
+    const runs = new Map<string, OpenRun>();
+    for (const start of starts) {
+      const run = this.#new(start);
+      if (runs.has(run.id)) throw takenError(run.id);
+      runs.set(run.id, run);
+    }
+    const all = [...runs.values()];
+    OpenRun.commitAll(this.#store, all);
+    for (const run of all) this.#open.add(run);
+    return all;
   }
 
   open(id: string): RunJournal {
@@ -70,14 +103,21 @@ class StoreJournal implements Journal {
     return run;
   }
 
-  list({ kind, file, ...query }: RunQuery = {}): readonly RunSummary[] {
+  list({ kind, file, status, standing, limit = Infinity }: RunQuery = {}): readonly RunSummary[] {
     const { mask } = this.#settings;
-    const masked = {
-      ...query,
+    const statuses = statusesOf({ status, standing });
+    const query: RowQuery = {
       ...(kind === undefined ? {} : { kind: mask(kind) }),
       ...(file === undefined ? {} : { file: mask(file) }),
+      ...(statuses === undefined ? {} : { statuses }),
     };
-    return this.#store.runs(masked).map((row) => runSummary(row, this.#settings));
+    // Whose owner has died the store does not know: it gives more until enough of them stand as they should.
+    for (let most = limit;; most *= 2) {
+      const rows = this.#store.runs(most === Infinity ? query : { ...query, limit: most });
+      const all = rows.map((row) => runSummary(row, this.#settings));
+      const wanted = standing === undefined ? all : all.filter((run) => standingOf(run) === standing);
+      if (wanted.length >= limit || rows.length < most) return wanted.slice(0, limit);
+    }
   }
 
   read(id: string): RunTrace {
@@ -97,11 +137,17 @@ class StoreJournal implements Journal {
     });
   }
 
+  events(id: string, range: EventRange = {}): readonly RunEvent[] {
+    return this.#store.look(() => eventsBehind(this.#store, findRun(this.#store, id).id, range));
+  }
+
   conversation(id: string, range: MessageRange = {}): ConversationRecord {
     const { conversations } = this.#store;
     return this.#store.look(() => {
       const row = findRun(this.#store, id);
       const newest = conversations.checkpoint(row.id);
+      const isOpen = row.ticks > (newest?.ticks ?? 0);
+      const said = isOpen ? maybeSaid(this.#store.step(row.id, turnKey((newest?.n ?? 0) + 1))) : undefined;
       return {
         summary: runSummary(row, this.#settings),
         run: runStart(this.#store, row),
@@ -111,7 +157,8 @@ class StoreJournal implements Journal {
           state: parsed(newest.state),
         },
         messages: parsedMessages(conversations.messages(row.id, range)),
-        isOpen: row.ticks > (newest?.ticks ?? 0),
+        isOpen,
+        ...(said === undefined ? {} : { said }),
       };
     });
   }
@@ -149,6 +196,13 @@ class StoreJournal implements Journal {
     this.#stopSigns?.();
     this.#store.close();
     if (problems.length > 0) throw problems[0];
+  }
+
+  /** @throws {Error} when another one has its id */
+  #new(start: RunStart): OpenRun {
+    const run: OpenRun = newRun(start, this.#around(() => run));
+    if (start.id !== undefined && this.#store.run(run.id) !== undefined) throw takenError(run.id);
+    return run;
   }
 
   #copy(
@@ -211,4 +265,13 @@ function endedError({ id, status }: RunRow): RunEndedError {
     `Run "${id}" ${status === "done" ? "is done" : "has failed"}, so it cannot go on: ` +
       `"orrery fork ${id} --from KEY" makes a new run of what came before one of its steps`,
   );
+}
+
+/** Of the step that a turn begins with. */
+function maybeSaid(row: StepRow | undefined): string | undefined {
+  if (row?.outcome === undefined) return undefined;
+  const outcome = parsed(row.outcome);
+  const start = isJsonObject(outcome) ? outcome.ok : undefined;
+  const text = start !== undefined && isJsonObject(start) ? start.text : undefined;
+  return typeof text === "string" ? text : undefined;
 }

@@ -32,6 +32,10 @@ import { sha256 } from "../core/sha256.ts";
 /** What is told and not kept: it is read while it happens. */
 const PASSING: ReadonlySet<RunEvent["type"]> = new Set(["text-delta", "call-log", "call-progress"]);
 
+/** Whoever reads events from a place on reads whole lists. */
+const MAX_LIST_EVENTS = 100;
+const MAX_LIST_CHARS = 65_536;
+
 /** The row of a run that this process owns. */
 export type OwnedRow = RunRow & { readonly lease: Lease };
 
@@ -310,23 +314,38 @@ export class OpenRun implements RunJournal {
     return row;
   }
 
+  /** All that waits of runs of one store, as one. */
+  static commitAll(store: RunStore, runs: readonly OpenRun[]): void {
+    store.commit(() => runs.forEach((run) => run.#put()));
+    for (const run of runs) run.#kept();
+  }
+
   /** All that waits, and what changes with the end, as one. What waits stays when it fails. */
   #commit(end?: RunEnd): void {
+    this.#store.commit(() => this.#put(end));
+    this.#kept(end);
+  }
+
+  /** Inside a commit. */
+  #put(end?: RunEnd): void {
     const store = this.#store;
     const isNew = this.#isNew;
-    store.commit(() => {
-      if (isNew) this.#putNew(end);
-      else this.#noteProgress();
-      for (const row of this.#changed.values()) store.putStep(this.id, row);
-      for (const key of this.#emptied) store.removePieces(this.id, key);
-      for (const [key, pieces] of this.#pieces) {
-        store.addPieces(this.id, { key, pieces: `[${pieces.join(",")}]` });
-      }
-      for (const file of this.#files) store.addFile(this.id, file);
-      if (this.#told.length > 0) store.addEvents(this.id, JSON.stringify(this.#told));
-      this.#conversation?.put(this.#moment(), end?.usage);
-      if (!isNew && end !== undefined) store.putRun({ ...this.#keptRow(), ...end });
-    });
+    if (isNew) this.#putNew(end);
+    else this.#noteProgress();
+    for (const row of this.#changed.values()) store.putStep(this.id, row);
+    for (const key of this.#emptied) store.removePieces(this.id, key);
+    for (const [key, pieces] of this.#pieces) {
+      store.addPieces(this.id, { key, pieces: `[${pieces.join(",")}]` });
+    }
+    for (const file of this.#files) store.addFile(this.id, file);
+    for (const list of eventLists(this.#told)) store.addEvents(this.id, list);
+    this.#conversation?.put(this.#moment(), end?.usage);
+    if (!isNew && end !== undefined) store.putRun({ ...this.#keptRow(), ...end });
+  }
+
+  /** What was put is durable. */
+  #kept(end?: RunEnd): void {
+    const isNew = this.#isNew;
     this.#isNew = false;
     this.#conversation?.kept();
     for (const key of this.#pieces.keys()) this.#withPieces.add(key);
@@ -444,6 +463,26 @@ function assertSameStep(recorded: StepIdentity, now: StepIdentity): void {
 /** With the keys of all objects in order, so that it is no difference. */
 function comparable({ kind, name, input }: StepIdentity): Json {
   return { kind, name, input: parsed(canonicalJson(parsed(input))) };
+}
+
+/** Events as the store has them: JSON lists of which none is long but for a long event. */
+export function eventLists(events: readonly RunEvent[]): readonly string[] {
+  const lists: string[] = [];
+  let texts: string[] = [];
+  let room = MAX_LIST_CHARS;
+  const end = (): void => {
+    if (texts.length > 0) lists.push(`[${texts.join(",")}]`);
+    texts = [];
+    room = MAX_LIST_CHARS;
+  };
+  for (const event of events) {
+    const text = JSON.stringify(event);
+    if (texts.length >= MAX_LIST_EVENTS || text.length > room) end();
+    texts.push(text);
+    room -= text.length;
+  }
+  end();
+  return lists;
 }
 
 /** What a step has given before its end: a finished one has none of it any more, and is not asked. */

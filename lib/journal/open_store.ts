@@ -1,8 +1,8 @@
 import type { RunOwner } from "../core/journal.ts";
 import { journalSettings } from "./new_run.ts";
 import type { JournalOptions, JournalStore } from "./store.ts";
-import { takeIn } from "./run_file.ts";
-import type { RunTexts } from "./run_file.ts";
+import { takeIn } from "./late_store.ts";
+import type { RunTexts } from "./late_store.ts";
 import { sqliteStore } from "./sqlite_store.ts";
 
 /** As {@linkcode JournalOptions}; other processes have to be told who owns a run. */

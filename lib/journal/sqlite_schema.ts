@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { JournalError } from "../core/journal.ts";
 import { messageOf } from "../core/source_error.ts";
-import { APPLICATION_ID, VERSION } from "./sqlite_header.ts";
+import { APPLICATION_ID, VERSION } from "./late_store.ts";
 
 const WAL_WAIT_MS = 10_000;
 const WAL_TRY_EVERY_MS = 10;

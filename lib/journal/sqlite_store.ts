@@ -1,10 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
-import type { RunQuery } from "../core/journal.ts";
 import { sha256 } from "../core/sha256.ts";
 import { sqliteConversations } from "./sqlite_conversations.ts";
 import { withSqliteProblems } from "./sqlite_problem.ts";
 import {
   fileRow,
+  number,
   RUN_COLUMNS,
   runRow,
   runValues,
@@ -15,7 +15,7 @@ import {
 } from "./sqlite_rows.ts";
 import { prepareSchema } from "./sqlite_schema.ts";
 import { SqliteStatements } from "./sqlite_statements.ts";
-import type { ConversationStore, JournalStore, LeaseSign, RunProgress, RunRow } from "./store.ts";
+import type { ConversationStore, JournalStore, LeaseSign, RowQuery, RunProgress, RunRow } from "./store.ts";
 
 /** How long another process's transaction is waited for; each takes less than a millisecond. */
 const LOCK_WAIT_MS = 10_000;
@@ -78,17 +78,19 @@ class SqliteStore implements JournalStore {
     return row === undefined ? undefined : runRow(row);
   }
 
-  runs({ limit = -1, status, kind, file }: RunQuery): readonly RunRow[] {
+  runs({ limit = -1, statuses, kind, file }: RowQuery): readonly RunRow[] {
     // The plus keeps an index out of the choice: many runs are of one kind, and few are of one file.
-    const conditions: Readonly<Record<string, string | undefined>> = file === undefined
-      ? { "kind = ?": kind, "status = ?": status }
-      : { "file = ?": file, "+kind = ?": kind, "status = ?": status };
-    const wanted = Object.entries(conditions).flatMap(([sql, value]) =>
-      value === undefined ? [] : [{ sql, value }]
+    const conditions: Readonly<Record<string, readonly string[] | undefined>> = {
+      "file = ?": file === undefined ? undefined : [file],
+      [file === undefined ? "kind = ?" : "+kind = ?"]: kind === undefined ? undefined : [kind],
+      [`status IN (${marks(statuses ?? [])})`]: statuses,
+    };
+    const wanted = Object.entries(conditions).flatMap(([sql, values]) =>
+      values === undefined ? [] : [{ sql, values }]
     );
     const where = wanted.length === 0 ? "" : `WHERE ${wanted.map(({ sql }) => sql).join(" AND ")}`;
     const sql = `SELECT * FROM runs ${where} ORDER BY started_at DESC, n DESC LIMIT ?`;
-    return this.#sql.rows(sql, ...wanted.map(({ value }) => value), limit).map(runRow);
+    return this.#sql.rows(sql, ...wanted.flatMap(({ values }) => values), limit).map(runRow);
   }
 
   idsWith(beginning: string): readonly string[] {
@@ -165,6 +167,16 @@ class SqliteStore implements JournalStore {
     const sql = "SELECT events FROM events WHERE run = ? AND position > ? ORDER BY position";
     const rows = this.#sql.rows(sql, id, after);
     return rows.map((row) => text(row, "events"));
+  }
+
+  eventList(id: string, n: number): string | undefined {
+    const row = this.#sql.row("SELECT events FROM events WHERE run = ? AND position = ?", id, n);
+    return row === undefined ? undefined : text(row, "events");
+  }
+
+  eventLists(id: string): number {
+    const sql = "SELECT coalesce(max(position), 0) AS lists FROM events WHERE run = ?";
+    return number(this.#sql.row(sql, id) ?? {}, "lists");
   }
 
   addEvents(id: string, events: string): void {

@@ -134,6 +134,12 @@ export interface ConversationStore {
   putSlot(row: SlotRow): void;
 }
 
+/** Which rows of runs: those that are all of it. */
+export interface RowQuery extends Omit<RunQuery, "status" | "standing"> {
+  /** Any of these. Default: all. */
+  readonly statuses?: readonly JournalStatus[];
+}
+
 /** Rows by run. Methods that write are called inside `commit` only. */
 export interface JournalStore {
   /** Does the work as one: all of it is durable on return, or, when it throws, nothing is kept. No other process writes meanwhile. */
@@ -142,7 +148,7 @@ export interface JournalStore {
   look<Result>(work: () => Result): Result;
   run(id: string): RunRow | undefined;
   /** Newest first. */
-  runs(query: RunQuery): readonly RunRow[];
+  runs(query: RowQuery): readonly RunRow[];
   idsWith(beginning: string): readonly string[];
   /** Adds the run, or replaces what is kept of it. */
   putRun(row: RunRow): void;
@@ -166,8 +172,12 @@ export interface JournalStore {
   /** Behind those that are there. */
   addPieces(id: string, row: PiecesRow): void;
   removePieces(id: string, key: string): void;
-  /** JSON lists, each what came in one commit, oldest first; without as many of the oldest as `after` says. Default 0. */
+  /** JSON lists, oldest first, none of them long; without as many of the oldest as `after` says. Default 0. */
   events(id: string, after?: number): readonly string[];
+  /** The list of this number, from 1 on, without a look at the others. */
+  eventList(id: string, n: number): string | undefined;
+  /** How many lists of events there are. */
+  eventLists(id: string): number;
   addEvents(id: string, events: string): void;
   files(id: string): readonly FileRow[];
   addFile(id: string, row: FileRow): void;

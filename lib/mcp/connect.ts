@@ -7,6 +7,7 @@ import {
   type MCPClient,
   MCPClientError,
 } from "@ai-sdk/mcp";
+import { CrashError } from "../core/gadget.ts";
 import type { McpServer } from "../core/mcp_server.ts";
 import { ServerLine, type ServerLineOptions } from "./server_line.ts";
 import type { OnProgress } from "./stdio_transport.ts";
@@ -20,7 +21,12 @@ export interface McpConnection {
   /** Such as `2025-11-25`. */
   readonly protocolVersion: string;
   readonly tools: readonly McpTool[];
-  /** Calls a tool. @throws {Error} that names the server, when it does not answer; the signal's reason after an abort */
+  /**
+   * Calls a tool.
+   *
+   * @throws {CrashError} that names the server, when it is gone or does not answer; {Error} with what it answers; the signal's reason
+   * after an abort
+   */
   call(
     tool: string,
     input: Readonly<Record<string, unknown>>,
@@ -155,7 +161,9 @@ class Connected implements McpConnection {
     { signal, onProgress }: McpCallOptions,
   ): Promise<CallToolResult> {
     signal.throwIfAborted();
-    if (this.#closing !== undefined) throw new Error(`MCP server ${JSON.stringify(this.name)}: it was ended`);
+    if (this.#closing !== undefined) {
+      throw new CrashError(`MCP server ${JSON.stringify(this.name)}: it was ended`);
+    }
     const given = { ...input };
     if (onProgress !== undefined) this.#line.stdio?.follow(given, onProgress);
     try {

@@ -1,10 +1,11 @@
 import type { MCPClient, MCPTransport } from "@ai-sdk/mcp";
+import { CrashError } from "../core/gadget.ts";
 import type { McpEndpoint, McpServer } from "../core/mcp_server.ts";
 import type { PipeProcess, Pipes } from "../core/pipes.ts";
 import { type HttpFacts, type McpFetch, mcpFetch } from "./http_fetch.ts";
 import { redactor } from "./redact.ts";
 import { ServerLog } from "./server_log.ts";
-import { serverProblem } from "./server_problem.ts";
+import { isGone, serverProblem } from "./server_problem.ts";
 import { MAX_LINE_BYTES, StdioTransport } from "./stdio_transport.ts";
 
 /** What a server is reached with. */
@@ -69,13 +70,15 @@ export class ServerLine {
     if (this.#process !== undefined && !this.stdio?.isClosing) {
       await within(this.stdio?.isBroken ? END_MS : SOON_MS, this.#process.ended);
     }
+    const ended = this.#exitCode === undefined ? {} : { exitCode: this.#exitCode };
     const words = serverProblem(error, {
       server: this.server,
-      ...(this.#exitCode !== undefined && { exitCode: this.#exitCode }),
+      ...ended,
       facts: this.#facts,
       lastLines: this.#log.lastLines(),
     });
-    return new Error(this.#redact(words), { cause: error });
+    const Problem = isGone(error, ended) ? CrashError : Error;
+    return new Problem(this.#redact(words), { cause: error });
   }
 
   async end({ now = false }: { readonly now?: boolean } = {}): Promise<void> {

@@ -23,6 +23,16 @@ export function serverProblem(error: unknown, known: ServerFacts): string {
   return `MCP server ${JSON.stringify(known.server.name)}: ${reason}${isOfProgram(error, known) ? said : ""}`;
 }
 
+/** Whether it ended, does not answer, or not as MCP has it: any other error is its word, and one that was never let through to it is ours. */
+export function isGone(error: unknown, { exitCode }: Pick<ServerFacts, "exitCode">): boolean {
+  if (exitCode !== undefined) return true;
+  const code = codeOf(error);
+  return code === undefined ? !(error instanceof PermissionRefused) : code === INTERNAL_ERROR;
+}
+
+/** Of JSON-RPC, for an answer that is none too. */
+const INTERNAL_ERROR = -32603;
+
 /** An answer of the server explains itself; what it wrote on stderr explains an end, and silence. */
 function isOfProgram(error: unknown, { exitCode }: ServerFacts): boolean {
   return exitCode !== undefined || codeOf(error) === undefined;

@@ -9,7 +9,6 @@ import { type Fallback, fallingBack } from "./falling_back.ts";
 import { configError, noModel, unknownName } from "./model_config_error.ts";
 import { type ModelList, modelList } from "./model_list.ts";
 import type { Env } from "./provider.ts";
-import { providerModel } from "./provider_model.ts";
 import { retrying, type RetryPolicy } from "./retrying.ts";
 import { DEFAULT_SILENCE, type Silence } from "./silence_watch.ts";
 
@@ -108,7 +107,15 @@ class Finder {
     if (id.provider === "script") {
       return id.model === "echo" ? again(echoModel()) : this.#script(id).then(again);
     }
-    return again(providerModel(id, { silence: DEFAULT_SILENCE, ...this.#options }));
+    return this.#provider(id).then(again);
+  }
+
+  /** What talks to providers is loaded with the first of them: a script needs none of it. */
+  async #provider(id: ModelId): Promise<Model> {
+    const { providerModel }: typeof import("./provider_model.ts") = await import(
+      "./provider_model.ts" as string
+    );
+    return providerModel(id, { silence: DEFAULT_SILENCE, ...this.#options });
   }
 
   async #script(id: ModelId): Promise<Model> {

@@ -1,4 +1,5 @@
 import { ModelError } from "../core/model.ts";
+import { notCapableText } from "../core/not_capable.ts";
 import { messageOf } from "../core/source_error.ts";
 import { codeOf, codeOfStreamError } from "./problem_words.ts";
 import { BrokenAnswer } from "./provider_fetch.ts";
@@ -19,7 +20,10 @@ export function sdkProblem(error: unknown, so: AnswerSoFar): ModelError {
   if (signal?.aborted) {
     return new ModelError("The call of the model was aborted", { code: "aborted", cause: signal.reason });
   }
-  const inner = chainOf(error).find((each) => each instanceof ModelError || each instanceof BrokenAnswer);
+  const chain = chainOf(error);
+  const notCapable = chain.map(notCapableText).find((text) => text !== undefined);
+  if (notCapable !== undefined) return new ModelError(notCapable, { code: "config" });
+  const inner = chain.find((each) => each instanceof ModelError || each instanceof BrokenAnswer);
   if (inner instanceof ModelError) return inner;
   if (inner instanceof BrokenAnswer) return brokenOff(so, inner.message);
   const says = shortened(messageOf(saysOf(error)), problem);

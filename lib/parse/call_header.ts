@@ -1,4 +1,4 @@
-import { trimBlanks } from "../core/blanks.ts";
+import { trimBlanks } from "../schema/text_value.ts";
 
 /** What a START line says (calls.md 2). */
 export interface CallHeader {
@@ -124,7 +124,10 @@ function identifierEnd(text: string, from: number): number {
   return at;
 }
 
+const NO_SLOTS = new Int32Array(0);
 const FIRST_SLOTS = 64;
+/** So few ids are looked through: most texts have no more, and a table for them costs as much as to parse one. */
+const MAX_LISTED = 8;
 const MAX_PROBES = 64;
 
 /**
@@ -134,13 +137,21 @@ const MAX_PROBES = 64;
 export class UsedIds {
   readonly #ids: string[] = [];
   readonly #lines: number[] = [];
-  /** In pairs: the hash of an id or 0, its place in `#ids`. At most half full. */
-  #slots = new Int32Array(FIRST_SLOTS);
+  /** In pairs: the hash of an id or 0, its place in `#ids`. At most half full; none before there are some ids. */
+  #slots = NO_SLOTS;
   #crowded: Map<string, number> | undefined;
 
   /** The line an id was first used on; undefined when it is new, and from then on used. */
   use(id: string, line: number): number | undefined {
     if (this.#crowded !== undefined) return useIn(this.#crowded, { id, line });
+    if (this.#slots === NO_SLOTS) {
+      const place = this.#ids.indexOf(id);
+      if (place >= 0) return this.#lines[place];
+      this.#ids.push(id);
+      this.#lines.push(line);
+      if (this.#ids.length === MAX_LISTED) this.#makeSlots();
+      return undefined;
+    }
     const slots = this.#slots;
     const mask = slots.length - 1;
     const hash = hashOf(id);
@@ -161,6 +172,18 @@ export class UsedIds {
     }
     this.#crowded = new Map(this.#ids.map((used, place) => [used, this.#lines[place] ?? 0]));
     return useIn(this.#crowded, { id, line });
+  }
+
+  #makeSlots(): void {
+    const slots = this.#slots = new Int32Array(FIRST_SLOTS);
+    const mask = slots.length - 1;
+    for (const [place, id] of this.#ids.entries()) {
+      const hash = hashOf(id);
+      let at = (hash << 1) & mask;
+      while (slots[at] !== 0) at = (at + 2) & mask;
+      slots[at] = hash;
+      slots[at + 1] = place;
+    }
   }
 
   /** Keeps the order in which ids came, so none comes to lie further from its home than before. */
@@ -210,7 +233,9 @@ export const DEFAULT_MARKERS: Markers = { start: "!!!GADGET_START:", end: "!!!GA
  * @throws {TypeError} when one is empty, has a line ending or begins with `\`, or one is a prefix of another (calls.md 1).
  */
 export function completeMarkers(given: Partial<Markers> = {}): Markers {
-  const markers = { ...DEFAULT_MARKERS, ...given };
+  const known = COMPLETE.get(given);
+  if (known !== undefined) return known;
+  const markers = Object.freeze({ ...DEFAULT_MARKERS, ...given });
   const list = Object.entries(markers);
   for (const [role, marker] of list) {
     if (marker === "") throw new TypeError(`Cannot use an empty ${role} marker: it would match every line`);
@@ -231,7 +256,11 @@ export function completeMarkers(given: Partial<Markers> = {}): Markers {
       }
     }
   }
+  COMPLETE.set(markers, markers);
   return markers;
 }
+
+/** Every run looks at them, and most have those of the settings. */
+const COMPLETE = new WeakMap<Partial<Markers>, Markers>();
 
 const quote = (text: string): string => JSON.stringify(text);

@@ -3,8 +3,7 @@
 // marker line, whose pieces wait until its end is there: no text is ever searched more than twice, whatever the size of the
 // chunks. Texts are cut, compared and kept as seldom as can be: that is what is left to pay for.
 
-import { untypedValue } from "../schema/text_value.ts";
-import { isBlank } from "../core/blanks.ts";
+import { isBlank, untypedValue } from "../schema/text_value.ts";
 import { CallBody } from "./call_body.ts";
 import { CallHeaders, completeMarkers, UsedIds } from "./call_header.ts";
 import type { CallHeader, Markers } from "./call_header.ts";

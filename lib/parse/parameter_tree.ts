@@ -1,5 +1,4 @@
-import { TextValue } from "../schema/text_value.ts";
-import { trimBlanks } from "../core/blanks.ts";
+import { TextValue, trimBlanks } from "../schema/text_value.ts";
 import { encodeSegment } from "../core/json.ts";
 
 type Container = unknown[] | Record<string, unknown>;

@@ -1,8 +1,7 @@
 import { encodeSegment, isJsonObject, toJson } from "../core/json.ts";
 import type { JsonObject } from "../core/json.ts";
-import { untypedValue } from "../schema/text_value.ts";
+import { isBlank, untypedValue } from "../schema/text_value.ts";
 import { readArgumentPointer } from "./parameter_tree.ts";
-import { isBlank } from "../core/blanks.ts";
 import { completeMarkers, readCallHeader } from "./call_header.ts";
 import type { CallBlock, CallParserOptions } from "./call_parser.ts";
 import { hasProto } from "./call_body.ts";

@@ -3,7 +3,7 @@ import { didYouMean } from "../core/nearest.ts";
 import { relative, resolve } from "../core/path.ts";
 import { SourceError } from "../core/source_error.ts";
 import type { PermissionKind, Permissions } from "../core/world.ts";
-import { entriesOf, entryProblem } from "./permission_entry.ts";
+import { absoluteEntry, entriesOf, entryProblem, isPathEntry } from "./permission_entry.ts";
 import { holdsPath } from "./path_rule.ts";
 import { joinedPermissions, permissionsOf } from "./permission_sets.ts";
 import { PERMISSION_KINDS } from "./policy_settings.ts";
@@ -135,15 +135,4 @@ function maybeOtherKind(entry: string, kind: PermissionKind): ((name: string) =>
   if (!begins || kind === "net" && /^[a-z]+:\d+$/.test(entry)) return undefined;
   const isPath = kind === "read" || kind === "write" || kind === "run";
   return (name) => `, ${name}=${entry}${isPath ? `; a file of that name is ./${entry}` : ""}`;
-}
-
-function absoluteEntry(
-  entry: string,
-  { kind, cwd }: { readonly kind: PermissionKind; readonly cwd: string },
-): string {
-  return isPathEntry(entry, kind) ? resolve(cwd, entry) : entry;
-}
-
-function isPathEntry(entry: string, kind: PermissionKind): boolean {
-  return kind === "read" || kind === "write" || kind === "run" && entry.includes("/");
 }

@@ -1,4 +1,4 @@
-import { join, relative, resolve } from "../core/path.ts";
+import { join, relative } from "../core/path.ts";
 import { PermissionRefused } from "../core/world.ts";
 import type { PermissionKind, PermissionRequest, Permissions, Policy } from "../core/world.ts";
 import { LOCK_FILE } from "../core/gadget_lock.ts";
@@ -6,7 +6,9 @@ import type { KindRules, PolicyRule } from "./kind_rules.ts";
 import { commandRules, nameRules } from "./name_rule.ts";
 import { netRules } from "./net_rule.ts";
 import { holdsPath, pathRules } from "./path_rule.ts";
+import { absoluteEntry } from "./permission_entry.ts";
 import { permissionLines } from "./permission_words.ts";
+import { isJournal } from "./policy.ts";
 import type { PolicyOptions } from "./policy.ts";
 import type { PolicySettings } from "./policy_settings.ts";
 import { flagValue, refusal, shellWord } from "./refusal.ts";
@@ -67,8 +69,7 @@ function rulesOf(granted: Permissions, options: GadgetPolicyOptions) {
   const pathsOf = (kind: PermissionKind): PolicyRule => {
     const { all, list } = ruleOf(granted[kind]);
     // Absolute: a grant is seen from the root, a flag from the working folder.
-    const absolute = (entry: string) => kind !== "run" || entry.includes("/") ? resolve(root, entry) : entry;
-    return { all, list: list.map(absolute) };
+    return { all, list: list.map((entry) => absoluteEntry(entry, { kind, cwd: root })) };
   };
   const deny = settings.deny;
   const paths = { cwd, realPath };
@@ -101,6 +102,9 @@ function refuseOurs(
   request: PermissionRequest,
   { root, cwd, sealed = [] }: GadgetPolicyOptions,
 ): void {
+  if (request.kind === "read" && isJournal(request.value, root)) {
+    throw refusedOurs(request, { cwd, why: JOURNAL });
+  }
   if (request.kind !== "write") return;
   // Where case does not count, "Orrery.lock" is the same file.
   const path = request.value.toLowerCase();
@@ -110,14 +114,21 @@ function refuseOurs(
   // Removing or renaming a folder does it to what is inside.
   const isAbove = [...files, ...folders].some((each) => holdsPath(path, each));
   if (!isOurs && !isAbove) return;
-  const shown = JSON.stringify(
-    holdsPath(cwd, request.value) ? relative(cwd, request.value) || "." : request.value,
-  );
-  const why = isOurs ? "it is what Orrery itself believes" : "in it is what Orrery itself believes";
-  throw new PermissionRefused(`Writing ${shown} is not allowed: ${why}, which no gadget may write`, {
-    request,
-    flag: "",
-  });
+  const what = isOurs ? "it is what Orrery itself believes" : "in it is what Orrery itself believes";
+  throw refusedOurs(request, { cwd, why: `${what}, which no gadget may write` });
+}
+
+/** The token of a server is beside it. */
+const JOURNAL = "it is the journal of Orrery, which no gadget may read";
+
+function refusedOurs(
+  request: PermissionRequest,
+  { cwd, why }: { readonly cwd: string; readonly why: string },
+): PermissionRefused {
+  const { kind, value } = request;
+  const shown = JSON.stringify(holdsPath(cwd, value) ? relative(cwd, value) || "." : value);
+  const doing = kind === "read" ? "Reading" : "Writing";
+  return new PermissionRefused(`${doing} ${shown} is not allowed: ${why}`, { request, flag: "" });
 }
 
 /** Beginnings, since a database has further files beside it. */

@@ -52,7 +52,7 @@ function refuseForbidden(request: PermissionRequest, policy: Policy): void {
   try {
     policy.check(request);
   } catch (error) {
-    const isUndecided = error instanceof PermissionRefused && error.flag !== ""; // the real path decides
+    const isUndecided = error instanceof PermissionRefused && !error.isFinal; // the real path decides
     if (!isUndecided) throw error;
   }
 }

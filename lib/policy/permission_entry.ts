@@ -1,4 +1,5 @@
 import type { PermissionKind } from "../core/world.ts";
+import { resolve } from "../core/path.ts";
 import { messageOf } from "../core/source_error.ts";
 import { parseNetRule } from "./net_rule.ts";
 
@@ -35,4 +36,17 @@ function netProblem(entry: string): string | undefined {
   } catch (error) {
     return messageOf(error);
   }
+}
+
+/** An entry as it is seen from `cwd`, written so that it is the same from everywhere. */
+export function absoluteEntry(
+  entry: string,
+  { kind, cwd }: { readonly kind: PermissionKind; readonly cwd: string },
+): string {
+  return isPathEntry(entry, kind) ? resolve(cwd, entry) : entry;
+}
+
+/** Whether it names a file, and not a host, a variable or a program by its name. */
+export function isPathEntry(entry: string, kind: PermissionKind): boolean {
+  return kind === "read" || kind === "write" || kind === "run" && entry.includes("/");
 }

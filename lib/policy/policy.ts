@@ -28,17 +28,18 @@ export function createPolicy(settings: PolicySettings, options: PolicyOptions): 
   const rules = rulesOf(settings, options);
   const policy: Policy = {
     check(request) {
-      if (request.kind === "write" && isJournal(request.value, options.root)) {
-        const reason = "it is the journal of Orrery, which nothing a run does may write";
+      const doing = DOING.get(request.kind);
+      if (doing !== undefined && isJournal(request.value, options.root)) {
+        const reason = `it is the journal of Orrery, which nothing a run does may ${request.kind}`;
         throw new PermissionRefused(
-          `Writing ${JSON.stringify(relative(cwd, request.value))} is not allowed: ${reason}`,
+          `${doing} ${JSON.stringify(relative(cwd, request.value))} is not allowed: ${reason}`,
           { request, flag: "" },
         );
       }
       const deniedBy = maybeDenyFlag(request, { settings, rules: rules[request.kind] });
       if (deniedBy !== undefined) throw refusal(request, { cwd, deniedBy });
       if (!settings.allowAll && !rules[request.kind].isAllowed(request.value)) {
-        throw refusal(request, { cwd });
+        throw refusal(request, { cwd, ...(settings.runsByGrant && { runsByGrant: true }) });
       }
       const closed = request.kind === "net"
         ? rules.net.maybePrivate(request.value, request.address)
@@ -51,9 +52,18 @@ export function createPolicy(settings: PolicySettings, options: PolicyOptions): 
   return policy;
 }
 
-/** What survives there is not for a run to change, whatever it may write. */
-function isJournal(path: string, root: string): boolean {
-  return path.startsWith(join(root, ".orrery", "orrery.db"));
+/** What is done with files. */
+const DOING: ReadonlyMap<PermissionKind, string> = new Map([["read", "Reading"], ["write", "Writing"]]);
+
+/**
+ * What survives there is not for a run to change, whatever it may write; nor to read: other runs are in it, and beside it the token of a
+ * server, who has which may do what no run may.
+ */
+export function isJournal(path: string, root: string): boolean {
+  const beginning = join(root, ".orrery", "orrery.db");
+  // Where case does not count, "Orrery.db" is the same file.
+  return path.length >= beginning.length &&
+    path.slice(0, beginning.length).toLowerCase() === beginning.toLowerCase();
 }
 
 type Rules = { readonly [kind in Exclude<PermissionKind, "net">]: KindRules } & { readonly net: NetRules };

@@ -7,10 +7,24 @@ export interface PolicySettings {
   readonly allowAll: boolean;
   readonly allow: PolicyRules;
   readonly deny: PolicyRules;
+  /** The command has no `--allow-run`: a refusal names the grant that would allow a program. */
+  readonly runsByGrant?: true;
 }
 
 /** A rule for each kind. */
 export type PolicyRules = { readonly [kind in PermissionKind]: PolicyRule };
+
+/** The rules that `ruleOf` makes. */
+export function rulesByKind(ruleOf: (kind: PermissionKind) => PolicyRule): PolicyRules {
+  return {
+    read: ruleOf("read"),
+    write: ruleOf("write"),
+    net: ruleOf("net"),
+    run: ruleOf("run"),
+    env: ruleOf("env"),
+    sys: ruleOf("sys"),
+  };
+}
 
 /** The kinds of permission, in the order in which they are shown. */
 export const PERMISSION_KINDS: readonly PermissionKind[] = ["read", "write", "net", "run", "env", "sys"];

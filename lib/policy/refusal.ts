@@ -18,6 +18,8 @@ export interface RefusalOptions {
   readonly word?: string;
   /** It was asked for while the module of a gadget was loaded, which nobody can grant. */
   readonly isLoading?: boolean;
+  /** Programs are allowed in the settings only. */
+  readonly runsByGrant?: boolean;
 }
 
 /** The error that names what was asked for and the flag to add, or the `--deny` flag that stands against it. */
@@ -36,6 +38,13 @@ export function refusal(request: PermissionRequest, options: RefusalOptions): Pe
     );
   }
   const entry = options.entry ?? shown;
+  if (options.runsByGrant && request.kind === "run") {
+    const list = `{ run: [${JSON.stringify(entry)}] }`;
+    return new PermissionRefused(
+      `${what} here: grants of orrery.yaml have to name it, as "@shell": ${list} for documents or RunCommand: ${list} for calls`,
+      { request, flag: "", isFinal: false },
+    );
+  }
   const flag = gadget === undefined
     ? shellWord(`--allow-${request.kind}=${flagValue(entry)}`)
     : `--allow-gadget ${shellWord(gadgetValue(request.kind, entry, options.word ?? gadget))}`;

@@ -44,6 +44,25 @@ export function boundedWorld(
   };
 }
 
+/** The same for a world that asks its own policy before every effect: it is not asked twice, since its shells may do more than the rest. */
+export function boundedGuarded(
+  world: World,
+  against: (request: PermissionRequest) => string | undefined,
+): World {
+  const { root, files, http, user, clock, policy, shell, commands } = world;
+  const bounds: Permit = (request) => refuseBeyond(request, against);
+  const bound = (each: Shell) => boundedShell(each, { files, permit: bounds });
+  const bounded = boundedWorld(
+    { root, files, http, user, clock, policy, wallTime: () => world.wallTime() },
+    against,
+  );
+  return {
+    ...bounded,
+    shell: bound(shell),
+    ...(commands === undefined ? {} : { commands: bound(commands) }),
+  };
+}
+
 /** Asks about the real path, and uses that one. */
 function boundedFiles(raw: Files, permit: Permit): Files {
   async function use<T>(

@@ -3,7 +3,7 @@
 import type { Catalog } from "../core/catalog.ts";
 import type { Collection } from "../core/collection.ts";
 import type { World } from "../core/world.ts";
-import { hostEnv } from "../host/deno_grants.ts";
+import { hostEnv } from "../host/process.ts";
 import type { Budget } from "../run/budget.ts";
 import type { CallLimits } from "../run/call_graph.ts";
 import { conversationSubRuns } from "../run/conversation_sub_runs.ts";

@@ -8,10 +8,12 @@ import { createPolicy } from "../policy/policy.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
 
 /** What the flags of a run say of a document, before it runs. */
-export function documentGrants({ root, cwd, settings, shell, canAsk }: {
+export function documentGrants({ root, cwd, settings, scripts = settings, shell, canAsk }: {
   readonly root: string;
   readonly cwd: string;
   readonly settings: PolicySettings;
+  /** What its scripts may do. Default: the same. */
+  readonly scripts?: PolicySettings;
   /** The command that reads the scripts of `@shell`. */
   readonly shell: string;
   /** Somebody will be asked about what no flag forbids. */
@@ -19,9 +21,10 @@ export function documentGrants({ root, cwd, settings, shell, canAsk }: {
 }): DocumentGrants {
   const policy = createPolicy(settings, { root, cwd, realPath });
   const { allowAll, allow } = settings;
-  const may = (request: PermissionRequest): boolean => {
+  const scriptPolicy = scripts === settings ? policy : createPolicy(scripts, { root, cwd, realPath });
+  const may = (request: PermissionRequest, by = policy): boolean => {
     try {
-      policy.check(request);
+      by.check(request);
       return true;
     } catch (error) {
       if (error instanceof PermissionRefused) return canAsk && error.flag !== "";
@@ -40,9 +43,13 @@ export function documentGrants({ root, cwd, settings, shell, canAsk }: {
   const isListed = (value: string): boolean =>
     allow.write.list.some((listed) => isInside(value, realPath(resolve(cwd, listed))));
   return {
-    ...(allow.run.list.length > 0 && { shell }),
+    ...(scripts.allow.run.list.length > 0 && { shell }),
+    ...(settings.runsByGrant && {
+      runHint: `grants of orrery.yaml have to name it: "@shell": { run: [${JSON.stringify(shell)}] }`,
+    }),
     flagPath: (path) => relative(cwd, resolve(root, path)) || ".",
-    mayRun: () => may({ kind: "run", value: shell }),
+    // A path counts by where it leads, as it does when it is started.
+    mayRun: () => may({ kind: "run", value: shell.includes("/") ? real(shell) : shell }, scriptPolicy),
     mayRead: (path) => may({ kind: "read", value: real(path) }),
     mayWrite: (path) => path === undefined ? isAny("write") : mayWrite(path),
     isWriteListed: !allowAll && !allow.write.all && allow.write.list.length > 0,

@@ -1,7 +1,7 @@
 import { acceptedConfig } from "../catalog/config_accepted.ts";
 import type { Config } from "../catalog/config.ts";
 import { followAliases, maybeModelId } from "../core/model_id.ts";
-import { hostEnv } from "../host/deno_grants.ts";
+import { hostEnv } from "../host/process.ts";
 import { maybeProvider } from "../models/provider.ts";
 import { PROVIDER_KINDS } from "../models/provider_kinds.ts";
 import { didYouMean } from "../parse/document_near.ts";

@@ -1,14 +1,14 @@
 // A document in a project of this machine, with what the flags of a command grant it.
 
+import type { DocumentGrants } from "../check/check_options.ts";
 import type { Catalog } from "../core/catalog.ts";
 import { resolve } from "../core/path.ts";
 import type { World } from "../core/world.ts";
-import { defaultShell } from "../host/default_shell.ts";
 import { realPath } from "../host/paths.ts";
 import { catalogTools } from "../run/catalog_tools.ts";
-import type { DocumentMeans } from "../run/document_means.ts";
 import { shownPath } from "../run/document_paths.ts";
 import type { ToolSource } from "../run/offered.ts";
+import { commandSettings } from "./command_grants.ts";
 import type { DocumentBounds } from "./document_bounds.ts";
 import { documentGrants } from "./document_grants.ts";
 import type { DocumentHome } from "./document_home.ts";
@@ -16,6 +16,7 @@ import { modelProblem } from "./document_models.ts";
 import type { RunGrants } from "./grants.ts";
 import { modelsByName } from "./models_by_name.ts";
 import type { ProjectSettings } from "./project.ts";
+import { scriptShell } from "./script_shell.ts";
 
 /** A project that a document runs in. */
 export interface DocumentPlace {
@@ -31,17 +32,35 @@ export interface DocumentPlace {
   readonly bounds: DocumentBounds;
 }
 
+/** What was granted there, as far as it is known before a document runs. */
+export function placeGrants(
+  { project, grants: { settings }, accepted, canAsk }: Pick<
+    DocumentPlace,
+    "project" | "grants" | "accepted" | "canAsk"
+  >,
+): DocumentGrants {
+  const { root, cwd, config } = project;
+  return documentGrants({
+    root,
+    cwd,
+    settings,
+    scripts: commandSettings("@shell", settings, { root, config, accepted }),
+    shell: scriptShell(project).command,
+    canAsk,
+  });
+}
+
 /** What a document meets there. */
 export function placeHome(place: DocumentPlace): DocumentHome {
-  const { project, grants: { settings }, catalog, world, accepted, canAsk, bounds } = place;
-  const { root, cwd, config } = project;
+  const { project, grants: { settings }, catalog, world, accepted, bounds } = place;
+  const { root, config } = project;
   const script = scriptShell(project);
   return {
     root,
     files: world.files,
     shell: world.shell,
     script,
-    grants: documentGrants({ root, cwd, settings, shell: script.command, canAsk }),
+    grants: placeGrants(place),
     tools: readyTools(() => Promise.resolve(catalog)),
     models: {
       problem: (name) => modelProblem(name, { config, accepted }),
@@ -58,14 +77,6 @@ export function readyTools(catalog: () => Promise<Catalog>): ToolSource {
     names: async () =>
       (await catalog()).entries.filter(({ state }) => state === "ready").map(({ name }) => name),
   };
-}
-
-/** The shell for `@shell`, as the configuration has it. */
-export function scriptShell(
-  { config: { documents } }: Pick<ProjectSettings, "config">,
-): DocumentMeans["script"] {
-  const shell = defaultShell();
-  return documents.shell === undefined ? shell : { ...shell, command: documents.shell };
 }
 
 /** The path of a file as documents name it. @param word as it was typed */

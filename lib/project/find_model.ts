@@ -1,6 +1,6 @@
 import { ModelError } from "../core/model.ts";
 import type { Model } from "../core/model.ts";
-import { denoGrants } from "../host/deno_grants.ts";
+import { denoGrants } from "../host/process.ts";
 import { tcpConnect } from "../host/tcp_connect.ts";
 import { findLocalServers } from "../models/find_local_servers.ts";
 import type { OpenModels } from "../models/open_models.ts";

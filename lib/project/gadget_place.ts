@@ -6,7 +6,7 @@ import type { GadgetToGrant } from "../core/gadget_lock.ts";
 import type { GadgetDescription } from "../core/gadget_message.ts";
 import { PermissionRefused } from "../core/world.ts";
 import type { Files, Http, PermissionRequest, Permissions, Policy, Shell } from "../core/world.ts";
-import { hostEnv, hostEnvNames } from "../host/deno_grants.ts";
+import { hostEnv, hostEnvNames } from "../host/process.ts";
 import { realPath } from "../host/paths.ts";
 import { SYSTEM_FACTS, systemFacts } from "../host/system_facts.ts";
 import type { StartGadgetProcess } from "../host/start_gadget_process.ts";
@@ -52,6 +52,11 @@ export interface SandboxOptions {
   readonly disk: Files;
   /** Where it is kept what modules are. Absent: nowhere. */
   readonly kept?: Files;
+  /**
+   * Nothing is to be called, only looked at: a module that took too long some time ago is not waited for again, unless its file is one of
+   * `again`, or was named by `--gadget`. Default: every module is waited for.
+   */
+  readonly looksOnly?: { readonly again: ReadonlySet<string> };
   readonly shell: Shell;
   readonly http: (options: { readonly check: Policy["permit"] }) => Http;
   /** Folders that no gadget writes: real and absolute. */

@@ -92,7 +92,9 @@ export class GrantMeans {
   known(gadget: GadgetToGrant): EntryGrant {
     const decision = this.#decided(gadget, false);
     if (decision.kind !== "granted") return { state: "open", from: [], changes: decision.changes };
-    return { state: decision.from.length === 0 ? "not-needed" : "granted", from: decision.from, changes: [] };
+    const { from, permissions } = decision;
+    if (from.length === 0) return { state: "not-needed", from, changes: [] };
+    return { state: "granted", from, changes: [], permissions };
   }
 
   /** What a user writes who means this gadget, and no other: its name, else its file. */

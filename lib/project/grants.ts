@@ -29,3 +29,12 @@ export function grantsNothing({ settings, flags }: RunGrants): boolean {
   return !hasRules && !settings.allowAll && !flags["trust-project"] && !flags["trust-code"] &&
     flags.gadget.length === 0 && flags.trust.length === 0 && (flags["allow-gadget"] ?? []).length === 0;
 }
+
+/** Before the catalogue is opened: what modules of gadgets tell the console goes to stderr, since stdout is for the result. */
+export async function keepStdout({ trust }: { readonly trust: readonly string[] }): Promise<void> {
+  if (trust.length === 0) return; // nothing else loads them
+  const { logsToStderr }: typeof import("../host/logs_to_stderr.ts") = await import(
+    "../host/logs_to_stderr.ts" as string
+  );
+  logsToStderr();
+}

@@ -9,7 +9,7 @@ import type { PermissionKind, PermissionRequest, User } from "../core/world.ts";
 import { PermissionRefused } from "../core/world.ts";
 import type { PipeOptions } from "../core/pipes.ts";
 import type { Secrets } from "../core/secrets.ts";
-import { hostEnv } from "../host/deno_grants.ts";
+import { hostEnv } from "../host/process.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath, stateFolder } from "../host/paths.ts";
 import { hostPipes } from "../host/pipe_process.ts";

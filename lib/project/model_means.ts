@@ -1,7 +1,7 @@
 import { acceptedConfig } from "../catalog/config_accepted.ts";
 import type { Config } from "../catalog/config.ts";
 import { systemClock } from "../core/clock.ts";
-import { hostEnv, hostEnvProblem } from "../host/deno_grants.ts";
+import { hostEnv, hostEnvProblem } from "../host/process.ts";
 import { hostModelFetch } from "../host/model_fetch.ts";
 import { realPath } from "../host/paths.ts";
 import type { OpenModelsOptions } from "../models/open_models.ts";

@@ -9,17 +9,16 @@ import type { Secrets } from "../core/secrets.ts";
 import { FileError } from "../core/world.ts";
 import type { SingleRun } from "../journal/new_run.ts";
 import { PROVIDER_KINDS } from "../models/provider_kinds.ts";
-import { hostEnv } from "../host/deno_grants.ts";
+import { hostEnv, isProcessAlive, thisProcess } from "../host/process.ts";
 import { grantsNothing } from "./grants.ts";
 import type { RunGrants } from "./grants.ts";
 import { journalPath, runFiles } from "../host/journal_files.ts";
-import { isProcessAlive, thisProcess } from "../host/process_alive.ts";
 import type { RunFiles } from "../host/journal_files.ts";
 import type { SqliteJournalOptions } from "../journal/open_store.ts";
-import { lateStore } from "../journal/late_store.ts";
+import { HEADER_BYTES, isJournalHeader, lateStore } from "../journal/late_store.ts";
 import { singleRun } from "../journal/new_run.ts";
-import { HEADER_BYTES, isJournalHeader } from "../journal/sqlite_header.ts";
 import type { JournalStore } from "../journal/store.ts";
+import type { DrainRun } from "../run/run_drain.ts";
 
 /** Where a run belongs and what it was allowed. */
 export interface RunPlace {
@@ -50,6 +49,9 @@ export interface KeptRun {
     readonly journal?: RunJournal;
     readonly secrets?: Secrets;
     readonly recorder?: Recorder;
+    /** Where there is no journal. */
+    readonly id?: string;
+    readonly drain?: DrainRun;
   };
   /** Its id when it can be resumed, from its beginning on. */
   readonly id: string | undefined;

@@ -1,4 +1,5 @@
 // The way to the sandbox, loaded with the first module of a gadget; what works there is loaded while a process starts.
+import { filesNamed, type TrustCandidate } from "../catalog/trust.ts";
 import { join } from "../core/path.ts";
 import { hostFiles } from "../host/files.ts";
 import { cacheFolder, configFolder, realPath, stateFolder } from "../host/paths.ts";
@@ -16,7 +17,7 @@ import type { SandboxedGadgets } from "./sandboxed_gadgets.ts";
 /** What the gadgets of a project are decided by. */
 export interface SandboxDecisions
   extends
-    Pick<OpenCatalogOptions, "flags" | "settings" | "user" | "notice" | "signal">,
+    Pick<OpenCatalogOptions, "flags" | "settings" | "user" | "notice" | "signal" | "looks">,
     Pick<GrantMeansOptions, "projectAccepted"> {
   /** Whether some are likely to be called at once: a process for the first of them is started then. Default false. */
   readonly callsModules?: boolean;
@@ -34,7 +35,7 @@ export async function loadSandbox(
   options: SandboxDecisions & Required<Pick<GrantMeansOptions, "candidates">>,
 ): Promise<SandboxedGadgets> {
   const { root, cwd, config } = project;
-  const { settings = NO_POLICY_FLAGS, notice, flags, callsModules = false } = options;
+  const { settings = NO_POLICY_FLAGS, notice, flags, callsModules = false, looks } = options;
   const start = gadgetProcesses();
   const early = callsModules ? earlyStart(start, config.limits.gadgetMemoryBytes) : undefined;
   try {
@@ -63,6 +64,7 @@ export async function loadSandbox(
       start,
       ...(early && { early }),
       notice,
+      ...(looks && { looksOnly: { again: againOf(looks, { project, candidates: options.candidates }) } }),
       ...(flags.timeout !== undefined && { callMs: flags.timeout * 1000 }),
       ...(options.signal && { signal: options.signal }),
     });
@@ -70,6 +72,16 @@ export async function loadSandbox(
     await early?.drop(); // nobody else could
     throw error;
   }
+}
+
+function againOf(
+  { at }: NonNullable<SandboxDecisions["looks"]>,
+  { project, candidates }: {
+    readonly project: ProjectSettings;
+    readonly candidates: readonly TrustCandidate[];
+  },
+): ReadonlySet<string> {
+  return new Set(at === undefined ? [] : filesNamed(at, candidates, project).map(({ path }) => path));
 }
 
 async function keepUse(

@@ -1,8 +1,8 @@
 // A document that a program checks or runs: the options of the program as what the document meets.
 
 import { builtInEntries, catalogOf } from "../catalog/catalog_of.ts";
-import type { Config } from "../catalog/config_values.ts";
-import { DOCUMENT_LIMITS } from "../catalog/config_values.ts";
+import type { Config } from "../catalog/config.ts";
+import { DOCUMENT_LIMITS } from "../catalog/config.ts";
 import { createCatalog } from "../catalog/create_catalog.ts";
 import { checkDocument } from "../check/check_document.ts";
 import type { CheckedDocument, DocumentCommandInput } from "../check/check_options.ts";
@@ -24,13 +24,14 @@ import { documentGrants } from "./document_grants.ts";
 import { homeCheck } from "./document_home.ts";
 import type { DocumentHome } from "./document_home.ts";
 import { modelProblem } from "./document_models.ts";
-import { readyTools, scriptShell } from "./document_place.ts";
+import { readyTools } from "./document_place.ts";
 import { NO_GRANTS } from "./grants.ts";
 import { modelsByName } from "./models_by_name.ts";
 import { NOBODY } from "./nobody.ts";
 import { isProjectAccepted, openCatalog, openSettings } from "./project.ts";
 import type { ProjectSettings } from "./project.ts";
 import { rootFolder } from "./root_folder.ts";
+import { scriptShell } from "./script_shell.ts";
 import { worldGrants } from "./world_grants.ts";
 import { createWorld } from "./world.ts";
 

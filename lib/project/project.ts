@@ -1,20 +1,22 @@
-import { loadCatalog } from "../catalog/load_catalog.ts";
-import { findProjectRoot, loadConfig } from "../catalog/config.ts";
+import { loadCatalog } from "../catalog/catalog_of.ts";
+import { COMMAND_NAMES, findProjectRoot, loadConfig } from "../catalog/config.ts";
 import type { Config } from "../catalog/config.ts";
 import type { ServerGadgets } from "../catalog/server_gadgets.ts";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
-import type { Catalog } from "../core/catalog.ts";
+import type { Catalog, EntryGrant } from "../core/catalog.ts";
 import type { Secrets } from "../core/secrets.ts";
 import type { User, World } from "../core/world.ts";
-import { hostEnv } from "../host/deno_grants.ts";
+import { hostEnv } from "../host/process.ts";
 import { hostFiles } from "../host/files.ts";
 import { configFolder, homeFolder, lookAt, realPath } from "../host/paths.ts";
 import type { Approve } from "../policy/approving_policy.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
+import type { GrantingProject } from "./command_grants.ts";
 import type { WorldOptions } from "./guarded_world.ts";
 import { createWorld } from "./world.ts";
-import type { McpFile, McpJson } from "../catalog/mcp_config.ts";
+import type { AbsentServer } from "../catalog/absent_servers.ts";
+import type { McpJson } from "../catalog/mcp_config.ts";
 import { LOCK_FILE } from "../core/gadget_lock.ts";
 import type { JsonObject } from "../core/json.ts";
 import { join } from "../core/path.ts";
@@ -67,6 +69,8 @@ export interface OpenCatalogOptions {
   readonly against?: WorldOptions["against"];
   /** Told what was ignored, a line each. */
   readonly notice: (text: string) => void;
+  /** Nothing is called, only looked at: modules that took too long before are not waited for again, but for that of the gadget `at`. */
+  readonly looks?: { readonly at?: string };
   /** Whether MCP servers are started. Default true; without them their gadgets are not in the catalogue. */
   readonly servers?: boolean;
   /** Told what a server says besides the protocol. */
@@ -143,18 +147,20 @@ export async function openCatalog(
   for (const name of calls) if (isBuiltIn(name)) builtInGadgets[name]?.().catch(() => undefined);
   project.config.notices.forEach(notice);
   if (flags.frozen) await checkedLock(project);
-  const world = await createWorld({
+  const touching: WorldOptions = {
     root,
     cwd,
     settings,
     user,
     ...(options.approve && { approve: options.approve }),
     ...(options.against && { against: options.against }),
-  });
+  };
+  const bare = await createWorld(touching);
   const mcpJson = await maybeMcpJson(project);
   const config = withMcpJson(project.config, mcpJson);
   const projectAccepted = options.accepted ??
     await isAccepted({ root, cwd, config }, { flags, user, notice });
+  const world = await granted(bare, touching, { root, config, accepted: projectAccepted });
   const isNoticed = Object.keys(project.config.project.parts).length > 0; // with the other parts, by the catalogue
   if (mcpJson !== undefined && !projectAccepted && !isNoticed) {
     notice(
@@ -178,6 +184,7 @@ export async function openCatalog(
     ...(signal && { signal }),
     ...(secrets && { secrets }),
   });
+  const absent = projectAccepted ? [] : absentServers(project, mcpJson);
   const catalog = await loadCatalog({
     root,
     cwd,
@@ -186,6 +193,7 @@ export async function openCatalog(
     projectAccepted,
     importModule: (path) => importGadget(path, { root, cwd }),
     builtIns: builtInGadgets,
+    builtInGrants: await builtInGrants({ root, config, accepted: projectAccepted }),
     disk: hostFiles({ root }),
     look: lookAt,
     files: flags.gadget,
@@ -198,9 +206,45 @@ export async function openCatalog(
       callsModules: [...calls].some((name) => !isBuiltIn(name)),
     }),
     onNotice: notice,
-    ...(servers && { servers: isStarting ? servers : onlyNamed(servers) }),
+    ...(servers && { servers: isStarting ? servers : onlyNamed(servers.names) }),
+    // Who trusts a server that does not count has named it rightly.
+    ...(servers === undefined && flags.trust.length > 0 && absent.length > 0 && {
+      servers: onlyNamed(absent.map(({ name }) => name)),
+    }),
   });
-  return { catalog, world, projectAccepted };
+  return {
+    catalog: isStarting ? await withAbsent(catalog, absent) : catalog,
+    world,
+    projectAccepted,
+  };
+}
+
+/** With the programs that the settings grant it; what reads them is loaded where there are some. */
+export async function granted(
+  world: World,
+  options: WorldOptions,
+  project: GrantingProject,
+): Promise<World> {
+  if (!grantsCommands(project)) return world;
+  const { withCommandGrants }: typeof import("./command_grants.ts") = await import(
+    "./command_grants.ts" as string
+  );
+  return await withCommandGrants(world, options, project);
+}
+
+function grantsCommands(
+  { config: { grants, project: { grants: theirs } }, accepted }: GrantingProject,
+): boolean {
+  return COMMAND_NAMES.some((name) => Object.hasOwn(grants, name) || accepted && Object.hasOwn(theirs, name));
+}
+
+/** What the settings grant built-in gadgets, for lists. */
+async function builtInGrants(project: GrantingProject): Promise<Readonly<Record<string, EntryGrant>>> {
+  if (!grantsCommands(project)) return {};
+  const { commandEntryGrants }: typeof import("./command_grants.ts") = await import(
+    "./command_grants.ts" as string
+  );
+  return commandEntryGrants(project);
 }
 
 /** Where the gadgets of modules run; what works there is loaded with the first of them. */
@@ -241,7 +285,7 @@ async function checkedLock({ lock, root }: ProjectSettings): Promise<void> {
   await checkFrozen(lock, { root });
 }
 
-function onlyNamed({ names }: ServerGadgets): ServerGadgets {
+function onlyNamed(names: readonly string[]): ServerGadgets {
   return { names, open: () => Promise.resolve({ entries: [], close: () => Promise.resolve() }) };
 }
 
@@ -305,10 +349,22 @@ export async function projectServers(
   });
 }
 
-/** The names of the servers that a project and the user's own settings have, whether they count or not. */
-export async function serverNames(project: ProjectSettings): Promise<readonly string[]> {
-  const { mcpServers, project: { mcpServers: theirs } } = project.config;
-  return Object.keys({ ...mcpServers, ...theirs, ...(await maybeMcpJson(project))?.servers });
+/** The servers of a project that was not accepted: they count as absent. */
+function absentServers(
+  { config: { mcpServers: own, project: { mcpServers: theirs } } }: ProjectSettings,
+  mcpJson: McpJson | undefined,
+): readonly AbsentServer[] {
+  return Object.keys({ ...theirs, ...mcpJson?.servers })
+    .filter((name) => !Object.hasOwn(own, name))
+    .map((name) => ({ name, file: Object.hasOwn(theirs, name) ? "orrery.yaml" : mcpJson?.file ?? "" }));
+}
+
+async function withAbsent(catalog: Catalog, servers: readonly AbsentServer[]): Promise<Catalog> {
+  if (servers.length === 0) return catalog;
+  const { withAbsentServers }: typeof import("../catalog/absent_servers.ts") = await import(
+    "../catalog/absent_servers.ts" as string
+  );
+  return withAbsentServers(catalog, servers);
 }
 
 /** Which servers there are, and what they are opened with. */
@@ -319,27 +375,34 @@ export interface ServersOptions extends Omit<McpGadgetsOptions, "root" | "cwd" |
 
 /** The MCP servers that count, the user's own before those of the project; undefined without any, and then nothing is loaded for them. */
 async function maybeServers(
-  { root, cwd, config }: ProjectSettings,
+  project: ProjectSettings,
   { mcpJson, projectAccepted, ...options }: ServersOptions,
 ): Promise<ServerGadgets | undefined> {
-  const own = config.mcpServers;
-  const theirs = projectAccepted ? config.project.mcpServers : {};
-  const hasYaml = Object.keys({ ...own, ...theirs }).length > 0;
+  const { root, cwd, config: { mcpServers: own, project: { mcpServers: theirs } } } = project;
+  const hasYaml = Object.keys({ ...own, ...(projectAccepted ? theirs : {}) }).length > 0;
   if (!hasYaml && (mcpJson === undefined || !projectAccepted)) return undefined;
-  const { yamlServers }: typeof import("../catalog/mcp_config.ts") = await import(
-    "../catalog/mcp_config.ts" as string
+  const { serverFiles }: typeof import("./configured_servers.ts") = await import(
+    "./configured_servers.ts" as string
   );
-  const disk = hostFiles({ root });
-  const files: readonly McpFile[] = [
-    yamlServers(join(configFolder() ?? root, "config.yaml"), own, { disk, cwd }),
-    yamlServers(join(root, "orrery.yaml"), theirs, { disk, cwd }),
-    ...(mcpJson === undefined || !projectAccepted ? [] : [mcpJson]),
-  ];
   const { mcpGadgets }: typeof import("./mcp_gadgets.ts") = await import("./mcp_gadgets.ts" as string);
+  const files = serverFiles(project, { mcpJson, projectAccepted });
   return await mcpGadgets(files, { root, cwd, own: Object.keys(own), ...options });
 }
 
 /** The name of the model that is wanted: the flag over the variable; undefined leaves it to the settings. */
 export function wantedModel(flag: string | undefined): string | undefined {
   return flag ?? (hostEnv("ORRERY_MODEL")?.trim() || undefined);
+}
+
+/** The flags over the settings of the project. */
+export function limitsOf(
+  { config }: Pick<ProjectSettings, "config">,
+  flags: { readonly concurrency?: number | undefined; readonly timeout?: number | undefined },
+): { readonly concurrency: number; readonly timeoutMs: number; readonly resultBytes: number } {
+  const { concurrency = config.limits.concurrency, timeout } = flags;
+  return {
+    concurrency,
+    timeoutMs: timeout === undefined ? config.limits.timeoutMs : timeout * 1000,
+    resultBytes: config.limits.resultBytes,
+  };
 }

@@ -4,13 +4,13 @@
 import { isJsonObject, toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { join, resolve } from "../core/path.ts";
-import type { PermissionKind } from "../core/world.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { stateFolder } from "../host/paths.ts";
 import { removeFile } from "../host/journal_files.ts";
 import { gadgetGrantValues, parseGadgetGrants } from "../policy/gadget_grants.ts";
-import type { PolicySettings } from "../policy/policy_settings.ts";
+import { absoluteEntry } from "../policy/permission_entry.ts";
+import { rulesByKind } from "../policy/policy_settings.ts";
 import { grantsNothing, NO_GRANTS } from "./grants.ts";
 import type { RunGrants } from "./grants.ts";
 
@@ -48,7 +48,7 @@ export function dropGrants(id: string): void {
 /** Both together; what one of them denies stays denied. */
 export function addedGrants(a: RunGrants, b: RunGrants): RunGrants {
   const rules = (verb: "allow" | "deny") =>
-    ruleMap((kind) => {
+    rulesByKind((kind) => {
       const [first, second] = [a.settings[verb][kind], b.settings[verb][kind]];
       return { all: first.all || second.all, list: [...first.list, ...second.list] };
     });
@@ -57,6 +57,7 @@ export function addedGrants(a: RunGrants, b: RunGrants): RunGrants {
       allowAll: a.settings.allowAll || b.settings.allowAll,
       allow: rules("allow"),
       deny: rules("deny"),
+      ...((a.settings.runsByGrant ?? b.settings.runsByGrant) && { runsByGrant: true }),
     },
     flags: {
       gadget: [...new Set([...a.flags.gadget, ...b.flags.gadget])],
@@ -73,27 +74,13 @@ function fileOf(id: string): string {
   return join("run-grants", `${encodeURIComponent(id)}.json`);
 }
 
-type Rules = PolicySettings["allow"];
-
-function ruleMap(ruleOf: (kind: PermissionKind) => Rules[PermissionKind]): Rules {
-  return {
-    read: ruleOf("read"),
-    write: ruleOf("write"),
-    net: ruleOf("net"),
-    run: ruleOf("run"),
-    env: ruleOf("env"),
-    sys: ruleOf("sys"),
-  };
-}
-
 /** The run may be resumed from another folder. */
 function absoluteGrants({ settings, flags }: RunGrants, cwd: string): RunGrants {
   const withSlash = (word: string) => word.includes("/") ? resolve(cwd, word) : word;
   const rules = (verb: "allow" | "deny") =>
-    ruleMap((kind) => {
+    rulesByKind((kind) => {
       const { all, list } = settings[verb][kind];
-      if (kind === "read" || kind === "write") return { all, list: list.map((path) => resolve(cwd, path)) };
-      return { all, list: kind === "run" ? list.map(withSlash) : list };
+      return { all, list: list.map((entry) => absoluteEntry(entry, { kind, cwd })) };
     });
   return {
     settings: { allowAll: settings.allowAll, allow: rules("allow"), deny: rules("deny") },
@@ -117,7 +104,7 @@ function grantsFrom(kept: { readonly [name: string]: Json }): RunGrants {
   const settings = objectAt(kept, "settings");
   const flags = objectAt(kept, "flags");
   const rules = (verb: string) =>
-    ruleMap((kind) => {
+    rulesByKind((kind) => {
       const rule = objectAt(objectAt(settings, verb), kind);
       return { all: rule.all === true, list: textsAt(rule, "list") };
     });

@@ -1,7 +1,7 @@
 import type { Config } from "../catalog/config.ts";
 import type { ProviderSettings } from "../core/model_settings.ts";
 import type { Secrets } from "../core/secrets.ts";
-import { hostEnv, hostEnvNames } from "../host/deno_grants.ts";
+import { hostEnv, hostEnvNames } from "../host/process.ts";
 import { createSecrets } from "../journal/secrets.ts";
 import { PROVIDER_KINDS } from "../models/provider_kinds.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";

@@ -3,7 +3,7 @@ import { frozenCopy } from "../core/frozen_copy.ts";
 import { isRecord } from "../core/json.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { shown } from "../schema/issue.ts";
-import { isStandardSchema } from "../schema/standard_schema.ts";
+import { isStandardSchema } from "../core/gadget.ts";
 import { readAddons } from "./addons.ts";
 import { formatContract } from "./format_contract.ts";
 import { readHandler } from "./handler_texts.ts";

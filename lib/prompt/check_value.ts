@@ -1,7 +1,7 @@
 import type { JsonSchema, Schema, StandardSchema } from "../core/gadget.ts";
 import type { ParseIssue } from "../core/prompt_error.ts";
 import { measure } from "../schema/text_value.ts";
-import { isStandardSchema } from "../schema/standard_schema.ts";
+import { isStandardSchema } from "../core/gadget.ts";
 import { prepareAnyType } from "./prepare_any_type.ts";
 
 /** What a schema makes of a JSON value, its defaults filled in, or everything that it has against it. */

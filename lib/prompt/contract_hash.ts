@@ -2,7 +2,7 @@ import type { Schema } from "../core/gadget.ts";
 import { isRecord, toJson } from "../core/json.ts";
 import { sha256 } from "../core/sha256.ts";
 import { messageOf } from "../core/source_error.ts";
-import { jsonSchemaOf } from "../schema/standard_schema.ts";
+import { jsonSchemaOf } from "../core/gadget.ts";
 import { formatContract } from "./format_contract.ts";
 import type { Parser } from "./parser.ts";
 import { promptProblem } from "./prompt_problem.ts";

@@ -2,7 +2,7 @@ import { defineError, ParseError } from "../core/prompt_error.ts";
 import type { JsonSchema, Schema, StandardSchema } from "../core/gadget.ts";
 import { isRecord } from "../core/json.ts";
 import { shown } from "../schema/issue.ts";
-import { isStandardSchema } from "../schema/standard_schema.ts";
+import { isStandardSchema } from "../core/gadget.ts";
 import { checkValue } from "./check_value.ts";
 import { issueLines } from "./issue_lines.ts";
 import { prepareAnyType } from "./prepare_any_type.ts";

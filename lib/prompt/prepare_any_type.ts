@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../core/gadget.ts";
 import { prepareSchema } from "../schema/prepare_schema.ts";
 import type { PreparedSchema } from "../schema/prepare_schema.ts";
-import { SCHEMA_TYPES } from "../schema/schema_keywords.ts";
+import { SCHEMA_TYPES } from "../schema/check_input.ts";
 
 const prepared = new WeakMap<JsonSchema, PreparedSchema | BrokenText>();
 

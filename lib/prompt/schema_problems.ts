@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../core/gadget.ts";
 import { isRecord } from "../core/json.ts";
 import { prepareSchema } from "../schema/prepare_schema.ts";
-import { SCHEMA_TYPES } from "../schema/schema_keywords.ts";
+import { SCHEMA_TYPES } from "../schema/check_input.ts";
 
 /** A mistake in a schema. */
 export interface SchemaProblem {

@@ -1,7 +1,7 @@
 import type { RunEvent } from "../core/event.ts";
 import type { RunSummary, StepRecord } from "../core/journal.ts";
 import { cutToCells } from "./cells.ts";
-import { printableLine } from "./printable.ts";
+import { printableLine } from "./shown_text.ts";
 import { traceHead } from "./trace_tree.ts";
 import { turnTrace } from "./turn_trace.ts";
 

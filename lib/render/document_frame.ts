@@ -4,9 +4,8 @@ import { fit, stateSymbol } from "./live_line.ts";
 import type { FrameSize, LineState, Piece } from "./live_line.ts";
 import { paintFor } from "./paint.ts";
 import type { Paint } from "./paint.ts";
-import { printableLine } from "./printable.ts";
+import { duration, printableLine, withUsage } from "./shown_text.ts";
 import { answersText, counted } from "./run_tally.ts";
-import { duration, withUsage } from "./shown_text.ts";
 import { lastLines } from "./text_tail.ts";
 
 const MAX_INDENT = 8;

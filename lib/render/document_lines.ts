@@ -3,8 +3,7 @@ import type { IsReused } from "./document_state.ts";
 import { isOutcome, keyOf } from "./plain_lines.ts";
 import { emptyTally, tallyAfter, tallyLine } from "./run_tally.ts";
 import type { RunTally } from "./run_tally.ts";
-import { printable, printableLine } from "./printable.ts";
-import { duration, longText } from "./shown_text.ts";
+import { duration, longText, printable, printableLine } from "./shown_text.ts";
 
 /** How much is told. */
 export interface DocumentLinesOptions {

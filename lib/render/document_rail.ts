@@ -1,6 +1,6 @@
 import type { CallGraph } from "./call_graph.ts";
 import { markOf, secondOf } from "./graph_mermaid.ts";
-import { printableLine } from "./printable.ts";
+import { printableLine } from "./shown_text.ts";
 import { table } from "./table.ts";
 
 /** What an operation does, in words. */

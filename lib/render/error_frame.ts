@@ -1,7 +1,7 @@
 import type { SourceError } from "../core/source_error.ts";
 import type { Paint } from "./paint.ts";
 import { paintFor } from "./paint.ts";
-import { printable, printableLine } from "./printable.ts";
+import { printable, printableLine } from "./shown_text.ts";
 import { sourceLines } from "./source_lines.ts";
 
 /**

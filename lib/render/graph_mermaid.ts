@@ -1,5 +1,5 @@
 import type { CallGraph, GraphNode } from "./call_graph.ts";
-import { printableLine } from "./printable.ts";
+import { printableLine } from "./shown_text.ts";
 
 /** How a label is written: what a call file says must not become a part of the diagram's own language. */
 export type LabelWriter = (text: string) => string;

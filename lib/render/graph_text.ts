@@ -1,7 +1,7 @@
 import type { CallGraph } from "./call_graph.ts";
 import { markOf, secondOf } from "./graph_mermaid.ts";
 import { graphPicture } from "./graph_picture.ts";
-import { printableLine } from "./printable.ts";
+import { printableLine } from "./shown_text.ts";
 import { table } from "./table.ts";
 
 /** The graph for a terminal: the picture, when it fits, and below it every call with what it waits for. @param options.tell told why there is no picture */

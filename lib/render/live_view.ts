@@ -3,9 +3,8 @@ import { cellWidth, cutToCells, padToCells } from "./cells.ts";
 import { fit, stateSymbol } from "./live_line.ts";
 import type { FrameSize, Piece } from "./live_line.ts";
 import type { LiveCall, LiveRow, LiveState, LiveStep } from "./live_state.ts";
-import { duration, withUsage } from "./shown_text.ts";
+import { duration, printableLine, withUsage } from "./shown_text.ts";
 import { paintFor } from "./paint.ts";
-import { printableLine } from "./printable.ts";
 import { tallyLine } from "./run_tally.ts";
 
 /** What a frame is drawn for. */

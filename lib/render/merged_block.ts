@@ -1,7 +1,6 @@
 import type { RunEvent } from "../core/event.ts";
 import type { Paint } from "./paint.ts";
-import { printable, printableLine } from "./printable.ts";
-import { longText } from "./shown_text.ts";
+import { longText, printable, printableLine } from "./shown_text.ts";
 
 type BlockMerge = Extract<RunEvent, { type: "block-merge" }>;
 

@@ -1,7 +1,15 @@
 import type { RunEvent } from "../core/event.ts";
 import type { Usage } from "../core/model.ts";
-import { BlankLines, duration, InterimText, isInsideCall, longText, withUsage } from "./shown_text.ts";
-import { printable, printableLine } from "./printable.ts";
+import {
+  BlankLines,
+  duration,
+  InterimText,
+  isInsideCall,
+  longText,
+  printable,
+  printableLine,
+  withUsage,
+} from "./shown_text.ts";
 import type { RunTally } from "./run_tally.ts";
 import { emptyTally, tallyAfter, tallyLine } from "./run_tally.ts";
 

@@ -1,5 +1,5 @@
 import type { Paint } from "./paint.ts";
-import { printableLine } from "./printable.ts";
+import { printableLine } from "./shown_text.ts";
 import { sourceLines } from "./source_lines.ts";
 import { problemText } from "./told_problem.ts";
 import type { ToldProblem } from "./told_problem.ts";

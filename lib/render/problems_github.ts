@@ -1,4 +1,4 @@
-import { printableLine } from "./printable.ts";
+import { printableLine } from "./shown_text.ts";
 import type { ToldProblem } from "./told_problem.ts";
 
 /**

@@ -64,6 +64,11 @@ export function tallyLine(tally: RunTally, ms: number): string {
     : `${answers}; ${counted(tally.opened, "call")}: ${[...parts, time].join(", ")}`;
 }
 
+/** The same, and the time alone while there are no calls and no answers. */
+export function figuresLine(tally: RunTally, ms: number): string {
+  return tally.opened + tally.answers === 0 ? duration(ms) : tallyLine(tally, ms);
+}
+
 /** `2 answers: 120 in, 34 out, $0.0012` */
 export function answersText({ answers, usage }: RunTally): string {
   return withUsage(counted(answers, "answer"), { usage, before: ": " });

@@ -1,6 +1,6 @@
 import type { Json } from "../core/json.ts";
 import { cellWidth, cutToCells } from "./cells.ts";
-import { printableLine } from "./printable.ts";
+import { printableLine } from "./shown_text.ts";
 import { table } from "./table.ts";
 
 /** A name and a value take at most so many lines of a window. */

@@ -1,7 +1,7 @@
 import type { Span } from "../core/source_error.ts";
 import { cellWidth } from "./cells.ts";
 import type { Paint } from "./paint.ts";
-import { printableLine } from "./printable.ts";
+import { printableLine } from "./shown_text.ts";
 
 /** How much of a very long source line is shown around the place. */
 const MAX_LINE_CELLS = 100;

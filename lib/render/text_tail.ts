@@ -1,5 +1,5 @@
 import { cellWidth } from "./cells.ts";
-import { printableLine } from "./printable.ts";
+import { printableLine } from "./shown_text.ts";
 
 /** So many of the last characters are enough for every window. */
 const KEPT = 16_000;

@@ -2,8 +2,8 @@ import type { RunEvent } from "../core/event.ts";
 import type { RunSummary, StepRecord } from "../core/journal.ts";
 import type { Usage } from "../core/model.ts";
 import { cutToCells } from "./cells.ts";
-import { duration, usageWords } from "./shown_text.ts";
-import { printableLine } from "./printable.ts";
+import { keyParts } from "./key_parts.ts";
+import { duration, printableLine, usageWords } from "./shown_text.ts";
 
 /** What a journal has of a run. */
 export interface TraceOf {
@@ -46,43 +46,12 @@ export function traceHead(
 
 function place(root: Node, step: StepRecord): void {
   let here = root;
-  for (const part of partsOf(step.key)) {
+  for (const part of keyParts(step.key)) {
     const next = here.children.get(part) ?? { name: part, children: new Map() };
     here.children.set(part, next);
     here = next;
   }
   here.step = step;
-}
-
-/**
- * `say[1]/turn[2]/call:a/b` has three parts, `op[parts/part.md:5]/shell` has two: what stands in brackets is a name, and the id of a call may
- * hold anything. What runs inside of a call begins with a dialog or an operation.
- */
-function partsOf(key: string): readonly string[] {
-  const parts: string[] = [];
-  for (let start = 0; start <= key.length;) {
-    const end = key.startsWith("call:", start) ? endOfCall(key, start) : endOfPart(key, start);
-    parts.push(key.slice(start, end));
-    start = end + 1;
-  }
-  return parts;
-}
-
-function endOfCall(key: string, start: number): number {
-  const inside = /\/(?:dialog|op)\[/g;
-  inside.lastIndex = start;
-  return inside.exec(key)?.index ?? key.length;
-}
-
-/** The next slash outside of brackets. */
-function endOfPart(key: string, start: number): number {
-  let open = 0;
-  for (let at = start; at < key.length; at++) {
-    if (key[at] === "[") open++;
-    else if (key[at] === "]") open = Math.max(0, open - 1);
-    else if (key[at] === "/" && open === 0) return at;
-  }
-  return key.length;
 }
 
 function nodeLines(

@@ -2,8 +2,7 @@ import type { RunEvent } from "../core/event.ts";
 import type { Json } from "../core/json.ts";
 import { cutToCells } from "./cells.ts";
 import { OwnTexts } from "./own_texts.ts";
-import { printableLine } from "./printable.ts";
-import { duration, usageWords } from "./shown_text.ts";
+import { duration, printableLine, usageWords } from "./shown_text.ts";
 
 const DETAIL_CELLS = 80;
 const DETAIL = "        ";

@@ -55,6 +55,8 @@ export interface AgentParts {
   readonly modelArgs: Readonly<Record<string, unknown>>;
   /** Said behind the system prompt. Default: nothing. */
   readonly addedText?: string;
+  /** What was said before its dialogs. Default: nothing. */
+  readonly history?: readonly Message[];
   readonly host: AgentHost;
 }
 
@@ -116,9 +118,10 @@ export function agentOf(parts: AgentParts): Agent {
   return {
     name: parts.name,
     open(args = {}) {
-      const { system, addedText = "" } = parts;
+      const { system, addedText = "", history = [] } = parts;
       const content = [system.render(args), addedText].filter((text) => text !== "").join("\n\n");
-      const entries = content === "" ? [] : [{ message: systemMessage(content), prompt: system.path }];
+      const first = content === "" ? [] : [{ message: systemMessage(content), prompt: system.path }];
+      const entries = [...first, ...history.map((message) => ({ message, prompt: undefined }))];
       return new Dialog(parts, { topPrompt: system, entries, parent: null });
     },
   };

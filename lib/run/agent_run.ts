@@ -4,6 +4,7 @@ import type { RunEvent } from "../core/event.ts";
 import { toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
+import type { Message } from "../core/message.ts";
 import type { Model } from "../core/model.ts";
 import type { PromptRegistry } from "../prompt/prompt_registry.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
@@ -157,6 +158,8 @@ export interface RunPromptOptions extends RunOptions, RunAgentsOptions {
   readonly systemArgs?: Readonly<Record<string, unknown>>;
   /** The prompt is the system prompt instead of the agent's, and this is said: what holds is the contract of the prompt. */
   readonly say?: string;
+  /** The same with more than one message: the last one is answered. */
+  readonly history?: readonly Message[];
 }
 
 /**
@@ -177,13 +180,15 @@ export interface RunPromptOptions extends RunOptions, RunAgentsOptions {
  */
 export function runPrompt(options: RunPromptOptions): AsyncIterable<RunEvent> {
   checkPromptRun(options);
-  const { prompt, args, model, systemArgs, say, agent = { name: prompt.path, system: "" } } = options;
+  const { prompt, args, model, systemArgs, say, history, agent = { name: prompt.path, system: "" } } =
+    options;
   return workRun("prompt", options, async (run) => {
     const make = agentsOfRun(run, options);
-    const reply = say === undefined
-      ? await make(agent, () => model).open(systemArgs).ask(prompt, args)
-      : await make({ ...agent, system: prompt }, () => model).open(args).say(say).call();
-    return answerOf(reply, prompt);
+    if (say === undefined && history === undefined) {
+      return answerOf(await make(agent, () => model).open(systemArgs).ask(prompt, args), prompt);
+    }
+    const dialog = make({ ...agent, system: prompt, history: history ?? [] }, () => model).open(args);
+    return answerOf(await (say === undefined ? dialog : dialog.say(say)).call(), prompt);
   });
 }
 

@@ -1,17 +1,33 @@
 import type { PermissionRefused, User } from "../core/world.ts";
 import type { Run } from "./run.ts";
 
+/** What was said to a question. */
+export interface Said {
+  readonly allowed: boolean;
+  /** Who said it, as events name them. */
+  readonly by: string;
+}
+
+/** How the person is asked where there is more to it than a line that is typed. */
+export type AskPerson = (
+  refused: PermissionRefused,
+  options: { readonly question: string; readonly signal?: AbortSignal },
+) => Promise<Said>;
+
 /**
  * Asks the person at the terminal about what no flag allows, one thing at a time, and tells the run that is under way of the question
  * and the answer (turn.md 2.6). Without anybody to ask it is denied.
  */
 export class Approvals {
   readonly #user: User;
+  readonly #askPerson: AskPerson | undefined;
   #run: Run | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(user: User) {
+  /** @param options.ask Default: `yes` or `no` is typed at the terminal */
+  constructor(user: User, options: { readonly ask?: AskPerson } = {}) {
     this.#user = user;
+    this.#askPerson = options.ask;
   }
 
   /** Questions are told to this run from now on. */
@@ -33,32 +49,34 @@ export class Approvals {
     if (canAsk) {
       this.#run?.tellOutside({ type: "permission-ask", subject, permissions, reason: refused.message });
     }
-    const allowed = canAsk && await this.#answer(refused);
+    const { allowed, by } = canAsk ? await this.#answer(refused) : { allowed: false, by: "nobody" };
     this.#run?.tellOutside({
       type: "permission-answer",
       subject,
       permissions,
       allowed,
-      reason: canAsk ? "terminal" : "nobody",
+      reason: by,
     });
     return allowed;
   }
 
-  async #answer(refused: PermissionRefused): Promise<boolean> {
+  async #answer(refused: PermissionRefused): Promise<Said> {
     const signal = this.#run?.signal;
     using _hold = this.#run?.limitClock.hold();
     try {
-      const answer = await this.#user.ask(questionOf(refused), {
-        choices: ["yes", "no"],
-        ...(signal === undefined ? {} : { signal }),
-      });
-      return /^y(es)?$/i.test(answer.trim());
+      const question = questionOf(refused);
+      const until = signal === undefined ? {} : { signal };
+      if (this.#askPerson !== undefined) return await this.#askPerson(refused, { question, ...until });
+      const answer = await this.#user.ask(question, { choices: ["yes", "no"], ...until });
+      return { allowed: /^y(es)?$/i.test(answer.trim()), by: TERMINAL };
     } catch (error) {
       if (signal?.aborted) throw error;
-      return false; // whoever closes the terminal has not said yes
+      return { allowed: false, by: TERMINAL }; // whoever closes the terminal has not said yes
     }
   }
 }
+
+const TERMINAL = "terminal";
 
 /** What is wanted, with the whole command, and why it is not a matter of course, such as an address that is not public. */
 function questionOf({ message, request: { detail } }: PermissionRefused): string {

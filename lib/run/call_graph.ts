@@ -2,16 +2,22 @@
 // step; what it tells goes through the run.
 
 import type { Catalog } from "../core/catalog.ts";
-import { type AnyGadget, type AskingGadget, type GadgetContext, isAsking, PERMIT } from "../core/gadget.ts";
+import {
+  type AnyGadget,
+  type AskingGadget,
+  type GadgetCall,
+  type GadgetContext,
+  isAsking,
+  PERMIT,
+} from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
 import { isPromise, whenAborted } from "../core/async.ts";
 import { Scheduler } from "../schedule/scheduler.ts";
 import type { NodeContext, NodeOutcome } from "../schedule/scheduler.ts";
 import { CallError, callFailure, CallStep, outcomeEvent } from "./call_step.ts";
 import type { CallOutcome } from "./call_step.ts";
-import { fillInput, ownCopy, RESULT_BYTES, runGadget } from "./run_gadget.ts";
+import { containedBy, fillInput, findGadget, ownCopy, RESULT_BYTES, runGadget } from "./run_gadget.ts";
 import type { Containers } from "./container.ts";
-import { containedBy, findGadget } from "./find_gadget.ts";
 import type { Run } from "./run.ts";
 
 /** A call, whoever wrote it. */
@@ -60,16 +66,17 @@ export class CallGraph {
   readonly #options: CallGraphOptions;
   readonly #run: Run;
   readonly #place: { readonly step?: string };
-  /** Settles at the abort: a module that never comes does not hold it up. */
-  readonly #aborted: Promise<CallError>;
+  readonly #signal: AbortSignal;
+  #whenAborted: Promise<CallError> | undefined;
   readonly #scheduler: Scheduler<Json>;
   /** By id; the second call of an id is not among them. */
   readonly #calls = new Map<string, GraphCall>();
   readonly #written: GraphCall[] = [];
-  readonly #refused = new Map<GraphCall, CallOutcome>();
+  #refused: Map<GraphCall, CallOutcome> | undefined;
   readonly #outcomes = new Map<string, CallOutcome>();
-  readonly #steps = new Map<string, CallStep>();
-  readonly #dependedOn = new Set<string>();
+  /** Of the calls that run. No `Map`: what stood in one that became empty is kept until the next full collection. */
+  readonly #steps: { [id: string]: CallStep } = Object.create(null);
+  #dependedOn: Set<string> | undefined;
   #failures = 0;
 
   constructor(options: CallGraphOptions) {
@@ -77,7 +84,7 @@ export class CallGraph {
     this.#options = options;
     this.#run = run;
     this.#place = step === undefined ? {} : { step };
-    this.#aborted = whenAborted(signal).then(() => new CallError("The run was aborted", "abort"));
+    this.#signal = signal;
     this.#scheduler = new Scheduler<Json>({ onOutcome: (outcome) => this.#onOutcome(outcome) }, {
       ...limits,
       clock: run.limitClock,
@@ -93,7 +100,7 @@ export class CallGraph {
   /** The calls in written order, each with how it ended. */
   *outcomes(): Iterable<{ readonly call: GraphCall; readonly outcome: CallOutcome }> {
     for (const call of this.#written) {
-      const outcome = this.#refused.get(call) ?? this.#outcomes.get(call.invocationId);
+      const outcome = this.#refused?.get(call) ?? this.#outcomes.get(call.invocationId);
       if (outcome !== undefined) yield { call, outcome };
     }
   }
@@ -102,7 +109,9 @@ export class CallGraph {
   value(): Json | undefined {
     const entries: [string, Json][] = [];
     for (const [id, outcome] of this.#outcomes) {
-      if (outcome.status === "result" && !this.#dependedOn.has(id)) entries.push([id, outcome.result]);
+      if (outcome.status === "result" && this.#dependedOn?.has(id) !== true) {
+        entries.push([id, outcome.result]);
+      }
     }
     if (entries.length < 2) return entries[0]?.[1];
     const order = new Map([...this.#calls.keys()].map((id, index) => [id, index]));
@@ -128,11 +137,11 @@ export class CallGraph {
     this.#written.push(call);
     if (this.#calls.has(invocationId)) {
       const error = parseError ?? `Duplicate invocation id "${invocationId}"`;
-      this.#refused.set(call, { status: "error", failure: { error, code: "parse" } });
+      (this.#refused ??= new Map()).set(call, { status: "error", failure: { error, code: "parse" } });
       return void this.refuse(call, error);
     }
     this.#calls.set(invocationId, call);
-    for (const id of dependencies) this.#dependedOn.add(id);
+    for (const id of dependencies) (this.#dependedOn ??= new Set()).add(id);
     if (parseError !== undefined) {
       return void this.#scheduler.addFailed(invocationId, new CallError(parseError, "parse"));
     }
@@ -141,7 +150,7 @@ export class CallGraph {
     if (!(found instanceof Promise)) return void this.#schedule(call, found);
     const isBuiltIn = catalog.maybeFind(call.gadgetName)?.source.kind === "built-in";
     if (!isBuiltIn) this.#run.waits(); // the modules of those are at hand
-    return Promise.race([found, this.#aborted]).then((gadget) => this.#schedule(call, gadget));
+    return Promise.race([found, this.#aborted()]).then((gadget) => this.#schedule(call, gadget));
   }
 
   /** Nothing more comes; settles when every call has its outcome. */
@@ -150,6 +159,13 @@ export class CallGraph {
     if (moment !== undefined) await moment.catch(() => undefined); // the run says why
     this.#scheduler.close();
     await this.#scheduler.done;
+  }
+
+  /** Settles at the abort: a module that never comes does not hold it up. */
+  #aborted(): Promise<CallError> {
+    return this.#whenAborted ??= whenAborted(this.#signal).then(() =>
+      new CallError("The run was aborted", "abort")
+    );
   }
 
   #schedule(call: GraphCall, gadget: AnyGadget | CallError): void {
@@ -178,7 +194,7 @@ export class CallGraph {
       input,
       isContainer: containedBy(gadget) !== undefined,
     });
-    this.#steps.set(call.invocationId, step);
+    this.#steps[call.invocationId] = step;
     const known = step.begin({ isDeferred: isAsking(gadget) });
     if (known !== undefined) return known; // null is a result too
     const start = (): Json | Promise<Json> =>
@@ -189,7 +205,14 @@ export class CallGraph {
         maskStart: (text) => this.#run.secrets?.stream().push(text) ?? text,
         maxBytes: limits?.resultBytes ?? RESULT_BYTES,
         onStart: () => step.started(),
-        context: (parameters) => this.#contextOf(call, node, { parameters, step }),
+        context: (parameters) =>
+          callContext({
+            call: { gadgetName: call.gadgetName, invocationId: call.invocationId, parameters },
+            dependencies: call.dependencies,
+            node,
+            step,
+            given: this.#options.given,
+          }),
       });
     const given = isAsking(gadget) ? this.#permitted(gadget, start) : start();
     if (isPromise(given)) this.#run.waits();
@@ -231,32 +254,11 @@ export class CallGraph {
     };
   }
 
-  #contextOf(
-    call: GraphCall,
-    node: NodeContext<Json>,
-    { parameters, step }: { readonly parameters: Readonly<Record<string, unknown>>; readonly step: CallStep },
-  ): GadgetContext {
-    const { invocationId, gadgetName } = call;
-    return {
-      get signal() {
-        return node.signal;
-      },
-      invocationId,
-      get dependencies() {
-        return Object.fromEntries(call.dependencies.map((id) => [id, ownCopy(node.dependency(id) ?? null)]));
-      },
-      call: { gadgetName, invocationId, parameters },
-      ...this.#options.given,
-      log: (text) => step.log(String(text)),
-      progress: (done, total) => step.progress(done, total),
-    };
-  }
-
   #onOutcome(ended: NodeOutcome<Json>): void {
     const { id } = ended;
     const call = this.#calls.get(id);
-    const step = this.#steps.get(id);
-    this.#steps.delete(id);
+    const step = this.#steps[id];
+    delete this.#steps[id];
     step?.close();
     const outcome = this.#outcomeOf(ended);
     this.#outcomes.set(id, outcome);
@@ -273,4 +275,39 @@ export class CallGraph {
     if (ended.status === "skip") return { status: "skip", reason: ended.reason };
     return { status: "error", failure: this.#run.mask(callFailure(ended.error, ended.cause)) };
   }
+}
+
+/** What a call's context is made of. */
+interface CallContextOptions {
+  readonly call: GadgetCall;
+  /** The ids that the call depends on. */
+  readonly dependencies: readonly string[];
+  readonly node: NodeContext<Json>;
+  readonly step: CallStep;
+  /** What the gadgets get besides. */
+  readonly given: Pick<GadgetContext, "deps" | "dialog"> | undefined;
+}
+
+/** What `run` of a gadget gets besides its input. All of it is the object's own, so that `{ ...context }` has it too. */
+function callContext({ call, dependencies, node, step, given }: CallContextOptions): GadgetContext {
+  const context = {
+    signal: node.signal,
+    invocationId: call.invocationId,
+    dependencies: {},
+    call,
+    ...given,
+    log: (text: string) => step.log(String(text)),
+    progress: (done: number, total?: number) => step.progress(done, total),
+  };
+  return dependencies.length === 0 ? context : withDependencies(context, { ids: dependencies, node });
+}
+
+/** Copies of the results, made when they are asked for: most gadgets look only at their input. */
+function withDependencies(
+  context: GadgetContext,
+  { ids, node }: { readonly ids: readonly string[]; readonly node: NodeContext<Json> },
+): GadgetContext {
+  return Object.defineProperty(context, "dependencies", {
+    get: () => Object.fromEntries(ids.map((id) => [id, ownCopy(node.dependency(id) ?? null)])),
+  });
 }

@@ -1,5 +1,5 @@
 import type { CallErrorCode, RunEventBody } from "../core/event.ts";
-import { type AnyGadget, InputError, ResultError } from "../core/gadget.ts";
+import { type AnyGadget, CrashError, InputError, ResultError } from "../core/gadget.ts";
 import { isJsonObject, toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import type { BeginOptions, StepOutcome } from "../core/journal.ts";
@@ -192,6 +192,7 @@ export function callFailure(thrown: unknown, cause: "thrown" | "timeout" | "abor
   if (thrown instanceof CallError) return thrown.failure;
   if (thrown instanceof PermissionRefused) return { error, code: "permission", flag: thrown.flag };
   if (thrown instanceof InputError || thrown instanceof PlaceholderError) return { error, code: "input" };
+  if (thrown instanceof CrashError) return { error, code: "crash" };
   return { error, code: thrown instanceof ResultError ? "result" : "failed" };
 }
 
@@ -207,6 +208,7 @@ const CODES: ReadonlySet<string> = new Set<CallErrorCode>(
     "abort",
     "result",
     "unverified",
+    "crash",
     "failed",
   ],
 );

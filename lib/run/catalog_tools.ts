@@ -8,8 +8,8 @@ export function catalogTools(catalog: () => Promise<Catalog>): ToolSource {
     async find(name) {
       const entry = (await catalog()).maybeFind(name);
       if (entry?.state === "not-trusted") {
-        const { problem = `Gadget "${name}" is not trusted` } = entry;
-        throw new ModelError(problem, { code: "permission", flag: `--trust ${entry.name}` });
+        const { problem = `Gadget "${name}" is not trusted`, flag = `--trust ${entry.name}` } = entry;
+        throw new ModelError(problem, { code: "permission", flag });
       }
       return await entry?.load();
     },

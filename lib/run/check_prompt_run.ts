@@ -16,6 +16,8 @@ export interface WantedPromptRun {
   readonly systemArgs?: unknown;
   /** The prompt is the system prompt. */
   readonly say?: string | undefined;
+  /** The same: it is the system prompt. */
+  readonly history?: readonly unknown[] | undefined;
 }
 
 /**
@@ -24,7 +26,9 @@ export interface WantedPromptRun {
  *
  * @throws {PromptError} `define` for what is no prompt, and `render` with a line for everything that is wrong with the values
  */
-export function checkPromptRun({ prompt, args = {}, agent, systemArgs = {}, say }: WantedPromptRun): void {
+export function checkPromptRun(
+  { prompt, args = {}, agent, systemArgs = {}, say, history }: WantedPromptRun,
+): void {
   if (!isPrompt(prompt)) {
     const hint = typeof prompt === "string"
       ? `: registry.get(${JSON.stringify(prompt)}) finds one by its path`
@@ -33,7 +37,7 @@ export function checkPromptRun({ prompt, args = {}, agent, systemArgs = {}, say 
       `runPrompt: prompt must be a prompt, as definePrompt makes it, found ${shown(prompt)}${hint}`,
     );
   }
-  const system = say === undefined ? agent?.system : undefined;
+  const system = say === undefined && history === undefined ? agent?.system : undefined;
   const problems = [
     ...valueProblems(prompt, args),
     ...(isPrompt(system) ? valueProblems(system, systemArgs) : []),

@@ -9,6 +9,7 @@ import type { Position } from "../conversation/position.ts";
 import { ConversationSlots } from "../conversation/slots.ts";
 import type { ConversationScope, SlotValues } from "../conversation/slots.ts";
 import { stepTree } from "../conversation/step_tree.ts";
+import { turnKey } from "../core/conversation.ts";
 import type { ConversationSave } from "../core/conversation.ts";
 import type { RunEvent } from "../core/event.ts";
 import { toJson } from "../core/json.ts";
@@ -64,7 +65,7 @@ export function runConversationTurn(options: ConversationTurnOptions): AsyncIter
 
 /** What began the turn is kept before anything comes of it. */
 async function beginTurn(run: Run, { turn, start }: ConversationTurnOptions): Promise<TurnStart> {
-  const key = `turn[${turn}]`;
+  const key = turnKey(turn);
   const begun = run.begin({ key, kind: "ask", name: "user", input: null, idempotent: true });
   if (begun.do === "answer") return readTurnStart(begun.outcome);
   if (begun.do === "replay") return readTurnStart(await begun.step.outcome);
@@ -105,7 +106,10 @@ class ConversationTurn {
       tree,
       constants: agent.constants,
       count: this.#count,
-      signal: run.signal,
+      assertGoing: () => {
+        run.signal.throwIfAborted();
+        this.#assertCounts();
+      },
       perform: (step, branch) => performLeaf(step, branch, leaf),
     });
   }
@@ -155,6 +159,7 @@ class ConversationTurn {
   }
 
   #tell(told: Told): void {
+    if (this.#run.hasRefused) return; // it is told when the turn goes on
     if (told.type !== "say") return this.#run.emit(told);
     const { step } = told;
     const text = this.#run.mask(told.text);
@@ -187,7 +192,13 @@ class ConversationTurn {
     return { ...end, error: cause.message, ...(reason === undefined ? {} : { reason }), keepAs: "stopped" };
   }
 
+  /** @throws {DOMException} when the process is about to end and a step did not begin: the turn is gone on with from there */
+  #assertCounts(): void {
+    if (this.#run.hasRefused) throw new DOMException("the process is about to end", "AbortError");
+  }
+
   #end(how: Omit<ConversationState, "hash" | "slots" | "visits">): RunEnd {
+    this.#assertCounts();
     const { agent, scope, save } = this.#options;
     const state: ConversationState = {
       ...how,

@@ -50,7 +50,9 @@ export async function performLeaf(
     end({ outcome: outcome.kind === "flow" ? { ...outcome.flow } : null });
     return outcome;
   } catch (error) {
-    if (error instanceof Error && !run.signal.aborted) end({ error: { message: error.message } });
+    if (error instanceof Error && !run.signal.aborted && !run.hasRefused) {
+      end({ error: { message: error.message } });
+    }
     throw error;
   }
 }

@@ -51,7 +51,8 @@ export interface WalkOptions {
   readonly tree: StepTree;
   readonly constants: JsonObject;
   readonly count: StepCount;
-  readonly signal: AbortSignal;
+  /** @throws {Error} when no further step is to begin, and none that has failed counts */
+  assertGoing(): void;
   /** Does what a leaf does. @throws {Error} */
   perform(step: AgentStep, branch: Branch): Promise<StepOutcome>;
 }
@@ -67,7 +68,7 @@ export class ConversationWalk {
     this.#options = options;
   }
 
-  /** A whole tree or branch: a jump to its own beginning starts it again. @throws {StepFailure}; the reason of the signal */
+  /** A whole tree or branch: a jump to its own beginning starts it again. @throws {StepFailure}; what `assertGoing` throws */
   async walk(step: AgentStep, first: Entry, branch: Branch): Promise<Walked> {
     let entry = first;
     while (true) {
@@ -84,7 +85,7 @@ export class ConversationWalk {
     }
     const isAnswered = entry.kind === "resume" && entry.position.at === "held";
     if (isAnswered) return NEXT;
-    this.#options.signal.throwIfAborted();
+    this.#options.assertGoing();
     this.#count(step, branch);
     if (entry.kind !== "resume" && !this.#mayBegin(step, branch)) return NEXT;
     return step.kind === "combined"
@@ -203,7 +204,7 @@ export class ConversationWalk {
     try {
       return await this.#options.perform(step, branch);
     } catch (error) {
-      if (this.#options.signal.aborted) throw this.#options.signal.reason;
+      this.#options.assertGoing();
       if (error instanceof DivergedError || error instanceof BudgetError) throw error;
       if (error instanceof ConversationStepError) throw new StepFailure(step.id, error);
       throw failure(step, messageOf(error), { cause: error });

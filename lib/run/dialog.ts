@@ -15,7 +15,7 @@ import type { CallLimits } from "./call_graph.ts";
 import { CallError } from "./call_step.ts";
 import { ContextWindow } from "./context_window.ts";
 import { modelReason } from "./end_reason.ts";
-import { findGadget } from "./find_gadget.ts";
+import { findGadget } from "./run_gadget.ts";
 import type { OutputContract } from "./output_contract.ts";
 import type { Run, RunEnd, RunOptions } from "./run.ts";
 import { talk } from "./talk.ts";

@@ -1,5 +1,4 @@
-import { CutText, startOfBytes } from "../core/cut_text.ts";
-import { ResultError } from "../core/gadget.ts";
+import { CutText, ResultError, startOfBytes } from "../core/gadget.ts";
 import { eventLoopTurn } from "./event_loop_turn.ts";
 
 /** The first so many pieces are told as they come. */

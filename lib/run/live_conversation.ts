@@ -59,7 +59,7 @@ export interface Conversation {
 
 /** What a conversation is made of. */
 export interface ConversationHome
-  extends Pick<RunOptions, "clock" | "signal" | "secrets" | "approvals" | "containers"> {
+  extends Pick<RunOptions, "clock" | "signal" | "drain" | "secrets" | "approvals" | "containers"> {
   readonly agent: AgentFile;
   readonly means: ConversationMeans;
   readonly journal: Journal;

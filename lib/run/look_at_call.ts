@@ -9,7 +9,7 @@ import { messageOf } from "../core/source_error.ts";
 import { checkValue } from "../prompt/check_value.ts";
 import type { CheckedValue } from "../prompt/check_value.ts";
 import { issueLines } from "../prompt/issue_lines.ts";
-import { isStandardSchema } from "../schema/standard_schema.ts";
+import { isStandardSchema } from "../core/gadget.ts";
 import { measure } from "../schema/text_value.ts";
 import type { AgentCall } from "./call_state.ts";
 import { orAborted } from "./or_aborted.ts";

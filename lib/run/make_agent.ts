@@ -1,4 +1,5 @@
 import { isRecord } from "../core/json.ts";
+import type { Message } from "../core/message.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { didYouMeanNames } from "../core/did_you_mean_names.ts";
 import { definePrompt } from "../prompt/define_prompt.ts";
@@ -21,11 +22,13 @@ export interface AgentDefinition {
   readonly modelArgs?: Readonly<Record<string, unknown>>;
   /** Said behind the system prompt, as it is. Default: nothing. */
   readonly addedText?: string;
+  /** What its dialogs begin with behind that. Default: nothing. */
+  readonly history?: readonly Message[];
 }
 
 /** An agent that lives at a host. @throws {PromptError} `define`, for a system prompt, arguments or a limit that are none */
 export function makeAgent(definition: AgentDefinition, host: AgentHost): Agent {
-  const { name, limits = {}, modelArgs = {}, addedText = "" } = definition;
+  const { name, limits = {}, modelArgs = {}, addedText = "", history = [] } = definition;
   const problem = definitionProblem({ ...definition, limits, modelArgs });
   if (problem !== undefined) throw new PromptError(`agent "${name}": ${problem}`, { code: "define" });
   return agentOf({
@@ -34,6 +37,7 @@ export function makeAgent(definition: AgentDefinition, host: AgentHost): Agent {
     limits: { ...DEFAULT_LIMITS, ...limits },
     modelArgs,
     addedText,
+    history,
     host,
   });
 }

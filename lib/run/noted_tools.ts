@@ -2,7 +2,7 @@ import type { AnyGadget } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
 import { CallError } from "./call_step.ts";
-import { gadgetFromNote, gadgetNote } from "./find_gadget.ts";
+import { gadgetFromNote, gadgetNote } from "./run_gadget.ts";
 import type { ToolSource } from "./offered.ts";
 import type { Run } from "./run.ts";
 

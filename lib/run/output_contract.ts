@@ -2,7 +2,7 @@ import type { JsonSchema, Schema } from "../core/gadget.ts";
 import { toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { checkInput, issuesText } from "../schema/check_input.ts";
-import { jsonSchemaOf } from "../schema/standard_schema.ts";
+import { jsonSchemaOf } from "../core/gadget.ts";
 
 /** What a contract says of an answer. */
 export type ContractResult =

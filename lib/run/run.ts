@@ -26,6 +26,7 @@ import { messageOf } from "../core/source_error.ts";
 import { ABORTED } from "../schedule/scheduler.ts";
 import type { Containers } from "./container.ts";
 import { eventIdentity, Outbox } from "./outbox.ts";
+import type { DrainRun, RunDrain } from "./run_drain.ts";
 import type { Replay, ReplayedStep } from "./replay.ts";
 
 /** What every engine takes besides its own options. */
@@ -34,6 +35,10 @@ export interface RunOptions {
   readonly clock?: Clock;
   /** Aborts the run; it stays resumable when it has a journal. */
   readonly signal?: AbortSignal;
+  /** Stops the run when what is under way has come to its end: no other step begins. Where nobody keeps its steps it does nothing. */
+  readonly drain?: DrainRun;
+  /** What its events name it by. Default: that of the journal or the record, else a random one. */
+  readonly id?: string;
   /** Where its steps survive; it is released at the end. Default: nowhere. */
   readonly journal?: RunJournal;
   /** Taken out of everything that is kept, told or sent on. */
@@ -78,6 +83,7 @@ export class Run {
   readonly #stop = new AbortController();
   readonly #linked: LinkedSignal;
   readonly #outbox: Outbox;
+  readonly #drain: RunDrain | undefined;
   /** Steps under way that read something. */
   readonly #reads = new Set<string>();
   /** What was told before this process took the run over, and how often: a loop may tell the same again. */
@@ -97,10 +103,11 @@ export class Run {
     this.#usage = journal?.usage ?? NO_USAGE;
     this.clock = clock;
     this.limitClock = new PausableClock(clock);
-    this.id = replay?.id ?? journal?.id ?? crypto.randomUUID();
+    this.id = replay?.id ?? journal?.id ?? options.id ?? crypto.randomUUID();
     this.events = new Channel({ onReturn: () => this.#stop.abort() });
-    this.#linked = linkedSignal([signal, this.#stop.signal]);
+    this.#linked = linkedSignal([signal], this.#stop);
     this.signal = this.#linked.signal;
+    if (journal !== undefined) this.#drain = options.drain?.((reason) => this.#stop.abort(reason));
     if (options.recorder !== undefined) { // before anybody else hears of it
       this.signal.addEventListener("abort", () => this.part(ABORT_KEY, messageOf(this.signal.reason)), {
         once: true,
@@ -126,6 +133,11 @@ export class Run {
   /** ms since the run began, those before a resume included. */
   get elapsedMs(): number {
     return this.clock.now() - this.#startedAt;
+  }
+
+  /** The process is about to end, and a step did not begin because of it: nothing that follows from that is to count. */
+  get hasRefused(): boolean {
+    return this.#drain?.hasRefused === true;
   }
 
   /** Somebody keeps what its steps are: a journal or a record, or one answers them. */
@@ -167,7 +179,7 @@ export class Run {
     const at = Math.round(this.elapsedMs * 1000) / 1000;
     const event: RunEvent = { ...masked, seq: ++this.#seq, at, run: this.id };
     recorder?.write({ type: "event", event });
-    this.#outbox.push(event, { isKept: !isOfAbort(event) });
+    this.#outbox.push(event, { isKept: !isOfAbort(event) && this.#drain?.keeps(event) !== false });
   }
 
   /** Something takes its time: what was told goes out soon. Until then all that a short run does is one commit. */
@@ -188,7 +200,9 @@ export class Run {
     if (replay !== undefined) return { do: "replay", step: replay.begin(masked) };
     recorder?.write({ type: "step", ...masked });
     if (journal === undefined) return { do: "perform", attempt: 1 };
+    if (this.#drain?.refuses() === true) throw this.#drain.reason;
     const turn = journal.begin(masked, options);
+    if (turn.do === "perform") this.#drain?.began(step.key);
     const isRead = step.kind === "read";
     if (isRead) this.#reads.add(step.key);
     if (options.isDeferred !== true) this.#outbox.beforeStep({ isRead });
@@ -211,7 +225,9 @@ export class Run {
     const masked = this.mask(outcome);
     recorder?.write({ type: "outcome", key, outcome: masked });
     this.#outbox.end(key, masked, { isRead: this.#reads.delete(key) });
-    tell?.();
+    if (this.#drain === undefined) return tell?.();
+    this.#drain.whileKept(() => tell?.());
+    this.#drain.ended(key);
   }
 
   /** Something that came of a step before its end, for the record. */
@@ -290,8 +306,14 @@ export class Run {
   /** The last event; the journal is released with it. */
   end({ status, keepAs, ...end }: RunEnd): void {
     const broken = this.#broken;
-    const body = broken === undefined ? { status, ...end } : { status: "failed" as const, ...broken };
+    const isDrained = this.hasRefused;
+    const body = broken !== undefined
+      ? { status: "failed" as const, ...broken }
+      : isDrained
+      ? { ...end, status: "stopped" as const, reason: "interrupted" }
+      : { status, ...end };
     const { journal, replay } = this.#options;
+    this.#drain?.[Symbol.dispose]();
     const usage = this.#usage;
     this.#outbox.last(
       () =>
@@ -300,11 +322,12 @@ export class Run {
           : undefined,
       {
         keep: () =>
-          journal === undefined
-            ? undefined
-            : this.#keep(() =>
-              journal.release(this.#hasDiverged ? "stopped" : keepAs ?? keptStatus(status), usage)
-            ),
+          journal === undefined ? undefined : this.#keep(() =>
+            journal.release(
+              this.#hasDiverged || isDrained ? "stopped" : keepAs ?? keptStatus(status),
+              usage,
+            )
+          ),
         amend: (event) => this.#amended(event),
       },
     );

@@ -1,4 +1,4 @@
-import { isJsonObject } from "../core/json.ts";
+import { isJsonObject, maybeJsonObject } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 
 /** In the order in which they count (documents.md 8.4). */
@@ -6,23 +6,13 @@ const TEXT_FIELDS = ["return_content", "content", "output", "result", "response"
 
 /** The text of a tool's result that becomes a block; undefined: none does. */
 export function toolText(result: Json): string | undefined {
-  const value = typeof result === "string" ? maybeObject(result) ?? result : result;
+  const value = typeof result === "string" ? maybeJsonObject(result) ?? result : result;
   if (typeof value === "string") return value.trim() === "" ? undefined : value;
   if (!isJsonObject(value)) return JSON.stringify(value, null, 2);
   if (!isEmpty(value.error)) return undefined;
   const found = TEXT_FIELDS.map((name) => value[name]).find((field) => !isEmpty(field));
   if (found === undefined) return undefined;
   return typeof found === "string" ? found : joinedParts(found) ?? JSON.stringify(found, null, 2);
-}
-
-function maybeObject(text: string): Json | undefined {
-  if (!text.trimStart().startsWith("{")) return undefined;
-  try {
-    const value: Json = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function isEmpty(value: Json | undefined): boolean {

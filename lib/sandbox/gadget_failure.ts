@@ -1,15 +1,30 @@
-import { ResultError } from "../core/gadget.ts";
+import { CrashError, ResultError } from "../core/gadget.ts";
 import type { ThrownError } from "../core/gadget_message.ts";
 import { SourceError } from "../core/source_error.ts";
 import type { GadgetProcessEnd } from "../host/start_gadget_process.ts";
 
 /** The process of a gadget is not there any more, or never was; the message says why and what to do. */
-export class GadgetProcessError extends Error {
+export class GadgetProcessError extends CrashError {
   override readonly name = "GadgetProcessError";
 }
 
 /** The process was gone before anything of the call was sent to it: it can be made in another one. */
 export class UnsentError extends GadgetProcessError {}
+
+/** What is to be done about a module that is not loaded in time. */
+export const LOADS_TOO_LONG =
+  "what stands at its top, or in a module that it imports, waits or takes too long; do that in run";
+
+/** A module was given up while it was loaded: it waits for ever, or the machine had no time for it. */
+export class LoadTimeout extends GadgetProcessError {
+  /** So long was waited for it. */
+  readonly waitedMs: number;
+
+  constructor(message: string, { waitedMs }: { readonly waitedMs: number }) {
+    super(message);
+    this.waitedMs = waitedMs;
+  }
+}
 
 /** What a gadget threw, with places in its own source. */
 export class GadgetThrown extends Error {

@@ -1,6 +1,6 @@
 // One gadget module. Its process is started on first use, ended when nobody has used it for a while, and started again after it crashed.
 import { fileUrl } from "../core/file_url.ts";
-import { CutText } from "../core/cut_text.ts";
+import { CutText } from "../core/gadget.ts";
 import type { GadgetCall } from "../core/gadget.ts";
 import type { GadgetDescription } from "../core/gadget_message.ts";
 import type { Json } from "../core/json.ts";
@@ -11,7 +11,7 @@ import { EarlyEnd, type GadgetProcess, type StartGadgetProcess } from "../host/s
 import { facadeFile } from "./gate/allowed_names.ts";
 import type { PreparedGraph } from "./gate/prepared_graph.ts";
 import type { PerformEffect } from "./gadget_effects.ts";
-import { endWords, GadgetProcessError, UnsentError } from "./gadget_failure.ts";
+import { endWords, GadgetProcessError, LOADS_TOO_LONG, LoadTimeout, UnsentError } from "./gadget_failure.ts";
 import { type CallRequest, type GadgetLimits, GadgetSession } from "./gadget_session.ts";
 import type { CallListener, CallResult } from "./open_call.ts";
 
@@ -303,12 +303,11 @@ export class GadgetHost {
     });
   }
 
-  #loadsTooLong(ms: number): GadgetProcessError {
+  #loadsTooLong(ms: number): LoadTimeout {
     const { shownFile } = this.#options;
-    const advice =
-      "what stands at its top, or in a module that it imports, waits or takes too long; do that in run";
-    return new GadgetProcessError(
-      `The module of gadget ${shownFile} was not loaded within ${ms} ms: ${advice}`,
+    return new LoadTimeout(
+      `The module of gadget ${shownFile} was not loaded within ${ms} ms: ${LOADS_TOO_LONG}`,
+      { waitedMs: ms },
     );
   }
 

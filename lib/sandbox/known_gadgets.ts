@@ -40,19 +40,98 @@ export async function maybeKnownGadget(
   path: string,
   options: KnownGadgetsOptions,
 ): Promise<KnownGadget | undefined> {
-  const { disk, kept, cwd } = options;
+  const { kept, cwd } = options;
   const text = kept === undefined ? undefined : await maybeText(kept, fileOf(path, options));
   const known = text === undefined ? undefined : maybeKnown(text);
-  if (known === undefined || known.graph.modules[0]?.path !== path) return undefined;
-  const modules: PreparedModule[] = [];
-  let left = MAX_GRAPH_BYTES;
-  for (const module of known.graph.modules) {
-    const read = await readSource(module.path, { disk, left });
-    if ("problem" in read || read.sha256 !== module.sha256) return undefined;
-    left -= read.bytes;
-    modules.push({ ...module, file: shownFile(module.path, cwd) });
-  }
+  if (known === undefined || !await areUnchanged(known.graph.modules, path, options)) return undefined;
+  const modules = known.graph.modules.map((module) => ({ ...module, file: shownFile(module.path, cwd) }));
   return { ...known, graph: { ...known.graph, modules } };
+}
+
+/** Whether these are the modules of the entry, and every file of them is as it was. */
+async function areUnchanged(
+  modules: readonly KeptModule[],
+  path: string,
+  { disk }: KnownGadgetsOptions,
+): Promise<boolean> {
+  if (modules[0]?.path !== path) return false;
+  let left = MAX_GRAPH_BYTES;
+  for (const { path, sha256 } of modules) {
+    const read = await readSource(path, { disk, left });
+    if ("problem" in read || read.sha256 !== sha256) return false;
+    left -= read.bytes;
+  }
+  return true;
+}
+
+type KeptModule = Pick<PreparedModule, "path" | "sha256">;
+
+/** A gadget module that was given up while it was loaded. */
+export interface SlowGadget {
+  /** So long was waited for it. */
+  readonly waitedMs: number;
+  /** When, in milliseconds since 1970. */
+  readonly at: number;
+  /** What it told the console meanwhile, or the end of it; absent when that was nothing. */
+  readonly said?: string;
+}
+
+/** When the module was given up last, if every file of it is as it was then. @param path of the entry: real and absolute */
+export async function maybeSlowGadget(
+  path: string,
+  options: KnownGadgetsOptions,
+): Promise<SlowGadget | undefined> {
+  const { kept } = options;
+  const text = kept === undefined ? undefined : await maybeText(kept, slowFileOf(path, options));
+  const found = text === undefined ? undefined : maybeSlow(text);
+  return found !== undefined && await areUnchanged(found.modules, path, options) ? found.slow : undefined;
+}
+
+/** Keeps that a module was given up. */
+export async function keepSlowGadget(
+  slow: SlowGadget,
+  { modules }: PreparedGraph,
+  options: KnownGadgetsOptions,
+): Promise<void> {
+  const path = modules[0]?.path;
+  if (options.kept === undefined || path === undefined) return;
+  const { said = "", ...others } = slow;
+  const text = JSON.stringify({
+    version: VERSION,
+    ...others,
+    ...(said !== "" && { said: said.slice(-MOST_SAID) }),
+    modules: modules.map(({ path, sha256 }) => ({ path, sha256 })),
+  });
+  await options.kept.writeText(slowFileOf(path, options), text);
+}
+
+function slowFileOf(path: string, options: KnownGadgetsOptions): string {
+  return `slow-${fileOf(path, options)}`;
+}
+
+/** Undefined for what another version wrote, and for what cannot be read. */
+function maybeSlow(
+  text: string,
+): { readonly slow: SlowGadget; readonly modules: readonly KeptModule[] } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isRecord(value) || value.version !== VERSION || !Array.isArray(value.modules)) return undefined;
+    const { waitedMs, at, said } = value;
+    if (typeof waitedMs !== "number" || typeof at !== "number") return undefined;
+    const modules = value.modules.map((module) => ({
+      path: textOf(module, "path"),
+      sha256: textOf(module, "sha256"),
+    }));
+    return { slow: { waitedMs, at, ...(typeof said === "string" && { said }) }, modules };
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(value: unknown, name: string): string {
+  const found = isRecord(value) ? value[name] : undefined;
+  if (typeof found === "string") return found;
+  throw new TypeError(`expected a text as ${name}`);
 }
 
 /** Keeps what was found out. */
@@ -86,11 +165,7 @@ function maybeKnown(text: string): KnownGadget | undefined {
 }
 
 function moduleOf(value: Json): PreparedModule {
-  const text = (name: string): string => {
-    const found = isRecord(value) ? value[name] : undefined;
-    if (typeof found === "string") return found;
-    throw new TypeError(`expected a text as ${name}`);
-  };
+  const text = (name: string): string => textOf(value, name);
   const [path, file, sha256, output, code] = ["path", "file", "sha256", "output", "code"].map(text);
   if (
     path === undefined || file === undefined || sha256 === undefined || output === undefined ||

@@ -1,4 +1,4 @@
-import { CutText } from "../core/cut_text.ts";
+import { CutText } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
 import { LogBudget } from "./log_budget.ts";
 import { PieceStream } from "./piece_stream.ts";
@@ -34,7 +34,6 @@ export class OpenCall {
   readonly id: number;
   readonly #options: OpenCallOptions;
   readonly #logs = new LogBudget();
-  readonly #onAbort: () => void;
   #stream: PieceStream | undefined;
   #progressCount = 0;
   #isSettled = false;
@@ -42,8 +41,12 @@ export class OpenCall {
   constructor(options: OpenCallOptions) {
     this.id = options.id;
     this.#options = options;
-    this.#onAbort = () => options.onAbort(this, options.signal.reason);
-    options.signal.addEventListener("abort", this.#onAbort, { once: true });
+    options.signal.addEventListener("abort", this, { once: true });
+  }
+
+  /** Of its signal: nobody waits for it any more. No closure: with one, all that a call holds outlived it until the next full collection. */
+  handleEvent(): void {
+    this.#options.onAbort(this, this.#options.signal.reason);
   }
 
   /** Its outcome is there; it may be open in the process still. */
@@ -104,7 +107,7 @@ export class OpenCall {
   #settle(): void {
     const { lastWord } = this.#logs;
     this.#isSettled = true;
-    this.#options.signal.removeEventListener("abort", this.#onAbort);
+    this.#options.signal.removeEventListener("abort", this);
     this.#options.onSettled();
     if (lastWord !== undefined) this.#options.log(lastWord);
   }

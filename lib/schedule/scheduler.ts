@@ -292,6 +292,7 @@ export class Scheduler<Result = unknown> {
 
   #succeed(task: Task<Result>, result: Result): void {
     task.result = result;
+    task.controller = undefined; // nothing aborts it any more: what listens there is not kept for as long as the run lasts
     this.#end(task, "done", { id: task.node.id, status: "result", result });
     for (const other of task.dependents ?? []) {
       if (--other.missing === 0 && other.state === "waiting") this.#enqueue(other);

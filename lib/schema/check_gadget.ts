@@ -1,9 +1,8 @@
-import { type AnyGadget, GADGET_NAME } from "../core/gadget.ts";
+import { type AnyGadget, GADGET_NAME, isStandardSchema } from "../core/gadget.ts";
 import { expected, fieldProblems, type Fields } from "../core/gadget_fields.ts";
 import { isRecord } from "../core/json.ts";
 import { shown, shownJson } from "../core/shown.ts";
 import { prepareSchema } from "./prepare_schema.ts";
-import { isStandardSchema } from "./standard_schema.ts";
 
 /**
  * A gadget that came from a module nobody has checked.

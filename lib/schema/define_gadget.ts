@@ -6,6 +6,8 @@ import {
   GADGET_NAME,
   type GadgetCall,
   type GadgetContext,
+  isStandardSchema,
+  jsonSchemaOf,
   type Schema,
 } from "../core/gadget.ts";
 import { GADGET_FIELDS, isGadgetField } from "../core/gadget_fields.ts";
@@ -14,7 +16,6 @@ import { PromptError } from "../core/prompt_error.ts";
 import { gadgetProblems } from "./check_gadget.ts";
 import type { InputOf } from "./input_type.ts";
 import { shown } from "./issue.ts";
-import { isStandardSchema, jsonSchemaOf } from "./standard_schema.ts";
 
 /** A gadget as it is written: the type of `run`'s input follows from `input`, the type of what `format` gets from `run`. */
 export interface GadgetDefinition<

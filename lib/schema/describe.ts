@@ -3,7 +3,7 @@ import { toPointer } from "./issue.ts";
 import { prepareSchema } from "./prepare_schema.ts";
 import { isSchemaNode, resolveRef, schemaEntries, schemaList } from "./schema_node.ts";
 import type { SchemaNode } from "./schema_node.ts";
-import { jsonSchemaOf } from "./standard_schema.ts";
+import { jsonSchemaOf } from "../core/gadget.ts";
 import { typeText } from "./type_text.ts";
 
 /** One parameter of a gadget, or a part of one. */

@@ -13,8 +13,8 @@ import {
   patternProblem,
   SCHEMA_TYPES,
   toUnicodePattern,
-} from "./schema_keywords.ts";
-import type { KeywordForm } from "./schema_keywords.ts";
+} from "./check_input.ts";
+import type { KeywordForm } from "./check_input.ts";
 import { hasFixedValues, isSchemaNode, resolveRef, schemaEntries, schemaList } from "./schema_node.ts";
 import type { SchemaNode } from "./schema_node.ts";
 import { schemaTarget } from "./schema_target.ts";

@@ -1,5 +1,3 @@
-import { isBlank, trimBlanks } from "../core/blanks.ts";
-
 /**
  * A leaf of a call's parameters: text as it was written, its type not decided yet. The gadget's schema
  * decides.
@@ -85,12 +83,14 @@ export function mapChildren(
   }
   const entries = Object.entries(container);
   let changed = false;
-  const converted = entries.map(([key, child]): [string, unknown] => {
+  for (const entry of entries) {
+    const [key, child] = entry;
     const value = convert(child, key);
-    if (value !== child) changed = true;
-    return [key, value];
-  });
-  return changed ? Object.fromEntries(converted) : container;
+    if (value === child) continue;
+    changed = true;
+    entry[1] = value;
+  }
+  return changed ? Object.fromEntries(entries) : container;
 }
 
 /** Values nested deeper than this are refused, as results of gadgets are. */
@@ -109,28 +109,52 @@ export interface Measure {
 
 /** Measures a tree without recursion, level by level. */
 export function measure(tree: unknown): Measure {
-  let level = new Set<unknown>([tree]); // a set: a value that holds itself twice would double each level
+  let level: Iterable<unknown> = [tree];
   let size = 0;
-  for (let depth = 0; level.size > 0; depth++) {
+  for (let depth = 0;; depth++) {
     if (depth > MAX_LEVELS) return { size, problem: `more than ${MAX_LEVELS} levels` };
-    const next = new Set<unknown>();
+    const next: Level = {};
     for (const value of level) {
       size += value instanceof TextValue ? 1 + value.text.length / CHARACTERS_PER_VALUE : 1;
       if (typeof value !== "object" || value === null || value instanceof TextValue) continue;
       const problem = addChildren(value, next);
       if (problem !== undefined) return { size, problem };
     }
-    level = next;
+    if (next.values === undefined) return { size };
+    level = next.values;
   }
-  return { size };
 }
 
-function addChildren(container: object, children: Set<unknown>): string | undefined {
+/** The values of one level. A set: a value that holds itself twice would double each level. Most trees have one level below the first. */
+interface Level {
+  values?: Set<unknown>;
+}
+
+function addItems(items: readonly unknown[], next: Level): undefined {
+  for (const item of items) if (typeof item === "object") (next.values ??= new Set()).add(item);
+}
+
+function addChildren(container: object, next: Level): string | undefined {
   if (Object.hasOwn(container, "__proto__")) return `"__proto__" cannot be a name`;
-  const isArray = Array.isArray(container);
-  for (const [name, child] of Object.entries(container)) {
-    if (!isArray && !name.isWellFormed()) return `the name ${JSON.stringify(name)} holds half a character`;
-    if (typeof child === "object") children.add(child);
+  if (Array.isArray(container)) return addItems(container, next);
+  for (const name of Object.keys(container)) {
+    const child: unknown = Reflect.get(container, name);
+    if (!name.isWellFormed()) return `the name ${JSON.stringify(name)} holds half a character`;
+    if (typeof child === "object") (next.values ??= new Set()).add(child);
   }
   return undefined;
+}
+
+/** True for the UTF-16 unit of a blank: a space, a tab or a CR and nothing else (calls.md 7); String.trim would also take NBSP and BOM. */
+export function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0x0d;
+}
+
+/** The text without blanks at both ends. */
+export function trimBlanks(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(text.charCodeAt(start))) start++;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
+  return start === 0 && end === text.length ? text : text.slice(start, end);
 }

@@ -6,7 +6,7 @@ import { JsonValidator } from "./json_validator.ts";
 import { measure, untypedTree } from "./text_value.ts";
 import { prepareSchema } from "./prepare_schema.ts";
 import type { PreparedSchema } from "./prepare_schema.ts";
-import { isStandardSchema } from "./standard_schema.ts";
+import { isStandardSchema } from "../core/gadget.ts";
 import { validateStandard } from "./validate_standard.ts";
 
 export type { Checked, Issue } from "./issue.ts";

@@ -2,7 +2,7 @@
 // found out by trying. Every leaf has a list of readings; as long as the library finds something wrong at a
 // leaf, its next reading is tried.
 
-import { trimBlanks } from "../core/blanks.ts";
+import { mapChildren, TextValue, trimBlanks, untypedValue } from "./text_value.ts";
 import type { StandardIssue, StandardSchema } from "../core/gadget.ts";
 import { messageOf } from "../core/source_error.ts";
 import { coerce } from "./coerce.ts";
@@ -12,8 +12,7 @@ import type { Checked, Issue } from "./issue.ts";
 import { readJsonText } from "./json_text.ts";
 import { numberOf } from "./leaf_value.ts";
 import { prepareSchema } from "./prepare_schema.ts";
-import { jsonSchemaOf } from "./standard_schema.ts";
-import { mapChildren, TextValue, untypedValue } from "./text_value.ts";
+import { jsonSchemaOf } from "../core/gadget.ts";
 
 /**
  * Types the leaves of a tree by a Standard Schema and checks them; a promise only when the library gives one.

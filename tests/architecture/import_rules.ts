@@ -1,9 +1,10 @@
 import {
-  COMPUTED_IMPORT_ROOMS,
+  COMPUTED_IMPORT_PLACES,
   EFFECT_ROOMS,
   IMPORT_TABLE,
   NODE_MODULE_PLACES,
   PURE_NODE_MODULES,
+  ROOM_GLOBALS,
   TEST_PACKAGES,
 } from "./import_table.ts";
 import type { ImportFact } from "./module_facts.ts";
@@ -73,18 +74,18 @@ const effectsInHost: Rule = ({ modules }) =>
   product(modules).flatMap(([path, facts]) => {
     const room = roomOf(path) ?? "";
     if (EFFECT_ROOMS.includes(room)) return [];
-    const words = facts.effects.map(({ what, line }) => `${path}:${line}: says ${what}: only lib/host/ may`);
+    const words = facts.effects.filter(({ what }) => !(ROOM_GLOBALS[room] ?? []).includes(what)).map((
+      { what, line },
+    ) => `${path}:${line}: says ${what}: only lib/host/ may`);
     const nodes = facts.imports.filter(({ kind, specifier }) =>
       specifier.startsWith("node:") && kind !== "type" && !mayImportNode(path, specifier)
     )
       .map(({ specifier, line }) => `${path}:${line}: imports ${specifier}: only lib/host/ may`);
     const computed = facts.imports.filter(({ kind }) =>
-      kind === "computed" && !COMPUTED_IMPORT_ROOMS.includes(room)
+      kind === "computed" && !COMPUTED_IMPORT_PLACES.some((place) => path.startsWith(place))
     )
       .map(({ line }) =>
-        `${path}:${line}: import() of a computed name: only lib/${
-          COMPUTED_IMPORT_ROOMS.join("/ and lib/")
-        }/ may`
+        `${path}:${line}: import() of a computed name: only ${COMPUTED_IMPORT_PLACES.join(" and ")} may`
       );
     return [...words, ...nodes, ...computed];
   });
@@ -94,6 +95,24 @@ function mayImportNode(path: string, specifier: string): boolean {
   if (!Object.hasOwn(NODE_MODULE_PLACES, specifier)) return false;
   return (NODE_MODULE_PLACES[specifier] ?? []).some((place) => path.startsWith(place));
 }
+
+/** Where a server is made, and where it listens: what answers anywhere else would have no guard in front of it. */
+const DOORS: Readonly<Record<string, string>> = {
+  "new Hono": "lib/server/app.ts",
+  "Deno.serve": "lib/host/serve_http.ts",
+};
+
+/** Nothing answers over HTTP but the one app, at the one socket; no other module has the router at all, under whatever name. */
+const oneDoor: Rule = ({ modules }) =>
+  product(modules).flatMap(([path, facts]) => [
+    ...facts.doors.filter(({ what }) => DOORS[what] !== path)
+      .map(({ what, line }) => `${path}:${line}: says ${what}: only ${DOORS[what]} may`),
+    ...facts.imports.filter(({ kind, specifier }) =>
+      path !== DOORS["new Hono"] && kind !== "type" &&
+      /^hono(?!\/(?:jsx|html)(?:\/|$))(?:\/|$)/.test(specifier)
+    )
+      .map(({ specifier, line }) => `${path}:${line}: imports ${specifier}: only ${DOORS["new Hono"]} may`),
+  ]);
 
 /** `orrery --version` loads no package: nothing that main.ts imports statically does. */
 const lightStart: Rule = ({ modules }) => {
@@ -144,5 +163,6 @@ export const IMPORT_RULES: Readonly<Record<string, Rule>> = {
   importTargets,
   packagesInOneRoom,
   effectsInHost,
+  oneDoor,
   lightStart,
 };

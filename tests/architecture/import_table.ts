@@ -20,7 +20,6 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[] | "all">> =
   check: ["core", "parse", "catalog", "prompt", "document", "conversation"],
   sandbox: ["core", "parse", "host"],
   run: ["core", "parse", "document", "conversation", "prompt", "schedule", "schema", "check"],
-  server: ["core", "run", "catalog", "check", "journal", "mcp", "render"],
   project: [
     "core",
     "schema",
@@ -40,6 +39,30 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[] | "all">> =
     "gadgets",
   ],
   gadgets: ["core", "parse", "schema"], // parse: a fetched page is read as a collection's document is
+  service: [
+    "core",
+    "schema",
+    "parse",
+    "document",
+    "conversation",
+    "check",
+    "catalog",
+    "host",
+    "policy",
+    "models",
+    "mcp",
+    "retrieval",
+    "sandbox",
+    "schedule",
+    "journal",
+    "prompt",
+    "run",
+    "render",
+    "project",
+    "gadgets",
+  ],
+  browser: ["core", "render"], // what they import is served to the browser
+  server: ["core", "schema", "render", "host", "service"],
   cli: "all",
   "mod.ts": "all",
   "main.ts": "all",
@@ -62,11 +85,34 @@ export const NODE_MODULE_PLACES: Readonly<Record<string, readonly string[]>> = {
 /** The only room that says `Deno.` or imports any other module of Node. */
 export const EFFECT_ROOMS: readonly string[] = ["host"];
 
-/** The rooms that may load a module whose name is known at run time only. */
-export const COMPUTED_IMPORT_ROOMS: readonly string[] = ["host", "sandbox"];
+/** What a room may say besides: its modules run where there is nothing else. */
+export const ROOM_GLOBALS: Readonly<Record<string, readonly string[]>> = {
+  browser: ["fetch", "EventSource", "localStorage", "sessionStorage"],
+};
+
+/** What may load a module whose name is known at run time only: two rooms, and who takes another build of a package than Deno would. */
+export const COMPUTED_IMPORT_PLACES: readonly string[] = [
+  "lib/host/",
+  "lib/sandbox/",
+  "lib/parse/yaml_library.ts",
+];
 
 /** Packages that only tests and examples import. */
-export const TEST_PACKAGES: ReadonlySet<string> = new Set(["fast-check", "zod", "ipaddr.js"]);
+export const TEST_PACKAGES: ReadonlySet<string> = new Set([
+  "@apidevtools/swagger-parser",
+  "@modelcontextprotocol/client",
+  "@modelcontextprotocol/sdk",
+  "@seriousme/openapi-schema-validator",
+  "ai",
+  "axe-core",
+  "eventsource",
+  "eventsource-parser",
+  "fast-check",
+  "ipaddr.js",
+  "openai",
+  "playwright-core",
+  "zod",
+]);
 
 /** What may lie at the top, besides hidden files. */
 export const TOP_LEVEL: ReadonlySet<string> = new Set([

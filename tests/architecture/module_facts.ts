@@ -35,6 +35,8 @@ export interface ModuleFacts {
   readonly exports: readonly ExportFact[];
   /** Globals that reach outside: `Deno`, `process`, `fetch`, `Worker` … */
   readonly effects: readonly UseFact[];
+  /** What opens a server: `new Hono`, `Deno.serve`. */
+  readonly doors: readonly UseFact[];
   /** `any`, non-null assertions. */
   readonly escapes: readonly UseFact[];
   readonly comments: readonly { readonly text: string; readonly line: number }[];
@@ -61,6 +63,7 @@ export function moduleFacts(path: string, source: string): ModuleFacts {
     imports: [] as ImportFact[],
     exports: [] as ExportFact[],
     effects: [] as UseFact[],
+    doors: [] as UseFact[],
     escapes: [] as UseFact[],
     comments: [] as { text: string; line: number }[],
   };
@@ -122,7 +125,14 @@ function visitor(
       if (node.name !== "Deno" && isBinding(node)) own.add(node.name);
       else if (isReference(node)) use(facts.effects, node.name, node);
     },
+    NewExpression(node) {
+      const name = node.callee.type === "Identifier" ? node.callee.name : undefined;
+      if (name === "Hono") use(facts.doors, "new Hono", node);
+    },
     MemberExpression(node) {
+      if (isNamed(node.object, "Deno") && keyOf(node, literal) === "serve") {
+        use(facts.doors, "Deno.serve", node);
+      }
       const key = node.computed ? literal(node.property) : undefined;
       if (key !== undefined && EFFECT_GLOBALS.has(key) && isGlobalObject(node.object)) {
         use(facts.effects, key, node);
@@ -136,6 +146,17 @@ function visitor(
       }
     },
   };
+}
+
+function isNamed(node: Deno.lint.Node, name: string): boolean {
+  return node.type === "Identifier" && node.name === name;
+}
+
+function keyOf(
+  { computed, property }: Deno.lint.MemberExpression,
+  literal: (node: Deno.lint.Node) => string | undefined,
+): string | undefined {
+  return !computed && property.type === "Identifier" ? property.name : literal(property);
 }
 
 function namedExports(

@@ -17,7 +17,7 @@ export type Rule = (project: Project) => readonly string[];
 export function readModules(tree: ProjectTree): Project {
   const modules = new Map<string, ModuleFacts>();
   for (const [path, text] of tree) {
-    if (path.endsWith(".ts") && !path.startsWith("tests/spec/")) {
+    if (/\.tsx?$/.test(path) && !path.startsWith("tests/spec/")) {
       modules.set(path, moduleFacts(`/${path}`, text));
     }
   }

@@ -1,4 +1,4 @@
-// deno task bench [parser] [scheduler] [turn] [mid-stream] [journal] [prompts] [documents] [retrieval] [sandbox] [startup]: one table; exit code 1 when a limit is broken.
+// deno task bench [parser] [scheduler] [turn] [mid-stream] [journal] [prompts] [documents] [retrieval] [sandbox] [server] [startup]: one table; exit code 1 when a limit is broken.
 
 import { formatTable, isWithin } from "./_table.ts";
 import type { Row } from "./_table.ts";
@@ -14,6 +14,7 @@ import { benchRetrieval } from "./retrieval.ts";
 import { benchSandbox } from "./sandbox.ts";
 import { benchScheduler } from "./scheduler.ts";
 import { benchTurn } from "./turn.ts";
+import { benchServer } from "./server.ts";
 import { measureStartup } from "./startup.ts";
 
 const parts: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
@@ -27,6 +28,7 @@ const parts: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   conversation: benchConversation,
   retrieval: benchRetrieval,
   sandbox: () => benchSandbox(),
+  server: benchServer,
   startup: async () =>
     (await measureStartup()).map(({ name, medianMs, ratio, limit }) => ({
       what: name,

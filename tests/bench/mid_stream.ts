@@ -5,7 +5,7 @@
 
 import { systemClock } from "../../lib/core/clock.ts";
 import type { Journal, RunJournal } from "../../lib/core/journal.ts";
-import { thisProcess } from "../../lib/host/process_alive.ts";
+import { thisProcess } from "../../lib/host/process.ts";
 import { sqliteJournal } from "../../lib/journal/sqlite_journal.ts";
 import { openModels } from "../../lib/models/open_models.ts";
 import { ask } from "../../lib/run/dialog.ts";

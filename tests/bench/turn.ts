@@ -93,10 +93,9 @@ async function readByHand(url: string): Promise<number> {
   });
   let buffer = "";
   let text = "";
-  for await (
-    const chunk of (response.body ?? new ReadableStream<Uint8Array>()).pipeThrough(new TextDecoderStream())
-  ) {
-    buffer += chunk;
+  const decoder = new TextDecoder();
+  for await (const bytes of response.body ?? new ReadableStream<Uint8Array>()) {
+    buffer += decoder.decode(bytes, { stream: true });
     const events = buffer.split("\n\n");
     buffer = events.pop() ?? "";
     for (const event of events) {

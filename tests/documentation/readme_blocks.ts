@@ -1,5 +1,6 @@
 // The blocks of README.md, and how one is tried out. The info string of a block may say
 //   no-run: WHY       it is not run, and why
+//   needs=PROGRAM    it is run where there is such a program
 //   file=PATH         it is written to that file, for the blocks after it
 // The next block is what it prints when that is a `text` block under the same heading (`text all`: stderr too). For `ts`
 // the `// =>` comments of the block do the same.
@@ -73,6 +74,11 @@ export async function tryScript(
   tries = /\bkill\b/.test(block.text) ? 3 : 1,
 ): Promise<RunResult> {
   const { where, info, text, expected } = block;
+  const missing = await missingProgram(place, info);
+  if (missing !== undefined) {
+    console.log(`not run here: ${block.name}; there is no ${missing}`);
+    return { code: 0, stdout: "", stderr: "" };
+  }
   const run = await place.shell(text, { merged: expected?.info === "all" });
   const wanted = Number(/exit=(\d+)/.exec(info)?.[1] ?? 0);
   try {
@@ -85,15 +91,31 @@ export async function tryScript(
   }
 }
 
-/** Checks the types of a module, runs it and compares. @throws {assert.AssertionError} as `tryScript` */
+async function missingProgram(place: Pick<Workplace, "shell">, info: string): Promise<string | undefined> {
+  const needed = /needs=(\S+)/.exec(info)?.[1];
+  if (needed === undefined) return undefined;
+  return (await place.shell(`command -v ${needed}`)).code === 0 ? undefined : needed;
+}
+
+/** Runs a module and compares; its types are for `checkModules`. @throws {assert.AssertionError} as `tryScript` */
 export async function tryModule(place: Workplace, block: ReadmeBlock): Promise<void> {
-  const { where, text, line } = block;
-  const file = `readme_${line}.ts`;
-  await place.write(file, text);
-  const types = await place.check([file]);
-  assert.equal(types.code, 0, `${where}: ${types.stderr}`);
-  const run = await place.module(file);
+  const { where, text } = block;
+  await place.write(moduleOf(block), text);
+  const run = await place.module(moduleOf(block));
   assert.equal(run.code, 0, `${where}: ${run.stderr}`);
   const expected = block.expected?.text ?? arrowComments(text);
   if (expected !== undefined) assertOutput(run.stdout, expected, where);
+}
+
+/** Checks the types of all modules that were tried, at once: each by itself would load the compiler and the project anew. */
+export async function checkModules(place: Workplace, blocks: readonly ReadmeBlock[]): Promise<void> {
+  const modules = blocks.filter(({ kind }) => kind === "module");
+  assert.ok(modules.length > 0, "README.md has modules");
+  const types = await place.check(modules.map(moduleOf));
+  assert.equal(types.code, 0, types.stderr);
+}
+
+/** Its line is in the name: an error of the compiler says where it stands. */
+function moduleOf({ line }: ReadmeBlock): string {
+  return `readme_${line}.ts`;
 }

@@ -38,7 +38,8 @@ Deno.test("mcp project: .mcp.json counts once the project is accepted, its serve
       before.stderr,
       /\.mcp\.json counts as absent, since you have not accepted this project; --trust-project accepts it/,
     );
-    assert.match(before.stderr, /Unknown gadget "test__echo"/);
+    assert.equal(before.code, 5);
+    assert.match(before.stderr, /MCP server "test" \(\.mcp\.json\) counts as absent, .*add --trust-project/s);
 
     const accepted = await run("run", "a.calls", "--trust-project");
     assert.equal(accepted.code, 5);

@@ -9,7 +9,7 @@ import type { LocatedPrompt } from "../../lib/catalog/make_prompts.ts";
 import { projectPath } from "../../lib/catalog/project_path.ts";
 import { promptTypesFile } from "../../lib/catalog/prompt_types_file.ts";
 import { specifierOf } from "../../lib/catalog/type_words.ts";
-import { hiddenSecrets } from "../../lib/cli/hidden_secrets.ts";
+import { hiddenSecrets } from "../../lib/service/hidden_secrets.ts";
 import { reportFailure } from "../../lib/cli/report_failure.ts";
 import { PromptError } from "../../lib/core/prompt_error.ts";
 import type { User } from "../../lib/core/world.ts";

@@ -5,20 +5,28 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { arrowComments, assertOutput } from "../documentation/expected_output.ts";
 import { fencesOf, markdownOfJsDoc } from "../documentation/fences.ts";
-import { readmeBlocks, tryModule, tryScript, writeBlock } from "../documentation/readme_blocks.ts";
+import {
+  checkModules,
+  readmeBlocks,
+  tryModule,
+  tryScript,
+  writeBlock,
+} from "../documentation/readme_blocks.ts";
 import { withReference } from "../documentation/reference.ts";
 import { makeWorkplace } from "../documentation/workplace.ts";
 import { PROJECT_ROOT } from "../_run.ts";
 
 Deno.test("README.md does what it says", async (t) => {
   await using place = await makeWorkplace();
-  for (const block of await readmeBlocks()) {
+  const blocks = await readmeBlocks();
+  for (const block of blocks) {
     await t.step(block.name, async () => {
       if (block.kind === "file") await writeBlock(place, block);
       if (block.kind === "script") await tryScript(place, block);
       if (block.kind === "module") await tryModule(place, block);
     });
   }
+  await t.step("the types of its modules fit", () => checkModules(place, blocks));
 });
 
 Deno.test("README.md has the reference of the flag table as it is now", async () => {

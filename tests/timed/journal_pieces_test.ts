@@ -8,7 +8,7 @@ import type { RunEvent } from "../../lib/core/event.ts";
 import type { RunJournal, StepStart } from "../../lib/core/journal.ts";
 import type { ModelPart } from "../../lib/core/model.ts";
 import { runFiles } from "../../lib/host/journal_files.ts";
-import { isProcessAlive, thisProcess } from "../../lib/host/process_alive.ts";
+import { isProcessAlive, thisProcess } from "../../lib/host/process.ts";
 import { journalOver } from "../../lib/journal/journal_over.ts";
 import { lateStore, memoryStore } from "../../lib/journal/late_store.ts";
 import { memoryJournal } from "../../lib/journal/memory_journal.ts";

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { CrashError } from "../../lib/core/gadget.ts";
 import { toolResult } from "../../lib/mcp/tool_result.ts";
 import { connect, isAlive, messageFrom, stdioServer } from "../_mcp.ts";
 
@@ -49,6 +50,8 @@ Deno.test("mcp stdio: tools are listed and called; close ends the process", asyn
       await messageFrom(call("error")),
       'MCP server "test": it answered with error -32602: no such place',
     );
+    await assert.rejects(call("error"), (thrown) => !(thrown instanceof CrashError)); // its own word
+    await assert.rejects(call("odd"), CrashError);
     assert.equal(
       await messageFrom(call("odd")),
       `MCP server "test": it answered with error -32603: The server's answer is no message of JSON-RPC 2.0`,
@@ -64,6 +67,7 @@ Deno.test("mcp stdio: tools are listed and called; close ends the process", asyn
     assert.ok(!await isAlive(pid));
     assert.match(await Deno.readTextFile(log), /stdin ended/);
     assert.equal(await messageFrom(call("echo")), 'MCP server "test": it was ended');
+    await assert.rejects(call("echo"), CrashError);
   });
 });
 
@@ -79,9 +83,10 @@ Deno.test("mcp stdio: the environment is ours by list and what was given; its va
     assert.deepEqual(names, ["API_KEY"]);
     const failed = await connection.call("fail", {}, { signal });
     assert.throws(() => toolResult(failed), { message: "disk full, key is s3cret-value" }); // the tool's own answer
-    const message = await messageFrom(connection.call("crash", {}, { signal }));
+    const crash = connection.call("crash", {}, { signal });
+    await assert.rejects(crash, CrashError);
     assert.equal(
-      message,
+      await messageFrom(crash),
       'MCP server "test": it ended with exit code 7; its last lines: "test server is running", "about to fall over, key is [value of API_KEY]"',
     );
     assert.deepEqual(lines.slice(1), ["about to fall over, key is [value of API_KEY]"]);

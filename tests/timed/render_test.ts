@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { SourceError } from "../../lib/core/source_error.ts";
 import type { RunEvent, RunEventBody } from "../../lib/core/event.ts";
 import { cellWidth, cutToCells } from "../../lib/render/cells.ts";
-import { costWords, duration, InterimText, resultText, usageWords } from "../../lib/render/shown_text.ts";
+import {
+  costWords,
+  duration,
+  InterimText,
+  printable,
+  printableLine,
+  resultText,
+  usageWords,
+} from "../../lib/render/shown_text.ts";
 import { errorFrame } from "../../lib/render/error_frame.ts";
 import { graphMermaid } from "../../lib/render/graph_mermaid.ts";
 import { graphSvg } from "../../lib/render/graph_picture.ts";
@@ -13,7 +21,6 @@ import { liveState, updateLive } from "../../lib/render/live_state.ts";
 import type { LiveState } from "../../lib/render/live_state.ts";
 import { renderLive } from "../../lib/render/live_view.ts";
 import { PlainLines } from "../../lib/render/plain_lines.ts";
-import { printable, printableLine } from "../../lib/render/printable.ts";
 import { refusalLine } from "../../lib/render/refusal_line.ts";
 import { traceTree } from "../../lib/render/trace_tree.ts";
 import type { StepRecord } from "../../lib/core/journal.ts";

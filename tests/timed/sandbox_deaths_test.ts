@@ -1,7 +1,7 @@
 // However the process of a gadget dies, only the calls that were in it fail, each in words of its own, and none is made twice.
 
 import assert from "node:assert/strict";
-import { isProcessAlive } from "../../lib/host/process_alive.ts";
+import { isProcessAlive } from "../../lib/host/process.ts";
 import { gadgetProcesses } from "../../lib/host/start_gadget_process.ts";
 import type { GadgetHostOptions } from "../../lib/sandbox/gadget_host.ts";
 import { listening, until } from "../_fake_gadget.ts";

@@ -265,3 +265,100 @@ Deno.test("nothing is left of programs, and they end by themselves", async (t) =
     });
   }
 });
+
+/** What a program of a user's does, and how it says that it is so far. */
+const SIGNALLED: Readonly<Record<string, string>> = {
+  "while a module is loaded": `loadCatalog({ root: "." }); setInterval(() => {}, 1000);`,
+  "while a process is kept that may import more": `const catalog = await loadCatalog({ root: "." });
+    for await (const event of runCalls([${JSON.stringify(call("Later"))}], { catalog })) {
+      if (event.type === "call-result") console.log(event.result);
+    }
+    setInterval(() => {}, 1000);`,
+};
+
+const OWN_HANDLER = `const catalog = await loadCatalog({ root: "." });
+  const tell = async (): Promise<void> => {
+    for await (const event of runCalls([${JSON.stringify(call("Kept"))}], { catalog })) {
+      if (event.type === "call-result") console.log(event.result);
+      if (event.type === "call-error") console.log(event.error);
+    }
+  };
+  let heard = 0;
+  Deno.addSignalListener("SIGINT", () => {
+    console.log("heard " + ++heard);
+    if (heard === 2) Deno.exit(7);
+    void tell();
+  });
+  await tell();
+  setInterval(() => {}, 1000);`;
+
+const KEPT = gadget(
+  "Kept",
+  `if (calls++ === 0) return "kept"; return (await import("./_part.ts")).part;`,
+  "let calls = 0;",
+);
+
+async function startProgram(at: Place, text: string): Promise<Deno.ChildProcess> {
+  const [deno = "", ...flags] = denoCommand().slice(0, -1);
+  await at.project.write("program.ts", `import { loadCatalog, runCalls } from ${MOD};\n${text}\n`);
+  return at.project.start([], {
+    env: at.env,
+    command: [deno, ...flags, join(at.project.folder, "program.ts")],
+  });
+}
+
+/** What is there still when there was time to go. */
+async function none(found: () => readonly string[]): Promise<readonly string[]> {
+  for (let left = 80; left > 0 && found().length > 0; left--) {
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  return found();
+}
+
+Deno.test("a program that a signal ends leaves nothing, and ends as it would without gadgets", async (t) => {
+  if (!seesProcesses) return console.log("not run here: only Linux lets us look for processes");
+  if (compiledBinary() !== undefined) return console.log("not run here: the binary runs no programs");
+  for (const [what, text] of Object.entries(SIGNALLED)) {
+    const never = { "gadgets/never.ts": gadget("Never", "", "while (true);") };
+    await using at = await place(what.includes("loaded") ? never : {});
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const) {
+      await t.step(`${what}: ${signal}`, async () => {
+        const program = await startProgram(at, text);
+        const stderr = new Response(program.stderr).text();
+        const reader = program.stdout.getReader();
+        if (what.includes("loaded")) {
+          while (folders(at.temporary).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+        } else await readUntil(reader, "a part");
+        assert.ok(folders(at.temporary).length > 0);
+        program.kill(signal);
+        await program.stdin.close().catch(() => undefined);
+        const { signal: ended } = await program.status;
+        assert.equal(ended, signal);
+        await Promise.all([reader.cancel(), stderr]);
+        assert.deepEqual(await none(() => folders(at.temporary)), []);
+        assert.deepEqual(await leftProcesses(at.home, 2_000), []);
+      });
+    }
+  }
+});
+
+Deno.test("a program that listens to SIGINT itself hears it once each time, and goes on with its gadgets", async () => {
+  if (!seesProcesses) return console.log("not run here: only Linux lets us look for processes");
+  if (compiledBinary() !== undefined) return console.log("not run here: the binary runs no programs");
+  await using at = await place({ "gadgets/kept.ts": KEPT });
+  const program = await startProgram(at, OWN_HANDLER);
+  const stderr = new Response(program.stderr).text();
+  const reader = program.stdout.getReader();
+  assert.equal(await readUntil(reader, "kept\n"), "kept\n");
+  assert.ok(folders(at.temporary).length > 0);
+  program.kill("SIGINT");
+  assert.equal(await readUntil(reader, "a part\n"), "heard 1\na part\n");
+  program.kill("SIGINT");
+  assert.equal(await readUntil(reader, "heard 2\n"), "heard 2\n");
+  const { code, signal } = await program.status;
+  assert.deepEqual([code, signal], [7, null]);
+  await Promise.all([reader.cancel(), program.stdin.close().catch(() => undefined)]);
+  assert.equal(await stderr, "");
+  assert.deepEqual(await none(() => folders(at.temporary)), []);
+  assert.deepEqual(await leftProcesses(at.home, 2_000), []);
+});

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { isProcessAlive } from "../../lib/host/process_alive.ts";
+import { isProcessAlive } from "../../lib/host/process.ts";
 import { sweep } from "../../lib/host/private_folder.ts";
 import { EarlyEnd, gadgetProcesses } from "../../lib/host/start_gadget_process.ts";
 import { GadgetHost } from "../../lib/sandbox/gadget_host.ts";
@@ -119,13 +119,23 @@ async function childOf(
   return { pid: Number(pid), folder };
 }
 
+function isGone(folder: string): boolean {
+  try {
+    Deno.statSync(new URL(folder));
+    return false;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    return true;
+  }
+}
+
 for (const behaviour of ["loop", "echo", "watched"]) {
   Deno.test(`nothing is left when we are killed: ${behaviour}`, async () => {
     if (!IS_LINUX) return console.log("not run here: only Linux lets us look for a process");
     const { pid, folder } = await childOf([behaviour, "stay"], true);
     assert.ok(pid > 0);
     await until(() => isProcessAlive({ pid }) === false);
-    if (folder !== "") await Deno.remove(new URL(folder), { recursive: true }); // nobody was left to do it
+    if (folder !== "") await until(() => isGone(folder));
   });
 }
 
@@ -157,12 +167,14 @@ Deno.test("a program that goes on after an error has its folder still", async ()
   await reader.cancel();
   parent.kill("SIGKILL");
   await parent.status;
-  await Deno.remove(new URL(folder), { recursive: true });
+  await until(() => isGone(folder));
 });
 
 Deno.test("a folder whose process is gone is swept at once, also when its number was given again", async () => {
   if (!IS_LINUX) return console.log("not run here: only Linux tells when a process was started");
   const { folder } = await childOf(["echo", "stay"], true);
+  await until(() => isGone(folder));
+  await Deno.mkdir(new URL(folder)); // as where nobody could take it away
   const name = new URL(folder).pathname.split("/").at(-2) ?? "";
   const place = join(new URL(folder).pathname, "..");
   const numbered = name.replace(/gadget-\d+-/, `gadget-${Deno.pid}-`);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { builtInGadgets } from "../../../gadgets/built_in.ts";
 import { builtInEntries, catalogOf } from "../../../lib/catalog/catalog_of.ts";
-import { stoppableGadget, stoppableModel } from "../../../lib/cli/stoppable.ts";
+import { stoppableGadget, stoppableModel } from "../../../lib/service/stoppable.ts";
 import { virtualClock } from "../../../lib/core/virtual_clock.ts";
 import type { RunEvent } from "../../../lib/core/event.ts";
 import { ModelError } from "../../../lib/core/model.ts";

@@ -57,7 +57,37 @@ Deno.test("modules that never end loading", async (t) => {
     for (const file of ["loops", "waits", "slow"]) assert.ok(stderr.includes(problem(file, 5_000)), stderr);
     assert.ok(ms > 4_500 && ms < 10_000, `${ms} ms`);
   });
-  await t.step("so does a look at one gadget, and a check", async () => {
+  await t.step("the next list does not wait again for what is as it was, and says so", async () => {
+    const { code, stdout, stderr, ms } = await timed(project, ["list", "gadgets"]);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^Good +gadgets\/good\.ts +ready/m);
+    assert.match(stdout, /^loops +gadgets\/loops\.ts +broken/m);
+    for (const file of ["loops", "waits", "slow"]) {
+      assert.match(
+        stderr,
+        new RegExp(
+          `Cannot load gadgets/${file}\\.ts: .* was not loaded within 5000 ms, \\d+ s ago, and is waited for again when it is ` +
+            `changed, or 10 minutes after that: .*; do that in run\\. If the machine was busy: orrery show gadget ${file} tries it now`,
+        ),
+      );
+    }
+    assert.ok(ms < 4_000, `${ms} ms`);
+  });
+  await t.step("whoever asks for one has it tried again, and it alone", async () => {
+    const asked = await timed(project, ["show", "gadget", "waits"]);
+    assert.equal(asked.code, 1);
+    assert.ok(asked.stderr.includes(problem("waits", 5_000)), asked.stderr);
+    assert.ok(asked.ms > 4_500, `${asked.ms} ms`);
+  });
+  await t.step("one that was changed is looked at as it is now", async () => {
+    await project.write("gadgets/slow.ts", gadget("Slow"));
+    const { stdout, ms } = await timed(project, ["list", "gadgets"]);
+    assert.match(stdout, /^Slow +gadgets\/slow\.ts +ready/m);
+    assert.ok(ms < 4_000, `${ms} ms`);
+    await project.write("gadgets/slow.ts", FILES["gadgets/slow.ts"]);
+    assert.match((await project.run(["list", "gadgets"])).stdout, /^slow +gadgets\/slow\.ts +broken/m);
+  });
+  await t.step("nor is a look at one gadget held up for long, or a check", async () => {
     const shown = await timed(project, ["show", "gadget", "Good"]);
     assert.deepEqual([shown.code, shown.ms < 10_000], [0, true], `${shown.ms} ms: ${shown.stderr}`);
     const checked = await timed(project, ["check", "good.calls"]);

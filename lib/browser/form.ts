@@ -1,0 +1,196 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+
+// The form that starts something: what is wrong is said beside its field, and nothing that was typed is lost. Without this module the
+// browser posts it, and goes where the server says.
+
+import { el, findAll, maybeFind } from "./dom.ts";
+
+const PREFIX = "in:";
+
+/** What the server answers, as far as it is looked at. */
+interface Answer {
+  readonly url?: string;
+  readonly detail?: string;
+  readonly title?: string;
+  readonly fields?: readonly { readonly pointer: string; readonly message: string }[];
+}
+
+const form = maybeFind("form[data-run-form]", HTMLFormElement);
+
+if (form !== undefined) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void send(form);
+  });
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      form.requestSubmit();
+    }
+  });
+  form.addEventListener("input", (event) => {
+    if (event.target instanceof HTMLElement) clear(event.target);
+  });
+  const render = maybeFind("[data-render]", HTMLButtonElement, form);
+  if (render !== undefined) {
+    render.hidden = false;
+    render.addEventListener("click", () => void showText(form, render.dataset.render ?? ""));
+  }
+}
+
+async function send(form: HTMLFormElement): Promise<void> {
+  const wrong = missing(form);
+  tell(form, []);
+  if (wrong.length > 0) return tell(form, wrong);
+  await busy(form, async () => {
+    const answer = await post(form.action, new URLSearchParams(texts(form)));
+    if (answer.url === undefined) refuse(form, answer);
+    else await leave(answer.url);
+  });
+}
+
+/** Goes there. It stays busy until then, so that nothing is started twice; when the reader comes back it is as it was. */
+async function leave(url: string): Promise<void> {
+  const isBack = new Promise((resolve) => addEventListener("pageshow", resolve, { once: true }));
+  location.assign(url);
+  await isBack;
+}
+
+/** What is said of the fields that need a value and have none. */
+function missing(form: HTMLFormElement): NonNullable<Answer["fields"]> {
+  if (maybeFind("[name=json]", HTMLTextAreaElement, form)?.value.trim()) return [];
+  return controls(form)
+    .filter((control) => control.required && control.value.trim() === "")
+    .map(({ name }) => ({ pointer: name.slice(PREFIX.length), message: "needs a value" }));
+}
+
+type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+
+function controls(form: HTMLFormElement): readonly Control[] {
+  return [
+    ...findAll("input", HTMLInputElement, form),
+    ...findAll("textarea", HTMLTextAreaElement, form),
+    ...findAll("select", HTMLSelectElement, form),
+  ];
+}
+
+function texts(form: HTMLFormElement): [string, string][] {
+  return [...new FormData(form)].flatMap(([name, value]): [string, string][] =>
+    typeof value === "string" ? [[name, value]] : []
+  );
+}
+
+async function post(url: string, body: URLSearchParams | string): Promise<Answer> {
+  const json = { accept: "application/json, application/problem+json" };
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: typeof body === "string" ? { ...json, "content-type": "application/json" } : json,
+      body,
+    });
+    if (response.status === 401) {
+      return { detail: "The session is over: open the page anew with a link of the server." };
+    }
+    return await response.json();
+  } catch (error) {
+    return {
+      detail: `The server does not answer: ${error instanceof Error ? error.message : String(error)}`,
+    };
+  }
+}
+
+function refuse(form: HTMLFormElement, { fields = [], detail = "", title = "" }: Answer): void {
+  const placed = fields.filter(({ pointer }) => controlOf(form, pointer) !== undefined);
+  tell(form, placed);
+  if (isOfModel(form, { fields, detail })) return;
+  const box = maybeFind("[data-form-problem]", HTMLElement, form);
+  if (box === undefined || (placed.length > 0 && placed.length === fields.length)) return;
+  box.hidden = false;
+  box.replaceChildren(el("pre", {}, detail || title || "It could not be started"));
+}
+
+/** A problem that names the model that was typed stands beside it. */
+function isOfModel(form: HTMLFormElement, { fields = [], detail = "" }: Answer): boolean {
+  const model = maybeFind("input[name=model]", HTMLInputElement, form);
+  const typed = model?.value.trim() ?? "";
+  if (model === undefined || typed === "" || fields.length > 0 || !detail.includes(typed)) return false;
+  markWrong(model, detail);
+  model.focus();
+  return true;
+}
+
+/** Says at each field what is wrong with it, and leads to the first. */
+function tell(form: HTMLFormElement, problems: NonNullable<Answer["fields"]>): void {
+  for (const control of controls(form)) clear(control);
+  const box = maybeFind("[data-form-problem]", HTMLElement, form);
+  if (box !== undefined) box.hidden = true;
+  for (const { pointer, message } of problems) {
+    const control = controlOf(form, pointer);
+    if (control === undefined) continue;
+    markWrong(control, message);
+  }
+  const [first] = problems;
+  if (first !== undefined) controlOf(form, first.pointer)?.focus();
+}
+
+function markWrong(control: Control, message: string): void {
+  const wrong = document.getElementById(`${control.id}-wrong`);
+  if (wrong === null) return;
+  wrong.hidden = false;
+  wrong.textContent = message;
+  control.setAttribute("aria-invalid", "true");
+}
+
+function clear(control: HTMLElement): void {
+  control.removeAttribute("aria-invalid");
+  const wrong = document.getElementById(`${control.id}-wrong`);
+  if (wrong === null) return;
+  wrong.hidden = true;
+  wrong.textContent = ""; // else it would be read out with its field
+}
+
+/** The field of a pointer, or the nearest one around it: a list is one field. */
+function controlOf(form: HTMLFormElement, pointer: string): Control | undefined {
+  const all = controls(form);
+  for (let at = pointer; at !== ""; at = at.slice(0, at.lastIndexOf("/"))) {
+    const found = all.find(({ name }) => name === PREFIX + at);
+    if (found !== undefined) return found;
+  }
+  return all.find(({ name, value }) => name === "json" && value.trim() !== "");
+}
+
+async function busy(form: HTMLFormElement, work: () => Promise<void>): Promise<void> {
+  const status = maybeFind("[data-form-status]", HTMLElement, form);
+  const button = maybeFind("button[type=submit]", HTMLButtonElement, form);
+  if (status !== undefined) status.textContent = "Starting\u2026";
+  if (button !== undefined) button.disabled = true;
+  try {
+    await work();
+  } finally {
+    if (status !== undefined) status.textContent = "";
+    if (button !== undefined) button.disabled = false;
+  }
+}
+
+/** The text of a prompt with the values of the form, as a model gets it. */
+async function showText(form: HTMLFormElement, path: string): Promise<void> {
+  const input = Object.fromEntries(
+    texts(form).flatMap(([name, value]) =>
+      name.startsWith(PREFIX) && value !== "" ? [[pointerName(name), value]] : []
+    ),
+  );
+  const answer: Answer & { readonly text?: string } = await post(`${path}/render`, JSON.stringify({ input }));
+  const section = maybeFind("[data-rendered-section]", HTMLElement);
+  const shown = maybeFind("[data-rendered]", HTMLElement);
+  if (answer.text === undefined || section === undefined || shown === undefined) return refuse(form, answer);
+  tell(form, []);
+  section.hidden = false;
+  shown.textContent = answer.text;
+  section.scrollIntoView({ block: "nearest" });
+}
+
+/** Variables of a prompt stand at the top of its input. */
+function pointerName(name: string): string {
+  return name.slice(PREFIX.length + 1).replaceAll("~1", "/").replaceAll("~0", "~");
+}

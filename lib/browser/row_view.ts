@@ -1,0 +1,111 @@
+/// <reference lib="dom" />
+// What a run does, line by line: calls and answers of models, or the operations of a document, each with its state in a word and its time.
+
+import type { LiveOperation } from "../render/document_state.ts";
+import type { LiveRow } from "../render/live_state.ts";
+import { duration, usageWords } from "../render/shown_text.ts";
+import { el } from "./dom.ts";
+import type { RunState } from "./run_state.ts";
+
+/** The newest rows are shown, so many. */
+const MAX_ROWS = 400;
+
+/** A line as it is shown. */
+interface RowWords {
+  readonly name: string;
+  readonly second: string;
+  readonly state: string;
+  readonly time: string;
+  readonly note: string;
+  readonly depth: number;
+}
+
+const MARKS: Readonly<Record<string, string>> = {
+  waiting: "\u00b7",
+  running: "\u25b8",
+  done: "\u2713",
+  reused: "\u2713",
+  failed: "\u2717",
+  skipped: "\u2013",
+  stopped: "\u25a0",
+};
+
+/** The rows of a run in a list. */
+export class RowView {
+  readonly #list: HTMLElement;
+  readonly #more: HTMLElement;
+  readonly #items = new Map<object, { readonly item: HTMLElement; shown: string }>();
+
+  constructor(root: HTMLElement) {
+    this.#more = el("p", { class: "soft small", hidden: true });
+    this.#list = el("ol", { class: "run-rows" });
+    root.replaceChildren(this.#more, this.#list);
+  }
+
+  /** @param now ms since the start of the run: what runs is shown to run until then */
+  update(state: RunState, now: number): void {
+    const rows: readonly (LiveRow | LiveOperation)[] = isNested(state)
+      ? state.operations.rows
+      : state.live.rows;
+    const shown = rows.slice(-MAX_ROWS);
+    this.#more.hidden = rows.length <= MAX_ROWS;
+    this.#more.textContent = `${rows.length - shown.length} earlier lines are not shown`;
+    const kept = new Set<object>(shown);
+    for (const [row, { item }] of this.#items) {
+      if (kept.has(row)) continue;
+      item.remove();
+      this.#items.delete(row);
+    }
+    for (const row of shown) this.#show(row, wordsOf(row, now));
+  }
+
+  #show(row: object, words: RowWords): void {
+    const known = this.#items.get(row);
+    const text = JSON.stringify(words);
+    if (known?.shown === text) return;
+    const item = known?.item ?? el("li");
+    if (known === undefined) this.#list.append(item);
+    this.#items.set(row, { item, shown: text });
+    item.dataset.state = words.state;
+    item.dataset.indent = String(Math.min(words.depth, 8));
+    item.replaceChildren(
+      el("span", { class: "run-mark", "aria-hidden": "true" }, MARKS[words.state] ?? ""),
+      el(
+        "span",
+        { class: "run-name" },
+        words.name,
+        words.second !== "" && el("span", { class: "run-second" }, words.second),
+      ),
+      el("span", { class: "run-note" }, words.note),
+      el("span", { class: "run-state" }, words.state),
+      el("span", { class: "run-ms" }, words.time),
+    );
+  }
+}
+
+/** Documents and conversations have steps inside of steps. */
+function isNested({ kind }: RunState): boolean {
+  return kind === "document" || kind === "conversation";
+}
+
+function wordsOf(row: LiveRow | LiveOperation, now: number): RowWords {
+  const { state, note = "" } = row;
+  const time = row.ranAt === undefined ? "" : duration(Math.max(0, (row.endedAt ?? now) - row.ranAt));
+  const given = { state, time, note: firstLine(note), depth: 0 };
+  if ("invocationId" in row) {
+    const { invocationId, gadgetName, progress } = row;
+    const part = progress === undefined ? "" : progressWords(progress);
+    return { ...given, name: invocationId, second: gadgetName, note: part === "" ? given.note : part };
+  }
+  const usage = row.usage === undefined ? "" : usageWords(row.usage);
+  const depth = "depth" in row ? row.depth : 0;
+  return { ...given, name: row.name, second: usage, depth };
+}
+
+function progressWords({ done, total }: { readonly done: number; readonly total?: number }): string {
+  return total === undefined ? String(done) : `${done} of ${total}`;
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}

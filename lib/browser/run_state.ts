@@ -1,0 +1,232 @@
+// A run as a page knows it: what came over the wire so far. However the stream was cut, and how often the reader came again, the same events
+// make the same state.
+
+import type { RunEvent, RunKind, RunStatus } from "../core/event.ts";
+import type { Json } from "../core/json.ts";
+import { documentState, updateDocument } from "../render/document_state.ts";
+import type { DocumentState } from "../render/document_state.ts";
+import { liveState, updateLive } from "../render/live_state.ts";
+import type { LiveState } from "../render/live_state.ts";
+import { OwnTexts } from "../render/own_texts.ts";
+
+/** Something that waits for a person, as the server tells it. */
+export interface PageAsk {
+  readonly ask: string;
+  readonly kind: "permission" | "question";
+  readonly subject?: string;
+  readonly permissions?: readonly string[];
+  readonly question: string;
+  readonly choices?: readonly string[];
+}
+
+/** What comes over the wire. */
+export type PageFrame =
+  | { readonly event: RunEvent }
+  | { readonly ask: PageAsk }
+  | { readonly answered: string }
+  /** Events up to this `seq` are not held any more. */
+  | { readonly gap: number };
+
+/** A whole text: of a model, of a command, or what a conversation says. */
+export interface WholeText {
+  readonly step: string;
+  /** Which of its step, from 1; of a conversation the place in its log; 0: its step ended without having said it whole. */
+  readonly n: number;
+  readonly text: string;
+  /** Whether a conversation says it, and not something inside of one of its steps. */
+  readonly isOwn: boolean;
+}
+
+/** Something to be told beside all that. */
+export interface RunNote {
+  readonly at: number;
+  readonly kind: "warning" | "jump" | "skip" | "permission" | "gap";
+  readonly text: string;
+}
+
+/** How a document has changed. */
+export type BlockMerge = Extract<RunEvent, { readonly type: "block-merge" }>;
+
+/** How a run has ended. */
+export type RunEnd = Extract<RunEvent, { readonly type: "run-end" }>;
+
+/** A text that is on its way. */
+export interface OpenText {
+  readonly text: string;
+  readonly isOwn: boolean;
+}
+
+/** So many notes are kept, the newest. */
+const MAX_NOTES = 500;
+
+/** Everything a page knows of a run. */
+export class RunState {
+  run: string | undefined;
+  kind: RunKind | undefined;
+  file: string | undefined;
+  /** `waiting` until the first event. */
+  status: "waiting" | "running" | RunStatus = "waiting";
+  lastSeq = 0;
+  /** ms since the start of the run: of the newest event. */
+  at = 0;
+  /** How often it has begun: a conversation does so with each turn. */
+  turns = 0;
+  /** Calls and answers, with how many of them are where. */
+  readonly live: LiveState = liveState();
+  /** The operations of a document, the steps of a conversation. */
+  readonly operations: DocumentState = documentState();
+  /** In the order in which they were complete. */
+  readonly texts: WholeText[] = [];
+  /** By step. */
+  readonly open = new Map<string, OpenText>();
+  readonly merges: BlockMerge[] = [];
+  readonly slots = new Map<string, Json>();
+  readonly notes: RunNote[] = [];
+  /** By number. */
+  readonly asks = new Map<string, PageAsk>();
+  /** Where a conversation waits for its person. */
+  held: string | undefined;
+  end: RunEnd | undefined;
+  readonly #own = new OwnTexts();
+  /** Of steps that run: their names, by which a conversation's texts say whose they are. */
+  readonly #names = new Map<string, string>();
+
+  /** Takes what came. @returns whether anything of it is new */
+  take(frame: PageFrame): boolean {
+    if ("event" in frame) return this.#takeEvent(frame.event);
+    if ("ask" in frame) return this.#ask(frame.ask);
+    if ("answered" in frame) return this.asks.delete(frame.answered);
+    if (frame.gap <= this.lastSeq) return false;
+    this.#note("gap", `What came before event ${frame.gap} is not held any more`);
+    this.lastSeq = frame.gap;
+    return true;
+  }
+
+  /** Whoever comes again is asked again. */
+  #ask(ask: PageAsk): boolean {
+    if (this.asks.has(ask.ask)) return false;
+    this.asks.set(ask.ask, ask);
+    return true;
+  }
+
+  #takeEvent(event: RunEvent): boolean {
+    if (event.seq <= this.lastSeq) return false;
+    this.lastSeq = event.seq;
+    this.at = event.at;
+    this.run = event.run;
+    if (this.end !== undefined && event.type !== "run-end") this.#goOn();
+    const isOwn = this.#own.isOwn(event);
+    if (event.type === "text-delta") this.#grow(event, isOwn);
+    else {
+      updateLive(this.live, event);
+      updateDocument(this.operations, event);
+      this.#change(event, isOwn);
+    }
+    return true;
+  }
+
+  #change(event: Exclude<RunEvent, { readonly type: "text-delta" }>, isOwn: boolean): void {
+    switch (event.type) {
+      case "run-start":
+        return this.#begin(event);
+      case "run-end":
+        this.status = event.status;
+        this.end = event;
+        return;
+      case "step-start":
+        return this.#beginStep(event);
+      case "step-end":
+        return this.#endStep(event.key);
+      case "message":
+        this.open.delete(event.step);
+        this.texts.push({ step: event.step, n: event.n, text: event.text, isOwn });
+        return;
+      case "block-merge":
+        this.merges.push(event);
+        return;
+      case "slot-set":
+        this.slots.set(`${event.destination}.${event.name}`, event.value);
+        return;
+      case "hold":
+        this.held = event.step;
+        return;
+      case "jump":
+        return this.#note("jump", `${event.from} \u2192 ${event.to}`);
+      case "step-skip":
+        return this.#note("skip", `${event.name ?? event.step}: ${event.condition}`);
+      case "warning":
+        return this.#note("warning", placed(event));
+      case "permission-answer":
+        return this.#note(
+          "permission",
+          `${event.subject}: ${event.allowed ? "allowed" : "refused"} (${event.reason})`,
+        );
+      case "permission-ask":
+      case "usage":
+      case "call-open":
+      case "call-run":
+      case "call-log":
+      case "call-progress":
+      case "call-result":
+      case "call-error":
+      case "call-skip":
+        return; // in `live`
+      default:
+        return event satisfies never;
+    }
+  }
+
+  /** What was stopped can be resumed. */
+  #goOn(): void {
+    this.end = undefined;
+    this.status = "running";
+  }
+
+  #begin({ kind, file }: Extract<RunEvent, { readonly type: "run-start" }>): void {
+    this.kind = kind;
+    this.file = file;
+    this.status = "running";
+    this.turns++;
+    this.end = undefined;
+    this.held = undefined;
+  }
+
+  /** One that begins again after a restart voids what it had said. */
+  #beginStep({ key, kind, name }: Extract<RunEvent, { readonly type: "step-start" }>): void {
+    this.open.delete(key);
+    if (kind !== "step") return;
+    this.open.delete(name);
+    this.#names.set(key, name);
+  }
+
+  #endStep(key: string): void {
+    this.#close(key);
+    const name = this.#names.get(key);
+    if (name === undefined) return;
+    this.#close(name);
+    this.#names.delete(key);
+  }
+
+  /** A command says what it says without a message at the end, and so does a model that was cut off. */
+  #close(step: string): void {
+    const open = this.open.get(step);
+    if (open === undefined) return;
+    this.open.delete(step);
+    this.texts.push({ step, n: 0, ...open });
+  }
+
+  #grow({ step, text }: Extract<RunEvent, { readonly type: "text-delta" }>, isOwn: boolean): void {
+    const before = this.open.get(step);
+    this.open.set(step, { text: (before?.text ?? "") + text, isOwn: before?.isOwn ?? isOwn });
+  }
+
+  #note(kind: RunNote["kind"], text: string): void {
+    this.notes.push({ at: this.at, kind, text });
+    if (this.notes.length > MAX_NOTES) this.notes.shift();
+  }
+}
+
+function placed({ text, file, line, column }: Extract<RunEvent, { readonly type: "warning" }>): string {
+  const place = [file, line, column].filter((part) => part !== undefined).join(":");
+  return place === "" ? text : `${place}: ${text}`;
+}

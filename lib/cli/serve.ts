@@ -1,0 +1,165 @@
+import { messageOf } from "../core/source_error.ts";
+import { exitProcess, hostEnv } from "../host/process.ts";
+import { logsToStderr } from "../host/logs_to_stderr.ts";
+import { workingFolder } from "../host/paths.ts";
+import type { Terminal } from "../host/terminal.ts";
+import { keepToken } from "../host/token_file.ts";
+import { plainErrorFrame } from "../render/error_frame.ts";
+import { paintFor } from "../render/paint.ts";
+import { printable } from "../render/shown_text.ts";
+import type { OpenServer } from "../server/open_server.ts";
+import { EXIT, UsageError } from "../service/exit_code.ts";
+import { openService } from "../service/open_service.ts";
+import type { Service } from "../service/service.ts";
+import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import { grantsOf } from "./grants.ts";
+import { strayErrorText } from "./stray_error.ts";
+
+type ServeCommand = ParsedCommand<typeof COMMANDS.serve>;
+type ServeFlags = ServeCommand["flags"];
+
+/** How long the steps that are under way may take when the process is told to end, ms. */
+const GRACE_MS = 10_000;
+const MIN_TOKEN = 16;
+
+/** `orrery serve`: comes back when it was told to end. */
+export async function serve({ flags }: ServeCommand, terminal: Terminal): Promise<number> {
+  const wanted = await wantedOf(flags);
+  const { folder, token } = wanted;
+  logsToStderr();
+  const tell = (text: string): void => void terminal.stderr.write(`${printable(text).trimEnd()}\n`);
+  using _stray = terminal.onStrayError((error) => tell(`warning: ${strayErrorText(error, folder)}`));
+  await using service = await openService({
+    folder,
+    ephemeral: flags.ephemeral,
+    grants: await grantsHere(flags),
+    notice: (text) => tell(`warning: ${text}`),
+    ...(token !== undefined && { secrets: [{ name: "the token of the server", value: token }] }),
+  });
+  const server = await listen(service, { ...wanted, tell });
+  if (server instanceof Error) {
+    await terminal.stderr.write(plainErrorFrame(messageOf(server), { paint: paintFor(false) }));
+    return EXIT.failed;
+  }
+  using _token = token === undefined ? undefined : keepToken(service.root, token);
+  await terminal.stdout.write(`${server.origin}\n`);
+  if (!flags.quiet) tell(welcome(server, { token, root: service.root }));
+  await untilEnd(server, terminal, flags.quiet ? () => {} : tell);
+  return EXIT.ok;
+}
+
+interface Wanted {
+  readonly folder: string;
+  readonly port: number;
+  readonly host: string;
+  readonly names: readonly string[];
+  /** Undefined: nobody needs one. */
+  readonly token: string | undefined;
+}
+
+/** @throws {UsageError} that names each flag that is wrong */
+async function wantedOf(flags: ServeFlags): Promise<Wanted> {
+  const { port = 7337, host = "127.0.0.1", name: names } = flags;
+  const { isLoopback, randomName } = await loadServer();
+  const given = flags.token ?? (flags["no-token"] ? undefined : hostEnv("ORRERY_TOKEN"));
+  const problems = [
+    ...(Number.isInteger(port) && port <= 65_535
+      ? []
+      : [`--port ${port}: expected a whole number from 0 to 65535`]),
+    ...names.filter((each) => !/^[\w.-]+(?::\d{1,5})?$/.test(each)).map((each) =>
+      `--name ${each}: expected a name, or NAME:PORT, such as orrery.example`
+    ),
+    ...tokenProblems(flags, { given, isOpen: !isLoopback(host) }),
+  ];
+  if (problems.length > 0) throw new UsageError(problems, { command: "serve" });
+  const token = flags["no-token"] ? undefined : given ?? randomName();
+  return { folder: workingFolder(), port, host, names, token };
+}
+
+function tokenProblems(
+  flags: ServeFlags,
+  { given, isOpen }: { readonly given: string | undefined; readonly isOpen: boolean },
+): readonly string[] {
+  if (flags["no-token"]) {
+    if (flags.token !== undefined) return ["--no-token and --token: expected one of them"];
+    return isOpen
+      ? [
+        `--no-token with --host ${flags.host}: others than this machine can reach that; leave --no-token out`,
+      ]
+      : [];
+  }
+  if (given === undefined || new RegExp(`^[\\x21-\\x7e]{${MIN_TOKEN},500}$`).test(given)) return [];
+  const where = flags.token === undefined ? "ORRERY_TOKEN" : "--token";
+  return [`${where}: expected ${MIN_TOKEN} to 500 characters of ASCII without blanks`];
+}
+
+/** What is said here holds for every run; commands and gadgets are granted in orrery.yaml, where it can be seen. */
+async function grantsHere(flags: ServeFlags) {
+  const { settings, flags: given } = await grantsOf({
+    ...flags,
+    "allow-run": [],
+    "allow-all": false,
+    gadget: [],
+    trust: [],
+    "allow-gadget": [],
+    frozen: false,
+    "trust-code": false,
+  });
+  return { settings: { ...settings, runsByGrant: true as const }, flags: given };
+}
+
+/** With `as string`, the start of every other command does not load it. */
+async function loadServer() {
+  const [{ isLoopback }, { randomName }, { openServer }]: [
+    typeof import("../server/guard.ts"),
+    typeof import("../server/session.ts"),
+    typeof import("../server/open_server.ts"),
+  ] = await Promise.all([
+    import("../server/guard.ts" as string),
+    import("../server/session.ts" as string),
+    import("../server/open_server.ts" as string),
+  ]);
+  return { isLoopback, randomName, openServer };
+}
+
+/** An error where it cannot listen there. */
+async function listen(
+  service: Service,
+  { port, host, names, token, tell }: Wanted & { readonly tell: (text: string) => void },
+): Promise<OpenServer | Error> {
+  const { openServer } = await loadServer();
+  try {
+    return openServer(service, { port, host, names, tell, ...(token !== undefined && { token }) });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(messageOf(error));
+  }
+}
+
+function welcome(
+  server: OpenServer,
+  { token, root }: { readonly token: string | undefined; readonly root: string },
+): string {
+  if (token === undefined) return `Serving ${root}; whoever is on this machine may ask.`;
+  return [
+    `Serving ${root}`,
+    `Page:  ${server.link()}  (once, within five minutes)`,
+    `Token: ${token}`,
+  ].join("\n");
+}
+
+/** Until the process is told to end, and everything has ended. */
+async function untilEnd(
+  server: OpenServer,
+  terminal: Terminal,
+  tell: (text: string) => void,
+): Promise<void> {
+  const ended = Promise.withResolvers<void>();
+  let signals = 0;
+  using _signals = terminal.onInterrupt(() => {
+    signals++;
+    if (signals > 1) exitProcess(EXIT.interrupted);
+    tell("Ending: steps that are under way get 10 seconds. Once more ends at once.");
+    server.stop({ graceMs: GRACE_MS }).then(ended.resolve, ended.reject);
+  });
+  await ended.promise;
+}

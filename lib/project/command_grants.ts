@@ -1,0 +1,80 @@
+// Programs that `grants:` of the settings lets a run start: `RunCommand: { run: [git] }` for calls of that gadget, `"@shell": trusted` for
+// the scripts of documents. Each has a shell of its own for it, since what one of them may start the other may not.
+
+import type { CommandName, Grant } from "../catalog/config.ts";
+import type { EntryGrant } from "../core/catalog.ts";
+import type { Permissions, Shell, World } from "../core/world.ts";
+import { absoluteEntry } from "../policy/permission_entry.ts";
+import { rulesByKind } from "../policy/policy_settings.ts";
+import type { PolicyRules, PolicySettings } from "../policy/policy_settings.ts";
+import type { WorldOptions } from "./guarded_world.ts";
+import type { ProjectSettings } from "./project.ts";
+import { scriptShell } from "./script_shell.ts";
+import { createWorld } from "./world.ts";
+
+/** A project whose settings are known, and whether what it says for itself counts. */
+export interface GrantingProject extends Pick<ProjectSettings, "root" | "config"> {
+  readonly accepted: boolean;
+}
+
+/** The world of a run, with the programs on top of its flags that the settings grant it. */
+export async function withCommandGrants(
+  world: World,
+  options: WorldOptions,
+  project: GrantingProject,
+): Promise<World> {
+  const shellOf = async (name: CommandName): Promise<Shell | undefined> => {
+    const settings = commandSettings(name, options.settings, project);
+    return settings === options.settings ? undefined : (await createWorld({ ...options, settings })).shell;
+  };
+  const commands = await shellOf("RunCommand");
+  const scripts = await shellOf("@shell");
+  if (commands === undefined && scripts === undefined) return world;
+  return { ...world, commands: commands ?? world.shell, shell: scripts ?? world.shell };
+}
+
+/** What one of them may do: what the flags of the run say, and what it is granted. The same object where that is nothing. */
+export function commandSettings(
+  name: CommandName,
+  settings: PolicySettings,
+  project: GrantingProject,
+): PolicySettings {
+  const grant = maybeGrant(name, project);
+  if (grant === undefined) return settings;
+  return { ...settings, allow: added(settings.allow, permissionsOf(name, grant, project), project.root) };
+}
+
+/** What the settings grant `RunCommand`, for lists; nothing where they do not name it. */
+export function commandEntryGrants(project: GrantingProject): Readonly<Record<string, EntryGrant>> {
+  const name = "RunCommand";
+  const grant = maybeGrant(name, project);
+  if (grant === undefined) return {};
+  const from = Object.hasOwn(project.config.grants, name) ? "your settings" : "the project";
+  const permissions = permissionsOf(name, grant, project);
+  return { [name]: { state: "granted", from: [from], changes: [], permissions } };
+}
+
+function permissionsOf(name: CommandName, grant: Grant, project: GrantingProject): Permissions {
+  return grant === "trusted" ? trusted(name, project) : grant;
+}
+
+/** The user's own word counts before that of the project. */
+function maybeGrant(name: CommandName, { config, accepted }: GrantingProject): Grant | undefined {
+  const grants = { ...(accepted ? config.project.grants : {}), ...config.grants };
+  return Object.hasOwn(grants, name) ? grants[name] : undefined;
+}
+
+/** Scripts need their shell, and nothing else; `RunCommand` asks for any program, in any folder. */
+function trusted(name: CommandName, project: GrantingProject): Permissions {
+  return name === "@shell" ? { run: [scriptShell(project).command] } : { run: true, read: true };
+}
+
+function added(allow: PolicyRules, permissions: Permissions, root: string): PolicyRules {
+  return rulesByKind((kind) => {
+    const { all, list } = allow[kind];
+    const more = permissions[kind] ?? [];
+    if (more === true) return { all: true, list };
+    // Absolute: a grant is seen from the root, a flag from the working folder.
+    return { all, list: [...list, ...more.map((entry) => absoluteEntry(entry, { kind, cwd: root }))] };
+  });
+}

@@ -1,0 +1,30 @@
+/**
+ * The parts of a step's key. `say[1]/turn[2]/call:a/b` has three, `op[parts/part.md:5]/shell` has two: what stands in brackets is a name, and
+ * the id of a call may hold anything. What runs inside of a call begins with a dialog or an operation.
+ */
+export function keyParts(key: string): readonly string[] {
+  const parts: string[] = [];
+  for (let start = 0; start <= key.length;) {
+    const end = key.startsWith("call:", start) ? endOfCall(key, start) : endOfPart(key, start);
+    parts.push(key.slice(start, end));
+    start = end + 1;
+  }
+  return parts;
+}
+
+function endOfCall(key: string, start: number): number {
+  const inside = /\/(?:dialog|op)\[/g;
+  inside.lastIndex = start;
+  return inside.exec(key)?.index ?? key.length;
+}
+
+/** The next slash outside of brackets. */
+function endOfPart(key: string, start: number): number {
+  let open = 0;
+  for (let at = start; at < key.length; at++) {
+    if (key[at] === "[") open++;
+    else if (key[at] === "]") open = Math.max(0, open - 1);
+    else if (key[at] === "/" && open === 0) return at;
+  }
+  return key.length;
+}

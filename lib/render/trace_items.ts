@@ -1,0 +1,318 @@
+// What a run did, one item for each thing that took time or decided something, found by key: events say when, the kept steps say with what and
+// what came of it. The journal's own times are those of its commits, so an event's time comes first.
+
+import type { RunEvent } from "../core/event.ts";
+import type { RunTrace, StepRecord } from "../core/journal.ts";
+import type { Usage } from "../core/model.ts";
+import type { StepKind } from "../core/step.ts";
+import { addUsage } from "../core/usage.ts";
+import { keyParts } from "./key_parts.ts";
+import { errorValue, noteValue, resultValue, stepValues } from "./trace_values.ts";
+import type { TraceValue } from "./trace_values.ts";
+
+/** What an item is: a kind of step, a turn of a conversation, a part of keys that is no step itself, or something that was decided. */
+export type TraceKind = StepKind | "turn" | "group" | "skip" | "jump" | "hold" | "warning" | "permission";
+
+/** How it went: `open` has begun and not ended, `unverified` the same where nobody knows whether it was done, `note` takes no time. */
+export type TraceState = "done" | "failed" | "skipped" | "open" | "unverified" | "note";
+
+/** One thing of a run. */
+export interface TraceItem {
+  readonly key: string;
+  /** The key that says what it lies below: its own, or for what was decided that of what it is about. */
+  readonly place: string;
+  kind: TraceKind;
+  name: string;
+  state: TraceState;
+  /** ms since the start of the run. */
+  at: number;
+  ms?: number;
+  attempt: number;
+  /** Of its own model calls. */
+  usage?: Usage;
+  values: TraceValue[];
+  notes: TraceValue[];
+  /** The turn of a conversation that it belongs to. */
+  readonly turn?: TraceItem;
+}
+
+type EventOf<Type extends RunEvent["type"]> = Extract<RunEvent, { readonly type: Type }>;
+type CallEvent = Extract<RunEvent, { readonly invocationId: string }>;
+
+/** All items of a run, in the order in which they were told. */
+export function traceItems(trace: RunTrace): readonly TraceItem[] {
+  const items = new TraceItems(trace.summary.kind === "conversation");
+  for (const event of trace.events) items.tell(event);
+  for (const step of trace.steps) items.keep(step, { isOwned: trace.summary.owned });
+  return items.all;
+}
+
+class TraceItems {
+  readonly all: TraceItem[] = [];
+  readonly #hasTurns: boolean;
+  readonly #byKey = new Map<string, TraceItem>();
+  /** The newest step of each name: so messages and slots of a conversation say whose they are. */
+  readonly #byName = new Map<string, TraceItem>();
+  readonly #byCall = new Map<string, TraceItem>();
+  #turn: TraceItem | undefined;
+  #turns = 0;
+
+  constructor(hasTurns: boolean) {
+    this.#hasTurns = hasTurns;
+  }
+
+  tell(event: RunEvent): void {
+    switch (event.type) {
+      case "run-start":
+        return this.#beginTurn(event);
+      case "run-end":
+        return this.#endTurn(event);
+      case "step-start":
+        return this.#beginStep(event);
+      case "step-end":
+        return this.#endStep(event);
+      case "call-open":
+      case "call-run":
+      case "call-result":
+      case "call-error":
+      case "call-skip":
+        return this.#call(event);
+      case "usage":
+        return this.#use(event);
+      case "message":
+        return this.#note(event.step, noteValue("says", event.text));
+      case "slot-set":
+        return this.#note(event.step, noteValue(`${event.destination}.${event.name}`, event.value));
+      case "block-merge":
+        return this.#merge(event);
+      case "step-skip":
+        return this.#mark(event, {
+          kind: "skip",
+          key: event.step,
+          name: event.name ?? event.step,
+          text: event.condition,
+        });
+      case "jump":
+        return this.#mark(event, { kind: "jump", key: event.from, name: `${event.from} \u2192 ${event.to}` });
+      case "hold":
+        return this.#mark(event, { kind: "hold", key: event.step, name: event.step });
+      case "warning":
+        return this.#mark(event, { kind: "warning", key: "", name: event.text, text: placeOf(event) });
+      case "permission-answer":
+        return this.#permission(event);
+      case "permission-ask":
+      case "call-log":
+      case "call-progress":
+      case "text-delta":
+        return;
+      default:
+        return event satisfies never;
+    }
+  }
+
+  /** Takes what is kept of a step. */
+  keep(step: StepRecord, { isOwned }: { readonly isOwned: boolean }): void {
+    if (this.#hasTurns && step.kind === "ask" && this.#keepTurn(step)) return;
+    const item = this.#byKey.get(step.key) ?? this.#keptAlone(step);
+    item.kind = step.kind;
+    item.name = step.name;
+    item.attempt = Math.max(item.attempt, step.attempt);
+    item.values = [...stepValues(step)];
+    if (step.outcome === undefined) {
+      item.state = step.idempotent || isOwned ? "open" : "unverified";
+    } else item.state = "error" in step.outcome ? "failed" : "done";
+  }
+
+  /** What a person said is shown with the turn that it began. */
+  #keepTurn(step: StepRecord): boolean {
+    const turn = this.#byKey.get(step.key);
+    if (turn?.kind !== "turn") return false;
+    const { outcome } = step;
+    const ok = outcome !== undefined && "ok" in outcome ? outcome.ok : null;
+    const text = typeof ok === "object" && ok !== null && "text" in ok ? ok.text : undefined;
+    if (typeof text === "string") turn.values.unshift({ title: "user", side: "in", text, isJson: false });
+    return true;
+  }
+
+  /** No event tells of it, such as of a read; the key says to which turn it belongs. */
+  #keptAlone({ key, kind, name, startedAt, endedAt }: StepRecord): TraceItem {
+    const parts = keyParts(key);
+    let turn: TraceItem | undefined;
+    for (let length = parts.length - 1; length > 0 && turn === undefined; length--) {
+      turn = this.#byKey.get(parts.slice(0, length).join("/"))?.turn;
+    }
+    const item = this.#add({ key, kind, name, at: startedAt, turn: turn ?? this.#turnAt(startedAt) });
+    if (endedAt !== undefined) item.ms = Math.max(0, endedAt - startedAt);
+    return item;
+  }
+
+  #turnAt(at: number): TraceItem | undefined {
+    return this.all.findLast((item) => item.kind === "turn" && item.at <= at);
+  }
+
+  #beginTurn({ at }: EventOf<"run-start">): void {
+    if (!this.#hasTurns) return;
+    this.#turns++;
+    this.#turn = undefined;
+    this.#turn = this.#add({ key: `turn[${this.#turns}]`, kind: "turn", name: `turn ${this.#turns}`, at });
+  }
+
+  #endTurn({ at, status, error }: EventOf<"run-end">): void {
+    const turn = this.#turn;
+    if (turn === undefined) return;
+    turn.ms = at - turn.at;
+    turn.state = status === "failed" ? "failed" : status === "stopped" ? "open" : "done";
+    if (error !== undefined) turn.values.push(errorValue(error));
+  }
+
+  #beginStep({ key, kind, name, at, attempt }: EventOf<"step-start">): void {
+    const known = this.#byKey.get(key);
+    const item = known ?? this.#add({ key, kind, name, at });
+    item.attempt = attempt;
+    item.state = "open";
+    if (kind === "step") this.#byName.set(name, item);
+  }
+
+  #endStep({ key, ms, outcome, error }: EventOf<"step-end">): void {
+    const item = this.#byKey.get(key);
+    if (item === undefined) return;
+    item.ms = ms;
+    item.state = error === undefined ? "done" : "failed";
+    if (error !== undefined) item.values.push(errorValue(error.message));
+    else if (outcome !== undefined && outcome !== null) item.values.push(resultValue(outcome));
+  }
+
+  #call(event: Exclude<CallEvent, EventOf<"call-log" | "call-progress">>): void {
+    const call = `${event.step ?? ""} ${event.invocationId}@${event.line}`;
+    if (event.type === "call-open") {
+      this.#byCall.set(call, this.#openCall(event));
+      return;
+    }
+    const item = this.#byCall.get(call);
+    if (item === undefined) return;
+    if (event.type === "call-run") {
+      item.at = event.at;
+      return;
+    }
+    if (event.type !== "call-skip") item.ms = event.at - item.at;
+    item.state = event.type === "call-result" ? "done" : event.type === "call-error" ? "failed" : "skipped";
+    item.values = [
+      event.type === "call-result"
+        ? resultValue(event.result)
+        : errorValue(event.type === "call-error" ? event.error : event.reason),
+    ];
+  }
+
+  /** Of two calls of one id only the first is the step of that key. */
+  #openCall({ step, invocationId, gadgetName, dependencies, line, at }: EventOf<"call-open">): TraceItem {
+    const own = `${step === undefined ? "" : folderOf(step)}call:${invocationId}`;
+    const key = this.#byKey.has(own) ? `${own}@${line}` : own;
+    const item = this.#add({ key, kind: "gadget", name: gadgetName, at });
+    if (dependencies.length > 0) item.notes.push(noteValue("waits for", dependencies.join(", ")));
+    return item;
+  }
+
+  #use({ step, input, output, cached, reasoning, cost, model }: EventOf<"usage">): void {
+    const item = this.#byKey.get(step);
+    if (item === undefined) return;
+    const usage: Usage = {
+      input,
+      output,
+      ...(cached === undefined ? {} : { cached }),
+      ...(reasoning === undefined ? {} : { reasoning }),
+      ...(cost === undefined ? {} : { cost }),
+    };
+    item.usage = item.usage === undefined ? usage : addUsage(item.usage, usage);
+    if (model !== item.name) item.notes.push(noteValue("answered by", model));
+  }
+
+  #merge({ step, mode, target, removed, inserted }: EventOf<"block-merge">): void {
+    const where = mode === "replace" ? "in place of" : mode === "append" ? "appended to" : "before";
+    const title = `${where} ${target ?? "itself"}`;
+    if (removed !== "") this.#note(step, noteValue("removed", removed));
+    this.#note(step, noteValue(title, inserted));
+  }
+
+  #permission({ subject, permissions, allowed, reason, at }: EventOf<"permission-answer">): void {
+    const text = `${allowed ? "allowed" : "refused"} by ${reason}: ${permissions.join("; ")}`;
+    const owner = this.#ownerOf(subject) ?? this.#ownerOf(`call:${subject}`);
+    if (owner === undefined) this.#mark({ at }, { kind: "permission", key: subject, name: subject, text });
+    else owner.notes.push(noteValue("permission", text));
+  }
+
+  /** A text of a model is the answer of its step already. */
+  #note(step: string, value: TraceValue): void {
+    const owner = this.#ownerOf(step);
+    if (owner !== undefined && !(owner.kind === "model" && value.title === "says")) owner.notes.push(value);
+  }
+
+  #ownerOf(step: string): TraceItem | undefined {
+    const owner = this.#byKey.get(step) ?? this.#byName.get(step);
+    if (owner !== undefined) return owner;
+    const parts = keyParts(step);
+    for (let length = parts.length - 1; length > 0; length--) {
+      const above = this.#byKey.get(parts.slice(0, length).join("/"));
+      if (above !== undefined) return above;
+    }
+    return undefined;
+  }
+
+  #mark(
+    { at }: { readonly at: number },
+    { kind, key, name, text }: {
+      readonly kind: TraceKind;
+      readonly key: string;
+      readonly name: string;
+      readonly text?: string;
+    },
+  ): void {
+    const owner = this.#byKey.get(key) ?? this.#byName.get(key);
+    const item = this.#item({ key, kind, name, at, place: owner?.key ?? (this.#hasTurns ? "" : key) });
+    item.state = kind === "skip" ? "skipped" : "note";
+    if (text !== undefined && text !== "") item.notes.push(noteValue(NOTE_TITLES[kind] ?? kind, text));
+  }
+
+  #add(begun: Begun): TraceItem {
+    const item = this.#item(begun);
+    this.#byKey.set(item.key, item);
+    return item;
+  }
+
+  #item({ key, kind, name, at, place = key, turn = this.#turn }: Begun): TraceItem {
+    const item: TraceItem = {
+      key,
+      place,
+      kind,
+      name,
+      state: "open",
+      at,
+      attempt: 1,
+      values: [],
+      notes: [],
+      ...(turn === undefined ? {} : { turn }),
+    };
+    this.all.push(item);
+    return item;
+  }
+}
+
+/** What an item begins with. */
+interface Begun {
+  readonly key: string;
+  readonly kind: TraceKind;
+  readonly name: string;
+  readonly at: number;
+  readonly place?: string;
+  readonly turn?: TraceItem | undefined;
+}
+
+const NOTE_TITLES: { readonly [kind in TraceKind]?: string } = { skip: "condition", warning: "at" };
+
+/** `turn[1]/` of `turn[1]/model`. */
+function folderOf(key: string): string {
+  return keyParts(key).slice(0, -1).map((part) => `${part}/`).join("");
+}
+
+function placeOf({ file, line, column }: EventOf<"warning">): string {
+  return [file, line, column].filter((part) => part !== undefined).join(":");
+}

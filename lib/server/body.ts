@@ -1,0 +1,209 @@
+// Bodies: counted while they are read, with a time limit for each piece, and nothing of them kept that is too much.
+
+import type { Deadlines } from "./deadlines.ts";
+import { MAX_BODY_BYTES, tooLarge } from "./guard.ts";
+import { HttpProblem } from "./problem.ts";
+
+/** How long a body may take. */
+export interface BodyLimits {
+  readonly deadlines: Deadlines;
+  /** Between two pieces, ms. */
+  readonly pieceMs: number;
+  /** For all of it, ms. */
+  readonly wholeMs: number;
+  readonly maxBytes: number;
+  /** Aborted when nobody wants the rest any more: a read that waits ends there. Default: never. */
+  readonly left?: AbortSignal;
+}
+
+const PIECE_MS = 10_000;
+const WHOLE_MS = 60_000;
+/** Whoever writes calls may be a model that thinks. */
+const CALLS_PIECE_MS = 60_000;
+/** Bodies up to this are read in one go: they are here already, nearly always. */
+const SMALL_BYTES = 65_536;
+const SHORT_BYTES = 256;
+const MAX_LEVELS = 200;
+
+const CLOSE = { connection: "close" } as const;
+
+/** The body as a text. @throws {HttpProblem} 400 `utf-8`, 408 `slow`, 413 `too-large` */
+export function readText(request: Request, deadlines: Deadlines): Promise<string> {
+  if (isSmall(request)) return readSmall(request, deadlines);
+  return readLarge(request, {
+    deadlines,
+    pieceMs: PIECE_MS,
+    wholeMs: WHOLE_MS,
+    maxBytes: MAX_BODY_BYTES,
+  }).then(decoded);
+}
+
+/** The body as JSON; an empty one is an empty object. @throws {HttpProblem} 400 `json` too */
+export async function readJson(request: Request, deadlines: Deadlines): Promise<unknown> {
+  const text = await readText(request, deadlines);
+  if (text === "") return {};
+  if (text.length > 2 * MAX_LEVELS) refuseDeep(text);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new HttpProblem(400, "json", { detail: `the body is no JSON: ${reason}` });
+  }
+}
+
+/** The fields of a form; of several with one name the last counts. */
+export async function readForm(request: Request, deadlines: Deadlines): Promise<unknown> {
+  return Object.fromEntries(new URLSearchParams(await readText(request, deadlines)));
+}
+
+/** The body as it comes, for as long as it comes. Whoever leaves it ends a read that waits: a generator alone would end when it has read. */
+export function readPieces(request: Request, deadlines: Deadlines): AsyncIterableIterator<string> {
+  const leaving = new AbortController();
+  const left = leaving.signal;
+  const limits = { deadlines, pieceMs: CALLS_PIECE_MS, wholeMs: Infinity, maxBytes: Infinity, left };
+  const texts = textPieces(request, limits);
+  return {
+    next: () => texts.next(),
+    return() {
+      leaving.abort();
+      return texts.return(undefined);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+async function* textPieces(request: Request, limits: BodyLimits): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  for await (const bytes of pieces(request, limits)) {
+    const text = orNoText(() => decoder.decode(bytes, { stream: true }));
+    if (text !== "") yield text;
+  }
+  orNoText(() => decoder.decode());
+}
+
+function isSmall(request: Request): boolean {
+  const length = request.headers.get("content-length");
+  return length === null ? request.body === null : Number(length) <= SMALL_BYTES;
+}
+
+/** No more than Content-Length says can come. */
+function readSmall(request: Request, deadlines: Deadlines): Promise<string> {
+  return new Promise((resolve, reject) => { // no race of two promises: it costs as much as the reading
+    const done = deadlines.after(PIECE_MS, () => reject(slow(PIECE_MS)));
+    request.bytes().then((bytes) => {
+      done();
+      resolve(decoded(bytes));
+    }).catch((error) => {
+      done();
+      reject(brokenOff(error));
+    });
+  });
+}
+
+async function readLarge(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of pieces(request, limits)) {
+    parts.push(part);
+    size += part.length;
+  }
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+/** The pieces of a body. When it is too much or too slow the rest is not read. */
+export async function* pieces(request: Request, limits: BodyLimits): AsyncGenerator<Uint8Array> {
+  const reader = request.body?.getReader();
+  if (reader === undefined) return;
+  const late = Promise.withResolvers<undefined>();
+  late.promise.catch(() => undefined); // it may come when nobody waits
+  limits.left?.addEventListener("abort", () => late.resolve(undefined), { once: true });
+  const whole = limits.wholeMs === Infinity
+    ? () => {}
+    : limits.deadlines.after(limits.wholeMs, () => late.reject(slow(limits.wholeMs)));
+  let size = 0;
+  let isWhole = false;
+  try {
+    while (true) {
+      const piece = limits.deadlines.after(limits.pieceMs, () => late.reject(slow(limits.pieceMs)));
+      const reading = reader.read();
+      reading.catch(() => undefined);
+      const read = await Promise.race([reading, late.promise]).finally(piece);
+      if (read === undefined) return; // left
+      const { done, value } = read;
+      if (done) {
+        isWhole = true;
+        return;
+      }
+      size += value.length;
+      if (size > limits.maxBytes) throw new HttpProblem(413, "too-large", { ...tooLarge(), headers: CLOSE });
+      yield value;
+    }
+  } catch (error) {
+    throw brokenOff(error);
+  } finally {
+    whole();
+    if (!isWhole) reader.cancel().catch(() => undefined);
+  }
+}
+
+function slow(ms: number): HttpProblem {
+  return new HttpProblem(408, "slow", {
+    detail: `the body took more than ${ms / 1000} s, expected it sooner`,
+    headers: CLOSE,
+  });
+}
+
+/** A connection that ended in the middle has nobody left to tell; whoever runs the body is told. */
+function brokenOff(error: unknown): HttpProblem {
+  if (error instanceof HttpProblem) return error;
+  return new HttpProblem(400, "broken-off", { detail: "the body broke off before its end", headers: CLOSE });
+}
+
+/** It keeps nothing between two whole texts. */
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
+function decoded(bytes: Uint8Array): string {
+  return asciiText(bytes) ?? orNoText(() => UTF8.decode(bytes));
+}
+
+/** Undefined for a text that is long, or not of ASCII alone. A short one is made here for a quarter of what a decoder takes. */
+function asciiText(bytes: Uint8Array): string | undefined {
+  const { length } = bytes;
+  if (length > SHORT_BYTES) return undefined;
+  for (let at = 0; at < length; at++) if ((bytes[at] ?? 0) > 0x7f) return undefined;
+  return String.fromCharCode(...bytes);
+}
+
+function orNoText(decode: () => string): string {
+  try {
+    return decode();
+  } catch {
+    throw new HttpProblem(400, "utf-8", { detail: "the body is no UTF-8, expected text in UTF-8" });
+  }
+}
+
+/** Looks before it is parsed: what is nested deeply is costly for everybody behind. */
+function refuseDeep(text: string): void {
+  let levels = 0;
+  let isText = false;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === 0x22) isText = !isText; // "
+    else if (unit === 0x5c) at++; // \ and what it stands before
+    else if (!isText && (unit === 0x5b || unit === 0x7b)) levels++;
+    else if (!isText && (unit === 0x5d || unit === 0x7d)) levels--;
+    if (levels > MAX_LEVELS) {
+      throw new HttpProblem(400, "json", {
+        detail: `the body is nested deeper than ${MAX_LEVELS} levels, expected less`,
+      });
+    }
+  }
+}

@@ -1,0 +1,129 @@
+// What stands behind the name of a model of the project itself: an agent, a profile, a document or a prompt.
+
+import { didYouMean } from "../../core/nearest.ts";
+import type { CatalogJson, CatalogPart, Look } from "../../service/look/look.ts";
+import { HttpProblem } from "../problem.ts";
+
+/** What is asked. */
+export type AskedModel =
+  | { readonly kind: "agent"; readonly file: string }
+  | { readonly kind: "profile"; readonly name: string }
+  | { readonly kind: "document"; readonly file: string }
+  | { readonly kind: "prompt"; readonly path: string };
+
+/** One line of `GET /v1/models`. */
+export interface NamedModel {
+  readonly id: string;
+  /** `orrery`, or the provider. */
+  readonly ownedBy: string;
+}
+
+const OWN = "orrery/";
+const AGENT_ENDING = /\.agent\.ya?ml$/i;
+
+/** All names that can be asked, the project's own first. */
+export function namedModels(catalog: CatalogJson): readonly NamedModel[] {
+  const { agents, profiles, documents, prompts, tactics, models } = catalog;
+  const own = [
+    ...agents.filter(({ problem }) => problem === undefined).map(({ file }) => `agent/${agentName(file)}`),
+    ...profiles.map(({ name }) => `profile/${name}`),
+    ...documents.map(({ file }) => `document/${file}`),
+    ...prompts.map(({ path }) => `prompt/${path}`),
+    ...tactics.map(({ name }) => `prompt/${name}`),
+  ];
+  return [
+    ...own.map((name) => ({ id: `${OWN}${name}`, ownedBy: "orrery" })),
+    ...models.filter(({ kind, usable }) => usable && kind !== "form").map(({ id, provider, model }) => ({
+      id,
+      ownedBy: provider ?? ownerOf(model ?? id),
+    })),
+  ];
+}
+
+/** The provider of `provider/model`. */
+function ownerOf(id: string): string {
+  return id.includes("/") ? id.slice(0, id.indexOf("/")) : id;
+}
+
+function agentName(file: string): string {
+  return file.replace(AGENT_ENDING, "");
+}
+
+/** Whether a name is of this project, and not of a model that is configured. */
+export function isOwnName(name: string): boolean {
+  return name.startsWith(OWN);
+}
+
+/** What names are made of. */
+const NAMED = ["agents", "profiles", "documents", "prompts", "tactics", "models"] as const;
+
+/** Everything that has a name. */
+export async function namedCatalog(look: Pick<Look, "catalog">): Promise<CatalogJson> {
+  return await look.catalog(NAMED);
+}
+
+/** What is looked at for a name of each kind. */
+const PARTS: { readonly [kind in AskedModel["kind"]]: readonly CatalogPart[] } = {
+  agent: ["agents"],
+  profile: ["profiles"],
+  document: ["documents"],
+  prompt: ["prompts", "tactics"],
+};
+
+/** What a name of the project stands for, and the part of the catalogue that has it. @throws {HttpProblem} 404 `model_not_found` */
+export async function askedModel(
+  name: string,
+  look: Pick<Look, "catalog">,
+): Promise<{ readonly asked: AskedModel; readonly catalog: CatalogJson }> {
+  const rest = name.slice(OWN.length);
+  const slash = rest.indexOf("/");
+  const [kind, word] = [rest.slice(0, Math.max(0, slash)), rest.slice(slash + 1)];
+  if (isKind(kind) && word !== "") {
+    const catalog = await look.catalog(PARTS[kind]);
+    const asked = ownModel(kind, word, catalog);
+    if (asked !== undefined) return { asked, catalog };
+  }
+  throw unknownModel(name, namedModels(await namedCatalog(look)));
+}
+
+function isKind(word: string): word is AskedModel["kind"] {
+  return Object.hasOwn(PARTS, word);
+}
+
+/** @param kind the part behind `orrery/` */
+function ownModel(kind: AskedModel["kind"], word: string, catalog: CatalogJson): AskedModel | undefined {
+  switch (kind) {
+    case "agent": {
+      const file = agentFile(word, catalog);
+      return file === undefined ? undefined : { kind, file };
+    }
+    case "profile":
+      return catalog.profiles.some(({ name }) => name === word) ? { kind, name: word } : undefined;
+    case "document": {
+      const found = catalog.documents.find(({ file }) => file === word || file === `${word}.md`);
+      return found === undefined ? undefined : { kind, file: found.file };
+    }
+    case "prompt": {
+      const paths = [...catalog.prompts.map(({ path }) => path), ...catalog.tactics.map(({ name }) => name)];
+      return paths.includes(word) ? { kind, path: word } : undefined;
+    }
+  }
+}
+
+/** By its file with or without the ending, or by its last part where only one agent has it. */
+function agentFile(word: string, { agents }: CatalogJson): string | undefined {
+  const files = agents.map(({ file }) => file);
+  const whole = files.find((file) => file === word || agentName(file) === word);
+  if (whole !== undefined) return whole;
+  const [only, ...others] = files.filter((file) => agentName(file).endsWith(`/${word}`));
+  return others.length === 0 ? only : undefined;
+}
+
+/** No model has this name. */
+export function unknownModel(name: string, known: readonly NamedModel[]): HttpProblem {
+  const near = didYouMean(name, known.map(({ id }) => id));
+  return new HttpProblem(404, "model_not_found", {
+    detail: `There is no model ${JSON.stringify(name)}.${near} GET /v1/models lists them`,
+    more: { param: "model" },
+  });
+}

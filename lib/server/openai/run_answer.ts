@@ -1,0 +1,108 @@
+// Answers of what is run for them: a profile, a document, a prompt or a tactic.
+
+import type { Json } from "../../core/json.ts";
+import type { ModelPart } from "../../core/model.ts";
+import { isInsideCall } from "../../render/shown_text.ts";
+import type { CatalogJson } from "../../service/look/look.ts";
+import { framesOf } from "../../service/run_reader.ts";
+import type { RunHandle, Service } from "../../service/service.ts";
+import { answerHead } from "./answer_parts.ts";
+import type { MadeAnswer } from "./answer_parts.ts";
+import { chatMessages } from "./chat_messages.ts";
+import type { ChatBody } from "./chat_body.ts";
+import { maybeFailedRun } from "./failed_run.ts";
+import type { AskedModel } from "./model_names.ts";
+import { onlyText } from "./only_text.ts";
+import { promptWish } from "./prompt_wish.ts";
+import { ToldText } from "./told_text.ts";
+
+/** What is run for an answer. */
+export type RunModel = Extract<AskedModel, { readonly kind: "profile" | "document" | "prompt" }>;
+
+/** What can be looked up for it. */
+export interface RunAnswerMeans {
+  readonly service: Service;
+  readonly catalog: CatalogJson;
+}
+
+/** Runs what is asked; its value is the answer. @throws {HttpProblem} and what `Service.start` throws */
+export async function runAnswer(
+  asked: RunModel,
+  body: ChatBody,
+  { service, catalog }: RunAnswerMeans,
+): Promise<MadeAnswer> {
+  const run = await service.start(wishOf(asked, body, catalog));
+  const reading = { isLeft: false };
+  const reader = run.read({ after: 0 });
+  return {
+    head: answerHead(body.model),
+    parts: runParts(run, { isLive: isLive(asked, catalog), reader, reading, model: body.model }),
+    leave() {
+      reading.isLeft = true;
+      reader.leave();
+      if (asked.kind === "profile") run.cancel("nobody waits for the answer any more");
+    },
+    headers: { "orrery-run": run.id },
+  };
+}
+
+function wishOf(asked: RunModel, body: ChatBody, catalog: CatalogJson): Parameters<Service["start"]>[0] {
+  switch (asked.kind) {
+    case "profile":
+      return { kind: "ask", profile: asked.name, messages: chatMessages(body.messages) };
+    case "document": {
+      const prompt = onlyText(body, { what: "A document" });
+      return { kind: "file", file: asked.file, ...(prompt.trim() !== "" && { prompt }) };
+    }
+    case "prompt":
+      return { kind: "prompt", path: asked.path, ...promptWish(asked.path, body, catalog) };
+  }
+}
+
+/** Whether what is said as it comes can only be the answer. */
+function isLive(asked: RunModel, { profiles, prompts }: CatalogJson): boolean {
+  switch (asked.kind) {
+    case "profile":
+      return profiles.some(({ name, systemPrompt }) => name === asked.name && systemPrompt === null);
+    case "prompt":
+      return prompts.some(({ path, answer, tools }) =>
+        path === asked.path && answer === "text" && tools.length === 0
+      );
+    case "document":
+      return false;
+  }
+}
+
+interface RunPartsOptions {
+  readonly isLive: boolean;
+  readonly reader: ReturnType<RunHandle["read"]>;
+  readonly reading: { readonly isLeft: boolean };
+  readonly model: string;
+}
+
+async function* runParts(
+  run: RunHandle,
+  { isLive, reader, reading, model }: RunPartsOptions,
+): AsyncGenerator<ModelPart, undefined> {
+  const told = new ToldText();
+  let step = "";
+  for await (const frame of framesOf(reader)) {
+    if (!isLive || !("event" in frame)) continue;
+    const { event } = frame;
+    if (event.type !== "text-delta" || isInsideCall(event.step)) continue;
+    ({ step } = event);
+    yield { type: "text", text: told.piece(step, event.text) };
+  }
+  if (reading.isLeft) return;
+  const state = await run.ended;
+  const failed = maybeFailedRun(state);
+  if (failed !== undefined) throw failed;
+  const rest = told.whole(step, valueText(state.value ?? null));
+  if (rest !== "") yield { type: "text", text: rest };
+  yield { type: "finish", reason: "stop", usage: state.usage, model };
+}
+
+/** Text as it is, everything else as JSON. */
+function valueText(value: Json): string {
+  return typeof value === "string" ? value : value === null ? "" : JSON.stringify(value);
+}

@@ -1,0 +1,202 @@
+// Answers of agents. The client sends all that was said each time; the conversation that it means is found by that, or named.
+
+import type { RunEvent } from "../../core/event.ts";
+import type { ModelPart, Usage } from "../../core/model.ts";
+import { addUsage } from "../../core/usage.ts";
+import { OwnTexts } from "../../render/own_texts.ts";
+import { framesOf } from "../../service/run_reader.ts";
+import { ServiceError } from "../../service/service.ts";
+import type { RunHandle, Service, TalkHandle, TalkState } from "../../service/service.ts";
+import { NOBODY_NAMED } from "../../service/talk_state.ts";
+import { HttpProblem } from "../problem.ts";
+import { answerHead } from "./answer_parts.ts";
+import type { MadeAnswer } from "./answer_parts.ts";
+import type { ChatBody } from "./chat_body.ts";
+import { maybeFailedRun, NO_RETRY } from "./failed_run.ts";
+import { answeredOf, isHistoryOf, talkRequest } from "./talk_history.ts";
+import type { Said, TalkRequest } from "./talk_history.ts";
+import type { TalkMemory, TalkOwner } from "./talk_memory.ts";
+import { ToldText } from "./told_text.ts";
+
+/** What is needed besides the request. */
+export interface TalkAnswerMeans {
+  readonly service: Service;
+  readonly memory: TalkMemory;
+  /** Text is told as it comes; else whole messages. */
+  readonly isLive: boolean;
+}
+
+interface Turn {
+  readonly talk: TalkHandle;
+  readonly turn: RunHandle;
+}
+
+/** How many conversations of an agent are looked through, the newest first. */
+const LOOKED_THROUGH = 50;
+
+/** Says the last message to the agent. @throws {HttpProblem} 409 `unknown_history`, and what `Talks` throws */
+export async function talkAnswer(
+  agent: string,
+  body: ChatBody,
+  { service, memory, isLive }: TalkAnswerMeans,
+): Promise<MadeAnswer> {
+  const request = talkRequest(body);
+  const owner: TalkOwner = { agent, user: body.user ?? undefined };
+  const made = await turnOf(request, { service, memory, owner, named: body.metadata?.conversation });
+  const reader = made.turn.read({ after: made.turn.before });
+  const reading = { isLeft: false };
+  const remember = async (text: string): Promise<void> => {
+    const { messages } = await made.talk.state();
+    const history: readonly Said[] = [
+      ...request.before,
+      { who: "user", text: request.message },
+      { who: "agent", text },
+    ];
+    memory.keep(owner, history, { id: made.talk.id, last: lastOf(messages) });
+  };
+  return {
+    head: answerHead(body.model),
+    parts: turnParts(made.turn, { isLive, reader, reading, model: body.model, remember }),
+    leave() {
+      reading.isLeft = true;
+      reader.leave(); // the turn goes on: it would have to be finished before anything else is said
+    },
+    headers: { "orrery-run": made.turn.id, "orrery-conversation": made.talk.id },
+  };
+}
+
+interface FindOptions {
+  readonly service: Service;
+  readonly memory: TalkMemory;
+  readonly owner: TalkOwner;
+}
+
+async function turnOf(
+  { before, message }: TalkRequest,
+  { named, ...options }: FindOptions & { readonly named: string | undefined },
+): Promise<Turn> {
+  const { service: { talks }, owner: { agent, user } } = options;
+  if (named !== undefined) return await sayTo(await namedTalk(named, options), message);
+  if (before.length === 0) {
+    return await talks.begin({ agent, message, ...(user === undefined ? {} : { user }) });
+  }
+  const talk = await rememberedTalk(before, options) ?? await loggedTalk(before, options);
+  if (talk === undefined) throw unknownHistory(agent);
+  return await sayTo(talk, message);
+}
+
+async function sayTo(talk: TalkHandle, message: string): Promise<Turn> {
+  return { talk, turn: await talk.say(message) };
+}
+
+async function namedTalk(
+  id: string,
+  { service: { talks }, owner: { agent, user } }: FindOptions,
+): Promise<TalkHandle> {
+  const talk = await talks.open(id);
+  const state = await talk.state({ last: 1 });
+  if (state.agent !== agent) throw wrongTalk(`${id} is one with ${state.agent}, and not with ${agent}`);
+  if (user !== undefined && !isUsers(state, user)) throw wrongTalk(`${id} is not one of that user`);
+  return talk;
+}
+
+function wrongTalk(why: string): HttpProblem {
+  return new HttpProblem(400, "wrong_conversation", {
+    detail: `metadata.conversation: the conversation ${why}`,
+    more: { param: "metadata.conversation" },
+  });
+}
+
+/** The one that was answered last with this history, unless it has gone on since. */
+async function rememberedTalk(
+  before: readonly Said[],
+  { service: { talks }, memory, owner }: FindOptions,
+): Promise<TalkHandle | undefined> {
+  const found = memory.find(owner, before);
+  const talk = found === undefined ? undefined : await maybeTalk(found.id, talks);
+  if (talk === undefined) return undefined;
+  const { messages } = await talk.state({ last: 2 }); // one of them may be open
+  return lastOf(messages) === found?.last ? talk : undefined;
+}
+
+/** Undefined when it has been removed. */
+async function maybeTalk(id: string, talks: Service["talks"]): Promise<TalkHandle | undefined> {
+  try {
+    return await talks.open(id);
+  } catch (thrown) {
+    if (thrown instanceof ServiceError && thrown.code === "not-found") return undefined;
+    throw thrown;
+  }
+}
+
+/** One whose log is this history. */
+async function loggedTalk(
+  before: readonly Said[],
+  { service: { talks }, owner: { agent, user } }: FindOptions,
+): Promise<TalkHandle | undefined> {
+  for (const { id, status, ...listed } of await talks.list({ agent, limit: LOOKED_THROUGH })) {
+    if (status === "completed" || !isUsers(listed, user)) continue;
+    const talk = await maybeTalk(id, talks);
+    if (talk !== undefined && isHistoryOf(before, (await talk.state()).messages)) return talk;
+  }
+  return undefined;
+}
+
+/** What somebody has told an agent is not for another. */
+function isUsers({ user: found = NOBODY_NAMED }: Pick<TalkState, "user">, user = NOBODY_NAMED): boolean {
+  return found === user;
+}
+
+function unknownHistory(agent: string): HttpProblem {
+  return new HttpProblem(409, "unknown_history", {
+    detail:
+      `No conversation with ${agent} has the messages before the last one, or it has gone on since. Send the messages as they were ` +
+      "answered, name the conversation in metadata.conversation, or begin a new one with one message",
+    more: { param: "messages" },
+    headers: NO_RETRY,
+  });
+}
+
+function lastOf(messages: TalkState["messages"]): number {
+  return answeredOf(messages).at(-1)?.n ?? 0;
+}
+
+/** What was said before it is no part of what comes: a tool was called in between, or a step begins again. */
+function isNewText(event: RunEvent): boolean {
+  if (event.type !== "step-start") return false;
+  return event.kind === "model" || (event.kind === "step" && event.attempt > 1);
+}
+
+interface TurnPartsOptions {
+  readonly isLive: boolean;
+  readonly reader: ReturnType<RunHandle["read"]>;
+  readonly reading: { readonly isLeft: boolean };
+  readonly model: string;
+  /** Called with all that was told, before the end is. */
+  remember(text: string): Promise<void>;
+}
+
+async function* turnParts(
+  turn: RunHandle,
+  { isLive, reader, reading, model, remember }: TurnPartsOptions,
+): AsyncGenerator<ModelPart, undefined> {
+  const told = new ToldText();
+  const own = new OwnTexts();
+  let usage: Usage = { input: 0, output: 0 };
+  for await (const frame of framesOf(reader)) {
+    if (!("event" in frame)) continue;
+    const { event } = frame;
+    if (event.type === "usage") usage = addUsage(usage, event);
+    if (isNewText(event)) told.cut();
+    if (!own.isOwn(event) || (event.type === "text-delta" && !isLive)) continue;
+    const text = event.type === "message"
+      ? told.whole(event.step, event.text)
+      : told.piece(event.step, event.text);
+    if (text !== "") yield { type: "text", text };
+  }
+  if (reading.isLeft) return;
+  const failed = maybeFailedRun(await turn.ended);
+  if (failed !== undefined) throw failed;
+  await remember(told.all);
+  yield { type: "finish", reason: "stop", usage, model };
+}

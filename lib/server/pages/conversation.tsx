@@ -1,0 +1,149 @@
+import type { JSX } from "hono/jsx/jsx-runtime";
+import type { TalkState } from "../../service/service.ts";
+import { ID_PARAMS } from "../schemas.ts";
+import { definePage } from "./define_page.tsx";
+import { PageHead } from "./layout.tsx";
+import { href, jsonText } from "./parts.tsx";
+import { RunStatusBadge } from "./run_status.tsx";
+
+/** More of a long conversation is in its trace. */
+const SHOWN_MESSAGES = 500;
+
+/** `/conversations/ID` */
+export const conversationPage = definePage({
+  path: "/conversations/{id}",
+  summary: "The page of a conversation",
+  request: { params: ID_PARAMS },
+  async page({ service, params: { id } }) {
+    const talk = await (await service.talks.open(id)).state({ last: SHOWN_MESSAGES });
+    return {
+      title: `Conversation with ${talk.agent}`,
+      section: "agents",
+      modules: ["chat_page"],
+      styles: ["views"],
+      children: <Conversation talk={talk} />,
+    };
+  },
+});
+
+function Conversation({ talk }: { readonly talk: TalkState }): JSX.Element {
+  const { id, agent, status, messages, error, slots } = talk;
+  return (
+    <div data-chat-page={id} data-chat-status={status}>
+      <PageHead
+        title={agent}
+        code
+        crumbs={[{ href: "/agents", words: "Agents" }, { href: href("/agents", agent), words: agent }]}
+        tags={
+          <>
+            <RunStatusBadge status={status} live />
+            <code>{id}</code>
+          </>
+        }
+        actions={
+          <>
+            <button type="button" data-chat-do="back" hidden={talk.turns === 0}>
+              Take back the last turn
+            </button>
+            <a class="button" href={`${href("/runs", id)}/trace`}>Trace</a>
+          </>
+        }
+      />
+      <div class="two chat-page">
+        <section class="chat" aria-label="Conversation">
+          <div
+            class="chat-log"
+            data-chat-log
+            role="log"
+            aria-live="polite"
+            aria-label="Messages"
+            tabindex={0}
+          >
+            {messages.map((message) => <Message message={message} />)}
+          </div>
+          <p class="soft small chat-busy" data-chat-busy role="status" hidden={status !== "running"}>
+            The agent is at work…
+          </p>
+          <div class="asks" data-chat-asks hidden></div>
+          <p class="note" data-tone="bad" role="alert" data-run-problem hidden={error === undefined}>
+            {error}
+          </p>
+          <p class="note" data-tone="wait" role="status" data-run-lost hidden>
+            The connection is lost; it is being made again.
+          </p>
+          <div class="submit" data-while="failed" hidden={status !== "failed"}>
+            <button type="button" data-chat-do="retry" data-while="failed" hidden={status !== "failed"}>
+              Try again
+            </button>
+          </div>
+          <p class="note" data-while="completed" hidden={status !== "completed"}>
+            This conversation has come to its end.
+          </p>
+          <noscript>
+            <p class="note">To talk, the page needs its scripts.</p>
+          </noscript>
+          <form
+            class="chat-form"
+            data-chat-form
+            data-while="held failed running"
+            hidden={status === "completed"}
+          >
+            <label class="unseen" for="say">What you say</label>
+            <textarea
+              id="say"
+              name="text"
+              rows={2}
+              placeholder="Enter sends, Shift and Enter begin a new line"
+            />
+            <button type="submit" class="main" data-while="held failed" hidden={status === "running"}>
+              Send
+            </button>
+            <button
+              type="button"
+              class="danger"
+              data-chat-do="cancel"
+              data-while="running"
+              hidden={status !== "running"}
+            >
+              Stop
+            </button>
+          </form>
+        </section>
+        <aside class="side stack" aria-label="What happens inside">
+          <section data-chat-steps hidden aria-labelledby="steps">
+            <h2 id="steps">Steps</h2>
+            <div class="side-rows" data-chat-rows></div>
+          </section>
+          <details class="fold" open>
+            <summary>Slots</summary>
+            <pre
+              class="block wrap"
+              data-chat-slots
+              tabindex={0}
+              role="group"
+              aria-label="Slots"
+            >{jsonText(slots)}</pre>
+          </details>
+        </aside>
+      </div>
+    </div>
+  );
+}
+
+/** As the module `chat_page` makes them. */
+function Message({ message: { n, role, text, answered } }: {
+  readonly message: TalkState["messages"][number];
+}): JSX.Element {
+  const isUser = role === "user";
+  return (
+    <div
+      class="chat-message"
+      data-role={isUser ? "user" : "agent"}
+      data-n={answered === undefined ? n : undefined}
+      data-sent={answered === undefined ? undefined : ""}
+    >
+      <span class="chat-who">{isUser ? "You" : "Agent"}</span>
+      <div class="chat-text">{text}</div>
+    </div>
+  );
+}

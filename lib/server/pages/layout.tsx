@@ -1,0 +1,205 @@
+// What every page has around it. Pages are whole before any script runs: the modules of lib/browser add to them.
+
+import type { Child } from "hono/jsx";
+import type { JSX } from "hono/jsx/jsx-runtime";
+import { Brand } from "./brand.tsx";
+import { Sentence } from "./parts.tsx";
+
+/** A part of the site, as the rail names them. */
+export type SiteSection =
+  | "overview"
+  | "agents"
+  | "documents"
+  | "prompts"
+  | "gadgets"
+  | "models"
+  | "runs"
+  | "asks"
+  | "docs";
+
+/** What a page knows besides what it is about. */
+export interface PageFrame {
+  /** Where the assets are: `/assets/HASH`. */
+  readonly assets: string;
+  /** The name of the project's folder. */
+  readonly project: string;
+  readonly version: string;
+  /** As the reader has chosen; undefined follows the system. */
+  readonly theme: "light" | "dark" | undefined;
+  /** How many questions wait for an answer. */
+  readonly asks: number;
+  /** Runs under way. */
+  readonly active: number;
+}
+
+/** What a page is. */
+export interface PageParts {
+  /** Of the window; `Orrery` is put behind it. */
+  readonly title: string;
+  readonly section?: SiteSection;
+  /** Modules of `lib/browser` that it needs, such as `form`. */
+  readonly modules?: readonly string[];
+  /** Style sheets of `lib/browser` besides `page.css`, such as `views`. */
+  readonly styles?: readonly string[];
+  readonly children?: Child;
+}
+
+/** A whole page, from `<html>` on. */
+export function Layout({ frame, ...parts }: PageParts & { readonly frame: PageFrame }): JSX.Element {
+  const { title, section, modules = [], styles = [], children } = parts;
+  return (
+    <html lang="en" data-theme={frame.theme}>
+      <Head {...{ title, frame, styles }} modules={["theme", "keys", ...modules]} />
+      <body>
+        <a class="skip" href="#main">Skip to the content</a>
+        <div class="frame">
+          <Rail frame={frame} section={section} />
+          <main id="main" tabindex={-1}>{children}</main>
+        </div>
+      </body>
+    </html>
+  );
+}
+
+/** A page without the rail, for whoever is not let in yet. */
+export function LonePage({ frame, title, modules = [], children }: PageParts & {
+  readonly frame: Pick<PageFrame, "assets" | "theme">;
+}): JSX.Element {
+  return (
+    <html lang="en" data-theme={frame.theme}>
+      <Head {...{ title, frame, modules }} styles={[]} />
+      <body class="alone">
+        <main id="main">
+          <p class="brand">
+            <Brand /> Orrery
+          </p>
+          {children}
+        </main>
+      </body>
+    </html>
+  );
+}
+
+function Head({ title, frame: { assets }, modules, styles }: {
+  readonly title: string;
+  readonly frame: Pick<PageFrame, "assets">;
+  readonly modules: readonly string[];
+  readonly styles: readonly string[];
+}): JSX.Element {
+  return (
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <title>{title === "" ? "Orrery" : `${title} · Orrery`}</title>
+      <link rel="icon" href={`${assets}/lib/browser/icon.svg`} type="image/svg+xml" />
+      {["page", ...styles].map((name) => (
+        <link
+          rel="stylesheet"
+          href={`${assets}/lib/browser/${name}.css`}
+        />
+      ))}
+      {modules.map((name) => <script type="module" src={`${assets}/lib/browser/${name}.ts`}></script>)}
+    </head>
+  );
+}
+
+const SECTIONS: readonly (readonly { readonly section: SiteSection; readonly words: string }[])[] = [
+  [
+    { section: "overview", words: "Overview" },
+    { section: "agents", words: "Agents" },
+    { section: "documents", words: "Documents" },
+    { section: "prompts", words: "Prompts" },
+    { section: "gadgets", words: "Gadgets" },
+    { section: "models", words: "Models" },
+  ],
+  [
+    { section: "runs", words: "Runs" },
+    { section: "asks", words: "Questions" },
+  ],
+  [{ section: "docs", words: "HTTP API" }],
+];
+
+function Rail({ frame, section }: {
+  readonly frame: PageFrame;
+  readonly section: SiteSection | undefined;
+}): JSX.Element {
+  return (
+    <header class="rail">
+      <a class="brand" href="/">
+        <Brand />
+        <span>Orrery</span>
+      </a>
+      <p class="project" title={frame.project}>{frame.project}</p>
+      <div class="rail-end">
+        <span class="version">{frame.version}</span>
+        <button type="button" class="quiet" data-theme-button hidden>Theme</button>
+        <button type="button" class="quiet" data-keys hidden aria-keyshortcuts="?">Keys</button>
+      </div>
+      <nav aria-label="Site">
+        {SECTIONS.map((group) => (
+          <ul>
+            {group.map((each) => (
+              <li>
+                <a
+                  href={each.section === "overview" ? "/" : `/${each.section}`}
+                  aria-current={each.section === section ? "page" : undefined}
+                >
+                  {each.words}
+                  <Count section={each.section} frame={frame} />
+                </a>
+              </li>
+            ))}
+          </ul>
+        ))}
+      </nav>
+    </header>
+  );
+}
+
+function Count({ section, frame: { asks, active } }: {
+  readonly section: SiteSection;
+  readonly frame: PageFrame;
+}): JSX.Element | null {
+  if (section === "asks" && asks > 0) {
+    return (
+      <span class="count open">
+        {asks} <span class="unseen">open</span>
+      </span>
+    );
+  }
+  return section === "runs" && active > 0 ? <span class="count">{active} running</span> : null;
+}
+
+/** The head of a page: where it is, what it is, what can be done. */
+export function PageHead({ title, code = false, crumbs = [], lede, tags, actions }: {
+  readonly title: string;
+  /** Whether the title is a name or a path, as it is typed. */
+  readonly code?: boolean;
+  readonly crumbs?: readonly { readonly href: string; readonly words: string }[];
+  readonly lede?: string | null | undefined;
+  readonly tags?: Child;
+  readonly actions?: Child;
+}): JSX.Element {
+  return (
+    <header class="page-head">
+      {crumbs.length > 0 && (
+        <nav class="crumbs" aria-label="Above">
+          {crumbs.map(({ href, words }) => (
+            <>
+              <a href={href}>{words}</a>
+              {" / "}
+            </>
+          ))}
+        </nav>
+      )}
+      <h1>{code ? <span class="code">{title}</span> : title}</h1>
+      {actions !== undefined && <div class="actions">{actions}</div>}
+      {lede !== undefined && lede !== null && lede !== "" && (
+        <p class="lede">
+          <Sentence text={lede} />
+        </p>
+      )}
+      {tags !== undefined && <div class="tags">{tags}</div>}
+    </header>
+  );
+}

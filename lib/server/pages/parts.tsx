@@ -1,0 +1,201 @@
+// What many pages have: states, tables, facts, texts.
+
+import type { Child } from "hono/jsx";
+import type { JSX } from "hono/jsx/jsx-runtime";
+import type { Json } from "../../core/json.ts";
+import type { ProblemJson } from "../../service/look/look.ts";
+
+/** What a colour says besides the words. */
+export type Tone = "good" | "bad" | "busy" | "wait" | "plain";
+
+/** A state, in a word or two. */
+export function Badge({ tone = "plain", children }: {
+  readonly tone?: Tone;
+  readonly children?: Child;
+}): JSX.Element {
+  return <span class="badge" data-tone={tone}>{children}</span>;
+}
+
+/** A column of a list: how a row is shown in it. */
+export interface Column<Row> {
+  readonly head: string;
+  /** Default `about`. */
+  readonly kind?: "name" | "number" | "about" | "nowrap" | "plain";
+  cell(row: Row): Child;
+}
+
+/** A table; a card for each row on a phone. The first column names the row. */
+export function List<Row>({ label, columns, rows, searchText }: {
+  /** What is in it, for who cannot see it. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  /** By what a row is found; absent: nothing searches. */
+  readonly searchText?: (row: Row) => string;
+}): JSX.Element {
+  return (
+    <table class="list" aria-label={label} role="table">
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map(({ head, kind }) => (
+            <th scope="col" role="columnheader" class={kind === "number" ? "number" : undefined}>{head}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {rows.map((row) => (
+          <tr role="row" data-row data-text={searchText?.(row).toLowerCase()}>
+            {columns.map(({ head, kind = "about", cell }, index) =>
+              index === 0
+                ? <th scope="row" role="rowheader" class={kind}>{cell(row)}</th>
+                : <td role="cell" class={kind} data-label={head}>{cell(row)}</td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The field that searches the lists of a page; without a script it asks the server. */
+export function Search(
+  { what, value = "" }: { readonly what: string; readonly value?: string },
+): JSX.Element {
+  return (
+    <form class="filter" role="search" method="get">
+      <div class="field wide">
+        <label for="search">Search {what}</label>
+        <input id="search" name="q" type="search" value={value} data-search autocomplete="off" />
+      </div>
+      <button type="submit" data-search-button>Search</button>
+      <p class="small soft" role="status" data-search-count></p>
+    </form>
+  );
+}
+
+/** Whether a row is found: each word of the search is in its text. */
+export function isFound(text: string, search: string): boolean {
+  const lower = text.toLowerCase();
+  return search.toLowerCase().split(/\s+/).every((word) => lower.includes(word));
+}
+
+/** Words and what they stand for; what is undefined is left out. */
+export function Facts(
+  { of }: { readonly of: readonly (readonly [word: string, fact: Child | undefined])[] },
+): JSX.Element {
+  return (
+    <dl class="facts">
+      {of.filter(([, fact]) => fact !== undefined && fact !== "").map(([word, fact]) => (
+        <>
+          <dt>{word}</dt>
+          <dd>{fact}</dd>
+        </>
+      ))}
+    </dl>
+  );
+}
+
+/** A text as it is, or a value as JSON. */
+export function Block({ label, text, wrap = true }: {
+  readonly label: string;
+  readonly text: string;
+  readonly wrap?: boolean;
+}): JSX.Element {
+  return (
+    <pre
+      class={wrap ? "block wrap" : "block"}
+      tabindex={0}
+      role="region"
+      aria-label={label}
+    >{text}</pre>
+  );
+}
+
+/** A value as JSON, for people. */
+export function jsonText(value: Json): string {
+  return JSON.stringify(value, null, 2);
+}
+
+/** A file with the numbers of its lines; `#L12` leads to one. */
+export function Source({ text, label, problems = [], kindOf = () => undefined }: {
+  readonly text: string;
+  readonly label: string;
+  readonly problems?: readonly ProblemJson[];
+  readonly kindOf?: (line: string) => "heading" | "operation" | undefined;
+}): JSX.Element {
+  const wrong = new Set(problems.map(({ line }) => line));
+  const lines = text.replace(/^\uFEFF/, "").replace(/\n$/, "").split("\n");
+  return (
+    <pre class="source" tabindex={0} role="region" aria-label={label}>
+      {lines.map((line, index) => (
+        <span id={`L${index + 1}`} data-kind={wrong.has(index + 1) ? "problem" : kindOf(line)}>{line}</span>
+      ))}
+    </pre>
+  );
+}
+
+/** A module of the project, which no flag of the server loads. */
+const UNLOADED_CODE = "W300";
+
+/** What is wrong, line by line. @param href of the file that is shown; absent: each names its file */
+export function Problems({ problems, here = false }: {
+  readonly problems: readonly ProblemJson[];
+  /** Whether the source of the file stands on the same page. */
+  readonly here?: boolean;
+}): JSX.Element | null {
+  if (problems.length === 0) return null;
+  return (
+    <ul class="problems" aria-label="Problems">
+      {problems.map(({ severity, file, line, column, message, hint, code }) => (
+        <li class="note" data-tone={severity === "error" ? "bad" : "wait"}>
+          <b>{severity === "error" ? "Error" : "Warning"}</b> <code>{code}</code>{" "}
+          {here ? <a href={`#L${line}`}>line {line}</a> : <code>{file}:{line}:{column}</code>}: {message}
+          {hint !== undefined && <div class="soft">{hint}</div>}
+          {code === UNLOADED_CODE && (
+            <div class="soft">
+              <code>orrery serve</code> loads none: run it at a terminal, with <code>orrery run</code>.
+            </div>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** A sentence in which `names` stand between backticks. */
+export function Sentence({ text }: { readonly text: string }): JSX.Element {
+  const parts = text.split(/`([^`\n]+)`/); // the names have the odd places
+  return <>{parts.map((part, index) => index % 2 === 0 ? part : <code>{part}</code>)}</>;
+}
+
+/** What stands where nothing is. */
+export function Empty({ children }: { readonly children?: Child }): JSX.Element {
+  return <div class="empty">{children}</div>;
+}
+
+/** When something was, as a time that a reader's browser puts in its own words. @param at ms since 1970 */
+export function Time({ at }: { readonly at: number }): JSX.Element {
+  const iso = new Date(at).toISOString();
+  return <time datetime={iso} data-time>{iso.slice(0, 16).replace("T", " ")} UTC</time>;
+}
+
+/** How long something took: `850 ms`, `12.3 s`, `4 min 02 s`. */
+export function durationText(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  const [minutes, rest] = [Math.floor(seconds / 60), seconds % 60];
+  return minutes < 60
+    ? `${minutes} min ${String(rest).padStart(2, "0")} s`
+    : `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
+}
+
+/** A path of ours with a name or a path of files in it: each part is encoded, `/` stays. */
+export function href(base: string, path: string): string {
+  return `${base}/${path.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+/** `3 runs`, `1 run` */
+export function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}

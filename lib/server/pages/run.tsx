@@ -1,0 +1,272 @@
+// One run: while it goes on, what it says, calls and writes; when it is over, what came of it and its timeline.
+
+import type { Child } from "hono/jsx";
+import type { JSX } from "hono/jsx/jsx-runtime";
+import { RunNotFoundError } from "../../core/journal.ts";
+import type { RunTrace } from "../../core/journal.ts";
+import type { Json } from "../../core/json.ts";
+import { liveState, updateLive } from "../../render/live_state.ts";
+import { figuresLine } from "../../render/run_tally.ts";
+import { duration, resultText, usageWords } from "../../render/shown_text.ts";
+import { tracePage } from "../../render/trace_page.ts";
+import type { TracePage } from "../../render/trace_page.ts";
+import { ServiceError } from "../../service/service.ts";
+import type { RunState, Service } from "../../service/service.ts";
+import { ID_PARAMS } from "../schemas.ts";
+import { definePage } from "./define_page.tsx";
+import { PageHead } from "./layout.tsx";
+import { href, Time } from "./parts.tsx";
+import { RunStatusBadge } from "./run_status.tsx";
+import { runTitle } from "./run_title.ts";
+import { TraceTimeline } from "./trace_timeline.tsx";
+
+/** What can go on: a turn of a conversation does so with a message. */
+const RESUMABLE = "stopped";
+
+/** `/runs/ID` */
+export const runPage = definePage({
+  path: "/runs/{id}",
+  summary: "The page of a run",
+  request: { params: ID_PARAMS },
+  async page({ service, params: { id } }) {
+    const state = await service.run(id);
+    const trace = state.status === "running" ? undefined : await maybeTrace(service, state.id);
+    return {
+      title: `${state.file ?? runTitle(state.kind)} ${state.id}`,
+      section: "runs",
+      modules: ["run_page", "times", ...(trace === undefined ? [] : ["trace_view"])],
+      styles: ["views"],
+      children: <RunPage state={state} trace={trace} />,
+    };
+  },
+});
+
+/** Nothing is kept of some runs. */
+async function maybeTrace(service: Service, id: string): Promise<RunTrace | undefined> {
+  try {
+    return await service.trace(id);
+  } catch (error) {
+    const isGone = error instanceof RunNotFoundError ||
+      error instanceof ServiceError && error.code === "not-found";
+    if (isGone) return undefined;
+    throw error;
+  }
+}
+
+function RunPage({ state, trace }: {
+  readonly state: RunState;
+  /** Absent while it goes on, and of a run that is not kept. */
+  readonly trace: RunTrace | undefined;
+}): JSX.Element {
+  const { id, kind, file, status, owned, startedAt } = state;
+  const isLive = status === "running" && owned;
+  const page = trace === undefined ? undefined : tracePage(trace);
+  return (
+    <div data-run-page={id} data-run-follow={isLive ? "live" : isReplayed(state) ? "ended" : undefined}>
+      <PageHead
+        title={file ?? runTitle(kind)}
+        code={file !== undefined}
+        crumbs={[{ href: "/runs", words: "Runs" }]}
+        tags={
+          <>
+            <RunStatusBadge status={status === "running" && !owned ? "stopped" : status} live />
+            <span>{kind}</span>
+            <code>{id}</code>
+            <Time at={startedAt} />
+            <span data-run-tally>
+              {trace === undefined || page === undefined ? figuresOf(state) : tallyOf(trace, page)}
+            </span>
+          </>
+        }
+        actions={<RunActions state={state} />}
+      />
+      <p class="note" data-tone="bad" role="alert" data-run-problem hidden={state.error === undefined}>
+        {state.error}
+      </p>
+      <p class="note" data-tone="wait" role="status" data-run-lost hidden>
+        The connection is lost; it is being made again.
+      </p>
+      <Settle />
+      <noscript>
+        {isLive && (
+          <p class="note">
+            Without scripts this page stands still: load it again to see how the run goes on.
+          </p>
+        )}
+      </noscript>
+      <div class="stack">
+        {isLive ? <LiveParts /> : <EndedParts state={state} page={page} />}
+      </div>
+    </div>
+  );
+}
+
+/** What is told of a run is told once more when it is over; a conversation has a page of its own for that. */
+function isReplayed({ status, kind }: RunState): boolean {
+  return status !== "running" && kind !== "conversation";
+}
+
+/** The same words as while it ran. */
+function tallyOf({ events }: RunTrace, { ms }: TracePage): string {
+  const live = liveState();
+  for (const event of events) updateLive(live, event);
+  return figuresLine(live.tally, ms);
+}
+
+function figuresOf({ ms, usage, steps }: RunState): string {
+  const tokens = usageWords(usage);
+  return [duration(ms), `${steps} ${steps === 1 ? "step" : "steps"}`, ...(tokens === "" ? [] : [tokens])]
+    .join(", ");
+}
+
+/** `data-while`: how the run stands when this can be done. */
+function RunActions({ state: { id, status, owned, kind } }: { readonly state: RunState }): JSX.Element {
+  const now = status === "running" && !owned ? "stopped" : status;
+  const isShown = (wanted: string): boolean => wanted.split(" ").includes(now);
+  const ended = "done failed stopped held completed";
+  return (
+    <>
+      {kind === "conversation" && <a class="button main" href={href("/conversations", id)}>Conversation</a>}
+      <button
+        type="button"
+        class="danger"
+        data-run-do="cancel"
+        data-while="running"
+        hidden={!isShown("running")}
+      >
+        Cancel
+      </button>
+      {kind !== "conversation" && (
+        <button
+          type="button"
+          class="main"
+          data-run-do="resume"
+          data-while={RESUMABLE}
+          hidden={!isShown(RESUMABLE)}
+        >
+          Resume
+        </button>
+      )}
+      <a class="button" href={`${href("/runs", id)}/trace`} data-while={ended} hidden={!isShown(ended)}>
+        Trace
+      </a>
+      <a
+        class="button"
+        href={`/compare?a=${encodeURIComponent(id)}`}
+        data-while={ended}
+        hidden={!isShown(ended)}
+      >
+        Compare
+      </a>
+    </>
+  );
+}
+
+/** Shown when a run cannot go on until somebody says what to do with steps whose end is not known. */
+function Settle(): JSX.Element {
+  return (
+    <div class="note" data-tone="wait" data-run-settle hidden>
+      <p>Those steps were begun, and nobody knows whether they were done.</p>
+      <div class="submit">
+        <button type="button" data-run-do="resume" data-run-steps="rerun">Do them again</button>
+        <button type="button" data-run-do="resume" data-run-steps="skip">Leave them out</button>
+      </div>
+    </div>
+  );
+}
+
+function LiveParts(): JSX.Element {
+  return (
+    <>
+      <section data-run-part="asks" aria-label="Questions">
+        <div class="asks" data-run-view hidden></div>
+      </section>
+      <Result value="" />
+      <TextPart />
+      <GraphPart />
+      <LivePart name="rows" title="Steps">
+        <div data-run-view></div>
+      </LivePart>
+      <DocumentPart />
+      <LivePart name="notes" title="Notes">
+        <ul class="run-notes" data-run-view></ul>
+      </LivePart>
+    </>
+  );
+}
+
+function Result({ value }: { readonly value: Json }): JSX.Element {
+  const text = value === null ? "" : resultText(value);
+  return (
+    <LivePart name="result" title="Result" isShown={text !== ""}>
+      <pre class="block wrap" data-run-view tabindex={0} role="group" aria-label="Result">{text}</pre>
+      <details class="fold" data-run-document hidden>
+        <summary>The whole document</summary>
+        <pre class="block wrap" tabindex={0} role="group" aria-label="The whole document"></pre>
+      </details>
+    </LivePart>
+  );
+}
+
+function TextPart(): JSX.Element {
+  return (
+    <LivePart name="text" title="Text">
+      <div class="texts" data-run-view role="log" aria-live="polite" aria-label="Text" tabindex={0}></div>
+    </LivePart>
+  );
+}
+
+function GraphPart(): JSX.Element {
+  return (
+    <LivePart name="graph" title="Graph">
+      <div class="live-graph" data-run-view tabindex={0} role="group" aria-label="Graph of the calls"></div>
+    </LivePart>
+  );
+}
+
+function DocumentPart(): JSX.Element {
+  return (
+    <LivePart name="document" title="Document">
+      <div class="merges" data-run-view></div>
+    </LivePart>
+  );
+}
+
+/** Hidden until there is something in it. */
+function LivePart({ name, title, isShown = false, children }: {
+  readonly name: string;
+  readonly title: string;
+  readonly isShown?: boolean;
+  readonly children?: Child;
+}): JSX.Element {
+  return (
+    <section data-run-part={name} aria-labelledby={`part-${name}`} hidden={!isShown}>
+      <h2 id={`part-${name}`}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+/** The same as while it ran; its timeline in place of its steps. */
+function EndedParts({ state, page }: {
+  readonly state: RunState;
+  readonly page: TracePage | undefined;
+}): JSX.Element {
+  return (
+    <>
+      {state.asks.length > 0 && <p class="note">It waits for an answer that another process has to take.</p>}
+      <Result value={state.value ?? ""} />
+      <TextPart />
+      <GraphPart />
+      <DocumentPart />
+      {page === undefined
+        ? <p class="empty">Nothing more is kept of this run.</p>
+        : (
+          <section aria-labelledby="timeline" data-run-late>
+            <h2 id="timeline">Timeline</h2>
+            <TraceTimeline page={page} />
+          </section>
+        )}
+    </>
+  );
+}

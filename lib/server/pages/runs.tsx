@@ -1,0 +1,110 @@
+import type { JSX } from "hono/jsx/jsx-runtime";
+import type { RunState } from "../../service/service.ts";
+import { definePage } from "./define_page.tsx";
+import { PageHead } from "./layout.tsx";
+import { durationText, Empty, href, List, Time } from "./parts.tsx";
+import type { Column } from "./parts.tsx";
+import { RunStatusBadge } from "./run_status.tsx";
+
+const STATUSES = ["running", "done", "failed", "stopped", "held", "completed"] as const;
+const KINDS = ["calls", "ask", "chat", "prompt", "document", "conversation"] as const;
+const A_PAGE = 50;
+
+/** `/runs`: what ran, newest first. */
+export const runsPage = definePage({
+  path: "/runs",
+  summary: "The page of all runs",
+  request: {
+    query: {
+      type: "object",
+      properties: {
+        status: { enum: ["", ...STATUSES] },
+        kind: { enum: ["", ...KINDS] },
+        file: { type: "string", maxLength: 1_000 },
+        before: { type: "string", maxLength: 100 },
+      },
+      additionalProperties: false,
+    },
+  },
+  async page({ service, query: { status = "", kind = "", file = "", before } }) {
+    const runs = await service.runs({
+      ...(status === "" ? {} : { status }),
+      ...(kind === "" ? {} : { kind }),
+      ...(file === "" ? {} : { file }),
+      ...(before === undefined ? {} : { before }),
+      limit: A_PAGE,
+    });
+    const last = runs.length < A_PAGE ? undefined : runs.at(-1)?.id;
+    const filter = { status, kind, file };
+    const isFiltered = status !== "" || kind !== "" || file !== "" || before !== undefined;
+    return {
+      title: "Runs",
+      section: "runs",
+      modules: ["times"],
+      children: (
+        <>
+          <PageHead title="Runs" />
+          <form class="filter" method="get" aria-label="Which runs">
+            <Choice name="status" label="Status" value={status} choices={STATUSES} />
+            <Choice name="kind" label="Kind" value={kind} choices={KINDS} />
+            <div class="field wide">
+              <label for="file">File</label>
+              <input id="file" name="file" class="code" value={file} data-search autocomplete="off" />
+            </div>
+            <button type="submit">Show</button>
+          </form>
+          {runs.length === 0
+            ? <Empty>{isFiltered ? "No run is like that." : "Nothing has run here yet."}</Empty>
+            : <RunList runs={runs} />}
+          {last !== undefined && (
+            <p class="submit">
+              <a class="button" href={`/runs?${new URLSearchParams({ ...filter, before: last })}`}>
+                Older runs
+              </a>
+            </p>
+          )}
+        </>
+      ),
+    };
+  },
+});
+
+function Choice({ name, label, value, choices }: {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly choices: readonly string[];
+}): JSX.Element {
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <select id={name} name={name}>
+        <option value="">any</option>
+        {choices.map((choice) => <option value={choice} selected={choice === value}>{choice}</option>)}
+      </select>
+    </div>
+  );
+}
+
+/** Runs, a line each. */
+export function RunList({ runs }: { readonly runs: readonly RunState[] }): JSX.Element {
+  return <List label="Runs" columns={COLUMNS} rows={runs} />;
+}
+
+const COLUMNS: readonly Column<RunState>[] = [
+  {
+    head: "Run",
+    kind: "name",
+    cell: ({ id, kind }) => <a href={href(kind === "conversation" ? "/conversations" : "/runs", id)}>{id}</a>,
+  },
+  { head: "Status", kind: "nowrap", cell: ({ status }) => <RunStatusBadge status={status} /> },
+  { head: "What", kind: "name", cell: ({ file, kind }) => file ?? kind },
+  { head: "Begun", kind: "nowrap", cell: ({ startedAt }) => <Time at={startedAt} /> },
+  { head: "Took", kind: "number", cell: ({ ms }) => durationText(ms) },
+  {
+    head: "Tokens",
+    kind: "number",
+    cell: ({ usage: { input, output } }) =>
+      input + output === 0 ? "" : (input + output).toLocaleString("en-GB"),
+  },
+];

@@ -1,0 +1,228 @@
+import type { Child } from "hono/jsx";
+import type { JSX } from "hono/jsx/jsx-runtime";
+import type { JsonObject } from "../../core/json.ts";
+import { formFields } from "../form_fields.ts";
+import type { FormField } from "../form_fields.ts";
+import { Sentence } from "./parts.tsx";
+
+/** The names of a form's fields begin with it; what follows is the pointer into the value. */
+export const FIELD_PREFIX = "in:";
+
+/** A form that starts something. It is posted to `/start` as it is; the module `form` shows what is wrong beside the fields. */
+export function StartForm({ kind, name, schema, button, title, more, children }: {
+  readonly kind: "file" | "prompt" | "tactic" | "gadget" | "agent";
+  /** Of what is started. */
+  readonly name: string;
+  /** Of its input; absent: it takes any object. */
+  readonly schema?: JsonObject | undefined;
+  readonly button: string;
+  readonly title: string;
+  /** Further buttons. */
+  readonly more?: Child;
+  /** Further fields, before the button. */
+  readonly children?: Child;
+}): JSX.Element {
+  return (
+    <form
+      class="form panel"
+      method="post"
+      action="/start"
+      data-run-form
+      aria-labelledby="start-title"
+      novalidate
+    >
+      <h2 id="start-title">{title}</h2>
+      <input type="hidden" name="kind" value={kind} />
+      <input type="hidden" name="name" value={name} />
+      <SchemaFields schema={schema} />
+      {children}
+      <div class="note" data-tone="bad" role="alert" data-form-problem hidden></div>
+      <div class="submit">
+        <button type="submit" class="main">{button}</button>
+        {more}
+        <span class="small soft" role="status" data-form-status></span>
+      </div>
+    </form>
+  );
+}
+
+/** Fields for what a schema describes, or one for JSON. */
+export function SchemaFields({ schema }: { readonly schema: JsonObject | undefined }): JSX.Element | null {
+  const fields = schema === undefined ? undefined : formFields(schema);
+  if (fields === undefined) return <JsonInput label="Input as JSON" hint="A JSON object" />;
+  if (fields.length === 0) return null;
+  return (
+    <>
+      {fields.map((field) => <Field field={field} />)}
+      <details>
+        <summary class="small soft">Write it as JSON instead</summary>
+        <JsonInput label="Input as JSON" hint="When this is filled in, the fields above are not looked at" />
+      </details>
+    </>
+  );
+}
+
+/** A field that takes a whole input as JSON. */
+export function JsonInput(
+  { label, hint }: { readonly label: string; readonly hint: string },
+): JSX.Element {
+  return (
+    <div class="field">
+      <label for="json">{label}</label>
+      <textarea
+        id="json"
+        name="json"
+        class="code tall"
+        rows={4}
+        spellcheck={false}
+        aria-describedby="json-hint json-wrong"
+        placeholder="{}"
+      >
+      </textarea>
+      <p class="hint" id="json-hint">{hint}</p>
+      <Wrong id="json" />
+    </div>
+  );
+}
+
+function Field({ field }: { readonly field: FormField }): JSX.Element {
+  if (field.kind === "group") {
+    return (
+      <fieldset class="field group">
+        <legend>
+          <Label field={field} />
+        </legend>
+        {field.description !== "" && <p class="hint">{field.description}</p>}
+        {field.fields.map((each) => <Field field={each} />)}
+      </fieldset>
+    );
+  }
+  const id = idOf(field);
+  return (
+    <div class="field">
+      <label for={id}>
+        <Label field={field} />
+      </label>
+      <Control field={field} />
+      {field.description !== "" && (
+        <p class="hint" id={`${id}-hint`}>
+          <Sentence text={field.description} />
+        </p>
+      )}
+      <Wrong id={id} />
+    </div>
+  );
+}
+
+function Label({ field: { label, type, isRequired } }: { readonly field: FormField }): JSX.Element {
+  return (
+    <>
+      <code>{label}</code> <span class="type">{type}{isRequired ? "" : ", optional"}</span>
+    </>
+  );
+}
+
+/** What is wrong with a field, once something is. */
+function Wrong({ id }: { readonly id: string }): JSX.Element {
+  return <p class="wrong" id={`${id}-wrong`} hidden></p>;
+}
+
+function Control({ field }: { readonly field: Exclude<FormField, { readonly kind: "group" }> }): JSX.Element {
+  const id = idOf(field);
+  const common = {
+    id,
+    name: `${FIELD_PREFIX}${field.pointer}`,
+    required: field.isRequired,
+    "aria-describedby": field.description === "" ? `${id}-wrong` : `${id}-hint ${id}-wrong`,
+  };
+  const value = field.default;
+  switch (field.kind) {
+    case "choice":
+      return (
+        <select {...common}>
+          {!(field.isRequired && value === "") && value === "" && <option value="">not given</option>}
+          {field.isRequired && value === "" && <option value="">choose</option>}
+          {field.choices.map((choice) => <option value={choice} selected={choice === value}>{choice}
+          </option>)}
+        </select>
+      );
+    case "number":
+      return (
+        <input
+          {...common}
+          type="number"
+          step={field.isInteger ? 1 : "any"}
+          min={field.min}
+          max={field.max}
+          value={value}
+        />
+      );
+    case "json":
+      return <textarea {...common} class="code" rows={2} spellcheck={false}>{value}</textarea>;
+    case "lines":
+      return <textarea {...common} rows={2}>{value}</textarea>;
+    case "text":
+      return field.isLong
+        ? <textarea {...common} rows={1}>{value}</textarea>
+        : <input {...common} type="text" value={value} />;
+    default:
+      return field satisfies never;
+  }
+}
+
+/** An id that a selector can hold. */
+function idOf({ pointer }: FormField): string {
+  return `in${pointer.replaceAll(/[^\w-]/g, "_")}`;
+}
+
+/** Whom a run asks, and whether it asks the reader: for what a model answers. */
+export function ModelField({ models, hint }: {
+  readonly models: readonly string[];
+  readonly hint: string;
+}): JSX.Element {
+  return (
+    <div class="field">
+      <label for="model">Model</label>
+      <input
+        id="model"
+        name="model"
+        class="code"
+        list="models"
+        autocomplete="off"
+        spellcheck={false}
+        aria-describedby="model-hint model-wrong"
+      />
+      <datalist id="models">{models.map((id) => <option value={id}></option>)}</datalist>
+      <p class="hint" id="model-hint">{hint}</p>
+      <Wrong id="model" />
+    </div>
+  );
+}
+
+/** Whether things may be asked about. */
+export function AskField(): JSX.Element {
+  return (
+    <label class="check">
+      <input type="checkbox" name="ask" value="yes" checked />
+      <span>Ask me about what is not granted; otherwise it is refused</span>
+    </label>
+  );
+}
+
+/** A text that is said or asked besides the input. */
+export function SayField({ name, label, hint }: {
+  readonly name: string;
+  readonly label: string;
+  readonly hint: string;
+}): JSX.Element {
+  return (
+    <div class="field">
+      <label for={name}>
+        {label} <span class="type">optional</span>
+      </label>
+      <textarea id={name} name={name} rows={1} aria-describedby={`${name}-hint ${name}-wrong`}></textarea>
+      <p class="hint" id={`${name}-hint`}>{hint}</p>
+      <Wrong id={name} />
+    </div>
+  );
+}

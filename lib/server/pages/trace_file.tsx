@@ -1,0 +1,99 @@
+// The trace of a run as one file: everything it needs is inside, and its policy lets nothing else in. It opens without a server, from a mail
+// or an archive, in years.
+
+import { raw } from "hono/html";
+import type { JSX } from "hono/jsx/jsx-runtime";
+import type { RunTrace } from "../../core/journal.ts";
+import { sha256 } from "../../core/sha256.ts";
+import { tracePage } from "../../render/trace_page.ts";
+import type { TraceLimit } from "../../render/trace_limit.ts";
+import type { TracePage } from "../../render/trace_page.ts";
+import { openAssets } from "../assets.ts";
+import { runTitle } from "./run_title.ts";
+import { TraceFacts } from "./trace_facts.tsx";
+import { TraceTimeline } from "./trace_timeline.tsx";
+import { TraceResult } from "./trace_result.tsx";
+
+/** A file is at most 20 MB: so much for values, and what is around them in so many lines. */
+const FILE_LIMIT: TraceLimit = { valueBytes: 11_000_000, rows: 4000 };
+
+/** The page of a trace as the text of a file. */
+export async function traceFile(trace: RunTrace): Promise<string> {
+  const assets = await openAssets();
+  const text = (path: string): string => {
+    const asset = assets.find(path);
+    if (asset === undefined) throw new Error(`${path} is not among the files of the page`);
+    return asset.text;
+  };
+  const page = (
+    <TraceFile
+      page={tracePage(trace)}
+      style={`${text("lib/browser/page.css")}\n${text("lib/browser/views.css")}`}
+      script={text("lib/browser/trace_view.ts")}
+    />
+  );
+  return `<!DOCTYPE html>\n${(await page).toString()}\n`;
+}
+
+function TraceFile({ page, style, script }: {
+  readonly page: TracePage;
+  readonly style: string;
+  readonly script: string;
+}): JSX.Element {
+  const title = page.file ?? runTitle(page.kind);
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content={policy({ style, script })} />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="referrer" content="no-referrer" />
+        <title>{`${title} · trace of ${page.id} · Orrery`}</title>
+        <style>{raw(inline(style))}</style>
+      </head>
+      <body class="trace-file">
+        <a class="skip" href="#timeline">Skip to the timeline</a>
+        <main id="main" tabindex={-1}>
+          <header class="page-head">
+            <h1>
+              <span class="code">{title}</span>
+            </h1>
+            <p class="lede">
+              Trace of the {page.kind} run <code>{page.id}</code>
+            </p>
+          </header>
+          <div class="stack">
+            <section aria-label="Figures">
+              <TraceFacts page={page} />
+            </section>
+            <TraceResult page={page} />
+            <section id="timeline">
+              <h2>Timeline</h2>
+              <TraceTimeline page={page} limit={FILE_LIMIT} />
+            </section>
+          </div>
+        </main>
+        <script type="module">{raw(inline(script))}</script>
+      </body>
+    </html>
+  );
+}
+
+/** Only this script, and only this style sheet. */
+function policy({ style, script }: { readonly style: string; readonly script: string }): string {
+  return `default-src 'none'; style-src '${hashOf(style)}'; script-src '${hashOf(script)}'; ` +
+    "base-uri 'none'; form-action 'none'";
+}
+
+function hashOf(text: string): string {
+  const bytes = (sha256(text).match(/../g) ?? []).map((pair) => String.fromCharCode(parseInt(pair, 16)));
+  return `sha256-${btoa(bytes.join(""))}`;
+}
+
+/** Text of ours, as an element takes it that ends at the first sign of its end. @throws {Error} when it holds one */
+function inline(text: string): string {
+  if (/<\/(?:script|style)|<!--|\r/i.test(text)) {
+    throw new Error("a file of the page cannot stand inside of another");
+  }
+  return text;
+}

@@ -1,0 +1,104 @@
+// A route is data: one table of them makes the routes of Hono, the checks of what comes in, and the OpenAPI document. What a route answers
+// with is in answers.ts (json, html, text, empty, seeOther), problem.ts (HttpProblem, to be thrown) and sse.ts (runEvents, textStream).
+
+import type { JsonSchema } from "../core/gadget.ts";
+import type { FromJsonSchema } from "../schema/input_type.ts";
+import type { Service } from "../service/service.ts";
+import type { Caller } from "./guard.ts";
+import type { ProblemDetails } from "./problem.ts";
+import type { ServerSettings } from "./server_settings.ts";
+
+/** The methods there are; HEAD is GET without its body. */
+export type Method = "GET" | "POST" | "DELETE";
+
+/** Who may ask: who has the token or the cookie of the page, who has the token itself, or anybody whose Host and Origin are right. */
+export type Access = "token" | "bearer" | "open";
+
+/** What a body is: JSON of the schema, fields of a form (all of them text) of the schema, or a text that may come piece by piece. */
+export type Accepts = "json" | "form" | "calls";
+
+/** How a problem is told. @param headers of the request: a page looks as its reader has chosen */
+export type TellProblem = (problem: ProblemDetails, headers: Pick<Headers, "get">) => Response;
+
+/** What a handler gets. */
+export interface RouteContext<Params = unknown, Query = unknown, Body = unknown> {
+  readonly service: Service;
+  readonly settings: ServerSettings;
+  readonly request: Request;
+  /** Decoded, and checked by their schemas, as are the next two. */
+  readonly params: Params;
+  readonly query: Query;
+  /** An empty object where there is no body. */
+  readonly body: Body;
+  readonly caller: Caller;
+  /** Only the head of the answer is asked for (`HEAD`): nothing may change that a GET would. */
+  readonly isHead: boolean;
+  /** The body of a route that accepts `calls`, as it comes. @throws {HttpProblem} when it is too slow or no UTF-8 */
+  readonly text: () => AsyncIterable<string>;
+}
+
+/** What an answer is, for the OpenAPI document. */
+export interface RouteAnswer {
+  readonly description: string;
+  /** Default `application/json` where there is a schema. */
+  readonly type?: string;
+  readonly schema?: JsonSchema;
+  /** Whether it is the stream of events where that was asked for. */
+  readonly orEvents?: boolean;
+}
+
+/** A route whose types are known nowhere but in its own module. */
+export interface Route {
+  readonly method: Method;
+  /** `{name}` is one part, `{name+}` one or more with their `/`: the last thing of a path, or before a fixed end. */
+  readonly path: string;
+  readonly summary: string;
+  /** Whole sentences, where the summary leaves something open. */
+  readonly description?: string;
+  readonly request?: {
+    /** Objects whose properties are text, numbers or flags. */
+    readonly params?: JsonSchema;
+    readonly query?: JsonSchema;
+    readonly body?: JsonSchema;
+  };
+  /** By status. */
+  readonly responses: Readonly<Record<number, RouteAnswer>>;
+  /** The codes of the problems it may answer with, by status, besides those that every route has. */
+  readonly problems?: Readonly<Record<number, readonly string[]>>;
+  readonly access: Access;
+  /** Default `json`. */
+  readonly accepts?: Accepts;
+  /** How it tells problems, those that come before it included. Default: `application/problem+json`. */
+  readonly tellProblem?: TellProblem;
+  // A method, so that a handler may take the narrower types that its own schemas have checked.
+  handle(context: RouteContext): Response | Promise<Response>;
+}
+
+/** A route while it is being defined: what its handler gets is typed by its schemas. */
+export interface RouteDefinition<Params, Query, Body> extends Omit<Route, "request" | "handle"> {
+  readonly request?: { readonly params?: Params; readonly query?: Query; readonly body?: Body };
+  handle(
+    context: RouteContext<FromJsonSchema<Params>, FromJsonSchema<Query>, FromJsonSchema<Body>>,
+  ): Response | Promise<Response>;
+}
+
+/** What a route without a schema takes. */
+export type Nothing = { readonly type: "object"; readonly properties: Readonly<Record<never, never>> };
+
+/**
+ * Defines a route.
+ *
+ *     defineRoute({
+ *       method: "GET", path: "/v1/runs/{id}", summary: "One run", access: "token",
+ *       request: { params: { type: "object", properties: { id: { type: "string" } }, required: ["id"] } },
+ *       responses: { 200: { description: "The run", schema: RUN_STATE } },
+ *       handle: async ({ service, params }) => json(await service.run(params.id)),
+ *     });
+ */
+export function defineRoute<
+  const Params extends JsonSchema = Nothing,
+  const Query extends JsonSchema = Nothing,
+  const Body extends JsonSchema = Nothing,
+>(route: RouteDefinition<Params, Query, Body>): Route {
+  return route;
+}

@@ -1,0 +1,63 @@
+// A text of calls with all that it needs: what the command line and a server do with it in the same way. On the way to the first call.
+
+import type { Catalog } from "../core/catalog.ts";
+import type { RunEvent } from "../core/event.ts";
+import type { World } from "../core/world.ts";
+import type { Markers } from "../parse/call_header.ts";
+import type { Approvals } from "../run/approvals.ts";
+import type { CallLimits } from "../run/call_graph.ts";
+import { runCalls } from "../run/calls.ts";
+import type { Replay } from "../run/replay.ts";
+import type { PromptCallsOptions } from "./open_prompt_calls.ts";
+import type { Keeping } from "./ready_run.ts";
+
+/** A text of calls with everything that it needs. */
+export interface CallsRun {
+  readonly source: {
+    readonly name: string;
+    readonly isReadOnce: boolean;
+    readonly text: Iterable<string> | AsyncIterable<string>;
+  };
+  readonly catalog: Catalog;
+  readonly world?: World | undefined;
+  readonly approvals?: Approvals | undefined;
+  /** Answers every effect. */
+  readonly replay?: Replay | undefined;
+  readonly markers: Markers;
+  readonly limits: CallLimits;
+  /** What the run has kept of itself, with the model and the budget of the prompts that its calls ask. */
+  readonly asked: PromptsAsked;
+  /** Where those prompts are. */
+  readonly prompts: PromptCallsOptions["place"];
+  readonly signal?: AbortSignal | undefined;
+}
+
+type PromptsAsked = Parameters<typeof import("./open_prompt_calls.ts").openFilePrompts>[0];
+
+const loadPromptCalls = (): Promise<typeof import("./open_prompt_calls.ts")> =>
+  import("./open_prompt_calls.ts" as string);
+
+/** Runs it. */
+export function callsEvents(run: CallsRun, keeping: Keeping): AsyncIterable<RunEvent> {
+  const { source, catalog, world, approvals, replay, markers, limits, signal } = run;
+  const prompts: PromptCallsOptions = {
+    place: run.prompts,
+    catalog,
+    limits,
+    world,
+    canAsk: approvals !== undefined,
+  };
+  return runCalls(source.text, {
+    catalog,
+    ...(world === undefined ? {} : { clock: world.clock }),
+    ...(replay === undefined ? {} : { replay }),
+    ...(approvals === undefined ? {} : { approvals }),
+    ...(signal === undefined ? {} : { signal }),
+    markers,
+    limits,
+    containers: async () => (await loadPromptCalls()).openFilePrompts(run.asked, prompts),
+    file: source.name,
+    isReadOnce: source.isReadOnce,
+    ...keeping,
+  });
+}

@@ -1,0 +1,90 @@
+// The values of prompts are looked at before a run begins: one that could not even be asked leaves nothing behind.
+
+import { didYouMeanNames } from "../core/did_you_mean_names.ts";
+import { toJson } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
+import { PromptError } from "../core/prompt_error.ts";
+import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import { UsageError } from "./exit_code.ts";
+import type { NamedAs } from "./named_as.ts";
+import type { PromptInput, PromptInputOptions } from "./prompt_input.ts";
+import { namesTakenBy } from "./prompt_takes.ts";
+import type { Located } from "./prompt_takes.ts";
+import { renderHints } from "./render_hints.ts";
+import type { RenderFailure } from "./render_hints.ts";
+import { typedValues } from "./typed_values.ts";
+
+/** What is to be asked with the values. */
+export interface CheckedInputOptions {
+  /** Those that are rendered with them; none where a tactic is given whatever there is. */
+  readonly prompts: readonly AnyPrompt[];
+  readonly located: Located;
+  readonly command: PromptInputOptions["command"];
+  /** The rest of the values is in a record. Default false: then these have to be all. */
+  readonly isReplay?: boolean;
+  /** Where the values come from that errors name. Default `flag`. */
+  readonly as?: NamedAs;
+}
+
+/**
+ * The values as JSON, text read as the schema of a `*.prompt` file wants it. A JSON object may hold more than the prompts take, since it may
+ * be made for others too; only where something is missing are its other names told.
+ *
+ * @throws {UsageError} for names of `--input` that no prompt has, for text that is not of the type that is wanted, and for everything without which a
+ * prompt cannot be rendered
+ */
+export function checkedInput(given: PromptInput, options: CheckedInputOptions): JsonObject {
+  const { command, isReplay = false } = options;
+  const unknown = unknownNames(given, options);
+  refuse(unknown.flatMap(({ name, problem }) => given.texts.has(name) ? [problem] : []), command);
+  const { values, problems } = typedValues(given, options);
+  refuse(problems, command);
+  const unfit = isReplay ? [] : renderProblems({ ...given, values }, options);
+  if (unfit.length > 0) refuse([...unknown.map(({ problem }) => problem), ...unfit], command);
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toJson(value)]));
+}
+
+function refuse(problems: readonly string[], command: string): void {
+  if (problems.length > 0) throw new UsageError(problems, { command });
+}
+
+function unknownNames(
+  { values }: PromptInput,
+  { prompts, located }: CheckedInputOptions,
+): readonly { readonly name: string; readonly problem: string }[] {
+  const taken = prompts.map((prompt) => namesTakenBy(prompt, located));
+  const known = new Set<string>();
+  for (const names of taken) {
+    if (names === undefined) return [];
+    for (const name of names) known.add(name);
+  }
+  if (prompts.length === 0) return [];
+  const paths = prompts.map(({ path }) => JSON.stringify(path)).join(" and ");
+  const [who, they] = prompts.length === 1
+    ? [`prompt ${paths} has`, "It has"]
+    : [`prompts ${paths} have`, "They have"];
+  const problemOf = (name: string): string => {
+    const variable = `${who} no variable ${JSON.stringify(name)}`;
+    if (known.size === 0) return `${variable}: ${they.toLowerCase()} none`;
+    const near = didYouMeanNames(name, known);
+    return `${variable}${near === "" ? "." : near} ${they}: ${[...known].join(", ")}`;
+  };
+  return Object.keys(values).filter((name) => !known.has(name))
+    .map((name) => ({ name, problem: problemOf(name) }));
+}
+
+function renderProblems(
+  given: PromptInput,
+  { prompts, located, as = "flag" }: CheckedInputOptions,
+): readonly string[] {
+  const failures: RenderFailure[] = [];
+  for (const prompt of prompts) {
+    try {
+      prompt.render(given.values);
+    } catch (error) {
+      if (!(error instanceof PromptError)) throw error;
+      failures.push({ prompt, message: error.message });
+    }
+  }
+  return [...failures.map(({ message }) => message), ...renderHints(failures, { given, located, as })];
+}

@@ -1,0 +1,53 @@
+import type { Journal } from "../core/journal.ts";
+import type { Secrets } from "../core/secrets.ts";
+import type { AgentFile } from "../parse/agent_file.ts";
+import type { ConversationHome } from "../run/live_conversation.ts";
+import type { RunSurroundings } from "./run_surroundings.ts";
+import { conversationAbout } from "./conversation_input.ts";
+import type { ConversationInput } from "./conversation_input.ts";
+import type { OpenedAgent } from "./open_agent.ts";
+
+/** What a conversation of the command line is made of. */
+export interface ConversationHomeOptions extends OpenedAgent {
+  readonly agent: AgentFile;
+  readonly input: ConversationInput;
+  readonly journal: Journal;
+  readonly secrets: Secrets;
+  readonly around: Pick<RunSurroundings, "approvals">;
+  readonly drain?: ConversationHome["drain"];
+}
+
+const loadPromptCalls = (): Promise<typeof import("./open_prompt_calls.ts")> =>
+  import("./open_prompt_calls.ts" as string);
+
+/** The same for the engine. */
+export function conversationHome(
+  { agent, input, journal, secrets, around: { approvals }, place, means, drain }: ConversationHomeOptions,
+): Omit<ConversationHome, "signal"> {
+  const { project, grants, accepted, catalog, world } = place;
+  const { scope, context, given, model, budget, limits } = input;
+  return {
+    agent,
+    means,
+    journal,
+    scope,
+    context,
+    given,
+    about: conversationAbout(input),
+    maxSteps: project.config.conversations.steps,
+    clock: world.clock,
+    secrets,
+    containers: async () =>
+      (await loadPromptCalls()).openPromptCalls({
+        place: () => ({ project, grants, accepted }),
+        catalog,
+        world,
+        canAsk: approvals !== undefined,
+        budget,
+        limits,
+        modelName: model,
+      }),
+    ...(approvals === undefined ? {} : { approvals }),
+    ...(drain === undefined ? {} : { drain }),
+  };
+}

@@ -1,0 +1,112 @@
+import type { RunEvent } from "../core/event.ts";
+import type { RunJournal, StepRecord } from "../core/journal.ts";
+import type { User } from "../core/world.ts";
+import { LiveConversation } from "../run/live_conversation.ts";
+import type { ConversationHome } from "../run/live_conversation.ts";
+import { settledJournal } from "./settled_journal.ts";
+import type { SettledJournal } from "./settled_journal.ts";
+import { settleSteps } from "./settle_steps.ts";
+import type { Decisions } from "./settle_steps.ts";
+
+/** What a conversation of the command line is held with. */
+export interface ConversationSessionOptions {
+  readonly home: Omit<ConversationHome, "signal">;
+  readonly id: string;
+  /** The store does not have it yet. */
+  readonly isNew: boolean;
+  /** Keeps what it may do for another one that goes on in its place. Default: nothing is kept. */
+  readonly keepGrants?: (id: string) => Promise<void>;
+}
+
+/** Where a conversation went back to. */
+export interface WentBack {
+  /** The turn behind which it stands; 0 is its beginning. */
+  readonly turn: number;
+}
+
+/** A conversation of the command line. When it goes back to an earlier turn another one takes its place, and the old one stays as it is. */
+export class ConversationSession {
+  readonly #options: ConversationSessionOptions;
+  readonly #journal: SettledJournal;
+  #stop = new AbortController();
+  #live: LiveConversation;
+
+  /** @throws {ConversationError} `gone` */
+  constructor(options: ConversationSessionOptions) {
+    const { id, isNew } = options;
+    this.#options = options;
+    this.#journal = settledJournal(options.home.journal);
+    this.#live = isNew ? LiveConversation.begin(id, this.#home) : LiveConversation.open(id, this.#home);
+  }
+
+  get live(): LiveConversation {
+    return this.#live;
+  }
+
+  /** `seq` of the last event that was kept when its last turn was opened; 0 where there was none. */
+  get before(): number {
+    return this.#journal.before;
+  }
+
+  /** The turn that was begun last was interrupted. */
+  get isInterrupted(): boolean {
+    return this.#live.status === "running";
+  }
+
+  /** Makes a turn, which the signal interrupts; another one can be made behind it. */
+  async *turn(
+    make: (live: LiveConversation) => AsyncIterable<RunEvent>,
+    { signal }: { readonly signal: AbortSignal },
+  ): AsyncGenerator<RunEvent> {
+    if (this.#stop.signal.aborted) this.#reopen(this.#live.id); // its signal is that of its home, for good
+    const onAbort = () => this.#stop.abort(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    try {
+      yield* make(this.#live);
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Settles what the interrupted turn had begun and may not be done twice; gives what nobody has decided about. @throws as `settleSteps` */
+  async settle(
+    { user, decisions }: { readonly user: User; readonly decisions: Decisions },
+  ): Promise<readonly StepRecord[]> {
+    const { id } = this.#live;
+    const { steps } = this.#journal.read(id);
+    const run = this.#journal.open(id);
+    try {
+      const settle: RunJournal["settle"] = (key, decision) => {
+        run.settle(key, decision);
+        if (decision === "rerun") this.#journal.rerun(key);
+      };
+      return await settleSteps({ settle }, { steps, decisions, user });
+    } finally {
+      run.release("stopped");
+    }
+  }
+
+  /** Takes back the last turns. @throws {RangeError} when there are not so many */
+  async back(count: number): Promise<WentBack> {
+    const { keepGrants } = this.#options;
+    const turns = this.#live.turns + (this.isInterrupted ? 1 : 0);
+    const turn = turns - count;
+    if (turn < 0) {
+      throw new RangeError(`There ${turns === 1 ? "is 1 turn" : `are ${turns} turns`} to take back`);
+    }
+    const id = this.#journal.branch(this.#live.id, { turn });
+    await keepGrants?.(id);
+    this.#reopen(id);
+    return { turn };
+  }
+
+  #reopen(id: string): void {
+    this.#stop = new AbortController();
+    this.#live = LiveConversation.open(id, this.#home);
+  }
+
+  get #home(): ConversationHome {
+    return { ...this.#options.home, journal: this.#journal, signal: this.#stop.signal };
+  }
+}

@@ -1,0 +1,76 @@
+import type { Catalog } from "../core/catalog.ts";
+import type { Model } from "../core/model.ts";
+import type { World } from "../core/world.ts";
+import type { KeptRun } from "../project/open_run.ts";
+import type { Approvals } from "../run/approvals.ts";
+import type { DialogOptions } from "../run/dialog.ts";
+import { schemaContract } from "../run/output_contract.ts";
+import type { Replay } from "../run/replay.ts";
+import type { DialogInput } from "./dialog_input.ts";
+import type { PromptCallsOptions } from "./open_prompt_calls.ts";
+import { stoppableCatalog, stoppableModel } from "./stoppable.ts";
+
+/** What a dialog is run with, besides its input. */
+export interface DialogMeans {
+  readonly model: Model;
+  readonly catalog: Catalog;
+  readonly world?: World | undefined;
+  readonly kept: Pick<KeptRun, "options"> | undefined;
+  readonly replay?: Replay | undefined;
+  /** Asks about what no flag allows; default: nobody. */
+  readonly approvals?: Approvals | undefined;
+  readonly signal: AbortSignal;
+  /** Where the prompts are that its calls may ask. */
+  readonly prompts: PromptCallsOptions["place"];
+  /** Of a conversation: stops what is being answered. */
+  readonly turn?: () => AbortSignal;
+}
+
+/** The input of a dialog as its engine takes it. */
+export function dialogOptions(input: DialogInput, means: DialogMeans): DialogOptions {
+  const { model, catalog, world, kept, replay, approvals, signal, turn } = means;
+  const { toolsMode, rounds, contractRetries, temperature } = input;
+  return {
+    model: turn === undefined ? model : stoppableModel(model, turn),
+    catalog: turn === undefined ? catalog : stoppableCatalog(catalog, turn),
+    signal,
+    containers: async () => (await loadPromptCalls()).openPromptCalls(promptCallsOf(input, means)),
+    tools: input.tools,
+    markers: input.markers,
+    limits: input.limits,
+    budget: input.budget,
+    policy: {
+      toolsMode,
+      rounds,
+      contractRetries,
+      ...(input.limits.concurrency === undefined ? {} : { parallel: input.limits.concurrency }),
+    },
+    ...(input.system === undefined ? {} : { system: input.system }),
+    ...(input.schema === undefined ? {} : { contract: schemaContract(input.schema) }),
+    ...(temperature === undefined ? {} : { sampling: { temperature } }),
+    ...(world === undefined ? {} : { clock: world.clock }),
+    ...(replay === undefined ? {} : { replay }),
+    ...(approvals === undefined ? {} : { approvals }),
+    ...kept?.options,
+  };
+}
+
+const loadPromptCalls = (): Promise<typeof import("./open_prompt_calls.ts")> =>
+  import("./open_prompt_calls.ts" as string);
+
+function promptCallsOf(
+  input: DialogInput,
+  { prompts, catalog, world, approvals, model, turn }: DialogMeans,
+): PromptCallsOptions {
+  return {
+    place: prompts,
+    catalog,
+    world,
+    canAsk: approvals !== undefined,
+    model,
+    modelName: input.model,
+    budget: input.budget,
+    limits: input.limits,
+    stop: turn,
+  };
+}

@@ -1,0 +1,80 @@
+import type { RunEvent, RunKind } from "../core/event.ts";
+import type { RunSummary as KeptSummary, RunTrace } from "../core/journal.ts";
+import type { HeldRun } from "./held_run.ts";
+import { RunSummary } from "./run_summary.ts";
+import type { RunState } from "./service.ts";
+
+const KINDS: ReadonlySet<string> = new Set<RunKind>(
+  ["calls", "ask", "chat", "prompt", "document", "conversation"],
+);
+
+/** The kind of a run as the journal has it; one of a newer Orrery counts as calls. */
+export function runKind(kind: string): RunKind {
+  return isKind(kind) ? kind : "calls";
+}
+
+function isKind(kind: string): kind is RunKind {
+  return KINDS.has(kind);
+}
+
+/** A run as the journal lists it. One whose process has died stands still: somebody may go on with it. */
+export function listedState(summary: KeptSummary): RunState {
+  const { id, kind, file, status, owned, startedAt, updatedAt, steps, usage } = summary;
+  return {
+    id,
+    kind: runKind(kind),
+    status: status === "running" && !owned ? "stopped" : status,
+    owned,
+    ...(file === undefined ? {} : { file }),
+    startedAt,
+    ms: Math.max(0, updatedAt - startedAt),
+    usage,
+    steps,
+    asks: [],
+  };
+}
+
+/** The same with all that its trace says. */
+export function tracedState({ summary, events }: RunTrace): RunState {
+  const state = listedState(summary);
+  const calls = new RunSummary({ withCalls: true });
+  for (const event of events) calls.add(event);
+  const end = events.findLast(isRunEnd);
+  const isOver = state.status !== "running";
+  return {
+    ...state,
+    ms: events.at(-1)?.at ?? state.ms,
+    calls: calls.calls,
+    ...(isOver && end?.value !== undefined ? { value: end.value } : {}),
+    ...(isOver && end?.error !== undefined ? { error: end.error } : {}),
+    ...(isOver && end?.reason !== undefined ? { reason: end.reason } : {}),
+  };
+}
+
+function isRunEnd(event: RunEvent): event is Extract<RunEvent, { readonly type: "run-end" }> {
+  return event.type === "run-end";
+}
+
+/** A run that only this process has, as a journal would have it; its steps are not kept. */
+export function heldTrace({ id, kind, hub }: HeldRun): RunTrace {
+  const { status, file, startedAt, usage, steps, ms } = hub.state;
+  const named = file === undefined ? {} : { file };
+  return {
+    summary: {
+      id,
+      kind,
+      ...named,
+      status: status === "completed" ? "done" : status,
+      owned: status === "running",
+      startedAt,
+      updatedAt: startedAt + ms,
+      steps,
+      usage,
+    },
+    run: { id, kind, ...named, input: null },
+    steps: [],
+    events: [...hub.history.all()],
+    messages: [],
+    checkpoints: [],
+  };
+}

@@ -1,0 +1,120 @@
+import { templateMessages } from "../../catalog/definition_problems.ts";
+import { basename, resolve } from "../../core/path.ts";
+import { hostFiles } from "../../host/files.ts";
+import type { LineProblem } from "../../parse/front_matter.ts";
+import { isAgentName } from "../../parse/agent_name.ts";
+import { readPromptFile } from "../../parse/prompt_file.ts";
+import { templateProblems } from "../../parse/template_problems.ts";
+import { NO_GRANTS } from "../../project/grants.ts";
+import { checkAgentFile } from "../check_agent_file.ts";
+import { checkCalls } from "../check_calls.ts";
+import { checkDocuments } from "../check_documents.ts";
+import { CheckPlaces } from "../check_places.ts";
+import { checkPrompts } from "../check_prompts.ts";
+import { CheckReport } from "../check_report.ts";
+import { checkTargets } from "../check_targets.ts";
+import type { CheckTargets } from "../check_targets.ts";
+import { ServiceError } from "../service.ts";
+import { fileInProject } from "../file_in_project.ts";
+import type { CheckWanted, ProblemJson } from "./look.ts";
+import { toldProblem } from "./problem_data.ts";
+
+/** As on a command line without flags. */
+const NO_FLAGS = { values: {}, blocks: [], isGranting: false, isGiving: false };
+
+/** Finds mistakes, running nothing: in files of the project, in all of it, or in a text. @throws {ServiceError} `invalid`, `outside` */
+export async function checkData(
+  wanted: CheckWanted,
+  { root }: { readonly root: string },
+): Promise<readonly ProblemJson[]> {
+  const report = new CheckReport();
+  const posted = "text" in wanted ? postedFile(wanted.text, root) : undefined;
+  const texts = new Map(posted === undefined ? [] : [[posted.path, posted.text]]);
+  await using places = new CheckPlaces({ cwd: root, grants: NO_GRANTS, report, texts });
+  const targets = posted === undefined
+    ? await namedTargets("files" in wanted ? wanted.files ?? [] : [], root)
+    : { ...NO_TARGETS, [posted.kind]: [posted.path] };
+  await checkDocuments(targets, { places, report, flags: NO_FLAGS });
+  for (const path of targets.calls) await checkCalls(path, { places, report });
+  for (const path of targets.agents) await checkAgentFile(path, { places, report });
+  if (posted?.kind === "prompts") await checkPromptText(posted, report);
+  else await checkPrompts(targets, { places, report });
+  return report.problems().map((problem) => toldProblem(root, problem));
+}
+
+const NO_TARGETS: CheckTargets = {
+  documents: [],
+  candidates: [],
+  calls: [],
+  agents: [],
+  prompts: [],
+  folders: [],
+};
+
+async function namedTargets(files: readonly string[], root: string): Promise<CheckTargets> {
+  const words = files.map((file) => fileInProject(file, { root, field: "files" }));
+  return await checkTargets(words.length === 0 ? [root] : words, { cwd: root, files: hostFiles({ root }) });
+}
+
+interface PostedFile {
+  /** Absolute: where it would be in the project. */
+  readonly path: string;
+  readonly text: string;
+  readonly kind: "documents" | "calls" | "agents" | "prompts";
+}
+
+function postedFile(
+  { name, text }: { readonly name: string; readonly text: string },
+  root: string,
+): PostedFile {
+  const path = resolve(root, fileInProject(name, { root, field: "name" }));
+  const kind = kindOf(name);
+  if (kind !== undefined) return { path, text, kind };
+  throw new ServiceError(
+    `name: found ${
+      JSON.stringify(name)
+    }, expected that of a document (.md), a call file (.calls), an agent ` +
+      "(.agent.yml, .agent.yaml) or a prompt (.prompt.md, .prompt)",
+    { code: "invalid", details: { field: "name" } },
+  );
+}
+
+function kindOf(name: string): PostedFile["kind"] | undefined {
+  if (/\.prompt(\.md)?$/.test(name)) return "prompts";
+  if (/\.md$/i.test(name)) return "documents";
+  if (/\.calls$/i.test(name)) return "calls";
+  return isAgentName(basename(name)) ? "agents" : undefined;
+}
+
+/** What can be told of a prompt without the project around it. */
+async function checkPromptText({ path, text }: PostedFile, report: CheckReport): Promise<void> {
+  report.file(path, text);
+  for (const { line, column = 1, message } of await promptTextProblems(path, text)) {
+    for (const each of message.split("\n").filter((part) => part.trim() !== "")) {
+      report.add({ kind: "prompt", path, line, column, severity: "error", message: each.trim() });
+    }
+  }
+}
+
+async function promptTextProblems(path: string, text: string): Promise<readonly LineProblem[]> {
+  if (!path.endsWith(".md")) {
+    const { loadHandlebars }: typeof import("../../prompt/handlebars_body.ts") = await import(
+      "../../prompt/handlebars_body.ts" as string
+    );
+    const { readDotpromptFile }: typeof import("../../prompt/dotprompt_file.ts") = await import(
+      "../../prompt/dotprompt_file.ts" as string
+    );
+    return (await readDotpromptFile(text, await loadHandlebars())).problems;
+  }
+  const { body, bodyLine, problems } = await readPromptFile(text);
+  const ofTemplate = templateProblems(body).problems;
+  const messages = templateMessages(ofTemplate, basename(path, ".prompt.md"));
+  return [
+    ...problems,
+    ...ofTemplate.map(({ line, column }, index) => ({
+      line: bodyLine + line - 1,
+      column,
+      message: messages[index] ?? "",
+    })),
+  ];
+}

@@ -1,0 +1,142 @@
+// What an agent meets in a project, opened and looked at before its first step: `run`, `chat` and `resume` open it in the same way.
+
+import type { Collection } from "../core/collection.ts";
+import type { Embedder } from "../core/embedder.ts";
+import { FileError, PermissionRefused } from "../core/world.ts";
+import type { PermissionRequest } from "../core/world.ts";
+import { hostEnv } from "../host/process.ts";
+import { realPath } from "../host/paths.ts";
+import type { AgentFile } from "../parse/agent_file.ts";
+import { stepPlaces } from "../parse/agent_step_places.ts";
+import { createPolicy } from "../policy/policy.ts";
+import { conversationMeans } from "../project/conversation_means.ts";
+import type { ConversationPlace } from "../project/conversation_means.ts";
+import { projectCollection } from "../project/project_collection.ts";
+import { openCatalog } from "../project/project.ts";
+import type { ConversationMeans } from "../run/conversation_work.ts";
+import type { AgentLine } from "./agent_lines.ts";
+import { agentNeeds } from "./agent_needs.ts";
+import type { RunSurroundings } from "./run_surroundings.ts";
+import type { ConversationInput } from "./conversation_input.ts";
+import { keepStdout } from "../project/grants.ts";
+import { runStepProblem } from "./run_step_problem.ts";
+
+/** An agent that is about to talk. */
+export interface OpenAgentOptions extends Pick<ConversationPlace, "project" | "grants"> {
+  readonly agent: AgentFile;
+  readonly input: ConversationInput;
+  readonly around: RunSurroundings;
+  /** It begins: its slots are filled. */
+  readonly isNew: boolean;
+  /** Nothing is written. */
+  readonly isEphemeral: boolean;
+}
+
+/** What it meets. */
+export interface OpenedAgent {
+  readonly place: ConversationPlace;
+  readonly means: ConversationMeans;
+}
+
+/** One that cannot begin: what is wrong; without problems it was aborted while it was opened. */
+export interface RefusedAgent {
+  readonly problems?: readonly AgentLine[];
+}
+
+/**
+ * Opens what an agent needs and tells all that is known to be missing; else gives the problems.
+ *
+ * @throws {ProblemsError}, {FileError} for the collection
+ */
+export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent | RefusedAgent> {
+  const { agent, input, project, grants, around, isNew, isEphemeral } = options;
+  await keepStdout(grants.flags);
+  const open = around.openCatalog ?? openCatalog;
+  const opened = await around.open(
+    open(project, { ...grants, ...around.opening, servers: callsGadgets(agent) }),
+  );
+  if (opened === undefined) return {};
+  const { catalog, world, projectAccepted: accepted } = opened;
+  const place: ConversationPlace = { project, grants, catalog, world, accepted };
+  const collection = await openedCollection(input, { place, isEphemeral });
+  const means = conversationMeans(place, { ...input, collection });
+  const problems = await agentNeeds(agent, {
+    means,
+    refusal: refusalBy(place, { canAsk: around.approvals !== undefined }),
+    envProblem: (name) =>
+      hostEnv(name) === undefined ? `the environment variable "${name}" is not set` : undefined,
+    context: isNew ? input.context : undefined,
+    runProblem: runStepProblem({ root: project.root, trustsCode: grants.flags["trust-code"] === true }),
+  });
+  if (problems.length === 0) return { place, means };
+  return { problems };
+}
+
+/** Servers are started for agents that may call something. */
+function callsGadgets({ root }: AgentFile): boolean {
+  return stepPlaces(root).some(({ step }) =>
+    step.kind === "gadget" || step.kind === "run" ||
+    (step.kind === "llm" && (step.tools !== undefined || step.prompt !== undefined))
+  );
+}
+
+async function openedCollection(
+  { collection, moduleFile, moduleSession: session }: ConversationInput,
+  { place, isEphemeral }: { readonly place: ConversationPlace; readonly isEphemeral: boolean },
+): Promise<Collection | undefined> {
+  const file = moduleFile ?? collection;
+  if (file === undefined) return undefined;
+  const { project: { root }, world: { files } } = place;
+  const embedder = await maybeEmbedder(place);
+  const ofModule = moduleFile === undefined ? {} : { session, collection };
+  try {
+    return await projectCollection(realPath(file), {
+      root,
+      files,
+      embedder,
+      isKept: !isEphemeral,
+      ...ofModule,
+    });
+  } catch (error) {
+    throw namingFlag(error, file);
+  }
+}
+
+/** What keeps the documents away: nothing has run yet. */
+function namingFlag(error: unknown, path: string): unknown {
+  const named = "(named by --collection or --module, or by conversations.collection of orrery.yaml)";
+  if (error instanceof FileError) {
+    return new FileError(`${error.message} ${named}`, { path, code: error.code, cause: error });
+  }
+  if (!(error instanceof PermissionRefused)) return error;
+  return new FileError(`${error.message} ${named}`, { path, code: "denied", cause: error });
+}
+
+async function maybeEmbedder(
+  { project, grants: { settings }, accepted: isAccepted }: ConversationPlace,
+): Promise<Embedder | undefined> {
+  const name = project.config.conversations.embeddings;
+  if (name === undefined) return undefined;
+  const { projectEmbedder }: typeof import("../project/project_embedder.ts") = await import(
+    "../project/project_embedder.ts" as string
+  );
+  return projectEmbedder({ ...project, isAccepted, settings, name });
+}
+
+/** What the flags forbid, and what they do not allow where nobody can be asked. */
+function refusalBy(
+  { project: { root, cwd }, grants: { settings } }: ConversationPlace,
+  { canAsk }: { readonly canAsk: boolean },
+): (request: PermissionRequest) => string | undefined {
+  const policy = createPolicy(settings, { root, cwd, realPath });
+  return (request) => {
+    try {
+      policy.check(request);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof PermissionRefused)) throw error;
+      if (error.flag === "") return error.message;
+      return canAsk ? undefined : `needs ${error.flag}`;
+    }
+  };
+}

@@ -1,0 +1,113 @@
+// The documents that calls of `RunFile` run. Loaded with the first such call.
+
+import { builtInEntries, catalogOf } from "../catalog/catalog_of.ts";
+import type { Catalog } from "../core/catalog.ts";
+import { memoryFiles } from "../core/memory_files.ts";
+import type { Model } from "../core/model.ts";
+import type { Shell, World } from "../core/world.ts";
+import { builtInGadgets } from "../../gadgets/built_in.ts";
+import { boundedGuarded, boundedWorld } from "../project/bounded_world.ts";
+import { DocumentBounds } from "../project/document_bounds.ts";
+import { homeMeans } from "../project/document_home.ts";
+import type { DocumentHome } from "../project/document_home.ts";
+import { placeHome } from "../project/document_place.ts";
+import { programDefaults } from "../project/program_document.ts";
+import type { Containers } from "../run/container.ts";
+import type { DocumentMeans } from "../run/document_means.ts";
+import { fileCalls } from "../run/file_calls.ts";
+import { budgetWithin } from "./budget_flag.ts";
+import type { PromptCallsOptions } from "./open_prompt_calls.ts";
+import { stoppableGadget, stoppableModel } from "./stoppable.ts";
+
+/** Opens them; the project itself is not read before the first call. */
+export function openFileCalls(options: PromptCallsOptions): Containers {
+  const place = once(() => Promise.resolve(options.place()));
+  return fileCalls(async () => meansOf(options, await place()));
+}
+
+type Place = Awaited<ReturnType<PromptCallsOptions["place"]>>;
+
+/** Each call has bounds of its own, since documents run side by side. */
+function meansOf(options: PromptCallsOptions, place: Place): DocumentMeans {
+  const { project, accepted, grants } = place;
+  const { root, config } = project;
+  const bounds = new DocumentBounds(root);
+  const against: Parameters<typeof boundedWorld>[1] = (request) => bounds.against(request);
+  const world = options.world === undefined
+    ? boundedWorld({ root, files: memoryFiles({}, { root }) }, against) // a record answers everything
+    : boundedGuarded(options.world, against);
+  const home = placeHome({
+    project,
+    grants,
+    accepted,
+    bounds,
+    canAsk: options.canAsk ?? false,
+    catalog: boundedCatalog(options.catalog, world),
+    world: stoppable(world, options.stop),
+  });
+  return homeMeans(asCalled(home, options), {
+    wishes: {
+      defaults: programDefaults(config.documents),
+      showsOperations: config.documents.showsOperations,
+      budget: options.budget ?? budgetWithin(config.limits, {}),
+      limits: options.limits,
+    },
+  });
+}
+
+/** The built-in gadgets are held to the bounds of the document too. */
+function boundedCatalog(catalog: Catalog, world: World): Catalog {
+  const bounded = new Map(
+    builtInEntries({ builtIns: builtInGadgets, world }).map((entry) => [entry.name, entry]),
+  );
+  return catalogOf(catalog.entries.map((entry) => ({
+    entry: (entry.source.kind === "built-in" ? bounded.get(entry.name) : undefined) ?? entry,
+  })));
+}
+
+/** The model of the run is that of the documents that name none, as it is that of prompts. */
+function asCalled(home: DocumentHome, options: PromptCallsOptions): DocumentHome {
+  const { model, modelName, stop } = options;
+  const find = async (name: string | undefined): Promise<Model> => {
+    const found = model !== undefined && (name === undefined || name === modelName)
+      ? model
+      : await home.models.find(name ?? modelName);
+    return stop === undefined ? found : stoppableModel(found, stop, { whenStopped: "fails" });
+  };
+  return {
+    ...home,
+    models: {
+      problem: (name) =>
+        model !== undefined && name === undefined ? undefined : home.models.problem(name ?? modelName),
+      find,
+    },
+    tools: stop === undefined ? home.tools : {
+      ...home.tools,
+      find: async (name) => {
+        const gadget = await home.tools.find(name);
+        return gadget && stoppableGadget(gadget, stop);
+      },
+    },
+  };
+}
+
+function stoppable(
+  { files, shell }: World,
+  stop: PromptCallsOptions["stop"],
+): { readonly files: World["files"]; readonly shell: Shell } {
+  if (stop === undefined) return { files, shell };
+  return {
+    files,
+    shell: {
+      run: (command, options) => {
+        const signals = options.signal === undefined ? [stop()] : [stop(), options.signal];
+        return shell.run(command, { ...options, signal: AbortSignal.any(signals) });
+      },
+    },
+  };
+}
+
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => made ??= make();
+}

@@ -1,0 +1,184 @@
+import type { Catalog } from "../core/catalog.ts";
+import type { Model } from "../core/model.ts";
+import type { World } from "../core/world.ts";
+import { openPrompts } from "../project/open_prompts.ts";
+import type { OpenedPrompts } from "../project/open_prompts.ts";
+import { isProjectAccepted, wantedModel } from "../project/project.ts";
+import type { ProjectSettings } from "../project/project.ts";
+import type { RunGrants } from "../project/grants.ts";
+import { dotpromptSettings } from "../prompt/dotprompt_settings.ts";
+import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import type { Approvals } from "../run/approvals.ts";
+import { systemPromptOf } from "../run/make_agent.ts";
+import type { AgentDefinition } from "../run/make_agent.ts";
+import { offeredBy } from "../run/offered.ts";
+import { catalogTools } from "../run/catalog_tools.ts";
+import { silentModel } from "../run/noted_model.ts";
+import type { RunSurroundings } from "./run_surroundings.ts";
+import { EMPTY_CATALOG } from "../core/catalog.ts";
+import { openDialogCatalog } from "./dialog_catalog.ts";
+import type { DialogCatalog } from "./dialog_catalog.ts";
+import { UsageError } from "./exit_code.ts";
+import { findProfile, findPrompt } from "./find_prompt.ts";
+import type { FoundPrompt } from "./find_prompt.ts";
+import { keepStdout } from "../project/grants.ts";
+import { assertKnownModel, modelFrom } from "./known_model.ts";
+import type { NamedAs } from "./named_as.ts";
+import { modelsByName } from "../project/models_by_name.ts";
+import { profileAgent } from "./profile_agent.ts";
+import { withProjectText } from "./project_text.ts";
+import { promptAgent } from "./prompt_agent.ts";
+import type { PromptRunInput } from "./prompt_run_input.ts";
+
+/** What is wanted of a project. */
+export interface OpenPromptRunOptions {
+  /** Of a prompt or a tactic; empty: the system prompt of the profile. */
+  readonly path: string;
+  /** A file that may have been meant. */
+  readonly nearFile?: string | undefined;
+  /** The call files of the folder that was named instead. */
+  readonly folder?: readonly string[] | undefined;
+  readonly profile: string | undefined;
+  /** The flag, or what a run has kept. */
+  readonly model: string | undefined;
+  readonly around: RunSurroundings;
+  readonly grants: RunGrants;
+  readonly command: "run" | "ask" | "chat" | "resume";
+  /** Where the values come from that errors name. Default `flag`. */
+  readonly as?: NamedAs;
+  /** A conversation is held with the agent. Default false. */
+  readonly isTalk?: boolean;
+  /** A record answers everything: no model is found, and nothing is started. */
+  readonly recorded?: Pick<PromptRunInput, "modelId"> | undefined;
+}
+
+/** A prompt or a tactic with everything that it needs to run. */
+export interface OpenedPromptRun {
+  readonly found: FoundPrompt;
+  readonly opened: OpenedPrompts;
+  /** Whether what the project says for itself counts. */
+  readonly accepted: boolean;
+  readonly catalog: Catalog;
+  readonly world?: World | undefined;
+  readonly approvals: Approvals | undefined;
+  /** Who is asked. */
+  readonly agent: AgentDefinition;
+  /** Of the prompt; for a tactic of all its agents, where one was named. */
+  readonly model: Model | undefined;
+  /** As it was named. */
+  readonly modelName: string | undefined;
+  /** The model of an agent of a tactic, or of a prompt that a call asks; undefined for the default. */
+  modelOf(name: string | undefined): Model | Promise<Model>;
+}
+
+/** Opens what a prompt needs; undefined when Ctrl-C came first. @throws {UsageError}, {ModelError}, {PromptError} */
+export async function openPromptRun(
+  project: ProjectSettings,
+  options: OpenPromptRunOptions,
+): Promise<OpenedPromptRun | undefined> {
+  const { around, grants, command, recorded } = options;
+  const { user, notice } = around.opening;
+  const { root } = project;
+  await keepStdout(grants.flags);
+  const accepted = around.accepted ??
+    await isProjectAccepted({ ...project, flags: grants.flags, user, notice });
+  const opened = await around.unlessAborted(
+    openPrompts(root, { trustsCode: grants.flags["trust-code"] === true }),
+  );
+  if (opened === undefined) return undefined;
+  const profile = options.profile === undefined
+    ? undefined
+    : findProfile(options.profile, opened, { command });
+  const agent = profile && profileAgent(profile, opened.registry);
+  const found: FoundPrompt = options.path === "" && agent !== undefined
+    ? { kind: "prompt", prompt: systemPromptOf(agent) }
+    : findPrompt(options.path, opened, { command, nearFile: options.nearFile, folder: options.folder });
+  const dialog = recorded === undefined
+    ? await around.open(
+      openDialogCatalog(project, {
+        ...grants,
+        ...around.opening,
+        open: around.openCatalog,
+        accepted,
+        tools: namedTools(found),
+      }),
+    )
+    : RECORDED;
+  if (dialog === undefined) return undefined;
+  const named = wantedModel(options.model);
+  const modelName = found.kind === "tactic" ? named : named ?? profile?.model ?? promptModel(found.prompt);
+  const isAccepted = accepted || dialog.projectAccepted;
+  if (named !== undefined && recorded === undefined && command !== "resume") {
+    const from = modelFrom(options.model, options.as);
+    assertKnownModel(named, { from, config: project.config, accepted: isAccepted, command });
+  }
+  const models = modelsByName({
+    ...project,
+    isAccepted,
+    settings: grants.settings,
+  });
+  const needsModel = found.kind === "prompt" || modelName !== undefined;
+  const model = !needsModel
+    ? undefined
+    : recorded === undefined
+    ? await models(modelName)
+    : silentModel({ id: recorded.modelId ?? "" });
+  const isNew = recorded === undefined && command !== "resume";
+  if (isNew && model !== undefined) await assertOffered(found, { catalog: dialog.catalog, model, command });
+  return {
+    found,
+    opened,
+    accepted,
+    catalog: dialog.catalog,
+    world: dialog.world,
+    approvals: around.approvals,
+    agent: await agentFor(found, { agent, root, isTalk: options.isTalk ?? false }),
+    model,
+    modelName,
+    modelOf: models,
+  };
+}
+
+const RECORDED: DialogCatalog = { catalog: EMPTY_CATALOG, projectAccepted: false };
+
+/** The plain names among the tools: only for them the catalogue is opened. What a tactic asks is not known before. */
+function namedTools(found: FoundPrompt): readonly string[] {
+  if (found.kind === "tactic") return ["*"];
+  return found.prompt.tools.flatMap((tool) => typeof tool === "string" ? [tool] : []);
+}
+
+/** What the prompt wants of its model and of the project leaves no run behind where there is no such thing. @throws {UsageError} */
+async function assertOffered(
+  found: FoundPrompt,
+  { catalog, model, command }: {
+    readonly catalog: Catalog;
+    readonly model: Model;
+    readonly command: OpenPromptRunOptions["command"];
+  },
+): Promise<void> {
+  if (found.kind === "tactic") return;
+  const tools = catalogTools(() => Promise.resolve(catalog));
+  const offered = await offeredBy(found.prompt, { tools, model });
+  // A tool that cannot be loaded is for the run, which says how to allow it.
+  if ("problem" in offered && offered.cause === undefined) {
+    throw new UsageError([offered.problem], { command });
+  }
+}
+
+function promptModel(prompt: AnyPrompt): string | undefined {
+  return dotpromptSettings(prompt).model;
+}
+
+/** Without a profile it is nobody in particular. A prompt that asks for it is told what the people of the project say. */
+async function agentFor(
+  found: FoundPrompt,
+  { agent, ...place }: {
+    readonly agent: AgentDefinition | undefined;
+    readonly root: string;
+    readonly isTalk: boolean;
+  },
+): Promise<AgentDefinition> {
+  if (found.kind === "tactic") return agent ?? { name: found.tactic.name, system: "" };
+  const { prompt } = found;
+  return await withProjectText(agent ?? promptAgent(prompt), { prompt, ...place });
+}

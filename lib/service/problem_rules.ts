@@ -1,0 +1,173 @@
+// What each message is about, told by its words, which the specifications fix (documents.md, calls.md): a code that scripts can rely on, and
+// what to do where the message does not say it.
+
+import type { ProblemRule } from "../render/problems_sarif.ts";
+import { AGENT_RULES } from "./agent_rules.ts";
+import type { FoundProblem } from "./check_report.ts";
+
+/** What a problem is found in. */
+export type CheckedKind = "document" | "calls" | "prompt" | "settings" | "command" | "agent";
+
+/** A kind of problem, and what it is told by. */
+export interface Rule extends Omit<ProblemRule, "severity"> {
+  readonly kind: CheckedKind;
+  /** Absent: everything else. */
+  readonly says?: RegExp;
+}
+
+/** The first that fits counts; the last of each kind takes the rest. */
+const RULES: readonly Rule[] = [
+  {
+    code: "101",
+    name: "document-syntax",
+    about: "A line cannot be read as an operation, or as a part of one.",
+    kind: "document",
+    says:
+      /^(unknown operation |nothing may follow |an empty line is needed |text directly under |"@|this (fence|comment) )/,
+  },
+  {
+    code: "102",
+    name: "unknown-parameter",
+    about: "An operation or a front matter has no such key.",
+    kind: "document",
+    says: /( has no parameter |^unknown front matter key )/,
+  },
+  {
+    code: "103",
+    name: "unknown-block",
+    about: "A reference leads to no block.",
+    kind: "document",
+    says: /^no block "/,
+    hint: "orrery show document FILE lists the ids of all blocks",
+  },
+  {
+    code: "104",
+    name: "missing-file",
+    about: "A file that a document names is not there.",
+    kind: "document",
+    says: /^file not found: /,
+    hint: "Paths begin at the folder of the file that names them",
+  },
+  {
+    code: "105",
+    name: "cycle",
+    about: "Documents import themselves by way of others.",
+    kind: "document",
+    says: /^import cycle: /,
+    hint: "Move what both need to a third file",
+  },
+  {
+    code: "106",
+    name: "permission",
+    about: "A document needs a permission that is not given, or that its own front matter does not allow.",
+    kind: "document",
+    says: /( permission|which the front matter of )/,
+  },
+  {
+    code: "107",
+    name: "unknown-model",
+    about: "No model or provider has this name.",
+    kind: "document",
+    says: /^(unknown (model|provider) |no model is configured|provider "|the aliases of the model )/,
+    hint: "orrery list models shows what there is",
+  },
+  {
+    code: "108",
+    name: "unknown-tool",
+    about: "No tool has this name.",
+    kind: "document",
+    says: /^unknown tool /,
+    hint: "orrery list gadgets shows what there is",
+  },
+  {
+    code: "109",
+    name: "input",
+    about: "A document is not given what it takes, or something that it does not take.",
+    kind: "document",
+    says: /(^input ".*" needs a value| has no input ")/,
+  },
+  {
+    code: "110",
+    name: "repeated-id",
+    about: "Two blocks have the same id.",
+    kind: "document",
+    says: /^id ".*" is (already used|taken)/,
+  },
+  {
+    code: "100",
+    name: "document",
+    about: "Something in a document is not as it has to be.",
+    kind: "document",
+  },
+  {
+    code: "201",
+    name: "unknown-gadget",
+    about: "A call names a gadget that is not in the catalogue.",
+    kind: "calls",
+    says: /^Unknown gadget /,
+    hint: "orrery list gadgets shows what there is",
+  },
+  {
+    code: "202",
+    name: "missing-dependency",
+    about: "A call waits for one that is never called.",
+    kind: "calls",
+    says: /, which is never called$/,
+  },
+  {
+    code: "203",
+    name: "call-cycle",
+    about: "Calls wait for each other.",
+    kind: "calls",
+    says: /^".*" is on a cycle: /,
+  },
+  {
+    code: "204",
+    name: "arguments",
+    about: "The arguments of a call do not fit the gadget.",
+    kind: "calls",
+    says: /^[A-Za-z_][\w-]* does not take this: /,
+    hint: "orrery show gadget NAME shows what it takes",
+  },
+  { code: "200", name: "calls", about: "A call cannot be read or used.", kind: "calls" },
+  {
+    code: "300",
+    name: "prompt",
+    about: "A prompt, a tactic or a profile cannot be taken as it is.",
+    kind: "prompt",
+  },
+  {
+    code: "401",
+    name: "not-accepted",
+    about: "What a project says for itself counts for nothing until its user accepts it.",
+    kind: "settings",
+    says: /^you have not accepted what /,
+    hint: "orrery list --trust-project accepts it, as --trust-project does with every run",
+  },
+  { code: "400", name: "settings", about: "Settings cannot be read.", kind: "settings" },
+  ...AGENT_RULES,
+  {
+    code: "500",
+    name: "command-line",
+    about: "Something that the command line gives is wrong.",
+    kind: "command",
+  },
+];
+
+/** What a message is about. An error and a warning of one kind differ in the letter of their codes. */
+export function ruleOf(
+  kind: CheckedKind,
+  { severity, message, code: known }: Pick<FoundProblem, "severity" | "message" | "code">,
+): ProblemRule {
+  const rule = known === undefined
+    ? RULES.find((each) => each.kind === kind && (each.says?.test(message) ?? true))
+    : RULES.find((each) => each.code === known.slice(1));
+  const { code = "000", name = "problem", about = "Something is not as it has to be.", hint } = rule ?? {};
+  return {
+    code: `${severity === "error" ? "E" : "W"}${code}`,
+    name,
+    about,
+    severity,
+    ...(hint === undefined ? {} : { hint }),
+  };
+}

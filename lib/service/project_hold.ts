@@ -1,0 +1,254 @@
+// The project as it is: its settings and its gadgets are opened once for all runs, and anew when a file of theirs has changed. What is not
+// used any more is closed when its last run has ended.
+
+import type { Catalog } from "../core/catalog.ts";
+import { canonicalJson } from "../core/json.ts";
+import type { Model } from "../core/model.ts";
+import { join } from "../core/path.ts";
+import { messageOf } from "../core/source_error.ts";
+import { LOCK_FILE } from "../core/gadget_lock.ts";
+import { configFolder } from "../host/paths.ts";
+import { textStamp, treeStamp } from "../host/tree_stamp.ts";
+import type { RunGrants } from "../project/grants.ts";
+import { modelsByName } from "../project/models_by_name.ts";
+import { granted, openCatalog, projectParts, settingsAt } from "../project/project.ts";
+import type { OpenCatalogOptions, OpenedCatalog, ProjectSettings } from "../project/project.ts";
+import { createWorld } from "../project/world.ts";
+import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
+import { NOBODY } from "./nobody.ts";
+import { RunCatalog } from "./run_catalog.ts";
+
+/** How a project is held. */
+export interface ProjectHoldOptions {
+  /** Real and absolute. */
+  readonly root: string;
+  readonly grants: RunGrants;
+  /** Whether nothing is to be kept of what gadgets used. */
+  readonly ephemeral: boolean;
+  readonly notice: (text: string) => void;
+  /** Told what servers are given, which nobody is to see. */
+  readonly secrets: NonNullable<OpenCatalogOptions["secrets"]>;
+}
+
+/** A project as some runs have it. */
+export interface OpenProject {
+  readonly project: ProjectSettings;
+  /** Whether what it says for itself counts. */
+  readonly accepted: boolean;
+  /** What that is, as text. */
+  readonly parts: string;
+  /** Its gadgets; the built-in ones touch nothing before they are in the world of a run. */
+  readonly catalog: Catalog;
+  /** Opens the gadgets for one run, in a world of its own. */
+  readonly openCatalog: typeof openCatalog;
+  model(name: string): Promise<Model>;
+  /** One run more uses it; disposing says that it has ended. */
+  use(): Disposable;
+}
+
+const LOOK_EVERY_MS = 1_000;
+
+/** A project that is held open. */
+export class ProjectHold implements AsyncDisposable {
+  readonly #options: ProjectHoldOptions;
+  #current: Held;
+  #stamp: string;
+  #lookedAt = performance.now();
+  #renewing: Promise<OpenProject> | undefined;
+  readonly #closing = new Set<Promise<void>>();
+
+  private constructor(options: ProjectHoldOptions, { held, stamp }: Opened) {
+    this.#options = options;
+    this.#current = held;
+    this.#stamp = stamp;
+  }
+
+  /** @throws {ProblemsError} for settings that cannot be read */
+  static async open(options: ProjectHoldOptions): Promise<ProjectHold> {
+    return new ProjectHold(options, await opened(options));
+  }
+
+  /** As it was when it was opened last. */
+  get latest(): OpenProject {
+    return this.#current;
+  }
+
+  /** As it is now, looked at once a second. What cannot be read keeps what there was, and is noticed. */
+  current(): OpenProject | Promise<OpenProject> {
+    if (this.#renewing !== undefined) return this.#renewing;
+    if (performance.now() - this.#lookedAt < LOOK_EVERY_MS) return this.#current;
+    this.#lookedAt = performance.now();
+    const stamp = stampOf(this.#current.project);
+    if (stamp === this.#stamp) return this.#current;
+    return this.#renewing = this.#renew(stamp).finally(() => this.#renewing = undefined);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#renewing;
+    this.#retire(this.#current);
+    await Promise.all(this.#closing);
+  }
+
+  /** @param seen the stamp from before it is read: of what cannot be read, that is said once */
+  async #renew(seen: string): Promise<OpenProject> {
+    const old = this.#current;
+    try {
+      const { held, stamp } = await opened(this.#options, old);
+      this.#current = held;
+      this.#stamp = stamp;
+      this.#retire(old);
+    } catch (error) {
+      this.#stamp = seen;
+      this.#options.notice(
+        `the project has changed and cannot be read; it stays as it was: ${messageOf(error)}`,
+      );
+    }
+    return this.#current;
+  }
+
+  #retire(held: Held): void {
+    const closing: Promise<void> = held.retire().catch((error) => this.#options.notice(messageOf(error)))
+      .finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+}
+
+interface Opened {
+  readonly held: Held;
+  readonly stamp: string;
+}
+
+/**
+ * `--trust-project` accepts what there is when it is said: what a run writes into the settings later would grant itself anything.
+ *
+ * @param before what it was until now
+ */
+async function opened(
+  { root, grants, ephemeral, notice, secrets }: ProjectHoldOptions,
+  before?: OpenProject,
+): Promise<Opened> {
+  const settingsNow = settingsStamp(root); // before they are read, and the folders before their gadgets are: what changes meanwhile is seen
+  const project = await settingsAt(root, { cwd: root });
+  const stamp = joined(settingsNow, foldersStamp(project));
+  const parts = await projectParts(project);
+  const isAsBefore = before !== undefined && canonicalJson(parts) === before.parts;
+  const { settings, flags } = grants;
+  const found = await openCatalog(project, {
+    settings,
+    flags: { ...flags, ephemeral, "trust-project": flags["trust-project"] && before === undefined },
+    ...(isAsBefore && before.accepted && { accepted: true }), // where nothing can be kept of it, too
+    user: NOBODY,
+    notice,
+    secrets,
+    log: (server, line) => notice(`${server}: ${line}`),
+  });
+  return { held: new Held(project, { ...found, grants, parts: canonicalJson(parts) }), stamp };
+}
+
+/** Everything that the settings and the gadgets are made of. */
+function stampOf(project: ProjectSettings): string {
+  return joined(settingsStamp(project.root), foldersStamp(project));
+}
+
+function settingsStamp(root: string): string {
+  const own = configFolder();
+  const files = ["orrery.yaml", ".mcp.json", LOCK_FILE].map((name) => join(root, name));
+  return [...files, ...(own === undefined ? [] : [join(own, "config.yaml")])].map(textStamp).join("\n");
+}
+
+function foldersStamp({ config }: ProjectSettings): string {
+  return config.gadgets.folders.map(({ path }) => treeStamp(path)).join("\n");
+}
+
+const joined = (settings: string, folders: string): string => `${settings}\n${folders}`;
+
+/** A class: an object with a method of that name is made many times slower. */
+class Use implements Disposable {
+  #leave: (() => void) | undefined;
+
+  constructor(leave: () => void) {
+    this.#leave = leave;
+  }
+
+  [Symbol.dispose](): void {
+    this.#leave?.();
+    this.#leave = undefined;
+  }
+}
+
+class Held implements OpenProject {
+  readonly project: ProjectSettings;
+  readonly accepted: boolean;
+  readonly parts: string;
+  readonly catalog: Catalog;
+  readonly model: (name: string) => Promise<Model>;
+  /** What runs have that nobody can ask: no approval of one of them may count for another, and here there are none. */
+  #unasked:
+    | { readonly settings: OpenCatalogOptions["settings"]; readonly opened: Promise<OpenedCatalog> }
+    | undefined;
+  #uses = 0;
+  #onUnused: (() => void) | undefined;
+
+  constructor(
+    project: ProjectSettings,
+    { catalog, projectAccepted, grants, parts }: OpenedCatalog & {
+      readonly grants: RunGrants;
+      readonly parts: string;
+    },
+  ) {
+    this.project = project;
+    this.accepted = projectAccepted;
+    this.parts = parts;
+    this.catalog = catalog;
+    this.model = modelsByName({ ...project, isAccepted: projectAccepted, settings: grants.settings });
+  }
+
+  readonly openCatalog = (project: ProjectSettings, options: OpenCatalogOptions): Promise<OpenedCatalog> => {
+    const { settings, user, approve, against } = options;
+    if (user !== NOBODY || approve !== undefined || against !== undefined) {
+      return this.#open(project, options);
+    }
+    if (this.#unasked?.settings !== settings || this.#unasked === undefined) {
+      const opened = this.#open(project, options);
+      this.#unasked = { settings, opened };
+      opened.catch(() => this.#unasked = undefined); // the next run tries again
+    }
+    return this.#unasked.opened;
+  };
+
+  async #open(
+    { root, cwd }: ProjectSettings,
+    { settings, user, approve, against }: OpenCatalogOptions,
+  ): Promise<OpenedCatalog> {
+    const touching = {
+      root,
+      cwd,
+      settings: settings ?? NO_POLICY_FLAGS,
+      user,
+      ...(approve && { approve }),
+      ...(against && { against }),
+    };
+    const { config } = this.project;
+    const world = await granted(await createWorld(touching), touching, {
+      root,
+      config,
+      accepted: this.accepted,
+    });
+    return { catalog: new RunCatalog(this.catalog, world), world, projectAccepted: this.accepted };
+  }
+
+  use(): Disposable {
+    this.#uses++;
+    return new Use(this.#leave);
+  }
+
+  readonly #leave = (): void => {
+    if (--this.#uses === 0) this.#onUnused?.();
+  };
+
+  /** Closes it when nobody uses it any more. */
+  async retire(): Promise<void> {
+    if (this.#uses > 0) await new Promise<void>((resolve) => this.#onUnused = resolve);
+    await this.catalog.close?.();
+  }
+}

@@ -1,0 +1,68 @@
+import type { KeptRun } from "../project/open_run.ts";
+import type { RunAgentsOptions } from "../run/agent_run.ts";
+import { catalogTools } from "../run/catalog_tools.ts";
+import type { AgentDefinition } from "../run/make_agent.ts";
+import type { Replay } from "../run/replay.ts";
+import type { RunOptions } from "../run/run.ts";
+import type { PromptCallsOptions } from "./open_prompt_calls.ts";
+import type { OpenedPromptRun } from "./open_prompt_run.ts";
+import type { PromptRunInput } from "./prompt_run_input.ts";
+import { stoppableGadget } from "./stoppable.ts";
+
+/** What agents of a run are run with, besides what they are asked. */
+export interface PromptRunMeans {
+  readonly input: PromptRunInput;
+  readonly opened: OpenedPromptRun;
+  readonly kept: Pick<KeptRun, "options"> | undefined;
+  readonly replay?: Replay | undefined;
+  /** Where the prompts are that their calls may ask. */
+  readonly prompts: PromptCallsOptions["place"];
+  readonly signal: AbortSignal;
+  /** Of a conversation: stops what is being answered. */
+  readonly turn?: () => AbortSignal;
+}
+
+const loadPromptCalls = (): Promise<typeof import("./open_prompt_calls.ts")> =>
+  import("./open_prompt_calls.ts" as string);
+
+/** The same for the engine. */
+export function promptRunOptions(means: PromptRunMeans): RunOptions & RunAgentsOptions {
+  const { kept, replay, opened: { catalog, world, approvals }, input, signal, turn } = means;
+  const { timeoutMs, resultBytes } = input.limits;
+  const tools = catalogTools(() => Promise.resolve(catalog));
+  return {
+    tools: turn === undefined ? tools : { ...tools, around: (gadget) => stoppableGadget(gadget, turn) },
+    budget: input.budget,
+    calls: {
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(resultBytes === undefined ? {} : { resultBytes }),
+    },
+    signal,
+    containers: async () => (await loadPromptCalls()).openPromptCalls(promptCallsOf(means)),
+    ...(world === undefined ? {} : { clock: world.clock }),
+    ...(replay === undefined ? {} : { replay }),
+    ...(approvals === undefined ? {} : { approvals }),
+    ...(turn === undefined ? {} : { wake: turn }),
+    ...kept?.options,
+  };
+}
+
+function promptCallsOf({ input, opened, prompts, turn }: PromptRunMeans): PromptCallsOptions {
+  const { catalog, world, approvals, model, modelName, found } = opened;
+  const canAsk = approvals !== undefined;
+  const { budget, limits } = input;
+  const within = found.kind === "prompt" ? found.prompt.path : undefined;
+  return { place: prompts, catalog, world, canAsk, model, modelName, budget, limits, within, stop: turn };
+}
+
+/** An agent with what the user said of it for this run. */
+export function asFlagsSay(
+  agent: AgentDefinition,
+  { temperature, limits: { concurrency } }: PromptRunInput,
+): AgentDefinition {
+  return {
+    ...agent,
+    ...(temperature === undefined ? {} : { modelArgs: { ...agent.modelArgs, temperature } }),
+    ...(concurrency === undefined ? {} : { limits: { ...agent.limits, parallelTools: concurrency } }),
+  };
+}

@@ -1,0 +1,109 @@
+// A run that was interrupted goes on as it was begun, whoever began it.
+
+import type { RunJournal } from "../core/journal.ts";
+import { isJsonObject } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
+import type { Secrets } from "../core/secrets.ts";
+import { ask } from "../run/dialog.ts";
+import type { Budget } from "../run/budget.ts";
+import { ChangedError } from "./changed_error.ts";
+import { budgetFrom, dialogInput } from "./dialog_input.ts";
+import { dialogOptions } from "./dialog_options.ts";
+import { openDialog } from "./open_dialog.ts";
+import { openPromptRun } from "./open_prompt_run.ts";
+import { assertSamePrompt } from "./prompt_run.ts";
+import { promptRunInput } from "./prompt_run_input.ts";
+import { stoppedError } from "./ready_run.ts";
+import type { ReadyRun, StartPlace } from "./ready_run.ts";
+import { resumedDocument } from "./resumed_document.ts";
+import { wishedBudget } from "./wished_budget.ts";
+import { ServiceError } from "./service.ts";
+import { resumedCalls } from "./start_calls.ts";
+import { readyPrompt } from "./start_prompt.ts";
+
+/** A run that this process has taken over, to go on with it. */
+export interface ResumeWish {
+  readonly run: RunJournal;
+  /** In place of what it had; never more than the settings allow. */
+  readonly budget?: Budget | undefined;
+  /** Of the journal: what was masked is known again by them. */
+  readonly secrets: Secrets;
+}
+
+/**
+ * Makes a run ready to go on, whoever began it. Conversations go on with their next turn instead (`Talks.open`).
+ *
+ * @throws {ServiceError} `changed` when a prompt or a document is not what it was, `invalid` for runs that only a terminal can go on with,
+ * `stopping`; {UsageError}, {PromptError}, {ModelError}
+ */
+export async function readyResumed(wish: ResumeWish, at: StartPlace): Promise<ReadyRun> {
+  const { run, secrets, budget } = wish;
+  const input = withBudget(run.run.input, budget, at);
+  try {
+    switch (run.run.kind) {
+      case "calls":
+        return await resumedCalls({ run: { ...run.run, input } }, at);
+      case "document": {
+        const resumed = await resumedDocument({ run, input, secrets }, at);
+        if (resumed === undefined) throw stoppedError();
+        return resumed.ready;
+      }
+      case "prompt":
+        return await readyAgain({ run, input }, at);
+      case "ask":
+        return await readyQuestion({ run, input }, at);
+      default:
+        throw atTerminal(run);
+    }
+  } catch (error) {
+    if (error instanceof ChangedError) throw new ServiceError(error.message, { code: "changed" });
+    throw error;
+  }
+}
+
+/** A run with what it goes on with. */
+interface Resumed {
+  readonly run: RunJournal;
+  readonly input: Json;
+}
+
+async function readyAgain({ run, input: kept }: Resumed, at: StartPlace): Promise<ReadyRun> {
+  const { project, grants, around } = at;
+  const input = promptRunInput(kept);
+  const { path, profile, model } = input;
+  const opened = await openPromptRun(project, { path, profile, model, around, grants, command: "resume" });
+  if (opened === undefined) throw stoppedError();
+  assertSamePrompt(opened.found, input, run.id);
+  return { ...readyPrompt(opened, { ...at, input }), start: run.run };
+}
+
+async function readyQuestion({ run, input: kept }: Resumed, at: StartPlace): Promise<ReadyRun> {
+  const { project, grants, around } = at;
+  const { signal = new AbortController().signal } = around.opening;
+  const input = dialogInput(kept);
+  const { tools, model: name } = input;
+  const dialog = await openDialog(project, { around, grants, tools, name });
+  if (dialog === undefined) throw stoppedError();
+  return {
+    start: run.run,
+    events: (options) =>
+      ask(input.text ?? "", dialogOptions(input, { ...dialog, signal, kept: { options } })),
+  };
+}
+
+/** Whose next message is typed, or of a kind that comes from a newer Orrery. */
+function atTerminal({ id, run: { kind } }: RunJournal): ServiceError {
+  const message = kind === "chat"
+    ? `run ${id} is a chat at a terminal, which goes on there: orrery resume ${id}`
+    : kind === "conversation"
+    ? `run ${id} is a conversation, which goes on with a message or with retry`
+    : `run ${id} is of a kind that this Orrery does not know: ${kind}`;
+  return new ServiceError(message, { code: "invalid" });
+}
+
+/** A run that a budget has ended can go on with more, as far as the settings let it. */
+function withBudget(kept: Json, budget: Budget | undefined, { project }: StartPlace): Json {
+  if (budget === undefined || Object.keys(budget).length === 0) return kept;
+  const input = isJsonObject(kept) ? kept : {};
+  return { ...input, budget: { ...wishedBudget(project, { ...budgetFrom(input.budget), ...budget }) } };
+}

@@ -1,0 +1,278 @@
+// A project that is held open: what the server, and whoever else serves it, may ask of it. Nothing here knows of HTTP.
+
+import type { RunEvent, RunKind, RunStatus } from "../core/event.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import type { MessageRange, RunTrace } from "../core/journal.ts";
+import type { Message } from "../core/message.ts";
+import type { Model, Usage } from "../core/model.ts";
+import type { MergeMode } from "../parse/operation_fields.ts";
+import type { Budget } from "../run/budget.ts";
+import type { Look } from "./look/look.ts";
+
+/** What anybody may wish of a run; no wish widens what it may do. */
+export interface RunWishes {
+  /** Default: the project's. */
+  readonly model?: string;
+  readonly budget?: Budget;
+  /** Whether what is not granted is asked about (`OpenAsk`). Default false: refused at once, as where there is no terminal. */
+  readonly canAsk?: boolean;
+}
+
+/** What is run. */
+export type StartRun =
+  & RunWishes
+  & (
+    | {
+      /** A call file or a document. */
+      readonly kind: "file";
+      /** Relative to the project root, with `/`. */
+      readonly file: string;
+      readonly input?: JsonObject;
+      /** What a document is asked, put before its first block. */
+      readonly prompt?: string;
+      readonly blocks?: readonly string[];
+      readonly mode?: MergeMode;
+      /** Where a document's result goes: beside it, nowhere, or a file below the root. Default `none`. */
+      readonly out?: "beside" | "none" | { readonly file: string };
+    }
+    | {
+      /** A prompt of the registry, or a tactic. */
+      readonly kind: "prompt";
+      readonly path: string;
+      readonly input?: JsonObject;
+      /** What is said to it. */
+      readonly say?: string;
+      readonly profile?: string;
+    }
+    | {
+      /** A text of calls, whole or as it comes. */
+      readonly kind: "calls";
+      /** As errors name it. */
+      readonly name: string;
+      readonly text: string | AsyncIterable<string>;
+    }
+    | { readonly kind: "gadget"; readonly name: string; readonly input: JsonObject }
+    /** A profile of `orrery.yaml`, with what was said so far. */
+    | { readonly kind: "ask"; readonly messages: readonly Message[]; readonly profile: string }
+  );
+
+/** Something that waits for a person. */
+export interface OpenAsk {
+  /** `a1`, `a2`, … in its run. */
+  readonly ask: string;
+  readonly kind: "permission" | "question";
+  /** Of a permission: what is wanted, such as `read /etc/hosts`. */
+  readonly subject?: string;
+  /** Of a permission: the flags that would allow it. */
+  readonly permissions?: readonly string[];
+  readonly question: string;
+  /** Absent: any text will do. */
+  readonly choices?: readonly string[];
+}
+
+/** What a person says. */
+export type Answer = { readonly allow: boolean } | { readonly text: string };
+
+/** What a reader gets. */
+export type Frame =
+  | { readonly event: RunEvent }
+  | { readonly ask: OpenAsk }
+  /** The number of an ask that is open no more. */
+  | { readonly answered: string }
+  /** Events up to this `seq` are not held any more. */
+  | { readonly gap: number };
+
+/** A cursor in the events of a run; a slow one gets the deltas of a step joined. */
+export interface RunReader {
+  /** What has come since, at least one frame; undefined when there will be no more. */
+  next(options: { readonly maxBytes: number }): Promise<readonly Frame[] | undefined>;
+  /** Ends a `next` that waits. The run goes on. */
+  leave(): void;
+}
+
+/** A run as it stands. */
+export interface RunState {
+  readonly id: string;
+  readonly kind: RunKind;
+  readonly status: RunStatus | "running";
+  /** Whether a process that lives has it. */
+  readonly owned: boolean;
+  readonly file?: string;
+  /** ms since 1970. */
+  readonly startedAt: number;
+  readonly ms: number;
+  readonly usage: Usage;
+  readonly steps: number;
+  readonly value?: Json;
+  readonly error?: string;
+  readonly reason?: string;
+  /** As `orrery run --json` has them; where they are known. */
+  readonly calls?: readonly Json[];
+  readonly asks: readonly OpenAsk[];
+}
+
+/** A run of this process, under way or ended a while ago. */
+export interface RunHandle {
+  readonly id: string;
+  readonly kind: RunKind;
+  readonly state: RunState;
+  /** That of `state`, which takes longer to make. */
+  readonly status: RunState["status"];
+  /** The `seq` behind which its own events begin: those of earlier turns, and of earlier processes, are before. 0 for a new run. */
+  readonly before: number;
+  /** From behind this `seq`; 0 for all of it. */
+  read(options: { readonly after: number }): RunReader;
+  /** Never fails: a run that failed has ended too. */
+  readonly ended: Promise<RunState>;
+  cancel(reason?: string): void;
+  /** False when it is not open, or open no more. @param options.by as the log names who answered */
+  answer(ask: string, answer: Answer, options: { readonly by: string }): boolean;
+}
+
+/** How a run goes on. */
+export interface ResumeWishes {
+  /** Steps whose end is not known: to be done again. */
+  readonly rerun?: readonly string[];
+  /** The same: to be left out. */
+  readonly skip?: readonly string[];
+  readonly budget?: Budget;
+  readonly canAsk?: boolean;
+}
+
+/** Which runs. */
+export interface RunsQuery {
+  readonly status?: RunState["status"];
+  readonly kind?: RunKind;
+  readonly file?: string;
+  /** Default 50. */
+  readonly limit?: number;
+  /** Only those that began before this run. */
+  readonly before?: string;
+}
+
+/** What a conversation begins with. */
+export interface BeginTalk extends RunWishes {
+  /** The file of the agent, relative to the root. */
+  readonly agent: string;
+  readonly slots?: JsonObject;
+  readonly user?: string;
+  readonly module?: string;
+  readonly session?: string;
+  readonly message?: string;
+}
+
+/** A conversation as it stands between turns. */
+export interface TalkState {
+  readonly id: string;
+  readonly agent: string;
+  /** Whose it is; absent: nobody was named. */
+  readonly user?: string;
+  readonly status: "held" | "completed" | "failed" | "running";
+  readonly turns: number;
+  readonly messages: readonly {
+    readonly n: number;
+    readonly role: "user" | "assistant";
+    readonly text: string;
+    /** Of what the person said last, while its turn goes on or has been interrupted: `n` is the place that is free then. */
+    readonly answered?: false;
+  }[];
+  readonly slots: JsonObject;
+  /** The step that waits for the person. */
+  readonly step?: string;
+  readonly error?: string;
+  readonly usage: Usage;
+  readonly asks: readonly OpenAsk[];
+}
+
+/** A conversation with an agent. */
+export interface TalkHandle {
+  readonly id: string;
+  state(range?: MessageRange): Promise<TalkState>;
+  /** The turn that the message begins. @throws {ServiceError} `busy`, `ended` */
+  say(text: string): Promise<RunHandle>;
+  /** Tries the turn that failed again. */
+  retry(): Promise<RunHandle>;
+  /** Takes back so many turns. */
+  back(turns: number): Promise<TalkState>;
+  /** Over all turns; until it is completed. */
+  read(options: { readonly after: number }): RunReader;
+}
+
+/** The conversations of the project. */
+export interface Talks {
+  /** Gives the first turn: it has said what the agent says by itself, or answers the message. */
+  begin(wishes: BeginTalk): Promise<{ readonly talk: TalkHandle; readonly turn: RunHandle }>;
+  open(id: string): Promise<TalkHandle>;
+  list(options?: { readonly agent?: string; readonly limit?: number }): Promise<readonly TalkState[]>;
+}
+
+/** What the service will not do, in words for a person. */
+export class ServiceError extends Error {
+  override readonly name = "ServiceError";
+  readonly code: ServiceErrorCode;
+  /** What a program can do something with, such as the steps whose end is not known. */
+  readonly details: JsonObject;
+
+  constructor(
+    message: string,
+    { code, details = {} }: { readonly code: ServiceErrorCode; readonly details?: JsonObject },
+  ) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** Why. */
+export type ServiceErrorCode =
+  /** There is no such run, file, gadget and so on. */
+  | "not-found"
+  /** Another has it, or it is under way. */
+  | "busy"
+  | "ended"
+  /** As many runs as may are under way. */
+  | "limit"
+  /** The process is about to end. */
+  | "stopping"
+  /** Not below the project root. */
+  | "outside"
+  /** Steps whose end is not known: `details.steps`. */
+  | "unverified"
+  /** A file is not what it was when the run began. */
+  | "changed"
+  /** No grant allows it: `details.flag`. */
+  | "refused"
+  /** What was asked for cannot be: `details.field`. */
+  | "invalid"
+  /** What it was made of is not there any more. */
+  | "gone";
+
+/** A project that is held open. Every promise fails with a {@linkcode ServiceError}, or with what the command line tells as well: a
+ * `SourceError`, `ProblemsError`, `FileError`, `ModelError`, `PromptError`, `JournalError`. */
+export interface Service extends AsyncDisposable {
+  /** Absolute. */
+  readonly root: string;
+  readonly version: string;
+  /** Runs under way, and how many there may be. */
+  readonly active: number;
+  readonly limit: number;
+  /** Comes back when the run is durable, or `--ephemeral` begun. */
+  start(request: StartRun): Promise<RunHandle>;
+  /** Undefined where this process does not hold it, and where it has ended and any process may have gone on with it. */
+  find(id: string): RunHandle | undefined;
+  run(id: string): Promise<RunState>;
+  /** The same of it alone, however long it is. */
+  status(id: string): Promise<RunState["status"]>;
+  runs(query?: RunsQuery): Promise<readonly RunState[]>;
+  trace(id: string): Promise<RunTrace>;
+  /** Of a run of any process: what the journal has, where this one does not hold it. */
+  read(id: string, options: { readonly after: number }): Promise<RunReader>;
+  resume(id: string, wishes: ResumeWishes): Promise<RunHandle>;
+  remove(id: string): Promise<void>;
+  /** For whoever passes its own requests on. @throws {ServiceError} not-found, stopping, limit */
+  model(name: string): Promise<Model>;
+  readonly talks: Talks;
+  readonly look: Look;
+  /** Nothing new begins; what is under way may end its steps for so long, and is then resumable. Comes back when nothing is under way. */
+  stop(options: { readonly graceMs: number }): Promise<void>;
+}

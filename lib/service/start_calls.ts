@@ -1,0 +1,144 @@
+// A text of calls, of a file or as it comes, made ready to run.
+
+import type { RunJournal } from "../core/journal.ts";
+import { isJsonObject } from "../core/json.ts";
+import { limitsOf, openCatalog, wantedModel } from "../project/project.ts";
+import type { ProjectSettings } from "../project/project.ts";
+import type { Markers } from "../parse/call_header.ts";
+import type { Budget } from "../run/budget.ts";
+import { callsEvents } from "./calls_run.ts";
+import type { CallsRun } from "./calls_run.ts";
+import { limitsFrom, markersFrom } from "./kept_limits.ts";
+import { assertKnownModel, modelFrom } from "./known_model.ts";
+import { stoppedError } from "./ready_run.ts";
+import type { ReadyRun, StartPlace } from "./ready_run.ts";
+import { wishedBudget } from "./wished_budget.ts";
+import type { NamedText } from "./file_texts.ts";
+import type { RunWishes } from "./service.ts";
+
+/** What is wished of a text of calls. */
+export type CallsWish = Pick<RunWishes, "model" | "budget">;
+
+/** A call file. @throws {UsageError} for a model that nobody knows, {ServiceError} `stopping` */
+export function startCallFile(
+  wish: CallsWish,
+  { path, text }: NamedText,
+  at: StartPlace,
+): Promise<ReadyRun> {
+  return ready({ name: path, isReadOnce: false, text: [text] }, { wish, at, files: [{ path, text }] });
+}
+
+/** A text that was sent, whole or as it comes. @throws as {@linkcode startCallFile} */
+export async function startCalls(
+  wish: CallsWish & { readonly name: string; readonly text: string | AsyncIterable<string> },
+  at: StartPlace,
+): Promise<ReadyRun> {
+  const { name, text } = wish;
+  if (typeof text !== "string") return await ready({ name, isReadOnce: true, text }, { wish, at });
+  return await ready({ name, isReadOnce: false, text: [text] }, { wish, at, files: [{ path: name, text }] });
+}
+
+/** Calls that were begun, and go on. @throws {ServiceError} `stopping` */
+export async function resumedCalls({ run }: Pick<RunJournal, "run">, at: StartPlace): Promise<ReadyRun> {
+  const { file = "stdin", files = [] } = run;
+  const input = isJsonObject(run.input) ? run.input : {};
+  const text = files.slice(0, 1).map((stored) => stored.text);
+  const means = await opened(at);
+  const source = { name: file, isReadOnce: false, text };
+  const limits = { markers: markersFrom(input.markers), limits: limitsFrom(input.limits) };
+  return {
+    start: run,
+    events: (keeping) => callsEvents({ ...means, ...limits, source, asked: input }, keeping),
+  };
+}
+
+async function ready(
+  source: CallsRun["source"],
+  { wish, at, files }: {
+    readonly wish: CallsWish;
+    readonly at: StartPlace;
+    readonly files?: ReadyRun["start"]["files"];
+  },
+): Promise<ReadyRun> {
+  const { project } = at;
+  const means = await opened(at);
+  const { accepted, ...needed } = means;
+  const own = ownOf(project);
+  const asked = askedWith(wish, { project, accepted, own });
+  const { limits } = own.kept;
+  const input = { ...own.kept, ...asked };
+  return {
+    start: { kind: "calls", file: source.name, input, ...(files === undefined ? {} : { files }) },
+    events: (keeping) =>
+      callsEvents({ ...needed, source, markers: own.markers, limits, asked: input }, keeping),
+  };
+}
+
+/** What the calls of all runs of a project have in common. */
+interface OwnOfProject {
+  /** The same object as the settings have: a parser knows it. */
+  readonly markers: Markers;
+  readonly kept: {
+    readonly markers: { readonly start: string; readonly end: string; readonly arg: string };
+    readonly limits: ReturnType<typeof limitsOf>;
+  };
+  /** That of the variable, which is asked for once: to look costs as much as to parse a small text. */
+  readonly model: string | undefined;
+}
+
+const owns = new WeakMap<ProjectSettings, OwnOfProject>();
+
+function ownOf(project: ProjectSettings): OwnOfProject {
+  let own = owns.get(project);
+  if (own === undefined) {
+    own = {
+      markers: project.config.calls.markers,
+      kept: { markers: { ...project.config.calls.markers }, limits: limitsOf(project, {}) },
+      model: wantedModel(undefined),
+    };
+    owns.set(project, own);
+  }
+  return own;
+}
+
+async function opened(
+  { project, grants, around }: StartPlace,
+): Promise<
+  Pick<CallsRun, "catalog" | "world" | "approvals" | "signal" | "prompts"> & { readonly accepted: boolean }
+> {
+  const open = around.openCatalog ?? openCatalog;
+  const found = await around.open(open(project, { ...grants, ...around.opening }));
+  if (found === undefined) throw stoppedError();
+  const { catalog, world, projectAccepted: accepted } = found;
+  const { approvals, opening: { signal } } = around;
+  return { catalog, world, approvals, signal, accepted, prompts: () => ({ project, grants, accepted }) };
+}
+
+/** What is said of the prompts that calls ask. @throws {UsageError} */
+function askedWith(
+  { model: given, budget }: CallsWish,
+  { project, accepted, own }: {
+    readonly project: ProjectSettings;
+    readonly accepted: boolean;
+    readonly own: OwnOfProject;
+  },
+): { readonly model?: string; readonly budget?: Record<string, number> } {
+  const { config } = project;
+  if (given !== undefined) {
+    assertKnownModel(given, { from: modelFrom(given, "field"), config, accepted, command: "run" });
+  }
+  const model = given ?? own.model;
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(budget === undefined ? {} : { budget: numbersOf(wishedBudget(project, budget)) }),
+  };
+}
+
+function numbersOf({ turns, tokens, cost, timeMs }: Budget): Record<string, number> {
+  return {
+    ...(turns === undefined ? {} : { turns }),
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(cost === undefined ? {} : { cost }),
+    ...(timeMs === undefined ? {} : { timeMs }),
+  };
+}

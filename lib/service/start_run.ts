@@ -1,0 +1,81 @@
+import type { Catalog } from "../core/catalog.ts";
+import type { FileTexts } from "./file_texts.ts";
+import type { ReadyRun, StartPlace } from "./ready_run.ts";
+import { ServiceError } from "./service.ts";
+import type { StartRun } from "./service.ts";
+import { startCallFile, startCalls } from "./start_calls.ts";
+
+/** What is started where. */
+export interface StartRunPlace extends StartPlace {
+  readonly catalog: Catalog;
+  readonly texts: FileTexts;
+}
+
+/** Makes ready what somebody wishes to run. Nothing of it has run by then. @throws as `Service.start` */
+export async function startRun(request: StartRun, at: StartRunPlace): Promise<ReadyRun> {
+  switch (request.kind) {
+    case "file":
+      return await startFile(request, at);
+    case "calls":
+      return await startCalls(request, at);
+    case "gadget": {
+      const { startGadget }: typeof import("./start_gadget.ts") = await import("./start_gadget.ts" as string);
+      return await startGadget(request, at);
+    }
+    case "prompt": {
+      const { startPrompt }: typeof import("./start_prompt.ts") = await import("./start_prompt.ts" as string);
+      return await startPrompt(request, at);
+    }
+    case "ask": {
+      const { startAsk }: typeof import("./start_ask.ts") = await import("./start_ask.ts" as string);
+      return await startAsk(request, at);
+    }
+    default:
+      return request satisfies never;
+  }
+}
+
+const OF_DOCUMENTS = ["input", "prompt", "blocks", "mode", "out"] as const;
+
+/** Hot, and so not async by itself. @throws {ServiceError} `invalid`, at once */
+function startFile(
+  wish: Extract<StartRun, { readonly kind: "file" }>,
+  at: StartRunPlace,
+): Promise<ReadyRun> {
+  const { file } = wish;
+  if (/\.calls$/i.test(file)) {
+    const field = OF_DOCUMENTS.find((name) =>
+      wish[name] !== undefined && (name !== "out" || wish.out !== "none")
+    );
+    if (field === undefined) {
+      const text = at.texts.text(file);
+      return text instanceof Promise
+        ? text.then((read) => startCallFile(wish, read, at))
+        : startCallFile(wish, text, at);
+    }
+    throw new ServiceError(`${field} is for documents; a call file takes none`, {
+      code: "invalid",
+      details: { field },
+    });
+  }
+  if (/\.md$/i.test(file)) {
+    return startDocumentOf(wish, at);
+  }
+  const hint = /\.agent\.ya?ml$/i.test(file)
+    ? "an agent is talked to: begin a conversation with it"
+    : "name one";
+  throw new ServiceError(
+    `file: expected a call file (.calls) or a document (.md), found ${JSON.stringify(file)}; ${hint}`,
+    { code: "invalid", details: { field: "file" } },
+  );
+}
+
+async function startDocumentOf(
+  wish: Extract<StartRun, { readonly kind: "file" }>,
+  at: StartRunPlace,
+): Promise<ReadyRun> {
+  const { startDocument }: typeof import("./start_document.ts") = await import(
+    "./start_document.ts" as string
+  );
+  return await startDocument(wish, at);
+}

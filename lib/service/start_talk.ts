@@ -1,0 +1,189 @@
+// One turn of a conversation. Between turns nothing is held: the next one begins with what the journal has, whoever has made the one before.
+
+import type { RunEvent } from "../core/event.ts";
+import type { Journal } from "../core/journal.ts";
+import type { JsonObject } from "../core/json.ts";
+import { resolve } from "../core/path.ts";
+import type { Secrets } from "../core/secrets.ts";
+import { FileError } from "../core/world.ts";
+import { hostFiles } from "../host/files.ts";
+import type { AgentFile } from "../parse/agent_file.ts";
+import { readAgentFile } from "../parse/read_agent_file.ts";
+import { limitsOf, wantedModel } from "../project/project.ts";
+import type { ProjectSettings } from "../project/project.ts";
+import { keepGrants } from "../project/run_grants.ts";
+import { conversationHome } from "./conversation_home.ts";
+import type { ConversationHomeOptions } from "./conversation_home.ts";
+import type { ConversationInput } from "./conversation_input.ts";
+import { ConversationSession } from "./conversation_session.ts";
+import { UsageError } from "./exit_code.ts";
+import { fileInProject } from "./file_in_project.ts";
+import { isModuleFile, moduleChoice } from "./module_choice.ts";
+import { openAgent } from "./open_agent.ts";
+import { stoppedError } from "./ready_run.ts";
+import type { StartPlace } from "./ready_run.ts";
+import { wishedBudget } from "./wished_budget.ts";
+import { ServiceError } from "./service.ts";
+import type { BeginTalk } from "./service.ts";
+import { agentError, talkError } from "./talk_error.ts";
+import { NOBODY_NAMED } from "./talk_state.ts";
+
+/** A conversation that a turn is made of. */
+export interface TalkPlace {
+  readonly id: string;
+  /** The file of its agent, relative to the root. */
+  readonly file: string;
+  readonly at: StartPlace;
+  readonly journal: Journal;
+  readonly secrets: Secrets;
+  readonly isEphemeral: boolean;
+  /** The journal does not have it yet. */
+  readonly isNew: boolean;
+  /** Stops the turn when the process is about to end. */
+  readonly drain?: ConversationHomeOptions["drain"];
+}
+
+/** Opens a conversation for a turn. @param inputOf what it is made of, once its agent is known @throws {ProblemsError} with everything that is wrong or missing, {ServiceError} `gone`, `not-found`, `stopping` */
+export async function openTalk(
+  { id, file, at, journal, secrets, isEphemeral, isNew, drain }: TalkPlace,
+  inputOf: (agent: AgentFile) => ConversationInput | Promise<ConversationInput>,
+): Promise<ConversationSession> {
+  const { project, grants, around } = at;
+  const agent = await readAgent(file, { root: project.root, isNew });
+  const input = await inputOf(agent);
+  const opened = await openAgent({ agent, input, project, grants, around, isNew, isEphemeral });
+  if (!("means" in opened)) {
+    throw opened.problems === undefined ? stoppedError() : agentError(opened.problems);
+  }
+  const home = conversationHome({
+    ...opened,
+    agent,
+    input,
+    journal,
+    secrets,
+    around,
+    ...(drain === undefined ? {} : { drain }),
+  });
+  const keep = async (other: string) => isEphemeral ? undefined : await keepGrants(other, grants, project);
+  try {
+    const session = new ConversationSession({ home, id, isNew, keepGrants: keep });
+    await keep(id);
+    return session;
+  } catch (error) {
+    throw talkError(error);
+  }
+}
+
+/** @throws {ProblemsError}, {ServiceError} `not-found`, and `gone` where it was there once */
+async function readAgent(
+  file: string,
+  { root, isNew }: { readonly root: string; readonly isNew: boolean },
+): Promise<AgentFile> {
+  const { agent, problems } = await readAgentFile(await textOf(file, { root, isNew }), { file });
+  if (agent === undefined) throw agentError(problems);
+  return agent;
+}
+
+async function textOf(
+  file: string,
+  { root, isNew }: { readonly root: string; readonly isNew: boolean },
+): Promise<string> {
+  try {
+    return await hostFiles({ root }).readText(resolve(root, file));
+  } catch (error) {
+    if (!(error instanceof FileError) || error.code !== "not-found") throw error;
+    throw isNew
+      ? new ServiceError(`agent: there is no agent ${JSON.stringify(file)} in the project`, {
+        code: "not-found",
+        details: { field: "agent" },
+      })
+      : new ServiceError(
+        `The agent file ${JSON.stringify(file)} of this conversation is gone: put it back to go on with it`,
+        { code: "gone" },
+      );
+  }
+}
+
+/** The path of an agent file as requests name it. @throws {ServiceError} `outside`, `invalid` */
+export function agentPath(wish: Pick<BeginTalk, "agent">, root: string): string {
+  const path = fileInProject(wish.agent, { root, field: "agent" });
+  if (/\.agent\.ya?ml$/i.test(path)) return path;
+  throw new ServiceError(
+    `agent: expected a file that ends with .agent.yml or .agent.yaml, found ${JSON.stringify(wish.agent)}`,
+    { code: "invalid", details: { field: "agent" } },
+  );
+}
+
+/** What is wished of a new conversation. @throws {ServiceError} `invalid`, {FileError}, {ProblemsError} */
+export async function wishedTalk(
+  wish: BeginTalk,
+  { project, agent }: { readonly project: ProjectSettings; readonly agent: AgentFile },
+): Promise<ConversationInput> {
+  const { user = NOBODY_NAMED, session = agent.id, budget, canAsk = false } = wish;
+  const { module, context, ...ofFile } = await chosenModule(wish, project);
+  const { collection } = project.config.conversations;
+  const model = wantedModel(wish.model);
+  return {
+    scope: { user, module, session },
+    context,
+    given: slotsOf(wish.slots ?? {}),
+    budget: wishedBudget(project, budget),
+    limits: limitsOf(project, {}),
+    ...(canAsk && { canAsk }),
+    ...(model === undefined ? {} : { model }),
+    ...(collection === undefined ? {} : { collection }),
+    ...ofFile,
+  };
+}
+
+async function chosenModule(
+  { module, session }: BeginTalk,
+  { root }: ProjectSettings,
+): ReturnType<typeof moduleChoice> {
+  const named = module !== undefined && isModuleFile(module)
+    ? fileInProject(module, { root, field: "module" })
+    : module;
+  try {
+    return await moduleChoice({ module: named, session }, { cwd: root, command: "run", as: "field" });
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new ServiceError(error.message, { code: "invalid", details: { field: "session" } });
+  }
+}
+
+const SLOT = /^(?:(?:conversation|session|module|global)\.)?[A-Za-z0-9_-]+$/;
+
+/** @throws {ServiceError} `invalid` */
+function slotsOf(slots: JsonObject): JsonObject {
+  const wrong = Object.keys(slots).find((name) => !SLOT.test(name));
+  if (wrong === undefined) {
+    return Object.fromEntries(
+      Object.entries(slots).map(([name, value]) => [name.replace(/^conversation\./, ""), value]),
+    );
+  }
+  throw new ServiceError(
+    `slots: ${JSON.stringify(wrong)} is no name of a slot: it has letters, digits, _ and -, and may have ` +
+      "session., module. or global. before it",
+    { code: "invalid", details: { field: "slots" } },
+  );
+}
+
+/** Waits until a turn has begun: it is in the journal then. @throws {ServiceError} when the conversation does not take it */
+export async function begunTurn(events: AsyncIterable<RunEvent>): Promise<AsyncIterable<RunEvent>> {
+  const iterator = events[Symbol.asyncIterator]();
+  try {
+    const first = await iterator.next();
+    return first.done === true ? rest(iterator) : withFirst(first.value, iterator);
+  } catch (error) {
+    throw talkError(error);
+  }
+}
+
+async function* withFirst(first: RunEvent, iterator: AsyncIterator<RunEvent>): AsyncGenerator<RunEvent> {
+  yield first;
+  yield* rest(iterator);
+}
+
+function rest(iterator: AsyncIterator<RunEvent>): AsyncIterable<RunEvent> {
+  return { [Symbol.asyncIterator]: () => iterator };
+}

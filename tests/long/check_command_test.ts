@@ -1,0 +1,359 @@
+// `orrery check`: every kind of file, every format, and that nothing is run.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { problemFrame } from "../../lib/render/problem_frame.ts";
+import { paintFor } from "../../lib/render/paint.ts";
+import { bashCompletions } from "../_bash_completions.ts";
+import { testProject } from "../_project.ts";
+import type { TestProject } from "../_project.ts";
+import { atTerminal, noTerminal } from "../_pty.ts";
+import { filesBelow } from "../_document_cases.ts";
+
+const YAML = "models: { default: script/echo }\n";
+
+const PLAN = `---
+inputs:
+  - name: topic
+---
+
+# Intro
+
+Text.
+
+@llm
+prompt: Go on
+tools: ReadFlie
+block: intrp
+
+@shell
+prompt: touch ran
+
+@import
+file: gone.md
+`;
+
+const CALLS = `!!!GADGET_START:ReadFlie:a
+!!!ARG:path
+x
+!!!GADGET_END
+!!!GADGET_START:ReadFile:b
+!!!ARG:path
+x
+!!!ARG:lines
+many
+!!!GADGET_END
+!!!GADGET_START:Calculate:c:zz
+!!!ARG:expression
+{{results.zz}}
+!!!GADGET_END
+!!!GADGET_START:Calculate:d:e
+!!!ARG:expression
+1
+!!!GADGET_END
+!!!GADGET_START:Calculate:e:d
+!!!ARG:expression
+1
+!!!GADGET_END
+!!!GADGET_START:server__tool:f
+!!!GADGET_END
+!!!GADGET_START:bad header:1:2:3:4
+!!!GADGET_END
+`;
+
+const FILES = {
+  "orrery.yaml": YAML + 'mcpServers: { server: { command: "touch", args: ["started"] } }\n',
+  "plan.md": PLAN,
+  "work.calls": CALLS,
+  "README.md": "# Hello\n\n```\n@llm\nprompt: quoted\n```\n",
+  "notes.md": "@mention\n\n# Nothing to run\n",
+  ".hidden/bad.md": "@llm\nprmpt: x\n",
+  "node_modules/bad/bad.md": "@llm\nprmpt: x\n",
+  "prompts/hello.prompt.md": "Hello {name\n",
+  "prompts/code.ts": 'Deno.writeTextFileSync("loaded", "");\n',
+  "gadgets/own.ts": 'Deno.writeTextFileSync("loaded", "");\n',
+};
+
+const PLAN_LINES = [
+  'plan.md:2:1: warning: input "topic" needs a value (--input topic=...)',
+  'plan.md:12:1: error: unknown tool "ReadFlie" (did you mean "ReadFile"?)',
+  'plan.md:13:1: error: no block "intrp" (did you mean "intro"?)',
+  "plan.md:15:1: warning: @shell needs run permission (--allow-run)",
+];
+
+async function entries(project: TestProject): Promise<readonly string[]> {
+  return [...filesBelow(await Deno.realPath(project.folder)).keys()].sort();
+}
+
+Deno.test("check: all problems of all files at once, a line each; nothing is run, written, started or loaded", async () => {
+  await using project = await testProject(FILES);
+  const before = await entries(project);
+  const { code, stdout, stderr } = await project.run(["check"]);
+  assert.equal(stdout, "");
+  assert.deepEqual(stderr.trimEnd().split("\n"), [
+    ...PLAN_LINES,
+    "orrery.yaml:2:1: warning: you have not accepted what this project says here, or not as it is now (mcpServers): " +
+    "a run takes it as absent, this check as accepted",
+    'work.calls:1:1: error: Unknown gadget "ReadFlie". Did you mean "ReadFile"?',
+    'work.calls:8:1: error: ReadFile does not take this: lines: expected integer, found "many"',
+    'work.calls:11:1: error: depends on "zz", which is never called',
+    'work.calls:15:1: error: "d" is on a cycle: d -> e -> d',
+    'work.calls:19:1: error: "e" is on a cycle: e -> d -> e',
+    'work.calls:25:1: error: Cannot read header "bad header:1:2:3:4": found more than three parts, expected Name, Name:id or ' +
+    "Name:id:dep1,dep2 (an identifier is a letter or _, then letters, digits, _, - and .)",
+    'prompts/hello.prompt.md:1:7: error: prompt "hello": template 1:7: unclosed "{": write "{{" for a literal brace',
+    "not looked at: 1 module of prompts or tactics, since a check does not run their code",
+    "4 files, 9 errors, 3 warnings",
+  ]);
+  assert.equal(code, 2);
+  assert.deepEqual(await entries(project), before);
+});
+
+Deno.test("check: warnings alone do not fail; with flags of a run what is missing is an error, as for the run", async () => {
+  const text = "---\ninputs: [{name: topic}]\n---\n\n# A\n\n@shell\nprompt: ls\n";
+  await using project = await testProject({ "orrery.yaml": YAML, "a.md": text });
+  const [plain, allowed, denied, given, wrong, quiet] = await Promise.all([
+    project.run(["check", "a.md"]),
+    project.run(["check", "a.md", "--allow-run", "--input", "topic=x"]),
+    project.run(["check", "a.md", "--deny-net"]),
+    project.run(["check", "a.md", "--input", "topc=x"]),
+    project.run(["check", "a.md", "--model", "zzz"]),
+    project.run(["check", "a.md", "-q"]),
+  ]);
+  const input = 'a.md:2:1: warning: input "topic" needs a value (--input topic=...)\n';
+  const shell = "@shell needs run permission (--allow-run)\n";
+  assert.deepEqual(plain, {
+    code: 0,
+    stdout: "",
+    stderr: `${input}a.md:7:1: warning: ${shell}1 file, 0 errors, 2 warnings\n`,
+  });
+  assert.deepEqual(allowed, { code: 0, stdout: "", stderr: "1 file, 0 errors, 0 warnings\n" });
+  assert.deepEqual(denied, {
+    code: 2,
+    stdout: "",
+    stderr: `${input}a.md:7:1: error: ${shell}1 file, 1 error, 1 warning\n`,
+  });
+  assert.deepEqual(given, {
+    code: 2,
+    stdout: "",
+    stderr: 'error: a.md has no input "topc" (did you mean "topic"?)\n' +
+      'error: input "topic" needs a value (--input topic=...)\n' +
+      `a.md:7:1: warning: ${shell}1 file, 2 errors, 1 warning\n`,
+  });
+  assert.match(wrong.stderr, /^error: unknown model "zzz"/);
+  assert.deepEqual([wrong.code, quiet], [2, { code: 0, stdout: "", stderr: "" }]);
+});
+
+Deno.test("check: a document that others import or run is a part of theirs; by its name it stands alone", async () => {
+  await using project = await testProject({
+    "orrery.yaml": YAML,
+    "main.md": "# Draft\n\n@import\nfile: parts/a.md\n\n@run\nfile: parts/b.md\nprompt: x\n",
+    "parts/a.md": "@return\nblock: draft\n",
+    "parts/b.md": "@return\nblock: input-parameters\n",
+    "ring/x.md": "@import\nfile: y.md\n",
+    "ring/y.md": "@import\nfile: x.md\n",
+  });
+  const [all, named, folder] = await Promise.all([
+    project.run(["check"]),
+    project.run(["check", "parts/a.md"]),
+    project.run(["check", "parts", "--prompt", "x"]),
+  ]);
+  assert.deepEqual(all, {
+    code: 2,
+    stdout: "",
+    stderr: "ring/y.md:2:1: error: import cycle: ring/x.md -> ring/y.md -> ring/x.md\n" +
+      "5 files, 1 error, 0 warnings\n",
+  });
+  assert.deepEqual(named, {
+    code: 2,
+    stdout: "",
+    stderr: 'parts/a.md:2:1: error: no block "draft"\n1 file, 1 error, 0 warnings\n',
+  });
+  assert.equal(folder.stderr, 'parts/a.md:2:1: error: no block "draft"\n2 files, 1 error, 0 warnings\n');
+});
+
+Deno.test("check: documents are found by what is in them, files of nested projects belong to those", async () => {
+  await using project = await testProject({
+    "orrery.yaml": YAML,
+    "near.md": "@lllm\nprompt: x\n",
+    "front.md": "---\nlimits: {goto: 0}\n---\n\nText.\n",
+    "blog.md": "---\ntitle: Hello\nlimit: 3\n---\n\nText.\n",
+    "latin.md": "",
+    "inner/orrery.yaml": "modles: {}\n",
+    "inner/a.md": "@return\nblock: nowhere\n",
+    "other/orrery.yaml": YAML,
+    "other/b.md": "@import\nfile: ../near.md\n",
+  });
+  await Deno.writeFile(join(project.folder, "latin.md"), new Uint8Array([0x40, 0x6c, 0xe4, 0x0a]));
+  const { code, stderr } = await project.run(["check"]);
+  assert.equal(code, 2);
+  assert.deepEqual(stderr.trimEnd().split("\n").map((line) => line.replace(project.folder, "")), [
+    "front.md:2:1: error: limits.goto must be a whole number from 1",
+    'inner/orrery.yaml:1:1: error: Unknown key "modles". Did you mean "models"?',
+    'other/b.md:2:1: warning: "../near.md" is outside the project root; read permission for it is needed (--allow-read=near.md)',
+    'near.md:1:1: error: unknown operation "@lllm" (did you mean "@llm"?)',
+    "5 files, 3 errors, 1 warning",
+  ]);
+});
+
+Deno.test("check --format json, github and sarif: complete, on stdout, with nothing on stderr", async () => {
+  await using project = await testProject({
+    ...FILES,
+    "orrery.yaml": YAML,
+    "a,b: 100%.md": "@llm\nprmpt: x\n",
+  });
+  const at = ["check", "plan.md", "a,b: 100%.md"];
+  const [json, github, sarif, none] = await Promise.all([
+    project.run([...at, "--format", "json"]),
+    project.run([...at, "--format", "github"]),
+    project.run([...at, "--format", "sarif"]),
+    project.run(["check", "notes.md", "--format", "sarif"]),
+  ]);
+  assert.deepEqual([json, github, sarif].map(({ code, stderr }) => [code, stderr]), [[2, ""], [2, ""], [
+    2,
+    "",
+  ]]);
+  assert.deepEqual(JSON.parse(json.stdout), [
+    {
+      file: "plan.md",
+      line: 2,
+      column: 1,
+      severity: "warning",
+      code: "W109",
+      message: 'input "topic" needs a value (--input topic=...)',
+    },
+    {
+      file: "plan.md",
+      line: 12,
+      column: 1,
+      severity: "error",
+      code: "E108",
+      message: 'unknown tool "ReadFlie" (did you mean "ReadFile"?)',
+    },
+    {
+      file: "plan.md",
+      line: 13,
+      column: 1,
+      severity: "error",
+      code: "E103",
+      message: 'no block "intrp" (did you mean "intro"?)',
+    },
+    {
+      file: "plan.md",
+      line: 15,
+      column: 1,
+      severity: "warning",
+      code: "W106",
+      message: "@shell needs run permission (--allow-run)",
+    },
+    {
+      file: "a,b: 100%.md",
+      line: 2,
+      column: 1,
+      severity: "error",
+      code: "E102",
+      message: '@llm has no parameter "prmpt" (did you mean "prompt"?)',
+    },
+  ]);
+  assert.deepEqual(github.stdout.trimEnd().split("\n").slice(2), [
+    '::error file=plan.md,line=13,col=1::no block "intrp" (did you mean "intro"?)',
+    "::warning file=plan.md,line=15,col=1::@shell needs run permission (--allow-run)",
+    '::error file=a%2Cb%3A 100%25.md,line=2,col=1::@llm has no parameter "prmpt" (did you mean "prompt"?)',
+  ]);
+  const log = JSON.parse(sarif.stdout);
+  const [run] = log.runs;
+  assert.deepEqual([log.$schema, log.version, log.runs.length], [
+    "https://json.schemastore.org/sarif-2.1.0.json",
+    "2.1.0",
+    1,
+  ]);
+  assert.equal(run.tool.driver.name, "orrery");
+  const { rules } = run.tool.driver;
+  for (const result of run.results) {
+    assert.equal(rules[result.ruleIndex].id, result.ruleId);
+    assert.equal(rules[result.ruleIndex].defaultConfiguration.level, result.level);
+  }
+  assert.equal(new Set(rules.map(({ id }: { id: string }) => id)).size, rules.length);
+  assert.deepEqual(run.results.at(-1), {
+    ruleId: "E102",
+    ruleIndex: 4,
+    level: "error",
+    message: { text: '@llm has no parameter "prmpt" (did you mean "prompt"?)' },
+    locations: [{
+      physicalLocation: {
+        artifactLocation: { uri: "a%2Cb%3A%20100%25.md", uriBaseId: "%SRCROOT%" },
+        region: { startLine: 2, startColumn: 1 },
+      },
+    }],
+  });
+  assert.deepEqual([none.code, JSON.parse(none.stdout).runs[0].results], [0, []]);
+});
+
+Deno.test("check: words that name nothing to check are told together, and nothing else is", async () => {
+  await using project = await testProject({ "orrery.yaml": YAML, "a.txt": "", "a.ctx": "# A\n" });
+  const [wrong, result, empty] = await Promise.all([
+    project.run(["check", "a.txt", "gone.md", "a.ctx"]),
+    project.run(["check", "a.ctx"]),
+    project.run(["check", "."]),
+  ]);
+  assert.deepEqual([wrong.code, wrong.stderr], [
+    2,
+    'error: Cannot check "a.txt": expected a document (.md), a call file (.calls), an agent (.agent.yml, .agent.yaml), a prompt (.prompt.md, .prompt), orrery.yaml or a folder\n' +
+    'error: Cannot check "gone.md": it is not there\nTry: orrery check --help\n',
+  ]);
+  assert.deepEqual([result.code, result.stderr], [
+    2,
+    'error: "a.ctx" is the result of a run: run "a.md" instead\n1 file, 1 error, 0 warnings\n',
+  ]);
+  assert.deepEqual([empty.code, empty.stderr], [0, "0 files, 0 errors, 0 warnings\n"]);
+});
+
+Deno.test("check: in a terminal the source line, a caret, the code and a hint stand below", async () => {
+  const frame = problemFrame({
+    file: "a.md",
+    line: 2,
+    column: 1,
+    severity: "error",
+    code: "E103",
+    message: 'no block "x"',
+    hint: "Look",
+  }, { source: "@return\nblock: x\n", paint: paintFor(false) });
+  assert.equal(frame, 'a.md:2:1: error: no block "x" [E103]\n  |\n2 | block: x\n  | ^\nhint: Look\n');
+  const missing = await noTerminal();
+  if (missing !== undefined) return console.log(`not run here: ${missing}`);
+  await using project = await testProject({ "orrery.yaml": YAML, "a.md": "@return\nblock: x\n" });
+  const { code, screen } = await atTerminal(["check", "a.md"], { cwd: project.folder, env: project.env })
+    .end();
+  assert.equal(code, 2);
+  assert.deepEqual(screen.trimEnd().split(/\r?\n/), [
+    'a.md:2:1: error: no block "x" [E103]',
+    "  |",
+    "2 | block: x",
+    "  | ^",
+    "hint: orrery show document FILE lists the ids of all blocks",
+    "1 file, 1 error, 0 warnings",
+  ]);
+});
+
+Deno.test("completions: run, check and graph complete documents as files; check each of its words", async () => {
+  await using project = await testProject({ "plan one.md": "", "plain.calls": "" });
+  const offered = await bashCompletions([
+    ["orrery", "run", "plan"],
+    ["orrery", "graph", "plan"],
+    ["orrery", "check", "pla"],
+    ["orrery", "check", "plain.calls", "--format", "text", "plan"],
+    ["orrery", "check", "--format", "s"],
+    ["orrery", "show", "docu"],
+    ["orrery", "list", "docu"],
+  ], { cwd: project.folder, env: project.env });
+  if (offered === undefined) return;
+  assert.deepEqual(offered.stdout.trimEnd().split("\n").map((line) => line.split("|").sort().join("|")), [
+    "|plan one.md",
+    "|plan one.md",
+    "|plain.calls|plan one.md",
+    "|plan one.md",
+    "|sarif",
+    "|document",
+    "|documents",
+  ], offered.stderr);
+});

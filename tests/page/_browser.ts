@@ -1,0 +1,284 @@
+// Pages in a real browser: a server as its user starts it, and a headless Chromium of its own. Any error on the console of a page fails
+// the test. ORRERY_SCREENSHOTS names a folder for pictures.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import axe from "axe-core";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { readUntil, type TestProject, testProject } from "../_project.ts";
+
+const CHROMIUM = Deno.env.get("ORRERY_CHROMIUM") ?? "/usr/bin/chromium";
+
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--disable-features=SpareRendererForSitePerProcess", // each would be started for a tab that never comes
+];
+
+/** How a page is looked at. */
+export interface PageLook {
+  /** Default 1280 wide; `phone`: 375. */
+  readonly size?: "desk" | "phone";
+  /** Default false. */
+  readonly dark?: boolean;
+  /** Default true. */
+  readonly script?: boolean;
+  /** Default: no wish. */
+  readonly reducedMotion?: boolean;
+}
+
+/** What a test of pages has. */
+export interface PageTest {
+  /** `http://127.0.0.1:PORT` */
+  readonly origin: string;
+  readonly project: TestProject;
+  /** A tab of its own, with cookies of its own, at this path; at another place when it is a whole address. */
+  open(path: string, look?: PageLook): Promise<OpenPage>;
+  /** The tab that is kept for this look, gone to this path: for what is only looked at. */
+  visit(path: string, look: PageLook): Promise<OpenPage>;
+  /** Runs a part; a later one runs also when it fails. */
+  step(name: string, work: () => Promise<void>): Promise<void>;
+}
+
+/** A tab. */
+export interface OpenPage extends AsyncDisposable {
+  readonly page: Page;
+  /** Writes NAME.png below ORRERY_SCREENSHOTS, where that is set. */
+  picture(name: string): Promise<void>;
+  /** Waits until an expression is true in the page: `waitForFunction` would be stopped by the page's own policy. */
+  until(expression: string): Promise<void>;
+  /** Fails for what axe-core finds serious or critical. */
+  accessible(): Promise<void>;
+  /** Fails when the page is wider than its window. */
+  fits(): Promise<void>;
+  /** From here on an error with these words is meant to be: a request that is refused is told on the console. */
+  expectError(words: RegExp): void;
+}
+
+/** What the server is started with. */
+export interface PageTestOptions {
+  readonly files?: Readonly<Record<string, string>>;
+  /** Behind `orrery serve --port 0 --no-token`. */
+  readonly flags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A test in Chromium; says so where there is none. */
+export function pageTest(
+  name: string,
+  options: PageTestOptions,
+  work: (test: PageTest) => Promise<void>,
+): void {
+  Deno.test({
+    name,
+    // playwright-core keeps a timer and the pipes of its browser for a moment after its end
+    sanitizeOps: false,
+    sanitizeResources: false,
+    async fn(t) {
+      const why = await whyNotHere();
+      if (why !== undefined) return console.log(`not run here: ${why}`);
+      await using project = await testProject(options.files ?? {});
+      await using server = await startServer(project, options);
+      await using browser = await startBrowser();
+      const step = async (what: string, part: () => Promise<void>): Promise<void> => {
+        const fn = () => part().catch((error) => Promise.reject(toldWhole(error)));
+        await t.step({ name: what, fn, sanitizeOps: false, sanitizeResources: false });
+      };
+      const urlOf = (path: string): string => new URL(path, server.origin).href;
+      const open = (path: string, look: PageLook = {}): Promise<OpenPage> =>
+        openPage(browser.browser, { url: urlOf(path), look });
+      await using kept = new KeptTabs(browser.browser);
+      const visit = (path: string, look: PageLook): Promise<OpenPage> => kept.visit(urlOf(path), look);
+      await work({ origin: server.origin, project, open, visit, step });
+    },
+  });
+}
+
+/** What went wrong, and then the errors on the console: of the two together the name alone is shown. */
+function toldWhole(error: unknown): unknown {
+  return error instanceof SuppressedError
+    ? new Error(`${messageOf(error.suppressed)}\n\nand then\n${messageOf(error.error)}`, {
+      cause: error.suppressed,
+    })
+    : error;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.stack ?? error.message : String(error);
+}
+
+async function whyNotHere(): Promise<string | undefined> {
+  if (Deno.version.deno.startsWith("2.6.")) return "playwright-core is tried with the current Deno only";
+  const found = await Deno.stat(CHROMIUM).then(() => true, () => false);
+  return found ? undefined : `there is no Chromium at ${CHROMIUM}; ORRERY_CHROMIUM may name another one`;
+}
+
+interface TestServer extends AsyncDisposable {
+  readonly origin: string;
+}
+
+/** Longer than it ever takes on a machine under load. */
+const START_MS = 60_000;
+
+/** `orrery serve`, until it has said its address. */
+export async function startServer(
+  project: TestProject,
+  { flags = [], env = {} }: Pick<PageTestOptions, "flags" | "env"> = {},
+): Promise<TestServer> {
+  const child = project.start(["serve", "--port", "0", "--no-token", ...flags], { env });
+  const stop = async (): Promise<void> => {
+    child.kill("SIGKILL");
+    await child.status;
+    await reader.cancel();
+  };
+  const reader = child.stdout.getReader();
+  const errors = collect(child.stderr);
+  await child.stdin.close();
+  const timer = setTimeout(() => child.kill("SIGKILL"), START_MS);
+  const said = await readUntil(reader, "\n").catch(String).finally(() => clearTimeout(timer));
+  const origin = /http:\/\/[\w.\[\]:]+/.exec(said)?.[0];
+  if (origin === undefined) {
+    await stop().catch(() => undefined); // it may have ended by itself
+    throw new Error(`orrery serve said no address: ${said}\n${await errors}`);
+  }
+  return {
+    origin,
+    async [Symbol.asyncDispose]() {
+      await stop();
+      await errors;
+    },
+  };
+}
+
+async function collect(stream: ReadableStream<Uint8Array>): Promise<string> {
+  return await new Response(stream).text();
+}
+
+async function startBrowser(): Promise<AsyncDisposable & { readonly browser: Browser }> {
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: START_MS });
+  return { browser, [Symbol.asyncDispose]: () => browser.close() };
+}
+
+/** A tab for each look: to open one takes longer than to look at a page. */
+class KeptTabs implements AsyncDisposable {
+  readonly #browser: Browser;
+  readonly #tabs = new Map<string, Tab>();
+
+  constructor(browser: Browser) {
+    this.#browser = browser;
+  }
+
+  async visit(url: string, look: PageLook): Promise<OpenPage> {
+    const key = JSON.stringify(look);
+    const kept = this.#tabs.get(key);
+    const tab = kept ?? await openPage(this.#browser, { url, look });
+    this.#tabs.set(key, tab);
+    if (kept !== undefined) await tab.page.goto(url);
+    return { ...tab, [Symbol.asyncDispose]: () => Promise.resolve(tab.assertNoErrors()) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const tab of this.#tabs.values()) await tab[Symbol.asyncDispose]();
+  }
+}
+
+const UNTIL_MS = 15_000;
+
+/** A tab, and what it has told on its console. */
+interface Tab extends OpenPage {
+  /** Fails for what was told since it was asked last, and was not meant to be. */
+  assertNoErrors(): void;
+}
+
+const SIZES = { desk: { width: 1280, height: 900 }, phone: { width: 375, height: 812 } } as const;
+
+async function openPage(
+  browser: Browser,
+  { url, look: { size = "desk", dark = false, script = true, reducedMotion = false } }: {
+    readonly url: string;
+    readonly look: PageLook;
+  },
+): Promise<Tab> {
+  const context: BrowserContext = await browser.newContext({
+    viewport: SIZES[size],
+    colorScheme: dark ? "dark" : "light",
+    javaScriptEnabled: script,
+    reducedMotion: reducedMotion ? "reduce" : "no-preference",
+    isMobile: size === "phone",
+    hasTouch: size === "phone",
+    locale: "en-GB",
+    timezoneId: "UTC",
+  });
+  context.setDefaultTimeout(15_000);
+  const page = await context.newPage();
+  const errors: string[] = [];
+  const expected: RegExp[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error") errors.push(message.text());
+  });
+  page.on("pageerror", (error) => errors.push(String(error)));
+  let hasAxe = false;
+  const opened: Tab = {
+    page,
+    assertNoErrors() {
+      const unexpected = errors.splice(0).filter((text) => !expected.some((words) => words.test(text)));
+      assert.deepEqual(unexpected, [], "errors on the console");
+    },
+    async picture(name) {
+      const folder = Deno.env.get("ORRERY_SCREENSHOTS") ?? "";
+      if (folder !== "") await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+    },
+    async until(expression) {
+      const end = performance.now() + UNTIL_MS;
+      while (await page.evaluate(`Boolean(${expression})`) !== true) {
+        if (performance.now() > end) {
+          throw new Error(`${page.url()}: not true after ${UNTIL_MS} ms: ${expression}`);
+        }
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+    async accessible() {
+      // By the debugger: the page's own policy does not forbid it. It is sent once, for the pages that come later in this tab too.
+      if (!hasAxe) await page.addInitScript(axe.source);
+      if (!hasAxe) await page.evaluate(axe.source);
+      hasAxe = true;
+      const found: unknown = await page.evaluate(AXE_RUN);
+      assert.deepEqual(found, [], `axe-core on ${page.url()}`);
+    },
+    async fits() {
+      const { width } = SIZES[size]; // a phone makes its window as wide as the page: innerWidth would say nothing
+      const widest: unknown = await page.evaluate(`(${WIDEST})(${width})`);
+      assert.deepEqual(widest, [], `${page.url()}: wider than a window of ${width} px`);
+    },
+    expectError: (words) => void expected.push(words),
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      opened.assertNoErrors();
+    },
+  };
+  try {
+    await page.goto(url);
+  } catch (error) {
+    await context.close();
+    throw error;
+  }
+  return opened;
+}
+
+/** Gives what stands out of a page that is wider than its window, the first five. */
+const WIDEST = `(width) => {
+  if (document.documentElement.scrollWidth <= width && innerWidth <= width) return [];
+  const out = [...document.body.querySelectorAll("*")].filter((each) => each.getBoundingClientRect().right > width);
+  return ["the page", ...out.slice(0, 5).map((each) => each.outerHTML.slice(0, 120))];
+}`;
+
+/** Gives a line for each finding, with the first element that has it. */
+const AXE_RUN = `axe.run().then(({ violations }) => violations
+  .filter(({ impact }) => impact === "serious" || impact === "critical")
+  .map(({ id, help, nodes }) => id + ": " + help + " at " + nodes[0].html + " " + nodes[0].failureSummary))`;

@@ -1,0 +1,146 @@
+// A conversation with an agent in a browser: begun, had over several turns, stopped, taken up again.
+
+import assert from "node:assert/strict";
+import { type OpenPage, type PageTest, pageTest } from "./_browser.ts";
+import { everyLook, stands } from "./_runs.ts";
+import { HOSTILE, VIEW_FILES } from "./_views_project.ts";
+
+const GREETING = "Hello there, how is the lake?";
+
+/** Who said what, from the first on. */
+async function log({ page }: OpenPage): Promise<readonly string[]> {
+  return await page.locator(".chat-message").evaluateAll((all) =>
+    all.map((each) =>
+      `${each.getAttribute("data-role")}: ${each.querySelector(".chat-text")?.textContent?.trim()}`
+    )
+  );
+}
+
+async function begun(test: PageTest, tab: OpenPage): Promise<string> {
+  const { page } = tab;
+  await page.goto(`${test.origin}/agents/guide.agent.yml`);
+  await page.fill("#json", '{"place": "Riva"}');
+  await page.click("[data-run-form] button.main");
+  await page.waitForURL(/\/conversations\/\w+$/);
+  await stands(tab, "held");
+  return new URL(page.url()).pathname;
+}
+
+/** An answer that is on its way, and not yet there. */
+const OPEN_TEXT = "(document.querySelector('.chat-message[data-open] .chat-text')?.textContent ?? '').trim()";
+
+pageTest("chat: a conversation with an agent", { files: VIEW_FILES }, async (test) => {
+  await test.step("several turns with the keyboard; the answer comes piece by piece, a reload keeps it", () =>
+    turns(test));
+  await test.step("a turn is stopped, and tried again", () => stopped(test));
+  await test.step("a page that is opened while a turn goes on shows its end", () => joined(test));
+  await test.step("the last turn is taken back", () => takenBack(test));
+});
+
+async function turns(test: PageTest): Promise<void> {
+  await using tab = await test.open("/");
+  const { page } = tab;
+  const path = await begun(test, tab);
+  assert.deepEqual(await log(tab), ["agent: Who are you?"]);
+  assert.match(await page.textContent("[data-chat-slots]") ?? "", /"conversation\.place": "Riva"/);
+  assert.equal(await page.evaluate("document.activeElement.id"), "say"); // one can type at once
+  await page.keyboard.type("Ada");
+  await page.keyboard.press("Shift+Enter");
+  await page.keyboard.type(HOSTILE);
+  await page.keyboard.press("Enter");
+  await tab.until(`${OPEN_TEXT} !== "" && ${OPEN_TEXT} !== ${JSON.stringify(GREETING)}`);
+  await stands(tab, "running");
+  await tab.accessible();
+  await tab.picture("light_chat_live");
+  await stands(tab, "held");
+  const first = [
+    "agent: Who are you?",
+    `user: Ada\n${HOSTILE}`,
+    `agent: ${GREETING}`,
+    "agent: Is there more?",
+  ];
+  assert.deepEqual(await log(tab), first);
+  assert.match(await page.textContent("[data-chat-slots]") ?? "", /"conversation\.greeting": "Hello there/);
+  await page.reload();
+  await stands(tab, "held");
+  assert.deepEqual(await log(tab), first);
+  await page.keyboard.type("Yes");
+  await page.keyboard.press("Enter");
+  await page.locator(".chat-message >> text=Anything else?").waitFor();
+  const texts = await log(tab);
+  assert.equal(texts.length, 7);
+  assert.ok(texts[5]?.startsWith(`agent: ${HOSTILE}`));
+  assert.equal(await page.evaluate("globalThis.broken"), undefined);
+  assert.equal(await page.locator('img[src="x"], main script').count(), 0);
+  await stands(tab, "held");
+  await everyLook(test, path, "chat");
+  await page.fill("#say", "No");
+  await page.click("button:text-is('Send')");
+  await stands(tab, "completed");
+  assert.equal((await log(tab)).at(-1), "agent: Goodbye.");
+  assert.equal(await page.isVisible("[data-chat-form]"), false);
+  await everyLook(test, path, "chat_completed");
+  await page.click("a:text-is('Trace')");
+  await page.locator(".trace-row").first().waitFor();
+  await everyLook(test, `${new URL(page.url()).pathname}`, "chat_trace");
+}
+
+async function stopped(test: PageTest): Promise<void> {
+  await using tab = await test.open("/", { dark: true });
+  const { page } = tab;
+  await begun(test, tab);
+  await page.keyboard.type("Ada");
+  await page.keyboard.press("Enter");
+  await tab.until(`${OPEN_TEXT} !== ""`);
+  await page.click('[data-chat-do="cancel"]');
+  await stands(tab, "failed");
+  assert.match(await page.textContent("[data-run-problem]") ?? "", /interrupted/);
+  assert.equal(await page.isVisible('[data-chat-do="cancel"]'), false);
+  assert.equal((await log(tab))[1], "user: Ada"); // what was said is not gone
+  await tab.accessible();
+  await tab.picture("dark_chat_stopped");
+  await page.reload();
+  await stands(tab, "failed");
+  assert.deepEqual(await log(tab), ["agent: Who are you?", "user: Ada"]);
+  await page.click('[data-chat-do="retry"]');
+  await stands(tab, "held");
+  assert.equal(await page.isVisible("[data-run-problem]"), false);
+  const said = ["agent: Who are you?", "user: Ada", `agent: ${GREETING}`, "agent: Is there more?"];
+  assert.deepEqual(await log(tab), said);
+  await page.reload();
+  await stands(tab, "held");
+  assert.deepEqual(await log(tab), said);
+}
+
+async function joined(test: PageTest): Promise<void> {
+  await using tab = await test.open("/");
+  const { page } = tab;
+  const path = await begun(test, tab);
+  await using other = await test.open(path);
+  await page.keyboard.type("Ada");
+  await page.keyboard.press("Enter");
+  await stands(other, "running"); // it was begun there
+  await page.reload();
+  await stands(tab, "held");
+  await stands(other, "held");
+  await page.locator(".chat-message >> text=Is there more?").waitFor();
+  assert.deepEqual(await log(tab), await log(other));
+  assert.equal((await log(tab)).length, 4);
+  await other.page.fill("#say", "Yes"); // whoever has only looked on can go on
+  await other.page.keyboard.press("Enter");
+  await other.page.locator(".chat-message >> text=Anything else?").waitFor();
+}
+
+async function takenBack(test: PageTest): Promise<void> {
+  await using tab = await test.open("/");
+  const { page } = tab;
+  const path = await begun(test, tab);
+  await page.keyboard.type("Ada");
+  await page.keyboard.press("Enter");
+  await page.locator(".chat-message >> text=Is there more?").waitFor();
+  await stands(tab, "held");
+  await page.click('[data-chat-do="back"]');
+  await page.waitForURL((url) => url.pathname !== path);
+  await stands(tab, "held");
+  assert.deepEqual(await log(tab), ["agent: Who are you?"]);
+}

@@ -1,0 +1,335 @@
+// The timeline of a run: rows of what was told and what was kept, cut to what a page may hold, and two of them beside each other.
+
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { RunEvent } from "../lib/core/event.ts";
+import type { RunTrace, StepRecord } from "../lib/core/journal.ts";
+import { comparedRows } from "../lib/render/trace_compare.ts";
+import { fairShare, htmlBytes, limitedRows } from "../lib/render/trace_limit.ts";
+import { tracePage } from "../lib/render/trace_page.ts";
+import type { TraceRow } from "../lib/render/trace_page.ts";
+import { CALLS_RUN, CONVERSATION_RUN, DOCUMENT_RUN, recorded } from "./_recorded_runs.ts";
+
+function traceOf(
+  events: readonly RunEvent[],
+  { steps = [], kind = "calls", owned = false }: {
+    readonly steps?: readonly StepRecord[];
+    readonly kind?: string;
+    readonly owned?: boolean;
+  } = {},
+): RunTrace {
+  return {
+    summary: {
+      id: "run1",
+      kind,
+      status: "done",
+      owned,
+      startedAt: 0,
+      updatedAt: 0,
+      steps: steps.length,
+      usage: { input: 210, output: 34, cost: 0.003 },
+    },
+    run: { kind, input: null },
+    steps,
+    events,
+    messages: [],
+    checkpoints: [],
+  };
+}
+
+function step(key: string, given: Partial<StepRecord> = {}): StepRecord {
+  return {
+    key,
+    kind: "gadget",
+    name: "ReadFile",
+    input: { path: "a.md" },
+    idempotent: true,
+    status: "finished",
+    outcome: { ok: "text" },
+    startedAt: 1,
+    endedAt: 2,
+    attempt: 1,
+    ...given,
+  };
+}
+
+/** `state kind name`, indented by depth. */
+function outline(rows: readonly TraceRow[]): readonly string[] {
+  return rows.map(({ depth, state, kind, name }) => `${"  ".repeat(depth)}${state} ${kind} ${name}`);
+}
+
+function rowNamed(rows: readonly TraceRow[], name: string): TraceRow {
+  const row = rows.find((each) => each.name === name);
+  assert.ok(row, `no row ${name} in ${outline(rows).join(", ")}`);
+  return row;
+}
+
+Deno.test("trace page: calls in the order in which they began, with what they gave or why they did not", () => {
+  const { rows, counts, ms } = tracePage(
+    traceOf(CALLS_RUN, { steps: [step("call:north", { outcome: { ok: { revenue: 18 } } })] }),
+  );
+  assert.deepEqual(outline(rows), [
+    "done gadget ReadFile",
+    "failed gadget ReadFile",
+    "skipped gadget Calculate",
+  ]);
+  assert.deepEqual(rows.map(({ key, label, at, ms }) => [key, label, at, ms]), [
+    ["call:north", "call:north", 30, 80],
+    ["call:south", "call:south", 50, 70],
+    ["call:sum", "call:sum", 90, undefined],
+  ]);
+  assert.deepEqual(rows[0]?.values.map(({ title, side, text }) => [title, side, text]), [
+    ["input", "in", '{\n  "path": "a.md"\n}'],
+    ["output", "out", '{\n  "revenue": 18\n}'],
+  ]);
+  assert.deepEqual(rows[1]?.values.map(({ title, text }) => [title, text]), [[
+    "error",
+    "south.json is not there",
+  ]]);
+  assert.deepEqual(rows[2]?.values.map(({ title, text }) => [title, text]), [
+    ["error", "south has failed"],
+    ["waits for", "north, south"],
+  ]);
+  assert.deepEqual(counts, { answers: 0, calls: 3, failed: 1, skipped: 1 });
+  assert.equal(ms, 140);
+});
+
+Deno.test("trace page: a document is a tree, turns are groups, tokens and cost are summed upwards", () => {
+  const { rows } = tracePage(traceOf(DOCUMENT_RUN, {
+    kind: "document",
+    steps: [
+      step("op[4]/turn[1]/model", {
+        kind: "model",
+        name: "script/a.yml",
+        input: {
+          messages: [{ role: "system", content: "Be short." }, { role: "user", content: "Look." }],
+          about: { tools: ["ReadFile"], stop: [], temperature: null },
+        },
+        outcome: {
+          ok: { text: "", calls: [{ name: "ReadFile", arguments: '{"path":"a"}' }], finish: "calls" },
+        },
+      }),
+      step("op[4]/turn[1]/call:call_1"),
+      step("op[4]/turn[2]/model", {
+        kind: "model",
+        name: "script/a.yml",
+        outcome: { ok: { text: "Two updates.\n" } },
+      }),
+    ],
+  }));
+  assert.deepEqual(outline(rows), [
+    "done step @llm plan.md:4",
+    "  done group turn 1",
+    "    done model script/a.yml",
+    "    done gadget ReadFile",
+    "  done group turn 2",
+    "    done model script/a.yml",
+    "done step @return plan.md:9",
+  ]);
+  assert.deepEqual(rows.map(({ below }) => below), [5, 2, 0, 0, 1, 0, 0]);
+  assert.deepEqual(rowNamed(rows, "@llm plan.md:4").usage, { input: 210, output: 34, cost: 0.003 });
+  assert.deepEqual(rowNamed(rows, "turn 1").usage, { input: 90, output: 12, cost: 0.001 });
+  assert.deepEqual(rows[2]?.values.map(({ title, side, text }) => [title, side, text]), [
+    ["system", "in", "Be short."],
+    ["user", "in", "Look."],
+    ["request", "in", '{\n  "tools": [\n    "ReadFile"\n  ]\n}'],
+    ["call ReadFile", "out", '{\n  "path": "a"\n}'],
+  ]);
+  assert.deepEqual(rows[3]?.values.at(-1), {
+    title: "appended to itself",
+    side: "note",
+    text: "# Note\nlamp 4",
+    isJson: false,
+  });
+  const [group, model] = [rows[1], rows[2]];
+  assert.equal(group?.at, model?.at);
+});
+
+Deno.test("trace page: a conversation has a row for each turn, with what the person said", () => {
+  const said = (key: string, text?: string): StepRecord =>
+    step(key, {
+      kind: "ask",
+      name: "user",
+      input: null,
+      outcome: { ok: text === undefined ? { slots: {} } : { text, slots: {} } },
+    });
+  const { rows } = tracePage(traceOf(CONVERSATION_RUN, {
+    kind: "conversation",
+    steps: [
+      said("turn[1]"),
+      said("turn[2]", "Two city bikes"),
+      // Its commit came so late that by its time it would be in another turn
+      step("main/find/read", { kind: "read", name: "bikes.md", startedAt: 5, endedAt: 6 }),
+      step("main/find/model", {
+        kind: "model",
+        name: "script/b.yml",
+        outcome: { ok: { text: '{"number":2}' } },
+      }),
+    ],
+  }));
+  assert.deepEqual(outline(rows), [
+    "done turn turn 1",
+    "  done step welcome",
+    "  note hold welcome",
+    "done turn turn 2",
+    "  done step find",
+    "    done read bikes.md",
+    "    done model script/b.yml",
+    "  skipped skip give-up",
+    "  note jump find \u2192 read-back",
+    "  done step read-back",
+    "  note hold read-back",
+  ]);
+  assert.deepEqual(rows[3]?.values[0], { title: "user", side: "in", text: "Two city bikes", isJson: false });
+  assert.deepEqual(rowNamed(rows, "find").values.map(({ title, text }) => [title, text]), [
+    ["output", '{\n  "action": "continue"\n}'],
+    ["conversation.number", "2"],
+  ]);
+  assert.deepEqual(rowNamed(rows, "give-up").values[0]?.text, "conversation.rounds greater-than 3");
+});
+
+Deno.test("trace page: what has not ended is open, and not known where it may not be done twice", () => {
+  const events = recorded([{ type: "run-start", kind: "calls" }]);
+  const open = (idempotent: boolean, owned: boolean): string | undefined => {
+    const { outcome: _outcome, endedAt: _endedAt, ...begun } = step("call:a", {
+      idempotent,
+      status: "started",
+    });
+    return tracePage(traceOf(events, { steps: [begun], owned })).rows[0]?.state;
+  };
+  assert.equal(open(true, false), "open");
+  assert.equal(open(false, false), "unverified");
+  assert.equal(open(false, true), "open", "its process lives");
+});
+
+Deno.test("trace page: a slash in brackets is part of a name, and what runs inside of a call lies below it", () => {
+  const keys = ["op[parts/part.md:5]/shell", "call:a/b", "call:a/b/dialog[x]/turn[1]/model"];
+  const { rows } = tracePage(
+    traceOf([], { steps: keys.map((key, index) => step(key, { name: key, startedAt: index })) }),
+  );
+  assert.deepEqual(rows.map(({ depth, label }) => `${"  ".repeat(depth)}${label}`), [
+    "op[parts/part.md:5]",
+    "  shell",
+    "call:a/b",
+    "  dialog[x]",
+    "    turn[1]",
+    "      model",
+  ]);
+});
+
+Deno.test("trace page: calls of one id that come twice are two rows", () => {
+  const { rows } = tracePage(traceOf(recorded([
+    { type: "run-start", kind: "calls" },
+    { type: "call-open", invocationId: "a", gadgetName: "First", dependencies: [], line: 1 },
+    { type: "call-open", invocationId: "a", gadgetName: "Second", dependencies: [], line: 5 },
+    { type: "call-error", invocationId: "a", line: 5, error: "a is there already", code: "parse" },
+    { type: "call-run", invocationId: "a", line: 1 },
+    { type: "call-result", invocationId: "a", line: 1, result: 1 },
+  ])));
+  assert.deepEqual(outline(rows), ["failed gadget Second", "done gadget First"]);
+});
+
+Deno.test("trace page: any events make a tree whose rows say how many lie below them", () => {
+  const key = fc.array(fc.constantFrom("op[1]", "turn[1]", "turn[2]", "model", "call:a", "shell"), {
+    minLength: 1,
+    maxLength: 5,
+  }).map((parts) => parts.join("/"));
+  fc.assert(fc.property(fc.uniqueArray(key, { maxLength: 20 }), (keys) => {
+    const steps = keys.map((each, index) => step(each, { startedAt: index, endedAt: index + 1 }));
+    const { rows } = tracePage(traceOf([], { steps }));
+    for (const each of keys) assert.equal(rows.filter((row) => row.key === each).length, 1);
+    for (const [index, { depth, below }] of rows.entries()) {
+      const inside = rows.slice(index + 1, index + 1 + below);
+      assert.ok(inside.every((row) => row.depth > depth));
+      const next = rows[index + 1 + below];
+      assert.ok(next === undefined || next.depth <= depth);
+    }
+  }));
+});
+
+Deno.test("trace limit: values are cut to the same length, the long ones only, until all fit", () => {
+  assert.equal(fairShare([1, 2, 3], 6), Infinity);
+  assert.equal(fairShare([1, 100, 100], 51), 25);
+  assert.equal(fairShare([], 10), Infinity);
+  fc.assert(fc.property(fc.array(fc.nat(1000)), fc.nat(5000), (sizes, budget) => {
+    const share = fairShare(sizes, budget);
+    assert.ok(sizes.reduce((sum, size) => sum + Math.min(size, share), 0) <= budget);
+  }));
+});
+
+Deno.test("trace limit: what is cut says how much is missing, counts in HTML, and ends at a character", () => {
+  assert.equal(
+    htmlBytes(`<a href="x">&'é😀`),
+    new TextEncoder().encode("&lt;a href=&quot;x&quot;&gt;&amp;&#39;é😀").length,
+  );
+  const text = "😀".repeat(100);
+  const row = rowWith([text, "short"]);
+  const { rows, cutValues, missingRows } = limitedRows([row, row, row], { valueBytes: 100, rows: 2 });
+  assert.equal(missingRows, 1);
+  assert.equal(cutValues, 2);
+  const [cut, whole] = rows[0]?.values ?? [];
+  assert.match(cut?.text ?? "", /^(?:😀)+$/u);
+  assert.equal((cut?.text.length ?? 0) + (cut?.missing ?? 0), text.length);
+  assert.deepEqual([whole?.text, whole?.missing], ["short", 0]);
+  const bytes = rows.flatMap(({ values }) => values).reduce((sum, value) => sum + htmlBytes(value.text), 0);
+  assert.ok(bytes <= 100);
+});
+
+function rowWith(texts: readonly string[]): TraceRow {
+  return {
+    key: "a",
+    label: "a",
+    name: "a",
+    kind: "gadget",
+    state: "done",
+    depth: 0,
+    below: 0,
+    at: 0,
+    attempt: 1,
+    values: texts.map((text, index) => ({ title: `value ${index}`, side: "out", text, isJson: false })),
+  };
+}
+
+Deno.test("trace compare: steps of the same key are the same step; times do not count", () => {
+  const rows = (texts: Readonly<Record<string, string>>): readonly TraceRow[] =>
+    Object.entries(texts).map(([key, text], index) => ({
+      ...rowWith([text]),
+      key,
+      name: key,
+      at: index * 7,
+      ms: text.length,
+    }));
+  const compared = comparedRows(
+    rows({ first: "1", middle: "a\nb\nc", gone: "x", last: "z" }),
+    rows({ first: "1", new: "y", middle: "a\nB\nc", last: "z" }),
+  );
+  assert.deepEqual(compared.map(({ key, change }) => [key, change]), [
+    ["first", "same"],
+    ["new", "only-b"],
+    ["middle", "changed"],
+    ["gone", "only-a"],
+    ["last", "same"],
+  ]);
+  assert.deepEqual(compared[2]?.values, [{
+    title: "value 0",
+    diff: "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n",
+    a: "a\nb\nc",
+    b: "a\nB\nc",
+  }]);
+  assert.deepEqual(compared[1]?.values, [{ title: "value 0", diff: "", b: "y" }]); // what only one of them has is shown too
+  assert.deepEqual(compared[3]?.values, [{ title: "value 0", diff: "", a: "x" }]);
+});
+
+Deno.test("trace compare: every row of both is there once, in its order", () => {
+  const rows = fc.uniqueArray(fc.constantFrom(..."abcdefgh"), { maxLength: 8 })
+    .map((keys) => keys.map((key) => ({ ...rowWith([]), key })));
+  fc.assert(fc.property(rows, rows, (a, b) => {
+    const compared = comparedRows(a, b);
+    assert.deepEqual(
+      compared.flatMap((row) => row.a === undefined ? [] : [row.a.key]),
+      a.map(({ key }) => key),
+    );
+    const inB = compared.flatMap((row) => row.b === undefined ? [] : [row.b.key]);
+    assert.deepEqual([...inB].sort(), b.map(({ key }) => key).sort());
+  }));
+});
