@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { virtualClock } from "../lib/core/virtual_clock.ts";
 import type { CallErrorCode, RunEvent } from "../lib/core/event.ts";
+import { type AskingGadget, PERMIT, READY } from "../lib/core/gadget.ts";
 import { PermissionRefused } from "../lib/core/world.ts";
 import { createCatalog, defineGadget, runCalls, writeCalls } from "../mod.ts";
 import type { AnyGadget, Json, RunCallsOptions } from "../mod.ts";
@@ -175,6 +176,39 @@ Deno.test("what a gadget tells after its end is not heard", async () => {
     events.map((event) => event.type).join(" "),
     "run-start call-open call-run call-progress call-open call-run call-error call-result run-end",
   );
+});
+
+Deno.test("a gadget's time begins when what it runs in is there, and when it may run", async () => {
+  const ends = async (
+    times: { readonly permitMs: number; readonly readyMs: number; readonly takesMs: number },
+  ) => {
+    const clock = virtualClock();
+    const begun: number[] = [];
+    const gadget: AskingGadget = {
+      name: "Asking",
+      description: "Test.",
+      timeoutMs: 10,
+      [PERMIT]: () => times.permitMs === 0 ? undefined : clock.sleep(times.permitMs),
+      [READY]: () => {
+        begun.push(clock.now());
+        return times.readyMs === 0 ? undefined : clock.sleep(times.readyMs);
+      },
+      run: async () => {
+        await clock.sleep(times.readyMs + times.takesMs);
+        return "done";
+      },
+    };
+    const { status } = endOf(await clock.run(run(call("Asking", "a"), [gadget], { clock })));
+    assert.deepEqual(begun, [times.permitMs]);
+    return `${status} at ${clock.now()}`;
+  };
+  for (const permitMs of [0, 50]) {
+    for (const readyMs of [0, 30]) {
+      const startedMs = permitMs + readyMs;
+      assert.equal(await ends({ permitMs, readyMs, takesMs: 9 }), `done at ${startedMs + 9}`);
+      assert.equal(await ends({ permitMs, readyMs, takesMs: 11 }), `failed at ${startedMs + 10}`);
+    }
+  }
 });
 
 Deno.test("a source that breaks: complete calls have run, the open block says that it broke off, and the error is told", async () => {

@@ -36,6 +36,18 @@ Deno.test("a call gives what the gadget gives, and one process serves many", asy
   await assert.rejects(host.call(1, listening()), /gadgets\/fake\.ts was ended with the run/);
 });
 
+Deno.test("whoever asks whether it takes calls waits for the process that their call is made in", async () => {
+  const { host, fake } = fakeHost(echoing);
+  const starting = host.ready();
+  assert.ok(starting !== undefined);
+  await starting;
+  assert.equal(host.ready(), undefined);
+  assert.equal(await host.call(1, listening()), 1);
+  assert.equal(fake.processes.length, 1);
+  await host.end();
+  await assert.rejects(async () => await host.ready(), /gadgets\/fake\.ts was ended with the run/);
+});
+
 Deno.test("ten thousand calls leave nothing behind", async () => {
   const { host, fake } = fakeHost(echoing);
   const listener = listening();

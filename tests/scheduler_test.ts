@@ -18,6 +18,8 @@ interface NodeSpec {
   readonly group: number;
   readonly timeoutMs: number;
   readonly gapMs: number;
+  /** Until its time begins: undefined for at once. */
+  readonly beginsMs: number | undefined;
 }
 
 const spec: fc.Arbitrary<NodeSpec> = fc.record({
@@ -30,11 +32,15 @@ const spec: fc.Arbitrary<NodeSpec> = fc.record({
   group: fc.nat({ max: 2 }),
   timeoutMs: fc.integer({ min: 10, max: 80 }),
   gapMs: fc.constantFrom(0, 0, 0, 7),
+  beginsMs: fc.option(fc.nat({ max: 40 }), { nil: undefined }),
 });
 
 interface Seen {
   readonly outcomes: NodeOutcome<string>[];
   readonly starts: string[];
+  /** When each started that did. */
+  readonly startedAt: Map<string, number>;
+  readonly endedAt: Map<string, number>;
   readonly running: Set<string>;
   readonly problems: string[];
 }
@@ -54,6 +60,7 @@ function nodeOf(
     ...(one.group === 0 ? {} : { group: { key: `g${one.group}`, limit: one.group } }),
     run(context) {
       seen.starts.push(id);
+      seen.startedAt.set(id, clock.now());
       const alive = [...seen.running].map((other) => specs[Number(other.slice(1))]);
       if (alive.length >= LIMIT) seen.problems.push(`${id} starts beside ${alive.length} others`);
       if (alive.some((other) => other?.exclusive) || (one.exclusive && alive.length > 0)) {
@@ -70,6 +77,7 @@ function nodeOf(
       if (one.sync && one.fails) throw new Error(`${id} failed`);
       if (one.sync) return `result of ${id}`;
       seen.running.add(id);
+      if (one.beginsMs !== undefined) context.countFrom(clock.sleep(one.beginsMs));
       const sleep = one.obeys ? clock.sleep(one.takes, context.signal) : clock.sleep(one.takes);
       return sleep.then(() => {
         if (one.fails) throw new Error(`${id} failed`);
@@ -81,12 +89,20 @@ function nodeOf(
 
 async function runGraph(specs: readonly NodeSpec[], abortAt: number | undefined): Promise<Seen> {
   const clock = virtualClock();
-  const seen: Seen = { outcomes: [], starts: [], running: new Set(), problems: [] };
+  const seen: Seen = {
+    outcomes: [],
+    starts: [],
+    startedAt: new Map(),
+    endedAt: new Map(),
+    running: new Set(),
+    problems: [],
+  };
   const abort = new AbortController();
   if (abortAt !== undefined) clock.sleep(abortAt).then(() => abort.abort());
   // The class, not the stream: what runs at once is only right in the moment of each outcome.
   const onOutcome = (outcome: NodeOutcome<string>): void => {
     seen.running.delete(outcome.id);
+    seen.endedAt.set(outcome.id, clock.now());
     seen.outcomes.push(outcome);
   };
   const scheduler = new Scheduler<string>({ onOutcome }, { concurrency: LIMIT, clock, signal: abort.signal });
@@ -121,7 +137,15 @@ Deno.test("property: random graphs with failures, timeouts and aborts end each n
               `${outcome.id} ran and was skipped`,
             );
           } else assert.ok(seen.starts.includes(outcome.id), `${outcome.id} did not run`);
-          const wanted = specs[Number(outcome.id.slice(1))]?.dependencies ?? [];
+          const one = specs[Number(outcome.id.slice(1))];
+          const wanted = one?.dependencies ?? [];
+          const mostMs = (one?.beginsMs ?? 0) + (one?.timeoutMs ?? 0);
+          const tookMs = (seen.endedAt.get(outcome.id) ?? 0) - (seen.startedAt.get(outcome.id) ?? 0);
+          if (outcome.status === "error" && outcome.cause === "timeout") {
+            assert.equal(tookMs, mostMs, `${outcome.id} was not given its time`);
+          } else if (one?.sync === false && outcome.status === "result") {
+            assert.ok(one.takes <= mostMs, `${outcome.id} was given more than its time`);
+          }
           const allGood = wanted.every((n) => byId.get(`n${n}`)?.status === "result");
           if (abortAt === undefined && outcome.status === "skip") {
             assert.ok(

@@ -114,13 +114,16 @@ export interface DefinedGadget<Name extends string = string, Input = never> exte
 /** A gadget's name (gadgets.md, section 1). */
 export const GADGET_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
-/** No program can have it. */
+/** No program can have it, nor {@linkcode READY}. */
 export const PERMIT: unique symbol = Symbol("permit");
+export const READY: unique symbol = Symbol("ready");
 
-/** A gadget that somebody may have to be asked about before a call of it begins. */
+/** A gadget that somebody may have to be asked about before a call of it begins, and that runs in something which may have to be started. */
 export interface AskingGadget extends Gadget {
   /** Undefined when it may run. @throws {PermissionRefused} when it may not */
   readonly [PERMIT]: () => undefined | Promise<void>;
+  /** Undefined when what it runs in takes calls; else that is started, and this settles when it does or cannot. */
+  readonly [READY]: () => undefined | Promise<unknown>;
 }
 
 /** Whether a gadget is one, also a copy of one. */

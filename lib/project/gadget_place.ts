@@ -1,7 +1,7 @@
 // What the gadget of one module may do. It is decided before its first call; until then it is described by a process that may do nothing.
 
 import { type GadgetFile } from "../catalog/gadget_file.ts";
-import { type AnyGadget, type AskingGadget, PERMIT } from "../core/gadget.ts";
+import { type AnyGadget, type AskingGadget, PERMIT, READY } from "../core/gadget.ts";
 import type { GadgetToGrant } from "../core/gadget_lock.ts";
 import type { GadgetDescription } from "../core/gadget_message.ts";
 import { PermissionRefused } from "../core/world.ts";
@@ -31,7 +31,7 @@ const MAX_FRAME_BYTES = 64 * MIB;
 /** A program may set a higher limit of results than the project does. */
 const MOST_RESULT_BYTES = 16 * MIB;
 /** How long a gadget may take to hear that its call was given up. */
-const CANCEL_MS = 250;
+const CANCEL_MS = 1_000;
 
 /** Where gadgets run, and who decides what they may do. */
 export interface SandboxOptions {
@@ -126,7 +126,11 @@ export class GadgetPlace {
       this.#use?.tally.called();
       return undefined;
     };
-    const gadget: AskingGadget = { ...sandboxedGadget(description, host), [PERMIT]: permit };
+    const gadget: AskingGadget = {
+      ...sandboxedGadget(description, host),
+      [PERMIT]: permit,
+      [READY]: () => host.ready(),
+    };
     return gadget;
   }
 

@@ -9,6 +9,7 @@ import {
   type GadgetContext,
   isAsking,
   PERMIT,
+  READY,
 } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
 import { isPromise, whenAborted } from "../core/async.ts";
@@ -214,20 +215,32 @@ export class CallGraph {
             given: this.#options.given,
           }),
       });
-    const given = isAsking(gadget) ? this.#permitted(gadget, start) : start();
+    const given = isAsking(gadget) ? this.#permitted(gadget, node, start) : start();
     if (isPromise(given)) this.#run.waits();
     return given;
   }
 
-  /** Begins once it is known that it may; while somebody is asked no time runs out. @throws {PermissionRefused} */
-  #permitted(gadget: AskingGadget, start: () => Json | Promise<Json>): Json | Promise<Json> {
+  /**
+   * Begins once it is known that it may; while somebody is asked no time runs out, and its own begins when what it runs in is there.
+   *
+   * @throws {PermissionRefused}
+   */
+  #permitted(
+    gadget: AskingGadget,
+    node: NodeContext<Json>,
+    start: () => Json | Promise<Json>,
+  ): Json | Promise<Json> {
     const asked = gadget[PERMIT]();
     if (asked === undefined) {
       this.#run.begins();
+      const ready = gadget[READY]();
+      if (ready !== undefined) node.countFrom(ready);
       return start();
     }
     const hold = this.#run.limitClock.hold();
-    return asked.finally(() => hold[Symbol.dispose]()).then(() => {
+    const permitted = asked.finally(() => hold[Symbol.dispose]());
+    node.countFrom(permitted.then(() => gadget[READY]()));
+    return permitted.then(() => {
       this.#run.begins();
       return start();
     });

@@ -147,6 +147,11 @@ export class GadgetHost {
     throw new TypeError(`format of "${call.gadgetName}" must return a string`);
   }
 
+  /** Undefined when its process takes calls; else one is started, and this settles when it does, or fails with what is wrong with it. */
+  ready(): undefined | Promise<unknown> {
+    return this.#session?.isFree === true ? undefined : this.#free();
+  }
+
   /** Starts the process, for a call that will come at once. What is wrong with it is told to the call. */
   warm(): void {
     if (!this.isRunning) this.#ready().catch(() => undefined);

@@ -9,6 +9,8 @@ export interface NodeContext<Result> {
   readonly signal: AbortSignal;
   /** The result of a node this one depends on; undefined for any other id. */
   dependency(id: string): Result | undefined;
+  /** Its time begins when this settles, in one way or the other. To be said before `run` returns. */
+  countFrom(begun: Promise<unknown>): void;
 }
 
 /** One unit of work. */
@@ -72,6 +74,8 @@ class Task<Result> implements NodeContext<Result>, Deadline, Place {
   /** For a skipped one: the first of its chain that failed or was skipped. */
   root: Task<Result> | undefined = undefined;
   controller: AbortController | undefined = undefined;
+  /** When its time begins; undefined for at once. */
+  begun: Promise<unknown> | undefined = undefined;
 
   constructor(node: ScheduleNode<Result>, scheduler: TaskOwner<Result>) {
     this.node = node;
@@ -103,6 +107,10 @@ class Task<Result> implements NodeContext<Result>, Deadline, Place {
 
   dependency(id: string): Result | undefined {
     return this.node.dependencies?.includes(id) ? this.#scheduler.resultOf(id) : undefined;
+  }
+
+  countFrom(begun: Promise<unknown>): void {
+    this.begun = begun;
   }
 
   expire(): void {
@@ -253,11 +261,19 @@ export class Scheduler<Result = unknown> {
     try {
       const result = task.node.run(task);
       if (!isPromise(result)) return task.settled ? undefined : this.#succeed(task, result);
-      if (!task.settled) this.#deadlines.add(task, task.node.timeoutMs ?? this.#timeoutMs);
+      this.#watch(task);
       result.then((value) => this.#resolved(task, value), (error) => this.#rejected(task, error));
     } catch (error) {
       if (!task.settled) this.#fail(task, { error, cause: "thrown" });
     }
+  }
+
+  #watch(task: Task<Result>): void {
+    const add = (): void => {
+      if (!task.settled) this.#deadlines.add(task, task.node.timeoutMs ?? this.#timeoutMs);
+    };
+    if (task.begun === undefined) add();
+    else task.begun.then(add, add);
   }
 
   // What comes from the event loop: a node that was given up meanwhile is no longer listened to.
