@@ -129,8 +129,17 @@ function keysDialog(): HTMLDialogElement {
   return made;
 }
 
-// On a phone the sections are a row that is scrolled: the one that is shown has to be in sight.
-maybeFind(".rail [aria-current]", HTMLElement)?.scrollIntoView({ block: "nearest", inline: "center" });
+/** On a phone the sections are a row that is scrolled: the one that is shown has to be in sight. With `scrollIntoView` the first Tab would begin behind it. */
+function showSection(): void {
+  const here = maybeFind(".rail [aria-current]", HTMLElement);
+  const row = here?.closest("nav");
+  if (here === undefined || row === null || row === undefined) return;
+  const { left, width } = here.getBoundingClientRect();
+  const around = row.getBoundingClientRect();
+  row.scrollLeft += left + width / 2 - (around.left + around.width / 2);
+}
+
+showSection();
 
 for (const button of findAll("[data-keys]", HTMLButtonElement)) {
   button.hidden = false;

@@ -88,6 +88,8 @@ const PAGES: readonly (readonly [path: string, heading: string])[] = [
 
 const nameOf = (path: string): string => path === "/" ? "overview" : path.slice(1).replaceAll(/\W/g, "_");
 
+const SECTION_PLACE = "document.querySelector('.rail [aria-current]').getBoundingClientRect().toJSON()";
+
 pageTest("pages: what is in the project", { files: FILES }, async (test) => {
   await test.step("each has its headline, nothing serious to a reader of another kind, a link to it", async () => {
     await using tab = await test.open("/");
@@ -114,6 +116,8 @@ pageTest("pages: what is in the project", { files: FILES }, async (test) => {
       await tab.fits();
       await tab.accessible();
       await tab.picture(`phone_${nameOf(path)}`);
+      const { left, right } = await tab.page.evaluate(SECTION_PLACE) as { left: number; right: number };
+      assert.ok(left >= 0 && right <= 375, `${path}: its section is at ${left} to ${right}, out of sight`);
     }
   });
   await test.step("a list is searched while it is typed, and by the server where no script runs", () =>
@@ -199,10 +203,11 @@ async function keyboard(test: PageTest): Promise<void> {
   await tab.picture("light_keys");
   await page.keyboard.press("Escape");
   await page.locator("dialog[open]").waitFor({ state: "detached" });
-  await page.keyboard.press("Tab"); // whoever has only this key gets past the rail at once
-  await page.goto(`${test.origin}/prompts`);
-  await page.keyboard.press("Tab");
-  assert.equal(await page.evaluate("document.activeElement.textContent"), "Skip to the content");
+  for (const path of ["/prompts", "/models"]) { // whoever has only this key gets past the rail at once
+    await page.goto(test.origin + path);
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate("document.activeElement.textContent"), "Skip to the content", path);
+  }
 }
 
 async function theme(test: PageTest): Promise<void> {
