@@ -43,6 +43,20 @@ function denoCommand(
         `${folder}; set TMPDIR to another one`,
     );
   }
+  return bareDeno({
+    flags: [
+      `--v8-flags=${heap},--disallow-code-generation-from-strings`,
+      ...connectFlags(at),
+      `--allow-read=${folder}`,
+    ],
+    module: module ?? new URL("./gadget_process.ts", import.meta.url).href,
+  });
+}
+
+/** A Deno that runs one of our own modules and may do nothing but what its flags say. */
+export function bareDeno(
+  { flags = [], module }: { readonly flags?: readonly string[]; readonly module: string },
+): GadgetCommand {
   return {
     command: Deno.execPath(),
     args: [
@@ -55,10 +69,8 @@ function denoCommand(
       "--no-lock",
       "--no-check",
       "--no-code-cache", // what V8 makes of a module under other flags is none for Orrery, and would take the place of its own
-      `--v8-flags=${heap},--disallow-code-generation-from-strings`,
-      ...connectFlags(at),
-      `--allow-read=${folder}`,
-      module ?? new URL("./gadget_process.ts", import.meta.url).href,
+      ...flags,
+      module,
     ],
     env: { ...systemVariables(), ...cacheVariables(), DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" },
   };

@@ -12,6 +12,7 @@ import { earlyStart } from "../sandbox/early_start.ts";
 import { facadeModules } from "../sandbox/facade_modules.ts";
 import { LOADS_TOO_LONG, LoadTimeout, thrownPlace } from "../sandbox/gadget_failure.ts";
 import { GadgetHosts } from "../sandbox/gadget_hosts.ts";
+import { TypeStripping } from "../sandbox/type_stripping.ts";
 import type { PrepareOptions } from "../sandbox/gate/prepare_modules.ts";
 import type { PreparedGraph } from "../sandbox/gate/prepared_graph.ts";
 import {
@@ -39,12 +40,14 @@ export class SandboxedGadgets {
   readonly #hosts = new GadgetHosts();
   readonly #places: GadgetPlace[] = [];
   readonly #loading = new Turnstile(MOST_LOADING);
+  readonly #stripping: TypeStripping;
   /** By the file: what the modules that were looked at told the console. */
   readonly #said = new Map<string, string>();
   #isStartingEarly = false;
 
   constructor(options: SandboxOptions) {
     this.#options = { ...options, start: options.early?.start ?? options.start };
+    this.#stripping = new TypeStripping({ limitMs: this.#loadMs, signal: options.signal });
   }
 
   /** The gadget of a file as an entry of a catalogue; what is wrong with it becomes a `broken` one. */
@@ -77,7 +80,7 @@ export class SandboxedGadgets {
   /** Ends every process, and keeps what the gadgets used. */
   async close(): Promise<void> {
     const { early, keepUse, notice } = this.#options;
-    await Promise.all([this.#hosts.end(), early?.drop()]);
+    await Promise.all([this.#hosts.end(), early?.drop(), this.#stripping.close()]);
     try {
       await keepUse?.(this.#places.flatMap((place) => place.use ?? []));
     } catch (error) {
@@ -159,10 +162,7 @@ export class SandboxedGadgets {
     const early = this.#isStartingEarly ? undefined : earlyStart(start, limits.gadgetMemoryBytes);
     this.#isStartingEarly = true;
     try {
-      const { prepareModules }: typeof import("../sandbox/gate/prepare_modules.ts") = await import(
-        "../sandbox/gate/prepare_modules.ts" as string
-      );
-      return { graph: await prepareModules(path, options), start: early?.start ?? start };
+      return { graph: await this.#stripping.prepare(path, options), start: early?.start ?? start };
     } catch (error) {
       await early?.drop();
       throw error;

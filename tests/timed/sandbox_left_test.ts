@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
+import { maybeStripProcess } from "../../lib/host/strip_process.ts";
 import { leftProcesses, markedProcesses, seesProcesses } from "../_marked_processes.ts";
 import { readUntil, type TestProject, testProject } from "../_project.ts";
 import { compiledBinary, denoCommand, runProgram } from "../_run.ts";
@@ -43,6 +44,9 @@ interface State {
   readonly until: string | number;
 }
 
+/** Its text is read twice as long with each class. */
+const ENDLESS = gadget("Never", "", `const a = ${"class extends ".repeat(60)}Object${" {}".repeat(60)};`);
+
 const STATES: readonly State[] = [
   { what: "starting", calls: call("Waits"), until: 120 },
   {
@@ -51,6 +55,10 @@ const STATES: readonly State[] = [
     files: { "gadgets/never.ts": gadget("Never", "", "while (true);") },
     until: 700,
   },
+  // Elsewhere the text is read in our own process, which hears no signal meanwhile.
+  ...(maybeStripProcess({ limitMs: 1 }) === undefined
+    ? []
+    : [{ what: "read", calls: call("Good"), files: { "gadgets/never.ts": ENDLESS }, until: 700 }]),
   {
     what: "idle",
     calls: call("Good") + call("Wait", "w:good", "!!!ARG:seconds\n90\n"),

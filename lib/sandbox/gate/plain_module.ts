@@ -1,4 +1,5 @@
 import { SourceError } from "../../core/source_error.ts";
+import type { RuntimeStripped } from "../../host/strip_process.ts";
 import { decodeMap, type Mapping } from "./source_map.ts";
 import { GATE_CODE, gateError, type SourceText } from "./source_text.ts";
 
@@ -9,10 +10,29 @@ export interface PlainModule {
   readonly mappings?: readonly Mapping[];
 }
 
-/** Turns the text of a module into JavaScript. @throws {SourceError} where it cannot be read */
-export async function plainModule(source: SourceText, path: string): Promise<PlainModule> {
+/** What may be no module of ECMAScript: the runtime would let it pass, as Node's own. */
+const FOREIGN = /<!--|-->|\bmodule\b|\b(?:import\s+[\w$]+|export)\s*=/;
+
+/** What the runtime's own stripper makes of a text; undefined for what it cannot say. */
+export type StripByRuntime = (text: string) => Promise<RuntimeStripped>;
+
+/**
+ * Turns the text of a module into JavaScript.
+ *
+ * @param options.strip is asked first. Default: nobody is
+ * @throws {SourceError} where it cannot be read
+ */
+export async function plainModule(
+  source: SourceText,
+  path: string,
+  { strip }: { readonly strip?: StripByRuntime | undefined } = {},
+): Promise<PlainModule> {
   if (path.endsWith(".json")) return { code: jsonModule(source) };
-  return /\.m?ts$/.test(path) ? await stripped(source) : { code: source.text };
+  if (!/\.m?ts$/.test(path)) return { code: source.text };
+  const done = FOREIGN.test(source.text) ? undefined : await strip?.(source.text);
+  if (done === undefined) return await stripped(source);
+  if ("problem" in done) throw done.problem === "crash" ? tooDeep(source) : tooSlow(source);
+  return { code: done.code, mappings: decodeMap(done.map) };
 }
 
 async function stripped(source: SourceText): Promise<PlainModule> {
@@ -21,19 +41,29 @@ async function stripped(source: SourceText): Promise<PlainModule> {
   const strip = await loadAmaro();
   const done = strip(source.text, source.file);
   if ("code" in done) return { code: done.code, mappings: decodeMap(done.map) };
-  if ("crash" in done) {
-    throw gateError(source, {
-      at: 0,
-      message: "Cannot read this TypeScript: it is nested too deeply",
-      hint: "Split its longest expressions",
-    });
-  }
+  if ("crash" in done) throw tooDeep(source);
   const { line, column, problem } = done;
   throw new SourceError(`Cannot read this TypeScript: ${problem}`, {
     span: { file: source.file, line, column },
     source: source.text,
     code: GATE_CODE,
     hint: "Correct the syntax; JSX is not there",
+  });
+}
+
+function tooDeep(source: SourceText): SourceError {
+  return unreadable(source, "it is nested too deeply");
+}
+
+function tooSlow(source: SourceText): SourceError {
+  return unreadable(source, "it takes too long");
+}
+
+function unreadable(source: SourceText, why: string): SourceError {
+  return gateError(source, {
+    at: 0,
+    message: `Cannot read this TypeScript: ${why}`,
+    hint: "Split its longest expressions",
   });
 }
 

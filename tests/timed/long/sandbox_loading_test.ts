@@ -1,6 +1,7 @@
 // Modules that never end loading hold nobody up for long, and say which they are and what to do.
 
 import assert from "node:assert/strict";
+import { maybeStripProcess } from "../../../lib/host/strip_process.ts";
 import { type TestProject, testProject } from "../../_project.ts";
 
 const gadget = (name: string, top = ""): string =>
@@ -56,6 +57,21 @@ Deno.test("modules that never end loading", async (t) => {
     assert.match(stdout, /^Good +gadgets\/good\.ts +ready/m);
     for (const file of ["loops", "waits", "slow"]) assert.ok(stderr.includes(problem(file, 5_000)), stderr);
     assert.ok(ms > 4_500 && ms < 10_000, `${ms} ms`);
+  });
+  await t.step("one that cannot even be read is named too", async () => {
+    if (maybeStripProcess({ limitMs: 1 }) === undefined) {
+      return console.log("not run here: this Deno strips no types itself");
+    }
+    const text = `export const a = ${"class extends ".repeat(60)}Object${" {}".repeat(60)};`;
+    await using other = await testProject({ "gadgets/good.ts": gadget("Good"), "gadgets/endless.ts": text });
+    const { code, stdout, stderr, ms } = await timed(other, ["list", "gadgets"]);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^Good +gadgets\/good\.ts +ready/m);
+    assert.match(
+      stderr,
+      /Cannot load gadgets\/endless\.ts:1:1: Cannot read this TypeScript: it takes too long/,
+    );
+    assert.ok(ms < 10_000, `${ms} ms`);
   });
   await t.step("the next list does not wait again for what is as it was, and says so", async () => {
     const { code, stdout, stderr, ms } = await timed(project, ["list", "gadgets"]);
