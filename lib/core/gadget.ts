@@ -188,7 +188,10 @@ export function startOfBytes(
   if (bytes.length <= maxBytes) return { text, bytes: bytes.length };
   let length = maxBytes;
   while (length > 0 && ((bytes[length] ?? 0) & 0xc0) === 0x80) length--; // inside of a character
-  return { text: new TextDecoder().decode(bytes.subarray(0, length)), bytes: length };
+  return {
+    text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, length)),
+    bytes: length,
+  };
 }
 
 /** True for a Standard Schema (https://standardschema.dev); some libraries make theirs a function. */

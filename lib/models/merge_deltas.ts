@@ -15,7 +15,8 @@ const NEWLINE = 0x0a;
 
 /** A body of server-sent events, chunk by chunk, with neighbouring text deltas put together. */
 export class MergedDeltas {
-  readonly #decoder = new TextDecoder();
+  /** Not every chunk goes through it: the first that does may begin with a U+FEFF that is text. */
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #encoder = new TextEncoder();
   readonly #whole = new WholeEvents();
   #isBetweenEvents = true;

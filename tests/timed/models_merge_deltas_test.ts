@@ -10,10 +10,12 @@ function through(bytes: Uint8Array<ArrayBuffer>, cuts: readonly number[]): strin
     length > 0
   );
   const merged = new MergedDeltas();
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   const pieces = [...chunks.map((chunk) => merged.push(chunk)), merged.end()];
   return pieces.map((piece) => piece === undefined ? "" : decoder.decode(piece, { stream: true })).join("");
 }
+
+const DATA = "data: {";
 
 interface Read {
   readonly text: string;
@@ -39,7 +41,7 @@ function read(stream: string): Read {
   let text = "";
   const others: string[] = [];
   for (const event of stream.split("\n\n")) {
-    const data = /^data: (\{.*)$/m.exec(event)?.[1];
+    const data = event.split("\n").find((line) => line.startsWith(DATA))?.slice(DATA.length - 1); // U+2028 ends no line here
     const delta = data === undefined ? undefined : deltaText(JSON.parse(data));
     if (delta === undefined) others.push(`${text.length} ${event}`);
     else text += delta;
@@ -47,7 +49,11 @@ function read(stream: string): Read {
   return { text, others };
 }
 
-const texts = fc.array(fc.string({ unit: "binary", maxLength: 6 }), { maxLength: 12 });
+const character = fc.oneof({ weight: 9, arbitrary: fc.string({ unit: "binary", maxLength: 6 }) }, {
+  weight: 1,
+  arbitrary: fc.constantFrom("\u2028", "\u2029", "\u0085", "\ufeff", "\n\n", "\r", "data: {"),
+});
+const texts = fc.array(character, { maxLength: 12 });
 const part: fc.Arbitrary<AnswerPart> = fc.oneof(
   texts.map((text) => ({ text })),
   fc.constant<AnswerPart>({ call: { name: "Now", arguments: ['{"a":', "1}"] } }),
