@@ -25,7 +25,7 @@ async function withFolder(name: string, work: (folder: string) => Promise<void>)
   }
 }
 
-const hasSockets = Deno.build.os !== "windows" && !/^2\.[0-8]\./.test(Deno.version.deno);
+const hasSockets = Deno.build.os !== "windows";
 const folders = { "a b": hasSockets ? "path" : "port", ["long".repeat(30)]: "port" } as const;
 
 for (const [name, kind] of Object.entries(folders)) {

@@ -17,7 +17,7 @@ export interface GadgetListener extends Disposable {
 
 /**
  * Waits at a socket in the folder, which takes half as long as TCP for a message and is gone when nobody waits there any more; at a port
- * of 127.0.0.1 where there can be none: on Windows, under a long path, in Deno before 2.9, without its permissions.
+ * of 127.0.0.1 where there can be none: on Windows, under a long path, without its permissions.
  *
  * @param folder private: absolute
  * @throws {Error} that says which permission of Deno is missing
@@ -57,14 +57,13 @@ function removeAnyhow(path: string): void {
 }
 
 function takesSocket(path: string): boolean {
-  return Deno.build.os !== "windows" && hasSocketFlag() &&
-    new TextEncoder().encode(path).length < MAX_PATH_BYTES &&
-    denoGrants({ name: "net", host: `unix:${path}` }) && denoGrants({ name: "read", path }) &&
-    denoGrants({ name: "write", path });
+  return Deno.build.os !== "windows" && new TextEncoder().encode(path).length < MAX_PATH_BYTES &&
+    (!isSocketNet() || denoGrants({ name: "net", host: `unix:${path}` })) &&
+    denoGrants({ name: "read", path }) && denoGrants({ name: "write", path });
 }
 
-/** Before, the flag that lets a process connect to a socket was another one. */
-function hasSocketFlag(): boolean {
+/** Whether a socket is a matter of the network too, and not of files alone: since Deno 2.9. */
+function isSocketNet(): boolean {
   const [major = 0, minor = 0] = Deno.version.deno.split(".").map(Number);
   return major > 2 || (major === 2 && minor >= 9);
 }
@@ -72,5 +71,5 @@ function hasSocketFlag(): boolean {
 /** The flags with which Deno lets a process connect there. */
 export function connectFlags(at: GadgetAddress): readonly string[] {
   if ("port" in at) return [`--allow-net=127.0.0.1:${at.port}`];
-  return [`--allow-write=${at.path}`, `--allow-net=unix:${at.path}`];
+  return [`--allow-write=${at.path}`, ...isSocketNet() ? [`--allow-net=unix:${at.path}`] : []];
 }
