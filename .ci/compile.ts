@@ -6,18 +6,20 @@
 import { dirname, join } from "node:path";
 import { checksumsOf } from "./checksums.ts";
 import {
+  ASSETS,
   bundleCommand,
   compileCommand,
   type CompiledProgram,
   type CompilePlan,
   compilePlan,
+  MODULES,
   PAGE_ASSETS,
   type Target,
   TARGETS,
 } from "./compile_plan.ts";
 import { joinStart } from "./join_start.ts";
 import { makePageAssets } from "../lib/service/look/page_assets.ts";
-import { packFolder } from "./pack_wasm.ts";
+import { packFolder } from "./pack_folder.ts";
 import { programTarget } from "./program_target.ts";
 
 /** @throws {Error} where Orrery has no releases */
@@ -33,9 +35,8 @@ async function compile({ programs, checksums }: CompilePlan, here: Target): Prom
     await removeBundles();
     await deno(bundleCommand("main.ts", { to: "dist/bundle", isSmall: false }));
     await joinStart("dist/bundle", "dist/joined");
-    await deno(bundleCommand("dist/joined/main.js", { to: "dist/small", isSmall: true }));
-    await packFolder("dist/small");
-    await Deno.mkdir(dirname(PAGE_ASSETS), { recursive: true });
+    await deno(bundleCommand("dist/joined/main.js", { to: MODULES, isSmall: true }));
+    await packFolder(MODULES, ASSETS);
     await Deno.writeTextFile(PAGE_ASSETS, JSON.stringify(await makePageAssets()));
     for (const program of programs) {
       await Deno.mkdir(dirname(program.output), { recursive: true });
@@ -64,7 +65,7 @@ async function checkRuntime({ target }: CompiledProgram): Promise<void> {
 }
 
 async function removeBundles(): Promise<void> {
-  for (const folder of ["dist/bundle", "dist/joined", "dist/small"]) {
+  for (const folder of ["dist/bundle", "dist/joined", MODULES]) {
     await Deno.remove(folder, { recursive: true }).catch((error) => {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     });

@@ -79,8 +79,14 @@ function programFile(file: string, target: Target): string {
   return target.includes("windows") && !file.endsWith(".exe") ? `${file}.exe` : file;
 }
 
-/** What the web page loads, made before the program is: it is read from inside it (`lib/server/assets.ts`). */
-export const PAGE_ASSETS = "dist/small/assets/page.json";
+/** The modules that the program is made of. */
+export const MODULES = "dist/small";
+
+/** The folder of them with what the program reads from inside itself. */
+export const ASSETS = "assets";
+
+/** What the web page loads, made before the program is (`lib/server/assets.ts`). */
+export const PAGE_ASSETS = `${MODULES}/${ASSETS}/page.json`;
 
 /**
  * The command of Deno that bundles a module. It is done twice: the first pass resolves what packages `require`, the second makes it small.
@@ -100,9 +106,9 @@ export function compileCommand({ target, output }: CompiledProgram, here: Target
     ...flags,
     ...target === here ? [] : ["--target", target],
     "--include",
-    PAGE_ASSETS,
+    `${MODULES}/${ASSETS}`,
     "-o",
     output,
-    "dist/small/main.js",
+    `${MODULES}/main.js`,
   ];
 }

@@ -1,30 +1,30 @@
-// The program reads all of its own code at each start, whatever it needs of it: what is large is made small, here the WebAssembly of amaro,
-// which is the largest part by far and needed for TypeScript alone. lib/sandbox/gate/amaro_instance.ts takes it apart again.
+// Large WebAssembly in the program, which is that of amaro: it is needed for TypeScript alone, and was the largest part by far.
 
 import { Buffer } from "node:buffer";
-import { gzipSync } from "node:zlib";
 
-/** Base64 of `\0asm`, the beginning of every WebAssembly module; one that is smaller gains nothing. */
-const LARGE_MODULE = /(["'`])(AGFzb[A-Za-z0-9+/]{100000,}={0,2})\1/g;
+/** Base64 of `\0asm`, the beginning of every WebAssembly module, where `Buffer` reads it; with a small one little is gained. */
+const LARGE_MODULE = /[\w$]+\.from\((["'`])(AGFzb[A-Za-z0-9+/]{100000,}={0,2})\1,(["'`])base64\3\)/g;
 
-/** The text of a module of JavaScript with every large WebAssembly module in it compressed. */
-export function packWasm(text: string): string {
-  return text.replaceAll(LARGE_MODULE, (_found, quote: string, base64: string) => {
-    return quote + gzipSync(Buffer.from(base64, "base64"), { level: 9 }).toString("base64") + quote;
-  });
+/** A module of JavaScript without the WebAssembly that was in it. */
+export interface PackedWasm {
+  /** Unpacks the files where it had their base64. */
+  readonly text: string;
+  /** What was in it, by the names that the text knows. */
+  readonly wasm: ReadonlyMap<string, Uint8Array>;
 }
 
-/** Does it to the modules of a folder. @throws {Error} when there is nothing to be made smaller: the bundle is not as it was */
-export async function packFolder(folder: string): Promise<void> {
-  let packed = 0;
-  for await (const { name } of Deno.readDir(folder)) {
-    if (!name.endsWith(".js")) continue;
-    const path = `${folder}/${name}`;
-    const text = await Deno.readTextFile(path);
-    const smaller = packWasm(text);
-    if (smaller === text) continue;
-    await Deno.writeTextFile(path, smaller);
-    packed++;
-  }
-  if (packed === 0) throw new Error(`${folder}: found no large WebAssembly, expected that of amaro`);
+/**
+ * Takes every large WebAssembly module out of a module of JavaScript: the text expects it compressed with Brotli.
+ *
+ * @param name of the files, relative to the module: a number and an ending follow it
+ */
+export function packWasm(text: string, name: string): PackedWasm {
+  const wasm = new Map<string, Uint8Array>();
+  const smaller = text.replaceAll(LARGE_MODULE, (_found, _quote, base64: string) => {
+    const file = `${name}.${wasm.size}.wasm.br`;
+    wasm.set(file, Buffer.from(base64, "base64"));
+    const url = `new URL(${JSON.stringify(file)},import.meta.url)`;
+    return `process.getBuiltinModule("zlib").brotliDecompressSync(process.getBuiltinModule("fs").readFileSync(${url}))`;
+  });
+  return { text: smaller, wasm };
 }

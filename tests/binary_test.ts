@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { isOver, startupTable, startupWithin } from "./bench/startup.ts";
 import { exampleCases, tryExample } from "./example_cases.ts";
+import { testPdf } from "./_pdf.ts";
 import { providerServer, TEST_KEY } from "./_provider_server.ts";
 import { compiledBinary, type RunOptions, runProgram, type RunResult } from "./_run.ts";
 
@@ -98,6 +99,28 @@ binaryTest("it shows help, gadgets, schemas, completions and graphs", async (t, 
       assert.notEqual(stdout.trim(), "");
     });
   }
+});
+
+binaryTest("it reads PDF", async (_t, program) => {
+  await using place = await elsewhere(program);
+  await Deno.writeFile(join(place.folder, "bikes.pdf"), testPdf([["A cargo bike costs 30 a day."]]));
+  await place.write("c.yml", "version: '0.1'\ndocuments:\n  - { id: prices, file: bikes.pdf }\n");
+  const find = "{ id: find, retriever: { query: { name: asked }, target: { slot: { name: found } } } }";
+  const keep = "{ id: keep, set-slot: { values: [{ path: { name: asked }, value: cargo bike }] } }";
+  const steps = `[${keep}, ${find}, { id: say, message: { message: "{{found}}" } }]`;
+  await place.write(
+    "a.agent.yml",
+    `version: "0.1"\nstructure: { id: a, action: { id: m, chain: ${steps} } }\n`,
+  );
+  const { code, stdout, stderr } = await place.run([
+    "run",
+    "a.agent.yml",
+    "--collection",
+    "c.yml",
+    "--quiet",
+  ]);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /A cargo bike costs 30 a day\./);
 });
 
 binaryTest("the examples print what they print elsewhere", async (t, program) => {

@@ -1,22 +1,11 @@
 // What makes a release: the arguments of `deno task compile`, checksums, the workflows, the container. Nothing here needs a network.
 
 import assert from "node:assert/strict";
-import { Buffer } from "node:buffer";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import { checksumsOf } from "../.ci/checksums.ts";
-import {
-  bundleCommand,
-  compileCommand,
-  compilePlan,
-  PAGE_ASSETS,
-  type Target,
-  TARGETS,
-} from "../.ci/compile_plan.ts";
-import { packWasm } from "../.ci/pack_wasm.ts";
+import { bundleCommand, compileCommand, compilePlan, type Target, TARGETS } from "../.ci/compile_plan.ts";
 import { programTarget } from "../.ci/program_target.ts";
 import config from "../deno.json" with { type: "json" };
-import { withWatchedInstance } from "../lib/sandbox/gate/amaro_instance.ts";
 import { compiledBinary, PROJECT_ROOT, runProgram } from "./_run.ts";
 import { expanded, readWorkflows, type WorkflowJob } from "./_workflows.ts";
 
@@ -60,38 +49,16 @@ Deno.test("compile: the commands", () => {
   const flags = ["compile", "--quiet", "-A", "--no-check", "--no-config", "--no-lock", "--no-code-cache"];
   assert.deepEqual(
     compileCommand({ target: LINUX, output: "o" }, LINUX),
-    [...flags, "--include", PAGE_ASSETS, "-o", "o", "dist/small/main.js"],
+    [...flags, "--include", "dist/small/assets", "-o", "o", "dist/small/main.js"],
   );
   assert.deepEqual(
     compileCommand({ target: WINDOWS, output: "o.exe" }, LINUX),
-    [...flags, "--target", WINDOWS, "--include", PAGE_ASSETS, "-o", "o.exe", "dist/small/main.js"],
+    [...flags, "--target", WINDOWS, "--include", "dist/small/assets", "-o", "o.exe", "dist/small/main.js"],
   );
 });
 
 const compileTask = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   runProgram([Deno.execPath(), "run", "-A", "--quiet", join(".ci", "compile.ts"), ...args], { env });
-
-Deno.test("compile: large WebAssembly is packed, and unpacked where it is loaded", async () => {
-  const custom = new Uint8Array(100_000); // bytes that a module may carry and that mean nothing
-  const size = [custom.length + 3, (custom.length + 3) >> 7, (custom.length + 3) >> 14]
-    .map((part, index) => (part & 0x7f) | (index < 2 ? 0x80 : 0));
-  const wasm = Uint8Array.from([0, 97, 115, 109, 1, 0, 0, 0, 0, ...size, 2, 97, 98, ...custom]);
-  const text = `const a = x.from("${
-    Buffer.from(wasm).toString("base64")
-  }", "base64"); const b = "AGFzbQEAAAA=";`;
-  const packed = packWasm(text);
-  assert.ok(packed.length < 2000, `${packed.length}`);
-  assert.match(packed, /b = "AGFzbQEAAAA="/);
-  const bytes = Buffer.from(/from\("([^"]+)"/.exec(packed)?.[1] ?? "", "base64");
-  const Module = WebAssembly.Module;
-  const { loaded } = await withWatchedInstance(
-    () => Promise.resolve([new WebAssembly.Module(bytes), new WebAssembly.Module(wasm)]),
-    { gunzip: gunzipSync },
-  );
-  assert.deepEqual(loaded.map((module) => module instanceof Module), [true, true]);
-  assert.equal(WebAssembly.Module, Module);
-  assert.throws(() => new WebAssembly.Module(bytes), WebAssembly.CompileError);
-});
 
 Deno.test("compile: says in one line what is wrong", async () => {
   const { code, stdout, stderr } = await compileTask(["--target", "vax"]);

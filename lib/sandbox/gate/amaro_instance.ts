@@ -2,8 +2,6 @@
 // module too. It cannot be loaded again; but its memory can be put back to what it was when it was new.
 
 type Exports = WebAssembly.Exports;
-/** Takes bytes apart that were compressed with gzip. */
-type Gunzip = (bytes: Uint8Array) => Uint8Array;
 
 /** What was loaded, and what puts the memory of the instance made meanwhile back; undefined when none could be seen. */
 export interface WatchedLoad<Loaded> {
@@ -11,16 +9,9 @@ export interface WatchedLoad<Loaded> {
   readonly restore: (() => void) | undefined;
 }
 
-/**
- * Runs `load`, and looks at the instance that it makes.
- *
- * @param options.gunzip for WebAssembly that is compressed, as in the compiled binary (`.ci/pack_wasm.ts`). Default: none is
- */
-export async function withWatchedInstance<Loaded>(
-  load: () => Promise<Loaded>,
-  { gunzip }: { readonly gunzip?: Gunzip | undefined } = {},
-): Promise<WatchedLoad<Loaded>> {
-  const { Instance, Module } = WebAssembly;
+/** Runs `load`, and looks at the instance that it makes. */
+export async function withWatchedInstance<Loaded>(load: () => Promise<Loaded>): Promise<WatchedLoad<Loaded>> {
+  const { Instance } = WebAssembly;
   let made: Exports | undefined;
   WebAssembly.Instance = new Proxy(Instance, {
     construct(target, args, newTarget) {
@@ -29,23 +20,12 @@ export async function withWatchedInstance<Loaded>(
       return Object(instance);
     },
   });
-  if (gunzip !== undefined) WebAssembly.Module = unpacking(Module, gunzip);
   try {
     const loaded = await load();
     return { loaded, restore: made && restorer(made) };
   } finally {
     WebAssembly.Instance = Instance;
-    WebAssembly.Module = Module;
   }
-}
-
-function unpacking(Module: typeof WebAssembly.Module, gunzip: Gunzip): typeof WebAssembly.Module {
-  return new Proxy(Module, {
-    construct(target, [bytes, ...rest]: unknown[], newTarget) {
-      const isPacked = bytes instanceof Uint8Array && bytes[0] === 0x1f && bytes[1] === 0x8b;
-      return Object(Reflect.construct(target, [isPacked ? gunzip(bytes) : bytes, ...rest], newTarget));
-    },
-  });
 }
 
 function restorer({ memory, __wbindgen_add_to_stack_pointer: move }: Exports): (() => void) | undefined {

@@ -1,6 +1,5 @@
 // Loaded with the first TypeScript only: amaro is almost four megabytes.
 
-import { isCompiled } from "../../host/process.ts";
 import { withWatchedInstance } from "./amaro_instance.ts";
 
 /** What a module that was stripped of its types is, or why it cannot be. */
@@ -21,14 +20,9 @@ export function loadAmaro(): Promise<StripTypes> {
   return loading;
 }
 
-const loadGunzip = (): Promise<typeof import("../../host/gunzip.ts")> =>
-  import("../../host/gunzip.ts" as string);
-
 async function load(): Promise<StripTypes> {
-  const unpack = isCompiled() ? (await loadGunzip()).gunzip : undefined;
   const { loaded, restore } = await withWatchedInstance(
     (): Promise<typeof import("./amaro.ts")> => import("./amaro.ts" as string),
-    { gunzip: unpack },
   );
   return (text, filename) => {
     try {
