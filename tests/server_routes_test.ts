@@ -527,6 +527,34 @@ Deno.test("a body of calls that breaks off ends the run, and one that is no text
   }
 });
 
+for (const [when, before] of [["before it is answered", 0], ["behind that", 100]] as const) {
+  Deno.test(`a body that breaks off is known at once, also when it is read ${when} and told of meanwhile`, async () => {
+    const ended = Promise.withResolvers<string>();
+    await using served = serveFake({
+      start: (request) => async ({ tell }) => {
+        assert.ok(request.kind === "calls" && typeof request.text !== "string");
+        await systemClock.sleep(before);
+        try {
+          for await (const text of request.text) {
+            setTimeout(() => tell({ type: "text-delta", step: "s", text }), 100);
+          }
+          ended.resolve("its end");
+        } catch (error) {
+          ended.resolve(error instanceof HttpProblem ? error.details.code : String(error));
+          throw error;
+        }
+      },
+    });
+    const head =
+      `POST /v1/calls HTTP/1.1\r\nHost: 127.0.0.1:${served.port}\r\nAuthorization: Bearer ${TOKEN}\r\n` +
+      "Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const { status } = await sendRaw(served.port, `${head}3\r\nabc\r\n`, { waitMs: 500 });
+    const late = setTimeout(() => ended.resolve("not known after 5 s"), 5_000);
+    assert.deepEqual([status, await ended.promise], [200, "broken-off"]);
+    clearTimeout(late);
+  });
+}
+
 Deno.test("a body that nobody wants the rest of is left at once, and not when its next piece comes", async () => {
   const left = Promise.withResolvers<void>();
   const body = new ReadableStream<Uint8Array>({

@@ -168,7 +168,7 @@ async function contextOf(
     body: method === "GET" || accepts === "calls"
       ? {}
       : await checkedBody(body, await (accepts === "form" ? readForm : readJson)(request, deadlines)),
-    text: () => readPieces(request, deadlines),
+    text: (gone) => readPieces(request, deadlines, gone),
   };
 }
 

@@ -14,6 +14,8 @@ export interface BodyLimits {
   readonly maxBytes: number;
   /** Aborted when nobody wants the rest any more: a read that waits ends there. Default: never. */
   readonly left?: AbortSignal;
+  /** Aborted when whoever sends it has gone. Deno 2.9 tells no read of it that waits while something is answered. Default: never. */
+  readonly gone?: AbortSignal | undefined;
 }
 
 const PIECE_MS = 10_000;
@@ -57,10 +59,14 @@ export async function readForm(request: Request, deadlines: Deadlines): Promise<
 }
 
 /** The body as it comes, for as long as it comes. Whoever leaves it ends a read that waits: a generator alone would end when it has read. */
-export function readPieces(request: Request, deadlines: Deadlines): AsyncIterableIterator<string> {
+export function readPieces(
+  request: Request,
+  deadlines: Deadlines,
+  gone?: AbortSignal,
+): AsyncIterableIterator<string> {
   const leaving = new AbortController();
   const left = leaving.signal;
-  const limits = { deadlines, pieceMs: CALLS_PIECE_MS, wholeMs: Infinity, maxBytes: Infinity, left };
+  const limits = { deadlines, pieceMs: CALLS_PIECE_MS, wholeMs: Infinity, maxBytes: Infinity, left, gone };
   const texts = textPieces(request, limits);
   return {
     next: () => texts.next(),
@@ -125,6 +131,9 @@ export async function* pieces(request: Request, limits: BodyLimits): AsyncGenera
   const late = Promise.withResolvers<undefined>();
   late.promise.catch(() => undefined); // it may come when nobody waits
   limits.left?.addEventListener("abort", () => late.resolve(undefined), { once: true });
+  const gone = () => late.reject(limits.gone?.reason);
+  if (limits.gone?.aborted) gone();
+  limits.gone?.addEventListener("abort", gone, { once: true });
   const whole = limits.wholeMs === Infinity
     ? () => {}
     : limits.deadlines.after(limits.wholeMs, () => late.reject(slow(limits.wholeMs)));

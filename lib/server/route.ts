@@ -33,8 +33,13 @@ export interface RouteContext<Params = unknown, Query = unknown, Body = unknown>
   readonly caller: Caller;
   /** Only the head of the answer is asked for (`HEAD`): nothing may change that a GET would. */
   readonly isHead: boolean;
-  /** The body of a route that accepts `calls`, as it comes. @throws {HttpProblem} when it is too slow or no UTF-8 */
-  readonly text: () => AsyncIterable<string>;
+  /**
+   * The body of a route that accepts `calls`, as it comes.
+   *
+   * @param gone aborted when whoever sends it has gone, as far as the answer tells
+   * @throws {HttpProblem} when it is too slow, breaks off or is no UTF-8
+   */
+  readonly text: (gone?: AbortSignal) => AsyncIterable<string>;
 }
 
 /** What an answer is, for the OpenAPI document. */

@@ -4,10 +4,10 @@ import { isJsonObject, toJson } from "../core/json.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { RunHandle, RunState } from "../service/service.ts";
 import { json } from "./answers.ts";
-import type { AnswerHeaders } from "./answers.ts";
 import { HttpProblem } from "./problem.ts";
 import type { RouteContext } from "./route.ts";
 import { runEvents, wantsEvents } from "./sse.ts";
+import type { RunEventsOptions } from "./sse.ts";
 
 /** Where a run is found. */
 export function runUrl(id: string): string {
@@ -33,10 +33,10 @@ export function started(
 export function followed(
   context: Pick<RouteContext, "settings">,
   run: RunHandle,
-  headers: AnswerHeaders = { "orrery-run": run.id },
+  options: Pick<RunEventsOptions, "headers" | "onGone"> = {},
 ): Response {
   const after = run.kind === "conversation" ? run.before : 0;
-  return runEvents(context, run.read({ after }), { headers });
+  return runEvents(context, run.read({ after }), { headers: { "orrery-run": run.id }, ...options });
 }
 
 /** Waits for the end of a run, and no longer than this. */

@@ -11,11 +11,20 @@ const CHUNK_BYTES = 65_536;
 /** How long a reader that was cut off waits before it comes again, ms. */
 const RETRY = "retry: 1000\n\n";
 
-/** The events of a run as `text/event-stream`. @param options.first frames that were taken from the reader already */
+/** How the events of a run are sent. */
+export interface RunEventsOptions {
+  readonly headers?: AnswerHeaders;
+  /** Frames that were taken from the reader already. */
+  readonly first?: readonly Frame[];
+  /** Whoever read them has gone. */
+  readonly onGone?: () => void;
+}
+
+/** The events of a run as `text/event-stream`. */
 export function runEvents(
   { settings }: Pick<RouteContext, "settings">,
   reader: RunReader,
-  options: { readonly headers?: AnswerHeaders; readonly first?: readonly Frame[] } = {},
+  options: RunEventsOptions = {},
 ): Response {
   return settings.streams.open(frameSource(reader, options.first), options);
 }

@@ -21,6 +21,8 @@ export interface TextStreamOptions {
   readonly headers?: AnswerHeaders;
   /** Sent when nothing else was for 15 s. Default: a comment of SSE; the empty text sends nothing. */
   readonly idle?: string;
+  /** The reader has gone; not called when the server ends. */
+  readonly onGone?: () => void;
 }
 
 interface OpenStream {
@@ -52,7 +54,7 @@ export class TextStreams {
   /** The answer. @throws {HttpProblem} 503 `readers` */
   open(
     source: TextSource,
-    { type = "text/event-stream", headers, idle = ": \n\n" }: TextStreamOptions = {},
+    { type = "text/event-stream", headers, idle = ": \n\n", onGone }: TextStreamOptions = {},
   ): Response {
     if (this.#open.size >= this.#most) {
       source.leave();
@@ -61,7 +63,7 @@ export class TextStreams {
         headers: { "retry-after": "1" },
       });
     }
-    return new Response(this.#stream(source, encoder.encode(idle)), {
+    return new Response(this.#stream(source, { idle: encoder.encode(idle), onGone }), {
       headers: {
         "content-type": type,
         "cache-control": "no-store, no-transform",
@@ -79,7 +81,10 @@ export class TextStreams {
     this.#isClosed = true;
   }
 
-  #stream(source: TextSource, idle: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  #stream(
+    source: TextSource,
+    { idle, onGone }: Pick<OpenStream, "idle"> & { readonly onGone: TextStreamOptions["onGone"] | undefined },
+  ): ReadableStream<Uint8Array<ArrayBuffer>> {
     let open: OpenStream | undefined;
     const end = (): void => {
       if (open !== undefined) this.#open.delete(open);
@@ -105,6 +110,7 @@ export class TextStreams {
       cancel: () => {
         end();
         source.leave();
+        onGone?.();
       },
     }, { highWaterMark: 1 });
   }

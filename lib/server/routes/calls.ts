@@ -13,8 +13,10 @@ export const callRoutes = [
     access: "token",
     accepts: "calls",
     async handle(context) {
-      const run = await context.service.start({ kind: "calls", name: "body.calls", text: context.text() });
-      return followed(context, run);
+      const gone = new AbortController();
+      const text = context.text(gone.signal);
+      const run = await context.service.start({ kind: "calls", name: "body.calls", text });
+      return followed(context, run, { onGone: () => gone.abort() });
     },
   }),
 ];

@@ -30,7 +30,9 @@ async function turnAnswer(
 ): Promise<Response> {
   const place = { location: `/v1/conversations/${encodeURIComponent(talk.id)}` };
   if (wantsEvents(context.request, context.body.stream)) {
-    return followed(context, turn, { "orrery-run": talk.id, "content-location": place.location });
+    return followed(context, turn, {
+      headers: { "orrery-run": talk.id, "content-location": place.location },
+    });
   }
   await turn.ended;
   return json(await talk.state(), { status, headers: status === 201 ? place : {} });
