@@ -5,6 +5,7 @@ import type { RunEvent } from "../core/event.ts";
 import type { Journal, RunJournal, RunTrace } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { messageOf } from "../core/source_error.ts";
+import { later, together } from "../host/soon.ts";
 import { grantsNothing } from "../project/grants.ts";
 import type { RunGrants } from "../project/grants.ts";
 import { dropGrants, keepGrants } from "../project/run_grants.ts";
@@ -16,7 +17,6 @@ import { placeRun } from "./placed_run.ts";
 import type { PlacedRun, PlaceRunOptions } from "./placed_run.ts";
 import type { OpenProject } from "./project_hold.ts";
 import type { Keeping, ReadyRun } from "./ready_run.ts";
-import { RunBatch } from "./run_batch.ts";
 import { RunHub } from "./run_hub.ts";
 import { inWords, noRun } from "./run_refusals.ts";
 import type { RunRegistry } from "./run_registry.ts";
@@ -57,7 +57,8 @@ const PART = { limit: 500, maxBytes: 65_536 };
 /** Where the runs of a project are performed. */
 export class RunStage {
   readonly #options: RunStageOptions;
-  readonly #batch = new RunBatch();
+  /** Runs that are accepted together begin together, when whoever asked for them has been answered: to change between the two costs more. */
+  readonly #begin = together(later);
 
   constructor(options: RunStageOptions) {
     this.#options = options;
@@ -80,15 +81,13 @@ export class RunStage {
     if (!grantsNothing(grants)) await keepGrants(id, grants, { root, cwd: root });
   }
 
-  /** Begins a run, with all that are accepted in this turn of the event loop. */
+  /** Begins a run, with all that are accepted in this turn of the event loop, and a turn later. */
   begin(
     ready: ReadyRun,
     { id, journal, placed, startedAt }: Following & Pick<HoldRunOptions, "id" | "startedAt">,
   ): HeldRun {
     const held = this.hold(ready, placed, { id, before: journal?.lastSeq, startedAt });
-    this.#batch.add(() =>
-      void this.follow(held, ready.events(this.#keeping(id, journal)), { journal, placed })
-    );
+    this.#begin(() => void this.follow(held, ready.events(this.#keeping(id, journal)), { journal, placed }));
     return held;
   }
 
