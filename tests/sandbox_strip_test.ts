@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { maybeStripProcess, type StripProcess } from "../lib/host/strip_process.ts";
+import { ENDLESS_CLASS } from "./_endless_types.ts";
 import { loadAmaro } from "../lib/sandbox/gate/load_amaro.ts";
 import { plainModule } from "../lib/sandbox/gate/plain_module.ts";
 import { decodeMap } from "../lib/sandbox/gate/source_map.ts";
@@ -11,8 +12,7 @@ import { refused } from "./_gate.ts";
 import { PROJECT_ROOT } from "./_run.ts";
 
 const AS_USUAL = { limitMs: 20_000 };
-/** Each level is read twice, and so is what is in it. */
-const ENDLESS = `export const a = ${"class extends ".repeat(60)}Object${" {}".repeat(60)};`;
+const ENDLESS = `export const a = ${ENDLESS_CLASS};`;
 const DEEP = `export const a = ${"(".repeat(20_000)}1${")".repeat(20_000)};`;
 
 function stripTest(name: string, work: (strip: StripProcess) => Promise<void>, options = AS_USUAL): void {

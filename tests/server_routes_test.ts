@@ -480,6 +480,12 @@ Deno.test("POST /v1/calls runs what comes as it comes", async () => {
   assert.match(text, /"value":"one grüße"/);
 });
 
+/** The head of a request that sends calls piece by piece. */
+function callsHead(port: number): string {
+  return `POST /v1/calls HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${TOKEN}\r\n` +
+    "Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n";
+}
+
 Deno.test("a body of calls that breaks off ends the run, and one that is no text does", async () => {
   const ends: string[] = [];
   const ended = Promise.withResolvers<void>();
@@ -497,9 +503,7 @@ Deno.test("a body of calls that breaks off ends the run, and one that is no text
       }
     },
   });
-  const start =
-    `POST /v1/calls HTTP/1.1\r\nHost: 127.0.0.1:${served.port}\r\nAuthorization: Bearer ${TOKEN}\r\n` +
-    "Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const start = callsHead(served.port);
   const broken = await sendRaw(served.port, `${start}3\r\nabc\r\n`, { waitMs: 500 });
   assert.equal(broken.status, 200);
   const bytes = new Uint8Array([
@@ -545,10 +549,7 @@ for (const [when, before] of [["before it is answered", 0], ["behind that", 100]
         }
       },
     });
-    const head =
-      `POST /v1/calls HTTP/1.1\r\nHost: 127.0.0.1:${served.port}\r\nAuthorization: Bearer ${TOKEN}\r\n` +
-      "Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n";
-    const { status } = await sendRaw(served.port, `${head}3\r\nabc\r\n`, { waitMs: 500 });
+    const { status } = await sendRaw(served.port, `${callsHead(served.port)}3\r\nabc\r\n`, { waitMs: 500 });
     const late = setTimeout(() => ended.resolve("not known after 5 s"), 5_000);
     assert.deepEqual([status, await ended.promise], [200, "broken-off"]);
     clearTimeout(late);

@@ -96,3 +96,10 @@ function startProblem(error: unknown, { command, cwd }: { command: string; cwd: 
   if (error instanceof Deno.errors.PermissionDenied) return because("it is not an executable file");
   return because(message.replace(/^Failed to spawn '.*?': /s, "").replace(/ \(os error \d+\)$/, ""));
 }
+
+/** Ends a child at once; one that has ended already is left as it is. */
+export function killChild(child: Deno.ChildProcess): void {
+  try {
+    child.kill("SIGKILL");
+  } catch { /* it has ended */ }
+}

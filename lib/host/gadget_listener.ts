@@ -1,7 +1,7 @@
 // Where the process of a gadget connects.
 import type { GadgetAddress } from "../core/gadget_message.ts";
 import { join } from "../core/path.ts";
-import { denoGrants } from "./process.ts";
+import { denoGrants, isDeno29 } from "./process.ts";
 
 /** Bytes of the path of a socket, with the NUL at its end: 104 on macOS, 108 on Linux. */
 const MAX_PATH_BYTES = 104;
@@ -62,11 +62,8 @@ function takesSocket(path: string): boolean {
     denoGrants({ name: "read", path }) && denoGrants({ name: "write", path });
 }
 
-/** Whether a socket is a matter of the network too, and not of files alone: since Deno 2.9. */
-function isSocketNet(): boolean {
-  const [major = 0, minor = 0] = Deno.version.deno.split(".").map(Number);
-  return major > 2 || (major === 2 && minor >= 9);
-}
+/** Whether a socket is a matter of the network too, and not of files alone. */
+const isSocketNet = isDeno29;
 
 /** The flags with which Deno lets a process connect there. */
 export function connectFlags(at: GadgetAddress): readonly string[] {

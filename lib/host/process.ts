@@ -77,6 +77,12 @@ export function isCompiled(): boolean {
   return Deno.build.standalone;
 }
 
+/** Whether the runtime is Deno 2.9 or newer. */
+export function isDeno29(): boolean {
+  const [major = 0, minor = 0] = Deno.version.deno.split(".").map(Number);
+  return major > 2 || (major === 2 && minor >= 9);
+}
+
 /** Loads a module of the user by its `file:` URL. */
 export function importModule(fileUrl: string): Promise<unknown> {
   return import(fileUrl);

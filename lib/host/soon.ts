@@ -10,16 +10,19 @@ export function later(work: () => void): void {
   setImmediate(() => setImmediate(work));
 }
 
-/** Makes a place for work that is done together: all that comes until then. @param when default {@linkcode soon} */
-export function together(when: (work: () => void) => void = soon): (work: () => void) => void {
-  let waiting: (() => void)[] = [];
-  return (work) => {
-    waiting.push(work);
+/** Gathers what comes until then, for `take` to have it all at once. @param when default {@linkcode soon} */
+export function together<Item>(
+  take: (items: readonly Item[]) => void,
+  when: (work: () => void) => void = soon,
+): (item: Item) => void {
+  let waiting: Item[] = [];
+  return (item) => {
+    waiting.push(item);
     if (waiting.length > 1) return;
     when(() => {
-      const all = waiting;
+      const items = waiting;
       waiting = [];
-      for (const one of all) one();
+      take(items);
     });
   };
 }

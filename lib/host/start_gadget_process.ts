@@ -3,7 +3,7 @@
 import { fileUrl } from "../core/file_url.ts";
 import type { GadgetAddress, GadgetGreeting } from "../core/gadget_message.ts";
 import { boundToUs } from "./bound_child.ts";
-import { startChild } from "./child_start.ts";
+import { killChild, startChild } from "./child_start.ts";
 import {
   closeAnyhow,
   type GadgetConnection,
@@ -135,7 +135,7 @@ class StartedProcess implements GadgetProcess {
   constructor(child: Deno.ChildProcess, folder: PrivateFolder) {
     this.#child = child;
     this.#folder = folder;
-    this.#exit = atExit(() => kill(child));
+    this.#exit = atExit(() => killChild(child));
     this.folderUrl = `${fileUrl(folder.path).href}/`;
     this.waiting = pipesOf(child);
     this.ended = endOf(child);
@@ -202,7 +202,7 @@ class StartedProcess implements GadgetProcess {
 
   async #end(): Promise<void> {
     this.hold(true);
-    kill(this.#child);
+    killChild(this.#child);
     if (this.#connection !== undefined) closeAnyhow(this.#connection);
     await this.ended;
     this.waiting.close();
@@ -259,12 +259,6 @@ function pipesOf(child: Deno.ChildProcess): BytePipe & { close(): void } {
       for (const closed of [writer.abort(), reader.cancel()]) closed.catch(() => undefined);
     },
   };
-}
-
-function kill(child: Deno.ChildProcess): void {
-  try {
-    child.kill("SIGKILL");
-  } catch { /* it has ended */ }
 }
 
 /** One that has ended holds nobody, and may have done so before its end is told. */

@@ -3,8 +3,8 @@
 
 import { isRecord } from "../core/json.ts";
 import { boundToUs } from "./bound_child.ts";
-import { startChild } from "./child_start.ts";
-import { atExit, isCompiled } from "./process.ts";
+import { killChild, startChild } from "./child_start.ts";
+import { atExit, isCompiled, isDeno29 } from "./process.ts";
 import { quietTimer } from "./quiet_timer.ts";
 import { bareDeno } from "./start_gadget_command.ts";
 
@@ -28,7 +28,7 @@ export interface StripProcess {
 
 /** Undefined where the runtime cannot: before Deno 2.9, and in the compiled binary. @param options.limitMs for one text */
 export function maybeStripProcess(options: { readonly limitMs: number }): StripProcess | undefined {
-  return isCompiled() || /^2\.[0-8]\./.test(Deno.version.deno) ? undefined : new RuntimeStripper(options);
+  return isDeno29() && !isCompiled() ? new RuntimeStripper(options) : undefined;
 }
 
 class RuntimeStripper implements StripProcess {
@@ -91,7 +91,7 @@ class StripChild {
 
   private constructor(child: Deno.ChildProcess) {
     this.#child = child;
-    this.#exit = atExit(() => kill(child));
+    this.#exit = atExit(() => killChild(child));
     this.#stdin = child.stdin.getWriter();
     this.#stdin.closed.catch(() => undefined); // told by the write that failed
     this.#stdout = child.stdout.getReader();
@@ -121,7 +121,7 @@ class StripChild {
   }
 
   async #end(): Promise<void> {
-    kill(this.#child);
+    killChild(this.#child);
     await this.#child.status;
     for (const closed of [this.#stdin.abort(), this.#stdout.cancel()]) closed.catch(() => undefined);
     this.#exit[Symbol.dispose]();
@@ -131,7 +131,7 @@ class StripChild {
     let isLate = false;
     using _timer = quietTimer(limitMs, () => {
       isLate = true;
-      kill(this.#child);
+      killChild(this.#child);
     });
     const line = await said.catch(() => undefined);
     return line === undefined ? { kind: isLate ? "late" : "crash" } : { kind: "line", line };
@@ -151,10 +151,4 @@ class StripChild {
       return parts.join("");
     }
   }
-}
-
-function kill(child: Deno.ChildProcess): void {
-  try {
-    child.kill("SIGKILL");
-  } catch { /* it has ended */ }
 }

@@ -74,7 +74,7 @@ function guarded(
   settings: GuardSettings,
   tell: (error: unknown) => ProblemDetails,
 ): App["fetch"] {
-  const leave = together();
+  const leave = together<() => void>((answers) => answers.forEach((answer) => answer()));
   return (request) => {
     try {
       const verdict = guard(request, settings);

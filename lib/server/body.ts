@@ -1,5 +1,6 @@
 // Bodies: counted while they are read, with a time limit for each piece, and nothing of them kept that is too much.
 
+import { whenAborted } from "../core/async.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { MAX_BODY_BYTES, tooLarge } from "./guard.ts";
 import { HttpProblem } from "./problem.ts";
@@ -131,9 +132,8 @@ export async function* pieces(request: Request, limits: BodyLimits): AsyncGenera
   const late = Promise.withResolvers<undefined>();
   late.promise.catch(() => undefined); // it may come when nobody waits
   limits.left?.addEventListener("abort", () => late.resolve(undefined), { once: true });
-  const gone = () => late.reject(limits.gone?.reason);
-  if (limits.gone?.aborted) gone();
-  limits.gone?.addEventListener("abort", gone, { once: true });
+  const { gone } = limits;
+  if (gone !== undefined) whenAborted(gone).then(() => late.reject(gone.reason));
   const whole = limits.wholeMs === Infinity
     ? () => {}
     : limits.deadlines.after(limits.wholeMs, () => late.reject(slow(limits.wholeMs)));

@@ -1,5 +1,5 @@
 import type { Journal, RunJournal, RunStart } from "../core/journal.ts";
-import { soon } from "../host/soon.ts";
+import { together } from "../host/soon.ts";
 
 /** What runs are kept with. */
 export interface KeptBatchOptions {
@@ -16,7 +16,7 @@ interface Waiting {
 /** Runs that are accepted in one turn of the event loop are kept with one commit: everybody waits for the disk meanwhile. */
 export class KeptBatch {
   readonly #options: KeptBatchOptions;
-  #waiting: Waiting[] = [];
+  readonly #add = together<Waiting>((waiting) => this.#create(waiting));
 
   constructor(options: KeptBatchOptions) {
     this.#options = options;
@@ -25,14 +25,11 @@ export class KeptBatch {
   /** Comes back when the run is durable. */
   create(start: RunStart): Promise<RunJournal> {
     const kept = Promise.withResolvers<RunJournal>();
-    this.#waiting.push({ start, kept });
-    if (this.#waiting.length === 1) soon(() => this.#create());
+    this.#add({ start, kept });
     return kept.promise;
   }
 
-  #create(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
+  #create(waiting: readonly Waiting[]): void {
     try {
       this.#options.assertGoing();
     } catch (error) {

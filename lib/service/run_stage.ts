@@ -58,7 +58,7 @@ const PART = { limit: 500, maxBytes: 65_536 };
 export class RunStage {
   readonly #options: RunStageOptions;
   /** Runs that are accepted together begin together, when whoever asked for them has been answered: to change between the two costs more. */
-  readonly #begin = together(later);
+  readonly #begin = together<() => void>((runs) => runs.forEach((run) => run()), later);
 
   constructor(options: RunStageOptions) {
     this.#options = options;

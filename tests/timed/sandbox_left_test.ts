@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { maybeStripProcess } from "../../lib/host/strip_process.ts";
+import { ENDLESS_CLASS } from "../_endless_types.ts";
 import { leftProcesses, markedProcesses, seesProcesses } from "../_marked_processes.ts";
 import { readUntil, type TestProject, testProject } from "../_project.ts";
 import { compiledBinary, denoCommand, runProgram } from "../_run.ts";
@@ -44,8 +45,7 @@ interface State {
   readonly until: string | number;
 }
 
-/** Its text is read twice as long with each class. */
-const ENDLESS = gadget("Never", "", `const a = ${"class extends ".repeat(60)}Object${" {}".repeat(60)};`);
+const ENDLESS = gadget("Never", "", `const a = ${ENDLESS_CLASS};`);
 
 const STATES: readonly State[] = [
   { what: "starting", calls: call("Waits"), until: 120 },
