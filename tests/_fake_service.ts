@@ -5,6 +5,7 @@ import type { RunEventBody, RunKind, RunStatus } from "../lib/core/event.ts";
 import type { Json } from "../lib/core/json.ts";
 import type { RunTrace } from "../lib/core/journal.ts";
 import type { Model } from "../lib/core/model.ts";
+import { Asks } from "../lib/service/asks.ts";
 import { HeldRun } from "../lib/service/held_run.ts";
 import { heldTrace, tracedState } from "../lib/service/kept_run_state.ts";
 import type { Look } from "../lib/service/look/look.ts";
@@ -226,10 +227,11 @@ class Fake implements FakeService {
       throw new ServiceError(`${this.limit} runs are under way`, { code: "limit" });
     }
     const stop = new AbortController();
-    const hub = new RunHub({ id, kind, file, startedAt: Date.now() });
+    const asks = new Asks();
+    const hub = new RunHub({ id, kind, file, startedAt: Date.now(), asks });
     const held = new HeldRun({ id, kind, hub, stop });
     this.#runs.set(id, held);
-    const work: Promise<void> = play(held, { run, file, signal: stop.signal })
+    const work: Promise<void> = play(held, { run, file, asks, signal: stop.signal })
       .finally(() => this.#underWay.delete(work));
     this.#underWay.add(work);
     return held;
@@ -267,9 +269,10 @@ class Fake implements FakeService {
 
 async function play(
   held: HeldRun,
-  { run, file, signal }: {
+  { run, file, asks, signal }: {
     readonly run: FakeRun;
     readonly file: string | undefined;
+    readonly asks: Asks;
     readonly signal: AbortSignal;
   },
 ): Promise<void> {
@@ -283,7 +286,7 @@ async function play(
       id,
       signal,
       tell,
-      ask: async (asked) => (await hub.questions.ask(asked, { signal })).answer,
+      ask: async (asked) => (await asks.ask(asked, { signal })).answer,
     });
     tell({ type: "run-end", status: "done", ...(end ?? {}), usage: hub.state.usage });
   } catch (error) {

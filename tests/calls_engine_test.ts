@@ -5,6 +5,7 @@ import type { CallErrorCode, RunEvent } from "../lib/core/event.ts";
 import { type AskingGadget, PERMIT, READY } from "../lib/core/gadget.ts";
 import { PermissionRefused } from "../lib/core/world.ts";
 import { createCatalog, defineGadget, runCalls, writeCalls } from "../mod.ts";
+import { createSecrets } from "../lib/journal/secrets.ts";
 import type { AnyGadget, Json, RunCallsOptions } from "../mod.ts";
 
 const call = (name: string, id = "", rest = ""): string =>
@@ -468,4 +469,39 @@ Deno.test("property: however calls fail, each has exactly one outcome and the nu
     }),
     { numRuns: 300 },
   );
+});
+
+Deno.test("a text runs in the same way whether it is there as a whole or comes in pieces", async () => {
+  const secret = "hunter2-hunter2";
+  const gadgets: readonly AnyGadget[] = [
+    gives("Now", secret),
+    { name: "Later", description: "Test.", run: () => Promise.resolve("later") },
+    { name: "Fails", description: "Test.", run: () => Promise.reject(new Error(secret)) },
+  ];
+  const text = `Before ${secret}.\n` + call("Now", "a") + call("Later", "b:a") + call("Fails", "c") +
+    call("Now", "d:c") + call("Never", "e") + "After.\n!!!GADGET_START:Now:open\n";
+  const masked = createSecrets();
+  masked.add("WORD", secret);
+  const told = async (chunks: Iterable<string>): Promise<readonly string[]> => {
+    const all: string[] = [];
+    for await (const event of runCalls(chunks, { catalog: createCatalog(gadgets), secrets: masked })) {
+      if (event.type !== "text-delta") all.push(JSON.stringify({ ...event, seq: 0, at: 0, run: "" }));
+    }
+    return all.sort();
+  };
+  const whole = await told([text]);
+  assert.deepEqual(await told([text.slice(0, 90), text.slice(90)]), whole);
+  assert.deepEqual(await told(text), whole);
+  assert.equal(whole.some((event) => event.includes(secret)), false);
+});
+
+Deno.test("what stops a run is stopped with it", async () => {
+  const stop = new AbortController();
+  const never: AnyGadget = { name: "Never", description: "Test.", run: () => new Promise(() => {}) };
+  for await (
+    const event of runCalls([call("Never", "n")], { catalog: createCatalog([never]), stop })
+  ) {
+    if (event.type === "call-run") break; // whoever reads it leaves
+  }
+  assert.equal(stop.signal.aborted, true);
 });

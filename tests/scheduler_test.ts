@@ -278,3 +278,76 @@ Deno.test("a source that never answers does not hold up an abort", async () => {
   }
   assert.deepEqual(ids, ["a"]);
 });
+
+Deno.test("an abort is heard by what is added afterwards, also when nothing was open", async () => {
+  for (const before of [0, 1]) {
+    const outcomes: NodeOutcome<string>[] = [];
+    const abort = new AbortController();
+    const scheduler = new Scheduler<string>(
+      { onOutcome: (outcome) => void outcomes.push(outcome) },
+      { signal: abort.signal },
+    );
+    for (let n = 0; n < before; n++) scheduler.add({ id: `before${n}`, run: () => "at once" });
+    const { done } = scheduler;
+    abort.abort();
+    await done;
+    scheduler.add({ id: "after", run: () => "never" });
+    scheduler.addFailed("wrong", new Error("never told"));
+    assert.deepEqual(outcomes.slice(before).map(({ id, status }) => [id, status]), [
+      ["after", "skip"],
+      ["wrong", "skip"],
+    ]);
+    scheduler.close();
+    assert.equal(scheduler.isDone, true);
+  }
+});
+
+Deno.test("an abort that nobody waited for counts too", async () => {
+  const outcomes: NodeOutcome<string>[] = [];
+  const abort = new AbortController();
+  const scheduler = new Scheduler<string>(
+    { onOutcome: (outcome) => void outcomes.push(outcome) },
+    { signal: abort.signal },
+  );
+  scheduler.add({ id: "first", run: () => "at once" });
+  abort.abort();
+  scheduler.add({ id: "second", run: () => "never" });
+  scheduler.close();
+  await scheduler.done;
+  assert.deepEqual(outcomes.map(({ id, status }) => `${id} ${status}`), ["first result", "second skip"]);
+});
+
+class CountedSignal extends EventTarget {
+  listeners = 0;
+
+  override addEventListener(...given: Parameters<EventTarget["addEventListener"]>): void {
+    this.listeners++;
+    super.addEventListener(...given);
+  }
+
+  override removeEventListener(...given: Parameters<EventTarget["removeEventListener"]>): void {
+    this.listeners--;
+    super.removeEventListener(...given);
+  }
+}
+
+Deno.test("nobody listens to the signal when nothing is open", async () => {
+  const counted = new CountedSignal();
+  const real = new AbortController().signal;
+  const signal = new Proxy(real, {
+    get: (_target, name) =>
+      name.toString().endsWith("EventListener")
+        ? Reflect.get(counted, name).bind(counted)
+        : Reflect.get(real, name),
+  });
+  const scheduler = new Scheduler<string>({ onOutcome: () => {} }, { signal });
+  scheduler.add({ id: "at once", run: () => "now" });
+  assert.equal(counted.listeners, 0);
+  const work = Promise.withResolvers<string>();
+  scheduler.add({ id: "later", run: () => work.promise });
+  assert.equal(counted.listeners, 1);
+  work.resolve("then");
+  scheduler.close();
+  await scheduler.done;
+  assert.equal(counted.listeners, 0);
+});

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { RunEvent, RunEventBody } from "../lib/core/event.ts";
+import { Asks } from "../lib/service/asks.ts";
 import { RunHub } from "../lib/service/run_hub.ts";
 import type { HistoryBounds } from "../lib/service/run_history.ts";
 import { keptReader } from "../lib/service/run_reader.ts";
@@ -68,6 +69,7 @@ class Play {
   readonly seen: Seen[] = [];
   readonly #readers: RunReader[] = [];
 
+  readonly asks = new Asks();
   /** How often the journal was asked. */
   looks = 0;
 
@@ -84,6 +86,7 @@ class Play {
       id: "r",
       kind: "ask",
       startedAt: 0,
+      asks: this.asks,
       ...bounds,
       ...(isKept ? { earlier: kept } : {}),
     });
@@ -304,13 +307,13 @@ Deno.test("asks come behind their events, and are taken back when they are answe
   const { hub } = play;
   const reader = hub.read({ after: 0 });
   play.tell({ type: "warning", text: "before" });
-  const answered = hub.questions.ask({ kind: "question", question: "Which?", choices: ["a", "b"] });
+  const answered = play.asks.ask({ kind: "question", question: "Which?", choices: ["a", "b"] });
   const [, ask] = await reader.next({ maxBytes: 1_000 }) ?? [];
   assert.deepEqual(ask, { ask: { ask: "a1", kind: "question", question: "Which?", choices: ["a", "b"] } });
-  assert.equal(hub.questions.answer("a1", { answer: { text: "c" }, by: "http" }), false);
-  assert.equal(hub.questions.answer("a1", { answer: { allow: true }, by: "http" }), false);
-  assert.equal(hub.questions.answer("a1", { answer: { text: "b" }, by: "http" }), true);
-  assert.equal(hub.questions.answer("a1", { answer: { text: "b" }, by: "http" }), false);
+  assert.equal(hub.answer("a1", { answer: { text: "c" }, by: "http" }), false);
+  assert.equal(hub.answer("a1", { answer: { allow: true }, by: "http" }), false);
+  assert.equal(hub.answer("a1", { answer: { text: "b" }, by: "http" }), true);
+  assert.equal(hub.answer("a1", { answer: { text: "b" }, by: "http" }), false);
   assert.deepEqual(await answered, { answer: { text: "b" }, by: "http" });
   assert.deepEqual(await reader.next({ maxBytes: 1_000 }), [{ answered: "a1" }]);
   assert.deepEqual(await hub.read({ after: 1 }).next({ maxBytes: 1_000 }), [{ answered: "a1" }]);
@@ -324,9 +327,9 @@ Deno.test("asks come behind their events, and are taken back when they are answe
 });
 
 Deno.test("an ask ends with its signal", async () => {
-  const { hub } = new Play({}, { isKept: false });
+  const { hub, asks } = new Play({}, { isKept: false });
   const stop = new AbortController();
-  const answered = hub.questions.ask({ kind: "permission", question: "May it?" }, { signal: stop.signal });
+  const answered = asks.ask({ kind: "permission", question: "May it?" }, { signal: stop.signal });
   assert.equal(hub.state.asks.length, 1);
   stop.abort(new Error("enough"));
   await assert.rejects(answered, /enough/);

@@ -98,12 +98,18 @@ export function isPromise<Value>(value: Value | Promise<Value>): value is Promis
 }
 
 /** Hands each value to `take`, those that are there already in one go. */
-export async function eachValue<Value>(
+export function eachValue<Value>(
   source: AsyncIterable<Value>,
   take: (value: Value) => void,
 ): Promise<void> {
   const iterator = source[Symbol.asyncIterator]();
-  if (iterator instanceof Channel) return await iterator.each(take);
+  return iterator instanceof Channel ? iterator.each(take) : eachNext(iterator, take);
+}
+
+async function eachNext<Value>(
+  iterator: AsyncIterator<Value>,
+  take: (value: Value) => void,
+): Promise<void> {
   for await (const value of { [Symbol.asyncIterator]: () => iterator }) take(value);
 }
 

@@ -154,12 +154,16 @@ export class CallGraph {
     return Promise.race([found, this.#aborted()]).then((gadget) => this.#schedule(call, gadget));
   }
 
-  /** Nothing more comes; settles when every call has its outcome. */
-  async close(): Promise<void> {
+  /** Nothing more comes; a promise while not every call has its outcome. */
+  close(): undefined | Promise<void> {
     const moment = this.#run.moment(`${this.#options.keyPrefix ?? ""}closed`); // what never came is skipped now
-    if (moment !== undefined) await moment.catch(() => undefined); // the run says why
+    if (moment === undefined) return this.#closed();
+    return moment.catch(() => undefined).then(() => this.#closed()); // the run says why
+  }
+
+  #closed(): undefined | Promise<void> {
     this.#scheduler.close();
-    await this.#scheduler.done;
+    return this.#scheduler.isDone ? undefined : this.#scheduler.done;
   }
 
   /** Settles at the abort: a module that never comes does not hold it up. */

@@ -26,7 +26,7 @@ export interface RunCallsOptions extends RunOptions {
 }
 
 /**
- * Parses call blocks from a stream, runs them as a graph while the stream goes on, and tells what happens (calls.md 5, events.md).
+ * Parses call blocks from a text or a stream of its pieces, runs them as a graph while the stream goes on, and tells what happens (calls.md 5, events.md).
  *
  * The last event is `run-end`: `done` when every call gave a result, else `failed`, or `stopped` after an abort; its `value` is the result
  * of the calls that no other call depends on (one: itself; several: an object by id). A source that throws ends the run as
@@ -48,7 +48,8 @@ export function runCalls(
   options: RunCallsOptions,
 ): AsyncIterable<RunEvent> {
   completeMarkers(options.markers);
-  return { [Symbol.asyncIterator]: () => new CallRun(options).start(chunks) };
+  const pieces = typeof chunks === "string" ? [chunks] : chunks;
+  return { [Symbol.asyncIterator]: () => new CallRun(options).start(pieces) };
 }
 
 /** The source is read no further while so many events wait for their reader. */
@@ -74,14 +75,28 @@ class CallRun {
   start(chunks: Iterable<string> | AsyncIterable<string>): AsyncIterator<RunEvent> {
     this.#run.start("calls", this.#options.file);
     if (Symbol.asyncIterator in chunks) this.#run.waits();
-    this.#read(this.#options.replay?.source ?? chunks).then(
-      () => this.#finish(undefined),
-      (error) => {
-        this.#run.part(SOURCE_ERROR_KEY, messageOf(error));
-        return this.#finish(messageOf(error));
-      },
-    ).catch((error) => this.#run.events.fail(error));
+    try {
+      this.#perform(this.#options.replay?.source ?? chunks)?.catch((error) => this.#run.events.fail(error));
+    } catch (error) {
+      this.#run.events.fail(error);
+    }
     return this.#run.events;
+  }
+
+  /** A promise only where something takes its time. */
+  #perform(chunks: Iterable<string> | AsyncIterable<string>): undefined | Promise<void> {
+    const reading = isWhole(chunks) ? this.#readWhole(chunks[0]) : this.#read(chunks);
+    if (reading === undefined) return this.#finish(undefined);
+    return reading.then(() => this.#finish(undefined), (error) => {
+      this.#run.part(SOURCE_ERROR_KEY, messageOf(error));
+      return this.#finish(messageOf(error));
+    });
+  }
+
+  #readWhole(text: string): undefined | Promise<void> {
+    const mask = this.#run.secrets?.stream();
+    const taking = this.#take(mask === undefined ? text : mask.push(text) + mask.end());
+    return taking === undefined ? this.#end() : taking.then(() => this.#end());
   }
 
   async #read(chunks: Iterable<string> | AsyncIterable<string>): Promise<void> {
@@ -92,19 +107,23 @@ class CallRun {
       this.#run.signal,
     );
     if (mask !== undefined && !this.#run.signal.aborted) await this.#take(mask.end());
-    this.#run.part(SOURCE_END_KEY, null);
-    if (!this.#run.signal.aborted) await this.#takeAll(this.#parser.end());
+    await this.#end();
   }
 
-  #take(text: string): void | Promise<void> {
-    if (text === "") return;
+  #end(): undefined | Promise<void> {
+    this.#run.part(SOURCE_END_KEY, null);
+    return this.#run.signal.aborted ? undefined : this.#takeAll(this.#parser.end());
+  }
+
+  #take(text: string): undefined | Promise<void> {
+    if (text === "") return undefined;
     const { file = "", isReadOnce = false } = this.#options;
     this.#run.source(text, { path: file, isReadOnce });
     return this.#takeAll(this.#parser.push(text));
   }
 
   /** Waits only where a gadget's module has to be loaded: the calls behind it keep their order. */
-  #takeAll(events: readonly CallEvent[], from = 0): void | Promise<void> {
+  #takeAll(events: readonly CallEvent[], from = 0): undefined | Promise<void> {
     for (let i = from; i < events.length; i++) {
       const event = events[i];
       if (event?.type === "text-delta") {
@@ -121,11 +140,17 @@ class CallRun {
     return this.#run.events.room(MAX_WAITING_EVENTS);
   }
 
-  async #finish(sourceError: string | undefined): Promise<void> {
+  #finish(sourceError: string | undefined): undefined | Promise<void> {
     if (sourceError !== undefined && this.#openCall !== undefined) {
       this.#graph.refuse(this.#openCall, `The text broke off inside this block: ${sourceError}`);
     }
-    await this.#graph.close();
+    const closing = this.#graph.close();
+    if (closing !== undefined) return closing.then(() => this.#tellEnd(sourceError));
+    this.#tellEnd(sourceError);
+    return undefined;
+  }
+
+  #tellEnd(sourceError: string | undefined): void {
     const value = this.#graph.value();
     const stopped = this.#run.signal.aborted;
     const isDone = sourceError === undefined && this.#graph.failures === 0;
@@ -136,4 +161,9 @@ class CallRun {
       ...(stopped ? { reason: "interrupted" } : {}),
     });
   }
+}
+
+/** A text that is there already: most of what is run is a file. */
+function isWhole(chunks: Iterable<string> | AsyncIterable<string>): chunks is [string] {
+  return Array.isArray(chunks) && chunks.length === 1;
 }

@@ -32,9 +32,11 @@ import type { Replay, ReplayedStep } from "./replay.ts";
 /** What every engine takes besides its own options. */
 export interface RunOptions {
   /** Default: the machine's. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Aborts the run; it stays resumable when it has a journal. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
+  /** Aborts it too, and is aborted by the run itself when that cannot go on. Default: one of its own. */
+  readonly stop?: AbortController | undefined;
   /** Stops the run when what is under way has come to its end: no other step begins. Where nobody keeps its steps it does nothing. */
   readonly drain?: DrainRun;
   /** What its events name it by. Default: that of the journal or the record, else a random one. */
@@ -46,9 +48,9 @@ export interface RunOptions {
   /** Gets everything that comes in and every event. */
   readonly recorder?: Recorder;
   /** Answers every effect; nothing is performed. */
-  readonly replay?: Replay;
+  readonly replay?: Replay | undefined;
   /** Tells of questions to the user. */
-  readonly approvals?: { follow(run: Run): void };
+  readonly approvals?: { follow(run: Run): void } | undefined;
   /** Gives what does what its calls contain, such as a prompt, when the first one does. Default: nothing can run in a call. */
   readonly containers?: () => Promise<Containers>;
 }
@@ -80,14 +82,14 @@ export class Run {
   readonly signal: AbortSignal;
   readonly events: Channel<RunEvent>;
   readonly #options: RunOptions;
-  readonly #stop = new AbortController();
-  readonly #linked: LinkedSignal;
+  readonly #stop: AbortController;
+  readonly #linked: LinkedSignal | undefined;
   readonly #outbox: Outbox;
   readonly #drain: RunDrain | undefined;
   /** Steps under way that read something. */
-  readonly #reads = new Set<string>();
+  #reads: Set<string> | undefined;
   /** What was told before this process took the run over, and how often: a loop may tell the same again. */
-  readonly #told = new Map<string, number>();
+  #told: Map<string, number> | undefined;
   readonly #startedAt: number;
   #containers: Promise<Containers> | undefined;
   #seq: number;
@@ -105,8 +107,9 @@ export class Run {
     this.limitClock = new PausableClock(clock);
     this.id = replay?.id ?? journal?.id ?? options.id ?? crypto.randomUUID();
     this.events = new Channel({ onReturn: () => this.#stop.abort() });
-    this.#linked = linkedSignal([signal], this.#stop);
-    this.signal = this.#linked.signal;
+    this.#stop = options.stop ?? new AbortController();
+    this.signal = this.#stop.signal;
+    if (signal !== undefined && signal !== this.signal) this.#linked = linkedSignal([signal], this.#stop);
     if (journal !== undefined) this.#drain = options.drain?.((reason) => this.#stop.abort(reason));
     if (options.recorder !== undefined) { // before anybody else hears of it
       this.signal.addEventListener("abort", () => this.part(ABORT_KEY, messageOf(this.signal.reason)), {
@@ -114,10 +117,9 @@ export class Run {
       });
     }
     this.#outbox = new Outbox(this.events, { journal, onError: (error) => this.#onJournalError(error) });
-    const told = journal === undefined ? [] : journal.events.filter(({ type }) => type !== "run-end");
     this.#seq = journal?.lastSeq ?? 0;
     this.#startedAt = clock.now() - (journal?.lastAt ?? 0);
-    for (const event of told) this.#takeBack(event);
+    for (const event of journal?.events ?? []) if (event.type !== "run-end") this.#takeBack(event);
   }
 
   /** Tokens of all model calls so far. */
@@ -204,7 +206,7 @@ export class Run {
     const turn = journal.begin(masked, options);
     if (turn.do === "perform") this.#drain?.began(step.key);
     const isRead = step.kind === "read";
-    if (isRead) this.#reads.add(step.key);
+    if (isRead) (this.#reads ??= new Set()).add(step.key);
     if (options.isDeferred !== true) this.#outbox.beforeStep({ isRead });
     this.#assertWhole();
     return turn;
@@ -224,7 +226,7 @@ export class Run {
     const { recorder } = this.#options;
     const masked = this.mask(outcome);
     recorder?.write({ type: "outcome", key, outcome: masked });
-    this.#outbox.end(key, masked, { isRead: this.#reads.delete(key) });
+    this.#outbox.end(key, masked, { isRead: this.#reads?.delete(key) === true });
     if (this.#drain === undefined) return tell?.();
     this.#drain.whileKept(() => tell?.());
     this.#drain.ended(key);
@@ -343,7 +345,7 @@ export class Run {
         run: this.id,
       });
     }
-    this.#linked[Symbol.dispose]();
+    this.#linked?.[Symbol.dispose]();
     this.events.end();
   }
 
@@ -356,17 +358,19 @@ export class Run {
   /** An event of before: it goes out as it was. */
   #takeBack(event: RunEvent): void {
     const identity = eventIdentity(event);
-    this.#told.set(identity, (this.#told.get(identity) ?? 0) + 1);
+    const told = this.#told ??= new Map();
+    told.set(identity, (told.get(identity) ?? 0) + 1);
     if (event.type === "usage") this.#usage = addUsage(this.#usage, event);
     this.events.push(event);
   }
 
   #wasTold(event: RunEventBody): boolean {
-    if (this.#told.size === 0) return false;
+    const told = this.#told;
+    if (told === undefined || told.size === 0) return false;
     const identity = eventIdentity(event);
-    const left = this.#told.get(identity) ?? 0;
-    if (left > 1) this.#told.set(identity, left - 1);
-    else this.#told.delete(identity);
+    const left = told.get(identity) ?? 0;
+    if (left > 1) told.set(identity, left - 1);
+    else told.delete(identity);
     return left > 0;
   }
 

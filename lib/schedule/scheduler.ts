@@ -131,13 +131,16 @@ interface TaskOwner<Result> {
 export class Scheduler<Result = unknown> {
   readonly #listener: ScheduleListener<Result>;
   readonly #timeoutMs: number;
-  readonly #deadlines: Deadlines;
+  readonly #clock: Clock;
+  /** Made for the first node that takes its time. */
+  #deadlines: Deadlines | undefined;
   readonly #tasks = new Map<string, Task<Result>>();
-  /** Who waits for an id that was not added yet. */
-  readonly #awaited = new Map<string, Task<Result>[]>();
+  /** Who waits for an id that was not added yet; made for the first one. */
+  #awaited: Map<string, Task<Result>[]> | undefined;
   readonly #queue: ReadyQueue<Task<Result>>;
   readonly #signal: AbortSignal | undefined;
-  readonly #onAbort = (): void => this.#abort();
+  /** While it listens to the signal: from the first node on that is still open when others may be heard. */
+  #onAbort: (() => void) | undefined;
   readonly #owner: TaskOwner<Result> = {
     resultOf: (id) => this.#tasks.get(id)?.result,
     timeOut: (task) => this.#timeOut(task),
@@ -146,24 +149,32 @@ export class Scheduler<Result = unknown> {
   #closed = false;
   #aborted = false;
   #draining = false;
-  #whenDone: (() => void) | undefined;
-
-  /** All outcomes are told by then. Resolves after `close`, or an abort. */
-  readonly done: Promise<void>;
+  #whenDone: PromiseWithResolvers<void> | undefined;
 
   constructor(listener: ScheduleListener<Result>, options: ScheduleOptions = {}) {
     this.#listener = listener;
     this.#timeoutMs = atLeast("timeoutMs", options.timeoutMs ?? 60_000, 0);
-    this.#deadlines = new Deadlines(options.clock ?? systemClock);
+    this.#clock = options.clock ?? systemClock;
     this.#queue = new ReadyQueue(atLeast("concurrency", options.concurrency ?? 16, 1));
-    this.done = new Promise((resolve) => this.#whenDone = resolve);
     this.#signal = options.signal;
-    if (this.#signal?.aborted) this.#abort();
-    else this.#signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /** All outcomes are told, after `close` or an abort. */
+  get isDone(): boolean {
+    return this.#closed && this.#open === 0;
+  }
+
+  /** Resolves when it {@linkcode isDone}. */
+  get done(): Promise<void> {
+    this.#hear();
+    if (this.isDone) return Promise.resolve();
+    this.#listen();
+    return (this.#whenDone ??= Promise.withResolvers()).promise;
   }
 
   /** @throws {TypeError} for an id that was added before, and after `close`. */
   add(node: ScheduleNode<Result>): void {
+    this.#hear();
     const task = this.#register(node);
     if (this.#aborted) return this.#skip(task, ABORTED);
     const failed = this.#link(task);
@@ -171,10 +182,12 @@ export class Scheduler<Result = unknown> {
     this.#adopt(task);
     if (failed === undefined && task.missing === 0) this.#enqueue(task);
     this.#drain();
+    if (this.#open > 0) this.#listen();
   }
 
   /** Adds a node that can only fail: it waits for nothing and takes no place. @throws {TypeError} as `add` does. */
   addFailed(id: string, error: unknown): void {
+    this.#hear();
     const task = this.#register({ id, run: () => Promise.reject(error) });
     if (this.#aborted) return this.#skip(task, ABORTED);
     this.#fail(task, { error, cause: "thrown" });
@@ -183,17 +196,18 @@ export class Scheduler<Result = unknown> {
 
   /** Nothing more will be added: what waits for a node that never came, or for itself, is skipped. */
   close(): void {
+    this.#hear();
     if (this.#closed) return;
     this.#closed = true;
     this.#skipCycles();
-    for (const [id, waiting] of this.#awaited) {
+    for (const [id, waiting] of this.#awaited ?? []) {
       for (const task of waiting) {
         if (task.ended) continue;
         this.#skip(task, `Skipped: depends on "${id}", which was never called`);
         this.#skipDependents(task);
       }
     }
-    this.#awaited.clear();
+    this.#awaited = undefined;
     this.#drain();
     this.#maybeDone();
   }
@@ -216,8 +230,8 @@ export class Scheduler<Result = unknown> {
     for (const id of task.node.dependencies ?? []) {
       const other = this.#tasks.get(id);
       if (other === undefined) {
-        const waiting = this.#awaited.get(id);
-        if (waiting === undefined) this.#awaited.set(id, [task]);
+        const waiting = this.#awaited?.get(id);
+        if (waiting === undefined) (this.#awaited ??= new Map()).set(id, [task]);
         else waiting.push(task);
       } else if (other.state === "failed" || other.state === "skipped") return other;
       else if (other.state === "done") continue;
@@ -230,9 +244,9 @@ export class Scheduler<Result = unknown> {
 
   /** Takes over those who waited for this id; when it has ended already, they end with it. */
   #adopt(task: Task<Result>): void {
-    const waiting = this.#awaited.get(task.node.id);
+    const waiting = this.#awaited?.get(task.node.id);
     if (waiting === undefined) return;
-    this.#awaited.delete(task.node.id);
+    this.#awaited?.delete(task.node.id);
     task.dependents = task.dependents === undefined ? waiting : [...task.dependents, ...waiting];
     if (task.ended) this.#skipDependents(task);
   }
@@ -270,7 +284,9 @@ export class Scheduler<Result = unknown> {
 
   #watch(task: Task<Result>): void {
     const add = (): void => {
-      if (!task.settled) this.#deadlines.add(task, task.node.timeoutMs ?? this.#timeoutMs);
+      if (task.settled) return;
+      this.#deadlines ??= new Deadlines(this.#clock);
+      this.#deadlines.add(task, task.node.timeoutMs ?? this.#timeoutMs);
     };
     if (task.begun === undefined) add();
     else task.begun.then(add, add);
@@ -365,6 +381,17 @@ export class Scheduler<Result = unknown> {
     });
   }
 
+  #listen(): void {
+    if (this.#onAbort !== undefined || this.#aborted) return;
+    this.#onAbort = () => this.#abort();
+    this.#signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /** Of an abort that came while nobody listened. */
+  #hear(): void {
+    if (this.#onAbort === undefined && this.#signal?.aborted === true) this.#abort();
+  }
+
   #abort(): void {
     if (this.#aborted || (this.#closed && this.#open === 0)) return;
     this.#aborted = this.#closed = true;
@@ -381,9 +408,9 @@ export class Scheduler<Result = unknown> {
 
   #maybeDone(): void {
     if (!this.#closed || this.#open > 0) return;
-    this.#deadlines.stop();
-    this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.#whenDone?.();
+    this.#deadlines?.stop();
+    if (this.#onAbort !== undefined) this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#whenDone?.resolve();
   }
 }
 
@@ -432,7 +459,8 @@ interface Parked<Item> {
  */
 class ReadyQueue<Item extends Place> {
   readonly #limit: number;
-  readonly #groups = new Map<string, GroupState<Item>>();
+  /** Made for the first one: most nodes are in none. */
+  #groups: Map<string, GroupState<Item>> | undefined;
   /** Groups that have a free place again and somebody waiting for it. */
   #freed: GroupState<Item>[] = [];
   #line = new Line<Item>();
@@ -476,7 +504,7 @@ class ReadyQueue<Item extends Place> {
   /** Nobody waits any more. */
   clear(): void {
     this.#line = new Line();
-    this.#groups.clear();
+    this.#groups = undefined;
     this.#freed = [];
   }
 
@@ -501,6 +529,7 @@ class ReadyQueue<Item extends Place> {
   }
 
   #stateOf(key: string): GroupState<Item> {
+    this.#groups ??= new Map();
     let state = this.#groups.get(key);
     if (state === undefined) this.#groups.set(key, state = { running: 0, parked: new Line() });
     return state;

@@ -85,7 +85,7 @@ function guarded(
       if (!(answered instanceof Promise)) return safe(answered);
       return new Promise((resolve) => {
         const answer = (response: Response) => leave(() => resolve(response));
-        answered.then((response) => answer(safe(response))).catch((error) => answer(problem(tell(error))));
+        answered.then((response) => answer(safe(response)), (error) => answer(problem(tell(error))));
       });
     } catch (error) {
       return problem(tell(error));
@@ -138,7 +138,7 @@ async function answer(route: Route, context: Context<Passed>, means: Means): Pro
     if (means.settings.stopping.aborted) throw ending();
     const { caller, isHead = false } = context.env;
     if (caller === undefined || !isAllowed(caller, route.access)) throw unguarded();
-    return await route.handle(await contextOf(route, context, { ...means, caller, isHead }));
+    return await route.handle(await contextOf(route, context, { means, caller, isHead }));
   } catch (error) {
     return (route.tellProblem ?? problem)(means.tell(error), context.req.raw.headers);
   }
@@ -157,7 +157,9 @@ function unguarded(): HttpProblem {
 async function contextOf(
   { request: schemas = {}, accepts = "json", method }: Route,
   context: Context<Passed>,
-  { service, settings, caller, isHead }: Means & Pick<RouteContext, "caller" | "isHead">,
+  { means: { service, settings }, caller, isHead }: Pick<RouteContext, "caller" | "isHead"> & {
+    readonly means: Means;
+  },
 ): Promise<RouteContext> {
   const request = context.req.raw;
   const { params = NOTHING, query = NOTHING, body = NOTHING } = schemas;

@@ -49,10 +49,10 @@ export function callsEvents(run: CallsRun, keeping: Keeping): AsyncIterable<RunE
   };
   return runCalls(source.text, {
     catalog,
-    ...(world === undefined ? {} : { clock: world.clock }),
-    ...(replay === undefined ? {} : { replay }),
-    ...(approvals === undefined ? {} : { approvals }),
-    ...(signal === undefined ? {} : { signal }),
+    clock: world?.clock,
+    replay,
+    approvals,
+    signal,
     markers,
     limits,
     containers: async () => (await loadPromptCalls()).openFilePrompts(run.asked, prompts),

@@ -15,7 +15,8 @@ export class HeldRun implements RunHandle {
   readonly id: string;
   readonly kind: RunKind;
   readonly hub: RunHub;
-  readonly #stop: AbortController;
+  /** While there is something to stop: those that have ended are held too, and many of them. */
+  #stop: AbortController | undefined;
   /** Made when somebody wants to know: most do not. */
   #over: PromiseWithResolvers<RunState> | undefined;
 
@@ -48,15 +49,16 @@ export class HeldRun implements RunHandle {
   }
 
   cancel(reason = "the run was cancelled"): void {
-    this.#stop.abort(new Error(reason));
+    this.#stop?.abort(new Error(reason));
   }
 
   answer(ask: string, answer: Answer, { by }: { readonly by: string }): boolean {
-    return this.hub.questions.answer(ask, { answer, by });
+    return this.hub.answer(ask, { answer, by });
   }
 
   /** Says that it is over, and how. */
   end(options: Parameters<RunHub["end"]>[0]): void {
+    this.#stop = undefined;
     this.hub.end(options);
     this.#over?.resolve(this.hub.state);
   }

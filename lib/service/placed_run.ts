@@ -11,7 +11,8 @@ import { NOBODY } from "./nobody.ts";
 export interface PlacedRun {
   readonly at: StartPlace;
   readonly stop: AbortController;
-  readonly asks: Asks;
+  /** Absent when nobody can be asked. */
+  readonly asks: Asks | undefined;
   /** It has ended, or does not begin: closes what was opened for it. */
   leave(): void;
 }
@@ -32,8 +33,8 @@ export function placeRun(open: OpenProject, options: PlaceRunOptions): PlacedRun
   const { canAsk, grants, isShared, notice, secrets } = options;
   const { accepted, openCatalog, project } = open;
   const stop = new AbortController();
-  const asks = new Asks();
-  const asking = canAsk ? askingUser(asks) : undefined;
+  const asks = canAsk ? new Asks() : undefined;
+  const asking = asks && askingUser(asks);
   const use = open.use();
   let closing: (() => Promise<void>)[] = NONE;
   const { signal } = stop;

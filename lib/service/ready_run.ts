@@ -3,6 +3,7 @@ import type { RunStart } from "../core/journal.ts";
 import type { RunGrants } from "../project/grants.ts";
 import type { KeptRun } from "../project/open_run.ts";
 import type { ProjectSettings } from "../project/project.ts";
+import type { RunOptions } from "../run/run.ts";
 import type { RunSurroundings } from "./run_surroundings.ts";
 import { ServiceError } from "./service.ts";
 
@@ -14,8 +15,8 @@ export interface StartPlace {
   readonly around: RunSurroundings;
 }
 
-/** What an engine gets besides: where its steps survive, what is masked, who records it. */
-export type Keeping = KeptRun["options"];
+/** What an engine gets besides: where its steps survive, what is masked, who records it, and what stops it. */
+export type Keeping = KeptRun["options"] & Pick<RunOptions, "stop">;
 
 /** A run that can begin: everything about it was looked at, and nothing has run. */
 export interface ReadyRun {

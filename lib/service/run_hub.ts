@@ -4,7 +4,7 @@ import { toldMs } from "../core/clock.ts";
 import type { RunEvent, RunKind, RunStatus } from "../core/event.ts";
 import type { Usage } from "../core/model.ts";
 import { addUsage } from "../core/usage.ts";
-import { Asks } from "./asks.ts";
+import type { Answered, Asks } from "./asks.ts";
 import { RunHistory } from "./run_history.ts";
 import type { HistoryBounds } from "./run_history.ts";
 import { HistoryReader } from "./run_reader.ts";
@@ -20,25 +20,26 @@ export interface RunHubOptions extends HistoryBounds {
   /** ms since 1970. */
   readonly startedAt: number;
   /** `seq` of the last event that was told before; those come from `earlier`, also where the engine tells them again. Default 0. */
-  readonly before?: number;
+  readonly before?: number | undefined;
   /** What a journal has of events that are not held any more: some of those behind a `seq`, the first ones; none when there are no more. */
-  readonly earlier?: (after: number) => readonly RunEvent[];
+  readonly earlier?: ((after: number) => readonly RunEvent[]) | undefined;
   /** How many steps a journal has of it, which has more than are told; undefined where it has none. Default: those that were told. */
-  readonly keptSteps?: () => number | undefined;
-  /** What it asks about. Default: its own. */
-  readonly asks?: Asks;
+  readonly keptSteps?: (() => number | undefined) | undefined;
+  /** What it asks about. Absent: nobody can be asked. */
+  readonly asks?: Asks | undefined;
 }
 
 type RunEndEvent = Extract<RunEvent, { readonly type: "run-end" }>;
 
-const NO_CALLS = { calls: [] };
+const NONE: readonly never[] = [];
+const NO_CALLS = { calls: NONE };
 const NO_USAGE: Usage = { input: 0, output: 0 };
 
 /** A run for its readers. */
 export class RunHub implements ReadSource {
   readonly #options: RunHubOptions;
   readonly history: RunHistory;
-  readonly #asks: Asks;
+  readonly #asks: Asks | undefined;
   /** Made for the first one: most runs have no reader. */
   #waiting: Set<() => void> | undefined;
   #isOver = false;
@@ -56,8 +57,8 @@ export class RunHub implements ReadSource {
   constructor(options: RunHubOptions) {
     this.#options = options;
     this.history = new RunHistory(options);
-    this.#asks = options.asks ?? new Asks();
-    this.#asks.onChange = () => this.#changed();
+    this.#asks = options.asks;
+    if (options.asks !== undefined) options.asks.onChange = () => this.#changed();
   }
 
   push(event: RunEvent): void {
@@ -92,16 +93,16 @@ export class RunHub implements ReadSource {
 
   /** Those that are open. */
   get asks(): readonly OpenAsk[] {
-    return this.#asks.open;
+    return this.#asks?.open ?? NONE;
   }
 
   get answered(): readonly string[] {
-    return this.#asks.answered;
+    return this.#asks?.answered ?? NONE;
   }
 
-  /** For whoever asks and answers. */
-  get questions(): Asks {
-    return this.#asks;
+  /** False when it is not open, or what was said is no answer to it. */
+  answer(ask: string, answered: Answered): boolean {
+    return this.#asks?.answer(ask, answered) ?? false;
   }
 
   get isOver(): boolean {

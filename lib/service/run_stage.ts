@@ -87,7 +87,9 @@ export class RunStage {
     { id, journal, placed, startedAt }: Following & Pick<HoldRunOptions, "id" | "startedAt">,
   ): HeldRun {
     const held = this.hold(ready, placed, { id, before: journal?.lastSeq, startedAt });
-    this.#begin(() => void this.follow(held, ready.events(this.#keeping(id, journal)), { journal, placed }));
+    this.#begin(() =>
+      void this.follow(held, ready.events(this.#keeping(id, journal, placed)), { journal, placed })
+    );
     return held;
   }
 
@@ -98,17 +100,16 @@ export class RunStage {
     { id, before, startedAt = Date.now() }: HoldRunOptions,
   ): HeldRun {
     const named = runKind(kind);
+    const isKept = before !== undefined;
     const hub = new RunHub({
       id,
       kind: named,
       file,
       asks,
       startedAt,
-      ...(before === undefined ? {} : {
-        before,
-        earlier: (after: number) => this.told(id, after),
-        keptSteps: () => this.#stepsOf(id),
-      }),
+      before,
+      earlier: isKept ? (after) => this.told(id, after) : undefined,
+      keptSteps: isKept ? () => this.#stepsOf(id) : undefined,
     });
     const held = new HeldRun({ id, kind: named, hub, stop });
     this.#options.registry.add(held);
@@ -151,9 +152,9 @@ export class RunStage {
     return summary;
   }
 
-  #keeping(id: string, journal: RunJournal | undefined): Keeping {
+  #keeping(id: string, journal: RunJournal | undefined, { stop }: PlacedRun): Keeping {
     const { secrets } = this.#options;
-    return journal === undefined ? { id, secrets } : { journal, secrets, drain: this.drain };
+    return journal === undefined ? { id, secrets, stop } : { journal, secrets, stop, drain: this.drain };
   }
 
   /** What the journal has of it between two turns of the event loop. @throws {ServiceError} `not-found` */

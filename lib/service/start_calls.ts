@@ -3,7 +3,7 @@
 import type { RunJournal } from "../core/journal.ts";
 import { isJsonObject } from "../core/json.ts";
 import { limitsOf, openCatalog, wantedModel } from "../project/project.ts";
-import type { ProjectSettings } from "../project/project.ts";
+import type { OpenedCatalog, ProjectSettings } from "../project/project.ts";
 import type { Markers } from "../parse/call_header.ts";
 import type { Budget } from "../run/budget.ts";
 import { callsEvents } from "./calls_run.ts";
@@ -43,7 +43,7 @@ export async function resumedCalls({ run }: Pick<RunJournal, "run">, at: StartPl
   const { file = "stdin", files = [] } = run;
   const input = isJsonObject(run.input) ? run.input : {};
   const text = files.slice(0, 1).map((stored) => stored.text);
-  const means = await opened(at);
+  const means = meansOf(at, await opened(at));
   const source = { name: file, isReadOnce: false, text };
   const limits = { markers: markersFrom(input.markers), limits: limitsFrom(input.limits) };
   return {
@@ -60,17 +60,14 @@ async function ready(
     readonly files?: ReadyRun["start"]["files"];
   },
 ): Promise<ReadyRun> {
-  const { project } = at;
-  const means = await opened(at);
-  const { accepted, ...needed } = means;
-  const own = ownOf(project);
-  const asked = askedWith(wish, { project, accepted, own });
-  const { limits } = own.kept;
-  const input = { ...own.kept, ...asked };
+  const means = meansOf(at, await opened(at));
+  const own = ownOf(at.project);
+  const input = { ...own.kept, ...askedWith(wish, { project: at.project, accepted: means.accepted, own }) };
+  const start = { kind: "calls", file: source.name, input } as const;
   return {
-    start: { kind: "calls", file: source.name, input, ...(files === undefined ? {} : { files }) },
+    start: files === undefined ? start : { ...start, files },
     events: (keeping) =>
-      callsEvents({ ...needed, source, markers: own.markers, limits, asked: input }, keeping),
+      callsEvents({ ...means, source, markers: own.markers, limits: own.kept.limits, asked: input }, keeping),
   };
 }
 
@@ -101,13 +98,17 @@ function ownOf(project: ProjectSettings): OwnOfProject {
   return own;
 }
 
-async function opened(
-  { project, grants, around }: StartPlace,
-): Promise<
-  Pick<CallsRun, "catalog" | "world" | "approvals" | "signal" | "prompts"> & { readonly accepted: boolean }
-> {
+function opened({ project, grants, around }: StartPlace): Promise<OpenedCatalog | undefined> {
   const open = around.openCatalog ?? openCatalog;
-  const found = await around.open(open(project, { ...grants, ...around.opening }));
+  return around.open(open(project, { ...grants, ...around.opening }));
+}
+
+type Means = Pick<CallsRun, "catalog" | "world" | "approvals" | "signal" | "prompts"> & {
+  readonly accepted: boolean;
+};
+
+/** @throws {ServiceError} `stopping` */
+function meansOf({ project, grants, around }: StartPlace, found: OpenedCatalog | undefined): Means {
   if (found === undefined) throw stoppedError();
   const { catalog, world, projectAccepted: accepted } = found;
   const { approvals, opening: { signal } } = around;

@@ -11,13 +11,23 @@ export interface StartRunPlace extends StartPlace {
   readonly texts: FileTexts;
 }
 
-/** Makes ready what somebody wishes to run. Nothing of it has run by then. @throws as `Service.start` */
-export async function startRun(request: StartRun, at: StartRunPlace): Promise<ReadyRun> {
+/** Makes ready what somebody wishes to run. Nothing of it has run by then. @throws as `Service.start`, at once or later */
+export function startRun(request: StartRun, at: StartRunPlace): Promise<ReadyRun> {
   switch (request.kind) {
     case "file":
-      return await startFile(request, at);
+      return startFile(request, at);
     case "calls":
-      return await startCalls(request, at);
+      return startCalls(request, at);
+    default:
+      return startOther(request, at);
+  }
+}
+
+async function startOther(
+  request: Exclude<StartRun, { readonly kind: "file" | "calls" }>,
+  at: StartRunPlace,
+): Promise<ReadyRun> {
+  switch (request.kind) {
     case "gadget": {
       const { startGadget }: typeof import("./start_gadget.ts") = await import("./start_gadget.ts" as string);
       return await startGadget(request, at);
