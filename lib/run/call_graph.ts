@@ -177,14 +177,13 @@ export class CallGraph {
     const { invocationId, dependencies } = call;
     if (gadget instanceof CallError) return this.#scheduler.addFailed(invocationId, gadget);
     const { maxConcurrent, exclusive } = gadget;
-    const timeoutMs = containedBy(gadget) === undefined ? gadget.timeoutMs : Infinity; // what runs in it has its own
     this.#scheduler.add({
       id: invocationId,
       dependencies,
       run: (node) => this.#perform(call, gadget, node),
-      ...(maxConcurrent === undefined ? {} : { group: { key: gadget.name, limit: maxConcurrent } }),
-      ...(exclusive === undefined ? {} : { exclusive }),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      group: maxConcurrent === undefined ? undefined : { key: gadget.name, limit: maxConcurrent },
+      exclusive,
+      timeoutMs: containedBy(gadget) === undefined ? gadget.timeoutMs : Infinity, // what runs in it has its own
     });
   }
 

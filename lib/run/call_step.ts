@@ -3,6 +3,7 @@ import { type AnyGadget, CrashError, InputError, ResultError } from "../core/gad
 import { isJsonObject, toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import type { BeginOptions, StepOutcome } from "../core/journal.ts";
+import type { Secrets } from "../core/secrets.ts";
 import { untypedTree } from "../schema/text_value.ts";
 import type { ReplayedStep } from "./replay.ts";
 import type { Run } from "./run.ts";
@@ -39,14 +40,13 @@ export class CallStep {
   readonly #run: Run;
   readonly #options: CallStepOptions;
   /** A secret may come in two pieces of a log. */
-  readonly #logMask: { push(text: string): string; end(): string } | undefined;
+  #logMask: ReturnType<Secrets["stream"]> | undefined;
   #isBegun = false;
   #isClosed = false;
 
   constructor(run: Run, options: CallStepOptions) {
     this.#run = run;
     this.#options = options;
-    this.#logMask = run.secrets?.stream();
   }
 
   /** Undefined when the gadget has to run; else what is known to come of it. @throws {CallError} */
@@ -87,7 +87,8 @@ export class CallStep {
 
   log(text: string): void {
     if (this.#isClosed) return;
-    const shown = this.#logMask === undefined ? text : this.#logMask.push(text);
+    this.#logMask ??= this.#run.secrets?.stream();
+    const shown = this.#logMask?.push(text) ?? text;
     if (shown !== "") this.#tellLog(shown);
   }
 

@@ -6,6 +6,7 @@ import { CallParser } from "../parse/call_parser.ts";
 import type { CallEvent } from "../parse/call_parser.ts";
 import { completeMarkers } from "../parse/call_header.ts";
 import type { Markers } from "../parse/call_header.ts";
+import { wholeCalls } from "../parse/whole_calls.ts";
 import { undecided } from "../schema/text_value.ts";
 import { CallGraph } from "./call_graph.ts";
 import type { CallLimits } from "./call_graph.ts";
@@ -26,7 +27,8 @@ export interface RunCallsOptions extends RunOptions {
 }
 
 /**
- * Parses call blocks from a text or a stream of its pieces, runs them as a graph while the stream goes on, and tells what happens (calls.md 5, events.md).
+ * Parses call blocks from a text, or from its pieces as they come, runs them as a graph meanwhile, and tells what happens (calls.md 5,
+ * events.md).
  *
  * The last event is `run-end`: `done` when every call gave a result, else `failed`, or `stopped` after an abort; its `value` is the result
  * of the calls that no other call depends on (one: itself; several: an object by id). A source that throws ends the run as
@@ -57,7 +59,6 @@ const MAX_WAITING_EVENTS = 10_000;
 
 /** A run of one text. The parser feeds the graph; both tell the run. */
 class CallRun {
-  readonly #parser: CallParser;
   readonly #options: RunCallsOptions;
   readonly #run: Run;
   readonly #graph: CallGraph;
@@ -67,7 +68,6 @@ class CallRun {
   constructor(options: RunCallsOptions) {
     const { catalog, limits = {} } = options;
     this.#options = options;
-    this.#parser = new CallParser({ ...options, leaf: undecided });
     this.#run = new Run(options);
     this.#graph = new CallGraph({ run: this.#run, catalog, limits });
   }
@@ -93,33 +93,39 @@ class CallRun {
     });
   }
 
-  #readWhole(text: string): undefined | Promise<void> {
-    const mask = this.#run.secrets?.stream();
-    const taking = this.#take(mask === undefined ? text : mask.push(text) + mask.end());
-    return taking === undefined ? this.#end() : taking.then(() => this.#end());
+  #readWhole(given: string): undefined | Promise<void> {
+    const text = this.#run.mask(given);
+    const { read, rest } = wholeCalls(text, this.#options.markers);
+    this.#keep(text);
+    const taking = this.#takeAll(read);
+    return taking === undefined ? this.#end(rest) : taking.then(() => this.#end(rest));
   }
 
   async #read(chunks: Iterable<string> | AsyncIterable<string>): Promise<void> {
+    const parser = new CallParser({ ...this.#options, leaf: undecided });
     const mask = this.#run.secrets?.stream();
+    const take = (text: string): undefined | Promise<void> => {
+      this.#keep(text);
+      return this.#takeAll(parser.push(text));
+    };
     await eachUntilAborted(
       chunks,
-      (chunk) => this.#take(mask === undefined ? chunk : mask.push(chunk)),
+      (chunk) => take(mask === undefined ? chunk : mask.push(chunk)),
       this.#run.signal,
     );
-    if (mask !== undefined && !this.#run.signal.aborted) await this.#take(mask.end());
-    await this.#end();
+    if (mask !== undefined && !this.#run.signal.aborted) await take(mask.end());
+    await this.#end(parser.end());
   }
 
-  #end(): undefined | Promise<void> {
-    this.#run.part(SOURCE_END_KEY, null);
-    return this.#run.signal.aborted ? undefined : this.#takeAll(this.#parser.end());
-  }
-
-  #take(text: string): undefined | Promise<void> {
-    if (text === "") return undefined;
+  #keep(text: string): void {
+    if (text === "") return;
     const { file = "", isReadOnce = false } = this.#options;
     this.#run.source(text, { path: file, isReadOnce });
-    return this.#takeAll(this.#parser.push(text));
+  }
+
+  #end(rest: readonly CallEvent[]): undefined | Promise<void> {
+    this.#run.part(SOURCE_END_KEY, null);
+    return this.#run.signal.aborted ? undefined : this.#takeAll(rest);
   }
 
   /** Waits only where a gadget's module has to be loaded: the calls behind it keep their order. */
@@ -154,9 +160,11 @@ class CallRun {
     const value = this.#graph.value();
     const stopped = this.#run.signal.aborted;
     const isDone = sourceError === undefined && this.#graph.failures === 0;
+    const status = stopped ? "stopped" : isDone ? "done" : "failed";
+    const end = value === undefined ? { status } as const : { status, value } as const;
+    if (isDone && !stopped) return this.#run.end(end);
     this.#run.end({
-      status: stopped ? "stopped" : isDone ? "done" : "failed",
-      ...(value === undefined ? {} : { value }),
+      ...end,
       ...(sourceError === undefined ? {} : { error: sourceError }),
       ...(stopped ? { reason: "interrupted" } : {}),
     });

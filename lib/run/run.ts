@@ -306,14 +306,15 @@ export class Run {
   }
 
   /** The last event; the journal is released with it. */
-  end({ status, keepAs, ...end }: RunEnd): void {
+  end(end: RunEnd): void {
+    const { status, keepAs } = end;
     const broken = this.#broken;
     const isDrained = this.hasRefused;
     const body = broken !== undefined
       ? { status: "failed" as const, ...broken }
       : isDrained
-      ? { ...end, status: "stopped" as const, reason: "interrupted" }
-      : { status, ...end };
+      ? { ...toldEnd(end), status: "stopped" as const, reason: "interrupted" }
+      : toldEnd(end);
     const { journal, replay } = this.#options;
     this.#drain?.[Symbol.dispose]();
     const usage = this.#usage;
@@ -399,6 +400,13 @@ export class Run {
     this.#broken ??= broken;
     this.#stop.abort(new Error(broken.error));
   }
+}
+
+/** How it is kept is told to nobody. */
+function toldEnd(end: RunEnd): Omit<RunEnd, "keepAs"> {
+  if (end.keepAs === undefined) return end;
+  const { keepAs: _kept, ...told } = end;
+  return told;
 }
 
 function keptStatus(status: RunStatus): JournalStatus {

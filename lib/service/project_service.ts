@@ -1,6 +1,7 @@
 // A project that is held open: what may be asked of it, and who does it. What a run does is in the files `start_*.ts`; what is told of it
 // goes through its hub.
 
+import { isPromise } from "../core/async.ts";
 import { systemClock } from "../core/clock.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Journal, RunTrace } from "../core/journal.ts";
@@ -108,12 +109,14 @@ export class ProjectService implements Service {
     const leaveRoom = this.#room.enter();
     try {
       const { hold, grants } = this.#options;
-      const open = await hold.current();
+      const current = hold.current();
+      const open = isPromise(current) ? await current : current; // hot: what is there already is not waited for
       const placed = this.#stage.place(open, { canAsk: request.canAsk ?? false, grants });
       try {
         const ready = await startRun(request, { ...placed.at, catalog: open.catalog, texts: this.#texts });
         this.#room.assertGoing();
-        return await this.#begin(ready, placed);
+        const begun = this.#begin(ready, placed);
+        return isPromise(begun) ? await begun : begun;
       } catch (error) {
         placed.leave();
         throw error;

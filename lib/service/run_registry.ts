@@ -52,7 +52,8 @@ export class RunRegistry {
   /** It is under way no more. */
   ended(run: HeldRun): void {
     this.#active.delete(run);
-    this.#ended.push({ run, at: this.#options.clock.now() });
+    const { clock, isKept } = this.#options;
+    this.#ended.push({ run, at: isKept ? clock.now() : 0 }); // without a journal they are held by their number, not by their age
     this.#bytes += run.hub.bytes;
     this.#forget();
     if (this.#active.size > 0) return;
