@@ -199,7 +199,7 @@ export class Scheduler<Result = unknown> {
     this.#hear();
     if (this.#closed) return;
     this.#closed = true;
-    this.#skipCycles();
+    if (this.#open > 0) this.#skipCycles();
     for (const [id, waiting] of this.#awaited ?? []) {
       for (const task of waiting) {
         if (task.ended) continue;

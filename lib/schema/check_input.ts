@@ -106,12 +106,12 @@ function plainLeaf(schema: unknown, leaf: unknown): string | number | boolean | 
   switch (schema.type) {
     case "string":
       return typeof given === "string" &&
-          hasOnly(schema, OF_TEXT) && isOfLength(given, schema)
+          hasOnlyOf(schema, OF_TEXT) && isOfLength(given, schema)
         ? given
         : undefined;
     case "boolean": {
       const flag = leaf instanceof TextValue ? FLAGS.get(leaf.text) : leaf;
-      return typeof flag === "boolean" && hasOnly(schema, OF_FLAG) ? flag : undefined;
+      return typeof flag === "boolean" && hasOnlyOf(schema, OF_FLAG) ? flag : undefined;
     }
     case "integer":
     case "number": {
@@ -122,14 +122,14 @@ function plainLeaf(schema: unknown, leaf: unknown): string | number | boolean | 
       const isOfType = schema.type === "integer" ? Number.isSafeInteger(number) : Number.isFinite(number);
       return typeof number === "number" && isOfType &&
           number >= Number(minimum) && number <= Number(maximum) &&
-          hasOnly(schema, OF_NUMBER)
+          hasOnlyOf(schema, OF_NUMBER)
         ? number
         : undefined;
     }
     case undefined: {
       const { enum: values } = schema;
       return typeof given === "string" && Array.isArray(values) && values.includes(given) &&
-          values.every((value) => typeof value === "string") && hasOnly(schema, OF_CHOICE)
+          values.every((value) => typeof value === "string") && hasOnlyOf(schema, OF_CHOICE)
         ? given
         : undefined;
     }
@@ -157,6 +157,15 @@ const PLAIN_NUMBERS = {
 } as const;
 
 const FLAGS: ReadonlyMap<string, boolean> = new Map([["true", true], ["false", false]]);
+
+/** Looked at once for each schema: a schema has one type, and so one list of keywords. */
+function hasOnlyOf(leaf: JsonSchema, keywords: readonly string[]): boolean {
+  let found = plainLeaves.get(leaf);
+  if (found === undefined) plainLeaves.set(leaf, found = hasOnly(leaf, keywords));
+  return found;
+}
+
+const plainLeaves = new WeakMap<JsonSchema, boolean>();
 
 function hasOnly(node: JsonSchema, keywords: readonly string[]): boolean {
   for (const keyword of Object.keys(node)) if (!keywords.includes(keyword)) return false;
