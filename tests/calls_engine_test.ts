@@ -505,3 +505,14 @@ Deno.test("what stops a run is stopped with it", async () => {
   }
   assert.equal(stop.signal.aborted, true);
 });
+
+Deno.test("of a text that is aborted before it begins nothing is told", async () => {
+  for (const chunks of [[call("A", "a")], [call("A", "a"), call("A", "b")]]) {
+    const types: string[] = [];
+    const options = { catalog: createCatalog([gives("A", 1)]), signal: AbortSignal.abort() };
+    for await (const event of runCalls(chunks, options)) {
+      types.push(event.type === "run-end" ? `${event.type} ${event.status}` : event.type);
+    }
+    assert.deepEqual(types, ["run-start", "run-end stopped"]);
+  }
+});

@@ -351,3 +351,25 @@ Deno.test("nobody listens to the signal when nothing is open", async () => {
   await scheduler.done;
   assert.equal(counted.listeners, 0);
 });
+
+Deno.test("a node that aborts its own schedule ends with that, whatever it gives", () => {
+  for (const gives of [() => "something", () => assert.fail("thrown")]) {
+    const outcomes: NodeOutcome<string>[] = [];
+    const abort = new AbortController();
+    const scheduler = new Scheduler<string>(
+      { onOutcome: (outcome) => void outcomes.push(outcome) },
+      { signal: abort.signal },
+    );
+    const run = (): string => {
+      abort.abort(new Error("enough"));
+      return gives();
+    };
+    scheduler.add({ id: "own", run });
+    scheduler.close();
+    assert.deepEqual(
+      outcomes.map((outcome) => outcome.status === "error" && [outcome.cause, String(outcome.error)]),
+      [["abort", "Error: enough"]],
+    );
+    assert.equal(scheduler.isDone, true);
+  }
+});

@@ -94,6 +94,7 @@ class CallRun {
   }
 
   #readWhole(given: string): undefined | Promise<void> {
+    if (this.#run.signal.aborted) return this.#end([]);
     const text = this.#run.mask(given);
     const { read, rest } = wholeCalls(text, this.#options.markers);
     this.#keep(text);

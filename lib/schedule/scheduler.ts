@@ -274,10 +274,12 @@ export class Scheduler<Result = unknown> {
     this.#listener.onStart?.(task.node.id);
     try {
       const result = task.node.run(task);
+      this.#hear(); // it may have been the node's own doing
       if (!isPromise(result)) return task.settled ? undefined : this.#succeed(task, result);
       this.#watch(task);
       result.then((value) => this.#resolved(task, value), (error) => this.#rejected(task, error));
     } catch (error) {
+      this.#hear();
       if (!task.settled) this.#fail(task, { error, cause: "thrown" });
     }
   }
