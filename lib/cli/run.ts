@@ -3,6 +3,7 @@ import { isAbsolute, join, relative } from "../core/path.ts";
 import type { StoredFile } from "../core/journal.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
+import { createRun } from "../project/open_run.ts";
 import { limitsOf, openCatalog, openSettings, wantedModel } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import { isAgentWord } from "./parse_flags.ts";
@@ -20,9 +21,6 @@ import { checkResultFile, checkStdout } from "./end_run.ts";
 
 type RunCommand = ParsedCommand<typeof COMMANDS.run>;
 type RunFlags = RunCommand["flags"];
-
-const loadKeeping = (): Promise<typeof import("../project/open_run.ts")> =>
-  import("../project/open_run.ts" as string);
 
 /** `orrery run FILE`: runs the calls of a file or of stdin; gives the exit code. */
 export async function run({ words, flags }: RunCommand, terminal: Terminal): Promise<number> {
@@ -56,8 +54,6 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
     return await replayCalls(words[0] ?? "-", { terminal, flags, record: flags.replay, cwd, stop });
   }
   const isKept = !flags.ephemeral || flags.record !== undefined;
-  const keeping = loadKeeping(); // while the file is being read; secrets are kept out of a run that is not kept too
-  keeping.catch(() => undefined);
   const source = await openCallSource(words[0] ?? "-", {
     terminal,
     cwd,
@@ -90,7 +86,7 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
   await refuseUnknownModel(flags, { asksModels, project, accepted: opened.projectAccepted });
   const limits = limitsOf(project, flags);
   const input: JsonObject = { markers: { ...markers }, limits: { ...limits }, ...asked };
-  const kept = await (await keeping).createRun(
+  const kept = await createRun(
     {
       kind: "calls",
       file: source.name,
@@ -240,9 +236,14 @@ async function refuseUnknownModel(
   assertKnownModel(name, { from: modelFrom(flags.model), config, accepted, command: "run" });
 }
 
-function* chunksOf({ chunks, error }: WholeText): Iterable<string> {
+/** One chunk that is all there is runs at once. */
+function chunksOf({ chunks, error }: WholeText): Iterable<string> {
+  return error === undefined ? chunks : brokenOff(chunks, error);
+}
+
+function* brokenOff(chunks: readonly string[], error: unknown): Iterable<string> {
   yield* chunks;
-  if (error !== undefined) throw error;
+  throw error;
 }
 
 function storedFile(

@@ -52,7 +52,13 @@ export function pathsOf(system: "posix" | "windows"): Paths {
     return device + (absolute ? sep : "");
   }
 
+  /** Nothing of it has to be left out or put in another way, as of nearly every path: then it is its own normal form. */
+  function isPlain(path: string): boolean {
+    return !isWindows && path !== "" && !/\/\/|(?:^|\/)\.\.?(?:\/|$)/.test(path);
+  }
+
   function normal(path: string): string {
+    if (isPlain(path)) return path;
     const parts = split(path);
     const segments = withoutDots(parts.segments, parts.absolute);
     const text = segments.join(sep) + (parts.endsWithSeparator && segments.length > 0 ? sep : "");
@@ -66,18 +72,21 @@ export function pathsOf(system: "posix" | "windows"): Paths {
   }
 
   function isAbsolute(path: string): boolean {
-    return split(path).absolute;
+    return isWindows ? split(path).absolute : path.startsWith(sep);
   }
 
   function join(...parts: readonly string[]): string {
-    const [first = "", ...rest] = parts.filter((part) => part !== "");
-    // One separator between two parts: two at the start would make a share of them on Windows.
-    return normal(
-      rest.reduce((path, part) => path + (isSeparator(path.at(-1)) ? "" : sep) + withoutLead(part), first),
-    );
+    let whole = "";
+    for (const part of parts) {
+      // One separator between two parts: two at the start would make a share of them on Windows.
+      if (whole === "") whole = part;
+      else if (part !== "") whole += (isSeparator(whole.at(-1)) ? "" : sep) + withoutLead(part);
+    }
+    return normal(whole);
   }
 
   function resolve(base: string, path: string): string {
+    if (isPlain(path) && path.startsWith(sep) && !path.endsWith(sep)) return path;
     const there = split(path);
     const whole = there.absolute
       ? (there.device === "" ? split(base).device : "") + path
@@ -89,6 +98,8 @@ export function pathsOf(system: "posix" | "windows"): Paths {
   }
 
   function dirname(path: string): string {
+    const last = path.lastIndexOf(sep);
+    if (last > 0 && last < path.length - 1 && isPlain(path)) return path.slice(0, last);
     const parts = split(path);
     const above = parts.segments.slice(0, -1);
     return rootOf(parts) + above.join(sep) || ".";

@@ -31,7 +31,9 @@ export function sha256(text: string): string {
   const bytes = padded(encoder.encode(text));
   const view = new DataView(bytes.buffer);
   for (let at = 0; at < bytes.length; at += BLOCK_BYTES) compress(state, { view, at });
-  return [...state].map((word) => (word >>> 0).toString(16).padStart(8, "0")).join("");
+  let digits = "";
+  for (const word of state) digits += (word >>> 0).toString(16).padStart(8, "0");
+  return digits;
 }
 
 /** 5.1.1: a one bit, zeros, and the length in bits, to whole blocks. */
@@ -45,21 +47,28 @@ function padded(text: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** 6.2.2, with the words of a block at `at`. */
+/** 6.2.2, with the words of a block at `at`. Written out: the first hash of a process is most of what a short run's journal takes. */
 function compress(state: Int32Array, { view, at }: { readonly view: DataView; readonly at: number }): void {
   for (let t = 0; t < 16; t++) schedule[t] = view.getInt32(at + 4 * t);
   for (let t = 16; t < ROUNDS; t++) {
     const early = schedule[t - 15] ?? 0;
     const late = schedule[t - 2] ?? 0;
-    const s0 = rotated(early, 7) ^ rotated(early, 18) ^ early >>> 3;
-    const s1 = rotated(late, 17) ^ rotated(late, 19) ^ late >>> 10;
+    const s0 = (early >>> 7 | early << 25) ^ (early >>> 18 | early << 14) ^ early >>> 3;
+    const s1 = (late >>> 17 | late << 15) ^ (late >>> 19 | late << 13) ^ late >>> 10;
     schedule[t] = s1 + (schedule[t - 7] ?? 0) + s0 + (schedule[t - 16] ?? 0);
   }
-  let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = state;
+  let a = state[0] ?? 0;
+  let b = state[1] ?? 0;
+  let c = state[2] ?? 0;
+  let d = state[3] ?? 0;
+  let e = state[4] ?? 0;
+  let f = state[5] ?? 0;
+  let g = state[6] ?? 0;
+  let h = state[7] ?? 0;
   for (let t = 0; t < ROUNDS; t++) {
-    const s1 = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25);
+    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
     const t1 = h + s1 + (e & f ^ ~e & g) + (CONSTANTS[t] ?? 0) + (schedule[t] ?? 0) | 0;
-    const s0 = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22);
+    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
     const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
     h = g;
     g = f;
@@ -70,9 +79,12 @@ function compress(state: Int32Array, { view, at }: { readonly view: DataView; re
     b = a;
     a = t1 + t2 | 0;
   }
-  [a, b, c, d, e, f, g, h].forEach((value, index) => state[index] = (state[index] ?? 0) + value);
-}
-
-function rotated(word: number, by: number): number {
-  return word >>> by | word << 32 - by;
+  state[0] = (state[0] ?? 0) + a;
+  state[1] = (state[1] ?? 0) + b;
+  state[2] = (state[2] ?? 0) + c;
+  state[3] = (state[3] ?? 0) + d;
+  state[4] = (state[4] ?? 0) + e;
+  state[5] = (state[5] ?? 0) + f;
+  state[6] = (state[6] ?? 0) + g;
+  state[7] = (state[7] ?? 0) + h;
 }

@@ -153,10 +153,13 @@ export function openFileChunks(
     const { isDirectory, isFile } = Deno.statSync(readable("read", path, path));
     if (isDirectory) throw fileProblem(path, { action: "read", code: "is-folder" });
     // A pipe may have nobody at its other end yet; a file is there, and a thread of its own takes longer than it does.
-    const file = isFile ? Deno.openSync(path) : await openedUnlessAborted(path, options);
+    if (isFile) {
+      const file = Deno.openSync(path);
+      return { isRegular: true, [Symbol.asyncIterator]: () => fileChunks(file, options) };
+    }
+    const file = await openedUnlessAborted(path, options);
     if (file === undefined) return { isRegular: false, async *[Symbol.asyncIterator]() {} };
-    const source: Readable = isFile ? { read: async (into) => await file.readSync(into) } : file;
-    return { isRegular: isFile, [Symbol.asyncIterator]: () => closing(file, source, options) };
+    return { isRegular: false, [Symbol.asyncIterator]: () => closing(file, options) };
   });
 }
 
@@ -176,15 +179,30 @@ export function stdinChunks(options: { signal?: AbortSignal } = {}): AsyncIterab
   return chunksOf(Deno.stdin, "stdin", options);
 }
 
-async function* closing(
-  file: Disposable,
-  source: Readable,
-  options: { signal?: AbortSignal },
+/** What a file holds is there: nothing of it is waited for. */
+async function* fileChunks(
+  file: Deno.FsFile,
+  { signal }: { signal?: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
   try {
-    yield* chunksOf(source, "the file", options);
+    const buffer = new Uint8Array(CHUNK_BYTES);
+    while (signal?.aborted !== true) {
+      const count = file.readSync(buffer);
+      if (count === null) return;
+      yield buffer.slice(0, count);
+    }
+  } catch (cause) {
+    throw brokenReading("the file", cause);
   } finally {
-    file[Symbol.dispose]();
+    file.close();
+  }
+}
+
+async function* closing(file: Deno.FsFile, options: { signal?: AbortSignal }): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunksOf(file, "the file", options);
+  } finally {
+    file.close();
   }
 }
 
@@ -196,11 +214,15 @@ async function* chunksOf(
   const buffer = new Uint8Array(CHUNK_BYTES);
   while (!options.signal?.aborted) {
     const count = await readUnlessAborted(source, buffer, options).catch((cause) => {
-      throw new Error(`Cannot go on reading ${name}: ${messageOf(cause)}`, { cause });
+      throw brokenReading(name, cause);
     });
     if (count === null) return;
     yield buffer.slice(0, count);
   }
+}
+
+function brokenReading(name: string, cause: unknown): Error {
+  return new Error(`Cannot go on reading ${name}: ${messageOf(cause)}`, { cause });
 }
 
 /** One read, or `null` as at the end when the signal is aborted first. A listener a read, taken away after it: no growth. */

@@ -225,14 +225,18 @@ export interface Markers {
 }
 
 /** The markers of the block format as published. */
-export const DEFAULT_MARKERS: Markers = { start: "!!!GADGET_START:", end: "!!!GADGET_END", arg: "!!!ARG:" };
+export const DEFAULT_MARKERS: Markers = Object.freeze({
+  start: "!!!GADGET_START:",
+  end: "!!!GADGET_END",
+  arg: "!!!ARG:",
+});
 
 /**
  * The markers to use: what is not given is the default.
  *
  * @throws {TypeError} when one is empty, has a line ending or begins with `\`, or one is a prefix of another (calls.md 1).
  */
-export function completeMarkers(given: Partial<Markers> = {}): Markers {
+export function completeMarkers(given: Partial<Markers> = DEFAULT_MARKERS): Markers {
   const known = COMPLETE.get(given);
   if (known !== undefined) return known;
   const markers = Object.freeze({ ...DEFAULT_MARKERS, ...given });
@@ -261,6 +265,6 @@ export function completeMarkers(given: Partial<Markers> = {}): Markers {
 }
 
 /** Every run looks at them, and most have those of the settings. */
-const COMPLETE = new WeakMap<Partial<Markers>, Markers>();
+const COMPLETE = new WeakMap<Partial<Markers>, Markers>([[DEFAULT_MARKERS, DEFAULT_MARKERS]]);
 
 const quote = (text: string): string => JSON.stringify(text);

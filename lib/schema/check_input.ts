@@ -81,7 +81,7 @@ function isSound(node: unknown, look: { nodesLeft: number }): boolean {
   if (!isRecord(node) || --look.nodesLeft < 0) return false;
   const areSound = (nodes: readonly unknown[]): boolean => nodes.every((each) => isSound(each, look));
   return Object.entries(node).every(([keyword, value]) => {
-    const form = KEYWORD_FORMS.get(keyword);
+    const form = keywordForm(keyword);
     switch (form) {
       case undefined:
       case "pattern":
@@ -197,51 +197,58 @@ export type KeywordForm =
   | "any";
 
 /** The keywords of draft 2020-12 that decide, and the ones of draft 7 that tools still write. */
-export const KEYWORD_FORMS: ReadonlyMap<string, KeywordForm> = new Map(Object.entries(
-  {
-    additionalProperties: "schema",
-    unevaluatedProperties: "schema",
-    unevaluatedItems: "schema",
-    additionalItems: "schema",
-    contains: "schema",
-    propertyNames: "schema",
-    not: "schema",
-    if: "schema",
-    then: "schema",
-    else: "schema",
-    items: "items",
-    allOf: "schemas",
-    anyOf: "schemas",
-    oneOf: "schemas",
-    prefixItems: "schemas",
-    properties: "schema-map",
-    patternProperties: "schema-map",
-    dependentSchemas: "schema-map",
-    dependentRequired: "name-map",
-    required: "names",
-    type: "type",
-    enum: "list",
-    const: "any",
-    default: "any",
-    description: "text",
-    format: "text",
-    pattern: "pattern",
-    minimum: "number",
-    maximum: "number",
-    exclusiveMinimum: "number",
-    exclusiveMaximum: "number",
-    multipleOf: "positive",
-    minLength: "count",
-    maxLength: "count",
-    minItems: "count",
-    maxItems: "count",
-    minContains: "count",
-    maxContains: "count",
-    minProperties: "count",
-    maxProperties: "count",
-    uniqueItems: "flag",
-  } satisfies Record<string, KeywordForm>,
-));
+const FORMS = {
+  additionalProperties: "schema",
+  unevaluatedProperties: "schema",
+  unevaluatedItems: "schema",
+  additionalItems: "schema",
+  contains: "schema",
+  propertyNames: "schema",
+  not: "schema",
+  if: "schema",
+  then: "schema",
+  else: "schema",
+  items: "items",
+  allOf: "schemas",
+  anyOf: "schemas",
+  oneOf: "schemas",
+  prefixItems: "schemas",
+  properties: "schema-map",
+  patternProperties: "schema-map",
+  dependentSchemas: "schema-map",
+  dependentRequired: "name-map",
+  required: "names",
+  type: "type",
+  enum: "list",
+  const: "any",
+  default: "any",
+  description: "text",
+  format: "text",
+  pattern: "pattern",
+  minimum: "number",
+  maximum: "number",
+  exclusiveMinimum: "number",
+  exclusiveMaximum: "number",
+  multipleOf: "positive",
+  minLength: "count",
+  maxLength: "count",
+  minItems: "count",
+  maxItems: "count",
+  minContains: "count",
+  maxContains: "count",
+  minProperties: "count",
+  maxProperties: "count",
+  uniqueItems: "flag",
+} as const satisfies Record<string, KeywordForm>;
+
+/** What the value of this keyword has to be; undefined for one that decides nothing. */
+export function keywordForm(keyword: string): KeywordForm | undefined {
+  return isKeyword(keyword) ? FORMS[keyword] : undefined;
+}
+
+function isKeyword(name: string): name is keyof typeof FORMS {
+  return Object.hasOwn(FORMS, name);
+}
 
 /** The types of JSON Schema. */
 export const SCHEMA_TYPES: readonly string[] = [

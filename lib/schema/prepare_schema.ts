@@ -8,7 +8,7 @@ import { didYouMean } from "../core/nearest.ts";
 import { shownJson, toPointer } from "./issue.ts";
 import type { Issue } from "./issue.ts";
 import {
-  KEYWORD_FORMS,
+  keywordForm,
   keywordProblem,
   patternProblem,
   SCHEMA_TYPES,
@@ -119,7 +119,7 @@ class SchemaCopy {
     const out: Record<string, unknown> = {};
     for (const [keyword, value] of Object.entries(node)) {
       if (value === undefined) continue;
-      const form = KEYWORD_FORMS.get(keyword);
+      const form = keywordForm(keyword);
       if (form !== undefined) out[keyword] = this.#keyword(form, value, [...path, keyword]);
       else if (isReference(keyword)) out.$ref = this.#reference(value, [...path, keyword]);
     }

@@ -19,7 +19,7 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
 
 /**
  * The value of a text that no schema types (calls.md 3, "Values without a schema"): on one line and with
- * blanks around it dropped, `true` and `false` are booleans, plain numbers up to ±(2^53 - 1) are numbers, and
+ * blanks around it dropped, `true` and `false` are booleans, plain numbers from -(2^53 - 1) to 2^53 - 1 are numbers, and
  * all else stays as written.
  */
 export function untypedValue(text: string): string | number | boolean {
