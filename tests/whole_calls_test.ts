@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { CallParser } from "../lib/parse/call_parser.ts";
-import { DEFAULT_MARKERS } from "../lib/parse/call_header.ts";
+import { completeMarkers, DEFAULT_MARKERS } from "../lib/parse/call_header.ts";
 import { wholeCalls } from "../lib/parse/whole_calls.ts";
 import { createCatalog, runCalls } from "../mod.ts";
 import { undecided } from "../lib/schema/text_value.ts";
@@ -63,4 +63,11 @@ Deno.test("what is told of one run is not changed for the others", async () => {
     }
   }
   assert.deepEqual(dependencies, [["b"], ["b"]]);
+});
+
+Deno.test("the markers as published are complete as they are, and cannot be changed", () => {
+  assert.equal(completeMarkers(), DEFAULT_MARKERS);
+  assert.equal(completeMarkers(DEFAULT_MARKERS), DEFAULT_MARKERS);
+  assert.deepEqual(completeMarkers({ end: "<<END" }), { ...DEFAULT_MARKERS, end: "<<END" });
+  assert.equal(Reflect.set(DEFAULT_MARKERS, "end", "x"), false);
 });
