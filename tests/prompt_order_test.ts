@@ -76,11 +76,14 @@ const assertValue = (events: readonly RunEvent[], value: unknown): void =>
 
 Deno.test("order: equal dialogs of unequal branches keep their answers, though the slow branch comes first in the program", async () => {
   const tactic = tacticOf(async ({ agents: { a }, step }) => {
-    const branch = async (name: string, ms: number) => {
-      await step(name, () => sleep(ms));
-      return `${name} ${(await a.open().say("vote").call()).text}`;
+    const voted = Promise.withResolvers<void>(); // no time is short enough on a machine that is busy
+    const branch = async (name: string, work: () => Promise<void>) => {
+      await step(name, work);
+      const vote = `${name} ${(await a.open().say("vote").call()).text}`;
+      voted.resolve();
+      return vote;
     };
-    const votes = await Promise.all([branch("slow", 12), branch("quick", 1)]);
+    const votes = await Promise.all([branch("slow", () => voted.promise), branch("quick", () => sleep(1))]);
     await a.open().say("last").call();
     return votes;
   });
@@ -97,12 +100,15 @@ Deno.test("order: equal tactics and forks of unequal branches keep what they had
     });
     const dialog = a.open();
     await dialog.say("open").call();
-    const branch = async (name: string, ms: number) => {
-      await step(name, () => sleep(ms));
+    const forked = Promise.withResolvers<void>();
+    const branch = async (name: string, work: () => Promise<void>) => {
+      await step(name, work);
       const got = await inner.run("same", { signal });
-      return `${name} ${got} ${(await dialog.fork().say("fork").call()).text}`;
+      const fork = `${name} ${got} ${(await dialog.fork().say("fork").call()).text}`;
+      forked.resolve();
+      return fork;
     };
-    const all = await Promise.all([branch("slow", 12), branch("quick", 1)]);
+    const all = await Promise.all([branch("slow", () => forked.promise), branch("quick", () => sleep(1))]);
     await a.open().say("last").call();
     return all;
   });
@@ -111,9 +117,14 @@ Deno.test("order: equal tactics and forks of unequal branches keep what they had
 
 Deno.test("order: a branch that waits for a timer of its own keeps its answer", async () => {
   const tactic = tacticOf(async ({ agents: { a }, step }) => {
-    const vote = async (name: string) => `${name} ${(await a.open().say("vote").call()).text}`;
+    const voted = Promise.withResolvers<void>();
+    const vote = async (name: string) => {
+      const said = `${name} ${(await a.open().say("vote").call()).text}`;
+      voted.resolve();
+      return said;
+    };
     const votes = await Promise.all([
-      step("slow", () => sleep(25)).then(() => vote("step")),
+      step("slow", () => voted.promise).then(() => vote("step")),
       sleep(8).then(() => vote("timer")),
     ]);
     await a.open().say("last").call();
