@@ -1,5 +1,5 @@
-// What is kept of a run: its steps in the journal of the project, and a record where one is wanted. Loaded while the file of the run
-// is being read, since it is on the way to the first call.
+// What is kept of a run: its steps in the journal of the project, and a record where one is wanted. Every run loads it before its first
+// call, also one that is not kept: secrets are kept out of that too.
 
 import type { Config } from "../catalog/config.ts";
 import type { Journal, JournalStatus, Recorder, RunJournal, RunStart } from "../core/journal.ts";
