@@ -2,6 +2,9 @@
 // machine hits all of them; medians, since the slow runs of a process say nothing of it.
 //
 //   deno run -A tests/bench/startup.ts [--binary FILE --empty-binary FILE] [--runs N] [--check]
+//
+// With --check it fails when a start is over its limit by more than NOISE: that is for the gate, where a slow hour of the machine must not
+// keep back work that has nothing to do with it. The limits themselves are what `deno task bench` holds.
 
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -25,7 +28,12 @@ export interface StartupOptions {
   readonly emptyBinary?: string;
   /** Of each program; default 21. */
   readonly runs?: number;
+  /** By what a ratio may be over its limit before `startupWithin` measures again; default 1: by nothing. */
+  readonly margin?: number;
 }
+
+/** What the same start takes more, against an empty script of the same minute, in the slowest hours that were seen. */
+export const NOISE = 1.15;
 
 interface Program {
   readonly name: string;
@@ -67,14 +75,14 @@ const PAUSE_MS = 10_000;
  */
 export async function startupWithin(options: StartupOptions = {}, tries = 5): Promise<readonly StartupRow[]> {
   const rows = await measureStartup(options);
-  if (tries <= 1 || !rows.some(isOver)) return rows;
+  if (tries <= 1 || !rows.some((row) => isOver(row, options.margin))) return rows;
   await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   return startupWithin(options, tries - 1);
 }
 
-/** True when a row is over its limit. */
-export function isOver({ ratio, limit }: StartupRow): boolean {
-  return limit !== undefined && !(ratio <= limit);
+/** True when a row is over its limit, by more than `margin`. */
+export function isOver({ ratio, limit }: StartupRow, margin = 1): boolean {
+  return limit !== undefined && !(ratio <= limit * margin);
 }
 
 /** The rows as text. */
@@ -159,8 +167,9 @@ if (import.meta.main) {
     ...(binary === undefined ? {} : { binary }),
     ...(emptyBinary === undefined ? {} : { emptyBinary }),
     ...(runs === undefined ? {} : { runs: Number(runs) }),
+    ...(check ? { margin: NOISE } : {}),
   };
   const rows = check ? await startupWithin(options) : await measureStartup(options);
   console.log(startupTable(rows).trimEnd());
-  if (check && rows.some(isOver)) Deno.exit(1);
+  if (check && rows.some((row) => isOver(row, NOISE))) Deno.exit(1);
 }
