@@ -871,9 +871,9 @@ Deno.test("accepted projects: kept in a file that only the user can read", () =>
     assert.deepEqual(await readAccepted(state), []);
     await writeAccepted(state, { root: "/a", sha256: "1" });
     await writeAccepted(state, { root: "/b", sha256: "2" });
-    await writeAccepted(state, { root: "/a", sha256: "3" });
+    await writeAccepted(state, { root: "/a", sha256: "3", asked: ["x"] });
     const accepted = await readAccepted(state);
-    assert.deepEqual(accepted, [{ root: "/b", sha256: "2" }, { root: "/a", sha256: "3" }]);
+    assert.deepEqual(accepted, [{ root: "/b", sha256: "2" }, { root: "/a", sha256: "3", asked: ["x"] }]);
     assert.equal(((await Deno.stat(join(folder, "trusted.json"))).mode ?? 0) & 0o777, 0o600);
     assert.equal(((await Deno.stat(folder)).mode ?? 0) & 0o777, 0o700);
     assert.equal(isAccepted(accepted, { root: "/a", sha256: "3" }), true);

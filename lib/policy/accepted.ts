@@ -22,6 +22,18 @@ export interface OwnWord {
 export interface AcceptedProject {
   readonly root: string;
   readonly sha256: string;
+  /** What it asked for: a {@linkcode markOf} each. Absent in lists of before 2026-11. */
+  readonly asked?: readonly string[];
+}
+
+/**
+ * By which something that a project asks for is known again: a hash, since there may be values in it that are nobody's business.
+ *
+ * @param line as it is shown
+ * @param hidden what else it stands for
+ */
+export function markOf(line: string, hidden: Json): string {
+  return sha256(`${line}\n${canonical(hidden)}`).slice(0, 32);
 }
 
 /** The name of the list in the state folder. It must not be readable by others: `hostFiles({ root, mode: 0o600 })`. */
@@ -34,8 +46,11 @@ const FORM: StateListForm<AcceptedProject> = {
   needs: '"root" and "sha256", both text',
   entry(value) {
     if (!isRecord(value)) return undefined;
-    const { root, sha256 } = value;
-    return typeof root === "string" && typeof sha256 === "string" ? { root, sha256 } : undefined;
+    const { root, sha256, asked } = value;
+    if (typeof root !== "string" || typeof sha256 !== "string") return undefined;
+    return Array.isArray(asked) && asked.every((mark) => typeof mark === "string")
+      ? { root, sha256, asked }
+      : { root, sha256 };
   },
 };
 
@@ -50,7 +65,10 @@ export function hashOwnWord(parts: OwnWord): string {
 }
 
 /** Whether the user accepted this project as it is now. */
-export function isAccepted(accepted: readonly AcceptedProject[], project: AcceptedProject): boolean {
+export function isAccepted(
+  accepted: readonly AcceptedProject[],
+  project: Pick<AcceptedProject, "root" | "sha256">,
+): boolean {
   return accepted.some(({ root, sha256 }) => root === project.root && sha256 === project.sha256);
 }
 

@@ -4,8 +4,8 @@ import { shownWord } from "../core/shown_word.ts";
 import type { Files, Permissions, User } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { stateFolder } from "../host/paths.ts";
-import { hashOwnWord, isAccepted, readAccepted, writeAccepted } from "../policy/accepted.ts";
-import type { OwnWord } from "../policy/accepted.ts";
+import { hashOwnWord, isAccepted, markOf, readAccepted, writeAccepted } from "../policy/accepted.ts";
+import type { AcceptedProject, OwnWord } from "../policy/accepted.ts";
 import { permissionsOf } from "../policy/permission_sets.ts";
 import { permissionLines } from "../policy/permission_words.ts";
 
@@ -23,9 +23,10 @@ export async function acceptProject(
   },
 ): Promise<boolean> {
   const state = maybeState();
-  const project = { root, sha256: hashOwnWord(ownWord(parts)) };
-  if (state !== undefined && isAccepted(await readAccepted(state), project)) return true;
-  if (!isWanted && !(user.canAnswer && await isAnsweredYes(parts, root, user))) return false;
+  const accepted = state === undefined ? [] : await readAccepted(state);
+  if (isAccepted(accepted, { root, sha256: hashOwnWord(ownWord(parts)) })) return true;
+  const before = accepted.find((project) => project.root === root);
+  if (!isWanted && !(user.canAnswer && await isAnsweredYes(parts, { root, before, user }))) return false;
   await keepAccepted(parts, { root, notice });
   return true;
 }
@@ -40,7 +41,10 @@ export async function keepAccepted(
     notice(
       "The project is accepted for this run only: neither XDG_STATE_HOME nor HOME says where to keep it",
     );
-  } else await writeAccepted(state, { root, sha256: hashOwnWord(ownWord(parts)) });
+    return;
+  }
+  const asked = linesOf(parts, root).map(({ mark }) => mark);
+  await writeAccepted(state, { root, sha256: hashOwnWord(ownWord(parts)), asked });
 }
 
 function maybeState(): Files | undefined {
@@ -61,25 +65,66 @@ function ownWord(parts: JsonObject): OwnWord {
   };
 }
 
-async function isAnsweredYes(parts: JsonObject, root: string, user: User): Promise<boolean> {
-  const words = Object.entries(parts).flatMap(([part, value]) => wordsOf(part, value, root));
-  const question = `The project in ${root} asks for this:\n${
-    words.map((line) => `  ${line}`).join("\n")
-  }\nAccept it?`;
+async function isAnsweredYes(
+  parts: JsonObject,
+  { root, before, user }: {
+    readonly root: string;
+    readonly before: AcceptedProject | undefined;
+    readonly user: User;
+  },
+): Promise<boolean> {
+  const question = `${askedFor(linesOf(parts, root), { root, before })}\nAccept it?`;
   return await user.ask(question, { choices: ["yes", "no"] }) === "yes";
 }
 
-function wordsOf(part: string, value: Json, root: string): readonly string[] {
-  if (typeof value !== "object" || value === null) return [`${part}: ${JSON.stringify(value)}`];
-  if (part === LOCK_FILE) return lockWords(value, root);
-  if (part === "grants") {
-    return Object.entries(value).flatMap(([name, item]) => grantWords(shownWord(name), item, root));
+/** What was not asked for when the project was accepted last has a `+`. */
+function askedFor(
+  lines: readonly Line[],
+  { root, before }: { readonly root: string; readonly before: AcceptedProject | undefined },
+): string {
+  const known = before?.asked && new Set(before.asked);
+  const isNew = ({ mark }: Line) => known?.has(mark) === false;
+  const list = lines.map((line) => `\n${isNew(line) ? "+" : " "} ${line.text}`).join("");
+  if (before === undefined) return `The project in ${root} asks for this:${list}`;
+  const changed = `The project in ${root} has changed since you accepted it, and asks for this`;
+  if (known === undefined) return `${changed}:${list}`;
+  return lines.some(isNew)
+    ? `${changed}; + is new:${list}`
+    : `${changed}:${list}\nNothing of it is new; what else has changed asks for nothing.`;
+}
+
+/** One thing that a project asks for. */
+interface Line {
+  /** In words. */
+  readonly text: string;
+  readonly mark: string;
+}
+
+function linesOf(parts: JsonObject, root: string): readonly Line[] {
+  return Object.entries(parts).flatMap(([part, value]) => wordsOf(part, value, root));
+}
+
+/** @param hidden what else the words stand for: where that is another one, they are new */
+function linesFrom(texts: readonly string[], hidden: Json): readonly Line[] {
+  return texts.map((text) => ({ text, mark: markOf(text, hidden) }));
+}
+
+function wordsOf(part: string, value: Json, root: string): readonly Line[] {
+  if (typeof value !== "object" || value === null) {
+    return linesFrom([`${part}: ${JSON.stringify(value)}`], value);
   }
-  return Object.entries(value).map(([name, item]) => {
-    if (part === "mcpServers" || part === ".mcp.json") return `${part}: ${name}: ${mcpServerWords(item)}`;
-    if (part === "gadgets.isolation") return `run gadget ${name} inside Orrery's own process`;
-    return `${part}: ${name}: ${JSON.stringify(item)}`;
-  });
+  if (part === LOCK_FILE) return lockWords(value, root);
+  return Object.entries(value).flatMap(([name, item]) =>
+    part === "grants"
+      ? linesFrom(grantWords(shownWord(name), item, root), null)
+      : linesFrom([itemWords(part, name, item)], item)
+  );
+}
+
+function itemWords(part: string, name: string, item: Json): string {
+  if (part === "mcpServers" || part === ".mcp.json") return `${part}: ${name}: ${mcpServerWords(item)}`;
+  if (part === "gadgets.isolation") return `run gadget ${name} inside Orrery's own process`;
+  return `${part}: ${name}: ${JSON.stringify(item)}`;
 }
 
 /** What a gadget would be allowed. */
@@ -98,20 +143,22 @@ function permissionsFrom(grant: Json | undefined): Permissions {
   });
 }
 
-function lockWords(lock: Json, root: string): readonly string[] {
-  if (!isJsonObject(lock)) return [`${LOCK_FILE}: ${JSON.stringify(lock)}`];
-  const named = (list: Json | undefined, words: (name: string, entry: JsonObject) => readonly string[]) =>
-    (Array.isArray(list) ? list : []).flatMap((entry: Json) =>
-      isJsonObject(entry) ? words(String(entry.name), entry) : []
-    );
+function lockWords(lock: Json, root: string): readonly Line[] {
+  if (!isJsonObject(lock)) return linesFrom([`${LOCK_FILE}: ${JSON.stringify(lock)}`], lock);
   return [
-    ...named(
-      lock.gadgets,
-      (name, { file, permissions }) =>
-        grantWords(`${shownWord(name)} (${shownWord(String(file))})`, permissions ?? {}, root),
+    ...entriesOf(lock.gadgets).flatMap(([name, { permissions = {}, ...rest }]) =>
+      linesFrom(grantWords(`${shownWord(name)} (${shownWord(String(rest.file))})`, permissions, root), rest)
     ),
-    ...named(lock.mcpServers, (name, entry) => [`${LOCK_FILE}: ${name}: ${mcpServerWords(entry)}`]),
+    ...entriesOf(lock.mcpServers).flatMap(([name, entry]) =>
+      linesFrom([`${LOCK_FILE}: ${name}: ${mcpServerWords(entry)}`], entry)
+    ),
   ];
+}
+
+function entriesOf(list: Json | undefined): readonly (readonly [name: string, entry: JsonObject])[] {
+  return (Array.isArray(list) ? list : []).flatMap((entry: Json) =>
+    isJsonObject(entry) ? [[String(entry.name), entry] as const] : []
+  );
 }
 
 /** Of what a server is given only the names are shown: the values may be secret. Whether it may start is asked with its first start. */

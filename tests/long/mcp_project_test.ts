@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import type { JsonObject } from "../../lib/core/json.ts";
 import { acceptProject } from "../../lib/project/accept_project.ts";
 import { isAlive, serverArgs } from "../_mcp.ts";
 import { orrery, orreryCommand, testEnvironment } from "../_run.ts";
@@ -268,35 +269,81 @@ Deno.test("mcp project: without servers nothing of lib/mcp is loaded", async () 
   });
 });
 
-Deno.test("mcp project: who is asked to accept a project sees its servers, without the values they are given", async () => {
+/** Asks somebody who says this, with a state folder of its own; gives the questions. */
+async function askedToAccept(
+  turns: readonly { readonly parts: JsonObject; readonly says: "yes" | "no" }[],
+): Promise<readonly string[]> {
   const asked: string[] = [];
-  const user = {
-    canAnswer: true,
-    ask(question: string) {
-      asked.push(question);
-      return Promise.resolve("no");
-    },
-  };
-  const parts = {
-    mcpServers: { a: { command: "npx", args: ["-y", "x"], env: { KEY: "s3cret-value" } } },
-    ".mcp.json": { b: { url: "https://example.com/mcp", headers: { Authorization: "Bearer s3cret-value" } } },
-  };
   const state = await Deno.makeTempDir({ prefix: "orrery-mcp-" });
   const before = Deno.env.get("XDG_STATE_HOME");
   Deno.env.set("XDG_STATE_HOME", state);
   try {
-    assert.equal(await acceptProject(parts, { root: "/p", isWanted: false, user, notice: () => {} }), false);
+    for (const { parts, says } of turns) {
+      const user = {
+        canAnswer: true,
+        ask(question: string) {
+          asked.push(question);
+          return Promise.resolve(says);
+        },
+      };
+      const isAccepted = await acceptProject(parts, { root: "/p", isWanted: false, user, notice: () => {} });
+      assert.equal(isAccepted, says === "yes");
+    }
   } finally {
     if (before === undefined) Deno.env.delete("XDG_STATE_HOME");
     else Deno.env.set("XDG_STATE_HOME", before);
     await Deno.remove(state, { recursive: true });
   }
-  assert.deepEqual(asked, [
+  return asked;
+}
+
+Deno.test("mcp project: who is asked to accept a project sees its servers, without the values they are given", async () => {
+  const parts = {
+    mcpServers: { a: { command: "npx", args: ["-y", "x"], env: { KEY: "s3cret-value" } } },
+    ".mcp.json": { b: { url: "https://example.com/mcp", headers: { Authorization: "Bearer s3cret-value" } } },
+  };
+  assert.deepEqual(await askedToAccept([{ parts, says: "no" }]), [
     "The project in /p asks for this:\n" +
     '  mcpServers: a: the MCP server {"command":"npx","args":["-y","x"],"env":["KEY"]}\n' +
     '  .mcp.json: b: the MCP server {"url":"https://example.com/mcp","headers":["Authorization"]}\n' +
     "Accept it?",
   ]);
+});
+
+Deno.test("mcp project: who accepted it before sees what is new, also where that is a value that is not shown", async () => {
+  const a = { command: "npx", env: { KEY: "s3cret-value" } };
+  const words = '  mcpServers: a: the MCP server {"command":"npx","env":["KEY"]}\n';
+  const grants = { Notes: { read: ["notes"] } };
+  const read = "  let gadget Notes read notes and everything in it\n";
+  const changed = "The project in /p has changed since you accepted it, and asks for this";
+  const asked = await askedToAccept([
+    { parts: { grants, mcpServers: { a } }, says: "yes" },
+    { parts: { grants: { Notes: { read: ["notes"], write: ["out"] } }, mcpServers: { a } }, says: "no" },
+    { parts: { grants, mcpServers: { a: { ...a, env: { KEY: "another" } } } }, says: "no" },
+    { parts: { mcpServers: { a } }, says: "yes" },
+    { parts: { grants, mcpServers: { a } }, says: "no" },
+  ]);
+  assert.deepEqual(asked.map((question) => question.replace(/\nAccept it\?$/, "\n")), [
+    `The project in /p asks for this:\n${read}${words}`,
+    `${changed}; + is new:\n${read}+ let gadget Notes write, change and delete out and everything in it\n${words}`,
+    `${changed}; + is new:\n${read}${words.replace(" ", "+")}`,
+    `${changed}:\n${words}Nothing of it is new; what else has changed asks for nothing.\n`,
+    `${changed}; + is new:\n${read.replace(" ", "+")}${words}`,
+  ]);
+});
+
+Deno.test("mcp project: who accepted it before sees whose code orrery.lock has anew", async () => {
+  const gadget = { name: "Fetch", file: "gadgets/fetch.ts", permissions: { net: ["a.com"], env: ["LANG"] } };
+  const lock = (sha256: string) => ({
+    "orrery.lock": {
+      gadgets: [{ ...gadget, modules: { "gadgets/fetch.ts": sha256 } }, { name: "Plain", file: "p.ts" }],
+    },
+  });
+  const [, question = ""] = await askedToAccept([
+    { parts: lock("1"), says: "yes" },
+    { parts: lock("2"), says: "no" },
+  ]);
+  assert.match(question, /^\+ let gadget Fetch \(gadgets\/fetch\.ts\) connect to a\.com$/m);
 });
 
 Deno.test("mcp project: what servers are given is told to whoever masks secrets", async () => {
