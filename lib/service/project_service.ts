@@ -83,7 +83,7 @@ export class ProjectService implements Service {
     this.#texts = new FileTexts(root);
     this.#registry = new RunRegistry({ clock, isKept: !ephemeral });
     this.#room = new RunRoom({
-      underWay: () => this.#registry.active.size,
+      underWay: () => this.#registry.underWay,
       limit: () => hold.latest.project.config.limits.runs,
       isStopping: () => this.#stopping !== undefined,
     });
