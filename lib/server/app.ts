@@ -15,7 +15,7 @@ import { HttpProblem } from "./problem.ts";
 import type { ProblemDetails } from "./problem.ts";
 import { checkedBody, checkedTexts, queryOf } from "./request_input.ts";
 import { honoPath, pathPattern } from "./route_path.ts";
-import type { Method, Route, RouteContext } from "./route.ts";
+import type { Method, Route } from "./route.ts";
 import type { ServerSettings } from "./server_settings.ts";
 
 /** What an app is made of. */
@@ -134,13 +134,31 @@ interface Means {
 }
 
 async function answer(route: Route, context: Context<Passed>, means: Means): Promise<Response> {
+  const { raw } = context.req;
   try {
     if (means.settings.stopping.aborted) throw ending();
     const { caller, isHead = false } = context.env;
     if (caller === undefined || !isAllowed(caller, route.access)) throw unguarded();
-    return await route.handle(await contextOf(route, context, { means, caller, isHead }));
+    const { service, settings } = means;
+    const { params = NOTHING, query = NOTHING, body = NOTHING } = route.request ?? {};
+    const { method, accepts = "json" } = route;
+    return await route.handle({
+      service,
+      settings,
+      request: raw,
+      caller,
+      isHead,
+      params: params === NOTHING ? {} : await checkedTexts(params, context.req.param(), "the path"),
+      query: query === NOTHING && !raw.url.includes("?")
+        ? {}
+        : await checkedTexts(query, queryOf(raw.url), "the query"),
+      body: method === "GET" || accepts === "calls"
+        ? {}
+        : await checkedBody(body, await (accepts === "form" ? readForm : readJson)(raw, settings.deadlines)),
+      text: (gone) => readPieces(raw, settings.deadlines, gone),
+    });
   } catch (error) {
-    return (route.tellProblem ?? problem)(means.tell(error), context.req.raw.headers);
+    return (route.tellProblem ?? problem)(means.tell(error), raw.headers);
   }
 }
 
@@ -152,33 +170,6 @@ function ending(): HttpProblem {
 /** It cannot happen while the guard stands in front. */
 function unguarded(): HttpProblem {
   return new HttpProblem(401, "token", { detail: "expected Authorization: Bearer TOKEN" });
-}
-
-async function contextOf(
-  { request: schemas = {}, accepts = "json", method }: Route,
-  context: Context<Passed>,
-  { means: { service, settings }, caller, isHead }: Pick<RouteContext, "caller" | "isHead"> & {
-    readonly means: Means;
-  },
-): Promise<RouteContext> {
-  const request = context.req.raw;
-  const { params = NOTHING, query = NOTHING, body = NOTHING } = schemas;
-  const { deadlines } = settings;
-  return {
-    service,
-    settings,
-    request,
-    caller,
-    isHead,
-    params: params === NOTHING ? {} : await checkedTexts(params, context.req.param(), "the path"),
-    query: query === NOTHING && !request.url.includes("?")
-      ? {}
-      : await checkedTexts(query, queryOf(request.url), "the query"),
-    body: method === "GET" || accepts === "calls"
-      ? {}
-      : await checkedBody(body, await (accepts === "form" ? readForm : readJson)(request, deadlines)),
-    text: (gone) => readPieces(request, deadlines, gone),
-  };
 }
 
 const NOTHING = { type: "object", properties: {}, additionalProperties: false } as const;
