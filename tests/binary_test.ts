@@ -211,7 +211,7 @@ binaryTest("it starts fast", async (_t, program) => {
     }
     const rows = await startupWithin({ binary: program, emptyBinary });
     console.log(startupTable(rows));
-    assert.ok(!rows.some((row) => isOver(row)), startupTable(rows));
+    assert.ok(!rows.some(isOver), startupTable(rows));
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

@@ -116,7 +116,7 @@ function wordsOf(part: string, value: Json, root: string): readonly Line[] {
   if (part === LOCK_FILE) return lockWords(value, root);
   return Object.entries(value).flatMap(([name, item]) =>
     part === "grants"
-      ? linesFrom(grantWords(shownWord(name), item, root), null)
+      ? linesFrom(grantWords(shownWord(name), item, root), null) // the words say all of it
       : linesFrom([itemWords(part, name, item)], item)
   );
 }

@@ -46,8 +46,8 @@ export class RunRegistry {
 
   /** Those that have ended, in this order, and those under way. */
   get all(): Iterable<HeldRun> {
-    const numbers = Array.from({ length: this.#next - this.#oldest }, (_, at) => this.#oldest + at);
-    return [...numbers.flatMap((number) => this.#places[number % MAX_ENDED] ?? []), ...this.#active.values()];
+    const ended = [...this.#numbers.values()].flatMap((number) => this.#places[number % MAX_ENDED] ?? []);
+    return [...ended, ...this.#active.values()];
   }
 
   find(id: string): HeldRun | undefined {
