@@ -120,6 +120,8 @@ export function testEnvironment(): Record<string, string> {
     "XDG_CACHE_HOME",
     "DENO_TLS_CA_STORE",
     "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
     "SYSTEMROOT",
   ];
   const env: Record<string, string> = { DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" };
