@@ -45,7 +45,7 @@ pageTest("trace: a timeline with inputs, outputs, tokens, cost and time", {
       ["2,500", "90", "$0.0268", "2", "1", "0"],
     );
     const rows = tab.page.locator('.trace-row[data-kind="model"] summary');
-    await rows.first().waitFor(); // what is not drawn yet has no text
+    await rows.first().scrollIntoViewIfNeeded(); // waits for frames: what is not drawn yet has no text
     const words = (await rows.first().innerText()).replace(/\s+/g, " ");
     assert.match(words, /chat\/test.*1200 → in, 34 out|1200/);
     assert.match(words, /\$0\.0127/);
