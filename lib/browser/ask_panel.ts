@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 // Questions of a run to a person: a permission to give or to refuse, or something that only they know. They stand on the page, and take the
-// focus only from somebody who does nothing else.
+// focus only from somebody who does nothing else. A key that was meant for something else must never answer one: the focus is on the card and
+// never on a button of it, and at first no button counts.
 
 import { el, findAll, maybeFind } from "./dom.ts";
 import type { PageAsk } from "./run_state.ts";
@@ -8,6 +9,9 @@ import { postJson } from "./server_calls.ts";
 
 /** A question as the server takes an answer to it. */
 type AnswerBody = { readonly ask: string } & ({ readonly allow: boolean } | { readonly text: string });
+
+/** What is pressed as a question comes, or moves to where another one stood, was not meant for it; ms. */
+const HOLD_MS = 500;
 
 /** The questions that are open, in an element. */
 export class AskPanel {
@@ -27,6 +31,7 @@ export class AskPanel {
       const hadFocus = card.contains(document.activeElement);
       card.remove();
       this.#cards.delete(id);
+      this.#cards.forEach(hold);
       if (hadFocus) maybeFind("main", HTMLElement)?.focus();
     }
     this.#root.hidden = asks.size === 0; // before any of them takes the focus: what is hidden cannot
@@ -36,16 +41,29 @@ export class AskPanel {
       startCard(card, { run: this.#run, ask: ask.ask });
       this.#cards.set(ask.ask, card);
       this.#root.append(card);
-      focusFirst(card);
+      focusCard(card);
     }
   }
 }
 
 /** Nobody's typing is interrupted. */
-function focusFirst(card: HTMLElement): void {
+function focusCard(card: HTMLElement): void {
   const { activeElement } = document;
   const isIdle = activeElement === null || activeElement === document.body || activeElement.id === "main";
-  if (isIdle) maybeFind("input, textarea, button", HTMLElement, card)?.focus();
+  if (isIdle) card.focus();
+}
+
+const holds = new WeakMap<HTMLElement, ReturnType<typeof setTimeout>>();
+
+/** What is inert is not reached by a key, and a press that begins on it is none when it ends later. */
+function hold(card: HTMLElement): void {
+  const buttons = findAll("button", HTMLButtonElement, card).filter((button) =>
+    button !== document.activeElement
+  );
+  const set = (isHeld: boolean): void => buttons.forEach((button) => button.inert = isHeld);
+  set(true);
+  clearTimeout(holds.get(card));
+  holds.set(card, setTimeout(() => set(false), HOLD_MS));
 }
 
 /** The same as the server makes on the page of all questions. */
@@ -96,6 +114,8 @@ function answerField(ask: string, choices: readonly string[] | undefined): HTMLE
 
 /** Sends what its buttons and its field say. */
 function startCard(card: HTMLElement, { run, ask }: { readonly run: string; readonly ask: string }): void {
+  card.tabIndex = -1;
+  hold(card);
   card.addEventListener("submit", (event) => {
     event.preventDefault();
     const button = event.submitter instanceof HTMLButtonElement ? event.submitter : undefined;
@@ -128,8 +148,10 @@ async function send(
 for (const card of findAll("form[data-ask][data-ask-run]", HTMLFormElement)) {
   startCard(card, { run: card.dataset.askRun ?? "", ask: card.dataset.ask ?? "" });
   card.addEventListener("answered", () => {
-    const next = findAll("form[data-ask] button", HTMLButtonElement).find((each) => !card.contains(each));
     card.remove();
+    const rest = findAll("form[data-ask]", HTMLElement);
+    rest.forEach(hold);
+    const [next] = rest;
     (next ?? maybeFind("main", HTMLElement))?.focus();
     const empty = maybeFind("[data-no-asks]", HTMLElement);
     if (empty !== undefined && next === undefined) empty.hidden = false;

@@ -174,7 +174,62 @@ async function stopped(test: PageTest): Promise<void> {
   assert.match((await shown(tab, "result"))[0] ?? "", new RegExp(BETTER));
 }
 
+/** Notes of each question that comes or goes what the keys would meet then, and what the mouse. */
+const NOTE_ASKS = `globalThis.asksSeen = [];
+new MutationObserver((changes) => {
+  const isCard = (node) => node instanceof HTMLFormElement && node.matches("[data-ask]");
+  if (!changes.some(({ addedNodes, removedNodes }) => [...addedNodes, ...removedNodes].some(isCard))) return;
+  const buttons = [...document.querySelectorAll("[data-ask] button")];
+  const under = (button) => {
+    const { x, y, width, height } = button.getBoundingClientRect();
+    return document.elementFromPoint(x + width / 2, y + height / 2);
+  };
+  asksSeen.push({
+    focus: document.activeElement.matches("[data-ask]") ? "card" : document.activeElement.tagName,
+    buttons: buttons.length,
+    reached: buttons.filter((button) => under(button) === button).length,
+  });
+}).observe(document, { childList: true, subtree: true });`;
+
 pageTest("runs: questions are answered", { files: VIEW_FILES }, async (test) => {
+  await test.step("what is pressed as a question comes answers nothing", async () => {
+    await using tab = await test.open("/");
+    const { page } = tab;
+    await page.addInitScript(NOTE_ASKS);
+    await started(tab, { form: "/calls/allow.calls" });
+    await page.locator(".ask").waitFor();
+    assert.deepEqual(await page.evaluate("asksSeen"), [{ focus: "card", buttons: 2, reached: 0 }]);
+    for (const key of ["Space", "Enter"]) await page.keyboard.press(key);
+    await tab.until("[...document.querySelectorAll('.ask button')].every((button) => !button.inert)");
+    for (const key of ["Space", "Enter"]) await page.keyboard.press(key);
+    await tab.picture("light_run_ask_focus");
+    assert.equal(await page.evaluate("document.activeElement.className"), "ask");
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate("document.activeElement.value"), "yes");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await stands(tab, "failed");
+    await assert.rejects(test.project.read("out/saved.txt"));
+  });
+  await test.step("a question that moves to where an answered one stood is not answered by a second click", async () => {
+    await using tab = await test.open("/");
+    const { page } = tab;
+    await page.addInitScript(NOTE_ASKS);
+    const paths = [
+      await started(tab, { form: "/calls/allow.calls" }),
+      await started(tab, { form: "/calls/allow.calls" }),
+    ];
+    await page.locator(".ask").waitFor();
+    await page.goto(`${test.origin}/asks`);
+    await page.locator("button:text-is('Refuse')").first().click();
+    await page.locator(".ask").nth(1).waitFor({ state: "detached" });
+    assert.deepEqual(await page.evaluate("asksSeen.at(-1)"), { focus: "card", buttons: 2, reached: 0 });
+    await page.click("button:text-is('Refuse')");
+    for (const path of paths) {
+      await page.goto(test.origin + path);
+      await stands(tab, "failed");
+    }
+  });
   await test.step("a permission is given, with the keyboard alone", async () => {
     await using tab = await test.open("/");
     const { page } = tab;
@@ -210,7 +265,7 @@ pageTest("runs: questions are answered", { files: VIEW_FILES }, async (test) => 
     const path = await started(tab, { form: "/calls/questions.calls" });
     await page.locator(".ask button").first().waitFor();
     assert.equal(await page.textContent(".ask-question"), `Which one, ${HOSTILE}?`);
-    assert.equal(await page.evaluate("document.activeElement.textContent"), "left"); // nobody was typing
+    assert.equal(await page.evaluate("document.activeElement.className"), "ask"); // nobody was typing
     await everyLook(test, path, "run_question");
     await page.click("button:text-is('<b>right</b>')");
     await page.locator(".ask textarea").waitFor();
