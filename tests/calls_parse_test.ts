@@ -114,6 +114,10 @@ Deno.test("parseCalls gives the events of CallParser, from arrays and from strea
     for await (const event of parseCalls(cut(input, 5), options)) events.push(event);
     assert.deepEqual(events, read(cut(input, 5), options));
   }
+  const text = "Hi.\n!!!GADGET_START:A:a\n!!!GADGET_END\n";
+  const events: CallEvent[] = [];
+  for await (const event of parseCalls(text)) events.push(event);
+  assert.deepEqual(events, read([text])); // a text is one piece, not a piece for each letter
   let closed = false;
   async function* slow(): AsyncGenerator<string> {
     try {
@@ -290,6 +294,13 @@ Deno.test("property: any value survives writeCalls and back, under the default a
   fc.assert(
     fc.property(fc.array(call, { maxLength: 4 }), markers, (calls, markers) => {
       const named = calls.map((one, i) => ({ ...one, invocationId: i % 2 === 0 ? `id${i}` : "" }));
+      const asJson = callsOf(
+        read([writeCalls(named, { markers, asJson: true })], { markers, leaf: () => "no leaf" }),
+      );
+      assert.equal(
+        JSON.stringify(asJson.map(({ parameters }) => sorted(parameters))),
+        JSON.stringify(named.map(({ parameters }) => sorted(parameters))),
+      );
       const read1 = callsOf(read([writeCalls(named, { markers })], { markers }));
       read1.forEach((one, i) => {
         assert.equal(one.parseError, undefined);

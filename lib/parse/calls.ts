@@ -2,7 +2,7 @@ import { CallParser } from "./call_parser.ts";
 import type { CallEvent, CallParserOptions } from "./call_parser.ts";
 
 /**
- * Reads call blocks from a stream of text chunks of any size (calls.md 1 to 4).
+ * Reads call blocks from a text, or from a stream of chunks of any size (calls.md 1 to 4).
  *
  * The events for a text are the same however it is cut; only how a text or an argument is split into deltas may differ.
  * Leaving the loop early closes the source.
@@ -22,7 +22,8 @@ export function parseCalls(
   options: CallParserOptions = {},
 ): AsyncIterable<CallEvent> {
   const parser = new CallParser(options);
-  return { [Symbol.asyncIterator]: () => eventIterator(chunks, parser) };
+  const source = typeof chunks === "string" ? [chunks] : chunks; // letter by letter it would cost far more
+  return { [Symbol.asyncIterator]: () => eventIterator(source, parser) };
 }
 
 // Not an async generator: it would suspend and resume for every event, which costs more than the parsing.

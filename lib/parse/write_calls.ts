@@ -12,6 +12,12 @@ export type WritableCall =
   & Pick<CallBlock, "gadgetName">
   & Partial<Pick<CallBlock, "invocationId" | "dependencies" | "parameters" | "parametersRaw" | "parseError">>;
 
+/** How calls are written. */
+export interface WriteCallsOptions extends Pick<CallParserOptions, "markers"> {
+  /** All parameters go into the JSON object, so that no gadget's schema reads a text as something else. Default false. */
+  readonly asJson?: boolean;
+}
+
 interface Leaf {
   readonly pointer: string;
   readonly text: string;
@@ -36,11 +42,13 @@ interface Leaf {
  * // => !!!GADGET_END
  * ```
  */
-export function writeCalls(calls: Iterable<WritableCall>, options: CallParserOptions = {}): string {
+export function writeCalls(calls: Iterable<WritableCall>, options: WriteCallsOptions = {}): string {
   const markers = completeMarkers(options.markers);
   let text = "";
   for (const call of calls) {
-    const body = call.parseError === undefined ? writeBody(plain(call), markers) : rawBody(call);
+    const body = call.parseError === undefined
+      ? writeBody(plain(call), { markers, asJson: options.asJson === true })
+      : rawBody(call);
     text += `${markers.start}${writeHeader(call)}\n${body}${markers.end}\n`;
   }
   return text;
@@ -72,14 +80,17 @@ function plain(call: WritableCall): JsonObject {
   return isJsonObject(parameters) ? parameters : {};
 }
 
-function writeBody(parameters: JsonObject, markers: Markers): string {
+function writeBody(
+  parameters: JsonObject,
+  { markers, asJson }: { readonly markers: Markers; readonly asJson: boolean },
+): string {
   const json: Record<string, unknown> = {};
   const leaves: Leaf[] = [];
   for (const [key, value] of Object.entries(parameters)) {
     if (key === "__proto__") {
       throw new TypeError(`Cannot write the parameter "__proto__": it cannot be a name`);
     }
-    const written = leavesOf(encodeSegment(key), value);
+    const written = asJson ? undefined : leavesOf(encodeSegment(key), value);
     if (written === undefined) json[key] = value;
     else leaves.push(...written);
   }

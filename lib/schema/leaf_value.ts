@@ -11,14 +11,15 @@ type Kind = "string" | "number" | "integer" | "boolean" | "null" | "array" | "ob
 /**
  * The value of an argument's text under all of these schemas (calls.md 3, "Values with the gadget's schema"):
  * the first kind the schemas name and the text can be, for which the value is valid; the text itself comes
- * last. A text that fits nothing stays as it is, so that validation reports it.
+ * last. Where it is possible, a number has to be written as it would be printed: 007, 1e3 and 1.50 would lose something. A text that fits nothing stays as it is, so that validation reports it.
  */
 export function leafValue(text: string, schemas: readonly SchemaNode[], validator: JsonValidator): unknown {
   const kinds = schemas.map((schema) => kindsOf(schema, validator.root, [])).reduce(meet, ANY);
-  const candidates = kinds.filter((kind) => kind !== "string").flatMap((kind) => converted(text, kind));
+  const takesText = kinds.includes("string");
+  const candidates = kinds.filter((kind) => kind !== "string").flatMap((kind) => converted(text, kind))
+    .filter(({ value }) => !takesText || typeof value !== "number" || String(value) === trimBlanks(text));
   const [first] = candidates;
   if (first === undefined) return text;
-  const takesText = kinds.includes("string");
   if (candidates.length === 1 && !takesText) return first.value;
   const isValid = (value: unknown) => schemas.every((schema) => validator.fits(schema, value));
   const best = candidates.find(({ value }) => isValid(value));

@@ -27,7 +27,8 @@ export async function startGadget(
 function callText({ name, input }: Pick<GadgetWish, "name" | "input">, { project }: StartPlace): string {
   try {
     const { markers } = project.config.calls;
-    return writeCalls([{ gadgetName: name, invocationId: "call", parameters: input }], { markers });
+    const call = { gadgetName: name, invocationId: "call", parameters: input };
+    return writeCalls([call], { markers, asJson: true }); // as arguments of their own, texts could become numbers
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     throw new ServiceError(`input: ${error.message}`, { code: "invalid", details: { field: "input" } });
