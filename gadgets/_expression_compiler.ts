@@ -1,3 +1,4 @@
+import { losesDigits } from "../lib/core/json.ts";
 import { nearestName } from "../lib/core/nearest.ts";
 import type { SourceError } from "../lib/core/source_error.ts";
 import { EXPRESSION_CONSTANTS, EXPRESSION_FUNCTIONS } from "./_expression_functions.ts";
@@ -88,9 +89,12 @@ class Compiler {
   }
 
   #number(at: Token): void {
-    const value = Number(at.text.replaceAll("_", ""));
-    if (!Number.isFinite(value)) {
-      throw this.#error((place) => `Cannot read expression: the number at ${place} is too large`);
+    const digits = at.text.replaceAll("_", "");
+    const value = Number(digits);
+    if (losesDigits(digits)) {
+      const why = Number.isFinite(value) ? "has more digits than can be calculated with" : "is too large";
+      const number = Number.isFinite(value) ? `${at.text} ` : "";
+      throw this.#error((place) => `Cannot read expression: the number ${number}at ${place} ${why}`);
     }
     this.#index++;
     this.#program.push({ kind: "push", value });

@@ -60,6 +60,14 @@ class Machine {
       throw this.#error(at, (place) => `division by zero at ${place}`);
     }
     const value = calculate(at.text, x, y);
+    if (!isExact(at.text, [x, y], value)) {
+      const hint = "Whole numbers are exact up to 2^53 - 1; divide them before, such as by 1e6.";
+      throw this.#error(
+        at,
+        (place) => `${x} ${at.text} ${y} at ${place} has more digits than are kept`,
+        hint,
+      );
+    }
     return this.#finite(value, at, () => `${x} ${at.text} ${y}`);
   }
 
@@ -110,6 +118,15 @@ class Machine {
   #error(at: Token, what: (place: string) => string, hint?: string): SourceError {
     return expressionError(this.#text, at, { what: (place) => `Cannot calculate: ${what(place)}`, hint });
   }
+}
+
+/** Whether what is printed of a value are its digits; from 1e21 on it is printed as a rounded number. */
+function isExact(operator: string, [x, y]: readonly [number, number], value: number | boolean): boolean {
+  const areWhole = [x, y].every(Number.isSafeInteger) && Number.isInteger(value);
+  if (!areWhole || Number.isSafeInteger(value) || Math.abs(Number(value)) >= 1e21) return true;
+  const [a, b] = [BigInt(x), BigInt(y)];
+  const exact = operator === "+" ? a + b : operator === "-" ? a - b : operator === "*" ? a * b : a ** b;
+  return String(exact) === String(value);
 }
 
 function calculate(operator: string, x: number, y: number): number | boolean {

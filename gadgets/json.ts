@@ -1,5 +1,5 @@
 import type { Gadget } from "../lib/core/gadget.ts";
-import { toJson } from "../lib/core/json.ts";
+import { parseJson, toJson } from "../lib/core/json.ts";
 import type { Json } from "../lib/core/json.ts";
 import { messageOf, SourceError } from "../lib/core/source_error.ts";
 import { placeInWords, spanAt } from "../lib/core/span_at.ts";
@@ -60,7 +60,7 @@ export default function json(_world: World): Gadget<Input> {
 
 function readJson(text: string): Json {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (cause) {
     const problem = jsonProblem(text);
     if (problem === undefined) throw new Error(`Cannot read value as JSON: ${messageOf(cause)}`, { cause });

@@ -329,6 +329,18 @@ function sorted(value: unknown): unknown {
   );
 }
 
+Deno.test("CallParser: a JSON object with a number that would lose digits is an error that names it", () => {
+  for (const number of ["1234567890123456789", "-9007199254740993", "12345678901234567.5", "1e999"]) {
+    const body = `{"a": ["\\"${number}", 1e300, 0.12345678901234567890, 12345678901234567000, ${number}]}`;
+    const [call] = callsOf(read([`!!!GADGET_START:A:a\n${body}\n!!!GADGET_END\n`]));
+    assert.ok(call?.parseError?.includes(`: the number ${number} is beyond`), call?.parseError);
+  }
+  const [call] = callsOf(
+    read(['!!!GADGET_START:A:a\n{"a": ["1234567890123456789", 18446744073709551616]}\n']),
+  );
+  assert.deepEqual(call?.parameters, { a: ["1234567890123456789", 2 ** 64] });
+});
+
 Deno.test("writeCalls refuses what no block can say, and keeps a broken call's body", () => {
   assert.throws(() => writeCalls([{ gadgetName: "A b" }]), /Cannot read header "A b"/);
   assert.throws(() => writeCalls([{ gadgetName: "A", invocationId: "a b" }]), /"a b"/);

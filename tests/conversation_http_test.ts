@@ -124,6 +124,8 @@ Deno.test("api-call: what becomes of a body", async () => {
     ['{"a": {"b": 21.5}}', undefined, 'set conversation.r {"a":{"b":21.5}}'],
     ['{"a": {"b": 21.5}}', "$.a.b", "set conversation.r 21.5"],
     ['{"a": null}', "$.a", "set conversation.r null"],
+    ['{"id": 1234567890123456789}', "$.id", 'set conversation.r "1234567890123456789"'],
+    ["[12345678901234567890, 3.10]", undefined, 'set conversation.r ["12345678901234567890",3.1]'],
     ['[{"n": "a"}, {"n": "b"}]', "$[*].n", 'set conversation.r ["a","b"]'],
     ['[{"n": "a"}]', "$[*].n", 'set conversation.r "a"'],
     ["plain text", undefined, 'set conversation.r "plain text"'],

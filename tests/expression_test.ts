@@ -50,6 +50,10 @@ Deno.test("expressions: values", () => {
     ["2 >= 3", false],
     ["(1 < 2) == (3 > 2)", true],
     ["1 != 1", false],
+    ["10 ^ 20", 1e20],
+    ["2 ^ 100 / 2 ^ 100", 1],
+    ["6.02214076e23 * 3", 1.806642228e24],
+    ["0xEEEE", 0xEEEE],
     ["0 * -1", 0],
     ["\n  1 +\n\t2 ", 3],
   ];
@@ -103,6 +107,15 @@ Deno.test("expressions: errors say where, what was found, and what was expected"
       "1 +\n 2 §",
       'Cannot read expression: found "§" at line 2, column 4, expected a number, a name or an operator. ' +
       "The operators are + - * / % ^ == != < <= > >=.",
+    ],
+    [
+      "1 + 12345678901234567890",
+      "Cannot read expression: the number 12345678901234567890 at column 5 has more digits than can be calculated with",
+    ],
+    [
+      "99999999 * 999999999",
+      "Cannot calculate: 99999999 * 999999999 at column 10 has more digits than are kept. " +
+      "Whole numbers are exact up to 2^53 - 1; divide them before, such as by 1e6.",
     ],
     ["1 / 0", "Cannot calculate: division by zero at column 3"],
     ["5 % (1 - 1)", "Cannot calculate: division by zero at column 3"],

@@ -224,6 +224,10 @@ Deno.test("Json: reads text, picks by pointer and by path", async () => {
 Deno.test("Json: errors say where", async () => {
   const gadget = json(world);
   const of = (input: Parameters<NonNullable<typeof gadget.run>>[0]) => failure(run(gadget, input));
+  assert.match(
+    await of({ value: '{"id": 12345678901234567890}', pointer: "id" }),
+    /^Cannot read value as JSON: the number 12345678901234567890 is beyond/,
+  );
   assert.equal(
     await of({ value: '{"a": 1,}' }),
     'Cannot read value as JSON: found "}" at column 9, expected a key in double quotes',

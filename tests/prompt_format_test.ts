@@ -4,6 +4,9 @@ import { z } from "zod";
 import type { JsonSchema, Schema, StandardSchema } from "../lib/core/gadget.ts";
 import { ParseError } from "../lib/core/prompt_error.ts";
 import { checkValue, formatContract, issueLines } from "../lib/prompt/format_contract.ts";
+import { answerContract } from "../lib/run/answer_contract.ts";
+import { schemaForm } from "../lib/run/answer_form.ts";
+import { schemaContract } from "../lib/run/output_contract.ts";
 
 interface FormatCase {
   readonly name: string;
@@ -225,11 +228,52 @@ Deno.test("format: a fence around everything is taken off", async () => {
   }
 });
 
+Deno.test("answers that are JSON are taken alike by prompts, documents, conversations and ask", async () => {
+  const prompt = formatContract({});
+  const document = answerContract({});
+  const conversation = schemaForm({});
+  const ask = schemaContract({ type: "array" });
+  const good = [
+    "[1]",
+    "\ufeff[1]",
+    "\u00a0[1]\u2028",
+    '```json title="a.json"\n[1]\n```',
+    "``` json\n[1]\n```",
+    "```json [1]```",
+    "```\n\ufeff[1]\u00a0\n```",
+    "~~~\n[1]\n~~~",
+    "~~~json5 x=1\r\n[1]\r\n~~~~\n",
+  ];
+  for (const text of good) {
+    assert.deepEqual(await prompt.parse(text), [1], text);
+    assert.deepEqual(document.check(text), { text: "[1]" }, text);
+    assert.deepEqual(conversation.read(text), { value: [1] }, text);
+    assert.deepEqual(await ask.check(text), { ok: true, value: [1] }, text);
+  }
+  const bad = ["~~~\n[1]\n```", "[1]\n```", "```json\n[1]", "x [1]"];
+  for (const text of [...bad, "[1234567890123456789]", "[1e999]"]) {
+    const named = bad.includes(text) ? "" : text.slice(1, -1); // a number is named, so that the model knows which
+    const whys = [
+      await prompt.parse(text).then(() => "taken", (error: unknown) => String(error)),
+      JSON.stringify(document.check(text)),
+      JSON.stringify(conversation.read(text)),
+      JSON.stringify(await ask.check(text)),
+    ];
+    for (const why of whys) {
+      assert.match(why, new RegExp(`not (valid )?JSON|the number ${named} is beyond`), text);
+    }
+    if (named !== "") {
+      for (const why of whys) assert.ok(why.includes(`the number ${named} is beyond`), why);
+    }
+  }
+});
+
 Deno.test("format: what JSON cannot say, and what nobody can read, is refused", async () => {
   const contract = formatContract({});
   await assert.rejects(contract.parse('{"a": [1e999]}'), {
     name: "ParseError",
-    message: "Output is not valid JSON: a number is too large",
+    message:
+      "Output is not valid JSON: the number 1e999 is beyond what can be kept exactly (2^53 - 1); write it as a text, in quotes",
   });
   await assert.rejects(contract.parse("[".repeat(100_000) + "]".repeat(100_000)), {
     name: "ParseError",

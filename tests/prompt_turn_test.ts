@@ -430,6 +430,7 @@ Deno.test("what cannot run is answered, and what stands beside it runs", async (
       ["strict", { n: 1.5, m: 1 }],
       ["strict", deep],
       ["strict", '{"__proto__":{"n":1}}'],
+      ["strict", '{"n":1234567890123456789}'],
       ["declared", {}],
       ["throwing", {}],
       ["strict", '{"n":1}'],
@@ -447,6 +448,8 @@ Deno.test("what cannot run is answered, and what stands beside it runs", async (
     'Error: invalid arguments for "strict":\n- m: is not allowed\n- n: must be integer',
     'Error: arguments of "strict" cannot be read: more than 500 levels',
     'Error: arguments of "strict" cannot be read: "__proto__" cannot be a name',
+    'Error: arguments of "strict" cannot be read: the number 1234567890123456789 is beyond what can be kept exactly ' +
+    "(2^53 - 1); write it as a text, in quotes",
     'Error: tool "declared" has no implementation',
     "Error: schema bug",
     'Return of calling function strict with arguments {"n":1}:\n---\n1\n---',

@@ -552,7 +552,12 @@ function rpcCode(text: string): unknown {
 
 Deno.test("what is no message of MCP is refused with a code, and starts nothing", async () => {
   await withSurface({}, async ({ server, service }) => {
-    for (const [body, code] of [["{", "json"], ["5", "invalid"], ['{"__proto__":{}}', "invalid"]] as const) {
+    for (
+      const [body, code] of [["{", "json"], ['{"id":1234567890123456789}', "json"], ["5", "invalid"], [
+        '{"__proto__":{}}',
+        "invalid",
+      ]] as const
+    ) {
       const { status, text } = await posted(server, body);
       assert.deepEqual([status, codeOf(text)], [400, code], body);
     }

@@ -135,6 +135,13 @@ Deno.test("every call is answered: error, skip, unknown, duplicate; and the loop
   assert.match(answer, /Duplicate invocation id "f"/);
 });
 
+Deno.test("native: arguments with a number that would lose digits are refused, and the model is told which", async () => {
+  const model = scriptedModel([[nativeCall("c1", "Echo", '{"text":1234567890123456789}')], ["Done."]]);
+  const options = { model, policy: { toolsMode: "native" as const }, ...withTools([echo]) };
+  assert.equal(endOf(await eventsOf(ask("Go", options))).value, "Done.");
+  assert.match(last(model.requests[1]?.messages), /the number 1234567890123456789 is beyond/);
+});
+
 Deno.test("native: calls start while the model still answers, results are tool messages", async () => {
   const model = scriptedModel([
     [

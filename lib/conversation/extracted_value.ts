@@ -1,7 +1,7 @@
 // What counts as a value that a model has found (conversations.md 2.8). A value fits as a whole or not at all: of a wrong part nobody
 // knows what was meant. Parts that are not there are left out, since none is required.
 
-import { isJsonObject } from "../core/json.ts";
+import { isJsonObject, losesDigits } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import type { ExtractionSchema } from "../parse/agent_file.ts";
 
@@ -41,7 +41,8 @@ function textOf(value: Json, allowed: readonly string[] | undefined): Extracted 
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 function numberOf(value: Json, fits: (number: number) => boolean): Extracted {
-  const number = typeof value === "string" && DECIMAL.test(value.trim()) ? Number(value) : value;
+  const isNumber = typeof value === "string" && DECIMAL.test(value.trim()) && !losesDigits(value.trim());
+  const number = isNumber ? Number(value) : value;
   return typeof number === "number" && fits(number) ? { found: number } : absentOr(value);
 }
 

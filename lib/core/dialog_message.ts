@@ -1,3 +1,4 @@
+import { parseJson } from "./json.ts";
 import type { Message } from "./message.ts";
 import { textOf } from "./message.ts";
 
@@ -42,7 +43,7 @@ export function dialogMessage(message: Message, prompt?: string): DialogMessage 
 export function argumentsOf(text: string): unknown {
   if (text.trim() === "") return {};
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }

@@ -14,11 +14,50 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** What a number has to have for its digits to be more than a value holds. */
+const MAY_LOSE = /[0-9]{16}|[0-9][eE][+]?[0-9]{3}/;
+const TEXT_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+-]*/g;
+
+/**
+ * The value of a JSON text, as `JSON.parse` gives it, but no number becomes another one: one of more digits than a value holds is an error.
+ *
+ * @param keepsDigits then such a number is a text, as it is written: for values that are shown and handed on
+ * @throws {SyntaxError} for what is no JSON, {RangeError} for a number
+ */
+export function parseJson(text: string, { keepsDigits = false } = {}): Json {
+  const value: Json = JSON.parse(text);
+  if (!MAY_LOSE.test(text)) return value;
+  let kept = "";
+  let from = 0;
+  for (const { 0: token, index } of text.matchAll(TEXT_OR_NUMBER)) {
+    if (token.startsWith('"') || !losesDigits(token)) continue;
+    if (!keepsDigits || !Number.isFinite(Number(token))) {
+      throw new RangeError(
+        `the number ${token} is beyond what can be kept exactly (2^53 - 1); write it as a text, in quotes`,
+      );
+    }
+    kept += `${text.slice(from, index)}"${token}"`;
+    from = index + token.length;
+  }
+  return from === 0 ? value : JSON.parse(kept + text.slice(from));
+}
+
+/** Whether a decimal number becomes another one as a value: it is infinite, or its whole part has other digits. Fractions are rounded by nature. */
+export function losesDigits(number: string): boolean {
+  const value = Number(number);
+  if (!Number.isFinite(value)) return true;
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER || /^[^x]*e/i.test(number) || String(value) === number) {
+    return false;
+  }
+  const [whole = ""] = number.replace(/^[+]/, "").split(".");
+  return BigInt(whole) !== BigInt(Math.trunc(value));
+}
+
 /** The JSON object that a text is; undefined for every other text. */
 export function maybeJsonObject(text: string): JsonObject | undefined {
   if (!text.trimStart().startsWith("{")) return undefined;
   try {
-    const value: Json = JSON.parse(text);
+    const value = parseJson(text, { keepsDigits: true });
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -1,6 +1,7 @@
 // MCP over the pipes of a program: a message a line (MCP, transports, stdio). What the AI SDK's client leaves out is done here: a
 // call that is given up is cancelled at the server, and progress reaches the call that it belongs to.
 import { type JSONRPCMessage, type MCPTransport, validateJSONRPCMessage } from "@ai-sdk/mcp";
+import { parseJson } from "../core/json.ts";
 import type { PipeProcess } from "../core/pipes.ts";
 import { messageOf } from "../core/source_error.ts";
 import { type StdioLine, stdioLines } from "./stdio_lines.ts";
@@ -230,7 +231,7 @@ export class StdioTransport implements MCPTransport {
 function maybeJson(text: string): unknown {
   if (!/^\s*[{[]/.test(text)) return undefined;
   try {
-    return JSON.parse(text);
+    return parseJson(text, { keepsDigits: true });
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { type Json, toJson } from "../core/json.ts";
+import { type Json, parseJson, toJson } from "../core/json.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { messageOf, SourceError, type Span } from "../core/source_error.ts";
 import { parseYaml, type YamlDocument } from "../parse/yaml.ts";
@@ -73,7 +73,7 @@ function fromLines(text: string, { file, problems }: Source): readonly ScriptRep
 
 function readLine(line: string, found: ReplyProblem[]): ScriptReply {
   try {
-    return readReply(JSON.parse(line), found);
+    return readReply(parseJson(line), found);
   } catch (error) {
     found.push({ path: [], message: `Found a line that is not JSON (${messageOf(error)})` });
     return readReply({ text: "" }, []);

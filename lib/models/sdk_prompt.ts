@@ -3,7 +3,7 @@ import type {
   LanguageModelV4Prompt,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
-import { isJsonObject, type Json } from "../core/json.ts";
+import { isJsonObject, type Json, parseJson } from "../core/json.ts";
 import type { ContentPart, Message, Reasoning, ToolCall } from "../core/message.ts";
 
 /** What a provider wants of a prompt. */
@@ -106,7 +106,7 @@ function callPart({ id, name, arguments: text, metadata }: ToolCall): AssistantP
 function inputOf(text: string): unknown {
   if (text.trim() === "") return {};
   try {
-    const input: Json = JSON.parse(text);
+    const input = parseJson(text, { keepsDigits: true });
     return input !== null && isJsonObject(input) ? input : { value: input };
   } catch {
     return { "not JSON": text };

@@ -1,6 +1,6 @@
 import type { KnownPointer } from "./parameter_tree.ts";
 import { ParameterTree } from "./parameter_tree.ts";
-import { isRecord } from "../core/json.ts";
+import { isRecord, parseJson } from "../core/json.ts";
 
 /** Where the text of an argument stands in the body; without a pointer, it is the text before the first argument. */
 interface Span {
@@ -169,11 +169,11 @@ export interface JsonBody {
 function readJsonBody(text: string): JsonBody {
   const body = text.trim();
   if (body === "") return {};
-  const inside = withoutFence(body);
-  const value = parsed(inside);
-  if (!isRecord(value)) {
-    return { error: "Cannot read text before the first argument" };
+  const value = parsed(withoutFence(body));
+  if (value instanceof RangeError) {
+    return { error: `Cannot read the JSON object before the first argument: ${value.message}` };
   }
+  if (!isRecord(value)) return { error: "Cannot read text before the first argument" };
   if (hasProto(value)) { // it may be written with an escape, so the text does not tell
     return { error: `Cannot read the JSON object before the first argument: "__proto__" cannot be a name` };
   }
@@ -193,9 +193,9 @@ function withoutFence(body: string): string {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    return parseJson(text);
+  } catch (error) {
+    return error instanceof RangeError ? error : undefined;
   }
 }
 

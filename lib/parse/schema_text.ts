@@ -1,6 +1,6 @@
 import { withoutByteOrderMark } from "../core/file_text.ts";
-import { isJsonObject } from "../core/json.ts";
-import type { Json, JsonObject } from "../core/json.ts";
+import { isJsonObject, parseJson } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { Part } from "./part.ts";
 
@@ -8,7 +8,7 @@ import type { Part } from "./part.ts";
 export function schemaOfText(text: string, written: string): Part<JsonObject> {
   const name = `schema "${written}"`;
   try {
-    const value: Json = JSON.parse(withoutByteOrderMark(text));
+    const value = parseJson(withoutByteOrderMark(text));
     return isJsonObject(value) ? { value } : { problem: `${name} must be a JSON object` };
   } catch (thrown) {
     return { problem: `${name} is not JSON: ${messageOf(thrown)}` };

@@ -32,7 +32,9 @@ export function formatContract(format: Schema): FormatContract {
     ...(schema === undefined ? {} : { schema }),
     isStandard: isStandardSchema(format),
     async parse(text) {
-      const checked = await checkValue(format, replyJson(text));
+      const read = replyJson(text);
+      if ("problem" in read) throw new ParseError(`Output is not valid JSON: ${read.problem}`);
+      const checked = await checkValue(format, read.json);
       if ("value" in checked) return checked.value;
       throw new ParseError(
         `Output does not match the schema:\n${issueLines(checked.issues)}`,

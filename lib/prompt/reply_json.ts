@@ -1,53 +1,33 @@
-import { ParseError } from "../core/prompt_error.ts";
+import type { Json } from "../core/json.ts";
+import { parseJson } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
 
+/** The JSON of an answer, and its text without what stood around it; or why there is none, in words and in those of documents. */
+export type ReplyJson =
+  | { readonly json: Json; readonly text: string }
+  | { readonly problem: string; readonly isNumber: boolean };
+
 /**
- * The JSON value of a reply, which may be in one code fence.
- *
- * @throws {ParseError} when it is not JSON.
+ * Reads the JSON value that an answer of a model is, which may be in one code fence; blanks of all kinds and a byte order mark around it
+ * do not count. It is the one reader of them: prompts, documents, conversations and `ask` take the same answers.
  */
-export function replyJson(text: string): unknown {
-  const value = parsed(unfenced(text.trim()));
-  if (hasInfinity(value)) throw notJson("a number is too large");
-  return value;
-}
-
-function parsed(json: string): unknown {
+export function replyJson(answer: string): ReplyJson {
+  const text = unfenced(answer.trim()).trim();
   try {
-    return JSON.parse(json);
+    return { json: parseJson(text), text };
   } catch (error) {
-    throw notJson(messageOf(error));
+    return { problem: messageOf(error), isNumber: error instanceof RangeError };
   }
-}
-
-function notJson(reason: string): ParseError {
-  return new ParseError(`Output is not valid JSON: ${reason}`);
 }
 
 /** The inside of a fence around everything; a word behind the opening run, and the rest of its line with it, are not of the value. */
 function unfenced(text: string): string {
-  const ticks = /^`{3,}/.exec(text)?.[0].length ?? 0;
-  const end = ticks === 0 ? text.length : startOfLastRun(text);
-  if (ticks === 0 || end < ticks || text.length - end < ticks) return text;
-  const inside = text.slice(ticks, end);
-  const word = /^[\p{L}_][^\s`]*/u.exec(inside)?.[0] ?? "";
+  const [fence = ""] = /^(?:`{3,}|~{3,})/.exec(text) ?? [];
+  const [close = ""] = /(?:`{3,}|~{3,})$/.exec(text) ?? [];
+  const end = text.length - close.length;
+  if (fence === "" || end < fence.length || !close.startsWith(fence)) return text;
+  const inside = text.slice(fence.length, end);
+  const word = /^[ \t]*[\p{L}_][^\s`~]*/u.exec(inside)?.[0] ?? "";
   const lineEnd = word === "" ? -1 : inside.indexOf("\n");
   return lineEnd < 0 ? inside.slice(word.length) : inside.slice(lineEnd);
-}
-
-function startOfLastRun(text: string): number {
-  let start = text.length;
-  while (text[start - 1] === "`") start--;
-  return start;
-}
-
-/** `JSON.parse` reads 1e999 as Infinity, which no JSON can say again. Without recursion: nothing bounds the levels of a reply. */
-function hasInfinity(value: unknown): boolean {
-  const open = [value];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next === "number" && !Number.isFinite(next)) return true;
-    if (typeof next !== "object" || next === null) continue;
-    for (const child of Object.values(next)) open.push(child);
-  }
-  return false;
 }

@@ -1,8 +1,10 @@
 // The calls of one answer of a model, whichever way it writes them: blocks in its text, or the provider's own calls. Both come in as
 // they are written and go to one graph.
 
+import { isJsonObject, parseJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import type { ToolCall } from "../core/message.ts";
+import { messageOf } from "../core/source_error.ts";
 import { CallParser } from "../parse/call_parser.ts";
 import type { CallEvent } from "../parse/call_parser.ts";
 import type { Markers } from "../parse/call_header.ts";
@@ -174,14 +176,11 @@ function argumentsOf(
 ): { readonly value: Readonly<Record<string, Json>> } | { readonly problem: string } {
   if (text.trim() === "") return { value: {} };
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { value: { ...value } };
+    const value = parseJson(text);
+    if (isJsonObject(value)) return { value };
     return { problem: `The arguments must be a JSON object, found ${text.slice(0, 200)}` };
   } catch (error) {
-    return {
-      problem: `The arguments are not valid JSON (${error instanceof Error ? error.message : ""}): ${
-        text.slice(0, 200)
-      }`,
-    };
+    const what = error instanceof RangeError ? "cannot be read" : "are not valid JSON";
+    return { problem: `The arguments ${what} (${messageOf(error)}): ${text.slice(0, 200)}` };
   }
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../core/json.ts";
+import { replyJson } from "../prompt/reply_json.ts";
 import { placed, WRAPPERS } from "../schema/failure_place.ts";
 import { toPointer } from "../schema/issue.ts";
 import { JsonValidator } from "../schema/json_validator.ts";
@@ -6,7 +7,6 @@ import { prepareSchema } from "../schema/prepare_schema.ts";
 import type { PreparedSchema } from "../schema/prepare_schema.ts";
 import type { AnswerContract } from "./document_turn.ts";
 
-const FENCED = /^(`{3,}|~{3,})[^\r\n]*\r?\n([\s\S]*?)\r?\n?\1[`~]*$/;
 const ANY_TYPE = ["object", "array", "string", "number", "boolean", "null"];
 
 /**
@@ -19,11 +19,11 @@ export function answerContract(schema: JsonObject): AnswerContract {
   return {
     schema,
     check(answer) {
-      const text = unfenced(answer.trim());
-      const value = parsed(text);
-      if (value === undefined) return { why: "it is not JSON" };
+      const read = replyJson(answer);
+      if ("problem" in read) return { why: read.isNumber ? read.problem : "it is not JSON" };
+      const { text, json } = read;
       const validator = new JsonValidator(prepared, { size: text.length });
-      const failures = placed(validator.failuresOf(value.json));
+      const failures = placed(validator.failuresOf(json));
       const [first] = failures;
       if (first === undefined) return { text };
       const { where, keyword } = failures.find((failure) => !WRAPPERS.has(failure.keyword)) ?? first;
@@ -38,16 +38,4 @@ function preparedOrThrow(schema: JsonObject): PreparedSchema {
   if (!("broken" in prepared)) return prepared;
   const { pointer, message } = prepared.broken;
   throw new Error(`schema${pointer === "" ? "" : ` ${pointer}`}: ${message}`);
-}
-
-function unfenced(text: string): string {
-  return FENCED.exec(text)?.[2]?.trim() ?? text;
-}
-
-function parsed(text: string): { readonly json: unknown } | undefined {
-  try {
-    return { json: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 // The tool calls of one answer to an @llm (documents.md 8). They run one after another; what goes wrong is told to the model as JSON.
 
 import type { AnyGadget } from "../core/gadget.ts";
-import { isJsonObject } from "../core/json.ts";
+import { isJsonObject, parseJson } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { ToolCall } from "../core/message.ts";
 import type { ToolSpec } from "../core/model.ts";
@@ -84,10 +84,11 @@ function readCall(
 ): { readonly parameters: JsonObject } | { readonly refusal: string } {
   if (!gadgets.has(name)) return { refusal: `unknown tool "${name}"` };
   try {
-    const parameters: Json = text.trim() === "" ? {} : JSON.parse(text);
+    const parameters: Json = text.trim() === "" ? {} : parseJson(text);
     return isJsonObject(parameters) ? { parameters } : { refusal: `the arguments are not a JSON object` };
-  } catch {
-    return { refusal: "the arguments are not valid JSON" };
+  } catch (error) {
+    const { message } = error instanceof RangeError ? error : { message: "the arguments are not valid JSON" };
+    return { refusal: message };
   }
 }
 

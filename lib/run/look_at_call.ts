@@ -1,9 +1,9 @@
 // A call of an agent's model before it runs (prompts.md 9.3): what cannot run is answered with a text that the model reads.
 
-import { canonicalJson, isJsonObject, toJson } from "../core/json.ts";
+import { canonicalJson, isJsonObject, parseJson } from "../core/json.ts";
 import { argumentsOf } from "../core/dialog_message.ts";
 import type { AnyGadget } from "../core/gadget.ts";
-import type { JsonObject } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import type { ToolCall } from "../core/message.ts";
 import { messageOf } from "../core/source_error.ts";
 import { checkValue } from "../prompt/check_value.ts";
@@ -64,7 +64,7 @@ export async function lookAtCall(
     const known = tools.size === 0 ? "none" : [...tools.keys()].join(", ");
     return refused(call, `unknown tool "${name}". Available tools: ${known}`);
   }
-  const read = argumentsIn(text, given);
+  const read = argumentsIn(text);
   if ("problem" in read) return refused(call, `arguments of "${name}" ${read.problem}`);
   const { json } = read;
   const identity = `${name} ${canonicalJson(json)}`;
@@ -88,24 +88,17 @@ export async function lookAtCall(
   return { call, gadget, parameters: json, input: checked.value, identity };
 }
 
-function argumentsIn(
-  text: string,
-  given: unknown,
-): { readonly json: JsonObject } | { readonly problem: string } {
-  if (typeof given === "string" && !isJsonText(text)) return { problem: `are not valid JSON: ${text}` };
-  const { problem } = measure(given);
-  if (problem !== undefined) return { problem: `cannot be read: ${problem}` };
-  const json = toJson(given);
-  return isJsonObject(json) ? { json } : { problem: "must be a JSON object" };
-}
-
-function isJsonText(text: string): boolean {
+function argumentsIn(text: string): { readonly json: JsonObject } | { readonly problem: string } {
+  let json: Json;
   try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
+    json = text.trim() === "" ? {} : parseJson(text);
+  } catch (error) {
+    const isNumber = error instanceof RangeError;
+    return { problem: isNumber ? `cannot be read: ${error.message}` : `are not valid JSON: ${text}` };
   }
+  const { problem } = measure(json);
+  if (problem !== undefined) return { problem: `cannot be read: ${problem}` };
+  return isJsonObject(json) ? { json } : { problem: "must be a JSON object" };
 }
 
 /** @throws the signal's reason */

@@ -1,6 +1,6 @@
 // A secret that a model says in pieces is one still: it is taken out before anybody gets the pieces, a record too.
 
-import type { Json } from "../core/json.ts";
+import { parseJson } from "../core/json.ts";
 import type { ToolCall } from "../core/message.ts";
 import type { ModelPart } from "../core/model.ts";
 import type { Secrets } from "../core/secrets.ts";
@@ -40,7 +40,7 @@ export class MaskedParts {
   /** Text within JSON within JSON would be escaped twice: the values are what is looked through. */
   #arguments({ arguments: given }: ToolCall): string {
     try {
-      const values: Json = JSON.parse(given);
+      const values = parseJson(given);
       const masked = this.#secrets.maskJson(values);
       return masked === values ? given : JSON.stringify(masked);
     } catch {

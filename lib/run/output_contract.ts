@@ -1,6 +1,7 @@
 import type { JsonSchema, Schema } from "../core/gadget.ts";
 import { toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
+import { replyJson } from "../prompt/reply_json.ts";
 import { checkInput, issuesText } from "../schema/check_input.ts";
 import { jsonSchemaOf } from "../core/gadget.ts";
 
@@ -17,8 +18,6 @@ export interface OutputContract {
   check(text: string): ContractResult | Promise<ContractResult>;
 }
 
-const FENCED = /^\s*(`{3,})[\w-]*[ \t]*\r?\n([\s\S]*?)\r?\n?\1`*\s*$/;
-
 /**
  * The contract of a schema: the answer is JSON that fits it, bare or in one code fence.
  *
@@ -34,21 +33,15 @@ export function schemaContract(schema: Schema): OutputContract {
   return {
     ...(json === undefined ? {} : { schema: json }),
     async check(text) {
-      const parsed = parseJson(FENCED.exec(text)?.[2] ?? text);
-      if (!parsed.ok) return parsed;
-      const checked = await checkInput(schema, parsed.value);
+      const read = replyJson(text);
+      if ("problem" in read) {
+        const what = read.isNumber ? "cannot be read" : "is not JSON";
+        return { ok: false, error: `The answer ${what}: ${read.problem}. Answer with the JSON value alone.` };
+      }
+      const checked = await checkInput(schema, read.json);
       return checked.ok
         ? { ok: true, value: toJson(checked.value) }
         : { ok: false, error: `The answer does not fit its schema:\n${issuesText(checked.issues)}` };
     },
   };
-}
-
-function parseJson(text: string): ContractResult {
-  try {
-    return { ok: true, value: JSON.parse(text) };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { ok: false, error: `The answer is not JSON: ${reason}. Answer with the JSON value alone.` };
-  }
 }

@@ -1,3 +1,4 @@
+import { parseJson } from "../core/json.ts";
 import { measure } from "./text_value.ts";
 
 /** JSON text of an array or object, read; or why it could not be. */
@@ -11,9 +12,10 @@ export function readJsonText(text: string): JsonText {
   if (!/^\s*[[{]/.test(text)) return { problem: "not JSON" };
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (error) {
-    return { problem: `broken JSON: ${error instanceof Error ? error.message : String(error)}` };
+    const { message } = error instanceof Error ? error : new Error(String(error));
+    return { problem: error instanceof RangeError ? message : `broken JSON: ${message}` };
   }
   if (typeof value !== "object" || value === null) return { problem: "not JSON" };
   const { problem } = measure(value);

@@ -1,6 +1,8 @@
 // Bodies: counted while they are read, with a time limit for each piece, and nothing of them kept that is too much.
 
 import { whenAborted } from "../core/async.ts";
+import { parseJson } from "../core/json.ts";
+import { messageOf } from "../core/source_error.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { MAX_BODY_BYTES, tooLarge } from "./guard.ts";
 import { HttpProblem } from "./problem.ts";
@@ -51,10 +53,10 @@ export async function readJson(request: Request, deadlines: Deadlines): Promise<
   if (text === "") return {};
   if (text.length > 2 * MAX_LEVELS) refuseDeep(text);
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new HttpProblem(400, "json", { detail: `the body is no JSON: ${reason}` });
+    const what = error instanceof RangeError ? "cannot be read" : "is no JSON";
+    throw new HttpProblem(400, "json", { detail: `the body ${what}: ${messageOf(error)}` });
   }
 }
 

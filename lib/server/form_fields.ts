@@ -1,7 +1,7 @@
 // A form for what a JSON Schema describes, as data, and the way back: from the texts of a form to the value.
 
 import type { Json, JsonObject } from "../core/json.ts";
-import { encodeSegment, isJsonObject, isRecord } from "../core/json.ts";
+import { encodeSegment, isJsonObject, isRecord, parseJson } from "../core/json.ts";
 import { undecided } from "../schema/text_value.ts";
 import { validateInput } from "../schema/validate.ts";
 
@@ -163,7 +163,7 @@ export async function filledForm(
 export async function filledJson(schema: JsonObject, text: string): Promise<FilledForm> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (error) {
     return {
       problems: [{
@@ -227,7 +227,7 @@ function valueOf(field: FormField, options: TreeOptions): unknown {
 
 function jsonOf(text: string, { pointer }: FormField, problems: FieldProblem[]): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     problems.push({ pointer, message: `expected JSON: ${error instanceof Error ? error.message : ""}` });
     return undefined;

@@ -1,4 +1,4 @@
-import { isRecord } from "../core/json.ts";
+import { isRecord, parseJson } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
 import { UsageError } from "./exit_code.ts";
 import { flagFile } from "./flag_file.ts";
@@ -92,7 +92,7 @@ function jsonObject(
 ): Values {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (error) {
     throw new UsageError([`${flag}: expected a JSON object: ${messageOf(error)}`], { command });
   }
