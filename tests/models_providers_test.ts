@@ -224,7 +224,7 @@ for (const id of IDS) {
     assert.equal(ended.code, "network");
     assert.match(
       ended.message,
-      /: the answer broke off after 30 characters\. Is models\.providers\.\w+\.baseURL right/,
+      /: the answer broke off after 30 characters$/,
     );
     const shown: ModelPart[] = [];
     const model = await modelsAt(provider).find(id);
@@ -296,7 +296,7 @@ Deno.test("models: nothing answers at the address", async () => {
   assert.equal(error.code, "network");
   assert.equal(
     hostless(error, provider),
-    "compatible/test at HOST: cannot connect: nothing answers there (connection refused). Is models.providers.compatible.baseURL right, and is the server running?",
+    "compatible/test at HOST: cannot connect: nothing answers there (connection refused). Check that models.providers.compatible.baseURL is right, and that the server is running",
   );
 });
 

@@ -86,13 +86,19 @@ Deno.test("retrying: only what may pass, and nothing after something was shown",
   const shownParts: readonly ModelPart[] = [
     { type: "text", text: "a" },
     { type: "reasoning", text: "b" },
-    { type: "call-start", id: "1", name: "n" },
     { type: "call", call: { id: "1", name: "n", arguments: "" } },
   ];
   for (const part of shownParts) {
     const model = retrying(breaking([part], busy()), { clock, random });
     assert.deepEqual(await clock.run(outcome(model)), [shown(part), "! rate-limit: busy"]);
   }
+  const begun: ModelPart = { type: "call-start", id: "1", name: "n" }; // that is no call yet, so it is asked for again
+  const failing = retrying(breaking([begun], busy()), { clock, random, retries: 1 });
+  assert.deepEqual((await clock.run(outcome(failing))).slice(0, 3), [
+    shown(begun),
+    "retry 1 1000",
+    shown(begun),
+  ]);
   const bug = retrying(fakeModel([new TypeError("bug")]), { clock, random });
   assert.deepEqual(await clock.run(outcome(bug)), ["! TypeError: bug"]);
 });

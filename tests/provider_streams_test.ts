@@ -64,9 +64,8 @@ for (const { name, file } of streams) {
   Deno.test(`provider streams: ${name}/${file}`, async () => {
     const provider = PROVIDERS[name];
     assert.ok(provider);
-    const bytes = new TextEncoder().encode(
-      wireText(name, await Deno.readTextFile(`${folder}/${name}/${file}`)),
-    );
+    const record = wireText(name, await Deno.readTextFile(`${folder}/${name}/${file}`));
+    const bytes = new TextEncoder().encode(record);
     const wanted = await sdkReading(provider.sdk(fetchOf(bytes, bytes.length)));
     for (const size of [bytes.length, 64, 7, 1]) {
       assert.deepEqual(
@@ -75,9 +74,44 @@ for (const { name, file } of streams) {
         `cut at every ${size} bytes`,
       );
     }
+    await checkCuts(provider.id, { record, wanted });
     const half = await ourReading(provider.id, fetchOf(bytes.slice(0, bytes.length / 2), 64));
     assert.ok(wanted.text.startsWith(half.text), "half of it says something else");
   });
+}
+
+/** Reasons that are written in place of the stream's own, where it has one. */
+const REASONS = ["length", "max_tokens", "MAX_TOKENS", "content_filter", "refusal", "SAFETY", "weird"];
+const REASON = /("(?:finish_reason|stop_reason|finishReason)"\s*:\s*)"\w+"/g;
+
+/** Cut behind each event, and ended for each reason: a call is told only when something came behind it, or the answer ended well. */
+async function checkCuts(
+  id: string,
+  { record, wanted }: { readonly record: string; readonly wanted: Reading },
+): Promise<void> {
+  const events = record.split(/(?<=\n\n)/);
+  // Of long streams some: what matters is near the calls, and each beginning is read whole.
+  const every = Math.ceil(events.length / 150);
+  for (let kept = 1; kept < events.length; kept += every) {
+    const bytes = new TextEncoder().encode(events.slice(0, kept).join(""));
+    const parts = await ourParts(id, fetchOf(bytes, bytes.length));
+    const { calls, end } = readingOf(parts);
+    assert.deepEqual(calls, wanted.calls.slice(0, calls.length), `${kept} of ${events.length}`);
+    assert.ok(end !== "error" || !endsWithCall(parts), `${kept} of ${events.length}`);
+  }
+  for (const reason of record.search(REASON) < 0 ? [] : REASONS) {
+    const bytes = new TextEncoder().encode(record.replaceAll(REASON, `$1"${reason}"`));
+    const parts = await ourParts(id, fetchOf(bytes, bytes.length));
+    const { calls } = readingOf(parts);
+    if (reason === "weird") assert.deepEqual(calls, wanted.calls.slice(0, calls.length));
+    else assert.ok(!endsWithCall(parts), `${reason}: a call at the end of an answer that was cut`);
+  }
+}
+
+/** Nothing was told that had begun behind the last call. */
+function endsWithCall(parts: readonly ModelPart[]): boolean {
+  const told = parts.filter(({ type }) => type !== "finish" && type !== "call-delta" && type !== "call-cut");
+  return told.at(-1)?.type === "call";
 }
 
 function filesIn(path: string): readonly string[] {
@@ -143,6 +177,10 @@ async function sdkReading(model: LanguageModelV4): Promise<Reading> {
 }
 
 async function ourReading(id: string, fetch: Fetch): Promise<Reading> {
+  return readingOf(await ourParts(id, fetch));
+}
+
+async function ourParts(id: string, fetch: Fetch): Promise<readonly ModelPart[]> {
   const models = openModels({
     settings: { providers: { local: { type: "openai-compatible", baseURL: "http://local.test/v1" } } },
     fetch,
@@ -163,6 +201,11 @@ async function ourReading(id: string, fetch: Fetch): Promise<Reading> {
   }
   const finish = parts.find((part) => part.type === "finish");
   assert.equal(finish === undefined, failed, "each answer ends with a finish or an error");
+  return parts;
+}
+
+function readingOf(parts: readonly ModelPart[]): Reading {
+  const finish = parts.find((part) => part.type === "finish");
   const calls = parts.flatMap((part) => part.type === "call" ? [part.call] : []);
   assert.equal(new Set(calls.map((call) => call.id)).size, calls.length, "a call was told twice");
   return {

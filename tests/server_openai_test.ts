@@ -230,6 +230,33 @@ Deno.test("tools of the client are offered, called and answered, in one piece an
   });
 });
 
+Deno.test("a call that was cut is not handed on, in one piece or streamed", async () => {
+  const usage = { input: 1, output: 1 };
+  for (const reason of ["length", "filter", "other"] as const) {
+    const model = fakeModel(() => [
+      { type: "call-start", id: "c1", name: "weather" },
+      { type: "call", call: { id: "c1", name: "weather", arguments: '{"city":"Bonn"}' } },
+      { type: "call-start", id: "c2", name: "weather" },
+      { type: "call-delta", id: "c2", text: '{"ci' },
+      { type: "call-cut", id: "c2", name: "weather" },
+      { type: "finish", reason, usage, model: "fake/model" },
+    ]);
+    await withClient({ models: { m: model } }, async ({ client }) => {
+      const asked = { model: "m", tools: [WEATHER], messages: [user("How is it?")] };
+      const whole = (await client.chat.completions.create(asked)).choices[0];
+      const wanted = reason === "filter" ? "content_filter" : "length";
+      assert.deepEqual([whole?.message.tool_calls?.map(({ id }) => id), whole?.finish_reason], [
+        ["c1"],
+        wanted,
+      ]);
+      const chunks = await Array.fromAsync(await client.chat.completions.create({ ...asked, stream: true }));
+      const calls = chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []);
+      assert.deepEqual(calls.map((call) => [call.id, call.function?.arguments]), [["c1", '{"city":"Bonn"}']]);
+      assert.equal(chunks.at(-1)?.choices[0]?.finish_reason, wanted);
+    });
+  }
+});
+
 Deno.test("the models are listed, and found by name", async () => {
   await withClient({}, async ({ client }) => {
     const models = await Array.fromAsync(client.models.list());

@@ -118,7 +118,7 @@ for (const provider of PROVIDERS) {
       }, answer]);
       const events = await run(server, provider, mode);
       const results = events.filter((event) => event.type === "call-result").length;
-      assert.equal(results, mode === "blocks" ? 1 : 2);
+      assert.equal(results, 1, "nobody knows whether the last call of the provider was complete");
       const end = events.at(-1);
       assert.ok(
         end?.type === "run-end" && end.status === "done" && end.value === "Sunny.",

@@ -487,6 +487,33 @@ Deno.test("a block that only the end of a cut-off answer closes is not run, and 
   assert.equal(runs, 2);
 });
 
+Deno.test("a block that its END closes is run, whatever the answer ended for; the word of the provider is told", async () => {
+  let runs = 0;
+  const counts: AnyGadget = { name: "Counts", description: "Counts.", run: () => ++runs };
+  const usage = { input: 1, output: 1 };
+  for (const rawReason of ["weird", undefined]) {
+    const end: ModelPart = {
+      type: "finish",
+      reason: "other",
+      usage,
+      model: "test/scripted",
+      ...(rawReason !== undefined && { rawReason }),
+    };
+    const model = scriptedModel([[block("Counts:a").trimEnd(), end], ["Done."]]);
+    const events = await eventsOf(ask("Go", { model, ...withTools([counts]) }));
+    assert.deepEqual([endOf(events).value, events.filter(({ type }) => type === "call-error")], [
+      "Done.",
+      [],
+    ]);
+    const said = rawReason === undefined ? "without a reason" : 'for the reason "weird", which is not known';
+    assert.ok(events.some((event) => event.type === "warning" && event.text.endsWith(`it ended ${said}`)));
+  }
+  assert.equal(runs, 2);
+  const cut: ModelPart = { type: "finish", reason: "length", usage, model: "test/scripted" };
+  const events = await eventsOf(ask("Go", { model: scriptedModel([["Half a line", cut]]) }));
+  assert.equal(endOf(events).value, "Half a line");
+});
+
 Deno.test("context: with a journal too, a full window is another step and not the end", async () => {
   const full = new ModelError("the messages are too long for this model", { code: "context" });
   const long: AnyGadget = { name: "Long", description: "Long.", run: () => "word ".repeat(5_000) };

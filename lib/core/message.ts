@@ -20,6 +20,8 @@ export interface ToolCall {
   readonly arguments: string;
   /** What the provider wants back with the call, such as a signature; opaque. */
   readonly metadata?: Json;
+  /** Why it never runs: its arguments had not ended when the answer did. */
+  readonly cut?: string;
 }
 
 /** What a model thought before it answered; some providers want it back, unchanged. */

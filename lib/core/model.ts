@@ -61,6 +61,8 @@ export type ModelPart =
   | { readonly type: "call-delta"; readonly id: string; readonly text: string }
   /** The arguments are complete. It comes as soon as that can be seen, while the model may still be answering. */
   | { readonly type: "call"; readonly call: ToolCall }
+  /** The answer ended before the arguments did, as far as anybody knows: it never runs. */
+  | { readonly type: "call-cut"; readonly id: string; readonly name: string }
   /** The thinking as it has to be given back, whole. */
   | { readonly type: "thought"; readonly reasoning: Reasoning }
   /** An attempt failed before anything was shown; the next one begins after `delayMs`. */

@@ -1,5 +1,8 @@
 import type { ModelPart } from "../core/model.ts";
 
+/** A call that has only begun is none: the attempt behind it begins anew. */
+const NOT_SHOWN: ReadonlySet<ModelPart["type"]> = new Set(["retry", "call-start", "call-delta"]);
+
 /** The next attempt: what is told of it, and how it begins. */
 export interface NextAttempt {
   readonly part: Extract<ModelPart, { type: "retry" }>;
@@ -43,7 +46,7 @@ export class Attempts implements AsyncIterator<ModelPart> {
       if (open !== undefined) this.#current = await open();
       if (this.#current === undefined) return { done: true, value: undefined };
       const result = await this.#current.next();
-      this.#isShown = result.done === true || result.value.type !== "retry";
+      this.#isShown = result.done === true || !NOT_SHOWN.has(result.value.type);
       return result;
     } catch (error) {
       const next = this.#after(error);

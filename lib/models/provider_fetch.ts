@@ -14,6 +14,17 @@ import { retryAfterMs } from "./retry_after.ts";
 import { saidBy } from "./said_by.ts";
 import { type Silence, SilenceWatch } from "./silence_watch.ts";
 
+/** The requests whose answer has said that it ends, by their signals. */
+const ended = new WeakSet<AbortSignal>();
+/** The last event of the formats that have one. */
+const LAST_EVENT = /(^data: ?\[DONE\]|"message_stop"\s*\})\s*$/m;
+const LAST_BYTES = 32;
+
+/** Whether the answer to the request of this signal has come to its last event: then the provider meant to end there. */
+export function hasEnded(signal: AbortSignal): boolean {
+  return ended.has(signal);
+}
+
 /** What the SDK takes for a key. */
 export const KEY_PLACEHOLDER = "orrery-puts-the-key-here";
 
@@ -51,6 +62,7 @@ class Exchange {
   readonly #watch: SilenceWatch;
   readonly #late = Promise.withResolvers<never>();
   #body: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
+  #last = "";
 
   constructor(options: ProviderFetchOptions, caller: AbortSignal | undefined) {
     this.#options = options;
@@ -126,6 +138,7 @@ class Exchange {
     return new ReadableStream({
       start: (controller) => {
         this.#body = controller;
+        this.#look(first);
         const events = merged.push(first);
         if (events !== undefined) controller.enqueue(events);
       },
@@ -147,6 +160,8 @@ class Exchange {
         this.#watch.begin(this.#options.silence.betweenMs);
         const { done, value } = await reader.read();
         this.#watch.pause();
+        if (done) this.#lookAtEnd();
+        else this.#look(value);
         const events = done ? merged.end() : merged.push(value);
         if (events !== undefined) controller.enqueue(events);
         if (done) {
@@ -160,6 +175,16 @@ class Exchange {
       const isAborted = this.#caller?.aborted ?? false;
       controller.error(isAborted ? this.#caller?.reason : new BrokenAnswer(networkReason(error)));
     }
+  }
+
+  /** Keeps what the answer ends with, so far. */
+  #look(bytes: Uint8Array): void {
+    const last = new TextDecoder().decode(bytes.subarray(-LAST_BYTES));
+    this.#last = `${this.#last}${last}`.slice(-LAST_BYTES);
+  }
+
+  #lookAtEnd(): void {
+    if (this.#caller !== undefined && LAST_EVENT.test(this.#last)) ended.add(this.#caller);
   }
 
   #abort(): void {

@@ -33,10 +33,13 @@ export class ProviderProblem {
       readonly status?: number | undefined;
       readonly retryAfterMs?: number | undefined;
       readonly flag?: string | undefined;
+      /** It had begun to answer: its address is right. */
+      readonly hasBegun?: boolean;
     },
   ): ModelError {
-    const { code, status, retryAfterMs, flag } = options;
-    const text = this.mask(`${this.#model} at ${this.#host}: ${what}${this.#advice(code, status)}`);
+    const { code, status, retryAfterMs, flag, hasBegun = false } = options;
+    const advice = hasBegun ? "" : this.#advice(code, status);
+    const text = this.mask(`${this.#model} at ${this.#host}: ${what}${advice}`);
     return new ModelError(text, {
       code,
       ...(status !== undefined && { status }),
@@ -72,7 +75,7 @@ export class ProviderProblem {
       case "network":
         return this.#provider.urlFrom === undefined
           ? ""
-          : `. Is ${address} right, and is the server running?`;
+          : `. Check that ${address} is right, and that the server is running`;
       case "answer":
         return `. Check ${address}: most of these addresses end in /v1`;
       case "request":

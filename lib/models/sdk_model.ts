@@ -4,9 +4,10 @@ import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provide
 import { isJsonObject, type JsonObject, toJson } from "../core/json.ts";
 import type { FinishReason, Model, ModelPart, ModelRequest } from "../core/model.ts";
 import { addonsOf } from "./hosted_tools.ts";
+import { hasEnded } from "./provider_fetch.ts";
 import type { ProviderProblem } from "./provider_problem.ts";
 import { SdkCalls } from "./sdk_calls.ts";
-import { type AnswerSoFar, brokenOff, sdkProblem } from "./sdk_problem.ts";
+import { type AnswerSoFar, brokenOff, isWithoutReason, sdkProblem } from "./sdk_problem.ts";
 import { type RequestStyle, sdkRequest } from "./sdk_request.ts";
 import { finishReasonOf, type Prices, usageOf } from "./sdk_usage.ts";
 
@@ -104,7 +105,11 @@ class Answer implements AsyncIterator<ModelPart> {
 
   #take(part: LanguageModelV4StreamPart): void {
     switch (part.type) {
+      case "text-start":
+        return this.#calls.pass();
       case "reasoning-start":
+        this.#calls.pass();
+        return this.#think(part);
       case "reasoning-delta":
       case "reasoning-end":
         return this.#think(part);
@@ -122,6 +127,7 @@ class Answer implements AsyncIterator<ModelPart> {
         this.#finish ??= part;
         return;
       case "error":
+        if (isWithoutReason(part.error) && hasEnded(this.#stop.signal)) return; // what is left is told with its end
         throw part.error;
     }
   }
@@ -157,7 +163,8 @@ class Answer implements AsyncIterator<ModelPart> {
   }
 
   get #reason(): FinishReason | undefined {
-    return this.#finish && finishReasonOf(this.#finish.finishReason, { hasCalls: this.#calls.any });
+    const reason = this.#finish && finishReasonOf(this.#finish.finishReason, { hasCalls: this.#calls.any });
+    return reason ?? (hasEnded(this.#stop.signal) ? "other" : undefined);
   }
 
   /** The stream is over: only now the connection is free, and nothing more can go wrong. */
@@ -166,6 +173,7 @@ class Answer implements AsyncIterator<ModelPart> {
     if (this.#finish === undefined || reason === undefined) throw brokenOff(this.#soFar);
     const { usage, finishReason: { raw } } = this.#finish;
     this.#over();
+    this.#calls.end(reason);
     this.#tell({
       type: "finish",
       reason,

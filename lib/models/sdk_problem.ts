@@ -26,9 +26,9 @@ export function sdkProblem(error: unknown, so: AnswerSoFar): ModelError {
   const inner = chain.find((each) => each instanceof ModelError || each instanceof BrokenAnswer);
   if (inner instanceof ModelError) return inner;
   if (inner instanceof BrokenAnswer) return brokenOff(so, inner.message);
+  if (isWithoutReason(error)) return brokenOff(so);
   const says = shortened(messageOf(saysOf(error)), problem);
   const name = error instanceof Error ? error.name : "";
-  if (says === "Response stream ended without a finish reason.") return brokenOff(so);
   const status = numberOf(error, "statusCode");
   if (status !== undefined && status >= 400) {
     return problem.error(`${FAILED} (${status}: ${says})`, { code: codeOf(status, says), status });
@@ -43,11 +43,16 @@ export function sdkProblem(error: unknown, so: AnswerSoFar): ModelError {
   return problem.error(`${FAILED} (${says})`, { code: codeOfStreamError(kind, says) });
 }
 
+/** The SDK has not seen why the answer ended. */
+export function isWithoutReason(error: unknown): boolean {
+  return messageOf(error) === "Response stream ended without a finish reason.";
+}
+
 /** The answer ended before it was whole. */
 export function brokenOff({ problem, characters }: AnswerSoFar, why?: string): ModelError {
   const reason = why === undefined ? "" : ` (${why})`;
   const length = `${characters} character${characters === 1 ? "" : "s"}`;
-  return problem.error(`the answer broke off after ${length}${reason}`, { code: "network" });
+  return problem.error(`the answer broke off after ${length}${reason}`, { code: "network", hasBegun: true });
 }
 
 const FAILED = "the provider ended its answer with an error";

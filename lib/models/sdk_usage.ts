@@ -37,17 +37,32 @@ export function finishReasonOf(
     case "stop":
       return hasCalls ? "calls" : "stop";
     case "tool-calls":
-      return "calls";
+    case "other":
+      if (raw === undefined || raw === "") return unified === "other" ? undefined : "calls";
+      return reasonIn(raw, hasCalls);
     case "content-filter":
       return "filter";
     case "length":
+      return "length";
     case "error":
-      return unified;
-    case "other":
-      return raw === undefined ? undefined : "other";
+      return raw === undefined ? undefined : "error";
     case "interrupted":
       return undefined;
     default:
       return unified satisfies never;
   }
 }
+
+/** The SDK knows the words of its own providers; servers that speak like one of them have those of the others, and more. */
+function reasonIn(raw: string, hasCalls: boolean): FinishReason {
+  const word = raw.toLowerCase().replaceAll(/[^a-z]+/g, "_");
+  const [reason = "other"] = WORDS.find(([, words]) => words.test(word)) ?? [];
+  return reason === "stop" && hasCalls ? "calls" : reason;
+}
+
+const WORDS: readonly (readonly [reason: FinishReason, words: RegExp])[] = [
+  ["stop", /^(stop|stop_sequence|end|end_turn|eos|eos_token|complete|completed|done|finished)$/],
+  ["calls", /^(tool_calls?|tool_use|function_calls?)$/],
+  ["length", /^(length|(max|model)_length|max_tokens|max_(output|new|completion)_tokens)$/],
+  ["filter", /^(content_filter(ed)?|refusal|safety|recitation|blocklist|prohibited_content)$/],
+];

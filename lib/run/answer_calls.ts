@@ -18,6 +18,8 @@ export interface AnswerReader {
   /** A call of the provider begins. */
   open(call: { readonly id: string; readonly name: string }): void;
   call(call: ToolCall): undefined | Promise<void>;
+  /** The answer broke off: calls of the provider that have begun, and were not given, are none. */
+  drop(why: string): void;
   /**
    * The answer has ended; gives what of its text is still to be shown. `cutOff` says why when it broke off before its end: what only
    * that ended is no whole call.
@@ -39,6 +41,7 @@ export const textAlone: AnswerReader = {
   text: (text) => [text],
   open: () => undefined,
   call: () => undefined,
+  drop: () => undefined,
   end: () => [],
 };
 
@@ -63,12 +66,22 @@ export class BlockReader implements AnswerReader {
 
   call(): undefined {}
 
+  drop(): void {}
+
   async end(cutOff?: string): Promise<readonly string[]> {
     const shown: string[] = [];
-    const events = this.#parser.end();
-    await this.#take(cutOff === undefined ? events : refused(events, cutOff), { end: this.#length, shown });
+    const events = cutOff === undefined ? this.#parser.end() : this.#cut(cutOff);
+    await this.#take(events, { end: this.#length, shown });
     for (const call of this.#waiting) await this.#options.graph.add(call);
     return shown;
+  }
+
+  /** A block whose END stands in the last line is closed. */
+  #cut(cutOff: string): readonly CallEvent[] {
+    const closed = this.#parser.push("\n");
+    const last = closed.at(-1);
+    if (last?.type === "text-delta") closed.splice(-1, 1, { ...last, text: last.text.slice(0, -1) });
+    return [...closed, ...refused(this.#parser.end(), cutOff)];
   }
 
   #from(
@@ -98,7 +111,7 @@ export class BlockReader implements AnswerReader {
     const endsAtHeader = events.some(({ type }) => type === "call-start");
     let waiting: undefined | Promise<void>;
     for (const event of events) {
-      if (event.type === "text-delta") place.shown.push(event.text);
+      if (event.type === "text-delta" && event.text !== "") place.shown.push(event.text);
       else if (event.type === "call-start") graph.open(event);
       else if (event.type === "call-end") {
         if (isMidStream) onWhole(endsAtHeader ? place.lineStart ?? place.end : place.end);
@@ -122,7 +135,8 @@ export class BlockReader implements AnswerReader {
 /** The provider's own calls. */
 export class NativeReader implements AnswerReader {
   readonly #options: AnswerReaderOptions;
-  readonly #opened = new Set<string>();
+  /** True once the call was given. */
+  readonly #opened = new Map<string, boolean>();
   readonly #waiting: GraphCall[] = [];
   #length = 0;
 
@@ -137,17 +151,26 @@ export class NativeReader implements AnswerReader {
 
   open({ id, name }: { readonly id: string; readonly name: string }): void {
     if (this.#opened.has(id)) return;
-    this.#opened.add(id);
+    this.#opened.set(id, false);
     this.#options.graph.open({ invocationId: id, gadgetName: name, dependencies: [], line: 0 });
   }
 
   call(call: ToolCall): undefined | Promise<void> {
     this.open(call);
-    if (this.#options.isMidStream) this.#options.onWhole(this.#length);
+    this.#opened.set(call.id, true);
+    if (this.#options.isMidStream && call.cut === undefined) this.#options.onWhole(this.#length);
     const answerCall = nativeCall(call);
     if (this.#options.isMidStream) return this.#options.graph.add(answerCall);
     this.#waiting.push(answerCall);
     return undefined;
+  }
+
+  drop(why: string): void {
+    for (const [invocationId, isGiven] of this.#opened) {
+      if (isGiven) continue;
+      this.#options.graph.refuse({ invocationId, line: 0 }, why);
+      this.#opened.delete(invocationId); // the next attempt may have a call of that id
+    }
   }
 
   async end(): Promise<readonly string[]> {
@@ -163,8 +186,8 @@ function refused(events: readonly CallEvent[], cutOff: string): readonly CallEve
   );
 }
 
-function nativeCall({ id, name, arguments: text }: ToolCall): GraphCall {
-  const read = argumentsOf(text);
+function nativeCall({ id, name, arguments: text, cut }: ToolCall): GraphCall {
+  const read = cut === undefined ? argumentsOf(text) : { problem: cut };
   const base = { invocationId: id, gadgetName: name, dependencies: [], line: 0 };
   return "problem" in read
     ? { ...base, parameters: {}, parseError: read.problem }

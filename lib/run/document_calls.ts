@@ -79,9 +79,10 @@ export async function runDocumentCalls(
 
 /** A call as it may run, or what the model is told instead (documents.md 8.3). */
 function readCall(
-  { name, arguments: text }: ToolCall,
+  { name, arguments: text, cut }: ToolCall,
   { gadgets }: DocumentTools,
 ): { readonly parameters: JsonObject } | { readonly refusal: string } {
+  if (cut !== undefined) return { refusal: cut };
   if (!gadgets.has(name)) return { refusal: `unknown tool "${name}"` };
   try {
     const parameters: Json = text.trim() === "" ? {} : parseJson(text);

@@ -54,11 +54,12 @@ export interface LookOptions {
 
 /** Looks at a call before any of its answer runs. @throws the signal's reason */
 export async function lookAtCall(
-  { id, name, arguments: text }: ToolCall,
+  { id, name, arguments: text, cut }: ToolCall,
   { tools, memory, written, signal }: LookOptions,
 ): Promise<LookedCall> {
   const given = argumentsOf(text);
   const call: AgentCall = { id, name, arguments: given };
+  if (cut !== undefined) return refused(call, cut);
   const gadget = tools.get(name);
   if (gadget === undefined) {
     const known = tools.size === 0 ? "none" : [...tools.keys()].join(", ");

@@ -9,6 +9,8 @@ export interface ModelAnswer {
   readonly calls: readonly ToolCall[];
   readonly reasoning: readonly Reasoning[];
   readonly finish: FinishReason;
+  /** The reason in the provider's own word, where it is none that is known. */
+  readonly rawFinish?: string;
   readonly usage: Usage;
   /** Which model it was, after a fallback. */
   readonly model: string;
@@ -59,6 +61,41 @@ export function answerFromPieces(pieces: readonly Json[], model: string): ModelA
   };
 }
 
+/** Why the answer ended before it was whole; of one that broke off behind a whole call the rest is gone already. */
+export function cutOffBy({ finish, rawFinish, isCut }: ModelAnswer): string | undefined {
+  if (isCut === true) return undefined;
+  switch (finish) {
+    case "stop":
+    case "calls":
+      return undefined;
+    case "length":
+      return "The answer was cut off by the limit of its length";
+    case "filter":
+      return "The answer was cut off by a filter";
+    case "error":
+      return `The answer was cut off by an error${rawFinish === undefined ? "" : ` ("${rawFinish}")`}`;
+    case "other":
+      return `The answer may be cut off: it ended ${
+        rawFinish === undefined ? "without a reason" : `for the reason "${rawFinish}", which is not known`
+      }`;
+  }
+}
+
+/** Why a call of it never runs, for the model. */
+export function cutCall(answer: ModelAnswer): string {
+  const why = cutOffBy(answer);
+  const how = answer.finish === "length" ? ", with shorter arguments" : "";
+  return `${
+    why === undefined ? "" : `${why}. `
+  }The arguments of this call had not ended, so it was not run. Call it again${how}`;
+}
+
+/** What is wrong with an answer, with what may be the cause of it: that it was cut off. */
+export function whyBad(problem: string, answer: ModelAnswer): string {
+  const cut = cutOffBy(answer);
+  return cut === undefined ? problem : `${problem.replace(/\.$/, "")}. ${cut}`;
+}
+
 /** The answer as a message of the history. */
 export function assistantMessage({ text, calls, reasoning }: ModelAnswer): Message {
   return {
@@ -83,6 +120,7 @@ export function answerFrom(json: Json, model: string): ModelAnswer {
     calls: list(kept.calls).map(callFrom),
     reasoning: list(kept.reasoning).map(reasoningFrom),
     finish: finishFrom(kept.finish),
+    ...(typeof kept.rawFinish === "string" && { rawFinish: kept.rawFinish }),
     usage: { input: 0, output: 0, ...numbersOf(usage) },
     model: typeof kept.model === "string" ? kept.model : model,
     ...(kept.isCut === true && { isCut: true }),
@@ -94,12 +132,13 @@ function list(json: Json | undefined): readonly Json[] {
 }
 
 function callFrom(json: Json): ToolCall {
-  const { id, name, arguments: text, metadata } = isJsonObject(json) ? json : {};
+  const { id, name, arguments: text, metadata, cut } = isJsonObject(json) ? json : {};
   return {
     id: String(id),
     name: String(name),
     arguments: String(text ?? ""),
     ...(metadata === undefined ? {} : { metadata }),
+    ...(typeof cut === "string" && { cut }),
   };
 }
 

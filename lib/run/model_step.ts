@@ -9,7 +9,7 @@ import type { Model, ModelPart, ModelRequest } from "../core/model.ts";
 import { toldMs } from "../core/clock.ts";
 import { eachUntilAborted } from "../core/async.ts";
 import type { AnswerReader } from "./answer_calls.ts";
-import { answerFrom, answerFromPieces, answerJson, AnswerPieces } from "./model_answer.ts";
+import { answerFrom, answerFromPieces, answerJson, AnswerPieces, cutCall, cutOffBy } from "./model_answer.ts";
 import type { ModelAnswer } from "./model_answer.ts";
 import type { ReplayedStep } from "./replay.ts";
 import { MaskedParts } from "./masked_parts.ts";
@@ -75,6 +75,7 @@ class ModelStep {
   readonly #masked: MaskedParts | undefined;
   readonly #startedAt: number;
   readonly #calls: ToolCall[] = [];
+  readonly #cutCalls: Pick<ToolCall, "id" | "name">[] = [];
   readonly #callIds = new Set<string>();
   readonly #reasoning: Reasoning[] = [];
   readonly #pieces = new AnswerPieces();
@@ -161,9 +162,12 @@ class ModelStep {
         return void this.#reader.open(part);
       case "call":
         return this.#takeCall(part.call);
+      case "call-cut":
+        return void this.#cutCalls.push(part);
       case "thought":
         return void this.#reasoning.push(part.reasoning);
       case "retry":
+        this.#reader.drop(part.error);
         return void this.#run.emit({ type: "warning", text: retryText(part) });
       case "finish":
         this.#finish = part;
@@ -209,14 +213,20 @@ class ModelStep {
 
   async #whenEnded(): Promise<ModelAnswer> {
     const { model } = this.#options;
+    const { reason: finish = "other", rawReason, usage = { input: 0, output: 0 } } = this.#finish ?? {};
+    const isNamed = rawReason !== undefined && (finish === "other" || finish === "error");
     const answer: ModelAnswer = {
       text: this.#text,
       calls: this.#calls,
       reasoning: this.#reasoning,
-      finish: this.#finish?.reason ?? "other",
-      usage: this.#finish?.usage ?? { input: 0, output: 0 },
+      finish,
+      ...(isNamed && { rawFinish: rawReason }),
+      usage,
       model: this.#finish?.model ?? model.id,
     };
+    for (const { id, name } of this.#cutCalls) {
+      await this.#takeCall({ id, name, arguments: "", cut: cutCall(answer) });
+    }
     const cutOff = cutOffBy(answer);
     if (cutOff !== undefined) this.#run.emit({ type: "warning", text: `${answer.model}: ${cutOff}` });
     this.#show(await this.#reader.end(cutOff));
@@ -229,6 +239,7 @@ class ModelStep {
     if (this.#signal.aborted) throw this.#signal.reason;
     if (!(error instanceof ModelError)) throw error;
     this.#run.part(this.#options.key, problemJson(error));
+    this.#reader.drop(error.message);
     if (this.#whole === undefined) {
       const { message, code, flag } = error;
       const failed = { message: this.#run.mask(message), code, ...(flag === undefined ? {} : { flag }) };
@@ -241,9 +252,7 @@ class ModelStep {
     }
     this.#run.emit({
       type: "warning",
-      text: `${error.message}. The ${
-        this.#whole.calls || "whole"
-      } calls that it had written are kept, and it is asked to go on.`,
+      text: `${error.message}. What it had called before that is kept, and it is asked to go on.`,
     });
     const answer: ModelAnswer = {
       text: this.#text.slice(0, this.#whole.text),
@@ -281,17 +290,6 @@ class ModelStep {
   #ms(): number {
     return toldMs(this.#run.clock.now() - this.#startedAt);
   }
-}
-
-/** Why the answer ended before it was whole; of one that broke off behind a whole call the rest is gone already. */
-function cutOffBy({ finish, isCut }: ModelAnswer): string | undefined {
-  if (isCut === true || finish === "stop" || finish === "calls") return undefined;
-  const why = finish === "length"
-    ? "the limit of its length"
-    : finish === "filter"
-    ? "a filter"
-    : `"${finish}"`;
-  return `The answer was cut off by ${why}`;
 }
 
 /** An error in place of a part. */
@@ -337,7 +335,7 @@ function partFrom(json: Json): ModelPart {
 }
 
 const PART_TYPES: ReadonlySet<unknown> = new Set<ModelPart["type"]>(
-  ["text", "reasoning", "call-start", "call-delta", "call", "thought", "retry", "finish"],
+  ["text", "reasoning", "call-start", "call-delta", "call", "call-cut", "thought", "retry", "finish"],
 );
 
 /** Its type is known; that what stands beside it fits is what the reader of records has looked at. */

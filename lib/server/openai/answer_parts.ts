@@ -1,5 +1,6 @@
 import type { ModelPart, Usage } from "../../core/model.ts";
 import type { JsonObject } from "../../core/json.ts";
+import type { ToolCall } from "../../core/message.ts";
 
 /** What all pieces of an answer have in common. */
 export interface AnswerHead {
@@ -33,14 +34,22 @@ export function answerHead(model: string): AnswerHead {
 /** Why an answer ended, in OpenAI's words. */
 export type FinishWord = "stop" | "length" | "tool_calls" | "content_filter";
 
-/** @param options.hasCalls something is called in the answer */
+/**
+ * @param options.hasCalls something is called in the answer
+ * @param options.isCut a call of it had not ended, so that it was left out
+ */
 export function finishWord(
   { reason }: Extract<ModelPart, { readonly type: "finish" }>,
-  { hasCalls }: { readonly hasCalls: boolean },
+  { hasCalls, isCut }: { readonly hasCalls: boolean; readonly isCut: boolean },
 ): FinishWord {
-  if (reason === "length") return "length";
   if (reason === "filter") return "content_filter";
+  if (reason === "length" || isCut) return "length";
   return hasCalls ? "tool_calls" : "stop";
+}
+
+/** A whole call, as OpenAI writes it. */
+export function callJson({ id, name, arguments: text }: ToolCall): JsonObject {
+  return { id, type: "function", function: { name, arguments: text === "" ? "{}" : text } };
 }
 
 /** Tokens, as OpenAI counts them. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { ToolCall } from "../../core/message.ts";
 import type { ModelPart } from "../../core/model.ts";
-import { finishWord, usageJson } from "./answer_parts.ts";
+import { callJson, finishWord, usageJson } from "./answer_parts.ts";
 import type { MadeAnswer } from "./answer_parts.ts";
 
 /** The whole answer, as `chat.completion`. */
@@ -9,11 +9,13 @@ export async function chatAnswer({ head, parts }: Pick<MadeAnswer, "head" | "par
   let content = "";
   let thought = "";
   const calls: ToolCall[] = [];
+  let isCut = false;
   let end: Extract<ModelPart, { readonly type: "finish" }> | undefined;
   for await (const part of parts) {
     if (part.type === "text") content += part.text;
     else if (part.type === "reasoning") thought += part.text;
     else if (part.type === "call") calls.push(part.call);
+    else if (part.type === "call-cut") isCut = true;
     else if (part.type === "finish") end = part;
   }
   const finish = end ?? { type: "finish", reason: "stop", usage: { input: 0, output: 0 }, model: head.model };
@@ -32,12 +34,8 @@ export async function chatAnswer({ head, parts }: Pick<MadeAnswer, "head" | "par
       index: 0,
       message,
       logprobs: null,
-      finish_reason: finishWord(finish, { hasCalls: calls.length > 0 }),
+      finish_reason: finishWord(finish, { hasCalls: calls.length > 0, isCut }),
     }],
     usage: usageJson(finish.usage),
   };
-}
-
-function callJson({ id, name, arguments: text }: ToolCall): JsonObject {
-  return { id, type: "function", function: { name, arguments: text === "" ? "{}" : text } };
 }

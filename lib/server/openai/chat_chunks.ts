@@ -1,20 +1,15 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { ModelPart } from "../../core/model.ts";
 import type { ToolCall } from "../../core/message.ts";
-import { finishWord, usageJson } from "./answer_parts.ts";
+import { callJson, finishWord, usageJson } from "./answer_parts.ts";
 import type { AnswerHead } from "./answer_parts.ts";
 
-interface OpenCall {
-  readonly index: number;
-  /** What was sent of its arguments. */
-  sent: string;
-}
-
-/** Makes the chunks of one answer: the role first, then text and calls as they come, and why it ended. */
+/** Makes the chunks of one answer: the role first, then text as it comes, calls once they are complete, and why it ended. */
 export class ChatChunks {
   readonly #head: AnswerHead;
   readonly #includeUsage: boolean;
-  readonly #calls = new Map<string, OpenCall>();
+  #calls = 0;
+  #isCut = false;
 
   constructor(head: AnswerHead, { includeUsage }: { readonly includeUsage: boolean }) {
     this.#head = head;
@@ -33,43 +28,27 @@ export class ChatChunks {
         return part.text === "" ? [] : [this.#chunk({ content: part.text })];
       case "reasoning":
         return part.text === "" ? [] : [this.#chunk({ reasoning_content: part.text })];
-      case "call-start":
-        return [this.#start(part.id, part.name)];
-      case "call-delta":
-        return this.#arguments(part.id, part.text);
       case "call":
-        return this.#whole(part.call);
+        return [this.#call(part.call)];
+      case "call-cut":
+        this.#isCut = true;
+        return [];
       case "finish":
         return this.#end(part);
+      case "call-start":
+      case "call-delta":
       case "thought":
       case "retry":
         return [];
     }
   }
 
-  #start(id: string, name: string): JsonObject {
-    const index = this.#calls.size;
-    this.#calls.set(id, { index, sent: "" });
-    return this.#chunk({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] });
-  }
-
-  #arguments(id: string, text: string): readonly JsonObject[] {
-    const call = this.#calls.get(id);
-    if (call === undefined || text === "") return [];
-    call.sent += text;
-    return [this.#chunk({ tool_calls: [{ index: call.index, function: { arguments: text } }] })];
-  }
-
-  /** What was not sent of it. */
-  #whole({ id, name, arguments: text }: ToolCall): readonly JsonObject[] {
-    const start = this.#calls.has(id) ? [] : [this.#start(id, name)];
-    const sent = this.#calls.get(id)?.sent ?? "";
-    const whole = text === "" ? "{}" : text;
-    return [...start, ...this.#arguments(id, whole.startsWith(sent) ? whole.slice(sent.length) : "")];
+  #call(call: ToolCall): JsonObject {
+    return this.#chunk({ tool_calls: [{ index: this.#calls++, ...callJson(call) }] });
   }
 
   #end(part: Extract<ModelPart, { readonly type: "finish" }>): readonly JsonObject[] {
-    const last = this.#chunk({}, finishWord(part, { hasCalls: this.#calls.size > 0 }));
+    const last = this.#chunk({}, finishWord(part, { hasCalls: this.#calls > 0, isCut: this.#isCut }));
     if (!this.#includeUsage) return [last];
     return [last, { ...this.#object(), choices: [], usage: usageJson(part.usage) }];
   }
