@@ -757,6 +757,12 @@ Deno.test("a form takes the token in exchange for the cookie", async () => {
   assert.equal(await statusOf(right), 303);
   assert.match(right.headers.get("set-cookie") ?? "", /HttpOnly; SameSite=Strict/);
   assert.equal(await problemOf(await post(TOKEN, { origin: "http://evil.example" })), "403 origin");
+  const many = await fetch(`${served.origin}/login`, {
+    method: "POST",
+    body: new URLSearchParams(Array.from({ length: 50_000 }, (_, at) => [`k${at}`, "1"])),
+  });
+  assert.equal(many.status, 400);
+  assert.equal((await many.json()).detail, "the form has more than 1 field, expected at most that");
   const page = await fetch(`${served.origin}/login`);
   assert.match(page.headers.get("content-security-policy") ?? "", /default-src 'none'/);
   assert.match(await page.text(), /<form method="post" action="\/login">/);
@@ -792,6 +798,8 @@ Deno.test("bodies are counted and timed while they are read", async () => {
   const texts: readonly (readonly [string | Uint8Array, string])[] = [
     ["{", "json"],
     ["[".repeat(300) + "]".repeat(300), "json"],
+    [`{"input":{"${Array.from({ length: 200_100 }, (_, at) => at).join('":1,"')}":1}}`, "json"],
+    [`{"input":"${",".repeat(300_000)}"}`, "invalid"],
     [`{"file":${'{"a":'.repeat(250)}1${"}".repeat(251)}`, "json"],
     ['{"file":"a.calls","__proto__":{}}', "invalid"],
     [new Uint8Array([0x7b, 0xff, 0x7d]), "utf-8"],

@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../core/gadget.ts";
 import { isWithin, placed, schemaAt, valueAt, WRAPPERS } from "./failure_place.ts";
 import type { PlacedFailure } from "./failure_place.ts";
-import { didYouMean, findingText, inOrderOf, nearOne } from "./finding.ts";
+import { didYouMean, findingText, inOrderOf, MAX_PROBLEMS, nearOne } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import { wordsFor } from "./failure_words.ts";
 import { toPointer } from "./issue.ts";
@@ -44,7 +44,7 @@ class Explanation {
 
   findings(failures: readonly PlacedFailure[]): readonly Finding[] {
     const out: Finding[] = [];
-    for (let i = 0; i < failures.length; i++) {
+    for (let i = 0; i < failures.length && out.length < MAX_PROBLEMS; i++) {
       const failure = failures[i];
       if (failure === undefined || WRAPPERS.has(failure.keyword) || isOfOneItem(failure)) continue;
       const inside = insideOf(failure, failures.slice(i + 1));

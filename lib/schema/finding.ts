@@ -2,6 +2,9 @@ import { nearestName } from "../core/nearest.ts";
 import { valueAt } from "./failure_place.ts";
 import { toPointer } from "./issue.ts";
 
+/** Of one value: what is wrong beyond them is neither looked for nor explained. */
+export const MAX_PROBLEMS = 100;
+
 /** Something wrong at a place of a value, not yet a sentence. */
 export interface Finding {
   readonly where: readonly string[];
@@ -29,7 +32,19 @@ export function findingText({ where, text, expected, found, hint = "" }: Finding
  * The findings in the order in which the value has their places; what is missing comes after what is there.
  */
 export function inOrderOf(value: unknown, findings: readonly Finding[]): readonly Finding[] {
-  return findings.map((finding) => ({ finding, ranks: ranksOf(value, finding.where) }))
+  const places = new Map<unknown, ReadonlyMap<string, number>>();
+  const rankIn = (holder: unknown, key: string): number | undefined => {
+    if (Array.isArray(holder)) return Number(key);
+    let ranks = places.get(holder);
+    if (ranks === undefined) {
+      ranks = new Map(Object.keys(Object(holder)).map((name, rank) => [name, rank]));
+      places.set(holder, ranks); // once for each object: there may be as many findings as keys
+    }
+    return ranks.get(key);
+  };
+  const ranksOf = (path: readonly string[]): readonly number[] =>
+    path.map((key, level) => rankIn(valueAt(value, path.slice(0, level)), key) ?? Number.MAX_SAFE_INTEGER);
+  return findings.map((finding) => ({ finding, ranks: ranksOf(finding.where) }))
     .sort((a, b) => compareRanks(a.ranks, b.ranks)).map(({ finding }) => finding);
 }
 
@@ -52,14 +67,6 @@ function howToWrite(expected: string, found: string, where: readonly string[]): 
   const place = toPointer(where);
   if (/^array\b/.test(expected)) return ` (as JSON, or its items as ${place}/0, ${place}/1)`;
   return expected === "object" ? ` (as JSON, or its parts as ${place}/NAME)` : "";
-}
-
-function ranksOf(value: unknown, path: readonly string[]): readonly number[] {
-  return path.map((key, level) => {
-    const holder: unknown = valueAt(value, path.slice(0, level));
-    const rank = Array.isArray(holder) ? Number(key) : Object.keys(Object(holder)).indexOf(key);
-    return rank < 0 ? Number.MAX_SAFE_INTEGER : rank;
-  });
 }
 
 function compareRanks(a: readonly number[], b: readonly number[]): number {

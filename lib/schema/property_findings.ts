@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../core/gadget.ts";
-import { didYouMean, nearOne } from "./finding.ts";
+import { didYouMean, MAX_PROBLEMS, nearOne } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import { hasFixedValues, isSchemaNode, resolveRef, schemaEntries, schemaList } from "./schema_node.ts";
 import type { SchemaNode } from "./schema_node.ts";
@@ -16,11 +16,13 @@ export interface ObjectPlace {
 
 /** The required properties that are not there. */
 export function missingFindings(value: unknown, { where, schema, root }: ObjectPlace): readonly Finding[] {
-  const there = Object.keys(Object(value));
+  const object: object = Object(value);
   const known = new Map(schemaEntries(schema.properties));
   // Where unknown names are errors, these say already what was meant.
-  const unknown = schema.additionalProperties === false ? [] : there.filter((name) => !known.has(name));
-  return namesOf(schema.required).filter((name) => !there.includes(name)).map((name) => {
+  const unknown = schema.additionalProperties === false
+    ? []
+    : Object.keys(object).filter((name) => !known.has(name)).slice(0, MAX_PROBLEMS);
+  return namesOf(schema.required).filter((name) => !Object.hasOwn(object, name)).map((name) => {
     const near = nearOne(name, unknown);
     const wanted = known.get(name) ?? true;
     const hint = near === undefined ? {} : { hint: `. Is "${near}" meant as "${name}"?` };

@@ -1,12 +1,14 @@
 import type { JsonSchema, Schema } from "../core/gadget.ts";
 import { coercePrepared, fillDefaults } from "./coerce.ts";
 import { explainFailures } from "./explain_failures.ts";
+import { MAX_PROBLEMS } from "./finding.ts";
 import type { Checked, Issue } from "./issue.ts";
 import { JsonValidator } from "./json_validator.ts";
-import { measure, untypedTree } from "./text_value.ts";
+import { measure, TextValue, untypedTree } from "./text_value.ts";
 import { prepareSchema } from "./prepare_schema.ts";
 import type { PreparedSchema } from "./prepare_schema.ts";
 import { isStandardSchema } from "../core/gadget.ts";
+import { isRecord } from "../core/json.ts";
 import { validateStandard } from "./validate_standard.ts";
 
 export type { Checked, Issue } from "./issue.ts";
@@ -36,7 +38,7 @@ function validateJson(schema: JsonSchema, tree: unknown, size: number): Checked 
   const prepared = prepareSchema(schema);
   if ("broken" in prepared) return failed([{ pointer: "", message: brokenText(prepared.broken) }]);
   try {
-    return validatePrepared(prepared, tree, size);
+    return validatePrepared(prepared, withoutMany(tree, prepared.root), size);
   } catch (error) {
     if (error instanceof RangeError) {
       return failed([{ pointer: "", message: "cannot be checked: nested too deep" }]);
@@ -55,6 +57,19 @@ function validatePrepared(prepared: PreparedSchema, tree: unknown, size: number)
     : failed(explainFailures(failures, value, prepared.root));
 }
 
+/** Of names that the schema does not allow, only as many as there can be problems: the value is refused for those. */
+function withoutMany(tree: unknown, schema: JsonSchema): unknown {
+  const { properties = {}, additionalProperties, patternProperties } = schema;
+  if (additionalProperties !== false || patternProperties !== undefined) return tree;
+  if (!isRecord(tree) || tree instanceof TextValue || !isRecord(properties)) return tree;
+  const names = Object.keys(tree);
+  let left = MAX_PROBLEMS;
+  return names.length <= Object.keys(properties).length + left ? tree : Object.fromEntries(
+    names.filter((name) => Object.hasOwn(properties, name) || left-- > 0)
+      .map((name) => [name, tree[name]]),
+  );
+}
+
 function brokenText({ pointer, message }: Issue): string {
   return `The gadget's schema is broken${pointer === "" ? "" : ` at "${pointer}"`}: ${message}`;
 }
@@ -65,7 +80,8 @@ function failed(issues: readonly Issue[]): Checked {
 
 function shortened(checked: Checked): Checked {
   if (checked.ok || checked.issues.length <= MAX_ISSUES) return checked;
-  const left = checked.issues.length - MAX_ISSUES;
-  const more = { pointer: "", message: `and ${left} more problem${left === 1 ? "" : "s"} like these` };
+  const left = Math.min(checked.issues.length, MAX_PROBLEMS) - MAX_ISSUES;
+  const few = checked.issues.length < MAX_PROBLEMS ? "" : "at least ";
+  const more = { pointer: "", message: `and ${few}${left} more problem${left === 1 ? "" : "s"} like these` };
   return { ok: false, issues: [...checked.issues.slice(0, MAX_ISSUES), more] };
 }

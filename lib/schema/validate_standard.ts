@@ -6,7 +6,7 @@ import { mapChildren, TextValue, trimBlanks, untypedValue } from "./text_value.t
 import type { StandardIssue, StandardSchema } from "../core/gadget.ts";
 import { messageOf } from "../core/source_error.ts";
 import { coerce } from "./coerce.ts";
-import { isWithin, valueAt } from "./failure_place.ts";
+import { valueAt } from "./failure_place.ts";
 import { shown, toPointer } from "./issue.ts";
 import type { Checked, Issue } from "./issue.ts";
 import { readJsonText } from "./json_text.ts";
@@ -56,8 +56,10 @@ class Readings {
 
   /** Goes on to the next reading of each leaf an issue is about; false when there is none left. */
   advance(issues: readonly StandardIssue[]): boolean {
-    const paths = issues.map(pathOf);
-    const wrong = this.leaves.filter((leaf) => isHit(leaf, paths) && leaf.chosen < leaf.readings.length - 1);
+    const places = new Places(issues.map(pathOf));
+    const wrong = this.leaves.filter((leaf) =>
+      (places.isAtOrAbove(leaf.path) || places.isBelow(leaf.path)) && leaf.chosen < leaf.readings.length - 1
+    );
     for (const leaf of wrong) leaf.chosen++;
     return wrong.length > 0;
   }
@@ -66,10 +68,9 @@ class Readings {
    * Takes the leaves that are wrong in every reading back to their first one, which gives the clearest issue.
    */
   giveUpOn(issues: readonly StandardIssue[]): boolean {
-    const paths = issues.map(pathOf);
-    const wrong = this.leaves.filter((leaf) =>
-      isHit(leaf, paths) && leaf.chosen > 0 && !isInsideJson(leaf, paths)
-    );
+    const places = new Places(issues.map(pathOf));
+    // One that was rightly read as JSON, and only parts of it are wrong, stays so.
+    const wrong = this.leaves.filter((leaf) => leaf.chosen > 0 && places.isAtOrAbove(leaf.path));
     for (const leaf of wrong) leaf.chosen = 0;
     return wrong.length > 0;
   }
@@ -105,17 +106,29 @@ function readingsOf(text: string): readonly unknown[] {
   return [...new Set(readings)];
 }
 
-/**
- * The issue is at the leaf, inside of it (it was read as JSON), or at something that holds it, such as a
- * union.
- */
-function isHit(leaf: Leaf, paths: readonly Path[]): boolean {
-  return paths.some((path) => isWithin(leaf.path, path) || isWithin(path, leaf.path));
+/** Where issues are. There may be as many as leaves, so none is compared with all leaves. */
+class Places {
+  readonly #paths: ReadonlySet<string>;
+  readonly #above: ReadonlySet<string>;
+
+  constructor(paths: readonly Path[]) {
+    this.#paths = new Set(paths.map((path) => JSON.stringify(path)));
+    this.#above = new Set(paths.flatMap((path) => beginnings(path)));
+  }
+
+  /** At the leaf, or at something that holds it, such as a union. */
+  isAtOrAbove(leaf: Path): boolean {
+    return beginnings(leaf).some((path) => this.#paths.has(path));
+  }
+
+  /** Inside of the leaf, which was read as JSON. */
+  isBelow(leaf: Path): boolean {
+    return this.#above.has(JSON.stringify(leaf));
+  }
 }
 
-/** The leaf was rightly read as JSON, and only parts of it are wrong. */
-function isInsideJson(leaf: Leaf, paths: readonly Path[]): boolean {
-  return !paths.some((path) => isWithin(path, leaf.path));
+function beginnings(path: Path): readonly string[] {
+  return [...path, ""].map((_, length) => JSON.stringify(path.slice(0, length)));
 }
 
 type Result =

@@ -152,9 +152,10 @@ async function answer(route: Route, context: Context<Passed>, means: Means): Pro
       query: query === NOTHING && !raw.url.includes("?")
         ? {}
         : await checkedTexts(query, queryOf(raw.url), "the query"),
-      body: method === "GET" || accepts === "calls"
-        ? {}
-        : await checkedBody(body, await (accepts === "form" ? readForm : readJson)(raw, settings.deadlines)),
+      body: method === "GET" || accepts === "calls" ? {} : await checkedBody(
+        body,
+        await (accepts === "form" ? readForm : readJson)(raw, settings.deadlines, body),
+      ),
       text: (gone) => readPieces(raw, settings.deadlines, gone),
     });
   } catch (error) {

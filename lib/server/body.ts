@@ -1,6 +1,7 @@
 // Bodies: counted while they are read, with a time limit for each piece, and nothing of them kept that is too much.
 
 import { whenAborted } from "../core/async.ts";
+import type { JsonSchema } from "../core/gadget.ts";
 import { parseJson } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { Deadlines } from "./deadlines.ts";
@@ -29,6 +30,9 @@ const CALLS_PIECE_MS = 60_000;
 const SMALL_BYTES = 65_536;
 const SHORT_BYTES = 96;
 const MAX_LEVELS = 200;
+/** Fields and items: what is made of them costs many times what their bytes do. */
+const MAX_VALUES = 200_000;
+const MAX_FIELDS = 1_000;
 
 const CLOSE = { connection: "close" } as const;
 
@@ -51,7 +55,7 @@ function readBytes(request: Request, deadlines: Deadlines): Promise<Uint8Array> 
 export async function readJson(request: Request, deadlines: Deadlines): Promise<unknown> {
   const text = decoded(await readBytes(request, deadlines));
   if (text === "") return {};
-  if (text.length > 2 * MAX_LEVELS) refuseDeep(text);
+  if (text.length > 2 * MAX_LEVELS) refuseCostly(text);
   try {
     return parseJson(text);
   } catch (error) {
@@ -60,9 +64,20 @@ export async function readJson(request: Request, deadlines: Deadlines): Promise<
   }
 }
 
-/** The fields of a form; of several with one name the last counts. */
-export async function readForm(request: Request, deadlines: Deadlines): Promise<unknown> {
-  return Object.fromEntries(new URLSearchParams(await readText(request, deadlines)));
+/** The fields of a form; of several with one name the last counts. A form that may have only known fields has no more than those. */
+export async function readForm(
+  request: Request,
+  deadlines: Deadlines,
+  { properties, additionalProperties }: JsonSchema,
+): Promise<unknown> {
+  const text = await readText(request, deadlines);
+  const most = additionalProperties === false ? Object.keys(Object(properties)).length : MAX_FIELDS;
+  if (text.split("&", most + 1).length > most) {
+    throw new HttpProblem(400, "invalid", {
+      detail: `the form has more than ${most} field${most === 1 ? "" : "s"}, expected at most that`,
+    });
+  }
+  return Object.fromEntries(new URLSearchParams(text));
 }
 
 /** The body as it comes, for as long as it comes. Whoever leaves it ends a read that waits: a generator alone would end when it has read. */
@@ -205,9 +220,10 @@ function orNoText(decode: () => string): string {
   }
 }
 
-/** Looks before it is parsed: what is nested deeply is costly for everybody behind. */
-function refuseDeep(text: string): void {
+/** Looks before it is parsed: what is nested deeply, or has very many values, is costly for everybody behind. */
+function refuseCostly(text: string): void {
   let levels = 0;
+  let values = 0;
   let isText = false;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
@@ -215,10 +231,12 @@ function refuseDeep(text: string): void {
     else if (unit === 0x5c) at++; // \ and what it stands before
     else if (!isText && (unit === 0x5b || unit === 0x7b)) levels++;
     else if (!isText && (unit === 0x5d || unit === 0x7d)) levels--;
-    if (levels > MAX_LEVELS) {
-      throw new HttpProblem(400, "json", {
-        detail: `the body is nested deeper than ${MAX_LEVELS} levels, expected less`,
-      });
+    else if (!isText && unit === 0x2c) values++; // ,
+    if (levels > MAX_LEVELS || values > MAX_VALUES) {
+      const found = levels > MAX_LEVELS
+        ? `is nested deeper than ${MAX_LEVELS} levels`
+        : `has more than ${MAX_VALUES} fields and items`;
+      throw new HttpProblem(400, "json", { detail: `the body ${found}, expected less` });
     }
   }
 }
