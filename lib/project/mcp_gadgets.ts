@@ -174,6 +174,8 @@ function checkWith(
 ): void {
   const kind: PermissionKind = request.kind;
   const rule = settings.allow[kind];
-  const allow = { ...settings.allow, [kind]: { ...rule, list: [...rule.list, allowed] } };
+  // A program is asked about as it is called and as what its links lead to; of both only what a flag denies counts.
+  const all = rule.all || kind === "run";
+  const allow = { ...settings.allow, [kind]: { all, list: [...rule.list, allowed] } };
   createPolicy({ ...settings, allow }, { root, cwd, realPath }).check(request);
 }
