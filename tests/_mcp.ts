@@ -1,6 +1,6 @@
 // MCP servers for tests: how one on stdio is started, and a connection to it.
 import { fileURLToPath } from "node:url";
-import type { McpServer } from "../lib/core/mcp_server.ts";
+import { mcpNamePart, type McpServer } from "../lib/core/mcp_server.ts";
 import { hostPipes } from "../lib/host/pipe_process.ts";
 import { connectMcp, type ConnectMcpOptions, type McpConnection } from "../lib/mcp/connect.ts";
 
@@ -23,13 +23,13 @@ export function stdioServer(
 ): McpServer {
   const args = serverArgs(scenario, ...(log === undefined ? [] : [log]));
   const endpoint = { kind: "stdio", command: Deno.execPath(), args, env } as const;
-  return { name, file: ".mcp.json", written: endpoint, endpoint, variables: [] };
+  return { name, part: mcpNamePart(name), file: ".mcp.json", written: endpoint, endpoint, variables: [] };
 }
 
 /** A server over HTTP as it would be configured. */
 export function httpServer(url: string, headers: Readonly<Record<string, string>> = {}): McpServer {
   const endpoint = { kind: "http", url, headers } as const;
-  return { name: "web", file: ".mcp.json", written: endpoint, endpoint, variables: [] };
+  return { name: "web", part: "web", file: ".mcp.json", written: endpoint, endpoint, variables: [] };
 }
 
 /** Connects to a server with the machine's own processes. */

@@ -61,6 +61,7 @@ Deno.test(".mcp.json: both kinds of server, variables replaced, what is written 
   assert.deepEqual(servers, [
     {
       name: "files",
+      part: "files",
       file: ".mcp.json",
       written: {
         kind: "stdio",
@@ -78,6 +79,7 @@ Deno.test(".mcp.json: both kinds of server, variables replaced, what is written 
     },
     {
       name: "web",
+      part: "web",
       file: ".mcp.json",
       written: {
         kind: "http",

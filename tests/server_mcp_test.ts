@@ -205,8 +205,8 @@ for (const [which, connect] of Object.entries(CLIENTS)) {
         assert.deepEqual(await client.names(), [
           "Wait",
           "Fetch",
-          "agent_support",
-          "agent_support_2",
+          "agent_support_63874e6a",
+          "agent_support_412eb313",
           "document_docs_plan",
           "prompt_research_task",
         ]);
@@ -223,15 +223,21 @@ for (const [which, connect] of Object.entries(CLIENTS)) {
           { kind: "file", file: "docs/plan.md", prompt: "short", input: { goal: "x" }, canAsk },
           { kind: "prompt", path: "research/task", input: { topic: "stars" }, canAsk },
         ]);
-        const first = await client.call("agent_support", { message: "hi" });
+        const first = await client.call("agent_support_63874e6a", { message: "hi" });
         assert.deepEqual(first, {
           text: "0: hi",
           isError: false,
           structured: { conversation: "talk-1", status: "held" },
         });
-        const second = await client.call("agent_support", { message: "more", conversation: "talk-1" });
+        const second = await client.call("agent_support_63874e6a", {
+          message: "more",
+          conversation: "talk-1",
+        });
         assert.equal(second.text, "1: more");
-        const wrong = await client.call("agent_support_2", { message: "more", conversation: "talk-1" });
+        const wrong = await client.call("agent_support_412eb313", {
+          message: "more",
+          conversation: "talk-1",
+        });
         assert.deepEqual([wrong.isError, /is one with support\.agent\.yml/.test(wrong.text)], [true, true]);
         await assert.rejects(client.call("Nothing", {}), /There is no tool "Nothing"/);
       } finally {
@@ -640,7 +646,7 @@ Deno.test("whatever JSON is posted to MCP, the answer has a code, and never is o
     const params = fc.oneof(
       fc.record({
         name: fc.oneof(
-          fc.constantFrom("Wait", "agent_support", "document_docs_plan", "research/task"),
+          fc.constantFrom("Wait", "agent_support_63874e6a", "document_docs_plan", "research/task"),
           fc.jsonValue(),
         ),
         arguments: fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue()),

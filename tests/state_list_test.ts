@@ -67,12 +67,12 @@ Deno.test("hashes of what was accepted stay as they are: who accepted it is not 
   const http = { kind: "http", url: "${BASE}/mcp", headers: { "10": "x", "9": "y", "-a": "z" } } as const;
   const reached = { ...http, url: "https://example.com/mcp" };
   assert.equal(
-    serverHash({ name: "n", file: "f", written: http, endpoint: reached, variables: ["BASE"] }),
+    serverHash({ name: "n", part: "n", file: "f", written: http, endpoint: reached, variables: ["BASE"] }),
     "323624e2f70bed37d7d956db9edebe056d1f210bab306f77e5ca17fcd32a5cb8",
   );
   const stdio = { kind: "stdio", command: "npx", args: ["-y", "server"], env: { B: "1", A: "2" } } as const;
   assert.equal(
-    serverHash({ name: "n", file: "f", written: stdio, endpoint: stdio, variables: [] }),
+    serverHash({ name: "n", part: "n", file: "f", written: stdio, endpoint: stdio, variables: [] }),
     "93bc2bcc55171c13f29309a856fa8ee799d5a5f4f4634c063940faed5c9eaee9",
   );
   const inputSchema = { type: "object" as const, properties: { b: {}, a: {} } };

@@ -1,7 +1,7 @@
 // MCP servers of a project that its user has not accepted, or not as it is now: they count as absent, so no list has them, but a call of one is
 // no mistake of its name. It is refused, with what would let the server count.
 import type { Catalog, CatalogEntry } from "../core/catalog.ts";
-import { mcpNamePart } from "../core/mcp_server.ts";
+import { mcpNamePart, mcpNameParts } from "../core/mcp_server.ts";
 import { shownWord } from "../core/shown_word.ts";
 
 /** A server that counts as absent, and where it is configured, as messages name it. */
@@ -14,8 +14,9 @@ const FLAG = "--trust-project";
 
 /** The catalogue, in which the gadgets of such servers are found as not trusted. */
 export function withAbsentServers(catalog: Catalog, servers: readonly AbsentServer[]): Catalog {
+  const parts = mcpNameParts(servers.map(({ name }) => name));
   const absent = servers.map((server) => ({
-    prefix: `${mcpNamePart(server.name)}__`,
+    prefix: `${parts.get(server.name)}__`,
     entry: entryOf(server),
   }));
   return {

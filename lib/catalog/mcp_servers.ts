@@ -1,4 +1,4 @@
-import type { BrokenMcpServer, McpEndpoint, McpServer } from "../core/mcp_server.ts";
+import { type BrokenMcpServer, type McpEndpoint, mcpNameParts, type McpServer } from "../core/mcp_server.ts";
 import type { McpServerSettings } from "../core/mcp_settings.ts";
 import { expandVariables } from "./expand_variables.ts";
 import type { McpFile } from "./mcp_config.ts";
@@ -16,11 +16,13 @@ export async function mcpServers(
 ): Promise<readonly (McpServer | BrokenMcpServer)[]> {
   const seen = new Map<string, string>();
   const servers: (McpServer | BrokenMcpServer)[] = [];
+  const parts = mcpNameParts(files.flatMap((file) => Object.keys(file.servers)));
   for (const file of files) {
     for (const [name, settings] of Object.entries(file.servers)) {
       const before = seen.get(name);
-      if (before === undefined) servers.push(await oneServer(name, { settings, file, variable }));
-      else {notice(
+      if (before === undefined) {
+        servers.push(await oneServer(name, { part: parts.get(name) ?? name, settings, file, variable }));
+      } else {notice(
           `${file.file}: the MCP server ${JSON.stringify(name)} is ignored: ${before} has one of that name`,
         );}
       seen.set(name, before ?? file.file);
@@ -30,6 +32,7 @@ export async function mcpServers(
 }
 
 interface ServerWork {
+  readonly part: string;
   readonly settings: McpServerSettings | WrongServer;
   readonly file: McpFile;
   readonly variable: (name: string) => string | undefined;
@@ -37,12 +40,17 @@ interface ServerWork {
 
 async function oneServer(
   name: string,
-  { settings, file, variable }: ServerWork,
+  { part, settings, file, variable }: ServerWork,
 ): Promise<McpServer | BrokenMcpServer> {
   const broken = async (path: Path, problem: string) => {
     const span = await file.place([name, ...path]);
     const place = span === undefined ? file.file : `${file.file}:${span.line}:${span.column}`;
-    return { name, file: file.file, problem: `${place}: MCP server ${JSON.stringify(name)}: ${problem}` };
+    return {
+      name,
+      part,
+      file: file.file,
+      problem: `${place}: MCP server ${JSON.stringify(name)}: ${problem}`,
+    };
   };
   if ("wrong" in settings) return await broken(settings.path, settings.wrong);
   const written = endpointOf(settings);
@@ -63,7 +71,7 @@ async function oneServer(
   }
   const problem = endpointProblem(endpoint, written);
   if (problem !== undefined) return await broken([endpoint.kind === "stdio" ? "command" : "url"], problem);
-  return { name, file: file.file, written, endpoint, variables: [...names].sort() };
+  return { name, part, file: file.file, written, endpoint, variables: [...names].sort() };
 }
 
 function endpointOf(settings: McpServerSettings): McpEndpoint {

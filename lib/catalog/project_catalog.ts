@@ -11,7 +11,7 @@ import {
 import { gadgetCandidates } from "./gadget_candidates.ts";
 import { unreadyEntry } from "./gadget_file.ts";
 import { nameClashes } from "./name_clashes.ts";
-import { maybeServerOf, namesServer, type OpenServers, type ServerGadgets } from "./server_gadgets.ts";
+import { maybeServerOf, type OpenServers, type ServerGadgets, serverNamed } from "./server_gadgets.ts";
 import { filesNamed, type TrustCandidate } from "./trust.ts";
 import { trustedFiles } from "./trusted_files.ts";
 
@@ -78,7 +78,7 @@ function withoutServers(
   if (servers === undefined) return site;
   const trust = (site.options.trust ?? []).filter((name) =>
     filesNamed(name, candidates, site).length > 0 ||
-    !servers.names.some((server) => namesServer(name, server))
+    serverNamed(name, servers.names) === undefined
   );
   return { ...site, options: { ...site.options, trust } };
 }
@@ -97,7 +97,7 @@ async function openServers(
   const trusted = [...options.trust ?? [], ...granted];
   return await servers.open({
     taken: new Set(entries.map(({ name }) => name)),
-    isTrusted: (server) => trusted.some((name) => namesServer(name, server)),
+    isTrusted: (server) => trusted.some((name) => serverNamed(name, servers.names) === server),
   });
 }
 

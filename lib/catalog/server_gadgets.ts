@@ -22,16 +22,18 @@ export interface OpenServers {
   close(): Promise<void>;
 }
 
-/** Whether a trusted name stands for a server: case, `_` and `-` ignored, as for gadgets. */
-export function namesServer(name: string, server: string): boolean {
-  return foldName(mcpNamePart(name)) === foldName(mcpNamePart(server));
+/** The server that a trusted name stands for: as it is, else with case, `_` and `-` ignored, as for gadgets. */
+export function serverNamed(name: string, servers: readonly string[]): string | undefined {
+  const fold = (word: string) => foldName(mcpNamePart(word));
+  return servers.includes(name) ? name : servers.find((server) => fold(server) === fold(name));
 }
 
 /** The entry of a server that gives no gadgets, for the name of a gadget it may have: so that a call says what is wrong with the server. */
 export function maybeServerOf(name: string, entries: readonly CatalogEntry[]): CatalogEntry | undefined {
   return entries.find(({ source, state, name: entry }) => {
     if (source.kind !== "mcp" || state === "ready") return false;
-    const own = mcpNamePart(source.server);
-    return (entry === own || entry === `${own}__*`) && name.startsWith(`${own}__`);
+    return state === "not-trusted"
+      ? name.startsWith(`${entry}__`)
+      : entry.endsWith("__*") && name.startsWith(entry.slice(0, -1));
   });
 }

@@ -8,6 +8,7 @@ import {
   MCPClientError,
 } from "@ai-sdk/mcp";
 import { CrashError } from "../core/gadget.ts";
+import { isRecord } from "../core/json.ts";
 import type { McpServer } from "../core/mcp_server.ts";
 import { ServerLine, type ServerLineOptions } from "./server_line.ts";
 import type { OnProgress } from "./stdio_transport.ts";
@@ -107,6 +108,7 @@ async function attempt(server: McpServer, options: Attempt): Promise<McpConnecti
       onUncaughtError: () => {}, // what matters of it fails a request too
     });
     line.client = client;
+    readOddTools(Reflect.get(client, "transport"));
     const tools = await listTools(client, options.signal);
     return new Connected(line, { client, tools });
   } catch (error) {
@@ -115,6 +117,37 @@ async function attempt(server: McpServer, options: Attempt): Promise<McpConnecti
     await line.end({ now: true });
     throw problem;
   }
+}
+
+/**
+ * The SDK refuses the whole list for one tool that is not as MCP has it (`properties` null, or the empty list that PHP makes of an
+ * empty object), so such fields are left out before it looks.
+ */
+function readOddTools(transport: unknown): void {
+  if (typeof transport !== "object" || transport === null) return;
+  const take: unknown = Reflect.get(transport, "onmessage");
+  if (typeof take !== "function") return;
+  Reflect.set(transport, "onmessage", (message: unknown) => take(withPlainTools(message)));
+}
+
+function withPlainTools(message: unknown): unknown {
+  if (!isRecord(message) || !isRecord(message.result) || !Array.isArray(message.result.tools)) return message;
+  return { ...message, result: { ...message.result, tools: message.result.tools.map(plainTool) } };
+}
+
+function plainTool(tool: unknown): unknown {
+  const { name = "", inputSchema, annotations, ...others } = withoutNull(tool);
+  const { properties, ...schema } = withoutNull(inputSchema);
+  return {
+    ...others,
+    name,
+    inputSchema: isRecord(properties) ? { ...schema, properties } : schema,
+    ...(annotations !== undefined && { annotations: withoutNull(annotations) }),
+  };
+}
+
+function withoutNull(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null)) : {};
 }
 
 async function listTools(client: MCPClient, signal: AbortSignal): Promise<readonly McpTool[]> {

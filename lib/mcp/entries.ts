@@ -1,12 +1,11 @@
 import type { CatalogEntry } from "../core/catalog.ts";
-import { type BrokenMcpServer, mcpNamePart, type McpServer } from "../core/mcp_server.ts";
+import { type BrokenMcpServer, mcpNames, type McpServer } from "../core/mcp_server.ts";
 import type { Pipes } from "../core/pipes.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { McpConnection } from "./connect.ts";
 import type { McpFetch } from "./http_fetch.ts";
-import { type GivenGrant, serverGrant, type ServerGrantOptions } from "./server_grant.ts";
+import { type GivenGrant, serverGrant, type ServerGrantOptions, shownChanges } from "./server_grant.ts";
 import { toolHashes } from "./server_hash.ts";
-import { toolNames } from "./tool_names.ts";
 
 /** How a server that was granted is reached; what the user's flags forbid is refused there. */
 export interface ServerReach {
@@ -54,7 +53,7 @@ export async function mcpEntries(
     options.signal?.throwIfAborted(); // it may have been while the last server was being waited for
     const taken = new Set(options.taken);
     const entries: CatalogEntry[] = [];
-    for (const each of opened) entries.push(...await entriesOf(each, taken));
+    for (const each of opened) entries.push(...await entriesOf(each, taken, options));
     return { entries, close };
   } catch (error) {
     await close();
@@ -97,30 +96,57 @@ async function open({ server, grant }: Granted, options: McpEntriesOptions): Pro
 }
 
 /** Names are given and questions asked in the order of the servers, whichever answered first. */
-async function entriesOf(opened: Opened, taken: Set<string>): Promise<readonly CatalogEntry[]> {
+async function entriesOf(
+  opened: Opened,
+  taken: Set<string>,
+  { onNotice }: McpEntriesOptions,
+): Promise<readonly CatalogEntry[]> {
   const { server, connection, grant, state = "broken", problem = "" } = opened;
   if ("problem" in server || connection === undefined) return [unready(server, { state, problem })];
   const refused = await grant?.checkTools(toolHashes(connection.tools));
-  if (refused === undefined) return await toolEntries(server, { connection, taken });
+  if (refused === undefined) return await toolEntries(server, { connection, taken, onNotice });
   await connection.close();
   return [unready(server, { state: "not-trusted", problem: refused })];
 }
 
 async function toolEntries(
   server: McpServer,
-  { connection, taken }: { readonly connection: McpConnection; readonly taken: Set<string> },
+  { connection, taken, onNotice }: {
+    readonly connection: McpConnection;
+    readonly taken: Set<string>;
+    readonly onNotice: (text: string) => void;
+  },
 ): Promise<readonly CatalogEntry[]> {
   const { toolGadget }: typeof import("./tool_gadget.ts") = await import("./tool_gadget.ts" as string);
-  const names = toolNames(server.name, connection.tools.map(({ name }) => name), { taken });
-  return connection.tools.map((tool, index) => {
-    const name = names[index] ?? "";
+  // A tool of a name that another one had before it could not be called.
+  const tools = new Map(connection.tools.map((tool) => [tool.name, tool]));
+  const wanted = [...tools.keys()].filter((name) => name.trim() !== "");
+  const names = mcpNames(new Map(wanted.map((name) => [name, `${server.part}__${name}`])), taken);
+  const left: string[] = [];
+  const entries = [...tools.values()].map((tool): CatalogEntry => {
+    const name = names.get(tool.name);
+    if (name === undefined) {
+      const problem = `MCP server ${JSON.stringify(server.name)}: it has a tool without a name, expected one`;
+      return unready(server, { name: `${server.part}__`, state: "broken", problem });
+    }
+    taken.add(name);
     try {
-      const gadget = toolGadget(tool, { name, server, connection });
+      const onLeft = (pointer: string) => void left.push(`${tool.name}/${pointer}`);
+      const gadget = toolGadget(tool, { name, server, connection, onLeft });
       return { name, source: sourceOf(server), state: "ready", load: () => gadget };
     } catch (error) {
       return unready(server, { name, state: "broken", problem: messageOf(error) });
     }
   });
+  if (left.length > 0) {
+    onNotice(
+      `MCP server ${
+        JSON.stringify(server.name)
+      }: its schemas have what JSON Schema does not, which is ignored ` +
+        `here (the server checks what it gets): ${shownChanges(left).join(", ")}`,
+    );
+  }
+  return entries;
 }
 
 function unready(
@@ -131,7 +157,7 @@ function unready(
     readonly name?: string;
   },
 ): CatalogEntry {
-  const own = mcpNamePart(server.name); // what `--trust` takes
+  const own = server.part; // what `--trust` takes
   return {
     name: name ?? (state === "broken" ? `${own}__*` : own),
     source: sourceOf(server),

@@ -2,6 +2,7 @@
 // good as it is now, or by an answer on the terminal.
 import { mcpNamePart, type McpServer } from "../core/mcp_server.ts";
 import type { LockedServer } from "../core/gadget_lock.ts";
+import { shownWord } from "../core/shown_word.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { Files, User } from "../core/world.ts";
 import { readAllowedServers, removeAllowedServer, writeAllowedServer } from "./allowed_servers.ts";
@@ -42,6 +43,11 @@ export type ServerGrant = { readonly problem: string } | GivenGrant;
 export interface GivenGrant {
   /** Once its tools are known: undefined when they may be used as they are, else why not. */
   checkTools(tools: ToolHashes): Promise<string | undefined>;
+}
+
+/** What `--trust` takes for this server and no other. */
+function trustWord({ name, part }: McpServer): string {
+  return part === mcpNamePart(name) ? part : shownWord(name);
 }
 
 type Answer = "once" | "always" | "deny";
@@ -123,7 +129,7 @@ async function checkKnown(
     return `MCP server ${name} is not trusted any more, since its tools changed: ${
       shownChanges(changes).join(", ")
     }; ` +
-      `run with --trust ${mcpNamePart(server.name)}`;
+      `run with --trust ${trustWord(server)}`;
   }
   if (answer === "deny") return `MCP server ${name}: you did not allow its changed tools`;
   if (answer === "always") await keep(server, tools, options);
@@ -168,7 +174,8 @@ function toolQuestion(server: McpServer, changes: readonly string[]): string {
 
 const MAX_CHANGES = 12;
 
-function shownChanges(changes: readonly string[]): readonly string[] {
+/** The first of them; foreign words cannot look like ours. */
+export function shownChanges(changes: readonly string[]): readonly string[] {
   const shown = changes.slice(0, MAX_CHANGES).map((line) => JSON.stringify(line).slice(1, -1));
   return changes.length <= MAX_CHANGES ? shown : [...shown, `and ${changes.length - MAX_CHANGES} more`];
 }
@@ -178,7 +185,7 @@ function notTrusted(server: McpServer, known: Known | undefined): string {
   const changed = known === undefined ? "" : " any more, since it is not as it was when you allowed it";
   return `MCP server ${JSON.stringify(server.name)} is not trusted${changed}: it was not ${done} (${
     serverWords(server).join("; ")
-  }); run with --trust ${mcpNamePart(server.name)}`;
+  }); run with --trust ${trustWord(server)}`;
 }
 
 /** What was allowed is allowed, also where it cannot be kept. */

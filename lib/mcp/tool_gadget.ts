@@ -1,28 +1,33 @@
-import type { AnyGadget, Gadget } from "../core/gadget.ts";
+import type { AnyGadget, Gadget, JsonSchema } from "../core/gadget.ts";
+import { isRecord } from "../core/json.ts";
 import type { McpServer } from "../core/mcp_server.ts";
 import type { Permissions } from "../core/world.ts";
 import { checkGadget } from "../schema/check_gadget.ts";
+import { prepareSchema } from "../schema/prepare_schema.ts";
 import type { McpConnection, McpTool } from "./connect.ts";
 import { toolResult } from "./tool_result.ts";
 
 /**
- * A tool as a gadget. Its output is foreign text; whether it may run again after a crash is the server's word.
+ * A tool as a gadget. Its output is foreign text; whether it may run again after a crash is the server's word. What its schema has that
+ * cannot be read is left out, since the server checks its input itself.
  *
- * @throws {TypeError} when the tool's schema cannot be the input of a gadget
+ * @param onLeft told where that stood: a JSON pointer without its leading `/`
+ * @throws {TypeError} when the tool cannot be a gadget
  */
 export function toolGadget(
   tool: McpTool,
-  { name, server, connection }: {
+  { name, server, connection, onLeft }: {
     readonly name: string;
     readonly server: McpServer;
     readonly connection: McpConnection;
+    readonly onLeft: (pointer: string) => void;
   },
 ): AnyGadget {
   const { annotations } = tool;
   const gadget: Gadget<Readonly<Record<string, unknown>>> = {
     name,
     description: tool.description ?? tool.title ?? annotations?.title ?? "",
-    input: { type: "object", ...tool.inputSchema },
+    input: readable(tool.inputSchema, onLeft),
     permissions: permissionsOf(server),
     untrusted: true,
     idempotent: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
@@ -32,6 +37,36 @@ export function toolGadget(
     },
   };
   return checkGadget(gadget, `MCP server ${JSON.stringify(server.name)}, tool ${JSON.stringify(tool.name)}`);
+}
+
+/** As much as anybody would write by mistake; a schema with more of it says nothing. */
+const MAX_LEFT = 50;
+
+function readable(schema: JsonSchema, onLeft: (pointer: string) => void): JsonSchema {
+  const types: readonly unknown[] = Array.isArray(schema.type) ? schema.type : [schema.type ?? "object"];
+  if (!types.includes("object")) onLeft("type"); // the parameters of a call are always an object
+  let read: JsonSchema = structuredClone({ ...schema, type: "object" });
+  for (let left = 0; left < MAX_LEFT; left++) {
+    const prepared = prepareSchema(read);
+    if (!("broken" in prepared)) return read;
+    onLeft(prepared.broken.pointer);
+    if (!removeAt(read, prepared.broken.pointer)) break;
+    read = { ...read }; // what was prepared is kept by its object
+  }
+  return { type: "object" };
+}
+
+/** Takes the keyword away that the pointer leads to; of a list of schemas all of it, since with one less it would mean something else. */
+function removeAt(schema: JsonSchema, pointer: string): boolean {
+  let node: unknown = schema;
+  let last: { readonly holder: object; readonly key: string } | undefined;
+  for (const part of pointer.split("/")) {
+    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (typeof node !== "object" || node === null || !Object.hasOwn(node, key)) break;
+    if (isRecord(node)) last = { holder: node, key };
+    node = Reflect.get(node, key);
+  }
+  return last !== undefined && Reflect.deleteProperty(last.holder, last.key);
 }
 
 /** What its server is, since that is what a call of it uses. */

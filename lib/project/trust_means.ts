@@ -2,7 +2,7 @@ import { gadgetCandidates } from "../catalog/gadget_candidates.ts";
 import { foldName } from "../catalog/catalog_of.ts";
 import { filesNamed, type TrustCandidate, wordProblem } from "../catalog/trust.ts";
 import type { GadgetToGrant, UsedPermissions } from "../core/gadget_lock.ts";
-import { namesServer, type ServerGadgets } from "../catalog/server_gadgets.ts";
+import { type ServerGadgets, serverNamed } from "../catalog/server_gadgets.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { SourceError } from "../core/source_error.ts";
 import type { User } from "../core/world.ts";
@@ -130,7 +130,7 @@ async function allowServers(
       if (first !== undefined && entries.every(({ state }) => state !== "ready")) {
         throw new SourceError(first.problem ?? first.state, { code: "E-trust" });
       }
-      return { name, gadgets: entries.map((entry) => entry.name) };
+      return { name, gadgets: entries.flatMap(({ name, state }) => state === "ready" ? [name] : []) };
     });
   } finally {
     await opened?.close();
@@ -166,7 +166,7 @@ class Described {
     const found = filesNamed(word, this.#candidates, this.#project);
     const [first] = found;
     if (first !== undefined && found.length === 1) return await this.#sandbox.describe(first);
-    const server = found.length > 0 ? undefined : this.#servers.find((name) => namesServer(word, name));
+    const server = found.length > 0 ? undefined : serverNamed(word, this.#servers);
     if (server !== undefined) return server;
     const alike = found.length > 0 ? [] : await this.#called(word);
     const [gadget] = alike;

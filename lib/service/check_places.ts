@@ -1,6 +1,6 @@
 import { readMcpJson } from "../catalog/mcp_config.ts";
 import { findProjectRoot } from "../catalog/config.ts";
-import { mcpNamePart } from "../core/mcp_server.ts";
+import { mcpNameParts } from "../core/mcp_server.ts";
 import { resolve } from "../core/path.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { SourceError } from "../core/source_error.ts";
@@ -133,5 +133,5 @@ async function openPlace(
 async function serverPrefixes({ root, cwd, config }: ProjectSettings): Promise<readonly string[]> {
   const shared = await readMcpJson(root, { disk: hostFiles({ root }), cwd });
   const names = [config.mcpServers, config.project.mcpServers, shared?.servers ?? {}].flatMap(Object.keys);
-  return names.map((name) => `${mcpNamePart(name)}__`);
+  return [...mcpNameParts(names).values()].map((part) => `${part}__`);
 }

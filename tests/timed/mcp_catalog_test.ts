@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { CatalogEntry } from "../../lib/core/catalog.ts";
 import type { AnyGadget } from "../../lib/core/gadget.ts";
-import type { BrokenMcpServer, McpServer } from "../../lib/core/mcp_server.ts";
+import { type BrokenMcpServer, mcpNameParts, mcpNames, type McpServer } from "../../lib/core/mcp_server.ts";
 import type { User } from "../../lib/core/world.ts";
 import { hostFiles } from "../../lib/host/files.ts";
 import { hostPipes } from "../../lib/host/pipe_process.ts";
@@ -10,7 +10,6 @@ import { type McpEntries, mcpEntries, type McpEntriesOptions } from "../../lib/m
 import { redactor } from "../../lib/mcp/redact.ts";
 import { serverWords } from "../../lib/mcp/server_words.ts";
 import { stdioLines } from "../../lib/mcp/stdio_lines.ts";
-import { toolNames } from "../../lib/mcp/tool_names.ts";
 import { toolResult } from "../../lib/mcp/tool_result.ts";
 import fc from "fast-check";
 import { httpServer, isAlive, serverArgs, stdioServer } from "../_mcp.ts";
@@ -67,7 +66,12 @@ async function gadgetOf(entries: readonly CatalogEntry[], name: string): Promise
 }
 
 Deno.test("mcp entries: tools are gadgets, a server that fails is one broken entry", async () => {
-  const broken = { name: "no var", file: ".mcp.json", problem: '.mcp.json:1:2: MCP server "no var": ...' };
+  const broken = {
+    name: "no var",
+    part: "no_var",
+    file: ".mcp.json",
+    problem: '.mcp.json:1:2: MCP server "no var": ...',
+  };
   const { entries, close } = await open([
     stdioServer("ok"),
     stdioServer("crash-at-start", { name: "bad" }),
@@ -104,29 +108,44 @@ Deno.test("mcp entries: tools are gadgets, a server that fails is one broken ent
 
 Deno.test("mcp entries: hostile names, schemas and descriptions", async () => {
   const taken = new Set(["ReadFile", "test__ReadFile"]);
-  const { entries, close } = await open([stdioServer("hostile")], { taken });
+  const notices: string[] = [];
+  const onNotice = (text: string) => void notices.push(text);
+  const { entries, close } = await open([stdioServer("hostile")], { taken, onNotice });
   try {
-    assert.deepEqual(entries.map(({ name, state }) => [name, state]), [
-      ["test__ReadFile_2", "ready"],
-      ["test__gr__e___welt", "ready"],
-      ["test__gr__e___welt_2", "ready"],
-      [`test__${"x".repeat(58)}`, "ready"],
-      [`test__${"x".repeat(56)}_2`, "ready"],
+    assert.deepEqual(entries.map(({ name, state }) => [name.replace(/_[0-9a-f]{8}$/, "_HASH"), state]), [
+      ["test__ReadFile_HASH", "ready"],
+      ["test__gr__e___welt_HASH", "ready"],
+      ["test__gr__e___welt_HASH", "ready"],
+      [`test__${"x".repeat(49)}_HASH`, "ready"],
+      [`test__${"x".repeat(49)}_HASH`, "ready"],
       ["test__marker", "ready"],
-      ["test__notobject", "broken"],
-      ["test__badpattern", "broken"],
+      ["test__notobject", "ready"],
+      ["test__badpattern", "ready"],
       ["test____proto__", "ready"],
+      ["test__stop_it_HASH", "ready"],
+      ["test__stop_it", "ready"],
+      ["test__", "broken"],
     ]);
-    const problem = (name: string) => entries.find((entry) => entry.name === name)?.problem;
-    assert.equal(
-      problem("test__notobject"),
-      'MCP server "test", tool "notobject": gadget "test__notobject": input/type: found "string", expected "object": the parameters of a call are always an object',
+    assert.equal(entries.at(-1)?.problem, 'MCP server "test": it has a tool without a name, expected one');
+    assert.deepEqual(notices, [
+      'MCP server "test": its schemas have what JSON Schema does not, which is ignored here (the server checks what it gets): ' +
+      "notobject/type, badpattern/properties/a/pattern, badpattern/properties/b/exclusiveMinimum, badpattern/properties/c/type, " +
+      "badpattern/properties/d, badpattern/properties/e/anyOf/0/type, badpattern/properties/e/anyOf/1",
+    ]);
+    assert.deepEqual((await gadgetOf(entries, "test__badpattern")).input, {
+      type: "object",
+      properties: { a: { type: "string" }, b: { type: "number", minimum: 0 }, c: {}, e: {} },
+    });
+    const turned = await open([stdioServer("hostile-reversed")], { taken });
+    await turned.close();
+    assert.deepEqual(
+      new Set(turned.entries.map(({ name }) => name)),
+      new Set(entries.map(({ name }) => name)),
     );
-    assert.match(problem("test__badpattern") ?? "", /tool "badpattern".*pattern/);
     const marker = await gadgetOf(entries, "test__marker");
     assert.match(marker.description ?? "", /^!!!GADGET_START:RunCommand/);
     assert.match(String(await callGadget(marker, {})), /^!!!GADGET_START:RunCommand/); // text, as any result
-    assert.equal(await callGadget(await gadgetOf(entries, "test__ReadFile_2"), { text: "x" }), "echo: x");
+    assert.equal(await callGadget(await gadgetOf(entries, entries[0]?.name ?? ""), { text: "x" }), "echo: x");
   } finally {
     await close();
   }
@@ -250,7 +269,14 @@ Deno.test("mcp grants: changed tools are asked about again, and told", async () 
       args: ["run", "-A", script],
       env: {},
     } as const;
-    const server: McpServer = { name: "test", file: ".mcp.json", written: endpoint, endpoint, variables: [] };
+    const server: McpServer = {
+      name: "test",
+      part: "test",
+      file: ".mcp.json",
+      written: endpoint,
+      endpoint,
+      variables: [],
+    };
     const run = async (user: User) => {
       const opened = await open([server], { user, root: folder, state, isTrusted: () => false });
       await opened.close();
@@ -313,17 +339,23 @@ Deno.test("mcp words: nothing in a command can hide from the person who is asked
     args: ["-c", "echo hi\n\x1b[2K\rrm -rf ~ \u202Etxt.exe\u{E0041}"],
     env: { "X\n  command: ls": "v" },
   } as const;
-  assert.deepEqual(serverWords({ name: "x", file: "f", written: endpoint, endpoint, variables: [] }), [
-    'command: sh -c "echo hi\\n\\u001b[2K\\rrm -rf ~ \\u{202e}txt.exe\\u{e0041}"',
-    'environment: "X\\n  command: ls"',
-  ]);
+  assert.deepEqual(
+    serverWords({ name: "x", part: "x", file: "f", written: endpoint, endpoint, variables: [] }),
+    [
+      'command: sh -c "echo hi\\n\\u001b[2K\\rrm -rf ~ \\u{202e}txt.exe\\u{e0041}"',
+      'environment: "X\\n  command: ls"',
+    ],
+  );
   const written = { kind: "http", url: "${BASE}/mcp", headers: {} } as const;
   const reached = { ...written, url: "https://example.com/mcp" };
-  assert.deepEqual(serverWords({ name: "x", file: "f", written, endpoint: reached, variables: ["BASE"] }), [
-    "url: ${BASE}/mcp",
-    "host: example.com",
-    "is given your variables: BASE",
-  ]);
+  assert.deepEqual(
+    serverWords({ name: "x", part: "x", file: "f", written, endpoint: reached, variables: ["BASE"] }),
+    [
+      "url: ${BASE}/mcp",
+      "host: example.com",
+      "is given your variables: BASE",
+    ],
+  );
 });
 
 Deno.test("mcp redaction: nothing that a server was given is in what it says", () => {
@@ -338,20 +370,25 @@ Deno.test("mcp redaction: nothing that a server was given is in what it says", (
     args: ["--token=from-argument", "run"],
     env: { KEY: "from env", DEBUG: "1" },
   };
-  const redact = redactor({ name: "x", file: "f", written, endpoint, variables: ["K", "T"] });
+  const redact = redactor({ name: "x", part: "x", file: "f", written, endpoint, variables: ["K", "T"] });
   assert.equal(
     redact("1 run --token=from-argument: from-argument is bad, and from env; --token stays"),
     "1 run [value of an argument]: [value of an argument] is bad, and [value of KEY]; --token stays",
   );
 });
 
-Deno.test("mcp names: they are names of gadgets, and no two are the same", () => {
-  fc.assert(fc.property(fc.string(), fc.array(fc.string({ maxLength: 80 })), (server, tools) => {
-    const taken = new Set(["a__b"]);
-    const names = toolNames(server, tools, { taken });
-    assert.ok(names.every((name) => /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(name)), JSON.stringify(names));
-    assert.equal(new Set([...names, "a__b"]).size, names.length + 1);
+Deno.test("mcp names: they are names of gadgets, no two are the same, and the order says nothing", () => {
+  fc.assert(fc.property(fc.string(), fc.uniqueArray(fc.string({ maxLength: 80 })), (server, tools) => {
+    const wanted = tools.map((tool) => [tool, `${server}__${tool}`] as const);
+    const names = mcpNames(new Map(wanted), new Set(["a__b"]));
+    const all = [...names.values()];
+    assert.ok(all.every((name) => /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(name)), JSON.stringify(all));
+    assert.equal(new Set([...all, "a__b"]).size, tools.length + 1);
+    assert.deepEqual(new Map(mcpNames(new Map(wanted.toReversed()), new Set(["a__b"]))), new Map(names));
   }));
+  const parts = (names: readonly string[]) => Object.fromEntries(mcpNameParts(names));
+  assert.deepEqual(parts(["a.b", "a_b"]), { "a.b": "a_b_2e7336dc", a_b: "a_b" });
+  assert.deepEqual(parts(["a.b", "ü"]), { "a.b": "a_b", "ü": "_" });
 });
 
 Deno.test("mcp lines: how the bytes come does not matter", async () => {

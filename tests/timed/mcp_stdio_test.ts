@@ -176,7 +176,7 @@ Deno.test("mcp stdio: what goes wrong at the start is said", async () => {
   );
   assert.match(
     await messageFrom(connect(stdioServer("badschema"))),
-    /^MCP server "test": its answer is not as MCP has it: tools\/0\/inputSchema: .*expected object/,
+    /^MCP server "test": its answer is not as MCP has it: tools\/0\/name: .*expected string/,
   );
   assert.match(await messageFrom(connect(stdioServer("circle"))), /its list of tools goes round in a circle/);
   const none = await connect(stdioServer("notools"));
@@ -187,7 +187,7 @@ Deno.test("mcp stdio: what goes wrong at the start is said", async () => {
 Deno.test("mcp stdio: a program that is not there, and one that is no server", async () => {
   const of = (command: string, args: readonly string[] = []) => {
     const endpoint = { kind: "stdio", command, args, env: {} } as const;
-    return { name: "x", file: ".mcp.json", written: endpoint, endpoint, variables: [] };
+    return { name: "x", part: "x", file: ".mcp.json", written: endpoint, endpoint, variables: [] };
   };
   assert.equal(
     await messageFrom(connect(of("orrery-no-such-program"))),

@@ -4,7 +4,7 @@ import type { JsonSchema } from "../../core/gadget.ts";
 import { isRecord } from "../../core/json.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { CatalogJson, GadgetJson, ListedAgent, ListedDocument } from "../../service/look/look.ts";
-import { ToolNames } from "./tool_names.ts";
+import { mcpNames } from "../../core/mcp_server.ts";
 
 /** What a call of a tool does. */
 export type ToolWork =
@@ -34,14 +34,13 @@ const LEFT_OUT: ReadonlySet<string> = new Set(["AskUser", "Finish", "RunPrompt",
 
 /** All tools of a project, gadgets first. */
 export function mcpTools({ gadgets, agents, documents, prompts }: CatalogJson): readonly McpTool[] {
-  const names = new ToolNames();
-  return [
+  const tools = [
     ...gadgets.filter(({ state, name }) => state === "ready" && !LEFT_OUT.has(name))
-      .map((gadget) => gadgetTool(gadget, names)),
-    ...agents.flatMap((agent) => agent.id === undefined ? [] : [agentTool(agent, agent.id, names)]),
-    ...documents.map((document) => documentTool(document, names)),
+      .map(gadgetTool),
+    ...agents.flatMap((agent) => agent.id === undefined ? [] : [agentTool(agent, agent.id)]),
+    ...documents.map(documentTool),
     ...prompts.map(({ path, description, input }): McpTool => ({
-      name: names.name(`prompt_${path}`),
+      name: `prompt_${path}`,
       title: path,
       description: description ?? `Asks the prompt ${path}`,
       input: objectSchema(input),
@@ -49,15 +48,17 @@ export function mcpTools({ gadgets, agents, documents, prompts }: CatalogJson): 
       work: { kind: "prompt", path },
     })),
   ];
+  const names = mcpNames(new Map(tools.map(({ name, work }) => [JSON.stringify(work), name])));
+  return tools.map((tool) => ({ ...tool, name: names.get(JSON.stringify(tool.work)) ?? tool.name }));
 }
 
 /** A model is asked, and what it calls is not known before. */
 const ASKING = { isReadOnly: false, isOpen: true } as const;
 
-function gadgetTool({ name, description, input, permissions }: GadgetJson, names: ToolNames): McpTool {
+function gadgetTool({ name, description, input, permissions }: GadgetJson): McpTool {
   const needs = Object.keys(permissions).filter((kind) => isNeeded(permissions[kind]));
   return {
-    name: names.name(name),
+    name: name,
     description,
     input: objectSchema(input),
     isReadOnly: needs.every((kind) => kind === "read"),
@@ -73,9 +74,9 @@ function isNeeded(permission: JsonObject[string] | undefined): boolean {
 
 const CONVERSATION = { type: "string", minLength: 1, maxLength: 200 } as const;
 
-function agentTool({ file, description }: ListedAgent, id: string, names: ToolNames): McpTool {
+function agentTool({ file, description }: ListedAgent, id: string): McpTool {
   return {
-    name: names.name(`agent_${id}`),
+    name: `agent_${id}`,
     title: id,
     description: `${
       description ?? `Talks to the agent ${id}`
@@ -105,12 +106,12 @@ function agentTool({ file, description }: ListedAgent, id: string, names: ToolNa
   };
 }
 
-function documentTool({ file, title, description, input }: ListedDocument, names: ToolNames): McpTool {
+function documentTool({ file, title, description, input }: ListedDocument): McpTool {
   const schema = objectSchema(input);
   const properties = isRecord(schema.properties) ? schema.properties : {};
   const takesPrompt = !Object.hasOwn(properties, "prompt");
   return {
-    name: names.name(`document_${file.replace(/\.md$/i, "")}`),
+    name: `document_${file.replace(/\.md$/i, "")}`,
     title: title ?? file,
     description: description ?? `Runs the document ${file}, and gives what it returns`,
     input: takesPrompt
