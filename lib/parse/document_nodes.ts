@@ -2,7 +2,7 @@ import { frontMatterClose } from "./document_front.ts";
 import type { DocumentLines } from "./document_lines.ts";
 import type { DocumentNode, DocumentProblem } from "./document_node.ts";
 import { type HeadingLine, headingLine } from "./heading_line.ts";
-import { inertRegion } from "./inert_region.ts";
+import { MarkdownBlocks, type RawRegion } from "./markdown_blocks.ts";
 import { operationBody } from "./operation_body.ts";
 import { operationLine } from "./operation_line.ts";
 import { mentionProblem } from "./operation_mention.ts";
@@ -19,8 +19,8 @@ export interface NodeKinds {
 export interface DocumentNodes {
   readonly nodes: readonly DocumentNode[];
   readonly problems: readonly DocumentProblem[];
-  /** The line that would close the fence that the text ends in. */
-  readonly missingFence?: string;
+  /** The line that would close the fence, raw HTML or comment that the text ends in. */
+  readonly missing?: string;
 }
 
 /** Splits lines into nodes, which own the empty lines below them (documents.md 2.2). */
@@ -40,7 +40,7 @@ class NodeReader {
   #at = 0;
   /** A line that needs no empty one above: the first one, and what is right below front matter or an operation. */
   #edge = 0;
-  #missingFence: string | undefined;
+  #missing: string | undefined;
 
   constructor(lines: DocumentLines, kinds: NodeKinds) {
     this.#lines = lines;
@@ -57,7 +57,7 @@ class NodeReader {
     return {
       nodes: this.#nodes,
       problems: this.#problems,
-      ...(this.#missingFence === undefined ? {} : { missingFence: this.#missingFence }),
+      ...(this.#missing === undefined ? {} : { missing: this.#missing }),
     };
   }
 
@@ -79,8 +79,16 @@ class NodeReader {
   /** A heading with what follows it, or text without one. */
   #readBlock(): void {
     const heading = this.#headingAt(this.#at);
+    const blocks = new MarkdownBlocks(this.#lines);
     let end = this.#at;
-    do end = this.#behindText(end); while (end < this.#lines.count && !this.#beginsNode(end));
+    do this.#readText(end++, blocks); while (
+      end < this.#lines.count && (blocks.isRaw || !this.#beginsNode(end))
+    );
+    const { open } = blocks;
+    if (open !== undefined) {
+      this.#problems.push(notClosed(open));
+      this.#missing = open.closing;
+    }
     const place = this.#takeTo(end);
     this.#nodes.push(
       heading === undefined ? { kind: "text", ...place } : { kind: "heading", ...heading, ...place },
@@ -95,18 +103,10 @@ class NodeReader {
     return { source: this.#lines.source(from, this.#at), line: from + 1 };
   }
 
-  /** The line below a line of text, or below the region that begins in it. */
-  #behindText(at: number): number {
-    if (this.#kinds.operations && this.#lines.first(at) === AT) {
-      const problem = mentionProblem(this.#lines, at);
-      if (problem !== undefined) this.#problems.push(problem);
-    }
-    const region = inertRegion(this.#lines, at);
-    if (region?.missing !== undefined) {
-      this.#problems.push(notClosed(region.kind, at));
-      if (region.kind === "fence") this.#missingFence = region.missing;
-    }
-    return region?.end ?? at + 1;
+  #readText(at: number, blocks: MarkdownBlocks): void {
+    if (blocks.read(at) || !this.#kinds.operations) return;
+    const problem = mentionProblem(this.#lines, at);
+    if (problem !== undefined) this.#problems.push(problem);
   }
 
   #beginsNode(at: number): boolean {
@@ -129,7 +129,7 @@ class NodeReader {
   }
 }
 
-function notClosed(kind: "fence" | "comment", at: number): DocumentProblem {
+function notClosed({ kind, line }: RawRegion): DocumentProblem {
   const message = `this ${kind} is never closed: everything below it is plain text`;
-  return { severity: "warning", line: at + 1, column: 1, message };
+  return { severity: "warning", line: line + 1, column: 1, message };
 }

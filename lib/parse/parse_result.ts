@@ -23,9 +23,9 @@ export function parseResult(text: string, options: ParseResultOptions): ResultNo
   const kinds = { frontMatter: false, operations: options.operations };
   const whole = trimmed(withNewlines(text, options.newline));
   const found = documentNodes(new DocumentLines(whole), kinds);
-  const { nodes, problems } = found.missingFence === undefined
+  const { nodes, problems } = found.missing === undefined
     ? found
-    : documentNodes(new DocumentLines(`${whole}${options.newline}${found.missingFence}`), kinds);
+    : documentNodes(new DocumentLines(`${whole}${options.newline}${found.missing}`), kinds);
   return { nodes, problems: options.operations ? problems : [] };
 }
 

@@ -1,7 +1,7 @@
 import type { DocumentType } from "../parse/collection_file.ts";
 import { DocumentLines } from "../parse/document_lines.ts";
 import { headingLine } from "../parse/heading_line.ts";
-import { inertRegion } from "../parse/inert_region.ts";
+import { MarkdownBlocks } from "../parse/markdown_blocks.ts";
 import type { DocumentText, TextHeading, TextPage, TextSpan } from "./document_text.ts";
 import { pagesBetween } from "./text_pages.ts";
 
@@ -36,16 +36,15 @@ interface Marks {
 function marksIn(lines: DocumentLines, start: number): Marks {
   const headings: TextHeading[] = [];
   const rules: TextSpan[] = [];
-  for (let line = lines.lineAt(start, 0); line < lines.count;) {
-    const inert = inertRegion(lines, line);
-    const content = inert === undefined ? lines.content(line) : "";
+  const blocks = new MarkdownBlocks(lines);
+  for (let line = lines.lineAt(start, 0); line < lines.count; line++) {
+    const content = blocks.read(line) ? "" : lines.content(line);
     const heading = headingLine(content);
     const span = { start: lines.offset(line), end: lines.offset(line) + content.length };
     if (heading !== undefined) {
       headings.push({ ...span, level: heading.level, title: titleOf(heading.title) });
     }
     if (/^---+[ \t]*$/.test(content) && (line === 0 || lines.isEmpty(line - 1))) rules.push(span);
-    line = inert?.end ?? line + 1;
   }
   return { headings, rules };
 }

@@ -2,7 +2,7 @@
 import type { Clock } from "../core/clock.ts";
 import type { CommandSeries } from "../core/command_series.ts";
 import type { Shell } from "../core/world.ts";
-import { closingFence } from "../parse/open_fence.ts";
+import { closingLine } from "../parse/markdown_blocks.ts";
 
 /** Bytes of output that are kept (documents.md 14). */
 const MAX_BYTES = 1_048_576;
@@ -27,8 +27,8 @@ export function shellText({ output, exitCode, dropped, timedOutS }: ShellOutcome
     ...(timedOutS === undefined && exitCode !== 0 ? [`Command exited with non-zero code: ${exitCode}`] : []),
   ];
   if (added.length === 0) return output;
-  const fence = closingFence(output);
-  const lines = [...(fence === "" ? [] : [fence]), ...added];
+  const closing = closingLine(output);
+  const lines = [...(closing === "" ? [] : [closing]), ...added];
   return output + (output === "" || output.endsWith("\n") ? "" : "\n") + lines.join("\n");
 }
 

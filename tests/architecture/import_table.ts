@@ -105,6 +105,7 @@ export const TEST_PACKAGES: ReadonlySet<string> = new Set([
   "@seriousme/openapi-schema-validator",
   "ai",
   "axe-core",
+  "commonmark",
   "eventsource",
   "eventsource-parser",
   "fast-check",

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "../../lib/core/clock.ts";
 import type { Shell, ShellResult } from "../../lib/core/world.ts";
 import { defaultShell } from "../../lib/host/default_shell.ts";
 import { hostShell } from "../../lib/host/shell.ts";
-import { closingFence } from "../../lib/parse/open_fence.ts";
+import { closingLine } from "../../lib/parse/markdown_blocks.ts";
 import { type DocumentCommand, runDocumentCommand, shellText } from "../../lib/run/document_shell.ts";
 import { testWorld } from "../_world.ts";
 import { posixTest } from "../_posix_test.ts";
@@ -47,7 +47,7 @@ function withVariables<Result>(
   });
 }
 
-posixTest("closing fence: what a text ends in", () => {
+posixTest("closing line: what a text ends in", () => {
   const cases: readonly [string, string][] = [
     ["", ""],
     ["text", ""],
@@ -70,17 +70,17 @@ posixTest("closing fence: what a text ends in", () => {
     ["```\r\ncode\r\n", "```"],
     ["```\rx\n```\n", ""],
     ["<!--\n```\n-->\n", ""],
-    ["<!--\n```\n", ""],
+    ["<!--\n```\n", "-->"],
     ["<!-- x -->\n```\n", "```"],
     ["```\n<!--\n```\n", ""],
     ["```\n<!--\n", "```"],
     ["# A\n\n```", "```"],
     ["```\na\n```\n```\nb\n", "```"],
   ];
-  for (const [text, expected] of cases) assert.equal(closingFence(text), expected, JSON.stringify(text));
+  for (const [text, expected] of cases) assert.equal(closingLine(text), expected, JSON.stringify(text));
 });
 
-posixTest("closing fence: what it closes is closed", () => {
+posixTest("closing line: what it closes is closed", () => {
   const piece = fc.constantFrom(
     "```",
     "````",
@@ -98,15 +98,15 @@ posixTest("closing fence: what it closes is closed", () => {
   );
   fc.assert(fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
     const text = pieces.join("");
-    const fence = closingFence(text);
-    if (fence !== "") assert.equal(closingFence(`${text}\n${fence}\n`), "", JSON.stringify(text));
+    const fence = closingLine(text);
+    if (fence !== "") assert.equal(closingLine(`${text}\n${fence}\n`), "", JSON.stringify(text));
   }));
 });
 
-posixTest("closing fence: linear", () => {
+posixTest("closing line: linear", () => {
   const text = "```\n```\n`````` `\n<!-- -->\n".repeat(40_000) + "~~~\n" + "```\n".repeat(40_000);
   const started = performance.now();
-  assert.equal(closingFence(text), "~~~");
+  assert.equal(closingLine(text), "~~~");
   assert.ok(performance.now() - started < 1000);
 });
 

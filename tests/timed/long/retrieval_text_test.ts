@@ -28,6 +28,8 @@ Deno.test("Markdown: front matter is left out, and what stands in a fence or a c
     "---\ntitle: x\n---\n\n# One {id=one}\n\n```sh\n# no\n```\n<!--\n# no\n-->\n\n## Two ##\r\ntext\n#no\n";
   const document = markdownText(text, "text");
   assert.deepEqual(titles(document), ["1 One", "2 Two"]);
+  const item = "# A\n\n- ```sh\n  # no\n  ```\n\n# B\n\n<pre>\n\n# no\n</pre>\n# C\n";
+  assert.deepEqual(titles(markdownText(item, "text")), ["1 A", "1 B", "1 C"]);
   assert.equal(document.text, text);
   assert.deepEqual(document.pages, [{ number: 1, start: text.indexOf("\n# One"), end: text.length }]);
   assert.deepEqual(markdownText("---\nnot closed\n", "text").pages, [{ number: 1, start: 0, end: 15 }]);
