@@ -165,6 +165,47 @@ Deno.test("the command line goes on with a conversation of the service, and the 
   assert.equal((await theirs.state()).slots["global.visits"], 2);
 });
 
+Deno.test("a script goes on behind what it has said: in later turns, on the command line, in a conversation that was taken back", async () => {
+  await using project = await testProject({
+    "talker.agent.yml": `version: "0.1"
+structure:
+  id: talker
+  action:
+    id: main
+    chain:
+      - { id: said?, message: { message: "Well?", hold: true } }
+      - { id: answer, llm: { prompts: [ { user: "Answer it." } ] } }
+      - { id: inside, llm: { prompt: inside } }
+      - { id: again, flow: { action: repeat } }
+`,
+    "prompts/inside.prompt.md": "Inside it\n", // it has a script of its own
+    "talk.yml": `- { when: Inside, text: "(inside)", repeat: true }
+- { text: First. }
+- { error: { status: 503, message: busy, retryAfterMs: 1 } }
+- { text: Second. }
+- { error: { status: 400, message: too strange } }
+- { text: Third. }
+- { text: Fourth. }
+`,
+  });
+  await using host = talkHost(project.folder);
+  const talks = openTalks(host);
+  const { talk, turn } = await talks.begin({ agent: "talker.agent.yml", model: "script/talk.yml" });
+  await turn.ended;
+  const said = async (): Promise<readonly string[]> =>
+    (await talk.state()).messages.flatMap(({ text }) => /^[A-Z]\w+\.$/.test(text) ? [text] : []);
+  for (const status of ["held", "held", "failed"]) assert.equal(await ended(await talk.say("on")), status);
+  assert.deepEqual(await said(), ["First.", "Second."]);
+  assert.equal(await ended(await talk.retry()), "held");
+  assert.deepEqual(await said(), ["First.", "Second.", "Third."]);
+  const before = await talks.open((await talk.back(2)).id);
+  const resumed = await project.run(["resume", talk.id], { stdin: "on\n" });
+  assert.match(resumed.stdout, /Fourth\./, resumed.stderr);
+  assert.equal(await ended(await before.say("on")), "failed");
+  assert.equal(await ended(await before.retry()), "held");
+  assert.equal((await before.state()).messages.findLast(({ text }) => text.endsWith("."))?.text, "Third.");
+});
+
 Deno.test("an agent file that is gone, or another model that fails, is told; the turn can be tried again", async () => {
   await using project = await testProject(FILES);
   await using host = talkHost(project.folder);

@@ -95,8 +95,8 @@ export interface Model {
   /** Its provider connects to MCP servers itself. */
   readonly takesServers?: boolean;
   stream(request: ModelRequest): AsyncIterable<ModelPart>;
-  /** This was answered before the run was resumed: a model that goes through a list goes past that answer. */
-  answered?(request: ModelRequest): void;
+  /** This was answered before, by another process or for an earlier turn: a model that goes through a list goes past that answer. */
+  answered?(request: ModelRequest, options: { readonly isFailure: boolean }): void;
 }
 
 /** A model that answers in another way and is the same in everything else. */
@@ -107,7 +107,7 @@ export function wrappedModel(model: Model, stream: Model["stream"]): Model {
     ...(contextTokens === undefined ? {} : { contextTokens }),
     ...(addons === undefined ? {} : { addons }),
     ...(takesServers === undefined ? {} : { takesServers }),
-    answered: (request) => model.answered?.(request),
+    answered: (request, options) => model.answered?.(request, options),
     stream,
   };
 }

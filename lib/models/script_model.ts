@@ -13,21 +13,31 @@ export function scriptModel(
   const { id, clock } = options;
   const used = new Set<ScriptReply>();
   let calls = 0;
-  const nextReply = (last: Message | undefined): ScriptReply => {
+  const nextReply = (last: Message | undefined): ScriptReply | undefined => {
     const text = last === undefined ? "" : textOf(last);
-    const reply = replies.find((each) => !used.has(each) && (each.when?.test(text) ?? true));
-    if (reply === undefined) throw usedUp(id, { last, used: used.size, all: replies.length });
+    return replies.find((each) => !used.has(each) && (each.when?.test(text) ?? true));
+  };
+  const use = (reply: ScriptReply): void => {
     if (!reply.repeat) used.add(reply);
-    return reply;
   };
   return {
     id,
-    answered: (request) => {
-      const reply = nextReply(request.messages.at(-1));
+    answered: ({ messages }, { isFailure }) => {
+      const last = messages.at(-1);
+      let reply = nextReply(last);
+      while (!isFailure && reply?.error !== undefined && !reply.repeat) { // it was tried again
+        use(reply);
+        reply = nextReply(last);
+      }
+      if (reply === undefined || (reply.error !== undefined) !== isFailure) return; // the script is another one by now
+      use(reply);
       calls += reply.calls.length;
     },
     async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
-      const reply = nextReply(request.messages.at(-1));
+      const last = request.messages.at(-1);
+      const reply = nextReply(last);
+      if (reply === undefined) throw usedUp(id, { last, used: used.size, all: replies.length });
+      use(reply);
       for (const text of reply.chunks) {
         if (reply.delayMs > 0) await clock.sleep(reply.delayMs, request.signal);
         request.signal?.throwIfAborted();

@@ -55,7 +55,7 @@ export async function askModel(options: ModelStepOptions): Promise<ModelAnswer> 
   if (begun.do === "answer") {
     if ("ok" in begun.outcome) return await step.giveAgain(answerFrom(begun.outcome.ok, model.id));
     const { message, code, flag } = begun.outcome.error;
-    if (code !== "aborted") model.answered?.(options.request); // that, too, was its answer
+    if (code !== "aborted") model.answered?.(options.request, { isFailure: true }); // that, too, was its answer
     throw new ModelError(message, { code: modelErrorCode(code), ...(flag === undefined ? {} : { flag }) });
   }
   const attempt = begun.do === "replay" ? begun.step.attempt : begun.attempt;
@@ -99,7 +99,7 @@ class ModelStep {
   /** From the journal: nothing is told or kept again. */
   async giveAgain(answer: ModelAnswer): Promise<ModelAnswer> {
     this.#isKept = true;
-    this.#options.model.answered?.(this.#options.request);
+    this.#options.model.answered?.(this.#options.request, { isFailure: false });
     await this.#feed(answer);
     return answer;
   }
@@ -107,7 +107,7 @@ class ModelStep {
   /** What had come of an answer before the process ended is all there is of it. */
   async takeAsWhole(prefix: ModelAnswer): Promise<ModelAnswer> {
     this.#isKept = true;
-    this.#options.model.answered?.(this.#options.request);
+    this.#options.model.answered?.(this.#options.request, { isFailure: false });
     await this.#feed(prefix);
     const answer: ModelAnswer = { ...prefix, isCut: true };
     this.#end(answer);

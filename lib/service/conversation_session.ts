@@ -1,8 +1,13 @@
+import { turnKey } from "../core/conversation.ts";
 import type { RunEvent } from "../core/event.ts";
-import type { RunJournal, StepRecord } from "../core/journal.ts";
+import type { RunJournal, RunTrace, StepRecord } from "../core/journal.ts";
+import { isJsonObject } from "../core/json.ts";
+import type { Model } from "../core/model.ts";
 import type { User } from "../core/world.ts";
 import { LiveConversation } from "../run/live_conversation.ts";
 import type { ConversationHome } from "../run/live_conversation.ts";
+import type { ConversationModels } from "../run/conversation_work.ts";
+import { messagesFrom } from "./kept_messages.ts";
 import { settledJournal } from "./settled_journal.ts";
 import type { SettledJournal } from "./settled_journal.ts";
 import { settleSteps } from "./settle_steps.ts";
@@ -33,9 +38,11 @@ export class ConversationSession {
 
   /** @throws {ConversationError} `gone` */
   constructor(options: ConversationSessionOptions) {
-    const { id, isNew } = options;
-    this.#options = options;
-    this.#journal = settledJournal(options.home.journal);
+    const { id, isNew, home } = options;
+    const { means, journal } = home;
+    const models = isNew ? means.models : goingOn(means.models, () => journal.read(id));
+    this.#options = { ...options, home: { ...home, means: { ...means, models } } };
+    this.#journal = settledJournal(journal);
     this.#live = isNew ? LiveConversation.begin(id, this.#home) : LiveConversation.open(id, this.#home);
   }
 
@@ -109,4 +116,33 @@ export class ConversationSession {
   get #home(): ConversationHome {
     return { ...this.#options.home, journal: this.#journal, signal: this.#stop.signal };
   }
+}
+
+/** A script goes on behind what it has said in the turns of before, whichever process has made them: it is opened anew with each of ours. */
+function goingOn(models: ConversationModels, trace: () => RunTrace): ConversationModels {
+  const known = new Set<Model>();
+  return {
+    async find(...asked) {
+      const model = await models.find(...asked);
+      if (model?.id.startsWith("script/") && !known.has(model)) {
+        known.add(model);
+        for (const { input, outcome } of ownQuestions(model.id, trace())) {
+          const messages = isJsonObject(input) ? messagesFrom(input.messages ?? null) : [];
+          model.answered?.({ messages }, { isFailure: outcome === undefined || "error" in outcome });
+        }
+      }
+      return model;
+    },
+  };
+}
+
+/** The key of a question of one of its own steps: a document or a prompt that it runs inside has models of its own. */
+const OWN_QUESTION = /^[^[]+(?:\/turn\[\d+\])?\/model$/;
+
+/** Of the turns that have ended, where what has no outcome has failed: those of the open one are given again where it goes through them. */
+function ownQuestions(name: string, { steps, checkpoints }: RunTrace): readonly StepRecord[] {
+  const open = steps.findIndex(({ key }) => key === turnKey((checkpoints.at(-1)?.n ?? 0) + 1));
+  return steps.slice(0, open < 0 ? steps.length : open).filter((step) =>
+    step.kind === "model" && step.name === name && OWN_QUESTION.test(step.key)
+  );
 }
