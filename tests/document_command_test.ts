@@ -6,6 +6,7 @@ import { acyclicGraph } from "../lib/render/acyclic_graph.ts";
 import { graphPicture } from "../lib/render/graph_picture.ts";
 import type { CallGraph } from "../lib/render/call_graph.ts";
 import { testProject } from "./_project.ts";
+import { orrery } from "./_run.ts";
 
 const PLAN = `---
 title: A plan
@@ -232,6 +233,17 @@ Blocks:
     ],
     problems: [],
   });
+  await project.write("docs/plan.md", FILES["plan.md"] ?? "");
+  for (
+    const [word, cwd, path] of [["docs/plan.md", ".", "docs/out/a.md"], [
+      "plan.md",
+      "docs",
+      "out/a.md",
+    ]] as const
+  ) {
+    const { stdout } = await orrery(["show", "document", word], { cwd: `${project.folder}/${cwd}` });
+    assert.match(stdout, new RegExp(`^Needs: --allow-write=${path} \\(line 15\\)`, "m"));
+  }
   assert.deepEqual(operations[3], {
     name: "goto",
     line: 34,

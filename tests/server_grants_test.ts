@@ -133,7 +133,7 @@ Deno.test("the page of a document says what it needs, and whether it has that he
   await using project = await projectOf({
     ...FILES,
     "orrery.yaml": `${GRANTS}documents: { shell: /bin/sh }\n`,
-    "saving.md": `---
+    "docs/saving.md": `---
 permissions: { net: [example.com:443], run: true }
 ---
 ${PLAN}
@@ -145,13 +145,13 @@ save-to-file: out/a.md
   {
     await using server = await serveProject(project);
     assert.equal(
-      await needsOf(server, "saving.md"),
+      await needsOf(server, "docs/saving.md"),
       `to connect to example.com:443 (line 2) asked about
 A run that may ask you asks before it does so; whoever starts this server can allow it with --allow-net=example.com:443.
 to run commands with /bin/sh (line 2, 6) not granted here
 No run of it begins here: the grants of the project's orrery.yaml count once whoever starts this server has accepted it (--trust-project).
-to write out/a.md (line 13) asked about
-A run that may ask you asks before it does so; whoever starts this server can allow it with --allow-write=out/a.md.`,
+to write docs/out/a.md (line 13) asked about
+A run that may ask you asks before it does so; whoever starts this server can allow it with --allow-write=docs/out/a.md.`,
     );
     assert.doesNotMatch(await needsOf(server, "plan.md"), /--allow-run/);
     await project.write("orrery.yaml", "documents: { shell: /bin/sh }\n");
@@ -165,15 +165,15 @@ No run of it begins here: grants of orrery.yaml have to name it: "@shell": { run
   await project.write("orrery.yaml", `${GRANTS}documents: { shell: /bin/sh }\n`);
   await using server = await serveProject(project, [
     "--trust-project",
-    "--allow-write=out",
+    "--allow-write=docs/out",
     "--deny-net=example.com",
   ]);
   assert.equal(
-    await needsOf(server, "saving.md"),
+    await needsOf(server, "docs/saving.md"),
     `to connect to example.com:443 (line 2) not granted here
 No run of it begins here: whoever starts this server decides that, with --allow-net=example.com:443 and --deny-net.
 to run commands with /bin/sh (line 2, 6) granted here
-to write out/a.md (line 13) granted here`,
+to write docs/out/a.md (line 13) granted here`,
   );
 });
 

@@ -4,14 +4,12 @@ import type { DocumentFile } from "../parse/document_file.ts";
 import { printableLine } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
 import { shown } from "../schema/issue.ts";
-import { usesOf } from "../service/document_json.ts";
-import type { UsedThing } from "../service/document_json.ts";
+import type { DocumentUses, UsedThing } from "../service/document_json.ts";
 import type { DocumentOutline } from "../service/document_outline.ts";
 
 /** Everything about a document, for people. */
-export function documentPage(file: DocumentFile, outline: DocumentOutline): string {
+export function documentPage(file: DocumentFile, outline: DocumentOutline, uses: DocumentUses): string {
   const { path, settings: { title, description, inputs, permissions } } = file;
-  const uses = usesOf(file, outline);
   const facts = [
     `Needs: ${words(uses.needs, "nothing beyond what every run may do")}`,
     ...declared(permissions),

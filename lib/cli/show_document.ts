@@ -1,6 +1,7 @@
+import { relative, resolve } from "../core/path.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { printable } from "../render/shown_text.ts";
-import { documentJson } from "../service/document_json.ts";
+import { documentJson, usesOf } from "../service/document_json.ts";
 import { outlineOf, seeDocument } from "../service/document_outline.ts";
 import { documentPage } from "./document_page.ts";
 import { documentProblems } from "./document_problems.ts";
@@ -11,13 +12,14 @@ export async function showDocument(
   word: string,
   { flags, terminal }: { readonly flags: { readonly json: boolean }; readonly terminal: Terminal },
 ): Promise<number> {
-  const { file } = await seeDocument(word, "show");
+  const { file, project: { root, cwd } } = await seeDocument(word, "show");
   const outline = await outlineOf(file);
+  const uses = usesOf(file, outline, (path) => relative(cwd, resolve(root, path)));
   if (flags.json) {
-    await terminal.stdout.write(`${JSON.stringify(documentJson(file, outline), null, 2)}\n`);
+    await terminal.stdout.write(`${JSON.stringify(documentJson(file, outline, uses), null, 2)}\n`);
     return EXIT.ok;
   }
-  await terminal.stdout.write(printable(documentPage(file, outline)));
+  await terminal.stdout.write(printable(documentPage(file, outline, uses)));
   await terminal.stderr.write(documentProblems(file));
   return EXIT.ok;
 }

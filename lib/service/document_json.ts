@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "../core/json.ts";
 import type { DocumentFile } from "../parse/document_file.ts";
 import { modelOfProvider } from "../parse/model_of_provider.ts";
 import type { OperationFields } from "../parse/operation_fields.ts";
+import { pathFrom } from "../run/document_paths.ts";
 import type { DocumentOutline } from "./document_outline.ts";
 
 /** Something that a document uses, with the lines of the operations that do. */
@@ -15,7 +16,7 @@ export interface UsedThing {
 /** Something that it may do only where that is granted; its name is the flag of a run. */
 export interface NeededThing extends UsedThing {
   readonly kind: "run" | "write";
-  /** Of `write`: as it is written. */
+  /** Of `write`: relative to the root where it lies inside. */
   readonly path?: string;
 }
 
@@ -30,8 +31,12 @@ export interface DocumentUses {
   readonly needs: readonly NeededThing[];
 }
 
-/** What the operations of a document use. */
-export function usesOf({ settings }: DocumentFile, { operations }: DocumentOutline): DocumentUses {
+/** What the operations of a document use. @param flagPath a path as the flags of a run take it. Default: relative to the root */
+export function usesOf(
+  { path: file, settings }: DocumentFile,
+  { operations }: DocumentOutline,
+  flagPath: (path: string) => string = (path) => path,
+): DocumentUses {
   const found = {
     models: new Map<string, number[]>(),
     tools: new Map<string, number[]>(),
@@ -66,7 +71,8 @@ export function usesOf({ settings }: DocumentFile, { operations }: DocumentOutli
         const names = typeof tools === "string" ? tools === "none" ? [] : [tools] : tools;
         for (const name of names) note("tools", name, line);
         if (fields.saveToFile !== undefined) {
-          need(`--allow-write=${fields.saveToFile}`, line, { kind: "write", path: fields.saveToFile });
+          const path = pathFrom(file, fields.saveToFile);
+          need(`--allow-write=${flagPath(path)}`, line, { kind: "write", path });
         }
         break;
       }
@@ -92,12 +98,11 @@ function modelName(
   return modelOfProvider(model, provider);
 }
 
-/** Everything about a document as plain data. */
-export function documentJson(file: DocumentFile, outline: DocumentOutline): JsonObject {
+/** Everything about a document as plain data. @param uses as `usesOf` has them */
+export function documentJson(file: DocumentFile, outline: DocumentOutline, uses: DocumentUses): JsonObject {
   const { path, settings, problems } = file;
   const { title, description, model, temperature, tools, mode, permissions, inputs } = settings;
   const limits = { ...DOCUMENT_LIMITS, ...settings.limits };
-  const uses = usesOf(file, outline);
   const defaults = { model, temperature, mode, tools: typeof tools === "object" ? [...tools] : tools };
   return {
     file: path,

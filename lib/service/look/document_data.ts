@@ -4,12 +4,11 @@ import type { Files } from "../../core/world.ts";
 import { hostFiles } from "../../host/files.ts";
 import { readDocumentSettings } from "../../parse/document_settings.ts";
 import { readDocument } from "../../parse/document_file.ts";
-import type { DocumentFile } from "../../parse/document_file.ts";
 import type { DocumentSettings } from "../../parse/operation_fields.ts";
 import { readDocumentText } from "../../run/document_text.ts";
 import { documentJson, usesOf } from "../document_json.ts";
+import type { DocumentUses } from "../document_json.ts";
 import { outlineOf } from "../document_outline.ts";
-import type { DocumentOutline } from "../document_outline.ts";
 import { isDocumentName, maybeDocument } from "../document_text.ts";
 import { walkFiles } from "../walk_files.ts";
 import { documentNeeds } from "./document_needs.ts";
@@ -86,12 +85,13 @@ export async function documentData(
   const source = await readDocumentText(hostFiles({ root }), file);
   const read = await readDocument(source, { path: file });
   const outline = await outlineOf(read);
+  const uses = usesOf(read, outline);
   return {
     ...listedDocument(file, { settings: read.settings, operations: outline.operations.length }),
     source,
-    ...usedData(read, outline),
-    needs: await documentNeeds(read, outline, granting),
-    ...settingsData(read, outline),
+    ...usedData(uses),
+    needs: await documentNeeds(read, uses, granting),
+    ...settingsData(documentJson(read, outline, uses)),
     operationList: outline.operations.map(({ node: { name, line }, section = null, parameters }) => ({
       name,
       line,
@@ -105,8 +105,7 @@ export async function documentData(
 
 type Uses = Pick<DocumentPageJson, "models" | "tools" | "imports" | "runs">;
 
-function usedData(read: DocumentFile, outline: DocumentOutline): Uses {
-  const { models, tools, imports, runs } = usesOf(read, outline);
+function usedData({ models, tools, imports, runs }: DocumentUses): Uses {
   const data = (things: readonly UsedJson[]) =>
     things.map(({ name, lines }) => ({ name, lines: [...lines] }));
   return {
@@ -117,11 +116,7 @@ function usedData(read: DocumentFile, outline: DocumentOutline): Uses {
   };
 }
 
-function settingsData(
-  read: DocumentFile,
-  outline: DocumentOutline,
-): Pick<DocumentPageJson, "defaults" | "limits"> {
-  const { defaults, limits } = documentJson(read, outline);
+function settingsData({ defaults, limits }: JsonObject): Pick<DocumentPageJson, "defaults" | "limits"> {
   return { defaults: asObject(defaults), limits: asObject(limits) };
 }
 

@@ -5,8 +5,7 @@ import type { DocumentFile } from "../../parse/document_file.ts";
 import { placeGrants } from "../../project/document_place.ts";
 import type { DocumentPlace } from "../../project/document_place.ts";
 import { scriptShell } from "../../project/script_shell.ts";
-import { usesOf } from "../document_json.ts";
-import type { DocumentOutline } from "../document_outline.ts";
+import type { DocumentUses } from "../document_json.ts";
 import type { NeedJson } from "./look.ts";
 
 /** A project, and what its runs may do. */
@@ -17,7 +16,7 @@ type Need = Pick<NeedJson, "kind" | "of"> & { readonly lines: number[] };
 /** What its operations need, and what its front matter asks for; each once, by the first line that says so. */
 export async function documentNeeds(
   file: DocumentFile,
-  outline: DocumentOutline,
+  uses: DocumentUses,
   place: GrantingPlace,
 ): Promise<readonly NeedJson[]> {
   const shell = scriptShell(place.project).command;
@@ -31,7 +30,7 @@ export async function documentNeeds(
   };
   const line = file.settings.lines.get("permissions") ?? 1;
   for (const wanted of declared(file)) add(wanted, [line]);
-  for (const { kind, path, lines } of usesOf(file, outline).needs) {
+  for (const { kind, path, lines } of uses.needs) {
     add({ kind, ...(path !== undefined && { of: path }) }, lines);
   }
   const [outright, asked] = [false, true].map((canAsk) => placeGrants({ ...place, canAsk }));
