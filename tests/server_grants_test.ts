@@ -207,3 +207,46 @@ Deno.test("a gadget that cannot do what it was sent says so with 422; one that i
   assert.match(await called("Calculate", {}), /^422 input /);
   assert.match(await called("Dies", {}), /^500 failed .*ran out of memory/);
 });
+
+Deno.test("a gadget of a module that is not allowed says how it would be here, on its page too, and no flag that serve does not take", async () => {
+  await using project = await testProject({
+    "orrery.yaml": "",
+    "notes/one.md": "one\n",
+    "other/two.md": "two\n",
+    "gadgets/names.ts": `import { defineGadget } from "orrery";
+export default defineGadget({
+  name: "Names",
+  description: "The names in a folder.",
+  input: { type: "object", properties: { folder: { type: "string" } }, required: ["folder"] },
+  permissions: { read: ["notes"] },
+  run: async ({ folder }) => (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name).join(),
+});
+`,
+  });
+  await using server = await serveProject(project);
+  const called = async (folder: string): Promise<string> => {
+    const { status, body } = await server.json("/v1/gadgets/Names", {
+      body: { input: { folder }, ask: true },
+    });
+    return `${status} ${JSON.stringify(status === 200 ? body.result : [body.detail, body.flag])}`;
+  };
+  const shown = async (): Promise<string> =>
+    (await (await server.ask("/gadgets/Names")).text()).replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
+  assert.equal(
+    await called("notes"),
+    `403 ${
+      JSON.stringify([
+        'Gadget "Names" (gadgets/names.ts) is not allowed: it wants to read notes and everything in it; orrery trust allow Names allows it for good',
+        "",
+      ])
+    }`,
+  );
+  assert.match(await shown(), /not allowed here .*orrery trust allow Names/);
+  assert.doesNotMatch(await shown(), /asks first|Call it/);
+  const allowed = await project.run(["trust", "allow", "Names"]);
+  assert.equal(allowed.code, 0, allowed.stderr);
+  await pause(1100);
+  assert.equal(await called("notes"), '200 "one.md"');
+  assert.match(await shown(), /Call it/);
+  assert.match(await called("other"), /^403 .*grants of orrery\.yaml have to name it, as Names: \{ read: \[/);
+});

@@ -67,26 +67,34 @@ export async function askGrant(
 /** Why a gadget may not run, and the flags that would help: its call ends with the code `permission`, and the run with exit code 5. */
 export function grantRefused(
   { gadget, shownFile, root, cwd, word = gadget.name, allowing, changes }: GrantQuestion,
-  { isDenied, hint = "" }: { readonly isDenied: boolean; readonly hint?: string },
+  { isDenied, hasFlags = true, hint = "" }: {
+    readonly isDenied: boolean;
+    /** Whether the command takes flags that would help. */
+    readonly hasFlags?: boolean;
+    readonly hint?: string;
+  },
 ): PermissionRefused {
   const request = firstRequest(gadget);
   const who = `Gadget ${JSON.stringify(gadget.name)} (${shownWord(shownFile)})`;
   if (isDenied) {
     return new PermissionRefused(`${who} was not run: you did not allow it`, { request, flag: "" });
   }
-  const flag = `--trust ${shellWord(word)}`;
   const asks = permissionLines(gadget.permissions, { root, most: 6 }).join("; ");
-  const exact = gadgetGrantFlags({ ...gadget, name: word }, { root, cwd }).join(" ");
-  const forGood = allowing === undefined ? "" : `; ${allowing} allows it for good`;
   const why = changes.length === 0
     ? "is not allowed"
     : `is not as it was when it was allowed (${
       shownChanges(changes).join("; ")
     }), so it is not allowed any more`;
-  return new PermissionRefused(
-    `${who} ${why}: it wants to ${asks}; add ${flag}, which grants that in this run, or the part that you want: ${exact}${forGood}${hint}`,
-    { request, flag },
-  );
+  const flag = hasFlags ? `--trust ${shellWord(word)}` : "";
+  const exact = gadgetGrantFlags({ ...gadget, name: word }, { root, cwd }).join(" ");
+  const ways = [
+    ...(hasFlags ? [`add ${flag}, which grants that in this run, or the part that you want: ${exact}`] : []),
+    ...(allowing === undefined ? [] : [`${allowing} allows it for good`]),
+  ];
+  return new PermissionRefused(`${who} ${why}: it wants to ${asks}; ${ways.join("; ")}${hint}`, {
+    request,
+    flag,
+  });
 }
 
 function firstRequest({ permissions }: GadgetToGrant): PermissionRefused["request"] {

@@ -7,7 +7,7 @@ export interface PolicySettings {
   readonly allowAll: boolean;
   readonly allow: PolicyRules;
   readonly deny: PolicyRules;
-  /** The command has no `--allow-run`: a refusal names the grant that would allow a program. */
+  /** The command has no `--allow-run`, and no flag for a gadget: a refusal names the grant that would allow it. */
   readonly runsByGrant?: true;
 }
 

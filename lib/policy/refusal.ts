@@ -18,7 +18,7 @@ export interface RefusalOptions {
   readonly word?: string;
   /** It was asked for while the module of a gadget was loaded, which nobody can grant. */
   readonly isLoading?: boolean;
-  /** Programs are allowed in the settings only. */
+  /** Programs, and whatever a gadget does, are allowed in the settings only. */
   readonly runsByGrant?: boolean;
 }
 
@@ -38,17 +38,21 @@ export function refusal(request: PermissionRequest, options: RefusalOptions): Pe
     );
   }
   const entry = options.entry ?? shown;
-  if (options.runsByGrant && request.kind === "run") {
-    const list = `{ run: [${JSON.stringify(entry)}] }`;
-    return new PermissionRefused(
-      `${what} here: grants of orrery.yaml have to name it, as "@shell": ${list} for documents or RunCommand: ${list} for calls`,
-      { request, flag: "", isFinal: false },
-    );
+  const why = options.reason === undefined ? "" : `${options.reason}; `;
+  if (options.runsByGrant && (gadget !== undefined || request.kind === "run")) {
+    const list = `{ ${request.kind}: [${JSON.stringify(entry)}] }`;
+    const as = gadget === undefined
+      ? `"@shell": ${list} for documents or RunCommand: ${list} for calls`
+      : `${gadget}: ${list}`;
+    return new PermissionRefused(`${what} here: ${why}grants of orrery.yaml have to name it, as ${as}`, {
+      request,
+      flag: "",
+      isFinal: false,
+    });
   }
   const flag = gadget === undefined
     ? shellWord(`--allow-${request.kind}=${flagValue(entry)}`)
     : `--allow-gadget ${shellWord(gadgetValue(request.kind, entry, options.word ?? gadget))}`;
-  const why = options.reason === undefined ? "" : `${options.reason}; `;
   return new PermissionRefused(`${what}: ${why}add ${flag}`, { request, flag });
 }
 

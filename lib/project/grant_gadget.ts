@@ -23,6 +23,7 @@ import {
   parseGadgetGrants,
   type WrittenGrant,
 } from "../policy/gadget_grants.ts";
+import type { PolicySettings } from "../policy/policy_settings.ts";
 import { shellWord } from "../policy/refusal.ts";
 import { LockKeeper } from "./lock_keeper.ts";
 import { gadgetPlace, type ProjectLock } from "./project_lock.ts";
@@ -53,6 +54,8 @@ export interface GrantMeansOptions {
   readonly keeper?: LockKeeper;
   /** Every part that has to be accepted, by name, as the acceptance has them: `.mcp.json` too. Default: those of `config`. */
   readonly parts?: JsonObject;
+  /** Where only settings grant programs, no flag grants a gadget either. Default: the flags do. */
+  readonly settings?: Pick<PolicySettings, "runsByGrant"> | undefined;
   readonly flags: {
     readonly trust: readonly string[];
     readonly "allow-gadget"?: readonly string[];
@@ -159,7 +162,7 @@ export class GrantMeans {
   }
 
   async #ask(gadget: GadgetToGrant, changes: readonly string[]): Promise<Grant> {
-    const { root, cwd, user, signal } = this.#options;
+    const { root, cwd, user, signal, settings } = this.#options;
     const question = {
       gadget,
       root,
@@ -173,7 +176,8 @@ export class GrantMeans {
     if (answer === undefined || answer === "deny") {
       const { absence } = this.#keeper;
       const hint = absence === undefined ? {} : { hint: `; ${absence}` };
-      const error = grantRefused(question, { isDenied: answer === "deny", ...hint });
+      const hasFlags = settings?.runsByGrant !== true;
+      const error = grantRefused(question, { isDenied: answer === "deny", hasFlags, ...hint });
       return { kind: "refused", code: "permission", error };
     }
     if (answer === "always") await this.#keepAnswer(gadget);

@@ -99,13 +99,20 @@ export const gadgetPage = definePage({
               )}
             </div>
             <div class="side first">
-              {state === "ready"
+              {state !== "ready"
+                ? <p class="note" data-tone="wait">{gadget.problem}</p>
+                : gadget.grant?.state === "open"
                 ? (
+                  <p class="note" data-tone="wait">
+                    No call of it runs here: whoever starts this server allows it, as it is now, with{" "}
+                    <code>orrery trust allow {name}</code>, or by a grant in <code>orrery.yaml</code>.
+                  </p>
+                )
+                : (
                   <StartForm kind="gadget" name={name} schema={input} title="Call it" button="Call">
                     <AskField />
                   </StartForm>
-                )
-                : <p class="note" data-tone="wait">{gadget.problem}</p>}
+                )}
             </div>
           </div>
         </>
@@ -122,7 +129,7 @@ function GadgetFacts({ gadget }: { readonly gadget: GadgetJson }): JSX.Element {
         of={[
           ["From", sourceWords(source)],
           ["Needs", permissionWords(permissions)],
-          ["Granted", grant && [grant.state, ...grant.from].join(", ")],
+          ["Granted", grant && [grant.state === "open" ? "not yet" : grant.state, ...grant.from].join(", ")],
           ["May", grant?.permissions && permissionWords(grant.permissions)],
           ["Changed since", grant && grant.changes.length > 0 ? grant.changes.join("; ") : undefined],
           ["Time limit", timeoutMs === undefined ? undefined : `${timeoutMs / 1000} s`],
@@ -137,7 +144,8 @@ function GadgetState({ gadget: { state, grant } }: { readonly gadget: GadgetJson
   const [tone, words] = STATES[state];
   return (
     <>
-      <Badge tone={tone}>{words}</Badge> {grant?.state === "open" && <Badge tone="wait">asks first</Badge>}
+      <Badge tone={tone}>{words}</Badge>{" "}
+      {grant?.state === "open" && <Badge tone="wait">not allowed here</Badge>}
     </>
   );
 }
