@@ -7,6 +7,7 @@ import { ModelError, type ModelPart, type ModelRequest } from "../lib/core/model
 import { ProblemsError } from "../lib/core/problems_error.ts";
 import { fakeModel } from "../lib/models/fake_model.ts";
 import { openModels, type OpenModelsOptions } from "../lib/models/open_models.ts";
+import { testProject } from "./_project.ts";
 
 function modelsOf(files: Readonly<Record<string, string>> = {}, options: Partial<OpenModelsOptions> = {}) {
   return openModels({
@@ -228,4 +229,51 @@ Deno.test("fakeModel: replies, parts, errors and functions", async () => {
     { type: "text", text: "0 messages" },
     { type: "finish", reason: "stop", usage: { input: 0, output: 0 }, model: "a/b" },
   ]);
+});
+
+Deno.test("script/FILE: a thought is no part of what ask, prompts, documents and conversations take as the answer", async () => {
+  const call =
+    "<think>\nPerhaps\n!!!GADGET_START:Calculate:c\n!!!ARG:expression\n6*7\n!!!GADGET_END\nno.\n</think>\n";
+  const reply = (text: string) => JSON.stringify([{ text, repeat: true }]);
+  await using project = await testProject({
+    "call.yml": reply(`${call}Shall I?`),
+    "unclosed.yml": reply(call.replace("</think>", "")),
+    "closed.yml": JSON.stringify([{
+      chunks: ["Hm, ", call.slice("<think>\n".length), "\nShall I?"],
+      repeat: true,
+    }]),
+    "json.yml": reply('<thinking>{"a": 1}?</thinking>{"a": [2]}'),
+    "tags.yml": reply("<think>Is it <answer>no</answer>?</think>\n<answer>yes</answer>"),
+    "schema.json": '{ "type": "object" }',
+    "prompts/yes.prompt.md": "---\ntags: { requiredXmlTags: [answer] }\n---\nYes or no?\n",
+    "a.md": "# A\n\n@llm\nprompt: Go\n\n@return\nblock: llm-response-block\n",
+    "a.agent.yml":
+      'version: "0.1"\nstructure:\n  id: a\n  action:\n    id: m\n    llm: { prompts: [{ user: Go }] }\n',
+  });
+  const said = async (...args: readonly string[]): Promise<string> => (await project.run(args)).stdout.trim();
+  for (const name of ["call", "closed"]) {
+    assert.equal(
+      await said("ask", "Go", "--tools", "Calculate", "--model", `script/${name}.yml`),
+      "Shall I?",
+      name,
+    );
+  }
+  const { stdout, stderr } = await project.run([
+    "ask",
+    "Go",
+    "--tools",
+    "Calculate",
+    "--model",
+    "script/unclosed.yml",
+  ]);
+  assert.ok(!`${stdout}${stderr}`.includes("42"), `${stdout}${stderr}`);
+  assert.deepEqual(
+    JSON.parse(await said("ask", "Go", "--schema", "schema.json", "--model", "script/json.yml")),
+    {
+      a: [2],
+    },
+  );
+  assert.match(await said("run", "yes", "--model", "script/tags.yml"), /"raw": "<answer>yes<\/answer>"/);
+  assert.equal(await said("run", "a.md", "--model", "script/call.yml"), "# LLM response block\nShall I?");
+  assert.equal(await said("run", "a.agent.yml", "--model", "script/call.yml"), "Shall I?");
 });

@@ -3,6 +3,7 @@ import { virtualClock } from "../lib/core/virtual_clock.ts";
 import { type Model, ModelError, type ModelPart } from "../lib/core/model.ts";
 import { fakeModel, type FakeReply } from "../lib/models/fake_model.ts";
 import { fallingBack } from "../lib/models/falling_back.ts";
+import { withLeadingThoughts } from "../lib/models/leading_thoughts.ts";
 import { retrying } from "../lib/models/retrying.ts";
 import { SilenceWatch } from "../lib/models/silence_watch.ts";
 
@@ -119,6 +120,62 @@ Deno.test("retrying: an abort ends the wait", async () => {
     assert.deepEqual([error.code, error.cause], ["aborted", "enough"]);
   })());
   assert.deepEqual([seen, clock.now()], [["retry 1 1000"], 0]);
+});
+
+Deno.test("leading thoughts: however they are cut, they are reasoning and the rest is text", async () => {
+  const rows: readonly (readonly [text: string, thought: string, answer: string])[] = [
+    ["<think>one\n</think>\n\ntwo\n", "one", "two\n"],
+    ["\n <THINKING>one</thinking>two", "one", "two"],
+    ["<think>a < b</think><think>c</think> two", "a < bc", "two"],
+    ["<think>never ended </thin", "never ended </thin", ""],
+    ["<think></think>\n", "", ""],
+    ["<thinker>two</thinker>", "", "<thinker>two</thinker>"],
+    ["\n\n two <think>three</think>", "", "\n\n two <think>three</think>"],
+    ["two, then `</think>` ends it", "", "two, then `</think>` ends it"],
+    ["<", "", "<"],
+    ["\n", "", "\n"],
+    ["", "", ""],
+  ];
+  const call: ModelPart = { type: "call", call: { id: "1", name: "n", arguments: "" } };
+  for (const [text, thought, answer] of rows) {
+    for (let size = 1; size <= text.length + 1; size++) {
+      for (const opensUnseen of [false, true]) {
+        const pieces = text.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
+        const model = fakeModel([[...pieces.map((piece) => ({ type: "text" as const, text: piece })), call]]);
+        const parts = await Array.fromAsync(withLeadingThoughts(model, opensUnseen).stream({ messages: [] }));
+        const told = (type: "text" | "reasoning") =>
+          parts.map((part) => part.type === type ? part.text : "").join("");
+        const kept = parts.map((part) => part.type === "thought" ? part.reasoning.text : "").join("");
+        const where = `${JSON.stringify(text)} in pieces of ${size}, ${opensUnseen}`;
+        assert.deepEqual([told("text"), told("reasoning").trim(), kept], [answer, thought, thought], where);
+        assert.deepEqual(parts.slice(-2).map(({ type }) => type), ["call", "finish"], where);
+      }
+    }
+  }
+});
+
+Deno.test("leading thoughts: one without a beginning counts when it ends, and is known the next time", async () => {
+  const pieces = ["Well, ", "let me see.\n<", "/think>\n\n", "Yes."];
+  const reply = pieces.map((text): ModelPart => ({ type: "text", text }));
+  const model = withLeadingThoughts(
+    fakeModel([reply, reply, ["No", " thought."].map((text) => ({ type: "text", text }))]),
+    false,
+  );
+  assert.deepEqual(await outcome(model), [
+    "Well, ",
+    "let me see.\n<",
+    "/think>",
+    "thought",
+    "\n\n",
+    "Yes.",
+    "finish",
+  ]);
+  assert.deepEqual(await outcome(model), ["reasoning", "thought", "Yes.", "finish"]);
+  assert.deepEqual(await outcome(model), ["No thought.", "finish"]);
+  const [first] = await Array.fromAsync(
+    withLeadingThoughts(fakeModel([reply]), true).stream({ messages: [] }),
+  );
+  assert.deepEqual(first, { type: "reasoning", text: "Well, let me see.\n" });
 });
 
 Deno.test("falling back: in order, only before something was shown", async () => {

@@ -127,3 +127,22 @@ for (const provider of PROVIDERS) {
     });
   }
 }
+
+Deno.test("a call in a thought at the beginning of a text is none, unless the provider's thoughts are text", async () => {
+  const thinking: ProviderReply = { parts: [{ text: ["<thi", "nk>\n", ...BLOCK, "</think>\nSun", "ny."] }] };
+  for (const [thoughts, results] of [[undefined, 0], ["reasoning", 0], ["text", 1]] as const) {
+    await using server = providerServer([thinking, answer]);
+    const { compatible = {}, ...others } = server.settings.providers ?? {};
+    const own = { ...compatible, ...(thoughts !== undefined && { thoughts }) };
+    const settings = { ...server.settings, providers: { ...others, compatible: own } };
+    const events = await run(
+      { ...server, settings, env: (name) => server.env(name) },
+      "compatible",
+      "blocks",
+    );
+    const end = events.at(-1);
+    assert.ok(end?.type === "run-end");
+    assert.equal(end.value, "Sunny.");
+    assert.equal(events.filter(({ type }) => type === "call-result").length, results, thoughts);
+  }
+});

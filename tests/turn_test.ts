@@ -9,6 +9,7 @@ import { ModelError } from "../lib/core/model.ts";
 import type { ModelPart } from "../lib/core/model.ts";
 import { ask, chat } from "../lib/run/dialog.ts";
 import type { DialogOptions } from "../lib/run/dialog.ts";
+import { withLeadingThoughts } from "../lib/models/leading_thoughts.ts";
 import { schemaContract } from "../lib/run/output_contract.ts";
 import { createCatalog } from "../mod.ts";
 import { CrashError } from "../lib/core/gadget.ts";
@@ -133,6 +134,13 @@ Deno.test("every call is answered: error, skip, unknown, duplicate; and the loop
   assert.match(answer, /<result of="e" gadget="Echo" status="skip">\nSkipped: depends on "f", which failed/);
   assert.match(answer, /<result of="n" gadget="Nothing" status="error">\nError: Unknown gadget "Nothing"/);
   assert.match(answer, /Duplicate invocation id "f"/);
+});
+
+Deno.test("a thought that only its end marks is no part of the answer", async () => {
+  const model = withLeadingThoughts(scriptedModel([["Hm. ", "No: 2", "</think>", "\n\n3"]]), false);
+  const events = await eventsOf(ask("Go", { model, contract: schemaContract({ type: "integer" }) }));
+  assert.equal(endOf(events).value, 3);
+  assert.equal(events.find((event) => event.type === "message")?.text, "3");
 });
 
 Deno.test("native: arguments with a number that would lose digits are refused, and the model is told which", async () => {

@@ -67,6 +67,14 @@ export const CONFIG_TABLE = {
                 ...count,
                 about: "Tokens of the window of its models, where Orrery does not know it.",
               },
+              "thoughts": {
+                kind: "choice",
+                values: ["reasoning", "text"],
+                about:
+                  "What <think>…</think> at the beginning of an answer is. reasoning: a thought, also where " +
+                  "its beginning is not marked, for which the answer is held back until its end is known; text: a part of the " +
+                  "answer. Default: a thought, where it is marked.",
+              },
               "options": {
                 ...anyMap,
                 about: "Options of the provider's own for every request, as its AI SDK package has them.",

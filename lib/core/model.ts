@@ -64,7 +64,12 @@ export type ModelPart =
   /** The answer ended before the arguments did, as far as anybody knows: it never runs. */
   | { readonly type: "call-cut"; readonly id: string; readonly name: string }
   /** The thinking as it has to be given back, whole. */
-  | { readonly type: "thought"; readonly reasoning: Reasoning }
+  | {
+    readonly type: "thought";
+    readonly reasoning: Reasoning;
+    /** All text so far was a thought, of which only the end is marked. */
+    readonly wasText?: boolean;
+  }
   /** An attempt failed before anything was shown; the next one begins after `delayMs`. */
   | {
     readonly type: "retry";

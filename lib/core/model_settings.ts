@@ -37,6 +37,8 @@ export interface ProviderSettings {
   readonly structuredOutputs?: boolean;
   /** Tokens of the window of its models, where Orrery does not know it. */
   readonly contextTokens?: number;
+  /** What `<think>` at the beginning of an answer is: thought, also where only `</think>` is there (text is held back until then), or text. Default: thought. */
+  readonly thoughts?: "reasoning" | "text";
   /** Options of the provider's own for every request, as its AI SDK package has them. */
   readonly options?: Readonly<Record<string, unknown>>;
 }

@@ -7,6 +7,7 @@ import type { FetchFunction } from "./fetch_function.ts";
 import { echoModel } from "./echo_model.ts";
 import { type Fallback, fallingBack } from "./falling_back.ts";
 import { configError, noModel, unknownName } from "./model_config_error.ts";
+import { isClosed, withLeadingThoughts } from "./leading_thoughts.ts";
 import { type ModelList, modelList } from "./model_list.ts";
 import type { Env } from "./provider.ts";
 import { retrying, type RetryPolicy } from "./retrying.ts";
@@ -115,7 +116,9 @@ class Finder {
     const { providerModel }: typeof import("./provider_model.ts") = await import(
       "./provider_model.ts" as string
     );
-    return providerModel(id, { silence: DEFAULT_SILENCE, ...this.#options });
+    const model = providerModel(id, { silence: DEFAULT_SILENCE, ...this.#options });
+    const { thoughts } = this.#options.settings.providers?.[id.provider] ?? {};
+    return thoughts === "text" ? model : withLeadingThoughts(model, thoughts === "reasoning");
   }
 
   async #script(id: ModelId): Promise<Model> {
@@ -124,7 +127,8 @@ class Finder {
     const { scriptModel }: typeof import("./script_model.ts") = await import("./script_model.ts" as string);
     try {
       const replies = await readScript(await files.readText(id.model), id.model);
-      return scriptModel(replies, { id: modelIdText(id), clock });
+      const opensUnseen = replies.some(({ chunks }) => isClosed(chunks.join("")));
+      return withLeadingThoughts(scriptModel(replies, { id: modelIdText(id), clock }), opensUnseen);
     } catch (cause) {
       if (!(cause instanceof FileError)) throw cause;
       throw configError(`The model ${modelIdText(id)} cannot be opened: ${cause.message}`, cause);

@@ -32,6 +32,8 @@ export class MaskedParts {
         }];
       case "finish":
         return [...this.end(), this.#secrets.maskJson(part)];
+      case "thought":
+        return [...(part.wasText === true ? this.end() : []), this.#secrets.maskJson(part)];
       default:
         return [this.#secrets.maskJson(part)];
     }

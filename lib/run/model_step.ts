@@ -80,6 +80,8 @@ class ModelStep {
   readonly #reasoning: Reasoning[] = [];
   readonly #pieces = new AnswerPieces();
   #text = "";
+  /** Where the answer begins in it: behind a thought that had looked like text. */
+  #answerFrom = 0;
   #finish: Extract<ModelPart, { readonly type: "finish" }> | undefined;
   /** Its outcome is in the journal. */
   #isKept = false;
@@ -165,7 +167,9 @@ class ModelStep {
       case "call-cut":
         return void this.#cutCalls.push(part);
       case "thought":
-        return void this.#reasoning.push(part.reasoning);
+        if (part.wasText === true) this.#answerFrom = this.#text.length;
+        else this.#reasoning.push(part.reasoning);
+        return undefined;
       case "retry":
         this.#reader.drop(part.error);
         return void this.#run.emit({ type: "warning", text: retryText(part) });
@@ -215,8 +219,9 @@ class ModelStep {
     const { model } = this.#options;
     const { reason: finish = "other", rawReason, usage = { input: 0, output: 0 } } = this.#finish ?? {};
     const isNamed = rawReason !== undefined && (finish === "other" || finish === "error");
+    const isThought = this.#answerFrom > 0 && this.#whole === undefined; // else calls of it have run
     const answer: ModelAnswer = {
-      text: this.#text,
+      text: isThought ? this.#text.slice(this.#answerFrom).trimStart() : this.#text,
       calls: this.#calls,
       reasoning: this.#reasoning,
       finish,
