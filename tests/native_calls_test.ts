@@ -1,5 +1,5 @@
 // A call of a provider runs only when it is known to be complete: streams as they are on the wire, cut behind every event and ended for every
-// reason, in each format; and what each kind of turn, and who asks for a model over HTTP, makes of a call that was cut.
+// reason, in each format; and what each kind of turn makes of a call, and of an answer, that was cut.
 import assert from "node:assert/strict";
 import { systemClock } from "../lib/core/clock.ts";
 import type { RunEvent } from "../lib/core/event.ts";
@@ -10,8 +10,9 @@ import { fakeModel } from "../lib/models/fake_model.ts";
 import { openModels } from "../lib/models/open_models.ts";
 import { performLlm } from "../lib/run/conversation_llm.ts";
 import { ask } from "../lib/run/dialog.ts";
+import { schemaContract } from "../lib/run/output_contract.ts";
 import type { TurnPolicy } from "../lib/run/turn_policy.ts";
-import { createAgent, createCatalog, definePrompt, runDocument } from "../mod.ts";
+import { createAgent, createCatalog, definePrompt, runDocument, runPrompt } from "../mod.ts";
 import type { AnyGadget } from "../mod.ts";
 import { formatOf, type WireAnswer, wireEvents, type WireFormat } from "./_provider_wire.ts";
 import { stepBase, stepWork } from "./_step_work.ts";
@@ -305,6 +306,46 @@ for (const [kind, answerOf] of Object.entries(KINDS)) {
     assert.equal(runs, 0);
   });
 }
+
+const ANY_SCHEMA = { type: "object", required: ["a"] } as const;
+
+/** Each kind that holds an answer to a schema. */
+const CONTRACTS: Readonly<Record<string, (model: Model) => Promise<unknown>>> = {
+  "ask": (model) => ended(ask("Go", { model, contract: schemaContract(ANY_SCHEMA) })),
+  "prompt": async (model) => {
+    const prompt = definePrompt({ path: "p", template: "Go.", format: ANY_SCHEMA });
+    await createAgent({ name: "a", model, system: "" }).open().ask(prompt, {});
+  },
+  "document": async (model) => {
+    const text = "@llm\nprompt: Go\nschema: {type: object, required: [a]}\n";
+    const world = { root: "/project", files: memoryFiles({ "a.md": text }) };
+    assert.equal((await ended(runDocument("a.md", { world, model }))).end.status, "done");
+  },
+  "conversation": async (model) => {
+    const prompts = [{ role: "system" as const, text: "Go." }];
+    const step = { ...stepBase("ask"), kind: "llm" as const, prompts, hold: false, schema: ANY_SCHEMA };
+    await performLlm(stepWork(step, { models: { find: () => model } }).work);
+  },
+};
+
+for (const [kind, askWith] of Object.entries(CONTRACTS)) {
+  Deno.test(`${kind}: an answer that was cut is called so when it is asked for again`, async () => {
+    const model = fakeModel([[{ type: "text", text: '{"a": [1' }, finish("length")], '{"a": 1}']);
+    await askWith(model);
+    const told = String(model.requests[1]?.messages.at(-1)?.content);
+    assert.match(told, /JSON[^]*\. The answer was cut off by the limit of its length/);
+  });
+}
+
+Deno.test("prompt: an empty answer is no value of a run", async () => {
+  const prompt = definePrompt({ path: "p", template: "Go." });
+  const { end } = await ended(runPrompt({ prompt, args: {}, model: fakeModel([" "]) }));
+  assert.deepEqual([end.status, end.reason, end.error], [
+    "failed",
+    "provider",
+    'prompt "p": the model gave an empty answer',
+  ]);
+});
 
 Deno.test("native calls: a break in a call is no answer: the step is asked again as a whole, also by ask", async () => {
   runs = 0;

@@ -6,7 +6,7 @@ import { textOf } from "../lib/core/message.ts";
 import type { Message } from "../lib/core/message.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { ModelError } from "../lib/core/model.ts";
-import type { ModelPart } from "../lib/core/model.ts";
+import type { Model, ModelPart } from "../lib/core/model.ts";
 import { ask, chat } from "../lib/run/dialog.ts";
 import type { DialogOptions } from "../lib/run/dialog.ts";
 import { withLeadingThoughts } from "../lib/models/leading_thoughts.ts";
@@ -14,7 +14,7 @@ import { schemaContract } from "../lib/run/output_contract.ts";
 import { createCatalog } from "../mod.ts";
 import { CrashError } from "../lib/core/gadget.ts";
 import type { AnyGadget } from "../mod.ts";
-import { scriptedModel } from "./_scripted_model.ts";
+import { type Script, scriptedModel } from "./_scripted_model.ts";
 
 const block = (header: string, rest = ""): string => `!!!GADGET_START:${header}\n${rest}!!!GADGET_END\n`;
 
@@ -326,17 +326,53 @@ Deno.test("output contract: the error goes back, then the value; or it fails wit
   assert.deepEqual([end.status, end.reason, end.value, bad.requests.length], ["failed", "contract", "d", 4]);
 });
 
-Deno.test("rounds: after the last one a notice, no gadgets, and the text is the answer", async () => {
+Deno.test("rounds: after the last one a notice, no gadgets, and the text is the answer; one that still calls is an error", async () => {
   const again = [block("Echo:a", "!!!ARG:text\nx\n")];
   const model = scriptedModel([again, again, ["Final."]]);
   const events = await eventsOf(ask("Go", { model, policy: { rounds: 2 }, ...withTools([echo]) }));
   assert.equal(endOf(events).value, "Final.");
   assert.match(last(model.requests[2]?.messages), /No more gadgets can be called/);
-  const stubborn = scriptedModel([again, again, again]);
-  const end = endOf(
-    await eventsOf(ask("Go", { model: stubborn, policy: { rounds: 2 }, ...withTools([echo]) })),
+  const called: Script = [nativeCall("c1", "Echo", { text: "x" })];
+  const ways = [[again, "blocks"], [called, "native"], [["Done.", ...called], "native"]] as const;
+  for (const [answer, toolsMode] of ways) {
+    const stubborn = scriptedModel([answer, answer, answer]);
+    const policy = { rounds: 2, toolsMode };
+    const end = endOf(await eventsOf(ask("Go", { model: stubborn, policy, ...withTools([echo]) })));
+    const problem = "test/scripted still calls Echo after the last of 2 rounds of calls";
+    assert.deepEqual([end.status, end.reason, end.error], ["failed", "provider", problem]);
+  }
+});
+
+Deno.test("an answer that calls what it was not offered is an error, and so is an empty one", async () => {
+  const called: Script = [nativeCall("c1", "Mail", {})];
+  const errorOf = async (model: Model, options: Partial<DialogOptions> = {}): Promise<string | undefined> => {
+    const end = endOf(await eventsOf(ask("Go", { model, ...options })));
+    assert.deepEqual([end.status, end.reason], ["failed", "provider"]);
+    return end.error;
+  };
+  assert.equal(
+    await errorOf(scriptedModel([called])),
+    "test/scripted calls Mail and was offered nothing to call",
   );
-  assert.deepEqual([end.status, end.value], ["done", again[0]]);
+  assert.equal(
+    await errorOf(scriptedModel([called]), withTools([echo])),
+    "test/scripted calls Mail through its provider and not in its text, as it was told; with tools-mode native it can",
+  );
+  assert.equal(await errorOf(scriptedModel([[" \n"]])), "test/scripted gave an empty answer");
+  const cut: ModelPart = {
+    type: "finish",
+    reason: "length",
+    usage: { input: 1, output: 1 },
+    model: "test/scripted",
+  };
+  assert.equal(
+    await errorOf(scriptedModel([[cut]])),
+    "test/scripted gave an empty answer. The answer was cut off by the limit of its length",
+  );
+  const shown = endOf(
+    await eventsOf(ask("How are calls written?", { model: scriptedModel([[block("Any:a")]]) })),
+  );
+  assert.equal(shown.value, block("Any:a"), "without tools a block is text");
 });
 
 Deno.test("budgets end the run before the next model call and say which", async () => {

@@ -5,6 +5,7 @@ import { toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { Message } from "../core/message.ts";
+import { ModelError } from "../core/model.ts";
 import type { Model } from "../core/model.ts";
 import type { PromptRegistry } from "../prompt/prompt_registry.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
@@ -192,9 +193,16 @@ export function runPrompt(options: RunPromptOptions): AsyncIterable<RunEvent> {
   });
 }
 
-/** What an answer means by the contract of its prompt; its text where there is none. @throws {Error} for what is no JSON */
+/**
+ * What an answer means by the contract of its prompt; its text where there is none.
+ *
+ * @throws {Error} for what is no JSON
+ * @throws {ModelError} `answer`, for a text that is empty: to a dialog it is a message like any other, but no value of a run
+ */
 export function answerOf({ parsed, text }: Pick<Reply, "parsed" | "text">, prompt: AnyPrompt): Json {
-  return hasContract(prompt) ? valueOf(parsed, prompt) : text;
+  if (hasContract(prompt)) return valueOf(parsed, prompt);
+  if (text.trim() !== "") return text;
+  throw new ModelError(`prompt "${prompt.path}": the model gave an empty answer`, { code: "answer" });
 }
 
 /** Whether an answer to the prompt has to be of some form. */

@@ -7,6 +7,7 @@ import type { Message } from "../core/message.ts";
 import { ModelError } from "../core/model.ts";
 import type { Model, ModelRequest } from "../core/model.ts";
 import type { Markers } from "../parse/call_header.ts";
+import { CallParser } from "../parse/call_parser.ts";
 import { BlockReader, NativeReader, textAlone } from "./answer_calls.ts";
 import type { AnswerReader } from "./answer_calls.ts";
 import type { Budget, BudgetReached } from "./budget.ts";
@@ -14,6 +15,7 @@ import { CallGraph } from "./call_graph.ts";
 import type { CallLimits } from "./call_graph.ts";
 import { ContextWindow } from "./context_window.ts";
 import { explainBlocks } from "./explain_blocks.ts";
+import { whyBad } from "./model_answer.ts";
 import type { ModelAnswer } from "./model_answer.ts";
 import type { OutputContract } from "./output_contract.ts";
 import type { Run } from "./run.ts";
@@ -218,17 +220,41 @@ class AskTurn implements TurnKind<AskTurnEnd> {
     }));
   }
 
-  async #judge({ text }: ModelAnswer): Promise<AskTurnEnd | undefined> {
+  async #judge(answer: ModelAnswer): Promise<AskTurnEnd | undefined> {
     const { contract, policy } = this.#options;
+    const { text } = answer;
+    const problem = this.#unoffered(answer) ??
+      (contract === undefined && text.trim() === "" ? "gave an empty answer" : undefined);
+    if (problem !== undefined) {
+      const error = new ModelError(whyBad(`${answer.model} ${problem}`, answer), { code: "answer" });
+      return { status: "model", error, ...this.#soFar() };
+    }
     if (contract === undefined) return { status: "answer", value: text, ...this.#soFar() };
     const result = await contract.check(text);
     if (result.ok) return { status: "answer", value: result.value, ...this.#soFar() };
-    if (this.#retries >= policy.contractRetries) {
-      return { status: "contract", error: result.error, ...this.#soFar() };
-    }
+    const error = whyBad(result.error, answer);
+    if (this.#retries >= policy.contractRetries) return { status: "contract", error, ...this.#soFar() };
     this.#retries++;
-    this.#added.push({ role: "user", content: result.error });
+    this.#added.push({ role: "user", content: error });
     return undefined;
+  }
+
+  /** What is wrong with an answer that calls what it was not offered: neither its text nor nothing is what was asked for. */
+  #unoffered({ text, calls }: ModelAnswer): string | undefined {
+    const { policy: { toolsMode, rounds }, gadgets, markers } = this.#options;
+    const isOver = gadgets.length > 0 && this.#calls === undefined;
+    const blocks = isOver && toolsMode === "blocks" ? new CallParser({ markers }).push(`${text}\n`) : [];
+    const names = [
+      ...calls.map(({ name }) => name),
+      ...blocks.flatMap((event) => event.type === "call-start" ? [event.gadgetName] : []),
+    ];
+    if (names.length === 0) return undefined;
+    const why = isOver
+      ? `after the last of ${rounds} rounds of calls`
+      : gadgets.length === 0
+      ? "and was offered nothing to call"
+      : "through its provider and not in its text, as it was told; with tools-mode native it can";
+    return `${isOver ? "still calls" : "calls"} ${[...new Set(names)].join(", ")} ${why}`;
   }
 }
 

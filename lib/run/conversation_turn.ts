@@ -15,7 +15,7 @@ import { ConversationStepError } from "./conversation_work.ts";
 import type { StepWork } from "./conversation_work.ts";
 import { isPassing, waitMs } from "./document_waits.ts";
 import { CallMemory } from "./look_at_call.ts";
-import { assistantMessage } from "./model_answer.ts";
+import { assistantMessage, whyBad } from "./model_answer.ts";
 import type { ModelAnswer } from "./model_answer.ts";
 import { askedToWait, sleepForProvider } from "./provider_sleep.ts";
 import { runToolRound } from "./tool_round.ts";
@@ -192,7 +192,7 @@ export class ConversationTurn<Value> implements TurnKind<TurnAnswer<Value>> {
     const { text } = answer;
     const { form } = this.#options;
     const isEmpty = form.schema === undefined && text.trim() === ""; // of a form, it is one that does not fit
-    if (isEmpty) throw this.#end("the model gave an empty answer");
+    if (isEmpty) throw this.#end(whyBad("the model gave an empty answer", answer));
     const read = form.read(text);
     if ("value" in read) return { text, value: read.value };
     if (this.#misfits >= CONVERSATION_POLICY.contractRetries) {
@@ -202,7 +202,7 @@ export class ConversationTurn<Value> implements TurnKind<TurnAnswer<Value>> {
     this.#takeBack();
     this.#add({ role: "assistant", content: text }, {
       role: "user",
-      content: `The answer is not valid: ${read.why}. Answer again with the JSON only.`,
+      content: `The answer is not valid: ${whyBad(read.why, answer)}. Answer again with the JSON only.`,
     });
     return undefined;
   }

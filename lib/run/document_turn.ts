@@ -8,7 +8,7 @@ import { textAlone } from "./answer_calls.ts";
 import type { BudgetReached } from "./budget.ts";
 import { BudgetError } from "./budget_error.ts";
 import { isPassing, waitMs } from "./document_waits.ts";
-import { assistantMessage } from "./model_answer.ts";
+import { assistantMessage, whyBad } from "./model_answer.ts";
 import type { ModelAnswer } from "./model_answer.ts";
 import { OperationError } from "./operation_error.ts";
 import { askedToWait, sleepForProvider } from "./provider_sleep.ts";
@@ -109,7 +109,7 @@ export class DocumentTurn implements TurnKind<string> {
       await this.#round(answer);
       return undefined;
     }
-    return this.#final(cutAt(answer.text, this.#options.stop));
+    return this.#final(cutAt(answer.text, this.#options.stop), answer);
   }
 
   async failed(failure: ModelError): Promise<undefined> {
@@ -155,24 +155,25 @@ export class DocumentTurn implements TurnKind<string> {
     this.#options.onTools(answers, place);
   }
 
-  #final(text: string): string | undefined {
+  #final(text: string, answer: ModelAnswer): string | undefined {
     const { contract, retries } = this.#options;
-    if (text.trim() === "") throw new OperationError("the model gave an empty answer");
+    if (text.trim() === "") throw new OperationError(whyBad("the model gave an empty answer", answer));
     if (contract === undefined) return text;
     const checked = contract.check(text);
     if ("text" in checked) return checked.text;
+    const why = whyBad(checked.why, answer);
     const attempts = ++this.#misfits;
     if (attempts > retries) {
       throw new OperationError(
         `the answer does not match the schema after ${attempts} ${
           attempts === 1 ? "attempt" : "attempts"
-        }: ${checked.why}`,
+        }: ${why}`,
       );
     }
     this.#known = this.#added.length + 1;
     this.#added.push(
       { role: "assistant", content: text },
-      { role: "user", content: `The answer is not valid: ${checked.why}. Answer again with the JSON only.` },
+      { role: "user", content: `The answer is not valid: ${why}. Answer again with the JSON only.` },
     );
     return undefined;
   }

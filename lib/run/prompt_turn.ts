@@ -21,7 +21,7 @@ import { initialState, noteError, stateNow } from "./call_state.ts";
 import type { CallState, TurnState } from "./call_state.ts";
 import type { DialogLog } from "./dialog_log.ts";
 import { dialogMessage } from "../core/dialog_message.ts";
-import { assistantMessage } from "./model_answer.ts";
+import { assistantMessage, whyBad } from "./model_answer.ts";
 import type { ModelAnswer } from "./model_answer.ts";
 import { offeredBy } from "./offered.ts";
 import type { Offered, ToolSource } from "./offered.ts";
@@ -260,7 +260,7 @@ export class PromptTurn implements TurnKind<PromptTurnEnd> {
       parsed = await orAborted(contractOf(prompt).parse(answer.text, { prompt, signal }), signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof ParseError) return await this.#rejected(answer, error);
+      if (error instanceof ParseError) return await this.#rejected(answer, whyOf(error, answer));
       throw this.#error("parser", `the parser of prompt "${this.#root}" failed: ${messageOf(error)}`, error);
     }
     signal.throwIfAborted();
@@ -323,4 +323,10 @@ export class PromptTurn implements TurnKind<PromptTurnEnd> {
       throw error instanceof HandlerError ? this.#error("handler", error.message, error.cause) : error;
     }
   }
+}
+
+/** What is wrong with an answer, and that it was cut off. */
+function whyOf(error: ParseError, answer: ModelAnswer): ParseError {
+  const message = whyBad(error.message, answer);
+  return message === error.message ? error : new ParseError(message, error.issues);
 }
