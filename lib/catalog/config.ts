@@ -169,6 +169,8 @@ export interface Config {
   readonly limits: Limits;
   readonly documents: DocumentDefaults;
   readonly conversations: ConversationDefaults;
+  /** Globs of what a check leaves out of folders; default none. */
+  readonly exclude?: readonly string[];
   /** What counts only after this user accepted the project (gadgets.md 3). */
   readonly project: ProjectWord;
   /** What was ignored, and why; a line each. */

@@ -20,7 +20,7 @@ export function agentProblems({ project }: Pick<ConfigLayers, "project">): reado
   return [...ofDefaults, ...ofEntries];
 }
 
-const OF_PROJECTS = ["prompts", "tactics", "agents", "agentDefaults"] as const;
+const OF_PROJECTS = ["prompts", "tactics", "agents", "agentDefaults", "exclude"] as const;
 
 /** The user's own file has no prompts and no agents: they are a project's. */
 export function projectOnlyNotices({ user }: Pick<ConfigLayers, "user">): readonly string[] {

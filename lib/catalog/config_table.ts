@@ -243,6 +243,10 @@ export const CONFIG_TABLE = {
         "timeout-s": { ...seconds, about: "Seconds one model call or request of a step may take." },
       },
     },
+    "exclude": {
+      ...texts,
+      about: "Files and folders that orrery check leaves out: globs, relative to this file.",
+    },
     "limits": {
       kind: "keys",
       about: "What no run goes beyond.",

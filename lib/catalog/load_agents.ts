@@ -27,6 +27,8 @@ import { sortedProblems, throwProblems } from "./throw_problems.ts";
 export interface LoadAgentsOptions extends ProjectPlace {
   /** Where system prompts are looked up; without it none is. */
   readonly prompts?: PromptRegistry;
+  /** What is wrong with the name of a model. Default: left to whoever asks it. */
+  readonly modelProblem?: ((name: string) => string | undefined) | undefined;
   /** Default true: any problem is thrown. */
   readonly strict?: boolean;
 }
@@ -54,7 +56,7 @@ interface Entry {
  * @throws {PromptError} `define`, with all problems, when there are any and `strict` is not false
  */
 export async function loadAgents(options: LoadAgentsOptions): Promise<LoadedAgents> {
-  const { prompts, strict = true } = options;
+  const { prompts, strict = true, modelProblem = () => undefined } = options;
   const project = await readProjectFile(PROJECT_FILE, options);
   const problems: Problem[] = [...project.problems];
   const defaults = defaultsOf(project, problems);
@@ -65,12 +67,13 @@ export async function loadAgents(options: LoadAgentsOptions): Promise<LoadedAgen
     const found = [...("problems" in read ? read.problems : []), ...clash(read, names)];
     problems.push(...found.map(({ path, message }) => ({ file, ...placeOf(path), message })));
     const noPrompt = promptProblem(read, prompts);
-    if (noPrompt !== undefined) {
-      const isOwn = isRecord(value) && value.systemPrompt === read.systemPrompt;
-      const place = isOwn
-        ? { file, ...placeOf(["systemPrompt"]) }
-        : { file: project.file, ...project.placeOf(["agentDefaults", "systemPrompt"]) };
-      problems.push({ ...place, message: noPrompt });
+    const noModel = "profile" in read ? modelProblem(read.profile.model) : undefined;
+    for (const [key, message] of [["systemPrompt", noPrompt], ["model", noModel]] as const) {
+      if (message === undefined) continue;
+      const place = isRecord(value) && Object.hasOwn(value, key)
+        ? { file, ...placeOf([key]) }
+        : { file: project.file, ...project.placeOf(["agentDefaults", key]) };
+      problems.push({ ...place, message: key === "model" ? `${read.say}${message}` : message });
     }
     if ("profile" in read && found.length === 0 && noPrompt === undefined) {
       agents.set(read.profile.name, read.profile);

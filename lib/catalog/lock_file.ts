@@ -3,8 +3,9 @@
 // was accepted covers this file.
 import type { Lock, LockedGadget, LockedServer } from "../core/gadget_lock.ts";
 import { canonicalJson, isRecord, type Json, toJson } from "../core/json.ts";
+import { jsonFaultAt } from "../core/json_fault.ts";
 import { sha256 } from "../core/sha256.ts";
-import { messageOf, SourceError, type Span } from "../core/source_error.ts";
+import { SourceError, type Span } from "../core/source_error.ts";
 import { spanAt } from "../core/span_at.ts";
 import type { PermissionKind, Permissions } from "../core/world.ts";
 import { jsonPlace } from "./json_places.ts";
@@ -204,9 +205,7 @@ class LockReader {
     try {
       return toJson(JSON.parse(this.#text));
     } catch (error) {
-      const message = messageOf(error);
-      const position = /at position (\d+)/.exec(message)?.[1];
-      const at = position === undefined ? this.#text.length : Number(position);
+      const at = jsonFaultAt(this.#text) ?? 0;
       throw this.#error("it is not JSON", spanAt(this.#text, at, { file: this.#file }), {
         cause: error,
       });

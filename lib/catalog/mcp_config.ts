@@ -4,11 +4,12 @@ import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { McpServerSettings } from "../core/mcp_settings.ts";
 import { join } from "../core/path.ts";
 import { messageOf, SourceError, type Span } from "../core/source_error.ts";
+import { jsonFaultAt } from "../core/json_fault.ts";
 import { spanAt } from "../core/span_at.ts";
 import { FileError, type Files } from "../core/world.ts";
 import { parseYaml } from "../parse/yaml.ts";
 import { jsonPlace } from "./json_places.ts";
-import { serverSettings, type WrongServer } from "./mcp_settings.ts";
+import { misspeltKey, serverSettings, type WrongServer } from "./mcp_settings.ts";
 import { shownPath } from "./shown_path.ts";
 
 type Path = readonly (string | number)[];
@@ -44,10 +45,12 @@ export async function readMcpJson(root: string, { disk, cwd }: ReadOptions): Pro
   const text = await maybeText(path, disk);
   if (text === undefined) return undefined;
   const value = parsed(text, file);
+  const wrongKey = isJsonObject(value) ? misspeltKey(value, ["mcpServers"]) : undefined;
   const words = isJsonObject(value) ? value.mcpServers ?? {} : null;
-  if (words === null || !isJsonObject(words)) {
-    const span = placeOf({ text, file }, isJsonObject(value) ? ["mcpServers"] : []);
-    throw new SourceError(`Cannot read ${file}: expected an object {"mcpServers": {NAME: {...}}}`, {
+  if (wrongKey !== undefined || words === null || !isJsonObject(words)) {
+    const span = placeOf({ text, file }, wrongKey?.path ?? (isJsonObject(value) ? ["mcpServers"] : []));
+    const wrong = wrongKey?.wrong ?? 'expected an object {"mcpServers": {NAME: {...}}}';
+    throw new SourceError(`Cannot read ${file}: ${wrong}`, {
       code: "E-config",
       source: text,
       ...(span && { span }),
@@ -102,13 +105,13 @@ function parsed(text: string, file: string): Json {
     return JSON.parse(text);
   } catch (error) {
     const message = messageOf(error);
-    const position = /at position (\d+)/.exec(message)?.[1];
-    const span = spanAt(text, position === undefined ? text.length : Number(position), { file });
+    const span = spanAt(text, jsonFaultAt(text) ?? 0, { file });
     throw new SourceError(`Cannot read ${file}: it is not JSON`, {
       code: "E-config",
       source: text,
       span,
-      hint: message.replace(/ in JSON at position.*$/s, "").replace(/ at position.*$/s, "") + ".",
+      hint: message.replace(/ in JSON at position.*$/s, "").replace(/ at position.*$/s, "")
+        .replace(/, (?:"|\.\.\.).* is not valid JSON$/s, "") + ".",
       cause: error,
     });
   }

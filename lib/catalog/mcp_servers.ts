@@ -42,15 +42,11 @@ async function oneServer(
   name: string,
   { part, settings, file, variable }: ServerWork,
 ): Promise<McpServer | BrokenMcpServer> {
-  const broken = async (path: Path, problem: string) => {
+  const broken = async (path: Path, problem: string, isOpen = false): Promise<BrokenMcpServer> => {
     const span = await file.place([name, ...path]);
     const place = span === undefined ? file.file : `${file.file}:${span.line}:${span.column}`;
-    return {
-      name,
-      part,
-      file: file.file,
-      problem: `${place}: MCP server ${JSON.stringify(name)}: ${problem}`,
-    };
+    const wrong = `MCP server ${JSON.stringify(name)}: ${problem}`;
+    return { name, part, file: file.file, problem: `${place}: ${wrong}`, wrong, span, isOpen };
   };
   if ("wrong" in settings) return await broken(settings.path, settings.wrong);
   const written = endpointOf(settings);
@@ -67,6 +63,7 @@ async function oneServer(
     return await broken(
       first.path,
       `the variable ${first.name} is not set, or may not be read; set it, or write \${${first.name}:-default}`,
+      true,
     );
   }
   const problem = endpointProblem(endpoint, written);

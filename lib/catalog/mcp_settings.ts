@@ -1,5 +1,6 @@
 import { isText, isTexts } from "../parse/check_fields.ts";
 import { isRecord } from "../core/json.ts";
+import { didYouMean, nearestName } from "../core/nearest.ts";
 import type { McpServerSettings } from "../core/mcp_settings.ts";
 
 /** What is wrong with a server as it was written, and where in it. */
@@ -16,6 +17,8 @@ export function serverSettings(value: unknown): McpServerSettings | WrongServer 
   if (!isRecord(value)) return wrong([], "expected an object with command or url");
   if (value.disabled === true) return undefined;
   const { type, command, args, env, url, headers } = value;
+  const misspelt = misspeltKey(value, ["type", "command", "args", "env", "url", "headers", "disabled"]);
+  if (misspelt !== undefined) return misspelt;
   if (type === "sse") {
     return wrong(["type"], `found the type "sse", expected "http": the older transport is not supported`);
   }
@@ -29,6 +32,19 @@ export function serverSettings(value: unknown): McpServerSettings | WrongServer 
     );
   }
   return command === undefined ? httpSettings({ url, headers }) : stdioSettings({ command, args, env });
+}
+
+/** A key that is likely meant as another one, which is not there; other keys belong to other programs. */
+export function misspeltKey(
+  value: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+): WrongServer | undefined {
+  const missing = known.filter((key) => !Object.hasOwn(value, key));
+  const key = Object.keys(value).find((each) =>
+    !known.includes(each) && nearestName(each, missing) !== undefined
+  );
+  if (key === undefined) return undefined;
+  return { wrong: `unknown key ${JSON.stringify(key)}.${didYouMean(key, missing)}`, path: [key] };
 }
 
 const TYPES = ["stdio", "http", "streamable-http", "streamableHttp"];

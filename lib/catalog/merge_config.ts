@@ -43,6 +43,7 @@ export function mergeConfig(layers: ConfigLayers): Config {
       ...project.limits,
     }),
     conversations: conversationsOf(layers),
+    ...(project.exclude !== undefined && { exclude: project.exclude }),
     project: {
       grants: project.grants ?? {},
       isolation: project.gadgets?.isolation ?? {},

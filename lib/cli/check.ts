@@ -3,12 +3,12 @@ import { hostFiles } from "../host/files.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { NO_GRANTS } from "../project/grants.ts";
-import { checkAgentFile } from "../service/check_agent_file.ts";
-import { checkCalls } from "../service/check_calls.ts";
-import { checkDocuments } from "../service/check_documents.ts";
+import { checkFiles } from "../service/check_files.ts";
+import { readConversationTests } from "./conversation_test_file.ts";
+import { readDocumentTests } from "./document_test_file.ts";
+import type { TestSource } from "./file_test.ts";
 import { checkFlags } from "./check_flags.ts";
 import { CheckPlaces } from "../service/check_places.ts";
-import { checkPrompts } from "../service/check_prompts.ts";
 import { CheckReport } from "../service/check_report.ts";
 import { checkTargets } from "../service/check_targets.ts";
 import { EXIT } from "../service/exit_code.ts";
@@ -34,14 +34,22 @@ export async function check(
   const documentFlags = await checkFlags(flags, { cwd, terminal, grants });
   if (documentFlags === undefined) return EXIT.interrupted;
   const report = new CheckReport();
-  await using places = new CheckPlaces({ cwd, grants, report });
+  await using places = new CheckPlaces({ cwd, grants, report, model: flags.model, exclude: flags.exclude });
   const named = words.length > 0 ? words : [places.rootOf(cwd)];
-  const targets = await checkTargets(named, { cwd, files: hostFiles({ root: cwd }) });
-  await checkDocuments(targets, { places, report, flags: documentFlags });
-  for (const path of targets.calls) await checkCalls(path, { places, report });
-  for (const path of targets.agents) await checkAgentFile(path, { places, report });
-  const notLoaded = await checkPrompts(targets, { places, report });
+  const targets = await checkTargets(named, { cwd, files: hostFiles({ root: cwd }), places });
+  const notLoaded = await checkFiles(targets, { places, report, flags: documentFlags });
+  for (const path of targets.tests) {
+    const text = await hostFiles({ root: cwd }).readText(path);
+    report.file(path, text);
+    await report.unlessProblems(readTests({ text, file: path, path }), [cwd], "test");
+  }
   const roots = new Set(report.paths.map((path) => places.rootOf(dirname(path))));
   const [root = places.rootOf(cwd)] = roots.size === 1 ? roots : [];
   return await writeReport(report, { flags, terminal, cwd, root, notLoaded });
+}
+
+/** As they are read before they run. @throws {ProblemsError} */
+async function readTests(source: TestSource): Promise<void> {
+  if (/\.document-test\./.test(source.path)) await readDocumentTests(source);
+  else await readConversationTests(source);
 }

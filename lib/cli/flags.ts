@@ -128,15 +128,15 @@ export const COMMANDS = {
   },
   check: {
     name: "check",
-    summary: "Finds mistakes in documents, calls, agents, prompts and settings.",
+    summary: "Finds mistakes in documents, calls, agents, prompts, collections, tests and settings.",
     arguments: [{
       name: "PATH",
       required: false,
       many: true,
       names: "file",
       help:
-        "A document (.md), a call file (.calls), an agent (.agent.yml), a prompt (.prompt.md, .prompt), orrery.yaml, or a folder with everything below it; " +
-        "the whole project without it.",
+        "A document (.md), a call file (.calls), an agent (.agent.yml), a prompt (.prompt.md, .prompt), a collection (.collection.yml), tests " +
+        "(.conversation-test.yml, .document-test.yml), orrery.yaml, or a folder with everything below it; the whole project without it.",
     }],
     flags: [
       {
@@ -146,6 +146,13 @@ export const COMMANDS = {
         choices: ["text", "json", "sarif", "github"],
         default: "text",
         help: "text on stderr; json, a SARIF 2.1.0 log, or annotations for GitHub Actions on stdout.",
+      },
+      {
+        name: "exclude",
+        kind: "list",
+        value: "GLOB",
+        help:
+          "Leaves files and folders out of the folders that are checked, besides those of exclude in orrery.yaml. May be repeated.",
       },
       ...promptFlags,
       documentPrompt,
@@ -163,7 +170,7 @@ export const COMMANDS = {
       "are left out. A document that another one imports or runs is looked at as a part of that one.",
       "No model is asked, no command or server started, no module of the project loaded, and no file written.",
       "What only the command line of a run can give is a warning: a permission that is missing, where no --allow or --deny flag says what may be done, and a value of " +
-      "an input, where no --input says any. With such a flag it is an error, as it is for orrery run.",
+      "an input, where no --input says any. With such a flag it is an error, as it is for orrery run. So are, in an agent, variables and keys of the environment.",
       "Exit codes: 0 no errors, warnings or not; 2 errors.",
     ],
     examples: [

@@ -173,6 +173,11 @@ export function encodeSegment(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
+/** The key that such a part stands for. */
+export function decodeSegment(segment: string): string {
+  return segment.includes("~") ? segment.replaceAll("~1", "/").replaceAll("~0", "~") : segment;
+}
+
 /** The keys of either, when both have any of the same kind. */
 function keysOf(a: unknown, b: unknown): readonly string[] {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return [];

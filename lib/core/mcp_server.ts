@@ -1,4 +1,5 @@
 import { sha256 } from "./sha256.ts";
+import type { Span } from "./source_error.ts";
 
 /** How an MCP server is reached: a program on stdio, or a URL over HTTP. */
 export type McpEndpoint =
@@ -30,7 +31,13 @@ export interface BrokenMcpServer {
   readonly name: string;
   readonly part: string;
   readonly file: string;
+  /** With its place. */
   readonly problem: string;
+  /** The same without it. */
+  readonly wrong: string;
+  readonly span: Span | undefined;
+  /** A variable of the environment is missing: elsewhere it may be set. */
+  readonly isOpen: boolean;
 }
 
 /** A server's name as the beginning of its gadgets' names: other characters become `_`. */

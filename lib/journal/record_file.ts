@@ -1,7 +1,7 @@
 import type { Recorder, RecordLine, RunStart } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { SourceError } from "../core/source_error.ts";
-import { jsonFaultAt } from "./json_fault.ts";
+import { jsonFaultAt } from "../core/json_fault.ts";
 import { recordLineProblem } from "./record_line_problem.ts";
 
 /** A record as it was read. */

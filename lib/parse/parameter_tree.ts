@@ -1,5 +1,5 @@
 import { TextValue, trimBlanks } from "../schema/text_value.ts";
-import { encodeSegment } from "../core/json.ts";
+import { decodeSegment, encodeSegment } from "../core/json.ts";
 
 type Container = unknown[] | Record<string, unknown>;
 
@@ -219,10 +219,6 @@ export function readArgumentPointer(trimmed: string): ArgumentPointer {
 /** A segment beyond the length of any array is past its end anyway. */
 function indexOf(segment: string): number {
   return CANONICAL_INDEX.test(segment) ? Number(segment) : -1;
-}
-
-function decodeSegment(segment: string): string {
-  return segment.includes("~") ? segment.replaceAll("~1", "/").replaceAll("~0", "~") : segment;
 }
 
 function pointerError(text: string): string | undefined {

@@ -1,16 +1,20 @@
 import { acceptedConfig } from "../catalog/config_accepted.ts";
-import type { Config } from "../catalog/config.ts";
 import { followAliases, maybeModelId } from "../core/model_id.ts";
+import { resolve } from "../core/path.ts";
+import { lookAt } from "../host/paths.ts";
 import { hostEnv } from "../host/process.ts";
 import { maybeProvider } from "../models/provider.ts";
 import { PROVIDER_KINDS } from "../models/provider_kinds.ts";
 import { didYouMean } from "../parse/document_near.ts";
 import { wantedModel } from "./project.ts";
+import type { ProjectSettings } from "./project.ts";
 
-/** What is wrong with the name of a model, in the words of documents.md 7.6; undefined when it may be asked. */
+/** What is wrong with the name of a model, in the words of documents.md 7.6; undefined when it may be asked. A script has to be there. */
 export function modelProblem(
   given: string | undefined,
-  { config, accepted }: { readonly config: Config; readonly accepted: boolean },
+  { config, accepted, root, cwd }: Pick<ProjectSettings, "config" | "root" | "cwd"> & {
+    readonly accepted: boolean;
+  },
 ): string | undefined {
   const { models } = accepted ? acceptedConfig(config) : config;
   const name = wantedModel(given) ?? models.default;
@@ -21,7 +25,11 @@ export function modelProblem(
   const end = way.at(-1) ?? name;
   const id = maybeModelId(end);
   if (id === undefined) return `unknown model "${end}"${didYouMean(end, Object.keys(aliases))}`;
-  if (id.provider === "script" || id.provider === "replay") return undefined;
+  if (id.provider === "script" || id.provider === "replay") {
+    const isThere = id.provider === "script" && id.model === "echo" ||
+      [cwd, root].some((folder) => lookAt(resolve(folder, id.model)) !== "nothing");
+    return isThere ? undefined : `the model ${end} cannot be opened: there is no file "${id.model}"`;
+  }
   const provider = maybeProvider(id.provider, { settings: models, env: hostEnv });
   if (provider !== undefined && provider.baseURL !== "") return undefined;
   const known = [...Object.keys(PROVIDER_KINDS), ...Object.keys(models.providers ?? {}), "script", "replay"];

@@ -53,7 +53,7 @@ export function placeGrants(
 /** What a document meets there. */
 export function placeHome(place: DocumentPlace): DocumentHome {
   const { project, grants: { settings }, catalog, world, accepted, bounds } = place;
-  const { root, config } = project;
+  const { root } = project;
   const script = scriptShell(project);
   return {
     root,
@@ -63,7 +63,7 @@ export function placeHome(place: DocumentPlace): DocumentHome {
     grants: placeGrants(place),
     tools: readyTools(() => Promise.resolve(catalog)),
     models: {
-      problem: (name) => modelProblem(name, { config, accepted }),
+      problem: (name) => modelProblem(name, { ...project, accepted }),
       find: modelsByName({ ...project, isAccepted: accepted, settings }),
     },
     narrow: (narrowing) => bounds.narrow(narrowing),

@@ -199,7 +199,6 @@ function programModels(
 
 async function namedModels(project: () => Promise<ProjectSettings>): Promise<DocumentHome["models"]> {
   const opened = await project();
-  const { config } = opened;
   const accepted = await isProjectAccepted({
     ...opened,
     flags: NO_GRANTS.flags,
@@ -207,7 +206,7 @@ async function namedModels(project: () => Promise<ProjectSettings>): Promise<Doc
     notice: () => undefined,
   });
   return {
-    problem: (name) => modelProblem(name, { config, accepted }),
+    problem: (name) => modelProblem(name, { ...opened, accepted }),
     find: modelsByName({ ...opened, isAccepted: accepted, settings: NO_POLICY_FLAGS }),
   };
 }

@@ -2,6 +2,7 @@ import type { AgentProfile } from "../catalog/agent_profile.ts";
 import { discoverTactics } from "../catalog/discover_tactics.ts";
 import type { FoundTactic } from "../catalog/discover_tactics.ts";
 import { loadAgents } from "../catalog/load_agents.ts";
+import type { LoadAgentsOptions } from "../catalog/load_agents.ts";
 import type { LocatedPrompt } from "../catalog/make_prompts.ts";
 import type { SourceFile } from "../catalog/source_files.ts";
 import type { Problem } from "../core/prompt_error.ts";
@@ -40,7 +41,7 @@ export interface TrustOptions {
 }
 
 /** What is wanted. */
-export interface PromptIndexOptions extends TrustOptions {
+export interface PromptIndexOptions extends TrustOptions, Pick<LoadAgentsOptions, "modelProblem"> {
   /**
    * A profile without its system prompt is a problem, also where the prompt may be in a module that was not loaded. Default false: then
    * nobody can tell, and the profile is shown.
@@ -51,7 +52,7 @@ export interface PromptIndexOptions extends TrustOptions {
 /** Finds everything that prompts.md calls by a name, and where it is. Nothing is thrown for what is wrong: it is told. @param root real and absolute */
 export async function promptIndex(
   root: string,
-  { trustsCode, isForRuns = false }: PromptIndexOptions,
+  { trustsCode, isForRuns = false, modelProblem }: PromptIndexOptions,
 ): Promise<PromptIndex> {
   const files = hostFiles({ root });
   const loader = promptModuleLoader(root, { trustsCode, keepsStdout: true });
@@ -68,6 +69,7 @@ export async function promptIndex(
   const agents = await loadAgents({
     root,
     files,
+    modelProblem,
     ...((isWhole || isForRuns) && { prompts: registry }),
     strict: false,
   });

@@ -44,15 +44,15 @@ async function loaded(
       );
     } catch (error) {
       if (signal?.aborted || error instanceof PermissionRefused) throw error;
-      problems.push(error instanceof SourceError ? error : readProblem(document, error));
+      problems.push(error instanceof SourceError ? error : fileProblem(document, error));
     }
   }
   if (problems.length > 0) throw new ProblemsError(problems);
   return all;
 }
 
-/** The file is named as it was written. */
-function readProblem({ path, file, problem }: SourceDocument, error: unknown): SourceError {
+/** A document cannot be read; its file is named as it was written. */
+export function fileProblem({ path, file, problem }: SourceDocument, error: unknown): SourceError {
   const message = messageOf(error).replace(JSON.stringify(path), () => JSON.stringify(file));
   return problem(message, { cause: error });
 }

@@ -29,23 +29,20 @@ export interface Offered {
   readonly providerTools: readonly JsonObject[];
 }
 
+/** Why a prompt cannot be asked. */
+export interface OfferProblem {
+  readonly problem: string;
+  /** What was thrown. */
+  readonly cause?: unknown;
+}
+
 /** Resolves the tools and addons of a prompt for a model, or says what is wrong. */
 export async function offeredBy(
   prompt: AnyPrompt,
   { tools, model }: { readonly tools: ToolSource; readonly model: Model },
-): Promise<Offered | { readonly problem: string; readonly cause?: unknown }> {
+): Promise<Offered | OfferProblem> {
   const gadgets = new Map<string, AnyGadget>();
-  for (const tool of prompt.tools) {
-    try {
-      const gadget = typeof tool === "string" ? await tools.find(tool) : tool;
-      if (gadget === undefined) return await unknownTool(String(tool), { prompt, tools });
-      gadgets.set(gadget.name, tools.around?.(gadget) ?? gadget);
-    } catch (cause) {
-      return { problem: `prompt "${prompt.path}": tool "${String(tool)}": ${messageOf(cause)}`, cause };
-    }
-  }
-  const problem = addonProblem(prompt, model);
-  if (problem !== undefined) return { problem };
+  for await (const problem of offerProblems(prompt, { tools, model, gadgets })) return problem;
   return {
     gadgets,
     specs: [...gadgets.values()].map(toolSpecOf),
@@ -53,26 +50,47 @@ export async function offeredBy(
   };
 }
 
+/** Everything that is wrong with what a prompt offers: its tools, which are put into `gadgets`, and its addons; without a model, what no model has. */
+export async function* offerProblems(
+  prompt: AnyPrompt,
+  { tools, model, gadgets = new Map() }: {
+    readonly tools: ToolSource;
+    readonly model?: Model;
+    readonly gadgets?: Map<string, AnyGadget>;
+  },
+): AsyncGenerator<OfferProblem> {
+  for (const tool of prompt.tools) {
+    try {
+      const gadget = typeof tool === "string" ? await tools.find(tool) : tool;
+      if (gadget === undefined) yield await unknownTool(String(tool), { prompt, tools });
+      else gadgets.set(gadget.name, tools.around?.(gadget) ?? gadget);
+    } catch (cause) {
+      yield { problem: `prompt "${prompt.path}": tool "${String(tool)}": ${messageOf(cause)}`, cause };
+    }
+  }
+  for (const problem of addonProblems(prompt, model)) yield { problem };
+}
+
 async function unknownTool(
   name: string,
   { prompt, tools }: { readonly prompt: AnyPrompt; readonly tools: ToolSource },
-): Promise<{ readonly problem: string }> {
+): Promise<OfferProblem> {
   const similar = didYouMeanNames(name, await tools.names());
   return { problem: `prompt "${prompt.path}": unknown tool "${name}"${similar}` };
 }
 
-function addonProblem(prompt: AnyPrompt, model: Model): string | undefined {
+function* addonProblems(prompt: AnyPrompt, model: Model | undefined): Generator<string> {
   for (const [name, value] of Object.entries(prompt.addons)) {
     if (value === false || value === undefined) continue;
     if (!ADDON_NAMES.includes(name)) {
-      return `addon "${name}" is unknown (known: ${ADDON_NAMES.join(", ")})`;
+      yield `addon "${name}" is unknown (known: ${ADDON_NAMES.join(", ")})`;
+    } else if (model !== undefined && model.addons?.includes(name) !== true) {
+      yield `addon "${name}" is not supported by the model`;
     }
-    if (model.addons?.includes(name) !== true) return `addon "${name}" is not supported by the model`;
   }
-  if (prompt.mcp.length > 0 && model.takesServers !== true) {
-    return `mcp servers are not supported by the model: name their tools in "tools" instead (mcpServers in orrery.yaml)`;
+  if (prompt.mcp.length > 0 && model !== undefined && model.takesServers !== true) {
+    yield `mcp servers are not supported by the model: name their tools in "tools" instead (mcpServers in orrery.yaml)`;
   }
-  return undefined;
 }
 
 function providerTools(prompt: AnyPrompt): readonly JsonObject[] {

@@ -1,6 +1,6 @@
 import type { JsonSchema, Schema } from "../core/gadget.ts";
 import type { Checked, Issue } from "./issue.ts";
-import { isRecord } from "../core/json.ts";
+import { encodeSegment, isRecord } from "../core/json.ts";
 import { mapChildren, measure, TextValue, untypedTree } from "./text_value.ts";
 import { isStandardSchema } from "../core/gadget.ts";
 
@@ -21,6 +21,36 @@ async function loadAndCheck(schema: Schema | undefined, tree: unknown): Promise<
   const { validateInput }: typeof import("./validate.ts") = await import("./validate.ts" as string);
   validate = validateInput;
   return await validate(schema, tree);
+}
+
+/**
+ * What is wrong with an input before it is complete: nothing is told of the values whose texts something else fills in, nor of what is around
+ * or inside of them.
+ */
+export async function settledIssues(
+  schema: Schema | undefined,
+  tree: unknown,
+  isFilled: (text: string) => boolean,
+): Promise<readonly Issue[]> {
+  const checked = await checkInput(schema, tree);
+  if (checked.ok) return [];
+  const open = filledPlaces(tree, isFilled, "");
+  const isAlong = (pointer: string, place: string): boolean =>
+    pointer === "" || `${place}/`.startsWith(`${pointer}/`) || pointer.startsWith(`${place}/`);
+  return checked.issues.filter(({ pointer }) => !open.some((place) => isAlong(pointer, place)));
+}
+
+function filledPlaces(
+  tree: unknown,
+  isFilled: (text: string) => boolean,
+  pointer: string,
+): readonly string[] {
+  const text = tree instanceof TextValue ? tree.text : tree;
+  if (typeof text === "string") return isFilled(text) ? [pointer] : [];
+  if (typeof tree !== "object" || tree === null) return [];
+  return Object.entries(tree).flatMap(([key, value]) =>
+    filledPlaces(value, isFilled, `${pointer === "" ? "" : `${pointer}/`}${encodeSegment(key)}`)
+  );
 }
 
 /** The issues as the error of a call: one a line, each behind its pointer (calls.md 7). */

@@ -18,11 +18,14 @@ export interface AgentNeedsOptions extends AgentMeets {
   readonly context: JsonObject | undefined;
 }
 
+/** Something that is missing, at its place. */
+export type AgentNeed = AgentLine & Required<Pick<Need, "isOpen">>;
+
 /** Everything that can be known to be missing, slots first, then in the order of the file. */
 export async function agentNeeds(
   agent: AgentFile,
   options: AgentNeedsOptions,
-): Promise<readonly AgentLine[]> {
+): Promise<readonly AgentNeed[]> {
   const steps = new StepNeeds(options);
   const needs: Need[] = [...preloadNeeds(agent, options)];
   for (const { step, path } of stepPlaces(agent.root)) {
@@ -44,14 +47,15 @@ function preloadNeeds(agent: AgentFile, { context }: AgentNeedsOptions): readonl
 }
 
 /** Needs as errors, each with its place in the file. */
-export async function placedNeeds(
+async function placedNeeds(
   { file, text }: AgentFile,
   needs: readonly Need[],
-): Promise<readonly AgentLine[]> {
+): Promise<readonly AgentNeed[]> {
   const yaml = await readAgentYaml(text);
   const placeOf = (path: AgentPath) => yaml.place(path, "value");
-  return needs.map(({ path, message }) => ({
+  return needs.map(({ path, message, isOpen = false }) => ({
     file,
+    isOpen,
     ...placeOf(path),
     path: agentPathText(path),
     message,

@@ -4,14 +4,21 @@ import { dirname } from "../core/path.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { readAgentFile } from "../parse/read_agent_file.ts";
+import { agentNeeds } from "./agent_needs.ts";
 import type { CheckPlaces } from "./check_places.ts";
 import type { CheckReport } from "./check_report.ts";
-import { unknownGadgets } from "./unknown_gadgets.ts";
 
-/** Tells what is wrong with an agent file, and what in it is likely not meant. */
+/**
+ * Tells what is wrong with an agent file, what a run of it would lack, and what in it is likely not meant. What a run may still be given, such
+ * as a grant, is a warning, unless the command `isGranting`.
+ */
 export async function checkAgentFile(
   path: string,
-  { places, report }: { readonly places: CheckPlaces; readonly report: CheckReport },
+  { places, report, isGranting }: {
+    readonly places: CheckPlaces;
+    readonly report: CheckReport;
+    readonly isGranting: boolean;
+  },
 ): Promise<void> {
   report.file(path);
   const given = places.textOf(path);
@@ -23,8 +30,13 @@ export async function checkAgentFile(
   report.file(path, read.text);
   const problems = await checkAgent(read.text, { file: path });
   const { agent } = await readAgentFile(read.text, { file: path });
-  const unknown = agent === undefined ? [] : await unknownGadgets(agent, () => places.of(dirname(path)));
-  for (const { path: part, message, file: _file, ...problem } of [...problems, ...unknown].sort(byPlace)) {
+  const place = agent === undefined ? undefined : await places.of(dirname(path));
+  const needs = agent === undefined || place === undefined ? [] : await agentNeeds(agent, place.meets);
+  const lacking = needs.map(({ isOpen, severity, ...need }) => ({
+    ...need,
+    severity: isOpen && !isGranting ? "warning" as const : severity,
+  }));
+  for (const { path: part, message, file: _file, ...problem } of [...problems, ...lacking].sort(byPlace)) {
     report.add({ kind: "agent", path, ...problem, message: `${part}: ${message}` });
   }
 }

@@ -1,6 +1,5 @@
 import type { Catalog } from "../core/catalog.ts";
 import { withoutByteOrderMark } from "../core/file_text.ts";
-import { encodeSegment } from "../core/json.ts";
 import { didYouMean } from "../core/nearest.ts";
 import { dirname } from "../core/path.ts";
 import { messageOf } from "../core/source_error.ts";
@@ -9,9 +8,9 @@ import { hostFiles } from "../host/files.ts";
 import { CallParser } from "../parse/call_parser.ts";
 import type { CallBlock } from "../parse/call_parser.ts";
 import { completeMarkers } from "../parse/call_header.ts";
-import { checkInput } from "../schema/check_input.ts";
+import { settledIssues } from "../schema/check_input.ts";
 import type { Issue } from "../schema/issue.ts";
-import { mapChildren, TextValue, undecided } from "../schema/text_value.ts";
+import { undecided } from "../schema/text_value.ts";
 import type { CheckPlace, CheckPlaces } from "./check_places.ts";
 import type { CheckReport } from "./check_report.ts";
 import { graphOfCalls } from "./graph_of_calls.ts";
@@ -74,45 +73,26 @@ async function callProblems(
     return [{ line, message: entry.problem ?? `Gadget "${gadgetName}" is broken` }];
   }
   if (entry.state !== "ready" || entry.source.kind === "mcp") return []; // what a server takes only a run knows
-  let checked: Awaited<ReturnType<typeof checkInput>>;
+  let issues: readonly Issue[];
   try {
-    checked = await checkInput((await entry.load()).input, parameters);
+    issues = await settledIssues(
+      (await entry.load()).input,
+      parameters,
+      (text) => text.includes("{{results."),
+    );
   } catch (thrown) {
     return [{ line, message: messageOf(thrown) }];
   }
-  if (checked.ok) return [];
-  const filled = placeholdersIn(parameters);
-  return checked.issues.filter(({ pointer }) => !filled.some((place) => isAlong(place, pointer)))
-    .map((issue) => ({
-      line: line + lineOf(issue, { call, arg }),
-      message: `${gadgetName} does not take this: ${
-        issue.pointer === "" ? "" : `${issue.pointer}: `
-      }${issue.message}`,
-    }));
+  return issues.map((issue) => ({
+    line: line + lineOf(issue, { call, arg }),
+    message: `${gadgetName} does not take this: ${
+      issue.pointer === "" ? "" : `${issue.pointer}: `
+    }${issue.message}`,
+  }));
 }
 
 function unknownGadget(name: string, { entries }: Catalog): string {
   return `Unknown gadget "${name}".${didYouMean(name, entries.map((entry) => entry.name))}`;
-}
-
-/** The pointers of the values that results fill. */
-function placeholdersIn(tree: unknown, pointer = ""): readonly string[] {
-  const text = tree instanceof TextValue ? tree.text : tree;
-  if (typeof text === "string") return text.includes("{{results.") ? [pointer] : [];
-  if (typeof tree !== "object" || tree === null) return [];
-  const found: string[] = [];
-  mapChildren(tree, (child, key) => {
-    const name = encodeSegment(String(key));
-    found.push(...placeholdersIn(child, pointer === "" ? name : `${pointer}/${name}`));
-    return child;
-  });
-  return found;
-}
-
-/** Whether what is wrong at a place may be only what is not filled in yet at the other, or around it. */
-function isAlong(filled: string, pointer: string): boolean {
-  return pointer === "" || filled === pointer || filled.startsWith(`${pointer}/`) ||
-    pointer.startsWith(`${filled}/`);
 }
 
 /** How far below the header the argument begins; 0 where it has no line of its own. */

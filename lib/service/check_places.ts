@@ -1,22 +1,31 @@
-import { readMcpJson } from "../catalog/mcp_config.ts";
 import { findProjectRoot } from "../catalog/config.ts";
-import { mcpNameParts } from "../core/mcp_server.ts";
-import { resolve } from "../core/path.ts";
-import { ProblemsError } from "../core/problems_error.ts";
-import { SourceError } from "../core/source_error.ts";
-import { hostFiles } from "../host/files.ts";
+import { projectPath } from "../catalog/project_path.ts";
+import { compileGlob } from "../../gadgets/_glob.ts";
+import type { AnyGadget } from "../core/gadget.ts";
+import { join } from "../core/path.ts";
+import { messageOf } from "../core/source_error.ts";
+import type { World } from "../core/world.ts";
 import { homeFolder, lookAt, realPath } from "../host/paths.ts";
+import { configuredServers } from "../project/configured_servers.ts";
+import { conversationMeans } from "../project/conversation_means.ts";
 import type { RunGrants } from "../project/grants.ts";
 import { DocumentBounds } from "../project/document_bounds.ts";
-import { openCatalog, openSettings } from "../project/project.ts";
+import { limitsOf, openCatalog, openSettings } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import { NOBODY } from "../project/nobody.ts";
+import { silentModel } from "../run/noted_model.ts";
+import type { AgentNeedsOptions } from "./agent_needs.ts";
 import type { CheckReport } from "./check_report.ts";
+import { agentMeets } from "./open_agent.ts";
+import type { AgentMeets } from "./step_needs.ts";
 import { tellUnaccepted } from "./unaccepted_parts.ts";
 import type { DocumentPlace } from "../project/document_place.ts";
 
 /** A project as a check sees it: no server is started, no gadget is called, and nothing of it is loaded into this process. */
 export interface CheckPlace extends DocumentPlace {
+  readonly world: World;
+  /** For its agents. */
+  readonly meets: AgentNeedsOptions;
   /** Whether a name may be that of a gadget that only a run knows: of a server. */
   isServerTool(name: string): boolean;
 }
@@ -26,15 +35,21 @@ export class CheckPlaces implements AsyncDisposable {
   readonly #cwd: string;
   readonly #grants: RunGrants;
   readonly #report: CheckReport;
+  readonly #model: string | undefined;
+  readonly #exclude: readonly string[];
   readonly #texts: ReadonlyMap<string, string>;
   readonly #places = new Map<string, Promise<CheckPlace | undefined>>();
   readonly #roots = new Map<string, string>();
 
   constructor(
-    { cwd, grants, report, texts = new Map() }: {
+    { cwd, grants, report, model, exclude = [], texts = new Map() }: {
       readonly cwd: string;
       readonly grants: RunGrants;
       readonly report: CheckReport;
+      /** `--model` */
+      readonly model?: string | undefined;
+      /** `--exclude` */
+      readonly exclude?: readonly string[];
       /** By absolute path: what stands for the text of a file, which need not be there. */
       readonly texts?: ReadonlyMap<string, string>;
     },
@@ -42,6 +57,8 @@ export class CheckPlaces implements AsyncDisposable {
     this.#cwd = cwd;
     this.#grants = grants;
     this.#report = report;
+    this.#model = model;
+    this.#exclude = exclude;
     this.#texts = texts;
   }
 
@@ -67,6 +84,33 @@ export class CheckPlaces implements AsyncDisposable {
     return place;
   }
 
+  /** What the project of a folder, or the command line, leaves out: files, and folders with all below them. */
+  async exclusion(folder: string): Promise<(path: string) => boolean> {
+    const root = this.rootOf(folder);
+    // What is wrong with settings is told with what they are for.
+    const project = await openSettings(root, { cwd: this.#cwd }).catch(() => undefined);
+    const tests = [[root, project?.config.exclude ?? []], [this.#cwd, this.#exclude]] as const;
+    const globs = tests.flatMap(([from, list]) =>
+      list.map((glob) => ({ from, fits: this.#glob(glob, from) }))
+    );
+    return (path) =>
+      globs.some(({ from, fits }) => {
+        const parts = projectPath(path, from).split("/");
+        return parts.some((_, index) => fits(parts.slice(0, index + 1).join("/")));
+      });
+  }
+
+  #glob(glob: string, root: string): (path: string) => boolean {
+    try {
+      return compileGlob(glob.replace(/\/+$/, ""));
+    } catch (thrown) {
+      const path = join(root, "orrery.yaml");
+      const message = `exclude: ${JSON.stringify(glob)}: ${messageOf(thrown)}`;
+      this.#report.add({ kind: "settings", path, line: 1, column: 1, severity: "error", message });
+      return () => false;
+    }
+  }
+
   /** Ends what the gadgets of the projects were described in. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const opening of this.#places.values()) {
@@ -75,63 +119,75 @@ export class CheckPlaces implements AsyncDisposable {
   }
 
   async #opened(root: string): Promise<CheckPlace | undefined> {
-    try {
-      const place = await openPlace(root, { cwd: this.#cwd, grants: this.#grants });
-      // Who asks about a text of their own asks about nothing else.
-      if (this.#texts.size === 0) await tellUnaccepted(place.project, this.#report);
-      return place;
-    } catch (thrown) {
-      const problems = thrown instanceof ProblemsError ? thrown.problems : [thrown];
-      for (const problem of problems) {
-        if (!(problem instanceof SourceError)) throw thrown;
-        const { span, source, message } = problem;
-        const path = span?.file === undefined ? "" : resolve(this.#cwd, span.file);
-        this.#report.file(path, source);
-        this.#report.add({
-          kind: "settings",
-          path,
-          line: span?.line ?? 1,
-          column: span?.column ?? 1,
-          severity: "error",
-          message,
-        });
-      }
-      return undefined;
-    }
+    const place = await this.#report.unlessProblems(this.#open(root), [this.#cwd]);
+    // Who asks about a text of their own asks about nothing else.
+    if (place !== undefined && this.#texts.size === 0) await tellUnaccepted(place.project, this.#report);
+    return place;
+  }
+
+  async #open(root: string): Promise<CheckPlace> {
+    const cwd = this.#cwd;
+    const grants = this.#grants;
+    const project = await openSettings(root, { cwd });
+    const servers = await serverPrefixes(project);
+    // Grants of gadgets would load their modules: a check knows them by their files.
+    const quiet = { ...project, config: { ...project.config, grants: {} } };
+    const { catalog, world } = await openCatalog(quiet, {
+      flags: grants.flags,
+      settings: grants.settings,
+      accepted: false,
+      user: NOBODY,
+      notice: () => undefined,
+      servers: false,
+      looks: {},
+    });
+    const place = {
+      project,
+      grants,
+      catalog,
+      world,
+      accepted: true, // what a run would ask about is no mistake of a file
+      canAsk: false,
+      bounds: new DocumentBounds(root),
+      isServerTool: (name: string) => servers.some((prefix) => name.startsWith(prefix)),
+    };
+    return { ...place, meets: this.#meets(place) };
+  }
+
+  /** The same as for a run, but that servers are not asked, and that a script which cannot be read is told with its place. */
+  #meets(place: Omit<CheckPlace, "meets">): AgentNeedsOptions {
+    const { project } = place;
+    const { models, tools } = conversationMeans(place, {
+      model: this.#model,
+      budget: {},
+      limits: limitsOf(project, {}),
+    });
+    const means: AgentMeets["means"] = {
+      models: {
+        find: async (...asked) => {
+          const finding = Promise.resolve(models.find(...asked)).then((model) => ({ model }));
+          const found = await this.#report.unlessProblems(finding, [this.#cwd, project.root]);
+          return found?.model ?? SILENT; // which one is asked where nothing says so is for whoever runs it
+        },
+      },
+      tools: {
+        ...tools,
+        find: async (name) => place.isServerTool(name) ? SERVER_TOOL : await tools.find(name),
+      },
+    };
+    return {
+      ...agentMeets(place, { means, canAsk: false }),
+      hasCollection: project.config.conversations.collection !== undefined,
+      context: undefined,
+    };
   }
 }
 
-async function openPlace(
-  root: string,
-  { cwd, grants }: { readonly cwd: string; readonly grants: RunGrants },
-): Promise<CheckPlace> {
-  const project = await openSettings(root, { cwd });
-  const servers = await serverPrefixes(project);
-  // Grants of gadgets would load their modules: a check knows them by their files.
-  const quiet = { ...project, config: { ...project.config, grants: {} } };
-  const { catalog, world } = await openCatalog(quiet, {
-    flags: grants.flags,
-    settings: grants.settings,
-    accepted: false,
-    user: NOBODY,
-    notice: () => undefined,
-    servers: false,
-    looks: {},
-  });
-  return {
-    project,
-    grants,
-    catalog,
-    world,
-    accepted: true, // what a run would ask about is no mistake of a file
-    canAsk: false,
-    bounds: new DocumentBounds(root),
-    isServerTool: (name) => servers.some((prefix) => name.startsWith(prefix)),
-  };
-}
+const SILENT = silentModel({ id: "" });
 
-async function serverPrefixes({ root, cwd, config }: ProjectSettings): Promise<readonly string[]> {
-  const shared = await readMcpJson(root, { disk: hostFiles({ root }), cwd });
-  const names = [config.mcpServers, config.project.mcpServers, shared?.servers ?? {}].flatMap(Object.keys);
-  return [...mcpNameParts(names).values()].map((part) => `${part}__`);
+/** What a server takes only a run knows. */
+const SERVER_TOOL: AnyGadget = { name: "", description: "", run: () => undefined };
+
+async function serverPrefixes(project: ProjectSettings): Promise<readonly string[]> {
+  return (await configuredServers(project)).map(({ part }) => `${part}__`);
 }

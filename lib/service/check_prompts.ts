@@ -1,9 +1,15 @@
 import { isInside } from "../catalog/project_path.ts";
 import { dirname, resolve } from "../core/path.ts";
+import { maybeText } from "../core/maybe_text.ts";
+import { spanAt } from "../core/span_at.ts";
+import { hostFiles } from "../host/files.ts";
 import type { Problem } from "../core/prompt_error.ts";
+import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import { offerProblems } from "../run/offered.ts";
+import { modelProblem } from "../project/document_models.ts";
 import { promptIndex } from "../project/prompt_index.ts";
 import type { PromptIndex } from "../project/prompt_index.ts";
-import type { CheckPlaces } from "./check_places.ts";
+import type { CheckPlace, CheckPlaces } from "./check_places.ts";
 import type { CheckReport } from "./check_report.ts";
 import type { CheckTargets } from "./check_targets.ts";
 
@@ -12,23 +18,30 @@ import type { CheckTargets } from "./check_targets.ts";
  * at: that would run their code.
  */
 export async function checkPrompts(
-  { prompts, folders }: Pick<CheckTargets, "prompts" | "folders">,
+  { prompts, settings, folders }: Pick<CheckTargets, "prompts" | "settings" | "folders">,
   { places, report }: { readonly places: CheckPlaces; readonly report: CheckReport },
 ): Promise<number> {
   const indexes = new Map<string, Promise<PromptIndex>>();
-  const indexOf = (root: string): Promise<PromptIndex> => {
-    let index = indexes.get(root);
-    if (index === undefined) indexes.set(root, index = promptIndex(root, { trustsCode: false }));
+  const indexOf = (root: string, { project, accepted }: CheckPlace): Promise<PromptIndex> => {
+    const known = indexes.get(root);
+    const index = known ?? promptIndex(root, {
+      trustsCode: false,
+      modelProblem: (name) => modelProblem(name, { ...project, accepted }),
+    });
+    indexes.set(root, index);
     return index;
   };
   const notLoaded = new Set<string>();
   const look = async (folder: string, isWanted: (path: string) => boolean): Promise<void> => {
     const root = places.rootOf(folder);
-    if (await places.of(folder) === undefined) return;
-    const index = await indexOf(root);
+    const place = await places.of(folder);
+    if (place === undefined) return;
+    const index = await indexOf(root, place);
     const pathOf = ({ file }: Problem): string => resolve(root, file);
-    for (const { claim: { source: { path } } } of index.located.values()) {
-      if (isWanted(path)) report.file(path);
+    for (const { prompt, claim: { source: { path, kind } } } of index.located.values()) {
+      if (!isWanted(path)) continue;
+      report.file(path);
+      if (kind !== "module") await checkPrompt(prompt, { path, place, report });
     }
     for (const problem of index.problems) {
       const path = pathOf(problem);
@@ -36,13 +49,67 @@ export async function checkPrompts(
     }
     for (const problem of index.notLoaded) if (isWanted(pathOf(problem))) notLoaded.add(pathOf(problem));
   };
-  for (const folder of folders) await look(folder, (path) => isInside(path, folder));
+  for (const folder of folders) {
+    const isExcluded = await places.exclusion(folder);
+    await look(folder, (path) => isInside(path, folder) && !isExcluded(path));
+  }
+  for (const file of settings) await look(dirname(file), (path) => path === file); // profiles
   for (const prompt of prompts) {
     await look(dirname(prompt), (path) => path === prompt);
     if (!report.has(prompt)) addUnfound(prompt, report);
   }
   return notLoaded.size;
 }
+
+/** What a run would refuse it for, and what looks like a place for a value and is none. */
+async function checkPrompt(
+  prompt: AnyPrompt,
+  { path, place, report }: {
+    readonly path: string;
+    readonly place: CheckPlace;
+    readonly report: CheckReport;
+  },
+): Promise<void> {
+  const text = await maybeText(hostFiles({ root: dirname(path) }), path) ?? "";
+  const { tools } = place.meets.means;
+  // A tool that cannot be loaded is for the run, which says how to allow it.
+  for await (const { problem, cause } of offerProblems(prompt, { tools })) {
+    const name = / "([^"]+)"(?: is unknown|\.|$)/.exec(problem)?.[1] ?? "";
+    const at = text.indexOf(name);
+    if (cause !== undefined || at < 0) continue; // the prompt that it extends has it
+    report.add({ kind: "prompt", path, ...spanAt(text, at), severity: "error", message: problem });
+  }
+  promptWarnings(text, { path, report, names: prompt.vars });
+}
+
+/** A place for a value as prompts of the other form have it: it is sent as text. @param names the variables that the prompt has */
+export function promptWarnings(
+  text: string,
+  { path, report, names }: {
+    readonly path: string;
+    readonly report: CheckReport;
+    readonly names: readonly string[];
+  },
+): void {
+  const isHandlebars = !path.endsWith(".md");
+  for (const found of text.matchAll(isHandlebars ? SINGLE : DOUBLE)) {
+    const [written, name = ""] = found;
+    if (isHandlebars && !names.includes(name)) continue;
+    const meant = isHandlebars ? `{{${name}}}` : `{${name}}`;
+    const sent = isHandlebars ? written : meant;
+    const message = `${written} is no place for a value here: the model is sent ${sent}; write ${meant}`;
+    report.add({
+      kind: "prompt",
+      path,
+      ...spanAt(text, found.index),
+      severity: "warning",
+      message,
+    });
+  }
+}
+
+const SINGLE = /(?<![{\\$])\{([A-Za-z_]\w*)\}(?!\})/g;
+const DOUBLE = /(?<!\{)\{\{([A-Za-z_]\w*)\}\}(?!\})/g;
 
 function addProblem(
   path: string,
@@ -56,10 +123,8 @@ function addProblem(
   }
 }
 
-/** Settings are looked at when their project is opened. */
 function addUnfound(path: string, report: CheckReport): void {
   report.file(path);
-  if (path.endsWith(".yaml")) return;
   const message = "nothing finds this prompt: it is in no folder that prompts.folders of orrery.yaml names";
   report.add({ kind: "prompt", path, line: 1, column: 1, severity: "warning", message });
 }

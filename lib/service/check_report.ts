@@ -1,4 +1,8 @@
 import { byPlace } from "../core/by_place.ts";
+import { resolve } from "../core/path.ts";
+import { lookAt } from "../host/paths.ts";
+import { ProblemsError } from "../core/problems_error.ts";
+import { SourceError } from "../core/source_error.ts";
 import type { ProblemRule } from "../render/problems_sarif.ts";
 import type { ToldProblem } from "../render/told_problem.ts";
 import { ruleOf } from "./problem_rules.ts";
@@ -42,6 +46,30 @@ export class CheckReport {
     const problems = this.#files.get(path);
     const key = `${line}:${column}:${severity}:${message}`;
     if (!problems?.has(key)) problems?.set(key, problem);
+  }
+
+  /** What is given, or undefined with what was wrong with settings and scripts told. @param folders that their files may be named from */
+  async unlessProblems<Given>(
+    given: Promise<Given>,
+    folders: readonly [string, ...string[]],
+    kind: CheckedKind = "settings",
+  ): Promise<Given | undefined> {
+    try {
+      return await given;
+    } catch (thrown) {
+      for (const problem of thrown instanceof ProblemsError ? thrown.problems : [thrown]) {
+        if (!(problem instanceof SourceError)) throw thrown;
+        const { span, source, message } = problem;
+        const { file } = span ?? {};
+        const isThere = (folder: string): boolean =>
+          file !== undefined && lookAt(resolve(folder, file)) !== "nothing";
+        const path = file === undefined ? "" : resolve(folders.find(isThere) ?? folders[0], file);
+        this.file(path, source);
+        const { line, column } = span ?? { line: 1, column: 1 };
+        this.add({ kind, path, line, column, severity: "error", message });
+      }
+      return undefined;
+    }
   }
 
   has(path: string): boolean {

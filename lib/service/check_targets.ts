@@ -4,6 +4,7 @@ import type { Files } from "../core/world.ts";
 import { realPath } from "../host/paths.ts";
 import { isAgentName } from "../parse/agent_name.ts";
 import { isDocumentName } from "./document_text.ts";
+import type { CheckPlaces } from "./check_places.ts";
 import { UsageError } from "./exit_code.ts";
 import { walkFiles } from "./walk_files.ts";
 
@@ -16,17 +17,33 @@ export interface CheckTargets {
   readonly calls: readonly string[];
   /** Agent files of conversations. */
   readonly agents: readonly string[];
-  /** Files of prompts that were named, and `orrery.yaml`. */
+  /** Files of prompts that were named. */
   readonly prompts: readonly string[];
+  /** `orrery.yaml` and `.mcp.json`. */
+  readonly settings: readonly string[];
+  /** Collections and modules. */
+  readonly collections: readonly string[];
+  readonly tests: readonly string[];
   /** Folders whose projects are looked at for what their settings and prompts say. */
   readonly folders: readonly string[];
 }
 
 type Kind = keyof CheckTargets;
 
-const SETTINGS = "orrery.yaml";
-const CALLS = /\.calls$/i;
-const PROMPT = /\.prompt(\.md)?$/;
+/** By its name, which tells what a file is; a document of a folder is only a candidate. */
+const KINDS: readonly (readonly [Kind, (name: string) => boolean])[] = [
+  ["settings", (name) => name === "orrery.yaml" || name === ".mcp.json"],
+  ["prompts", (name) => /\.prompt(\.md)?$/.test(name)],
+  ["documents", (name) => /\.(md|ctx)$/i.test(name)],
+  ["calls", (name) => /\.calls$/i.test(name)],
+  ["agents", isAgentName],
+  ["collections", (name) => /\.(collection|module)\.ya?ml$/i.test(name)],
+  ["tests", (name) => /\.(conversation|document)-test\.ya?ml$/.test(name)],
+];
+
+function kindNamed(name: string): Kind | undefined {
+  return KINDS.find(([, fits]) => fits(name))?.[0];
+}
 
 /**
  * What the words of the command name: a file by its ending, of a folder everything below.
@@ -35,7 +52,11 @@ const PROMPT = /\.prompt(\.md)?$/;
  */
 export async function checkTargets(
   words: readonly string[],
-  { cwd, files }: { readonly cwd: string; readonly files: Files },
+  { cwd, files, places }: {
+    readonly cwd: string;
+    readonly files: Files;
+    readonly places: Pick<CheckPlaces, "exclusion">;
+  },
 ): Promise<CheckTargets> {
   const found: { readonly [kind in Kind]: Set<string> } = {
     documents: new Set(),
@@ -43,6 +64,9 @@ export async function checkTargets(
     calls: new Set(),
     agents: new Set(),
     prompts: new Set(),
+    settings: new Set(),
+    collections: new Set(),
+    tests: new Set(),
     folders: new Set(),
   };
   const wrong: string[] = [];
@@ -50,32 +74,45 @@ export async function checkTargets(
     const path = realPath(resolve(cwd, word));
     const kind = await kindOf(word, { path, files });
     if (typeof kind !== "string") wrong.push(kind.problem);
-    else if (kind === "folders") await addFolder(path, { found, files });
+    else if (kind === "folders") await addFolder(path, { found, files, places });
     else found[kind].add(path);
   }
   if (wrong.length > 0) throw new UsageError(wrong, { command: "check" });
-  const { documents, candidates, calls, agents, prompts, folders } = found;
   return {
-    documents: [...documents],
-    candidates: [...candidates].filter((path) => !documents.has(path)),
-    calls: [...calls],
-    agents: [...agents],
-    prompts: [...prompts],
-    folders: [...folders],
+    documents: [...found.documents],
+    candidates: [...found.candidates].filter((path) => !found.documents.has(path)),
+    calls: [...found.calls],
+    agents: [...found.agents],
+    prompts: [...found.prompts],
+    settings: [...found.settings],
+    collections: [...found.collections],
+    tests: [...found.tests],
+    folders: [...found.folders],
   };
 }
 
 async function addFolder(
   folder: string,
-  { found, files }: { readonly found: { readonly [kind in Kind]: Set<string> }; readonly files: Files },
+  { found, files, places }: {
+    readonly found: { readonly [kind in Kind]: Set<string> };
+    readonly files: Files;
+    readonly places: Pick<CheckPlaces, "exclusion">;
+  },
 ): Promise<void> {
-  const isWanted = (name: string): boolean =>
-    isDocumentName(name) || CALLS.test(name) || isAgentName(name) || name === SETTINGS;
+  const kindBelow = (name: string): Kind | undefined => {
+    const kind = kindNamed(name);
+    if (kind === "documents") return isDocumentName(name) ? "candidates" : undefined;
+    return kind === "prompts" ? undefined : kind; // those of a folder are found by its project
+  };
+  const isExcluded = await places.exclusion(folder);
   found.folders.add(folder);
-  for (const path of await walkFiles(folder, { files, isWanted })) {
-    const name = basename(path);
-    if (name === SETTINGS) found.folders.add(dirname(path));
-    else found[isAgentName(name) ? "agents" : CALLS.test(name) ? "calls" : "candidates"].add(path);
+  for (
+    const path of await walkFiles(folder, { files, isWanted: (name) => kindBelow(name) !== undefined })
+  ) {
+    if (isExcluded(path)) continue;
+    const kind = kindBelow(basename(path)) ?? "candidates";
+    found[kind].add(path);
+    if (kind === "settings") found.folders.add(dirname(path));
   }
 }
 
@@ -86,14 +123,11 @@ async function kindOf(
   const there = await kindAt(path, files);
   if (there === undefined) return { problem: `Cannot check ${JSON.stringify(word)}: it is not there` };
   if (there === "folder") return "folders";
-  if (PROMPT.test(path) || basename(path) === SETTINGS) return "prompts";
-  if (/\.(md|ctx)$/i.test(path)) return "documents";
-  if (CALLS.test(path)) return "calls";
-  if (isAgentName(path)) return "agents";
-  return {
+  return kindNamed(basename(path)) ?? {
     problem:
       `Cannot check ${JSON.stringify(word)}: expected a document (.md), a call file (.calls), an agent ` +
-      "(.agent.yml, .agent.yaml), a prompt (.prompt.md, .prompt), orrery.yaml or a folder",
+      "(.agent.yml, .agent.yaml), a prompt (.prompt.md, .prompt), a collection (.collection.yml), tests " +
+      "(.conversation-test.yml, .document-test.yml), orrery.yaml or a folder",
   };
 }
 

@@ -11,11 +11,13 @@ import { stepPlaces } from "../parse/agent_step_places.ts";
 import { createPolicy } from "../policy/policy.ts";
 import { conversationMeans } from "../project/conversation_means.ts";
 import type { ConversationPlace } from "../project/conversation_means.ts";
+import { modelProblem } from "../project/document_models.ts";
 import { projectCollection } from "../project/project_collection.ts";
 import { openCatalog } from "../project/project.ts";
 import type { ConversationMeans } from "../run/conversation_work.ts";
 import type { AgentLine } from "./agent_lines.ts";
 import { agentNeeds } from "./agent_needs.ts";
+import type { AgentMeets } from "./step_needs.ts";
 import type { RunSurroundings } from "./run_surroundings.ts";
 import type { ConversationInput } from "./conversation_input.ts";
 import { keepStdout } from "../project/grants.ts";
@@ -61,15 +63,28 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent 
   const collection = await openedCollection(input, { place, isEphemeral });
   const means = conversationMeans(place, { ...input, collection });
   const problems = await agentNeeds(agent, {
-    means,
-    refusal: refusalBy(place, { canAsk: around.approvals !== undefined }),
-    envProblem: (name) =>
-      hostEnv(name) === undefined ? `the environment variable "${name}" is not set` : undefined,
+    ...agentMeets(place, { means, canAsk: around.approvals !== undefined }),
+    hasCollection: collection !== undefined,
     context: isNew ? input.context : undefined,
-    runProblem: runStepProblem({ root: project.root, trustsCode: grants.flags["trust-code"] === true }),
   });
   if (problems.length === 0) return { place, means };
   return { problems };
+}
+
+/** What the steps of an agent meet in a place, also when they are only looked at. */
+export function agentMeets(
+  place: ConversationPlace,
+  { means, canAsk }: { readonly means: AgentMeets["means"]; readonly canAsk: boolean },
+): Omit<AgentMeets, "hasCollection"> {
+  const { project, grants: { flags }, accepted } = place;
+  return {
+    means,
+    isModelName: (name) => modelProblem(name, { ...project, accepted }) === undefined,
+    refusal: refusalBy(place, { canAsk }),
+    envProblem: (name) =>
+      hostEnv(name) === undefined ? `the environment variable "${name}" is not set` : undefined,
+    runProblem: runStepProblem({ root: project.root, trustsCode: flags["trust-code"] === true }),
+  };
 }
 
 /** Servers are started for agents that may call something. */

@@ -6,7 +6,15 @@ import { AGENT_RULES } from "./agent_rules.ts";
 import type { FoundProblem } from "./check_report.ts";
 
 /** What a problem is found in. */
-export type CheckedKind = "document" | "calls" | "prompt" | "settings" | "command" | "agent";
+export type CheckedKind =
+  | "document"
+  | "calls"
+  | "prompt"
+  | "settings"
+  | "command"
+  | "agent"
+  | "collection"
+  | "test";
 
 /** A kind of problem, and what it is told by. */
 export interface Rule extends Omit<ProblemRule, "severity"> {
@@ -68,7 +76,8 @@ const RULES: readonly Rule[] = [
     name: "unknown-model",
     about: "No model or provider has this name.",
     kind: "document",
-    says: /^(unknown (model|provider) |no model is configured|provider "|the aliases of the model )/,
+    says:
+      /^(unknown (model|provider) |no model is configured|provider "|the aliases of the model |the model )/,
     hint: "orrery list models shows what there is",
   },
   {
@@ -146,6 +155,13 @@ const RULES: readonly Rule[] = [
   },
   { code: "400", name: "settings", about: "Settings cannot be read.", kind: "settings" },
   ...AGENT_RULES,
+  {
+    code: "700",
+    name: "collection",
+    about: "A collection cannot be read, or a document of it.",
+    kind: "collection",
+  },
+  { code: "800", name: "test", about: "A file of tests cannot be read.", kind: "test" },
   {
     code: "500",
     name: "command-line",

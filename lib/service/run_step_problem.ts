@@ -6,15 +6,29 @@ import type { OpenedPrompts } from "../project/open_prompts.ts";
 import { promptNotFound } from "../prompt/prompt_not_found.ts";
 import { promptTrouble } from "../prompt/prompt_trouble.ts";
 
+/** Why a document or a prompt is not there; where it `isOpen`, a module whose code was not loaded may have it. */
+export interface RunProblem {
+  readonly message: string;
+  readonly isOpen?: boolean;
+}
+
 /** Gives what is wrong with the name of a document or a prompt of a project; undefined when it is there. */
 export function runStepProblem(
   { root, trustsCode }: { readonly root: string; readonly trustsCode: boolean },
-): (file: string) => Promise<string | undefined> {
+): (file: string) => Promise<RunProblem | undefined> {
   let prompts: Promise<OpenedPrompts> | undefined;
-  return async (file) =>
-    /\.md$/i.test(file)
-      ? await documentProblem(file, root)
-      : promptProblem(file, await (prompts ??= openPrompts(root, { trustsCode })));
+  return async (file) => {
+    if (/\.md$/i.test(file)) return problemOf(await documentProblem(file, root));
+    const opened = await (prompts ??= openPrompts(root, { trustsCode }));
+    const isOpen = !trustsCode && opened.problems.some((problem) => MODULE.test(problem.file));
+    return problemOf(promptProblem(file, opened), isOpen);
+  };
+}
+
+const MODULE = /\.[cm]?[jt]s$/;
+
+function problemOf(message: string | undefined, isOpen = false): RunProblem | undefined {
+  return message === undefined ? undefined : { message, isOpen };
 }
 
 async function documentProblem(file: string, root: string): Promise<string | undefined> {

@@ -1,4 +1,6 @@
 import { didYouMeanNames } from "../core/did_you_mean_names.ts";
+import type { AnyGadget } from "../core/gadget.ts";
+import { decodeSegment } from "../core/json.ts";
 import { ModelError } from "../core/model.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { PermissionRequest } from "../core/world.ts";
@@ -6,17 +8,23 @@ import type { AgentStep } from "../parse/agent_file.ts";
 import type { AgentPath } from "../parse/agent_path.ts";
 import type { AskedModel, ConversationMeans } from "../run/conversation_work.ts";
 import { EnvText } from "../run/env_text.ts";
+import type { RunProblem } from "./run_step_problem.ts";
+import { settledIssues } from "../schema/check_input.ts";
 import { literalHost } from "./literal_host.ts";
 
 /** What the steps of an agent will meet. */
 export interface AgentMeets {
-  readonly means: Pick<ConversationMeans, "models" | "tools" | "collection">;
+  readonly means: Pick<ConversationMeans, "models" | "tools">;
+  /** Whether there is something for retrievers to look in. */
+  readonly hasCollection: boolean;
+  /** Whether a model has this name: what else is missing is a matter of the machine. */
+  isModelName(name: string | undefined): boolean;
   /** Why it would be refused, and nobody could be asked: `needs --allow-net=example.com:443`. */
   refusal(request: PermissionRequest): string | undefined;
   /** What is wrong with a variable of the environment that may be read. */
   envProblem(name: string): string | undefined;
   /** What is wrong with the name of a document or a prompt. */
-  runProblem(file: string): Promise<string | undefined>;
+  runProblem(file: string): Promise<RunProblem | undefined>;
 }
 
 /** Something that a step needs and that is not there. */
@@ -24,6 +32,8 @@ export interface Need {
   /** From the step. */
   readonly path: AgentPath;
   readonly message: string;
+  /** Whoever runs it may have it, or give it: a grant, a variable, a key. */
+  readonly isOpen?: boolean;
 }
 
 type StepOfKind<Kind extends AgentStep["kind"]> = Extract<AgentStep, { readonly kind: Kind }>;
@@ -52,11 +62,11 @@ export class StepNeeds {
       case "summarizer":
         return await this.#model(step, step.kind);
       case "gadget":
-        return await this.#gadget("gadget", step.name, ["gadget", "name"]);
+        return await this.#call(step);
       case "run":
         return await this.#file(step.file, ["run", "file"]);
       case "retriever":
-        return this.#meets.means.collection === undefined ? [NO_COLLECTION] : [];
+        return this.#meets.hasCollection ? [] : [NO_COLLECTION];
       case "chain":
       case "combined":
       case "flow":
@@ -73,7 +83,7 @@ export class StepNeeds {
     const host = literalHost(url);
     const refused = host === undefined ? undefined : this.#meets.refusal({ kind: "net", value: host });
     return [
-      ...needOf(refused, [kind, "url"]),
+      ...openNeed(refused, [kind, "url"]),
       ...this.#env(url, [kind, "url"]),
       ...headers.flatMap(({ value }, index) => this.#env(value, [kind, "headers", index, "value"])),
     ];
@@ -83,7 +93,7 @@ export class StepNeeds {
   #env(text: string, path: AgentPath): readonly Need[] {
     const { refusal, envProblem } = this.#meets;
     return new EnvText(text, (part) => part).names.flatMap((name) =>
-      needOf(refusal({ kind: "env", value: name }) ?? envProblem(name), path)
+      openNeed(refusal({ kind: "env", value: name }) ?? envProblem(name), path)
     );
   }
 
@@ -92,7 +102,23 @@ export class StepNeeds {
     const tools = await Promise.all(
       (step.tools ?? []).map((name, index) => this.#gadget("tool", name, ["llm", "tools", index])),
     );
-    return [...await this.#model(step, "llm"), ...tools.flat()];
+    return [...await this.#model(step, "llm"), ...tools.flatMap(({ needs }) => needs)];
+  }
+
+  /** What a slot or a constant fills in is left to the run. */
+  async #call({ name, input }: StepOfKind<"gadget">): Promise<readonly Need[]> {
+    const { gadget, needs } = await this.#gadget("gadget", name, ["gadget", "name"]);
+    if (gadget === undefined) return needs;
+    const path = ["gadget", "input"];
+    try {
+      const issues = await settledIssues(gadget.input, input, (text) => text.includes("{{"));
+      return issues.map(({ pointer, message }) => ({
+        path: [...path, ...pointer.split("/").filter((key) => key !== "").map(decodeSegment)],
+        message: `gadget "${name}" does not take this: ${message}`,
+      }));
+    } catch (error) {
+      return needOf(`gadget "${name}": ${messageOf(error)}`, path);
+    }
   }
 
   async #model(
@@ -105,7 +131,10 @@ export class StepNeeds {
     if (this.#models.has(model)) return [];
     this.#models.add(model);
     const asked: AskedModel = { step: id, kind, prompts: [], memory: [] };
-    return needOf(await this.#modelProblem(model, asked), path);
+    const problem = await this.#modelProblem(model, asked);
+    return model === undefined || this.#meets.isModelName(model)
+      ? openNeed(problem, path)
+      : needOf(problem, path);
   }
 
   async #modelProblem(name: string | undefined, asked: AskedModel): Promise<string | undefined> {
@@ -118,18 +147,25 @@ export class StepNeeds {
     }
   }
 
-  async #gadget(what: "gadget" | "tool", name: string, path: AgentPath): Promise<readonly Need[]> {
+  async #gadget(
+    what: "gadget" | "tool",
+    name: string,
+    path: AgentPath,
+  ): Promise<{ readonly gadget?: AnyGadget; readonly needs: readonly Need[] }> {
     const { tools } = this.#meets.means;
     try {
-      if (await tools.find(name) !== undefined) return [];
+      const gadget = await tools.find(name);
+      if (gadget !== undefined) return { gadget, needs: [] };
     } catch (error) {
-      return needOf(`${what} "${name}": ${messageOf(error)}`, path);
+      const isRefused = error instanceof ModelError && error.code === "permission";
+      return { needs: (isRefused ? openNeed : needOf)(`${what} "${name}": ${messageOf(error)}`, path) };
     }
-    return needOf(`unknown ${what} "${name}"${didYouMeanNames(name, await tools.names())}`, path);
+    return { needs: needOf(`unknown ${what} "${name}"${didYouMeanNames(name, await tools.names())}`, path) };
   }
 
   async #file(file: string, path: AgentPath): Promise<readonly Need[]> {
-    return needOf(await this.#meets.runProblem(file), path);
+    const problem = await this.#meets.runProblem(file);
+    return problem === undefined ? [] : [{ ...problem, path }];
   }
 }
 
@@ -141,4 +177,8 @@ const NO_COLLECTION: Need = {
 
 function needOf(message: string | undefined, path: AgentPath): readonly Need[] {
   return message === undefined ? [] : [{ path, message }];
+}
+
+function openNeed(message: string | undefined, path: AgentPath): readonly Need[] {
+  return needOf(message, path).map((need) => ({ ...need, isOpen: true }));
 }

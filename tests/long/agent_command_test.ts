@@ -71,7 +71,7 @@ Deno.test("orrery check: agent files of a project are found, warnings alone are 
     all.stderr,
     /^lint\.agent\.yml:6:25: warning: structure\.action\.message\.message: nothing sets the slot "conversation\.x"$/m,
   );
-  assert.match(all.stderr, /^3 files, 1 error, 1 warning$/m);
+  assert.match(all.stderr, /^4 files, 1 error, 1 warning$/m);
   assert.equal((await project.run(["check", "lint.agent.yml", "agents"])).code, 0);
 });
 

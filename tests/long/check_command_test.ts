@@ -6,6 +6,7 @@ import { problemFrame } from "../../lib/render/problem_frame.ts";
 import { paintFor } from "../../lib/render/paint.ts";
 import { bashCompletions } from "../_bash_completions.ts";
 import { testProject } from "../_project.ts";
+import { orrery, PROJECT_ROOT } from "../_run.ts";
 import type { TestProject } from "../_project.ts";
 import { atTerminal, noTerminal } from "../_pty.ts";
 import { filesBelow } from "../_document_cases.ts";
@@ -162,7 +163,7 @@ Deno.test("check: a document that others import or run is a part of theirs; by i
     code: 2,
     stdout: "",
     stderr: "ring/y.md:2:1: error: import cycle: ring/x.md -> ring/y.md -> ring/x.md\n" +
-      "5 files, 1 error, 0 warnings\n",
+      "6 files, 1 error, 0 warnings\n",
   });
   assert.deepEqual(named, {
     code: 2,
@@ -192,8 +193,131 @@ Deno.test("check: documents are found by what is in them, files of nested projec
     'inner/orrery.yaml:1:1: error: Unknown key "modles". Did you mean "models"?',
     'other/b.md:2:1: warning: "../near.md" is outside the project root; read permission for it is needed (--allow-read=near.md)',
     'near.md:1:1: error: unknown operation "@lllm" (did you mean "@llm"?)',
-    "5 files, 3 errors, 1 warning",
+    "7 files, 3 errors, 1 warning",
   ]);
+});
+
+Deno.test("check: an agent is refused for the same as its run is; what a run may still be given is a warning", async () => {
+  const agent = `version: "0.1"
+structure:
+  id: a
+  constants: { name: Ann }
+  action:
+    id: m
+    chain:
+      - { id: r, run: { file: missing.md } }
+      - { id: l, llm: { prompt: nothere } }
+      - { id: l2, llm: { prompts: [ { user: x } ], model: nope/nope } }
+      - { id: g, gadget: { name: Calculate, input: { expresion: "1", variables: { a: "{{name}}" } } } }
+      - { id: s, llm: { prompts: [ { user: x } ], model: script/gone.yml } }
+      - { id: d, retriever: { query: { name: q, destination: session }, target: { slot: { name: found, destination: session } } } }
+      - { id: n, api-call: { url: "https://example.com/x", method: GET, headers: [ { key: K, value: "\${env.NOT_THERE}" } ], target: { slot: { name: y, destination: session } }, success: { action: continue }, fail: { action: continue } } }
+      - { id: k, llm: { prompts: [ { user: x } ], model: openai/gpt-5-mini } }
+`;
+  await using project = await testProject({ "orrery.yaml": YAML, "a.agent.yml": agent });
+  const [check, denied, run] = await Promise.all([
+    project.run(["check", "a.agent.yml"]),
+    project.run(["check", "a.agent.yml", "--deny-read=x"]),
+    project.run(["run", "a.agent.yml"]),
+  ]);
+  const linesOf = (text: string, severity: string) =>
+    text.split("\n").filter((line) => line.includes(`: ${severity}: `))
+      .map((line) => line.replace(/^a\.agent\.yml:(\d+):.*?: structure\.action\.chain/, "$1 "));
+  const errors = [
+    '8 [0].run.file: Cannot look at "missing.md": no such file or folder',
+    '9 [1].llm.prompt: prompt "nothere" not found. The registry is empty',
+    '10 [2].llm.model: The model provider "nope" is unknown. Providers are script, replay, openai, anthropic, google, mistral, xai, groq; more can be set under models.providers',
+    '11 [3].gadget.input.expression: gadget "Calculate" does not take this: missing, expected string',
+    '11 [3].gadget.input.expresion: gadget "Calculate" does not take this: unknown, expected one of expression, variables. Did you mean "expression"?',
+    '12 [4].llm.model: The model script/gone.yml cannot be opened: Cannot read "gone.yml": no such file',
+    "13 [5].retriever: no document collection is configured: --collection FILE, or conversations.collection of orrery.yaml",
+  ];
+  const open = [
+    "14 [6].api-call.url: needs --allow-net=example.com:443",
+    "14 [6].api-call.headers[0].value: needs --allow-env=NOT_THERE",
+    '15 [7].llm.model: The model openai/gpt-5-mini needs a key: set the variable OPENAI_API_KEY; models.providers.openai.apiKeyEnv can name another one. "orrery list models" shows for which providers there is a key.',
+  ];
+  assert.deepEqual([check.code, denied.code, run.code], [2, 2, 2]);
+  assert.deepEqual(linesOf(check.stderr, "error"), errors);
+  assert.deepEqual(linesOf(check.stderr, "warning"), open);
+  assert.deepEqual(linesOf(denied.stderr, "error"), [...errors, ...open]);
+  assert.deepEqual(linesOf(run.stderr, "error").toSorted(), [...errors, ...open].toSorted());
+});
+
+Deno.test("check: what the settings, prompts, collections and tests name and what is not there", async () => {
+  await using project = await testProject({
+    "orrery.yaml": `models: { default: fst, aliases: { fast: nope/x, s: script/gone.yml, t: script/bad.yml } }
+grants: { Calculat: trusted, "@shell": { run: [git] } }
+conversations: { collection: help.collection.yml }
+agents: [ { name: a, model: nope/x, system: hi } ]
+`,
+    ".mcp.json": '{"mcpServers": {"a": {"comand": "x"}, "b": {"command": "x", "args": "-y"}}}\n',
+    "bad.yml": "- { txt: hi }\n",
+    "help.collection.yml": 'version: "0.1"\ndocuments: [ { id: x, file: none.md } ]\n',
+    "prompts/p.prompt.md": "---\ntools: [Readfile, nothere]\naddons: { wbSearch: true }\n---\nx\n",
+    "a.conversation-test.yml": "tests: [ { name: x, agnt: y, turns: [ { say: hi } ] } ]\n",
+    "doc.md": "@llm\nprompt: x\nmodel: script/gone.yml\n",
+    "sub/orrery.yaml": "",
+    "sub/.mcp.json": '// note\n{"mcpServers": {}}\n',
+    "typo/orrery.yaml": "",
+    "typo/.mcp.json": '{\n  "mcpServer": {} }\n',
+  });
+  const { code, stderr } = await project.run(["check"]);
+  assert.equal(code, 2);
+  assert.deepEqual(stderr.trimEnd().split("\n").filter((line) => !line.includes("you have not accepted")), [
+    'doc.md:3:1: error: the model script/gone.yml cannot be opened: there is no file "gone.yml"',
+    'orrery.yaml:1:20: error: unknown model "fst" (did you mean "fast"?)',
+    'orrery.yaml:1:42: error: unknown provider "nope"',
+    'orrery.yaml:1:53: error: the model script/gone.yml cannot be opened: there is no file "gone.yml"',
+    'orrery.yaml:2:11: warning: no gadget is called "Calculat". Did you mean "Calculate"?',
+    'orrery.yaml:4:22: error: agent "a": unknown provider "nope"',
+    '.mcp.json:1:33: error: MCP server "a": unknown key "comand". Did you mean "command"?',
+    '.mcp.json:1:69: error: MCP server "b": args: expected a list of texts',
+    'help.collection.yml:2:29: error: documents[0].file: Cannot look at "none.md": no such file or folder',
+    "bad.yml:1:3: error: Found a reply that says nothing, expected text, chunks, calls, object or error",
+    'bad.yml:1:5: error: Unknown key "txt". Did you mean "text"?',
+    "sub/.mcp.json:1:1: error: Cannot read sub/.mcp.json: it is not JSON",
+    'typo/.mcp.json:2:16: error: Cannot read typo/.mcp.json: unknown key "mcpServer". Did you mean "mcpServers"?',
+    'prompts/p.prompt.md:2:9: error: prompt "p": unknown tool "Readfile". Did you mean "ReadFile"?',
+    'prompts/p.prompt.md:2:19: error: prompt "p": unknown tool "nothere"',
+    'prompts/p.prompt.md:3:11: error: addon "wbSearch" is unknown (known: computerUse, webSearch)',
+    "a.conversation-test.yml:1:10: error: Expected an agent: the *.agent.yml that is tested",
+    'a.conversation-test.yml:1:21: error: Unknown key "agnt". Did you mean "agent"?',
+    "9 files, 17 errors, 3 warnings",
+  ]);
+});
+
+Deno.test("check: exclude leaves out files and folders with all below them, and the settings count as a file", async () => {
+  const wrong = "@llm\nprmpt: x\n";
+  await using project = await testProject({
+    "orrery.yaml": `${YAML}exclude: [old, "*.draft.md", "deep/**/x.md"]\n`,
+    "old/a.md": wrong,
+    "old/in/b.md": wrong,
+    "c.draft.md": wrong,
+    "deep/in/x.md": wrong,
+    "prompts/old.prompt.md": "Hello {name",
+    "sub/d.md": wrong,
+  });
+  const told = async (...args: readonly string[]) =>
+    (await project.run(["check", ...args])).stderr.trimEnd().split("\n").map((line) =>
+      line.replace(/: .*/, "")
+    );
+  assert.deepEqual(await told(), [
+    "sub/d.md:2:1",
+    "prompts/old.prompt.md:1:7",
+    "3 files, 2 errors, 0 warnings",
+  ]);
+  assert.deepEqual(await told("--exclude", "sub", "--exclude", "*.prompt.md"), [
+    "1 file, 0 errors, 0 warnings",
+  ]);
+  assert.deepEqual((await told("old/a.md"))[0], "old/a.md:2:1", "what is named is looked at");
+});
+
+Deno.test("check: every folder of the examples is right", async () => {
+  for await (const { name } of Deno.readDir(join(PROJECT_ROOT, "examples"))) {
+    const { code, stderr } = await orrery(["check"], { cwd: join(PROJECT_ROOT, "examples", name) });
+    assert.equal(code, 0, `${name}: ${stderr}`);
+  }
 });
 
 Deno.test("check --format json, github and sarif: complete, on stdout, with nothing on stderr", async () => {
@@ -298,14 +422,14 @@ Deno.test("check: words that name nothing to check are told together, and nothin
   ]);
   assert.deepEqual([wrong.code, wrong.stderr], [
     2,
-    'error: Cannot check "a.txt": expected a document (.md), a call file (.calls), an agent (.agent.yml, .agent.yaml), a prompt (.prompt.md, .prompt), orrery.yaml or a folder\n' +
+    'error: Cannot check "a.txt": expected a document (.md), a call file (.calls), an agent (.agent.yml, .agent.yaml), a prompt (.prompt.md, .prompt), a collection (.collection.yml), tests (.conversation-test.yml, .document-test.yml), orrery.yaml or a folder\n' +
     'error: Cannot check "gone.md": it is not there\nTry: orrery check --help\n',
   ]);
   assert.deepEqual([result.code, result.stderr], [
     2,
     'error: "a.ctx" is the result of a run: run "a.md" instead\n1 file, 1 error, 0 warnings\n',
   ]);
-  assert.deepEqual([empty.code, empty.stderr], [0, "0 files, 0 errors, 0 warnings\n"]);
+  assert.deepEqual([empty.code, empty.stderr], [0, "1 file, 0 errors, 0 warnings\n"]);
 });
 
 Deno.test("check: in a terminal the source line, a caret, the code and a hint stand below", async () => {

@@ -6,11 +6,9 @@ import { isAgentName } from "../../parse/agent_name.ts";
 import { readPromptFile } from "../../parse/prompt_file.ts";
 import { templateProblems } from "../../parse/template_problems.ts";
 import { NO_GRANTS } from "../../project/grants.ts";
-import { checkAgentFile } from "../check_agent_file.ts";
-import { checkCalls } from "../check_calls.ts";
-import { checkDocuments } from "../check_documents.ts";
+import { checkFiles } from "../check_files.ts";
 import { CheckPlaces } from "../check_places.ts";
-import { checkPrompts } from "../check_prompts.ts";
+import { promptWarnings } from "../check_prompts.ts";
 import { CheckReport } from "../check_report.ts";
 import { checkTargets } from "../check_targets.ts";
 import type { CheckTargets } from "../check_targets.ts";
@@ -32,13 +30,10 @@ export async function checkData(
   const texts = new Map(posted === undefined ? [] : [[posted.path, posted.text]]);
   await using places = new CheckPlaces({ cwd: root, grants: NO_GRANTS, report, texts });
   const targets = posted === undefined
-    ? await namedTargets("files" in wanted ? wanted.files ?? [] : [], root)
+    ? await namedTargets("files" in wanted ? wanted.files ?? [] : [], { root, places })
     : { ...NO_TARGETS, [posted.kind]: [posted.path] };
-  await checkDocuments(targets, { places, report, flags: NO_FLAGS });
-  for (const path of targets.calls) await checkCalls(path, { places, report });
-  for (const path of targets.agents) await checkAgentFile(path, { places, report });
   if (posted?.kind === "prompts") await checkPromptText(posted, report);
-  else await checkPrompts(targets, { places, report });
+  else await checkFiles(targets, { places, report, flags: NO_FLAGS });
   return report.problems().map((problem) => toldProblem(root, problem));
 }
 
@@ -48,12 +43,22 @@ const NO_TARGETS: CheckTargets = {
   calls: [],
   agents: [],
   prompts: [],
+  settings: [],
+  collections: [],
+  tests: [],
   folders: [],
 };
 
-async function namedTargets(files: readonly string[], root: string): Promise<CheckTargets> {
+async function namedTargets(
+  files: readonly string[],
+  { root, places }: { readonly root: string; readonly places: CheckPlaces },
+): Promise<CheckTargets> {
   const words = files.map((file) => fileInProject(file, { root, field: "files" }));
-  return await checkTargets(words.length === 0 ? [root] : words, { cwd: root, files: hostFiles({ root }) });
+  return await checkTargets(words.length === 0 ? [root] : words, {
+    cwd: root,
+    files: hostFiles({ root }),
+    places,
+  });
 }
 
 interface PostedFile {
@@ -89,6 +94,7 @@ function kindOf(name: string): PostedFile["kind"] | undefined {
 /** What can be told of a prompt without the project around it. */
 async function checkPromptText({ path, text }: PostedFile, report: CheckReport): Promise<void> {
   report.file(path, text);
+  if (path.endsWith(".md")) promptWarnings(text, { path, report, names: [] });
   for (const { line, column = 1, message } of await promptTextProblems(path, text)) {
     for (const each of message.split("\n").filter((part) => part.trim() !== "")) {
       report.add({ kind: "prompt", path, line, column, severity: "error", message: each.trim() });
