@@ -375,7 +375,9 @@ Deno.test("questions are answered, each once", async () => {
   assert.match(text, /event: ask\ndata: \{"ask":"a1"/);
   assert.match(text, /event: answered\ndata: \{"ask":"a1"\}/);
   assert.match(text, /"value":true/);
-  assert.equal(await problemOf(await served.ask(answers, { body: { ask: "a1", allow: true } })), "409 ended");
+  const late = await fieldsOf(await served.ask(answers, { body: { ask: "a1", allow: false } }));
+  assert.deepEqual([late.status, late.code], [409, "ended"]);
+  assert.equal(late.detail, "a1 of run run-1 is not open: it was allowed by http");
 });
 
 Deno.test("a conversation is begun, gone on with, and taken back", async () => {

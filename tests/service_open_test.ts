@@ -83,6 +83,30 @@ for (const ephemeral of [true, false]) {
   });
 }
 
+Deno.test("a name of a question is never given again, also when the run is gone on with", async () => {
+  const two = WRITE.replace(":write", ":one") +
+    WRITE.replace(":write", ":two:one").replace("out.txt", "other.txt");
+  await using test = await serviceOf({ "two.calls": two });
+  const { service } = test;
+  const asked = { until: (frame: Frame) => "ask" in frame && /other/.test(frame.ask.subject ?? "") };
+  const run = await service.start({ kind: "file", file: "two.calls", canAsk: true });
+  await framesOf(run.read({ after: 0 }), { until: (frame) => "ask" in frame });
+  assert.equal(run.answer("a1", { allow: true }, { by: "http" }), true);
+  await framesOf(run.read({ after: 0 }), asked);
+  run.cancel();
+  await run.ended;
+  assert.equal(run.decided("a2"), "the run did not wait for an answer any more");
+  const again = await service.resume(run.id, { canAsk: true });
+  await framesOf(again.read({ after: 0 }), asked);
+  for (const old of ["a1", "a2"]) assert.equal(again.answer(old, { allow: true }, { by: "http" }), false);
+  assert.equal(again.decided("a1"), "it was allowed by http");
+  const [ask] = again.state.asks;
+  assert.match(ask?.ask ?? "", /^a\d{4,}$/);
+  assert.equal(again.answer(ask?.ask ?? "", { allow: false }, { by: "http" }), true);
+  await again.ended;
+  assert.equal(again.decided(ask?.ask ?? ""), "it was denied by http");
+});
+
 Deno.test("without somebody to ask what is not granted is refused, with its flag", async () => {
   await using test = await serviceOf({ "write.calls": WRITE, "ask.calls": ASK });
   const run = await test.service.start({ kind: "file", file: "write.calls" });

@@ -70,7 +70,10 @@ const USAGE = {
 const OPEN_ASK = {
   type: "object",
   properties: {
-    ask: { type: "string", description: "a1, a2, … in its run" },
+    ask: {
+      type: "string",
+      description: "a1, a2, …; never the same again in its run, also when that is gone on with",
+    },
     kind: { enum: ["permission", "question"] },
     subject: TEXT,
     permissions: { type: "array", items: TEXT },

@@ -1,4 +1,5 @@
 import { whenAborted } from "../core/async.ts";
+import { shown } from "../core/shown.ts";
 import type { Answer, OpenAsk } from "./service.ts";
 
 /** What was said to an ask, and by whom. */
@@ -12,7 +13,8 @@ export class Asks {
   #onChange = (): void => {};
   /** Made for the first one: most runs ask nothing. */
   #open: Map<string, { readonly ask: OpenAsk; take(answered: Answered): void }> | undefined;
-  #answered: string[] = [];
+  /** The latest 100. */
+  #decided = new Map<string, string>();
   #count = 0;
 
   /** Called whenever one is opened or closed. */
@@ -24,9 +26,21 @@ export class Asks {
     return this.#open === undefined ? NONE : [...this.#open.values()].map(({ ask }) => ask);
   }
 
-  /** The numbers of those that are open no more, the latest 100. */
-  get answered(): readonly string[] {
-    return this.#answered;
+  /** What became of those that are open no more, in words, by their names. */
+  get decided(): ReadonlyMap<string, string> {
+    return this.#decided;
+  }
+
+  /**
+   * An earlier process, or turn, of this run has asked too: no name of theirs is given again, since an answer that comes late would mean
+   * another question. None asks a thousand times in a millisecond, so what it asked need not be known.
+   *
+   * @param startedAt of the run, in ms since 1970
+   * @param decided what is known here of what was said to them
+   */
+  goOn(startedAt: number, decided: ReadonlyMap<string, string> = new Map()): void {
+    this.#count = Math.max(1, Date.now() - startedAt) * 1_000;
+    this.#decided = new Map(decided);
   }
 
   /** Stays open until somebody answers, or the signal ends it. @throws the reason of the signal */
@@ -44,7 +58,7 @@ export class Asks {
       if (answered === undefined) throw signal?.reason;
       return answered;
     } finally {
-      this.#close(ask);
+      this.#close(ask, "the run did not wait for an answer any more");
     }
   }
 
@@ -52,16 +66,28 @@ export class Asks {
   answer(ask: string, answered: Answered): boolean {
     const found = this.#open?.get(ask);
     if (found === undefined || !fits(found.ask, answered.answer)) return false;
-    this.#close(ask);
+    this.#close(ask, `${inWords(answered.answer)} by ${answered.by}`);
     found.take(answered);
     return true;
   }
 
-  #close(ask: string): void {
+  #close(ask: string, decided: string): void {
     if (this.#open?.delete(ask) !== true) return;
-    this.#answered = [...this.#answered.slice(-99), ask];
+    this.#decided.set(ask, decided);
+    const [oldest] = this.#decided.size > MOST_DECIDED ? this.#decided.keys() : [];
+    if (oldest !== undefined) this.#decided.delete(oldest);
     this.#onChange();
   }
+}
+
+const MOST_DECIDED = 100;
+
+function inWords(answer: Answer): string {
+  return "text" in answer
+    ? `it was answered ${shown(answer.text)}`
+    : answer.allow
+    ? "it was allowed"
+    : "it was denied";
 }
 
 const NONE: readonly OpenAsk[] = [];

@@ -52,6 +52,10 @@ export class HeldRun implements RunHandle {
     this.#stop?.abort(new Error(reason));
   }
 
+  decided(ask: string): string | undefined {
+    return this.hub.decided.get(ask);
+  }
+
   answer(ask: string, answer: Answer, { by }: { readonly by: string }): boolean {
     return this.hub.answer(ask, { answer, by });
   }

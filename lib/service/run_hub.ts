@@ -32,6 +32,7 @@ export interface RunHubOptions extends HistoryBounds {
 type RunEndEvent = Extract<RunEvent, { readonly type: "run-end" }>;
 
 const NONE: readonly never[] = [];
+const NOTHING: ReadonlyMap<string, string> = new Map();
 const NO_CALLS = { calls: NONE };
 const NO_USAGE: Usage = { input: 0, output: 0 };
 
@@ -97,7 +98,12 @@ export class RunHub implements ReadSource {
   }
 
   get answered(): readonly string[] {
-    return this.#asks?.answered ?? NONE;
+    return [...this.decided.keys()];
+  }
+
+  /** What became of those that are open no more. */
+  get decided(): ReadonlyMap<string, string> {
+    return this.#asks?.decided ?? NOTHING;
   }
 
   /** False when it is not open, or what was said is no answer to it. */

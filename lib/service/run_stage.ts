@@ -97,8 +97,9 @@ export class RunStage {
   hold(
     { start: { kind, file } }: Pick<ReadyRun, "start">,
     { stop, asks }: PlacedRun,
-    { id, before, startedAt = Date.now() }: HoldRunOptions,
+    { id, before, startedAt }: HoldRunOptions,
   ): HeldRun {
+    if (startedAt !== undefined) asks?.goOn(startedAt, this.#options.registry.find(id)?.hub.decided);
     const named = runKind(kind);
     const isKept = before !== undefined;
     const hub = new RunHub({
@@ -106,7 +107,7 @@ export class RunStage {
       kind: named,
       file,
       asks,
-      startedAt,
+      startedAt: startedAt ?? Date.now(),
       before,
       earlier: isKept ? (after) => this.told(id, after) : undefined,
       keptSteps: isKept ? () => this.#stepsOf(id) : undefined,

@@ -127,6 +127,8 @@ export interface RunHandle {
   cancel(reason?: string): void;
   /** False when it is not open, or open no more. @param options.by as the log names who answered */
   answer(ask: string, answer: Answer, options: { readonly by: string }): boolean;
+  /** What was said to one that is open no more, in words; undefined where that is not known here. */
+  decided(ask: string): string | undefined;
 }
 
 /** How a run goes on. */

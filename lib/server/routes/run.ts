@@ -177,6 +177,8 @@ export const runRoutes = [
     access: "token",
     async handle({ service, params, body: { ask, allow, text } }) {
       const answer = answerOf(allow, text);
+      const decided = service.find(params.id)?.decided(ask);
+      if (decided !== undefined) throw notOpen(params.id, ask, decided);
       const run = await underWay(service, params.id);
       if (!run.answer(ask, answer, { by: "http" })) throw notTaken(run, ask);
       return json({ asks: run.state.asks });
@@ -197,13 +199,15 @@ export const runRoutes = [
   }),
 ];
 
+function notOpen(run: string, ask: string, why: string): Error {
+  return new ServiceError(`${ask} of run ${run} is not open: ${why}`, { code: "ended" });
+}
+
 /** It is not open, or this is no answer to it. */
-function notTaken({ id, state: { asks } }: RunHandle, ask: string): Error {
-  const open = asks.find((each) => each.ask === ask);
+function notTaken(run: RunHandle, ask: string): Error {
+  const open = run.state.asks.find((each) => each.ask === ask);
   if (open === undefined) {
-    return new ServiceError(`${ask} of run ${id} is not open: it was answered, or never asked`, {
-      code: "ended",
-    });
+    return notOpen(run.id, ask, "it was decided earlier, which the trace of the run tells, or never asked");
   }
   const { kind, choices } = open;
   if (kind === "permission") return invalid(`found text for the permission ${ask}, expected allow`);
