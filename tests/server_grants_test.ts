@@ -250,3 +250,50 @@ export default defineGadget({
   assert.match(await shown(), /Call it/);
   assert.match(await called("other"), /^403 .*grants of orrery\.yaml have to name it, as Names: \{ read: \[/);
 });
+
+Deno.test("a model that is a file is one of the project, for whoever asks over HTTP and for what stands in a document", async () => {
+  const outside = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${outside}/replies.yml`, "- text: from outside\n");
+    const model = `script/${outside}/replies.yml`;
+    await using project = await testProject({
+      "inside.yml": "- text: from inside\n",
+      "plan.md": `---\nmodel: ${model}\n---\n# Plan\n\n@llm\nprompt: go\n`,
+    });
+    await Deno.symlink(outside, `${project.folder}/link`);
+    await using server = await serveProject(project);
+    const said = async (name: string) =>
+      JSON.stringify(
+        (await server.json("/v1/chat/completions", {
+          body: { model: name, messages: [{ role: "user", content: "x" }] },
+        })).body,
+      );
+    assert.match(await said("script/inside.yml"), /from inside/);
+    for (const kind of ["script", "replay"]) {
+      for (const file of [`${outside}/replies.yml`, `${outside}/none.yml`, "link/replies.yml"]) {
+        const answer = await said(`${kind}/${file}`);
+        assert.match(answer, /Reading .* is not allowed: add --allow-read=/);
+        assert.doesNotMatch(answer, /from outside|no such file/i);
+      }
+    }
+    const checked = async (file: string) => {
+      const text = `---\nmodel: script/${outside}/${file}\n---\n# A\n\n@llm\nprompt: go\n`;
+      return (await server.json("/v1/check", { body: { name: "a.md", text } })).body;
+    };
+    assert.deepEqual(await checked("replies.yml"), await checked("none.yml"));
+    const run = (...args: readonly string[]) =>
+      project.run(["run", "plan.md", "--out", "none", "-q", ...args]);
+    const refused = await run();
+    assert.match(
+      refused.stderr,
+      /plan\.md:2:1: error: The model .* cannot be opened: Reading .* is not allowed/,
+    );
+    // Whoever allows the file, or names the model, has said so.
+    for (const args of [[`--allow-read=${outside}`], ["--model", model]]) {
+      const { code, stderr } = await run(...args);
+      assert.deepEqual([code, stderr], [0, ""]);
+    }
+  } finally {
+    await Deno.remove(outside, { recursive: true });
+  }
+});

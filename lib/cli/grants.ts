@@ -35,14 +35,15 @@ export type GrantFlags = Pick<
 
 /** What the flags of a command allow. @throws {SourceError} that names the flag whose list cannot be read. */
 export async function grantsOf(
-  { ephemeral = false, timeout, ...flags }: GrantFlags & {
+  { ephemeral = false, timeout, model, ...flags }: GrantFlags & {
     readonly ephemeral?: boolean;
+    readonly model?: string | undefined;
     readonly timeout?: number | undefined;
   },
 ): Promise<RunGrants> {
   await checkGadgetGrants(flags["allow-gadget"]);
   return {
-    settings: await settingsOf(flags),
+    settings: model === undefined ? await settingsOf(flags) : { ...await settingsOf(flags), ownModel: model },
     flags: {
       gadget: flags.gadget,
       trust: flags.trust,

@@ -7,6 +7,8 @@ export interface PolicySettings {
   readonly allowAll: boolean;
   readonly allow: PolicyRules;
   readonly deny: PolicyRules;
+  /** The model that the user named himself: the file of its replies may be anywhere. */
+  readonly ownModel?: string;
   /** The command has no `--allow-run`, and no flag for a gadget: a refusal names the grant that would allow it. */
   readonly runsByGrant?: true;
 }

@@ -1,7 +1,8 @@
 import { acceptedConfig } from "../catalog/config_accepted.ts";
+import { isInside } from "../catalog/project_path.ts";
 import { followAliases, maybeModelId } from "../core/model_id.ts";
 import { resolve } from "../core/path.ts";
-import { lookAt } from "../host/paths.ts";
+import { lookAt, realPath } from "../host/paths.ts";
 import { hostEnv } from "../host/process.ts";
 import { maybeProvider } from "../models/provider.ts";
 import { PROVIDER_KINDS } from "../models/provider_kinds.ts";
@@ -26,8 +27,10 @@ export function modelProblem(
   const id = maybeModelId(end);
   if (id === undefined) return `unknown model "${end}"${didYouMean(end, Object.keys(aliases))}`;
   if (id.provider === "script" || id.provider === "replay") {
+    // Whether one is there outside of the project is told to nobody: it is refused, or read, when it is asked.
     const isThere = id.provider === "script" && id.model === "echo" ||
-      [cwd, root].some((folder) => lookAt(resolve(folder, id.model)) !== "nothing");
+      [cwd, root].map((folder) => realPath(resolve(folder, id.model)))
+        .some((path) => !isInside(path, root) || lookAt(path) !== "nothing");
     return isThere ? undefined : `the model ${end} cannot be opened: there is no file "${id.model}"`;
   }
   const provider = maybeProvider(id.provider, { settings: models, env: hostEnv });

@@ -1,5 +1,6 @@
 import type { Models } from "../core/model.ts";
 import { workingFolder } from "../host/paths.ts";
+import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import { openProjectModels } from "./open_models.ts";
 import { openSettings } from "./project.ts";
 
@@ -7,5 +8,11 @@ import { openSettings } from "./project.ts";
 export async function hereModels(name: string): Promise<Models> {
   const cwd = workingFolder();
   const project = await openSettings(cwd, { cwd });
-  return openProjectModels({ ...project, cwd, isAccepted: false, name });
+  return openProjectModels({
+    ...project,
+    cwd,
+    isAccepted: false,
+    name,
+    settings: { ...NO_POLICY_FLAGS, ownModel: name },
+  });
 }

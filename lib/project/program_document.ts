@@ -190,14 +190,17 @@ function programModels(
   if (typeof model === "object") return { problem: () => undefined, find: () => model };
   if (typeof model === "function") return { problem: () => undefined, find: model };
   let named: Promise<DocumentHome["models"]> | undefined;
-  const models = () => named ??= namedModels(project);
+  const models = () => named ??= namedModels(project, model);
   return {
     problem: async (name) => await (await models()).problem(name),
     find: async (name) => await (await models()).find(name),
   };
 }
 
-async function namedModels(project: () => Promise<ProjectSettings>): Promise<DocumentHome["models"]> {
+async function namedModels(
+  project: () => Promise<ProjectSettings>,
+  model: string | undefined,
+): Promise<DocumentHome["models"]> {
   const opened = await project();
   const accepted = await isProjectAccepted({
     ...opened,
@@ -205,9 +208,10 @@ async function namedModels(project: () => Promise<ProjectSettings>): Promise<Doc
     user: NOBODY,
     notice: () => undefined,
   });
+  const settings = { ...NO_POLICY_FLAGS, ...(model !== undefined && { ownModel: model }) };
   return {
     problem: (name) => modelProblem(name, { ...opened, accepted }),
-    find: modelsByName({ ...opened, isAccepted: accepted, settings: NO_POLICY_FLAGS }),
+    find: modelsByName({ ...opened, isAccepted: accepted, settings }),
   };
 }
 
