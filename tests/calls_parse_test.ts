@@ -3,6 +3,9 @@ import fc from "fast-check";
 import { CallParser } from "../lib/parse/call_parser.ts";
 import type { CallBlock, CallEvent, CallParserOptions } from "../lib/parse/call_parser.ts";
 import { parseCalls } from "../lib/parse/calls.ts";
+import { DEFAULT_MARKERS } from "../lib/parse/call_header.ts";
+import type { Markers } from "../lib/parse/call_header.ts";
+import { OddMarkers } from "../lib/parse/odd_markers.ts";
 import { escapeLines, writeCalls } from "../lib/parse/write_calls.ts";
 import parseCases from "./spec/calls/parse.json" with { type: "json" };
 
@@ -328,6 +331,52 @@ function sorted(value: unknown): unknown {
     Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1).map(([k, v]) => [k, sorted(v)]),
   );
 }
+
+Deno.test("OddMarkers: what looks like a marker and is none, and blocks inside arguments, however the text is cut", () => {
+  const rows: readonly (readonly [text: string, found: readonly string[], markers?: Markers])[] = [
+    ["!!!GADGET_START:A:a\n!!!ARG:x\nso:\n!!!GADGET_START:B\n!!!GADGET_END\n", [
+      "4 ends the block before it",
+    ]],
+    ["!!!GADGET_START:A:a\n!!!GADGET_START:B\n!!!ARG:x\n1\n!!!GADGET_END \n!!!GADGET_START:C", []],
+    ["!!!ARG:x\n!!!GADGET_START:A", []],
+    [
+      "!!!GADGET_START:A\n!!!ARG:x\n\\!!!GADGET_START:B\n\\!!!GADGET_END:b\n!!!GADGET_ENDPOINT\n!!!GADGET_END",
+      [],
+    ],
+    ["!!!GADGET_END:m\n!!!GADGET_END m\n!!!GADGET_END.", [
+      "1 ends no block",
+      "2 ends no block",
+      "3 ends no block",
+    ]],
+    ["\n \t!!!GADGET_START:A\n  !!!ARG:x\n !!!GADGET_END", ["2 blanks", "3 blanks", "4 blanks"]],
+    [
+      "!!!GADGET_STRT:A\r\n!!!gadget_start:A\n!!!GADGET_START A\n!!!ARGS:x\n !!!GADGET_ENDS",
+      [
+        'mean "!!!GADGET_START:"',
+        'mean "!!!GADGET_START:"',
+        'mean "!!!GADGET_START:"',
+        'mean "!!!ARG:"',
+        'mean "!!!GADGET_END"',
+      ].map((words, index) => `${index + 1} ${words}`),
+    ],
+    ["Write !!!GADGET_START:A, or `!!!GADGET_END:x`.\n!!! Note\n!!!ERR: x\n", []],
+    ["@@call B\n @@calls C\n{\n }", ['2 mean "@@call "'], { start: "@@call ", end: "}", arg: "{" }],
+  ];
+  for (const [text, found, markers = DEFAULT_MARKERS] of rows) {
+    for (let size = 1; size <= text.length; size++) {
+      const odd = new OddMarkers(markers);
+      const all = [...cut(text, size).flatMap((piece) => odd.push(piece)), ...odd.all("")];
+      assert.equal(all.length, found.length, JSON.stringify([text, all]));
+      all.forEach(({ line, message }, index) => {
+        const [at, ...words] = found[index]?.split(" ") ?? [];
+        assert.ok(String(line) === at && message.includes(words.join(" ")), `${line} ${message}`);
+      });
+    }
+  }
+  const long = new OddMarkers(DEFAULT_MARKERS);
+  for (let i = 0; i < 100_000; i++) assert.equal(long.push("x !!!ARG:".slice(0, 1 + i % 9)).length, 0);
+  assert.deepEqual(long.all("\n !!!ARG:x").map(({ line }) => line), [2]);
+});
 
 Deno.test("CallParser: a JSON object with a number that would lose digits is an error that names it", () => {
   for (const number of ["1234567890123456789", "-9007199254740993", "12345678901234567.5", "1e999"]) {

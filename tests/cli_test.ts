@@ -58,6 +58,22 @@ Deno.test("run: the value on stdout, everything else on stderr, text outside the
   assert.match(stderr, /^Let me see\.\n {2}error one#1 {2}one\n {8}a\.calls:2: Unknown gadget "one"/);
 });
 
+Deno.test("check and run warn of a block inside an argument and of markers that are none, with their places", async () => {
+  const text =
+    "!!!GADGET_START:Wait\n!!!ARG:seconds\n0\n!!!GADGET_START:Wait\n!!!ARG:seconds\n0\n!!!GADGET_END\n" +
+    " !!!GADGET_START:Wait\n!!!GADGET_STRT:Wait\n";
+  await using folder = await folderOf({ "a.calls": text });
+  const checked = await orrery(["check", "a.calls"], { cwd: folder.path });
+  assert.match(
+    `${checked.stdout}${checked.stderr}`,
+    /^a\.calls:4:1: warning: .* ends the block before it[^\n]*\na\.calls:8:1: warning: [^\n]*\na\.calls:9:1: warning: [^\n]* Did you mean "!!!GADGET_START:"\?\n1 file, 0 errors, 3 warnings\n$/,
+  );
+  for (const [args, name] of [[["run", "a.calls"], "a.calls"], [["run", "-"], "stdin"]] as const) {
+    const { stderr } = await orrery(args, { cwd: folder.path, stdin: text });
+    for (const line of [4, 8, 9]) assert.ok(stderr.includes(`  warn  ${name}:${line}:1: `), stderr);
+  }
+});
+
 Deno.test("run: one result as it is, text without a line end; several as an object", async () => {
   const text = call("Template", { template: "no line end" });
   const [one, number, several] = await Promise.all([

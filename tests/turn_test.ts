@@ -136,6 +136,35 @@ Deno.test("every call is answered: error, skip, unknown, duplicate; and the loop
   assert.match(answer, /Duplicate invocation id "f"/);
 });
 
+Deno.test("markers that are none are told to the model once, beside its results or instead of them", async () => {
+  const nested = block("Echo:a", `!!!ARG:text\nso:\n${block("Echo:b", "!!!ARG:text\nx\n")}`);
+  const model = scriptedModel([[" !!!GADGET_END\n", nested], ["!!!GADGET_STRT:Echo\n"], [
+    "!!!GADGET_STRT:Echo\n",
+  ]]);
+  const events = await eventsOf(ask("Go", { model, ...withTools([echo]) }));
+  assert.equal(endOf(events).value, "!!!GADGET_STRT:Echo\n");
+  assert.match(
+    last(model.requests[1]?.messages),
+    /^The results of your calls\.[^]*<\/result>\n\nLine 1 of the answer: "!!!GADGET_END" is text here, [^]*\n\nLine 5 of the answer: .*ends the block/,
+  );
+  assert.equal(
+    last(model.requests[2]?.messages),
+    'No call of your answer was run.\n\nLine 1 of the answer: "!!!GADGET_STRT:Echo" is text. Did you mean "!!!GADGET_START:"?.',
+  );
+  assert.equal(model.requests.length, 3);
+  const warnings = events.flatMap((event) => event.type === "warning" ? [event.text] : []);
+  assert.deepEqual(warnings.map((text) => text.slice(0, 21)), [
+    "Line 1 of the answer:",
+    "Line 5 of the answer:",
+    "Line 1 of the answer:",
+    "Line 1 of the answer:",
+  ]);
+  assert.match(
+    String(model.requests[0]?.messages[0]?.content),
+    /A block in a code fence runs like any other/,
+  );
+});
+
 Deno.test("a thought that only its end marks is no part of the answer", async () => {
   const model = withLeadingThoughts(scriptedModel([["Hm. ", "No: 2", "</think>", "\n\n3"]]), false);
   const events = await eventsOf(ask("Go", { model, contract: schemaContract({ type: "integer" }) }));

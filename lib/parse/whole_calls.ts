@@ -2,9 +2,12 @@
 // it anew takes a seventh of a small run.
 
 import { undecided } from "../schema/text_value.ts";
+import { completeMarkers } from "./call_header.ts";
 import type { Markers } from "./call_header.ts";
 import { CallParser } from "./call_parser.ts";
 import type { CallEvent } from "./call_parser.ts";
+import { OddMarkers } from "./odd_markers.ts";
+import type { OddMarker } from "./odd_markers.ts";
 
 /** What a parser tells of a text; leaves are as they stand in it. Others have the same lists: nobody may change them. */
 export interface WholeCalls {
@@ -12,6 +15,7 @@ export interface WholeCalls {
   readonly read: readonly CallEvent[];
   /** At the end of the text. */
   readonly rest: readonly CallEvent[];
+  readonly odd: readonly OddMarker[];
 }
 
 interface KnownText extends WholeCalls {
@@ -29,7 +33,8 @@ export function wholeCalls(text: string, markers: Partial<Markers> | undefined):
   const before = known.get(text);
   if (before !== undefined && before.markers === markers) return before;
   const parser = new CallParser({ ...(markers === undefined ? {} : { markers }), leaf: undecided });
-  const found = { markers, read: shared(parser.push(text)), rest: shared(parser.end()) };
+  const odd = new OddMarkers(completeMarkers(markers)).all(text);
+  const found = { markers, read: shared(parser.push(text)), rest: shared(parser.end()), odd };
   if (text.length > MOST_CHARACTERS) return found;
   if (known.size >= MOST_TEXTS) known.clear();
   known.set(text, found);

@@ -8,6 +8,7 @@ import { ModelError } from "../core/model.ts";
 import type { Model, ModelRequest } from "../core/model.ts";
 import type { Markers } from "../parse/call_header.ts";
 import { CallParser } from "../parse/call_parser.ts";
+import { OddMarkers } from "../parse/odd_markers.ts";
 import { BlockReader, NativeReader, textAlone } from "./answer_calls.ts";
 import type { AnswerReader } from "./answer_calls.ts";
 import type { Budget, BudgetReached } from "./budget.ts";
@@ -86,6 +87,7 @@ class AskTurn implements TurnKind<AskTurnEnd> {
   #retries = 0;
   #shorter = 0;
   #isNoticed = false;
+  #wasOdd = false;
   /** How often this very answer was asked for again with less. */
   #repeats = 0;
   /** How many of the added messages a model step has had as its input. */
@@ -124,8 +126,13 @@ class AskTurn implements TurnKind<AskTurnEnd> {
     this.#text = answer.text;
     const withCalls = calls !== undefined && policy.toolsMode === "native";
     this.#added.push(assistantMessage(answer, { withCalls }));
-    const answers = calls === undefined ? [] : await this.#answers(calls);
-    if (answers.length === 0) return await this.#judge(answer);
+    const odd = calls === undefined || policy.toolsMode === "native" ? "" : this.#oddMarkers(answer.text);
+    const answers = calls === undefined ? [] : await this.#answers(calls, odd);
+    if (answers.length === 0) {
+      if (odd === "" || this.#wasOdd) return await this.#judge(answer);
+      this.#wasOdd = true; // asked once: it may have meant nothing but text
+      this.#added.push({ role: "user", content: `No call of your answer was run.${odd}` });
+    }
     this.#rounds++;
     this.#added.push(...answers);
     return undefined;
@@ -203,7 +210,7 @@ class AskTurn implements TurnKind<AskTurnEnd> {
   }
 
   /** What the model reads of its calls: a message for each of the provider's own, one for all blocks. */
-  async #answers(graph: CallGraph): Promise<readonly Message[]> {
+  async #answers(graph: CallGraph, odd: string): Promise<readonly Message[]> {
     const { policy, markers, gadgets, run, keyPrefix } = this.#options;
     const answered = await Promise.all([...graph.outcomes()].map(async ({ call, outcome }) => {
       const gadget = gadgets.find(({ name }) => name === call.gadgetName);
@@ -211,13 +218,25 @@ class AskTurn implements TurnKind<AskTurnEnd> {
       return { call, outcome, gadget, ...await toldAnswer({ call, outcome, gadget }, { run, key }) };
     }));
     if (answered.length === 0) return [];
-    if (policy.toolsMode === "blocks") return [{ role: "user", content: blockAnswers(answered, markers) }];
+    if (policy.toolsMode === "blocks") {
+      return [{ role: "user", content: blockAnswers(answered, markers) + odd }];
+    }
     return answered.map(({ call, gadget, outcome, text }) => ({
       role: "tool",
       id: call.invocationId,
       name: call.gadgetName,
       content: markedAnswer({ gadget, outcome }, text),
     }));
+  }
+
+  /** Warns of marker lines that are most likely not meant as they count; the same for the model. */
+  #oddMarkers(text: string): string {
+    const { run, markers } = this.#options;
+    const odd = new OddMarkers(markers).all(text).map(({ line, message }) =>
+      `Line ${line} of the answer: ${message}`
+    );
+    for (const each of odd) run.emit({ type: "warning", text: each });
+    return odd.map((each) => `\n\n${each}.`).join("");
   }
 
   async #judge(answer: ModelAnswer): Promise<AskTurnEnd | undefined> {

@@ -6,6 +6,8 @@ import { CallParser } from "../parse/call_parser.ts";
 import type { CallEvent } from "../parse/call_parser.ts";
 import { completeMarkers } from "../parse/call_header.ts";
 import type { Markers } from "../parse/call_header.ts";
+import { OddMarkers } from "../parse/odd_markers.ts";
+import type { OddMarker } from "../parse/odd_markers.ts";
 import { wholeCalls } from "../parse/whole_calls.ts";
 import { undecided } from "../schema/text_value.ts";
 import { CallGraph } from "./call_graph.ts";
@@ -96,8 +98,9 @@ class CallRun {
   #readWhole(given: string): undefined | Promise<void> {
     if (this.#run.signal.aborted) return this.#end([]);
     const text = this.#run.mask(given);
-    const { read, rest } = wholeCalls(text, this.#options.markers);
+    const { read, rest, odd } = wholeCalls(text, this.#options.markers);
     this.#keep(text);
+    this.#warn(odd);
     const taking = this.#takeAll(read);
     return taking === undefined ? this.#end(rest) : taking.then(() => this.#end(rest));
   }
@@ -105,8 +108,10 @@ class CallRun {
   async #read(chunks: Iterable<string> | AsyncIterable<string>): Promise<void> {
     const parser = new CallParser({ ...this.#options, leaf: undecided });
     const mask = this.#run.secrets?.stream();
+    const odd = new OddMarkers(completeMarkers(this.#options.markers));
     const take = (text: string): undefined | Promise<void> => {
       this.#keep(text);
+      this.#warn(odd.push(text));
       return this.#takeAll(parser.push(text));
     };
     await eachUntilAborted(
@@ -115,7 +120,15 @@ class CallRun {
       this.#run.signal,
     );
     if (mask !== undefined && !this.#run.signal.aborted) await take(mask.end());
+    this.#warn(odd.all(""));
     await this.#end(parser.end());
+  }
+
+  #warn(odd: readonly OddMarker[]): void {
+    const { file = "stdin" } = this.#options;
+    for (const { line, message } of odd) {
+      this.#run.emit({ type: "warning", text: message, file, line, column: 1 });
+    }
   }
 
   #keep(text: string): void {

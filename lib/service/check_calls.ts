@@ -7,6 +7,7 @@ import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { CallParser } from "../parse/call_parser.ts";
 import type { CallBlock } from "../parse/call_parser.ts";
+import { OddMarkers } from "../parse/odd_markers.ts";
 import { completeMarkers } from "../parse/call_header.ts";
 import { settledIssues } from "../schema/check_input.ts";
 import type { Issue } from "../schema/issue.ts";
@@ -32,6 +33,9 @@ export async function checkCalls(
   if (text === undefined) return;
   report.file(path, text);
   const { markers } = place.project.config.calls;
+  for (const { line, message } of new OddMarkers(completeMarkers(markers)).all(text)) {
+    report.add({ kind: "calls", path, line, column: 1, severity: "warning", message });
+  }
   const parser = new CallParser({ markers, leaf: undecided });
   const calls = [...parser.push(withoutByteOrderMark(text)), ...parser.end()]
     .flatMap((event) => event.type === "call-end" ? [event.call] : []);
