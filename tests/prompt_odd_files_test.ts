@@ -107,21 +107,36 @@ Deno.test("odd files: what is taken for something else than it was meant as is t
     "c.prompt.md": "---yaml\nname: x\n---\nbody",
     "d.prompt.md": "---\n---\n\n---\nname: x\n---\nbody",
     "e.prompt.md": "\n---\nNote: a rule\n---\nbody",
+    "e2.prompt.md": "\n---\na rule\n---\nbody",
+    "e3.prompt": "----\nmodel: m\n---\nx",
+    "e4.prompt": "\u200B---\nmodel: m\n---\nx",
+    "e5.prompt.md": "<!-- ours -->\n---\nname: x\n---\nx",
+    "e6.prompt.md": "---\rname: x\r---\rx",
+    "e7.prompt.md": "--- # yes\nname: x\n---\nx",
+    "e8.prompt": "%YAML 1.2\n---\nmodel: m\n---\nx",
     "f.prompt.md": "---\nmetadata: &m { a: 1 }\nhandler: { <<: *m }\naddons: { '<<': 1 }\n---\nx",
     "g.prompt": "---\nconfig: &c { a: 1 }\nmetadata:\n  <<: *c\n---\nx",
     "h.prompt.md": "---\nmodel: m\ninput: {}\nmodle: m\n---\nx",
     "i.prompt.md": "---\ntools: [./x, ./y.ts, ../z, fine, server/tool]\n---\nx",
   });
-  assert.deepEqual(keys, ["d", "e"]);
+  assert.deepEqual(keys, ["d", "e2"]);
   assert.equal(registry.get("d").template, "---\nname: x\n---\nbody");
-  const late = 'front matter must begin with a line that is "---", the first one of the file; ' +
+  const late = (found: string) =>
+    `front matter must begin with a line that is "---", the first one of the file, found ${found}; ` +
     'where this is text, put two lines of "---" before it';
   const merge = 'Found the merge key "<<", which YAML 1.2 does not have. ' +
     "Write the keys out; a key of that name needs quotes.";
   assert.deepEqual(lines, [
-    `a.prompt.md:3: ${late}`,
-    `b.prompt.md:1: ${late}`,
-    `c.prompt.md:1: ${late}`,
+    `a.prompt.md:3: ${late('"\\n\\n---\\n"')}`,
+    `b.prompt.md:1: ${late('" ---\\n"')}`,
+    `c.prompt.md:1: ${late('"---yaml\\n"')}`,
+    `e.prompt.md:2: ${late('"\\n---\\n"')}`,
+    `e3.prompt:1: ${late('"----\\n"')}`,
+    `e4.prompt:1: ${late('"\\u200b---\\n"')}`,
+    `e5.prompt.md:2: ${late('"<!-- ours -->\\n---\\n"')}`,
+    `e6.prompt.md:1: ${late('"---\\r"')}`,
+    `e7.prompt.md:1: ${late('"--- # yes\\n"')}`,
+    `e8.prompt:2: ${late('"%YAML 1.2\\n---\\n"')}`,
     `f.prompt.md:3: ${merge}`,
     `g.prompt:4: ${merge}`,
     'h.prompt.md:2: unknown key "model": files that end in .prompt have it, not .prompt.md',

@@ -1,4 +1,4 @@
-import { frontMatterClose } from "./document_front.ts";
+import { frontMatterClose, nearFrontMatter } from "./document_front.ts";
 import type { DocumentLines } from "./document_lines.ts";
 import type { DocumentNode, DocumentProblem } from "./document_node.ts";
 import { type HeadingLine, headingLine } from "./heading_line.ts";
@@ -63,7 +63,11 @@ class NodeReader {
 
   #readFrontMatter(): void {
     const close = frontMatterClose(this.#lines);
-    if (close === undefined) return;
+    if (close === undefined) {
+      const problem = this.#kinds.operations ? nearFrontMatter(this.#lines.text) : undefined;
+      if (problem !== undefined) this.#problems.push({ severity: "error", column: 1, ...problem });
+      return;
+    }
     const yaml = this.#lines.joined(1, close);
     this.#nodes.push({ kind: "front-matter", yaml, ...this.#takeTo(close + 1) });
   }

@@ -73,7 +73,7 @@ function tellUnknown(reader: ParameterReader, { values }: DocumentMapping): void
   const known: ReadonlySet<string> = new Set(KEYS);
   let told = 0;
   for (const key of values.keys()) {
-    const near = known.has(key) ? undefined : nearWord(key, KEYS);
+    const near = known.has(key) ? undefined : nearWord(key.replace(/:.*/s, ""), KEYS);
     if (near !== undefined && told++ < MOST_UNKNOWN) {
       reader.refuse(key, `unknown front matter key ${JSON.stringify(key)} (did you mean "${near}"?)`);
     }

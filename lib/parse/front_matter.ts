@@ -1,6 +1,7 @@
 import { withoutByteOrderMark } from "../core/file_text.ts";
 import { isRecord } from "../core/json.ts";
 import type { SourceError } from "../core/source_error.ts";
+import { nearFrontMatter, NOT_CLOSED } from "./document_front.ts";
 import { readableYaml } from "./yaml.ts";
 
 /** A place in a file; line and column count from 1. */
@@ -33,16 +34,18 @@ export const FILE_START: Place = { line: 1, column: 1 };
 
 const OPENING = /^---[ \t]*(?:\n|$)/;
 const CLOSING = /^---[ \t]*$/m;
-const NOT_CLOSED: LineProblem = { ...FILE_START, message: `front matter is not closed with "---"` };
 
 /** Takes a text apart, as it is in its file: a byte order mark is dropped, and line breaks become LF. */
 export function splitFrontMatter(written: string): FrontMatter | { readonly problem: LineProblem } {
   const text = withoutByteOrderMark(written).replaceAll("\r\n", "\n");
   const opening = OPENING.exec(text)?.[0];
-  if (opening === undefined) return { yaml: undefined, body: text, bodyLine: 1 };
+  if (opening === undefined) {
+    const problem = nearFrontMatter(text);
+    return problem === undefined ? { yaml: undefined, body: text, bodyLine: 1 } : { problem };
+  }
   const rest = text.slice(opening.length);
   const closing = CLOSING.exec(rest);
-  if (closing === null) return { problem: NOT_CLOSED };
+  if (closing === null) return { problem: { ...FILE_START, message: NOT_CLOSED } };
   const yaml = rest.slice(0, closing.index);
   return {
     yaml,

@@ -48,8 +48,6 @@ export async function readPromptFile(text: string): Promise<PromptFile> {
     body: withoutLastLines(split.body.slice(leading)),
     bodyLine: split.bodyLine + leading,
   };
-  const late = split.yaml === undefined ? lateFrontMatter(split.body) : undefined;
-  if (late !== undefined) return { ...nothing, problems: [late] };
   const front = await readFrontMatter(split.yaml);
   const { fields, problems } = checkFields(front, { rules: RULES, unknown: unknownKey });
   const isWhole = front.problems.length === 0;
@@ -64,19 +62,6 @@ export async function readPromptFile(text: string): Promise<PromptFile> {
     problems: [...front.problems, ...problems],
   };
 }
-
-const LATE = /^(\s*)---[^\n]*\n([a-z]+):/i;
-
-/** What would else be sent to the model as text. */
-function lateFrontMatter(text: string): LineProblem | undefined {
-  const [, before = "", key = ""] = LATE.exec(text) ?? [];
-  if (!RULES.has(key)) return undefined;
-  const lines = before.split("\n");
-  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1, message: MUST_BEGIN };
-}
-
-const MUST_BEGIN = `front matter must begin with a line that is "---", the first one of the file; ` +
-  `where this is text, put two lines of "---" before it`;
 
 /** A pattern would try again at each line break inside the text. */
 function withoutLastLines(text: string): string {

@@ -25,7 +25,9 @@ export async function maybeDocument(path: string, files: Files): Promise<Documen
   const tree = parseDocument(text, { file: path });
   const [first] = tree.nodes;
   const isDocument = tree.nodes.some(({ kind }) => kind === "operation") ||
-    tree.problems.some(({ severity }) => severity === "error") ||
+    tree.problems.some(({ severity, message }) =>
+      severity === "error" && !message.startsWith("front matter")
+    ) ||
     first?.kind === "front-matter" && OWN_KEYS.test(first.yaml);
   return isDocument ? tree : undefined;
 }

@@ -31,7 +31,7 @@ const RULES: readonly Rule[] = [
     about: "A line cannot be read as an operation, or as a part of one.",
     kind: "document",
     says:
-      /^(unknown operation |nothing may follow |an empty line is needed |text directly under |"@|this (fence|comment) )/,
+      /^(unknown operation |nothing may follow |an empty line is needed |text directly under |"@|this \S+ is never closed|front matter (must|is not))/,
   },
   {
     code: "102",

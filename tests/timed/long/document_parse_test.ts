@@ -113,6 +113,48 @@ Deno.test("document: front matter", () => {
     "---",
   ];
   for (const text of no) assert.deepEqual(split(text), [`text ${JSON.stringify(text)}`], text);
+  const AS_TEXT = 'where this is text, put two lines of "---" before it';
+  const begin = (found: string) =>
+    `error: front matter must begin with a line that is "---", the first one of the file, found ${found}; ${AS_TEXT}`;
+  const keys = (found: string) =>
+    `error: front matter must be keys from its first line on, as in "title: x", found ${found}; ${AS_TEXT}`;
+  const notClosed = `error: front matter is not closed with "---"; ${AS_TEXT}`;
+  const near: readonly (readonly [text: string, problem: string])[] = [
+    ["---\nmodel: x\n", `1:1: ${notClosed}`],
+    ["---\n\n  model: x\n\n# A\n", `1:1: ${notClosed}`],
+    ["---\nmodel: x\n----\n", `1:1: ${notClosed}`],
+    ["\n---\na: b\n---", `2:1: ${begin('"\\n---\\n"')}`],
+    [" ---\na: b\n---", `1:2: ${begin('" ---\\n"')}`],
+    ["<!-- a\nb -->\n\n---\na: b\n", `4:1: ${begin('"<!-- a\\nb -->\\n\\n---\\n"')}`],
+    ["%YAML 1.2\n---\na: b\n---", `2:1: ${begin('"%YAML 1.2\\n---\\n"')}`],
+    ["----\na: b\n----", `1:1: ${begin('"----\\n"')}`],
+    ["--- # c\na: b\n---", `1:1: ${begin('"--- # c\\n"')}`],
+    ["\u200B---\na: b\n---", `1:2: ${begin('"\\u200b---\\n"')}`],
+    ["---\ra: b\r---\r", `1:1: ${begin('"---\\r"')}`],
+    ["---\n{ a: b }\n---", `2:1: ${keys('"{ a: b }"')}`],
+    ["---\n\n  a: b\n---", `3:1: ${keys('"  a: b"')}`],
+    ["---\n- a: b\n---", `2:1: ${keys('"- a: b"')}`],
+    ['---\n"a": b\n...', `2:1: ${keys(String.raw`"\"a\": b"`)}`],
+    ["---\na:{ b: c }\n---", `2:1: ${keys('"a:{ b: c }"')}`],
+    ["---\n%YAML 1.2\na: b\n---", `2:1: ${keys('"%YAML 1.2"')}`],
+    ["---\n\u200Ba: b\n---", `2:1: ${keys('"\\u200ba: b"')}`],
+    ["---\nhello\na: b\n---", `2:1: ${keys('"hello"')}`],
+  ];
+  for (const [text, problem] of near) {
+    assert.deepEqual(problems(text), [problem], text);
+    assert.deepEqual(parseDocument(`---\n---\n${text}`).problems, [], "it is text behind front matter");
+    assert.deepEqual(parseDocument(text, { operations: false }).problems, []);
+  }
+  for (
+    const text of [
+      "---\n\nProse.\nNote: x\n\n@llm\nprompt: y\n",
+      "---\nhello\n---\nNote: x\n",
+      "text\n---\na: b\n---",
+      "-- \na: b\n--",
+      "---\nhttps://x.example\n---",
+      "<!-- open\n---\na: b",
+    ]
+  ) assert.deepEqual(problems(text).filter((line) => line.includes("error")), [], text);
   assert.deepEqual(parseDocument("---\na: b\n---\n\n# A\n").nodes.map(({ line }) => line), [1, 5]);
 });
 
