@@ -121,7 +121,7 @@ export function killableProject(): Promise<TestProject> {
   });
 }
 
-const TRUST = ["--trust", "once,safe,fails"];
+const TRUST = ["--trust", "Once,Safe,Fails"];
 const ASK = ["ask", "Go", "--tools", "Once,Safe", ...TRUST];
 
 /** A call file, and a loop of three turns with gadgets in each of the two modes. */

@@ -133,7 +133,7 @@ const REPLIES = [
 /** The document, and what it leaves behind. */
 export const KILLABLE_DOCUMENT: Killable = {
   name: "a document",
-  args: ["run", "main.md", "--trust", "once,safe", "--allow-run", "--allow-write"],
+  args: ["run", "main.md", "--trust", "Once,Safe", "--allow-run", "--allow-write"],
   files: ["main.ctx", "callee.ctx", "sub.ctx", "out/report.md"],
   quiet: ["one", "three", "quiet"],
 };

@@ -126,7 +126,12 @@ Deno.test("calls that cannot run, each with its own error, beside one that can",
       head("Calculate:good"),
     ];
     await Deno.writeTextFile(join(folder, "all.calls"), calls.join(""));
-    const { code, stdout, stderr } = await orrery(["run", "all.calls", "--trust", "throws,odd"], {
+    const { code, stdout, stderr } = await orrery([
+      "run",
+      "all.calls",
+      "--trust",
+      "gadgets/throws.ts,gadgets/odd.ts",
+    ], {
       cwd: folder,
     });
     assert.deepEqual([code, stdout], [1, "1\n"]);
@@ -152,7 +157,7 @@ Deno.test("two gadgets of one name: both files are named, and nothing runs", asy
     await Deno.writeTextFile(join(folder, "right.ts"), gadget);
     await Deno.writeTextFile(join(folder, "a.calls"), BLOCK);
     const { code, stdout, stderr } = await orrery(
-      ["run", "a.calls", "--gadget", "right.ts", "--trust", "left", "--trust", "right"],
+      ["run", "a.calls", "--gadget", "right.ts", "--trust", "gadgets/left.ts", "--trust", "right.ts"],
       { cwd: folder },
     );
     assert.deepEqual([code, stdout], [2, ""]);

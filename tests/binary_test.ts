@@ -169,7 +169,7 @@ binaryTest(
     await place.write("shout.ts", DEFINED);
     await place.write("packed.ts", `import "npm:yaml@2.9.1";\n${TYPED.replace("Shout", "Packed")}`);
     const settings =
-      "gadgets: { isolation: { shout: none, packed: none } }\ngrants: { shout: trusted, packed: trusted }\n";
+      "gadgets: { isolation: { shout.ts: none, packed.ts: none } }\ngrants: { shout.ts: trusted, packed.ts: trusted }\n";
     await place.write("orrery.yaml", settings);
     await place.write("shout.calls", CALL_SHOUT);
     const { code, stdout, stderr } = await place.run([

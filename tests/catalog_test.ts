@@ -140,7 +140,7 @@ Deno.test("catalogue: a module that is not trusted is listed and never loaded", 
     assert.deepEqual(loaded.imported, []);
     await assert.rejects(Deno.stat(join(root, "gadgets/harm")));
     const problem =
-      'Gadget "fetch_page" is not trusted: gadgets/fetch_page.ts was not loaded; run with --trust fetch_page';
+      'Gadget "fetch_page" is not trusted: gadgets/fetch_page.ts was not loaded; run with --trust FetchPage';
     assert.equal(problemOf(loaded, "fetch_page"), problem);
     assert.equal(problemOf(loaded, "FetchPage"), problem, "a call knows the real name, not the stem");
     assert.match(problemOf(loaded, "Forecast") ?? "", /^Gadget "sky" is not trusted/);
@@ -150,7 +150,7 @@ Deno.test("catalogue: a module that is not trusted is listed and never loaded", 
   });
 });
 
-Deno.test("catalogue: --trust names a gadget, its file or the stem of its file", async () => {
+Deno.test("catalogue: --trust names a gadget or its file, exactly", async () => {
   const files = {
     "gadgets/fetch_page.ts": moduleOf("FetchPage"),
     "gadgets/sky.js": moduleOf("Forecast"),
@@ -159,11 +159,7 @@ Deno.test("catalogue: --trust names a gadget, its file or the stem of its file",
   await inProject(files, async (root) => {
     for (
       const name of [
-        "fetch_page",
         "FetchPage",
-        "FETCH-PAGE",
-        "fetchpage",
-        "fetch_page.ts",
         "gadgets/fetch_page.ts",
         "./gadgets/fetch_page.ts",
         join(root, "gadgets/fetch_page.ts"),
@@ -173,6 +169,12 @@ Deno.test("catalogue: --trust names a gadget, its file or the stem of its file",
       assert.deepEqual(loaded.imported, ["gadgets/fetch_page.ts"], name);
       assert.equal(loaded.catalog.maybeFind("FetchPage")?.state, "ready", name);
       assert.equal(loaded.catalog.maybeFind("fetch_page"), undefined, "a ready gadget has its own name only");
+    }
+    for (const name of ["fetch_page", "FETCH-PAGE", "fetchpage", "fetch_page.ts"]) {
+      assert.deepEqual(await problemsOf(load(root, { trust: [name] })), [
+        `No gadget for --trust ${name}: the gadget files here are gadgets/fetch_page.ts, gadgets/other.ts, gadgets/sky.js.` +
+        ' Did you mean "FetchPage"?',
+      ]);
     }
     const byName = await load(root, { trust: ["Forecast"] });
     assert.deepEqual(byName.imported, ["gadgets/sky.js"]);
@@ -191,13 +193,13 @@ Deno.test("catalogue: --trust names a gadget, its file or the stem of its file",
 Deno.test("catalogue: a misspelt or unclear trust is an error", async () => {
   const files = {
     "gadgets/weather.ts": moduleOf("Weather"),
-    "more/weather.ts": moduleOf("Weather2"),
+    "more/weather.ts": moduleOf("Weather"),
     "orrery.yaml": "gadgets: { folders: [gadgets, more] }\n",
   };
   await inProject(files, async (root) => {
-    assert.deepEqual(await problemsOf(load(root, { trust: ["wether", "weather"] })), [
-      'No gadget for --trust wether: the gadget files here are gadgets/weather.ts, more/weather.ts. Did you mean "weather"?',
-      "Cannot tell what --trust weather means: it fits gadgets/weather.ts and more/weather.ts",
+    assert.deepEqual(await problemsOf(load(root, { trust: ["Wether", "Weather"] })), [
+      'No gadget for --trust Wether: the gadget files here are gadgets/weather.ts, more/weather.ts. Did you mean "Weather"?',
+      "Cannot tell what --trust Weather means: it fits gadgets/weather.ts and more/weather.ts",
     ]);
     const loaded = await load(root, { trust: ["more/weather.ts"] });
     assert.deepEqual(loaded.imported, ["more/weather.ts"]);
@@ -228,21 +230,28 @@ Deno.test("catalogue: a project's grants count only when the project was accepte
     const accepted = await load(root, { projectAccepted: true });
     assert.deepEqual(accepted.imported, ["gadgets/weather.ts"]);
     assert.deepEqual(accepted.notices, [
-      'The grant of "wether" counts for nothing: no gadget file has that name. Did you mean "weather"?',
+      'The grant of "wether" counts for nothing: no gadget file has that name. Did you mean "Weather"?',
     ]);
   });
 });
 
-Deno.test("catalogue: the user's own grants count in every project", async () => {
+Deno.test("catalogue: the user's own grants count in the project that they name", async () => {
   const files = {
     "gadgets/weather.ts": moduleOf("Weather"),
-    "user/config.yaml": "grants: { weather: trusted, elsewhere: trusted }\n",
+    "gadgets/rain.ts": moduleOf("Rain"),
+    "gadgets/snow.ts": moduleOf("Snow"),
+    "user/config.yaml":
+      "grants: { ../Weather: trusted, ../gadgets/rain.ts: trusted, ../../elsewhere/Snow: trusted, Snow: trusted }\n",
   };
   await inProject(files, async (root) => {
     const { loadConfig } = await import("../lib/catalog/config.ts");
     const config = await loadConfig(root, hostFiles({ root }), { userFolder: join(root, "user") });
     const loaded = await load(root, { config });
-    assert.deepEqual([loaded.imported, loaded.notices], [["gadgets/weather.ts"], []]);
+    assert.deepEqual(loaded.imported.toSorted(), ["gadgets/rain.ts", "gadgets/weather.ts"]);
+    assert.deepEqual(config.notices, [
+      'user/config.yaml:1:92: grants of "Snow" counts for nothing, since any project may have a gadget of that name; ' +
+      `for the one of this project write ${JSON.stringify(join(root, "Snow"))}, or the path of its file.`,
+    ]);
   });
 });
 
@@ -254,11 +263,14 @@ Deno.test("catalogue: two gadgets of one name are an error that names both files
     "gadgets/calculate.ts": moduleOf("Calculate"),
   };
   await inProject(files, async (root) => {
-    assert.deepEqual(await problemsOf(load(root, { trust: ["a", "b", "gadgets/echo.ts"] })), [
-      'Two gadgets are named "Weather": gadgets/a.ts and gadgets/b.ts',
-      'Two gadgets are named "Echo": the built-in Echo and gadgets/echo.ts',
-    ]);
-    const loaded = await load(root, { trust: ["a"] });
+    assert.deepEqual(
+      await problemsOf(load(root, { trust: ["gadgets/a.ts", "gadgets/b.ts", "gadgets/echo.ts"] })),
+      [
+        'Two gadgets are named "Weather": gadgets/a.ts and gadgets/b.ts',
+        'Two gadgets are named "Echo": the built-in Echo and gadgets/echo.ts',
+      ],
+    );
+    const loaded = await load(root, { trust: ["gadgets/a.ts"] });
     assert.equal(loaded.catalog.maybeFind("Weather")?.state, "ready");
     assert.equal(loaded.catalog.maybeFind("Echo")?.source.kind, "built-in", "a stem is no name: no clash");
   });
@@ -338,13 +350,43 @@ Deno.test("catalogue: folders and files that are not there", async () => {
   });
 });
 
+Deno.test("catalogue: nothing of a project is called like a built-in gadget, in any spelling", async () => {
+  const files = { "gadgets/a.ts": moduleOf("e_cho"), "gadgets/Echo.ts": moduleOf("Other") };
+  await inProject(files, async (root) => {
+    const config = await (await import("../lib/catalog/config.ts")).loadConfig(root, hostFiles({ root }));
+    const granted = { config: { ...config, grants: { Echo: "trusted" as const } } };
+    assert.deepEqual((await load(root, granted)).imported, [], "nor does its file");
+    assert.deepEqual((await load(root, { trust: ["Echo", "ECHO"] })).imported, []);
+    assert.deepEqual(await problemsOf(load(root, { trust: ["gadgets/a.ts"] })), [
+      'The gadget "e_cho" (gadgets/a.ts) is called like the built-in Echo',
+    ]);
+    assert.deepEqual(await problemsOf(load(root, { serverNames: ["e.cho", "x"] })), [
+      'The MCP server "e.cho" is called like the built-in Echo',
+    ]);
+    assert.deepEqual(await problemsOf(load(root, { allowed: ["echo", "Othe"] })), [
+      "--allow-gadget echo: that is built in, or an MCP server, and no gadget of a module",
+      'No gadget for --allow-gadget Othe: the gadget files here are gadgets/Echo.ts, gadgets/a.ts. Did you mean "Other"?',
+    ]);
+  });
+});
+
+Deno.test("catalogue: the name of a server means no gadget", async () => {
+  await inProject({ "gadgets/moons.ts": moduleOf("my_moons") }, async (root) => {
+    const options = { serverNames: ["moons", "my.moons"] };
+    assert.deepEqual((await load(root, { ...options, trust: ["moons", "my_moons"] })).imported, []);
+    assert.deepEqual((await load(root, { ...options, trust: ["gadgets/moons.ts"] })).imported, [
+      "gadgets/moons.ts",
+    ]);
+  });
+});
+
 Deno.test("catalogue: a file named twice is there once, and paths are as seen from the working folder", async () => {
   await inProject({ "gadgets/a b%41.ts": moduleOf("A"), "sub/own.ts": moduleOf("Own") }, async (root) => {
     const cwd = join(root, "sub");
     const loaded = await load(root, {
       files: ["../gadgets/a b%41.ts", "own.ts"],
       cwd,
-      trust: ["own.ts", "a b%41"],
+      trust: ["own.ts", "../gadgets/a b%41.ts"],
     });
     assert.deepEqual(
       loaded.catalog.entries.map(({ name, source }) => [name, "file" in source ? source.file : source.kind]),

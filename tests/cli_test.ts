@@ -129,10 +129,10 @@ Deno.test("run: a refusal names the flag, once more at the end, and the exit cod
     refused.stderr,
     /refused; to allow it, add (--allow-write=out\S* --trust=Mine|--trust=Mine --allow-write=out\S*)\n$/,
   );
-  const allowed = await orrery(["run", "a.calls", "--trust", "mine", "--allow-write=out", "-q"], at);
+  const allowed = await orrery(["run", "a.calls", "--trust", "Mine", "--allow-write=out", "-q"], at);
   assert.deepEqual([allowed.code, allowed.stderr], [0, ""]);
   assert.equal(await Deno.readTextFile(join(folder.path, "out/a.txt")), "x");
-  const denied = await orrery(["run", "a.calls", "-A", "--deny-write", "--trust=mine", "-q"], at);
+  const denied = await orrery(["run", "a.calls", "-A", "--deny-write", "--trust=Mine", "-q"], at);
   assert.equal(denied.code, 5);
   assert.doesNotMatch(denied.stderr, /refused; to allow/, "no flag would help against --deny-write");
 });
@@ -158,7 +158,7 @@ Deno.test("run: settings of orrery.yaml count, flags win over them, markers too"
 
 Deno.test("run: a project's own grants count only after --trust-project, and from then on", async () => {
   await using folder = await folderOf({
-    "orrery.yaml": "grants: { mine: trusted }\n",
+    "orrery.yaml": "grants: { Mine: trusted }\n",
     "gadgets/mine.ts":
       `export default { name: "Mine", description: "Gives 7.", permissions: { env: ["WORD"] }, run: () => 7 };`,
     "a.calls": call("Mine"),
@@ -171,7 +171,7 @@ Deno.test("run: a project's own grants count only after --trust-project, and fro
   assert.deepEqual([accepted.code, accepted.stdout], [0, "7\n"]);
   const after = await orrery(["run", "a.calls", "-q"], at);
   assert.deepEqual([after.code, after.stdout], [0, "7\n"]);
-  await Deno.writeTextFile(join(folder.path, "orrery.yaml"), "grants: { mine: trusted, other: trusted }\n");
+  await Deno.writeTextFile(join(folder.path, "orrery.yaml"), "grants: { Mine: trusted, other: trusted }\n");
   assert.equal((await orrery(["run", "a.calls", "-q"], at)).code, 5, "what changed must be accepted again");
 });
 

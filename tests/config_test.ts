@@ -160,11 +160,23 @@ Deno.test("config: a project's own word is kept apart from the user's", async ()
     "orrery.yaml": "grants: { weather: trusted }\ngadgets: { isolation: { weather: none } }\n" +
       "mcpServers: { git: { command: git-mcp } }\nmodels: { default: a/b, providers: { x: { type: xai } } }\n",
     "user/config.yaml":
-      "grants: { mine: trusted }\ngadgets: { isolation: { mine: none }, folders: [here] }\n" +
+      "grants: { /p/Mine: trusted, web: trusted, RunCommand: trusted, run_command: trusted }\n" +
+      "gadgets: { isolation: { ../gadgets/mine.ts: none, Mine: none }, folders: [here] }\n" +
       "mcpServers: { web: { url: http://x/mcp } }\nmodels: { providers: { openai: { baseURL: http://h/v1 } } }\n",
   }, { userFolder: "user" });
-  assert.deepEqual(config.grants, { mine: "trusted" });
-  assert.deepEqual(config.gadgets.isolation, { mine: "none" });
+  assert.deepEqual(config.grants, {
+    "/p/Mine": "trusted",
+    web: "trusted",
+    RunCommand: "trusted",
+  });
+  assert.deepEqual(config.gadgets.isolation, { "gadgets/mine.ts": "none" });
+  const why = (name: string) =>
+    `counts for nothing, since any project may have a gadget of that name; for the one of this project write "/root/${name}", ` +
+    "or the path of its file.";
+  assert.deepEqual(config.notices, [
+    `user/config.yaml:1:64: grants of "run_command" ${why("run_command")} Did you mean "RunCommand"?`,
+    `user/config.yaml:2:51: gadgets.isolation of "Mine" ${why("Mine")}`,
+  ]);
   assert.deepEqual(config.gadgets.folders.map(({ path }) => path), ["/root/user/here"]);
   assert.equal(config.models.default, "a/b");
   assert.deepEqual(config.models.providers, { openai: { baseURL: "http://h/v1" } });

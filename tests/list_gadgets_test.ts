@@ -31,7 +31,7 @@ async function writeUserSettings(project: TestProject, settings: unknown): Promi
 Deno.test("what settings grant RunCommand is listed, with who granted it", async () => {
   await using project = await testProject({
     "orrery.yaml": JSON.stringify({
-      grants: { RunCommand: { run: ["git", "ls"] }, fetch: { net: ["a.example"] } },
+      grants: { RunCommand: { run: ["git", "ls"] }, Fetch: { net: ["a.example"] } },
     }),
     "gadgets/fetch.ts":
       `export default { name: "Fetch", description: "Test.", permissions: { net: true }, run: () => 1 };`,

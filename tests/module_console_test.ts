@@ -43,20 +43,22 @@ export default { name: "Loud", description: "Loud.", input: { type: "object" }, 
 };
 
 /** How modules that run in the process of Orrery are looked at: the user wants `Loud` there. */
-const IN_PROCESS = { "../config/orrery/config.yaml": "gadgets: { isolation: { loud: none } }\n" };
+const IN_PROCESS = {
+  "../config/orrery/config.yaml": "gadgets: { isolation: { ../../project/Loud: none } }\n",
+};
 
 const CODE_CASES: readonly Case[] = [
   [["run", "code/hi", "--trust-code"], "ECHO[Hi]"],
   [["run", "shout", "-i", "task=x", "--trust-code"], "x"],
 ];
 const CALL_CASES: readonly Case[] = [
-  [["run", "a.calls", "--trust", "loud"], "quiet"],
-  [["run", "tool", "--trust", "loud", "-m", "script/loud.yml"], "done"],
+  [["run", "a.calls", "--trust", "Loud"], "quiet"],
+  [["run", "tool", "--trust", "Loud", "-m", "script/loud.yml"], "done"],
 ];
 const LOOK_CASES: readonly Case[] = [
-  [["ask", "Hi", "--tools", "Loud", "--trust", "loud"], "ECHO[Hi]"],
-  [["list", "gadgets", "--trust", "loud", "--names"], /(^|\n)Loud\n/],
-  [["show", "prompt", "tool", "--trust", "loud", "--json"], /^\{/],
+  [["ask", "Hi", "--tools", "Loud", "--trust", "Loud"], "ECHO[Hi]"],
+  [["list", "gadgets", "--trust", "Loud", "--names"], /(^|\n)Loud\n/],
+  [["show", "prompt", "tool", "--trust", "Loud", "--json"], /^\{/],
 ];
 type Case = readonly [args: readonly string[], stdout: string | RegExp];
 
@@ -134,7 +136,7 @@ Deno.test("a resumed run keeps it away too", async () => {
       'idempotent: true, run: async () => { if (!await Deno.stat("go").then(() => true, () => false)) { await new Promise((end) => setTimeout(end, 200)); Deno.exit(9); }',
     ),
   });
-  const first = await own.run(["run", "a.calls", "--trust", "loud"]);
+  const first = await own.run(["run", "a.calls", "--trust", "Loud"]);
   assert.equal(first.code, 9, first.stderr);
   await own.write("go", "");
   const second = await own.run(["resume"]);

@@ -242,32 +242,37 @@ Deno.test("grantFor: nobody to ask is a refusal with the flag; once is asked onc
     await assert.rejects(Deno.stat(join(root, "orrery.lock")), Deno.errors.NotFound);
   }));
 
-Deno.test("grantFor: --trust and --allow-gadget by name, file and stem; a name that fits two grants nothing", () =>
+Deno.test("grantFor: --trust and --allow-gadget by name and file; a name that fits two grants nothing", () =>
   inProject(async ({ gadget, means, root }) => {
     const withFlags = async (flags: GrantMeansOptions["flags"], more: Partial<GrantMeansOptions> = {}) =>
       await grantFor(gadget, await means({ flags, ...more }));
-    for (const name of ["Fetch", "fetch", "gadgets/fetch.ts", join(root, "gadgets/fetch.ts")]) {
+    for (const name of ["Fetch", "gadgets/fetch.ts", join(root, "gadgets/fetch.ts")]) {
       assert.equal((await withFlags({ trust: [name] })).kind, "granted", name);
       const allowed = await withFlags({ trust: [], "allow-gadget": [`${name}=read:data`] });
       assert.deepEqual(allowed.kind === "granted" && allowed.permissions, { read: [join(root, "data")] });
     }
-    assert.equal((await withFlags({ trust: ["Other"], "allow-gadget": ["Other=net"] })).kind, "refused");
+    assert.equal(
+      (await withFlags({ trust: ["Other", "fetch"], "allow-gadget": ["Other=net"] })).kind,
+      "refused",
+    );
+    const servers = { serverNames: ["Fetch"] };
+    assert.equal((await withFlags({ trust: ["Fetch"] }, servers)).kind, "refused");
     const other = join(root, "more/fetch.ts");
     const candidates = [{
       path: other,
       file: "more/fetch.ts",
       stem: "fetch",
       source: { kind: "project" as const, file: "more/fetch.ts" },
-      declared: undefined,
+      declared: "Fetch",
     }];
-    assert.equal((await withFlags({ trust: ["fetch"] }, { candidates })).kind, "refused");
+    assert.equal((await withFlags({ trust: ["Fetch"] }, { candidates })).kind, "refused");
     assert.equal((await withFlags({ trust: ["gadgets/fetch.ts"] }, { candidates })).kind, "granted");
   }));
 
 Deno.test("grantFor: grants of the user count, those of the project when it was accepted", () =>
   inProject(async ({ gadget, means, root }) => {
     const config = defaultConfig(root);
-    const own = { ...config, grants: { fetch: { net: ["b.com"] } } };
+    const own = { ...config, grants: { Fetch: { net: ["b.com"] } } };
     const project = {
       ...config,
       project: { ...config.project, grants: { Fetch: "trusted" as const }, parts: { grants: {} } },

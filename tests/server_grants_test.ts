@@ -187,7 +187,7 @@ Deno.test("a gadget that cannot do what it was sent says so with 422; one that i
   });
   await project.write(
     "../config/orrery/config.yaml",
-    "grants:\n  Dies: trusted\n  RunCommand: { run: ['false'] }\n",
+    "grants:\n  ../../project/Dies: trusted\n  RunCommand: { run: ['false'] }\n",
   );
   await using server = await serveProject(project, ["--allow-write"]);
   const called = async (name: string, input: unknown): Promise<string> => {

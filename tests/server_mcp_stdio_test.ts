@@ -137,7 +137,7 @@ Deno.test("stdout of orrery mcp has the messages of the protocol and nothing els
     "gadgets/loud.js": LOUD("Loud"),
     "gadgets/boxed.js": LOUD("Boxed"),
   });
-  await using child = project.start(["mcp", "--trust", "loud"]);
+  await using child = project.start(["mcp", "--trust", "Loud"]);
   const stderr = new Response(child.stderr).text();
   await rawly(child, async ({ send, answer, lines }) => {
     const call = async (id: number, name: string, args: unknown = {}): Promise<string> => {

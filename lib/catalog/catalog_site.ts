@@ -6,7 +6,7 @@ import type { BuiltIns } from "./catalog_of.ts";
 import type { CatalogEntry, EntryGrant } from "../core/catalog.ts";
 import { type Config, loadConfig } from "./config.ts";
 import type { GadgetFile } from "./gadget_file.ts";
-import type { TrustCandidate } from "./trust.ts";
+import { takenWords, type TrustCandidate } from "./trust.ts";
 
 /** What a catalogue is made from. */
 export interface LoadCatalogOptions {
@@ -24,8 +24,10 @@ export interface LoadCatalogOptions {
   readonly config?: Config;
   /** Gadget modules of their own (`--gadget FILE`), relative to `cwd` or absolute. */
   readonly files?: readonly string[];
-  /** The gadgets whose modules may be loaded (`--trust NAME`): by name, file or stem of the file. */
+  /** The gadgets whose modules may be loaded (`--trust NAME`), by name or file; and MCP servers, by name. */
   readonly trust?: readonly string[];
+  /** Every MCP server that is configured, whether it counts or not: its name means no gadget. Default: none. */
+  readonly serverNames?: readonly string[];
   /** The gadgets that something is granted by name (`--allow-gadget NAME=KIND`): each has to be a file's. */
   readonly allowed?: readonly string[];
   /** Whether the user accepted what the project says for itself (gadgets.md 3). Default false. */
@@ -62,6 +64,7 @@ export interface CatalogSite {
   readonly disk: Files;
   readonly config: Config;
   readonly notice: (text: string) => void;
+  readonly isTaken: (word: string) => boolean;
 }
 
 /** Fills in the defaults. @throws {ProblemsError} when the configuration has any */
@@ -71,7 +74,8 @@ export async function catalogSite(options: LoadCatalogOptions): Promise<CatalogS
   const cwd = options.cwd ?? root;
   const config = options.config ?? await loadConfig(root, disk, { cwd });
   if (options.config === undefined) config.notices.forEach(notice);
-  return { options, root, cwd, disk, config, notice };
+  const isTaken = takenWords(Object.keys(options.builtIns), options.serverNames ?? []);
+  return { options, root, cwd, disk, config, notice, isTaken };
 }
 
 function rootOf({ root, world }: LoadCatalogOptions): string {

@@ -17,6 +17,8 @@ export interface LoadConfigOptions {
   readonly userFolder?: string;
   /** The folder that files are named relative to in messages; default: the root. */
   readonly cwd?: string;
+  /** The absolute paths that a path of the user's own settings means, with and without its links followed. Default: from their folder. */
+  readonly ownPaths?: (written: string) => readonly string[];
   /** Looks at a path, so that a file which is not there costs next to nothing. Default: each is read, and not there then. */
   readonly look?: (path: string) => Sight;
 }
@@ -31,7 +33,7 @@ export async function loadConfig(
   files: Files,
   options: LoadConfigOptions = {},
 ): Promise<Config> {
-  const { userFolder, cwd = root, look = () => "other" } = options;
+  const { userFolder, cwd = root, look = () => "other", ownPaths } = options;
   const maybeRead = (path: string) => look(path) === "nothing" ? undefined : maybeFile(path, files);
   const [project, user] = await Promise.all([
     maybeRead(join(root, "orrery.yaml")),
@@ -39,7 +41,12 @@ export async function loadConfig(
   ]);
   if (project === undefined && user === undefined) return defaultConfig(root);
   const { configOf }: typeof import("./config_files.ts") = await import("./config_files.ts" as string);
-  return await configOf({ project, user }, { root, userFolder: userFolder ?? root, cwd });
+  return await configOf({ project, user }, {
+    root,
+    userFolder: userFolder ?? root,
+    cwd,
+    ...(ownPaths && { ownPaths }),
+  });
 }
 
 async function maybeFile(path: string, files: Files): Promise<ConfigText | undefined> {
@@ -82,7 +89,7 @@ export const COMMAND_NAMES = ["RunCommand", "@shell"] as const;
 /** One of them. */
 export type CommandName = typeof COMMAND_NAMES[number];
 
-/** By gadget, file or stem of the file, as it was written. */
+/** By gadget, its file, or server, as a word that means it in this project. */
 export type Grants = Readonly<Record<string, Grant>>;
 
 /** Gadgets that run in the process of Orrery. */
@@ -162,9 +169,9 @@ export interface Config {
   readonly toolsMode?: "blocks" | "native";
   /** What the user's own file says; a project's are in `project`. */
   readonly mcpServers: McpServers;
-  /** `isolation` is what the user's own file says; a project's is in `project`. */
+  /** `isolation` is what the user's own file says for this project; a project's is in `project`. */
   readonly gadgets: { readonly folders: readonly GadgetFolder[]; readonly isolation: Isolation };
-  /** What the user's own file says; a project's are in `project`. */
+  /** What the user's own file says, as far as it is for this project; a project's are in `project`. */
   readonly grants: Grants;
   readonly limits: Limits;
   readonly documents: DocumentDefaults;

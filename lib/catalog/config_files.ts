@@ -2,7 +2,7 @@ import { ProblemsError } from "../core/problems_error.ts";
 import { SourceError } from "../core/source_error.ts";
 import type { FileError } from "../core/world.ts";
 import type { Config } from "./config.ts";
-import { mergeConfig } from "./merge_config.ts";
+import { type ConfigLayers, mergeConfig } from "./merge_config.ts";
 import { readConfig, type WrittenConfig } from "./read_config.ts";
 import { shownPath } from "./shown_path.ts";
 
@@ -14,13 +14,13 @@ export type ConfigText =
 /** The settings of the files that are there. @throws {ProblemsError} with every problem of both */
 export async function configOf(
   found: { readonly project: ConfigText | undefined; readonly user: ConfigText | undefined },
-  { root, userFolder, cwd }: { readonly root: string; readonly userFolder: string; readonly cwd: string },
+  { cwd, ...place }: Pick<ConfigLayers, "root" | "userFolder" | "ownPaths"> & { readonly cwd: string },
 ): Promise<Config> {
   const project = await written(found.project, cwd);
   const user = await written(found.user, cwd);
   const problems = [...project.problems, ...user.problems];
   if (problems.length > 0) throw new ProblemsError(problems);
-  return mergeConfig({ project, user, root, userFolder });
+  return mergeConfig({ project, user, ...place });
 }
 
 const ABSENT: WrittenConfig = { values: {}, at: () => undefined, problems: [], notices: [] };

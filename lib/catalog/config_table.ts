@@ -133,7 +133,8 @@ export const CONFIG_TABLE = {
         "isolation": {
           kind: "map",
           of: { kind: "choice", values: ["none"] },
-          about: 'By gadget: "none" runs it in the process of Orrery, which needs the grant "trusted".',
+          about:
+            'By gadget, as grants name it: "none" runs it in the process of Orrery, which needs the grant "trusted".',
         },
       },
     },
@@ -163,7 +164,7 @@ export const CONFIG_TABLE = {
         ],
       },
       about:
-        'By gadget, file or stem of the file: "trusted", or what it may do. In a project it counts after you accepted the project.',
+        'By gadget or its file: "trusted", or what it may do. In a project it counts after you accepted the project; your own settings name the project too, as in ~/notes/Fetch, or the path of the file.',
     },
     "mcpServers": {
       kind: "map",

@@ -1,5 +1,6 @@
 import { isInside } from "./project_path.ts";
-import { isAbsolute, join, sep } from "../core/path.ts";
+import { didYouMean } from "../core/nearest.ts";
+import { isAbsolute, join, relative, sep } from "../core/path.ts";
 import type { JsonObject } from "../core/json.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { messageOf, type SourceError } from "../core/source_error.ts";
@@ -8,10 +9,11 @@ import { agentProblems, projectOnlyNotices } from "./config_agents.ts";
 import { mcpProblems, mcpServersOf } from "./config_mcp.ts";
 import { modelProblems, modelsOf } from "./config_models.ts";
 import { problemAt } from "./config_problem.ts";
-import { DOCUMENT_LIMITS } from "./config.ts";
+import { COMMAND_NAMES, DOCUMENT_LIMITS } from "./config.ts";
 import type { Config, ConversationDefaults, DocumentDefaults, GadgetFolder, Limits } from "./config.ts";
 import { CONFIG_TABLE, type ConfigFile } from "./config_table.ts";
 import type { WrittenConfig } from "./read_config.ts";
+import { serverNamed } from "./server_gadgets.ts";
 
 /** The files that were read, and where they were. */
 export interface ConfigLayers {
@@ -19,6 +21,8 @@ export interface ConfigLayers {
   readonly user: WrittenConfig;
   readonly root: string;
   readonly userFolder: string;
+  /** The absolute paths that a path of the user's own settings means. Default: from their folder. */
+  readonly ownPaths?: (written: string) => readonly string[];
 }
 
 const LIMITS = CONFIG_TABLE.keys.limits.keys;
@@ -29,14 +33,15 @@ export function mergeConfig(layers: ConfigLayers): Config {
   const { project: { values: project }, user: { values: user } } = layers;
   const problems = [...modelProblems(layers), ...mcpProblems(layers), ...agentProblems(layers)];
   if (problems.length > 0) throw new ProblemsError(problems);
+  const own = ownWords(layers);
   const toolsMode = project["tools-mode"] ?? user["tools-mode"];
   return {
     calls: { markers: markersOf(layers) },
     models: modelsOf(layers),
     ...(toolsMode !== undefined && { toolsMode }),
     mcpServers: mcpServersOf(user.mcpServers),
-    gadgets: { folders: foldersOf(layers), isolation: user.gadgets?.isolation ?? {} },
-    grants: user.grants ?? {},
+    gadgets: { folders: foldersOf(layers), isolation: own.isolation },
+    grants: own.grants,
     limits: limitsOf({ ...user.limits, ...project.limits }),
     documents: documentsOf({ ...user.documents, ...project.documents }, {
       ...user.limits,
@@ -51,8 +56,54 @@ export function mergeConfig(layers: ConfigLayers): Config {
       mcpServers: mcpServersOf(project.mcpServers),
       parts: ownWord(project),
     },
-    notices: [...layers.project.notices, ...layers.user.notices, ...projectOnlyNotices(layers)],
+    notices: [
+      ...layers.project.notices,
+      ...layers.user.notices,
+      ...projectOnlyNotices(layers),
+      ...own.notices,
+    ],
   };
+}
+
+/**
+ * What the user's own settings say of gadgets, as far as it is for this project. A name alone would mean whatever any project calls so: what
+ * is not built in, nor a server of the user's own, is named as PROJECT/NAME or by its file.
+ */
+function ownWords(
+  layers: ConfigLayers,
+): Pick<Config, "grants" | "notices"> & Pick<Config["gadgets"], "isolation"> {
+  const { user, root, userFolder, ownPaths = (written) => [folderPath(userFolder, written)] } = layers;
+  const { grants = {}, gadgets: { isolation = {} } = {}, mcpServers = {} } = user.values;
+  const notices: string[] = [];
+  const wordOf = (name: string, path: readonly string[]): string | undefined => {
+    if (/[/\\]/.test(name)) {
+      const paths = ownPaths(name);
+      const inside = paths.find((each) => isInside(each, root));
+      return inside === undefined ? paths[0] : relative(root, inside);
+    }
+    const isCommon = COMMAND_NAMES.some((command) => command === name) ||
+      serverNamed(name, Object.keys(mcpServers)) !== undefined;
+    if (isCommon && path[0] === "grants") return name;
+    const { file = "config.yaml", line = 1, column = 1 } = user.at([...path, name], "key") ?? {};
+    notices.push(
+      `${file}:${line}:${column}: ${path.join(".")} of ${
+        JSON.stringify(name)
+      } counts for nothing, since any project may have a gadget of ` +
+        `that name; for the one of this project write ${
+          JSON.stringify(join(root, name))
+        }, or the path of its file.` +
+        didYouMean(name, COMMAND_NAMES),
+    );
+    return undefined;
+  };
+  const scoped = <Value>(written: Readonly<Record<string, Value>>, ...path: readonly string[]) =>
+    Object.fromEntries(
+      Object.entries(written).flatMap(([name, value]): readonly (readonly [string, Value])[] => {
+        const word = wordOf(name, path);
+        return word === undefined ? [] : [[word, value]];
+      }),
+    );
+  return { grants: scoped(grants, "grants"), isolation: scoped(isolation, "gadgets", "isolation"), notices };
 }
 
 function limitsOf(limits: NonNullable<ConfigFile["limits"]>): Limits {

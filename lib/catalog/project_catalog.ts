@@ -1,7 +1,7 @@
 import type { Catalog, CatalogEntry } from "../core/catalog.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import type { SourceError } from "../core/source_error.ts";
-import { builtInEntries, catalogOf, foldName } from "./catalog_of.ts";
+import { builtInEntries, catalogOf } from "./catalog_of.ts";
 import {
   type CatalogSite,
   catalogSite,
@@ -10,10 +10,10 @@ import {
 } from "./catalog_site.ts";
 import { gadgetCandidates } from "./gadget_candidates.ts";
 import { unreadyEntry } from "./gadget_file.ts";
-import { nameClashes } from "./name_clashes.ts";
+import { nameClashes, serverClashes } from "./name_clashes.ts";
 import { maybeServerOf, type OpenServers, type ServerGadgets, serverNamed } from "./server_gadgets.ts";
 import { filesNamed, type TrustCandidate } from "./trust.ts";
-import { trustedFiles } from "./trusted_files.ts";
+import { grantsOf, trustedFiles, wrongWords } from "./trusted_files.ts";
 
 /** What a catalogue is made from, servers too. */
 export interface CatalogOptions extends LoadCatalogOptions {
@@ -35,13 +35,15 @@ async function openedCatalog({ servers, ...options }: CatalogOptions): Promise<C
   const site = await catalogSite(options);
   const found = await gadgetCandidates(site);
   const { candidates } = found;
-  const trusted = trustedFiles(candidates, withoutServers(site, { servers, candidates }));
-  throwProblems([...found.problems, ...trusted.problems]);
+  const trusted = trustedFiles(candidates, site);
   const builtIns = builtInEntries(options);
-  const modules = await Promise.all(
-    candidates.map((file) => entryOf(file, { site, trusted: trusted.files, candidates })),
-  );
-  throwProblems(nameClashes([...builtIns, ...modules]));
+  throwProblems([...found.problems, ...serverClashes(options.serverNames ?? [], builtIns)]);
+  const modules = await Promise.all(candidates.map((file) => entryOf(file, { site, trusted, candidates })));
+  const known = candidates.map((file, index) => {
+    const entry = modules[index];
+    return entry?.state === "ready" ? { ...file, declared: entry.name } : file;
+  });
+  throwProblems([...wrongWords(known, site), ...nameClashes([...builtIns, ...modules])]);
   const opened = await openServers(site, { servers, entries: [...builtIns, ...modules] });
   const named = modules.map((entry, index) => {
     const declared = candidates[index]?.declared;
@@ -67,37 +69,22 @@ function closing(catalog: Catalog, sandbox: GadgetSandbox | undefined): Catalog 
   };
 }
 
-/** A name in `--trust` that is a server's is no mistake when no file has it. */
-function withoutServers(
-  site: CatalogSite,
-  { servers, candidates }: {
-    readonly servers: ServerGadgets | undefined;
-    readonly candidates: readonly TrustCandidate[];
-  },
-): CatalogSite {
-  if (servers === undefined) return site;
-  const trust = (site.options.trust ?? []).filter((name) =>
-    filesNamed(name, candidates, site).length > 0 ||
-    serverNamed(name, servers.names) === undefined
-  );
-  return { ...site, options: { ...site.options, trust } };
-}
-
 /** Starts the servers, now that every other name is known. */
 async function openServers(
-  { options, config }: CatalogSite,
+  site: CatalogSite,
   { servers, entries }: {
     readonly servers: ServerGadgets | undefined;
     readonly entries: readonly CatalogEntry[];
   },
 ): Promise<OpenServers | undefined> {
   if (servers === undefined) return undefined;
-  const grants = { ...(options.projectAccepted ? config.project.grants : {}), ...config.grants };
-  const granted = Object.entries(grants).filter(([, grant]) => grant === "trusted").map(([name]) => name);
-  const trusted = [...options.trust ?? [], ...granted];
+  const granted = Object.entries(grantsOf(site)).filter(([, grant]) => grant === "trusted").map(([name]) =>
+    name
+  );
+  const trusted = [...site.options.trust ?? [], ...granted];
   return await servers.open({
     taken: new Set(entries.map(({ name }) => name)),
-    isTrusted: (server) => trusted.some((name) => serverNamed(name, servers.names) === server),
+    isTrusted: (server) => trusted.some((word) => serverNamed(word, servers.names) === server),
   });
 }
 
@@ -118,14 +105,15 @@ async function entryOf(
   },
 ): Promise<CatalogEntry> {
   const { sandbox } = site.options;
-  if (sandbox !== undefined && !(trusted.has(file) && isInProcess(file, site))) {
+  if (sandbox !== undefined && !(trusted.has(file) && isInProcess(file, candidates, site))) {
     return await sandbox.open(file, candidates);
   }
   if (!trusted.has(file)) {
-    const alike = candidates.filter(({ stem }) => foldName(stem) === foldName(file.stem));
-    const flag = `--trust ${alike.length > 1 ? file.file : file.stem}`;
+    const { declared } = file;
+    const isEnough = declared !== undefined && filesNamed(declared, candidates, site).length === 1;
+    const flag = `--trust ${isEnough ? declared : file.file}`;
     const problem = `Gadget "${file.stem}" is not trusted: ${file.file} was not loaded; run with ${flag}`;
-    return unreadyEntry(file, { state: "not-trusted", problem });
+    return { ...unreadyEntry(file, { state: "not-trusted", problem }), flag };
   }
   const { loadGadgetFile }: typeof import("./load_module.ts") = await import("./load_module.ts" as string);
   const { cwd, notice, options: { importModule } } = site;
@@ -133,13 +121,20 @@ async function entryOf(
 }
 
 /** Whether the user, or a project that was accepted, wants the gadget in the process (`isolation: none`). */
-function isInProcess(file: TrustCandidate, site: CatalogSite): boolean {
+function isInProcess(
+  file: TrustCandidate,
+  candidates: readonly TrustCandidate[],
+  site: CatalogSite,
+): boolean {
   const { config, options } = site;
   const isolation = {
     ...(options.projectAccepted ? config.project.isolation : {}),
     ...config.gadgets.isolation,
   };
-  return Object.keys(isolation).some((name) => filesNamed(name, [file], site).length > 0);
+  return Object.keys(isolation).some((word) => {
+    const found = filesNamed(word, candidates, site);
+    return found.length === 1 && found[0] === file;
+  });
 }
 
 function throwProblems(problems: readonly SourceError[]): void {

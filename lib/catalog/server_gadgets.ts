@@ -1,6 +1,5 @@
 import type { CatalogEntry } from "../core/catalog.ts";
 import { mcpNamePart } from "../core/mcp_server.ts";
-import { foldName } from "./catalog_of.ts";
 
 /** Gadgets that come from servers, which have to be started before their names are known. */
 export interface ServerGadgets {
@@ -22,10 +21,11 @@ export interface OpenServers {
   close(): Promise<void>;
 }
 
-/** The server that a trusted name stands for: as it is, else with case, `_` and `-` ignored, as for gadgets. */
-export function serverNamed(name: string, servers: readonly string[]): string | undefined {
-  const fold = (word: string) => foldName(mcpNamePart(word));
-  return servers.includes(name) ? name : servers.find((server) => fold(server) === fold(name));
+/** The server that a trusted word stands for: that of this name, else the only one whose gadgets' names begin with the word. */
+export function serverNamed(word: string, servers: readonly string[]): string | undefined {
+  if (servers.includes(word)) return word;
+  const [found, other] = servers.filter((server) => mcpNamePart(server) === word);
+  return other === undefined ? found : undefined;
 }
 
 /** The entry of a server that gives no gadgets, for the name of a gadget it may have: so that a call says what is wrong with the server. */

@@ -1,7 +1,9 @@
-import { basename, join, relative } from "../core/path.ts";
+import { mcpNamePart } from "../core/mcp_server.ts";
+import { join } from "../core/path.ts";
 import { didYouMean } from "../core/nearest.ts";
 import { SourceError } from "../core/source_error.ts";
 import { foldName } from "./catalog_of.ts";
+import { COMMAND_NAMES } from "./config.ts";
 import type { GadgetFile } from "./gadget_file.ts";
 
 /** A gadget file, and the name that its text seems to give its gadget. */
@@ -13,30 +15,33 @@ export interface TrustCandidate extends GadgetFile {
 export interface TrustOptions {
   readonly root: string;
   readonly cwd: string;
+  /** Whether a word means something else than a gadget of a module, whatever a module calls itself. Default: none does. */
+  readonly isTaken?: (word: string) => boolean;
+}
+
+/** The words that mean a built-in gadget, in any spelling, or an MCP server: a gadget of a module that is called so is named by its file. */
+export function takenWords(
+  builtIns: readonly string[],
+  servers: readonly string[],
+): (word: string) => boolean {
+  const folded = new Set([...builtIns, ...COMMAND_NAMES].map(foldName));
+  const parts = new Set(servers.map(mcpNamePart));
+  return (word) => folded.has(foldName(word)) || servers.includes(word) || parts.has(word);
 }
 
 /**
- * The files that a trusted name stands for: a path as it is, else a path, file or stem with case, `_` and `-` ignored, else the
- * name that a text gives its gadget. More than one means that the name does not tell which.
+ * The files that a trusted word stands for: the path of a file, else the name that a text gives its gadget, each exactly. More than one means
+ * that the name does not tell which.
  */
 export function filesNamed(
-  name: string,
+  word: string,
   candidates: readonly TrustCandidate[],
-  { root, cwd }: TrustOptions,
+  { root, cwd, isTaken }: TrustOptions,
 ): readonly TrustCandidate[] {
-  const paths = [name, join(cwd, name), join(root, name)];
-  const folded = foldName(name.replace(/^\.\//, ""));
-  const steps: readonly ((candidate: TrustCandidate) => boolean)[] = [
-    ({ path }) => paths.includes(path),
-    ({ path, stem }) =>
-      [relative(root, path), relative(cwd, path), basename(path), stem].map(foldName).includes(folded),
-    ({ declared }) => declared !== undefined && foldName(declared) === folded,
-  ];
-  for (const fits of steps) {
-    const found = candidates.filter(fits);
-    if (found.length > 0) return found;
-  }
-  return [];
+  const paths = [word, join(cwd, word), join(root, word)];
+  const found = candidates.filter(({ path }) => paths.includes(path));
+  if (found.length > 0 || isTaken?.(word)) return found;
+  return candidates.filter(({ declared }) => declared === word);
 }
 
 /** `--trust NAME` does not tell which file is meant, or that none is. */
@@ -72,19 +77,31 @@ export function wordProblem(
       hint: `Name the file: ${flag}${found[0]?.file}${ending}`,
     });
   }
-  const known = [
-    ...candidates.map(({ stem }) => stem),
-    ...candidates.flatMap(({ declared }) => declared ?? []),
-    ...servers,
-  ];
   const list = candidates.length === 0
     ? "there is no gadget file here"
     : `the gadget files here are ${listed(candidates)}`;
   const what = servers.length === 0 ? "gadget" : "gadget or MCP server";
   const others = servers.length === 0 ? "" : `, and the servers ${servers.join(", ")}`;
-  return new SourceError(`No ${what} for ${flag}${name}: ${list}${others}.${didYouMean(name, known)}`, {
-    code: "E-trust",
-  });
+  return new SourceError(
+    `No ${what} for ${flag}${name}: ${list}${others}.${wordMeant(name, candidates, servers)}`,
+    {
+      code: "E-trust",
+    },
+  );
+}
+
+/** The word that a wrong one was likely meant to be, as the end of a message: a stem, or a name in another spelling, is one. */
+export function wordMeant(
+  word: string,
+  candidates: readonly TrustCandidate[],
+  servers: readonly string[] = [],
+): string {
+  const folded = foldName(word);
+  const alike = candidates.find(({ stem, declared = stem }) =>
+    [stem, declared].map(foldName).includes(folded)
+  );
+  if (alike !== undefined) return ` Did you mean ${JSON.stringify(alike.declared ?? alike.file)}?`;
+  return didYouMean(word, [...candidates.map(({ file, declared }) => declared ?? file), ...servers]);
 }
 
 function listed(candidates: readonly TrustCandidate[]): string {

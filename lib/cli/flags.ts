@@ -427,7 +427,7 @@ export const COMMANDS = {
     examples: [
       { line: "orrery test support.conversation-test.yml", does: "one file" },
       { line: "orrery test plans", does: "all tests of a folder" },
-      { line: "orrery test plan.document-test.yml --trust shout", does: "with a gadget of the project" },
+      { line: "orrery test plan.document-test.yml --trust Shout", does: "with a gadget of the project" },
     ],
   },
   trust: {
@@ -443,7 +443,7 @@ export const COMMANDS = {
         name: "NAME",
         required: false,
         many: true,
-        help: "Gadgets, by name, file or its stem, and MCP servers.",
+        help: "Gadgets, by name or file, and MCP servers.",
       },
     ],
     flags: [

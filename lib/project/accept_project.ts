@@ -116,15 +116,21 @@ function wordsOf(part: string, value: Json, root: string): readonly Line[] {
   if (part === LOCK_FILE) return lockWords(value, root);
   return Object.entries(value).flatMap(([name, item]) =>
     part === "grants"
-      ? linesFrom(grantWords(shownWord(name), item, root), null) // the words say all of it
+      ? linesFrom(grantWords(namedWords(name), item, root), null) // the words say all of it
       : linesFrom([itemWords(part, name, item)], item)
   );
 }
 
 function itemWords(part: string, name: string, item: Json): string {
   if (part === "mcpServers" || part === ".mcp.json") return `${part}: ${name}: ${mcpServerWords(item)}`;
-  if (part === "gadgets.isolation") return `run gadget ${name} inside Orrery's own process`;
+  if (part === "gadgets.isolation") return `run gadget ${namedWords(name)} inside Orrery's own process`;
   return `${part}: ${name}: ${JSON.stringify(item)}`;
+}
+
+/** A name of the settings, with the file that it means. */
+function namedWords(name: string): string {
+  const [word = "", file = word] = name.split("\0");
+  return file === word ? shownWord(word) : `${shownWord(word)} (${shownWord(file)})`;
 }
 
 /** What a gadget would be allowed. */

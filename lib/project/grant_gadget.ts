@@ -2,7 +2,8 @@
 // (gadgets.md 3). `always` is written to `orrery.lock`.
 import type { Config } from "../catalog/config.ts";
 import { shownPath } from "../catalog/shown_path.ts";
-import { filesNamed, type TrustCandidate } from "../catalog/trust.ts";
+import { builtInGadgets } from "../../gadgets/built_in.ts";
+import { filesNamed, takenWords, type TrustCandidate } from "../catalog/trust.ts";
 import type { EntryGrant } from "../core/catalog.ts";
 import { type GadgetToGrant, type Lock, LOCK_FILE, type LockedGadget } from "../core/gadget_lock.ts";
 import { canonicalJson, type JsonObject } from "../core/json.ts";
@@ -63,6 +64,8 @@ export interface GrantMeansOptions {
   };
   /** Every gadget file of the project, so that a name which fits two of them grants nothing. Default: the gadget alone. */
   readonly candidates?: readonly TrustCandidate[];
+  /** Every MCP server that is configured: its name means no gadget. Default: none. */
+  readonly serverNames?: readonly string[];
   readonly user: User;
   /** Told what was not kept, a line each. */
   readonly notice: (text: string) => void;
@@ -82,12 +85,14 @@ export class GrantMeans {
   readonly #allowed: readonly GadgetGrant[];
   readonly #answers = new Map<string, Promise<Grant>>();
   readonly #keeper: LockKeeper;
+  readonly #isTaken: (word: string) => boolean;
 
   /** @throws {SourceError} that names the flag, for an `--allow-gadget` that cannot be read */
   constructor(options: GrantMeansOptions) {
     this.#options = options;
     const { parts = options.config.project.parts } = options;
     this.#keeper = options.keeper ?? new LockKeeper({ ...options, parts });
+    this.#isTaken = takenWords(Object.keys(builtInGadgets), options.serverNames ?? []);
     this.#allowed = parseGadgetGrants(options.flags["allow-gadget"] ?? [], options);
   }
 
@@ -207,9 +212,10 @@ export class GrantMeans {
 
   /** Whether a word of the user's means this gadget, and no other. */
   #names(word: string, gadget: GadgetToGrant): boolean {
-    const { cwd, candidates = [] } = this.#options;
+    const { root, cwd, candidates = [] } = this.#options;
     const others = candidates.filter(({ path }) => path !== gadget.file);
-    const found = filesNamed(word, [...others, candidateOf(gadget, cwd)], this.#options);
+    const named = { root, cwd, isTaken: this.#isTaken };
+    const found = filesNamed(word, [...others, candidateOf(gadget, cwd)], named);
     return found.length === 1 && found[0]?.path === gadget.file;
   }
 

@@ -14,7 +14,7 @@ export interface LoadCatalogOptions {
   readonly root: string | URL;
   /** Modules of gadgets besides those of the project's folders, relative to the root or absolute. */
   readonly files?: readonly string[];
-  /** Gadgets that may do all that they ask for, by name, file or stem of the file; and MCP servers that may be used, by name. */
+  /** Gadgets that may do all that they ask for, by name or file; and MCP servers that may be used, by name. */
   readonly trust?: readonly string[];
   /** Lets what `orrery.yaml` itself grants count. Default false: only when the user accepted it before. */
   readonly trustProject?: boolean;

@@ -18,7 +18,7 @@ import type { SandboxedGadgets } from "./sandboxed_gadgets.ts";
 export interface SandboxDecisions
   extends
     Pick<OpenCatalogOptions, "flags" | "settings" | "user" | "notice" | "signal" | "looks">,
-    Pick<GrantMeansOptions, "projectAccepted"> {
+    Pick<GrantMeansOptions, "projectAccepted" | "serverNames"> {
   /** Whether some are likely to be called at once: a process for the first of them is started then. Default false. */
   readonly callsModules?: boolean;
   /** The lock of the project, for servers too. */
@@ -81,7 +81,9 @@ function againOf(
     readonly candidates: readonly TrustCandidate[];
   },
 ): ReadonlySet<string> {
-  return new Set(at === undefined ? [] : filesNamed(at, candidates, project).map(({ path }) => path));
+  if (at === undefined) return new Set();
+  const alike = candidates.filter(({ stem }) => stem === at);
+  return new Set([...filesNamed(at, candidates, project), ...alike].map(({ path }) => path));
 }
 
 async function keepUse(

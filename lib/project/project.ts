@@ -19,7 +19,7 @@ import type { AbsentServer } from "../catalog/absent_servers.ts";
 import type { McpJson } from "../catalog/mcp_config.ts";
 import { LOCK_FILE } from "../core/gadget_lock.ts";
 import type { JsonObject } from "../core/json.ts";
-import { join } from "../core/path.ts";
+import { join, resolve } from "../core/path.ts";
 import type { LockKeeper, LockKeeperOptions } from "./lock_keeper.ts";
 import type { McpGadgetsOptions } from "./mcp_gadgets.ts";
 import type { GadgetSandbox } from "../catalog/catalog_site.ts";
@@ -105,21 +105,34 @@ export async function settingsAt(root: string, { cwd }: { readonly cwd: string }
   const config = await loadConfig(root, hostFiles({ root: cwd }), {
     cwd,
     look: lookAt,
-    ...(userFolder !== undefined && { userFolder }),
+    ...(userFolder !== undefined && {
+      userFolder,
+      ownPaths: (written: string) => {
+        const path = resolve(userFolder, written.replace(/^~(?=[/\\])/, () => homeFolder() ?? "~"));
+        return [path, realPath(path)];
+      },
+    }),
   });
-  await checkedGrants(config, { root, cwd });
-  return await withLock({ root, cwd, config });
+  return await withLock({ root, cwd, config: await checkedGrants(config, { root, cwd }) });
 }
 
-/** What the permissions of grants are is looked at where there are some. */
+/** What the permissions of grants are, and which files they are for, is looked at where there are some. */
 async function checkedGrants(
   config: Config,
   place: { readonly root: string; readonly cwd: string },
-): Promise<void> {
-  const grants = [...Object.values(config.grants), ...Object.values(config.project.grants)];
-  if (grants.every((grant) => grant === "trusted")) return;
-  const { checkGrants }: typeof import("./check_grants.ts") = await import("./check_grants.ts" as string);
+): Promise<Config> {
+  const { grants, project } = config;
+  const isCommand = (word: string) => COMMAND_NAMES.some((name) => name === word);
+  const ofFiles = Object.keys({ ...project.grants, ...project.isolation }).some((word) => !isCommand(word));
+  const isPlain = [...Object.values(grants), ...Object.values(project.grants)].every((grant) =>
+    grant === "trusted"
+  );
+  if (!ofFiles && isPlain) return config;
+  const { checkGrants, withGrantedFiles }: typeof import("./check_grants.ts") = await import(
+    "./check_grants.ts" as string
+  );
   await checkGrants(config, place);
+  return ofFiles ? await withGrantedFiles(config, place) : config;
 }
 
 /** What a lock allows is one of the parts that have to be accepted; the code that reads it is loaded when there is one. */
@@ -169,10 +182,10 @@ export async function openCatalog(
   }
   const { log, signal, secrets } = options;
   const keeper = lazyKeeper({ ...project, parts: config.project.parts, projectAccepted, notice });
+  const { mcpServers: own, project: { mcpServers: theirs } } = config;
+  const serverNames = Object.keys({ ...own, ...theirs, ...mcpJson?.servers });
   const isStarting = options.servers ?? true;
-  // Also for servers that are not started, `--trust` may name them.
-  const isNaming = isStarting || flags.trust.length > 0;
-  const servers = !isNaming ? undefined : await maybeServers({ ...project, config }, {
+  const servers = !isStarting ? undefined : await maybeServers({ ...project, config }, {
     settings,
     user,
     notice,
@@ -198,19 +211,17 @@ export async function openCatalog(
     look: lookAt,
     files: flags.gadget,
     trust: flags.trust,
+    serverNames,
     allowed: (flags["allow-gadget"] ?? []).map((value) => value.slice(0, value.indexOf("="))),
     sandbox: lateSandbox(project, {
       ...options,
       projectAccepted,
+      serverNames,
       keeper,
       callsModules: [...calls].some((name) => !isBuiltIn(name)),
     }),
     onNotice: notice,
-    ...(servers && { servers: isStarting ? servers : onlyNamed(servers.names) }),
-    // Who trusts a server that does not count has named it rightly.
-    ...(servers === undefined && flags.trust.length > 0 && absent.length > 0 && {
-      servers: onlyNamed(absent.map(({ name }) => name)),
-    }),
+    ...(servers && { servers }),
   });
   return {
     catalog: isStarting ? await withAbsent(catalog, absent) : catalog,
@@ -283,10 +294,6 @@ async function openKeeper(options: LockKeeperOptions): Promise<LockKeeper> {
 async function checkedLock({ lock, root }: ProjectSettings): Promise<void> {
   const { checkFrozen }: typeof import("./check_frozen.ts") = await import("./check_frozen.ts" as string);
   await checkFrozen(lock, { root });
-}
-
-function onlyNamed(names: readonly string[]): ServerGadgets {
-  return { names, open: () => Promise.resolve({ entries: [], close: () => Promise.resolve() }) };
 }
 
 type AcceptOptions = Pick<OpenCatalogOptions, "flags" | "user" | "notice">;

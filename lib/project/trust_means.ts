@@ -1,6 +1,6 @@
 import { gadgetCandidates } from "../catalog/gadget_candidates.ts";
-import { foldName } from "../catalog/catalog_of.ts";
-import { filesNamed, type TrustCandidate, wordProblem } from "../catalog/trust.ts";
+import { builtInGadgets } from "../../gadgets/built_in.ts";
+import { filesNamed, takenWords, type TrustCandidate, wordProblem } from "../catalog/trust.ts";
 import type { GadgetToGrant, UsedPermissions } from "../core/gadget_lock.ts";
 import { type ServerGadgets, serverNamed } from "../catalog/server_gadgets.ts";
 import { ProblemsError } from "../core/problems_error.ts";
@@ -158,17 +158,18 @@ class Described {
   }
 
   /**
-   * A gadget by its file, its stem or the name in its text; else a server; else a gadget by the name that it has once it is looked at.
+   * A server by its name; a gadget by its file or the name in its text, else by the name that it has once it is looked at.
    *
    * @throws {SourceError} for a word that names none of them, or several
    */
   async named(word: string): Promise<GadgetToGrant | string> {
-    const found = filesNamed(word, this.#candidates, this.#project);
+    const isTaken = takenWords(Object.keys(builtInGadgets), this.#servers);
+    const found = filesNamed(word, this.#candidates, { ...this.#project, isTaken });
     const [first] = found;
     if (first !== undefined && found.length === 1) return await this.#sandbox.describe(first);
-    const server = found.length > 0 ? undefined : serverNamed(word, this.#servers);
+    const server = serverNamed(word, this.#servers);
     if (server !== undefined) return server;
-    const alike = found.length > 0 ? [] : await this.#called(word);
+    const alike = found.length > 0 || isTaken(word) ? [] : await this.#called(word);
     const [gadget] = alike;
     if (gadget !== undefined && alike.length === 1) return gadget;
     throw wordProblem(word, found, this.#candidates, { servers: this.#servers });
@@ -179,6 +180,6 @@ class Described {
       this.#candidates.map((file) => this.#sandbox.describe(file).catch(() => undefined)),
     );
     return all.filter((gadget) => gadget !== undefined)
-      .filter(({ name }) => foldName(name) === foldName(word));
+      .filter(({ name }) => name === word);
   }
 }

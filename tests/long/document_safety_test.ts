@@ -59,7 +59,7 @@ function project(files: Readonly<Record<string, string>>): Promise<TestProject> 
   });
 }
 
-const ALL = ["--allow-run", "--allow-write", "--trust", "says"];
+const ALL = ["--allow-run", "--allow-write", "--trust", "Says"];
 
 /** Runs it; the hostile text is in the result document as it was said, and nothing of it ran. */
 async function assertInert(

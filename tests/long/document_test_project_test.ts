@@ -101,7 +101,7 @@ Deno.test("orrery test: the gadgets of the project are tools, trusted as for a r
     assert.fail(asRun.stderr);
   assert.ok(untrusted.stdout.includes(why), `${why}\n${untrusted.stdout}`);
 
-  const trusted = await project.run(["test", "a.document-test.yml", "--trust", "shout"]);
+  const trusted = await project.run(["test", "a.document-test.yml", "--trust", "Shout"]);
   assert.equal(trusted.code, 0, trusted.stdout + trusted.stderr);
   assert.equal(
     trusted.stdout.replace(/\d+ ms/, "N ms"),
@@ -141,7 +141,7 @@ Deno.test("orrery test: RunPrompt asks the project's prompts, with its gadgets a
   assert.equal(JSON.parse(stdout).passed, 4);
   assert.deepEqual(await names(project), before, "what tools write is written in memory");
   const closed = JSON.parse(
-    (await project.run(["test", "a.document-test.yml", "--json", "--trust", "shout"])).stdout,
+    (await project.run(["test", "a.document-test.yml", "--json", "--trust", "Shout"])).stdout,
   );
   assert.deepEqual(closed.tests.map(({ status }: { status: string }) => status), [
     "passed",
@@ -173,7 +173,7 @@ tests:
 `,
   });
   const before = await names(project);
-  const { code, stdout, stderr } = await project.run(["test", "a.document-test.yml", "--trust", "shout"]);
+  const { code, stdout, stderr } = await project.run(["test", "a.document-test.yml", "--trust", "Shout"]);
   assert.equal(code, 0, stdout + stderr);
   assert.deepEqual(await names(project), before);
 });

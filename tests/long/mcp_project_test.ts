@@ -216,12 +216,12 @@ Deno.test("mcp project: what a server is given by .mcp.json is kept out of the j
 });
 
 Deno.test("mcp project: mcpServers of orrery.yaml, granted there, beside a gadget that has the name", async () => {
-  const yaml = { mcpServers: { test: server() }, grants: { Test: "trusted" } };
+  const yaml = { mcpServers: { test: server() }, grants: { test: "trusted" } };
   await inProject({
     "orrery.yaml": yaml,
     "gadgets/own.js": 'export default { name: "test__echo", description: "Mine.", run: () => "mine" };',
   }, async (run) => {
-    const listed = await run("list", "gadgets", "--json", "--trust-project", "--trust", "own");
+    const listed = await run("list", "gadgets", "--json", "--trust-project", "--trust", "gadgets/own.js");
     const rows: readonly { name: string; state: string; source: unknown }[] = JSON.parse(listed.stdout);
     const names = rows.map(({ name }) => name);
     assert.ok(names.includes("test__echo") && names.includes("test__echo_2"), listed.stdout + listed.stderr);
@@ -230,7 +230,7 @@ Deno.test("mcp project: mcpServers of orrery.yaml, granted there, beside a gadge
       server: "test",
       file: "orrery.yaml",
     });
-    const ran = await run("run", "a.calls", "--trust", "own", "-q");
+    const ran = await run("run", "a.calls", "--trust", "gadgets/own.js", "-q");
     assert.equal(ran.stdout, "mine", ran.stderr);
   });
 });

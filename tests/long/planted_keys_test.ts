@@ -186,7 +186,7 @@ async function plantedProject(replies: readonly ProviderReply[]) {
 
 /** A variable is a secret of a run that may read it. */
 const GRANT = "--allow-env=PLANTED,HEADER_TOKEN";
-const TRUST = ["--trust", "leak", GRANT];
+const TRUST = ["--trust", "Leak", GRANT];
 
 Deno.test("what a call file holds, and what its gadgets give, log and throw", async () => {
   await using at = await plantedProject([]);

@@ -102,7 +102,7 @@ Deno.test("chat --profile at a terminal: Ctrl-C stops the answer, the talk goes 
     "slowly.yml":
       '- chunks: ["<a>", "x", "</a>"]\n  delayMs: 300\n- calls: [{ name: Slow, input: {} }]\n- text: "<a>at last</a>"\n- text: "<a>again</a>"\n',
   });
-  const chat = atTerminal(["chat", "--profile", "slow", "--trust", "slow"], {
+  const chat = atTerminal(["chat", "--profile", "slow", "--trust", "Slow"], {
     cwd: own.folder,
     env: own.env,
   });
@@ -137,7 +137,7 @@ const PROMPTS = {
   "orrery.yaml": "agents:\n  - { name: worker, model: script/native.jsonl, systemPrompt: work }\n",
 };
 
-const TRUST = ["--trust", "once,safe,fails", "-m", "script/native.jsonl"];
+const TRUST = ["--trust", "Once,Safe,Fails", "-m", "script/native.jsonl"];
 
 const KILLED: readonly { readonly work: Killable; readonly kills: readonly (readonly Kill[])[] }[] = [
   {
@@ -175,7 +175,7 @@ Deno.test("a prompt in a call that is killed in a tool round goes on where it wa
     "!!!GADGET_START:RunPrompt:w\n!!!ARG:path\nwork\n!!!ARG:args/what\nit\n!!!GADGET_END\n",
   );
   const env = { ORRERY_MODEL: "script/native.jsonl" };
-  const child = own.start(["run", "p.calls", "--trust", "once,safe", "--jsonl", "-q"], { env });
+  const child = own.start(["run", "p.calls", "--trust", "Once,Safe", "--jsonl", "-q"], { env });
   await child.stdin.close();
   const reader = child.stdout.getReader();
   await readUntil(reader, '"invocationId":"call_2","line":0,"result"'); // Safe is done, Once may be

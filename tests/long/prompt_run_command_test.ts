@@ -693,7 +693,7 @@ Deno.test("--timeout and --concurrency hold for the tools of prompts", async () 
       "- calls: [{ name: Slow, input: { ms: 30 } }, { name: Slow, input: { ms: 31 } }]\n- text: done\n",
     "long.yml": "- calls: [{ name: Slow, input: { ms: 5000 } }]\n- text: done\n",
   });
-  const args = ["run", "wait", "--trust", "slow", "--json"];
+  const args = ["run", "wait", "--trust", "Slow", "--json"];
   const results = async (more: readonly string[]) => {
     const { code, stdout, stderr } = await own.run([...args, ...more]);
     assert.equal(code, 0, stderr);

@@ -816,7 +816,7 @@ Deno.test("orrery run with RunPrompt: a resumed run asks the model that the firs
   await using project = await testProject({
     ...MODELS,
     "gadgets/kill.js": kill,
-    "../config/orrery/config.yaml": "gadgets: { isolation: { kill: none } }\n", // else it ends its own process alone
+    "../config/orrery/config.yaml": "gadgets: { isolation: { ../../project/Kill: none } }\n", // else it ends its own process alone
     "k.calls": block("a", "greet", { who: "you" }) + "!!!GADGET_START:Kill:k:a\n!!!GADGET_END\n" +
       block("b", "greet", { who: "me" }).replace("RunPrompt:b", "RunPrompt:b:k"),
   });
@@ -827,7 +827,7 @@ Deno.test("orrery run with RunPrompt: a resumed run asks the model that the firs
   ] as const;
   for (const { args, env, code } of cases) {
     await Deno.remove(`${project.folder}/go`).catch(() => undefined);
-    const first = await project.run(["run", "k.calls", "--trust", "kill", ...args], { env });
+    const first = await project.run(["run", "k.calls", "--trust", "Kill", ...args], { env });
     assert.equal(first.code, 9, first.stderr);
     await project.write("go", "");
     const second = await project.run(["resume"], { env: { ORRERY_MODEL: "script/two.yml" } });

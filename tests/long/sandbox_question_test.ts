@@ -112,7 +112,7 @@ Deno.test("the question: a script gets exit code 5 and the flag, which is enough
 
 Deno.test("the question: what changed since it was allowed is told to a script too", async () => {
   await using project = await lookProject();
-  assert.equal((await project.run(["trust", "allow", "look"])).code, 0);
+  assert.equal((await project.run(["trust", "allow", "Look"])).code, 0);
   assert.equal((await project.run(["run", "a.calls"])).code, 0);
   await project.write("gadgets/look.ts", `${LOOK}// more\n`);
   const { code, stderr } = await project.run(["run", "a.calls"]);
@@ -128,7 +128,7 @@ Deno.test("orrery trust --minimise at a terminal shows what would change, and as
 }, async () => {
   await using project = await lookProject();
   await project.write("gadgets/look.ts", LOOK.replace('["data"]', '["data", "more"], net: true'));
-  assert.equal((await project.run(["trust", "allow", "look"])).code, 0);
+  assert.equal((await project.run(["trust", "allow", "Look"])).code, 0);
   assert.equal((await project.run(["run", "a.calls"])).code, 0);
   const before = await project.read("orrery.lock");
   for (const answer of ["no", "yes"]) {
@@ -150,7 +150,7 @@ Deno.test("orrery trust --minimise at a terminal shows what would change, and as
 Deno.test("the flag of a refusal works where it is typed: below the root, and where names are alike", async () => {
   await using project = await testProject({
     "orrery.yaml": "{}\n",
-    "gadgets/look.ts": LOOK.replace('name: "Look"', 'name: "Other"'),
+    "gadgets/look.ts": `// its text has name: "Look" too\n${LOOK.replace('name: "Look"', 'name: "Other"')}`,
     "gadgets/other.ts": LOOK,
     "data/a.txt": "hello",
     "sub/a.calls": CALLS,
@@ -179,14 +179,14 @@ Deno.test("--allow-gadget and grants: a name that no gadget has is told, with th
   assert.equal(wrong.code, 2);
   assert.match(
     wrong.stderr,
-    /No gadget for --allow-gadget Loko: .* gadgets\/look\.ts\. Did you mean "look"\?/,
+    /No gadget for --allow-gadget Loko: .* gadgets\/look\.ts\. Did you mean "Look"\?/,
   );
   const builtIn = await project.run(["run", "a.calls", "--allow-gadget", "ReadFile=read:data"]);
   assert.equal(builtIn.code, 2);
-  assert.match(builtIn.stderr, /--allow-gadget ReadFile: it is built in, .*\nhint: .*--allow-read/);
+  assert.match(builtIn.stderr, /--allow-gadget ReadFile: that is built in, .*\nhint: .*--allow-read/);
   await project.write("orrery.yaml", "grants: { Loko: { read: [data] } }\n");
   const { stderr } = await project.run(["run", "a.calls", "--trust-project"]);
-  assert.match(stderr, /The grant of "Loko" counts for nothing: .*Did you mean "look"\?/);
+  assert.match(stderr, /The grant of "Loko" counts for nothing: .*Did you mean "Look"\?/);
 });
 
 Deno.test("a module that does something while it is looked at is told to do it in run; what it said is shown", async () => {
@@ -201,7 +201,7 @@ Deno.test("a module that does something while it is looked at is told to do it i
   const problem =
     'Cannot load gadgets/top.ts:2:14: Reading "data/a.txt" is not allowed while a module is loaded: it may do nothing ' +
     'then; do it in the gadget\'s run; before that it said "so far"';
-  const run = await project.run(["run", "a.calls", "--trust", "top"]);
+  const run = await project.run(["run", "a.calls", "--trust", "gadgets/top.ts"]);
   assert.equal(run.code, 1);
   assert.ok(run.stderr.includes(problem), run.stderr);
   assert.doesNotMatch(run.stderr, /--allow-gadget/, "no flag would help");

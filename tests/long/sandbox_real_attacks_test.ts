@@ -11,8 +11,8 @@ import { type AttackPlace, attackPlace, type AttackRun, callOf, SECRET } from ".
 const [CASES, OWN] = [join(PROJECT_ROOT, "tests/spec/sandbox"), join(PROJECT_ROOT, "tests/sandbox/attacks")];
 
 const NO_SANDBOX = JSON.stringify({
-  gadgets: { isolation: { Attack: "none", Twin: "none" } },
-  grants: { Attack: "trusted", Twin: "trusted" },
+  gadgets: { isolation: { "gadgets/attack.js": "none", Attack: "none", Twin: "none" } },
+  grants: { "gadgets/attack.js": "trusted", Attack: "trusted", Twin: "trusted" },
 });
 
 /** Tells what the prototype of all objects has. */

@@ -229,7 +229,7 @@ Deno.test("a folder of gadgets that changes while the server runs: under way as 
   });
   await project.write(
     "../config/orrery/config.yaml",
-    "grants:\n  Number: trusted\n",
+    "grants:\n  ../../project/Number: trusted\n",
   );
   await using server = await serveProject(project);
   const run = () => started(server.json, "number.calls");

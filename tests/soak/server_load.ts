@@ -29,7 +29,7 @@ export async function serverLoad(): Promise<string> {
     ...LOAD_FILES,
     "gadgets/own.js": GADGET,
     "own.calls": "!!!GADGET_START:Own:o\n!!!GADGET_END\n",
-    "../config/orrery/config.yaml": "grants:\n  Own: {}\n",
+    "../config/orrery/config.yaml": "grants:\n  ../../project/Own: {}\n",
   });
   await using server = await serveProject(project, LOAD_FLAGS);
   const load = new MixedLoad(server);
