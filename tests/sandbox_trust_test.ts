@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { basename, dirname, join } from "node:path";
 import { lockText, parseLock } from "../lib/catalog/lock_file.ts";
 import { hashOfBytes } from "../lib/project/module_hashes.ts";
-import { type TestProject, testProject } from "./_project.ts";
-import { PROJECT_ROOT, runProgram, type RunResult } from "./_run.ts";
+import { readUntil, type TestProject, testProject } from "./_project.ts";
+import { compiledBinary, PROJECT_ROOT, runProgram, type RunResult } from "./_run.ts";
 
 const MODULE = "export default { name: 'Fetch', run: () => 1 };\n";
 
@@ -319,16 +319,17 @@ Deno.test("the name of a server is its own: --trust and grants of it trust no ga
 });
 
 Deno.test("grants and isolation of the user's own settings are for the project or the file that they name", async () => {
-  const ownWords = (of: string) => `grants: { ${of}: trusted }\ngadgets: { isolation: { ${of}: none } }\n`;
+  const ownWords = (name: string) =>
+    `grants: { ${name}: trusted }\ngadgets: { isolation: { ${name}: none } }\n`;
   await using project = await testProject({
     "gadgets/f.js": runsOf("Fast", "sh", "permissions: { run: true },"),
     "a.calls": callOf("Fast"),
   });
-  for (const  of of["Fast", "gadgets/f.js", "../../other/Fast", "../../project/fast", "../../project/f"]) {
-    await project.write(OWN, ownWords(of));
+  for (const name of ["Fast", "gadgets/f.js", "../../other/Fast", "../../project/fast", "../../project/f"]) {
+    await project.write(OWN, ownWords(name));
     const run = await project.run(["run", "a.calls"]);
     assert.deepEqual([run.code, run.stdout.includes("PWNED")], [5, false], run.stderr);
-    if (of === "Fast") {
+    if (name === "Fast") {
       assert.match(
         run.stderr,
         /config\.yaml:1:11: grants of "Fast" counts for nothing, .* write ".*\/project\/Fast", or/,
@@ -337,9 +338,13 @@ Deno.test("grants and isolation of the user's own settings are for the project o
     }
   }
   for (
-    const  of of["../../project/Fast", `${project.folder}/gadgets/f.js`, `~/${basename(project.folder)}/Fast`]
+    const name of [
+      "../../project/Fast",
+      `${project.folder}/gadgets/f.js`,
+      `~/${basename(project.folder)}/Fast`,
+    ]
   ) {
-    await project.write(OWN, ownWords(of));
+    await project.write(OWN, ownWords(name));
     const env = {
       HOME: dirname(project.folder),
       DENO_DIR: Deno.env.get("DENO_DIR") ?? join(Deno.env.get("HOME") ?? "", ".cache/deno"),
@@ -367,4 +372,117 @@ Deno.test("a gadget file that comes later is not what an accepted project was gr
   }
   const accepted = await project.run(["run", "a.calls", "--trust-project"]);
   assert.deepEqual([accepted.code, accepted.stdout], [0, "PWNED true"], accepted.stderr);
+});
+
+/** Runs it until its first call has begun, and stops it there. */
+async function stopped(project: TestProject, args: readonly string[]): Promise<string> {
+  const child = project.start(["run", ...args, "--jsonl"]);
+  await readUntil(child.stdout.getReader(), '"call-run"');
+  child.kill("SIGINT");
+  await child.status;
+  return await project.newest();
+}
+
+const WAIT = "!!!GADGET_START:Wait:w\n!!!ARG:seconds\n2\n!!!GADGET_END\n";
+const peek = (permissions: string, more = "") =>
+  `import { word } from "./_part.js"; ${more}\nexport default { name: "Peek", description: "Test.", permissions: { ${permissions} }, run: () => word };\n`;
+
+Deno.test("a run that goes on has what it was trusted with as it was then: else the user is asked, or it is refused", async () => {
+  const files = {
+    "a.calls": `${WAIT}!!!GADGET_START:Peek:p:w\n!!!GADGET_END\n`,
+    "gadgets/peek.js": peek('read: ["data"]'),
+    "gadgets/_part.js": 'export const word = "ran";\n',
+    ".mcp.json": '{ "mcpServers": { "x": { "command": "not-here" } } }\n',
+  };
+  const changes: readonly (readonly [flags: readonly string[], file: string, text: string, why: RegExp])[] = [
+    [
+      ["--trust", "Peek"],
+      "gadgets/peek.js",
+      peek("read: true"),
+      /--trust Peek: gadgets\/peek\.js was changed/,
+    ],
+    [
+      ["--trust=gadgets/peek.js"],
+      "gadgets/_part.js",
+      "export const word = 2;\n",
+      /gadgets\/_part\.js was changed/,
+    ],
+    [
+      ["--allow-gadget", "Peek=read:data"],
+      "gadgets/peek.js",
+      peek('read: ["data"]', "// more"),
+      /--allow-gadget Peek=…: gadgets\/peek\.js was changed/,
+    ],
+    [
+      ["--trust", "Peek,x", "--trust-project"],
+      ".mcp.json",
+      '{ "mcpServers": { "x": { "command": "sh" } } }\n',
+      /--trust-project: \.mcp\.json was changed\n.*--trust x: x was changed/,
+    ],
+  ];
+  for (const [flags, file, text, why] of changes) {
+    await using project = await testProject(files);
+    const id = await stopped(project, ["a.calls", ...flags]);
+    await project.write(file, text);
+    const refused = await project.run(["resume", id]);
+    assert.equal(refused.code, 5, refused.stderr);
+    assert.match(refused.stderr, why);
+    assert.match(refused.stderr, /say it again: orrery resume \w+ --/);
+    if (file === ".mcp.json") {
+      const { stderr } = await project.run(["list", "gadgets"]);
+      assert.match(stderr, /not accepted this project/, "what was not asked about is not accepted");
+    }
+    await project.write(file, files[file as keyof typeof files] ?? "");
+    const same = await project.run(["resume", id]);
+    assert.deepEqual([same.code, same.stdout], [0, "ran"], same.stderr);
+  }
+});
+
+Deno.test("a run that goes on does what was said again, whatever was there before", async () => {
+  await using project = await testProject({
+    "a.calls": `${WAIT}!!!GADGET_START:Peek:p:w\n!!!GADGET_END\n`,
+    "gadgets/peek.js": peek('read: ["data"]'),
+    "gadgets/_part.js": 'export const word = "ran";\n',
+  });
+  const id = await stopped(project, ["a.calls", "--trust", "Peek"]);
+  await project.write("gadgets/peek.js", peek("read: true"));
+  const again = await project.run(["resume", id, "--trust", "Peek"]);
+  assert.deepEqual([again.code, again.stdout], [0, "ran"], again.stderr);
+});
+
+const TACTIC = (said: string) =>
+  'import { defineTactic } from "orrery"; import { word } from "../parts/word.ts";\n' +
+  'export const t = defineTactic({ name: "t", agents: [], async call(_: string, { step }) {\n' +
+  `  return await step("slow", async () => { console.error("begun"); await new Promise((end) => setTimeout(end, 3000)); return word + ${
+    JSON.stringify(said)
+  }; }); } });\n`;
+
+Deno.test("--trust-code was said of the code that was there: a run with other code does not go on unasked", {
+  ignore: compiledBinary() !== undefined, // which loads no code of a project
+}, async () => {
+  await using project = await testProject({
+    "tactics/t.ts": TACTIC("1"),
+    "parts/word.ts": 'export const word = "v";\n',
+  });
+  const child = project.start(["run", "t", "--input", "task=x", "--trust-code"]);
+  await readUntil(child.stderr.getReader(), "begun");
+  child.kill("SIGINT");
+  await child.status;
+  const id = await project.newest();
+  for (
+    const [file, text] of [["parts/word.ts", 'export const word = "w";\n'], [
+      "tactics/t.ts",
+      TACTIC("2"),
+    ]] as const
+  ) {
+    const before = await project.read(file);
+    await project.write(file, `Deno.writeTextFileSync("ran", "");\n${text}`);
+    const refused = await project.run(["resume", id]);
+    assert.equal(refused.code, 5, refused.stderr);
+    assert.ok(refused.stderr.includes(`--trust-code: ${file} was changed`), refused.stderr);
+    await assert.rejects(project.read("ran"), Deno.errors.NotFound);
+    await project.write(file, before);
+  }
+  const same = await project.run(["resume", id, "--rerun", "all"]);
+  assert.doesNotMatch(same.stderr, /was changed|--trust-code/);
 });

@@ -13,7 +13,7 @@ import { notCapableText } from "../core/not_capable.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { SourceError } from "../core/source_error.ts";
-import { FileError } from "../core/world.ts";
+import { FileError, PermissionRefused } from "../core/world.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { errorFrame, plainErrorFrame } from "../render/error_frame.ts";
 import { paintFor } from "../render/paint.ts";
@@ -59,6 +59,7 @@ function codeOf(error: unknown): number | undefined {
     error instanceof FileError || error instanceof JournalError || error instanceof RunNotFoundError ||
     error instanceof StepNotFoundError || error instanceof TurnNotFoundError || error instanceof PromptError
   ) return EXIT.usage;
+  if (error instanceof PermissionRefused) return EXIT.refused;
   if (error instanceof ConversationError) return conversationErrorCode(error);
   const hasEnded = error instanceof RunOwnedError || error instanceof RunEndedError;
   return hasEnded || error instanceof DivergedError || error instanceof ReplayError ? EXIT.failed : undefined;

@@ -5,7 +5,8 @@ import type { Json } from "../core/json.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { continueRun } from "../project/open_run.ts";
 import { openCatalog } from "../project/project.ts";
-import { addedGrants, keepGrants, keptGrants } from "../project/run_grants.ts";
+import type { RunGrants } from "../project/grants.ts";
+import { keepGrants, renewedGrants } from "../project/run_grants.ts";
 import { addGranted } from "../project/run_secrets.ts";
 import { aroundRun, interruptible, nobody } from "./around_run.ts";
 import type { AroundRunOptions, Interruptible } from "./around_run.ts";
@@ -38,7 +39,10 @@ export async function resume({ words, flags }: ResumeCommand, terminal: Terminal
   await checkResultFile(flags.output, here.project.cwd);
   const id = words[0] ?? await newest(here.journal, terminal);
   const run = openRun(here.journal, id);
-  const grants = addedGrants(await keptGrants(run.id, here.project), added);
+  const grants = await renewed(run, added, {
+    ...here.project,
+    user: flags.quiet ? nobody : await terminal.user(),
+  });
   addGranted(here.secrets, grants.settings);
   const input = withBudget(run.run.input, budget);
   if (run.run.kind === "conversation") {
@@ -80,6 +84,20 @@ function openRun(journal: Journal, word: string): RunJournal {
       `This conversation has ended. Start a new one, or go back to an earlier turn of it: orrery fork ${id} --turn N`,
       { cause: error },
     );
+  }
+}
+
+/** What it may do now. Where that is not to be, it stands where it stood. @throws {PermissionRefused} */
+async function renewed(
+  run: RunJournal,
+  added: RunGrants,
+  place: Parameters<typeof renewedGrants>[2],
+): Promise<RunGrants> {
+  try {
+    return await renewedGrants(run.id, added, place);
+  } catch (error) {
+    run.release(run.resumedFrom === "held" ? "held" : "stopped");
+    throw error;
   }
 }
 

@@ -6,7 +6,12 @@ import type { ProjectFlags } from "./project.ts";
 export interface RunGrants {
   readonly settings: PolicySettings;
   readonly flags: ProjectFlags;
+  /** Of what was kept for a run: what each flag that trusts something was said for. Default: it was not said yet. */
+  readonly said?: Said;
 }
+
+/** By flag, such as `--trust Fetch`: the SHA-256 of everything that it was said for, by name. */
+export type Said = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** Nothing beyond what every run may do. */
 export const NO_GRANTS: RunGrants = {

@@ -1,7 +1,8 @@
 import type { LockedGadget } from "../core/gadget_lock.ts";
-import { resolve } from "../core/path.ts";
+import { dirname, resolve } from "../core/path.ts";
 import { FileError, type Files } from "../core/world.ts";
-import { moduleChanges } from "../policy/decide_grant.ts";
+import { lookAt } from "../host/paths.ts";
+import { lockedPath, moduleChanges } from "../policy/decide_grant.ts";
 
 /**
  * What of the modules of an entry of a lock is not as it was, a line each, without loading any: a module that came new is imported by one
@@ -18,6 +19,28 @@ export async function changedModules(
     modules,
     Object.fromEntries(now.flatMap(([name, hash]) => hash === undefined ? [] : [[name, hash]])),
   );
+}
+
+/** A text in code that may be the path of a file beside it. */
+const BESIDE = /(["'`])((?:\.{1,2}\/|\/|file:\/)[^"'`\n]*?\.(?:[cm]?[jt]sx?|json))(?:[?#][^"'`\n]*)?\1/g;
+
+/** The SHA-256 of these modules, and of all code that they name by its path, as a lock has both. What a module makes a path of is not seen. */
+export async function sourceHashes(
+  paths: readonly string[],
+  { root, disk }: { readonly root: string; readonly disk: Files },
+): Promise<Readonly<Record<string, string>>> {
+  const hashes: Record<string, string> = {};
+  const left = [...paths];
+  for (let path = left.pop(); path !== undefined; path = left.pop()) {
+    const name = lockedPath(path, { root });
+    if (Object.hasOwn(hashes, name) || lookAt(path) !== "file") continue;
+    const bytes = await disk.readBytes(path);
+    hashes[name] = await hashOfBytes(bytes);
+    for (const [, , word = ""] of new TextDecoder().decode(bytes).matchAll(BESIDE)) {
+      left.push(word.startsWith("file:") ? new URL(word).pathname : resolve(dirname(path), word));
+    }
+  }
+  return hashes;
 }
 
 async function maybeHash(path: string, disk: Files): Promise<string | undefined> {

@@ -332,7 +332,16 @@ async function maybeMcpJson({ root, cwd }: ProjectSettings): Promise<McpJson | u
 
 /** Everything of a project that has to be accepted, by its part. */
 export async function projectParts(project: ProjectSettings): Promise<JsonObject> {
-  return withMcpJson(project.config, await maybeMcpJson(project)).project.parts;
+  return (await projectWord(project)).parts;
+}
+
+/** The same, with every MCP server that is configured, whether it counts or not. */
+export async function projectWord(
+  project: ProjectSettings,
+): Promise<{ readonly parts: JsonObject; readonly servers: Readonly<Record<string, unknown>> }> {
+  const mcpJson = await maybeMcpJson(project);
+  const { mcpServers: own, project: { mcpServers: theirs, parts } } = withMcpJson(project.config, mcpJson);
+  return { parts, servers: { ...mcpJson?.servers, ...theirs, ...own } };
 }
 
 /** What `.mcp.json` says is one of the parts that have to be accepted. */

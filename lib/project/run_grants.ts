@@ -1,18 +1,28 @@
 // What the user allowed a run is kept for its resume among the user's own files, never in the journal: a database that came with a
 // repository must not grant anything.
 
-import { isJsonObject, toJson } from "../core/json.ts";
+import { builtInGadgets } from "../../gadgets/built_in.ts";
+import { gadgetCandidates } from "../catalog/gadget_candidates.ts";
+import { serverNamed } from "../catalog/server_gadgets.ts";
+import { filesNamed, takenWords } from "../catalog/trust.ts";
+import { canonicalJson, isJsonObject, toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { join, resolve } from "../core/path.ts";
-import { FileError } from "../core/world.ts";
+import { sha256 } from "../core/sha256.ts";
+import { FileError, PermissionRefused, type User } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { stateFolder } from "../host/paths.ts";
 import { removeFile } from "../host/journal_files.ts";
+import { moduleChanges } from "../policy/decide_grant.ts";
 import { gadgetGrantValues, parseGadgetGrants } from "../policy/gadget_grants.ts";
 import { absoluteEntry } from "../policy/permission_entry.ts";
 import { rulesByKind } from "../policy/policy_settings.ts";
+import { shellWord } from "../policy/refusal.ts";
 import { grantsNothing, NO_GRANTS } from "./grants.ts";
-import type { RunGrants } from "./grants.ts";
+import type { RunGrants, Said } from "./grants.ts";
+import { sourceHashes } from "./module_hashes.ts";
+import { type ProjectFlags, projectWord, settingsAt } from "./project.ts";
+import { promptIndex } from "./prompt_index.ts";
 
 /** Keeps what a run of the project in `root` was allowed; paths are kept as absolute ones. Nothing is written when that is nothing. */
 export async function keepGrants(
@@ -22,7 +32,9 @@ export async function keepGrants(
 ): Promise<void> {
   const folder = stateFolder();
   if (folder === undefined || grantsNothing(grants)) return;
-  const kept = { root: place.root, ...absoluteGrants(grants, place.cwd) };
+  const absolute = absoluteGrants(grants, place.cwd);
+  const said = grants.said ?? await saidFor(absolute.flags, place);
+  const kept = { root: place.root, ...absolute, said };
   await hostFiles({ root: folder, mode: 0o600 }).writeText(fileOf(id), `${JSON.stringify(kept)}\n`);
 }
 
@@ -37,6 +49,94 @@ export async function keptGrants(id: string, { root }: { readonly root: string }
     if (error instanceof FileError || error instanceof SyntaxError) return NO_GRANTS;
     throw error;
   }
+}
+
+/**
+ * What the run of that project may do when it goes on: what it was allowed, and what is said now. What it was trusted with counts for what was
+ * there then: where that is something else now, the user is asked.
+ *
+ * @throws {PermissionRefused} where nobody can be asked, and after a no
+ */
+export async function renewedGrants(
+  id: string,
+  added: RunGrants,
+  { user, ...place }: { readonly root: string; readonly cwd: string; readonly user: User },
+): Promise<RunGrants> {
+  const kept = await keptGrants(id, place);
+  const { flags, said = {} } = kept;
+  const now = await saidFor(flags, place);
+  const again = new Set(Object.keys(namedBy(added.flags)));
+  const changed = Object.entries(now).flatMap(([flag, hashes]) => {
+    const changes = again.has(flag) ? [] : moduleChanges(said[flag] ?? {}, hashes);
+    return changes.length === 0 ? [] : [{ flag, why: `${flag}: ${changes.join("; ")}` }];
+  });
+  const [first] = changed;
+  if (first === undefined) return addedGrants(kept, added);
+  const lines = changed.map(({ why }) => `\n  ${why}`).join("");
+  const what = `Run ${id} was allowed this for what was there then, which is not there any more:${lines}`;
+  const isWanted = user.canAnswer &&
+    await user.ask(`${what}\nAllow it as it is now?`, { choices: ["yes", "no"] }) === "yes";
+  if (isWanted) return addedGrants(kept, added);
+  throw new PermissionRefused(
+    `${what}\nTo allow it as it is now, say it again: orrery resume ${id} ${
+      changed.map(({ flag }) => flag).join(" ")
+    }`,
+    { request: { kind: "run", value: first.flag }, flag: first.flag },
+  );
+}
+
+/** By flag: the words of the flags that trust something; `undefined` where the flag has none. */
+function namedBy(flags: ProjectFlags): Readonly<Record<string, string | undefined>> {
+  const allowed = (flags["allow-gadget"] ?? []).map((value) => value.slice(0, value.indexOf("=")));
+  return {
+    ...(flags["trust-project"] && { "--trust-project": undefined }),
+    ...(flags["trust-code"] && { "--trust-code": undefined }),
+    ...Object.fromEntries(flags.trust.map((word) => [`--trust ${shellWord(word)}`, word])),
+    ...Object.fromEntries(allowed.map((word) => [`--allow-gadget ${shellWord(word)}=…`, word])),
+  };
+}
+
+/** What these flags stand for now. */
+async function saidFor(
+  flags: ProjectFlags,
+  { root, cwd }: { readonly root: string; readonly cwd: string },
+): Promise<Said> {
+  const named = Object.entries(namedBy(flags));
+  if (named.length === 0) return {};
+  const project = await settingsAt(root, { cwd });
+  const disk = hostFiles({ root });
+  const { parts, servers } = await projectWord(project);
+  const { candidates } = await gadgetCandidates({
+    cwd,
+    disk,
+    config: project.config,
+    options: { files: flags.gadget },
+  });
+  const isTaken = takenWords(Object.keys(builtInGadgets), Object.keys(servers));
+  const hashOf = (value: unknown) => sha256(canonicalJson(toJson(value)));
+  const hashesFor = async (
+    flag: string,
+    word: string | undefined,
+  ): Promise<Readonly<Record<string, string>>> => {
+    if (flag === "--trust-project") {
+      return Object.fromEntries(Object.entries(parts).map(([part, value]) => [part, hashOf(value)]));
+    }
+    if (word === undefined) {
+      const { modules } = await promptIndex(root, { trustsCode: false });
+      const paths = [...modules.prompts, ...modules.tactics].map(({ path }) => path);
+      return await sourceHashes(paths, { root, disk });
+    }
+    const server = serverNamed(word, Object.keys(servers));
+    if (server !== undefined) return { [server]: hashOf(servers[server]) };
+    const found = filesNamed(word, candidates, { root, cwd, isTaken });
+    if (found.length === 0 && isTaken(word)) return {};
+    // A name that only the module itself knows may be that of any.
+    const files = found.length === 1 ? found : candidates;
+    return await sourceHashes(files.map(({ path }) => path), { root, disk });
+  };
+  return Object.fromEntries(
+    await Promise.all(named.map(async ([flag, word]) => [flag, await hashesFor(flag, word)] as const)),
+  );
 }
 
 /** Forgets what a run was allowed. */
@@ -118,6 +218,12 @@ function grantsFrom(kept: { readonly [name: string]: Json }): RunGrants {
       "trust-project": flags["trust-project"] === true,
       "trust-code": flags["trust-code"] === true,
     },
+    said: Object.fromEntries(
+      Object.keys(objectAt(kept, "said")).map((flag) => {
+        const hashes = Object.entries(objectAt(objectAt(kept, "said"), flag));
+        return [flag, Object.fromEntries(hashes.map(([name, hash]) => [name, String(hash)]))];
+      }),
+    ),
   };
 }
 

@@ -2,9 +2,11 @@
 
 import type { Journal } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
-import { grantsNothing } from "../project/grants.ts";
+import { PermissionRefused } from "../core/world.ts";
+import { grantsNothing, NO_GRANTS } from "../project/grants.ts";
 import type { RunGrants } from "../project/grants.ts";
-import { addedGrants, keptGrants } from "../project/run_grants.ts";
+import { NOBODY } from "../project/nobody.ts";
+import { addedGrants, renewedGrants } from "../project/run_grants.ts";
 import { addGranted } from "../project/run_secrets.ts";
 import type { HeldRun } from "./held_run.ts";
 import type { PlacedRun } from "./placed_run.ts";
@@ -13,6 +15,7 @@ import { readyResumed } from "./resume_run.ts";
 import { inWords } from "./run_refusals.ts";
 import type { RunRoom } from "./run_room.ts";
 import type { RunStage } from "./run_stage.ts";
+import { ServiceError } from "./service.ts";
 import type { ResumeWishes } from "./service.ts";
 import { settleRun } from "./settle_run.ts";
 
@@ -30,14 +33,13 @@ export interface GoOnPlace {
 
 /** Goes on with it, with what it was allowed and what every run may do. @throws as `Service.resume`; then it stands where it stood */
 export async function goOn(id: string, wishes: ResumeWishes, at: GoOnPlace): Promise<HeldRun> {
-  const { hold, journal, secrets, root, stage, room } = at;
+  const { hold, journal, secrets, stage, room } = at;
   const run = inWords(id, () => journal.open(id));
   let placed: PlacedRun | undefined;
   try {
     const { steps, summary: { startedAt } } = journal.read(id);
     await settleRun(run, { ...wishes, steps });
-    const kept = await keptGrants(id, { root });
-    const grants = grantsNothing(kept) ? at.grants : addedGrants(kept, at.grants);
+    const grants = await renewed(id, at);
     addGranted(secrets, grants.settings);
     const open = await hold.current();
     const counting = grants === at.grants ? grants : asAccepted(grants, open.accepted);
@@ -50,6 +52,20 @@ export async function goOn(id: string, wishes: ResumeWishes, at: GoOnPlace): Pro
     placed?.leave();
     run.release(run.resumedFrom === "held" ? "held" : "stopped");
     throw error;
+  }
+}
+
+/** What a run was allowed, and what every run may do. @throws {ServiceError} `refused` where it was trusted with something that is another one now */
+export async function renewed(
+  id: string,
+  { root, grants }: Pick<GoOnPlace, "root" | "grants">,
+): Promise<RunGrants> {
+  try {
+    const kept = await renewedGrants(id, NO_GRANTS, { root, cwd: root, user: NOBODY });
+    return grantsNothing(kept) ? grants : addedGrants(kept, grants);
+  } catch (error) {
+    if (!(error instanceof PermissionRefused)) throw error;
+    throw new ServiceError(error.message, { code: "refused", details: { flag: error.flag } });
   }
 }
 

@@ -78,7 +78,8 @@ export class RunStage {
   /** What it may do is there for whoever goes on with it. */
   async keepGrants(id: string, grants: RunGrants): Promise<void> {
     const { root } = this.#options;
-    if (!grantsNothing(grants)) await keepGrants(id, grants, { root, cwd: root });
+    const own = { ...grants, flags: { ...grants.flags, "trust-project": false } }; // that the server was told, of what it began with
+    if (!grantsNothing(own)) await keepGrants(id, own, { root, cwd: root });
   }
 
   /** Begins a run, with all that are accepted in this turn of the event loop, and a turn later. */

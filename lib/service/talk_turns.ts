@@ -1,8 +1,7 @@
 // The turns of conversations among the runs of this process.
 
-import { grantsNothing, NO_GRANTS } from "../project/grants.ts";
 import type { RunGrants } from "../project/grants.ts";
-import { addedGrants, keptGrants } from "../project/run_grants.ts";
+import { renewed } from "./go_on.ts";
 import type { ProjectHold } from "./project_hold.ts";
 import { busyRun } from "./run_refusals.ts";
 import type { RunRegistry } from "./run_registry.ts";
@@ -71,7 +70,6 @@ export class TalkTurns {
   /** What it was allowed, and what every run may do. */
   async #grants(id: string): Promise<RunGrants> {
     const { root, ephemeral, grants } = this.#options;
-    const kept = ephemeral ? NO_GRANTS : await keptGrants(id, { root });
-    return grantsNothing(kept) ? grants : addedGrants(kept, grants);
+    return ephemeral ? grants : await renewed(id, { root, grants });
   }
 }
