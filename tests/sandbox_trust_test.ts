@@ -486,3 +486,37 @@ Deno.test("--trust-code was said of the code that was there: a run with other co
   const same = await project.run(["resume", id, "--rerun", "all"]);
   assert.doesNotMatch(same.stderr, /was changed|--trust-code/);
 });
+
+Deno.test("the value of a variable that a gadget, or a program, was granted is masked, however it was granted", async () => {
+  const gadget = 'export default { name: "Env", description: "Test.", permissions: { env: ["PLANTED"] }, ' +
+    'run: () => "it is " + Deno.env.get("PLANTED") };\n';
+  const env = { PLANTED: "a value that nobody is to see" };
+  const own = (grants: string) => ({ [OWN]: `grants: { ${grants} }\n` });
+  const printenv = '!!!GADGET_START:RunCommand\n!!!ARG:command\nprintenv\n!!!ARG:args\n["PLANTED"]\n' +
+    "!!!ARG:env/PLANTED\na value that nobody is to see\n!!!GADGET_END\n";
+  for (
+    const [flags, files] of [
+      [["--trust", "Env"], {}],
+      [["--allow-gadget", "Env=env:PLANTED"], {}],
+      [["--allow-gadget", "Env=env:PLAN*"], {}],
+      [[], own("../../project/Env: trusted")],
+      [[], {
+        ...own("../../project/Env: trusted, RunCommand: { run: [printenv], env: [PLANTED] }"),
+        "a.calls": printenv,
+      }],
+      [[], {
+        ...own("../../project/Env: trusted"),
+        "orrery.yaml": "gadgets: { isolation: { Env: none } }\n",
+      }],
+    ] as const
+  ) {
+    await using project = await testProject({ "gadgets/env.js": gadget, "a.calls": callOf("Env"), ...files });
+    const accept = "orrery.yaml" in files ? ["--trust-project"] : [];
+    const run = await project.run(["run", "a.calls", "--jsonl", ...flags, ...accept], { env });
+    assert.equal(run.code, 0, run.stderr);
+    assert.match(run.stdout, /\[secret PLANTED\]/);
+    const trace = await project.run(["trace", await project.newest(), "--json"], { env: { PLANTED: "" } });
+    assert.match(trace.stdout, /\[secret PLANTED\]/);
+    assert.doesNotMatch(run.stdout + run.stderr + trace.stdout, /nobody is to see/);
+  }
+});

@@ -8,7 +8,7 @@ import { absoluteEntry } from "../policy/permission_entry.ts";
 import { rulesByKind } from "../policy/policy_settings.ts";
 import type { PolicyRules, PolicySettings } from "../policy/policy_settings.ts";
 import type { WorldOptions } from "./guarded_world.ts";
-import type { ProjectSettings } from "./project.ts";
+import { maybeGrant, type ProjectSettings } from "./project.ts";
 import { scriptShell } from "./script_shell.ts";
 import { createWorld } from "./world.ts";
 
@@ -56,12 +56,6 @@ export function commandEntryGrants(project: GrantingProject): Readonly<Record<st
 
 function permissionsOf(name: CommandName, grant: Grant, project: GrantingProject): Permissions {
   return grant === "trusted" ? trusted(name, project) : grant;
-}
-
-/** The user's own word counts before that of the project. */
-function maybeGrant(name: CommandName, { config, accepted }: GrantingProject): Grant | undefined {
-  const grants = { ...(accepted ? config.project.grants : {}), ...config.grants };
-  return Object.hasOwn(grants, name) ? grants[name] : undefined;
 }
 
 /** Scripts need their shell, and nothing else; `RunCommand` asks for any program, in any folder. */

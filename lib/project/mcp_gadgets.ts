@@ -20,6 +20,7 @@ import { createPolicy } from "../policy/policy.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
 import type { LockKeeper } from "./lock_keeper.ts";
 import { serverPlace } from "./project_lock.ts";
+import { PUBLIC_VARIABLES } from "./run_secrets.ts";
 
 /** What the servers are opened with. */
 export interface McpGadgetsOptions {
@@ -40,18 +41,6 @@ export interface McpGadgetsOptions {
   /** Told the variables that servers are given. */
   readonly secrets?: Pick<Secrets, "add">;
 }
-
-/** Variables that hide nothing: masking their values would only make texts hard to read. */
-const PUBLIC_VARIABLES: readonly string[] = [
-  "PATH",
-  "HOME",
-  "LANG",
-  "TERM",
-  "PWD",
-  "USER",
-  "SHELL",
-  "TMPDIR",
-];
 
 /** The servers of these files, as the catalogue opens them. */
 export async function mcpGadgets(

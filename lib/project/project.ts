@@ -1,6 +1,6 @@
 import { loadCatalog } from "../catalog/catalog_of.ts";
 import { COMMAND_NAMES, findProjectRoot, loadConfig } from "../catalog/config.ts";
-import type { Config } from "../catalog/config.ts";
+import type { CommandName, Config, Grant } from "../catalog/config.ts";
 import type { ServerGadgets } from "../catalog/server_gadgets.ts";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
 import type { Catalog, EntryGrant } from "../core/catalog.ts";
@@ -223,6 +223,22 @@ export async function openCatalog(
     onNotice: notice,
     ...(servers && { servers }),
   });
+  const commands = COMMAND_NAMES.flatMap((name) =>
+    maybeGrant(name, { root, config, accepted: projectAccepted }) ?? []
+  );
+  const hasModules = catalog.entries.some(({ source }) =>
+    source.kind === "project" || source.kind === "file"
+  );
+  if (secrets !== undefined && (hasModules || commands.length > 0)) {
+    const { addGadgetVariables }: typeof import("./run_secrets.ts") = await import(
+      "./run_secrets.ts" as string
+    );
+    await addGadgetVariables(secrets, {
+      catalog,
+      user,
+      commands: commands.filter((grant) => grant !== "trusted"),
+    });
+  }
   return {
     catalog: isStarting ? await withAbsent(catalog, absent) : catalog,
     world,
@@ -243,10 +259,14 @@ export async function granted(
   return await withCommandGrants(world, options, project);
 }
 
-function grantsCommands(
-  { config: { grants, project: { grants: theirs } }, accepted }: GrantingProject,
-): boolean {
-  return COMMAND_NAMES.some((name) => Object.hasOwn(grants, name) || accepted && Object.hasOwn(theirs, name));
+function grantsCommands(project: GrantingProject): boolean {
+  return COMMAND_NAMES.some((name) => maybeGrant(name, project) !== undefined);
+}
+
+/** The user's own word counts before that of the project. */
+export function maybeGrant(name: CommandName, { config, accepted }: GrantingProject): Grant | undefined {
+  const grants = { ...(accepted ? config.project.grants : {}), ...config.grants };
+  return Object.hasOwn(grants, name) ? grants[name] : undefined;
 }
 
 /** What the settings grant built-in gadgets, for lists. */

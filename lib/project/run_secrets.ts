@@ -1,6 +1,8 @@
 import type { Config } from "../catalog/config.ts";
+import type { Catalog } from "../core/catalog.ts";
 import type { ProviderSettings } from "../core/model_settings.ts";
 import type { Secrets } from "../core/secrets.ts";
+import type { Permissions, User } from "../core/world.ts";
 import { hostEnv, hostEnvNames } from "../host/process.ts";
 import { createSecrets } from "../journal/secrets.ts";
 import { PROVIDER_KINDS } from "../models/provider_kinds.ts";
@@ -34,8 +36,48 @@ export function runSecrets({ config, settings }: RunSecretsOptions): Secrets {
 }
 
 /** The values of the variables that a run may read. */
-export function addGranted(secrets: Secrets, settings: PolicySettings): void {
-  for (const name of grantedVariables(settings)) secrets.add(name, hostEnv(name) ?? "");
+export function addGranted(
+  secrets: Secrets,
+  { allow: { env: { all, list } }, allowAll }: PolicySettings,
+): void {
+  for (const name of grantedVariables(all || allowAll, list)) secrets.add(name, hostEnv(name) ?? "");
+}
+
+/** Variables that hide nothing: masking their values would only make texts hard to read. */
+export const PUBLIC_VARIABLES: readonly string[] = [
+  "PATH",
+  "HOME",
+  "LANG",
+  "TERM",
+  "PWD",
+  "USER",
+  "SHELL",
+  "TMPDIR",
+];
+
+/** The values of the variables that gadgets of modules, and programs by a grant of the settings, may read or may be allowed to read. */
+export async function addGadgetVariables(
+  secrets: Pick<Secrets, "add">,
+  { catalog, user, commands }: {
+    readonly catalog: Catalog;
+    /** Who may allow it while the run is on. */
+    readonly user: User;
+    /** What starts programs is granted. */
+    readonly commands: readonly Permissions[];
+  },
+): Promise<void> {
+  const granted = await Promise.all(catalog.entries.map(async ({ source, state, load, grant }) => {
+    if (source.kind !== "project" && source.kind !== "file" || state !== "ready") return {};
+    const given = grant?.();
+    if (given?.permissions !== undefined) return given.permissions;
+    return given === undefined || user.canAnswer ? (await load()).permissions ?? {} : {};
+  }));
+  for (const { env = [] } of [...granted, ...commands]) {
+    const names = grantedVariables(env === true, env === true ? [] : env);
+    for (const name of names.filter((each) => !PUBLIC_VARIABLES.includes(each))) {
+      secrets.add(name, hostEnv(name) ?? "");
+    }
+  }
 }
 
 /** Headers that say nothing secret. */
@@ -46,14 +88,13 @@ function providersOf({ models, project }: Config): readonly (readonly [string, P
 }
 
 /** Names as `--allow-env` lists them; `NAME*` is a beginning. */
-function grantedVariables({ allow, allowAll }: PolicySettings): readonly string[] {
-  const { all, list } = allow.env;
+function grantedVariables(all: boolean, list: readonly string[]): readonly string[] {
   const exact = list.filter((name) => !name.endsWith("*"));
-  if (exact.length === list.length && !all && !allowAll) return exact;
+  if (exact.length === list.length && !all) return exact;
   const beginnings = list.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
   const matching = hostEnvNames().filter((name) =>
     beginnings.some((beginning) => name.startsWith(beginning)) ||
-    ((all || allowAll) && SECRET_NAME.test(name))
+    (all && SECRET_NAME.test(name))
   );
   return [...exact, ...matching];
 }
