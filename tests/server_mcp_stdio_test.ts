@@ -151,7 +151,14 @@ Deno.test("stdout of orrery mcp has the messages of the protocol and nothing els
     await send("[]");
     await send("5");
     await send("");
+    await send([{ jsonrpc: "2.0", id: 21, method: "ping" }]);
+    await send("x".repeat(11_000_000));
     await send({ jsonrpc: "1.0", id: 5, method: "tools/list" });
+    assert.match(JSON.stringify(await answer(5)), /-32600.*expected one message of JSON-RPC 2.0 a line/);
+    await send('{"jsonrpc":"2.0","id":22,"method":"ping","params":{"n":12345678901234567890}}');
+    assert.match(JSON.stringify(await answer(22)), /-32600.*12345678901234567890/);
+    await send('\uFEFF{"jsonrpc":"2.0","id":23,"method":"ping"}');
+    assert.deepEqual((await answer(23)).result, {});
     await send({ jsonrpc: "2.0", method: "notifications/nope" });
     await send({ jsonrpc: "2.0", id: 6, method: "nope" });
     assert.match(JSON.stringify(await answer(6)), /-32601/);
@@ -171,13 +178,17 @@ Deno.test("stdout of orrery mcp has the messages of the protocol and nothing els
     assert.match(JSON.stringify(await answer(11)), /-32602.*topic/);
     await send({ jsonrpc: "2.0", id: 12, method: "ping" });
     await answer(12);
+    const broken: unknown[] = [];
     for (const line of lines) {
       const message: unknown = JSON.parse(line);
       assert(isRecord(message) && message.jsonrpc === "2.0", line);
+      if (message.id === null && isRecord(message.error)) broken.push(message.error.code);
     }
+    assert.deepEqual(broken, [-32700, -32600, -32600, -32600, -32700]); // no JSON, [], 5, a batch, a long line
   });
   assert.equal((await child.status).code, 0);
   assert.doesNotMatch(await stderr, /internal|went wrong|at file:/);
+  assert.match(await stderr, /^on the console\n\{ a: 1 \}\nan error$/m);
 });
 
 Deno.test("a call that is taken back over stdin ends its run, and one whose client goes away can go on", async () => {

@@ -31,7 +31,9 @@ export async function mcp({ flags }: McpCommand, terminal: Terminal): Promise<nu
   const { serveMcpStdio }: typeof import("../server/mcp/stdio.ts") = await import(
     "../server/mcp/stdio.ts" as string
   );
-  await serveMcpStdio(service, { tell, signal: stop.signal });
+  const { signal } = stop;
+  const stdin = terminal.stdinChunks({ signal });
+  await serveMcpStdio(service, { stdin, write: (text) => terminal.stdout.write(text), tell, signal });
   await service.stop({ graceMs: GRACE_MS });
   return EXIT.ok;
 }

@@ -4,7 +4,7 @@ import { type JSONRPCMessage, type MCPTransport, validateJSONRPCMessage } from "
 import { parseJson } from "../core/json.ts";
 import type { PipeProcess } from "../core/pipes.ts";
 import { messageOf } from "../core/source_error.ts";
-import { type StdioLine, stdioLines } from "./stdio_lines.ts";
+import { type StdioLine, stdioLines } from "../core/stdio_lines.ts";
 
 /** The longest line that is read or written, in bytes. */
 export const MAX_LINE_BYTES = 10 * 1024 * 1024;

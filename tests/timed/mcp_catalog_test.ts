@@ -9,7 +9,7 @@ import { hostPipes } from "../../lib/host/pipe_process.ts";
 import { type McpEntries, mcpEntries, type McpEntriesOptions } from "../../lib/mcp/entries.ts";
 import { redactor } from "../../lib/mcp/redact.ts";
 import { serverWords } from "../../lib/mcp/server_words.ts";
-import { stdioLines } from "../../lib/mcp/stdio_lines.ts";
+import { stdioLines } from "../../lib/core/stdio_lines.ts";
 import { toolResult } from "../../lib/mcp/tool_result.ts";
 import fc from "fast-check";
 import { httpServer, isAlive, serverArgs, stdioServer } from "../_mcp.ts";

@@ -30,6 +30,8 @@ export interface McpServerOptions {
   readonly watch: CatalogWatch;
   /** Takes what nobody foresaw. */
   readonly tell: (text: string) => void;
+  /** Takes what gadgets log while they run. Default: only a client that wants to know how far a call is hears it. */
+  readonly log?: (text: string) => void;
   /** Messages go both ways while a call is under way, so that the client can be asked. */
   readonly canAsk: boolean;
 }
@@ -177,11 +179,12 @@ async function orInvalid<Value>(options: McpServerOptions, work: () => Promise<V
   }
 }
 
-function callerOf(server: Server, { mcpReq }: ServerContext, { canAsk }: McpServerOptions): ToolCaller {
+function callerOf(server: Server, { mcpReq }: ServerContext, { canAsk, log }: McpServerOptions): ToolCaller {
   const token = mcpReq._meta?.progressToken;
   const form = server.getClientCapabilities()?.elicitation;
   return {
     signal: mcpReq.signal,
+    ...(log && { log }),
     ...(token !== undefined && {
       progress: ({ done, total, message }) => {
         const params = {

@@ -13,6 +13,8 @@ export interface ToolCaller {
   readonly progress?: (
     told: { readonly done: number; readonly total?: number; readonly message?: string },
   ) => void;
+  /** Takes what gadgets log. */
+  readonly log?: (text: string) => void;
   /** Asks the person at the client; absent: it cannot. Undefined: no answer. */
   readonly ask?: (asked: OpenAsk, signal: AbortSignal) => Promise<Answer | undefined>;
 }
@@ -76,6 +78,7 @@ class Hearer {
         break;
       case "call-log":
         this.#tell({ message: event.text });
+        this.#caller.log?.(event.text);
         break;
       case "step-start":
         if (event.kind === "step" || event.kind === "model") this.#tell({ message: event.name });
