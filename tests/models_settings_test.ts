@@ -5,6 +5,7 @@ import { ModelError } from "../lib/core/model.ts";
 import { followAliases, maybeModelId } from "../lib/core/model_id.ts";
 import type { ModelSettings } from "../lib/core/model_settings.ts";
 import { tcpConnect } from "../lib/host/tcp_connect.ts";
+import { addUsage } from "../lib/core/usage.ts";
 import { costOf } from "../lib/models/cost.ts";
 import { findLocalServers } from "../lib/models/find_local_servers.ts";
 import { openModels } from "../lib/models/open_models.ts";
@@ -173,6 +174,8 @@ Deno.test("models: costs", () => {
   const tokens = { input: 1_000_000, output: 100_000, cached: 400_000, cacheWrite: 200_000 };
   assert.equal(costOf(tokens, { known }), 0.4 + 0.04 + 0.25 + 0.5);
   assert.equal(costOf(tokens, {}), undefined);
+  const each = { input: 1, output: 1, cost: 0.1 };
+  assert.equal(addUsage(addUsage(each, each), each).cost, 0.3); // and not 0.30000000000000004
   assert.equal(costOf({ ...tokens, cached: 0, cacheWrite: 0 }, { own: { input: 0, output: 0 }, known }), 0);
   const long = maybeKnownModel("google/gemini-2.5-pro");
   const few = { input: 200_000, output: 0, cached: 0, cacheWrite: 0 };

@@ -147,6 +147,14 @@ Deno.test("stdout of orrery mcp has the messages of the protocol and nothing els
     assert.match(await call(2, "Loud"), /"text":"said"/);
     assert.match(await call(3, "Boxed"), /"text":"said"/);
     assert.match(await call(4, "Nothing"), /-32602/);
+    await send({ jsonrpc: "2.0", id: 24, method: "tools/list" });
+    const listed = JSON.stringify(await answer(24));
+    assert.match(listed, /"name":"ListFolder".*?"outputSchema":\{"type":"object".*?"annotations"/);
+    assert.match(listed, /"name":"ReadFile"(?:(?!"name":|"outputSchema")[^])*"name":/); // a text is no object
+    assert.match(
+      await call(25, "ListFolder", { path: "prompts" }),
+      /"structuredContent":\{.*one\.prompt\.md/,
+    );
     await send("{ no JSON");
     await send("[]");
     await send("5");

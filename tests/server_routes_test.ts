@@ -366,6 +366,8 @@ Deno.test("questions are answered, each once", async () => {
     assert.equal(await problemOf(await served.ask(answers, { body })), "400 invalid", JSON.stringify(body));
   }
   assert.equal(await problemOf(await served.ask(answers, { body: { ask: "a9", allow: true } })), "409 ended");
+  const unknown = await fieldsOf(await served.ask("/v1/runs", { body: { fil: "a.calls" } }));
+  assert.match(JSON.stringify(unknown.issues), /^\[\{"pointer":"\/fil","message":"unknown, /);
   const unfit = await fieldsOf(await served.ask(answers, { body: { ask: "a1", text: "yes" } }));
   assert.deepEqual([unfit.status, unfit.detail], [400, "found text for the permission a1, expected allow"]);
   const answered = await served.ask(answers, { body: { ask: "a1", allow: true } });

@@ -18,4 +18,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
 }
 
 const both = (x: number | undefined, y: number | undefined): number | undefined =>
-  x === undefined || y === undefined ? undefined : x + y;
+  x === undefined || y === undefined ? undefined : inDollars(x + y);
+
+/** Without what binary fractions add far behind the point: no price is as small. */
+export const inDollars = (sum: number): number => Number(sum.toFixed(12));

@@ -1,4 +1,5 @@
 import type { ModelPrice } from "../core/model_settings.ts";
+import { inDollars } from "../core/usage.ts";
 import type { KnownModel } from "./prices.ts";
 
 /** The tokens of one call; those of the cache are parts of `input`. */
@@ -22,5 +23,5 @@ export function costOf(
   const plain = Math.max(0, tokens.input - cached - cacheWrite);
   const dollars = plain * price.input + cached * (price.cached ?? price.input) +
     cacheWrite * (price.cacheWrite ?? price.input) + tokens.output * price.output;
-  return dollars / 1_000_000;
+  return inDollars(dollars / 1_000_000);
 }

@@ -26,7 +26,9 @@ async function checked(schema: JsonSchema, tree: unknown, what: string): Promise
   if (result.ok) return result.value;
   throw new HttpProblem(400, "invalid", {
     detail: `${what} is not as expected: ${issuesText(result.issues)}`,
-    more: { issues: result.issues.map(({ pointer, message }) => ({ pointer, message })) },
+    more: {
+      issues: result.issues.map(({ pointer, message }) => ({ pointer: pointer && `/${pointer}`, message })),
+    },
   });
 }
 

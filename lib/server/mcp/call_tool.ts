@@ -1,5 +1,7 @@
 import { isJsonObject } from "../../core/json.ts";
+import type { JsonSchema } from "../../core/gadget.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import { validateInput } from "../../schema/validate.ts";
 import type { RunHandle, RunState, Service, TalkHandle } from "../../service/service.ts";
 import type { McpTool } from "./mcp_tools.ts";
 import { hearRun } from "./run_talk.ts";
@@ -21,7 +23,7 @@ export interface CallToolMeans {
 
 /** Calls a tool. What goes wrong in it is its result. @throws what `Service.start` throws */
 export async function callTool(
-  { work }: McpTool,
+  { work, output }: McpTool,
   input: JsonObject,
   { service, caller }: CallToolMeans,
 ): Promise<ToolResult> {
@@ -31,6 +33,7 @@ export async function callTool(
       return await gadgetResult(
         await service.start({ kind: "gadget", name: work.name, input, canAsk }),
         caller,
+        output,
       );
     case "agent":
       return await agentResult(work.file, input, { service, caller });
@@ -44,9 +47,20 @@ export async function callTool(
   }
 }
 
-async function gadgetResult(run: RunHandle, caller: ToolCaller): Promise<ToolResult> {
+async function gadgetResult(
+  run: RunHandle,
+  caller: ToolCaller,
+  output: JsonSchema | undefined,
+): Promise<ToolResult> {
   const { call } = await hearRun(run, caller);
-  if (call?.type === "call-result") return { text: textOf(call.result), isError: false };
+  if (call?.type === "call-result") {
+    const { result } = call;
+    const text = textOf(result);
+    if (output === undefined) return { text, isError: false };
+    // A client refuses a result that is not as the tool was said to give it, such as one that was cut.
+    const isFit = isJsonObject(result) && (await validateInput(output, result)).ok;
+    return isFit ? { text, structured: { ...result }, isError: false } : { text, isError: true };
+  }
   if (call?.type === "call-error") {
     const allow = call.flag === undefined ? "" : `\nIt would be allowed by ${call.flag}`;
     return { text: `${call.error}${allow}`, isError: true };

@@ -55,12 +55,13 @@ export function mcpTools({ gadgets, agents, documents, prompts }: CatalogJson): 
 /** A model is asked, and what it calls is not known before. */
 const ASKING = { isReadOnly: false, isOpen: true } as const;
 
-function gadgetTool({ name, description, input, permissions }: GadgetJson): McpTool {
+function gadgetTool({ name, description, input, output, permissions }: GadgetJson): McpTool {
   const needs = Object.keys(permissions).filter((kind) => isNeeded(permissions[kind]));
   return {
     name: name,
     description,
     input: objectSchema(input),
+    ...(output?.type === "object" && { output }), // clients take no others
     isReadOnly: needs.every((kind) => kind === "read"),
     isOpen: needs.some((kind) => kind === "net" || kind === "run"),
     work: { kind: "gadget", name },
