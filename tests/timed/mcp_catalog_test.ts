@@ -71,6 +71,9 @@ Deno.test("mcp entries: tools are gadgets, a server that fails is one broken ent
     part: "no_var",
     file: ".mcp.json",
     problem: '.mcp.json:1:2: MCP server "no var": ...',
+    wrong: "...",
+    span: undefined,
+    isOpen: true,
   };
   const { entries, close } = await open([
     stdioServer("ok"),
