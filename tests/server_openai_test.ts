@@ -405,6 +405,31 @@ Deno.test("a reader that leaves ends the question to the model", async () => {
   });
 });
 
+Deno.test("a client that goes away before the answer is whole ends the question to the model", async () => {
+  const aborted = Promise.withResolvers<void>();
+  const model = fakeModel(({ signal }) => endless(signal, aborted.resolve));
+  await withClient({ models: { m: model } }, async ({ origin }) => {
+    const stop = new AbortController();
+    const left = assert.rejects(askWhole(origin, "m", stop.signal), { name: "AbortError" });
+    await within((async () => {
+      while (model.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    })());
+    stop.abort();
+    await left;
+    await within(aborted.promise);
+  });
+});
+
+/** Without `stream`. */
+function askWhole(origin: string, model: string, signal: AbortSignal): Promise<Response> {
+  return fetch(`${origin}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+    body: JSON.stringify({ model, messages: [user("hi")] }),
+    signal,
+  });
+}
+
 Deno.test("a reader that leaves while the model thinks is no failure that anybody is told of", async () => {
   const aborted = Promise.withResolvers<void>();
   const model = fakeModel(async function* ({ signal }): AsyncGenerator<ModelPart, undefined> {
@@ -777,7 +802,7 @@ Deno.test("a client that asks again by itself does not do so when a run has fail
 });
 
 Deno.test("a client that goes away ends what a profile says, and no document", async () => {
-  const ended = new Map<string, boolean>();
+  const ended = new Map<string, boolean[]>();
   const start = (request: StartRun): FakeRun => async ({ tell, signal }) => {
     tell({ type: "text-delta", step: "ask#1/llm", text: "x" });
     const pause = Promise.withResolvers<void>();
@@ -785,27 +810,29 @@ Deno.test("a client that goes away ends what a profile says, and no document", a
     const timer = setTimeout(pause.resolve, request.kind === "ask" ? 20_000 : 500);
     await pause.promise;
     clearTimeout(timer);
-    ended.set(request.kind, signal.aborted);
+    ended.set(request.kind, [...ended.get(request.kind) ?? [], signal.aborted]);
     return { value: "x" };
   };
-  await withClient({ start }, async ({ client, service }) => {
+  await withClient({ start }, async ({ client, service, origin }) => {
     for (const model of ["orrery/profile/writer", "orrery/document/docs/plan.md"]) {
       const stop = new AbortController();
       const timer = setTimeout(() => stop.abort(), 200);
+      const asked = { model, messages: [user("hi")] };
       const read = async () => {
-        const asked = { model, messages: [user("hi")], stream: true as const };
-        const stream = await client.chat.completions.create(asked, { signal: stop.signal });
+        const stream = await client.chat.completions.create({ ...asked, stream: true }, {
+          signal: stop.signal,
+        });
         for await (const { choices } of stream) if (choices[0]?.delta.content === "x") stop.abort();
       };
-      await read().catch((error: unknown) =>
-        assert(error instanceof OpenAI.APIUserAbortError, String(error))
-      );
+      const isAborted = (error: unknown) => assert(error instanceof OpenAI.APIUserAbortError, String(error));
+      await read().catch(isAborted);
       clearTimeout(timer);
+      await assert.rejects(askWhole(origin, model, AbortSignal.timeout(200)), { name: "TimeoutError" });
     }
     await within((async () => {
       while (service.active > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     })());
-    assert.deepEqual(Object.fromEntries(ended), { ask: true, file: false });
+    assert.deepEqual(Object.fromEntries(ended), { ask: [true, true], file: [false, false] });
   });
 });
 

@@ -141,16 +141,28 @@ async function madeAnswer(
 
 async function answered(
   answer: MadeAnswer,
-  { body, service: { root }, settings: { tell, streams, deadlines } }:
-    & Pick<RouteContext, "service" | "settings">
+  { body, request, service: { root }, settings: { tell, streams, deadlines } }:
+    & Pick<RouteContext, "request" | "service" | "settings">
     & { readonly body: ChatBody },
 ): Promise<Response> {
   const { headers = {} } = answer;
   const problemOf = (thrown: unknown) => failureOf(ofModelError(thrown), { root, tell });
-  if (body.stream !== true) return json(await chatAnswer(answer), { headers });
+  if (body.stream !== true) return json(await awaited(answer, request.signal), { headers });
   const source = chatStream(await begun(answer, { waitMs: FIRST_MS, deadlines }), {
     includeUsage: body.stream_options?.include_usage === true,
     problemOf,
   });
   return streams.open(source, { headers });
+}
+
+/** The whole answer; nobody waits for it any more once the connection is gone. The signal fires at a good end too, so nobody listens by then. */
+async function awaited(answer: MadeAnswer, gone: AbortSignal): ReturnType<typeof chatAnswer> {
+  const leave = (): void => answer.leave();
+  gone.addEventListener("abort", leave);
+  if (gone.aborted) leave();
+  try {
+    return await chatAnswer(answer);
+  } finally {
+    gone.removeEventListener("abort", leave);
+  }
 }
