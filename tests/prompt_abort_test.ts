@@ -296,7 +296,7 @@ Deno.test("a turn is aborted by whoever listens to it, and after its end nothing
     dialog.call({ signal: controller.signal, onEvent }),
     (error) => error instanceof AgentError && error.code === "aborted",
   );
-  assert.deepEqual(told, ["run-start", "step-start", "text-delta", "run-end"]);
+  assert.deepEqual(told, ["run-start", "step-start", "text-delta", "step-end", "run-end"]);
   const late = new AbortController();
   const reply = await dialog.call({ signal: late.signal });
   late.abort();

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { StepRecord } from "../lib/core/journal.ts";
+import { tracePage } from "../lib/render/trace_page.ts";
 import { traceTree } from "../lib/render/trace_tree.ts";
 import { testProject } from "./_project.ts";
 
@@ -31,6 +32,53 @@ function treeOf(...keys: readonly string[]): string {
   return traceTree({ summary, steps, events: [] }).split("\n").slice(1, -1)
     .map((line) => line.replace(/^( *)ok +/, "$1ok ").replace(/ {2}x {2}0 ms$/, "")).join("\n");
 }
+
+Deno.test("trace: what has not ended says why, and what a model had said by then, as a tree and as a page", () => {
+  const key = "turn[1]/model";
+  const step: StepRecord = {
+    key,
+    kind: "model",
+    name: "m/x",
+    input: { messages: [] },
+    idempotent: true,
+    status: "started",
+    startedAt: 0,
+    attempt: 1,
+  };
+  const place = { seq: 1, at: 0, run: "r" };
+  const error = { message: "m/x: the answer broke off", code: "network" };
+  const trace = {
+    summary: {
+      id: "r",
+      kind: "ask",
+      status: "stopped",
+      owned: false,
+      startedAt: 0,
+      updatedAt: 0,
+      steps: 1,
+      usage: { input: 0, output: 0 },
+    },
+    run: { kind: "ask", input: null },
+    steps: [step],
+    events: [
+      { type: "step-start", key, kind: "model", name: "m/x", attempt: 1, ...place },
+      { type: "step-end", key, ms: 5, error, partial: "Half an ans", ...place },
+    ],
+    messages: [],
+    checkpoints: [],
+  } as const;
+  assert.deepEqual(traceTree(trace).split("\n").slice(2, -1), [
+    "    ?     model  m/x",
+    "          has not ended: m/x: the answer broke off",
+    "          said before it broke off: Half an ans",
+  ]);
+  const row = tracePage(trace).rows.at(-1);
+  assert.equal(row?.state, "open");
+  assert.deepEqual(row?.values.map(({ title, text }) => [title, text]), [
+    ["error", "m/x: the answer broke off"],
+    ["said before it broke off", "Half an ans"],
+  ]);
+});
 
 Deno.test("trace: a slash in brackets is part of a name", () => {
   assert.equal(

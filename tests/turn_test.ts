@@ -433,6 +433,33 @@ Deno.test("a stream that breaks: finished calls are kept and the model goes on; 
   assert.deepEqual([end.status, end.reason, end.error], ["failed", "provider", "the answer broke off"]);
 });
 
+Deno.test("what was said before a break or a stop is kept with the attempt, marked, and told again after a resume", async () => {
+  const broken = new ModelError("the answer broke off", { code: "network" });
+  const endsOf = (events: readonly RunEvent[]) =>
+    events.flatMap((event) => event.type === "step-end" ? [[event.error?.message, event.partial]] : []);
+  const journal = memoryJournal();
+  const run = journal.create({ kind: "ask", input: null });
+  await eventsOf(ask("Go", { model: scriptedModel([["Half ", "an ans", broken]]), journal: run }));
+  const first = ["the answer broke off", "Half an ans"];
+  assert.deepEqual(endsOf(journal.read(run.id).events), [first]);
+  const controller = new AbortController();
+  const stopped: RunEvent[] = [];
+  const options = { model: scriptedModel([["More ", 5_000]]), signal: controller.signal };
+  for await (const event of ask("Go", { ...options, journal: journal.open(run.id) })) {
+    stopped.push(event);
+    if (event.type === "text-delta") controller.abort(new Error("enough"));
+  }
+  const second = ["enough", "More "];
+  assert.deepEqual(endsOf(stopped), [first, second]);
+  const done = await eventsOf(ask("Go", { model: scriptedModel([["All."]]), journal: journal.open(run.id) }));
+  assert.deepEqual(endsOf(done), [first, second, [undefined, undefined]]);
+  const cut = scriptedModel([["Hm.\n" + block("Echo:a") + "half a li", broken], ["Once."]]);
+  assert.deepEqual(endsOf(await eventsOf(ask("Go", { model: cut, ...withTools([echo]) }))), [
+    [undefined, "half a li"],
+    [undefined, undefined],
+  ]);
+});
+
 Deno.test("an abort ends the stream and the running gadgets", async () => {
   const controller = new AbortController();
   const hangs: AnyGadget = {

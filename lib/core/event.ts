@@ -51,6 +51,8 @@ export type RunEventBody =
     readonly ms: number;
     readonly outcome?: Json;
     readonly error?: StepError;
+    /** Of a model whose answer broke off or was stopped: what it had said, and that is in no outcome. */
+    readonly partial?: string;
   }
   | { readonly type: "text-delta"; readonly step: string; readonly text: string }
   /** A whole text of a model: the `n`th of its step, from 1. Of a conversation: its place in the log. */

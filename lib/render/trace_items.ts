@@ -7,7 +7,7 @@ import type { Usage } from "../core/model.ts";
 import type { StepKind } from "../core/step.ts";
 import { addUsage } from "../core/usage.ts";
 import { keyParts } from "./key_parts.ts";
-import { errorValue, noteValue, resultValue, stepValues } from "./trace_values.ts";
+import { BROKEN_OFF, errorValue, noteValue, resultValue, stepValues } from "./trace_values.ts";
 import type { TraceValue } from "./trace_values.ts";
 
 /** What an item is: a kind of step, a turn of a conversation, a part of keys that is no step itself, or something that was decided. */
@@ -117,7 +117,8 @@ class TraceItems {
     item.kind = step.kind;
     item.name = step.name;
     item.attempt = Math.max(item.attempt, step.attempt);
-    item.values = [...stepValues(step)];
+    const why = step.outcome === undefined ? item.values : []; // as its attempts have ended
+    item.values = [...stepValues(step), ...why];
     if (step.outcome === undefined) {
       item.state = step.idempotent || isOwned ? "open" : "unverified";
     } else item.state = "error" in step.outcome ? "failed" : "done";
@@ -173,13 +174,14 @@ class TraceItems {
     if (kind === "step") this.#byName.set(name, item);
   }
 
-  #endStep({ key, ms, outcome, error }: EventOf<"step-end">): void {
+  #endStep({ key, ms, outcome, error, partial }: EventOf<"step-end">): void {
     const item = this.#byKey.get(key);
     if (item === undefined) return;
     item.ms = ms;
     item.state = error === undefined ? "done" : "failed";
     if (error !== undefined) item.values.push(errorValue(error.message));
     else if (outcome !== undefined && outcome !== null) item.values.push(resultValue(outcome));
+    if (partial !== undefined) item.notes.push(noteValue(BROKEN_OFF, partial));
   }
 
   #call(event: Exclude<CallEvent, EventOf<"call-log" | "call-progress">>): void {

@@ -4,6 +4,7 @@ import type { Usage } from "../core/model.ts";
 import { cutToCells } from "./cells.ts";
 import { keyParts } from "./key_parts.ts";
 import { duration, printableLine, usageWords } from "./shown_text.ts";
+import { BROKEN_OFF } from "./trace_values.ts";
 
 /** What a journal has of a run. */
 export interface TraceOf {
@@ -20,6 +21,15 @@ interface Node {
   step?: StepRecord;
 }
 
+type StepEnd = Extract<RunEvent, { readonly type: "step-end" }>;
+
+/** What events say of steps, by key. */
+interface Told {
+  readonly usages: ReadonlyMap<string, Usage>;
+  /** Of its last attempt. */
+  readonly ends: ReadonlyMap<string, StepEnd>;
+}
+
 /** The steps of a run as a tree by the parts of their keys, each with its time, attempts, tokens and the beginning of its outcome. */
 export function traceTree({ summary, steps, events }: TraceOf): string {
   const root: Node = { name: "", children: new Map() };
@@ -27,7 +37,10 @@ export function traceTree({ summary, steps, events }: TraceOf): string {
   const usages = new Map(
     events.flatMap((event) => event.type === "usage" ? [[event.step, event] as const] : []),
   );
-  const lines = [...root.children.values()].flatMap((node) => nodeLines(node, { depth: 0, usages }));
+  const ends = new Map(
+    events.flatMap((event) => event.type === "step-end" ? [[event.key, event] as const] : []),
+  );
+  const lines = [...root.children.values()].flatMap((node) => nodeLines(node, { depth: 0, usages, ends }));
   return [traceHead(summary, events), ...lines].map((line) => `${line}\n`).join("");
 }
 
@@ -56,15 +69,16 @@ function place(root: Node, step: StepRecord): void {
 
 function nodeLines(
   node: Node,
-  { depth, usages }: { readonly depth: number; readonly usages: ReadonlyMap<string, Usage> },
+  { depth, ...told }: Told & { readonly depth: number },
 ): readonly string[] {
   const indent = "  ".repeat(depth + 1);
   const { step } = node;
   const below = [...node.children.values()].flatMap((child) =>
-    nodeLines(child, { depth: depth + 1, usages })
+    nodeLines(child, { ...told, depth: depth + 1 })
   );
   if (step === undefined) return [`${indent}${printableLine(node.name)}`, ...below];
-  const usage = usages.get(step.key);
+  const usage = told.usages.get(step.key);
+  const end = told.ends.get(step.key);
   const head = [
     `${stateWord(step)} ${node.name}`,
     step.name,
@@ -72,10 +86,11 @@ function nodeLines(
     ...(step.attempt > 1 ? [`attempt ${step.attempt}`] : []),
     ...(usage === undefined || usageWords(usage) === "" ? [] : [usageWords(usage)]),
   ].join("  ");
-  const outcome = outcomeWords(step);
+  const partial = end?.partial === undefined ? "" : `${BROKEN_OFF}: ${end.partial}`;
+  const details = [outcomeWords(step, end), partial].filter((words) => words !== "");
   return [
     `${indent}${printableLine(head)}`,
-    ...(outcome === "" ? [] : [`${indent}      ${cutToCells(printableLine(outcome), OUTCOME_CELLS)}`]),
+    ...details.map((words) => `${indent}      ${cutToCells(printableLine(words), OUTCOME_CELLS)}`),
     ...below,
   ];
 }
@@ -85,10 +100,10 @@ function stateWord({ outcome }: StepRecord): string {
   return "ok" in outcome ? "ok   " : "error";
 }
 
-function outcomeWords({ outcome, idempotent, kind }: StepRecord): string {
+function outcomeWords({ outcome, idempotent, kind }: StepRecord, end: StepEnd | undefined): string {
   if (outcome === undefined) {
     return idempotent
-      ? "has not ended"
+      ? `has not ended${end?.error === undefined ? "" : `: ${end.error.message}`}`
       : "its end is not known: orrery resume takes --rerun or --skip with its key";
   }
   if ("error" in outcome) return outcome.error.message;

@@ -14,6 +14,9 @@ export interface TraceValue {
   readonly isJson: boolean;
 }
 
+/** What stands before a text that is no answer. */
+export const BROKEN_OFF = "said before it broke off";
+
 /** The input and the outcome of a step. */
 export function stepValues({ kind, input, outcome }: StepRecord): readonly TraceValue[] {
   const given = kind === "model" && isJsonObject(input) ? askedValues(input) : valuesOf(input, "in");

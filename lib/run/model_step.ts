@@ -6,6 +6,8 @@ import type { Json } from "../core/json.ts";
 import type { Message, Reasoning, ToolCall } from "../core/message.ts";
 import { ModelError, modelErrorCode } from "../core/model.ts";
 import type { Model, ModelPart, ModelRequest } from "../core/model.ts";
+import { messageOf } from "../core/source_error.ts";
+import type { StepError } from "../core/step.ts";
 import { toldMs } from "../core/clock.ts";
 import { eachUntilAborted } from "../core/async.ts";
 import type { AnswerReader } from "./answer_calls.ts";
@@ -241,7 +243,11 @@ class ModelStep {
 
   /** The calls that were whole have run or are running: what they were part of is kept, and the model is not asked the same again. */
   #brokenOff(error: unknown): ModelAnswer {
-    if (this.#signal.aborted) throw this.#signal.reason;
+    if (this.#signal.aborted) {
+      const { reason } = this.#signal;
+      if (this.#text !== "") this.#failed({ message: messageOf(reason), code: "aborted" });
+      throw reason;
+    }
     if (!(error instanceof ModelError)) throw error;
     this.#run.part(this.#options.key, problemJson(error));
     this.#reader.drop(error.message);
@@ -249,10 +255,10 @@ class ModelStep {
       const { message, code, flag } = error;
       const failed = { message: this.#run.mask(message), code, ...(flag === undefined ? {} : { flag }) };
       const { key, keepsFailure = false } = this.#options;
-      const tell = (): void => this.#run.emit({ type: "step-end", key, ms: this.#ms(), error: failed });
       const isKept = typeof keepsFailure === "function" ? keepsFailure(error) : keepsFailure;
-      if (isKept && error.code !== "context") this.#run.finish(key, { error: failed }, tell);
-      else tell();
+      if (isKept && error.code !== "context") {
+        this.#run.finish(key, { error: failed }, () => this.#failed(failed));
+      } else this.#failed(failed);
       throw error;
     }
     this.#run.emit({
@@ -272,6 +278,16 @@ class ModelStep {
     return answer;
   }
 
+  /** What was said is told with it: it is in no outcome. */
+  #failed(error: StepError): void {
+    this.#run.emit({ type: "step-end", key: this.#options.key, ms: this.#ms(), error, ...this.#partial(0) });
+  }
+
+  #partial(from: number): { readonly partial?: string } {
+    const partial = this.#text.slice(from);
+    return partial === "" ? {} : { partial };
+  }
+
   async #feed(answer: ModelAnswer): Promise<void> {
     const { text, calls } = answer;
     if (text !== "") await this.#reader.text(text);
@@ -288,7 +304,7 @@ class ModelStep {
       if (answer.isCut !== true) {
         this.#run.emit({ type: "usage", step: key, model: answer.model, ...answer.usage });
       }
-      this.#run.emit({ type: "step-end", key, ms, outcome });
+      this.#run.emit({ type: "step-end", key, ms, outcome, ...this.#partial(answer.text.length) });
     });
   }
 

@@ -136,7 +136,7 @@ export function eventIdentity(event: RunEventBody | RunEvent): string {
     case "step-start":
       return `${event.type} ${event.key} ${event.attempt}`;
     case "step-end":
-      return `${event.type} ${event.key} ${event.error === undefined}`;
+      return `${event.type} ${event.key} ${event.error === undefined} ${event.partial ?? ""}`;
     case "message":
       return `${event.type} ${event.step} ${event.n}`;
     case "jump":

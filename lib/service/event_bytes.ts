@@ -17,7 +17,8 @@ export function eventBytes(event: RunEvent): number {
     case "call-error":
       return HEAD_BYTES + event.error.length;
     case "step-end":
-      return HEAD_BYTES + jsonBytes(event.outcome) + (event.error?.message.length ?? 0);
+      return HEAD_BYTES + jsonBytes(event.outcome) + (event.error?.message.length ?? 0) +
+        (event.partial?.length ?? 0);
     case "slot-set":
       return HEAD_BYTES + jsonBytes(event.value);
     case "block-merge":
