@@ -243,6 +243,20 @@ const LINTS: readonly Lint[] = [
       "id: a\n" + api("url: x, method: GET, headers: [ { key: Authorization, value: '{{session.token}}' } ]"),
     ],
   },
+  {
+    code: "W639",
+    what: "a number that would lose digits",
+    has: "id: a\n" + api("url: x, method: POST, body: { zip: 01234, card: [ 12345678901234567890 ] }"),
+    lines: [
+      "structure.action.api-call.body.zip: 01234 is taken as text, since a number would lose digits; write it in quotes",
+      "structure.action.api-call.body.card[0]: 12345678901234567890 is taken as text, since a number would lose digits; " +
+      "write it in quotes",
+    ],
+    hasNot: [
+      "id: a\n" +
+      api("url: x, method: POST, body: { zip: '01234', n: [ 0, 0.10, -0, 1e3, 9007199254740991, 3.10 ] }"),
+    ],
+  },
 ];
 
 function api(fields: string): string {

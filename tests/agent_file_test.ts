@@ -12,6 +12,7 @@ import { readAgentFile } from "../lib/parse/read_agent_file.ts";
 import { AgentFileError } from "../lib/parse/agent_file_error.ts";
 import { loadAgent } from "../lib/project/load_agent.ts";
 import { agentCases, agentText, caseFile, problemLines, writtenStep } from "./_agent_file.ts";
+import { testProject } from "./_project.ts";
 import { randomRoot } from "./_random_agent.ts";
 
 Deno.test("agent file: what is wrong is told in the words of the cases, at its place", async (t) => {
@@ -579,4 +580,32 @@ Deno.test("agent file: no text gives anything but problems, each at a place in i
     assert.deepEqual(problems, problems.toSorted((a, b) => a.line - b.line || a.column - b.column));
   });
   await fc.assert(property, { numRuns: 3000 });
+});
+
+Deno.test("numbers of constants, slots, context and answers are printed as they are written, and compared as numbers", async () => {
+  const agent = `version: "0.1"
+structure:
+  id: n
+  constants: { phone: 0041791234567, zip: 01234, python: 3.10, card: 12345678901234567890, list: [1.50, 2], hex: 0x1F }
+  slots:
+    - { name: height, source: { user: { path: height } } }
+    - { name: id, source: { user: { path: id } } }
+  action:
+    id: main
+    chain:
+      - { id: set, set-slot: { values: [ { path: { name: version }, value: 2.0 }, { path: { name: odd }, value: 007 } ] } }
+      - id: same
+        conditions:
+          - { name: version, condition: { equals: 2 } }
+          - { name: version, condition: { less-than: 2.01 } }
+          - { name: height, condition: { not-equals: 1.81 } }
+        message: { message: "{{phone}} {{zip}} {{python}} {{card}} {{list}} {{hex}} {{version}} {{odd}} {{height}} {{id}}" }
+`;
+  await using project = await testProject({
+    "n.agent.yml": agent,
+    "c.json": '{ "user": { "height": 1.80, "id": 1234567890123456789 } }',
+  });
+  const { stdout, stderr } = await project.run(["run", "n.agent.yml", "--context", "c.json"]);
+  const wanted = "0041791234567 01234 3.10 12345678901234567890 [1.5,2] 31 2.0 007 1.80 1234567890123456789";
+  assert.equal(stdout.trim(), wanted, stderr);
 });

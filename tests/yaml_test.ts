@@ -31,6 +31,34 @@ Deno.test("yaml: the core schema of YAML 1.2", async () => {
   assert.equal(await valueOf("%YAML 1.1\n---\nyes"), "yes");
 });
 
+Deno.test("yaml: a number that would lose digits is text, as it is written", async () => {
+  assert.deepEqual(
+    await valueOf("[0041791234567, -01234, +007, 01.5, 12345678901234567890, 9007199254740993.5]"),
+    [
+      "0041791234567",
+      "-01234",
+      "+007",
+      "01.5",
+      "12345678901234567890",
+      "9007199254740993.5",
+    ],
+  );
+  assert.deepEqual(
+    await valueOf("[0, -0, 0.10, 3.10, +5, 9007199254740991, 18446744073709551616, 1e30, !!int 007]"),
+    [
+      0,
+      -0,
+      0.1,
+      3.1,
+      5,
+      9007199254740991,
+      2 ** 64,
+      1e30,
+      7,
+    ],
+  );
+});
+
 Deno.test("yaml: __proto__ is a plain key", async () => {
   const value = await valueOf("__proto__: {polluted: true}\nconstructor: 1\n");
   assert.deepEqual(Object.keys(value as object), ["__proto__", "constructor"]);

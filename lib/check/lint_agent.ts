@@ -30,7 +30,12 @@ const RULES: readonly LintRule[] = [
 
 /** What is likely not meant in an agent that can be run (conversations.md 2.13), in the order of its text. What is deprecated its reader tells. */
 export async function lintAgent(agent: AgentFile): Promise<readonly AgentProblem[]> {
-  const reading = new AgentReading(await readAgentYaml(agent.text), agent.file);
+  const yaml = await readAgentYaml(agent.text);
+  const reading = new AgentReading(yaml, agent.file);
+  for (const { path, text } of yaml.digits) {
+    const message = `${text} is taken as text, since a number would lose digits; write it in quotes`;
+    reading.tell(path, { message, severity: "warning", code: "W639" });
+  }
   const look = lookAtAgent(agent);
   for (const rule of RULES) {
     for (const { path, ...finding } of rule(look)) reading.tell(path, { ...finding, severity: "warning" });

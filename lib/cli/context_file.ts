@@ -5,6 +5,7 @@ import { ProblemsError } from "../core/problems_error.ts";
 import { messageOf, SourceError } from "../core/source_error.ts";
 import { parseYaml } from "../parse/yaml.ts";
 import type { YamlDocument } from "../parse/yaml.ts";
+import { printableNumber } from "../parse/yaml_tree.ts";
 import { flagFile } from "../service/flag_file.ts";
 
 const KEYS = ["user", "module", "session", "user-config", "user-context-log"];
@@ -36,10 +37,19 @@ function unknownKey(key: string): string {
 }
 
 /** YAML has numbers that JSON has not. */
-function jsonOf({ value }: YamlDocument, problem: (message: string) => SourceError): Json {
+function jsonOf({ value, written }: YamlDocument, problem: (message: string) => SourceError): Json {
   try {
-    return toJson(value);
+    return printable(toJson(value), written, []);
   } catch (error) {
     throw new ProblemsError([problem(messageOf(error))]);
   }
+}
+
+/** Templates print what is taken from here: a number of a mapping as it is written. */
+function printable(value: Json, written: YamlDocument["written"], path: readonly string[]): Json {
+  if (typeof value === "number") return printableNumber(value, written(path) ?? String(value));
+  if (typeof value !== "object" || value === null || !isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, printable(part, written, [...path, key])]),
+  );
 }

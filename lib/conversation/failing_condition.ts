@@ -40,7 +40,7 @@ function holds(operation: ConditionOperation, value: Json | undefined): boolean 
   }
 }
 
-/** Scalars by their text, so that 3 is "3"; lists and mappings deeply. */
+/** Scalars by their text, or as numbers where one is, so that 3.1 is "3.10"; lists and mappings deeply. */
 function isSame(a: Json, b: Json): boolean {
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((item, index) => isSame(item, b[index] ?? null));
@@ -51,7 +51,10 @@ function isSame(a: Json, b: Json): boolean {
       keys.every((key) => Object.hasOwn(b, key) && isSame(a[key] ?? null, b[key] ?? null));
   }
   const areScalars = [a, b].every((value) => typeof value !== "object" && value !== null);
-  return areScalars ? String(a) === String(b) : a === b;
+  if (!areScalars) return a === b;
+  const isOfNumber = [a, b].some((value) => typeof value === "number") &&
+    [a, b].every((value) => DECIMAL.test(String(value)));
+  return isOfNumber ? Number(a) === Number(b) : String(a) === String(b);
 }
 
 const DECIMAL = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)\s*$/;

@@ -1,6 +1,6 @@
 import { isRecord, type JsonObject } from "../core/json.ts";
 import type { AgentPart } from "./agent_part.ts";
-import { ANYTHING, refused } from "./agent_scalar.ts";
+import { ANYTHING, PRINTABLE, refused } from "./agent_scalar.ts";
 import type { Shape } from "./agent_shape.ts";
 
 /** What a list has to be besides what its items are. */
@@ -69,6 +69,9 @@ export function mapOf<Value>(
     },
   };
 }
+
+/** A mapping of anything, for templates. */
+export const PRINTABLES: Shape<JsonObject> = { schema: { type: "object" }, read: mapOf(PRINTABLE).read };
 
 /** A mapping of anything. */
 export const OBJECT: Shape<JsonObject> = { schema: { type: "object" }, read: mapOf(ANYTHING).read };

@@ -22,7 +22,8 @@ export type AgentCode =
   | "W631"
   | "W632"
   | "W633"
-  | "W634";
+  | "W634"
+  | "W639";
 
 /** Something that is wrong with an agent file, or that is likely not meant. */
 export interface AgentProblem {

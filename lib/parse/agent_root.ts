@@ -1,7 +1,7 @@
 import type { JsonObject } from "../core/json.ts";
 import { define } from "./agent_definition.ts";
 import type { AgentFile } from "./agent_file.ts";
-import { listOf, OBJECT } from "./agent_list.ts";
+import { listOf, PRINTABLES } from "./agent_list.ts";
 import { mapping } from "./agent_mapping.ts";
 import { NAME } from "./agent_scalar.ts";
 import { optional, required, type Shape } from "./agent_shape.ts";
@@ -13,7 +13,7 @@ const CONSTANTS: Shape<JsonObject> = {
   schema: { type: "object", propertyNames: { minLength: 1 } },
   read: (part) => {
     if (part.child("") !== undefined) part.refuse("must not have an empty name", { at: { key: "" } });
-    return OBJECT.read(part);
+    return PRINTABLES.read(part);
   },
 };
 

@@ -3,6 +3,7 @@ import { toJson } from "../core/json.ts";
 import type { AgentPart } from "./agent_part.ts";
 import type { Shape } from "./agent_shape.ts";
 import { kindOf } from "./file_fields.ts";
+import { printableNumber } from "./yaml_tree.ts";
 
 /** Text as it is. */
 export const TEXT: Shape<string> = {
@@ -62,6 +63,15 @@ export const ANYTHING: Shape<Json> = {
       part.refuse("must hold finite numbers only"); // .nan and .inf are all that YAML has beyond JSON
       return null;
     }
+  },
+};
+
+/** The same for templates: a number is printed as it is written, `3.10`. */
+export const PRINTABLE: Shape<Json> = {
+  schema: {},
+  read: (part) => {
+    const value = ANYTHING.read(part);
+    return typeof value === "number" ? printableNumber(value, part.written(value)) : value;
   },
 };
 

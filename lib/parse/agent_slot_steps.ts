@@ -5,11 +5,14 @@ import type { StepAction } from "./agent_file.ts";
 import { listOf } from "./agent_list.ts";
 import { mapping } from "./agent_mapping.ts";
 import { VALUE_TEMPLATE } from "./agent_request.ts";
-import { FLAG, wholeNumber } from "./agent_scalar.ts";
+import { FLAG, PRINTABLE, wholeNumber } from "./agent_scalar.ts";
 import { required, withDefault } from "./agent_shape.ts";
 import { SAVE_TARGET, SLOT_PATH } from "./agent_slot_path.ts";
 
-const PAIR_FIELDS = { path: required(SLOT_PATH), value: required(VALUE_TEMPLATE) };
+const PAIR_FIELDS = {
+  path: required(SLOT_PATH),
+  value: required({ ...VALUE_TEMPLATE, read: PRINTABLE.read }),
+};
 
 const PAIR = mapping({ what: "a value", fields: PAIR_FIELDS }, (take) => ({
   path: take(PAIR_FIELDS.path),

@@ -6,6 +6,7 @@ import { type AgentPlace, AgentPlaces } from "./agent_place.ts";
 import { type AgentYamlProblem, agentYamlProblems } from "./agent_yaml_problems.ts";
 import { yamlDocuments } from "./yaml_documents.ts";
 import { yamlLibrary } from "./yaml_library.ts";
+import { yamlPathAt } from "./yaml_path_at.ts";
 import type { YamlRange } from "./yaml_problem.ts";
 import { readYamlTree, type YamlTree } from "./yaml_tree.ts";
 
@@ -20,6 +21,8 @@ export interface AgentYaml {
   place(path: AgentPath, what: "key" | "value"): AgentPlace;
   /** A scalar as it is written, so that 1.10 stays 1.10; undefined for other values, and where an alias stands. */
   written(path: AgentPath): string | undefined;
+  /** Numbers that were taken as text. */
+  readonly digits: readonly { readonly path: AgentPath; readonly text: string }[];
 }
 
 /** Reads the YAML of an agent file as far as it can be read. */
@@ -32,7 +35,11 @@ export async function readAgentYaml(text: string): Promise<AgentYaml> {
     value: tree.value,
     ...agentYamlProblems({ text, places, documents, tree, library }),
     place: (path, what) => places.of(rangeOf(tree, path, what)),
-    written: (path) => written(tree.rangeOf(path, "value"), text),
+    written: (path) => tree.written(path),
+    digits: tree.digits.map(([start, end]) => ({
+      path: yamlPathAt(documents[0]?.contents ?? null, start, library),
+      text: text.slice(start, end),
+    })),
   };
 }
 
@@ -42,11 +49,4 @@ function rangeOf(tree: YamlTree, path: AgentPath, what: "key" | "value"): YamlRa
     if (range !== undefined) return range;
   }
   return [0, 1];
-}
-
-const BARE = /^[-+.\w]+$/;
-
-function written(range: YamlRange | undefined, text: string): string | undefined {
-  const source = range === undefined ? "" : text.slice(range[0], range[1]);
-  return BARE.test(source) ? source : undefined;
 }

@@ -14,6 +14,8 @@ export interface YamlDocument {
   readonly value: unknown;
   /** The place of what is at a path (its key, or its value, the default); undefined when nothing is there. */
   at(path: readonly (string | number)[], what?: "key" | "value"): Span | undefined;
+  /** A scalar as it is written; undefined for other values, and where an alias stands. */
+  written(path: readonly (string | number)[]): string | undefined;
 }
 
 /**
@@ -32,7 +34,8 @@ export async function parseYaml(
   throwProblems(problemsOf(list, source));
   const tree = readYamlTree(list[0]?.contents ?? null, { library, source });
   throwProblems(tree.problems);
-  return { value: tree.value, at: (path, what = "value") => spanOf(tree.rangeOf(path, what), source) };
+  const { value, written } = tree;
+  return { value, written, at: (path, what = "value") => spanOf(tree.rangeOf(path, what), source) };
 }
 
 /** What is wrong with a text, and what can be read of it nevertheless. */
@@ -58,7 +61,8 @@ export async function readableYaml(text: string): Promise<ReadableYaml> {
   const value = problems.length === 0
     ? tree.value
     : soundPart(tree.value, root, { library, lost, problems, text });
-  return { value, problems, at: (path, what = "value") => spanOf(tree.rangeOf(path, what), source) };
+  const { written } = tree;
+  return { value, problems, written, at: (path, what = "value") => spanOf(tree.rangeOf(path, what), source) };
 }
 
 const MAX_PROBLEMS = 20;

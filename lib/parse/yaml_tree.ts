@@ -1,6 +1,7 @@
 // The library's own conversion is not used: it follows an alias into its own anchor, and tells no place of what it refuses.
 
-import type { Alias, Node, Pair, YAMLMap, YAMLSeq } from "yaml";
+import type { Alias, Node, Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
+import { losesDigits } from "../core/json.ts";
 import type { SourceError } from "../core/source_error.ts";
 import { spanAt } from "../core/span_at.ts";
 import type { YamlLibrary } from "./yaml_library.ts";
@@ -11,7 +12,19 @@ export interface YamlTree {
   readonly value: unknown;
   /** Keys written twice, and aliases or levels beyond the bounds; when there are any the value is not whole. */
   readonly problems: readonly SourceError[];
+  /** Numbers that were taken as text, since a value would not have all of their digits. */
+  readonly digits: readonly YamlRange[];
   rangeOf(path: readonly (string | number)[], what: "key" | "value"): YamlRange | undefined;
+  /** A scalar as it is written, so that 1.10 stays 1.10; undefined for other values, and where an alias stands. */
+  written(path: readonly (string | number)[]): string | undefined;
+}
+
+const BARE = /^[-+.\w]+$/;
+const DECIMAL = /^[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)$/;
+
+/** A number for templates: a decimal one that would be printed otherwise than it is written is its text, `3.10`. */
+export function printableNumber(value: number, written: string): number | string {
+  return written !== String(value) && DECIMAL.test(written) ? written : value;
 }
 
 const MERGE = {
@@ -30,7 +43,14 @@ export function readYamlTree(
 ): YamlTree {
   const reader = new Reader(options.library, options.source);
   const { value } = reader.read(root, 0);
-  return { value, problems: reader.problems, rangeOf: (path, what) => reader.rangeOf(root, path, what) };
+  const { problems, digits } = reader;
+  const rangeOf: YamlTree["rangeOf"] = (path, what) => reader.rangeOf(root, path, what);
+  const written: YamlTree["written"] = (path) => {
+    const [from, to] = rangeOf(path, "value") ?? [0, 0];
+    const source = options.source.text.slice(from, to);
+    return BARE.test(source) ? source : undefined;
+  };
+  return { value, problems, digits, rangeOf, written };
 }
 
 /** A value and how many values it is made of. */
@@ -43,12 +63,14 @@ const NOTHING: Read = { value: null, size: 1 };
 
 class Reader {
   readonly problems: SourceError[] = [];
+  readonly digits: YamlRange[] = [];
   readonly #library: YamlLibrary;
   readonly #source: YamlSource;
   /** By anchor; without `read` while the anchor's own node is still being read. */
   readonly #anchors = new Map<string, { readonly node: Node; readonly read?: Read }>();
   /** What each alias stands for. */
   readonly #targets = new Map<Alias, Node>();
+  readonly #pairs = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
   #aliased = 0;
 
   constructor(library: YamlLibrary, source: YamlSource) {
@@ -67,7 +89,7 @@ class Reader {
       ? this.#map(node, depth)
       : isSeq(node)
       ? this.#list(node, depth)
-      : { value: isScalar(node) ? node.value : null, size: 1 };
+      : { value: isScalar(node) ? this.#scalar(node) : null, size: 1 };
     if (anchor !== undefined) this.#anchors.set(anchor, { node, read });
     return read;
   }
@@ -83,7 +105,7 @@ class Reader {
     for (const segment of path) {
       const holder = isAlias(here) ? this.#targets.get(here) : here;
       if (isMap(holder)) {
-        const pair = holder.items.find((pair) => this.#keyOf(pair) === String(segment));
+        const pair = this.#pairsOf(holder).get(String(segment));
         if (pair === undefined) return undefined;
         key = this.#nodeOf(pair.key);
         here = this.#nodeOf(pair.value);
@@ -92,6 +114,14 @@ class Reader {
       } else return undefined;
     }
     return (what === "key" ? key : here ?? key)?.range ?? undefined;
+  }
+
+  /** By key, of keys written twice the first. */
+  #pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
+    const pairs = this.#pairs.get(map) ??
+      new Map(map.items.toReversed().map((pair) => [this.#keyOf(pair), pair]));
+    this.#pairs.set(map, pairs);
+    return pairs;
   }
 
   #map(node: YAMLMap, depth: number): Read {
@@ -116,6 +146,14 @@ class Reader {
       });
     }
     return { value, size };
+  }
+
+  /** A phone number or a zip is no number, whatever YAML says of `0041791234567`. */
+  #scalar({ value, source = "", tag, range }: Scalar): unknown {
+    const isNumber = typeof value === "number" && tag === undefined && DECIMAL.test(source);
+    if (!isNumber || !(/^[-+]?0[0-9]/.test(source) || losesDigits(source))) return value;
+    this.digits.push(range ?? [0, 1]);
+    return source;
   }
 
   #list(node: YAMLSeq, depth: number): Read {
