@@ -30,6 +30,7 @@ export function documentNodes(lines: DocumentLines, kinds: NodeKinds): DocumentN
 
 const HASH = 35;
 const AT = 64;
+const BLANK = 32;
 
 class NodeReader {
   readonly #lines: DocumentLines;
@@ -108,8 +109,9 @@ class NodeReader {
   }
 
   #readText(at: number, blocks: MarkdownBlocks): void {
-    if (blocks.read(at) || !this.#kinds.operations) return;
-    const problem = mentionProblem(this.#lines, at);
+    const first = this.#lines.first(at);
+    if (blocks.read(at) || !this.#kinds.operations || (first !== AT && first !== BLANK)) return;
+    const problem = mentionProblem(this.#lines, { at, isFree: this.#isFree(at) });
     if (problem !== undefined) this.#problems.push(problem);
   }
 

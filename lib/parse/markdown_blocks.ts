@@ -60,6 +60,9 @@ export class MarkdownBlocks {
   /** Reads the next line. Whether it is one of a fence, of raw HTML or of a comment. */
   read(line: number): boolean {
     const text = withoutTabs(this.#lines.content(line));
+    const isPlain = this.#around.length === 0 && typeof this.#leaf !== "object" &&
+      this.#comment === undefined;
+    if (isPlain && PLAIN.test(text)) return this.#readText({ line, text, at: 0 }, NOTHING_AROUND);
     const { at, depth } = this.#inside(text);
     const rest = { line, text, at };
     this.#isItemEmpty = false;
@@ -212,6 +215,10 @@ interface TextPlace {
   readonly isParagraph: boolean;
 }
 
+const NOTHING_AROUND: TextPlace = { depth: 0, isParagraph: false };
+
+/** What most lines begin with, and no block but a paragraph. */
+const PLAIN = /^[a-z]/i;
 const UNDERLINE = /(?:=+|-+) *$/y;
 const BREAK = /([-*_])(?: *\1)* */y;
 const THREE = /^(?:[^ ] *){3}/;
@@ -293,6 +300,7 @@ function filledFrom(text: string, from: number): number {
 }
 
 function withoutTabs(line: string): string {
+  if (!line.includes("\t")) return line;
   let text = "";
   for (const [at, part] of line.split("\t").entries()) {
     text += at === 0 ? part : " ".repeat(4 - text.length % 4) + part;

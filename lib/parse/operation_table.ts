@@ -50,3 +50,13 @@ export function parametersOf(name: OperationName): readonly string[] {
 export function takes(name: OperationName, parameter: string): boolean {
   return Object.hasOwn(PARAMETERS, parameter) && PARAMETERS[parameter]?.includes(name) === true;
 }
+
+/** Of each group one has to be there; an empty, wrong or misspelt one is told where it stands. */
+export const REQUIRED: Readonly<Record<OperationName, readonly string[]>> = {
+  import: ["file"],
+  llm: ["prompt", "block"],
+  shell: ["prompt"],
+  run: ["file"],
+  return: ["prompt", "block"],
+  goto: ["block"],
+};

@@ -1,10 +1,10 @@
 import { byPlace } from "../core/by_place.ts";
 import { type DocumentMapping, readDocumentMapping } from "./document_mapping.ts";
-import { didYouMean, nearWord } from "./document_near.ts";
+import { didYouMean, FARTHEST, nearWord } from "./document_near.ts";
 import type { DocumentProblem, OperationNode } from "./document_node.ts";
 import type { OperationFields } from "./operation_fields.ts";
 import { OPERATION_READERS } from "./operation_readers.ts";
-import { type OperationName, parametersOf, takes } from "./operation_table.ts";
+import { type OperationName, parametersOf, REQUIRED, takes } from "./operation_table.ts";
 import { ParameterReader } from "./parameter_reader.ts";
 
 /** What became of the parameters of an operation. */
@@ -54,21 +54,11 @@ function tellUnknown(
   }
 }
 
-/** Of each group one has to be there; an empty, wrong or misspelt one is told where it stands. */
-const REQUIRED: Readonly<Record<OperationName, readonly string[]>> = {
-  import: ["file"],
-  llm: ["prompt", "block"],
-  shell: ["prompt"],
-  run: ["file"],
-  return: ["prompt", "block"],
-  goto: ["block"],
-};
-
 function missingIn(name: OperationName, keys: readonly string[]): string | undefined {
   const required = REQUIRED[name];
   // A misspelt one is told as such, and is not missing as well.
   const isThere = (key: string) =>
-    required.includes(takes(name, key) ? key : nearWord(key, parametersOf(name)) ?? "");
+    required.includes(takes(name, key) ? key : nearWord(key, parametersOf(name), FARTHEST) ?? "");
   if (keys.some(isThere)) return undefined;
   return `@${name} needs ${required.map((key) => `"${key}"`).join(" or ")}`;
 }

@@ -74,8 +74,10 @@ class FileRun {
   }
 
   async run(): Promise<DocumentEnd> {
-    const { run, live, file } = this.#world;
-    for (const text of live.warnings) {
+    const { run, live, file, chain } = this.#world;
+    const isIdle = chain.length === 1 && file.tree.nodes.every(({ kind }) => kind !== "operation");
+    const idle = isIdle ? ["the document has no operations: nothing runs"] : [];
+    for (const text of [...idle, ...live.warnings]) {
       run.emit({ type: "warning", text, file: file.path, line: 1, column: 1 });
     }
     try {

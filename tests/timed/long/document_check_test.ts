@@ -11,7 +11,7 @@ import { isInside } from "../../../lib/catalog/project_path.ts";
 import { resolve } from "../../../lib/core/path.ts";
 import { PermissionRefused } from "../../../lib/core/world.ts";
 import { readDocument } from "../../../lib/parse/document_file.ts";
-import { didYouMean, nearWord } from "../../../lib/parse/document_near.ts";
+import { didYouMean, FARTHEST, nearWord } from "../../../lib/parse/document_near.ts";
 import { checkOptions, type CheckOverrides, problemLines, ROOT } from "../../_check_document.ts";
 import { caseNames, CASES_ROOT, type DocumentCase, filesBelow, readCase } from "../../_document_cases.ts";
 
@@ -552,7 +552,7 @@ Deno.test("check: the nearest id is the one that a comparison with each of them 
       const near = new NearIds();
       const first = [...new Set(ids)];
       for (const id of first) near.add(id);
-      assert.equal(near.nearest(wanted), nearWord(wanted, first));
+      assert.equal(near.nearest(wanted), nearWord(wanted, first, FARTHEST));
     }),
     { numRuns: 2000 },
   );

@@ -241,11 +241,36 @@ Deno.test("document: a region that is never closed goes to the end, with a warni
   ]);
 });
 
+const misplaced = (line: string) =>
+  `1:1: warning: "@${
+    /@([a-z]+)/i.exec(line)?.[1]
+  }" is text here: write "@llm" alone, at the beginning of a line, ` +
+  'and its parameters below, as in "prompt: ..."';
+
 Deno.test("document: operation lines", () => {
   for (const name of OPERATION_NAMES) assert.deepEqual(split(`# A\n\n@${name} \t\n`), ["# A", `@${name} ""`]);
-  for (const line of [" @llm", "@ llm", "@llm2", "@LLM", "@@llm", "\\@llm", "@llm:"]) {
+  for (
+    const line of [
+      "@ llm",
+      "@llm2",
+      "@@llm",
+      "\\@llm",
+      "    @llm",
+      "\t@llm",
+      "a\n@llm x",
+      "> @llm",
+      "@llm, x",
+    ]
+  ) {
     assert.deepEqual(split(line), [`text ${JSON.stringify(line)}`]);
     assert.deepEqual(problems(line), []);
+  }
+  for (
+    const line of [" @llm", "   @llm\nprompt: x", "@LLM", "@llm:", "@Llm: x", "@llm x", "@llm x\nnote: y"]
+  ) {
+    assert.deepEqual(split(line), [`text ${JSON.stringify(line)}`]);
+    assert.deepEqual(problems(line), [misplaced(line)]);
+    assert.deepEqual(problems(`\`\`\`\n${line}\n\n${line}\n\`\`\``), []);
   }
   assert.deepEqual(split("@llm\n\n@llm\n\n@llm"), ['@llm ""', '@llm ""', '@llm ""']);
 });
@@ -264,7 +289,11 @@ Deno.test("document: what looks like an operation and is none", () => {
     ["@lllm", []],
     ["@llm  # note\nprompt: x", ['1:5: error: nothing may follow "@llm" on its line']],
     ["@Return\tit\nblock: x", ['1:8: error: nothing may follow "@Return" on its line']],
-    ["@llm x\nnote: y", []],
+    ["@llm x\nnote: y", [misplaced("@llm")]],
+    ["@ben\nDeadline: x", []],
+    ["@mum\nnote: x", []],
+    ["@gotto\nblock: x", ['1:1: error: unknown operation "@gotto" (did you mean "@goto"?)']],
+    ["@shel\nprompt: x", ['1:1: error: unknown operation "@shel" (did you mean "@shell"?)']],
     ["@llm x\nfile: y", ['1:1: warning: "@llm" is not an operation; the line is text']],
     ["@alice\nprompt: x", ['1:1: warning: "@alice" is not an operation; the line is text']],
     ["a\n@alice: hi there\nto: x", ['2:1: warning: "@alice" is not an operation; the line is text']],
