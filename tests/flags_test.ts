@@ -96,6 +96,27 @@ Deno.test("a value that is missing, given twice, or was meant for =", () => {
   ]);
 });
 
+Deno.test("where words are free or may be left out, none stands right behind a flag whose list is written with =", () => {
+  const { ask, chat, check, resume, list } = COMMANDS;
+  const grants = ask.flags.filter(({ kind }) => kind === "grant");
+  assert.equal(grants.length, 10);
+  for (const { name } of grants) {
+    for (const args of [["go", `--${name}`, "out"], [`--${name}`, "out", "go"]]) {
+      assert.throws(() => parseFlags(ask, args), {
+        message: `found "out" behind --${name}. A list is written with =, so: --${name}=out; ` +
+          "a word of the command goes before the flag, or behind --",
+      });
+    }
+  }
+  for (const spec of [chat, check, resume]) {
+    assert.throws(() => parseFlags(spec, ["--allow-write", "out"]), UsageError, spec.name);
+  }
+  assert.deepEqual(parseFlags(ask, ["say", "hi", "--allow-write"]).words, ["say", "hi"]);
+  assert.deepEqual(parseFlags(ask, ["--allow-write", "--", "say", "hi"]).words, ["say", "hi"]);
+  assert.deepEqual(parseFlags(ask, ["--allow-write=out", "say", "-A", "hi"]).words, ["say", "hi"]);
+  assert.deepEqual(parseFlags(list, ["--write-types", "prompts"]).words, ["prompts"]);
+});
+
 Deno.test("choices name all there are and the nearest", () => {
   assert.throws(() => parseFlags(COMMANDS.graph, ["a.calls", "--format", "txt"]), {
     message: '--format must be one of text, mermaid, svg; found "txt". Did you mean "text"?',

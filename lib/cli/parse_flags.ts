@@ -17,7 +17,7 @@ export function parseFlags<const Spec extends CommandSpec>(
   reader.read(args);
   const flags = reader.values() as ParsedCommand<Spec>["flags"];
   if (reader.help) return { words: [], flags, wantsHelp: true };
-  const problems = [...reader.problems, ...wordProblems(spec, reader, args)];
+  const problems = [...reader.problems, ...wordProblems(spec, reader)];
   if (problems.length > 0) throw new UsageError(problems, { command: spec.name });
   return { words: reader.words, flags, wantsHelp: false };
 }
@@ -30,6 +30,8 @@ class FlagReader {
   help = false;
   /** Words that stand behind a flag that is unknown, and may be its value. */
   strayValues = 0;
+  /** The first word that stands right behind a flag whose list is written with `=`. */
+  behindGrant?: { readonly flag: string; readonly word: string };
   readonly #spec: CommandSpec;
   readonly #values = new Map<string, Value>();
   #rest: string[] = [];
@@ -144,6 +146,10 @@ class FlagReader {
   #takeGrant(flag: Flag, attached: string | undefined): void {
     const before = this.#values.get(flag.name);
     this.#values.set(flag.name, [...(Array.isArray(before) ? before : []), attached ?? true]);
+    const word = this.#rest.at(-1);
+    if (attached === undefined && word !== undefined && !word.startsWith("-")) {
+      this.behindGrant ??= { flag: `--${flag.name}`, word };
+    }
   }
 
   #takeOne(flag: Flag, shown: string, text: string): void {
@@ -198,8 +204,7 @@ function didYouMeanFlag(name: string, known: readonly Flag[]): string {
 
 function wordProblems(
   spec: CommandSpec,
-  { words, strayValues }: Pick<FlagReader, "words" | "strayValues">,
-  args: readonly string[],
+  { words, strayValues, behindGrant }: Pick<FlagReader, "words" | "strayValues" | "behindGrant">,
 ): string[] {
   const missing = spec.arguments.slice(words.length).find((argument) => argument.required);
   if (missing !== undefined) return [`orrery ${spec.name} needs ${missing.name}: ${argumentText(missing)}`];
@@ -207,14 +212,24 @@ function wordProblems(
   const problems = words.flatMap((word, index) =>
     wordProblem(spec.arguments[index] ?? (last?.many === true ? last : undefined), word)
   );
+  const hint = behindGrant === undefined
+    ? ""
+    : ` A list is written with =, so: ${behindGrant.flag}=${behindGrant.word}`;
+  const isOwnWord = last === undefined || (last.required && last.many !== true) || last.choices !== undefined;
+  if (behindGrant !== undefined && !isOwnWord) {
+    // As a word of the command it would be no mistake, while the flag without its list means everything.
+    const { flag, word } = behindGrant;
+    return [
+      ...problems,
+      `found "${word}" behind ${flag}.${hint}; a word of the command goes before the flag, or behind --`,
+    ];
+  }
   if (last?.many === true) return problems;
   const extra = words[spec.arguments.length];
   if (extra === undefined || words.length - spec.arguments.length <= strayValues) return problems;
   return [
     ...problems,
-    `orrery ${spec.name} takes ${countOf(spec.arguments)}; found "${extra}" too.${
-      listHint(spec, args, words)
-    }`,
+    `orrery ${spec.name} takes ${countOf(spec.arguments)}; found "${extra}" too.${hint}`,
   ];
 }
 
@@ -241,13 +256,6 @@ export function argumentText({ help, choices }: Argument): string {
 function countOf(words: readonly Argument[]): string {
   if (words.length === 0) return "no words";
   return words.map((word) => word.name).join(" and ");
-}
-
-/** `--allow-read data` reads as a flag and a file: the list of a grant is written with `=`. */
-function listHint(spec: CommandSpec, args: readonly string[], words: readonly string[]): string {
-  const grants = new Set(spec.flags.filter((flag) => flag.kind === "grant").map((flag) => `--${flag.name}`));
-  const at = args.findIndex((arg, index) => grants.has(arg) && words.includes(args[index + 1] ?? ""));
-  return at === -1 ? "" : ` A list is written with =, so: ${args[at]}=${args[at + 1]}`;
 }
 
 /** Whether a word of the command line names an agent file (cli.md). */
