@@ -123,11 +123,11 @@ export async function userBehind(view: RunView, options: UserBehindOptions): Pro
 }
 
 /** Whoever types at a terminal; what is asked there is shown as text that it obeys in nothing. */
-export async function typistAt(terminal: Terminal): Promise<TerminalUser> {
+export async function typistAt(terminal: Terminal, { edits = false } = {}): Promise<TerminalUser> {
   const { printable }: typeof import("../render/shown_text.ts") = await import(
     "../render/shown_text.ts" as string
   );
-  return await terminal.user({ show: (question) => terminal.stderr.write(printable(question)) });
+  return await terminal.user({ show: (question) => terminal.stderr.write(printable(question)), edits });
 }
 
 /** Nobody at all. */

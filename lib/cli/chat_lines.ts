@@ -25,6 +25,8 @@ export interface ChatCommand {
 /** How typed messages are taken. */
 export interface TypedMessagesOptions {
   readonly say: (text: string) => Promise<void>;
+  /** Ends the wait for a message. */
+  readonly signal: AbortSignal;
   /** By name, in the order of the help. Default: those of every conversation. */
   readonly commands?: Readonly<Record<string, ChatCommand>>;
   /** Said of an empty message. Default: it is passed over in silence. */
@@ -33,7 +35,8 @@ export interface TypedMessagesOptions {
 
 /** Messages that are typed. */
 export function typedMessages(user: TerminalUser, options: TypedMessagesOptions): ChatLines {
-  const { say, emptyText = "" } = options;
+  const { say, signal, emptyText = "" } = options;
+  const lineBehind = (prompt: string) => user.line(prompt, signal);
   const commands: Readonly<Record<string, ChatCommand>> = {
     help: {
       help: "shows this",
@@ -51,7 +54,7 @@ export function typedMessages(user: TerminalUser, options: TypedMessagesOptions)
   return {
     async next() {
       while (true) {
-        const line = await user.line(PROMPT);
+        const line = await lineBehind(PROMPT);
         if (line === undefined) {
           await say("\n"); // what is said next would stand behind the prompt
           return undefined;
@@ -63,7 +66,9 @@ export function typedMessages(user: TerminalUser, options: TypedMessagesOptions)
           } else if (await typed.command.run(typed.argument) === "over") return undefined;
           continue;
         }
-        const message = line.trim() === '"""' ? await quotedLines(user) : await continuedLine(user, line);
+        const message = line.trim() === '"""'
+          ? await quotedLines(lineBehind)
+          : await continuedLine(lineBehind, line);
         if (message === undefined) return undefined;
         if (message.trim() !== "") return message;
         await say(emptyText);
@@ -98,22 +103,24 @@ function helpText(commands: Readonly<Record<string, ChatCommand>>): string {
   return `A line is a message.\n${table(ways).map((line) => `  ${line}\n`).join("")}`;
 }
 
+type LineBehind = (prompt: string) => ReturnType<TerminalUser["line"]>;
+
 /** Up to the line that ends it; the end of the input ends it too. */
-async function quotedLines(user: TerminalUser): Promise<string | undefined> {
+async function quotedLines(lineBehind: LineBehind): Promise<string | undefined> {
   const lines: string[] = [];
-  for (let line = await user.line(MORE); line !== undefined; line = await user.line(MORE)) {
+  for (let line = await lineBehind(MORE); line !== undefined; line = await lineBehind(MORE)) {
     if (line.trim() === '"""') return lines.join("\n");
     lines.push(line);
   }
   return lines.length === 0 ? undefined : lines.join("\n");
 }
 
-async function continuedLine(user: TerminalUser, first: string): Promise<string> {
+async function continuedLine(lineBehind: LineBehind, first: string): Promise<string> {
   const lines: string[] = [];
   let line: string | undefined = first;
   while (line?.endsWith("\\")) {
     lines.push(line.slice(0, -1));
-    line = await user.line(MORE);
+    line = await lineBehind(MORE);
   }
   if (line !== undefined) lines.push(line);
   return lines.join("\n");

@@ -26,6 +26,7 @@ export function conversationLines(
   return (talk) =>
     typedMessages(typist, {
       say,
+      signal: stop.signal,
       commands: conversationCommands({ session, talk, say, user: typist, columns, isKept }),
       emptyText: "The message is empty.\n",
     });

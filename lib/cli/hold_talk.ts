@@ -52,7 +52,7 @@ export async function holdTalk(
 
 /** Whoever types; undefined where messages come through a pipe. */
 export async function typistOf(terminal: Terminal): Promise<TerminalUser | undefined> {
-  return terminal.stdinIsTerminal ? await typistAt(terminal) : undefined;
+  return terminal.stdinIsTerminal ? await typistAt(terminal, { edits: true }) : undefined;
 }
 
 /** Says with whom one talks, where somebody types. */

@@ -110,7 +110,7 @@ class Talk {
     const { terminal, stop, typist } = this.#work;
     if (typist === undefined) return pipedMessages(terminal, stop.signal);
     const say = (text: string) => terminal.stderr.write(printable(text));
-    return typedMessages(typist, { say });
+    return typedMessages(typist, { say, signal: stop.signal });
   }
 
   /** Events are taken as soon as they are told; what is left is to have written them. */

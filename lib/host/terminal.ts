@@ -17,8 +17,8 @@ export interface Terminal {
   onInterrupt(listener: () => void): Disposable;
   /** A promise of some gadget that was rejected with nobody listening: told, instead of ending the process. */
   onStrayError(listener: (error: unknown) => void): Disposable;
-  /** The person who can be asked: only when stdin and stderr are terminals. */
-  user(options?: { show?: (question: string) => Promise<void> }): Promise<TerminalUser>;
+  /** The person who can be asked: only when stdin and stderr are terminals. @param options `edits`: lines are edited, where the terminal can */
+  user(options?: { show?: (question: string) => Promise<void>; edits?: boolean }): Promise<TerminalUser>;
 }
 
 /** The terminal of this process. */
@@ -44,12 +44,15 @@ export function hostTerminal(): Terminal {
         "./terminal_user.ts" as string
       );
       const canAnswer = Deno.stdin.isTerminal() && stderr.isTerminal;
-      return terminalUser({ canAnswer, show: options.show ?? ((question) => stderr.write(question)) });
+      const { show = (question) => stderr.write(question) } = options;
+      const edits = options.edits === true && canAnswer && hostEnv("TERM") !== "dumb";
+      return terminalUser({ canAnswer, show, edits });
     },
   };
 }
 
-function windowSize(): { columns: number; rows: number } {
+/** The window in cells; 80 by 24 when nothing tells. */
+export function windowSize(): { columns: number; rows: number } {
   try {
     const { columns, rows } = Deno.consoleSize();
     // A window that was never given a size says 0 by 0.

@@ -22,6 +22,10 @@ structure:
       - { id: again, flow: { goto: count } }
       - { id: bye, message: { message: "Bye." } }
 `,
+  "asks.yml":
+    `- { when: first$, text: "!!!GADGET_START:WriteFile:w\\n!!!ARG:path\\nx.txt\\n!!!ARG:content\\nx\\n!!!GADGET_END\\n" }
+- { when: "", text: "yes", repeat: true }
+`,
   "slow.yml": `- { when: slow, chunks: ["This ", "takes ", "long."], delayMs: 500, repeat: true }
 - { when: bad, error: { status: 400, message: "too strange" } }
 - { when: "two\\nlines", text: "two lines", repeat: true }
@@ -172,6 +176,27 @@ structure:
     assert.equal(code, 0);
     assert.match(screen, /\nDone\.\ncompleted; /);
   });
+
+  await t.step(
+    "a line is edited with the arrow keys, and earlier messages come back, not the answers to questions",
+    async () => {
+      const person = atTerminal(["chat", "-m", "script/asks.yml", "--tools", "WriteFile"], {
+        cwd: project.folder,
+        env: { ...project.env, NO_COLOR: "1" },
+      });
+      await person.until("\n> ");
+      await person.type("frst\x1b[D\x1b[D\x1b[Di\n");
+      await person.until("[yes/no]");
+      await person.type("no\n");
+      await person.until("\n> ");
+      await person.type("\x1b[Aand \x1b[Hsay \x1b[Fmore\x7f\x7f\x7f\x7fmuch\n");
+      await person.until("\n> ");
+      await person.type("\x04");
+      assert.equal((await person.end()).code, 0);
+      const { stdout } = await project.run(["trace", await project.newest(), "--json"]);
+      assert.match(stdout, /"say firstand much"/);
+    },
+  );
 
   await t.step("a conversation that comes to its end ends the chat", async () => {
     const person = chat();
