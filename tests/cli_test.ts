@@ -137,6 +137,64 @@ Deno.test("run: a refusal names the flag, once more at the end, and the exit cod
   assert.doesNotMatch(denied.stderr, /refused; to allow/, "no flag would help against --deny-write");
 });
 
+const WAITS =
+  'version: "0.1"\nstructure: { id: a, action: { id: hi, message: { message: "Hi", hold: true } } }\n';
+
+Deno.test("without orrery.yaml what is kept of a file below the working folder is found there; from elsewhere the way is told", async () => {
+  await using folder = await folderOf({
+    "sub/a.calls": sum("Calculate:a"),
+    "sub/a.md": "# A\n\n@llm\nprompt: hi\n\n@return\nprompt: done\n",
+    "sub/a.agent.yml": WAITS,
+    "other/x": "",
+  });
+  const at = { cwd: folder.path, env: { XDG_STATE_HOME: join(folder.path, "state") } };
+  const files = async (cwd: string): Promise<readonly string[]> =>
+    JSON.parse((await orrery(["runs", "--json"], { ...at, cwd })).stdout).map(({ file }: { file: string }) =>
+      file
+    );
+  await orrery(["run", "sub/a.calls"], at);
+  await orrery(["run", "sub/a.md", "-m", "script/echo"], at);
+  const held = await orrery(["run", "sub/a.agent.yml"], at);
+  assert.deepEqual(await files(folder.path), ["sub/a.agent.yml", "sub/a.md", "sub/a.calls"]);
+  const [, id = ""] = /^held; to go on: orrery resume (\w+)\n$/.exec(held.stderr) ?? [];
+  assert.equal((await orrery(["resume", id, "--json"], at)).code, 0);
+
+  const other = join(folder.path, "other");
+  const elsewhere = await orrery(["run", "../sub/a.agent.yml"], { ...at, cwd: other });
+  const [, there = "", second = ""] = /to go on: cd (\S+) && orrery resume (\w+)\n$/.exec(elsewhere.stderr) ??
+    [];
+  assert.equal(there, "../sub");
+  assert.equal((await orrery(["resume", second, "--json"], { ...at, cwd: join(other, there) })).code, 0);
+  assert.deepEqual([await files(other), await files(join(folder.path, "sub"))], [[], ["a.agent.yml"]]);
+});
+
+Deno.test("in a folder of a project files are named as they are typed there, whatever tells of them", async () => {
+  await using folder = await folderOf({
+    "orrery.yaml": "models: { default: script/echo }\n",
+    "prompts/p.prompt.md": "Hi {name\n",
+    "sub/a.md": "# A\n\n@llm\nprompt: hi\nblock: nowhere\n",
+    "sub/b.md": '# B\n\n@shell\nprompt: "true"\n\n@import\nfile: gone.md\n',
+    "sub/a.agent.yml": "version: 1\n",
+    "sub/a.calls": call("Nope:n"),
+  });
+  const told = async (...args: string[]): Promise<readonly string[]> =>
+    (await orrery(args, { cwd: join(folder.path, "sub") })).stderr.split("\n");
+  const has = async (line: RegExp, ...args: string[]): Promise<void> => {
+    const lines = await told(...args);
+    assert(lines.some((each) => line.test(each)), `${args.join(" ")}: ${lines.join("\n")}`);
+    assert(!lines.some((each) => each.includes("sub/")), lines.join("\n"));
+  };
+  await has(/^a\.md:5:1: error: no block/, "run", "a.md");
+  await has(/^b\.md:6:1: error: @import: file not found: "gone.md"$/, "run", "b.md", "--allow-run");
+  await has(/^ {2}ok {4}@shell b\.md:3 /, "run", "b.md", "--allow-run");
+  await has(/^ {8}a\.calls:1: Unknown gadget/, "run", "a.calls");
+  for (const command of ["run", "chat"]) await has(/^a\.agent\.yml:1:/, command, "a.agent.yml");
+  await has(/^error: \.\.\/prompts\/p\.prompt\.md:1: /, "run", "p");
+  await has(/^\.\.\/prompts\/p\.prompt\.md:1: /, "list", "prompts");
+  await has(/^a\.agent\.yml:1:/, "list", "agents");
+  assert.match((await orrery(["list", "documents"], { cwd: join(folder.path, "sub") })).stdout, /^a\.md /m);
+});
+
 Deno.test("run: settings of orrery.yaml count, flags win over them, markers too", async () => {
   await using folder = await folderOf({
     "orrery.yaml":

@@ -466,6 +466,8 @@ Deno.test("project root: the nearest orrery.yaml, up to .git, the home folder, o
     "home/project/orrery.yaml": "",
     "home/project/a/b/x": "",
     "home/repo/.git/HEAD": "",
+    "home/project/deep/repo/.git/HEAD": "",
+    "home/project/deep/repo/a/x": "",
     "home/repo/a/x": "",
     "home/orrery.yaml": "",
     "home/plain/x": "",
@@ -478,8 +480,10 @@ Deno.test("project root: the nearest orrery.yaml, up to .git, the home folder, o
     "orrery.yaml": "",
   };
   await inFolder(files, (folder) => {
-    const rootOf = (path: string, home = "home", look = lookAt) =>
-      findProjectRoot(join(folder, path), { look, home: join(folder, home) }).slice(folder.length + 1);
+    const rootIn = (cwd: string, path: string, { home = "home", look = lookAt } = {}) =>
+      findProjectRoot(join(folder, path), { look, home: join(folder, home), cwd: join(folder, cwd) })
+        .slice(folder.length + 1);
+    const rootOf = (path: string, home = "home", look = lookAt) => rootIn("out/b", path, { home, look });
     assert.equal(rootOf("home/project"), "home/project");
     assert.equal(rootOf("home/project/a/b"), "home/project");
     assert.equal(
@@ -500,7 +504,24 @@ Deno.test("project root: the nearest orrery.yaml, up to .git, the home folder, o
       "a folder that may not be read ends the search",
     );
     assert.equal(
-      findProjectRoot("/", { look: () => "nothing" }),
+      rootIn("home/repo", "home/repo/a"),
+      "home/repo",
+      "without a configuration it is the working folder",
+    );
+    assert.equal(rootIn("home/repo/a/x", "home/repo/a"), "home/repo/a", "but not for a file outside of that");
+    assert.equal(
+      rootIn("home/project", "home/project/deep/repo/a"),
+      "home/project",
+      "a .git on the way is none of its own",
+    );
+    assert.equal(
+      rootIn("home/project/deep", "home/project/deep/repo/a"),
+      "home/project",
+      "the working folder may belong to a project: what is kept there is found by its own search",
+    );
+    assert.equal(rootIn("home/plain", "home/plain/x", { home: "home/plain" }), "home/plain");
+    assert.equal(
+      findProjectRoot("/", { look: () => "nothing", cwd: "/" }),
       "/",
     );
   });

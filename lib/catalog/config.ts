@@ -1,4 +1,5 @@
 import { dirname, join } from "../core/path.ts";
+import { isInside } from "./project_path.ts";
 import { FileError } from "../core/world.ts";
 import type { Files, Sight } from "../core/world.ts";
 import type { ConfigText } from "./config_files.ts";
@@ -63,21 +64,26 @@ export interface ProjectRootOptions {
   readonly look: (path: string) => Sight;
   /** The user's home folder: the search goes no further up. */
   readonly home?: string | undefined;
+  /** The working folder: absolute. */
+  readonly cwd: string;
 }
 
 /**
  * The project root: the nearest folder with `orrery.yaml`, from `start` upwards; the search ends silently at the home folder,
- * at a folder with `.git`, and at one that may not be read, each of them looked at last. None: `start` (config.md).
+ * at a folder with `.git`, and at one that may not be read, each of them looked at last. None: that of the working folder when `start` is in
+ * it, so that what is kept of a run is found where it was started, else `start` (config.md).
  *
  * @param start absolute: the folder of the file that is run, or the working folder
  */
-export function findProjectRoot(start: string, { look, home }: ProjectRootOptions): string {
+export function findProjectRoot(start: string, options: ProjectRootOptions): string {
+  const { look, home, cwd } = options;
   for (let folder = start;; folder = dirname(folder)) {
     const config = look(join(folder, "orrery.yaml"));
     if (config === "file" || config === "other") return folder;
-    if (config === "closed" || folder === home || dirname(folder) === folder) return start;
-    if (look(join(folder, ".git")) !== "nothing") return start;
+    const isLast = config === "closed" || folder === home || dirname(folder) === folder;
+    if (isLast || look(join(folder, ".git")) !== "nothing") break;
   }
+  return start !== cwd && isInside(start, cwd) ? findProjectRoot(cwd, options) : start;
 }
 
 /** What is granted to a gadget: all that it wants, or these permissions. */

@@ -3,6 +3,7 @@ import { nearestName } from "../core/nearest.ts";
 import { FileError } from "../core/world.ts";
 import { openFileChunks } from "../host/files.ts";
 import type { FileChunks } from "../host/files.ts";
+import { realPath } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { UsageError } from "../service/exit_code.ts";
 import { decodeUtf8, withoutByteOrderMark } from "../core/file_text.ts";
@@ -14,8 +15,8 @@ export interface CallSource {
   readonly isStdin: boolean;
   /** It cannot be read a second time: stdin, or a pipe with a name. */
   readonly isReadOnce: boolean;
-  /** Absolute; absent for stdin. */
-  readonly folder?: string;
+  /** Absolute and real; absent for stdin. */
+  readonly path?: string;
   readonly text: AsyncIterable<string>;
 }
 
@@ -46,7 +47,7 @@ export async function openCallSource(
   const bytes = await openNamed(word, path, abort);
   if (!word.toLowerCase().endsWith(".calls")) throw await otherKind(word, command);
   const text = callText(bytes, JSON.stringify(word));
-  return { name: word, isStdin: false, isReadOnce: !bytes.isRegular, folder: dirname(path), text };
+  return { name: word, isStdin: false, isReadOnce: !bytes.isRegular, path: realPath(path), text };
 }
 
 async function openNamed(

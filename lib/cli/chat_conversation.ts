@@ -46,13 +46,13 @@ export async function chatWithAgentFile(
     around,
     isEphemeral: flags.ephemeral,
   });
-  if (!("session" in begun)) return await refusedAgent(begun, terminal);
+  if (!("session" in begun)) return await refusedAgent(begun, { project, terminal });
   await greet(talk, `${agent.id} (${agent.file})`);
   return await holdConversation({
     ...talk,
     ...begun,
     flags: { ...flags, json: false, output: undefined },
-    cwd,
+    place: project,
     first: "start",
     lines: conversationLines({ ...begun, ...talk, typist }),
     isTyped: typist !== undefined,

@@ -1,4 +1,3 @@
-import { dirname } from "../core/path.ts";
 import { hostFiles } from "../host/files.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
@@ -43,9 +42,7 @@ export async function check(
     report.file(path, text);
     await report.unlessProblems(readTests({ text, file: path, path }), [cwd], "test");
   }
-  const roots = new Set(report.paths.map((path) => places.rootOf(dirname(path))));
-  const [root = places.rootOf(cwd)] = roots.size === 1 ? roots : [];
-  return await writeReport(report, { flags, terminal, cwd, root, notLoaded });
+  return await writeReport(report, { flags, terminal, cwd, notLoaded });
 }
 
 /** As they are read before they run. @throws {ProblemsError} */

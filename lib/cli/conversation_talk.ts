@@ -1,8 +1,10 @@
+import { typedPath } from "../catalog/shown_path.ts";
 import { linkedSignal } from "../core/async.ts";
 import type { RunEvent } from "../core/event.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { AgentFile } from "../parse/agent_file.ts";
+import type { ProjectSettings } from "../project/project.ts";
 import { printable } from "../render/shown_text.ts";
 import { ConversationError } from "../run/conversation_error.ts";
 import type { LiveConversation } from "../run/live_conversation.ts";
@@ -21,7 +23,7 @@ import type { RunView } from "./run_view.ts";
 export interface ConversationWork {
   readonly terminal: Terminal;
   readonly flags: DeliverOptions["flags"];
-  readonly cwd: string;
+  readonly place: Pick<ProjectSettings, "root" | "cwd">;
   readonly view: RunView;
   /** That of a chat stops a turn alone, and hears of turns. */
   readonly stop: Interruptible & Partial<Pick<ChatStop, "answering" | "listening" | "turn">>;
@@ -148,9 +150,12 @@ export class ConversationTalk {
   }
 
   async #tell({ end }: EndedTurn): Promise<void> {
-    const { agent, isChat, isTyped } = this.#work;
+    const { agent, isChat, isTyped, place } = this.#work;
     if (end.status === "failed") {
-      await this.#say(printable(failedTurnText(agent, end.error ?? "")) + (isChat ? WENT_WRONG : ""));
+      await this.#say(
+        printable(failedTurnText({ ...agent, file: typedPath(agent.file, place) }, end.error ?? "")) +
+          (isChat ? WENT_WRONG : ""),
+      );
     }
     if (end.status === "stopped" && BUDGETS.has(end.reason ?? "")) {
       await this.#say(`error: ${printable(end.error ?? "")}; --budget gives more\n`);

@@ -1,8 +1,22 @@
+import { typedPath } from "../catalog/shown_path.ts";
+import type { FileProblem } from "../check/check_options.ts";
 import { problemLine } from "../check/problem_line.ts";
-import type { DocumentFile } from "../parse/document_file.ts";
+import type { ProjectSettings } from "../project/project.ts";
 import { printable } from "../render/shown_text.ts";
+import type { SeenDocument } from "../service/document_outline.ts";
 
-/** What is wrong with a document by itself, a line each (documents.md 1.3). */
-export function documentProblems({ path, problems }: DocumentFile): string {
-  return problems.map((problem) => printable(`${problemLine({ ...problem, file: path })}\n`)).join("");
+/** Problems of documents, a line each (documents.md 1.3), with their files as they are typed in the working folder. */
+export function problemLines(
+  problems: readonly FileProblem[],
+  place: Pick<ProjectSettings, "root" | "cwd">,
+): string {
+  return problems.map((problem) => {
+    const file = problem.file === "" ? "" : typedPath(problem.file, place);
+    return printable(`${problemLine({ ...problem, file })}\n`);
+  }).join("");
+}
+
+/** What is wrong with a document by itself. */
+export function documentProblems({ file: { path, problems }, project }: SeenDocument): string {
+  return problemLines(problems.map((problem) => ({ ...problem, file: path })), project);
 }

@@ -28,7 +28,7 @@ export async function endRun(summary: EndedRun, options: EndRunOptions): Promise
     (status === "stopped" || status === "held") && kept?.id !== undefined && !options.flags.quiet &&
     !stop.hasLeft
   ) {
-    await terminal.stderr.write(`${status}; to go on: orrery resume ${kept.id}\n`);
+    await terminal.stderr.write(`${status}; to go on: ${kept.way}orrery resume ${kept.id}\n`);
   }
   if (stop.hasLeft && !stop.isInterrupted) return EXIT.ok;
   return problem === undefined ? code : Math.max(code, EXIT.failed);
@@ -52,12 +52,14 @@ export async function namingRecord<Result>(
 /** Before the process ends at once: names what is left. */
 export function sayWhatIsLeft(
   terminal: Terminal,
-  kept: Pick<KeptRun, "id" | "partialRecord"> | undefined,
+  kept: Pick<KeptRun, "id" | "way" | "partialRecord"> | undefined,
 ): void {
   if (kept?.partialRecord !== undefined) {
     terminal.stderr.writeNow(`the record so far: ${printable(kept.partialRecord)}\n`);
   }
-  if (kept?.id !== undefined) terminal.stderr.writeNow(`stopped; to go on: orrery resume ${kept.id}\n`);
+  if (kept?.id !== undefined) {
+    terminal.stderr.writeNow(`stopped; to go on: ${kept.way}orrery resume ${kept.id}\n`);
+  }
 }
 
 async function closed(

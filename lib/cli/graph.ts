@@ -1,3 +1,4 @@
+import { dirname } from "../core/path.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { CallBlock } from "../parse/call_parser.ts";
@@ -25,7 +26,7 @@ export async function graph(
   }
   const cwd = workingFolder();
   const source = await openCallSource(word, { terminal, cwd, command: "graph" });
-  const { config } = await openSettings(source.folder ?? cwd, { cwd });
+  const { config } = await openSettings(source.path === undefined ? cwd : dirname(source.path), { cwd });
   const { markers } = config.calls;
   const calls: CallBlock[] = [];
   for await (const event of parseCalls(source.text, { markers })) {

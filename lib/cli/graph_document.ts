@@ -17,14 +17,15 @@ export async function graphDocument(
     readonly terminal: Terminal;
   },
 ): Promise<number> {
-  const { path, file, project } = await seeDocument(word, "graph");
+  const seen = await seeDocument(word, "graph");
+  const { path, file, project } = seen;
   const outline = await outlineOf(file);
   const drawn = await graphOfDocument(outline, { path, read: projectReader(project.root) });
   await writeText(await textOf(drawn, flags.format ?? "text", file.path), { output: flags.output, terminal });
   const notice = drawn.rows.length > 0
     ? ""
     : `notice: there is nothing to draw: ${file.path} has no operation\n`;
-  await terminal.stderr.write(notice + documentProblems(file));
+  await terminal.stderr.write(notice + documentProblems(seen));
   return EXIT.ok;
 }
 

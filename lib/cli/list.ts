@@ -94,7 +94,7 @@ async function listEverything(catalog: Catalog, flags: ListFlags, terminal: Term
     [tableText(rows), ...tables].filter((text) => text !== "").join("\n"),
   );
   await terminal.stderr.write(
-    problemText(rows) + prompts.problemLines(problems) + prompts.notLoadedLine(index),
+    problemText(rows) + prompts.problemLines(problems, index) + prompts.notLoadedLine(index),
   );
   return EXIT.ok;
 }

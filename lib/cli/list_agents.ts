@@ -1,5 +1,5 @@
 import { agentsBelow } from "../service/look/agent_data.ts";
-import { join, relative, sep } from "../core/path.ts";
+import { typedPath } from "../catalog/shown_path.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { openSettings } from "../project/project.ts";
@@ -13,19 +13,20 @@ const NOTHING = "The project has no agents: they are files that end with .agent.
 /** `orrery list agents`: the conversations of the project. */
 export async function listAgents(look: ListLook, terminal: Terminal): Promise<number> {
   const cwd = workingFolder();
-  const { root } = await openSettings(cwd, { cwd });
-  const agents = await agentsBelow(root);
+  const project = await openSettings(cwd, { cwd });
+  const typed = (file: string): string => typedPath(file, project);
+  const agents = await agentsBelow(project.root);
   if (look.names) {
-    const names = agents.map(({ file }) => relative(cwd, join(root, file)).replaceAll(sep, "/")).filter(
-      isTypable,
-    );
+    const names = agents.map(({ file }) => typed(file)).filter(isTypable);
     await terminal.stdout.write(names.map((name) => `${name}\n`).join(""));
   } else if (look.json) {
     await terminal.stdout.write(`${JSON.stringify({ agents }, null, 2)}\n`);
   } else {
-    const rows = agents.map(({ id = "?", file, steps = "?" }) => [id, file, String(steps)]);
+    const rows = agents.map(({ id = "?", file, steps = "?" }) => [id, typed(file), String(steps)]);
     await terminal.stdout.write(tableText(["AGENT", "FILE", "STEPS"], rows));
-    const problems = agents.flatMap(({ problem }) => problem === undefined ? [] : [`${problem}\n`]);
+    const problems = agents.flatMap(({ file, problem }) =>
+      problem === undefined ? [] : [`${typed(file)}${problem.slice(file.length)}\n`]
+    );
     await terminal.stderr.write(agents.length === 0 ? `${NOTHING}\n` : printable(problems.join("")));
   }
   return EXIT.ok;

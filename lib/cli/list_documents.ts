@@ -1,6 +1,6 @@
 import { documentsBelow } from "../service/look/document_data.ts";
 import type { ListedDocument } from "../service/look/look.ts";
-import { join, relative, sep } from "../core/path.ts";
+import { typedPath } from "../catalog/shown_path.ts";
 import type { Json } from "../core/json.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
@@ -15,19 +15,18 @@ const NOTHING =
 /** `orrery list documents`: the Markdown files of the project that can be run. */
 export async function listDocuments(look: ListLook, terminal: Terminal): Promise<number> {
   const cwd = workingFolder();
-  const { root } = await openSettings(cwd, { cwd });
-  const documents = await documentsBelow(root);
+  const project = await openSettings(cwd, { cwd });
+  const typed = (file: string): string => typedPath(file, project);
+  const documents = await documentsBelow(project.root);
   if (look.names) {
-    const names = documents.map(({ file }) => relative(cwd, join(root, file)).replaceAll(sep, "/")).filter(
-      isTypable,
-    );
+    const names = documents.map(({ file }) => typed(file)).filter(isTypable);
     await terminal.stdout.write(names.map((name) => `${name}\n`).join(""));
   } else if (look.json) {
     const json = { documents: documents.map(jsonOf) };
     await terminal.stdout.write(`${JSON.stringify(json, null, 2)}\n`);
   } else {
     const rows = documents.map(({ file, title, inputs, operations }) => [
-      file,
+      typed(file),
       title ?? "",
       inputs.map(inputWord).join(", ") || "-",
       String(operations),

@@ -16,7 +16,7 @@ export async function listProfiles(index: PromptIndex, look: ListLook, terminal:
   else {
     await terminal.stdout.write(profileTable(index));
     const isNothing = index.profiles.size + index.problemsOf.profiles.length === 0;
-    await terminal.stderr.write(isNothing ? `${NOTHING}\n` : problemLines(index.problemsOf.profiles));
+    await terminal.stderr.write(isNothing ? `${NOTHING}\n` : problemLines(index.problemsOf.profiles, index));
   }
   return EXIT.ok;
 }

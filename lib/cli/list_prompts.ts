@@ -1,5 +1,7 @@
+import { typedPath } from "../catalog/shown_path.ts";
 import type { Json } from "../core/json.ts";
 import type { Problem } from "../core/prompt_error.ts";
+import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { PromptIndex } from "../project/prompt_index.ts";
 import { toolName } from "../prompt/tool_list.ts";
@@ -100,18 +102,19 @@ function promptNotes(index: PromptIndex): string {
   const { located, locatedTactics, problemsOf, notLoaded } = index;
   const told = [...problemsOf.prompts, ...problemsOf.tactics];
   if (located.size + locatedTactics.size + told.length + notLoaded.length === 0) return `${NOTHING}\n`;
-  return problemLines(told) + notLoadedLine(index);
+  return problemLines(told, index) + notLoadedLine(index);
 }
 
 const NOTHING =
   "The project has no prompts: they are *.prompt.md, *.prompt and *.ts files in prompts/, or in the folders that " +
   "prompts.folders of orrery.yaml names";
 
-/** `file:line: message`, a line each. */
-export function problemLines(problems: readonly Problem[]): string {
-  return problems.map(({ file, line, message }) => `${printableLine(`${file}:${line}: ${message}`)}\n`).join(
-    "",
-  );
+/** `file:line: message`, a line each, with the files as they are typed in the working folder. */
+export function problemLines(problems: readonly Problem[], { root }: Pick<PromptIndex, "root">): string {
+  const cwd = workingFolder();
+  return problems.map(({ file, line, message }) =>
+    `${printableLine(`${typedPath(file, { root, cwd })}:${line}: ${message}`)}\n`
+  ).join("");
 }
 
 /** How many modules were not loaded, and what loads them; empty when none was left out. */

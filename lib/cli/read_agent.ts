@@ -1,3 +1,4 @@
+import { typedPath } from "../catalog/shown_path.ts";
 import { resolve } from "../core/path.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
@@ -7,6 +8,7 @@ import { readAgentFile } from "../parse/read_agent_file.ts";
 import { documentPath } from "../project/document_place.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import { agentLines } from "../service/agent_lines.ts";
+import type { AgentLine } from "../service/agent_lines.ts";
 import { nearestFile } from "./call_source.ts";
 
 /** Reads an agent file; undefined when something is wrong with it, all of which is told. @throws {FileError} */
@@ -15,17 +17,30 @@ export async function readAgent(
   { project, terminal }: { readonly project: ProjectSettings; readonly terminal: Terminal },
 ): Promise<AgentFile | undefined> {
   const text = await textOf(word, project.cwd);
-  return await tellingProblems(text, { file: documentPath(word, project), terminal });
+  return await tellingProblems(text, { file: documentPath(word, project), project, terminal });
 }
 
-/** The same of a text that is there already. @param options `file`: its name in messages */
+/** The same of a text that is there already. @param options `file`: from the root */
 export async function tellingProblems(
   text: string,
-  { file, terminal }: { readonly file: string; readonly terminal: Terminal },
+  { file, project, terminal }: {
+    readonly file: string;
+    readonly project: ProjectSettings;
+    readonly terminal: Terminal;
+  },
 ): Promise<AgentFile | undefined> {
   const { agent, problems } = await readAgentFile(text, { file });
-  if (agent === undefined) await terminal.stderr.write(agentLines(problems));
+  if (agent === undefined) await tellProblems(problems, { project, terminal });
   return agent;
+}
+
+/** Tells what is wrong with an agent file, whose name is from the root. */
+export async function tellProblems(
+  problems: readonly AgentLine[],
+  { project, terminal }: { readonly project: ProjectSettings; readonly terminal: Terminal },
+): Promise<void> {
+  const typed = problems.map((problem) => ({ ...problem, file: typedPath(problem.file, project) }));
+  await terminal.stderr.write(agentLines(typed));
 }
 
 async function textOf(word: string, cwd: string): Promise<string> {

@@ -35,5 +35,15 @@ export async function replayDocument(
     called: { catalog: EMPTY_CATALOG, place: latePrompts(cwd, { cwd, flags }) },
     replay: opened.replay,
   }, {});
-  return await performDocument({ terminal, flags, cwd, stop, view, results, kept: undefined, events });
+  return await performDocument({
+    terminal,
+    flags,
+    root: cwd,
+    cwd,
+    stop,
+    view,
+    results,
+    kept: undefined,
+    events,
+  });
 }

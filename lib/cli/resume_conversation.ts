@@ -30,7 +30,11 @@ export async function resumeConversation(run: RunJournal, going: Omit<Going, "ke
   const { here, grants, flags, terminal } = going;
   const { project, journal, secrets } = here;
   const { id, run: { file = "" } } = run;
-  const agent = await tellingProblems(await agentText(file, { root: project.root, id }), { file, terminal });
+  const agent = await tellingProblems(await agentText(file, { root: project.root, id }), {
+    file,
+    project,
+    terminal,
+  });
   if (agent === undefined) return EXIT.usage;
   const input = conversationInput(going.input);
   const talk = beginTalk(terminal, flags, agent);
@@ -47,7 +51,7 @@ export async function resumeConversation(run: RunJournal, going: Omit<Going, "ke
     isNew: false,
     isEphemeral: false,
   });
-  if (!("means" in opened)) return await refusedAgent(opened, terminal);
+  if (!("means" in opened)) return await refusedAgent(opened, { project, terminal });
   const home = conversationHome({ ...opened, agent, input, journal, secrets, around });
   const keep = (other: string) => keepGrants(other, grants, project);
   const session = new ConversationSession({ home, id, isNew: false, keepGrants: keep });
@@ -64,7 +68,7 @@ export async function resumeConversation(run: RunJournal, going: Omit<Going, "ke
   return await holdConversation({
     ...talk,
     flags,
-    cwd: project.cwd,
+    place: project,
     agent,
     session,
     first: firstOf(session),

@@ -25,7 +25,7 @@ export async function resumeDocument(run: RunJournal, going: Going): Promise<num
   return await performDocument({
     terminal,
     flags,
-    cwd: project.cwd,
+    ...project,
     view,
     stop,
     results,

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../core/json.ts";
-import { isAbsolute, join, relative } from "../core/path.ts";
+import { shownPath } from "../catalog/shown_path.ts";
+import { dirname } from "../core/path.ts";
 import type { StoredFile } from "../core/journal.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
@@ -61,7 +62,7 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
     signal: stop.signal,
   });
   const [project, whole] = await Promise.all([
-    openSettings(source.folder ?? cwd, { cwd }),
+    openSettings(source.path === undefined ? cwd : dirname(source.path), { cwd }),
     isKept && !source.isReadOnce ? wholeText(source.text) : undefined,
   ]);
   refuseUnreadable(whole, project);
@@ -247,10 +248,8 @@ function* brokenOff(chunks: readonly string[], error: unknown): Iterable<string>
 }
 
 function storedFile(
-  { name, folder = "" }: CallSource,
+  { name, path = name }: CallSource,
   { text, project }: { readonly text: string; readonly project: ProjectSettings },
 ): StoredFile {
-  const path = isAbsolute(name) ? name : join(project.cwd, name);
-  const inside = folder.startsWith(project.root) ? relative(project.root, path) : path;
-  return { path: inside, text };
+  return { path: shownPath(path, project.root), text };
 }

@@ -46,13 +46,13 @@ export async function runConversation(
     around,
     isEphemeral: flags.ephemeral,
   });
-  if (!("session" in begun)) return await refusedAgent(begun, terminal);
+  if (!("session" in begun)) return await refusedAgent(begun, { project, terminal });
   const left = [...flags.say];
   return await holdConversation({
     ...begun,
     terminal,
     flags,
-    cwd,
+    place: project,
     view,
     stop,
     first: "start",

@@ -1,12 +1,11 @@
 // One run of a document: it is checked, then run. `--watch` comes here again and again.
 
-import { problemLine } from "../check/problem_line.ts";
 import type { RunJournal } from "../core/journal.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { documentPath, placeHome } from "../project/document_place.ts";
 import type { DocumentPlace } from "../project/document_place.ts";
 import { createRun } from "../project/open_run.ts";
-import { printable } from "../render/shown_text.ts";
+import type { ProjectSettings } from "../project/project.ts";
 import type { AroundRun, Interruptible } from "./around_run.ts";
 import { DocumentResults } from "../service/document_results.ts";
 import type { DocumentRunInput } from "../service/document_run_input.ts";
@@ -15,6 +14,7 @@ import type { CheckedRun } from "../service/document_run.ts";
 import { EXIT } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { blockOf } from "./given_input.ts";
+import { problemLines } from "./document_problems.ts";
 import { performDocument } from "./perform_document.ts";
 import type { RunView } from "./run_view.ts";
 
@@ -42,14 +42,14 @@ export interface DocumentStart {
 /** Checks a document and runs it; gives the exit code. */
 export async function runDocumentOnce(start: DocumentStart): Promise<number> {
   const { command, place, input, view, around, journal, onResult } = start;
-  const { flags, terminal, cwd, stop } = command;
+  const { flags, terminal, stop } = command;
   const { project, grants } = place;
   const blocks = flags.block.map((block) => {
     const { file, reference } = blockOf(block, "run");
     return { file: documentPath(file, project), reference };
   });
   const { problems, checked } = await checkedDocument(placeHome(place), { input, blocks });
-  await tell(problems, command);
+  await tell(problems, { ...command, ...project });
   if (checked === undefined) return EXIT.usage;
   const results = new DocumentResults(input.out, { ...project, ...(onResult && { onWritten: onResult }) });
   const ready = readyDocument(place, { ...checked, results, around });
@@ -58,7 +58,7 @@ export async function runDocumentOnce(start: DocumentStart): Promise<number> {
   return await performDocument({
     terminal,
     flags,
-    cwd,
+    ...project,
     view,
     stop,
     results,
@@ -67,8 +67,11 @@ export async function runDocumentOnce(start: DocumentStart): Promise<number> {
   });
 }
 
-async function tell(problems: CheckedRun["problems"], { flags, terminal }: DocumentCommand): Promise<void> {
+async function tell(
+  problems: CheckedRun["problems"],
+  { flags, terminal, ...place }: DocumentCommand & ProjectSettings,
+): Promise<void> {
   const told = flags.quiet ? problems.filter(({ severity }) => severity === "error") : problems;
   if (told.length === 0) return;
-  await terminal.stderr.write(told.map((problem) => `${printable(problemLine(problem))}\n`).join(""));
+  await terminal.stderr.write(problemLines(told, place));
 }

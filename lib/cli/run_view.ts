@@ -75,7 +75,7 @@ export function linesView(output: Output, lines: Pick<PlainLines, "text" | "log"
 /** Who hears of a run. */
 export interface FollowOptions {
   readonly terminal: Terminal;
-  readonly view: RunView;
+  readonly view: Pick<RunView, "event" | "end">;
   readonly flags: { readonly json?: boolean; readonly jsonl: boolean };
   /** Where the answer of a model goes as it comes. */
   readonly answer?: AnswerStream | undefined;

@@ -1,4 +1,4 @@
-import { relative, resolve } from "../core/path.ts";
+import { typedPath } from "../catalog/shown_path.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { printable } from "../render/shown_text.ts";
 import { documentJson, usesOf } from "../service/document_json.ts";
@@ -12,14 +12,15 @@ export async function showDocument(
   word: string,
   { flags, terminal }: { readonly flags: { readonly json: boolean }; readonly terminal: Terminal },
 ): Promise<number> {
-  const { file, project: { root, cwd } } = await seeDocument(word, "show");
+  const seen = await seeDocument(word, "show");
+  const { file, project } = seen;
   const outline = await outlineOf(file);
-  const uses = usesOf(file, outline, (path) => relative(cwd, resolve(root, path)));
+  const uses = usesOf(file, outline, (path) => typedPath(path, project));
   if (flags.json) {
     await terminal.stdout.write(`${JSON.stringify(documentJson(file, outline, uses), null, 2)}\n`);
     return EXIT.ok;
   }
   await terminal.stdout.write(printable(documentPage(file, outline, uses)));
-  await terminal.stderr.write(documentProblems(file));
+  await terminal.stderr.write(documentProblems(seen));
   return EXIT.ok;
 }

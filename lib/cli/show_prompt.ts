@@ -8,7 +8,7 @@ import { printable, printableLine } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
 import type { Tactic } from "../run/tactic.ts";
 import { EXIT } from "../service/exit_code.ts";
-import { findPrompt } from "../service/find_prompt.ts";
+import { findPrompt, typedProblems } from "../service/find_prompt.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { interruptible } from "./around_run.ts";
 import { promptInput } from "../service/prompt_input.ts";
@@ -35,7 +35,7 @@ export async function showPrompt(path: string, { flags, terminal }: ShowOptions)
   });
   if (stop.signal.aborted) return EXIT.interrupted;
   const { project, index } = await promptsHere({ flags, terminal });
-  const problems = [...index.problems, ...index.notLoaded];
+  const problems = typedProblems([...index.problems, ...index.notLoaded], project);
   const found = findPrompt(path, { ...index, problems }, { command: "show" });
   const { mask, maskJson } = runSecrets({ config: project.config, settings: NO_POLICY_FLAGS });
   const write = async (json: unknown, page: () => string) =>

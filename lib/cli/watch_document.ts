@@ -1,9 +1,10 @@
 // `orrery run FILE.md --watch`: runs the document again when it or a file that it read has changed; what has been done with the same
 // input is not done again.
 
+import { typedPath } from "../catalog/shown_path.ts";
 import { NOT_NARROWED } from "../check/narrowing.ts";
 import { systemClock } from "../core/clock.ts";
-import { relative, resolve } from "../core/path.ts";
+import { resolve } from "../core/path.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath } from "../host/paths.ts";
 import { hasColor } from "../host/terminal.ts";
@@ -45,7 +46,7 @@ export async function watchDocument(
   const say = async (text: string): Promise<void> => {
     if (!flags.quiet) await terminal.stderr.write(`${paint("dim", printableLine(text))}\n`);
   };
-  const shown = (path: string): string => relative(root, path);
+  const shown = (path: string): string => typedPath(path, place.project);
   return await watchRuns({
     entry: real(input.path),
     files,

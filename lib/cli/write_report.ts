@@ -1,3 +1,4 @@
+import { typedPath } from "../catalog/shown_path.ts";
 import { counted } from "../render/run_tally.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
@@ -17,23 +18,25 @@ import { VERSION } from "../core/version.ts";
 export interface WriteReportOptions {
   readonly flags: { readonly format: string | undefined; readonly quiet: boolean };
   readonly terminal: Terminal;
+  /** Files are named from it. */
   readonly cwd: string;
-  /** The folder that texts and JSON name files from; what programs of others read is from the working folder. */
-  readonly root: string;
   /** How many modules of prompts were not looked at. */
   readonly notLoaded: number;
 }
 
 /** Tells what a check found: text on stderr, every other format on stdout. Gives the exit code. */
 export async function writeReport(report: CheckReport, options: WriteReportOptions): Promise<number> {
-  const { flags: { format = "text" }, terminal, cwd, root } = options;
+  const { flags: { format = "text" }, terminal, cwd } = options;
   const problems = report.problems();
-  const told = (folder: string): readonly ToldProblem[] => problems.map((each) => toldProblem(folder, each));
-  if (format === "json") await terminal.stdout.write(`${JSON.stringify(told(root), null, 2)}\n`);
-  else if (format === "github") await terminal.stdout.write(problemsGithub(told(cwd)));
+  const told: readonly ToldProblem[] = problems.map((each) => toldProblem(cwd, each));
+  if (format === "json") {
+    await terminal.stdout.write(
+      `${JSON.stringify(problems.map((each) => typedProblem(cwd, each)), null, 2)}\n`,
+    );
+  } else if (format === "github") await terminal.stdout.write(problemsGithub(told));
   else if (format === "sarif") {
     const rules = [...new Map(problems.map(({ rule }) => [rule.code, rule])).values()];
-    const log = problemsSarif(told(cwd), { rules, version: VERSION });
+    const log = problemsSarif(told, { rules, version: VERSION });
     await terminal.stdout.write(`${JSON.stringify(log, null, 2)}\n`);
   } else await writeText(report, { ...options, problems });
   return problems.some(({ found }) => found.severity === "error") ? EXIT.usage : EXIT.ok;
@@ -41,7 +44,7 @@ export async function writeReport(report: CheckReport, options: WriteReportOptio
 
 async function writeText(
   report: CheckReport,
-  { flags: { quiet }, terminal: { stderr }, root, notLoaded, problems }: WriteReportOptions & {
+  { flags: { quiet }, terminal: { stderr }, cwd, notLoaded, problems }: WriteReportOptions & {
     readonly problems: readonly ReportedProblem[];
   },
 ): Promise<void> {
@@ -49,12 +52,21 @@ async function writeText(
   const lines: string[] = [];
   for (const problem of problems) {
     if (quiet && problem.found.severity === "warning") continue;
-    const told = toldProblem(root, problem);
+    const told = typedProblem(cwd, problem);
     if (!stderr.isTerminal) lines.push(problemPlainLine(told));
     else lines.push(problemFrame(told, { source: await sourceOf(problem.found.path, report), paint }));
   }
   if (!quiet) lines.push(...summary(problems, { files: report.paths.length, notLoaded }));
   await stderr.write(lines.join(""));
+}
+
+/** With the path of its file as it is typed where the user is; what programs of others read has it absolute outside of that folder. */
+function typedProblem(cwd: string, problem: ReportedProblem): ToldProblem {
+  const { path } = problem.found;
+  return {
+    ...toldProblem(cwd, problem),
+    ...(path !== "" && { file: typedPath(path, { root: cwd, cwd }) }),
+  };
 }
 
 async function sourceOf(path: string, report: CheckReport): Promise<string | undefined> {

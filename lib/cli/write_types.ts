@@ -74,10 +74,10 @@ function refuseOutside(
 }
 
 /** Types that are missing are worse than old ones. */
-function refuseIncomplete({ problemsOf, modules, notLoaded }: PromptIndex, shown: string): void {
+function refuseIncomplete({ root, problemsOf, modules, notLoaded }: PromptIndex, shown: string): void {
   const files = new Set(modules.prompts.map(({ file }) => file));
   const left = notLoaded.filter(({ file }) => files.has(file));
-  const missing = problemLines(problemsOf.prompts) + notLoadedLine({ notLoaded: left });
+  const missing = problemLines(problemsOf.prompts, { root }) + notLoadedLine({ notLoaded: left });
   if (missing === "") return;
   throw new UsageError(
     [`${shown} is not written, since prompts would be missing in it:`, missing.trimEnd()],

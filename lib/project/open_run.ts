@@ -17,6 +17,8 @@ import type { RunFiles } from "../host/journal_files.ts";
 import type { SqliteJournalOptions } from "../journal/open_store.ts";
 import { HEADER_BYTES, isJournalHeader, lateStore } from "../journal/late_store.ts";
 import { singleRun } from "../journal/new_run.ts";
+import { shownPath } from "../catalog/shown_path.ts";
+import { projectRoot } from "./project.ts";
 import type { JournalStore } from "../journal/store.ts";
 import type { DrainRun } from "../run/run_drain.ts";
 
@@ -55,6 +57,8 @@ export interface KeptRun {
   };
   /** Its id when it can be resumed, from its beginning on. */
   readonly id: string | undefined;
+  /** What commands about it begin with, as `wayTo` gives it. */
+  readonly way: string;
   /** Where the record is until it is whole. */
   readonly partialRecord: string | undefined;
   /** Gives how the run that ended so is kept, undefined when it is not. The record takes its place. @throws {FileError} for the record */
@@ -67,13 +71,21 @@ export async function createRun(start: RunStart, place: RunPlace, flags: KeepFla
   if (flags.record !== undefined) await assertRecord(flags.record, place.cwd);
   const held = await newRun(start, { place, flags, secrets });
   if (held === undefined) return keptRun({ secrets });
+  const way = await wayTo(place);
   const { run } = held;
   const isGranted = !flags.ephemeral && !grantsNothing(place.grants);
   if (isGranted) await (await loadGrants()).keepGrants(run.id, place.grants, place);
   const record = flags.record === undefined
     ? {}
     : await startRecord({ ...start, id: run.id }, { file: flags.record, cwd: place.cwd, secrets });
-  return keptRun({ secrets, held, isGranted, isLasting: !flags.ephemeral, ...record });
+  return keptRun({ secrets, held, way, isGranted, isLasting: !flags.ephemeral, ...record });
+}
+
+/** What a command begins with that is about a run of a project: nothing where the working folder finds that project. */
+export async function wayTo({ root, cwd }: Pick<RunPlace, "root" | "cwd">): Promise<string> {
+  if (cwd === root || projectRoot(cwd, cwd) === root) return "";
+  const { shellWord }: typeof import("../policy/refusal.ts") = await import("../policy/refusal.ts" as string);
+  return `cd ${shellWord(shownPath(root, cwd))} && `;
 }
 
 const loadGrants = (): Promise<typeof import("./run_grants.ts")> => import("./run_grants.ts" as string);
@@ -184,9 +196,10 @@ async function startRecord(
 }
 
 function keptRun(
-  { secrets, held, isGranted = false, isLasting = false, recorder, file }: {
+  { secrets, held, way = "", isGranted = false, isLasting = false, recorder, file }: {
     readonly secrets: Secrets | undefined;
     readonly held?: SingleRun;
+    readonly way?: string;
     /** Something may be kept of what it was allowed. */
     readonly isGranted?: boolean;
     readonly isLasting?: boolean;
@@ -208,6 +221,7 @@ function keptRun(
       ...(recorder === undefined ? {} : { recorder }),
     },
     id: isLasting ? run?.id : undefined,
+    way,
     get partialRecord() {
       return isWhole ? undefined : file?.partialPath;
     },

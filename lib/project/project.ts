@@ -90,13 +90,22 @@ export interface OpenedCatalog {
   readonly projectAccepted: boolean;
 }
 
-/** Finds the project root from a folder upwards and reads its settings (config.md). */
+/** The root of the project that a folder belongs to: real and absolute. */
+export function projectRoot(folder: string, cwd: string): string {
+  const home = homeFolder();
+  return findProjectRoot(realPath(folder), {
+    look: lookAt,
+    cwd: realPath(cwd),
+    ...(home !== undefined && { home: realPath(home) }),
+  });
+}
+
+/** Finds the project root of a folder and reads its settings (config.md). */
 export async function openSettings(
   folder: string,
   options: { readonly cwd: string },
 ): Promise<ProjectSettings> {
-  const { cwd } = options;
-  return await settingsAt(realPath(findProjectRoot(folder, { look: lookAt, home: homeFolder() })), { cwd });
+  return await settingsAt(projectRoot(folder, options.cwd), options);
 }
 
 /** The settings of the project in a root, which is real and absolute. */

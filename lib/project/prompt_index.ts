@@ -16,6 +16,8 @@ import { promptModuleLoader } from "./prompt_module_loader.ts";
 
 /** The prompts of a project and what goes with them, each with the place where it is defined. */
 export interface PromptIndex {
+  /** Real and absolute. */
+  readonly root: string;
   readonly registry: PromptRegistry;
   /** By name: the `agents:` of `orrery.yaml`. */
   readonly profiles: ReadonlyMap<string, AgentProfile>;
@@ -79,6 +81,7 @@ export async function promptIndex(
     tactics: tactics.problems.filter(isTold),
   };
   return {
+    root,
     registry,
     located,
     profiles: agents.agents,

@@ -1,16 +1,14 @@
-import { findProjectRoot } from "../catalog/config.ts";
 import { projectPath } from "../catalog/project_path.ts";
 import { compileGlob } from "../../gadgets/_glob.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import { join } from "../core/path.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { World } from "../core/world.ts";
-import { homeFolder, lookAt, realPath } from "../host/paths.ts";
 import { configuredServers } from "../project/configured_servers.ts";
 import { conversationMeans } from "../project/conversation_means.ts";
 import type { RunGrants } from "../project/grants.ts";
 import { DocumentBounds } from "../project/document_bounds.ts";
-import { limitsOf, openCatalog, openSettings } from "../project/project.ts";
+import { limitsOf, openCatalog, projectRoot, settingsAt } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import { NOBODY } from "../project/nobody.ts";
 import { silentModel } from "../run/noted_model.ts";
@@ -71,7 +69,7 @@ export class CheckPlaces implements AsyncDisposable {
   rootOf(folder: string): string {
     const known = this.#roots.get(folder);
     if (known !== undefined) return known;
-    const root = realPath(findProjectRoot(folder, { look: lookAt, home: homeFolder() }));
+    const root = projectRoot(folder, this.#cwd);
     this.#roots.set(folder, root);
     return root;
   }
@@ -88,7 +86,7 @@ export class CheckPlaces implements AsyncDisposable {
   async exclusion(folder: string): Promise<(path: string) => boolean> {
     const root = this.rootOf(folder);
     // What is wrong with settings is told with what they are for.
-    const project = await openSettings(root, { cwd: this.#cwd }).catch(() => undefined);
+    const project = await settingsAt(root, { cwd: this.#cwd }).catch(() => undefined);
     const tests = [[root, project?.config.exclude ?? []], [this.#cwd, this.#exclude]] as const;
     const globs = tests.flatMap(([from, list]) =>
       list.map((glob) => ({ from, fits: this.#glob(glob, from) }))
@@ -128,7 +126,7 @@ export class CheckPlaces implements AsyncDisposable {
   async #open(root: string): Promise<CheckPlace> {
     const cwd = this.#cwd;
     const grants = this.#grants;
-    const project = await openSettings(root, { cwd });
+    const project = await settingsAt(root, { cwd });
     const servers = await serverPrefixes(project);
     // Grants of gadgets would load their modules: a check knows them by their files.
     const quiet = { ...project, config: { ...project.config, grants: {} } };

@@ -1,9 +1,14 @@
 import { isInside } from "../catalog/project_path.ts";
-import { dirname, resolve } from "../core/path.ts";
+import { templateMessages } from "../catalog/definition_problems.ts";
+import { basename, dirname, resolve } from "../core/path.ts";
 import { maybeText } from "../core/maybe_text.ts";
 import { spanAt } from "../core/span_at.ts";
+import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import type { Problem } from "../core/prompt_error.ts";
+import type { LineProblem } from "../parse/front_matter.ts";
+import { readPromptFile } from "../parse/prompt_file.ts";
+import { templateProblems } from "../parse/template_problems.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
 import { offerProblems } from "../run/offered.ts";
 import { modelProblem } from "../project/document_models.ts";
@@ -55,8 +60,10 @@ export async function checkPrompts(
   }
   for (const file of settings) await look(dirname(file), (path) => path === file); // profiles
   for (const prompt of prompts) {
-    await look(dirname(prompt), (path) => path === prompt);
-    if (!report.has(prompt)) addUnfound(prompt, report);
+    if (!report.has(prompt)) await look(dirname(prompt), (path) => path === prompt);
+    if (report.has(prompt)) continue;
+    const isOpen = await places.of(dirname(prompt)) !== undefined;
+    await checkUnfound(prompt, { isOpen, report });
   }
   return notLoaded.size;
 }
@@ -123,8 +130,55 @@ function addProblem(
   }
 }
 
-function addUnfound(path: string, report: CheckReport): void {
+/** @param options `isOpen`: the settings can be read, so that it is known where prompts are found */
+async function checkUnfound(
+  path: string,
+  { isOpen, report }: { readonly isOpen: boolean; readonly report: CheckReport },
+): Promise<void> {
   report.file(path);
-  const message = "nothing finds this prompt: it is in no folder that prompts.folders of orrery.yaml names";
-  report.add({ kind: "prompt", path, line: 1, column: 1, severity: "warning", message });
+  if (isOpen) {
+    const message = "nothing finds this prompt: it is in no folder that prompts.folders of orrery.yaml names";
+    report.add({ kind: "prompt", path, line: 1, column: 1, severity: "warning", message });
+  }
+  try {
+    await checkPromptText(path, { text: await hostFiles({ root: dirname(path) }).readText(path), report });
+  } catch (thrown) {
+    if (!(thrown instanceof FileError)) throw thrown;
+    addProblem(path, { problem: { file: path, line: 1, message: thrown.message }, report });
+  }
+}
+
+/** Tells what can be told of a prompt without the project around it. */
+export async function checkPromptText(
+  path: string,
+  { text, report }: { readonly text: string; readonly report: CheckReport },
+): Promise<void> {
+  report.file(path, text);
+  if (path.endsWith(".md")) promptWarnings(text, { path, report, names: [] });
+  for (const problem of await textProblems(path, text)) {
+    addProblem(path, { problem: { file: path, ...problem }, report });
+  }
+}
+
+async function textProblems(path: string, text: string): Promise<readonly LineProblem[]> {
+  if (!path.endsWith(".md")) {
+    const { loadHandlebars }: typeof import("../prompt/handlebars_body.ts") = await import(
+      "../prompt/handlebars_body.ts" as string
+    );
+    const { readDotpromptFile }: typeof import("../prompt/dotprompt_file.ts") = await import(
+      "../prompt/dotprompt_file.ts" as string
+    );
+    return (await readDotpromptFile(text, await loadHandlebars())).problems;
+  }
+  const { body, bodyLine, problems } = await readPromptFile(text);
+  const ofTemplate = templateProblems(body).problems;
+  const messages = templateMessages(ofTemplate, basename(path, ".prompt.md"));
+  return [
+    ...problems,
+    ...ofTemplate.map(({ line, column }, index) => ({
+      line: bodyLine + line - 1,
+      column,
+      message: messages[index] ?? "",
+    })),
+  ];
 }

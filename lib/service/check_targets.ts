@@ -1,4 +1,4 @@
-import { basename, dirname, resolve } from "../core/path.ts";
+import { basename, dirname, relative, resolve } from "../core/path.ts";
 import { FileError } from "../core/world.ts";
 import type { Files } from "../core/world.ts";
 import { realPath } from "../host/paths.ts";
@@ -17,7 +17,7 @@ export interface CheckTargets {
   readonly calls: readonly string[];
   /** Agent files of conversations. */
   readonly agents: readonly string[];
-  /** Files of prompts that were named. */
+  /** Files of prompts. */
   readonly prompts: readonly string[];
   /** `orrery.yaml` and `.mcp.json`. */
   readonly settings: readonly string[];
@@ -102,15 +102,16 @@ async function addFolder(
   const kindBelow = (name: string): Kind | undefined => {
     const kind = kindNamed(name);
     if (kind === "documents") return isDocumentName(name) ? "candidates" : undefined;
-    return kind === "prompts" ? undefined : kind; // those of a folder are found by its project
+    return kind;
   };
   const isExcluded = await places.exclusion(folder);
   found.folders.add(folder);
   for (
     const path of await walkFiles(folder, { files, isWanted: (name) => kindBelow(name) !== undefined })
   ) {
-    if (isExcluded(path)) continue;
     const kind = kindBelow(basename(path)) ?? "candidates";
+    const isDraft = kind === "prompts" && /(?:^|[\\/])_/.test(relative(folder, path)); // nobody looks for it
+    if (isDraft || isExcluded(path)) continue;
     found[kind].add(path);
     if (kind === "settings") found.folders.add(dirname(path));
   }

@@ -1,6 +1,9 @@
 import { nearestNames } from "../core/did_you_mean_names.ts";
+import { typedPath } from "../catalog/shown_path.ts";
 import { PromptError } from "../core/prompt_error.ts";
+import type { Problem } from "../core/prompt_error.ts";
 import type { OpenedPrompts } from "../project/open_prompts.ts";
+import type { ProjectSettings } from "../project/project.ts";
 import { shellWord } from "../policy/refusal.ts";
 import { promptPath } from "../prompt/prompt_path.ts";
 import { problemLines, promptTrouble } from "../prompt/prompt_trouble.ts";
@@ -12,6 +15,14 @@ import { UsageError } from "./exit_code.ts";
 export type FoundPrompt =
   | { readonly kind: "prompt"; readonly prompt: AnyPrompt }
   | { readonly kind: "tactic"; readonly tactic: Tactic };
+
+/** Problems with their files as they are typed in the working folder. */
+export function typedProblems(
+  problems: readonly Problem[],
+  place: Pick<ProjectSettings, "root" | "cwd">,
+): readonly Problem[] {
+  return problems.map((problem) => ({ ...problem, file: typedPath(problem.file, place) }));
+}
 
 /** There is nothing of that name. */
 export class UnknownNameError extends UsageError {}

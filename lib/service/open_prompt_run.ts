@@ -19,7 +19,7 @@ import { EMPTY_CATALOG } from "../core/catalog.ts";
 import { openDialogCatalog } from "./dialog_catalog.ts";
 import type { DialogCatalog } from "./dialog_catalog.ts";
 import { UsageError } from "./exit_code.ts";
-import { findProfile, findPrompt } from "./find_prompt.ts";
+import { findProfile, findPrompt, typedProblems } from "./find_prompt.ts";
 import type { FoundPrompt } from "./find_prompt.ts";
 import { keepStdout } from "../project/grants.ts";
 import { assertKnownModel, modelFrom } from "./known_model.ts";
@@ -86,13 +86,12 @@ export async function openPromptRun(
     openPrompts(root, { trustsCode: grants.flags["trust-code"] === true }),
   );
   if (opened === undefined) return undefined;
-  const profile = options.profile === undefined
-    ? undefined
-    : findProfile(options.profile, opened, { command });
+  const told = { ...opened, problems: typedProblems(opened.problems, project) };
+  const profile = options.profile === undefined ? undefined : findProfile(options.profile, told, { command });
   const agent = profile && profileAgent(profile, opened.registry);
   const found: FoundPrompt = options.path === "" && agent !== undefined
     ? { kind: "prompt", prompt: systemPromptOf(agent) }
-    : findPrompt(options.path, opened, { command, nearFile: options.nearFile, folder: options.folder });
+    : findPrompt(options.path, told, { command, nearFile: options.nearFile, folder: options.folder });
   const dialog = recorded === undefined
     ? await around.open(
       openDialogCatalog(project, {

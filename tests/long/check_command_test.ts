@@ -320,6 +320,45 @@ Deno.test("check: every folder of the examples is right", async () => {
   }
 });
 
+Deno.test("check: without orrery.yaml, and from any folder, it finds the same, with the files as they are typed there", async () => {
+  const broken = { "prompts/a.prompt.md": "Hello {name\n", "prompts/b.prompt": "Hello {{name\n" };
+  await using project = await testProject({
+    ...broken,
+    "docs/a.md": "@return\nblock: nowhere\n",
+    "docs/prompts/_draft/c.prompt.md": "Hello {name\n",
+  });
+  const lines = async (cwd: string, ...args: string[]): Promise<readonly string[]> => {
+    const { stderr } = await orrery(["check", ...args], { cwd: join(project.folder, cwd), env: project.env });
+    return stderr.trimEnd().split("\n").map((line) =>
+      /^[^ ]+: (?:error|warning): [^:"]*|.*$/.exec(line)?.[0] ?? ""
+    );
+  };
+  const a = "a.prompt.md:1:7: error: prompt ";
+  const b = "b.prompt:2:1: error: cannot read the Handlebars of the body";
+  const document = "a.md:2:1: error: no block ";
+  const last = (files: number, errors: number, warnings = 0) =>
+    `${files} file${files === 1 ? "" : "s"}, ${errors} error${errors === 1 ? "" : "s"}, ${warnings} warnings`;
+  assert.deepEqual(await lines("."), [`docs/${document}`, `prompts/${a}`, `prompts/${b}`, last(3, 3)]);
+  assert.deepEqual(await lines(".", "prompts"), [`prompts/${a}`, `prompts/${b}`, last(2, 2)]);
+  assert.deepEqual(await lines(".", "prompts/a.prompt.md"), [`prompts/${a}`, last(1, 1)]);
+  assert.deepEqual(await lines(".", "docs"), [`docs/${document}`, last(1, 1)]);
+  const unfound = (name: string) => `${name}:1:1: warning: nothing finds this prompt`;
+  assert.deepEqual(await lines("prompts"), [
+    unfound("a.prompt.md"),
+    "a.prompt.md:1:7: error: prompt ",
+    unfound("b.prompt"),
+    b,
+    last(2, 2, 2),
+  ]);
+  assert.deepEqual(await lines("docs", "../prompts/a.prompt.md"), [
+    unfound("../prompts/a.prompt.md"),
+    `../prompts/${a}`,
+    "1 file, 1 error, 1 warning",
+  ]);
+  await project.write("orrery.yaml", YAML);
+  assert.deepEqual(await lines("docs"), [document, `../prompts/${a}`, `../prompts/${b}`, last(4, 3)]);
+});
+
 Deno.test("check --format json, github and sarif: complete, on stdout, with nothing on stderr", async () => {
   await using project = await testProject({
     ...FILES,

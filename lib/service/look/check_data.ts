@@ -1,14 +1,10 @@
-import { templateMessages } from "../../catalog/definition_problems.ts";
 import { basename, resolve } from "../../core/path.ts";
 import { hostFiles } from "../../host/files.ts";
-import type { LineProblem } from "../../parse/front_matter.ts";
 import { isAgentName } from "../../parse/agent_name.ts";
-import { readPromptFile } from "../../parse/prompt_file.ts";
-import { templateProblems } from "../../parse/template_problems.ts";
 import { NO_GRANTS } from "../../project/grants.ts";
 import { checkFiles } from "../check_files.ts";
 import { CheckPlaces } from "../check_places.ts";
-import { promptWarnings } from "../check_prompts.ts";
+import { checkPromptText } from "../check_prompts.ts";
 import { CheckReport } from "../check_report.ts";
 import { checkTargets } from "../check_targets.ts";
 import type { CheckTargets } from "../check_targets.ts";
@@ -32,7 +28,7 @@ export async function checkData(
   const targets = posted === undefined
     ? await namedTargets("files" in wanted ? wanted.files ?? [] : [], { root, places })
     : { ...NO_TARGETS, [posted.kind]: [posted.path] };
-  if (posted?.kind === "prompts") await checkPromptText(posted, report);
+  if (posted?.kind === "prompts") await checkPromptText(posted.path, { text: posted.text, report });
   else await checkFiles(targets, { places, report, flags: NO_FLAGS });
   return report.problems().map((problem) => toldProblem(root, problem));
 }
@@ -89,38 +85,4 @@ function kindOf(name: string): PostedFile["kind"] | undefined {
   if (/\.md$/i.test(name)) return "documents";
   if (/\.calls$/i.test(name)) return "calls";
   return isAgentName(basename(name)) ? "agents" : undefined;
-}
-
-/** What can be told of a prompt without the project around it. */
-async function checkPromptText({ path, text }: PostedFile, report: CheckReport): Promise<void> {
-  report.file(path, text);
-  if (path.endsWith(".md")) promptWarnings(text, { path, report, names: [] });
-  for (const { line, column = 1, message } of await promptTextProblems(path, text)) {
-    for (const each of message.split("\n").filter((part) => part.trim() !== "")) {
-      report.add({ kind: "prompt", path, line, column, severity: "error", message: each.trim() });
-    }
-  }
-}
-
-async function promptTextProblems(path: string, text: string): Promise<readonly LineProblem[]> {
-  if (!path.endsWith(".md")) {
-    const { loadHandlebars }: typeof import("../../prompt/handlebars_body.ts") = await import(
-      "../../prompt/handlebars_body.ts" as string
-    );
-    const { readDotpromptFile }: typeof import("../../prompt/dotprompt_file.ts") = await import(
-      "../../prompt/dotprompt_file.ts" as string
-    );
-    return (await readDotpromptFile(text, await loadHandlebars())).problems;
-  }
-  const { body, bodyLine, problems } = await readPromptFile(text);
-  const ofTemplate = templateProblems(body).problems;
-  const messages = templateMessages(ofTemplate, basename(path, ".prompt.md"));
-  return [
-    ...problems,
-    ...ofTemplate.map(({ line, column }, index) => ({
-      line: bodyLine + line - 1,
-      column,
-      message: messages[index] ?? "",
-    })),
-  ];
 }
