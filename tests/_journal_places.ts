@@ -106,7 +106,6 @@ function reopened(open: () => Journal): Journal {
   };
   return {
     create: (run, options) => kept((journal) => journal.create(run, options)),
-    createAll: (runs) => kept((journal) => journal.createAll(runs)),
     open: (id) => kept((journal) => journal.open(id)),
     list: (options) => once((journal) => journal.list(options)),
     read: (id) => once((journal) => journal.read(id)),

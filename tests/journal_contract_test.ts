@@ -117,35 +117,6 @@ const CONTRACT: Readonly<Record<string, (place: Place) => void>> = {
       message: `The id of a run has 1 to 100 letters, digits and "_.:@-"; found "a/b"`,
     });
   },
-  "begins several runs as one, or none of them": (place) => {
-    const journal = place.journal();
-    const runs = journal.createAll([{ ...START, id: "first" }, { kind: "ask", input: 1 }, START]);
-    assert.deepEqual(runs.map(({ run }) => run), [
-      { ...START, id: "first" },
-      { kind: "ask", input: 1, id: runs[1]?.id },
-      { ...START, id: runs[2]?.id },
-    ]);
-    const listed = () => new Set(place.journal({ pid: 2 }).list().map(({ id, owned }) => `${id} ${owned}`));
-    const all = new Set(runs.map(({ id }) => `${id} true`));
-    assert.deepEqual(listed(), all);
-    fails(() => place.journal({ pid: 2 }).open("first"), { type: RunOwnedError, message: /"first"/ });
-    for (const taken of ["first", "new"]) {
-      fails(() => journal.createAll([START, { ...START, id: "new" }, { ...START, id: taken }]), {
-        type: Error,
-        message: `There is a run "${taken}" already: open it, or choose another id`,
-      });
-      assert.deepEqual(listed(), all, "nothing of it is kept");
-    }
-    const [first] = runs;
-    first?.begin(step("a"));
-    first?.finish("a", { ok: 1 });
-    first?.release("done");
-    assert.equal(journal.read("first").summary.status, "done");
-    place.pass(60_000);
-    const elsewhere = place.journal({ host: "there" }).list();
-    assert.equal(elsewhere.filter(({ owned }) => owned).length, 2, "they give signs of life");
-    assert.deepEqual(journal.createAll([]), []);
-  },
   "answers a finished step, in the same process and in the next": (place) => {
     const run = place.journal().create(START);
     assert.deepEqual(run.begin(step("a")), { do: "perform", attempt: 1 });

@@ -219,8 +219,6 @@ export interface Journal {
   /** @throws {Error} when `run.id` is taken. */
   /** `isDeferred`: the run is there from its first commit on. */
   create(run: RunStart, options?: { readonly isDeferred?: boolean }): RunJournal;
-  /** Begins runs with one commit: all of them are there on return, or, when it throws, none. @throws as `create` */
-  createAll(runs: readonly RunStart[]): readonly RunJournal[];
   /**
    * Takes a run over, to go on with it.
    *

@@ -68,19 +68,6 @@ class StoreJournal implements Journal {
     return run;
   }
 
-  createAll(starts: readonly RunStart[]): readonly RunJournal[] {
-    const runs = new Map<string, OpenRun>();
-    for (const start of starts) {
-      const run = this.#new(start);
-      if (runs.has(run.id)) throw takenError(run.id);
-      runs.set(run.id, run);
-    }
-    const all = [...runs.values()];
-    OpenRun.commitAll(this.#store, all);
-    for (const run of all) this.#open.add(run);
-    return all;
-  }
-
   open(id: string): RunJournal {
     const { row, resumedFrom } = this.#store.commit(() => {
       const row = findRun(this.#store, id);

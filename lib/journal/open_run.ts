@@ -314,12 +314,6 @@ export class OpenRun implements RunJournal {
     return row;
   }
 
-  /** All that waits of runs of one store, as one. */
-  static commitAll(store: RunStore, runs: readonly OpenRun[]): void {
-    store.commit(() => runs.forEach((run) => run.#put()));
-    for (const run of runs) run.#kept();
-  }
-
   /** All that waits, and what changes with the end, as one. What waits stays when it fails. */
   #commit(end?: RunEnd): void {
     this.#store.commit(() => this.#put(end));

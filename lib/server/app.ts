@@ -3,7 +3,6 @@
 
 import { Hono } from "hono";
 import type { Context } from "hono";
-import { together } from "../host/soon.ts";
 import type { Service } from "../service/service.ts";
 import { problem, SAFE_HEADERS, SafeAnswer } from "./answers.ts";
 import { readForm, readJson, readPieces } from "./body.ts";
@@ -65,16 +64,12 @@ export function createApp({ service, settings, routes, isHost }: AppOptions): Ap
   return { fetch: guarded(hono, rules, tell), routes: hono.routes };
 }
 
-/**
- * In front of everything: what it does not let through reaches no route. Answers that are ready in one turn of the event loop leave together:
- * one by one, each wakes the client, which then waits for the next, and that takes an eighth of the time of a small run.
- */
+/** In front of everything: what it does not let through reaches no route. */
 function guarded(
   hono: Hono<Passed>,
   settings: GuardSettings,
   tell: (error: unknown) => ProblemDetails,
 ): App["fetch"] {
-  const leave = together<() => void>((answers) => answers.forEach((answer) => answer()));
   return (request) => {
     try {
       const verdict = guard(request, settings);
@@ -83,10 +78,7 @@ function guarded(
       if (request.method === "HEAD") return headOf(hono, request, caller);
       const answered = hono.fetch(request, { caller });
       if (!(answered instanceof Promise)) return safe(answered);
-      return new Promise((resolve) => {
-        const answer = (response: Response) => leave(() => resolve(response));
-        answered.then((response) => answer(safe(response)), (error) => answer(problem(tell(error))));
-      });
+      return answered.then(safe, (error) => problem(tell(error)));
     } catch (error) {
       return problem(tell(error));
     }

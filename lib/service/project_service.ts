@@ -1,7 +1,6 @@
 // A project that is held open: what may be asked of it, and who does it. What a run does is in the files `start_*.ts`; what is told of it
 // goes through its hub.
 
-import { isPromise } from "../core/async.ts";
 import { systemClock } from "../core/clock.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Journal, RunTrace } from "../core/journal.ts";
@@ -13,10 +12,8 @@ import type { RunGrants } from "../project/grants.ts";
 import { promptIndex } from "../project/prompt_index.ts";
 import { dropGrants } from "../project/run_grants.ts";
 import { closed, endRuns } from "./end_runs.ts";
-import { FileTexts } from "./file_texts.ts";
 import { goOn } from "./go_on.ts";
 import type { HeldRun } from "./held_run.ts";
-import { KeptBatch } from "./kept_batch.ts";
 import { heldTrace, listedState, tracedState } from "./kept_run_state.ts";
 import { listedRuns } from "./listed_runs.ts";
 import type { Look } from "./look/look.ts";
@@ -68,19 +65,16 @@ export class ProjectService implements Service {
   readonly look: Look;
   readonly #options: ProjectServiceOptions;
   readonly #clock: Clock;
-  readonly #texts: FileTexts;
   readonly #registry: RunRegistry;
   readonly #room: RunRoom;
   readonly #stage: RunStage;
-  readonly #kept: KeptBatch;
   readonly #drain = new AbortController();
   #stopping: Promise<void> | undefined;
 
   constructor(options: ProjectServiceOptions) {
-    const { root, ephemeral, hold, clock = systemClock } = options;
+    const { ephemeral, hold, clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
-    this.#texts = new FileTexts(root);
     this.#registry = new RunRegistry({ clock, isKept: !ephemeral });
     this.#room = new RunRoom({
       underWay: () => this.#registry.underWay,
@@ -88,7 +82,6 @@ export class ProjectService implements Service {
       isStopping: () => this.#stopping !== undefined,
     });
     this.#stage = new RunStage({ ...options, registry: this.#registry, drain: this.#drain.signal });
-    this.#kept = new KeptBatch({ ...options, assertGoing: () => this.#room.assertGoing() });
     this.talks = this.#openTalks();
     this.look = this.#openLook();
   }
@@ -109,14 +102,12 @@ export class ProjectService implements Service {
     const leaveRoom = this.#room.enter();
     try {
       const { hold, grants } = this.#options;
-      const current = hold.current();
-      const open = isPromise(current) ? await current : current; // hot: what is there already is not waited for
+      const open = await hold.current();
       const placed = this.#stage.place(open, { canAsk: request.canAsk ?? false, grants });
       try {
-        const ready = await startRun(request, { ...placed.at, catalog: open.catalog, texts: this.#texts });
+        const ready = await startRun(request, { ...placed.at, catalog: open.catalog });
         this.#room.assertGoing();
-        const begun = this.#begin(ready, placed);
-        return isPromise(begun) ? await begun : begun;
+        return await this.#begin(ready, placed);
       } catch (error) {
         placed.leave();
         throw error;
@@ -220,20 +211,13 @@ export class ProjectService implements Service {
   }
 
   /** Comes back when it is durable. */
-  #begin(ready: ReadyRun, placed: PlacedRun): RunHandle | Promise<RunHandle> {
+  async #begin(ready: ReadyRun, placed: PlacedRun): Promise<RunHandle> {
     const id = newRunId(Date.now());
-    return this.#options.ephemeral
-      ? this.#stage.begin(ready, { id, placed })
-      : this.#beginKept(ready, { id, placed });
-  }
-
-  async #beginKept(
-    ready: ReadyRun,
-    { id, placed }: { readonly id: string; readonly placed: PlacedRun },
-  ): Promise<RunHandle> {
+    if (this.#options.ephemeral) return this.#stage.begin(ready, { id, placed });
     await this.#stage.keepGrants(id, placed.at.grants);
     try {
-      const journal = await this.#kept.create({ ...ready.start, id });
+      this.#room.assertGoing();
+      const journal = this.#options.journal.create({ ...ready.start, id });
       return this.#stage.begin(ready, { id, journal, placed });
     } catch (error) {
       dropGrants(id);

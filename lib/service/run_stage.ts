@@ -5,7 +5,6 @@ import type { RunEvent } from "../core/event.ts";
 import type { Journal, RunJournal, RunTrace } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { messageOf } from "../core/source_error.ts";
-import { later, together } from "../host/soon.ts";
 import { grantsNothing } from "../project/grants.ts";
 import type { RunGrants } from "../project/grants.ts";
 import { dropGrants, keepGrants } from "../project/run_grants.ts";
@@ -57,8 +56,6 @@ const PART = { limit: 500, maxBytes: 65_536 };
 /** Where the runs of a project are performed. */
 export class RunStage {
   readonly #options: RunStageOptions;
-  /** Runs that are accepted together begin together, when whoever asked for them has been answered: to change between the two costs more. */
-  readonly #begin = together<() => void>((runs) => runs.forEach((run) => run()), later);
 
   constructor(options: RunStageOptions) {
     this.#options = options;
@@ -82,13 +79,13 @@ export class RunStage {
     if (!grantsNothing(own)) await keepGrants(id, own, { root, cwd: root });
   }
 
-  /** Begins a run, with all that are accepted in this turn of the event loop, and a turn later. */
+  /** Begins a run when this turn of the event loop is over: whoever asked for it is answered first. */
   begin(
     ready: ReadyRun,
     { id, journal, placed, startedAt }: Following & Pick<HoldRunOptions, "id" | "startedAt">,
   ): HeldRun {
     const held = this.hold(ready, placed, { id, before: journal?.lastSeq, startedAt });
-    this.#begin(() =>
+    setTimeout(() =>
       void this.follow(held, ready.events(this.#keeping(id, journal, placed)), { journal, placed })
     );
     return held;

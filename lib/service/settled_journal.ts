@@ -25,7 +25,6 @@ export function settledJournal(journal: Journal): SettledJournal {
       return run;
     },
     create: (...given) => journal.create(...given),
-    createAll: (starts) => journal.createAll(starts),
     list: (...given) => journal.list(...given),
     read: (id) => journal.read(id),
     events: (...given) => journal.events(...given),

@@ -1,7 +1,10 @@
 // A text of calls, of a file or as it comes, made ready to run.
 
+import { withoutByteOrderMark } from "../core/file_text.ts";
 import type { RunJournal } from "../core/journal.ts";
 import { isJsonObject } from "../core/json.ts";
+import { FileError } from "../core/world.ts";
+import { exactFiles } from "../host/exact_files.ts";
 import { limitsOf, openCatalog, wantedModel } from "../project/project.ts";
 import type { OpenedCatalog, ProjectSettings } from "../project/project.ts";
 import type { Markers } from "../parse/call_header.ts";
@@ -13,19 +16,38 @@ import { assertKnownModel, modelFrom } from "./known_model.ts";
 import { stoppedError } from "./ready_run.ts";
 import type { ReadyRun, StartPlace } from "./ready_run.ts";
 import { wishedBudget } from "./wished_budget.ts";
-import type { NamedText } from "./file_texts.ts";
+import { fileInProject } from "./file_in_project.ts";
+import { ServiceError } from "./service.ts";
 import type { RunWishes } from "./service.ts";
 
 /** What is wished of a text of calls. */
 export type CallsWish = Pick<RunWishes, "model" | "budget">;
 
-/** A call file. @throws {UsageError} for a model that nobody knows, {ServiceError} `stopping` */
-export function startCallFile(
-  wish: CallsWish,
-  { path, text }: NamedText,
+/**
+ * A call file of the project.
+ *
+ * @throws {ServiceError} `outside`, `not-found`, `stopping`; {UsageError} for a model that nobody knows; {FileError}
+ */
+export async function startCallFile(
+  wish: CallsWish & { readonly file: string },
   at: StartPlace,
 ): Promise<ReadyRun> {
-  return ready({ name: path, isReadOnce: false, text: [text] }, { wish, at, files: [{ path, text }] });
+  const { root } = at.project;
+  const path = fileInProject(wish.file, { root });
+  const text = withoutByteOrderMark(await textOf(path, { root, named: wish.file }));
+  return await ready({ name: path, isReadOnce: false, text: [text] }, { wish, at, files: [{ path, text }] });
+}
+
+async function textOf(path: string, { root, named }: { readonly root: string; readonly named: string }) {
+  try {
+    return await exactFiles({ root }).readText(path);
+  } catch (error) {
+    if (!(error instanceof FileError && ["not-found", "is-folder"].includes(error.code))) throw error;
+    throw new ServiceError(`file: there is no file ${JSON.stringify(named)} in the project`, {
+      code: "not-found",
+      details: { field: "file" },
+    });
+  }
 }
 
 /** A text that was sent, whole or as it comes. @throws as {@linkcode startCallFile} */

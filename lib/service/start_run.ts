@@ -1,5 +1,4 @@
 import type { Catalog } from "../core/catalog.ts";
-import type { FileTexts } from "./file_texts.ts";
 import type { ReadyRun, StartPlace } from "./ready_run.ts";
 import { ServiceError } from "./service.ts";
 import type { StartRun } from "./service.ts";
@@ -8,7 +7,6 @@ import { startCallFile, startCalls } from "./start_calls.ts";
 /** What is started where. */
 export interface StartRunPlace extends StartPlace {
   readonly catalog: Catalog;
-  readonly texts: FileTexts;
 }
 
 /** Makes ready what somebody wishes to run. Nothing of it has run by then. @throws as `Service.start`, at once or later */
@@ -47,8 +45,8 @@ async function startOther(
 
 const OF_DOCUMENTS = ["input", "prompt", "blocks", "mode", "out"] as const;
 
-/** Hot, and so not async by itself. @throws {ServiceError} `invalid`, at once */
-function startFile(
+/** @throws {ServiceError} `invalid` */
+async function startFile(
   wish: Extract<StartRun, { readonly kind: "file" }>,
   at: StartRunPlace,
 ): Promise<ReadyRun> {
@@ -57,19 +55,17 @@ function startFile(
     const field = OF_DOCUMENTS.find((name) =>
       wish[name] !== undefined && (name !== "out" || wish.out !== "none")
     );
-    if (field === undefined) {
-      const text = at.texts.text(file);
-      return text instanceof Promise
-        ? text.then((read) => startCallFile(wish, read, at))
-        : startCallFile(wish, text, at);
-    }
+    if (field === undefined) return await startCallFile(wish, at);
     throw new ServiceError(`${field} is for documents; a call file takes none`, {
       code: "invalid",
       details: { field },
     });
   }
   if (/\.md$/i.test(file)) {
-    return startDocumentOf(wish, at);
+    const { startDocument }: typeof import("./start_document.ts") = await import(
+      "./start_document.ts" as string
+    );
+    return await startDocument(wish, at);
   }
   const hint = /\.agent\.ya?ml$/i.test(file)
     ? "an agent is talked to: begin a conversation with it"
@@ -78,14 +74,4 @@ function startFile(
     `file: expected a call file (.calls) or a document (.md), found ${JSON.stringify(file)}; ${hint}`,
     { code: "invalid", details: { field: "file" } },
   );
-}
-
-async function startDocumentOf(
-  wish: Extract<StartRun, { readonly kind: "file" }>,
-  at: StartRunPlace,
-): Promise<ReadyRun> {
-  const { startDocument }: typeof import("./start_document.ts") = await import(
-    "./start_document.ts" as string
-  );
-  return await startDocument(wish, at);
 }
