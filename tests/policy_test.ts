@@ -757,7 +757,7 @@ Deno.test("guard: commands are asked about by name, or by their real path", () =
     );
     await refused(
       () => run(["--allow-run=tool"], "./tool-link"),
-      `Running "./sub/tool" is not allowed: add --allow-run=./sub/tool`,
+      `Running "./sub/tool" is not allowed: add --allow-run=./sub/tool ("./tool-link" leads there)`,
     );
     assert.equal((await run(["--allow-run=sub/tool"], "./tool-link")).stdout, `tool ${root}\n`);
     assert.equal(
@@ -768,7 +768,14 @@ Deno.test("guard: commands are asked about by name, or by their real path", () =
       () => run(["--allow-run=env"], "env", { env: { LD_PRELOAD: "/x.so" } }),
       /Setting the variable "LD_PRELOAD" for a command is not allowed: .*; add --allow-run$/,
     );
-    await refused(() => run(["--allow-run=env"], "env", { env: { PATH: base } }), /"PATH"/);
+    const others =
+      "EDITOR,VISUAL,PAGER,GH_PAGER,HOME,XDG_CONFIG_HOME,LESSOPEN,PROMPT_COMMAND,CARGO_BUILD_RUSTC,npm_config_script_shell";
+    for (const name of ["PATH", ...others.split(",")]) {
+      await refused(
+        () => run(["--allow-run=env"], "env", { env: { [name]: base } }),
+        new RegExp(`"${name}"`),
+      );
+    }
     assert.match((await run(["--allow-run=env"], "env", { env: { OWN: "1" } })).stdout, /^OWN=1$/m);
     assert.match((await run(["--allow-run"], "env", { env: { LD_X: "1" } })).stdout, /^LD_X=1$/m);
   }));

@@ -25,10 +25,19 @@ export class PermissionRefused extends Error {
   readonly flag: string;
   /** It is forbidden by what it is called, also where it is allowed by another name. */
   readonly isFinal: boolean;
+  /** What somebody may know who was refused: it names no path that they did not name. */
+  readonly told: string;
 
-  /** @param options.isFinal default: whether no flag would allow it */
-  constructor(message: string, options: { request: PermissionRequest; flag: string; isFinal?: boolean }) {
+  /**
+   * @param options.isFinal default: whether no flag would allow it
+   * @param options.told default: the message
+   */
+  constructor(
+    message: string,
+    options: { request: PermissionRequest; flag: string; isFinal?: boolean; told?: string },
+  ) {
     super(message);
+    this.told = options.told ?? message;
     this.request = options.request;
     this.flag = options.flag;
     this.isFinal = options.isFinal ?? options.flag === "";

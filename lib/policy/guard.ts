@@ -21,7 +21,7 @@ export function guardWorld(raw: RawWorld, policy: Policy): GuardedWorld {
     root: raw.root,
     policy,
     files: guardFiles(raw.files, { policy, root: raw.root }),
-    shell: guardShell(raw.shell, { files: raw.files, policy }),
+    shell: guardShell(raw.shell, { files: raw.files, policy, root: raw.root }),
     http: raw.http({ check: (request) => policy.permit(request) }),
   };
 }

@@ -74,8 +74,10 @@ class GuardedChanges implements FileChanges {
     refuseDenied(this.#policy, { kind: "write", value: resolve(this.#root, path) });
     const real = await this.#files.resolve(path);
     // `mkdir -p` of what is there changes nothing: it is enough to know of it.
-    if (options.isRecursive && await this.#isFolder(real)) return await permitEither(this.#policy, real);
-    await permitReal(this.#policy, { kind: "write", path, real });
+    if (options.isRecursive && await this.#isFolder(real)) {
+      return await permitEither(this.#policy, { path, real, root: this.#root });
+    }
+    await permitReal(this.#policy, { kind: "write", path, real, root: this.#root });
     await namedAsGiven(path, real, () => this.#raw.makeFolder(real, options));
   }
 
@@ -113,7 +115,7 @@ class GuardedChanges implements FileChanges {
   async #followed(path: string, kind: Kind): Promise<string> {
     refuseDenied(this.#policy, { kind, value: resolve(this.#root, path) });
     const real = await this.#files.resolve(path);
-    await permitReal(this.#policy, { kind, path, real });
+    await permitReal(this.#policy, { kind, path, real, root: this.#root });
     return real;
   }
 
@@ -122,7 +124,7 @@ class GuardedChanges implements FileChanges {
     const absolute = resolve(this.#root, path);
     for (const kind of kinds) refuseDenied(this.#policy, { kind, value: absolute });
     const real = join(await this.#files.resolve(dirname(absolute)), basename(absolute));
-    for (const kind of kinds) await permitReal(this.#policy, { kind, path, real });
+    for (const kind of kinds) await permitReal(this.#policy, { kind, path, real, root: this.#root });
     return real;
   }
 

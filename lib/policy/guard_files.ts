@@ -18,15 +18,15 @@ export function guardFiles(
   ): Promise<T> {
     refuseDenied(policy, { kind, value: resolve(root, path) });
     const real = await raw.resolve(path);
-    await permitReal(policy, { kind, path, real });
+    await permitReal(policy, { kind, path, real, root });
     return await namedAsGiven(path, real, () => work(real));
   }
   return {
     async resolve(path, options = {}) {
       refuseDenied(policy, { kind: options.for ?? "read", value: resolve(root, path) });
       const real = await raw.resolve(path);
-      if (options.for === "write") await permitReal(policy, { kind: "write", path, real });
-      else await permitEither(policy, real);
+      if (options.for === "write") await permitReal(policy, { kind: "write", path, real, root });
+      else await permitEither(policy, { path, real, root });
       return real;
     },
     stat: (path) => use("read", path, (real) => raw.stat(real)),
@@ -62,24 +62,48 @@ export function refuseDenied(
   }
 }
 
-/** A refusal names the real path; when that is not what was asked for, such as a link or `..`, it says so. */
+/** A path that is asked for, and where it leads. */
+export interface AskedPath {
+  readonly path: string;
+  readonly real: string;
+  /** What it is relative to. */
+  readonly root: string;
+}
+
+/**
+ * A refusal names the real path; when that is not what was asked for, such as a link or `..`, it says so. Where a link leads is for the user
+ * to know, and not for a gadget that was refused.
+ */
 export async function permitReal(
   policy: Policy,
-  asked: { kind: "read" | "write"; path: string; real: string },
+  { path, real, root, ...asked }: AskedPath & {
+    readonly kind: "read" | "write" | "run";
+    readonly detail?: string;
+  },
 ): Promise<void> {
-  const { kind, path, real } = asked;
   try {
-    await policy.permit({ kind, value: real });
+    await policy.permit({ ...asked, value: real });
   } catch (error) {
-    if (!(error instanceof PermissionRefused) || real.endsWith(path)) throw error;
-    const { request, flag } = error;
-    throw new PermissionRefused(`${error.message} (${JSON.stringify(path)} leads there)`, { request, flag });
+    if (!(error instanceof PermissionRefused) || resolve(root, path) === real && real.endsWith(path)) {
+      throw error;
+    }
+    const { request, flag, isFinal } = error;
+    const shown = JSON.stringify(path);
+    const told = resolve(root, path) === real ? {} : { told: `${DOING[asked.kind]} ${shown} is not allowed` };
+    throw new PermissionRefused(`${error.message} (${shown} leads there)`, {
+      request,
+      flag,
+      isFinal,
+      ...told,
+    });
   }
 }
 
+const DOING = { read: "Reading", write: "Writing", run: "Running" } as const;
+
 /** A path may be known by who may read it, and by who may write it. */
-export async function permitEither(policy: Policy, real: string): Promise<void> {
-  if (!isAllowed(policy, "write", real)) await policy.permit({ kind: "read", value: real });
+export async function permitEither(policy: Policy, asked: AskedPath): Promise<void> {
+  if (!isAllowed(policy, "write", asked.real)) await permitReal(policy, { kind: "read", ...asked });
 }
 
 function isAllowed(policy: Policy, kind: "read" | "write", value: string): boolean {

@@ -1,19 +1,32 @@
 import { join } from "../core/path.ts";
 import { PermissionRefused, type PermissionRequest, type Policy } from "../core/world.ts";
 import type { Files, Shell } from "../core/world.ts";
+import { permitReal } from "./guard_files.ts";
 import { shellWord } from "./refusal.ts";
 
-/** Variables that make an allowed command run other code: where programs and libraries are found. */
-const LOADER_VARIABLES =
-  /^(PATH|LD_.*|DYLD_.*|BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|NODE_(OPTIONS|PATH)|PYTHON.*|PERL5.*|RUBY(OPT|LIB)|_?JAVA_.*|GCONV_PATH|GIT_.*)$/i;
+/** Variables that make an allowed command run other code: where programs, libraries and settings are found, and what is started for help. */
+const LOADER_VARIABLES = new RegExp(
+  `^(${
+    [
+      "PATH|PATHEXT|COMSPEC|HOME|USERPROFILE|(LOCAL)?APPDATA|XDG_.*|ZDOTDIR|KUBECONFIG|GCONV_PATH|TERMINFO.*",
+      "LD_.*|DYLD_.*|BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|PS[0-4]|LESS.*|MAKE(FLAGS|FILES)|MFLAGS|CC|CXX|AR",
+      ".*(EDITOR|VISUAL|PAGER|BROWSER|SHELL|ASKPASS|COMMAND|WRAPPER|RUNNER|LINKER|PRELOAD)",
+      "(GIT|SSH|GPG|GNUPG|NPM|YARN|PNPM|NODE|DENO|BUN|PIP|UV|CARGO|RUST|RUSTUP|GEM|BUNDLE|MAVEN|GRADLE|DOCKER|LUA)_.*",
+      "GNUPGHOME|RUSTC.*|RUSTFLAGS|PYTHON.*|PERL.*|RUBY.*|PHP.*|GO(FLAGS|ROOT|PATH|ENV|TOOLCHAIN|PROXY)|(_|JDK_)?JAVA_.*|CLASSPATH",
+    ].join("|")
+  })$`,
+  "i",
+);
 
 /** Ours that any command may see; every other one is asked about. */
 const ORDINARY_VARIABLES =
   /^(PATH|HOME|LANG|LC_.*|TERM|TMPDIR|TZ|USER|SHELL|PATHEXT|SYSTEMROOT|COMSPEC|TEMP|TMP|USERPROFILE|USERNAME)$/;
 
 /** Commands that ask the policy: a bare name by that name, one with a slash by its real path; the folder must be readable. */
-export function guardShell(raw: Shell, options: { readonly files: Files; readonly policy: Policy }): Shell {
-  const { files, policy } = options;
+export function guardShell(
+  raw: Shell,
+  { files, policy, root }: { readonly files: Files; readonly policy: Policy; readonly root: string },
+): Shell {
   return {
     async run(command, settings) {
       const cwd = await files.resolve(settings.cwd ?? ".");
@@ -22,11 +35,19 @@ export function guardShell(raw: Shell, options: { readonly files: Files; readonl
       const program = isPath ? (command.startsWith("/") ? command : join(cwd, command)) : command;
       refuseDenied(program, policy);
       const detail = [command, ...settings.args ?? []].map(shellWord).join(" ");
-      await policy.permit({ kind: "run", value: isPath ? await files.resolve(program) : program, detail });
+      if (isPath) {
+        await permitReal(policy, {
+          kind: "run",
+          path: command,
+          real: await files.resolve(program),
+          root: cwd,
+          detail,
+        });
+      } else await policy.permit({ kind: "run", value: program, detail });
       // The project root is where a command runs of which nothing else is said: whoever may run it may run it there.
       const folder = { kind: "read", value: cwd } as const;
       if (settings.cwd === undefined) refuseForbidden(folder, policy);
-      else await policy.permit(folder);
+      else await permitReal(policy, { kind: "read", path: settings.cwd, real: cwd, root });
       checkVariables(Object.keys(settings.env ?? {}), policy);
       await permitInherited(settings.inherit ?? [], policy);
       return await raw.run(program, { ...settings, cwd });

@@ -29,7 +29,9 @@ export function failedEffect(
   signal: AbortSignal,
 ): { readonly error: EffectFailure; readonly refused?: PermissionRefused } {
   const message = messageOf(thrown);
-  if (thrown instanceof PermissionRefused) return { error: { code: "refused", message }, refused: thrown };
+  if (thrown instanceof PermissionRefused) {
+    return { error: { code: "refused", message: thrown.told }, refused: thrown };
+  }
   if (signal.aborted) return { error: { code: "aborted", message: messageOf(signal.reason) } };
   return { error: { code: codeOf(thrown), message } };
 }
