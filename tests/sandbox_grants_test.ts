@@ -373,12 +373,16 @@ Deno.test("gadget policy: what Orrery itself believes is never written, nor the 
   assert.equal(refused(policy, { kind: "read", value: "/proc/self/environ" })?.request.kind, "read");
 });
 
-Deno.test("gadget policy: paths are relative to the root, links of granted paths are followed", () => {
+Deno.test("gadget policy: paths are relative to the root, links of granted paths are followed within it", () => {
   const policy = policyOf({ read: ["data"], run: ["./bin/tool", "git"] }, {
     cwd: "/project/sub",
-    realPath: (path) => path.replace("/project/data", "/mnt/data"),
+    realPath: (path) => path.replace("/project/data", "/project/kept"),
   });
-  assert.equal(refused(policy, { kind: "read", value: "/mnt/data/a" }), undefined);
+  assert.equal(refused(policy, { kind: "read", value: "/project/kept/a" }), undefined);
+  const realPath = (path: string) => path.replace("/project/data", "/mnt/data");
+  const outside = policyOf({ read: ["data", "/mnt/other"] }, { cwd: "/project", realPath });
+  assert.ok(refused(outside, { kind: "read", value: "/mnt/data/a" }));
+  assert.equal(refused(outside, { kind: "read", value: "/mnt/other/a" }), undefined);
   assert.ok(refused(policy, { kind: "read", value: "/project/sub/data" }));
   assert.equal(refused(policy, { kind: "run", value: "/project/bin/tool" }), undefined);
   assert.equal(refused(policy, { kind: "run", value: "git" }), undefined);

@@ -520,3 +520,70 @@ Deno.test("the value of a variable that a gadget, or a program, was granted is m
     assert.doesNotMatch(run.stdout + run.stderr + trace.stdout, /nobody is to see/);
   }
 });
+
+Deno.test("a granted path that is a link: where it leads is told, kept and refused outside; hard links are told", async () => {
+  const gadget =
+    'export default { name: "G", description: "Test.", input: { type: "object", properties: { how: {} } }, ' +
+    'permissions: { read: ["notes"] }, run({ how }) { try { return Deno.readTextFileSync("notes/a.txt"); } ' +
+    "catch (error) { if (how === 'told') return error.message; throw error; } } };\n";
+  await using project = await testProject({
+    "gadgets/g.js": gadget,
+    "a.calls": callOf("G"),
+    "told.calls": "!!!GADGET_START:G\n!!!ARG:how\ntold\n!!!GADGET_END\n",
+    "../outside/a.txt": "PRIVATE",
+    "data/a.txt": "fine",
+    "other/a.txt": "OTHER",
+  });
+  const link = async (to: string) => {
+    await Deno.remove(join(project.folder, "notes"), { recursive: true }).catch(() => {});
+    await Deno.symlink(to, join(project.folder, "notes"));
+  };
+  const outside = join(dirname(project.folder), "outside");
+  await link("../outside");
+  const asked = await project.run(["run", "a.calls"]);
+  assert.equal(asked.code, 5);
+  assert.ok(asked.stderr.includes(`read notes, which leads to ${outside}: nothing, since`), asked.stderr);
+  for (
+    const flags of [["--trust", "G"], ["--allow-gadget", "G=read:notes"], [
+      "--allow-gadget",
+      "G=read:notes/a.txt",
+    ]]
+  ) {
+    const run = await project.run(["run", "a.calls", ...flags]);
+    assert.deepEqual([run.code, run.stdout], [5, ""], run.stderr);
+    assert.ok(
+      run.stderr.includes(`Reading "${outside}/a.txt" is not allowed`),
+      "the user is told where it leads",
+    );
+    const told = await project.run(["run", "told.calls", ...flags]);
+    assert.equal(told.stdout, 'Reading "notes/a.txt" is not allowed', "and the gadget is not");
+  }
+  assert.equal(
+    (await project.run(["run", "a.calls", "--allow-gadget", `G=read:${outside}`])).stdout,
+    "PRIVATE",
+  );
+
+  await link("data");
+  const allowed = await project.run(["trust", "allow", "G"]);
+  assert.match(allowed.stdout, /read notes, which leads to data, and everything in it/);
+  assert.deepEqual(parseLock(await project.read("orrery.lock"), "").gadgets[0]?.links, { notes: "data" });
+  assert.equal((await project.run(["run", "a.calls", "--frozen"])).stdout, "fine");
+  assert.match((await project.run(["trust"])).stdout, /read \(notes -> .*\/data\)/);
+  await link("other");
+  const changed = await project.run(["run", "a.calls"]);
+  assert.deepEqual([changed.code, changed.stdout], [5, ""], changed.stderr);
+  assert.match(changed.stderr, /notes leads to other now, and led to data/);
+  const frozen = await project.run(["run", "a.calls", "--frozen"]);
+  assert.equal(frozen.code, 2, frozen.stderr);
+  assert.match(frozen.stderr, /--frozen: gadget "G" is not as orrery\.lock has it: notes leads to other now/);
+
+  await Deno.remove(join(project.folder, "notes"));
+  await Deno.mkdir(join(project.folder, "notes"));
+  await Deno.link(join(outside, "a.txt"), join(project.folder, "notes/a.txt"));
+  const hard = await project.run(["trust", "allow", "G"]);
+  assert.match(
+    hard.stdout,
+    /read notes and everything in it; files in it have other names elsewhere too \(hard links\), such as notes\/a\.txt/,
+  );
+  assert.match((await project.run(["trust"])).stdout, /read \(notes with hard links, such as a\.txt\)/);
+});

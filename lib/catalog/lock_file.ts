@@ -97,12 +97,13 @@ class LockReader {
   }
 
   #gadget(value: unknown, path: Path): LockedGadget {
-    const entry = this.#entry(value, path, ["name", "file", "permissions", "modules", "sum"]);
+    const entry = this.#entry(value, path, ["name", "file", "permissions", "modules", "links", "sum"]);
     const gadget = {
       name: this.#word(entry.name, [...path, "name"]),
       file: this.#word(entry.file, [...path, "file"]),
       permissions: this.#permissions(entry.permissions, [...path, "permissions"]),
       modules: this.#hashes(entry.modules, [...path, "modules"]),
+      ...(entry.links !== undefined && { links: this.#links(entry.links, [...path, "links"]) }),
     };
     this.#checkSum(entry, sortedGadget(gadget), { path, what: `gadget ${JSON.stringify(gadget.name)}` });
     return gadget;
@@ -181,6 +182,13 @@ class LockReader {
     );
   }
 
+  #links(value: unknown, path: Path): Readonly<Record<string, string>> {
+    if (!isRecord(value)) throw this.#wrong(path, "expected an object of paths");
+    return Object.fromEntries(
+      Object.entries(value).map(([name, to]) => [name, this.#word(to, [...path, name])]),
+    );
+  }
+
   #checkSum(
     entry: Readonly<Record<string, unknown>>,
     content: object,
@@ -246,8 +254,9 @@ class LockReader {
   }
 }
 
-function sortedGadget({ name, file, permissions, modules }: LockedGadget) {
-  return { name, file, permissions: sortedPermissions(permissions), modules: sortedKeys(modules) };
+function sortedGadget({ name, file, permissions, modules, links }: LockedGadget) {
+  const sorted = { name, file, permissions: sortedPermissions(permissions), modules: sortedKeys(modules) };
+  return links === undefined ? sorted : { ...sorted, links: sortedKeys(links) };
 }
 
 function sortedServer({ name, reached, sha256, tools }: LockedServer) {

@@ -2,7 +2,7 @@ import { type GadgetToGrant, type Lock, LOCK_FILE, type LockedGadget } from "../
 import { canonicalJson } from "../core/json.ts";
 import { shownWord } from "../core/shown_word.ts";
 import { hostFiles } from "../host/files.ts";
-import { stateFolder } from "../host/paths.ts";
+import { sightOf, stateFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { removeAllowedServer } from "../mcp/allowed_servers.ts";
 import { lockedGadget } from "../policy/decide_grant.ts";
@@ -206,7 +206,7 @@ async function forgetServers(rows: readonly TrustRow[], root: string): Promise<v
 }
 
 function allowedText({ name, permissions }: GadgetToGrant, root: string): string {
-  const lines = permissionLines(permissions, { root });
+  const lines = permissionLines(permissions, { root, sightOf });
   if (lines.length === 0) return `${shownWord(name)} is allowed as it is now; it asks for nothing\n`;
   return `${shownWord(name)} is allowed for good to\n${lines.map((line) => `  ${line}\n`).join("")}`;
 }
@@ -230,7 +230,7 @@ function minimisedText(
   const gadget = shownWord(name);
   if (calls === 0) return `${gadget} is left as it is: no run that is kept called it\n`;
   if (isSame) return `${gadget} used all that it may do\n`;
-  const left = permissionLines(permissions, { root }).map((line) => `still: ${line}`);
+  const left = permissionLines(permissions, { root, sightOf }).map((line) => `still: ${line}`);
   const lines = [...permissionChanges(before, permissions, { root }), ...left];
   return `${gadget} in ${calls} ${calls === 1 ? "call" : "calls"}\n${
     lines.map((line) => `  ${line}\n`).join("")

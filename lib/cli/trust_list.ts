@@ -2,16 +2,19 @@ import { foldName } from "../catalog/catalog_of.ts";
 import { shownPath } from "../catalog/shown_path.ts";
 import type { LockedServer } from "../core/gadget_lock.ts";
 import { didYouMean } from "../core/nearest.ts";
-import { basename, extname, join } from "../core/path.ts";
+import { basename, extname, join, resolve } from "../core/path.ts";
 import { shownWord } from "../core/shown_word.ts";
+import type { PermissionKind } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
-import { configFolder, stateFolder } from "../host/paths.ts";
+import { configFolder, sightOf, stateFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { BrokenMcpServer, McpServer } from "../core/mcp_server.ts";
 import { readAllowedServers } from "../mcp/allowed_servers.ts";
 import { serverHash } from "../mcp/server_hash.ts";
 import { serverChanges } from "../mcp/server_words.ts";
 import type { WrittenGrant } from "../policy/gadget_grants.ts";
+import { isPathEntry } from "../policy/permission_entry.ts";
+import { permissionsOf } from "../policy/permission_sets.ts";
 import { permissionLines } from "../policy/permission_words.ts";
 import { changedModules } from "../project/module_hashes.ts";
 import { isAcceptedHere } from "../project/accepted_here.ts";
@@ -57,7 +60,7 @@ export async function trustList(
       "Nothing is allowed for good here. To allow a gadget: orrery trust allow NAME\n",
     );
   } else {
-    const lines = table([HEAD, ...rows.map((row) => cellsOf(row).map(printableLine))]);
+    const lines = table([HEAD, ...rows.map((row) => cellsOf(row, project.root).map(printableLine))]);
     await terminal.stdout.write(`${lines.join("\n")}\n`);
   }
   return EXIT.ok;
@@ -186,21 +189,37 @@ function serverReasons(
     : serverChanges({ reached }, now);
 }
 
-function cellsOf(row: TrustRow): readonly string[] {
+function cellsOf(row: TrustRow, root: string): readonly string[] {
   const state = row.counts ? "as it was" : row.reasons.join("; ");
-  return [row.name, row.from, row.file === undefined && row.counts ? "" : state, mayWords(row)];
+  return [row.name, row.from, row.file === undefined && row.counts ? "" : state, mayWords(row, root)];
 }
 
-function mayWords({ grant, reached, kind }: TrustRow): string {
+function mayWords({ grant, reached, kind }: TrustRow, root: string): string {
   if (grant === "trusted") return "all that it asks for";
-  return grant === undefined
-    ? reached ?? (kind === "server" ? "be started or reached" : "")
-    : permissionWords(grant);
+  if (grant === undefined) return reached ?? (kind === "server" ? "be started or reached" : "");
+  return permissionWords(permissionsOf((of) => {
+    const list = grant[of];
+    return list === undefined || list === true
+      ? list
+      : list.map((entry) => entry + sightWords(entry, of, root));
+  }));
+}
+
+/** What the path of a grant hides. */
+function sightWords(entry: string, kind: PermissionKind, root: string): string {
+  if (!isPathEntry(entry, kind)) return "";
+  const path = resolve(root, entry);
+  const { real, named } = path === root ? { real: path, named: [] } : sightOf(path);
+  return `${real === path ? "" : ` -> ${real}`}${
+    named.length === 0 ? "" : ` with hard links, such as ${named[0]}`
+  }`;
 }
 
 function pageOf(row: TrustRow, root: string): string {
   const { name, from, file, grant, reasons } = row;
-  const may = grant === undefined || grant === "trusted" ? [mayWords(row)] : permissionLines(grant, { root });
+  const may = grant === undefined || grant === "trusted"
+    ? [mayWords(row, root)]
+    : permissionLines(grant, { root, sightOf });
   return [
     `${shownWord(name)}${file === undefined ? "" : ` (${shownWord(file)})`}: allowed by ${shownWord(from)}`,
     ...(may.length === 0 ? ["nothing: it needs no grant"] : may).map((line) => `  ${line}`),

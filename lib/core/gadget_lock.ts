@@ -21,6 +21,8 @@ export interface GadgetToGrant {
   readonly permissions: Permissions;
   /** Every module that it loads, its own too. */
   readonly modules: readonly ModuleHash[];
+  /** Of paths in `permissions` that are links in the project, or lie behind one: where each leads. Default: none is. */
+  readonly links?: Readonly<Record<string, string>>;
 }
 
 /** A gadget that was allowed for good. Files are named from the project root, with `/`. */
@@ -31,6 +33,8 @@ export interface LockedGadget {
   readonly permissions: Permissions;
   /** The SHA-256 of each module, in hex. */
   readonly modules: Readonly<Record<string, string>>;
+  /** Where paths that it asks for lead, when they are links; absent when none is. */
+  readonly links?: Readonly<Record<string, string>>;
 }
 
 /** An MCP server that was allowed for good. */

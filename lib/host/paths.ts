@@ -55,6 +55,28 @@ function maybeLinkTarget(path: string): string | undefined {
   }
 }
 
+/** So many files are looked at in a folder: whoever is asked is not to wait for more. */
+const MOST_LOOKED_AT = 2_000;
+
+/** Where a path leads, links followed, and which files in it have other names too (hard links), from it. */
+export function sightOf(path: string): { readonly real: string; readonly named: readonly string[] } {
+  const real = realPath(path);
+  const named: string[] = [];
+  const left = [""];
+  for (let looked = 0; looked < MOST_LOOKED_AT && named.length === 0; looked++) {
+    const way = left.pop();
+    if (way === undefined || lookAt(join(real, way)) === "closed") break;
+    try {
+      const { isDirectory, isFile, nlink } = Deno.lstatSync(join(real, way));
+      if (isFile && (nlink ?? 1) > 1) named.push(way);
+      if (isDirectory) {
+        left.push(...[...Deno.readDirSync(join(real, way))].map(({ name }) => join(way, name)));
+      }
+    } catch { /* gone, or closed: nobody reads it either */ }
+  }
+  return { real, named };
+}
+
 /** The user's home folder, when the environment says it. */
 export function homeFolder(): string | undefined {
   return absoluteEnv("HOME") ?? absoluteEnv("USERPROFILE");

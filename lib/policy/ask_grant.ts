@@ -2,17 +2,16 @@ import { type GadgetToGrant, LOCK_FILE } from "../core/gadget_lock.ts";
 import { shownWord } from "../core/shown_word.ts";
 import { PermissionRefused, type User } from "../core/world.ts";
 import { gadgetGrantFlags } from "./gadget_grants.ts";
+import type { PermissionPlace } from "./permission_sets.ts";
 import { permissionLines } from "./permission_words.ts";
 import { PERMISSION_KINDS } from "./policy_settings.ts";
 import { shellWord } from "./refusal.ts";
 
 /** What is asked about. */
-export interface GrantQuestion {
+export interface GrantQuestion extends PermissionPlace {
   readonly gadget: GadgetToGrant;
   /** Its file, as messages name it. */
   readonly shownFile: string;
-  /** The project root: absolute. */
-  readonly root: string;
   /** The working folder, which the paths of flags are relative to: absolute. */
   readonly cwd: string;
   /** What names this gadget, and no other, on the command line. Default: its name. */
@@ -35,8 +34,8 @@ const MEANING = `Once is for this run, always until a file of it changes (kept i
 const MAX_CHANGES = 12;
 
 /** The question, of several lines: the file, each permission in words, and what changed. */
-export function grantQuestion({ gadget, shownFile, root, changes }: GrantQuestion): string {
-  const lines = permissionLines(gadget.permissions, { root });
+export function grantQuestion({ gadget, shownFile, changes, ...place }: GrantQuestion): string {
+  const lines = permissionLines(gadget.permissions, place);
   const was = changes.length === 0
     ? []
     : ["It is not as it was when you allowed it:", ...shownChanges(changes).map(indented)];
@@ -66,7 +65,7 @@ export async function askGrant(
 
 /** Why a gadget may not run, and the flags that would help: its call ends with the code `permission`, and the run with exit code 5. */
 export function grantRefused(
-  { gadget, shownFile, root, cwd, word = gadget.name, allowing, changes }: GrantQuestion,
+  { gadget, shownFile, cwd, word = gadget.name, allowing, changes, ...place }: GrantQuestion,
   { isDenied, hasFlags = true, hint = "" }: {
     readonly isDenied: boolean;
     /** Whether the command takes flags that would help. */
@@ -79,14 +78,14 @@ export function grantRefused(
   if (isDenied) {
     return new PermissionRefused(`${who} was not run: you did not allow it`, { request, flag: "" });
   }
-  const asks = permissionLines(gadget.permissions, { root, most: 6 }).join("; ");
+  const asks = permissionLines(gadget.permissions, { ...place, most: 6 }).join("; ");
   const why = changes.length === 0
     ? "is not allowed"
     : `is not as it was when it was allowed (${
       shownChanges(changes).join("; ")
     }), so it is not allowed any more`;
   const flag = hasFlags ? `--trust ${shellWord(word)}` : "";
-  const exact = gadgetGrantFlags({ ...gadget, name: word }, { root, cwd }).join(" ");
+  const exact = gadgetGrantFlags({ ...gadget, name: word }, { ...place, cwd }).join(" ");
   const ways = [
     ...(hasFlags ? [`add ${flag}, which grants that in this run, or the part that you want: ${exact}`] : []),
     ...(allowing === undefined ? [] : [`${allowing} allows it for good`]),

@@ -4,6 +4,7 @@ import { isAbsolute, relative, sep } from "../core/path.ts";
 import { shownWord } from "../core/shown_word.ts";
 import type { Permissions } from "../core/world.ts";
 import { isEmptyPermissions, joinedPermissions } from "./permission_sets.ts";
+import { holdsPath } from "./path_rule.ts";
 import { permissionChanges } from "./permission_words.ts";
 import type { WrittenGrant } from "./gadget_grants.ts";
 
@@ -99,10 +100,29 @@ export function lockChanges(
     ...(now.file === locked.file ? [] : [`it was the gadget of ${shownWord(locked.file)}`]),
     ...moduleChanges(locked.modules, now.modules),
   ];
+  const links = linkChanges(locked.links, now.links);
   // With the same code it asks for the same; what it was granted may be less.
   return changes.length === 0
-    ? []
-    : [...changes, ...permissionChanges(locked.permissions, gadget.permissions, place)];
+    ? links
+    : [...changes, ...links, ...permissionChanges(locked.permissions, gadget.permissions, place)];
+}
+
+/** Where a link leads, as a lock has it: what is outside of the project is the same from everywhere. */
+export function lockedTarget(real: string, place: { readonly root: string }): string {
+  return holdsPath(place.root, real) ? lockedPath(real, place) : real;
+}
+
+/** Of links what leads elsewhere than before, a line each. */
+export function linkChanges(
+  before: LockedGadget["links"] = {},
+  now: LockedGadget["links"] = {},
+): readonly string[] {
+  return Object.keys({ ...before, ...now }).sort().flatMap((name) => {
+    const [was, is] = [before, now].map((links) => Object.hasOwn(links, name) ? links[name] : undefined);
+    if (was === is) return [];
+    const leads = is === undefined ? "leads nowhere else" : `leads to ${shownWord(is)}`;
+    return [`${shownWord(name)} ${leads} now${was === undefined ? "" : `, and led to ${shownWord(was)}`}`];
+  });
 }
 
 /** What is not as it was, a line each: `gadgets/a.ts was changed`. */
@@ -123,14 +143,16 @@ export function moduleChanges(
 
 /** A gadget as a lock has it. */
 export function lockedGadget(
-  { name, file, permissions, modules }: GadgetToGrant,
+  { name, file, permissions, modules, links = {} }: GadgetToGrant,
   place: { readonly root: string },
 ): LockedGadget {
+  const leads = Object.entries(links).map(([entry, to]) => [entry, lockedTarget(to, place)]);
   return {
     name,
     file: lockedPath(file, place),
     permissions,
     modules: Object.fromEntries(modules.map(({ path, sha256 }) => [lockedPath(path, place), sha256])),
+    ...(leads.length > 0 && { links: Object.fromEntries(leads) }),
   };
 }
 

@@ -7,6 +7,7 @@ import { commandRules, nameRules } from "./name_rule.ts";
 import { netRules } from "./net_rule.ts";
 import { holdsPath, pathRules } from "./path_rule.ts";
 import { absoluteEntry } from "./permission_entry.ts";
+import { leadsOut } from "./permission_sets.ts";
 import { permissionLines } from "./permission_words.ts";
 import { isJournal } from "./policy.ts";
 import type { PolicyOptions } from "./policy.ts";
@@ -72,10 +73,15 @@ function rulesOf(granted: Permissions, options: GadgetPolicyOptions) {
     return { all, list: list.map((entry) => absoluteEntry(entry, { kind, cwd: root })) };
   };
   const deny = settings.deny;
+  // Whoever granted a folder of the project did not mean what a link there leads to, outside.
+  const inside = (path: string) => {
+    const real = realPath(path);
+    return leadsOut(path, real, root) ? path : real;
+  };
   const paths = { cwd, realPath };
   return {
-    read: pathRules({ allow: pathsOf("read"), deny: deny.read }, { ...paths, defaults: [] }),
-    write: pathRules({ allow: pathsOf("write"), deny: deny.write }, { ...paths, defaults: [] }),
+    read: pathRules({ allow: pathsOf("read"), deny: deny.read }, { ...paths, inside, defaults: [] }),
+    write: pathRules({ allow: pathsOf("write"), deny: deny.write }, { ...paths, inside, defaults: [] }),
     net: netRules({ allow: ruleOf(granted.net), deny: deny.net }),
     run: commandRules({ allow: pathsOf("run"), deny: deny.run }, paths),
     env: nameRules({ allow: ruleOf(granted.env), deny: deny.env }),

@@ -10,11 +10,16 @@ export interface PathResolving {
 /** The rules for files. `defaults` are taken as they are: a project could make its `.orrery` a link to anywhere. */
 export function pathRules(
   pair: RulePair,
-  options: PathResolving & { readonly defaults: readonly string[] },
+  options: PathResolving & {
+    readonly defaults: readonly string[];
+    /** What an absolute path of the `--allow` list means. Default: its real path. */
+    readonly inside?: (path: string) => string;
+  },
 ): KindRules {
+  const { realPath, inside = realPath } = options;
   const allow = [
     ...options.defaults,
-    ...pair.allow.list.map((entry) => options.realPath(resolve(options.cwd, entry))),
+    ...pair.allow.list.map((entry) => inside(resolve(options.cwd, entry))),
   ];
   const deny = pair.deny.list.map((text) => ({ text, folders: bothPaths(text, options) }));
   return {

@@ -9,6 +9,21 @@ import { PERMISSION_KINDS } from "./policy_settings.ts";
 export interface PermissionPlace {
   /** The project root: absolute. */
   readonly root: string;
+  /** Where a path of a grant leads, and what in it has other names too (hard links). Default: nobody looks. */
+  readonly sightOf?: (path: string) => PathSight;
+}
+
+/** What is at a path of a grant. */
+export interface PathSight {
+  /** Links followed. */
+  readonly real: string;
+  /** Files in it that have other names, from it; as many as were found soon. */
+  readonly named: readonly string[];
+}
+
+/** Whether a path in the project leads out of it: of such a link nothing is granted but what it leads to by its own name. */
+export function leadsOut(path: string, real: string, root: string): boolean {
+  return holdsPath(root, path) && !holdsPath(root, real);
 }
 
 /** Everything that any of them allows. */

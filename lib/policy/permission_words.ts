@@ -6,7 +6,7 @@ import type { PermissionKind, Permissions } from "../core/world.ts";
 import { endsOf, type IpRange } from "./ip_address.ts";
 import { holdsPath } from "./path_rule.ts";
 import { isLocalName } from "./net_rule.ts";
-import { maybeNetRule, missingPermissions, type PermissionPlace } from "./permission_sets.ts";
+import { leadsOut, maybeNetRule, missingPermissions, type PermissionPlace } from "./permission_sets.ts";
 import { PERMISSION_KINDS } from "./policy_settings.ts";
 import { privateRange } from "./private_range.ts";
 
@@ -82,18 +82,34 @@ function entryWords(kind: PermissionKind, entry: string, place: PermissionPlace)
   }
 }
 
-function pathWords(verb: string, entry: string, { root }: PermissionPlace): string {
+function pathWords(verb: string, entry: string, { root, sightOf }: PermissionPlace): string {
   const path = resolve(root, entry);
-  if (path === root) return `${verb} everything in the project`;
-  if (holdsPath(path, root)) return `${verb} everything in ${shownWord(path)}, far more than the project`;
-  if (holdsPath(root, path)) return `${verb} ${shownWord(relative(root, path))} and everything in it`;
-  return `${verb} ${shownWord(path)} and everything in it, outside the project`;
+  if (holdsPath(path, root)) {
+    return path === root
+      ? `${verb} everything in the project`
+      : `${verb} everything in ${shownWord(path)}, far more than the project`;
+  }
+  const shown = (each: string) => shownWord(holdsPath(root, each) ? relative(root, each) || "." : each);
+  const { real, named } = sightOf?.(path) ?? { real: path, named: [] };
+  if (leadsOut(path, real, root)) {
+    return `${verb} ${shown(path)}, which leads to ${
+      shown(real)
+    }: nothing, since that link leads out of the project`;
+  }
+  const where = `${real === path ? "" : `, which leads to ${shown(real)},`} and everything in it`;
+  const [first] = named;
+  const others = first === undefined
+    ? ""
+    : `; files in it have other names elsewhere too (hard links), such as ${shown(resolve(path, first))}`;
+  return `${verb} ${shown(path)}${where}${holdsPath(root, path) ? "" : ", outside the project"}${others}`;
 }
 
-function commandWord(entry: string, { root }: PermissionPlace): string {
+function commandWord(entry: string, { root, sightOf }: PermissionPlace): string {
   if (!entry.includes("/")) return shownWord(entry);
   const path = resolve(root, entry);
-  return shownWord(holdsPath(root, path) ? `./${relative(root, path)}` : path);
+  const real = sightOf?.(path).real ?? path;
+  const leads = real === path ? "" : `, which leads to ${shownWord(real)}`;
+  return `${shownWord(holdsPath(root, path) ? `./${relative(root, path)}` : path)}${leads}`;
 }
 
 function hostWords(entry: string): string {

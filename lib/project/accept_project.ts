@@ -3,7 +3,7 @@ import { LOCK_FILE } from "../core/gadget_lock.ts";
 import { shownWord } from "../core/shown_word.ts";
 import type { Files, Permissions, User } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
-import { stateFolder } from "../host/paths.ts";
+import { sightOf, stateFolder } from "../host/paths.ts";
 import { hashOwnWord, isAccepted, markOf, readAccepted, writeAccepted } from "../policy/accepted.ts";
 import type { AcceptedProject, OwnWord } from "../policy/accepted.ts";
 import { permissionsOf } from "../policy/permission_sets.ts";
@@ -136,7 +136,9 @@ function namedWords(name: string): string {
 /** What a gadget would be allowed. */
 function grantWords(gadget: string, grant: Json, root: string): readonly string[] {
   if (grant === "trusted") return [`let gadget ${gadget} do all that it asks for`];
-  return permissionLines(permissionsFrom(grant), { root }).map((line) => `let gadget ${gadget} ${line}`);
+  return permissionLines(permissionsFrom(grant), { root, sightOf }).map((line) =>
+    `let gadget ${gadget} ${line}`
+  );
 }
 
 /** The parts were read before: what is not of their form would have been an error. */

@@ -12,7 +12,8 @@ import { SYSTEM_FACTS, systemFacts } from "../host/system_facts.ts";
 import type { StartGadgetProcess } from "../host/start_gadget_process.ts";
 import { lockedGadget } from "../policy/decide_grant.ts";
 import { gadgetPolicy, loadingPolicy } from "../policy/gadget_policy.ts";
-import type { PolicySettings } from "../policy/policy_settings.ts";
+import { isPathEntry } from "../policy/permission_entry.ts";
+import { PERMISSION_KINDS, type PolicySettings } from "../policy/policy_settings.ts";
 import { countedPolicy, UseTally } from "../policy/use_tally.ts";
 import { eventLoopTurn } from "../run/event_loop_turn.ts";
 import { facadeModules } from "../sandbox/facade_modules.ts";
@@ -25,6 +26,7 @@ import { type KnownGadget } from "../sandbox/known_gadgets.ts";
 import { sandboxedGadget } from "../sandbox/sandboxed_gadget.ts";
 import type { GadgetTally } from "./gadget_use.ts";
 import type { Grant, GrantMeans } from "./grant_gadget.ts";
+import { linkTarget } from "./module_hashes.ts";
 
 const MIB = 1024 * 1024;
 const MAX_FRAME_BYTES = 64 * MIB;
@@ -137,7 +139,7 @@ export class GadgetPlace {
   /** @throws {PermissionRefused} */
   async #decide(gadget: GadgetDescription, host: GadgetHost): Promise<void> {
     const { grants, graph, root, cwd, settings, sealed } = this.#options;
-    const asking = toGrant(this.#file, { gadget, graph });
+    const asking = toGrant(this.#file, { gadget, graph }, root);
     const grant: Grant = await grants.grantFor(asking);
     if (grant.kind === "refused") throw grant.error;
     const word = grants.wordFor(asking);
@@ -183,9 +185,24 @@ export class GadgetPlace {
 export function toGrant(
   { path }: GadgetFile,
   { gadget: { name, permissions = {} }, graph }: KnownGadget,
+  root: string,
 ): GadgetToGrant {
   const modules = graph.modules.map(({ path, sha256 }) => ({ path, sha256 }));
-  return { name, file: path, permissions, modules };
+  const paths = PERMISSION_KINDS.flatMap((kind) => {
+    const asked = permissions[kind];
+    return asked === undefined || asked === true ? [] : asked.filter((entry) => isPathEntry(entry, kind));
+  });
+  const links = paths.flatMap((entry) => {
+    const to = linkTarget(entry, root);
+    return to === undefined ? [] : [[entry, to] as const];
+  });
+  return {
+    name,
+    file: path,
+    permissions,
+    modules,
+    ...(links.length > 0 && { links: Object.fromEntries(links) }),
+  };
 }
 
 /** The variables that were granted and that the run does not deny. */

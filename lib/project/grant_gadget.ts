@@ -26,6 +26,7 @@ import {
 } from "../policy/gadget_grants.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
 import { shellWord } from "../policy/refusal.ts";
+import { sightOf } from "../host/paths.ts";
 import { LockKeeper } from "./lock_keeper.ts";
 import { gadgetPlace, type ProjectLock } from "./project_lock.ts";
 
@@ -171,6 +172,7 @@ export class GrantMeans {
     const question = {
       gadget,
       root,
+      sightOf,
       cwd,
       changes,
       shownFile: shownPath(gadget.file, cwd),

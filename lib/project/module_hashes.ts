@@ -1,24 +1,39 @@
 import type { LockedGadget } from "../core/gadget_lock.ts";
 import { dirname, resolve } from "../core/path.ts";
 import { FileError, type Files } from "../core/world.ts";
-import { lookAt } from "../host/paths.ts";
-import { lockedPath, moduleChanges } from "../policy/decide_grant.ts";
+import { lookAt, realPath } from "../host/paths.ts";
+import { linkChanges, lockedPath, lockedTarget, moduleChanges } from "../policy/decide_grant.ts";
+import { holdsPath } from "../policy/path_rule.ts";
+
+/** Where a path of a grant leads, when it is a link in the project, or lies behind one. */
+export function linkTarget(entry: string, root: string): string | undefined {
+  const path = resolve(root, entry);
+  const real = holdsPath(root, path) ? realPath(path) : path;
+  return real === path ? undefined : real;
+}
 
 /**
- * What of the modules of an entry of a lock is not as it was, a line each, without loading any: a module that came new is imported by one
- * that was changed.
+ * What of the modules and links of an entry of a lock is not as it was, a line each, without loading any: a module that came new is imported
+ * by one that was changed.
  */
 export async function changedModules(
-  { modules }: LockedGadget,
+  { modules, links = {} }: LockedGadget,
   { root, disk }: { readonly root: string; readonly disk: Files },
 ): Promise<readonly string[]> {
   const now = await Promise.all(
     Object.keys(modules).map(async (name) => [name, await maybeHash(resolve(root, name), disk)] as const),
   );
-  return moduleChanges(
-    modules,
-    Object.fromEntries(now.flatMap(([name, hash]) => hash === undefined ? [] : [[name, hash]])),
-  );
+  const linksNow = Object.keys(links).flatMap((entry) => {
+    const to = linkTarget(entry, root);
+    return to === undefined ? [] : [[entry, lockedTarget(to, { root })]];
+  });
+  return [
+    ...moduleChanges(
+      modules,
+      Object.fromEntries(now.flatMap(([name, hash]) => hash === undefined ? [] : [[name, hash]])),
+    ),
+    ...linkChanges(links, Object.fromEntries(linksNow)),
+  ];
 }
 
 /** A text in code that may be the path of a file beside it. */

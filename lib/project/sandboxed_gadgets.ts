@@ -60,7 +60,7 @@ export class SandboxedGadgets {
         source: file.source,
         state: "ready",
         load: () => opened.gadget,
-        grant: () => this.#options.grants.known(toGrant(file, opened.known)),
+        grant: () => this.#options.grants.known(toGrant(file, opened.known, this.#options.root)),
         ...(said !== undefined && { said }),
       };
     } catch (thrown) {
@@ -71,7 +71,7 @@ export class SandboxedGadgets {
   /** The gadget of a file, as far as it matters to whether it may run; it may do nothing meanwhile. @throws {SourceError} */
   async describe(file: GadgetFile): Promise<GadgetToGrant> {
     try {
-      return toGrant(file, (await this.#opened(file)).known);
+      return toGrant(file, (await this.#opened(file)).known, this.#options.root);
     } catch (cause) {
       throw new SourceError(this.#loadProblem(file, cause), { code: "E-gadget", cause });
     }
