@@ -16,6 +16,8 @@ import type {
   Answer,
   BeginTalk,
   OpenAsk,
+  ProjectNow,
+  ProjectReader,
   ResumeWishes,
   RunHandle,
   RunState,
@@ -124,6 +126,25 @@ class Fake implements FakeService {
     const file = request.kind === "file" ? request.file : undefined;
     const kind = file?.endsWith(".md") === true ? "document" : KIND_OF[request.kind];
     return await this.hold(this.#script.start?.(request) ?? (() => ({ value: "ok" })), { kind, file });
+  }
+
+  get now(): ProjectNow {
+    const waiting = [...this.#runs.values()].flatMap(({ state }) => state.asks.length > 0 ? [state] : []);
+    return { version: this.done.length, active: this.active, waiting };
+  }
+
+  /** Tells how it stands once. */
+  watch(): ProjectReader {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    let left: ProjectNow | undefined = this.now;
+    return {
+      next: async () => {
+        const now = left;
+        left = undefined;
+        return now ?? await promise;
+      },
+      leave: () => resolve(undefined),
+    };
   }
 
   find(id: string): RunHandle | undefined {

@@ -15,6 +15,7 @@ import { pieces, readPieces } from "../lib/server/body.ts";
 import { Deadlines } from "../lib/server/deadlines.ts";
 import { HttpProblem } from "../lib/server/problem.ts";
 import { openServer } from "../lib/server/open_server.ts";
+import { Sessions } from "../lib/server/session.ts";
 import { fakeService } from "./_fake_service.ts";
 import { codeOf, sendRaw, serveFake, statusOf, TOKEN } from "./_server.ts";
 
@@ -674,7 +675,9 @@ Deno.test("a link gives a cookie once, and the cookie reads and writes with its 
   const set = followed.headers.get("set-cookie") ?? "";
   assert.match(
     set,
-    new RegExp(`^orrery_${served.port}=[\\w-]{43}; HttpOnly; SameSite=Strict; Path=/; Max-Age=43200$`),
+    new RegExp(
+      `^orrery_${served.port}=\\d+\\.[\\w-]{43}\\.[0-9a-f]{64}; HttpOnly; SameSite=Strict; Path=/; Max-Age=43200$`,
+    ),
   );
   const [cookie = ""] = set.split(";");
   const withCookie = (
@@ -766,7 +769,7 @@ Deno.test("a form takes the token in exchange for the cookie", async () => {
     body: new URLSearchParams(Array.from({ length: 50_000 }, (_, at) => [`k${at}`, "1"])),
   });
   assert.equal(many.status, 400);
-  assert.equal((await many.json()).detail, "the form has more than 1 field, expected at most that");
+  assert.equal((await many.json()).detail, "the form has more than 2 fields, expected at most that");
   const page = await fetch(`${served.origin}/login`);
   assert.match(page.headers.get("content-security-policy") ?? "", /default-src 'none'/);
   assert.match(await page.text(), /<form method="post" action="\/login">/);
@@ -776,6 +779,85 @@ Deno.test("a form takes the token in exchange for the cookie", async () => {
   });
   assert.equal(sent.headers.get("location"), "/login");
   assert.equal(await statusOf(sent), 303);
+});
+
+Deno.test("the login leads back to the page that was wanted, and nowhere but to this server", async () => {
+  await using served = serveFake();
+  const asked = await fetch(`${served.origin}/runs?kind=calls`, {
+    headers: { accept: "text/html" },
+    redirect: "manual",
+  });
+  assert.equal(await statusOf(asked), 303);
+  assert.equal(asked.headers.get("location"), "/login?to=%2Fruns%3Fkind%3Dcalls");
+  const form = await fetch(`${served.origin}/login?to=%2Fruns%3Fkind%3Dcalls`);
+  assert.match(await form.text(), /name="to" value="\/runs\?kind=calls"/);
+  const leadsTo = async (to: string): Promise<string | null> => {
+    const answer = await fetch(`${served.origin}/login`, {
+      method: "POST",
+      redirect: "manual",
+      body: new URLSearchParams({ token: TOKEN, to }),
+    });
+    assert.equal(await statusOf(answer), 303);
+    return answer.headers.get("location");
+  };
+  assert.equal(await leadsTo("/runs?kind=calls"), "/runs?kind=calls");
+  assert.equal(await leadsTo("/documents/a%20b.md"), "/documents/a%20b.md");
+  for (
+    const to of [
+      "",
+      "//evil.example",
+      "/\\evil.example",
+      "/..//evil.example/",
+      "/%2e%2e//evil.example",
+      "/\t/evil.example",
+      "http://evil.example/runs",
+      "javascript:alert(1)",
+      "/runs\r\nset-cookie: a=b",
+    ]
+  ) {
+    const at = await leadsTo(to) ?? "";
+    assert.ok(at === "/" || at === "/runsset-cookie:%20a=b", `${to}: ${at}`);
+  }
+});
+
+Deno.test("a session is that of a token: a server that starts again with the same one knows it, none that has another, and not for ever", () => {
+  const has = (key: string, id: string, time?: () => number): boolean =>
+    new Sessions(systemClock, { key, ...(time && { time }) }).has(id);
+  const session = new Sessions(systemClock, { key: TOKEN }).begin();
+  assert.equal(has(TOKEN, session), true);
+  assert.equal(has(`${TOKEN}.`, session), false);
+  const [until = "", name = "", seal = ""] = session.split(".");
+  for (
+    const forged of [
+      "",
+      ".",
+      `${Number(until) + 1}.${name}.${seal}`,
+      `${until}.${name}x.${seal}`,
+      `${until}.${name}.${seal.slice(1)}`,
+      `${until}.${name}`,
+      ` ${session}`,
+    ]
+  ) assert.equal(has(TOKEN, forged), false, forged);
+  const later = (hours: number) => () => Date.now() + hours * 3_600_000;
+  assert.deepEqual([11, 13].map((hours) => has(TOKEN, session, later(hours))), [true, false]);
+});
+
+Deno.test("GET /v1/events tells how it stands at once", async () => {
+  await using served = serveFake({
+    start: () => async ({ ask }) => ({ value: String(await ask({ kind: "question", question: "Which?" })) }),
+  });
+  const run = await fieldsOf(
+    await served.ask("/v1/runs", { method: "POST", body: { file: "a.calls", ask: true } }),
+  );
+  const events = await served.ask("/v1/events");
+  assert.equal(events.headers.get("content-type"), "text/event-stream");
+  const { value = new Uint8Array() } = await events.body?.getReader().read() ?? {};
+  const [, data = ""] = /^event: project\ndata: (.*)\n\n$/.exec(new TextDecoder().decode(value)) ?? [];
+  const { server, active, waiting } = JSON.parse(data);
+  assert.match(server, /^[\w-]{43}$/);
+  assert.deepEqual([active, waiting.map(({ id, asks }: { id: string; asks: unknown }) => [id, asks])], [1, [
+    [run.id, [{ ask: "a1", kind: "question", question: "Which?" }]],
+  ]]);
 });
 
 Deno.test("without a token anybody of this machine may ask, and no page of another site", async () => {

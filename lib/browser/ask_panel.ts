@@ -145,15 +145,23 @@ async function send(
 }
 
 /** Those that the server has put on the page of all questions: an answered one goes. */
-for (const card of findAll("form[data-ask][data-ask-run]", HTMLFormElement)) {
-  startCard(card, { run: card.dataset.askRun ?? "", ask: card.dataset.ask ?? "" });
-  card.addEventListener("answered", () => {
-    card.remove();
-    const rest = findAll("form[data-ask]", HTMLElement);
-    rest.forEach(hold);
-    const [next] = rest;
-    (next ?? maybeFind("main", HTMLElement))?.focus();
-    const empty = maybeFind("[data-no-asks]", HTMLElement);
-    if (empty !== undefined && next === undefined) empty.hidden = false;
-  });
+function startCards(): void {
+  const cards = findAll("form[data-ask][data-ask-run]", HTMLFormElement);
+  cards.forEach(hold); // some may have moved
+  for (const card of cards) {
+    if (card.hasAttribute("tabindex")) continue; // begun already
+    startCard(card, { run: card.dataset.askRun ?? "", ask: card.dataset.ask ?? "" });
+    card.addEventListener("answered", () => {
+      card.remove();
+      const rest = findAll("form[data-ask]", HTMLElement);
+      rest.forEach(hold);
+      const [next] = rest;
+      (next ?? maybeFind("main", HTMLElement))?.focus();
+      const empty = maybeFind("[data-no-asks]", HTMLElement);
+      if (empty !== undefined && next === undefined) empty.hidden = false;
+    });
+  }
 }
+
+startCards();
+document.addEventListener("live", startCards);

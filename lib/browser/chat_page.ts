@@ -7,10 +7,11 @@ import { AskPanel } from "./ask_panel.ts";
 import { el, findAll, maybeFind } from "./dom.ts";
 import { followEvents } from "./event_feed.ts";
 import { FrameLoop } from "./frame_loop.ts";
+import { tellConnection } from "./live.ts";
 import { RowView } from "./row_view.ts";
 import { RunClock } from "./run_clock.ts";
 import { RunState } from "./run_state.ts";
-import { getJson, postJson } from "./server_calls.ts";
+import { getJson, postJson, UNREACHABLE } from "./server_calls.ts";
 import type { ServerAnswer } from "./server_calls.ts";
 
 /** How near to its end counts as there, px. */
@@ -145,10 +146,11 @@ class ChatPage {
   readonly #field: HTMLTextAreaElement;
   readonly #state = new RunState();
   readonly #clock = new RunClock();
-  readonly #loop = new FrameLoop(() => this.#show(), { isTicking: () => this.#isBusy });
+  readonly #loop = new FrameLoop(() => this.#show(), { isTicking: () => this.#isBusy && !this.#isLost });
   readonly #rows: RowView | undefined;
   readonly #asks: AskPanel | undefined;
   #isBusy = false;
+  #isLost = false;
   /** A turn of this page is under way: its answer says how it went. */
   #isOwnTurn = false;
   #sureTimer: ReturnType<typeof setTimeout> | undefined;
@@ -190,11 +192,14 @@ class ChatPage {
         this.#loop.due();
       },
       connected: (isConnected) => {
-        const lost = maybeFind("[data-run-lost]", HTMLElement);
-        if (lost !== undefined) lost.hidden = isConnected;
+        if (!isConnected && this.#isBusy) this.#clock.stop();
+        this.#isLost = !isConnected;
+        tellConnection("run", isConnected);
+        this.#loop.due();
       },
       over: () => void this.#lookAgain(),
     });
+    addEventListener("server-again", () => void this.#lookAgain());
     if (matchMedia("(hover: hover)").matches) this.#field.focus(); // a keyboard on the glass would cover half the page
   }
 
@@ -255,6 +260,7 @@ class ChatPage {
 
   async #lookAgain(): Promise<void> {
     const answer = await getJson(this.#path);
+    if (!answer.ok && answer.status === 401) return showState("not known");
     tell(answer);
     if (answer.ok) this.#settle(answer.value);
   }
@@ -264,6 +270,7 @@ class ChatPage {
     if (typeof status === "string") {
       showState(status);
       this.#isBusy = status === "running";
+      this.#state.stand(this.#isBusy);
       this.#loop.due();
     }
     if (typeof error === "string") tell({ ok: false, status: 0, code: "", problem: error });
@@ -281,7 +288,7 @@ class ChatPage {
     this.#lookWhenOther();
     this.#log.update(this.#state);
     this.#asks?.update(this.#state.asks);
-    this.#rows?.update(this.#state, this.#clock.at({ isRunning: this.#isBusy }));
+    this.#rows?.update(this.#state, this.#clock.at({ isRunning: this.#isBusy && !this.#isLost }));
     const steps = maybeFind("[data-chat-steps]", HTMLElement);
     if (steps !== undefined) steps.hidden = this.#state.operations.rows.length === 0;
     const busy = maybeFind("[data-chat-busy]", HTMLElement);
@@ -304,7 +311,9 @@ function showState(status: string): void {
 function tell(answer: ServerAnswer): void {
   const note = maybeFind("[data-run-problem]", HTMLElement);
   if (note === undefined) return;
-  note.hidden = answer.ok;
+  const isSaid = !answer.ok && answer.code === UNREACHABLE &&
+    maybeFind("[data-run-lost]:not([hidden])", HTMLElement);
+  note.hidden = answer.ok || Boolean(isSaid);
   note.textContent = answer.ok ? "" : answer.problem;
 }
 

@@ -90,7 +90,8 @@ async function post(url: string, body: URLSearchParams | string): Promise<Answer
       body,
     });
     if (response.status === 401) {
-      return { detail: "The session is over: open the page anew with a link of the server." };
+      dispatchEvent(new Event("server-out"));
+      return { detail: "The session is over: log in again." };
     }
     return await response.json();
   } catch (error) {

@@ -16,6 +16,11 @@ export class RunClock {
     this.#seenAt = this.#now();
   }
 
+  /** Nothing is known of it any more: it goes on from here when something is. */
+  stop(): void {
+    this.set(this.at({ isRunning: true }));
+  }
+
   /** ms since the start of the run; stands still when it does not run. */
   at({ isRunning }: { readonly isRunning: boolean }): number {
     return isRunning ? this.#at + this.#now() - this.#seenAt : this.#at;

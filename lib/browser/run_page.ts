@@ -7,6 +7,7 @@ import { statusTone } from "../render/status_tone.ts";
 import { figuresLine } from "../render/run_tally.ts";
 import { AskPanel } from "./ask_panel.ts";
 import { DocumentView } from "./document_view.ts";
+import { tellConnection } from "./live.ts";
 import { el, findAll, maybeFind } from "./dom.ts";
 import { followEvents } from "./event_feed.ts";
 import { FrameLoop } from "./frame_loop.ts";
@@ -32,11 +33,12 @@ class RunPage {
   readonly #path: string;
   readonly #state = new RunState();
   readonly #clock = new RunClock();
-  readonly #loop = new FrameLoop(() => this.#show(), { isTicking: () => this.#state.status === "running" });
+  readonly #loop = new FrameLoop(() => this.#show(), { isTicking: () => this.#isRunning });
   readonly #views: readonly View[];
   /** How it ended stands on the page. */
   readonly #wasOver: boolean;
   #isOver = false;
+  #isLost = false;
   #isAsked = false;
   #leave: () => void = () => {};
 
@@ -59,11 +61,18 @@ class RunPage {
         else if (end !== undefined && !this.#wasOver) this.#end(end.status);
       },
       connected: (isConnected) => {
-        const lost = maybeFind("[data-run-lost]", HTMLElement);
-        if (lost !== undefined) lost.hidden = isConnected || this.#isOver;
+        if (!isConnected && this.#isRunning) this.#clock.stop();
+        this.#isLost = !isConnected;
+        tellConnection("run", isConnected || this.#isOver);
+        this.#loop.due();
       },
       over: () => void this.#lookAgain(),
     });
+  }
+
+  /** As far as anybody here knows. */
+  get #isRunning(): boolean {
+    return this.#state.status === "running" && !this.#isOver && !this.#isLost;
   }
 
   /** There is nothing to come behind it, and a stream that has ended would be opened again. */
@@ -71,6 +80,7 @@ class RunPage {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#leave();
+    tellConnection("run", true);
     this.#state.asks.clear();
     this.#loop.due();
     showEnd(status);
@@ -93,6 +103,7 @@ class RunPage {
   async #lookAgain(): Promise<void> {
     if (this.#isOver) return;
     const answer = await getJson(this.#path);
+    if (!answer.ok && answer.status === 401) return this.#loseSight();
     if (!answer.ok) return tellProblem(answer.problem);
     const { status, error } = answer.value;
     if (status === "running") {
@@ -102,10 +113,17 @@ class RunPage {
     if (typeof error === "string") tellProblem(error);
   }
 
+  /** It may go on, or not: nobody here is told any more. */
+  #loseSight(): void {
+    this.#isLost = true;
+    showEnd("not known");
+    this.#loop.due();
+  }
+
   #show(): void {
     const state = this.#state;
-    const now = this.#clock.at({ isRunning: state.status === "running" });
-    if (!this.#isOver) showStatus(state.status);
+    const now = this.#clock.at({ isRunning: this.#isRunning });
+    if (!this.#isOver) showStatus(this.#isLost ? "not known" : state.status);
     const tally = maybeFind("[data-run-tally]", HTMLElement);
     if (tally !== undefined && !this.#wasOver) tally.textContent = figuresLine(state.live.tally, now);
     for (const view of this.#views) {

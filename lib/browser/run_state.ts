@@ -176,6 +176,11 @@ export class RunState {
     }
   }
 
+  /** The server says whether it runs: one that was killed has told no end. */
+  stand(isRunning: boolean): void {
+    if (!isRunning && this.status === "running") this.status = "stopped";
+  }
+
   /** What was stopped can be resumed. */
   #goOn(): void {
     this.end = undefined;

@@ -14,6 +14,9 @@ export type ServerAnswer =
     readonly problem: string;
   };
 
+/** The code of no answer at all. */
+export const UNREACHABLE = "unreachable";
+
 /** Asks for JSON. Never fails: a server that cannot be reached is a problem with the status 0. */
 export function getJson(path: string): Promise<ServerAnswer> {
   return answerOf(fetch(path, { headers: { accept: "application/json" } }));
@@ -35,13 +38,14 @@ async function answerOf(asked: Promise<Response>): Promise<ServerAnswer> {
     const json: unknown = text === "" ? {} : JSON.parse(text);
     const value = isRecord(json) ? json : {};
     if (response.ok) return { ok: true, value };
+    if (response.status === 401) dispatchEvent(new Event("server-out"));
     const { code = "" } = value;
     return { ok: false, status: response.status, code: String(code), problem: problemWords(value, response) };
   } catch {
     return {
       ok: false,
       status: 0,
-      code: "",
+      code: UNREACHABLE,
       problem: "The server does not answer: is orrery serve still running?",
     };
   }

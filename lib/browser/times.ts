@@ -18,8 +18,13 @@ export function timeText(at: number, now: number): string {
     : ago.format(-Math.round(seconds / 3600), "hour");
 }
 
-for (const time of findAll("time[data-time]", HTMLTimeElement)) {
-  const at = Date.parse(time.dateTime);
-  time.title = clock.format(at);
-  time.textContent = timeText(at, Date.now());
+function showTimes(): void {
+  for (const time of findAll("time[data-time]", HTMLTimeElement)) {
+    const at = Date.parse(time.dateTime);
+    time.title = clock.format(at);
+    time.textContent = timeText(at, Date.now());
+  }
 }
+
+showTimes();
+document.addEventListener("live", showTimes);

@@ -14,7 +14,7 @@ import { HttpProblem } from "./problem.ts";
 import type { ProblemDetails } from "./problem.ts";
 import { checkedBody, checkedTexts, queryOf } from "./request_input.ts";
 import { honoPath, pathPattern } from "./route_path.ts";
-import type { Method, Route } from "./route.ts";
+import type { Method, Route, TellProblem } from "./route.ts";
 import type { ServerSettings } from "./server_settings.ts";
 
 /** What an app is made of. */
@@ -90,8 +90,14 @@ function refusal(details: ProblemDetails, { tellProblem = problem }: RouteRule, 
   if (details.status !== 401 || !isLookedAt(request)) return tellProblem(details, request.headers);
   return new Response(null, {
     status: 303,
-    headers: { location: "/login", "cache-control": "no-store", ...SAFE_HEADERS },
+    headers: { location: loginPath(request, tellProblem), "cache-control": "no-store", ...SAFE_HEADERS },
   });
+}
+
+/** Back to the page that was wanted, where there is one. */
+function loginPath({ url }: Request, tellProblem: TellProblem): string {
+  const at = url.slice(url.indexOf("/", "http://".length));
+  return tellProblem === problem || at === "/" ? "/login" : `/login?to=${encodeURIComponent(at)}`;
 }
 
 /** A browser shows it to somebody. */

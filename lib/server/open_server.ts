@@ -54,7 +54,7 @@ export function openServer(service: Service, options: OpenServerOptions): OpenSe
     origin: `http://${addressOf(host)}:${port}`,
     ...(token !== undefined && { token }),
     cookie: `orrery_${port}`,
-    sessions: new Sessions(systemClock),
+    sessions: new Sessions(systemClock, { key: token }),
     streams,
     deadlines,
     clock: systemClock,

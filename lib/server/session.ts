@@ -1,25 +1,42 @@
-// What the page has in place of the token: a cookie, got for a link that works once. Both live in memory, and end with the process.
+// What the page has in place of the token: a cookie, got for a link that works once. Links live in memory, and end with the process. A
+// session is sealed with the token: a server that is started again with the same one knows it still, and one with another token does not.
 
 import type { Clock } from "../core/clock.ts";
+import { sha256 } from "../core/sha256.ts";
+import { isSameText } from "./guard.ts";
 
 const LINK_MS = 5 * 60_000;
 const SESSION_MS = 12 * 3_600_000;
 /** More than anybody opens; the oldest one goes. */
-const MOST = 1_000;
+const MOST_LINKS = 1_000;
 
 /** The sessions of the page and the links that begin one. */
 export class Sessions {
   readonly #clock: Clock;
+  readonly #key: string;
+  readonly #time: () => number;
   readonly #links = new Map<string, number>();
-  readonly #sessions = new Map<string, number>();
 
-  constructor(clock: Clock) {
+  /** @param options.key the token of the server. Default: nobody knows it. @param options.time ms since 1970 */
+  constructor(
+    clock: Clock,
+    { key = randomName(), time = Date.now }: {
+      readonly key?: string | undefined;
+      readonly time?: () => number;
+    } = {},
+  ) {
     this.#clock = clock;
+    this.#key = key;
+    this.#time = time;
   }
 
   /** The code of a new link. It works once, within five minutes. */
   link(): string {
-    return this.#add(this.#links, LINK_MS);
+    const code = randomName();
+    this.#links.set(code, this.#clock.now() + LINK_MS);
+    const [oldest] = this.#links.size > MOST_LINKS ? this.#links.keys() : [];
+    if (oldest !== undefined) this.#links.delete(oldest);
+    return code;
   }
 
   /** Whether the link would work now. */
@@ -36,20 +53,19 @@ export class Sessions {
 
   /** A new session, for whoever has shown the token. */
   begin(): string {
-    return this.#add(this.#sessions, SESSION_MS);
+    const id = `${this.#time() + SESSION_MS}.${randomName()}`;
+    return `${id}.${this.#seal(id)}`;
   }
 
-  has(id: string): boolean {
-    const until = this.#sessions.get(id);
-    return until !== undefined && this.#clock.now() < until;
+  has(session: string): boolean {
+    const end = session.lastIndexOf(".");
+    const id = session.slice(0, Math.max(0, end));
+    return isSameText(session.slice(end + 1), this.#seal(id)) && this.#time() < Number(id.split(".", 1)[0]);
   }
 
-  #add(kept: Map<string, number>, ms: number): string {
-    const id = randomName();
-    kept.set(id, this.#clock.now() + ms);
-    const [oldest] = kept.size > MOST ? kept.keys() : [];
-    if (oldest !== undefined) kept.delete(oldest);
-    return id;
+  /** Twice, so that nothing can be put behind what was sealed. */
+  #seal(id: string): string {
+    return sha256(`${this.#key} ${sha256(`${this.#key} ${id}`)}`);
   }
 }
 

@@ -28,6 +28,8 @@ import { RunRoom } from "./run_room.ts";
 import { RunStage } from "./run_stage.ts";
 import { ServiceError } from "./service.ts";
 import type {
+  ProjectNow,
+  ProjectReader,
   ResumeWishes,
   RunHandle,
   RunReader,
@@ -96,6 +98,14 @@ export class ProjectService implements Service {
 
   get limit(): number {
     return this.#room.limit;
+  }
+
+  get now(): ProjectNow {
+    return this.#registry.now;
+  }
+
+  watch(): ProjectReader {
+    return this.#registry.watch();
   }
 
   async start(request: StartRun): Promise<RunHandle> {
@@ -171,6 +181,7 @@ export class ProjectService implements Service {
       dropGrants(id);
     }
     this.#registry.remove(id);
+    this.#registry.changed();
     this.talks.removed(id);
     await Promise.resolve();
   }

@@ -27,6 +27,8 @@ export interface RunHubOptions extends HistoryBounds {
   readonly keptSteps?: (() => number | undefined) | undefined;
   /** What it asks about. Absent: nobody can be asked. */
   readonly asks?: Asks | undefined;
+  /** It has asked, or was answered. */
+  readonly onAsks?: (() => void) | undefined;
 }
 
 type RunEndEvent = Extract<RunEvent, { readonly type: "run-end" }>;
@@ -59,7 +61,11 @@ export class RunHub implements ReadSource {
     this.#options = options;
     this.history = new RunHistory(options);
     this.#asks = options.asks;
-    if (options.asks !== undefined) options.asks.onChange = () => this.#changed();
+    if (options.asks === undefined) return;
+    options.asks.onChange = () => {
+      this.#changed();
+      options.onAsks?.();
+    };
   }
 
   push(event: RunEvent): void {

@@ -1,5 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 import type { HeldRun } from "./held_run.ts";
+import type { ProjectNow, ProjectReader } from "./service.ts";
 
 /** How long runs are held that have ended. */
 export interface RunRegistryOptions {
@@ -30,6 +31,9 @@ export class RunRegistry {
   #next = 0;
   #bytes = 0;
   #onIdle: (() => void)[] = [];
+  #version = 0;
+  /** Whoever waits for the next change. */
+  #watching: (() => void)[] = [];
 
   constructor(options: RunRegistryOptions) {
     this.#options = options;
@@ -38,6 +42,39 @@ export class RunRegistry {
   /** How many are under way. */
   get underWay(): number {
     return this.#active.size;
+  }
+
+  get now(): ProjectNow {
+    const waiting = [...this.#active.values()].flatMap(({ hub }) => hub.asks.length > 0 ? [hub.listed] : []);
+    return { version: this.#version, active: this.underWay, waiting };
+  }
+
+  watch(): ProjectReader {
+    let seen: number | undefined;
+    let hasLeft = false;
+    let wake = (): void => {};
+    return {
+      next: async () => {
+        if (seen === this.#version && !hasLeft) {
+          await new Promise<void>((resolve) => this.#watching.push(wake = resolve));
+        }
+        seen = this.#version;
+        return hasLeft ? undefined : this.now;
+      },
+      leave() {
+        hasLeft = true;
+        wake();
+      },
+    };
+  }
+
+  /** Something has become otherwise that lists of runs show. */
+  changed(): void {
+    this.#version++;
+    if (this.#watching.length === 0) return;
+    const watching = this.#watching;
+    this.#watching = [];
+    for (const wake of watching) wake();
   }
 
   get active(): Iterable<HeldRun> {
@@ -60,6 +97,7 @@ export class RunRegistry {
   add(run: HeldRun): void {
     this.remove(run.id);
     this.#active.set(run.id, run);
+    this.changed();
   }
 
   /** It is under way no more. */
@@ -73,6 +111,7 @@ export class RunRegistry {
     this.#numbers.set(run.id, this.#next++);
     this.#bytes += run.hub.bytes;
     this.#forget();
+    this.changed();
     if (this.#active.size > 0) return;
     for (const wake of this.#onIdle) wake();
     this.#onIdle = [];

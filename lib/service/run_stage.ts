@@ -107,6 +107,7 @@ export class RunStage {
       asks,
       startedAt: startedAt ?? Date.now(),
       before,
+      onAsks: () => this.#options.registry.changed(),
       earlier: isKept ? (after) => this.told(id, after) : undefined,
       keptSteps: isKept ? () => this.#stepsOf(id) : undefined,
     });

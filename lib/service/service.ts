@@ -111,6 +111,24 @@ export interface RunState {
   readonly asks: readonly OpenAsk[];
 }
 
+/** What goes on in a project, as far as this process knows. */
+export interface ProjectNow {
+  /** Another one whenever a run has begun, ended, asked or been answered. */
+  readonly version: number;
+  /** Runs under way. */
+  readonly active: number;
+  /** Those of them that wait for a person. */
+  readonly waiting: readonly RunState[];
+}
+
+/** A cursor in what goes on; what a slow one has missed is in the next. */
+export interface ProjectReader {
+  /** How it stands, at once and then at every change; undefined when there will be no more. */
+  next(): Promise<ProjectNow | undefined>;
+  /** Ends a `next` that waits. */
+  leave(): void;
+}
+
 /** A run of this process, under way or ended a while ago. */
 export interface RunHandle {
   readonly id: string;
@@ -258,6 +276,8 @@ export interface Service extends AsyncDisposable {
   /** Runs under way, and how many there may be. */
   readonly active: number;
   readonly limit: number;
+  readonly now: ProjectNow;
+  watch(): ProjectReader;
   /** Comes back when the run is durable, or `--ephemeral` begun. */
   start(request: StartRun): Promise<RunHandle>;
   /** Undefined where this process does not hold it, and where it has ended and any process may have gone on with it. */

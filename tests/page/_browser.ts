@@ -126,12 +126,14 @@ interface TestServer extends AsyncDisposable {
 /** Longer than it ever takes on a machine under load. */
 const START_MS = 60_000;
 
-/** `orrery serve`, until it has said its address. */
+/** `orrery serve`, until it has said its address. @param options.at default: at any port, for everybody of this machine */
 export async function startServer(
   project: TestProject,
-  { flags = [], env = {} }: Pick<PageTestOptions, "flags" | "env"> = {},
+  { flags = [], env = {}, at = ["--port", "0", "--no-token"] }:
+    & Pick<PageTestOptions, "flags" | "env">
+    & { readonly at?: readonly string[] } = {},
 ): Promise<TestServer> {
-  const child = project.start(["serve", "--port", "0", "--no-token", ...flags], { env });
+  const child = project.start(["serve", ...at, ...flags], { env });
   const stop = async (): Promise<void> => {
     child.kill("SIGKILL");
     await child.status;

@@ -25,6 +25,7 @@ export function cutConnection(
       body,
       redirect: "manual",
     });
+    if (pathname === "/v1/events") return answer; // that of the project has nothing that could be lost
     const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") === true;
     if (!isStream || answer.body === null) return answer;
     streams.push(request.headers.get("last-event-id") ?? undefined);

@@ -8,14 +8,14 @@ import { href } from "./parts.tsx";
 export const asksPage = definePage({
   path: "/asks",
   summary: "All questions that wait for a person",
-  async page({ service }) {
-    const runs = await service.runs({ status: "running", limit: service.limit });
+  page({ service }) {
     return {
       title: "Questions",
       section: "asks",
       modules: ["ask_panel"],
       styles: ["views"],
-      children: <Asks runs={runs.filter(({ asks }) => asks.length > 0)} />,
+      asksOf: "all",
+      children: <Asks runs={service.now.waiting} />,
     };
   },
 });
@@ -27,24 +27,26 @@ function Asks({ runs }: { readonly runs: readonly RunState[] }): JSX.Element {
         title="Questions"
         lede="What runs wait for: a permission, or something that only a person knows."
       />
-      <p class="empty" data-no-asks hidden={runs.length > 0}>Nothing waits for an answer.</p>
-      <noscript>
-        {runs.length > 0 && <p class="note">To answer, the page needs its scripts.</p>}
-      </noscript>
-      <div class="stack">
-        {runs.map(({ id, file, kind, asks }) => (
-          <section aria-label={`Questions of run ${id}`}>
-            <h2>
-              <a href={kind === "conversation" ? href("/conversations", id) : href("/runs", id)}>
-                {file ?? kind}
-              </a>{" "}
-              <code class="soft">{id}</code>
-            </h2>
-            <div class="asks">
-              {asks.map((ask) => <AskCard run={id} ask={ask} />)}
-            </div>
-          </section>
-        ))}
+      <div data-live="asks">
+        <p class="empty" data-no-asks hidden={runs.length > 0}>Nothing waits for an answer.</p>
+        <noscript>
+          {runs.length > 0 && <p class="note">To answer, the page needs its scripts.</p>}
+        </noscript>
+        <div class="stack">
+          {runs.map(({ id, file, kind, asks }) => (
+            <section aria-label={`Questions of run ${id}`}>
+              <h2>
+                <a href={kind === "conversation" ? href("/conversations", id) : href("/runs", id)}>
+                  {file ?? kind}
+                </a>{" "}
+                <code class="soft">{id}</code>
+              </h2>
+              <div class="asks">
+                {asks.map((ask) => <AskCard run={id} ask={ask} />)}
+              </div>
+            </section>
+          ))}
+        </div>
       </div>
     </>
   );

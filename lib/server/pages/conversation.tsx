@@ -21,6 +21,7 @@ export const conversationPage = definePage({
       section: "agents",
       modules: ["chat_page"],
       styles: ["views"],
+      asksOf: talk.id,
       children: <Conversation talk={talk} />,
     };
   },
@@ -67,9 +68,6 @@ function Conversation({ talk }: { readonly talk: TalkState }): JSX.Element {
           <div class="asks" data-chat-asks hidden></div>
           <p class="note" data-tone="bad" role="alert" data-run-problem hidden={error === undefined}>
             {error}
-          </p>
-          <p class="note" data-tone="wait" role="status" data-run-lost hidden>
-            The connection is lost; it is being made again.
           </p>
           <div class="submit" data-while="failed" hidden={status !== "failed"}>
             <button type="button" data-chat-do="retry" data-while="failed" hidden={status !== "failed"}>

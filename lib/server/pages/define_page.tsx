@@ -6,7 +6,6 @@ import { openAssets } from "../assets.ts";
 import type { JsonSchema } from "../../core/gadget.ts";
 import { basename } from "../../core/path.ts";
 import type { FromJsonSchema } from "../../schema/input_type.ts";
-import type { Service } from "../../service/service.ts";
 import { defineRoute } from "../route.ts";
 import type { Nothing, Route, RouteContext } from "../route.ts";
 import { chosenTheme } from "./chosen_theme.ts";
@@ -58,14 +57,7 @@ async function frameOf(
     project: basename(service.root),
     version: service.version,
     theme: chosenTheme(request.headers),
-    asks: await openAsks(service),
+    waiting: service.now.waiting,
     active: service.active,
   };
-}
-
-/** How many questions of runs of this process wait. */
-async function openAsks(service: Service): Promise<number> {
-  if (service.active === 0) return 0;
-  const runs = await service.runs({ status: "running", limit: service.limit });
-  return runs.reduce((sum, { asks }) => sum + asks.length, 0);
 }

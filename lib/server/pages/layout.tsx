@@ -3,7 +3,8 @@
 import type { Child } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { Brand } from "./brand.tsx";
-import { Sentence } from "./parts.tsx";
+import type { RunState } from "../../service/service.ts";
+import { href, Sentence } from "./parts.tsx";
 
 /** A part of the site, as the rail names them. */
 export type SiteSection =
@@ -26,8 +27,8 @@ export interface PageFrame {
   readonly version: string;
   /** As the reader has chosen; undefined follows the system. */
   readonly theme: "light" | "dark" | undefined;
-  /** How many questions wait for an answer. */
-  readonly asks: number;
+  /** Runs that wait for a person. */
+  readonly waiting: readonly RunState[];
   /** Runs under way. */
   readonly active: number;
 }
@@ -41,23 +42,60 @@ export interface PageParts {
   readonly modules?: readonly string[];
   /** Style sheets of `lib/browser` besides `page.css`, such as `views`. */
   readonly styles?: readonly string[];
+  /** The run whose questions stand on it; `all`: those of all runs. */
+  readonly asksOf?: string;
   readonly children?: Child;
 }
 
 /** A whole page, from `<html>` on. */
 export function Layout({ frame, ...parts }: PageParts & { readonly frame: PageFrame }): JSX.Element {
-  const { title, section, modules = [], styles = [], children } = parts;
+  const { title, section, modules = [], styles = [], asksOf, children } = parts;
+  const elsewhere = asksOf === "all" ? [] : frame.waiting.filter(({ id }) => id !== asksOf);
   return (
     <html lang="en" data-theme={frame.theme}>
-      <Head {...{ title, frame, styles }} modules={["theme", "keys", ...modules]} />
-      <body>
+      <Head
+        {...{ title, frame, styles }}
+        modules={["theme", "keys", "live", ...modules]}
+        count={askCount(frame.waiting)}
+      />
+      <body data-asks-of={asksOf}>
         <a class="skip" href="#main">Skip to the content</a>
         <div class="frame">
           <Rail frame={frame} section={section} />
-          <main id="main" tabindex={-1}>{children}</main>
+          <main id="main" tabindex={-1}>
+            <p class="note" data-tone="wait" role="status" data-run-lost hidden></p>
+            <p class="note" data-tone="wait" role="status" data-waiting hidden={elsewhere.length === 0}>
+              <Waiting runs={elsewhere} />
+            </p>
+            {children}
+          </main>
         </div>
       </body>
     </html>
+  );
+}
+
+function askCount(waiting: readonly RunState[]): number {
+  return waiting.reduce((sum, { asks }) => sum + asks.length, 0);
+}
+
+/** As the module `live` writes it. */
+function Waiting({ runs }: { readonly runs: readonly RunState[] }): JSX.Element {
+  const [first] = runs;
+  const count = askCount(runs);
+  if (first === undefined || count > 1) {
+    return (
+      <>
+        {count} questions wait: <a href="/asks">answer them</a>
+      </>
+    );
+  }
+  const { id, kind, asks } = first;
+  return (
+    <>
+      A question waits:{" "}
+      <a href={href(kind === "conversation" ? "/conversations" : "/runs", id)}>{asks[0]?.question}</a>
+    </>
   );
 }
 
@@ -80,8 +118,10 @@ export function LonePage({ frame, title, modules = [], children }: PageParts & {
   );
 }
 
-function Head({ title, frame: { assets }, modules, styles }: {
+function Head({ title, frame: { assets }, modules, styles, count = 0 }: {
   readonly title: string;
+  /** Of the questions that wait. */
+  readonly count?: number;
   readonly frame: Pick<PageFrame, "assets">;
   readonly modules: readonly string[];
   readonly styles: readonly string[];
@@ -90,7 +130,7 @@ function Head({ title, frame: { assets }, modules, styles }: {
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
-      <title>{title === "" ? "Orrery" : `${title} · Orrery`}</title>
+      <title>{`${count > 0 ? `(${count}) ` : ""}${title === "" ? "Orrery" : `${title} · Orrery`}`}</title>
       <link rel="icon" href={`${assets}/lib/browser/icon.svg`} type="image/svg+xml" />
       {["page", ...styles].map((name) => (
         <link
@@ -132,6 +172,15 @@ function Rail({ frame, section }: {
       <p class="project" title={frame.project}>{frame.project}</p>
       <div class="rail-end">
         <span class="version">{frame.version}</span>
+        <button
+          type="button"
+          class="quiet"
+          data-notify
+          hidden
+          title="Tell me of questions while I look elsewhere"
+        >
+          Notify
+        </button>
         <button type="button" class="quiet" data-theme-button hidden>Theme</button>
         <button type="button" class="quiet" data-keys hidden aria-keyshortcuts="?">Keys</button>
       </div>
@@ -156,18 +205,24 @@ function Rail({ frame, section }: {
   );
 }
 
-function Count({ section, frame: { asks, active } }: {
+function Count({ section, frame: { waiting, active } }: {
   readonly section: SiteSection;
   readonly frame: PageFrame;
 }): JSX.Element | null {
-  if (section === "asks" && asks > 0) {
+  if (section === "asks") {
+    const asks = askCount(waiting);
     return (
-      <span class="count open">
-        {asks} <span class="unseen">open</span>
+      <span class="count open" hidden={asks === 0}>
+        <span data-count="asks">{asks}</span> <span class="unseen">open</span>
       </span>
     );
   }
-  return section === "runs" && active > 0 ? <span class="count">{active} running</span> : null;
+  if (section !== "runs") return null;
+  return (
+    <span class="count" hidden={active === 0}>
+      <span data-count="active">{active}</span> running
+    </span>
+  );
 }
 
 /** The head of a page: where it is, what it is, what can be done. */

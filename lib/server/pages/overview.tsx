@@ -24,7 +24,7 @@ export const overviewPage = definePage({
           <div class="stack">
             <Kinds catalog={catalog} />
             <Problems problems={catalog.problems} />
-            <section>
+            <section data-live="runs">
               <div class="head-row">
                 <h2>Latest runs</h2>
                 <a class="small" href="/runs">All runs</a>

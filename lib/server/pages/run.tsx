@@ -36,6 +36,7 @@ export const runPage = definePage({
       section: "runs",
       modules: ["run_page", "times", ...(trace === undefined ? [] : ["trace_view"])],
       styles: ["views"],
+      asksOf: state.id,
       children: <RunPage state={state} trace={trace} />,
     };
   },
@@ -82,9 +83,6 @@ function RunPage({ state, trace }: {
       />
       <p class="note" data-tone="bad" role="alert" data-run-problem hidden={state.error === undefined}>
         {state.error}
-      </p>
-      <p class="note" data-tone="wait" role="status" data-run-lost hidden>
-        The connection is lost; it is being made again.
       </p>
       <Settle />
       <noscript>

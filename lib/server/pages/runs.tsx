@@ -53,16 +53,18 @@ export const runsPage = definePage({
             </div>
             <button type="submit">Show</button>
           </form>
-          {runs.length === 0
-            ? <Empty>{isFiltered ? "No run is like that." : "Nothing has run here yet."}</Empty>
-            : <RunList runs={runs} />}
-          {last !== undefined && (
-            <p class="submit">
-              <a class="button" href={`/runs?${new URLSearchParams({ ...filter, before: last })}`}>
-                Older runs
-              </a>
-            </p>
-          )}
+          <div data-live="runs">
+            {runs.length === 0
+              ? <Empty>{isFiltered ? "No run is like that." : "Nothing has run here yet."}</Empty>
+              : <RunList runs={runs} />}
+            {last !== undefined && (
+              <p class="submit">
+                <a class="button" href={`/runs?${new URLSearchParams({ ...filter, before: last })}`}>
+                  Older runs
+                </a>
+              </p>
+            )}
+          </div>
         </>
       ),
     };

@@ -8,6 +8,12 @@ import type { PageFrame } from "../pages/layout.tsx";
 import { defineRoute } from "../route.ts";
 import { sessionCookie } from "../session.ts";
 
+const TO = {
+  type: "string",
+  maxLength: 2_000,
+  description: "The page that is wanted; default: the overview",
+} as const;
+
 const PAGE = { description: "The form", type: "text/html; charset=utf-8" } as const;
 
 /** Where somebody comes in who has the token and no link. */
@@ -16,9 +22,10 @@ export const loginRoutes = [
     method: "GET",
     path: "/login",
     summary: "Asks for the token",
+    request: { query: { type: "object", properties: { to: TO }, additionalProperties: false } },
     responses: { 200: PAGE },
     access: "open",
-    handle: ({ request }) => loginPage(request, { isWrong: false }),
+    handle: ({ request, query: { to } }) => loginPage(request, { isWrong: false, to }),
   }),
   defineRoute({
     method: "POST",
@@ -27,7 +34,7 @@ export const loginRoutes = [
     request: {
       body: {
         type: "object",
-        properties: { token: { type: "string", maxLength: 1_000 } },
+        properties: { token: { type: "string", maxLength: 1_000 }, to: TO },
         required: ["token"],
         additionalProperties: false,
       },
@@ -37,24 +44,33 @@ export const loginRoutes = [
     accepts: "form",
     handle({ settings, request, body }) {
       if (settings.token !== undefined && !isSameText(body.token.trim(), settings.token)) {
-        return loginPage(request, { isWrong: true });
+        return loginPage(request, { isWrong: true, to: body.to });
       }
-      return seeOther("/", { "set-cookie": sessionCookie(settings.cookie, settings.sessions.begin()) });
+      return seeOther(placeOf(body.to, settings.origin), {
+        "set-cookie": sessionCookie(settings.cookie, settings.sessions.begin()),
+      });
     },
   }),
 ];
 
-async function loginPage(
-  { headers }: Request,
-  { isWrong }: { readonly isWrong: boolean },
-): Promise<Response> {
-  const frame = { assets: (await openAssets()).base, theme: chosenTheme(headers) };
-  return await html(<Login frame={frame} isWrong={isWrong} />, { status: isWrong ? 401 : 200 });
+/** A path of ours, whatever was sent. */
+function placeOf(to: string | undefined, origin: string): string {
+  const url = URL.parse(to ?? "", origin);
+  return url?.origin === origin && !url.pathname.startsWith("//") ? url.pathname + url.search : "/";
 }
 
-function Login({ frame, isWrong }: {
-  readonly frame: Pick<PageFrame, "assets" | "theme">;
+interface LoginState {
   readonly isWrong: boolean;
+  readonly to: string | undefined;
+}
+
+async function loginPage({ headers }: Request, state: LoginState): Promise<Response> {
+  const frame = { assets: (await openAssets()).base, theme: chosenTheme(headers) };
+  return await html(<Login frame={frame} {...state} />, { status: state.isWrong ? 401 : 200 });
+}
+
+function Login({ frame, isWrong, to }: LoginState & {
+  readonly frame: Pick<PageFrame, "assets" | "theme">;
 }): JSX.Element {
   return (
     <LonePage frame={frame} title="Come in">
@@ -63,8 +79,13 @@ function Login({ frame, isWrong }: {
         <code>orrery serve</code>{" "}
         printed a link and a token when it started. The link works once; the token as long as the server runs.
       </p>
-      {isWrong && <p role="alert">This is not the token of this server: it changes with each start.</p>}
+      {isWrong && (
+        <p role="alert">
+          This is not the token of this server; unless it is given one, it has another with each start.
+        </p>
+      )}
       <form method="post" action="/login">
+        {to !== undefined && <input type="hidden" name="to" value={to} />}
         <label for="token">Token</label>
         <input id="token" name="token" type="password" required autocomplete="off" autofocus />
         <button type="submit">Open</button>

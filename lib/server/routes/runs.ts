@@ -1,8 +1,9 @@
-import type { StartRun } from "../../service/service.ts";
+import type { ProjectNow, StartRun } from "../../service/service.ts";
 import { json } from "../answers.ts";
 import { insidePath } from "../inside_path.ts";
 import { defineRoute } from "../route.ts";
 import { invalid, jsonObject, started } from "../run_answers.ts";
+import { randomName } from "../session.ts";
 import { ASK, BUDGET, EVENT_ANSWER, MAX_NAME, MODEL, SCHEMAS, STREAM } from "../schemas.ts";
 import type { FromJsonSchema } from "../../schema/input_type.ts";
 
@@ -144,4 +145,42 @@ export const runsRoutes = [
     access: "token",
     handle: async ({ service, query }) => json({ runs: await service.runs(query) }),
   }),
+  defineRoute({
+    method: "GET",
+    path: "/v1/events",
+    summary: "What goes on in the project: how many runs are under way, and which wait for a person",
+    description:
+      "An event `project` at once, and one whenever a run begins, ends, asks or is answered. Another `server` than before: it was started again.",
+    responses: { 200: { description: "Server-sent events", type: "text/event-stream" } },
+    problems: { 503: ["readers"] },
+    access: "token",
+    handle({ service, settings: { streams, deadlines } }) {
+      const reader = service.watch();
+      let pause: Promise<void> | undefined;
+      let wake = (): void => {};
+      return streams.open({
+        async next() {
+          await pause;
+          const now = await reader.next();
+          pause = new Promise((resolve) => void deadlines.after(EVERY_MS, wake = resolve));
+          return now && `event: project\ndata: ${JSON.stringify(projectJson(now))}\n\n`;
+        },
+        leave() {
+          reader.leave();
+          wake();
+        },
+      });
+    },
+  }),
 ];
+
+/** Pages need no more: hundreds of runs may begin and end in this time. */
+const EVERY_MS = 200;
+
+/** The name of this process. */
+const SERVER = randomName();
+
+function projectJson({ version, active, waiting }: ProjectNow): unknown {
+  const runs = waiting.map(({ id, kind, file = null, asks }) => ({ id, kind, file, asks }));
+  return { server: SERVER, version, active, waiting: runs };
+}
