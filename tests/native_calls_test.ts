@@ -67,22 +67,26 @@ interface Read {
   readonly cut: readonly string[];
   readonly reason: string;
   readonly begun: number;
+  readonly error?: string;
 }
 
 async function readOf(id: string, events: (format: WireFormat) => readonly string[]): Promise<Read> {
   const { model } = await modelOf(id, (format) => [events(format)]);
   const parts: ModelPart[] = [];
   let reason = "broken";
+  let problem: string | undefined;
   try {
     for await (const part of model.stream({ messages: [{ role: "user", content: "Hi" }] })) parts.push(part);
   } catch (error) {
     assert.ok(error instanceof ModelError, String(error));
+    problem = error.message;
   }
   for (const part of parts) if (part.type === "finish") reason = part.reason;
   return {
     calls: parts.flatMap((part) => part.type === "call" ? [`${part.call.name} ${part.call.arguments}`] : []),
     cut: parts.flatMap((part) => part.type === "call-cut" ? [part.name] : []),
     reason,
+    ...(problem !== undefined && { error: problem }),
     begun: parts.filter(({ type }) => type === "call-start").length,
   };
 }
@@ -183,6 +187,7 @@ Deno.test("native calls: more arguments behind the beginning of the next call br
   const late = [delta(0, "First", '{"n":1}'), delta(1, "Second", "{}"), delta(0, undefined, ',"m":2}')];
   const read = await readOf("compatible/m", () => [...late, ...chatCall([], "tool_calls").slice(-2)]);
   assert.deepEqual([read.calls, read.reason], [['First {"n":1}'], "broken"]);
+  assert.match(read.error ?? "", /more arguments of First behind the beginning of the next call$/);
   const mixed = [
     delta(0, "First", ""),
     delta(1, "Second", ""),

@@ -37,7 +37,10 @@ export function sdkProblem(error: unknown, so: AnswerSoFar): ModelError {
     return problem.error(`the request cannot be made: ${says}`, { code: "request" });
   }
   if (error instanceof Error) {
-    return problem.error(`it sent something that its protocol does not have: ${says}`, { code: "answer" });
+    return problem.error(`it sent something that its protocol does not have: ${says}`, {
+      code: "answer",
+      hasBegun: so.characters > 0,
+    });
   }
   const kind = `${textOf(error, "type")} ${textOf(error, "code")}`;
   return problem.error(`${FAILED} (${says})`, { code: codeOfStreamError(kind, says) });

@@ -1,5 +1,6 @@
 // Answers that go on for as long as there is something to tell. They are pulled: what a slow reader has not taken yet is not made yet, and a
-// reader that has gone is known by `cancel`, on an idle connection too. `request.signal` would warn on stderr, and fires at every end.
+// reader that has gone is known by `cancel`, on an idle connection too. `request.signal` fires at every end, and warns of it on stderr, where Deno
+// does not run with the `no-legacy-abort` of deno.json.
 
 import { quietTimer } from "../host/quiet_timer.ts";
 import { SAFE_HEADERS } from "./answers.ts";
