@@ -120,6 +120,17 @@ input:
   assert.throws(() => prompt.render([] as never), /prompt "g": arguments must be an object$/);
 });
 
+Deno.test("dotprompt: defaults without a schema are printed as they are written, with one they are what it says", async () => {
+  const input =
+    "  default: { zip: 01234, python: 3.10, card: 12345678901234567890 }\n---\n{{zip}} {{python}} {{card}}";
+  assert.equal((await promptOf(`---\ninput:\n${input}`))({}), "01234 3.10 12345678901234567890");
+  const typed = input.replace(
+    "  default",
+    "  schema: { zip: string, python: number, card: string }\n  default",
+  );
+  assert.equal((await promptOf(`---\ninput:\n${typed}`))({}), "01234 3.1 12345678901234567890");
+});
+
 Deno.test("dotprompt: helpers and what Handlebars has besides", async () => {
   const render = async (body: string, args: Readonly<Record<string, unknown>>) =>
     (await promptOf(body))(args);

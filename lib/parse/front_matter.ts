@@ -62,6 +62,8 @@ export interface FrontMatterFields {
   readonly fields: Readonly<Record<string, unknown>>;
   /** The place of the key at a path; where the file begins, when nothing is there. */
   placeOf(path: FieldPath): Place;
+  /** A scalar as it is written; undefined for other values. */
+  written(path: FieldPath): string | undefined;
 }
 
 /** What can be read of a front matter, and what is wrong with its YAML. */
@@ -73,7 +75,7 @@ export interface ReadFrontMatter extends FrontMatterFields {
 /** Reads the YAML of a front matter, which begins in line 2 of its file. */
 export async function readFrontMatter(yaml: string | undefined): Promise<ReadFrontMatter> {
   if (yaml === undefined || yaml.trim() === "") return NO_FIELDS;
-  const { value, at, problems: found } = await readableYaml(`\n${yaml}`);
+  const { value, at, written, problems: found } = await readableYaml(`\n${yaml}`);
   const problems = found.map(lineProblem);
   if (!isRecord(value)) {
     const isFine = value === null || problems.length > 0;
@@ -82,11 +84,17 @@ export async function readFrontMatter(yaml: string | undefined): Promise<ReadFro
   return {
     fields: value,
     placeOf: (path) => path.length === 0 ? FILE_START : placed(at(path, "key")),
+    written,
     problems,
   };
 }
 
-const NO_FIELDS: ReadFrontMatter = { fields: {}, placeOf: () => FILE_START, problems: [] };
+const NO_FIELDS: ReadFrontMatter = {
+  fields: {},
+  placeOf: () => FILE_START,
+  written: () => undefined,
+  problems: [],
+};
 const NOT_MAPPING = "front matter must be a mapping of keys to values";
 
 /** A problem of YAML in the form of these files: what to do is part of the message. */

@@ -8,6 +8,7 @@ import {
   readFrontMatter,
   splitFrontMatter,
 } from "../parse/front_matter.ts";
+import { printableNumber } from "../parse/yaml_tree.ts";
 import { measure } from "../schema/text_value.ts";
 import { checkPrepared } from "./check_prepared.ts";
 import { dotpromptFields } from "./dotprompt_fields.ts";
@@ -64,7 +65,9 @@ export async function readDotpromptFile(text: string, bodies: HandlebarsBodies):
     format: formatOf(fields.output, output.schema),
     input: {
       ...(input.schema && { schema: input.schema }),
-      ...(isRecord(fields.input?.default) && { default: fields.input.default }),
+      ...(isRecord(fields.input?.default) && {
+        default: input.schema === undefined ? printable(fields.input.default, front) : fields.input.default,
+      }),
     },
     body,
     problems: [
@@ -76,6 +79,18 @@ export async function readDotpromptFile(text: string, bodies: HandlebarsBodies):
       ...ofBody,
     ],
   };
+}
+
+/** Where no schema says what they are, numbers are there to be printed: as they are written. */
+function printable(defaults: Fields, { written }: FrontMatterFields): Fields {
+  return Object.fromEntries(
+    Object.entries(defaults).map(([name, value]) => [
+      name,
+      typeof value === "number"
+        ? printableNumber(value, written(["input", "default", name]) ?? String(value))
+        : value,
+    ]),
+  );
 }
 
 /** A problem of the body, as one of the file: blanks in front of the body count there. */
