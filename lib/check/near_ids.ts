@@ -1,6 +1,8 @@
 // Which known id a misspelt one is near to, by the rule of parse/document_near.ts. Going through all ids for each of many misspelt
 // ones would take minutes in a long document: ids that begin alike are compared once, as far as they are alike.
 
+import { idKey } from "../document/block_index.ts";
+
 const FARTHEST = 2;
 
 /** A longer word is near to no id. */
@@ -27,7 +29,7 @@ export class NearIds {
   add(id: string, at = 0): void {
     if (id.length > LONGEST + FARTHEST) return;
     let branch = this.#root;
-    for (const letter of id.toLowerCase().split("")) {
+    for (const letter of idKey(id).split("")) {
       let next = branch.next.get(letter);
       if (next === undefined) branch.next.set(letter, next = { next: new Map() });
       branch = next;
@@ -38,7 +40,7 @@ export class NearIds {
   /** The nearest id that is known before a place, the first of equally near ones. */
   nearest(word: string, before = Infinity): string | undefined {
     if (word.length > LONGEST) return undefined;
-    const search: Search = { word: word.toLowerCase(), before, distance: FARTHEST, found: undefined };
+    const search: Search = { word: idKey(word), before, distance: FARTHEST, found: undefined };
     const row = BAND.map((_, at) => at < FARTHEST ? Infinity : at - FARTHEST);
     goOn(search, { branch: this.#root, letter: "", depth: 0, row, rowBefore: [] });
     return search.found?.id;

@@ -12,6 +12,7 @@ import { findPrompt, typedProblems } from "../service/find_prompt.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { interruptible } from "./around_run.ts";
 import { promptInput } from "../service/prompt_input.ts";
+import { asNamed } from "../service/prompt_takes.ts";
 import { promptJson } from "../service/prompt_json.ts";
 import { promptPage } from "./prompt_page.ts";
 import { promptTools } from "../service/prompt_tools.ts";
@@ -47,7 +48,8 @@ export async function showPrompt(path: string, { flags, terminal }: ShowOptions)
   }
   const located = index.located.get(found.prompt.path);
   if (located !== undefined) {
-    const { values } = typedValues(given, { prompts: [found.prompt], located: index.located });
+    const options = { prompts: [found.prompt], located: index.located };
+    const { values } = typedValues(asNamed(given, options), options);
     const tools = await promptTools(found.prompt, { project, flags });
     const json = await promptJson(located, { tools, values });
     await write(maskJson(json), () => mask(printable(promptPage(json))));

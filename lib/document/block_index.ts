@@ -45,7 +45,7 @@ export class BlockIndex {
 
 const NONE: ReadonlySet<TreeNode> = new Set();
 
-/** An id as it is compared. */
+/** An id as it is compared: however its marks are written, as file systems and keyboards differ in that. */
 export function idKey(id: string): string {
-  return id.toLowerCase();
+  return id.normalize("NFC").toLowerCase();
 }

@@ -25,7 +25,9 @@ export function headingLine(line: string): HeadingLine | undefined {
 
 /** The last brace alone is looked at: a search for the whole form would begin at every brace of the line. */
 function explicitIdOf(line: string): string | undefined {
-  return line.endsWith("}") ? EXPLICIT_ID.exec(line.slice(line.lastIndexOf("{")))?.[1] : undefined;
+  return line.endsWith("}")
+    ? EXPLICIT_ID.exec(line.slice(line.lastIndexOf("{")).normalize("NFC"))?.[1]
+    : undefined;
 }
 
 /** Blanks alone: `trim` would take a no-break space or a lone CR, which are part of the title. */

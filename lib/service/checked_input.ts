@@ -8,7 +8,7 @@ import type { AnyPrompt } from "../prompt/prompt_type.ts";
 import { UsageError } from "./exit_code.ts";
 import type { NamedAs } from "./named_as.ts";
 import type { PromptInput, PromptInputOptions } from "./prompt_input.ts";
-import { namesTakenBy } from "./prompt_takes.ts";
+import { asNamed, namesTakenBy } from "./prompt_takes.ts";
 import type { Located } from "./prompt_takes.ts";
 import { renderHints } from "./render_hints.ts";
 import type { RenderFailure } from "./render_hints.ts";
@@ -33,8 +33,9 @@ export interface CheckedInputOptions {
  * @throws {UsageError} for names of `--input` that no prompt has, for text that is not of the type that is wanted, and for everything without which a
  * prompt cannot be rendered
  */
-export function checkedInput(given: PromptInput, options: CheckedInputOptions): JsonObject {
+export function checkedInput(written: PromptInput, options: CheckedInputOptions): JsonObject {
   const { command, isReplay = false } = options;
+  const given = asNamed(written, options);
   const unknown = unknownNames(given, options);
   refuse(unknown.flatMap(({ name, problem }) => given.texts.has(name) ? [problem] : []), command);
   const { values, problems } = typedValues(given, options);

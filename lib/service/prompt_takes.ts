@@ -4,6 +4,7 @@ import type { JsonSchema } from "../core/gadget.ts";
 import { isRecord } from "../core/json.ts";
 import { partsOf } from "../prompt/prompt_parts.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import type { PromptInput } from "./prompt_input.ts";
 
 /** Where the prompts of a project are defined, by path. */
 export type Located = ReadonlyMap<string, LocatedPrompt>;
@@ -17,6 +18,20 @@ export function namesTakenBy(prompt: AnyPrompt, located: Located): readonly stri
   }
   const { renderer } = partsOf(prompt);
   return renderer !== null && renderer.vars === undefined ? undefined : prompt.vars;
+}
+
+/** Values under the names that prompts have for them: marks may be written in more than one way, which differs by keyboard and file system. */
+export function asNamed(
+  { values, texts }: PromptInput,
+  { prompts, located }: { readonly prompts: readonly AnyPrompt[]; readonly located: Located },
+): PromptInput {
+  const names = prompts.flatMap((prompt) => namesTakenBy(prompt, located) ?? []);
+  const known = new Map(names.map((name) => [name.normalize(), name]));
+  const named = (name: string): string => names.includes(name) ? name : known.get(name.normalize()) ?? name;
+  return {
+    values: Object.fromEntries(Object.entries(values).map(([name, value]) => [named(name), value])),
+    texts: new Set(Array.from(texts, named)),
+  };
 }
 
 /** What the `*.prompt` file that a prompt is, or extends, says of its arguments. */

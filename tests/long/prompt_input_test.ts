@@ -13,6 +13,9 @@ agents:
   - { name: plain, model: script/echo, system: "You are {plain}." }
 `,
   "prompts/greet.prompt.md": "Say {greeting} to {who}.",
+  "prompts/composed.prompt.md": "How {gr\u00f6\u00dfe}?",
+  "prompts/decomposed.prompt":
+    "---\ninput: { schema: { gro\u0308\u00dfe: string } }\n---\nHow {{gro\u0308\u00dfe}}?",
   "prompts/none.prompt.md": "Say hello.",
   "prompts/helper.prompt.md": "You help {name} with {topic}.",
   "prompts/price.prompt.md": "It is {price:.2f}, {share:>{width}} and {place.city}.",
@@ -86,6 +89,9 @@ const CASES: readonly Case[] = [
     stderr: 'error: prompt "helper": missing variables: name\n' +
       "error: give it with --input name=VALUE\n" + TRY("chat"),
   },
+  { args: ["run", "composed", "-i", "gro\u0308\u00dfe=big"], stdout: "ECHO[How big?]" },
+  { args: ["run", "decomposed", "-i", "gr\u00f6\u00dfe=big"], stdout: "ECHO[How big?]" },
+  { args: ["run", "composed", "--input-json", '{"gro\u0308\u00dfe": "big"}'], stdout: "ECHO[How big?]" },
   {
     args: ["run", "dot", "--input-json", "{}"],
     code: 2,
