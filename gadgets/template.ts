@@ -1,4 +1,5 @@
-import type { Gadget } from "../lib/core/gadget.ts";
+import { FILLS } from "../lib/core/gadget.ts";
+import type { FillingGadget, Gadget } from "../lib/core/gadget.ts";
 import { ProblemsError } from "../lib/core/problems_error.ts";
 import { SourceError } from "../lib/core/source_error.ts";
 import { placeInWords, spanAt } from "../lib/core/span_at.ts";
@@ -18,8 +19,9 @@ const VALUE = { $ref: "#/$defs/value" };
 const VERBATIM = { minLength: 0 };
 
 /** `Template`: text with places for values. A value is inserted as it is and never read for places again. */
-export default function template(_world: World): Gadget<Input> {
+export default function template(_world: World): Gadget<Input> & FillingGadget {
   return {
+    [FILLS]: { text: "template", values: "values" },
     name: "Template",
     description:
       "Fills a text template: every {{name}} is replaced by the value of that name, {{a/b}} by a value inside " +

@@ -118,6 +118,19 @@ export const GADGET_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 export const PERMIT: unique symbol = Symbol("permit");
 export const READY: unique symbol = Symbol("ready");
 
+/** Of a gadget that fills texts itself: the parameter with the text, and the one with the values for the names in it. */
+export const FILLS: unique symbol = Symbol("fills");
+
+/** One of them: results are given to it as values, so that what is in them is no place for a value. */
+export interface FillingGadget {
+  readonly [FILLS]: { readonly text: string; readonly values: string };
+}
+
+/** Whether a gadget is one, also a copy of one. */
+export function isFilling(gadget: AnyGadget): gadget is AnyGadget & FillingGadget {
+  return FILLS in gadget;
+}
+
 /** A gadget that somebody may have to be asked about before a call of it begins, and that runs in something which may have to be started. */
 export interface AskingGadget extends Gadget {
   /** Undefined when it may run. @throws {PermissionRefused} when it may not */

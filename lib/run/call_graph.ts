@@ -17,7 +17,16 @@ import { Scheduler } from "../schedule/scheduler.ts";
 import type { NodeContext, NodeOutcome } from "../schedule/scheduler.ts";
 import { CallError, callFailure, CallStep, outcomeEvent } from "./call_step.ts";
 import type { CallOutcome } from "./call_step.ts";
-import { containedBy, fillInput, findGadget, ownCopy, RESULT_BYTES, runGadget } from "./run_gadget.ts";
+import {
+  containedBy,
+  fillInput,
+  findGadget,
+  ownCopy,
+  PlaceholderError,
+  RESULT_BYTES,
+  runGadget,
+  strangeResult,
+} from "./run_gadget.ts";
 import type { Containers } from "./container.ts";
 import type { Run } from "./run.ts";
 
@@ -78,6 +87,8 @@ export class CallGraph {
   /** Of the calls that run. No `Map`: what stood in one that became empty is kept until the next full collection. */
   readonly #steps: { [id: string]: CallStep } = Object.create(null);
   #dependedOn: Set<string> | undefined;
+  /** The placeholders that were told to stay. */
+  readonly #unfilled = new Set<string>();
   #failures = 0;
 
   constructor(options: CallGraphOptions) {
@@ -189,7 +200,11 @@ export class CallGraph {
 
   #perform(call: GraphCall, gadget: AnyGadget, node: NodeContext<Json>): Json | Promise<Json> {
     const { keyPrefix = "", limits, isLiteral = false } = this.#options;
-    const input = isLiteral ? call.parameters : fillInput(call.parameters, (id) => node.dependency(id));
+    const resultOf = (id: string): Json | undefined => {
+      const result = node.dependency(id);
+      return result === undefined ? this.#noResult(id, call) : result;
+    };
+    const input = isLiteral ? call.parameters : fillInput(call.parameters, resultOf, gadget);
     const key = `${keyPrefix}call:${call.invocationId}`;
     const step = new CallStep(this.#run, {
       key,
@@ -221,6 +236,21 @@ export class CallGraph {
     const given = isAsking(gadget) ? this.#permitted(gadget, node, start) : start();
     if (isPromise(given)) this.#run.waits();
     return given;
+  }
+
+  /** Of calls that come behind it nothing is known, however late it runs. @throws {PlaceholderError} */
+  #noResult(id: string, call: GraphCall): undefined {
+    const other = this.#calls.get(id);
+    const isKnown = other !== undefined && this.#written.indexOf(other) <= this.#written.indexOf(call);
+    const problem = strangeResult(id, call, { isKnown });
+    if (problem !== undefined) throw new PlaceholderError(problem);
+    const key = `${call.invocationId} ${id}`;
+    if (this.#unfilled.has(key)) return;
+    this.#unfilled.add(key);
+    const text = `${
+      call.gadgetName || "a call"
+    }: {{results.${id}}} stays as it is: no call before has the id ${JSON.stringify(id)}`;
+    this.#run.emit({ type: "warning", text, ...(call.line > 0 && { line: call.line }) });
   }
 
   /**

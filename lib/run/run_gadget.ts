@@ -3,8 +3,10 @@ import { isPromise, isStream } from "../core/async.ts";
 import {
   type AnyGadget,
   CutText,
+  FILLS,
   type GadgetContext,
   InputError,
+  isFilling,
   jsonSchemaOf,
   ResultError,
 } from "../core/gadget.ts";
@@ -16,6 +18,7 @@ import { messageOf } from "../core/source_error.ts";
 import type { Catalog, CatalogEntry } from "../core/catalog.ts";
 import type { Contained, ContainerGadget } from "../core/container_gadget.ts";
 import { didYouMean } from "../core/nearest.ts";
+import type { GraphCall } from "./call_graph.ts";
 import { CallError, callErrorCode } from "./call_step.ts";
 import type { Run } from "./run.ts";
 
@@ -34,11 +37,34 @@ export interface GadgetRun {
   context(parameters: Readonly<Record<string, unknown>>): GadgetContext;
 }
 
-/** The parameters of a call with their placeholders filled. @throws {PlaceholderError | InputError} */
-export function fillInput(tree: unknown, resultOf: ResultOf): unknown {
+/**
+ * The parameters of a call with their placeholders filled. What a gadget fills itself it gets as it stands, with the results among the values
+ * for it.
+ *
+ * @throws {PlaceholderError | InputError}
+ */
+export function fillInput(tree: unknown, resultOf: ResultOf, gadget?: AnyGadget): unknown {
   const { problem } = measure(tree);
   if (problem !== undefined) throw new InputError(`The parameters cannot be read: ${problem}`);
-  return fillPlaceholders(tree, resultOf);
+  if (gadget === undefined || !isFilling(gadget) || !isRecord(tree)) return fillPlaceholders(tree, resultOf);
+  const { text: key, values: into } = gadget[FILLS];
+  const { [key]: written, ...others } = tree;
+  const filled = fillPlaceholders(others, resultOf);
+  const text = written instanceof TextValue ? written.text : written;
+  if (typeof text !== "string" || !isRecord(filled)) return fillPlaceholders(tree, resultOf);
+  const found = resultsIn(text, resultOf);
+  const { [into]: values = {} } = filled;
+  if (found.length === 0 || !isRecord(values)) return { ...filled, [key]: written };
+  return { ...filled, [key]: written, [into]: { ...values, ...Object.fromEntries(found) } };
+}
+
+/** The results that a text names, each as `results.ID`. @throws {PlaceholderError} */
+function resultsIn(text: string, resultOf: ResultOf): readonly (readonly [string, Json])[] {
+  return [...text.matchAll(PLACEHOLDER)].flatMap((match) => {
+    if (look(match, resultOf) === undefined) return [];
+    const id = match[1] ?? "";
+    return [[`results.${id}`, ownCopy(resultOf(id) ?? null)] as const];
+  });
 }
 
 /**
@@ -91,10 +117,11 @@ export class PlaceholderError extends Error {
   override readonly name = "PlaceholderError";
 }
 
-/** The result of a dependency by its id; undefined for any other id. */
+/** The result of a dependency by its id; undefined where the text stays as it is. @throws {PlaceholderError} */
 export type ResultOf = (id: string) => Json | undefined;
 
-const PLACEHOLDER = /\{\{results\.([A-Za-z_][A-Za-z0-9_.-]*)((?:\/[^{}\r\n]*)?)\}\}/g;
+/** A result in a text, with the id of its call. */
+export const PLACEHOLDER = /\{\{results\.([A-Za-z_][A-Za-z0-9_.-]*)((?:\/[^{}\r\n]*)?)\}\}/g;
 const WHOLE = new RegExp(`^${PLACEHOLDER.source}$`);
 
 /**
@@ -170,6 +197,25 @@ function nowhere(
   return new PlaceholderError(
     `Cannot fill ${placeholder}: "${segment}" is not in ${place}, which is ${found}`,
   );
+}
+
+/**
+ * Why a call cannot name the result of an id that is not among its dependencies; undefined where the text may be meant as it is: the call has
+ * none, and no call of that id is known.
+ */
+export function strangeResult(
+  id: string,
+  { gadgetName, invocationId, dependencies }: Pick<GraphCall, "gadgetName" | "invocationId" | "dependencies">,
+  { isKnown }: { readonly isKnown: boolean },
+): string | undefined {
+  if (dependencies.includes(id) || dependencies.length === 0 && !isKnown) return undefined;
+  const near = isKnown ? "" : didYouMean(id, dependencies);
+  const own = invocationId.includes("#") ? "" : invocationId;
+  const header = [gadgetName, own, [...dependencies, id].join(",")].join(":");
+  const advice = near === ""
+    ? `Name it in the header of this call: ${header}`
+    : `${near.trim()} If not, the header is ${header}`;
+  return `Cannot fill {{results.${id}}}: this call does not depend on ${JSON.stringify(id)}. ${advice}`;
 }
 
 /** Default of `limits.result-bytes`: 1 MiB. */
@@ -299,6 +345,7 @@ export function gadgetNote(found: AnyGadget | CallError): Json {
     repeatable,
     contains: containedBy(found),
     formats: found.format !== undefined || undefined,
+    fills: isFilling(found) ? found[FILLS] : undefined,
   });
 }
 
@@ -325,6 +372,9 @@ export function gadgetFromNote(noted: Json): AnyGadget | CallError {
     ...(note.untrusted === true && { untrusted: true }),
     ...(note.repeatable === true && { repeatable: true }),
     ...(note.formats === true && { format: () => "" }), // what it says is in the record
+    ...(note.fills !== undefined && isJsonObject(note.fills) && {
+      [FILLS]: { text: String(note.fills.text), values: String(note.fills.values) },
+    }),
     run: () => null,
   };
   const contains = CONTAINED.find((kind) => kind === note.contains);

@@ -1,5 +1,6 @@
 import type { Catalog } from "../core/catalog.ts";
 import { withoutByteOrderMark } from "../core/file_text.ts";
+import { encodeSegment } from "../core/json.ts";
 import { didYouMean } from "../core/nearest.ts";
 import { dirname } from "../core/path.ts";
 import { messageOf } from "../core/source_error.ts";
@@ -9,11 +10,12 @@ import { CallParser } from "../parse/call_parser.ts";
 import type { CallBlock } from "../parse/call_parser.ts";
 import { OddMarkers } from "../parse/odd_markers.ts";
 import { completeMarkers } from "../parse/call_header.ts";
+import { PLACEHOLDER, strangeResult } from "../run/run_gadget.ts";
 import { settledIssues } from "../schema/check_input.ts";
 import type { Issue } from "../schema/issue.ts";
-import { undecided } from "../schema/text_value.ts";
+import { TextValue, undecided } from "../schema/text_value.ts";
 import type { CheckPlace, CheckPlaces } from "./check_places.ts";
-import type { CheckReport } from "./check_report.ts";
+import type { CheckReport, FoundProblem } from "./check_report.ts";
 import { graphOfCalls } from "./graph_of_calls.ts";
 
 /** Tells what is wrong with a call file: what cannot be read, what never runs, unknown gadgets, arguments that do not fit. */
@@ -24,9 +26,9 @@ export async function checkCalls(
   report.file(path);
   const place = await places.of(dirname(path));
   if (place === undefined) return;
-  const tell = (line: number, message: string): void => {
+  const tell = (line: number, message: string, severity: FoundProblem["severity"] = "error"): void => {
     for (const each of message.split("\n")) {
-      report.add({ kind: "calls", path, line, column: 1, severity: "error", message: each });
+      report.add({ kind: "calls", path, line, column: 1, severity, message: each });
     }
   };
   const text = places.textOf(path) ?? await maybeText(path, (message) => tell(1, message));
@@ -40,11 +42,62 @@ export async function checkCalls(
   const calls = [...parser.push(withoutByteOrderMark(text)), ...parser.end()]
     .flatMap((event) => event.type === "call-end" ? [event.call] : []);
   for (const { line, text: message } of graphOfCalls(calls).problems) tell(line, message);
+  const ids = new Set(calls.map(({ invocationId }) => invocationId));
+  const { arg } = completeMarkers(markers);
   for (const call of calls) {
-    for (const { line, message } of await callProblems(call, { place, arg: completeMarkers(markers).arg })) {
-      tell(line, message);
-    }
+    const problems = [...await callProblems(call, { place, arg }), ...resultProblems(call, { ids, arg })];
+    for (const { line, message, severity } of problems) tell(line, message, severity);
   }
+}
+
+/** What is written like a result of a call, and is none that this one has. */
+function resultProblems(
+  call: CallBlock,
+  { ids, arg }: { readonly ids: ReadonlySet<string>; readonly arg: string },
+): readonly CallProblem[] {
+  if (call.parseError !== undefined) return [];
+  return leavesOf(call.parameters).flatMap(({ pointer, text }) => {
+    const at = call.line + lineOf(pointer, { call, arg });
+    const first = at === call.line ? at : at + 1;
+    const problems: CallProblem[] = [];
+    for (const { 0: written, 1: id = "", index } of text.matchAll(PLACEHOLDER)) {
+      const line = first + text.slice(0, index).split("\n").length - 1;
+      const message = strangeResult(id, call, { isKnown: ids.has(id) });
+      if (message !== undefined) problems.push({ line, message });
+      else if (!call.dependencies.includes(id)) {
+        problems.push({
+          line,
+          severity: "warning",
+          message: `${written} stays as it is: no call has the id "${id}"`,
+        });
+      }
+    }
+    const isTemplate = call.gadgetName === "Template" && pointer === "template";
+    for (const { 0: written, 1: prefix, 2: id = "", index } of isTemplate ? [] : text.matchAll(FOREIGN)) {
+      if (prefix === undefined ? !call.dependencies.includes(id) : !ids.has(id)) continue;
+      const line = first + text.slice(0, index).split("\n").length - 1;
+      const message = `${written} stays as it is; the result of a call is {{results.${id}}}`;
+      problems.push({ line, severity: "warning", message });
+    }
+    return problems;
+  });
+}
+
+/** `{id}`, `{{id}}`, `{results.id}`, `${results.id}` */
+const FOREIGN = /(?<!\{)\{(?:\{(?!results\.))?[ \t]*(results\.)?([A-Za-z_][\w.-]*)[ \t]*\}\}?(?!\})/g;
+
+interface Leaf {
+  readonly pointer: string;
+  readonly text: string;
+}
+
+function leavesOf(tree: unknown, pointer = ""): readonly Leaf[] {
+  const text = tree instanceof TextValue ? tree.text : tree;
+  if (typeof text === "string") return [{ pointer, text }];
+  if (typeof text !== "object" || text === null) return [];
+  return Object.entries(text).flatMap(([key, child]) =>
+    leavesOf(child, `${pointer === "" ? "" : `${pointer}/`}${encodeSegment(key)}`)
+  );
 }
 
 async function maybeText(path: string, tell: (message: string) => void): Promise<string | undefined> {
@@ -60,6 +113,7 @@ async function maybeText(path: string, tell: (message: string) => void): Promise
 interface CallProblem {
   readonly line: number;
   readonly message: string;
+  readonly severity?: FoundProblem["severity"];
 }
 
 async function callProblems(
@@ -88,7 +142,7 @@ async function callProblems(
     return [{ line, message: messageOf(thrown) }];
   }
   return issues.map((issue) => ({
-    line: line + lineOf(issue, { call, arg }),
+    line: line + lineOf(issue.pointer, { call, arg }),
     message: `${gadgetName} does not take this: ${
       issue.pointer === "" ? "" : `${issue.pointer}: `
     }${issue.message}`,
@@ -101,7 +155,7 @@ function unknownGadget(name: string, { entries }: Catalog): string {
 
 /** How far below the header the argument begins; 0 where it has no line of its own. */
 function lineOf(
-  { pointer }: Issue,
+  pointer: string,
   { call: { parametersRaw }, arg }: { readonly call: CallBlock; readonly arg: string },
 ): number {
   const lines = parametersRaw.split("\n");

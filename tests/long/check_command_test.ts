@@ -287,6 +287,71 @@ agents: [ { name: a, model: nope/x, system: hi } ]
   ]);
 });
 
+Deno.test("check: results that a call cannot name, and what only looks like one; a run says the same, and reads no result as a template", async () => {
+  const calls = `!!!GADGET_START:ReadFile:page
+!!!ARG:path
+page.txt
+!!!GADGET_END
+!!!GADGET_START:Template:t:page
+!!!ARG:template
+Page: {{results.page}} {{n}}
+!!!ARG:values/n
+{{results.page}}
+!!!GADGET_END
+!!!GADGET_START:Template:u:t
+!!!ARG:template
+x
+!!!ARG:values/a
+one
+{{results.tt}} {t} {{t}} {results.page} {y}
+!!!GADGET_END
+!!!GADGET_START:Template:v
+!!!ARG:template
+x
+!!!ARG:values/a
+{{results.t}}
+!!!GADGET_END
+!!!GADGET_START:Template:w
+!!!ARG:template
+{{v}}
+!!!ARG:values/v
+x{y} {{results.none}}
+!!!GADGET_END
+`;
+  await using project = await testProject({ "a.calls": calls, "page.txt": "{{x}} {{results.page}} \\{{" });
+  const check = await project.run(["check", "a.calls"]);
+  const strange =
+    'Cannot fill {{results.tt}}: this call does not depend on "tt". Did you mean "t"? If not, the header is Template:u:t,tt';
+  const known =
+    'Cannot fill {{results.t}}: this call does not depend on "t". Name it in the header of this call: Template:v:t';
+  assert.deepEqual(check.stderr.trimEnd().split("\n"), [
+    `a.calls:16:1: error: ${strange}`,
+    "a.calls:16:1: warning: {t} stays as it is; the result of a call is {{results.t}}",
+    "a.calls:16:1: warning: {{t}} stays as it is; the result of a call is {{results.t}}",
+    "a.calls:16:1: warning: {results.page} stays as it is; the result of a call is {{results.page}}",
+    `a.calls:22:1: error: ${known}`,
+    'a.calls:28:1: warning: {{results.none}} stays as it is: no call has the id "none"',
+    "1 file, 2 errors, 4 warnings",
+  ]);
+  const run = await project.run(["run", "a.calls", "--json"]);
+  const told = JSON.parse(run.stdout).calls.map((
+    { invocationId, result, error }: Readonly<Record<string, unknown>>,
+  ) => [invocationId, result ?? error]);
+  const page = "{{x}} {{results.page}} \\{{";
+  assert.deepEqual(Object.fromEntries(told), {
+    page,
+    t: `Page: ${page} ${page}`,
+    u: strange,
+    v: known,
+    w: "x{y} {{results.none}}",
+  });
+  assert.match(
+    run.stderr,
+    /24: Template: \{\{results\.none\}\} stays as it is: no call before has the id "none"/,
+  );
+  assert.equal(run.code, 1);
+});
+
 Deno.test("check: exclude leaves out files and folders with all below them, and the settings count as a file", async () => {
   const wrong = "@llm\nprmpt: x\n";
   await using project = await testProject({
