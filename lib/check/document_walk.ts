@@ -7,6 +7,7 @@ import { mayHaveOperations } from "../parse/document_file.ts";
 import type { OperationNode } from "../parse/document_node.ts";
 import type { ImportFields, OperationFields, RunFields } from "../parse/operation_fields.ts";
 import { type CheckContext, type PlacedOperation, placeOf } from "./check_context.ts";
+import { checkLoops } from "./check_loops.ts";
 import { inputProblems } from "./check_inputs.ts";
 import { canMakeFiles, checkLlm } from "./check_llm.ts";
 import { checkDeclared, checkShell } from "./check_permissions.ts";
@@ -19,6 +20,12 @@ import { RunningDocument } from "./running_document.ts";
 
 /** One document may be run with other permissions by each of those that run it: so many ways are looked at. */
 const MOST_NARROWINGS = 8;
+
+/** `{name}` or `{{name}}` */
+const PLACE = /(?<!\{)\{\{?[ \t]*([\w-]+)[ \t]*\}\}?(?!\})/g;
+
+/** What an `@llm` that cannot be read may have been meant to do. */
+const MAKES_FILES = /^(?:save-to-file|tools)[ \t]*:/m;
 
 /** An import that is being looked into. */
 interface OpenImport {
@@ -73,6 +80,7 @@ export class DocumentWalk {
     known.set(key, document);
     this.documents.push(document);
     this.#context.noteSource(source);
+    checkLoops(file, this.#context.problems);
     await checkDeclared(file, { narrowing: entered.narrowing, context: this.#context });
     await this.#walk({ source, operations: source.operations, document, imports: [], isInPlace: true });
   }
@@ -102,9 +110,23 @@ export class DocumentWalk {
     const { operation: { node }, document } = placed;
     if (node.name === "shell") await checkShell(placed, this.#context);
     if (node.name === "goto") document.noteGoto();
+    if (node.name === "return") document.noteLeaving();
     if (node.name === "return" || node.name === "goto") return;
     document.noteDynamic();
-    if (node.name !== "import") document.noteMaker();
+    const mayMake = node.name === "llm" ? MAKES_FILES.test(node.source) : node.name !== "import";
+    if (mayMake) document.noteMaker();
+  }
+
+  /** A document has no places for values in a text: its inputs are blocks. */
+  #notePlaces(prompt: string, placed: PlacedOperation): void {
+    const names = new Set(placed.document.file.settings.inputs.map(({ name }) => name));
+    for (const [written, name = ""] of prompt.matchAll(PLACE)) {
+      if (!names.has(name)) continue;
+      this.#context.problems.warn(
+        placeOf(placed, "prompt"),
+        `${written} is sent as it is: a document has no places for values; the input is the block "${name}"`,
+      );
+    }
   }
 
   async #look(
@@ -112,6 +134,7 @@ export class DocumentWalk {
     { placed, part }: { readonly placed: PlacedOperation; readonly part: Part },
   ): Promise<void> {
     const { document } = placed;
+    if ("prompt" in fields && fields.prompt !== undefined) this.#notePlaces(fields.prompt, placed);
     switch (fields.name) {
       case "import":
         return await this.#import(fields, { placed, part });
@@ -131,7 +154,7 @@ export class DocumentWalk {
       case "goto":
         return document.noteGoto();
       case "return":
-        return;
+        return document.noteLeaving();
       default:
         return fields satisfies never;
     }
@@ -175,6 +198,11 @@ export class DocumentWalk {
     if (isResult(fields.file)) return problems.error(place, resultHint(fields.file));
     const source = await openSource(fields.file, { placed, hasOperations: true, context: this.#context });
     if (source === undefined) return;
+    const isSure = fields.conditions.length === 0 && !document.canLeave;
+    const round = document.roundTo(source.file.path, isSure);
+    if (round !== undefined) {
+      problems.warn(place, `run cycle: ${round.join(" -> ")}: a document that runs itself never ends`);
+    }
     const given = Object.keys(fields.inputs);
     for (const { isUnknown, message } of inputProblems(source.file, { given })) {
       problems.error(placeOf(placed, isUnknown ? "inputs" : undefined), message);
@@ -183,7 +211,7 @@ export class DocumentWalk {
     await this.enter(source, {
       input: { values, ...(fields.prompt !== undefined && { prompt: "" }) },
       narrowing: document.narrowing,
-      caller: { document, at: document.at },
+      caller: { document, at: document.at, isSure },
       isCallee: true,
       hasInputBlocks: fields.blocks !== undefined,
     });

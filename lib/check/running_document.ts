@@ -23,8 +23,10 @@ export class RunningDocument {
   /** With its input, before anything runs. */
   readonly live: LiveDocument;
   readonly narrowing: Narrowing;
-  /** Who runs it, and at which operation. Absent: the entry. */
-  readonly caller: { readonly document: RunningDocument; readonly at: number } | undefined;
+  /** Who runs it, at which operation, and whether that surely comes to it. Absent: the entry. */
+  readonly caller:
+    | { readonly document: RunningDocument; readonly at: number; readonly isSure: boolean }
+    | undefined;
   /** What it is given is not known in full: unknown blocks are left to the run. */
   readonly isCallee: boolean;
   /** Somebody gives it blocks, which may have any id. */
@@ -37,6 +39,7 @@ export class RunningDocument {
   readonly #walked = new Map<Selection, boolean>();
   #count = 0;
   #hasGoto = false;
+  #canLeave = false;
   #firstImport = Infinity;
   /** The first operation that can insert headings nobody knows yet. */
   #firstDynamic = Infinity;
@@ -71,6 +74,24 @@ export class RunningDocument {
 
   noteGoto(): void {
     this.#hasGoto = true;
+    this.#canLeave = true;
+  }
+
+  noteLeaving(): void {
+    this.#canLeave = true;
+  }
+
+  /** Whether an operation above may keep those behind it from being run. */
+  get canLeave(): boolean {
+    return this.#canLeave;
+  }
+
+  /** The files from a document down to this one and back to it, where each surely runs the next. @param isSure whether this one does */
+  roundTo(path: string, isSure: boolean): readonly string[] | undefined {
+    if (!isSure) return undefined;
+    if (this.file.path === path) return [path, path];
+    const above = this.caller?.document.roundTo(path, this.caller.isSure);
+    return above === undefined ? undefined : [...above.slice(0, -1), this.file.path, path];
   }
 
   /** @param selection absent when nothing is known of what it inserts */

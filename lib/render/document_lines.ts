@@ -29,6 +29,8 @@ export class DocumentLines {
   readonly #calls = new Set<string>();
   #tally: RunTally = emptyTally;
   #lastError: string | undefined;
+  /** Of a document that runs itself: each of those around it fails with the same words, and the outermost tells them. */
+  #endless: readonly string[] = [];
 
   constructor(options: DocumentLinesOptions = {}) {
     this.#onlyProblems = options.problemsOnly ?? false;
@@ -39,7 +41,10 @@ export class DocumentLines {
   /** What the event adds to the log; the empty text when it adds nothing. */
   text(event: RunEvent): string {
     this.#tally = tallyAfter(this.#tally, event, this.#hasRun(event));
-    return this.#lines(event).map((line) => `${line}\n`).join("");
+    const goesOn = event.type === "step-start" || event.type === "run-end";
+    const endless = goesOn ? this.#endless : [];
+    if (goesOn) this.#endless = [];
+    return [...endless, ...this.#lines(event)].map((line) => `${line}\n`).join("");
   }
 
   /** A line of our own about the run; the empty text when only errors are told. */
@@ -90,7 +95,10 @@ export class DocumentLines {
     this.#operations.delete(key);
     if (error !== undefined) {
       this.#lastError = error.message;
-      return printable(longText(error.message)).split("\n");
+      const lines = printable(longText(error.message)).split("\n");
+      if (!ENDLESS.test(error.message)) return lines;
+      this.#endless = lines;
+      return [];
     }
     if (this.#isBrief) return [];
     return [`  ${this.#isReused(key) ? "reused" : "ok   "} ${printableLine(name)}  ${duration(ms)}`];
@@ -107,6 +115,8 @@ export class DocumentLines {
     return hasTally ? [...errors, tallyLine(this.#tally, at)] : errors;
   }
 }
+
+const ENDLESS = / is nested \d+ deep \(.* a document that runs itself never ends$/s;
 
 /** `FILE:LINE:COLUMN: warning: TEXT` (documents.md 1.3). */
 function warningLine({ text, file, line = 1, column = 1 }: Extract<RunEvent, { type: "warning" }>): string {

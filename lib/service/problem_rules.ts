@@ -59,10 +59,10 @@ const RULES: readonly Rule[] = [
   {
     code: "105",
     name: "cycle",
-    about: "Documents import themselves by way of others.",
+    about: "Documents import or run themselves, also by way of others.",
     kind: "document",
-    says: /^import cycle: /,
-    hint: "Move what both need to a third file",
+    says: /^(import|run) cycle: /,
+    hint: "Move what both need to a third file; a run that is to end needs a condition",
   },
   {
     code: "106",
