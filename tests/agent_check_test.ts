@@ -33,6 +33,18 @@ const LINTS: readonly Lint[] = [
     hasNot: ['id: m\nmessage: { message: "{{ session.a }} {{global.b-c}} {x} ${y}" }'],
   },
   {
+    code: "W620",
+    what: "a place for a value as other kinds of files have it, with a name that is known",
+    has: "- { id: s, set-slot: { values: [ { path: { name: a }, value: 1 } ] } }\n" +
+      '- { id: m, message: { message: "{a} ${a} {conversation.a} {b} {{a}}" } }',
+    lines: [
+      "structure.action.chain[1].message.message: {a} stays as it is; the slot or constant is {{a}}",
+      "structure.action.chain[1].message.message: ${a} stays as it is; the slot or constant is {{a}}",
+      "structure.action.chain[1].message.message: {conversation.a} stays as it is; the slot or constant is {{conversation.a}}",
+    ],
+    hasNot: [],
+  },
+  {
     code: "W621",
     what: "a slot that nothing sets",
     has:

@@ -218,7 +218,7 @@ const WRONG_FILES: readonly (readonly [what: string, text: string, lines: readon
     "a key that is there twice, and what is wrong besides",
     'version: "0.1"\nstructure:\n  id: a\n  id: b\n  action: { id: m, flow: {} }\n',
     [
-      "file: not valid YAML at line 4, column 3: Map keys must be unique <- id: b",
+      'file: not valid YAML at line 4, column 3: Map keys must be unique: "id" is there from line 3 on <- id: b',
       'structure.action.flow: a flow needs exactly one of "goto", "action" <- flow: {}',
     ],
   ],

@@ -18,10 +18,12 @@ export interface WrittenConfig {
 export async function readConfig(text: string, file: string): Promise<WrittenConfig> {
   const nothing = { values: {}, at: () => undefined, problems: [], notices: [], source: text };
   try {
-    const document = await parseYaml(text, { file });
+    const repeated: SourceError[] = [];
+    const document = await parseYaml(text, { file, repeated });
     if (document.value === null) return nothing;
     const findings = checkConfig(document, CONFIG_TABLE, text);
-    if (findings.problems.length > 0) return { ...nothing, problems: findings.problems };
+    const problems = [...repeated, ...findings.problems];
+    if (problems.length > 0) return { ...nothing, problems };
     // Just checked against the table that the type is made from.
     const values = document.value as ConfigFile;
     return { ...nothing, values, at: document.at, notices: noticesOf(findings, file) };

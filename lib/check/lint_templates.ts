@@ -7,14 +7,24 @@ const LOOKS_LIKE_ONE = /\{\{[^{}]*\}\}/g;
 const PLACEHOLDER = /^\{\{[ \t]*(?:([\w-]+)\.)?[\w-]+[ \t]*\}\}$/;
 const ENV = /\$\{env\.\w+\}/;
 
+/** `{name}` and `${name}`, as other kinds of files have it. */
+const FOREIGN = /(?<!\{)\$?\{((?:[\w-]+\.)?[\w-]+)\}(?!\})/g;
+
 /** What looks like a placeholder and stays as it is (conversations.md 2.6). */
-export function lintPlaceholders({ texts }: AgentLook): readonly LintFinding[] {
-  return texts.flatMap(({ text, path }) =>
-    [...text.matchAll(LOOKS_LIKE_ONE)].flatMap(([found]): readonly LintFinding[] => {
-      const message = placeholderProblem(found);
-      return message === undefined ? [] : [{ path, code: "W620", message }];
-    })
-  );
+export function lintPlaceholders({ agent, texts, writes }: AgentLook): readonly LintFinding[] {
+  const known = new Set([
+    ...Object.keys(agent.constants),
+    ...writes.flatMap(({ slot: { destination, name } }) => [name, `${destination}.${name}`]),
+  ]);
+  return texts.flatMap(({ text, path }) => {
+    const messages = [...text.matchAll(LOOKS_LIKE_ONE)].map(([found]) => placeholderProblem(found));
+    const foreign = [...text.matchAll(FOREIGN)].map(([found, name = ""]) =>
+      known.has(name) ? `${found} stays as it is; the slot or constant is {{${name}}}` : undefined
+    );
+    return [...messages, ...foreign].flatMap((message): readonly LintFinding[] =>
+      message === undefined ? [] : [{ path, code: "W620", message }]
+    );
+  });
 }
 
 function placeholderProblem(found: string): string | undefined {

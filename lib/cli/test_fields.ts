@@ -38,7 +38,10 @@ export class TestFields {
 
   /** @throws {ProblemsError} for what is no YAML */
   static async read(source: TestSource): Promise<TestFields> {
-    return new TestFields(source, await parseYaml(source.text, { file: source.file }));
+    const repeated: SourceError[] = [];
+    const fields = new TestFields(source, await parseYaml(source.text, { file: source.file, repeated }));
+    fields.problems.push(...repeated);
+    return fields;
   }
 
   /** The place of a value, or of what it would be in. */

@@ -24,7 +24,7 @@ interface Source {
 }
 
 async function fromYaml(text: string, { file, problems }: Source): Promise<readonly ScriptReply[]> {
-  const document = await parseYaml(text, { file });
+  const document = await parseYaml(text, { file, repeated: problems });
   const value = toJson(document.value);
   if (!Array.isArray(value)) {
     const found = value === null ? "an empty file" : "something else";

@@ -80,8 +80,9 @@ function treeProblem(problem: SourceError, source: AgentYamlSource): AgentYamlPr
   const { line = 1, column = 1, length = 1 } = problem.span ?? {};
   const place = { line, column, length };
   if (problem instanceof RepeatedKeyError) {
-    // What the library would say; where the key was before is more than that.
-    return notYaml(place, "Map keys must be unique", `${problem.message}. ${problem.hint ?? ""}`);
+    const { key, firstLine, hint } = problem;
+    const words = `Map keys must be unique: ${JSON.stringify(key)} is there from line ${firstLine} on`;
+    return notYaml(place, words, hint);
   }
   const broken = pathAt(source.places.offset(place), source);
   return { ...notYaml(place, problem.message, problem.hint), broken };

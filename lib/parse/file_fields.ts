@@ -37,7 +37,10 @@ export class FileFields {
 
   /** @throws {ProblemsError} for what is no YAML */
   static async of(text: string, file: string): Promise<FileFields> {
-    return new FileFields(await parseYaml(text, { file }), { file, text });
+    const repeated: SourceError[] = [];
+    const fields = new FileFields(await parseYaml(text, { file, repeated }), { file, text });
+    fields.#problems.push(...repeated);
+    return fields;
   }
 
   /** Notes a problem: `documents[0].file: MESSAGE`. @param key of a mapping, which is to be looked at */

@@ -4,7 +4,14 @@ import type { SourceError, Span } from "../core/source_error.ts";
 import { spanAt } from "../core/span_at.ts";
 import { isWayLost, yamlDocuments } from "./yaml_documents.ts";
 import { yamlLibrary } from "./yaml_library.ts";
-import { spanOfRange, yamlProblem, yamlProblemAt, type YamlRange, type YamlSource } from "./yaml_problem.ts";
+import {
+  RepeatedKeyError,
+  spanOfRange,
+  yamlProblem,
+  yamlProblemAt,
+  type YamlRange,
+  type YamlSource,
+} from "./yaml_problem.ts";
 import { soundPart } from "./yaml_sound_part.ts";
 import { readYamlTree } from "./yaml_tree.ts";
 
@@ -22,18 +29,22 @@ export interface YamlDocument {
  * Reads one YAML 1.2 document. Keys are text and unique; only the types of the core schema exist; no alias leads back into
  * itself, and aliases cannot blow the document up.
  *
+ * @param options.repeated takes the keys that are there twice, so that they do not hide what else is wrong; without it they are thrown too
  * @throws {ProblemsError} with file, line, column, the text and a hint for each problem
  */
 export async function parseYaml(
   text: string,
-  options: { readonly file?: string } = {},
+  { repeated, ...options }: { readonly file?: string; readonly repeated?: SourceError[] } = {},
 ): Promise<YamlDocument> {
   const library = await yamlLibrary();
   const source = { text, ...options };
   const list = yamlDocuments(text, library);
   throwProblems(problemsOf(list, source));
   const tree = readYamlTree(list[0]?.contents ?? null, { library, source });
-  throwProblems(tree.problems);
+  const isKept = (problem: SourceError): boolean =>
+    repeated !== undefined && problem instanceof RepeatedKeyError;
+  throwProblems(tree.problems.filter((problem) => !isKept(problem)));
+  repeated?.push(...tree.problems.filter(isKept).slice(0, MAX_PROBLEMS));
   const { value, written } = tree;
   return { value, written, at: (path, what = "value") => spanOf(tree.rangeOf(path, what), source) };
 }

@@ -8,7 +8,7 @@ import { readDocumentText } from "../run/document_text.ts";
 const OWN_KEYS = /^(inputs|limits|permissions)[ \t]*:/m;
 
 /** Most Markdown has nothing that could be one, and is not looked at any further. */
-const MAYBE = /^@[A-Za-z]|^\uFEFF?---[ \t]*$/m;
+const MAYBE = /^[ \t]*@[A-Za-z]|^\uFEFF?---[ \t]*$/m;
 
 /** Whether a name may be that of a document: prompts have endings of their own. */
 export function isDocumentName(name: string): boolean {
@@ -26,7 +26,7 @@ export async function maybeDocument(path: string, files: Files): Promise<Documen
   const [first] = tree.nodes;
   const isDocument = tree.nodes.some(({ kind }) => kind === "operation") ||
     tree.problems.some(({ severity, message }) =>
-      severity === "error" && !message.startsWith("front matter")
+      severity === "error" ? !message.startsWith("front matter") : message.includes("@")
     ) ||
     first?.kind === "front-matter" && OWN_KEYS.test(first.yaml);
   return isDocument ? tree : undefined;
