@@ -256,6 +256,19 @@ const LINTS: readonly Lint[] = [
     ],
   },
   {
+    code: "W635",
+    what: "a value that a comment cuts",
+    has: "id: m\nmessage:\n  message: Your order #{{number}} is on its way",
+    lines: [
+      'file: " #{{number}} is on its way" is a comment and cuts the value "Your order": put the whole value in quotes',
+    ],
+    hasNot: [
+      "id: m\nmessage:\n  message: Your order # a comment",
+      "id: m\nmessage: # {{x}} #y\n  message: 'Order #42' #said",
+      "id: m\nmessage:\n  message: |\n    Your order #42",
+    ],
+  },
+  {
     code: "W639",
     what: "a number that would lose digits",
     has: "id: a\n" + api("url: x, method: POST, body: { zip: 01234, card: [ 12345678901234567890 ] }"),

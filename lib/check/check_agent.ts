@@ -1,6 +1,7 @@
 import { byPlace } from "../core/by_place.ts";
 import type { AgentProblem } from "../parse/agent_problem.ts";
 import { readAgentFile } from "../parse/read_agent_file.ts";
+import { findCutValues } from "../parse/yaml_tags.ts";
 import { lintAgent } from "./lint_agent.ts";
 
 /**
@@ -12,5 +13,12 @@ export async function checkAgent(
   { file }: { readonly file: string },
 ): Promise<readonly AgentProblem[]> {
   const { agent, problems } = await readAgentFile(text, { file });
-  return agent === undefined ? problems : [...problems, ...await lintAgent(agent)].sort(byPlace);
+  const cut = (await findCutValues(text)).map((each): AgentProblem => ({
+    ...each,
+    file,
+    path: "file",
+    code: "W635",
+    severity: "warning",
+  }));
+  return [...problems, ...cut, ...agent === undefined ? [] : await lintAgent(agent)].sort(byPlace);
 }

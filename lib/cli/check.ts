@@ -40,6 +40,7 @@ export async function check(
   for (const path of targets.tests) {
     const text = await hostFiles({ root: cwd }).readText(path);
     report.file(path, text);
+    await report.cutValues(text, { path, kind: "test" });
     await report.unlessProblems(readTests({ text, file: path, path }), [cwd], "test");
   }
   return await writeReport(report, { flags, terminal, cwd, notLoaded });

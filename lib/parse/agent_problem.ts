@@ -23,6 +23,7 @@ export type AgentCode =
   | "W632"
   | "W633"
   | "W634"
+  | "W635"
   | "W639";
 
 /** Something that is wrong with an agent file, or that is likely not meant. */

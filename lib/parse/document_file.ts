@@ -5,6 +5,7 @@ import type { DocumentProblem, DocumentTree, OperationNode } from "./document_no
 import { readDocumentSettings } from "./document_settings.ts";
 import type { DocumentSettings, OperationFields } from "./operation_fields.ts";
 import { readOperation } from "./read_operation.ts";
+import { findCutValues } from "./yaml_tags.ts";
 
 /** Whether the operations of an imported file count, by its name (documents.md 10.2). */
 export function mayHaveOperations(path: string): boolean {
@@ -42,12 +43,23 @@ export async function readDocument(
   const { settings, problems } = await readDocumentSettings(front);
   const found: DocumentProblem[] = [...tree.problems, ...problems];
   const operations = new Map<OperationNode, OperationFields>();
+  if (front !== undefined) found.push(...await cutIn(front.yaml, 1));
   for (const node of tree.nodes) {
     if (node.kind !== "operation") continue;
+    const { source, line } = node;
+    found.push(...await cutIn(source.slice(source.indexOf("\n") + 1), line));
     const read = await readOperation(node);
     found.push(...read.problems);
     if (read.fields !== undefined) operations.set(node, read.fields);
   }
   found.sort(byPlace);
   return { path, text, tree, settings, operations, problems: found };
+}
+
+async function cutIn(yaml: string, linesAbove: number): Promise<readonly DocumentProblem[]> {
+  return (await findCutValues(yaml)).map(({ line, ...cut }) => ({
+    ...cut,
+    line: line + linesAbove,
+    severity: "warning",
+  }));
 }

@@ -33,6 +33,7 @@ export const AGENT_RULES: readonly Rule[] = [
   agent("632", "agent-chain-condition", "A chain changes what its own condition asks for."),
   agent("633", "agent-no-memory", "A model does not see what the user has said."),
   agent("634", "agent-secret", "A secret seems to stand in an agent file."),
+  agent("635", "agent-cut-value", "A comment cuts a value that is written without quotes."),
   agent("639", "agent-digits", "A number is taken as text, since it would lose digits."),
 ];
 

@@ -36,7 +36,9 @@ export async function checkCollection(
   };
   try {
     await report.unlessProblems(look(), [root], "collection");
-    report.file(path);
+    const text = await files.readText(path);
+    report.file(path, text);
+    await report.cutValues(text, { path, kind: "collection" });
     return undefined;
   } catch (error) {
     if (error instanceof FileError || error instanceof PermissionRefused) return messageOf(error);

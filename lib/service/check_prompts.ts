@@ -11,6 +11,7 @@ import { readPromptFile } from "../parse/prompt_file.ts";
 import { templateProblems } from "../parse/template_problems.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
 import { offerProblems } from "../run/offered.ts";
+import { splitFrontMatter } from "../parse/front_matter.ts";
 import { modelProblem } from "../project/document_models.ts";
 import { promptIndex } from "../project/prompt_index.ts";
 import type { PromptIndex } from "../project/prompt_index.ts";
@@ -86,10 +87,12 @@ async function checkPrompt(
     if (cause !== undefined || at < 0) continue; // the prompt that it extends has it
     report.add({ kind: "prompt", path, ...spanAt(text, at), severity: "error", message: problem });
   }
+  const front = splitFrontMatter(text);
+  if ("yaml" in front) await report.cutValues(front.yaml ?? "", { path, kind: "prompt", linesAbove: 1 });
   promptWarnings(text, { path, report, names: prompt.vars });
 }
 
-/** A place for a value as prompts of the other form have it: it is sent as text. @param names the variables that the prompt has */
+/** A place for a value as prompts of the other form have it: it is sent as text. @param names variables of the prompt, besides those in the text */
 export function promptWarnings(
   text: string,
   { path, report, names }: {
@@ -99,9 +102,10 @@ export function promptWarnings(
   },
 ): void {
   const isHandlebars = !path.endsWith(".md");
+  const known = new Set([...names, ...[...text.matchAll(DOUBLE)].map(([, name]) => name)]);
   for (const found of text.matchAll(isHandlebars ? SINGLE : DOUBLE)) {
     const [written, name = ""] = found;
-    if (isHandlebars && !names.includes(name)) continue;
+    if (isHandlebars && !known.has(name)) continue;
     const meant = isHandlebars ? `{{${name}}}` : `{${name}}`;
     const sent = isHandlebars ? written : meant;
     const message = `${written} is no place for a value here: the model is sent ${sent}; write ${meant}`;
@@ -154,7 +158,7 @@ export async function checkPromptText(
   { text, report }: { readonly text: string; readonly report: CheckReport },
 ): Promise<void> {
   report.file(path, text);
-  if (path.endsWith(".md")) promptWarnings(text, { path, report, names: [] });
+  promptWarnings(text, { path, report, names: [] });
   for (const problem of await textProblems(path, text)) {
     addProblem(path, { problem: { file: path, ...problem }, report });
   }

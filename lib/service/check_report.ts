@@ -3,6 +3,7 @@ import { resolve } from "../core/path.ts";
 import { lookAt } from "../host/paths.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { SourceError } from "../core/source_error.ts";
+import { findCutValues } from "../parse/yaml_tags.ts";
 import type { ProblemRule } from "../render/problems_sarif.ts";
 import type { ToldProblem } from "../render/told_problem.ts";
 import { ruleOf } from "./problem_rules.ts";
@@ -69,6 +70,16 @@ export class CheckReport {
         this.add({ kind, path, line, column, severity: "error", message });
       }
       return undefined;
+    }
+  }
+
+  /** Tells which values of a YAML text comments cut. @param linesAbove of the file before the text */
+  async cutValues(
+    yaml: string,
+    { path, kind, linesAbove = 0 }: Pick<FoundProblem, "path" | "kind"> & { readonly linesAbove?: number },
+  ): Promise<void> {
+    for (const { line, ...cut } of await findCutValues(yaml)) {
+      this.add({ kind, path, ...cut, line: line + linesAbove, severity: "warning" });
     }
   }
 

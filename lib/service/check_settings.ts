@@ -49,6 +49,7 @@ export async function checkSettings(
   const text = await maybeText(hostFiles({ root: folder }), path);
   if (text === undefined) return;
   report.file(path, text);
+  await report.cutValues(text, { path, kind: "settings" });
   const written = await readConfig(text, path);
   for (
     const { path: at, what, ...say } of [...await modelLacks(written, place), ...grantLacks(written, place)]

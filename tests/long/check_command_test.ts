@@ -352,6 +352,60 @@ x{y} {{results.none}}
   assert.equal(run.code, 1);
 });
 
+Deno.test("check: what a document likely does not mean: rounds without an end, cut values, places for values, operations that are text", async () => {
+  const loop = (more: string) =>
+    `# Task\n\n@llm\nprompt: Judge.\nuse-header: "# Verdict"\n${more}\n@goto\nblock: task\nif: { block: verdict, contains: again }\n`;
+  await using project = await testProject({
+    "orrery.yaml": `${YAML}exclude: [x #y\n]\n`,
+    "self.md": "# A\n\n@run\nfile: self.md\n",
+    "ring/b.md": "# A\n\n@run\nfile: c.md\n",
+    "ring/c.md": "# A\n\n@run\nfile: b.md\n",
+    "ends.md": "# A\n\n@run\nfile: ends.md\nif: { block: a, contains: x }\n",
+    "loop.md": loop(""),
+    "replaced.md": loop("mode: replace\nto: verdict\n").replace("# Task\n", "# Verdict\n\n# Task\n"),
+    "cut.md":
+      "---\nmodel: script/echo #2\n---\n# A\n\n@llm\nprompt: Summarise issue #42 of it\n\n@llm\nprompt: |\n  issue #42 # x\nuse-header: none # fine\n",
+    "place.md":
+      "---\ninputs: [ { name: topic, default: x } ]\n---\n# A\n\n@llm\nprompt: About {topic}, {{topic}} and {other}\n",
+    "gone.md": "# A\n\n@llm\nprmpt: x\n\n@import\nfile: missing.md\n",
+    "glued.md": "# A\n@llm\nprompt: x\n",
+    "prompts/p.prompt.md": "---\ndescription: the order #5\n---\nHello {{name}}.\n",
+    "prompts/h.prompt":
+      "---\nmodel: script/echo\ninput: { schema: { name: string } }\n---\nHi {{name}}, {name} {x}\n",
+    "twice.collection.yml": 'version: "0.1"\nversion: "0.1"\ndocments: []\n',
+  });
+  const { stderr } = await project.run(["check"]);
+  const endless = "a document that runs itself never ends";
+  const quotes = "put the whole value in quotes";
+  assert.deepEqual(
+    stderr.trimEnd().split("\n").toSorted(),
+    [
+      `cut.md:2:20: warning: " #2" is a comment and cuts the value "script/echo": ${quotes}`,
+      `cut.md:7:25: warning: " #42 of it" is a comment and cuts the value "Summarise issue": ${quotes}`,
+      'glued.md:2:1: warning: "@llm" is text here: an operation needs an empty line above it',
+      'gone.md:4:1: error: @llm has no parameter "prmpt" (did you mean "prompt"?)',
+      'gone.md:7:1: error: file not found: "missing.md"',
+      'loop.md:9:1: warning: this loop goes on until its limit: no operation in it changes "verdict"; to replace a block, give the operation that writes it mode: replace and to: with the id of the block',
+      `orrery.yaml:2:13: warning: " #y" is a comment and cuts the value "x": ${quotes}`,
+      'place.md:7:1: warning: {topic} is sent as it is: a document has no places for values; the input is the block "topic"',
+      'place.md:7:1: warning: {{topic}} is sent as it is: a document has no places for values; the input is the block "topic"',
+      "prompts/h.prompt:5:14: warning: {name} is no place for a value here: the model is sent {name}; write {{name}}",
+      `prompts/p.prompt.md:2:24: warning: " #5" is a comment and cuts the value "the order": ${quotes}`,
+      "prompts/p.prompt.md:4:7: warning: {{name}} is no place for a value here: the model is sent {name}; write {name}",
+      `ring/c.md:4:1: warning: run cycle: ring/b.md -> ring/c.md -> ring/b.md: ${endless}`,
+      `self.md:4:1: warning: run cycle: self.md -> self.md: ${endless}`,
+      'twice.collection.yml:2:1: error: The key "version" is written twice (first on line 1)',
+      'twice.collection.yml:1:1: error: file: "documents" is required in the file',
+      "14 files, 5 errors, 12 warnings",
+      'twice.collection.yml:3:1: error: file: unknown key "docments" in the file (did you mean "documents"?)',
+    ].toSorted(),
+  );
+  const run = await project.run(["run", "self.md", "--out", "none"]);
+  assert.deepEqual([run.code, run.stderr.split("\n").filter((line) => line.includes(": error: "))], [1, [
+    `self.md:3:1: error: @run: self.md failed: self.md:3:1: error: @run: @run is nested 16 deep (self.md -> self.md -> self.md -> ...): ${endless}`,
+  ]]);
+});
+
 Deno.test("check: exclude leaves out files and folders with all below them, and the settings count as a file", async () => {
   const wrong = "@llm\nprmpt: x\n";
   await using project = await testProject({
