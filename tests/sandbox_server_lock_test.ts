@@ -82,6 +82,7 @@ Deno.test("server lock: always writes it, a change shows what it was, --frozen m
   );
   const trusted = await project.run(["run", "a.calls", "--frozen", "--trust", "test"]);
   assert.equal(trusted.code, 2, "nor with --trust");
+  await project.write("a.calls", "!!!GADGET_START:test__echo\n!!!ARG:text\nhi\n!!!GADGET_END\n"); // only who calls it starts it
   const tools = await answered(project, [["Use them?", "always"]]);
   assert.match(tools.asked[0] ?? "", /are not as they were when you allowed it:\n.*\n? {2}add is gone/s);
   assert.equal((await project.run(["run", "a.calls", "--frozen"])).code, 0);

@@ -26,6 +26,8 @@ export interface LoadCatalogOptions {
   readonly files?: readonly string[];
   /** The gadgets whose modules may be loaded (`--trust NAME`), by name or file; and MCP servers, by name. */
   readonly trust?: readonly string[];
+  /** Whether MCP servers are started when they are first needed. Default: at once. */
+  readonly late?: boolean;
   /** Every MCP server that is configured, whether it counts or not: its name means no gadget. Default: none. */
   readonly serverNames?: readonly string[];
   /** The gadgets that something is granted by name (`--allow-gadget NAME=KIND`): each has to be a file's. */

@@ -11,7 +11,13 @@ import {
 import { gadgetCandidates } from "./gadget_candidates.ts";
 import { unreadyEntry } from "./gadget_file.ts";
 import { nameClashes, serverClashes } from "./name_clashes.ts";
-import { maybeServerOf, type OpenServers, type ServerGadgets, serverNamed } from "./server_gadgets.ts";
+import {
+  maybeLate,
+  maybeServerOf,
+  type OpenServers,
+  type ServerGadgets,
+  serverNamed,
+} from "./server_gadgets.ts";
 import { filesNamed, type TrustCandidate } from "./trust.ts";
 import { grantsOf, trustedFiles, wrongWords } from "./trusted_files.ts";
 
@@ -63,8 +69,7 @@ async function openedCatalog({ servers, ...options }: CatalogOptions): Promise<C
 function closing(catalog: Catalog, sandbox: GadgetSandbox | undefined): Catalog {
   if (sandbox === undefined) return catalog;
   return {
-    entries: catalog.entries,
-    maybeFind: (name) => catalog.maybeFind(name),
+    ...catalog,
     close: async () => void await Promise.all([catalog.close?.(), sandbox.close()]),
   };
 }
@@ -84,14 +89,19 @@ async function openServers(
   const trusted = [...site.options.trust ?? [], ...granted];
   return await servers.open({
     taken: new Set(entries.map(({ name }) => name)),
+    late: site.options.late ?? false,
     isTrusted: (server) => trusted.some((word) => serverNamed(word, servers.names) === server),
   });
 }
 
-function withServers(catalog: Catalog, { entries, close }: OpenServers): Catalog {
+function withServers(catalog: Catalog, { entries, late, close }: OpenServers): Catalog {
   return {
     entries: catalog.entries,
-    maybeFind: (name) => catalog.maybeFind(name) ?? maybeServerOf(name, entries),
+    maybeFind: (name) => catalog.maybeFind(name) ?? maybeServerOf(name, entries) ?? maybeLate(name, late),
+    whole: async () => [
+      ...catalog.entries,
+      ...(await Promise.all(late.map((server) => server.open()))).flat(),
+    ],
     close,
   };
 }

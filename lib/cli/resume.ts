@@ -144,7 +144,7 @@ async function goOnWithCalls(run: RunJournal, going: Going): Promise<number> {
   const view = await chooseView(terminal, { flags, file });
   await using around = await aroundRun(view, aroundResumed(going, stop));
   await keepStdout(grants.flags);
-  const opened = await around.open(openCatalog(project, { ...grants, ...around.opening }));
+  const opened = await around.open(openCatalog(project, { ...grants, ...around.opening, late: true }));
   if (opened === undefined) return EXIT.interrupted;
   const input = isJsonObject(going.input) ? going.input : {};
   return await performCalls({

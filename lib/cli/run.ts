@@ -81,7 +81,7 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
   const begun = whole === undefined && !source.isReadOnce ? await begunText(source.text) : undefined;
   const known = whole?.chunks.join("");
   const calls = calledNames(known ?? begun?.first ?? "", markers);
-  const opened = await around.open(openCatalog(project, { ...grants, ...around.opening, calls }));
+  const opened = await around.open(openCatalog(project, { ...grants, ...around.opening, calls, late: true }));
   if (opened === undefined) return EXIT.interrupted;
   const asksModels = whole !== undefined && (calls.has("RunPrompt") || calls.has("RunFile"));
   await refuseUnknownModel(flags, { asksModels, project, accepted: opened.projectAccepted });

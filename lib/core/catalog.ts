@@ -48,8 +48,21 @@ export interface Catalog {
   /** In the order in which they came: built in, project, MCP servers, files. */
   readonly entries: readonly CatalogEntry[];
   maybeFind(name: string): CatalogEntry | undefined;
+  /** All entries, once what starts when it is first needed, such as MCP servers, has started. Default: `entries`. */
+  readonly whole?: () => Promise<readonly CatalogEntry[]>;
   /** Ends what its gadgets run on, such as MCP servers; absent when there is nothing to end. Afterwards their calls fail. */
   readonly close?: () => Promise<void>;
+}
+
+/** `load` of an entry whose server was started only then: the entry that it has is not ready, or it has none. */
+export class EntryError extends Error {
+  override readonly name = "EntryError";
+  readonly entry: CatalogEntry | undefined;
+
+  constructor(message: string, entry: CatalogEntry | undefined) {
+    super(message);
+    this.entry = entry;
+  }
 }
 
 /** No gadgets at all. */

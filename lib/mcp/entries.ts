@@ -20,6 +20,8 @@ export interface McpEntriesOptions extends ServerGrantOptions {
   readonly taken: ReadonlySet<string>;
   /** For each server, from its start to its list of tools. Default 10,000. */
   readonly timeoutMs?: number;
+  /** Those that may be started are started when they are first needed. Default: at once. */
+  readonly late?: boolean;
   /** Told what a server says besides the protocol. */
   readonly onLog?: (server: string, line: string) => void;
 }
@@ -27,6 +29,8 @@ export interface McpEntriesOptions extends ServerGrantOptions {
 /** The gadgets of servers, and their end. */
 export interface McpEntries {
   readonly entries: readonly CatalogEntry[];
+  /** Those that are started when they are first needed: what their gadgets' names begin with, and what starts them, once. */
+  readonly late: readonly LateEntries[];
   /** Ends all servers. */
   close(): Promise<void>;
 }
@@ -45,21 +49,45 @@ export async function mcpEntries(
   for (const server of servers) {
     granted.push({ server, grant: "problem" in server ? undefined : await serverGrant(server, options) });
   }
-  const opened = await Promise.all(granted.map((each) => open(each, options)));
-  const connections = opened.flatMap(({ connection }) => connection ?? []);
-  const close = async () => void await Promise.all(connections.map((connection) => connection.close()));
+  const begun: Promise<Opened>[] = [];
+  const begin = (each: Granted): Promise<Opened> => {
+    const opened = open(each, options);
+    begun.push(opened);
+    return opened;
+  };
+  const close = async () => {
+    const opened = await Promise.all(begun);
+    await Promise.all(opened.map(({ connection }) => connection?.close()));
+  };
+  const taken = new Set(options.taken);
+  const isLate = ({ grant }: Granted) =>
+    options.late === true && grant !== undefined && !("problem" in grant) && grant.isNew !== true;
+  const opened = await Promise.all(granted.filter((each) => !isLate(each)).map(begin));
   options.signal?.addEventListener("abort", () => void close(), { once: true });
   try {
     options.signal?.throwIfAborted(); // it may have been while the last server was being waited for
-    const taken = new Set(options.taken);
     const entries: CatalogEntry[] = [];
     for (const each of opened) entries.push(...await entriesOf(each, taken, options));
-    return { entries, close };
+    const late = granted.filter(isLate).map((each) => {
+      let entries: Promise<readonly CatalogEntry[]> | undefined;
+      return {
+        prefix: `${each.server.part}__`,
+        source: sourceOf(each.server),
+        open: () => entries ??= begin(each).then((opened) => entriesOf(opened, taken, options)),
+      };
+    });
+    return { entries, late, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
+
+type LateEntries = {
+  readonly prefix: string;
+  readonly source: CatalogEntry["source"];
+  open(): Promise<readonly CatalogEntry[]>;
+};
 
 interface Granted {
   readonly server: McpServer | BrokenMcpServer;

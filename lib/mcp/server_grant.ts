@@ -41,6 +41,8 @@ export type ServerGrant = { readonly problem: string } | GivenGrant;
 
 /** The server may be used; what its tools are is still to be looked at. */
 export interface GivenGrant {
+  /** Somebody has just allowed it: what is kept of that is what its tools are now. */
+  readonly isNew?: true;
   /** Once its tools are known: undefined when they may be used as they are, else why not. */
   checkTools(tools: ToolHashes): Promise<string | undefined>;
 }
@@ -83,6 +85,7 @@ export async function serverGrant(server: McpServer, options: ServerGrantOptions
     return { problem: `MCP server ${JSON.stringify(server.name)}: you did not allow it` };
   }
   return {
+    isNew: true,
     async checkTools(tools) {
       if (answer === "always") await keep(server, tools, options);
       return undefined;

@@ -5,7 +5,7 @@ import type { Catalog } from "../core/catalog.ts";
 import { resolve } from "../core/path.ts";
 import type { World } from "../core/world.ts";
 import { realPath } from "../host/paths.ts";
-import { catalogTools } from "../run/catalog_tools.ts";
+import { catalogTools, wholeCatalog } from "../run/catalog_tools.ts";
 import { shownPath } from "../run/document_paths.ts";
 import type { ToolSource } from "../run/offered.ts";
 import { commandSettings } from "./command_grants.ts";
@@ -75,7 +75,7 @@ export function readyTools(catalog: () => Promise<Catalog>): ToolSource {
   return {
     ...catalogTools(catalog),
     names: async () =>
-      (await catalog()).entries.filter(({ state }) => state === "ready").map(({ name }) => name),
+      (await wholeCatalog(await catalog())).filter(({ state }) => state === "ready").map(({ name }) => name),
   };
 }
 

@@ -53,13 +53,14 @@ export async function mcpGadgets(
   const folder = stateFolder();
   return {
     names: servers.map(({ name }) => name),
-    open: async ({ taken, isTrusted, only }) =>
+    open: async ({ taken, isTrusted, only, late = false }) =>
       await mcpEntries(only === undefined ? servers : servers.filter(({ name }) => only.includes(name)), {
         lock: serverLock(await options.keeper(), options),
         root,
         user,
         taken,
         isTrusted,
+        late: late && !options.frozen, // what is not as it was ends a run with --frozen before anything of it runs
         onNotice: notice,
         reach: (server) => reachOf(server, options),
         ...(folder !== undefined && { state: hostFiles({ root: folder, mode: 0o600 }) }),

@@ -73,6 +73,8 @@ export interface OpenCatalogOptions {
   readonly looks?: { readonly at?: string };
   /** Whether MCP servers are started. Default true; without them their gadgets are not in the catalogue. */
   readonly servers?: boolean;
+  /** They are started when they are first needed. Default: at once, for who lists all gadgets. */
+  readonly late?: boolean;
   /** Told what a server says besides the protocol. */
   readonly log?: (server: string, line: string) => void;
   /** The names of gadgets that are likely to be called at once: what they need is on its way meanwhile. Default: none. */
@@ -231,6 +233,7 @@ export async function openCatalog(
     }),
     onNotice: notice,
     ...(servers && { servers }),
+    ...(options.late && { late: true }),
   });
   const commands = COMMAND_NAMES.flatMap((name) =>
     maybeGrant(name, { root, config, accepted: projectAccepted }) ?? []

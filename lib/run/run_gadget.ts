@@ -15,7 +15,7 @@ import { checkInput, issuesText } from "../schema/check_input.ts";
 import type { Checked } from "../schema/issue.ts";
 import { mapChildren, measure, TextValue } from "../schema/text_value.ts";
 import { messageOf } from "../core/source_error.ts";
-import type { Catalog, CatalogEntry } from "../core/catalog.ts";
+import { type Catalog, type CatalogEntry, EntryError } from "../core/catalog.ts";
 import type { Contained, ContainerGadget } from "../core/container_gadget.ts";
 import { didYouMean } from "../core/nearest.ts";
 import type { GraphCall } from "./call_graph.ts";
@@ -282,18 +282,24 @@ export function findGadget(
 function lookUp(catalog: Catalog, name: string): AnyGadget | CallError | Promise<AnyGadget | CallError> {
   const entry = catalog.maybeFind(name);
   if (entry === undefined) return unknownGadget(catalog, name);
-  if (entry.state === "not-trusted") {
-    return new CallError(problemOf(entry), "not-trusted", entry.flag ?? `--trust ${entry.name}`);
-  }
-  if (entry.state === "broken") return new CallError(problemOf(entry), "unavailable");
+  if (entry.state !== "ready") return unready(entry);
   try {
     const loaded = entry.load();
-    return loaded instanceof Promise
-      ? loaded.then((gadget) => runnable(gadget), (error) => new CallError(messageOf(error), "unavailable"))
-      : runnable(loaded);
+    return loaded instanceof Promise ? loaded.then(runnable, notLoaded) : runnable(loaded);
   } catch (error) {
-    return new CallError(messageOf(error), "unavailable");
+    return notLoaded(error);
   }
+}
+
+function unready(entry: CatalogEntry): CallError {
+  return entry.state === "not-trusted"
+    ? new CallError(problemOf(entry), "not-trusted", entry.flag ?? `--trust ${entry.name}`)
+    : new CallError(problemOf(entry), "unavailable");
+}
+
+function notLoaded(error: unknown): CallError {
+  if (!(error instanceof EntryError)) return new CallError(messageOf(error), "unavailable");
+  return error.entry === undefined ? new CallError(error.message, "unknown-gadget") : unready(error.entry);
 }
 
 function runnable(gadget: AnyGadget): AnyGadget | CallError {

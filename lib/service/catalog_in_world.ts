@@ -10,8 +10,10 @@ export function catalogInWorld(catalog: Catalog, world: World): Catalog {
   );
   const placed = (entry: CatalogEntry): CatalogEntry =>
     (entry.source.kind === "built-in" ? own.get(entry.name) : undefined) ?? entry;
+  const { whole } = catalog;
   return {
     entries: catalog.entries.map(placed),
+    ...(whole && { whole: async () => (await whole()).map(placed) }),
     maybeFind: (name) => {
       const entry = catalog.maybeFind(name);
       return entry && placed(entry);

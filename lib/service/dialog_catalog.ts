@@ -24,7 +24,11 @@ export async function openDialogCatalog(
   const { config } = project;
   const hasTools = options.tools.length > 0;
   if (hasTools || Object.keys(config.project.parts).length > 0) {
-    return await open(project, { ...options, servers: hasTools });
+    return await open(project, {
+      ...options,
+      servers: hasTools,
+      late: !options.tools.some((name) => name.endsWith("__*")),
+    });
   }
   config.notices.forEach(options.notice);
   return { catalog: EMPTY_CATALOG, projectAccepted: false };

@@ -32,7 +32,12 @@ export async function openDocumentPlace(
   const bounds = new DocumentBounds(project.root);
   const open = around.openCatalog ?? openCatalog;
   const opened = await around.open(
-    open(project, { ...grants, ...around.opening, against: (request) => bounds.against(request) }),
+    open(project, {
+      ...grants,
+      ...around.opening,
+      late: true,
+      against: (request) => bounds.against(request),
+    }),
   );
   if (opened === undefined) return undefined;
   const canAsk = around.approvals !== undefined;

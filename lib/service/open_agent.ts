@@ -55,7 +55,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent 
   await keepStdout(grants.flags);
   const open = around.openCatalog ?? openCatalog;
   const opened = await around.open(
-    open(project, { ...grants, ...around.opening, servers: callsGadgets(agent) }),
+    open(project, { ...grants, ...around.opening, late: true, servers: callsGadgets(agent) }),
   );
   if (opened === undefined) return {};
   const { catalog, world, projectAccepted: accepted } = opened;

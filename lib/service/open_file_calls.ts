@@ -1,11 +1,8 @@
 // The documents that calls of `RunFile` run. Loaded with the first such call.
 
-import { builtInEntries, catalogOf } from "../catalog/catalog_of.ts";
-import type { Catalog } from "../core/catalog.ts";
 import { memoryFiles } from "../core/memory_files.ts";
 import type { Model } from "../core/model.ts";
 import type { Shell, World } from "../core/world.ts";
-import { builtInGadgets } from "../../gadgets/built_in.ts";
 import { boundedGuarded, boundedWorld } from "../project/bounded_world.ts";
 import { DocumentBounds } from "../project/document_bounds.ts";
 import { homeMeans } from "../project/document_home.ts";
@@ -16,6 +13,7 @@ import type { Containers } from "../run/container.ts";
 import type { DocumentMeans } from "../run/document_means.ts";
 import { fileCalls } from "../run/file_calls.ts";
 import { budgetWithin } from "./budget_flag.ts";
+import { catalogInWorld } from "./catalog_in_world.ts";
 import type { PromptCallsOptions } from "./open_prompt_calls.ts";
 import { stoppableGadget, stoppableModel } from "./stoppable.ts";
 
@@ -42,7 +40,7 @@ function meansOf(options: PromptCallsOptions, place: Place): DocumentMeans {
     accepted,
     bounds,
     canAsk: options.canAsk ?? false,
-    catalog: boundedCatalog(options.catalog, world),
+    catalog: catalogInWorld(options.catalog, world),
     world: stoppable(world, options.stop),
   });
   return homeMeans(asCalled(home, options), {
@@ -53,16 +51,6 @@ function meansOf(options: PromptCallsOptions, place: Place): DocumentMeans {
       limits: options.limits,
     },
   });
-}
-
-/** The built-in gadgets are held to the bounds of the document too. */
-function boundedCatalog(catalog: Catalog, world: World): Catalog {
-  const bounded = new Map(
-    builtInEntries({ builtIns: builtInGadgets, world }).map((entry) => [entry.name, entry]),
-  );
-  return catalogOf(catalog.entries.map((entry) => ({
-    entry: (entry.source.kind === "built-in" ? bounded.get(entry.name) : undefined) ?? entry,
-  })));
 }
 
 /** The model of the run is that of the documents that name none, as it is that of prompts. */

@@ -122,7 +122,7 @@ function ownOf(project: ProjectSettings): OwnOfProject {
 
 function opened({ project, grants, around }: StartPlace): Promise<OpenedCatalog | undefined> {
   const open = around.openCatalog ?? openCatalog;
-  return around.open(open(project, { ...grants, ...around.opening }));
+  return around.open(open(project, { ...grants, ...around.opening, late: true }));
 }
 
 type Means = Pick<CallsRun, "catalog" | "world" | "approvals" | "signal" | "prompts"> & {

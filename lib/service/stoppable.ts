@@ -75,7 +75,14 @@ async function* partsUntil(parts: AsyncIterable<ModelPart>, stop: AbortSignal): 
 export function stoppableCatalog(catalog: Catalog, turn: Turn): Catalog {
   const entries = catalog.entries.map((entry) => stoppableEntry(entry, turn));
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
-  return { ...catalog, entries, maybeFind: (name) => byName.get(name) ?? catalog.maybeFind(name) };
+  return {
+    ...catalog,
+    entries,
+    maybeFind: (name) => {
+      const entry = catalog.maybeFind(name);
+      return byName.get(name) ?? (entry && stoppableEntry(entry, turn));
+    },
+  };
 }
 
 function stoppableEntry(entry: CatalogEntry, turn: Turn): CatalogEntry {

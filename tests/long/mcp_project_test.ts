@@ -124,7 +124,7 @@ Deno.test("mcp project: ask calls the tools of a server, by name or all of them;
 
     const noModel = await run("ask", "hi", "-m", "script/none.yml", "--tools", "srv__echo", "--trust", "srv");
     assert.notEqual(noModel.code, 0);
-    await assertGone(join(root, "log"));
+    await assert.rejects(Deno.stat(join(root, "log")), Deno.errors.NotFound, "it was not needed");
     const withoutTools = await ask("--trust", "srv", "-q");
     assert.deepEqual(
       [withoutTools.code, withoutTools.stderr],
@@ -224,8 +224,11 @@ Deno.test("mcp project: mcpServers of orrery.yaml, granted there, beside a gadge
     const listed = await run("list", "gadgets", "--json", "--trust-project", "--trust", "gadgets/own.js");
     const rows: readonly { name: string; state: string; source: unknown }[] = JSON.parse(listed.stdout);
     const names = rows.map(({ name }) => name);
-    assert.ok(names.includes("test__echo") && names.includes("test__echo_2"), listed.stdout + listed.stderr);
-    assert.deepEqual(rows.find(({ name }) => name === "test__echo_2")?.source, {
+    assert.ok(
+      names.includes("test__echo") && names.includes("test__echo_092c79e8"),
+      listed.stdout + listed.stderr,
+    );
+    assert.deepEqual(rows.find(({ name }) => name === "test__echo_092c79e8")?.source, {
       kind: "mcp",
       server: "test",
       file: "orrery.yaml",
@@ -247,6 +250,20 @@ Deno.test("mcp project: a server that fails says so where its gadget is called; 
     );
     const fine = await run("run", "b.calls", "-q");
     assert.equal(fine.stdout.trim(), "2", fine.stderr);
+  });
+});
+
+Deno.test("mcp project: a run waits for no server that it does not call", async () => {
+  const silent = { command: "sleep", args: ["100"] };
+  const calls = "!!!GADGET_START:Calculate\n!!!ARG:expression\n1 + 1\n!!!GADGET_END\n";
+  const files = { "a.calls": calls, "a.md": "# A\n\n@return\nblock: a\n" };
+  await inProject({ ".mcp.json": { mcpServers: { silent } }, ...files }, async (run) => {
+    const start = performance.now();
+    const ran = await run("run", "a.calls", "-q", "--trust-project", "--trust", "silent");
+    assert.deepEqual([ran.code, ran.stdout], [0, "2\n"], ran.stderr);
+    const document = await run("run", "a.md", "-q", "--out", "none", "--trust-project", "--trust", "silent");
+    assert.equal(document.code, 0, document.stderr);
+    assert.ok(performance.now() - start < 10_000, "a server that does not answer is given up after 10 s");
   });
 });
 
