@@ -348,8 +348,8 @@ const CONTRACT: Readonly<Record<string, (place: Place) => void>> = {
     const stored = [
       tell({ type: "run-start", kind: "calls", file: "a.calls" }),
       tell(warning("ä\u2028\ud800")),
+      tell({ type: "call-log", invocationId: "a", line: 1, text: "log" }),
     ];
-    tell({ type: "call-log", invocationId: "a", line: 1, text: "log" });
     tell({ type: "call-progress", invocationId: "a", line: 1, done: 1 });
     tell({ type: "text-delta", step: "s", text: "delta" });
     assert.deepEqual(place.journal().read(run.id).events, []);

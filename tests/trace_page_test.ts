@@ -81,6 +81,7 @@ Deno.test("trace page: calls in the order in which they began, with what they ga
   assert.deepEqual(rows[0]?.values.map(({ title, side, text }) => [title, side, text]), [
     ["input", "in", '{\n  "path": "a.md"\n}'],
     ["output", "out", '{\n  "revenue": 18\n}'],
+    ["log", "note", "opened"],
   ]);
   assert.deepEqual(rows[1]?.values.map(({ title, text }) => [title, text]), [[
     "error",

@@ -39,6 +39,7 @@ class DocumentScreen implements RunView {
     this.#frame.setTime(event.at);
     this.#frame.writeAbove(this.#above(event));
     updateDocument(this.#state, event, this.#isReused);
+    if (event.type === "call-log") return this.log(event.invocationId, event.text.replace(/\r?\n$/, ""));
     return Promise.resolve();
   }
 

@@ -60,6 +60,7 @@ class LiveScreen implements RunView {
     this.#failureText += this.#failures.text(event);
     const text = this.#shownOf(event);
     if (text !== "") this.#addText(this.#blankLines.fold(text));
+    if (event.type === "call-log") return this.log(event.invocationId, event.text.replace(/\r?\n$/, ""));
     return event.type === "warning" ? this.notice(warningText(event)) : Promise.resolve();
   }
 

@@ -30,7 +30,7 @@ import { canonicalJson, firstDifference } from "../core/json.ts";
 import { sha256 } from "../core/sha256.ts";
 
 /** What is told and not kept: it is read while it happens. */
-const PASSING: ReadonlySet<RunEvent["type"]> = new Set(["text-delta", "call-log", "call-progress"]);
+const PASSING: ReadonlySet<RunEvent["type"]> = new Set(["text-delta", "call-progress"]);
 
 /** Whoever reads events from a place on reads whole lists. */
 const MAX_LIST_EVENTS = 100;

@@ -43,6 +43,7 @@ type CallEvent = Extract<RunEvent, { readonly invocationId: string }>;
 export function traceItems(trace: RunTrace): readonly TraceItem[] {
   const items = new TraceItems(trace.summary.kind === "conversation");
   for (const event of trace.events) items.tell(event);
+  items.tellLogs();
   for (const step of trace.steps) items.keep(step, { isOwned: trace.summary.owned });
   return items.all;
 }
@@ -54,6 +55,7 @@ class TraceItems {
   /** The newest step of each name: so messages and slots of a conversation say whose they are. */
   readonly #byName = new Map<string, TraceItem>();
   readonly #byCall = new Map<string, TraceItem>();
+  readonly #logs = new Map<TraceItem, string[]>();
   #turn: TraceItem | undefined;
   #turns = 0;
 
@@ -100,14 +102,26 @@ class TraceItems {
         return this.#mark(event, { kind: "warning", key: "", name: event.text, text: placeOf(event) });
       case "permission-answer":
         return this.#permission(event);
+      case "call-log": {
+        const item = this.#byCall.get(callKey(event));
+        if (item === undefined) return;
+        const lines = this.#logs.get(item) ?? [];
+        lines.push(event.text.replace(/\r?\n$/, ""));
+        this.#logs.set(item, lines);
+        return;
+      }
       case "permission-ask":
-      case "call-log":
       case "call-progress":
       case "text-delta":
         return;
       default:
         return event satisfies never;
     }
+  }
+
+  /** What calls told the console, as one note each. */
+  tellLogs(): void {
+    for (const [item, lines] of this.#logs) item.notes.push(noteValue("log", lines.join("\n")));
   }
 
   /** Takes what is kept of a step. */
@@ -185,7 +199,7 @@ class TraceItems {
   }
 
   #call(event: Exclude<CallEvent, EventOf<"call-log" | "call-progress">>): void {
-    const call = `${event.step ?? ""} ${event.invocationId}@${event.line}`;
+    const call = callKey(event);
     if (event.type === "call-open") {
       this.#byCall.set(call, this.#openCall(event));
       return;
@@ -311,8 +325,12 @@ interface Begun {
 const NOTE_TITLES: { readonly [kind in TraceKind]?: string } = { skip: "condition", warning: "at" };
 
 /** `turn[1]/` of `turn[1]/model`. */
-function folderOf(key: string): string {
+export function folderOf(key: string): string {
   return keyParts(key).slice(0, -1).map((part) => `${part}/`).join("");
+}
+
+function callKey({ step = "", invocationId, line }: CallEvent): string {
+  return `${step} ${invocationId}@${line}`;
 }
 
 function placeOf({ file, line, column }: EventOf<"warning">): string {

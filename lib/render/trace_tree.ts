@@ -4,6 +4,7 @@ import type { Usage } from "../core/model.ts";
 import { cutToCells } from "./cells.ts";
 import { keyParts } from "./key_parts.ts";
 import { duration, printableLine, usageWords } from "./shown_text.ts";
+import { folderOf } from "./trace_items.ts";
 import { BROKEN_OFF } from "./trace_values.ts";
 
 /** What a journal has of a run. */
@@ -28,7 +29,12 @@ interface Told {
   readonly usages: ReadonlyMap<string, Usage>;
   /** Of its last attempt. */
   readonly ends: ReadonlyMap<string, StepEnd>;
+  /** What calls told the console, a line each. */
+  readonly logs: ReadonlyMap<string, readonly string[]>;
 }
+
+/** Further lines of one call are in `--json` and on the page. */
+const MOST_LOG_LINES = 20;
 
 /** The steps of a run as a tree by the parts of their keys, each with its time, attempts, tokens and the beginning of its outcome. */
 export function traceTree({ summary, steps, events }: TraceOf): string {
@@ -40,8 +46,23 @@ export function traceTree({ summary, steps, events }: TraceOf): string {
   const ends = new Map(
     events.flatMap((event) => event.type === "step-end" ? [[event.key, event] as const] : []),
   );
-  const lines = [...root.children.values()].flatMap((node) => nodeLines(node, { depth: 0, usages, ends }));
+  const logs = logLines(events);
+  const lines = [...root.children.values()].flatMap((node) =>
+    nodeLines(node, { depth: 0, usages, ends, logs })
+  );
   return [traceHead(summary, events), ...lines].map((line) => `${line}\n`).join("");
+}
+
+function logLines(events: readonly RunEvent[]): ReadonlyMap<string, readonly string[]> {
+  const logs = new Map<string, string[]>();
+  for (const event of events) {
+    if (event.type !== "call-log") continue;
+    const key = `${event.step === undefined ? "" : folderOf(event.step)}call:${event.invocationId}`;
+    const lines = logs.get(key) ?? [];
+    lines.push(...event.text.replace(/\r?\n$/, "").split("\n"));
+    logs.set(key, lines);
+  }
+  return logs;
 }
 
 /** The run in one line: what it was, how it stands, and what it took. */
@@ -88,6 +109,12 @@ function nodeLines(
   ].join("  ");
   const partial = end?.partial === undefined ? "" : `${BROKEN_OFF}: ${end.partial}`;
   const details = [outcomeWords(step, end), partial].filter((words) => words !== "");
+  const logged = told.logs.get(step.key) ?? [];
+  const more = logged.length - MOST_LOG_LINES;
+  details.push(
+    ...logged.slice(0, MOST_LOG_LINES).map((line) => `log: ${line}`),
+    ...(more > 0 ? [`log: and ${more} more lines`] : []),
+  );
   return [
     `${indent}${printableLine(head)}`,
     ...details.map((words) => `${indent}      ${cutToCells(printableLine(words), OUTCOME_CELLS)}`),

@@ -125,8 +125,8 @@ export class Outbox {
 }
 
 /**
- * What makes an event the same one when a resumed run comes by again: its place, not its text. Deltas, logs and progress are not
- * stored and have none in common with a stored event.
+ * What makes an event the same one when a resumed run comes by again: its place, not its text, but for what a call logs. Deltas and
+ * progress are not stored and have none in common with a stored event.
  */
 export function eventIdentity(event: RunEventBody | RunEvent): string {
   switch (event.type) {
@@ -159,8 +159,9 @@ export function eventIdentity(event: RunEventBody | RunEvent): string {
       return `${event.type} ${event.subject} ${event.permissions.join("\n")}`;
     case "warning":
       return `${event.type} ${event.file ?? ""} ${event.line ?? 0} ${event.text}`;
-    case "text-delta":
     case "call-log":
+      return `${event.type} ${event.step ?? ""} ${event.line} ${event.invocationId} ${event.text}`;
+    case "text-delta":
     case "call-progress":
       return `${event.type} -`;
     default:

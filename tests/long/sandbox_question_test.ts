@@ -241,3 +241,26 @@ Deno.test("orrery list gadgets: who has allowed each", async () => {
     .map(({ grant }: { grant: unknown }) => grant);
   assert.deepEqual(json, { state: "not-needed", from: [], changes: [] });
 });
+
+Deno.test("what a gadget tells the console stays on the terminal and in the trace", {
+  ignore: missing !== undefined,
+}, async () => {
+  await using project = await testProject({
+    "gadgets/says.ts":
+      'export default { name: "Says", description: "x", run() { console.log("one\\ntwo"); console.error("three"); return 1; } };\n',
+    "a.calls": "!!!GADGET_START:Says:s\n!!!GADGET_END\n",
+  });
+  const person = atTerminal(["run", "a.calls"], {
+    cwd: project.folder,
+    env: { ...project.env, TERM: "xterm", NO_COLOR: "" },
+  });
+  const { code, screen } = await person.end();
+  assert.equal(code, 0, screen);
+  assert.match(screen, /s: one/);
+  assert.match(screen, /two/);
+  assert.match(screen, /s: three/);
+  const trace = await project.run(["trace", await project.newest()]);
+  assert.match(trace.stdout, /call:s .*\n.*1\n *log: one\n *log: two\n *log: three\n/);
+  const told = await project.run(["trace", await project.newest(), "--json"]);
+  assert.match(told.stdout, /"call-log"/);
+});
