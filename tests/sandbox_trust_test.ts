@@ -587,3 +587,22 @@ Deno.test("a granted path that is a link: where it leads is told, kept and refus
   );
   assert.match((await project.run(["trust"])).stdout, /read \(notes with hard links, such as a\.txt\)/);
 });
+
+Deno.test("a timer of a gadget does nothing once its call has ended, whatever the gadget was granted", async () => {
+  await using project = await testProject({
+    "gadgets/late.js":
+      'export default { name: "Late", description: "Test.", permissions: { write: ["out"] }, run() {\n' +
+      '  Deno.writeTextFileSync("out/now.txt", "now");\n' +
+      '  setTimeout(() => Deno.writeTextFile("out/late.txt", "late").catch((error) => console.log(error.message)), 300);\n' +
+      '  setTimeout(() => { try { Deno.writeTextFileSync("out/later.txt", "later"); } catch { /* too late */ } }, 400);\n' +
+      "  return 1; } };\n",
+    "out/.keep": "",
+    "a.calls": `${callOf("Late")}!!!GADGET_START:Wait:w\n!!!ARG:seconds\n1.5\n!!!GADGET_END\n`,
+  });
+  const run = await project.run(["run", "a.calls", "--trust", "Late"]);
+  assert.equal(run.code, 0, run.stderr);
+  assert.equal(await project.read("out/now.txt"), "now");
+  for (const name of ["late", "later"]) {
+    await assert.rejects(project.read(`out/${name}.txt`), Deno.errors.NotFound, name);
+  }
+});

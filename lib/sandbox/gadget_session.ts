@@ -307,9 +307,15 @@ export class GadgetSession {
     stray.forEach((text) => log(text));
   }
 
-  /** What is asked for by no call, or by one that has ended well, is bounded by the process alone. */
+  /**
+   * What is asked for by no call, or by one that has ended, such as by a timer, is done only while another call is open: else nobody wants
+   * anything of the gadget.
+   */
   #signalOf(id: number | undefined): AbortSignal | undefined {
-    return id === undefined ? undefined : this.#known(id)?.signal;
+    const call = id === undefined ? undefined : this.#known(id);
+    if (call !== undefined || this.#loading !== undefined) return call?.signal;
+    for (const open of this.#calls.values()) if (!open.isSettled) return undefined;
+    return AbortSignal.abort(new DOMException("No call of the gadget is open", "AbortError"));
   }
 
   #cancel(call: OpenCall, reason: unknown): void {
