@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { CallParser } from "../lib/parse/call_parser.ts";
 import type { CallBlock, CallEvent, CallParserOptions } from "../lib/parse/call_parser.ts";
 import { parseCalls } from "../lib/parse/calls.ts";
-import { DEFAULT_MARKERS } from "../lib/parse/call_header.ts";
+import { completeMarkers, DEFAULT_MARKERS } from "../lib/parse/call_header.ts";
 import type { Markers } from "../lib/parse/call_header.ts";
 import { OddMarkers } from "../lib/parse/odd_markers.ts";
 import { escapeLines, writeCalls } from "../lib/parse/write_calls.ts";
@@ -409,4 +409,11 @@ Deno.test("escapeLines makes any text plain inside a block", () => {
     escapeLines("!!!ARG:x\n\\!!!GADGET_END \n!!!GADGET_ENDPOINT\n"),
     "\\!!!ARG:x\n\\\\!!!GADGET_END \n!!!GADGET_ENDPOINT\n",
   );
+});
+
+Deno.test("the markers as published are complete as they are, and cannot be changed", () => {
+  assert.equal(completeMarkers(), DEFAULT_MARKERS);
+  assert.equal(completeMarkers(DEFAULT_MARKERS), DEFAULT_MARKERS);
+  assert.deepEqual(completeMarkers({ end: "<<END" }), { ...DEFAULT_MARKERS, end: "<<END" });
+  assert.equal(Reflect.set(DEFAULT_MARKERS, "end", "x"), false);
 });

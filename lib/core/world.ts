@@ -1,5 +1,4 @@
 import type { Clock } from "./clock.ts";
-import type { CommandSeries } from "./command_series.ts";
 
 /** What can be asked for: the kinds of Deno's own permission flags. */
 export type PermissionKind = "read" | "write" | "net" | "run" | "env" | "sys";
@@ -159,17 +158,9 @@ export interface Shell {
     readonly maxBytes?: number;
     readonly onOutput?: (text: string, stream: "stdout" | "stderr") => void;
     /**
-     * Called before anything of the command happens, once it may run; a program that can be held at its beginning is loaded meanwhile.
-     * When it throws, the command does not run, and that is thrown.
+     * Called before anything of the command happens, once it may run. When it throws, the command does not run, and that is thrown.
      */
     readonly onReady?: () => void;
-    /** The commands that it is one of, one after another. Default: it is alone. */
-    readonly series?: CommandSeries;
-    /**
-     * The arguments of the command that is likely to follow at once in the series, and is like this one otherwise. It may be loaded when this
-     * one has ended, and nothing of it happens before its own `onReady`.
-     */
-    readonly next?: readonly string[];
   }): Promise<ShellResult>;
 }
 

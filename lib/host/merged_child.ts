@@ -1,19 +1,15 @@
 // Deno gives a child two pipes. One pipe, in which the order is that of the writing, takes a shell that sends its stderr into its
 // stdout: the command's own one where it is a shell, which saves a start, else one that becomes the command.
+import { basename } from "../core/path.ts";
 import { childEnvironment, type ChildOptions, startChild } from "./child_start.ts";
+import { maybeFindProgram, seesProgram } from "./find_program.ts";
 import { denoGrants } from "./process.ts";
-import { seesProgram } from "./find_program.ts";
-import { HeldCommand } from "./held_command.ts";
-import { ownGroup } from "./own_group.ts";
-import { maybeScript, startScriptChild } from "./script_child.ts";
 
 /** A child whose stderr goes into its stdout. */
 export interface MergedChild {
   readonly child: Deno.ChildProcess;
   /** What came out of its stderr nevertheless, as it is to be shown: before it began, or where the pipes cannot be one. */
   shownError(text: string): string;
-  /** Of a held one: its gate has been opened. */
-  readonly opened?: Promise<void>;
 }
 
 const BECOME = 'exec "$@" 2>&1';
@@ -22,8 +18,6 @@ const BECOME = 'exec "$@" 2>&1';
 export interface MergedOptions extends ChildOptions {
   /** Called before anything of the command happens; when it throws, nothing does. */
   readonly onReady?: () => void;
-  /** Used where it is this command; else it stays the caller's. */
-  readonly loaded?: HeldCommand | undefined;
 }
 
 /**
@@ -33,26 +27,80 @@ export interface MergedOptions extends ChildOptions {
  */
 export function startMergedChild(
   command: string,
-  { onReady, loaded, ...settings }: MergedOptions,
+  { onReady, ...settings }: MergedOptions,
 ): MergedChild {
   const asIs = (text: string): string => text;
-  const { args = [], stdin } = settings;
   const options = { ...settings, env: childEnvironment(settings), inherit: [] };
   const isSeen = seesProgram(command, options);
   // A missing one is started directly: the error then names it, and not the one who looked for it.
+  onReady?.();
   if (Deno.build.os === "windows" || (!isSeen && denoGrants({ name: "read" }))) {
-    onReady?.();
     return { child: startChild(command, options), shownError: asIs };
   }
-  const script = maybeScript(command, args);
-  if (script !== undefined && onReady !== undefined && stdin === "null") {
-    const isLoaded = loaded?.is(command, options) === true;
-    const held = isLoaded ? loaded : HeldCommand.start(command, { ...options, script, isSeen });
-    return { ...held.shell, opened: held.letGo(onReady) };
-  }
-  onReady?.();
-  if (script !== undefined) return startScriptChild(command, { ...options, script, isSeen, isHeld: false });
+  const script = maybeScript(command, options.args);
+  if (script !== undefined) return startScript(command, { ...options, script, isSeen });
   const isAllowed = denoGrants({ name: "run", command: "/bin/sh" });
   const through = ownGroup(isAllowed ? ["/bin/sh", "-c", BECOME, "sh"] : [], { isSeen });
   return { child: startChild(command, { ...options, ...through }), shownError: asIs };
+}
+
+const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "dash", "ash", "ksh", "zsh"]);
+/** On the script's own first line, so that messages name the lines of the script. */
+const SCRIPT_START = "exec 2>&1; ";
+/** The same, where {@linkcode lateLocale} has set it. */
+const OWN_LOCALE = "unset LC_ALL; ";
+
+/** The script of a shell that is given one and nothing else. */
+function maybeScript(command: string, args: readonly string[] = []): string | undefined {
+  const [option, script, ...rest] = args;
+  return SHELLS.has(basename(command)) && option === "-c" && rest.length === 0 ? script : undefined;
+}
+
+/** A shell that sends its stderr into its stdout before the first word of its script. Its environment is `env` and nothing else. */
+function startScript(
+  command: string,
+  { script, isSeen, ...options }: ChildOptions & {
+    readonly env: Readonly<Record<string, string>>;
+    readonly script: string;
+    readonly isSeen: boolean;
+  },
+): MergedChild {
+  const late = lateLocale(options.env);
+  const begin = (late === undefined ? "" : OWN_LOCALE) + SCRIPT_START;
+  const child = startChild(command, {
+    ...options,
+    args: ["-c", begin + script],
+    env: { ...options.env, ...late },
+    ...ownGroup([], { isSeen }),
+  });
+  // What its parser quotes is the line that it cannot read, with our words at its beginning.
+  return { child, shownError: (text) => text.replace(begin, "") };
+}
+
+/**
+ * A locale is read from a dozen files, by setsid(1) first and by the shell again: with this the shell alone reads it, when it comes to
+ * its script. Its first line is read before that, in the bytes of ASCII, which UTF-8 leaves alone and other encodings do not. Undefined
+ * where that cannot be done.
+ */
+function lateLocale(env: Readonly<Record<string, string>>): { readonly LC_ALL: "C" } | undefined {
+  const names = Object.entries(env).filter(([name]) => name === "LANG" || name.startsWith("LC_"));
+  const isPlain = names.every(([name, value]) => name !== "LC_ALL" && PLAIN_LOCALE.test(value));
+  return isPlain && names.length > 0 ? { LC_ALL: "C" } : undefined;
+}
+
+const PLAIN_LOCALE = /^(|C|POSIX|.*\.utf-?8)$/i;
+
+/**
+ * What starts the words. A group of its own that Deno makes needs a copy of our whole process, which takes several times as long as the
+ * start itself; setsid(1) makes one without.
+ *
+ * @param isSeen the program that is started has been found: the error for a missing one is to name it, and not setsid
+ */
+function ownGroup(
+  words: readonly string[],
+  { isSeen }: { readonly isSeen: boolean },
+): Pick<ChildOptions, "through" | "isGrouped"> {
+  const isFree = isSeen && Deno.build.os === "linux" && denoGrants({ name: "run" });
+  const setsid = isFree ? maybeFindProgram("setsid", { path: "/usr/bin:/bin" }) : undefined;
+  return setsid === undefined ? { through: words } : { through: [setsid, ...words], isGrouped: true };
 }

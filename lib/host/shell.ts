@@ -3,9 +3,8 @@ import { linkedSignal, whenAborted } from "../core/async.ts";
 import type { Shell, ShellResult } from "../core/world.ts";
 import { CappedText, type TextSource } from "./capped_text.ts";
 import { boundToUs } from "./bound_child.ts";
-import { childEnvironment, type ChildOptions, startChild } from "./child_start.ts";
+import { childEnvironment, startChild } from "./child_start.ts";
 import { seesProgram } from "./find_program.ts";
-import { HeldCommand } from "./held_command.ts";
 import { type MergedChild, startMergedChild } from "./merged_child.ts";
 import { atExit } from "./process.ts";
 import { endGroup, killGroup } from "./process_group.ts";
@@ -22,56 +21,28 @@ export function hostShell(): Shell {
   return {
     async run(command, options) {
       options.signal?.throwIfAborted();
-      const started = await startInSeries(command, options);
-      await started.opened;
-      const next = maybeNext(command, options);
-      // Only when it is gone: nobody is left then who could see the next one, end it, or change what it is loaded from.
-      return await finish(started, { ...options, onGone: () => next && options.series?.load(next) });
+      return await finish(start(command, options), options);
     },
   };
 }
 
-/** What was loaded for another command is ended. */
-async function startInSeries(command: string, options: RunOptions): Promise<Started> {
-  const loaded = options.series?.take();
-  const held = loaded instanceof HeldCommand ? loaded : undefined;
-  let child: Deno.ChildProcess | undefined;
-  try {
-    const started = start(command, options, held);
-    child = started.child;
-    return started;
-  } finally {
-    if (child === undefined || child !== held?.shell.child) await loaded?.[Symbol.asyncDispose]();
-  }
-}
-
-function start(command: string, options: RunOptions, loaded: HeldCommand | undefined): Started {
-  const { stdin, isMerged = false, onReady } = options;
+function start(command: string, options: RunOptions): Started {
+  const { args = [], cwd, env = {}, inherit, stdin, isMerged = false, onReady } = options;
   const settings = {
-    ...childSettings(options),
+    args,
+    env,
+    ...(cwd !== undefined && { cwd }),
+    ...(inherit !== undefined && { inherit }),
     stdin: stdin === undefined ? "null" as const : "piped" as const,
   };
-  if (isMerged) return startMergedChild(command, { ...settings, loaded, ...(onReady && { onReady }) });
+  if (isMerged) return startMergedChild(command, { ...settings, ...(onReady && { onReady }) });
   onReady?.();
   // One that is not there is started directly: the error then names it, and not the one that binds it.
   const isSeen = seesProgram(command, { ...settings, env: childEnvironment(settings) });
   return { child: startChild(command, { ...settings, ...(isSeen && boundToUs()) }) };
 }
 
-function childSettings({ args = [], cwd, env = {}, inherit }: RunOptions): Omit<ChildOptions, "stdin"> {
-  return { args, env, ...(cwd !== undefined && { cwd }), ...(inherit !== undefined && { inherit }) };
-}
-
-/** What loads the next command; found while the present one runs. */
-function maybeNext(command: string, options: RunOptions): (() => HeldCommand | undefined) | undefined {
-  const { next } = options;
-  return next && HeldCommand.maybeLoader(command, { ...childSettings(options), args: next });
-}
-
-async function finish(
-  started: Started,
-  options: RunOptions & { readonly onGone: () => void },
-): Promise<ShellResult> {
+async function finish(started: Started, options: RunOptions): Promise<ShellResult> {
   const { child } = started;
   const { signal, stop } = options;
   if (options.stdin !== undefined) feed(child.stdin, options.stdin);
@@ -84,7 +55,6 @@ async function finish(
   const quiet = Promise.allSettled([child.status, ...texts.map(({ done }) => done)]);
   await endGroup(child, { quiet, hasEnded: !isCut });
   exit.dispose();
-  if (!stopped && signal?.aborted !== true) options.onGone();
   const { code } = await child.status;
   await Promise.all(texts.map((text) => text.end(LAST_OUTPUT_MS)));
   signal?.throwIfAborted();

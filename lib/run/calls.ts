@@ -8,7 +8,6 @@ import { completeMarkers } from "../parse/call_header.ts";
 import type { Markers } from "../parse/call_header.ts";
 import { OddMarkers } from "../parse/odd_markers.ts";
 import type { OddMarker } from "../parse/odd_markers.ts";
-import { wholeCalls } from "../parse/whole_calls.ts";
 import { undecided } from "../schema/text_value.ts";
 import { CallGraph } from "./call_graph.ts";
 import type { CallLimits } from "./call_graph.ts";
@@ -77,32 +76,19 @@ class CallRun {
   start(chunks: Iterable<string> | AsyncIterable<string>): AsyncIterator<RunEvent> {
     this.#run.start("calls", this.#options.file);
     if (Symbol.asyncIterator in chunks) this.#run.waits();
-    try {
-      this.#perform(this.#options.replay?.source ?? chunks)?.catch((error) => this.#run.events.fail(error));
-    } catch (error) {
-      this.#run.events.fail(error);
-    }
+    this.#perform(this.#options.replay?.source ?? chunks).catch((error) => this.#run.events.fail(error));
     return this.#run.events;
   }
 
-  /** A promise only where something takes its time. */
-  #perform(chunks: Iterable<string> | AsyncIterable<string>): undefined | Promise<void> {
-    const reading = isWhole(chunks) ? this.#readWhole(chunks[0]) : this.#read(chunks);
-    if (reading === undefined) return this.#finish(undefined);
-    return reading.then(() => this.#finish(undefined), (error) => {
-      this.#run.part(SOURCE_ERROR_KEY, messageOf(error));
-      return this.#finish(messageOf(error));
-    });
-  }
-
-  #readWhole(given: string): undefined | Promise<void> {
-    if (this.#run.signal.aborted) return this.#end([]);
-    const text = this.#run.mask(given);
-    const { read, rest, odd } = wholeCalls(text, this.#options.markers);
-    this.#keep(text);
-    this.#warn(odd);
-    const taking = this.#takeAll(read);
-    return taking === undefined ? this.#end(rest) : taking.then(() => this.#end(rest));
+  async #perform(chunks: Iterable<string> | AsyncIterable<string>): Promise<void> {
+    let broken: string | undefined;
+    try {
+      await this.#read(chunks);
+    } catch (error) {
+      broken = messageOf(error);
+      this.#run.part(SOURCE_ERROR_KEY, broken);
+    }
+    await this.#finish(broken);
   }
 
   async #read(chunks: Iterable<string> | AsyncIterable<string>): Promise<void> {
@@ -121,7 +107,9 @@ class CallRun {
     );
     if (mask !== undefined && !this.#run.signal.aborted) await take(mask.end());
     this.#warn(odd.all(""));
-    await this.#end(parser.end());
+    const rest = parser.end();
+    this.#run.part(SOURCE_END_KEY, null);
+    if (!this.#run.signal.aborted) await this.#takeAll(rest);
   }
 
   #warn(odd: readonly OddMarker[]): void {
@@ -135,11 +123,6 @@ class CallRun {
     if (text === "") return;
     const { file = "", isReadOnce = false } = this.#options;
     this.#run.source(text, { path: file, isReadOnce });
-  }
-
-  #end(rest: readonly CallEvent[]): undefined | Promise<void> {
-    this.#run.part(SOURCE_END_KEY, null);
-    return this.#run.signal.aborted ? undefined : this.#takeAll(rest);
   }
 
   /** Waits only where a gadget's module has to be loaded: the calls behind it keep their order. */
@@ -160,17 +143,11 @@ class CallRun {
     return this.#run.events.room(MAX_WAITING_EVENTS);
   }
 
-  #finish(sourceError: string | undefined): undefined | Promise<void> {
+  async #finish(sourceError: string | undefined): Promise<void> {
     if (sourceError !== undefined && this.#openCall !== undefined) {
       this.#graph.refuse(this.#openCall, `The text broke off inside this block: ${sourceError}`);
     }
-    const closing = this.#graph.close();
-    if (closing !== undefined) return closing.then(() => this.#tellEnd(sourceError));
-    this.#tellEnd(sourceError);
-    return undefined;
-  }
-
-  #tellEnd(sourceError: string | undefined): void {
+    await this.#graph.close();
     const value = this.#graph.value();
     const stopped = this.#run.signal.aborted;
     const isDone = sourceError === undefined && this.#graph.failures === 0;
@@ -183,9 +160,4 @@ class CallRun {
       ...(stopped ? { reason: "interrupted" } : {}),
     });
   }
-}
-
-/** A text that is there already: most of what is run is a file. */
-function isWhole(chunks: Iterable<string> | AsyncIterable<string>): chunks is [string] {
-  return Array.isArray(chunks) && chunks.length === 1;
 }

@@ -14,7 +14,7 @@ const HEADER = "# OS Shell Tool response block";
 
 /** Runs the command and merges its output; a failure of it is told after that (documents.md 9.1 to 9.3). @throws {OperationError} */
 export async function performShell(operation: Operation<ShellFields>): Promise<void> {
-  const { run, means, fields, file, key, from, narrowing, commands } = operation;
+  const { run, means, fields, file, key, from, narrowing } = operation;
   const against = narrowedAway(narrowing, { kind: "run", root: means.root });
   if (against !== undefined) throw new OperationError(`@shell needs run permission, ${against}`);
   targetOf(operation);
@@ -39,8 +39,6 @@ export async function performShell(operation: Operation<ShellFields>): Promise<v
         signal: run.signal,
         onOutput: tell,
         onReady: begins,
-        series: commands,
-        nextScript: nextScript(operation),
       });
       return { text, exitCode, isTimedOut };
     },
@@ -61,18 +59,4 @@ function environment({ fields, live }: Operation<ShellFields>): Readonly<Record<
       [name, typeof value === "string" ? value : nodeBodies(live.select(value.blocks))] as const
     ),
   );
-}
-
-/** The script of the operation below, where it is a command like this one and nothing in the document decides whether it is run. */
-function nextScript(operation: Operation<ShellFields>): string | undefined {
-  const { live, node, known, fields, file, from } = operation;
-  let below = live.after(node);
-  while (below !== undefined && below.content.kind !== "operation") below = live.next(below);
-  if (below?.content.kind !== "operation" || below.content.name !== "shell") return undefined;
-  const next = known.maybeOf(below.content);
-  if (next?.name !== "shell" || next.conditions.length > 0 || next.isRunOnce) return undefined;
-  const isHere = dirname(below.origin.file ?? file.path) === dirname(from);
-  const isAlike = isHere && Object.values(next.env).every((value) => typeof value === "string") &&
-    JSON.stringify(next.env) === JSON.stringify(fields.env);
-  return isAlike ? next.prompt : undefined;
 }

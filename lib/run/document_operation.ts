@@ -1,6 +1,5 @@
 // One operation of a document while it runs: what it works on, and what all kinds of them do in the same way.
 
-import type { CommandSeries } from "../core/command_series.ts";
 import type { Json } from "../core/json.ts";
 import { resolve } from "../core/path.ts";
 import { narrowedFile } from "../check/narrowing.ts";
@@ -38,8 +37,6 @@ export interface FileWorld {
   readonly saved: Set<string>;
   /** Which operation imported each of those that were imported. */
   readonly importedBy: WeakMap<LiveNode, LiveNode>;
-  /** Those of its `@shell`. */
-  readonly commands: CommandSeries;
 }
 
 /** An operation that is being done. */

@@ -1,7 +1,6 @@
 // The run of one document (documents.md 6.7, 9): operation after operation, each a step of the run, until the end or an @return.
 
 import { toldMs } from "../core/clock.ts";
-import { CommandSeries } from "../core/command_series.ts";
 import { narrowedBy, NOT_NARROWED } from "../check/narrowing.ts";
 import type { LiveNode } from "../document/live_node.ts";
 import type { GotoFields, LlmFields, RunFields } from "../parse/operation_fields.ts";
@@ -69,7 +68,6 @@ class FileRun {
       known: new KnownOperations(file),
       saved,
       importedBy: new WeakMap(),
-      commands: new CommandSeries(),
     };
   }
 
@@ -90,8 +88,6 @@ class FileRun {
     } catch (error) {
       if (error instanceof DocumentFailure || error instanceof BudgetError) await this.#keepResult();
       throw error;
-    } finally {
-      await this.#world.commands[Symbol.asyncDispose]();
     }
   }
 
@@ -203,8 +199,7 @@ class FileRun {
   }
 
   async #perform(operation: Operation): Promise<Onward> {
-    const { fields, commands } = operation;
-    if (fields.name !== "shell") await commands.clear();
+    const { fields } = operation;
     switch (fields.name) {
       case "import":
         return void await performImport({ ...operation, fields });

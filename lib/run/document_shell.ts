@@ -1,6 +1,5 @@
 // The command of `@shell` and the text that it leaves in a document (documents.md 9.1-9.2).
 import type { Clock } from "../core/clock.ts";
-import type { CommandSeries } from "../core/command_series.ts";
 import type { Shell } from "../core/world.ts";
 import { closingLine } from "../parse/markdown_blocks.ts";
 
@@ -52,10 +51,6 @@ export interface DocumentCommand {
   readonly onOutput?: (text: string) => void;
   /** Called before the first word of the script is run; what it throws is thrown, and nothing is run. */
   readonly onReady?: () => void;
-  /** The commands of the document. */
-  readonly series?: CommandSeries;
-  /** The script of the one that is likely to follow at once, with the same folder and variables. */
-  readonly nextScript?: string | undefined;
 }
 
 /** What a document's command came to. */
@@ -76,7 +71,7 @@ export async function runDocumentCommand(
   shell: Shell,
   command: DocumentCommand,
 ): Promise<DocumentCommandResult> {
-  const { script, cwd, env = {}, timeoutMs, signal, onOutput, onReady, series, nextScript } = command;
+  const { script, cwd, env = {}, timeoutMs, signal, onOutput, onReady } = command;
   using timeout = startTimeout(command);
   const { stdout: output, exitCode, dropped, stopped } = await shell.run(command.shell.command, {
     args: command.shell.args(script),
@@ -89,8 +84,6 @@ export async function runDocumentCommand(
     ...(signal && { signal }),
     ...(onOutput && { onOutput }),
     ...(onReady && { onReady }),
-    ...(series && { series }),
-    ...(nextScript !== undefined && { next: command.shell.args(nextScript) }),
   });
   const text = shellText({ output, exitCode, dropped, ...(stopped && { timedOutS: timeoutMs / 1000 }) });
   return { text, exitCode, isTimedOut: stopped };

@@ -274,7 +274,7 @@ posixTest("shell: nothing of a command happens before it may", () =>
     assert.equal((await shell.run("bash", withInput)).stdout, "a\nb\n");
   }));
 
-posixTest("shell: a held script is read, quoted and numbered as it was written", async () => {
+posixTest("shell: a script is read, quoted and numbered as it was written", async () => {
   const lines = async (script: string) =>
     (await bash(script, { isMerged: true, onReady: () => {} })).stdout.split("\n");
   assert.match((await lines("echo ("))[1] ?? "", /bash: -c: line 1: `echo \('$/);
