@@ -1,6 +1,7 @@
 // The static check of references (documents.md 5.9). It comes last: a jump makes everything below count as above.
 
 import { idKey } from "../document/block_index.ts";
+import { lostHeadings } from "../document/find_block.ts";
 import { slug } from "../document/slug.ts";
 import { readReference } from "../document/reference.ts";
 import { INPUT_ID } from "../document/input_block.ts";
@@ -43,6 +44,7 @@ const NUMBERED = /^(.+)-[1-9][0-9]*$/s;
 class KnownBlocks {
   readonly #document: RunningDocument;
   #near: NearIds | undefined;
+  #lost: ReturnType<typeof lostHeadings> | undefined;
 
   constructor(document: RunningDocument) {
     this.#document = document;
@@ -63,7 +65,9 @@ class KnownBlocks {
     }
     if (this.#mayBeNumbered(id, at)) return undefined;
     if (!isDynamic && !isCallee) {
-      return { message: `no block "${id}"${this.#known.didYouMean(id, limit)}`, id, isLeft: false };
+      this.#lost ??= lostHeadings(live.nodes());
+      const hint = this.#lost.get(idKey(id)) ?? this.#known.didYouMean(id, limit);
+      return { message: `no block "${id}"${hint}`, id, isLeft: false };
     }
     if (isCallee && this.#document.hasInputBlocks) return undefined;
     const near = NUMBERED.test(id) ? undefined : this.#known.nearest(id, limit);

@@ -1,3 +1,5 @@
+import { idKey } from "../document/block_index.ts";
+import { lostHeadings } from "../document/find_block.ts";
 import { LiveDocument } from "../document/live_document.ts";
 import { hasText } from "../document/node_text.ts";
 import { readReference } from "../document/reference.ts";
@@ -32,6 +34,7 @@ export class DocumentSource {
   readonly #selections = new Map<string, Selection>();
   #live: LiveDocument | undefined;
   #near: NearIds | undefined;
+  #lost: ReturnType<typeof lostHeadings> | undefined;
 
   constructor(file: DocumentFile, hasOperations: boolean) {
     this.file = file;
@@ -92,7 +95,8 @@ export class DocumentSource {
       this.#near = new NearIds();
       for (const { id } of this.live.nodes()) if (id !== undefined) this.#near.add(id);
     }
-    return this.#near.didYouMean(word);
+    this.#lost ??= lostHeadings(this.live.nodes());
+    return this.#lost.get(idKey(word)) ?? this.#near.didYouMean(word);
   }
 }
 

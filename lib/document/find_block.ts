@@ -1,6 +1,9 @@
 import { didYouMean } from "../parse/document_near.ts";
-import type { BlockIndex } from "./block_index.ts";
+import { headingLine } from "../parse/heading_line.ts";
+import { type BlockIndex, idKey } from "./block_index.ts";
+import type { LiveNode } from "./live_node.ts";
 import { BlockReferenceError } from "./reference.ts";
+import { slug } from "./slug.ts";
 import type { TreeNode } from "./tree_node.ts";
 import { type Descendant, descendants, sectionOf, wholeSection } from "./walk.ts";
 
@@ -30,8 +33,40 @@ export function notFound(
 ): BlockReferenceError {
   const name = steps[found] ?? "";
   if (found > 0) return new BlockReferenceError(`no block "${name}" in "${steps.slice(0, found).join("/")}"`);
-  return new BlockReferenceError(`no block "${name}"${didYouMean(name, knownIds(places.root))}`);
+  const hint = lostHeadings(wholeSection(places.root)).get(idKey(name)) ??
+    didYouMean(name, knownIds(places.root));
+  return new BlockReferenceError(`no block "${name}"${hint}`);
 }
+
+const LOST_ID = /\{[ \t]*(?:id[ \t]*=[ \t]*|#)(\p{L}[\p{L}\p{Nd}_-]*)[ \t]*\}$/u;
+
+/** What looks like a heading with an id and is none, or has not this id: the ids as they are compared, and what is said of each. */
+export function lostHeadings(nodes: Iterable<LiveNode>): ReadonlyMap<string, string> {
+  const lost = new Map<string, string>();
+  for (const { content, origin } of nodes) {
+    if (content.kind !== "heading" && content.kind !== "text" || !content.source.includes("#")) continue;
+    for (const [at, written] of content.source.split("\n").entries()) {
+      const text = written.trim();
+      if (!text.startsWith("#")) continue;
+      const isHeading = at === 0 && content.kind === "heading";
+      if (isHeading && content.explicitId !== undefined) continue;
+      const where = `: ${JSON.stringify(text.slice(0, 60))}${
+        origin.by === "file" ? ` in line ${content.line + at}` : ""
+      }`;
+      const tell = (id: string, why: string) => lost.set(idKey(id), lost.get(idKey(id)) ?? `${where} ${why}`);
+      const id = LOST_ID.exec(text)?.[1];
+      if (id !== undefined && isHeading) {
+        tell(id, `has another id: it is written {id=${id}}, at the very end of the line`);
+      }
+      const heading = isHeading ? undefined : headingLine(text);
+      if (heading !== undefined) tell(heading.explicitId ?? id ?? slug(heading.title), IS_TEXT);
+    }
+  }
+  return lost;
+}
+
+const IS_TEXT =
+  "is text: a heading begins its line, with an empty line above it and no fence or comment around";
 
 function* knownIds(root: TreeNode): Generator<string> {
   for (const { id } of wholeSection(root)) {
