@@ -2,7 +2,7 @@
 // A conversation with an agent: what was said, the answer as it comes, and the field for what is said next.
 
 import { isRecord } from "../core/json.ts";
-import { statusTone } from "../render/status_tone.ts";
+import { stateWord, statusTone } from "../render/status_tone.ts";
 import { AskPanel } from "./ask_panel.ts";
 import { el, findAll, maybeFind } from "./dom.ts";
 import { followEvents } from "./event_feed.ts";
@@ -265,10 +265,10 @@ class ChatPage {
     if (answer.ok) this.#settle(answer.value);
   }
 
-  #settle({ messages, status, error, slots }: Readonly<Record<string, unknown>>): void {
+  #settle({ messages, status, error, slots, interrupted }: Readonly<Record<string, unknown>>): void {
     this.#log.settle(saidIn(messages), { isUnfinished: status === "failed" });
     if (typeof status === "string") {
-      showState(status);
+      showState(status, interrupted === true ? "stopped" : stateWord({ status }));
       this.#isBusy = status === "running";
       this.#state.stand(this.#isBusy);
       this.#loop.due();
@@ -288,6 +288,7 @@ class ChatPage {
     this.#lookWhenOther();
     this.#log.update(this.#state);
     this.#asks?.update(this.#state.asks);
+    if (this.#isBusy) showWord(stateWord({ status: "running", asks: { length: this.#state.asks.size } }));
     this.#rows?.update(this.#state, this.#clock.at({ isRunning: this.#isBusy && !this.#isLost }));
     const steps = maybeFind("[data-chat-steps]", HTMLElement);
     if (steps !== undefined) steps.hidden = this.#state.operations.rows.length === 0;
@@ -297,13 +298,18 @@ class ChatPage {
 }
 
 /** What can be said and done depends on how it stands. */
-function showState(status: string): void {
-  for (const badge of findAll("[data-run-status]", HTMLElement)) {
-    badge.textContent = status;
-    badge.dataset.tone = statusTone(status);
-  }
+function showState(status: string, word: string = status): void {
+  showWord(word);
   for (const part of findAll("[data-while]", HTMLElement)) {
     part.hidden = !(part.dataset.while ?? "").split(" ").includes(status);
+  }
+}
+
+function showWord(word: string): void {
+  for (const badge of findAll("[data-run-status]", HTMLElement)) {
+    if (badge.textContent === word) continue;
+    badge.textContent = word;
+    badge.dataset.tone = statusTone(word);
   }
 }
 

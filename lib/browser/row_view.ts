@@ -30,6 +30,9 @@ const MARKS: Readonly<Record<string, string>> = {
   stopped: "\u25a0",
 };
 
+/** What has not begun waits for nobody; what an earlier run did is done. */
+const WORDS: Readonly<Record<string, string>> = { waiting: "not yet", reused: "done" };
+
 /** The rows of a run in a list. */
 export class RowView {
   readonly #list: HTMLElement;
@@ -77,7 +80,7 @@ export class RowView {
         words.second !== "" && el("span", { class: "run-second" }, words.second),
       ),
       el("span", { class: "run-note" }, words.note),
-      el("span", { class: "run-state" }, words.state),
+      el("span", { class: "run-state" }, WORDS[words.state] ?? words.state),
       el("span", { class: "run-ms" }, words.time),
     );
   }

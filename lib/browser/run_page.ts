@@ -3,7 +3,7 @@
 // how it ended, what it gave and its timeline stand on the page already.
 
 import { resultText } from "../render/shown_text.ts";
-import { statusTone } from "../render/status_tone.ts";
+import { stateWord, statusTone } from "../render/status_tone.ts";
 import { figuresLine } from "../render/run_tally.ts";
 import { AskPanel } from "./ask_panel.ts";
 import { DocumentView } from "./document_view.ts";
@@ -83,7 +83,15 @@ class RunPage {
     tellConnection("run", true);
     this.#state.asks.clear();
     this.#loop.due();
+    this.#state.stand(false);
     showEnd(status);
+    if (status === "failed") void this.#canItGoOn();
+  }
+
+  /** What has failed at the end may be done again: then the server has it as stopped. */
+  async #canItGoOn(): Promise<void> {
+    const answer = await getJson(`${this.#path}?wait=${WAIT_S}`);
+    if (answer.ok) showParts(String(answer.value.status));
   }
 
   /** A run that was stopped may have been resumed since: the server knows it, and answers at the latest when it has ended. */
@@ -123,7 +131,10 @@ class RunPage {
   #show(): void {
     const state = this.#state;
     const now = this.#clock.at({ isRunning: this.#isRunning });
-    if (!this.#isOver) showStatus(this.#isLost ? "not known" : state.status);
+    if (!this.#isOver) {
+      const asks = { length: state.asks.size };
+      showStatus(this.#isLost ? "not known" : stateWord({ status: state.status, asks }));
+    }
     const tally = maybeFind("[data-run-tally]", HTMLElement);
     if (tally !== undefined && !this.#wasOver) tally.textContent = figuresLine(state.live.tally, now);
     for (const view of this.#views) {
@@ -224,7 +235,11 @@ function showStatus(status: string): void {
 
 /** What can be done with a run depends on how it stands. */
 function showEnd(status: string): void {
-  showStatus(status);
+  showStatus(stateWord({ status }));
+  showParts(status);
+}
+
+function showParts(status: string): void {
   for (const part of findAll("[data-while]", HTMLElement)) {
     part.hidden = !(part.dataset.while ?? "").split(" ").includes(status);
   }

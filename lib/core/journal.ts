@@ -43,6 +43,8 @@ export interface RunSummary {
   readonly updatedAt: number;
   readonly steps: number;
   readonly usage: Usage;
+  /** It is `stopped` since what it did last has failed; it can go on. */
+  readonly hasFailed?: true;
 }
 
 /** Which runs a list has: those that are all of it. */

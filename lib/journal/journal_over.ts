@@ -101,7 +101,7 @@ class StoreJournal implements Journal {
     // Whose owner has died the store does not know: it gives more until enough of them stand as they should.
     for (let most = limit;; most *= 2) {
       const rows = this.#store.runs(most === Infinity ? query : { ...query, limit: most });
-      const all = rows.map((row) => runSummary(row, this.#settings));
+      const all = rows.map((row) => this.#summary(row));
       const wanted = standing === undefined ? all : all.filter((run) => standingOf(run) === standing);
       if (wanted.length >= limit || rows.length < most) return wanted.slice(0, limit);
     }
@@ -112,7 +112,7 @@ class StoreJournal implements Journal {
     return this.#store.look(() => {
       const row = findRun(this.#store, id);
       return {
-        summary: runSummary(row, this.#settings),
+        summary: this.#summary(row),
         run: runStart(this.#store, row),
         steps: this.#store.steps(row.id).map((step) =>
           stepRecord(step, stepPieces(this.#store, { id: row.id, row: step }))
@@ -122,6 +122,14 @@ class StoreJournal implements Journal {
         checkpoints: conversations.checkpoints(row.id).map(({ n, messages }) => ({ n, messages })),
       };
     });
+  }
+
+  #summary(row: RunRow): RunSummary {
+    const summary = runSummary(row, this.#settings);
+    if (row.status !== "stopped") return summary;
+    const list = this.#store.eventList(row.id, this.#store.eventLists(row.id));
+    const last = list === undefined ? undefined : parsedEvents([list]).at(-1);
+    return last?.type === "run-end" && last.status === "failed" ? { ...summary, hasFailed: true } : summary;
   }
 
   events(id: string, range: EventRange = {}): readonly RunEvent[] {

@@ -1,3 +1,16 @@
+/** How a run stands, in one of the words that there are for it everywhere; who is waited for comes before everything else. */
+export function stateWord({ status, asks = [], hasFailed = false }: {
+  readonly status: string;
+  /** Questions that wait for a person. */
+  readonly asks?: { readonly length: number };
+  /** It can go on, and is stopped since what it did last failed. */
+  readonly hasFailed?: boolean | undefined;
+}): string {
+  if (asks.length > 0 || status === "held") return "waits for you";
+  if (status === "completed") return "done";
+  return status === "stopped" && hasFailed ? "failed" : status;
+}
+
 /** What a state means to whoever looks, as style sheets have a colour for it. */
 export type Tone = "good" | "bad" | "busy" | "wait";
 

@@ -43,6 +43,8 @@ export interface TracePage {
   readonly file?: string;
   /** A run whose process died is `stopped`. */
   readonly status: JournalStatus;
+  /** It is stopped since what it did last has failed. */
+  readonly hasFailed?: true;
   /** ms since 1970. */
   readonly startedAt: number;
   /** Of the run's own time: what lies between two processes does not count. */
@@ -65,7 +67,7 @@ export interface TraceCounts {
 
 /** The timeline of a run. */
 export function tracePage(trace: RunTrace): TracePage {
-  const { id, kind, file, status, owned, startedAt, usage } = trace.summary;
+  const { id, kind, file, status, owned, startedAt, usage, hasFailed } = trace.summary;
   const items = traceItems(trace);
   const end = trace.events.findLast((event) => event.type === "run-end");
   return {
@@ -73,6 +75,7 @@ export function tracePage(trace: RunTrace): TracePage {
     kind,
     ...(file === undefined ? {} : { file }),
     status: status === "running" && !owned ? "stopped" : status,
+    ...(hasFailed && { hasFailed }),
     startedAt,
     ms: items.reduce((end, { at, ms = 0 }) => Math.max(end, at + ms), trace.events.at(-1)?.at ?? 0),
     usage,

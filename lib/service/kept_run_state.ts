@@ -19,7 +19,7 @@ function isKind(kind: string): kind is RunKind {
 
 /** A run as the journal lists it. One whose process has died stands still: somebody may go on with it. */
 export function listedState(summary: KeptSummary): RunState {
-  const { id, kind, file, status, owned, startedAt, updatedAt, steps, usage } = summary;
+  const { id, kind, file, status, owned, startedAt, updatedAt, steps, usage, hasFailed } = summary;
   return {
     id,
     kind: runKind(kind),
@@ -30,6 +30,7 @@ export function listedState(summary: KeptSummary): RunState {
     ms: Math.max(0, updatedAt - startedAt),
     usage,
     steps,
+    ...(hasFailed && { hasFailed }),
     asks: [],
   };
 }

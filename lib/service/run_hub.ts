@@ -174,6 +174,7 @@ export class RunHub implements ReadSource {
       ...(end?.value === undefined ? {} : { value: end.value }),
       ...(error === undefined ? {} : { error }),
       ...(end?.reason === undefined ? {} : { reason: end.reason }),
+      ...(end?.status === "failed" && this.told === "stopped" && { hasFailed: true as const }),
       asks: this.asks,
     };
   }

@@ -106,6 +106,8 @@ export interface RunState {
   readonly value?: Json;
   readonly error?: string;
   readonly reason?: string;
+  /** It is `stopped` since what it did last has failed; it can go on. */
+  readonly hasFailed?: true;
   /** As `orrery run --json` has them; where they are known. */
   readonly calls?: readonly Json[];
   readonly asks: readonly OpenAsk[];
@@ -200,6 +202,8 @@ export interface TalkState {
   /** The step that waits for the person. */
   readonly step?: string;
   readonly error?: string;
+  /** Its last turn did not fail: it was stopped. */
+  readonly interrupted?: true;
   readonly usage: Usage;
   readonly asks: readonly OpenAsk[];
 }

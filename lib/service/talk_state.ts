@@ -34,6 +34,7 @@ export function talkState(
     slots,
     ...(step === undefined ? {} : { step }),
     ...(why === undefined ? {} : { error: why }),
+    ...(isStopped && { interrupted: true as const }),
     usage,
     asks,
   };

@@ -2,12 +2,12 @@
 
 import type { OpenPage, PageTest } from "./_browser.ts";
 
-/** Starts what a page of the site has a form for. @returns the path of its page */
+/** Starts what a page of the site has a form for. @param options.form default: the page that is shown. @returns the path of its page */
 export async function started(
   { page }: OpenPage,
-  { form, fields = {} }: { readonly form: string; readonly fields?: Readonly<Record<string, string>> },
+  { form, fields = {} }: { readonly form?: string; readonly fields?: Readonly<Record<string, string>> },
 ): Promise<string> {
-  await page.goto(new URL(form, page.url()).href);
+  if (form !== undefined) await page.goto(new URL(form, page.url()).href);
   for (const [name, value] of Object.entries(fields)) await page.fill(`[name="in:/${name}"]`, value);
   await page.click("[data-run-form] button.main");
   await page.waitForURL(/\/(?:runs|conversations)\/\w+$/);

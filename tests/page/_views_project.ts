@@ -33,6 +33,7 @@ export const VIEW_FILES: Readonly<Record<string, string>> = {
 - text: A plain answer.
   repeat: true
 `,
+  "models/down.yml": "- error: { status: 400, message: too strange }\n  repeat: true\n",
   "letter.md": `---
 title: A letter
 inputs:

@@ -22,7 +22,7 @@ async function begun(test: PageTest, tab: OpenPage): Promise<string> {
   await page.fill("#json", '{"place": "Riva"}');
   await page.click("[data-run-form] button.main");
   await page.waitForURL(/\/conversations\/\w+$/);
-  await stands(tab, "held");
+  await stands(tab, "waits for you");
   return new URL(page.url()).pathname;
 }
 
@@ -52,7 +52,7 @@ async function turns(test: PageTest): Promise<void> {
   await stands(tab, "running");
   await tab.accessible();
   await tab.picture("light_chat_live");
-  await stands(tab, "held");
+  await stands(tab, "waits for you");
   const first = [
     "agent: Who are you?",
     `user: Ada\n${HOSTILE}`,
@@ -62,7 +62,7 @@ async function turns(test: PageTest): Promise<void> {
   assert.deepEqual(await log(tab), first);
   assert.match(await page.textContent("[data-chat-slots]") ?? "", /"conversation\.greeting": "Hello there/);
   await page.reload();
-  await stands(tab, "held");
+  await stands(tab, "waits for you");
   assert.deepEqual(await log(tab), first);
   await page.keyboard.type("Yes");
   await page.keyboard.press("Enter");
@@ -72,11 +72,11 @@ async function turns(test: PageTest): Promise<void> {
   assert.ok(texts[5]?.startsWith(`agent: ${HOSTILE}`));
   assert.equal(await page.evaluate("globalThis.broken"), undefined);
   assert.equal(await page.locator('img[src="x"], main script').count(), 0);
-  await stands(tab, "held");
+  await stands(tab, "waits for you");
   await everyLook(test, path, "chat");
   await page.fill("#say", "No");
   await page.click("button:text-is('Send')");
-  await stands(tab, "completed");
+  await stands(tab, "done");
   assert.equal((await log(tab)).at(-1), "agent: Goodbye.");
   assert.equal(await page.isVisible("[data-chat-form]"), false);
   await everyLook(test, path, "chat_completed");
@@ -93,22 +93,22 @@ async function stopped(test: PageTest): Promise<void> {
   await page.keyboard.press("Enter");
   await tab.until(`${OPEN_TEXT} !== ""`);
   await page.click('[data-chat-do="cancel"]');
-  await stands(tab, "failed");
+  await stands(tab, "stopped");
   assert.match(await page.textContent("[data-run-problem]") ?? "", /interrupted/);
   assert.equal(await page.isVisible('[data-chat-do="cancel"]'), false);
   assert.equal((await log(tab))[1], "user: Ada"); // what was said is not gone
   await tab.accessible();
   await tab.picture("dark_chat_stopped");
   await page.reload();
-  await stands(tab, "failed");
+  await stands(tab, "stopped");
   assert.deepEqual(await log(tab), ["agent: Who are you?", "user: Ada"]);
   await page.click('[data-chat-do="retry"]');
-  await stands(tab, "held");
+  await stands(tab, "waits for you");
   assert.equal(await page.isVisible("[data-run-problem]"), false);
   const said = ["agent: Who are you?", "user: Ada", `agent: ${GREETING}`, "agent: Is there more?"];
   assert.deepEqual(await log(tab), said);
   await page.reload();
-  await stands(tab, "held");
+  await stands(tab, "waits for you");
   assert.deepEqual(await log(tab), said);
 }
 
@@ -121,8 +121,8 @@ async function joined(test: PageTest): Promise<void> {
   await page.keyboard.press("Enter");
   await stands(other, "running"); // it was begun there
   await page.reload();
-  await stands(tab, "held");
-  await stands(other, "held");
+  await stands(tab, "waits for you");
+  await stands(other, "waits for you");
   await page.locator(".chat-message >> text=Is there more?").waitFor();
   assert.deepEqual(await log(tab), await log(other));
   assert.equal((await log(tab)).length, 4);
@@ -138,9 +138,9 @@ async function takenBack(test: PageTest): Promise<void> {
   await page.keyboard.type("Ada");
   await page.keyboard.press("Enter");
   await page.locator(".chat-message >> text=Is there more?").waitFor();
-  await stands(tab, "held");
+  await stands(tab, "waits for you");
   await page.click('[data-chat-do="back"]');
   await page.waitForURL((url) => url.pathname !== path);
-  await stands(tab, "held");
+  await stands(tab, "waits for you");
   assert.deepEqual(await log(tab), ["agent: Who are you?"]);
 }

@@ -60,6 +60,44 @@ pageTest("runs: forms say what is wrong, and start what is right", { files: VIEW
   });
 });
 
+pageTest("runs: how one stands is the same word everywhere", { files: VIEW_FILES }, async (test) => {
+  /** What lists say of a run; undefined where they do not have it. */
+  const listed = async ({ page }: OpenPage, path: string, status: string): Promise<string | undefined> => {
+    await page.goto(`${test.origin}/runs?status=${encodeURIComponent(status)}`);
+    const row = page.locator(`.list tr:has(a[href="${path}"]) .badge`);
+    return await row.count() === 0 ? undefined : await row.textContent() ?? "";
+  };
+  await test.step("a model that fails has failed, says why on top, and can be asked again", async () => {
+    await using tab = await test.open("/prompts/greet");
+    const { page } = tab;
+    await page.fill("#model", "script/models/down.yml");
+    const path = await started(tab, { fields: { name: "Ada" } });
+    for (const _look of ["as it ends", "and later"]) {
+      await stands(tab, "failed");
+      await page.locator("[data-run-problem]:visible").waitFor();
+      assert.match(await page.textContent("[data-run-problem]") ?? "", /too strange \(400\)/);
+      await page.locator('[data-run-do="resume"]:visible').waitFor();
+      await page.reload();
+    }
+    await tab.picture("light_run_failed");
+    assert.equal(await listed(tab, path, ""), "failed");
+    assert.equal(await listed(tab, path, "failed"), "failed");
+    assert.equal(await listed(tab, path, "stopped"), undefined);
+    await tab.picture("light_runs_states");
+  });
+  await test.step("a run that asks waits for a person, and so does an agent", async () => {
+    await using tab = await test.open("/");
+    const path = await started(tab, { form: "/calls/allow.calls" });
+    await stands(tab, "waits for you");
+    assert.equal(await listed(tab, path, "waits for you"), "waits for you");
+    assert.equal(await listed(tab, path, "failed"), undefined);
+    const talk = await started(tab, { form: "/agents/guide.agent.yml" });
+    await stands(tab, "waits for you");
+    assert.equal(await listed(tab, talk, "waits for you"), "waits for you");
+    assert.equal(await listed(tab, talk, "held"), "waits for you"); // an address of before
+  });
+});
+
 pageTest("runs: a run is watched while it goes on", { files: VIEW_FILES }, async (test) => {
   await test.step("a document: its text comes piece by piece, and it grows", () => document(test));
   await test.step("calls: the graph fills", () => graph(test));

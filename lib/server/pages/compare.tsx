@@ -10,6 +10,7 @@ import type { RunState } from "../../service/service.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
 import { href } from "./parts.tsx";
+import { stateWord } from "../../render/status_tone.ts";
 import { RunStatusBadge } from "./run_status.tsx";
 
 /** Runs that can be chosen. */
@@ -140,7 +141,7 @@ function Figures({ a, b }: { readonly a: TracePage; readonly b: TracePage }): JS
           {[a, b].map((page) => (
             <th scope="col" role="columnheader" class="number">
               <a href={`${href("/runs", page.id)}/trace`}>{page.id}</a>{" "}
-              <RunStatusBadge status={page.status} />
+              <RunStatusBadge status={stateWord(page)} />
             </th>
           ))}
         </tr>

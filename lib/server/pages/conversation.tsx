@@ -4,6 +4,7 @@ import { ID_PARAMS } from "../schemas.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
 import { href, jsonText } from "./parts.tsx";
+import { stateWord } from "../../render/status_tone.ts";
 import { RunStatusBadge } from "./run_status.tsx";
 
 /** More of a long conversation is in its trace. */
@@ -37,7 +38,7 @@ function Conversation({ talk }: { readonly talk: TalkState }): JSX.Element {
         crumbs={[{ href: "/agents", words: "Agents" }, { href: href("/agents", agent), words: agent }]}
         tags={
           <>
-            <RunStatusBadge status={status} live />
+            <RunStatusBadge status={talk.interrupted ? "stopped" : stateWord(talk)} live />
             <code>{id}</code>
           </>
         }

@@ -16,6 +16,7 @@ import { ID_PARAMS } from "../schemas.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
 import { href, Time } from "./parts.tsx";
+import { stateWord } from "../../render/status_tone.ts";
 import { RunStatusBadge } from "./run_status.tsx";
 import { runTitle } from "./run_title.ts";
 import { TraceTimeline } from "./trace_timeline.tsx";
@@ -70,7 +71,10 @@ function RunPage({ state, trace }: {
         crumbs={[{ href: "/runs", words: "Runs" }]}
         tags={
           <>
-            <RunStatusBadge status={status === "running" && !owned ? "stopped" : status} live />
+            <RunStatusBadge
+              status={stateWord({ ...state, status: status === "running" && !owned ? "stopped" : status })}
+              live
+            />
             <span>{kind}</span>
             <code>{id}</code>
             <Time at={startedAt} />

@@ -4,9 +4,18 @@ import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
 import { durationText, Empty, href, List, Time } from "./parts.tsx";
 import type { Column } from "./parts.tsx";
+import { stateWord } from "../../render/status_tone.ts";
 import { RunStatusBadge } from "./run_status.tsx";
 
-const STATUSES = ["running", "done", "failed", "stopped", "held", "completed"] as const;
+/** The words for states, with how runs stand that may be shown as such; `held` and `completed` are words of earlier addresses. */
+const STATES: Readonly<Record<string, readonly RunState["status"][]>> = {
+  "running": ["running"],
+  "waits for you": ["held", "running"],
+  "done": ["done", "completed"],
+  "failed": ["failed", "stopped"],
+  "stopped": ["stopped"],
+};
+const STATUSES = Object.keys(STATES);
 const KINDS = ["calls", "ask", "chat", "prompt", "document", "conversation"] as const;
 const A_PAGE = 50;
 
@@ -18,7 +27,7 @@ export const runsPage = definePage({
     query: {
       type: "object",
       properties: {
-        status: { enum: ["", ...STATUSES] },
+        status: { enum: ["", ...STATUSES, "held", "completed"] },
         kind: { enum: ["", ...KINDS] },
         file: { type: "string", maxLength: 1_000 },
         before: { type: "string", maxLength: 100 },
@@ -26,14 +35,19 @@ export const runsPage = definePage({
       additionalProperties: false,
     },
   },
-  async page({ service, query: { status = "", kind = "", file = "", before } }) {
-    const runs = await service.runs({
-      ...(status === "" ? {} : { status }),
-      ...(kind === "" ? {} : { kind }),
-      ...(file === "" ? {} : { file }),
-      ...(before === undefined ? {} : { before }),
-      limit: A_PAGE,
-    });
+  async page({ service, query: { status: given = "", kind = "", file = "", before } }) {
+    const status = given === "" ? "" : stateWord({ status: given });
+    const found = await Promise.all((STATES[status] ?? [undefined]).map((each) =>
+      service.runs({
+        ...(each === undefined ? {} : { status: each }),
+        ...(kind === "" ? {} : { kind }),
+        ...(file === "" ? {} : { file }),
+        ...(before === undefined ? {} : { before }),
+        limit: A_PAGE,
+      })
+    ));
+    const runs = found.flat().filter((run) => status === "" || stateWord(run) === status)
+      .sort((a, b) => b.startedAt - a.startedAt).slice(0, A_PAGE);
     const last = runs.length < A_PAGE ? undefined : runs.at(-1)?.id;
     const filter = { status, kind, file };
     const isFiltered = status !== "" || kind !== "" || file !== "" || before !== undefined;
@@ -99,7 +113,7 @@ const COLUMNS: readonly Column<RunState>[] = [
     kind: "name",
     cell: ({ id, kind }) => <a href={href(kind === "conversation" ? "/conversations" : "/runs", id)}>{id}</a>,
   },
-  { head: "Status", kind: "nowrap", cell: ({ status }) => <RunStatusBadge status={status} /> },
+  { head: "Status", kind: "nowrap", cell: (run) => <RunStatusBadge status={stateWord(run)} /> },
   { head: "What", kind: "name", cell: ({ file, kind }) => file ?? kind },
   { head: "Begun", kind: "nowrap", cell: ({ startedAt }) => <Time at={startedAt} /> },
   { head: "Took", kind: "number", cell: ({ ms }) => durationText(ms) },

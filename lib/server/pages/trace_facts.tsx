@@ -4,6 +4,7 @@ import type { JSX } from "hono/jsx/jsx-runtime";
 import { costWords, duration } from "../../render/shown_text.ts";
 import { counted } from "../../render/run_tally.ts";
 import type { TracePage } from "../../render/trace_page.ts";
+import { stateWord } from "../../render/status_tone.ts";
 import { RunStatusBadge } from "./run_status.tsx";
 
 /** Figures of a run. */
@@ -31,7 +32,7 @@ export function TraceFacts({ page }: { readonly page: TracePage }): JSX.Element 
         ))}
       </dl>
       <p class="soft small">
-        <RunStatusBadge status={page.status} /> began <time>{timeWords(startedAt)}</time>
+        <RunStatusBadge status={stateWord(page)} /> began <time>{timeWords(startedAt)}</time>
         {counts.skipped > 0 && `, ${counted(counts.skipped, "step")} skipped`}
         {page.reason !== undefined && `, ended early: ${page.reason}`}
       </p>
