@@ -96,6 +96,9 @@ Deno.test("what is wrong with a wish names its field, and what is wrong with a d
   const wrong: unknown = await startDocument(wish("wrong.md"), place).catch((error: unknown) => error);
   assert.ok(wrong instanceof ProblemsError);
   assert.deepEqual(wrong.problems.map(({ place: where }) => where).slice(0, 1), ["wrong.md:4:1"]);
+  const needs: unknown = await startDocument(wish("plan.md"), place).catch((error: unknown) => error);
+  assert.ok(needs instanceof ProblemsError);
+  assert.match(needs.message, /input "topic" needs a value$/m); // no flag of the command line
 });
 
 Deno.test("a result goes to a file that the server may write", async () => {

@@ -40,13 +40,18 @@ export async function startDocument(wish: DocumentWish, at: StartPlace): Promise
   if (place === undefined) throw stoppedError();
   const input: DocumentRunInput = { ...settingsInput(project), ...wishedInput(wish, project), path, ...out };
   const { problems, checked } = await checkedDocument(placeHome(place), { input, blocks });
-  if (checked === undefined) throw problemsError(problems);
+  if (checked === undefined) throw problemsError(problems.map(withoutFlag));
   for (const problem of problems) around.opening.notice(problemLine(problem));
   return readyDocument(place, {
     ...checked,
     results: new DocumentResults(checked.input.out, project),
     around,
   });
+}
+
+/** Whoever asks here fills in fields, and has no command line. */
+function withoutFlag<Problem extends { readonly message: string }>(problem: Problem): Problem {
+  return { ...problem, message: problem.message.replace(/ \(--input .*=\.\.\.\)$/s, "") };
 }
 
 /** @throws {ServiceError} `not-found`, `outside` */
