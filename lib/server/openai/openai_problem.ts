@@ -30,7 +30,7 @@ function paramOf({ param, issues }: JsonObject): string | null {
   const [first] = Array.isArray(issues) ? issues : [];
   const pointer = isRecord(first) ? first.pointer : undefined;
   if (typeof pointer !== "string" || pointer === "") return null;
-  return pointer.split("/").map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+  return pointer.slice(1).split("/").map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
     .map((part, index) => /^\d+$/.test(part) ? `[${part}]` : index === 0 ? part : `.${part}`).join("");
 }
 
