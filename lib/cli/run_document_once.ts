@@ -6,6 +6,7 @@ import { documentPath, placeHome } from "../project/document_place.ts";
 import type { DocumentPlace } from "../project/document_place.ts";
 import { createRun } from "../project/open_run.ts";
 import type { ProjectSettings } from "../project/project.ts";
+import { printableLine } from "../render/shown_text.ts";
 import type { AroundRun, Interruptible } from "./around_run.ts";
 import { DocumentResults } from "../service/document_results.ts";
 import type { DocumentRunInput } from "../service/document_run_input.ts";
@@ -55,7 +56,7 @@ export async function runDocumentOnce(start: DocumentStart): Promise<number> {
   const ready = readyDocument(place, { ...checked, results, around });
   const kept = await createRun(ready.start, { ...project, grants, found: around.found }, flags);
   const keeping = { ...kept.options, ...(journal && { journal: journal(kept.options.journal) }) };
-  return await performDocument({
+  const exit = await performDocument({
     terminal,
     flags,
     ...project,
@@ -65,6 +66,11 @@ export async function runDocumentOnce(start: DocumentStart): Promise<number> {
     kept,
     events: ready.events(keeping),
   });
+  const { warning } = results;
+  if (warning !== undefined && !flags.quiet) {
+    await terminal.stderr.write(`warning: ${printableLine(warning)}\n`);
+  }
+  return exit;
 }
 
 async function tell(

@@ -40,7 +40,12 @@ export interface DocumentMeans {
   /** What a provider did not answer stays unanswered when the run is resumed: somebody has gone on with that. Default false. */
   readonly keepsFailures?: boolean;
   /** Keeps a result document. Absent: nobody wants them. `depth` counts files inside each other from 1. */
-  result?(document: { readonly path: string; readonly text: string; readonly depth: number }): Promise<void>;
+  result?(document: {
+    readonly path: string;
+    readonly text: string;
+    readonly depth: number;
+    readonly operations: number;
+  }): Promise<void>;
 }
 
 /** Names to models, by the rules of documents.md 7.6. */

@@ -110,7 +110,13 @@ class FileRun {
 
   async #keepResult(): Promise<void> {
     const { live, file, means, chain } = this.#world;
-    await means.result?.({ path: resultPath(file.path), text: live.print(), depth: chain.length });
+    const operations = live.all().filter(({ content }) => content.kind === "operation").length;
+    await means.result?.({
+      path: resultPath(file.path),
+      text: live.print(),
+      depth: chain.length,
+      operations,
+    });
   }
 
   async #operation(node: LiveNode): Promise<Onward> {

@@ -3,6 +3,8 @@ import { basename, dirname, join, resolve } from "../core/path.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath } from "../host/paths.ts";
+import { parseDocument } from "../parse/document.ts";
+import { mayHaveOperations } from "../parse/document_file.ts";
 
 /** A document as its run has left it. */
 export interface ResultDocument {
@@ -11,6 +13,8 @@ export interface ResultDocument {
   readonly text: string;
   /** Files inside each other, the entry being 1. */
   readonly depth: number;
+  /** How many operations it has, those that are text not among them. */
+  readonly operations: number;
 }
 
 /** Where the result documents of a run go (documents.md 12): each is whole or not there. */
@@ -20,6 +24,7 @@ export class DocumentResults {
   readonly #cwd: string;
   readonly #onWritten: (path: string) => Promise<void>;
   #entry: string | undefined;
+  #woken = 0;
 
   /** @param place `onWritten` is told the real path of each result document beside its source */
   constructor(
@@ -41,11 +46,25 @@ export class DocumentResults {
     return this.#out === "-" ? this.#entry : undefined;
   }
 
+  /** What is to be told of where it was written: text of answers and commands has operations once it is in a document. */
+  get warning(): string | undefined {
+    const some = this.#woken === 1
+      ? "an operation that is text in this result"
+      : `${this.#woken} operations that are text in this result`;
+    return this.#woken === 0
+      ? undefined
+      : `${this.#out} is a document: ${some} would run with it; as a .ctx file it cannot run`;
+  }
+
   /** @throws {FileError} */
-  async keep({ path, text, depth }: ResultDocument): Promise<void> {
+  async keep({ path, text, depth, operations }: ResultDocument): Promise<void> {
     if (depth === 1) this.#entry = text;
     if (this.#out === undefined) return await this.#beside(path, text);
     if (depth > 1 || this.#out === "-" || this.#out === "none") return;
+    if (mayHaveOperations(this.#out)) {
+      const all = parseDocument(text).nodes.filter(({ kind }) => kind === "operation");
+      this.#woken = Math.max(0, all.length - operations);
+    }
     await hostFiles({ root: this.#cwd }).writeText(this.#out, text);
   }
 
