@@ -3,7 +3,7 @@
 import { ChurnMap } from "../core/churn_map.ts";
 import { type Frame, FrameError } from "../core/frames.ts";
 import { InputError } from "../core/gadget.ts";
-import type { FromGadget, GadgetDescription, ToGadget } from "../core/gadget_message.ts";
+import type { EffectOp, FromGadget, GadgetDescription, ToGadget } from "../core/gadget_message.ts";
 import { messageOf } from "../core/source_error.ts";
 import { quietTimer } from "../host/quiet_timer.ts";
 import type { GadgetProcess, GadgetProcessEnd } from "../host/start_gadget_process.ts";
@@ -56,6 +56,8 @@ export interface GadgetSessionOptions {
   /** It is over; told once. */
   onOver(): void;
 }
+
+const LOOKING: ReadonlySet<EffectOp["kind"]> = new Set(["read", "stat", "list", "real-path"]);
 
 type Load = Extract<ToGadget, { readonly type: "load" }>;
 /** A call, or the question how its result is told, without its number. */
@@ -232,6 +234,7 @@ export class GadgetSession {
       case "cancelled":
         return this.#cancelled(message.id);
       case "effect":
+        this.#noteAct(message);
         return this.#effects.ask({ ...message, bytes, signal: this.#signalOf(message.call) });
       case "effect-cancel":
         return this.#effects.cancel(message.effect);
@@ -318,6 +321,12 @@ export class GadgetSession {
     return AbortSignal.abort(new DOMException("No call of the gadget is open", "AbortError"));
   }
 
+  /** Only looking changes nothing. Of what no call asks for, any may be the one. */
+  #noteAct({ call, op: { kind } }: Pick<WaitedEffect, "call" | "op">): void {
+    if (LOOKING.has(kind)) return;
+    for (const each of call === undefined ? this.#calls.values() : [this.#known(call)]) each?.act();
+  }
+
   #cancel(call: OpenCall, reason: unknown): void {
     if (call.isSettled) return;
     this.#unheard.set(call.id, this.#limit(call));
@@ -337,7 +346,9 @@ export class GadgetSession {
       this.#unheard.set(call.id, this.#limit(call));
       return;
     }
-    this.#die(`was ended: the call "${call.name}" held it up and did not stop when it was cancelled`);
+    this.#die(`was ended: the call "${call.name}" held it up and did not stop when it was cancelled`, {
+      isHeldUp: true,
+    });
   }
 
   #heard(id: number): void {
@@ -365,6 +376,7 @@ export class GadgetSession {
   async #performWaited(asked: WaitedEffect, bytes: Uint8Array): Promise<EffectAnswer> {
     const { call } = asked;
     this.#blocking = call === undefined ? undefined : this.#known(call);
+    this.#noteAct(asked);
     try {
       return await this.#effects.askNow({ ...asked, bytes, signal: this.#signalOf(call) });
     } finally {
@@ -416,8 +428,14 @@ export class GadgetSession {
     return new InputError(`Cannot hand this to gadget ${this.#options.shownFile}: ${what} more than ${most}`);
   }
 
-  /** @param isLast whether no other process will take its place */
-  #die(words: string, { isLast = false }: { readonly isLast?: boolean } = {}): void {
+  /**
+   * @param how.isLast whether no other process will take its place
+   * @param how.isHeldUp whether it is the fault of a call that was given up: the others are made again, unless something has come of them
+   */
+  #die(
+    words: string,
+    { isLast = false, isHeldUp = false }: { readonly isLast?: boolean; readonly isHeldUp?: boolean } = {},
+  ): void {
     if (this.#isOver) return;
     this.#isOver = true;
     const text = `The process of gadget ${this.#options.shownFile} ${words}`;
@@ -432,7 +450,7 @@ export class GadgetSession {
     this.#loading?.reject(error);
     const unsent = this.#channel.unsentCalls();
     for (const call of this.#calls.values()) {
-      if (unsent.has(call.id)) call.fail(new UnsentError(text));
+      if (unsent.has(call.id) || isHeldUp && !call.hasActed) call.fail(new UnsentError(text));
       else call.fail(isLast ? error : new GadgetProcessError(`${text} (${this.#callWords(call)})`));
     }
     this.#calls.clear();

@@ -37,6 +37,7 @@ export class OpenCall {
   #stream: PieceStream | undefined;
   #progressCount = 0;
   #isSettled = false;
+  #hasActed = false;
 
   constructor(options: OpenCallOptions) {
     this.id = options.id;
@@ -52,6 +53,15 @@ export class OpenCall {
   /** Its outcome is there; it may be open in the process still. */
   get isSettled(): boolean {
     return this.#isSettled;
+  }
+
+  /** Something outside has come of it: it cannot be made again unasked. */
+  get hasActed(): boolean {
+    return this.#hasActed || this.#stream !== undefined;
+  }
+
+  act(): void {
+    this.#hasActed = true;
   }
 
   get name(): string {
