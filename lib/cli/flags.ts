@@ -224,6 +224,7 @@ export const COMMANDS = {
       "What was done is not done again, and a model is not asked again what it has answered. The files are those the run began with.",
       "A step that may not be done twice and whose end is not known is asked about on a terminal; elsewhere nothing runs until --rerun or --skip says " +
       "what to do.",
+      "Of a run that is done, -o FILE writes the value once more: a process may have ended before it was written.",
       "Permissions that the run was given are kept among your own files and hold again; more can be added.",
     ],
     examples: [{ line: "orrery resume", does: "the newest run that can go on" }],

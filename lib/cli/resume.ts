@@ -25,7 +25,8 @@ import { openDialog } from "../service/open_dialog.ts";
 import { limitsFrom, markersFrom } from "../service/kept_limits.ts";
 import { performAsk } from "./run_ask.ts";
 import { performCalls } from "./run_calls.ts";
-import { checkResultFile, checkStdout } from "./end_run.ts";
+import { checkResultFile, checkStdout, endRun } from "./end_run.ts";
+import { RunSummary } from "../service/run_summary.ts";
 import { settleSteps, unverifiedText } from "../service/settle_steps.ts";
 
 type ResumeCommand = ParsedCommand<typeof COMMANDS.resume>;
@@ -38,6 +39,8 @@ export async function resume({ words, flags }: ResumeCommand, terminal: Terminal
   const here = await neededJournal(added);
   await checkResultFile(flags.output, here.project.cwd);
   const id = words[0] ?? await newest(here.journal, terminal);
+  const again = words[0] === undefined ? undefined : await deliveredAgain(id, { here, flags, terminal });
+  if (again !== undefined) return again;
   const run = openRun(here.journal, id);
   const grants = await renewed(run, added, {
     ...here.project,
@@ -65,6 +68,30 @@ export async function resume({ words, flags }: ResumeCommand, terminal: Terminal
   }
   await keepGrants(run.id, grants, here.project);
   return await goOn(run, { here, grants, flags, terminal, input, kept: continueRun(run, here) });
+}
+
+/**
+ * Writes the value of a run that is done to the file that is named, since a process may have ended between the two; undefined where there
+ * is nothing to write.
+ */
+async function deliveredAgain(
+  id: string,
+  { here: { journal, project }, flags, terminal }: Pick<Going, "here" | "flags" | "terminal">,
+): Promise<number | undefined> {
+  if (flags.output === undefined) return undefined;
+  const { summary: { kind, status }, run, events } = journal.read(id);
+  if (status !== "done" || kind === "conversation" || kind === "chat") return undefined;
+  const summary = new RunSummary({ withCalls: flags.json });
+  for (const event of events) summary.add(event);
+  return await endRun(summary, {
+    terminal,
+    flags,
+    cwd: project.cwd,
+    stop: interruptible(terminal),
+    kept: undefined,
+    isJson: kind === "ask" && dialogInput(run.input).schema !== undefined,
+    endsLine: kind === "document",
+  });
 }
 
 /** @throws {RunEndedError}, {RunOwnedError}, of a conversation in its words (conversations.md 2.2); {RunNotFoundError} */

@@ -258,7 +258,8 @@ class StoreJournal implements Journal {
 function endedError({ id, status }: RunRow): RunEndedError {
   return new RunEndedError(
     `Run "${id}" ${status === "done" ? "is done" : "has failed"}, so it cannot go on: ` +
-      `"orrery fork ${id} --from KEY" makes a new run of what came before one of its steps`,
+      `"orrery fork ${id} --from KEY" makes a new run of what came before one of its steps` +
+      (status === "done" ? `; "orrery resume ${id} -o FILE" writes its value` : ""),
   );
 }
 

@@ -197,6 +197,23 @@ Deno.test("an interrupted run of calls that goes on tells the result of a call, 
   assert.deepEqual(outcomes.map(({ type }: { type: string }) => type), ["call-result", "call-result"]);
 });
 
+Deno.test("what a run that is done gave is written once more, as it was: calls, a document, an answer that is JSON", async () => {
+  await using project = await testProject({
+    "orrery.yaml": "models: { default: script/s.yml }\n",
+    "a.calls": "!!!GADGET_START:Json\n!!!ARG:value\n[1]\n!!!GADGET_END\n",
+    "a.md": "# A {id=a}\n\n@return\nblock: a\n",
+    "s.yml": '- object: "hi"\n',
+    "s.json": '{"type":"string"}',
+  });
+  for (const args of [["run", "a.calls"], ["run", "a.md"], ["ask", "hi", "--schema", "s.json"]]) {
+    const { code, stderr } = await project.run([...args, "-o", "first.txt"]);
+    assert.equal(code, 0, stderr);
+    const again = await project.run(["resume", await project.newest(), "-o", "again.txt"]);
+    assert.deepEqual(again, { code: 0, stdout: "", stderr: "" }, args.join(" "));
+    assert.equal(await project.read("again.txt"), await project.read("first.txt"), args.join(" "));
+  }
+});
+
 Deno.test("two processes cannot go on with one run", async () => {
   if (Deno.build.os === "windows") return console.log("not run here: Windows sends no signals");
   await using project = await testProject({ "work.calls": HANGING });
