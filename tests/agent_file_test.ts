@@ -100,7 +100,7 @@ const WRONG: readonly (readonly [what: string, steps: string, lines: readonly st
     'structure.action.llm.memory[0]: a selection needs exactly one of "selector", "from" <- {} ] }',
   ]],
   ["an action that is none", "id: m\nflow: { action: stop }", [
-    'structure.action.flow.action: must be one of "continue", "repeat"; found "stop" <- stop }',
+    'structure.action.flow.action: must be one of "continue", "repeat", "end"; found "stop" <- stop }',
   ]],
   ["repeat without a chain behind a failure", "id: a\n" + api({ fail: "{ action: repeat }" }), [
     'structure.action.api-call.fail: "repeat" needs a chain around the step <- fail: { ',

@@ -310,7 +310,7 @@ Deno.test("catalogue: a module that cannot be used is broken, and nothing else i
     assert.equal(problemOf(loaded, "imports_bad"), "Cannot load gadgets/_bad.ts:2:7: inner");
     assert.equal(
       problemOf(loaded, "no_default"),
-      'Cannot use gadgets/no_default.ts: it has no default export, expected "export default { name: …, run(input) { … } }"',
+      'Cannot use gadgets/no_default.ts: it has no default export, expected "export default { name: …, run(input) { … } }"; the name of a file that only helps others begins with _',
     );
     assert.match(problemOf(loaded, "no_name") ?? "", /^gadgets\/no_name\.ts: name: missing/);
     assert.match(

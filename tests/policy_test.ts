@@ -327,7 +327,7 @@ Deno.test("policy: the refusal of a private address says so", () => {
   });
   assert.equal(
     refusal?.message,
-    `Connecting to "localhost:8080" is not allowed: it leads to 127.0.0.1, which is not public (loopback) and must be named outright; add --allow-net=localhost:8080`,
+    `Connecting to "localhost:8080" is not allowed: -A and --allow-net alone open public addresses only; it leads to 127.0.0.1, which is not public (loopback) and must be named outright; add --allow-net=localhost:8080`,
   );
   assert.equal(refusal?.flag, "--allow-net=localhost:8080");
 });

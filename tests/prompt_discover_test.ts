@@ -202,7 +202,7 @@ Deno.test("discover: what definePrompt refuses is told in the line of its key to
     assert.ok(found.startsWith("3: "), found);
   }
   assert.deepEqual(await problemsOf("---\ntags: { xmlTags: [a] }\nformat: {}\n---\nx"), [
-    '1: prompt "a": give either parser or format, not both',
+    '1: prompt "a": give either tags or format, not both',
   ]);
 });
 

@@ -106,6 +106,12 @@ Deno.test("problems: unknown keys, wrong values and the template's mistakes of a
   );
 });
 
+Deno.test("problems: a key that is cut short is told whole", async () => {
+  assert.deepEqual(await problemsIn("a.prompt.md", ["---", "desc: x", "---", "y"]), [
+    '2:1: unknown key "desc". Did you mean "description"?',
+  ]);
+});
+
 Deno.test("problems: what a .prompt.md refers to is told with the rest, and a module that cannot be loaded once", async () => {
   assert.deepEqual(
     await problemsIn("a.prompt.md", [
@@ -119,7 +125,7 @@ Deno.test("problems: what a .prompt.md refers to is told with the rest, and a mo
       "{",
     ]),
     [
-      '1:1: prompt "a": give either parser or format, not both',
+      '1:1: prompt "a": give either tags or format, not both',
       '2:1: extends: prompt "nowhere" not found. The registry is empty',
       '3:1: unknown key "unknown"',
       "4:25: tools: ./_lib.ts#text is not a gadget",

@@ -181,6 +181,15 @@ Deno.test("permission sets: an entry holds what is inside it and nothing else", 
 });
 
 Deno.test("permissions in words", () => {
+  const sightOf = (real: string) => ({ real, isFile: real.endsWith(".txt"), named: [] });
+  assert.deepEqual(
+    permissionLines({ read: ["units.txt", "data"], write: ["/etc/a.txt"] }, { ...PLACE, sightOf }),
+    [
+      "read units.txt",
+      "read data and everything in it",
+      "write, change and delete /etc/a.txt, outside the project",
+    ],
+  );
   assert.deepEqual(
     permissionLines({
       read: ["data/", ".", "/etc/hosts", "/"],

@@ -42,7 +42,7 @@ export async function loadGadgetFile(file: GadgetFile, options: LoadModuleOption
 }
 
 function noDefault({ file }: GadgetFile): string {
-  return `Cannot use ${file}: it has no default export, expected "export default { name: …, run(input) { … } }"`;
+  return `Cannot use ${file}: it has no default export, expected "export default { name: …, run(input) { … } }"; the name of a file that only helps others begins with _`;
 }
 
 /** So that a call of the name finds what is wrong with it. */

@@ -37,6 +37,11 @@ function hasReferences({ fields: { format, tools = [] } }: PromptFile): boolean 
   return isReference(format) || tools.some(isReference);
 }
 
+/** A file has `tags` where a program has a parser. */
+function inWordsOfFiles<Problem extends { readonly message: string }>(problem: Problem): Problem {
+  return { ...problem, message: problem.message.replace("either parser or format", "either tags or format") };
+}
+
 class TextPrompt {
   readonly #file: PromptFile;
   readonly #source: SourceFile;
@@ -91,7 +96,9 @@ class TextPrompt {
       }
     } catch (thrown) {
       const found = await this.#problems(isForeign(base));
-      return { problems: found.length > 0 ? found : [{ ...FILE_START, message: messageOf(thrown) }] };
+      return {
+        problems: found.length > 0 ? found : [inWordsOfFiles({ ...FILE_START, message: messageOf(thrown) })],
+      };
     }
     return { problems: await this.#problems(isForeign(base)) };
   }
@@ -122,7 +129,10 @@ class TextPrompt {
     const { fields, body, bodyLine } = this.#file;
     const { key } = this.#name;
     const { format, tools, problems } = await this.#referenced();
-    const ofFields = [...problems, ...definitionProblems({ ...fields, format, tools }, key)];
+    const ofFields = [
+      ...problems,
+      ...definitionProblems({ ...fields, format, tools }, key).map(inWordsOfFiles),
+    ];
     const placeOf = ofFields.length === 0
       ? () => FILE_START
       : await writtenPlaces(this.#source, this.#options);

@@ -32,6 +32,8 @@ export interface Argument {
   readonly name: string;
   readonly help: string;
   readonly required: boolean;
+  /** The flag with which it may be left out all the same. */
+  readonly unless?: string;
   /** The last word may be given several times. */
   readonly many?: boolean;
   readonly choices?: readonly string[];

@@ -391,10 +391,11 @@ export const RUN = {
     {
       name: "FILE|PROMPT",
       required: true,
+      unless: "replay",
       names: "file-or-prompt",
       help:
         'A file that ends with ".calls", a document that ends with ".md", an agent that ends with ".agent.yml", - for calls on stdin, or the path of a ' +
-        "prompt or a tactic of the project.",
+        "prompt or a tactic of the project. With --replay it may be left out.",
     },
   ],
   flags: [

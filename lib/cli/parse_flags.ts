@@ -17,7 +17,7 @@ export function parseFlags<const Spec extends CommandSpec>(
   reader.read(args);
   const flags = reader.values() as ParsedCommand<Spec>["flags"];
   if (reader.help) return { words: [], flags, wantsHelp: true };
-  const problems = [...reader.problems, ...wordProblems(spec, reader)];
+  const problems = [...reader.problems, ...wordProblems(spec, reader, flags)];
   if (problems.length > 0) throw new UsageError(problems, { command: spec.name });
   return { words: reader.words, flags, wantsHelp: false };
 }
@@ -205,8 +205,10 @@ function didYouMeanFlag(name: string, known: readonly Flag[]): string {
 function wordProblems(
   spec: CommandSpec,
   { words, strayValues, behindGrant }: Pick<FlagReader, "words" | "strayValues" | "behindGrant">,
+  flags: Readonly<Record<string, unknown>>,
 ): string[] {
-  const missing = spec.arguments.slice(words.length).find((argument) => argument.required);
+  const missing = spec.arguments.slice(words.length)
+    .find(({ required, unless = "" }) => required && flags[unless] === undefined);
   if (missing !== undefined) return [`orrery ${spec.name} needs ${missing.name}: ${argumentText(missing)}`];
   const last = spec.arguments.at(-1);
   const problems = words.flatMap((word, index) =>

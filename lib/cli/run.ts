@@ -1,3 +1,4 @@
+import { isJsonObject } from "../core/json.ts";
 import type { JsonObject } from "../core/json.ts";
 import { shownPath } from "../catalog/shown_path.ts";
 import { dirname } from "../core/path.ts";
@@ -30,7 +31,7 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
   const grants = await grantsOf(flags);
   await checkResultFile(flags.output, cwd);
   const stop = interruptible(terminal);
-  const [word = "-"] = words;
+  const word = words[0] ?? await recordedWord(flags, cwd);
   if (isAgentWord(word)) {
     const { runConversation }: typeof import("./run_conversation.ts") = await import(
       "./run_conversation.ts" as string
@@ -52,10 +53,10 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
   refusePromptFlags(flags);
   if (flags.replay !== undefined) {
     const { replayCalls }: typeof import("./replay_calls.ts") = await import("./replay_calls.ts" as string);
-    return await replayCalls(words[0] ?? "-", { terminal, flags, record: flags.replay, cwd, stop });
+    return await replayCalls(word, { terminal, flags, record: flags.replay, cwd, stop });
   }
   const isKept = !flags.ephemeral || flags.record !== undefined;
-  const source = await openCallSource(words[0] ?? "-", {
+  const source = await openCallSource(word, {
     terminal,
     cwd,
     command: "run",
@@ -114,6 +115,15 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
     prompts: () => ({ project, grants, accepted: opened.projectAccepted }),
     source: { name: source.name, isReadOnce: source.isReadOnce, text },
   });
+}
+
+/** What a record is of. @throws {FileError}, {SourceError} at a line that is none of a record */
+async function recordedWord({ replay = "" }: RunFlags, cwd: string): Promise<string> {
+  const { recordedRun }: typeof import("./open_replay.ts") = await import("./open_replay.ts" as string);
+  const { kind, file, input } = await recordedRun(replay, cwd);
+  const path = kind === "prompt" && isJsonObject(input) ? input.path : undefined;
+  if (typeof path === "string") return path;
+  return file === undefined || file === "stdin" ? "-" : file;
 }
 
 const KNOWN_ENDING = /\.(calls|md|ya?ml|prompt|json|txt|ts|js)$/i;

@@ -1,16 +1,23 @@
 /**
  * The known name a misspelt one most likely meant, or undefined when none is close: at most a third of its
- * letters may differ, counted as edits (insert, delete, replace, swap of neighbours), case ignored.
+ * letters may differ, counted as edits (insert, delete, replace, swap of neighbours), case ignored; else one that it is the beginning of.
  */
 export function nearestName(wanted: string, known: Iterable<string>): string | undefined {
   const from = fold(wanted);
   let best: string | undefined;
+  const names = [...known];
   let bestDistance = Math.max(1, Math.floor(from.length / 3)) + 1;
-  for (const name of known) {
+  for (const name of names) {
     const distance = editDistance(from, fold(name), bestDistance);
     if (distance < bestDistance) [best, bestDistance] = [name, distance];
   }
-  return best;
+  return best ?? shortenedName(wanted, names);
+}
+
+/** The first known name that is cut short: `desc` for `description`. */
+export function shortenedName(wanted: string, known: Iterable<string>): string | undefined {
+  const from = fold(wanted);
+  return from.length < 3 ? undefined : [...known].find((name) => fold(name).startsWith(from));
 }
 
 /** ` Did you mean "x"?` with its leading blank, or the empty text. */

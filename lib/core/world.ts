@@ -223,7 +223,12 @@ export interface User {
   /** Asks a question and gives the line that was typed. @throws {Error} when nobody can be asked. */
   ask(
     question: string,
-    options?: { readonly choices?: readonly string[]; readonly signal?: AbortSignal },
+    options?: {
+      readonly choices?: readonly string[];
+      /** Other words for a choice, which are not shown. */
+      readonly words?: Readonly<Record<string, string>>;
+      readonly signal?: AbortSignal;
+    },
   ): Promise<string>;
 }
 

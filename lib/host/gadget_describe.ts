@@ -83,7 +83,7 @@ function gadgetObject(exported: unknown): object {
   if (typeof exported === "object" && exported !== null && !isArray(exported)) return exported;
   throw new GadgetProblem(
     exported === undefined
-      ? `it has no default export, expected "export default { name: …, run(input) { … } }"`
+      ? `it has no default export, expected "export default { name: …, run(input) { … } }"; the name of a file that only helps others begins with _`
       : `found ${
         typeof exported === "function" ? "a function" : shown(exported)
       }, expected a gadget: an object with name, description, input and run`,

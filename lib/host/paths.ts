@@ -59,7 +59,9 @@ function maybeLinkTarget(path: string): string | undefined {
 const MOST_LOOKED_AT = 2_000;
 
 /** Where a path leads, links followed, and which files in it have other names too (hard links), from it. */
-export function sightOf(path: string): { readonly real: string; readonly named: readonly string[] } {
+export function sightOf(
+  path: string,
+): { readonly real: string; readonly isFile: boolean; readonly named: readonly string[] } {
   const real = realPath(path);
   const named: string[] = [];
   const left = [""];
@@ -74,7 +76,7 @@ export function sightOf(path: string): { readonly real: string; readonly named: 
       }
     } catch { /* gone, or closed: nobody reads it either */ }
   }
-  return { real, named };
+  return { real, isFile: lookAt(real) === "file", named };
 }
 
 /** The user's home folder, when the environment says it. */

@@ -28,19 +28,20 @@ export function terminalUser(options: TerminalUserOptions): TerminalUser {
   return {
     canAnswer: options.canAnswer,
     line: (prompt, signal) => lines.next(prompt, signal),
-    ask(question, { choices = [], signal } = {}) {
+    ask(question, { choices = [], words = {}, signal } = {}) {
       if (!options.canAnswer) {
         return Promise.reject(new Error("Nobody can be asked: stdin and stderr are not both a terminal"));
       }
-      const answer = last.then(() => askUntilValid(question, { choices, signal, lines, show }));
+      const answer = last.then(() => askUntilValid(question, { choices, words, signal, lines, show }));
       last = answer.catch(() => {});
       return answer;
     },
   };
 }
 
-async function askUntilValid(question: string, { choices, signal, lines, show }: {
+async function askUntilValid(question: string, { choices, words, signal, lines, show }: {
   readonly choices: readonly string[];
+  readonly words: Readonly<Record<string, string>>;
   readonly signal: AbortSignal | undefined;
   readonly lines: Lines;
   readonly show: (question: string) => Promise<void>;
@@ -53,7 +54,9 @@ async function askUntilValid(question: string, { choices, signal, lines, show }:
     await show(`${text}\n`);
     const line = await lines.next("", signal);
     if (line === undefined) throw new Error("Nobody answered: the input ended");
-    const answer = choices.length === 0 ? line : choiceOf(line, choices);
+    const word = line.trim().toLowerCase();
+    const said = Object.hasOwn(words, word) ? words[word] ?? line : line;
+    const answer = choices.length === 0 ? line : choiceOf(said, choices);
     if (answer !== undefined) return answer;
   }
 }

@@ -105,7 +105,7 @@ export function oneOf<const Word extends string>(
   words: readonly [Word, ...Word[]],
   extensions: readonly Word[] = [],
 ): Shape<Word> {
-  const known = words.map((word) => JSON.stringify(word)).join(", ");
+  const known = [...words, ...extensions].map((word) => JSON.stringify(word)).join(", ");
   return {
     schema: wordsSchema(words, extensions),
     read: (part) => {

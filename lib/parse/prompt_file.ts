@@ -1,4 +1,5 @@
 import { didYouMeanNames } from "../core/did_you_mean_names.ts";
+import { shortenedName } from "../core/nearest.ts";
 import { isRecord } from "../core/json.ts";
 import { checkFields, type FieldRule, isText } from "./check_fields.ts";
 import { type LineProblem, type Place, readFrontMatter, splitFrontMatter } from "./front_matter.ts";
@@ -71,7 +72,9 @@ function withoutLastLines(text: string): string {
 }
 
 function unknownKey(key: string): string {
-  const near = didYouMeanNames(key, RULES.keys());
+  const short = shortenedName(key, RULES.keys());
+  const near = didYouMeanNames(key, RULES.keys()) ||
+    (short === undefined ? "" : `. Did you mean "${short}"?`);
   const hint = near === "" && OF_DOTPROMPT.includes(key)
     ? ": files that end in .prompt have it, not .prompt.md"
     : near;

@@ -17,6 +17,7 @@ export interface PermissionPlace {
 export interface PathSight {
   /** Links followed. */
   readonly real: string;
+  readonly isFile: boolean;
   /** Files in it that have other names, from it; as many as were found soon. */
   readonly named: readonly string[];
 }

@@ -90,16 +90,19 @@ function pathWords(verb: string, entry: string, { root, sightOf }: PermissionPla
       : `${verb} everything in ${shownWord(path)}, far more than the project`;
   }
   const shown = (each: string) => shownWord(holdsPath(root, each) ? relative(root, each) || "." : each);
-  const { real, named } = sightOf?.(path) ?? { real: path, named: [] };
+  const { real, isFile, named } = sightOf?.(path) ?? { real: path, isFile: false, named: [] };
   if (leadsOut(path, real, root)) {
     return `${verb} ${shown(path)}, which leads to ${
       shown(real)
     }: nothing, since that link leads out of the project`;
   }
-  const where = `${real === path ? "" : `, which leads to ${shown(real)},`} and everything in it`;
+  const leads = real === path ? "" : `, which leads to ${shown(real)}`;
+  const where = isFile ? leads : `${leads}${leads && ","} and everything in it`;
   const [first] = named;
   const others = first === undefined
     ? ""
+    : isFile
+    ? "; it has another name elsewhere too (a hard link)"
     : `; files in it have other names elsewhere too (hard links), such as ${shown(resolve(path, first))}`;
   return `${verb} ${shown(path)}${where}${holdsPath(root, path) ? "" : ", outside the project"}${others}`;
 }

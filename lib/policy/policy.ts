@@ -44,7 +44,11 @@ export function createPolicy(settings: PolicySettings, options: PolicyOptions): 
       const closed = request.kind === "net"
         ? rules.net.maybePrivate(request.value, request.address)
         : undefined;
-      if (closed !== undefined) throw refusal(request, { cwd, ...closed });
+      if (closed === undefined) return;
+      const { reason } = closed;
+      const isWide = settings.allowAll || settings.allow.net.all;
+      const why = isWide ? `-A and --allow-net alone open public addresses only; ${reason}` : reason;
+      throw refusal(request, { cwd, ...closed, reason: why });
     },
     permit: (request) => policy.check(request),
     describe: () => SHOWN_KINDS.map((kind) => `${kind}: ${wordsFor(kind, settings)}`),

@@ -79,7 +79,10 @@ async function askedDecision(step: StepRecord, user: User): Promise<"rerun" | "s
   const question = `${
     whatItWas(step)
   }\nwas started, and how it ended is not known. Do it again, take it as done, or stop here?`;
-  const answer = await user.ask(question, { choices: ["again", "done", "stop"] });
+  const answer = await user.ask(question, {
+    choices: ["again", "done", "stop"],
+    words: { rerun: "again", skip: "done" }, // as the flags say it
+  });
   return answer === "again" ? "rerun" : answer === "done" ? "skip" : "stop";
 }
 
