@@ -128,7 +128,7 @@ export const COMMANDS = {
   },
   check: {
     name: "check",
-    summary: "Finds mistakes in documents, calls, agents, prompts, collections, tests and settings.",
+    summary: "Finds mistakes in files of every kind, and runs nothing.",
     arguments: [{
       name: "PATH",
       required: false,
