@@ -133,7 +133,7 @@ Deno.test("orrery test: RunPrompt asks the project's prompts, with its gadgets a
     "test",
     "a.document-test.yml",
     "--trust",
-    "shout",
+    "Shout",
     "--trust-code",
     "--json",
   ]);
@@ -200,7 +200,7 @@ Deno.test("orrery test: a project that cannot be opened is the failure of the te
     "test",
     "a.document-test.yml",
     "--trust",
-    "shout,again",
+    "gadgets/shout.js,gadgets/again.js",
     "--json",
   ]);
   assert.equal(code, 1);
