@@ -22,12 +22,11 @@ export const KILLED_GRANTS = {
 };
 
 /** The runs, by what they are named in tests. */
-export const KILLED_KINDS: Readonly<Record<string, (at: StartPlace, folder: string) => Promise<ReadyRun>>> = {
+export const KILLED_KINDS: Readonly<Record<string, (at: StartPlace) => Promise<ReadyRun>>> = {
   document: (at) => startDocument({ kind: "file", file: "plan.md" }, at),
   prompt: (at) => startPrompt({ kind: "prompt", path: "slow", model: "script/slow.yml" }, at),
   ask: (at) => startAsk({ kind: "ask", profile: "helper", messages: [{ role: "user", content: "Go" }] }, at),
-  calls: async (at, folder) =>
-    await startCallFile({}, { path: "go.calls", text: await Deno.readTextFile(`${folder}/go.calls`) }, at),
+  calls: (at) => startCallFile({ file: "go.calls" }, at),
 };
 
 /** What is said to the agent. */
@@ -43,7 +42,7 @@ async function run(kind: string, folder: string): Promise<void> {
   await using place = await startPlace(folder, { grants: KILLED_GRANTS });
   const id = newRunId(Date.now());
   write(id);
-  await runKept(await start(place, folder), { place, id, onEvent: tell });
+  await runKept(await start(place), { place, id, onEvent: tell });
 }
 
 async function talk(folder: string): Promise<void> {

@@ -113,7 +113,11 @@ Deno.test("typed messages: lines that go on, blocks, commands", async () => {
     "never",
   ]);
   let said = "";
-  const messages = typedMessages(user, { say: (text) => Promise.resolve(void (said += text)) });
+  const { signal } = new AbortController();
+  const messages = typedMessages(user, {
+    signal,
+    say: (text) => Promise.resolve(void (said += text)),
+  });
   const got: (string | undefined)[] = [];
   for (let message = await messages.next();; message = await messages.next()) {
     got.push(message);
@@ -123,7 +127,7 @@ Deno.test("typed messages: lines that go on, blocks, commands", async () => {
   assert.match(said, /^A line is a message\.\n[\s\S]*There is no \/nope; \/help shows what there is\n$/);
   assert.deepEqual(user.prompts.slice(0, 4), ["> ", "> ", "… ", "> "]);
   assert.equal(
-    await typedMessages(typist(['"""', "left open"]), { say: () => Promise.resolve() }).next(),
+    await typedMessages(typist(['"""', "left open"]), { signal, say: () => Promise.resolve() }).next(),
     "left open",
   );
 });

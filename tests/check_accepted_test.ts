@@ -35,7 +35,7 @@ Deno.test("check says which parts of a project count for nothing until it is acc
   assert.equal(run.code, 5, "what the check took as accepted, a run does not");
 
   assert.equal((await project.run(["list", "--trust-project"])).code, 0);
-  assert.deepEqual(of((await project.run(["check"])).stderr), ["2 files, 0 errors, 0 warnings"]);
+  assert.deepEqual(of((await project.run(["check"])).stderr), ["3 files, 0 errors, 0 warnings"]);
   assert.equal((await project.run(["run", "a.calls"])).code, 0);
 
   await project.write("orrery.yaml", 'grants:\n  "@shell": trusted\n');
@@ -47,5 +47,5 @@ Deno.test("check says which parts of a project count for nothing until it is acc
 
 Deno.test("check has nothing to say of a project that says nothing for itself", async () => {
   await using project = await testProject({ "a.calls": "", "orrery.yaml": "limits:\n  concurrency: 2\n" });
-  assert.equal((await project.run(["check"])).stderr, "1 file, 0 errors, 0 warnings\n");
+  assert.equal((await project.run(["check"])).stderr, "2 files, 0 errors, 0 warnings\n");
 });

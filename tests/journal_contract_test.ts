@@ -514,7 +514,8 @@ const CONTRACT: Readonly<Record<string, (place: Place) => void>> = {
       fails(() => journal.open(run.id), {
         type: RunEndedError,
         message:
-          `Run "${run.id}" ${words}, so it cannot go on: "orrery fork ${run.id} --from KEY" makes a new run of what came before one of its steps`,
+          `Run "${run.id}" ${words}, so it cannot go on: "orrery fork ${run.id} --from KEY" makes a new run of what came before one of its steps` +
+          (status === "done" ? `; "orrery resume ${run.id} -o FILE" writes its value` : ""),
       });
     }
   },

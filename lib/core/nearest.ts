@@ -17,7 +17,7 @@ export function nearestName(wanted: string, known: Iterable<string>): string | u
 /** The first known name that is cut short: `desc` for `description`. */
 export function shortenedName(wanted: string, known: Iterable<string>): string | undefined {
   const from = fold(wanted);
-  return from.length < 3 ? undefined : [...known].find((name) => fold(name).startsWith(from));
+  return from.length < 4 ? undefined : [...known].find((name) => fold(name).startsWith(from));
 }
 
 /** ` Did you mean "x"?` with its leading blank, or the empty text. */

@@ -128,9 +128,8 @@ export class PlainLines {
 
   #modelLines({ key, ms, error }: Extract<RunEvent, { type: "step-end" }>): string[] {
     const step = this.#steps.get(key);
-    if (step === undefined) return [];
+    if (step === undefined || this.#quiet || error?.code === "aborted") return []; // a stop is told as one
     const head = `${printableLine(step.name)}  ${duration(ms)}`;
-    if (this.#quiet) return [];
     if (error !== undefined) return [`  error ${head}`]; // what it was is told where it has an effect
     return [withUsage(`  model ${head}`, { usage: step.usage, before: "  " })];
   }

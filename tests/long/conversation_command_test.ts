@@ -143,7 +143,11 @@ Deno.test("a turn that fails: the person is told to try again, the operator wher
     at: ["nice"],
     turns: 2,
   });
-  const json = await project.run(["resume", id, "--json", "-q"]); // the script is begun anew and fails anew
+  await project.write(
+    "s.yml",
+    `- { when: "bad", error: { status: 400, message: "too strange" } }\n`.repeat(2),
+  );
+  const json = await project.run(["resume", id, "--json", "-q"]); // the script goes on behind what it has answered
   assert.equal(json.code, 7);
   const { status, reason, error } = JSON.parse(json.stdout);
   assert.deepEqual([status, reason], ["failed", "provider"]);

@@ -138,7 +138,7 @@ for (const [kind, start] of Object.entries(KILLED_KINDS)) {
     await using whole = await testProject(FILES);
     await using place = await startPlace(whole.folder, { grants: KILLED_GRANTS });
     const types: string[] = [];
-    const { value, status } = await runKept(await start(place, whole.folder), {
+    const { value, status } = await runKept(await start(place), {
       place,
       onEvent: ({ type }) => types.push(type),
     });
