@@ -5,7 +5,7 @@ import { hostFiles } from "../host/files.ts";
 import type { AgentFile } from "../parse/agent_file.ts";
 import type { AgentProblem } from "../parse/agent_problem.ts";
 import { readAgentFile } from "../parse/read_agent_file.ts";
-import type { TestField } from "./conversation_test_field.ts";
+import type { TestField } from "./test_field.ts";
 import type { TestSource } from "./file_test.ts";
 
 /** The agents that a file of tests names, each read once. */

@@ -2,8 +2,8 @@
 
 import type { Json } from "../core/json.ts";
 import type { Span } from "../core/source_error.ts";
-import type { TestField } from "./conversation_test_field.ts";
-import type { TextWanted } from "./test_fields.ts";
+import type { TestField } from "./test_field.ts";
+import type { TextWanted } from "./test_field.ts";
 
 /** The answers to one request. */
 export interface RequestAnswers {
@@ -35,7 +35,6 @@ const METHODS = ["GET", "POST", "PUT", "DELETE"];
 
 /** Reads `http`. */
 export function readAnswers(field: TestField): readonly RequestAnswers[] {
-  if (!field.isThere) return [];
   return field.entries().map(([key, answers]) => ({
     request: requestOf(key, answers),
     span: answers.keySpan,

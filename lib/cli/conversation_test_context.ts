@@ -2,7 +2,7 @@ import type { Json } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
 import { FileError } from "../core/world.ts";
 import { contextFile } from "./context_file.ts";
-import type { TestField } from "./conversation_test_field.ts";
+import type { TestField } from "./test_field.ts";
 
 const KEYS = ["user", "module", "session", "user-config", "user-context-log"];
 

@@ -6,8 +6,8 @@ import type { Json } from "../core/json.ts";
 import { didYouMean } from "../core/nearest.ts";
 import type { Span } from "../core/source_error.ts";
 import type { AgentTree } from "../parse/agent_tree.ts";
-import type { TestField } from "./conversation_test_field.ts";
-import type { TextWanted } from "./test_fields.ts";
+import type { TestField } from "./test_field.ts";
+import type { TextWanted } from "./test_field.ts";
 
 /** What is to be seen; what is absent is not looked at. */
 export interface Expectation {
@@ -38,7 +38,6 @@ const TEXT_TESTS = ["equals", "contains", "matches"];
 
 /** Reads slots. */
 export function readSlots(field: TestField): readonly WantedSlot[] {
-  if (!field.isThere) return [];
   return field.entries().map(([key, slot]) => ({
     key: slotKey(slotPath(key)),
     span: slot.span,
@@ -58,20 +57,10 @@ function wantedOf(field: TestField): WantedSlot["wanted"] {
 
 /** Reads `saw-prompts` and `saw-memory`. @param tree absent: of an agent that cannot be read */
 export function readSeen(field: TestField, tree: AgentTree | undefined): readonly WantedMessages[] {
-  if (!field.isThere) return [];
   return field.entries().map(([step, list]) => {
     if (tree !== undefined && tree.find(step) === undefined) {
       list.problem(`The agent has no step ${JSON.stringify(step)}.${didYouMean(step, tree.ids)}`, "key");
     }
-    return { step, span: list.keySpan, messages: list.items().flatMap(messagesOf) };
-  });
-}
-
-/** `user: TEXT`. */
-function messagesOf(field: TestField): WantedMessages["messages"] {
-  const message = field.withKeys(ROLES);
-  return message.entries().flatMap(([role, text]) => {
-    const wanted = text.wanted();
-    return wanted === undefined ? [] : [{ role, wanted }];
+    return { step, span: list.keySpan, messages: list.messages(ROLES) };
   });
 }

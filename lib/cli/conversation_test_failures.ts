@@ -5,7 +5,7 @@ import type { HeardTurn, SaidMessage } from "./conversation_test_hear.ts";
 import { linesOf, wantedText } from "./conversation_test_shown.ts";
 import type { TestTurn } from "./conversation_test_turn.ts";
 import type { TestFailure } from "./file_test.ts";
-import type { TextWanted } from "./test_fields.ts";
+import type { TextWanted } from "./test_field.ts";
 import { textFailure } from "./text_wanted.ts";
 
 interface Named {

@@ -4,14 +4,13 @@
 import type { ConversationScope } from "../conversation/slots.ts";
 import type { JsonObject } from "../core/json.ts";
 import { dirname } from "../core/path.ts";
-import { ProblemsError } from "../core/problems_error.ts";
-import type { SourceError, Span } from "../core/source_error.ts";
+import type { Span } from "../core/source_error.ts";
 import type { AgentFile } from "../parse/agent_file.ts";
 import { agentTree } from "../parse/agent_tree.ts";
 import { TestAgents } from "./conversation_test_agents.ts";
 import { readSeen, readSlots } from "./conversation_test_expectation.ts";
 import type { Expectation } from "./conversation_test_expectation.ts";
-import { TestField } from "./conversation_test_field.ts";
+import { TestField } from "./test_field.ts";
 import { readReplies } from "./conversation_test_replies.ts";
 import type { RepliesByStep } from "./conversation_test_replies.ts";
 import { NO_SETTINGS, readSettings, SETTING_KEYS } from "./conversation_test_settings.ts";
@@ -19,7 +18,6 @@ import type { ConversationSettings } from "./conversation_test_settings.ts";
 import { readTurn } from "./conversation_test_turn.ts";
 import type { TestTurn } from "./conversation_test_turn.ts";
 import type { TestSource } from "./file_test.ts";
-import { TestFields } from "./test_fields.ts";
 
 /** A test that was read. */
 export interface ConversationTest {
@@ -47,16 +45,15 @@ const CONVERSATION_KEYS = [...SETTING_KEYS, ...OWN_KEYS];
 
 /** Reads all tests of a file. @throws {ProblemsError} with everything that is wrong with it and its agents, by file, line and column */
 export async function readConversationTests(source: TestSource): Promise<readonly ConversationTest[]> {
-  const fields = await TestFields.read(source);
   const agents = new TestAgents(source);
-  const file = TestField.root(fields).withKeys([...SETTING_KEYS, "tests"]);
+  const file = (await TestField.read(source)).withKeys([...SETTING_KEYS, "tests"]);
   const list = file.at("tests").items();
   if (list.length === 0) file.at("tests").problem("Expected tests: a list of tests with name and turns");
   const folder = dirname(source.path);
   const around = await readSettings(file, { around: NO_SETTINGS, folder });
   const reading = { agents, folder, around };
   const tests = await inOrder(list, (each) => testOf(each, reading));
-  throwProblems(fields, agents.problems);
+  file.throwProblems(agents.problems);
   return tests;
 }
 
@@ -110,9 +107,7 @@ async function conversationOf(
 }
 
 function slotsOf(field: TestField): JsonObject {
-  return Object.fromEntries(
-    field.isThere ? field.entries().map(([key, { value = null }]) => [key, value]) : [],
-  );
+  return Object.fromEntries(field.entries().map(([key, { value = null }]) => [key, value]));
 }
 
 /** Agents are read in the order of the file, so that their problems are told in that order. */
@@ -123,13 +118,4 @@ async function inOrder<Item, Result>(
   const results: Result[] = [];
   for (const item of items) results.push(await read(item));
   return results;
-}
-
-function throwProblems(fields: TestFields, ofAgents: readonly SourceError[]): void {
-  try {
-    fields.throwProblems();
-  } catch (error) {
-    throw error instanceof ProblemsError ? new ProblemsError([...error.problems, ...ofAgents]) : error;
-  }
-  if (ofAgents.length > 0) throw new ProblemsError(ofAgents);
 }

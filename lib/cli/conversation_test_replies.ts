@@ -3,14 +3,13 @@
 
 import { extractionNames } from "../conversation/extraction_names.ts";
 import { isRecord } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
 import { didYouMean } from "../core/nearest.ts";
 import type { Span } from "../core/source_error.ts";
 import { readReply } from "../models/script_reply.ts";
-import type { ReplyProblem, ScriptReply } from "../models/script_reply.ts";
+import type { ScriptReply } from "../models/script_reply.ts";
 import type { AgentStep } from "../parse/agent_file.ts";
 import type { AgentTree } from "../parse/agent_tree.ts";
-import type { TestField } from "./conversation_test_field.ts";
+import type { TestField } from "./test_field.ts";
 
 /** The replies to the questions of one step. */
 export interface StepReplies {
@@ -25,7 +24,6 @@ const LONG_KEYS = ["text", "chunks", "object", "error", "calls"] as const;
 
 /** Reads `model`. @param tree absent: of an agent that cannot be read */
 export function readReplies(field: TestField, tree: AgentTree | undefined): RepliesByStep {
-  if (!field.isThere) return new Map();
   return new Map(
     field.entries().map(([id, list]) => {
       const step = askingStep(id, { field: list, tree });
@@ -73,19 +71,13 @@ function replyOf(field: TestField, step: AgentStep | undefined): ScriptReply {
     field.withKeys(LONG_KEYS);
     return spoken("");
   }
-  return longReply(field, value);
+  const reply = field.reply(readReply);
+  const { error } = reply;
+  return error === undefined ? reply : { ...reply, error: { retryAfterMs: 0, ...error } }; // a test does not wait
 }
 
 function spoken(text: string): ScriptReply {
   return readReply({ text }, []);
-}
-
-function longReply(field: TestField, value: Json): ScriptReply {
-  const found: ReplyProblem[] = [];
-  const reply = readReply(value, found);
-  for (const { path, message, what } of found) field.below(path).problem(message, what);
-  const { error } = reply;
-  return error === undefined ? reply : { ...reply, error: { retryAfterMs: 0, ...error } }; // a test does not wait
 }
 
 function isLongForm(keys: readonly string[]): boolean {

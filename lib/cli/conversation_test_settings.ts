@@ -3,7 +3,7 @@
 import type { Json } from "../core/json.ts";
 import { resolve } from "../core/path.ts";
 import { readContext } from "./conversation_test_context.ts";
-import type { TestField } from "./conversation_test_field.ts";
+import type { TestField } from "./test_field.ts";
 import { readAnswers } from "./conversation_test_answers.ts";
 import type { RequestAnswers } from "./conversation_test_answers.ts";
 

@@ -1,4 +1,4 @@
-import type { TextWanted } from "./test_fields.ts";
+import type { TextWanted } from "./test_field.ts";
 
 /** How a text is to be, as it stands in a difference. */
 export function wantedText({ test, text }: TextWanted): string {

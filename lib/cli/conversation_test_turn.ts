@@ -3,8 +3,8 @@ import { didYouMean } from "../core/nearest.ts";
 import type { AgentTree } from "../parse/agent_tree.ts";
 import { readSeen, readSlots } from "./conversation_test_expectation.ts";
 import type { Expectation } from "./conversation_test_expectation.ts";
-import type { TestField } from "./conversation_test_field.ts";
-import type { TextWanted } from "./test_fields.ts";
+import type { TestField } from "./test_field.ts";
+import type { TextWanted } from "./test_field.ts";
 
 /** A turn of a test, and what is to come of it; what is absent is not looked at. */
 export interface TestTurn extends Expectation {

@@ -1,12 +1,11 @@
 // `*.document-test.yml`: documents with what they are given, what a model says, and what is to come of it.
 
-import type { Json } from "../core/json.ts";
 import type { Span } from "../core/source_error.ts";
 import { readReply } from "../models/script_reply.ts";
-import type { ReplyProblem, ScriptReply } from "../models/script_reply.ts";
+import type { ScriptReply } from "../models/script_reply.ts";
 import type { TestSource } from "./file_test.ts";
-import { TestFields } from "./test_fields.ts";
-import type { FieldPath, TextWanted } from "./test_fields.ts";
+import { TestField } from "./test_field.ts";
+import type { TextWanted } from "./test_field.ts";
 
 /** A test of a document. Paths are relative to the folder of its file. */
 export interface DocumentTest {
@@ -69,127 +68,81 @@ const ROLES = ["system", "user", "assistant", "tool"];
 
 /** Reads all tests of a file. @throws {ProblemsError} with everything that is wrong with it, by file, line and column */
 export async function readDocumentTests(source: TestSource): Promise<readonly DocumentTest[]> {
-  const fields = await TestFields.read(source);
-  const file = fields.mapping(fields.value, [], FILE_KEYS);
-  const document = fields.text(file.document, ["document"]);
-  const files = fields.texts(file.files, ["files"]);
-  const list = fields.list(file.tests, ["tests"]);
-  if (list.length === 0) fields.problem(["tests"], "Expected tests: a list of tests with name and expect");
-  const tests = list.map((each, index) => testOf(each, { fields, path: ["tests", index], document, files }));
-  fields.throwProblems();
+  const file = (await TestField.read(source)).withKeys(FILE_KEYS);
+  const document = file.at("document").text();
+  const files = file.at("files").texts();
+  const list = file.at("tests").items();
+  if (list.length === 0) file.at("tests").problem("Expected tests: a list of tests with name and expect");
+  const tests = list.map((each) => testOf(each, { document, files }));
+  file.throwProblems();
   return tests;
 }
 
 function testOf(
-  value: Json,
-  { fields, path, document, files }: {
-    readonly fields: TestFields;
-    readonly path: FieldPath;
-    readonly document: string | undefined;
-    readonly files: Readonly<Record<string, string>>;
-  },
+  field: TestField,
+  { document, files }: { readonly document: string | undefined; readonly files: DocumentTest["files"] },
 ): DocumentTest {
-  const test = fields.mapping(value, path, TEST_KEYS);
-  const at = (key: string): FieldPath => [...path, key];
-  const name = fields.text(test.name, at("name"));
-  if (name === undefined) fields.problem(path, "Expected a name: what the test shows, in a few words");
-  const own = fields.text(test.document, at("document")) ?? document;
-  if (own === undefined) fields.problem(path, "Expected a document: the file that is tested");
-  const input = fields.mapping(test.input, at("input"), INPUT_KEYS);
-  const prompt = fields.text(input.prompt, [...at("input"), "prompt"]);
+  const test = field.withKeys(TEST_KEYS);
+  const name = test.at("name").text();
+  if (name === undefined) test.problem("Expected a name: what the test shows, in a few words");
+  const own = test.at("document").text() ?? document;
+  if (own === undefined) test.problem("Expected a document: the file that is tested");
+  const input = test.at("input").withKeys(INPUT_KEYS);
+  const prompt = input.at("prompt").text();
+  const commands = test.at("commands");
   return {
     name: name ?? "",
-    span: fields.spanOf(path),
+    span: test.span,
     document: own ?? "",
-    files: { ...files, ...fields.texts(test.files, at("files")) },
+    files: { ...files, ...test.at("files").texts() },
     input: {
-      ...(prompt === undefined ? {} : { prompt }),
-      values: fields.texts(input.values, [...at("input"), "values"]),
-      blocks: fields.list(input.blocks, [...at("input"), "blocks"])
-        .map((block, index) => blockOf(block, { fields, path: [...at("input"), "blocks", index] })),
+      ...(prompt !== undefined && { prompt }),
+      values: input.at("values").texts(),
+      blocks: input.at("blocks").items().map(blockOf),
     },
-    model: fields.list(test.model, at("model"))
-      .map((reply, index) => replyOf(reply, { fields, path: [...at("model"), index] })),
-    commands: test.commands === undefined ? undefined : fields.list(test.commands, at("commands"))
-      .map((command, index) => commandOf(command, { fields, path: [...at("commands"), index] })),
-    allow: fields.list(test.allow, at("allow"))
-      .flatMap((kind, index) =>
-        fields.choice(kind, [...at("allow"), index], ["write", "run"] as const) ?? []
-      ),
-    expect: expectationOf(test.expect, { fields, path: at("expect") }),
+    model: test.at("model").items().map((reply) => reply.reply(readReply)),
+    commands: commands.isThere ? commands.items().map(commandOf) : undefined,
+    allow: test.at("allow").items().flatMap((kind) => kind.choice(["write", "run"] as const) ?? []),
+    expect: expectationOf(test.at("expect")),
   };
 }
 
-interface Place {
-  readonly fields: TestFields;
-  readonly path: FieldPath;
-}
-
-function blockOf(value: Json, { fields, path }: Place): string {
-  const text = fields.text(value, path) ?? "a#b";
-  if (!/.#./.test(text)) fields.problem(path, "Expected FILE#REF, such as notes.md#summary");
+function blockOf(field: TestField): string {
+  const text = field.text() ?? "a#b";
+  if (!/.#./.test(text)) field.problem("Expected FILE#REF, such as notes.md#summary");
   return text;
 }
 
-function replyOf(value: Json, { fields, path }: Place): ScriptReply {
-  const found: ReplyProblem[] = [];
-  const reply = readReply(value, found);
-  for (const problem of found) {
-    fields.problem([...path, ...problem.path], problem.message, problem.what);
-  }
-  return reply;
+function commandOf(field: TestField): ScriptedCommand {
+  const command = field.withKeys(COMMAND_KEYS);
+  const when = command.at("when").pattern();
+  const { value: exit = 0 } = command.at("exit");
+  if (typeof exit !== "number") command.at("exit").problem("Expected a whole number");
+  return { output: command.at("output").text() ?? "", exit: Number(exit), ...(when && { when }) };
 }
 
-function commandOf(value: Json, { fields, path }: Place): ScriptedCommand {
-  const command = fields.mapping(value, path, COMMAND_KEYS);
-  const when = fields.pattern(command.when, [...path, "when"]);
-  const { exit = 0 } = command;
-  if (typeof exit !== "number") fields.problem([...path, "exit"], "Expected a whole number");
+function expectationOf(field: TestField): DocumentExpectation {
+  if (!field.isThere) field.problem("Expected expect: what is to come of the document");
+  const expect = field.withKeys(EXPECT_KEYS);
+  const [exit, answer, messages] = [expect.at("exit"), expect.at("value"), expect.at("messages")];
+  const code = exit.choice([0, 1, 2] as const);
+  const error = expect.at("error").wanted();
+  const result = expect.at("result").wanted();
+  const value = answer.value === null ? { none: answer.span } : answer.wanted();
   return {
-    output: fields.text(command.output, [...path, "output"]) ?? "",
-    exit: Number(exit),
-    ...(when === undefined ? {} : { when }),
-  };
-}
-
-function expectationOf(value: Json | undefined, { fields, path }: Place): DocumentExpectation {
-  if (value === undefined) fields.problem(path, "Expected expect: what is to come of the document");
-  const expect = fields.mapping(value, path, EXPECT_KEYS);
-  const at = (key: string): FieldPath => [...path, key];
-  const code = fields.choice(expect.exit, at("exit"), [0, 1, 2] as const);
-  const error = fields.wanted(expect.error, at("error"));
-  const result = fields.wanted(expect.result, at("result"));
-  const answer = expect.value === null
-    ? { none: fields.spanOf(at("value")) }
-    : fields.wanted(expect.value, at("value"));
-  const blocks = Object.entries(fields.mapping(expect.blocks, at("blocks"))).flatMap(([reference, each]) => {
-    const wanted = fields.wanted(each, [...at("blocks"), reference]);
-    return wanted === undefined ? [] : [{ reference, wanted }];
-  });
-  return {
-    blocks,
-    ...(code === undefined ? {} : { exit: { code, span: fields.spanOf(at("exit")) } }),
-    ...(error === undefined ? {} : { error }),
-    ...(answer === undefined ? {} : { value: answer }),
-    ...(result === undefined ? {} : { result }),
-    ...(expect.messages === undefined ? {} : {
+    blocks: expect.at("blocks").entries().flatMap(([reference, each]) => {
+      const wanted = each.wanted();
+      return wanted === undefined ? [] : [{ reference, wanted }];
+    }),
+    ...(code !== undefined && { exit: { code, span: exit.span } }),
+    ...(error && { error }),
+    ...(value && { value }),
+    ...(result && { result }),
+    ...(messages.isThere && {
       messages: {
-        span: fields.spanOf(at("messages"), "key"),
-        calls: fields.list(expect.messages, at("messages")).map((call, index) => ({
-          span: fields.spanOf([...at("messages"), index]),
-          messages: fields.list(call, [...at("messages"), index]).flatMap((message, n) =>
-            messageOf(message, { fields, path: [...at("messages"), index, n] })
-          ),
-        })),
+        span: messages.keySpan,
+        calls: messages.items().map((call) => ({ span: call.span, messages: call.messages(ROLES) })),
       },
     }),
   };
-}
-
-/** `user: TEXT`. */
-function messageOf(value: Json, { fields, path }: Place): readonly WantedMessage[] {
-  return Object.entries(fields.mapping(value, path, ROLES)).flatMap(([role, each]) => {
-    const wanted = fields.wanted(each, [...path, role]);
-    return wanted === undefined ? [] : [{ role, wanted }];
-  });
 }

@@ -1,5 +1,5 @@
 import type { TestFailure } from "./file_test.ts";
-import type { TextWanted } from "./test_fields.ts";
+import type { TextWanted } from "./test_field.ts";
 import { textDiff } from "../render/text_diff.ts";
 
 /** What is not as it should be with a text; undefined when nothing is. White space at the end does not count where texts are to be equal. */
