@@ -1,10 +1,7 @@
 import type { JsonObject } from "../core/json.ts";
-import { mappingSchema, wantedSchema } from "./test_schema.ts";
+import { mappingSchema, replyKeys, text, texts, wanted, wantedSchema } from "./test_schema.ts";
 
-const text = { type: "string" };
 const anyMapping = { type: "object" };
-const texts = { type: "object", additionalProperties: { type: ["string", "number", "boolean"] } };
-const wanted = { $ref: "#/$defs/wanted" };
 const slots = {
   type: "object",
   description: "By destination.name; without a destination, of the conversation.",
@@ -128,17 +125,7 @@ function reply(): JsonObject {
     description: "Text; the answer of a step that asks for a form; or one of the mappings of script/FILE.",
     anyOf: [
       text,
-      mappingSchema({
-        text,
-        chunks: { type: "array", items: text },
-        object: {},
-        error: mappingSchema({
-          status: { type: "integer" },
-          message: text,
-          retryAfterMs: { type: "integer" },
-        }),
-        calls: { type: "array", items: mappingSchema({ name: text, input: {} }, ["name"]) },
-      }),
+      mappingSchema(replyKeys()),
       { type: ["object", "array", "number", "boolean"] },
     ],
   };

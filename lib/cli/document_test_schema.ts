@@ -1,9 +1,5 @@
 import type { JsonObject } from "../core/json.ts";
-import { mappingSchema, wantedSchema } from "./test_schema.ts";
-
-const text = { type: "string" };
-const texts = { type: "object", additionalProperties: { type: ["string", "number", "boolean"] } };
-const wanted = { $ref: "#/$defs/wanted" };
+import { mappingSchema, replyKeys, text, texts, wanted, wantedSchema } from "./test_schema.ts";
 
 /** The JSON Schema of `*.document-test.yml`, for editors. */
 export function documentTestSchema(): JsonObject {
@@ -54,11 +50,7 @@ function test(): JsonObject {
 
 function reply(): JsonObject {
   return mappingSchema({
-    text,
-    chunks: { type: "array", items: text },
-    object: {},
-    error: mappingSchema({ status: { type: "integer" }, message: text, retryAfterMs: { type: "integer" } }),
-    calls: { type: "array", items: mappingSchema({ name: text, input: {} }, ["name"]) },
+    ...replyKeys(),
     delayMs: { type: "integer", minimum: 0 },
     when: { ...text, description: "A regular expression: the last message must match." },
     repeat: { type: "boolean" },

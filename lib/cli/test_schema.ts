@@ -2,6 +2,13 @@
 
 import type { JsonObject } from "../core/json.ts";
 
+/** A text. */
+export const text = { type: "string" };
+/** A mapping of texts; a number or a truth value is its text. */
+export const texts = { type: "object", additionalProperties: { type: ["string", "number", "boolean"] } };
+/** How a text is to be. */
+export const wanted = { $ref: "#/$defs/wanted" };
+
 /** A mapping with these keys and no others. */
 export function mappingSchema(properties: JsonObject, required: readonly string[] = []): JsonObject {
   return { type: "object", properties, required: [...required], additionalProperties: false };
@@ -9,12 +16,22 @@ export function mappingSchema(properties: JsonObject, required: readonly string[
 
 /** How a text is to be: the text, or one of `equals`, `contains` and `matches`. */
 export function wantedSchema(): JsonObject {
-  const text = { type: "string" };
   return {
     anyOf: [text, {
       ...mappingSchema({ equals: text, contains: text, matches: text }),
       minProperties: 1,
       maxProperties: 1,
     }],
+  };
+}
+
+/** What every reply of a model may have. */
+export function replyKeys(): JsonObject {
+  return {
+    text,
+    chunks: { type: "array", items: text },
+    object: {},
+    error: mappingSchema({ status: { type: "integer" }, message: text, retryAfterMs: { type: "integer" } }),
+    calls: { type: "array", items: mappingSchema({ name: text, input: {} }, ["name"]) },
   };
 }
