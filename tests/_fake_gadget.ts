@@ -160,8 +160,11 @@ export class FakeStart {
 
 /** Loads, and leaves everything else to `behave`. */
 export function loading(behave: Behaviour = () => {}): Behaviour {
-  return (message, process) =>
-    message.type === "load" ? process.say({ type: "loaded", gadget: DESCRIPTION }) : behave(message, process);
+  return (message, process) => {
+    if (message.type === "load") return process.say({ type: "loaded", gadget: DESCRIPTION });
+    behave(message, process);
+    if (message.type === "call" || message.type === "format") process.say({ type: "begun", id: message.id });
+  };
 }
 
 /** Gives back its input. */

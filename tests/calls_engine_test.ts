@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { virtualClock } from "../lib/core/virtual_clock.ts";
 import type { CallErrorCode, RunEvent } from "../lib/core/event.ts";
-import { type AskingGadget, PERMIT, READY } from "../lib/core/gadget.ts";
+import { type AskingGadget, PERMIT, SENT, type SentContext } from "../lib/core/gadget.ts";
 import { PermissionRefused } from "../lib/core/world.ts";
 import { createCatalog, defineGadget, runCalls, writeCalls } from "../mod.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
@@ -179,7 +179,7 @@ Deno.test("what a gadget tells after its end is not heard", async () => {
   );
 });
 
-Deno.test("a gadget's time begins when what it runs in is there, and when it may run", async () => {
+Deno.test("a gadget's time begins when its process was given the call, and when it may run", async () => {
   const ends = async (
     times: { readonly permitMs: number; readonly readyMs: number; readonly takesMs: number },
   ) => {
@@ -190,12 +190,11 @@ Deno.test("a gadget's time begins when what it runs in is there, and when it may
       description: "Test.",
       timeoutMs: 10,
       [PERMIT]: () => times.permitMs === 0 ? undefined : clock.sleep(times.permitMs),
-      [READY]: () => {
+      run: async (_input: unknown, context: SentContext) => {
         begun.push(clock.now());
-        return times.readyMs === 0 ? undefined : clock.sleep(times.readyMs);
-      },
-      run: async () => {
-        await clock.sleep(times.readyMs + times.takesMs);
+        await clock.sleep(times.readyMs);
+        context[SENT]?.();
+        await clock.sleep(times.takesMs);
         return "done";
       },
     };

@@ -36,16 +36,29 @@ Deno.test("a call gives what the gadget gives, and one process serves many", asy
   await assert.rejects(host.call(1, listening()), /gadgets\/fake\.ts was ended with the run/);
 });
 
-Deno.test("whoever asks whether it takes calls waits for the process that their call is made in", async () => {
-  const { host, fake } = fakeHost(echoing);
-  const starting = host.ready();
-  assert.ok(starting !== undefined);
-  await starting;
-  assert.equal(host.ready(), undefined);
-  assert.equal(await host.call(1, listening()), 1);
-  assert.equal(fake.processes.length, 1);
+Deno.test("a call is sent when the one before has begun: one that loops for ever keeps the others from nothing but their turn", async () => {
+  const calls: number[] = [];
+  const behave: Behaviour = (message, process) => {
+    if (message.type === "load") return loading()(message, process);
+    if (message.type !== "call") return; // it hears nothing more once it loops
+    calls.push(message.id);
+    if (message.input !== "loop") process.say({ type: "result", id: message.id, value: message.input });
+  };
+  const { host, fake } = fakeHost(behave);
+  const sent: string[] = [];
+  const call = (name: string, signal?: AbortSignal) =>
+    host.call(name, listening({ ...(signal && { signal }), onSent: () => void sent.push(name) }));
+  await host.describe();
+  const timeout = new AbortController();
+  const looping = assert.rejects(call("loop", timeout.signal), /out of time/);
+  const others = Promise.all(["a", "b", "c"].map((name) => call(name)));
+  await turn(20);
+  assert.deepEqual(sent, ["loop"]);
+  timeout.abort(new Error("out of time"));
+  await looping;
+  assert.deepEqual(await others, ["a", "b", "c"]);
+  assert.deepEqual([sent, fake.processes.length, calls], [["loop", "a", "b", "c"], 2, [1, 1, 2, 3]]);
   await host.end();
-  await assert.rejects(async () => await host.ready(), /gadgets\/fake\.ts was ended with the run/);
 });
 
 Deno.test("ten thousand calls leave nothing behind", async () => {

@@ -61,6 +61,8 @@ export class DocumentWalk {
   readonly #context: CheckContext;
   /** The same by their files and by what they may use. */
   readonly #byFile = new Map<string, Map<string, RunningDocument>>();
+  /** The files that are come back to, as was told. */
+  readonly #rounds = new Set<string>();
 
   constructor(context: CheckContext) {
     this.#context = context;
@@ -199,9 +201,12 @@ export class DocumentWalk {
     const source = await openSource(fields.file, { placed, hasOperations: true, context: this.#context });
     if (source === undefined) return;
     const isSure = fields.conditions.length === 0 && !document.canLeave;
-    const round = document.roundTo(source.file.path, isSure);
+    const { path } = source.file;
+    const round = this.#rounds.has(path) ? undefined : document.roundTo(path, isSure);
     if (round !== undefined) {
-      problems.warn(place, `run cycle: ${round.join(" -> ")}: a document that runs itself never ends`);
+      this.#rounds.add(path);
+      const shown = round.length > 8 ? [...round.slice(0, 4), "…", ...round.slice(-3)] : round;
+      problems.warn(place, `run cycle: ${shown.join(" -> ")}: a document that runs itself never ends`);
     }
     const given = Object.keys(fields.inputs);
     for (const { isUnknown, message } of inputProblems(source.file, { given })) {

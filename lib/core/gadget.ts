@@ -114,9 +114,15 @@ export interface DefinedGadget<Name extends string = string, Input = never> exte
 /** A gadget's name (gadgets.md, section 1). */
 export const GADGET_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
-/** No program can have it, nor {@linkcode READY}. */
+/** No program can have it, nor {@linkcode SENT}. */
 export const PERMIT: unique symbol = Symbol("permit");
-export const READY: unique symbol = Symbol("ready");
+/** In the context of a gadget that runs in a process: to be called when that was given the call, whose time begins then. */
+export const SENT: unique symbol = Symbol("sent");
+
+/** The context of a call whose time is counted so. */
+export interface SentContext extends GadgetContext {
+  readonly [SENT]?: () => void;
+}
 
 /** Of a gadget that fills texts itself: the parameter with the text, and the one with the values for the names in it. */
 export const FILLS: unique symbol = Symbol("fills");
@@ -131,12 +137,10 @@ export function isFilling(gadget: AnyGadget): gadget is AnyGadget & FillingGadge
   return FILLS in gadget;
 }
 
-/** A gadget that somebody may have to be asked about before a call of it begins, and that runs in something which may have to be started. */
+/** A gadget that somebody may have to be asked about before a call of it begins, and that says when its process was given the call. */
 export interface AskingGadget extends Gadget {
   /** Undefined when it may run. @throws {PermissionRefused} when it may not */
   readonly [PERMIT]: () => undefined | Promise<void>;
-  /** Undefined when what it runs in takes calls; else that is started, and this settles when it does or cannot. */
-  readonly [READY]: () => undefined | Promise<unknown>;
 }
 
 /** Whether a gadget is one, also a copy of one. */

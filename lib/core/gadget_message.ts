@@ -92,6 +92,8 @@ export type FromGadget =
   | { readonly type: "hello"; readonly token: string }
   | { readonly type: "loaded"; readonly gadget: GadgetDescription }
   | { readonly type: "load-failed"; readonly error: ThrownError }
+  /** A call was begun, and does not hold the process up by that. */
+  | { readonly type: "begun"; readonly id: number }
   | { readonly type: "log"; readonly id?: number; readonly text: string }
   | { readonly type: "progress"; readonly id: number; readonly done: number; readonly total?: number }
   /** A piece of a streamed result. At most 16 are on the way without a `more`. */

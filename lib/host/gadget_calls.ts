@@ -11,6 +11,7 @@ import {
   apply,
   isArray,
   isFinite,
+  later,
   mapDelete,
   mapEach,
   mapGet,
@@ -101,6 +102,9 @@ export class GadgetCalls {
     around.telling.begin();
     mapSet(this.#open, id, call);
     this.#context.within(call, () => void this.#guarded(call, around, work));
+    later(() => {
+      if (call.state === "open") around.send(frameOf(`{"type":"begun","id":${id}}`));
+    });
   }
 
   async #guarded(

@@ -16,6 +16,8 @@ export const OwnPromise = Promise;
 export const OwnMap = Map;
 export const OwnTypeError = TypeError;
 export const toText = String;
+/** When the event loop comes round. */
+export const { setImmediate: later } = globalThis;
 
 const { setPrototypeOf } = Object;
 const { stringify } = JSON;

@@ -1,7 +1,7 @@
 // What the gadget of one module may do. It is decided before its first call; until then it is described by a process that may do nothing.
 
 import { type GadgetFile } from "../catalog/gadget_file.ts";
-import { type AnyGadget, type AskingGadget, PERMIT, READY } from "../core/gadget.ts";
+import { type AnyGadget, type AskingGadget, PERMIT } from "../core/gadget.ts";
 import type { GadgetToGrant } from "../core/gadget_lock.ts";
 import type { GadgetDescription } from "../core/gadget_message.ts";
 import { PermissionRefused } from "../core/world.ts";
@@ -131,7 +131,6 @@ export class GadgetPlace {
     const gadget: AskingGadget = {
       ...sandboxedGadget(description, host),
       [PERMIT]: permit,
-      [READY]: () => host.ready(),
     };
     return gadget;
   }

@@ -9,7 +9,8 @@ import {
   type GadgetContext,
   isAsking,
   PERMIT,
-  READY,
+  SENT,
+  type SentContext,
 } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
 import { isPromise, whenAborted } from "../core/async.ts";
@@ -216,7 +217,7 @@ export class CallGraph {
     this.#steps[call.invocationId] = step;
     const known = step.begin({ isDeferred: isAsking(gadget) });
     if (known !== undefined) return known; // null is a result too
-    const start = (): Json | Promise<Json> =>
+    const start = (onSent?: () => void): Json | Promise<Json> =>
       runGadget({
         gadget: this.#withContents(gadget, { key, node }),
         input,
@@ -230,7 +231,7 @@ export class CallGraph {
             dependencies: call.dependencies,
             node,
             step,
-            given: this.#options.given,
+            given: { ...this.#options.given, ...(onSent && { [SENT]: onSent }) },
           }),
       });
     const given = isAsking(gadget) ? this.#permitted(gadget, node, start) : start();
@@ -254,29 +255,25 @@ export class CallGraph {
   }
 
   /**
-   * Begins once it is known that it may; while somebody is asked no time runs out, and its own begins when what it runs in is there.
+   * Begins once it is known that it may; while somebody is asked no time runs out, and its own begins when its process was given it.
    *
    * @throws {PermissionRefused}
    */
   #permitted(
     gadget: AskingGadget,
     node: NodeContext<Json>,
-    start: () => Json | Promise<Json>,
+    start: (onSent: () => void) => Json | Promise<Json>,
   ): Json | Promise<Json> {
+    const { promise: sent, resolve: onSent } = Promise.withResolvers<void>();
+    node.countFrom(sent);
+    const begin = () => {
+      this.#run.begins();
+      return start(onSent);
+    };
     const asked = gadget[PERMIT]();
-    if (asked === undefined) {
-      this.#run.begins();
-      const ready = gadget[READY]();
-      if (ready !== undefined) node.countFrom(ready);
-      return start();
-    }
+    if (asked === undefined) return begin();
     const hold = this.#run.limitClock.hold();
-    const permitted = asked.finally(() => hold[Symbol.dispose]());
-    node.countFrom(permitted.then(() => gadget[READY]()));
-    return permitted.then(() => {
-      this.#run.begins();
-      return start();
-    });
+    return asked.finally(() => hold[Symbol.dispose]()).then(begin);
   }
 
   /** What a container stands for is done here, as a part of the run. */
@@ -331,7 +328,7 @@ interface CallContextOptions {
   readonly node: NodeContext<Json>;
   readonly step: CallStep;
   /** What the gadgets get besides. */
-  readonly given: Pick<GadgetContext, "deps" | "dialog"> | undefined;
+  readonly given: Pick<SentContext, "deps" | "dialog" | typeof SENT>;
 }
 
 /** What `run` of a gadget gets besides its input. All of it is the object's own, so that `{ ...context }` has it too. */

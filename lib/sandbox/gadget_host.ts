@@ -147,11 +147,6 @@ export class GadgetHost {
     throw new TypeError(`format of "${call.gadgetName}" must return a string`);
   }
 
-  /** Undefined when its process takes calls; else one is started, and this settles when it does, or fails with what is wrong with it. */
-  ready(): undefined | Promise<unknown> {
-    return this.#session?.isFree === true ? undefined : this.#free();
-  }
-
   /** Starts the process, for a call that will come at once. What is wrong with it is told to the call. */
   warm(): void {
     if (!this.isRunning) this.#ready().catch(() => undefined);
@@ -186,9 +181,10 @@ export class GadgetHost {
   }
 
   async #askLater(request: CallRequest, listener: CallListener): Promise<CallResult> {
-    for (let starts = 0; starts < MOST_STARTS; starts++) {
+    for (let starts = 0; starts < MOST_STARTS;) {
       const session = await unlessAborted(this.#free(), listener.signal);
-      if (!session.isFree) continue;
+      if (session.isFree || session.isEnding) starts++;
+      if (!session.isFree) continue; // another call was given to it first
       try {
         return await session.call(request, listener);
       } catch (error) {

@@ -76,6 +76,8 @@ export class GadgetSession {
   /** Cancelled, and the process has not said that it has heard it. */
   readonly #unheard = new Map<number, Disposable>();
   #loading: PromiseWithResolvers<GadgetDescription> | undefined;
+  /** The call that was sent last, until it has begun: one that loops for ever holds no other up but those that were begun before. */
+  #beginning: number | undefined;
   #nextId = 1;
   /** How many wait for something: calls, and whoever loads it. */
   #waiters = 0;
@@ -112,7 +114,12 @@ export class GadgetSession {
 
   /** It takes calls now. */
   get isFree(): boolean {
-    return !this.#isOver && !this.#isLeaving && this.#unheard.size === 0;
+    return !this.isEnding && this.#beginning === undefined && this.#unheard.size === 0;
+  }
+
+  /** It takes no calls any more. */
+  get isEnding(): boolean {
+    return this.#isOver || this.#isLeaving;
   }
 
   /** Since when nobody waits for anything, as `performance.now()` has it; undefined while somebody does. */
@@ -162,7 +169,9 @@ export class GadgetSession {
       }),
     );
     this.#begin();
+    this.#beginning = id;
     this.#channel.send(frame, id);
+    listener.onSent?.();
     if (this.#stray.length > 0) this.#giveStray(listener);
     return promise;
   }
@@ -216,6 +225,8 @@ export class GadgetSession {
         return this.#loaded().resolve(message.gadget);
       case "load-failed":
         return this.#loaded().reject(this.#thrown(message.error));
+      case "begun":
+        return this.#begun(message.id);
       case "log":
         return this.#log(message.id, this.#placed(message.text));
       case "progress":
@@ -278,7 +289,15 @@ export class GadgetSession {
     const call = this.#open(id);
     this.#calls.delete(id);
     this.#heard(id);
+    this.#begun(id);
     return call;
+  }
+
+  /** @param id of a call that was sent; of any other it says nothing */
+  #begun(id: number): void {
+    if (this.#beginning !== id) return;
+    this.#beginning = undefined;
+    this.#tellFree();
   }
 
   /** Its last word of this call. */
@@ -357,10 +376,11 @@ export class GadgetSession {
     limit[Symbol.dispose]();
     this.#unheard.delete(id);
     this.#finish();
-    if (this.#unheard.size === 0) this.#tellFree();
+    this.#tellFree();
   }
 
   #tellFree(): void {
+    if (!this.isFree && !this.#isOver) return;
     const whenFree = this.#whenFree;
     this.#whenFree = undefined;
     whenFree?.resolve();

@@ -14,6 +14,8 @@ export interface CallListener {
   readonly signal: AbortSignal;
   log(text: string): void;
   progress(done: number, total?: number): void;
+  /** The process was given the call. */
+  readonly onSent?: (() => void) | undefined;
 }
 
 /** What a call tells its session. */

@@ -26,6 +26,7 @@ const MESSAGES: Readers<FromGadget, "type"> = {
   hello: (fields) => ({ type: "hello", token: fields.text("token") }),
   loaded: (fields) => ({ type: "loaded", gadget: description(fields.inside("gadget")) }),
   "load-failed": (fields) => ({ type: "load-failed", error: thrown(fields.inside("error")) }),
+  begun: (fields) => ({ type: "begun", id: fields.id("id") }),
   log: (fields) => ({ type: "log", ...given("id", fields.maybeId("id")), text: fields.text("text") }),
   progress: (fields) => ({
     type: "progress",

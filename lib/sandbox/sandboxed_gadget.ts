@@ -1,4 +1,10 @@
-import type { AnyGadget, GadgetCall, GadgetContext } from "../core/gadget.ts";
+import {
+  type AnyGadget,
+  type GadgetCall,
+  type GadgetContext,
+  SENT,
+  type SentContext,
+} from "../core/gadget.ts";
 import type { GadgetDescription } from "../core/gadget_message.ts";
 import { type Json, toJson } from "../core/json.ts";
 import { LATE_FORMAT } from "../core/late_format.ts";
@@ -22,7 +28,7 @@ export function sandboxedGadget(
 }
 
 /** The context's own functions may need their context. */
-async function run(host: Pick<GadgetHost, "call">, input: Json, context: GadgetContext) {
+async function run(host: Pick<GadgetHost, "call">, input: Json, context: SentContext) {
   const { signal, invocationId, dependencies, call } = context;
   const log = (text: string): void => context.log(text);
   try {
@@ -33,6 +39,7 @@ async function run(host: Pick<GadgetHost, "call">, input: Json, context: GadgetC
       call,
       log,
       progress: (done, total) => context.progress(done, total),
+      onSent: context[SENT],
     });
   } catch (error) {
     // Where it was thrown is for whoever wrote the gadget; a model reads the message alone.

@@ -265,16 +265,17 @@ Deno.test("what a gadget tells the console stays on the terminal and in the trac
   assert.match(told.stdout, /"call-log"/);
 });
 
-Deno.test("a call that loops for ever is an error of that call alone: one that waits for the same process is made again", async () => {
+Deno.test("a call that loops for ever is an error of that call alone: those that begin with it and those that wait are made all the same", async () => {
   await using project = await testProject({
     "gadgets/both.ts":
       'export default { name: "Both", description: "x", input: { type: "object", properties: { loops: { type: "boolean" } } },\n' +
       "  async run({ loops }: { loops?: boolean }) { while (loops); await new Promise((end) => setTimeout(end, 10)); return 'fine'; } };\n",
     "a.calls": "!!!GADGET_START:Both:loops\n!!!ARG:loops\ntrue\n!!!GADGET_END\n" +
+      "!!!GADGET_START:Both:beside\n!!!GADGET_END\n!!!GADGET_START:Both:third\n!!!GADGET_END\n" +
       "!!!GADGET_START:Wait:w\n!!!ARG:seconds\n4\n!!!GADGET_END\n!!!GADGET_START:Both:waits:w\n!!!GADGET_END\n",
   });
   const run = await project.run(["run", "a.calls", "--timeout", "5", "--json"]);
   assert.equal(run.code, 1, run.stderr);
   assert.match(run.stderr, /error loops +Both .*\n.*Timed out after 5000 ms/);
-  assert.match(run.stderr, /ok +waits +Both/);
+  for (const id of ["beside", "third", "waits"]) assert.match(run.stderr, new RegExp(`ok +${id} +Both`));
 });

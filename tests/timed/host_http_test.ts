@@ -82,7 +82,7 @@ Deno.test("http: loopback is refused, by any spelling, unless it is named", asyn
     const range = "not public (loopback) and must be named outright; add";
     await refused(
       all.fetch(`http://127.0.0.1:${port}/`),
-      `Connecting to "127.0.0.1:${port}" is not allowed: it is ${range} --allow-net=127.0.0.1:${port}`,
+      `Connecting to "127.0.0.1:${port}" is not allowed: -A and --allow-net alone open public addresses only; it is ${range} --allow-net=127.0.0.1:${port}`,
     );
     for (
       const host of [

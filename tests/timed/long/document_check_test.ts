@@ -473,6 +473,7 @@ testRules("callees", [
     "d/c.md": "@run\nfile: e.md\n\n@run\nfile: c.md\n",
     "d/e.md": "# A\n\n@llm\nmodle: x\n",
   }, [
+    "d/c.md:5:1: warning: run cycle: d/c.md -> d/c.md: a document that runs itself never ends",
     'd/e.md:3:1: error: @llm needs "prompt" or "block"',
     'd/e.md:4:1: error: @llm has no parameter "modle" (did you mean "mode"?)',
   ]],
@@ -706,6 +707,7 @@ Deno.test("check: long chains of imports and of callees come to their end", asyn
   // Each callee may be given its file by the run above it, but for the last one.
   assert.deepEqual(problems.map(problemLine), [
     'i1000.md:7:1: error: no block "nowhere-at-all"',
+    "r999.md:5:1: warning: run cycle: r0.md -> r1.md -> r2.md -> r3.md -> … -> r998.md -> r999.md -> r0.md: a document that runs itself never ends",
     'r1000.md:2:1: error: file not found: "nope.md"',
   ]);
 });
