@@ -50,6 +50,9 @@ export async function serveMcpStdio(service: Service, options: McpStdioOptions):
 /** The longest line that is read, in bytes: as much as a body over HTTP. */
 const MAX_LINE_BYTES = 10 * 2 ** 20;
 
+/** How long what was asked before the client closed its end may take to be answered, ms. */
+const LAST_ANSWERS_MS = 10_000;
+
 /** A message a line. That of the SDK ends at a long line, and leaves what is no message without an answer, so that its client waits for ever. */
 class LineTransport implements Transport {
   onclose?: () => void;
@@ -57,6 +60,9 @@ class LineTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #options: Pick<McpStdioOptions, "stdin" | "write">;
   #isClosed = false;
+  /** The ids of requests that were not answered yet. */
+  readonly #asked = new Set<string | number>();
+  #whenAnswered: (() => void) | undefined;
 
   constructor(options: Pick<McpStdioOptions, "stdin" | "write">) {
     this.#options = options;
@@ -69,11 +75,15 @@ class LineTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     await this.#options.write(`${JSON.stringify(message)}\n`);
+    if ("method" in message || message.id === undefined) return;
+    this.#asked.delete(message.id);
+    if (this.#asked.size === 0) this.#whenAnswered?.();
   }
 
   close(): Promise<void> {
     if (!this.#isClosed) {
       this.#isClosed = true;
+      this.#whenAnswered?.();
       this.onclose?.();
     }
     return Promise.resolve();
@@ -89,7 +99,28 @@ class LineTransport implements Transport {
     } catch (error) {
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));
     }
+    await this.#answered();
     await this.close();
+  }
+
+  /** One that is taken back is answered by nobody. */
+  #note(message: JSONRPCMessage): void {
+    if (!("method" in message)) return;
+    if ("id" in message) this.#asked.add(message.id);
+    const { requestId } = message.method === "notifications/cancelled" ? message.params ?? {} : {};
+    if (typeof requestId === "string" || typeof requestId === "number") this.#asked.delete(requestId);
+  }
+
+  /** Who writes its requests and nothing more, as a pipe does, is answered all the same. */
+  #answered(): Promise<void> {
+    if (this.#asked.size === 0 || this.#isClosed) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, LAST_ANSWERS_MS);
+      this.#whenAnswered = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   /** What is answered to a line that is no message. */
@@ -112,6 +143,7 @@ class LineTransport implements Transport {
       const found = Array.isArray(value) ? "found a batch" : "found something else";
       return refused(INVALID_REQUEST, `${found}, expected one message of JSON-RPC 2.0 a line`, idOf(value));
     }
+    this.#note(message);
     this.onmessage?.(message);
     return undefined;
   }
