@@ -21,7 +21,7 @@ export const VIEW_FILES: Readonly<Record<string, string>> = {
   repeat: true
 - when: Improve
   chunks: ["Calm until noon, ", "rain after it."]
-  delayMs: 350
+  delayMs: 2000
   repeat: true
 - when: Greet
   chunks: ["Hello ", "there, ", "how is ", "the lake?"]

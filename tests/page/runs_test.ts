@@ -113,11 +113,11 @@ async function document(test: PageTest): Promise<void> {
   const said = "(document.querySelector('.said-text')?.textContent ?? '')";
   await tab.until(`${said} !== "" && ${said} !== ${JSON.stringify(DRAFT)}`); // not all of it at once
   assert.ok(DRAFT.startsWith(String(await page.evaluate(said)).trim()));
-  await tab.picture("light_run_document_live");
-  await tab.accessible();
   await page.locator('[data-run-part="document"] .merge').first().waitFor();
   await stands(tab, "running");
   assert.match((await shown(tab, "document"))[0] ?? "", new RegExp(`# Draft\\s+${DRAFT}`));
+  await tab.picture("light_run_document_live");
+  await tab.accessible();
   await using phone = await test.open(path, { size: "phone", dark: true });
   await phone.page.locator(".said").first().waitFor();
   await phone.fits();
