@@ -17,7 +17,7 @@ export const OwnMap = Map;
 export const OwnTypeError = TypeError;
 export const toText = String;
 /** When the event loop comes round. */
-export const { setImmediate: later } = globalThis;
+export const later: (work: () => void) => void = getProperty(globalThis, "setImmediate"); // 2.6 has no type for it
 
 const { setPrototypeOf } = Object;
 const { stringify } = JSON;
