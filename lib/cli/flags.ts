@@ -109,7 +109,7 @@ export const COMMANDS = {
     ],
     notes: [
       'In the terminal a line is a message; a line that ends with \\ goes on in the next one, and """ alone begins and ends a message of several lines. ' +
-      "A line is edited as in a shell: the arrow keys move in it and bring earlier messages back. /help shows what else there is, /quit or Ctrl-D ends.",
+      "With Deno 2.9 a line is edited as in a shell: the arrow keys move in it and bring earlier messages back. /help shows what else there is, /quit or Ctrl-D ends.",
       "With --profile an agent of orrery.yaml answers, with its model, system prompt, tools and limits; --input gives the variables of its system " +
       "prompt their values. --system, --tools and --tools-mode are errors then.",
       "With an AGENT its file says what happens. /slots, /trace, /back and /retry look at it and go back; /help shows how. A step that failed is told with the file, " +

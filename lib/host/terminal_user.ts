@@ -3,6 +3,7 @@
 
 import type { Interface } from "node:readline";
 import type { User } from "../core/world.ts";
+import { isDeno29 } from "./process.ts";
 import { windowSize } from "./terminal.ts";
 
 /** How to ask. */
@@ -10,7 +11,7 @@ export interface TerminalUserOptions {
   readonly canAnswer: boolean;
   /** Shows the question; the answer is typed below it. */
   readonly show: (question: string) => Promise<void>;
-  /** Lines are edited with the keys of a shell, and messages can be had again. */
+  /** Lines are edited with the keys of a shell, and messages can be had again: not with Deno 2.6, which loses what is typed between two lines. */
   readonly edits: boolean;
 }
 
@@ -23,7 +24,7 @@ export interface TerminalUser extends User {
 /** Asks the person at the terminal, one question at a time, in the order in which they came. */
 export function terminalUser(options: TerminalUserOptions): TerminalUser {
   const { show, edits } = options;
-  const lines = edits ? new EditedLines(show) : new LineReader(show);
+  const lines = edits && isDeno29() ? new EditedLines(show) : new LineReader(show);
   let last: Promise<unknown> = Promise.resolve();
   return {
     canAnswer: options.canAnswer,
@@ -147,7 +148,7 @@ class EditedLines implements Lines {
     if (!Deno.build.standalone) await new Promise((resolve) => setTimeout(resolve, 200));
     const editor = createInterface({ input, output, terminal: true, history: this.#history });
     const take = (line: string | undefined): void => {
-      this.#rest(); // at once: Deno 2.6 reads on meanwhile, and loses what came
+      this.#rest();
       if (this.#take === undefined) this.#typed.push(line);
       else this.#take(line);
       this.#take = undefined;
