@@ -377,9 +377,10 @@ Deno.test("a gadget file that comes later is not what an accepted project was gr
 /** Runs it until its first call has begun, and stops it there. */
 async function stopped(project: TestProject, args: readonly string[]): Promise<string> {
   const child = project.start(["run", ...args, "--jsonl"]);
-  await readUntil(child.stdout.getReader(), '"call-run"');
+  const reader = child.stdout.getReader();
+  await readUntil(reader, '"call-run"');
   child.kill("SIGINT");
-  await child.status;
+  await Promise.all([child.status, child.stdin.close(), reader.cancel(), child.stderr.cancel()]);
   return await project.newest();
 }
 
@@ -465,9 +466,10 @@ Deno.test("--trust-code was said of the code that was there: a run with other co
     "parts/word.ts": 'export const word = "v";\n',
   });
   const child = project.start(["run", "t", "--input", "task=x", "--trust-code"]);
-  await readUntil(child.stderr.getReader(), "begun");
+  const reader = child.stderr.getReader();
+  await readUntil(reader, "begun");
   child.kill("SIGINT");
-  await child.status;
+  await Promise.all([child.status, child.stdin.close(), reader.cancel(), child.stdout.cancel()]);
   const id = await project.newest();
   for (
     const [file, text] of [["parts/word.ts", 'export const word = "w";\n'], [

@@ -325,12 +325,15 @@ Deno.test("texts and null of a JSON input are what they are, over MCP and over H
     none: null,
     any: "!!!ARG:x\n42\n!!!GADGET_END",
   };
-  await rawly(project.start(["mcp", "--trust-project"]), async ({ send, answer }) => {
+  const child = project.start(["mcp", "--trust-project"]);
+  const stderr = new Response(child.stderr).text();
+  await rawly(child, async ({ send, answer }) => {
     await send({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "Keep", arguments: input } });
     const { result } = await answer(2);
     assert.ok(isRecord(result) && Array.isArray(result.content));
     assert.deepEqual(JSON.parse(result.content[0].text), input);
   });
+  await stderr;
   await using server = await serveProject(project, ["--trust-project"]);
   const { body } = await server.json("/v1/gadgets/Keep", { body: { input } });
   assert.deepEqual(JSON.parse(String(body.result ?? body.value)), input);
