@@ -851,7 +851,9 @@ Deno.test("GET /v1/events tells how it stands at once", async () => {
   );
   const events = await served.ask("/v1/events");
   assert.equal(events.headers.get("content-type"), "text/event-stream");
-  const { value = new Uint8Array() } = await events.body?.getReader().read() ?? {};
+  const reader = events.body?.getReader();
+  const { value = new Uint8Array() } = await reader?.read() ?? {};
+  await reader?.cancel();
   const [, data = ""] = /^event: project\ndata: (.*)\n\n$/.exec(new TextDecoder().decode(value)) ?? [];
   const { server, active, waiting } = JSON.parse(data);
   assert.match(server, /^[\w-]{43}$/);
