@@ -1,8 +1,13 @@
-// Runs the command line as a user would: a process of its own, with an environment of its own, so that neither the keys
-// nor the settings of whoever runs the tests reach it.
+// Runs the command line as a user would, with an environment of its own, so that neither the keys nor the settings of
+// whoever runs the tests reach it: inside the test's own process, since most of a command's time is that of its start. The
+// binary, Deno 2.6 and tests that say so have a process for each.
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { main } from "../lib/cli/main.ts";
+import { isDeno29, provideProgram } from "../lib/host/process.ts";
+import type { Program, ProgramOutput } from "../lib/host/process.ts";
 
 /** The folder of the project, without a slash at its end. */
 export const PROJECT_ROOT: string = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]$/, "");
@@ -25,6 +30,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Default 30,000. */
   readonly timeoutMs?: number;
+  /** In a process of its own: for what belongs to a process, such as its modules, its end and what it owns. Default: inside this one. */
+  readonly alone?: boolean;
 }
 
 /**
@@ -63,7 +70,82 @@ export function denoCommand(): readonly [program: string, ...args: string[]] {
  * @throws {Error} when it takes longer than `timeoutMs`; the message holds what it had printed.
  */
 export function orrery(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
-  return runProgram([...orreryCommand(), ...args], options);
+  const isInside = compiledBinary() === undefined && isDeno29() && options.alone !== true;
+  return isInside ? runInside(args, options) : runProgram([...orreryCommand(), ...args], options);
+}
+
+const programs = new AsyncLocalStorage<{ current: Program }>();
+provideProgram(() => programs.getStore()?.current ?? Deno);
+
+async function runInside(args: readonly string[], options: RunOptions): Promise<RunResult> {
+  const stdout = new Written();
+  const stderr = new Written();
+  const env = new Map(Object.entries({ ...testEnvironment(), ...options.env }));
+  const program: Program = {
+    stdin: new GivenInput(options.stdin),
+    stdout,
+    stderr,
+    env: { get: (name) => env.get(name), toObject: () => Object.fromEntries(env) },
+    cwd: () => options.cwd ?? PROJECT_ROOT,
+  };
+  const running = { current: program };
+  const timeoutMs = options.timeoutMs ?? 30_000;
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    const message = `orrery ${args.join(" ")}: not done after ${timeoutMs} ms`;
+    late.reject(new Error(`${message}\nstdout: ${stdout.text}\nstderr: ${stderr.text}`));
+  }, timeoutMs);
+  try {
+    const code = await Promise.race([programs.run(running, () => main(args)), late.promise]);
+    return { code, stdout: stdout.text, stderr: stderr.text };
+  } finally {
+    clearTimeout(timer);
+    running.current = Deno; // what a test does next may still be told to belong to it
+  }
+}
+
+/** What was written, as one text. */
+class Written implements ProgramOutput {
+  readonly #decoder = new TextDecoder();
+  #text = "";
+
+  get text(): string {
+    return this.#text;
+  }
+
+  isTerminal(): boolean {
+    return false;
+  }
+
+  write(bytes: Uint8Array): Promise<number> {
+    return Promise.resolve(this.writeSync(bytes));
+  }
+
+  writeSync(bytes: Uint8Array): number {
+    this.#text += this.#decoder.decode(bytes, { stream: true });
+    return bytes.length;
+  }
+}
+
+/** Standard input that holds a text, or is empty. */
+class GivenInput {
+  #left: Uint8Array;
+
+  constructor(input: string | Uint8Array = "") {
+    this.#left = typeof input === "string" ? new TextEncoder().encode(input) : input;
+  }
+
+  isTerminal(): boolean {
+    return false;
+  }
+
+  read(buffer: Uint8Array): Promise<number | null> {
+    if (this.#left.length === 0) return Promise.resolve(null);
+    const part = this.#left.subarray(0, buffer.length);
+    buffer.set(part);
+    this.#left = this.#left.subarray(part.length);
+    return Promise.resolve(part.length);
+  }
 }
 
 /** Runs any program in the same way. */

@@ -65,7 +65,7 @@ type Case = readonly [args: readonly string[], stdout: string | RegExp];
 Deno.test("every method of the console is kept away from stdout", async (t) => {
   await using own = await testProject({ ...FILES, ...IN_PROCESS });
   for (const [args, expected] of [...CODE_CASES, ...CALL_CASES, ...LOOK_CASES]) {
-    const { code, stdout, stderr } = await own.run(args);
+    const { code, stdout, stderr } = await own.run(args, { alone: true });
     await t.step(args.join(" "), () => {
       assert.equal(code, 0, stderr);
       assertQuiet(stdout, expected);
@@ -81,7 +81,7 @@ Deno.test("every method of the console is kept away from stdout", async (t) => {
 Deno.test("what a gadget tells the console of its own process is what its call logs", async (t) => {
   await using own = await testProject(FILES);
   for (const [args, expected] of CALL_CASES) {
-    const { code, stdout, stderr } = await own.run(args);
+    const { code, stdout, stderr } = await own.run(args, { alone: true });
     await t.step(args.join(" "), () => {
       assert.equal(code, 0, stderr);
       assertQuiet(stdout, expected);
@@ -101,7 +101,7 @@ Deno.test("what a gadget tells the console of its own process is what its call l
 Deno.test("what a gadget tells the console when it is only looked at is told nowhere", async (t) => {
   await using own = await testProject(FILES);
   for (const [args, expected] of LOOK_CASES) {
-    const { code, stdout, stderr } = await own.run(args);
+    const { code, stdout, stderr } = await own.run(args, { alone: true });
     await t.step(args.join(" "), () => {
       assert.equal(code, 0, stderr);
       assertQuiet(stdout, expected);
@@ -136,9 +136,9 @@ Deno.test("a resumed run keeps it away too", async () => {
       'idempotent: true, run: async () => { if (!await Deno.stat("go").then(() => true, () => false)) { await new Promise((end) => setTimeout(end, 200)); Deno.exit(9); }',
     ),
   });
-  const first = await own.run(["run", "a.calls", "--trust", "Loud"]);
+  const first = await own.run(["run", "a.calls", "--trust", "Loud"], { alone: true });
   assert.equal(first.code, 9, first.stderr);
   await own.write("go", "");
-  const second = await own.run(["resume"]);
+  const second = await own.run(["resume"], { alone: true });
   assert.deepEqual([second.code, second.stdout], [0, "quiet"], second.stderr);
 });

@@ -514,7 +514,7 @@ Deno.test("the value of a variable that a gadget, or a program, was granted is m
   ) {
     await using project = await testProject({ "gadgets/env.js": gadget, "a.calls": callOf("Env"), ...files });
     const accept = "orrery.yaml" in files ? ["--trust-project"] : [];
-    const run = await project.run(["run", "a.calls", "--jsonl", ...flags, ...accept], { env });
+    const run = await project.run(["run", "a.calls", "--jsonl", ...flags, ...accept], { env, alone: true });
     assert.equal(run.code, 0, run.stderr);
     assert.match(run.stdout, /\[secret PLANTED\]/);
     const trace = await project.run(["trace", await project.newest(), "--json"], { env: { PLANTED: "" } });

@@ -42,26 +42,41 @@ export async function resume({ words, flags }: ResumeCommand, terminal: Terminal
   const again = words[0] === undefined ? undefined : await deliveredAgain(id, { here, flags, terminal });
   if (again !== undefined) return again;
   const run = openRun(here.journal, id);
-  const grants = await renewed(run, added, {
-    ...here.project,
-    user: flags.quiet ? nobody : await terminal.user(),
-  });
+  try {
+    return await resumed(run, { here, added, budget, flags, terminal });
+  } catch (error) {
+    giveBack(run);
+    throw error;
+  }
+}
+
+/** A run with which nobody goes on stands where it stood. */
+function giveBack(run: RunJournal): void {
+  run.release(run.resumedFrom === "held" ? "held" : "stopped");
+}
+
+async function resumed(
+  run: RunJournal,
+  { here, added, budget, flags, terminal }: Pick<Going, "here" | "flags" | "terminal"> & {
+    readonly added: RunGrants;
+    readonly budget: Budget;
+  },
+): Promise<number> {
+  const user = flags.quiet ? nobody : await terminal.user();
+  const grants = await renewedGrants(run.id, added, { ...here.project, user });
   addGranted(here.secrets, grants.settings);
   const input = withBudget(run.run.input, budget);
   if (run.run.kind === "conversation") {
-    run.release(run.resumedFrom === "held" ? "held" : "stopped"); // each turn takes it over itself
+    giveBack(run); // each turn takes it over itself
     const { resumeConversation }: typeof import("./resume_conversation.ts") = await import(
       "./resume_conversation.ts" as string
     );
     return await resumeConversation(run, { here, grants, flags, terminal, input });
   }
-  const left = await settleSteps(run, {
-    steps: here.journal.read(run.id).steps,
-    decisions: flags,
-    user: flags.quiet ? nobody : await terminal.user(),
-  });
+  const { steps } = here.journal.read(run.id);
+  const left = await settleSteps(run, { steps, decisions: flags, user });
   if (left.length > 0) {
-    run.release(run.resumedFrom === "held" ? "held" : "stopped");
+    giveBack(run);
     here[Symbol.dispose]();
     await terminal.stderr.write(unverifiedText(run.id, left));
     return EXIT.failed;
@@ -111,20 +126,6 @@ function openRun(journal: Journal, word: string): RunJournal {
       `This conversation has ended. Start a new one, or go back to an earlier turn of it: orrery fork ${id} --turn N`,
       { cause: error },
     );
-  }
-}
-
-/** What it may do now. Where that is not to be, it stands where it stood. @throws {PermissionRefused} */
-async function renewed(
-  run: RunJournal,
-  added: RunGrants,
-  place: Parameters<typeof renewedGrants>[2],
-): Promise<RunGrants> {
-  try {
-    return await renewedGrants(run.id, added, place);
-  } catch (error) {
-    run.release(run.resumedFrom === "held" ? "held" : "stopped");
-    throw error;
   }
 }
 

@@ -4,7 +4,7 @@ import { fileProblem, fileText } from "../core/file_text.ts";
 import type { FileInfo, Files, FolderEntry } from "../core/world.ts";
 import { attemptOnFile, attemptOnFile as attempt, readable, withoutDeno } from "./file_attempt.ts";
 import { realPath } from "./paths.ts";
-import { denoGrants } from "./process.ts";
+import { denoGrants, program } from "./process.ts";
 import { whenAborted } from "../core/async.ts";
 import { messageOf } from "../core/source_error.ts";
 
@@ -176,7 +176,7 @@ async function openedUnlessAborted(
 
 /** The bytes of stdin as they come; ends early when the signal is aborted, also while nothing comes. */
 export function stdinChunks(options: { signal?: AbortSignal } = {}): AsyncIterable<Uint8Array> {
-  return chunksOf(Deno.stdin, "stdin", options);
+  return chunksOf(program().stdin, "stdin", options);
 }
 
 /** What a file holds is there: nothing of it is waited for. */

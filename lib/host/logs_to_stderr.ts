@@ -1,6 +1,8 @@
 // The console of Deno cannot be sent elsewhere, and its methods do not go through each other: what they would write to stdout, a console
 // of Node's writes to stderr. That one is made at its first use, since it takes longer to load than most modules that never use it.
 
+import { program } from "./process.ts";
+
 type NodeConsole = typeof console;
 
 /** All that write to stdout, and those that keep something for them. */
@@ -63,8 +65,9 @@ function stderrConsole(): NodeConsole {
 
 /** At once: the process may end next. What cannot be said on stderr cannot be said anywhere. */
 function writeNow(bytes: Uint8Array): void {
+  const { stderr } = program();
   try {
-    for (let at = 0; at < bytes.length;) at += Deno.stderr.writeSync(bytes.subarray(at));
+    for (let at = 0; at < bytes.length;) at += stderr.writeSync(bytes.subarray(at));
   } catch {
     return;
   }

@@ -1,10 +1,10 @@
 import { basename, dirname, isAbsolute, join, resolve } from "../core/path.ts";
 import type { Sight } from "../core/world.ts";
-import { denoGrants, hostEnv } from "./process.ts";
+import { denoGrants, hostEnv, program } from "./process.ts";
 
 /** The working folder, absolute. */
 export function workingFolder(): string {
-  return Deno.cwd();
+  return program().cwd();
 }
 
 /**
@@ -30,7 +30,7 @@ const MAX_LINKS = 40;
  * not exist, or that Deno may not look at, that of its nearest folder that does, joined with the rest.
  */
 export function realPath(path: string): string {
-  return followed(isAbsolute(path) ? resolve(path, "") : resolve(Deno.cwd(), path), MAX_LINKS);
+  return followed(isAbsolute(path) ? resolve(path, "") : resolve(program().cwd(), path), MAX_LINKS);
 }
 
 function followed(path: string, linksLeft: number): string {

@@ -8,19 +8,54 @@ export function commandLine(): readonly string[] {
   return Deno.args;
 }
 
-const lastWorks = new Set<() => void>();
-let onRest = () => {};
+/** What a command finds around it: its streams, its variables and its working folder. */
+export interface Program {
+  readonly stdin: Pick<typeof Deno.stdin, "read" | "isTerminal">;
+  readonly stdout: ProgramOutput;
+  readonly stderr: ProgramOutput;
+  readonly env: Pick<Deno.Env, "get" | "toObject">;
+  cwd(): string;
+}
+
+/** Where a program writes. */
+export type ProgramOutput = Pick<typeof Deno.stdout, "write" | "writeSync" | "isTerminal">;
+
+let findProgram: () => Program = () => Deno;
+
+/** The program that runs here: the process, unless tests call several commands inside one. */
+export function program(): Program {
+  return findProgram();
+}
+
+/** Tests say which program a call belongs to. */
+export function provideProgram(find: () => Program): void {
+  findProgram = find;
+}
+
+/** What has to be done before a program ends. */
+class LastWorks extends Set<() => void> {
+  onRest: () => void = () => {};
+}
+
+const lastWorks = new WeakMap<Program, LastWorks>();
+
+function worksOf(owner: Program): LastWorks {
+  const known = lastWorks.get(owner) ?? new LastWorks();
+  lastWorks.set(owner, known);
+  return known;
+}
 
 /**
  * Something that has to be done before the process ends, however early that is; it may not wait. Dispose of it when there is no need
  * any more, such as when a child has ended by itself.
  */
 export function atExit(work: () => void): Disposable {
-  lastWorks.add(work);
+  const works = worksOf(program());
+  works.add(work);
   return {
     [Symbol.dispose]() {
-      lastWorks.delete(work);
-      if (lastWorks.size === 0) onRest();
+      works.delete(work);
+      if (works.size === 0) works.onRest();
     },
   };
 }
@@ -44,26 +79,27 @@ export function hearsSignals(): boolean {
 
 /** Waits until there is nothing left to be done at the exit: an end in order gives children the time to end. */
 export async function atRest(): Promise<void> {
-  if (lastWorks.size > 0) await new Promise<void>((resolve) => onRest = resolve);
+  const works = worksOf(program());
+  if (works.size > 0) await new Promise<void>((resolve) => works.onRest = resolve);
 }
 
 /** Ends the process; what is still waiting, such as a read from stdin, is given up. */
 export function exitProcess(exitCode: number): never {
-  for (const work of lastWorks) work();
+  for (const work of worksOf(program())) work();
   Deno.exit(exitCode);
 }
 
 /** Writes a few lines to stdout at once; a reader that has gone away is no error. */
 export function printShort(text: string): void {
-  writeShort(Deno.stdout, text);
+  writeShort(program().stdout, text);
 }
 
 /** The same for stderr. */
 export function printShortError(text: string): void {
-  writeShort(Deno.stderr, text);
+  writeShort(program().stderr, text);
 }
 
-function writeShort(output: { writeSync(bytes: Uint8Array): number }, text: string): void {
+function writeShort(output: ProgramOutput, text: string): void {
   const bytes = new TextEncoder().encode(text);
   try {
     for (let at = 0; at < bytes.length;) at += output.writeSync(bytes.subarray(at));
@@ -176,7 +212,7 @@ export function hostEnv(name: string): string | undefined {
   if (
     name === "" || name.includes("=") || name.includes("\0") || !denoGrants({ name: "env", variable: name })
   ) return undefined;
-  return Deno.env.get(name);
+  return program().env.get(name);
 }
 
 /** Why {@linkcode hostEnv} cannot look at a variable; undefined when it can. */
@@ -187,7 +223,7 @@ export function hostEnvProblem(name: string): string | undefined {
 
 /** The names of all variables; none when Deno itself may not read all of them. */
 export function hostEnvNames(): readonly string[] {
-  return denoGrants({ name: "env" }) ? Object.keys(Deno.env.toObject()) : [];
+  return denoGrants({ name: "env" }) ? Object.keys(program().env.toObject()) : [];
 }
 
 /** The kinds that Deno was started with as a whole: that cannot change, since nothing here gives a permission back. */

@@ -1,5 +1,6 @@
 import { systemReason } from "./file_attempt.ts";
-import { hearingSignals, hostEnv } from "./process.ts";
+import { hearingSignals, hostEnv, program } from "./process.ts";
+import type { ProgramOutput } from "./process.ts";
 import { stdinChunks } from "./files.ts";
 import type { TerminalUser } from "./terminal_user.ts";
 
@@ -23,12 +24,13 @@ export interface Terminal {
 
 /** The terminal of this process. */
 export function hostTerminal(): Terminal {
-  const stdout = createOutput(Deno.stdout, "stdout");
-  const stderr = createOutput(Deno.stderr, "stderr");
+  const { stdin, stdout: out, stderr: err } = program();
+  const stdout = createOutput(out, "stdout");
+  const stderr = createOutput(err, "stderr");
   return {
     stdout,
     stderr,
-    stdinIsTerminal: Deno.stdin.isTerminal(),
+    stdinIsTerminal: stdin.isTerminal(),
     stdinChunks,
     size: windowSize,
     onResize: (listener) => onSignals(["SIGWINCH"], listener),
@@ -43,7 +45,7 @@ export function hostTerminal(): Terminal {
       const { terminalUser }: typeof import("./terminal_user.ts") = await import(
         "./terminal_user.ts" as string
       );
-      const canAnswer = Deno.stdin.isTerminal() && stderr.isTerminal;
+      const canAnswer = stdin.isTerminal() && stderr.isTerminal;
       const { show = (question) => stderr.write(question) } = options;
       const edits = options.edits === true && canAnswer && hostEnv("TERM") !== "dumb";
       return terminalUser({ canAnswer, show, edits });
@@ -103,29 +105,23 @@ export interface Output {
   writeNow(text: string): void;
 }
 
-interface Stream {
-  write(bytes: Uint8Array): Promise<number>;
-  writeSync(bytes: Uint8Array): number;
-  isTerminal(): boolean;
-}
-
 /** How long to wait when a pipe that somebody set to non-blocking is full. */
 const FULL_PIPE_DELAY_MS = 5;
 
 /** Wraps stdout or stderr. What cannot be said on stderr cannot be said anywhere: it is dropped, and the work goes on. */
-function createOutput(stream: Stream, name: "stdout" | "stderr"): Output {
+function createOutput(stream: ProgramOutput, name: "stdout" | "stderr"): Output {
   return new HostOutput(stream, name);
 }
 
 class HostOutput implements Output {
   readonly isTerminal: boolean;
-  readonly #stream: Stream;
+  readonly #stream: ProgramOutput;
   readonly #name: "stdout" | "stderr";
   readonly #encoder = new TextEncoder();
   #closed = false;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(stream: Stream, name: "stdout" | "stderr") {
+  constructor(stream: ProgramOutput, name: "stdout" | "stderr") {
     this.#stream = stream;
     this.#name = name;
     this.isTerminal = stream.isTerminal();

@@ -827,10 +827,10 @@ Deno.test("orrery run with RunPrompt: a resumed run asks the model that the firs
   ] as const;
   for (const { args, env, code } of cases) {
     await Deno.remove(`${project.folder}/go`).catch(() => undefined);
-    const first = await project.run(["run", "k.calls", "--trust", "Kill", ...args], { env });
+    const first = await project.run(["run", "k.calls", "--trust", "Kill", ...args], { env, alone: true });
     assert.equal(first.code, 9, first.stderr);
     await project.write("go", "");
-    const second = await project.run(["resume"], { env: { ORRERY_MODEL: "script/two.yml" } });
+    const second = await project.run(["resume"], { env: { ORRERY_MODEL: "script/two.yml" }, alone: true });
     assert.equal(second.code, code, second.stderr);
     if (code === 0) assert.equal(second.stdout, "one", second.stderr);
     else assert.match(second.stderr, /The run has made 1 model call, its budget is 1/);

@@ -281,6 +281,6 @@ const WIDEST = `(width) => {
 }`;
 
 /** Gives a line for each finding, with the first element that has it. */
-const AXE_RUN = `axe.run().then(({ violations }) => violations
+const AXE_RUN = `axe.run({ resultTypes: ["violations"], preload: false }).then(({ violations }) => violations
   .filter(({ impact }) => impact === "serious" || impact === "critical")
   .map(({ id, help, nodes }) => id + ": " + help + " at " + nodes[0].html + " " + nodes[0].failureSummary))`;
