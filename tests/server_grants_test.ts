@@ -1,6 +1,7 @@
 // Commands over HTTP: off, unless the settings grant them and count.
 
 import assert from "node:assert/strict";
+import { serverArgs } from "./_mcp.ts";
 import { testProject } from "./_project.ts";
 import type { TestProject } from "./_project.ts";
 import { serveProject } from "./_served_project.ts";
@@ -249,6 +250,25 @@ export default defineGadget({
   assert.equal(await called("notes"), '200 "one.md"');
   assert.match(await shown(), /Call it/);
   assert.match(await called("other"), /^403 .*grants of orrery\.yaml have to name it, as Names: \{ read: \[/);
+});
+
+Deno.test("an MCP server that was not allowed names the command that allows it, and is reached after it", async () => {
+  await using project = await testProject({
+    "orrery.yaml": "{}\n",
+    ".mcp.json": JSON.stringify({
+      mcpServers: { test: { command: Deno.execPath(), args: serverArgs("ok") } },
+    }),
+  });
+  await using server = await serveProject(project, ["--trust-project"]);
+  const call = () => server.json("/v1/gadgets/test__echo", { body: { input: { text: "hello" } } });
+  const before = await call();
+  assert.equal(before.status, 403);
+  assert.match(String(before.body.detail), /was not started .*; orrery trust allow test$/);
+  assert.equal(before.body.flag, "");
+  const allowed = await project.run(["trust", "allow", "test"]);
+  assert.equal(allowed.code, 0, allowed.stderr);
+  await pause(1100);
+  assert.deepEqual((await call()).body.result, "echo: hello");
 });
 
 Deno.test("a model that is a file is one of the project, for whoever asks over HTTP and for what stands in a document", async () => {

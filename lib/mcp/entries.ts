@@ -127,14 +127,17 @@ async function open({ server, grant }: Granted, options: McpEntriesOptions): Pro
 async function entriesOf(
   opened: Opened,
   taken: Set<string>,
-  { onNotice }: McpEntriesOptions,
+  { onNotice, allowing }: McpEntriesOptions,
 ): Promise<readonly CatalogEntry[]> {
   const { server, connection, grant, state = "broken", problem = "" } = opened;
-  if ("problem" in server || connection === undefined) return [unready(server, { state, problem })];
+  const flag = allowing === undefined ? {} : { flag: "" }; // no flag allows it
+  if ("problem" in server || connection === undefined) {
+    return [{ ...unready(server, { state, problem }), ...flag }];
+  }
   const refused = await grant?.checkTools(toolHashes(connection.tools));
   if (refused === undefined) return await toolEntries(server, { connection, taken, onNotice });
   await connection.close();
-  return [unready(server, { state: "not-trusted", problem: refused })];
+  return [{ ...unready(server, { state: "not-trusted", problem: refused }), ...flag }];
 }
 
 async function toolEntries(

@@ -32,6 +32,8 @@ export interface ServerGrantOptions {
   readonly lock?: ServerLock;
   /** Whether `--trust` or a grant names the server. */
   readonly isTrusted: (name: string) => boolean;
+  /** What allows a server, said before its name. Default: the flag of the run. */
+  readonly allowing?: string;
   readonly onNotice: (text: string) => void;
   readonly signal?: AbortSignal;
 }
@@ -47,9 +49,9 @@ export interface GivenGrant {
   checkTools(tools: ToolHashes): Promise<string | undefined>;
 }
 
-/** What `--trust` takes for this server and no other. */
-function trustWord({ name, part }: McpServer): string {
-  return part === mcpNamePart(name) ? part : shownWord(name);
+/** What allows this server and no other. */
+function remedy({ name, part }: McpServer, { allowing = "run with --trust" }: ServerGrantOptions): string {
+  return `${allowing} ${part === mcpNamePart(name) ? part : shownWord(name)}`;
 }
 
 type Answer = "once" | "always" | "deny";
@@ -80,7 +82,7 @@ export async function serverGrant(server: McpServer, options: ServerGrantOptions
   options.lock?.checkFrozen(server.name, ["it is not in it"]);
   const [before] = known;
   const answer = await ask(firstQuestion(server, before), options);
-  if (answer === undefined) return { problem: notTrusted(server, before) };
+  if (answer === undefined) return { problem: notTrusted(server, before, options) };
   if (answer === "deny") {
     return { problem: `MCP server ${JSON.stringify(server.name)}: you did not allow it` };
   }
@@ -131,8 +133,7 @@ async function checkKnown(
   if (answer === undefined) {
     return `MCP server ${name} is not trusted any more, since its tools changed: ${
       shownChanges(changes).join(", ")
-    }; ` +
-      `run with --trust ${trustWord(server)}`;
+    }; ${remedy(server, options)}`;
   }
   if (answer === "deny") return `MCP server ${name}: you did not allow its changed tools`;
   if (answer === "always") await keep(server, tools, options);
@@ -183,12 +184,12 @@ export function shownChanges(changes: readonly string[]): readonly string[] {
   return changes.length <= MAX_CHANGES ? shown : [...shown, `and ${changes.length - MAX_CHANGES} more`];
 }
 
-function notTrusted(server: McpServer, known: Known | undefined): string {
+function notTrusted(server: McpServer, known: Known | undefined, options: ServerGrantOptions): string {
   const done = server.written.kind === "stdio" ? "started" : "reached";
   const changed = known === undefined ? "" : " any more, since it is not as it was when you allowed it";
   return `MCP server ${JSON.stringify(server.name)} is not trusted${changed}: it was not ${done} (${
     serverWords(server).join("; ")
-  }); run with --trust ${trustWord(server)}`;
+  }); ${remedy(server, options)}`;
 }
 
 /** What was allowed is allowed, also where it cannot be kept. */

@@ -60,6 +60,7 @@ export async function mcpGadgets(
         user,
         taken,
         isTrusted,
+        ...(options.settings.runsByGrant && { allowing: "orrery trust allow" }),
         late: late && !options.frozen, // what is not as it was ends a run with --frozen before anything of it runs
         onNotice: notice,
         reach: (server) => reachOf(server, options),
