@@ -87,6 +87,7 @@ Deno.test("approval: a yes lets the call go on, for the rest of the run; questio
   ]);
   const ask = events.find((event) => event.type === "permission-ask");
   assert.equal(ask?.reason, 'Running "make" is not allowed: add --allow-run=make');
+  assert.equal(ask?.step, "call:c0");
 });
 
 Deno.test("approval: a no is a refusal that names the flag", async () => {

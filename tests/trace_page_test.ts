@@ -189,7 +189,28 @@ Deno.test("trace page: a conversation has a row for each turn, with what the per
   assert.deepEqual(rowNamed(rows, "give-up").values[0]?.text, "conversation.rounds greater-than 3");
 });
 
-Deno.test("trace page: what has not ended is open, and not known where it may not be done twice", () => {
+Deno.test("trace page: a call that waits for a person says so, and what they think about is not its time", () => {
+  const place = { invocationId: "a", line: 1 } as const;
+  const asked = {
+    step: "call:a",
+    subject: "run make",
+    permissions: ["--allow-run=make"],
+    reason: "why",
+  } as const;
+  const events = recorded([
+    { type: "call-open", ...place, gadgetName: "RunCommand", dependencies: [] },
+    { type: "call-run", ...place },
+    { type: "permission-ask", ...asked },
+    { type: "permission-answer", allowed: true, ...asked },
+    { type: "call-result", ...place, result: 1 },
+  ]).map((event, index) => ({ ...event, at: [0, 10, 30, 930, 935][index] ?? 0 }));
+  const row = (until: number) => tracePage(traceOf(events.slice(0, until), { owned: true })).rows[0];
+  assert.equal(row(3)?.state, "waits for you");
+  assert.equal(row(4)?.state, "running");
+  assert.deepEqual([row(5)?.state, row(5)?.ms], ["done", 25]);
+});
+
+Deno.test("trace page: what has not ended runs while its process lives, and is stopped after that", () => {
   const events = recorded([{ type: "run-start", kind: "calls" }]);
   const open = (idempotent: boolean, owned: boolean): string | undefined => {
     const { outcome: _outcome, endedAt: _endedAt, ...begun } = step("call:a", {
@@ -198,9 +219,9 @@ Deno.test("trace page: what has not ended is open, and not known where it may no
     });
     return tracePage(traceOf(events, { steps: [begun], owned })).rows[0]?.state;
   };
-  assert.equal(open(true, false), "open");
-  assert.equal(open(false, false), "unverified");
-  assert.equal(open(false, true), "open", "its process lives");
+  assert.equal(open(true, false), "stopped");
+  assert.equal(open(false, false), "stopped");
+  assert.equal(open(false, true), "running", "its process lives");
 });
 
 Deno.test("trace page: a slash in brackets is part of a name, and what runs inside of a call lies below it", () => {

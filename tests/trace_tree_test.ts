@@ -68,12 +68,12 @@ Deno.test("trace: what has not ended says why, and what a model had said by then
     checkpoints: [],
   } as const;
   assert.deepEqual(traceTree(trace).split("\n").slice(2, -1), [
-    "    ?     model  m/x",
-    "          has not ended: m/x: the answer broke off",
-    "          said before it broke off: Half an ans",
+    "    failed  model  m/x",
+    "            m/x: the answer broke off",
+    "            said before it broke off: Half an ans",
   ]);
   const row = tracePage(trace).rows.at(-1);
-  assert.equal(row?.state, "open");
+  assert.equal(row?.state, "failed");
   assert.deepEqual(row?.values.map(({ title, text }) => [title, text]), [
     ["error", "m/x: the answer broke off"],
     ["said before it broke off", "Half an ans"],
@@ -91,17 +91,17 @@ Deno.test("trace: a slash in brackets is part of a name", () => {
     ),
     [
       "  op[parts/part.md:5]",
-      "    ok shell",
-      "    ok media[1]",
+      "    done    shell",
+      "    done    media[1]",
       "  op[docs/[id]/page.md:5]#2",
       "    turn[1]",
-      "      ok model",
+      "      done    model",
       "  dialog[research/agent:1f]",
       "    turn[1]",
-      "      ok model",
+      "      done    model",
       "  op[a/b.md:1]",
       "    op[c/d.md:2]",
-      "      ok read",
+      "      done    read",
     ].join("\n"),
   );
 });
@@ -118,21 +118,21 @@ Deno.test("trace: the id of a call may hold anything; what runs inside of it lie
     ),
     [
       "  turn[1]",
-      "    ok call:a/b",
+      "    done    call:a/b",
       "  op[call:x/y.md:3]",
-      "    ok shell",
+      "    done    shell",
       "  call:a/b",
       "    op[x/y.md:1]",
-      "      ok shell",
+      "      done    shell",
       "      call:c",
       "        dialog[1]",
       "          turn[1]",
-      "            ok model",
+      "            done    model",
       "  call:d",
       "    dialog[2]",
       "      turn[1]",
-      "        ok model",
-      "  ok call:[e/f",
+      "        done    model",
+      "  done    call:[e/f",
     ].join("\n"),
   );
 });
@@ -146,5 +146,5 @@ Deno.test("orrery trace: an operation of an imported document in a folder is one
   const run = await project.run(["run", "main.md"]);
   assert.equal(run.code, 0, run.stderr);
   const { stdout } = await project.run(["trace", await project.newest()]);
-  assert.match(stdout, /\n {2}op\[parts\/part\.md:5\]\n {4}.*turn\[1\]\n {6}ok {4}model/);
+  assert.match(stdout, /\n {2}op\[parts\/part\.md:5\]\n {4}.*turn\[1\]\n {6}done {4}model/);
 });

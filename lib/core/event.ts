@@ -60,6 +60,8 @@ export type RunEventBody =
   | ({ readonly type: "usage"; readonly step: string; readonly model: string } & Usage)
   | {
     readonly type: "permission-ask";
+    /** The key of the step that waits; absent where that is not known. */
+    readonly step?: string;
     /** The call that waits for the answer, or the step. */
     readonly subject: string;
     /** In words, a line each. */
@@ -68,6 +70,7 @@ export type RunEventBody =
   }
   | {
     readonly type: "permission-answer";
+    readonly step?: string;
     readonly subject: string;
     readonly permissions: readonly string[];
     readonly allowed: boolean;

@@ -3,6 +3,7 @@ import type { RunSummary, StepRecord } from "../core/journal.ts";
 import { cutToCells } from "./cells.ts";
 import { printableLine } from "./shown_text.ts";
 import { traceHead } from "./trace_tree.ts";
+import { END_UNKNOWN } from "./trace_values.ts";
 import { turnTrace } from "./turn_trace.ts";
 
 const SAID_CELLS = 80;
@@ -17,12 +18,14 @@ export interface ConversationTraceOf {
 /** What a conversation did, turn by turn: what was said to the agent, and each step that came of it. */
 export function conversationTrace({ summary, steps, events }: ConversationTraceOf): string {
   const said = new Map(steps.map((step) => [step.key, saidIn(step)] as const));
-  const turns = turnsOf(events).map((turn, index) => {
+  const turns = turnsOf(events).map((turn, index, { length }) => {
     const text = said.get(`turn[${index + 1}]`);
     const head = `turn ${index + 1}${text === undefined ? "" : `  ${JSON.stringify(text)}`}`;
-    return `${cutToCells(printableLine(head), SAID_CELLS)}\n${turnTrace(turn)}`;
+    return `${cutToCells(printableLine(head), SAID_CELLS)}\n${
+      turnTrace(turn, { isAlive: summary.owned && summary.status === "running" && index === length - 1 })
+    }`;
   });
-  return [`${traceHead(summary, events)}\n`, ...turns, ...openSteps(steps)].join("");
+  return [`${traceHead(summary, events)}\n`, ...turns, ...(summary.owned ? [] : openSteps(steps))].join("");
 }
 
 /** Each begins with the start of a run; one that was interrupted and finished is one. */
@@ -48,7 +51,7 @@ function openSteps(steps: readonly StepRecord[]): readonly string[] {
     .filter(({ outcome, idempotent }) => outcome === undefined && !idempotent)
     .map(({ key, name }) =>
       printableLine(
-        `  ?     ${key}  ${name}  its end is not known: orrery resume takes --rerun or --skip with its key`,
+        `  stopped  ${key}  ${name}  ${END_UNKNOWN}`,
       ) + "\n"
     );
 }

@@ -5,6 +5,7 @@ import type { LineState } from "./live_line.ts";
 import { keyOf } from "./plain_lines.ts";
 import { emptyTally, tallyAfter } from "./run_tally.ts";
 import type { RunTally } from "./run_tally.ts";
+import { stepWord } from "./status_tone.ts";
 import { grownTail } from "./text_tail.ts";
 
 /** An operation of a document, or the call of a tool in one, as the live view shows it. */
@@ -155,12 +156,14 @@ function addRow(state: DocumentState, row: LiveOperation): void {
 
 function stepEnd(
   state: DocumentState,
-  { key, at, error }: Extract<RunEvent, { type: "step-end" }>,
+  event: Extract<RunEvent, { type: "step-end" }>,
   isReused: IsReused,
 ): void {
+  const { key, at } = event;
   const operation = state.running.findLast((each) => each.kind === "operation" && each.key === key);
+  const word = stepWord(event, { isAlive: true });
   if (operation === undefined) return endInside(state, key);
-  end(state, operation, { at, state: error !== undefined ? "failed" : isReused(key) ? "reused" : "done" });
+  end(state, operation, { at, state: word === "done" && isReused(key) ? "reused" : word });
 }
 
 /** A model has answered, or a command has ended: what it gave is not on its way any more. */

@@ -20,7 +20,15 @@ export interface Piece {
 }
 
 /** How something that is shown by a line of its own is going. */
-export type LineState = "waiting" | "running" | "done" | "reused" | "failed" | "skipped" | "stopped";
+export type LineState =
+  | "waiting"
+  | "running"
+  | "waits for you"
+  | "done"
+  | "reused"
+  | "failed"
+  | "skipped"
+  | "stopped";
 
 const SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 
@@ -31,6 +39,8 @@ export function stateSymbol(state: LineState, spinnerFrame: number): Piece {
       return { style: "dim", text: "○" };
     case "running":
       return { style: "cyan", text: SPINNER.charAt(spinnerFrame % SPINNER.length) };
+    case "waits for you":
+      return { style: "yellow", text: "?" };
     case "done":
       return { style: "green", text: "●" };
     case "reused":

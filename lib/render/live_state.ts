@@ -2,6 +2,7 @@ import type { RunEvent } from "../core/event.ts";
 import type { Usage } from "../core/model.ts";
 import type { StepKind } from "../core/step.ts";
 import { keyOf } from "./plain_lines.ts";
+import { stepWord } from "./status_tone.ts";
 import type { RunTally } from "./run_tally.ts";
 import { emptyTally, tallyAfter } from "./run_tally.ts";
 
@@ -12,9 +13,11 @@ export interface LiveCall {
   readonly invocationId: string;
   readonly gadgetName: string;
   readonly dependencies: readonly string[];
-  state: "waiting" | "running" | "done" | "failed" | "skipped";
-  /** ms since the start of the run. */
+  state: "waiting" | "running" | "waits for you" | "done" | "failed" | "skipped";
+  /** ms since the start of the run, later by what it has waited for a person. */
   ranAt?: number;
+  /** Since when it waits for a person. */
+  askedAt?: number;
   endedAt?: number;
   /** The last log line, the error, or why it was skipped. */
   note?: string;
@@ -26,7 +29,7 @@ export interface LiveStep {
   readonly key: string;
   /** What was asked, and of models then the one that answered. */
   name: string;
-  state: "running" | "done" | "failed";
+  state: ReturnType<typeof stepWord>;
   ranAt: number;
   endedAt?: number;
   usage?: Usage;
@@ -68,8 +71,29 @@ export function updateLive(state: LiveState, event: RunEvent): void {
   if (event.type === "call-open") openCall(state, event);
   if (event.type === "step-start" && WAITED_FOR.has(event.kind)) openStep(state, event);
   else if (event.type === "step-end" || event.type === "usage") updateStep(state, event);
-  if (event.type === "run-end") endRun(state, event.at);
+  if (event.type === "run-end") endRun(state, event);
+  if (event.type === "permission-ask" || event.type === "permission-answer") askIn(state, event);
   if (call !== undefined) updateCall(call, event);
+}
+
+function stepKeyOf({ step = "", invocationId }: LiveCall): string {
+  return `${step.slice(0, step.lastIndexOf("/") + 1)}call:${invocationId}`;
+}
+
+/** What a person thinks about is no time of the call. */
+function askIn(
+  { calls }: LiveState,
+  { type, step = "", at }: Extract<RunEvent, { type: "permission-ask" | "permission-answer" }>,
+): void {
+  const call = [...calls.values()].find((each) => `${step}/`.startsWith(`${stepKeyOf(each)}/`));
+  if (type === "permission-ask" && call?.state === "running") {
+    call.state = "waits for you";
+    call.askedAt = at;
+  } else if (type === "permission-answer" && call?.state === "waits for you") {
+    call.state = "running";
+    call.ranAt = (call.ranAt ?? at) + at - (call.askedAt ?? at);
+    delete call.askedAt;
+  }
 }
 
 function openCall(state: LiveState, event: Extract<RunEvent, { type: "call-open" }>): void {
@@ -111,16 +135,19 @@ function updateStep(state: LiveState, event: Extract<RunEvent, { type: "step-end
     return;
   }
   step.endedAt = event.at;
-  step.state = event.error === undefined ? "done" : "failed";
+  step.state = stepWord(event, { isAlive: true });
   if (event.error !== undefined) step.note = event.error.message;
 }
 
 /** An answer that broke off has no end of its own. */
-function endRun(state: LiveState, at: number): void {
+function endRun(
+  state: LiveState,
+  { at, status }: Extract<RunEvent, { type: "run-end" }>,
+): void {
   state.endedAt = at;
   for (const step of state.steps.values()) {
     if (step.state !== "running") continue;
-    step.state = "failed";
+    step.state = status === "stopped" ? "stopped" : "failed";
     step.endedAt = at;
   }
 }

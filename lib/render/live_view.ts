@@ -22,9 +22,11 @@ const PROGRESS_CELLS = 10;
 const MAX_NAME_CELLS = 32;
 
 /** What is shown first when the window is too small for all. */
-const IMPORTANCE: Readonly<Record<LiveCall["state"], number>> = {
+const IMPORTANCE: Readonly<Record<LiveRow["state"], number>> = {
   running: 0,
+  "waits for you": 0,
   failed: 1,
+  stopped: 1,
   skipped: 2,
   waiting: 3,
   done: 4,
@@ -96,7 +98,7 @@ function mostImportant(all: readonly LiveRow[], room: number): Set<LiveRow> {
 
 function hiddenText(hidden: readonly LiveRow[]): string {
   if (hidden.length === 0) return "";
-  const counts = new Map<LiveCall["state"], number>();
+  const counts = new Map<LiveRow["state"], number>();
   for (const { state } of hidden) counts.set(state, (counts.get(state) ?? 0) + 1);
   return `… ${[...counts].map(([state, count]) => `${count} ${state}`).join(", ")}`;
 }
@@ -154,8 +156,10 @@ function callPieces(
   ];
 }
 
-function timeText({ ranAt, endedAt }: LiveRow, nowMs: number): string {
-  return ranAt === undefined ? "" : duration(Math.max(0, (endedAt ?? nowMs) - ranAt));
+function timeText(row: LiveRow, nowMs: number): string {
+  const { ranAt, endedAt } = row;
+  const askedAt = isCall(row) ? row.askedAt : undefined;
+  return ranAt === undefined ? "" : duration(Math.max(0, (endedAt ?? askedAt ?? nowMs) - ranAt));
 }
 
 function progressPieces({ progress }: LiveCall): Piece[] {

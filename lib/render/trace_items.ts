@@ -7,14 +7,15 @@ import type { Usage } from "../core/model.ts";
 import type { StepKind } from "../core/step.ts";
 import { addUsage } from "../core/usage.ts";
 import { keyParts } from "./key_parts.ts";
-import { BROKEN_OFF, errorValue, noteValue, resultValue, stepValues } from "./trace_values.ts";
+import { stepWord } from "./status_tone.ts";
+import { BROKEN_OFF, END_UNKNOWN, errorValue, noteValue, resultValue, stepValues } from "./trace_values.ts";
 import type { TraceValue } from "./trace_values.ts";
 
 /** What an item is: a kind of step, a turn of a conversation, a part of keys that is no step itself, or something that was decided. */
 export type TraceKind = StepKind | "turn" | "group" | "skip" | "jump" | "hold" | "warning" | "permission";
 
-/** How it went: `open` has begun and not ended, `unverified` the same where nobody knows whether it was done, `note` takes no time. */
-export type TraceState = "done" | "failed" | "skipped" | "open" | "unverified" | "note";
+/** How it stands, in the words of runs; a `note` takes no time. */
+export type TraceState = ReturnType<typeof stepWord> | "waits for you" | "skipped" | "note";
 
 /** One thing of a run. */
 export interface TraceItem {
@@ -41,26 +42,31 @@ type CallEvent = Extract<RunEvent, { readonly invocationId: string }>;
 
 /** All items of a run, in the order in which they were told. */
 export function traceItems(trace: RunTrace): readonly TraceItem[] {
-  const items = new TraceItems(trace.summary.kind === "conversation");
+  const items = new TraceItems(trace.summary);
   for (const event of trace.events) items.tell(event);
   items.tellLogs();
-  for (const step of trace.steps) items.keep(step, { isOwned: trace.summary.owned });
+  for (const step of trace.steps) items.keep(step);
   return items.all;
 }
 
 class TraceItems {
   readonly all: TraceItem[] = [];
   readonly #hasTurns: boolean;
+  readonly #isAlive: boolean;
   readonly #byKey = new Map<string, TraceItem>();
   /** The newest step of each name: so messages and slots of a conversation say whose they are. */
   readonly #byName = new Map<string, TraceItem>();
   readonly #byCall = new Map<string, TraceItem>();
   readonly #logs = new Map<TraceItem, string[]>();
+  readonly #askedAt = new Map<TraceItem, number>();
+  /** For a person. */
+  readonly #waitedMs = new Map<TraceItem, number>();
   #turn: TraceItem | undefined;
   #turns = 0;
 
-  constructor(hasTurns: boolean) {
-    this.#hasTurns = hasTurns;
+  constructor({ kind, owned }: RunTrace["summary"]) {
+    this.#hasTurns = kind === "conversation";
+    this.#isAlive = owned;
   }
 
   tell(event: RunEvent): void {
@@ -100,6 +106,8 @@ class TraceItems {
         return this.#mark(event, { kind: "hold", key: event.step, name: event.step });
       case "warning":
         return this.#mark(event, { kind: "warning", key: "", name: event.text, text: placeOf(event) });
+      case "permission-ask":
+        return this.#wait(event);
       case "permission-answer":
         return this.#permission(event);
       case "call-log": {
@@ -110,7 +118,6 @@ class TraceItems {
         this.#logs.set(item, lines);
         return;
       }
-      case "permission-ask":
       case "call-progress":
       case "text-delta":
         return;
@@ -119,13 +126,17 @@ class TraceItems {
     }
   }
 
+  get #unended(): TraceState {
+    return stepWord(undefined, { isAlive: this.#isAlive });
+  }
+
   /** What calls told the console, as one note each. */
   tellLogs(): void {
     for (const [item, lines] of this.#logs) item.notes.push(noteValue("log", lines.join("\n")));
   }
 
   /** Takes what is kept of a step. */
-  keep(step: StepRecord, { isOwned }: { readonly isOwned: boolean }): void {
+  keep(step: StepRecord): void {
     if (this.#hasTurns && step.kind === "ask" && this.#keepTurn(step)) return;
     const item = this.#byKey.get(step.key) ?? this.#keptAlone(step);
     item.kind = step.kind;
@@ -133,9 +144,9 @@ class TraceItems {
     item.attempt = Math.max(item.attempt, step.attempt);
     const why = step.outcome === undefined ? item.values : []; // as its attempts have ended
     item.values = [...stepValues(step), ...why];
-    if (step.outcome === undefined) {
-      item.state = step.idempotent || isOwned ? "open" : "unverified";
-    } else item.state = "error" in step.outcome ? "failed" : "done";
+    if (step.outcome !== undefined) {
+      item.state = stepWord("error" in step.outcome ? step.outcome : {}, { isAlive: this.#isAlive });
+    } else if (!step.idempotent && !this.#isAlive) item.notes.push(noteValue("stopped", END_UNKNOWN));
   }
 
   /** What a person said is shown with the turn that it began. */
@@ -157,7 +168,7 @@ class TraceItems {
       turn = this.#byKey.get(parts.slice(0, length).join("/"))?.turn;
     }
     const item = this.#add({ key, kind, name, at: startedAt, turn: turn ?? this.#turnAt(startedAt) });
-    if (endedAt !== undefined) item.ms = Math.max(0, endedAt - startedAt);
+    if (endedAt !== undefined) this.#took(item, endedAt - startedAt);
     return item;
   }
 
@@ -176,7 +187,7 @@ class TraceItems {
     const turn = this.#turn;
     if (turn === undefined) return;
     turn.ms = at - turn.at;
-    turn.state = status === "failed" ? "failed" : status === "stopped" ? "open" : "done";
+    turn.state = status === "failed" ? "failed" : status === "stopped" ? "stopped" : "done";
     if (error !== undefined) turn.values.push(errorValue(error));
   }
 
@@ -184,15 +195,16 @@ class TraceItems {
     const known = this.#byKey.get(key);
     const item = known ?? this.#add({ key, kind, name, at });
     item.attempt = attempt;
-    item.state = "open";
+    item.state = this.#unended;
     if (kind === "step") this.#byName.set(name, item);
   }
 
-  #endStep({ key, ms, outcome, error, partial }: EventOf<"step-end">): void {
+  #endStep(end: EventOf<"step-end">): void {
+    const { key, ms, outcome, error, partial } = end;
     const item = this.#byKey.get(key);
     if (item === undefined) return;
-    item.ms = ms;
-    item.state = error === undefined ? "done" : "failed";
+    this.#took(item, ms);
+    item.state = stepWord(end, { isAlive: this.#isAlive });
     if (error !== undefined) item.values.push(errorValue(error.message));
     else if (outcome !== undefined && outcome !== null) item.values.push(resultValue(outcome));
     if (partial !== undefined) item.notes.push(noteValue(BROKEN_OFF, partial));
@@ -210,7 +222,7 @@ class TraceItems {
       item.at = event.at;
       return;
     }
-    if (event.type !== "call-skip") item.ms = event.at - item.at;
+    if (event.type !== "call-skip") this.#took(item, event.at - item.at);
     item.state = event.type === "call-result" ? "done" : event.type === "call-error" ? "failed" : "skipped";
     item.values = [
       event.type === "call-result"
@@ -249,7 +261,30 @@ class TraceItems {
     this.#note(step, noteValue(title, inserted));
   }
 
-  #permission({ subject, permissions, allowed, reason, at }: EventOf<"permission-answer">): void {
+  #wait({ step, at }: EventOf<"permission-ask">): void {
+    const item = this.#byKey.get(step ?? "");
+    if (item === undefined) return;
+    if (this.#isAlive) item.state = "waits for you";
+    this.#askedAt.set(item, at);
+  }
+
+  /** What a person thinks about is no time of the step. */
+  #answered({ step, at }: EventOf<"permission-answer">): void {
+    const item = this.#byKey.get(step ?? "");
+    const askedAt = item && this.#askedAt.get(item);
+    if (item === undefined || askedAt === undefined) return;
+    this.#askedAt.delete(item);
+    item.state = this.#unended;
+    this.#waitedMs.set(item, (this.#waitedMs.get(item) ?? 0) + at - askedAt);
+  }
+
+  #took(item: TraceItem, ms: number): void {
+    item.ms = Math.max(0, ms - (this.#waitedMs.get(item) ?? 0));
+  }
+
+  #permission(answer: EventOf<"permission-answer">): void {
+    this.#answered(answer);
+    const { subject, permissions, allowed, reason, at } = answer;
     const text = `${allowed ? "allowed" : "refused"} by ${reason}: ${permissions.join("; ")}`;
     const owner = this.#ownerOf(subject) ?? this.#ownerOf(`call:${subject}`);
     if (owner === undefined) this.#mark({ at }, { kind: "permission", key: subject, name: subject, text });
@@ -300,7 +335,7 @@ class TraceItems {
       place,
       kind,
       name,
-      state: "open",
+      state: this.#unended,
       at,
       attempt: 1,
       values: [],
@@ -323,6 +358,16 @@ interface Begun {
 }
 
 const NOTE_TITLES: { readonly [kind in TraceKind]?: string } = { skip: "condition", warning: "at" };
+
+/** How steps have ended, by key; not one that has begun anew. */
+export function stepEnds(events: readonly RunEvent[]): ReadonlyMap<string, EventOf<"step-end">> {
+  const ends = new Map<string, EventOf<"step-end">>();
+  for (const event of events) {
+    if (event.type === "step-end") ends.set(event.key, event);
+    else if (event.type === "step-start") ends.delete(event.key);
+  }
+  return ends;
+}
 
 /** `turn[1]/` of `turn[1]/model`. */
 export function folderOf(key: string): string {

@@ -182,7 +182,7 @@ function span({ item, children }: Node): void {
   item.at = children.reduce((first, child) => Math.min(first, child.item.at), Infinity);
   item.ms = ends.reduce((last, end) => Math.max(last, end), item.at) - item.at;
   const states = new Set(children.map((child) => child.item.state));
-  if (states.has("open") || states.has("unverified")) item.state = "open";
+  item.state = (["running", "stopped"] as const).find((state) => states.has(state)) ?? item.state;
 }
 
 /** Gives the usage of the node and of all below it. */

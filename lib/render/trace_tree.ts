@@ -4,8 +4,9 @@ import type { Usage } from "../core/model.ts";
 import { cutToCells } from "./cells.ts";
 import { keyParts } from "./key_parts.ts";
 import { duration, printableLine, usageWords } from "./shown_text.ts";
-import { folderOf } from "./trace_items.ts";
-import { BROKEN_OFF } from "./trace_values.ts";
+import { stepWord } from "./status_tone.ts";
+import { folderOf, stepEnds } from "./trace_items.ts";
+import { BROKEN_OFF, END_UNKNOWN } from "./trace_values.ts";
 
 /** What a journal has of a run. */
 export interface TraceOf {
@@ -15,6 +16,8 @@ export interface TraceOf {
 }
 
 const OUTCOME_CELLS = 80;
+/** As long as the longest word for a state. */
+const STATE_CELLS = "stopped".length;
 
 interface Node {
   readonly name: string;
@@ -26,6 +29,7 @@ type StepEnd = Extract<RunEvent, { readonly type: "step-end" }>;
 
 /** What events say of steps, by key. */
 interface Told {
+  readonly isAlive: boolean;
   readonly usages: ReadonlyMap<string, Usage>;
   /** Of its last attempt. */
   readonly ends: ReadonlyMap<string, StepEnd>;
@@ -43,13 +47,13 @@ export function traceTree({ summary, steps, events }: TraceOf): string {
   const usages = new Map(
     events.flatMap((event) => event.type === "usage" ? [[event.step, event] as const] : []),
   );
-  const ends = new Map(
-    events.flatMap((event) => event.type === "step-end" ? [[event.key, event] as const] : []),
-  );
-  const logs = logLines(events);
-  const lines = [...root.children.values()].flatMap((node) =>
-    nodeLines(node, { depth: 0, usages, ends, logs })
-  );
+  const told = {
+    isAlive: summary.owned && summary.status === "running",
+    usages,
+    ends: stepEnds(events),
+    logs: logLines(events),
+  };
+  const lines = [...root.children.values()].flatMap((node) => nodeLines(node, { depth: 0, ...told }));
   return [traceHead(summary, events), ...lines].map((line) => `${line}\n`).join("");
 }
 
@@ -101,14 +105,14 @@ function nodeLines(
   const usage = told.usages.get(step.key);
   const end = told.ends.get(step.key);
   const head = [
-    `${stateWord(step)} ${node.name}`,
+    `${stateOf(step, end, told).padEnd(STATE_CELLS)} ${node.name}`,
     step.name,
     ...(step.endedAt === undefined ? [] : [duration(Math.max(0, step.endedAt - step.startedAt))]),
     ...(step.attempt > 1 ? [`attempt ${step.attempt}`] : []),
     ...(usage === undefined || usageWords(usage) === "" ? [] : [usageWords(usage)]),
   ].join("  ");
   const partial = end?.partial === undefined ? "" : `${BROKEN_OFF}: ${end.partial}`;
-  const details = [outcomeWords(step, end), partial].filter((words) => words !== "");
+  const details = [outcomeWords(step, end, told), partial].filter((words) => words !== "");
   const logged = told.logs.get(step.key) ?? [];
   const more = logged.length - MOST_LOG_LINES;
   details.push(
@@ -117,21 +121,24 @@ function nodeLines(
   );
   return [
     `${indent}${printableLine(head)}`,
-    ...details.map((words) => `${indent}      ${cutToCells(printableLine(words), OUTCOME_CELLS)}`),
+    ...details.map((words) =>
+      `${indent}${" ".repeat(STATE_CELLS + 1)}${cutToCells(printableLine(words), OUTCOME_CELLS)}`
+    ),
     ...below,
   ];
 }
 
-function stateWord({ outcome }: StepRecord): string {
-  if (outcome === undefined) return "?    ";
-  return "ok" in outcome ? "ok   " : "error";
+function stateOf({ outcome }: StepRecord, end: StepEnd | undefined, told: Told): string {
+  return stepWord(outcome === undefined ? end : "error" in outcome ? outcome : {}, told);
 }
 
-function outcomeWords({ outcome, idempotent, kind }: StepRecord, end: StepEnd | undefined): string {
+function outcomeWords(
+  { outcome, idempotent, kind }: StepRecord,
+  end: StepEnd | undefined,
+  { isAlive }: Told,
+): string {
   if (outcome === undefined) {
-    return idempotent
-      ? `has not ended${end?.error === undefined ? "" : `: ${end.error.message}`}`
-      : "its end is not known: orrery resume takes --rerun or --skip with its key";
+    return idempotent || isAlive ? end?.error?.message ?? "" : END_UNKNOWN;
   }
   if ("error" in outcome) return outcome.error.message;
   const { ok } = outcome;

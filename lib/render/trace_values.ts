@@ -17,6 +17,9 @@ export interface TraceValue {
 /** What stands before a text that is no answer. */
 export const BROKEN_OFF = "said before it broke off";
 
+/** Of what may not be done twice, and was under way when its process ended. */
+export const END_UNKNOWN = "its end is not known: orrery resume takes --rerun or --skip with its key";
+
 /** The input and the outcome of a step. */
 export function stepValues({ kind, input, outcome }: StepRecord): readonly TraceValue[] {
   const given = kind === "model" && isJsonObject(input) ? askedValues(input) : valuesOf(input, "in");

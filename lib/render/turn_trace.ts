@@ -3,6 +3,8 @@ import type { Json } from "../core/json.ts";
 import { cutToCells } from "./cells.ts";
 import { OwnTexts } from "./own_texts.ts";
 import { duration, printableLine, usageWords } from "./shown_text.ts";
+import { stepWord } from "./status_tone.ts";
+import { stepEnds } from "./trace_items.ts";
 
 const DETAIL_CELLS = 80;
 const DETAIL = "        ";
@@ -20,23 +22,26 @@ interface Entry {
   readonly details: Map<string, string>;
 }
 
-/** What a turn of a conversation did, step by step: how each ended, what it said and which slots it set. One line a step, its details below. */
-export function turnTrace(events: readonly RunEvent[]): string {
-  const ends = new Map(
-    events.flatMap((event) => event.type === "step-end" ? [[event.key, event] as const] : []),
-  );
-  const trace = new TurnTrace(ends);
+/**
+ * What a turn of a conversation did, step by step: how each ended, what it said and which slots it set. One line a step, its details below.
+ *
+ * @param options.isAlive whether the turn goes on, so that what has not ended runs. Default: it does not
+ */
+export function turnTrace(events: readonly RunEvent[], { isAlive = false } = {}): string {
+  const trace = new TurnTrace(stepEnds(events), isAlive);
   for (const event of events) trace.add(event);
   return trace.lines.map((line) => `${line}\n`).join("");
 }
 
 class TurnTrace {
   readonly #ends: ReadonlyMap<string, End>;
+  readonly #isAlive: boolean;
   readonly #entries: Entry[] = [];
   readonly #texts = new OwnTexts();
 
-  constructor(ends: ReadonlyMap<string, End>) {
+  constructor(ends: ReadonlyMap<string, End>, isAlive: boolean) {
     this.#ends = ends;
+    this.#isAlive = isAlive;
   }
 
   get lines(): readonly string[] {
@@ -61,11 +66,11 @@ class TurnTrace {
       case "usage":
         return this.#detail(event.step, usageWords(event));
       case "step-skip":
-        return this.#line(`skip  ${event.name ?? event.step}  ${event.condition}`);
+        return this.#line(`skipped  ${event.name ?? event.step}  ${event.condition}`);
       case "jump":
         return this.#line(`jump  ${event.from} -> ${event.to}`);
       case "hold":
-        return this.#line(`hold  ${event.step}`);
+        return this.#line(`waits for you  ${event.step}`);
       case "warning":
         return this.#line(`warn  ${event.text}`);
       case "run-start":
@@ -90,11 +95,15 @@ class TurnTrace {
 
   #begin({ key, name }: Start): void {
     const end = this.#ends.get(key);
-    const head = `${stateOf(end)} ${placeWords(key, name)}${
+    const head = `${this.#wordOf(end)}  ${placeWords(key, name)}${
       end === undefined ? "" : `  ${duration(end.ms)}`
     }`;
     const details = end?.error === undefined ? [] : [["error", end.error.message] as const];
     this.#entries.push({ head, key, step: name, details: new Map(details) });
+  }
+
+  #wordOf(end: End | undefined): string {
+    return stepWord(end, { isAlive: this.#isAlive });
   }
 
   /** A model that is asked, a request, a call: it lies below its step. */
@@ -109,7 +118,7 @@ class TurnTrace {
       name,
       ...(attempt > 1 ? [`attempt ${attempt}`] : []),
       ...(end === undefined
-        ? ["has not ended"]
+        ? [this.#wordOf(end)]
         : [duration(end.ms), end.error?.message ?? outcomeWords(end.outcome)]),
     ];
     owner.details.set(key, words.join("  ").trimEnd());
@@ -126,11 +135,6 @@ class TurnTrace {
   #line(head: string): void {
     this.#entries.push({ head, details: new Map() });
   }
-}
-
-function stateOf(end: End | undefined): string {
-  if (end === undefined) return "?    ";
-  return end.error === undefined ? "ok   " : "error";
 }
 
 /** `ask (main/form/ask#2)`, where the name alone does not say it. */

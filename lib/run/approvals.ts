@@ -1,5 +1,6 @@
 import type { PermissionRefused, User } from "../core/world.ts";
 import type { Run } from "./run.ts";
+import { stepHere } from "./work_place.ts";
 
 /** What was said to a question. */
 export interface Said {
@@ -36,22 +37,30 @@ export class Approvals {
   }
 
   ask(refused: PermissionRefused): Promise<boolean> {
-    const asked = this.#last.then(() => this.#ask(refused));
+    const step = stepHere();
+    const asked = this.#last.then(() => this.#ask(refused, step === undefined ? {} : { step }));
     this.#last = asked.catch(() => undefined);
     return asked;
   }
 
-  async #ask(refused: PermissionRefused): Promise<boolean> {
+  async #ask(refused: PermissionRefused, place: { readonly step?: string }): Promise<boolean> {
     const { kind, value } = refused.request;
     const subject = `${kind} ${value}`;
     const permissions = [refused.flag];
     const canAsk = this.#user.canAnswer;
     if (canAsk) {
-      this.#run?.tellOutside({ type: "permission-ask", subject, permissions, reason: refused.message });
+      this.#run?.tellOutside({
+        type: "permission-ask",
+        ...place,
+        subject,
+        permissions,
+        reason: refused.message,
+      });
     }
     const { allowed, by } = canAsk ? await this.#answer(refused) : { allowed: false, by: "nobody" };
     this.#run?.tellOutside({
       type: "permission-answer",
+      ...place,
       subject,
       permissions,
       allowed,

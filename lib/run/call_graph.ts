@@ -30,6 +30,7 @@ import {
 } from "./run_gadget.ts";
 import type { Containers } from "./container.ts";
 import type { Run } from "./run.ts";
+import { inStep } from "./work_place.ts";
 
 /** A call, whoever wrote it. */
 export interface GraphCall {
@@ -218,22 +219,23 @@ export class CallGraph {
     const known = step.begin({ isDeferred: isAsking(gadget) });
     if (known !== undefined) return known; // null is a result too
     const start = (onSent?: () => void): Json | Promise<Json> =>
-      runGadget({
-        gadget: this.#withContents(gadget, { key, node }),
-        input,
-        mask: (value) => this.#run.mask(value),
-        maskStart: (text) => this.#run.secrets?.stream().push(text) ?? text,
-        maxBytes: limits?.resultBytes ?? RESULT_BYTES,
-        onStart: () => step.started(),
-        context: (parameters) =>
-          callContext({
-            call: { gadgetName: call.gadgetName, invocationId: call.invocationId, parameters },
-            dependencies: call.dependencies,
-            node,
-            step,
-            given: { ...this.#options.given, ...(onSent && { [SENT]: onSent }) },
-          }),
-      });
+      inStep(key, () =>
+        runGadget({
+          gadget: this.#withContents(gadget, { key, node }),
+          input,
+          mask: (value) => this.#run.mask(value),
+          maskStart: (text) => this.#run.secrets?.stream().push(text) ?? text,
+          maxBytes: limits?.resultBytes ?? RESULT_BYTES,
+          onStart: () => step.started(),
+          context: (parameters) =>
+            callContext({
+              call: { gadgetName: call.gadgetName, invocationId: call.invocationId, parameters },
+              dependencies: call.dependencies,
+              node,
+              step,
+              given: { ...this.#options.given, ...(onSent && { [SENT]: onSent }) },
+            }),
+        }));
     const given = isAsking(gadget) ? this.#permitted(gadget, node, start) : start();
     if (isPromise(given)) this.#run.waits();
     return given;

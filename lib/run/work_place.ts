@@ -176,6 +176,19 @@ export async function insideOf<Result>(
   }
 }
 
+/** The innermost step of what runs now. */
+const stepNow = new AsyncLocalStorage<string>();
+
+/** Does a work as the step with this key, which is known to whoever asks {@linkcode stepHere} in it. */
+export function inStep<Result>(key: string, work: () => Result): Result {
+  return stepNow.run(key, work);
+}
+
+/** The key of the innermost step in which this is asked; undefined outside of all. */
+export function stepHere(): string | undefined {
+  return stepNow.getStore();
+}
+
 /** Does a work there. */
 export function inPlace<Result>(place: WorkPlace, work: () => Result): Result {
   return current.run(place, work);

@@ -6,6 +6,7 @@ import type { PermissionRefused } from "../core/world.ts";
 import type { EffectOutcome } from "./effects.ts";
 import { failedEffect } from "./effect_failure.ts";
 import { MessageError } from "./message_fields.ts";
+import type { OpenCall } from "./open_call.ts";
 
 const MOST_AT_ONCE = 16;
 const MOST_WAITING = 100_000;
@@ -26,6 +27,7 @@ export interface AskedEffect {
   readonly bytes: Uint8Array;
   /** Of the call that asks. */
   readonly signal: AbortSignal | undefined;
+  readonly within: OpenCall["within"] | undefined;
 }
 
 /** The answer to an effect. */
@@ -129,9 +131,10 @@ export class GadgetEffects {
   }
 
   /** Never fails. */
-  async #perform({ effect, op, bytes, signal, abort }: OpenEffect): Promise<EffectAnswer> {
+  async #perform({ effect, op, bytes, signal, within, abort }: OpenEffect): Promise<EffectAnswer> {
     using linked = linkedSignal([abort.signal, signal]);
-    const outcome = await this.#outcome(op, bytes, linked.signal);
+    const perform = () => this.#outcome(op, bytes, linked.signal);
+    const outcome = await (within === undefined ? perform() : within(perform));
     this.#open.delete(effect);
     if ("ok" in outcome) {
       return { value: { type: "effect-done", effect, ok: outcome.ok }, bytes: outcome.bytes };

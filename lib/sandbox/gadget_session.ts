@@ -8,7 +8,7 @@ import { messageOf } from "../core/source_error.ts";
 import { quietTimer } from "../host/quiet_timer.ts";
 import type { GadgetProcess, GadgetProcessEnd } from "../host/start_gadget_process.ts";
 import { FrameChannel, maybeFrame } from "./frame_channel.ts";
-import { type EffectAnswer, GadgetEffects, type PerformEffect } from "./gadget_effects.ts";
+import { type AskedEffect, type EffectAnswer, GadgetEffects, type PerformEffect } from "./gadget_effects.ts";
 import {
   endWords,
   GadgetProcessError,
@@ -246,7 +246,7 @@ export class GadgetSession {
         return this.#cancelled(message.id);
       case "effect":
         this.#noteAct(message);
-        return this.#effects.ask({ ...message, bytes, signal: this.#signalOf(message.call) });
+        return this.#effects.ask({ ...message, bytes, ...this.#placeOf(message.call) });
       case "effect-cancel":
         return this.#effects.cancel(message.effect);
       case "used":
@@ -333,11 +333,15 @@ export class GadgetSession {
    * What is asked for by no call, or by one that has ended, such as by a timer, is done only while another call is open: else nobody wants
    * anything of the gadget.
    */
-  #signalOf(id: number | undefined): AbortSignal | undefined {
+  #placeOf(id: number | undefined): Pick<AskedEffect, "signal" | "within"> {
     const call = id === undefined ? undefined : this.#known(id);
-    if (call !== undefined || this.#loading !== undefined) return call?.signal;
-    for (const open of this.#calls.values()) if (!open.isSettled) return undefined;
-    return AbortSignal.abort(new DOMException("No call of the gadget is open", "AbortError"));
+    const { signal, within } = call ?? {};
+    if (call !== undefined || this.#loading !== undefined) return { signal, within };
+    for (const open of this.#calls.values()) if (!open.isSettled) return { signal, within };
+    return {
+      signal: AbortSignal.abort(new DOMException("No call of the gadget is open", "AbortError")),
+      within,
+    };
   }
 
   /** Only looking changes nothing. Of what no call asks for, any may be the one. */
@@ -398,7 +402,7 @@ export class GadgetSession {
     this.#blocking = call === undefined ? undefined : this.#known(call);
     this.#noteAct(asked);
     try {
-      return await this.#effects.askNow({ ...asked, bytes, signal: this.#signalOf(call) });
+      return await this.#effects.askNow({ ...asked, bytes, ...this.#placeOf(call) });
     } finally {
       this.#blocking = undefined;
     }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { CutText } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
 import { LogBudget } from "./log_budget.ts";
@@ -34,6 +35,8 @@ export interface OpenCallOptions extends CallListener {
 /** A call that a process was given, until the process has ended it. What it gives is settled once, here. */
 export class OpenCall {
   readonly id: number;
+  /** Does a work where the call is: what its process asks for comes through a pipe that belongs to no call. */
+  readonly within = AsyncLocalStorage.snapshot();
   readonly #options: OpenCallOptions;
   readonly #logs = new LogBudget();
   #stream: PieceStream | undefined;

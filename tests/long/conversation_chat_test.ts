@@ -60,7 +60,7 @@ Deno.test("chat with an agent at a terminal", async (t) => {
     await person.type("/trace\n");
     assert.match(
       await person.until("\n> "),
-      /jump {2}again -> count\n[\s\S]*conversation\.n = 2\n {2}error think [\s\S]*too strange \(400\)\n> $/,
+      /jump {2}again -> count\n[\s\S]*conversation\.n = 2\n {2}failed {2}think [\s\S]*too strange \(400\)\n> $/,
     );
     await person.type("/retry\n");
     assert.match(await person.until("\n> "), /quick\n/);
@@ -279,17 +279,17 @@ Deno.test("the trace of a turn: a line a step, what it did below it", () => {
   ]));
   assert.equal(
     text,
-    `  ok    a  (main/a)  2.0 s
+    `  done  a  (main/a)  2.0 s
         model  m/x  1.2 s  line\u23ceone
         3 in, 4 out
         says "hi"
         session.s = [1]
-  skip  b  conversation.x exists true
+  skipped  b  conversation.x exists true
   warn  careful
   jump  b -> root
-  ?     root
-        http  GET x  attempt 2  has not ended
-  hold  root
+  stopped  root
+        http  GET x  attempt 2  stopped
+  waits for you  root
 `,
   );
 });

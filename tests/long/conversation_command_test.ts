@@ -311,9 +311,9 @@ Slots
   assert.match(trace.stdout, new RegExp(`^${id}  conversation loop\\.agent\\.yaml  held  `));
   assert.match(
     trace.stdout,
-    /\nturn 3 {2}"two"\n {2}ok {4}again {2}\(main\/again\) {2}\d.*\n {2}jump {2}again -> count\n/,
+    /\nturn 3 {2}"two"\n {2}done {2}again {2}\(main\/again\) {2}\d.*\n {2}jump {2}again -> count\n/,
   );
-  assert.match(trace.stdout, /\n {2}ok {4}count .*\n {8}conversation\.n = 2\n/);
+  assert.match(trace.stdout, /\n {2}done {2}count .*\n {8}conversation\.n = 2\n/);
   const fork = await project.run(["fork", id, "--turn", "2"]);
   const copy = fork.stdout.trim();
   assert.equal(fork.stderr, `to go on: orrery resume ${copy}\n`);

@@ -41,7 +41,7 @@ Deno.test("a run is kept, listed, traced and removed", async () => {
   assert.deepEqual([json.id, json.status, json.kind, json.steps], [id, "done", "calls", 1]);
   const trace = await project.run(["trace", id.slice(0, 6)]);
   assert.match(trace.stdout, new RegExp(`^${id} {2}calls one\\.calls {2}done`));
-  assert.match(trace.stdout, /ok {4}call:answer {2}Calculate {2}[\d.]+ ms\n +42\n/);
+  assert.match(trace.stdout, /done {4}call:answer {2}Calculate {2}[\d.]+ ms\n +42\n/);
   const whole = JSON.parse((await project.run(["trace", id, "--json"])).stdout);
   assert.equal(whole.run.files[0].text, ONE);
   assert.equal(whole.events.at(-1).type, "run-end");

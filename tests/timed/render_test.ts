@@ -434,7 +434,30 @@ Deno.test("live view: an answer with its calls under it, tokens, cost and totals
     seq: 9,
     run: "r",
   });
-  assert.equal(renderLive(state, SIZE)[2], " ✗ fast  1.2 s");
+  assert.equal(renderLive(state, SIZE)[2], " ■ fast  1.2 s");
+});
+
+Deno.test("live view: a call that waits for a person says so, and what they think about is not its time", () => {
+  const asked = {
+    step: "call:a",
+    subject: "run make",
+    permissions: ["--allow-run=make"],
+    reason: "why",
+  } as const;
+  const state = stateAfter(events(
+    open(1, "a", 2),
+    start(10, "a", 2),
+    { type: "permission-ask", at: 30, ...asked },
+  ));
+  assert.equal(renderLive(state, SIZE)[0], " ? a  G_a  20 ms");
+  const [answer, result] = events(
+    { type: "permission-answer", at: 930, allowed: true, ...asked },
+    { type: "call-result", at: 935, invocationId: "a", line: 2, result: 1 },
+  );
+  assert.ok(answer !== undefined && result !== undefined);
+  updateLive(state, answer);
+  updateLive(state, result);
+  assert.equal(renderLive(state, SIZE)[0], " ● a  G_a  25 ms");
 });
 
 Deno.test("tokens and cost in words", () => {
@@ -491,12 +514,12 @@ Deno.test("a trace is a tree of steps", () => {
     [
       "abcd  ask  stopped  12 ms  100 in, 20 out",
       "  turn[1]",
-      "    ok    model  x/fast  12 ms  attempt 2  100 in, 20 out, $0.0012",
-      "          said",
-      "    ok    call:a  G  12 ms",
-      "          a/b⏎c",
-      "    ?     call:b/c  G",
-      "          its end is not known: orrery resume takes --rerun or --skip with its key",
+      "    done    model  x/fast  12 ms  attempt 2  100 in, 20 out, $0.0012",
+      "            said",
+      "    done    call:a  G  12 ms",
+      "            a/b⏎c",
+      "    stopped call:b/c  G",
+      "            its end is not known: orrery resume takes --rerun or --skip with its key",
       "",
     ].join("\n"),
   );

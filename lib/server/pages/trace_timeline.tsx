@@ -86,21 +86,13 @@ function Scale({ ms }: { readonly ms: number }): JSX.Element {
   );
 }
 
-const STATE_WORDS: Readonly<Record<TraceState, string>> = {
-  done: "done",
-  failed: "failed",
-  skipped: "skipped",
-  open: "not ended",
-  unverified: "end not known",
-  note: "note",
-};
-
 const STATE_MARKS: Readonly<Record<TraceState, string>> = {
   done: "\u2713",
   failed: "\u2717",
   skipped: "\u2013",
-  open: "\u2026",
-  unverified: "?",
+  running: "\u2026",
+  "waits for you": "?",
+  stopped: "\u25a0",
   note: "\u2022",
 };
 
@@ -146,7 +138,7 @@ function TraceLine({ row, ms, id, isOpen }: {
         <summary>
           <span class="trace-name">
             <span class="trace-mark" aria-hidden="true">{STATE_MARKS[state]}</span>
-            <span class="unseen">{STATE_WORDS[state]}</span>
+            <span class="unseen">{state}</span>
             {!PLAIN_KINDS.has(kind) && <span class="trace-kind">{kind}</span>}{" "}
             <span class="trace-title">{name}</span>
             {label !== name && label !== kind && !WITHOUT_PLACE.has(kind) && (
@@ -221,7 +213,7 @@ function TraceDetails({ row }: { readonly row: LimitedRow }): JSX.Element {
     <div class="trace-values">
       <p class="trace-facts">
         <code>{key}</code>
-        <span>{STATE_WORDS[state]}</span>
+        <span>{state}</span>
         <span>
           begins at {duration(at)}
           {ms !== undefined && `, takes ${duration(ms)}`}
