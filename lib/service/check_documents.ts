@@ -48,7 +48,7 @@ export async function checkDocuments(
   for (const path of found.keys()) if (!options.report.has(path)) await checkOne(path, options);
 }
 
-async function foundDocuments(candidates: readonly string[]): Promise<ReadonlyMap<string, DocumentTree>> {
+async function foundDocuments(candidates: ReadonlySet<string>): Promise<ReadonlyMap<string, DocumentTree>> {
   const files = hostFiles({ root: "/" });
   const found = new Map<string, DocumentTree>();
   for (const path of candidates) {

@@ -29,8 +29,8 @@ export async function checkFiles(
       report.add({ kind: "collection", path, line: 1, column: 1, severity: "error", message });
     }
   }
-  const roots = targets.folders.filter((folder) => places.rootOf(folder) === folder);
-  for (const root of new Set([...targets.settings.map(dirname), ...roots])) {
+  const roots = [...targets.folders].filter((folder) => places.rootOf(folder) === folder);
+  for (const root of new Set([...[...targets.settings].map(dirname), ...roots])) {
     await checkSettings(root, { places, report });
   }
   return await checkPrompts(targets, { places, report });

@@ -8,24 +8,24 @@ import type { CheckPlaces } from "./check_places.ts";
 import { UsageError } from "./exit_code.ts";
 import { walkFiles } from "./walk_files.ts";
 
-/** What is to be checked. All paths are absolute and real, each is there once. */
-export interface CheckTargets {
+/** What is to be checked. All paths are absolute and real. */
+export class CheckTargets {
   /** Files that were named as documents, whatever is in them. */
-  readonly documents: readonly string[];
+  readonly documents: Set<string> = new Set();
   /** Markdown files of folders: some of them are documents. */
-  readonly candidates: readonly string[];
-  readonly calls: readonly string[];
+  readonly candidates: Set<string> = new Set();
+  readonly calls: Set<string> = new Set();
   /** Agent files of conversations. */
-  readonly agents: readonly string[];
+  readonly agents: Set<string> = new Set();
   /** Files of prompts. */
-  readonly prompts: readonly string[];
+  readonly prompts: Set<string> = new Set();
   /** `orrery.yaml` and `.mcp.json`. */
-  readonly settings: readonly string[];
+  readonly settings: Set<string> = new Set();
   /** Collections and modules. */
-  readonly collections: readonly string[];
-  readonly tests: readonly string[];
+  readonly collections: Set<string> = new Set();
+  readonly tests: Set<string> = new Set();
   /** Folders whose projects are looked at for what their settings and prompts say. */
-  readonly folders: readonly string[];
+  readonly folders: Set<string> = new Set();
 }
 
 type Kind = keyof CheckTargets;
@@ -58,17 +58,7 @@ export async function checkTargets(
     readonly places: Pick<CheckPlaces, "exclusion">;
   },
 ): Promise<CheckTargets> {
-  const found: { readonly [kind in Kind]: Set<string> } = {
-    documents: new Set(),
-    candidates: new Set(),
-    calls: new Set(),
-    agents: new Set(),
-    prompts: new Set(),
-    settings: new Set(),
-    collections: new Set(),
-    tests: new Set(),
-    folders: new Set(),
-  };
+  const found = new CheckTargets();
   const wrong: string[] = [];
   for (const word of words) {
     const path = realPath(resolve(cwd, word));
@@ -78,23 +68,14 @@ export async function checkTargets(
     else found[kind].add(path);
   }
   if (wrong.length > 0) throw new UsageError(wrong, { command: "check" });
-  return {
-    documents: [...found.documents],
-    candidates: [...found.candidates].filter((path) => !found.documents.has(path)),
-    calls: [...found.calls],
-    agents: [...found.agents],
-    prompts: [...found.prompts],
-    settings: [...found.settings],
-    collections: [...found.collections],
-    tests: [...found.tests],
-    folders: [...found.folders],
-  };
+  for (const path of found.documents) found.candidates.delete(path);
+  return found;
 }
 
 async function addFolder(
   folder: string,
   { found, files, places }: {
-    readonly found: { readonly [kind in Kind]: Set<string> };
+    readonly found: CheckTargets;
     readonly files: Files;
     readonly places: Pick<CheckPlaces, "exclusion">;
   },

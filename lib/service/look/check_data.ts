@@ -6,8 +6,7 @@ import { checkFiles } from "../check_files.ts";
 import { CheckPlaces } from "../check_places.ts";
 import { checkPromptText } from "../check_prompts.ts";
 import { CheckReport } from "../check_report.ts";
-import { checkTargets } from "../check_targets.ts";
-import type { CheckTargets } from "../check_targets.ts";
+import { CheckTargets, checkTargets } from "../check_targets.ts";
 import { ServiceError } from "../service.ts";
 import { fileInProject } from "../file_in_project.ts";
 import type { CheckWanted, ProblemJson } from "./look.ts";
@@ -27,23 +26,12 @@ export async function checkData(
   await using places = new CheckPlaces({ cwd: root, grants: NO_GRANTS, report, texts });
   const targets = posted === undefined
     ? await namedTargets("files" in wanted ? wanted.files ?? [] : [], { root, places })
-    : { ...NO_TARGETS, [posted.kind]: [posted.path] };
+    : new CheckTargets();
+  if (posted !== undefined) targets[posted.kind].add(posted.path);
   if (posted?.kind === "prompts") await checkPromptText(posted.path, { text: posted.text, report });
   else await checkFiles(targets, { places, report, flags: NO_FLAGS });
   return report.problems().map((problem) => toldProblem(root, problem));
 }
-
-const NO_TARGETS: CheckTargets = {
-  documents: [],
-  candidates: [],
-  calls: [],
-  agents: [],
-  prompts: [],
-  settings: [],
-  collections: [],
-  tests: [],
-  folders: [],
-};
 
 async function namedTargets(
   files: readonly string[],
