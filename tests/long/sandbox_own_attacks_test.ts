@@ -6,6 +6,7 @@ import { PROJECT_ROOT } from "../_run.ts";
 import { NEVER_LOADED, OWN_ATTACKS, type OwnAttack } from "../sandbox/_attack_table.ts";
 import { BESIDE_TRICKS, HARMLESS_TRICKS, IMPORT_TRICKS } from "../sandbox/_import_tricks.ts";
 import { type AttackPlace, attackPlace, callOf } from "../sandbox/_place.ts";
+import { thoroughTest } from "../_thorough.ts";
 
 const ATTACKS = join(PROJECT_ROOT, "tests/sandbox/attacks");
 const TWIN = `export default { name: "Twin", description: "Test.", run: () => "ok" };\n`;
@@ -66,8 +67,12 @@ function assertNoPaths(place: AttackPlace, told: string): void {
   }
 }
 
+/** Of memory and floods there is one of each among the attacks of the specification too. */
+const HEAVY = new Set(["big_results.js", "memory.js", "floods.js", "endless_stream.js"]);
+
 for (const attack of OWN_ATTACKS) {
-  Deno.test(`sandbox attack of our own: ${attack.what} (${attack.file})`, () => tryAttack(attack));
+  const test = HEAVY.has(attack.file) ? thoroughTest : Deno.test;
+  test(`sandbox attack of our own: ${attack.what} (${attack.file})`, () => tryAttack(attack));
 }
 
 Deno.test("sandbox attack of our own: imports that are hard to see", async (t) => {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { GadgetSide, type Said, type StartSide } from "../_gadget_side.ts";
+import { thoroughTest } from "../_thorough.ts";
 
 const probe = (run: string, further = ""): StartSide["modules"] => ({
   "0.js":
@@ -135,7 +136,7 @@ const HUGE: readonly (readonly [value: string, wholeBytes: number])[] = [
   [`Array.from({ length: 100 }, () => "x".repeat(1e6))`, 1e8 + 301],
   [`Object.fromEntries(Array.from({ length: 2e5 }, (_, at) => ["key" + at, "x".repeat(400)]))`, 82_888_891],
 ];
-Deno.test("a result of nearly all the memory there is is told by its beginning and its size", async () => {
+thoroughTest("a result of nearly all the memory there is is told by its beginning and its size", async () => {
   const { side } = await GadgetSide.load({
     modules: probe(`return [${HUGE.map(([value]) => `() => ${value}`).join(", ")}][input.at]();`),
   });
@@ -147,26 +148,29 @@ Deno.test("a result of nearly all the memory there is is told by its beginning a
   }
 });
 
-Deno.test("a million logs and a million reports of progress: a part is told, and once how much is missing", async () => {
-  const { side } = await GadgetSide.load({
-    modules: probe(
-      `for (let at = 1; at <= 1e6; at++) { context.log("line " + at); context.progress(at, 1e6); if (input.waits && at % 100 === 0) await new Promise((done) => setTimeout(done)); }`,
-    ),
-  });
-  await using _ = side;
-  for (const [id, waits] of [[1, false], [2, true]] as const) {
-    await side.call(id, { waits });
-    const logs = side.all("log").map(({ text }) => String(text));
-    const reports = side.all("progress").map(({ done }) => done);
-    assert.ok(logs.length < 10_000 && reports.length < 10_000, `${logs.length}, ${reports.length}`);
-    assert.equal(reports.at(-1), 1e6);
-    assert.equal(logs.filter((text) => text.includes("[cut: ")).length, 1);
-    assert.match(
-      logs.at(-1) ?? "",
-      /^\n\[cut: \d+ characters in \d{6} messages of this log are missing; .*\]\n\n\[cut: \d{6} reports of progress are left out; /,
-    );
-  }
-});
+thoroughTest(
+  "a million logs and a million reports of progress: a part is told, and once how much is missing",
+  async () => {
+    const { side } = await GadgetSide.load({
+      modules: probe(
+        `for (let at = 1; at <= 1e6; at++) { context.log("line " + at); context.progress(at, 1e6); if (input.waits && at % 100 === 0) await new Promise((done) => setTimeout(done)); }`,
+      ),
+    });
+    await using _ = side;
+    for (const [id, waits] of [[1, false], [2, true]] as const) {
+      await side.call(id, { waits });
+      const logs = side.all("log").map(({ text }) => String(text));
+      const reports = side.all("progress").map(({ done }) => done);
+      assert.ok(logs.length < 10_000 && reports.length < 10_000, `${logs.length}, ${reports.length}`);
+      assert.equal(reports.at(-1), 1e6);
+      assert.equal(logs.filter((text) => text.includes("[cut: ")).length, 1);
+      assert.match(
+        logs.at(-1) ?? "",
+        /^\n\[cut: \d+ characters in \d{6} messages of this log are missing; .*\]\n\n\[cut: \d{6} reports of progress are left out; /,
+      );
+    }
+  },
+);
 
 Deno.test("a stream goes on as far as there is room", async () => {
   const { side } = await GadgetSide.load({

@@ -6,6 +6,7 @@ import { PROJECT_ROOT, testEnvironment } from "../_run.ts";
 import { FileError, PermissionRefused } from "../../lib/core/world.ts";
 import { judgedFiles, OPERATIONS } from "../_judged_files.ts";
 import { type AttackPlace, attackPlace, callOf, SECRET } from "../sandbox/_place.ts";
+import { isThorough } from "../_thorough.ts";
 
 const HERE = join(PROJECT_ROOT, "tests/sandbox");
 
@@ -66,7 +67,7 @@ Deno.test("sandbox races: links and folders swapped after the check lead nowhere
 });
 
 /** Here enough to see it work; `deno task soak` asks for more. */
-const ROUNDS = Number(Deno.env.get("ORRERY_RACE_ROUNDS") ?? 500);
+const ROUNDS = isThorough ? 3000 : 100;
 const PATHS = ["data/link", "data/file.txt", "data/folder/file.txt", "data/pipe"];
 
 for (const [name, work] of Object.entries(OPERATIONS)) {

@@ -8,6 +8,7 @@ import { testProject } from "../_project.ts";
 import type { TestProject } from "../_project.ts";
 import { serveProject } from "../_served_project.ts";
 import { allDone, Clients, LOAD_FILES, LOAD_FLAGS, pause } from "../_server_load.ts";
+import { thoroughTest } from "../_thorough.ts";
 
 const CLIENTS = 8;
 
@@ -15,7 +16,7 @@ async function tokenOf(project: TestProject): Promise<string | undefined> {
   return await Deno.readTextFile(join(project.folder, TOKEN_FILE)).catch(() => undefined);
 }
 
-Deno.test("killed under load: every run that was accepted goes on to its end", async () => {
+thoroughTest("killed under load: every run that was accepted goes on to its end", async () => {
   await using project = await testProject(LOAD_FILES);
   let [accepted, resumed] = [0, 0];
   for (const afterMs of [700, 1_300, 2_000]) {

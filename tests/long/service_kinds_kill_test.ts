@@ -15,6 +15,7 @@ import type { TestProject } from "../_project.ts";
 import { KILLED_GRANTS, KILLED_KINDS, SAID } from "../_service_kind_child.ts";
 import { runKept, startPlace } from "../_start_place.ts";
 import { talkHost } from "../_talk_host.ts";
+import { isThorough } from "../_thorough.ts";
 
 const FILES = {
   "orrery.yaml":
@@ -144,7 +145,7 @@ for (const [kind, start] of Object.entries(KILLED_KINDS)) {
     });
     assert.equal(status, "done");
     let kills = 0;
-    for (let events = 1; events < types.length; events += 3) {
+    for (let events = 1; events < types.length; events += isThorough ? 2 : 9) {
       await using project = await testProject(FILES);
       const { id, isKilled } = await killedAfter(events, { kind, project });
       if (!isKilled || endOf(project, id) === "done") break; // it was faster
@@ -167,7 +168,7 @@ for (const [kind, start] of Object.entries(KILLED_KINDS)) {
 Deno.test("a conversation: killed at any moment, it goes on and has the same to say", async () => {
   await using whole = await testProject(FILES);
   const expected = await heldToItsEnd(whole, undefined);
-  for (let events = 1;; events += 4) {
+  for (let events = 1;; events += isThorough ? 2 : 12) {
     await using project = await testProject(FILES);
     const { id, isKilled } = await killedAfter(events, { kind: "talk", project });
     if (id === "") continue; // before its first turn

@@ -19,14 +19,12 @@ export async function stands({ page }: OpenPage, status: string): Promise<void> 
   await page.locator(`[data-run-status]:text-is("${status}")`).waitFor();
 }
 
-/** In both themes and on a phone: nothing serious for whoever does not see it, and nothing wider than the window. */
+/** On a desk in light, on a phone in the dark: nothing serious for whoever does not see it, and nothing wider than the window. */
 export async function everyLook(test: PageTest, path: string, name: string): Promise<void> {
-  for (const dark of [false, true]) {
-    await using tab = await test.visit(path, { dark });
-    await tab.accessible();
-    await tab.picture(`${dark ? "dark" : "light"}_${name}`);
-  }
-  await using phone = await test.visit(path, { size: "phone" });
+  await using desk = await test.visit(path, {});
+  await desk.accessible();
+  await desk.picture(`light_${name}`);
+  await using phone = await test.visit(path, { size: "phone", dark: true });
   await phone.accessible();
   await phone.fits();
   await phone.picture(`phone_${name}`);

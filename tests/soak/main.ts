@@ -8,9 +8,10 @@ import { killWhileCommitting } from "./kill_while_committing.ts";
 import { killWhileSaving } from "./kill_while_saving.ts";
 import { killWhileWriting } from "./kill_while_writing.ts";
 import { manyCalls } from "./many_calls.ts";
-import { raceFiles } from "./race_files.ts";
+
 import { serverKills } from "./server_kills.ts";
 import { serverLoad } from "./server_load.ts";
+import { thorough } from "./thorough.ts";
 
 const PARTS = {
   killWhileWriting,
@@ -21,7 +22,7 @@ const PARTS = {
   killConversations,
   killGadgets,
   manyCalls,
-  raceFiles,
+  thorough,
   serverKills,
   serverLoad,
 };
