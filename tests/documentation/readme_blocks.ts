@@ -14,7 +14,7 @@ import type { Workplace } from "./workplace.ts";
 
 /** A block of README.md that is no output of another one. */
 export interface ReadmeBlock extends Fence {
-  /** `README.md:LINE LANGUAGE BEGINNING` */
+  /** `README.md:LINE LANGUAGE BEGINNING`, or of another page */
   readonly name: string;
   /** `README.md:LINE` */
   readonly where: string;
@@ -25,12 +25,13 @@ export interface ReadmeBlock extends Fence {
 /**
  * All of them, in their order.
  *
+ * @param page another page than README.md, from the root of the project
  * @throws {assert.AssertionError} for one that is neither run nor says why
  */
-export async function readmeBlocks(): Promise<readonly ReadmeBlock[]> {
-  const fences = fencesOf(await Deno.readTextFile(join(PROJECT_ROOT, "README.md")));
+export async function readmeBlocks(page = "README.md"): Promise<readonly ReadmeBlock[]> {
+  const fences = fencesOf(await Deno.readTextFile(join(PROJECT_ROOT, page)));
   return fences.filter(({ language }) => language !== "text" && language !== "").map((fence) => {
-    const where = `README.md:${fence.line}`;
+    const where = `${page}:${fence.line}`;
     const name = `${where} ${fence.language} ${fence.text.split("\n", 1)[0]}`;
     return { ...fence, where, name, kind: kindOf(fence, where) };
   });

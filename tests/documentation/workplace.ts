@@ -18,8 +18,12 @@ export interface Workplace extends AsyncDisposable {
  * Makes a copy of the project without its tests in a new folder; dispose of it to remove it.
  *
  * @param command what `orrery` is there
+ * @param isEmpty the folder has nothing in it: what is tried out writes all files that it needs
  */
-export async function makeWorkplace(command: readonly string[] = orreryCommand()): Promise<Workplace> {
+export async function makeWorkplace(
+  command: readonly string[] = orreryCommand(),
+  { isEmpty = false }: { readonly isEmpty?: boolean } = {},
+): Promise<Workplace> {
   const home = await Deno.makeTempDir({ prefix: "orrery-documentation-" });
   const folder = join(home, "orrery");
   const config = join(PROJECT_ROOT, "deno.json");
@@ -28,7 +32,8 @@ export async function makeWorkplace(command: readonly string[] = orreryCommand()
     await Deno.mkdir(dirname(file), { recursive: true });
     await Deno.writeTextFile(file, text);
   };
-  for (const path of (await readProject(PROJECT_ROOT)).keys()) await copy(path, folder);
+  await Deno.mkdir(folder);
+  for (const path of isEmpty ? [] : (await readProject(PROJECT_ROOT)).keys()) await copy(path, folder);
   const bin = await makePrograms(home, command);
   const env = {
     PATH: `${bin}:${Deno.env.get("PATH") ?? ""}`,
