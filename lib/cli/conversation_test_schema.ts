@@ -7,13 +7,30 @@ const slots = {
   description: "By destination.name; without a destination, of the conversation.",
 };
 
+const seenRef = { $ref: "#/$defs/seen" };
+const saw = {
+  "saw-prompts": { ...seenRef, description: "The prompts that a step's model was sent last, by step." },
+  "saw-memory": {
+    ...seenRef,
+    description: "What of the conversation a step's model was sent last, by step.",
+  },
+};
+
 /** The JSON Schema of `*.conversation-test.yml`, for editors. */
 export function conversationTestSchema(): JsonObject {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "Tests of conversations",
     ...mappingSchema(
-      { ...settings(), tests: { type: "array", minItems: 1, items: { $ref: "#/$defs/test" } } },
+      {
+        ...settings(),
+        tests: {
+          type: "array",
+          minItems: 1,
+          items: { $ref: "#/$defs/test" },
+          description: "The tests, each by itself.",
+        },
+      },
       ["tests"],
     ),
     $defs: {
@@ -75,10 +92,14 @@ function conversation(): JsonObject {
       description: "What models say: for each step its replies, in order, each once.",
       additionalProperties: { type: "array", items: { $ref: "#/$defs/reply" } },
     },
-    turns: { type: "array", minItems: 1, items: { $ref: "#/$defs/turn" } },
+    turns: {
+      type: "array",
+      minItems: 1,
+      items: { $ref: "#/$defs/turn" },
+      description: "What is said, and what is to come of it.",
+    },
     "slots-after": { ...slots, description: `Behind the last turn. ${slots.description}` },
-    "saw-prompts": { $ref: "#/$defs/seen" },
-    "saw-memory": { $ref: "#/$defs/seen" },
+    ...saw,
   };
 }
 
@@ -104,7 +125,10 @@ function turn(): JsonObject {
       description: "What the agent says: all of it, in order.",
       anyOf: [wanted, { type: "array", items: wanted }],
     },
-    status: { enum: ["held", "completed", "failed"] },
+    status: {
+      enum: ["held", "completed", "failed"],
+      description: "Whether it waits for the person, has come to its end, or a step failed.",
+    },
     error: { ...wanted, description: "Why it fails, or why the message is not taken." },
     hold: {
       description: "The step, or the steps, at which it waits.",
@@ -115,8 +139,7 @@ function turn(): JsonObject {
       description:
         `Behind the turn: values, null for none, or how a text is to be (contains, matches). ${slots.description}`,
     },
-    "saw-prompts": { $ref: "#/$defs/seen" },
-    "saw-memory": { $ref: "#/$defs/seen" },
+    ...saw,
   });
 }
 
@@ -135,7 +158,7 @@ function answer(): JsonObject {
   return mappingSchema({
     status: { type: "integer", minimum: 200, maximum: 599, description: "Default 200." },
     type: { ...text, description: "Content-Type. Default: by what is answered." },
-    headers: texts,
+    headers: { ...texts, description: "Headers of the answer." },
     body: { description: "Text, or what is sent as JSON." },
     events: { type: "array", description: "Server-sent events: the data of each, as text or as JSON." },
     error: { ...text, description: "There is no answer: why the connection failed. It is tried once more." },

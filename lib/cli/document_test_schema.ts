@@ -9,7 +9,12 @@ export function documentTestSchema(): JsonObject {
     ...mappingSchema({
       document: { ...text, description: "The document that is tested, relative to this file." },
       files: { ...texts, description: "Files of all tests, over those of the project: path to text." },
-      tests: { type: "array", minItems: 1, items: { $ref: "#/$defs/test" } },
+      tests: {
+        type: "array",
+        minItems: 1,
+        items: { $ref: "#/$defs/test" },
+        description: "The tests, each by itself.",
+      },
     }, ["tests"]),
     $defs: { test: test(), reply: reply(), command: command(), expect: expect(), wanted: wantedSchema() },
   };
@@ -20,15 +25,18 @@ function test(): JsonObject {
     name: { ...text, description: "What the test shows, in a few words." },
     document: { ...text, description: "Another document than that of the file." },
     files: { ...texts, description: "More files, over those of all tests." },
-    input: mappingSchema({
-      prompt: { ...text, description: "As --prompt." },
-      values: { ...texts, description: "As --input: name to value." },
-      blocks: {
-        type: "array",
-        items: { ...text, pattern: ".#." },
-        description: "As --block: notes.md#summary.",
-      },
-    }),
+    input: {
+      description: "What the document is given.",
+      ...mappingSchema({
+        prompt: { ...text, description: "As --prompt." },
+        values: { ...texts, description: "As --input: name to value." },
+        blocks: {
+          type: "array",
+          items: { ...text, pattern: ".#." },
+          description: "As --block: notes.md#summary.",
+        },
+      }),
+    },
     model: {
       type: "array",
       items: { $ref: "#/$defs/reply" },
@@ -44,23 +52,23 @@ function test(): JsonObject {
       items: { enum: ["write", "run"] },
       description: "What the document may do. Real commands run in a copy of the project.",
     },
-    expect: { $ref: "#/$defs/expect" },
+    expect: { $ref: "#/$defs/expect", description: "What is to come of the document." },
   }, ["name", "expect"]);
 }
 
 function reply(): JsonObject {
   return mappingSchema({
     ...replyKeys(),
-    delayMs: { type: "integer", minimum: 0 },
+    delayMs: { type: "integer", minimum: 0, description: "Milliseconds before each piece. Default 0." },
     when: { ...text, description: "A regular expression: the last message must match." },
-    repeat: { type: "boolean" },
+    repeat: { type: "boolean", description: "It is never used up. Default false." },
   });
 }
 
 function command(): JsonObject {
   return mappingSchema({
     when: { ...text, description: "A regular expression: the script must match." },
-    output: text,
+    output: { ...text, description: "What it prints." },
     exit: { type: "integer", description: "The exit code. Default 0." },
   });
 }
@@ -68,9 +76,9 @@ function command(): JsonObject {
 function expect(): JsonObject {
   return mappingSchema({
     exit: { enum: [0, 1, 2], description: "Default 0, or anything else where an error is expected." },
-    error: wanted,
+    error: { ...wanted, description: "What is told of the failure." },
     value: { anyOf: [wanted, { type: "null" }], description: "What the run gives; null: nothing." },
-    result: wanted,
+    result: { ...wanted, description: "The whole result document." },
     blocks: {
       type: "object",
       additionalProperties: wanted,

@@ -28,10 +28,18 @@ export function wantedSchema(): JsonObject {
 /** What every reply of a model may have. */
 export function replyKeys(): JsonObject {
   return {
-    text,
-    chunks: { type: "array", items: text },
-    object: {},
-    error: mappingSchema({ status: { type: "integer" }, message: text, retryAfterMs: { type: "integer" } }),
-    calls: { type: "array", items: mappingSchema({ name: text, input: {} }, ["name"]) },
+    text: { ...text, description: "What it says." },
+    chunks: { type: "array", items: text, description: "What it says, piece by piece." },
+    object: { description: "What it says, as JSON." },
+    error: {
+      ...mappingSchema({ status: { type: "integer" }, message: text, retryAfterMs: { type: "integer" } }),
+      description:
+        "It fails: with the status of a provider, a message, milliseconds until it may be asked again.",
+    },
+    calls: {
+      type: "array",
+      items: mappingSchema({ name: text, input: {} }, ["name"]),
+      description: "The tools that it calls.",
+    },
   };
 }
