@@ -12,11 +12,13 @@ import {
   type CompiledProgram,
   type CompilePlan,
   compilePlan,
+  HELP_ASSETS,
   MODULES,
   PAGE_ASSETS,
   type Target,
   TARGETS,
 } from "./compile_plan.ts";
+import { helpFiles } from "../lib/cli/help_files.ts";
 import { joinStart } from "./join_start.ts";
 import { makePageAssets } from "../lib/service/look/page_assets.ts";
 import { packFolder } from "./pack_folder.ts";
@@ -38,6 +40,7 @@ async function compile({ programs, checksums }: CompilePlan, here: Target): Prom
     await deno(bundleCommand("dist/joined/main.js", { to: MODULES, isSmall: true }));
     await packFolder(MODULES, ASSETS);
     await Deno.writeTextFile(PAGE_ASSETS, JSON.stringify(await makePageAssets()));
+    await Deno.writeTextFile(HELP_ASSETS, JSON.stringify(Object.fromEntries(await helpFiles(""))));
     for (const program of programs) {
       await Deno.mkdir(dirname(program.output), { recursive: true });
       await deno(compileCommand(program, here));

@@ -88,6 +88,9 @@ export const ASSETS = "assets";
 /** What the web page loads, made before the program is (`lib/server/assets.ts`). */
 export const PAGE_ASSETS = `${MODULES}/${ASSETS}/page.json`;
 
+/** The pages of help and the project of `orrery init` (`lib/cli/help_files.ts`). */
+export const HELP_ASSETS = `${MODULES}/${ASSETS}/help.json`;
+
 /**
  * The command of Deno that bundles a module. It is done twice: the first pass resolves what packages `require`, the second makes it small.
  */

@@ -8,11 +8,15 @@ export async function maybeOwnFile(url: URL): Promise<string | undefined> {
   }
 }
 
-/** The names of the files of a folder of the program itself, in order. */
+/** The files of a folder of the program itself and of the folders in it, as paths from it, in order. */
 export async function ownFiles(folder: URL): Promise<readonly string[]> {
-  const names: string[] = [];
-  for await (const { name, isFile } of Deno.readDir(folder)) {
-    if (isFile) names.push(name);
+  const paths: string[] = [];
+  for await (const { name, isFile, isDirectory } of Deno.readDir(folder)) {
+    if (isFile) paths.push(name);
+    if (isDirectory) {
+      const below = await ownFiles(new URL(`${name}/`, folder));
+      paths.push(...below.map((path) => `${name}/${path}`));
+    }
   }
-  return names.sort();
+  return paths.sort();
 }
