@@ -1,4 +1,6 @@
+import { COMMANDS } from "./flags.ts";
 import type { Argument, CommandSpec, Flag } from "./flags.ts";
+import { TOPICS } from "./help.ts";
 
 /** The forms of a flag as they are typed: `--output`, `-o`. */
 export function typedForms(flag: Flag): string[] {
@@ -14,7 +16,7 @@ export function flagsWithNextWord(spec: CommandSpec): Flag[] {
 export type ValueSource =
   | { readonly kind: "choices"; readonly choices: readonly string[] }
   /** `shown`: names of the kind that the word before says, as `orrery show` takes them. */
-  | { readonly kind: "file" | "file-or-prompt" | "command" | "shown" | "none" }
+  | { readonly kind: "file" | "file-or-prompt" | "shown" | "none" }
   | NameSource;
 
 /** Names that the program lists: `orrery list KIND --names`. */
@@ -35,6 +37,8 @@ export function valueSource(
     case "prompt":
     case "run":
       return { kind: "names", of: `${of.names}s` };
+    case "help":
+      return { kind: "choices", choices: [...Object.keys(COMMANDS), ...Object.keys(TOPICS)] };
     case undefined:
       return { kind: "none" };
     default:

@@ -83,8 +83,6 @@ function action(source: ValueSource): string {
   switch (source.kind) {
     case "choices":
       return `_orrery_words ${doubleQuoted(source.choices)}`;
-    case "command":
-      return `_orrery_words ${doubleQuoted(Object.keys(COMMANDS))}`;
     case "file":
       return "_orrery_files";
     case "file-or-prompt":

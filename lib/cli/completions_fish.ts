@@ -71,8 +71,6 @@ function values(source: ValueSource): string {
   switch (source.kind) {
     case "choices":
       return ` -f -a ${fishQuoted(source.choices.join(" "))}`;
-    case "command":
-      return ` -f -a ${fishQuoted(Object.keys(COMMANDS).join(" "))}`;
     case "file":
       return " -F";
     case "file-or-prompt":

@@ -57,8 +57,6 @@ function block(source: ValueSource): string {
   switch (source.kind) {
     case "choices":
       return `{ ${list(source.choices)} }`;
-    case "command":
-      return `{ ${list(Object.keys(COMMANDS))} }`;
     case "names":
       return `{ orrery list ${source.of} --names 2>$null }`;
     case "file-or-prompt":

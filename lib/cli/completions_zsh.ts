@@ -79,8 +79,6 @@ function action(source: ValueSource): string {
   switch (source.kind) {
     case "choices":
       return `(${source.choices.join(" ")})`;
-    case "command":
-      return "_orrery_commands";
     case "file":
       return "_files";
     case "file-or-prompt":

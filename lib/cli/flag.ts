@@ -38,7 +38,7 @@ export interface Argument {
   readonly many?: boolean;
   readonly choices?: readonly string[];
   /** `shown`: what the word before it says. */
-  readonly names?: "file" | "file-or-prompt" | "command" | "run" | "shown";
+  readonly names?: "file" | "file-or-prompt" | "help" | "run" | "shown";
 }
 
 /** A command: its words, its flags, and what the help says of it. */

@@ -534,8 +534,14 @@ export const COMMANDS = {
   },
   help: {
     name: "help",
-    summary: "Shows the commands, or the help of one.",
-    arguments: [{ name: "COMMAND", required: false, names: "command", help: "Which one." }],
+    summary: "Shows the commands and topics, the help of a command, or the page of a topic.",
+    arguments: [{
+      name: "COMMAND|TOPIC",
+      required: false,
+      names: "help",
+      help:
+        "Which one: orrery help lists them. A page is Markdown; in a terminal it is drawn, and goes through $PAGER when it is long.",
+    }],
     flags: [help],
     notes: [],
     examples: [],

@@ -17,6 +17,24 @@ export function commandHelp(spec: CommandSpec): string {
   return `${sections.filter((text) => text !== "").join("\n\n")}\n`;
 }
 
+/** The pages of lib/help, and what each is about. */
+export const TOPICS = {
+  calls: "files of gadget calls, and how they run",
+  documents: "Markdown that is run: operations, references, loops",
+  conversations: "agents that talk: steps, slots, models, collections",
+  prompts: "prompts, what their answers have to be, profiles, tactics",
+  gadgets: "the built-in ones, your own, orrery.lock",
+  permissions: "what a run may do, who is asked, the sandbox",
+  models: "providers, keys, prices, script models",
+  runs: "what is kept of runs: resume, trace, fork, replay",
+  http: "the server: pages, routes, events, the OpenAI surface",
+  mcp: "servers whose tools are gadgets, and Orrery as one",
+  library: "Orrery from a program of yours",
+  config: "every key of orrery.yaml and of your own settings",
+  testing: "tests of documents and of conversations",
+  "exit-codes": "what each exit code and each code of an error means",
+} as const;
+
 /** What there is, for `orrery --help`. */
 export function overview(): string {
   const commands = Object.values(COMMANDS).map((
@@ -26,35 +44,12 @@ export function overview(): string {
     "Orrery runs LLM work that is kept in plain files.",
     "Usage: orrery COMMAND ...",
     section("Commands", commands),
+    section("Topics, for orrery help TOPIC", Object.entries(TOPICS)),
     section("Flags", [
       ["-h, --help", "Shows this; orrery COMMAND --help shows the help of a command."],
       ["-V, --version", "Prints the version."],
     ]),
   ].join("\n\n") + "\n";
-}
-
-/** The command reference of the README: all commands, words and flags as Markdown. */
-export function commandReference(): string {
-  return Object.values(COMMANDS).map(commandMarkdown).join("\n");
-}
-
-function commandMarkdown(spec: CommandSpec): string {
-  const flags = spec.flags.map((flag) => `| \`${cell(flagUsage(flag))}\` | ${cell(flagText(flag))} |\n`).join(
-    "",
-  );
-  const words = spec.arguments.map((argument) =>
-    `| \`${argument.name}\` | ${cell(argumentText(argument))} |\n`
-  ).join("");
-  const notes = spec.notes.map((note) => `\n${note}\n`).join("");
-  const examples = spec.examples.map(({ line, does }) => `${line}   # ${does}\n`).join("");
-  return `### \`${
-    usageLine(spec)
-  }\`\n\n${spec.summary}\n\n| word or flag | meaning |\n| --- | --- |\n${words}${flags}${notes}` +
-    (examples === "" ? "" : `\n\`\`\`text\n${examples}\`\`\`\n`);
-}
-
-function cell(text: string): string {
-  return text.replaceAll("|", "\\|");
 }
 
 function usageLine(spec: CommandSpec): string {
