@@ -53,7 +53,7 @@ export function conversationRequest(
   const url = new EnvText(step.url.trim(), (text) => work.fill(text, "url"));
   const body = bodyOf(work);
   const headers = headersOf(work, { ...defaults, ...body?.headers });
-  const content = body === undefined ? {} : { body: body.text };
+  const content: { readonly body?: string } = body === undefined ? {} : { body: body.text };
   const shown = headerRecord(headers, ({ shown }) => shown);
   const problem = headerProblem(shown);
   if (problem !== undefined) throw new ConversationStepError(step.id, problem);
@@ -61,7 +61,7 @@ export function conversationRequest(
   return {
     method: step.method,
     url: url.shown,
-    input: { method: step.method, url: url.shown, headers: shown, ...content },
+    input: { method: step.method, url: url.shown, headers: shown, ...(body && { body: body.text }) },
     ...(leading && { problem: PATH_PROBLEM }),
     isHostFilled: AUTHORITY.exec(step.url.trim())?.[0].includes("{{") ?? false,
     async ready() {
@@ -98,11 +98,15 @@ function leadsElsewhere(written: string, filled: string): boolean {
 }
 
 /** Text as it is; mappings and lists as JSON. */
-function bodyOf({ step, fillValue }: StepWork<RequestStep>) {
+function bodyOf({ step, fillValue }: StepWork<RequestStep>):
+  | { readonly text: string; readonly headers: Readonly<Record<string, string>> }
+  | undefined {
   const body: Json = step.body === undefined ? null : fillValue(step.body);
   if (body === null) return undefined;
   if (typeof body === "string") return { text: body, headers: {} };
-  const headers = typeof body === "object" ? { "Content-Type": "application/json" } : {};
+  const headers: Record<string, string> = typeof body === "object"
+    ? { "Content-Type": "application/json" }
+    : {};
   return { text: JSON.stringify(body), headers };
 }
 
