@@ -1,0 +1,31 @@
+// Tables of `lib/help/` that no schema makes: they have all that the code has.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import * as door from "../mod.ts";
+import { ROUTES } from "../lib/server/route_table.ts";
+import { EXIT, EXIT_OF_REASON } from "../lib/service/exit_code.ts";
+import { PROJECT_ROOT } from "./_run.ts";
+
+const page = (name: string) => Deno.readTextFile(join(PROJECT_ROOT, "lib/help", `${name}.md`));
+
+Deno.test("help library names everything that is exported", async () => {
+  const text = await page("library");
+  assert.deepEqual(Object.keys(door).filter((name) => !text.includes(`\`${name}\``)), []);
+});
+
+Deno.test("help http names every route, and no other", async () => {
+  const text = await page("http");
+  const rows = [...text.matchAll(/^\| ((?:`(?:GET|POST|DELETE) [^`]+`(?: · )?)+) \|/gm)].flatMap((
+    [, cell = ""],
+  ) => [...cell.matchAll(/`([^`]+)`/g)].map(([, route]) => route));
+  assert.deepEqual(rows.sort(), ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
+});
+
+Deno.test("help exit-codes names every code, and every reason of a run that has one", async () => {
+  const text = await page("exit-codes");
+  assert.deepEqual(Object.values(EXIT).filter((code) => !text.includes(`\n| ${code} |`)), []);
+  for (const [reason, code] of EXIT_OF_REASON) {
+    assert.match(text, new RegExp(`^\\| \`${reason}\` \\| ${code} \\|`, "m"));
+  }
+});
