@@ -1,11 +1,23 @@
-// Tables of `lib/help/` that no schema makes: they have all that the code has.
+// Tables of `lib/help/`: those of schemas are as the schema is now, the others have all that the code has.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { TOPICS } from "../lib/cli/help.ts";
 import * as door from "../mod.ts";
 import { ROUTES } from "../lib/server/route_table.ts";
 import { EXIT, EXIT_OF_REASON } from "../lib/service/exit_code.ts";
 import { PROJECT_ROOT } from "./_run.ts";
+import { withFieldTables } from "./documentation/field_tables.ts";
+
+Deno.test("every topic has its page with its fields as they are now, and no page is without a topic", async () => {
+  const names = [...Deno.readDirSync(join(PROJECT_ROOT, "lib/help"))].map(({ name }) => name);
+  const pages = names.filter((name) => name.endsWith(".md")).map((name) => name.slice(0, -3));
+  assert.deepEqual(pages.sort(), Object.keys(TOPICS).sort());
+  for (const name of pages) {
+    const text = await page(name);
+    assert.equal(text, withFieldTables(text), `${name}: deno task fields writes it anew`);
+  }
+});
 
 const page = (name: string) => Deno.readTextFile(join(PROJECT_ROOT, "lib/help", `${name}.md`));
 

@@ -2,7 +2,6 @@
 // it from the top. What a block may say of itself: documentation/readme_blocks.ts.
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { arrowComments, assertOutput } from "../documentation/expected_output.ts";
 import { fencesOf, markdownOfJsDoc } from "../documentation/fences.ts";
 import {
@@ -12,9 +11,7 @@ import {
   tryScript,
   writeBlock,
 } from "../documentation/readme_blocks.ts";
-import { withReference } from "../documentation/reference.ts";
 import { makeWorkplace } from "../documentation/workplace.ts";
-import { PROJECT_ROOT } from "../_run.ts";
 
 Deno.test("README.md does what it says", async (t) => {
   await using place = await makeWorkplace();
@@ -27,11 +24,6 @@ Deno.test("README.md does what it says", async (t) => {
     });
   }
   await t.step("the types of its modules fit", () => checkModules(place, blocks));
-});
-
-Deno.test("README.md has the reference of the flag table as it is now", async () => {
-  const readme = await Deno.readTextFile(join(PROJECT_ROOT, "README.md"));
-  assert.equal(readme, withReference(readme), "deno task reference writes it anew");
 });
 
 Deno.test("fences: language, info, line and what they print", () => {
