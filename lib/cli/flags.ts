@@ -534,7 +534,7 @@ export const COMMANDS = {
   },
   help: {
     name: "help",
-    summary: "Shows the commands and topics, the help of a command, or the page of a topic.",
+    summary: "Shows the commands and topics, or the help of one.",
     arguments: [{
       name: "COMMAND|TOPIC",
       required: false,
