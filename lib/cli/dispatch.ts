@@ -12,6 +12,7 @@ type Runner = (args: readonly string[], terminal: Terminal) => Promise<number>;
 
 /** Each command loads its code when it is typed; `as string` for the reason given in lib/cli/main.ts. */
 const load = {
+  init: (): Promise<typeof import("./init.ts")> => import("./init.ts" as string),
   run: (): Promise<typeof import("./run.ts")> => import("./run.ts" as string),
   ask: (): Promise<typeof import("./ask.ts")> => import("./ask.ts" as string),
   chat: (): Promise<typeof import("./chat.ts")> => import("./chat.ts" as string),
@@ -37,6 +38,7 @@ const load = {
 };
 
 const RUNNERS: { readonly [name in CommandName]: Runner } = {
+  init: command("init", async () => (await load.init()).init),
   run: command("run", async () => (await load.run()).run, () => Promise.resolve(RUN)),
   ask: command("ask", async () => (await load.ask()).ask),
   chat: command("chat", async () => (await load.chat()).chat),

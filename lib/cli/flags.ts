@@ -33,6 +33,37 @@ const [documentPrompt, documentBlock, documentMode] = documentFlags;
 
 /** Every command, in the order of the help. */
 export const COMMANDS = {
+  init: {
+    name: "init",
+    summary: "Makes a small project that runs offline, to read and to change.",
+    arguments: [{
+      name: "FOLDER",
+      required: false,
+      names: "file",
+      help: "Where, made when it is not there; the working folder without it.",
+    }],
+    flags: [
+      {
+        name: "kind",
+        kind: "text",
+        value: "KIND",
+        choices: ["agent", "calls", "document", "prompt", "gadget"],
+        help: "Only a file of this kind, with its test, and what it needs that the project has not yet.",
+      },
+      help,
+    ],
+    notes: [
+      "It asks nothing and overwrites nothing: where one of the files is there already, none is written, and the exit code is 2.",
+      'deno.json is for editors, and for deno check: it says where "orrery" is, which gadgets import.',
+    ],
+    examples: [
+      {
+        line: "orrery init cafe",
+        does: "a folder with a file of each kind, tests, and what to try in README.md",
+      },
+      { line: "orrery init --kind agent", does: "only an agent and its test, here" },
+    ],
+  },
   run: RUN,
   ask: {
     name: "ask",

@@ -26,11 +26,11 @@ export function readModules(tree: ProjectTree): Project {
   return { tree, modules, imports: imports as Readonly<Record<string, string>> };
 }
 
-/** The room of a file, or undefined for tests, examples and what lies hidden. */
+/** The room of a file, or undefined for tests, examples, what lies hidden, and the texts of help: their modules are for a user's project. */
 export function roomOf(path: string): string | undefined {
   if (path === "mod.ts" || path === "main.ts") return path;
   if (path.startsWith("gadgets/")) return "gadgets";
-  return /^lib\/([^/]+)\//.exec(path)?.[1];
+  return /^lib\/(?!help\/)([^/]+)\//.exec(path)?.[1];
 }
 
 /** The file of the project that a relative specifier names. */
