@@ -43,6 +43,7 @@ async function read(): Promise<HelpFiles> {
   }
   const files = new Map<string, string>();
   for (const path of await ownFiles(FOLDER)) {
+    if (/\.(?:png|svg)$/.test(path)) continue; // pictures of README.md
     files.set(path, await maybeOwnFile(new URL(path, FOLDER)) ?? "");
   }
   return { isInside: false, files };
