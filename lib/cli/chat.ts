@@ -18,7 +18,7 @@ import { wholeServers } from "./whole_servers.ts";
 
 type ChatCommand = ParsedCommand<typeof COMMANDS.chat>;
 
-/** `orrery chat`: talks with a model, or with an agent of `orrery.yaml` or of a file; gives the exit code. */
+/** `orrery chat`: talks with a model, with a profile of `orrery.yaml`, or with the agent of a file; gives the exit code. */
 export async function chat({ words: [word], flags }: ChatCommand, terminal: Terminal): Promise<number> {
   const cwd = workingFolder();
   if (word !== undefined) {

@@ -65,6 +65,6 @@ function assertAgent(word: string): void {
   if (isAgentWord(word)) return;
   throw new UsageError([
     `AGENT is a file that ends with .agent.yml or .agent.yaml; found ${JSON.stringify(word)}. ` +
-    "An agent of orrery.yaml is named by --profile NAME, a model by --model",
+    "A profile of orrery.yaml is named by --profile NAME, a model by --model",
   ], { command: "chat" });
 }

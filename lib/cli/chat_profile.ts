@@ -16,7 +16,7 @@ import { askedInput, openedInput } from "../service/prompt_run.ts";
 
 type ChatFlags = ParsedCommand<typeof COMMANDS.chat>["flags"];
 
-/** `orrery chat --profile NAME`: talks with an agent of `orrery.yaml`; gives the exit code. */
+/** `orrery chat --profile NAME`: talks with a profile of `orrery.yaml`; gives the exit code. */
 export async function chatWithProfile(
   flags: ChatFlags,
   { terminal, cwd }: { readonly terminal: Terminal; readonly cwd: string },

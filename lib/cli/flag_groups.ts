@@ -172,7 +172,7 @@ export const profile = {
   kind: "text",
   value: "NAME",
   names: "profile",
-  help: "The agent of orrery.yaml (agents:) that is asked: its model, system prompt and limits.",
+  help: "The profile that is asked, an entry of agents: in orrery.yaml: its model, system prompt and limits.",
 } as const satisfies Flag;
 
 /** Which model is asked, and how. */

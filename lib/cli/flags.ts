@@ -141,7 +141,7 @@ export const COMMANDS = {
     notes: [
       'In the terminal a line is a message; a line that ends with \\ goes on in the next one, and """ alone begins and ends a message of several lines. ' +
       "With Deno 2.9 a line is edited as in a shell: the arrow keys move in it and bring earlier messages back. /help shows what else there is, /quit or Ctrl-D ends.",
-      "With --profile an agent of orrery.yaml answers, with its model, system prompt, tools and limits; --input gives the variables of its system " +
+      "With --profile a profile of orrery.yaml answers, with its model, system prompt, tools and limits; --input gives the variables of its system " +
       "prompt their values. --system, --tools and --tools-mode are errors then.",
       "With an AGENT its file says what happens. /slots, /trace, /back and /retry look at it and go back; /help shows how. A step that failed is told with the file, " +
       "and the next message tries it again.",
@@ -153,7 +153,7 @@ export const COMMANDS = {
     ],
     examples: [
       { line: "orrery chat -m script/echo", does: "without a provider" },
-      { line: "orrery chat --profile researcher --input topic=heat", does: "with an agent of orrery.yaml" },
+      { line: "orrery chat --profile researcher --input topic=heat", does: "with a profile of orrery.yaml" },
       { line: "orrery chat support.agent.yml --user ana", does: "with an agent file" },
     ],
   },
@@ -367,7 +367,7 @@ export const COMMANDS = {
   },
   show: {
     name: "show",
-    summary: "Shows one gadget, prompt, profile, document, agent, talk, or settings.",
+    summary: "Shows one thing of the project, such as a gadget, or the settings.",
     arguments: [
       {
         name: "KIND",

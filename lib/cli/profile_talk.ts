@@ -6,7 +6,7 @@ import type { PromptRunMeans } from "../service/prompt_run_options.ts";
 import type { ChatWork } from "./run_chat.ts";
 import { stoppableModel } from "../service/stoppable.ts";
 
-/** A conversation with an agent of `orrery.yaml`. */
+/** A chat with a profile of `orrery.yaml`. */
 export function profileTalk(
   means: Omit<PromptRunMeans, "signal" | "turn"> & Pick<ChatWork, "kept">,
   { stop }: Talk,

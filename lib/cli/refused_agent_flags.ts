@@ -31,7 +31,7 @@ const OF_RUN: Refusals<RunFlags> = {
 const OF_CHAT: Refusals<ChatFlags> = {
   input: PROMPTS,
   "input-json": PROMPTS,
-  profile: "names an agent of orrery.yaml, and AGENT a file: leave one of them out",
+  profile: "names a profile of orrery.yaml, and AGENT a file: leave one of them out",
   system: OWN,
   tools: OWN,
   "tools-mode": OWN,

@@ -13,7 +13,7 @@ import { profileData } from "../service/look/profile_data.ts";
 import { promptsHere } from "./prompts_here.ts";
 import type { ShowOptions } from "./show_prompt.ts";
 
-/** `orrery show profile NAME`: an agent of `orrery.yaml`, complete. */
+/** `orrery show profile NAME`: a profile of `orrery.yaml`, complete. */
 export async function showProfile(name: string, { flags, terminal }: ShowOptions): Promise<number> {
   const { project, index } = await promptsHere({ flags, terminal });
   const profile = findProfile(name, index, { command: "show" });

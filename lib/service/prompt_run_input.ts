@@ -60,7 +60,7 @@ export function promptRunInput(kept: Json): PromptRunInput {
   };
 }
 
-/** Whether what a conversation has kept is a talk with an agent of `orrery.yaml`. */
+/** Whether what a conversation has kept is a chat with a profile of `orrery.yaml`. */
 export function isAgentTalk(kept: Json): boolean {
   return isJsonObject(kept) && typeof kept.profile === "string";
 }

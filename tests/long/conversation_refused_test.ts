@@ -158,7 +158,7 @@ Deno.test("flags that do not belong here are refused, each with what would", asy
     "--system is not for an agent file, which says it itself",
     "--tools is not",
     "--temperature is not",
-    "--profile names an agent of orrery.yaml, and AGENT a file",
+    "--profile names a profile of orrery.yaml, and AGENT a file",
   );
   await refused(
     ["chat", "sound.yml"],
