@@ -48,6 +48,8 @@ type Files = Readonly<Record<string, string>>;
 
 const CONFIG = {
   "deno.json": `{ "imports": { "orrery": "./mod.ts", "yaml": "npm:yaml@1.0.0", "zod": "npm:zod@1.0.0" } }`,
+  "tests/deno_tests.json":
+    `{ "imports": { "yaml": "npm:yaml@1.0.0", "zod": "npm:zod@1.0.0", "fast-check": "npm:fast-check@1.0.0" } }`,
 };
 
 function problems(rule: keyof typeof RULES & string, files: Files): readonly string[] {
@@ -181,7 +183,19 @@ const BROKEN: readonly (readonly [rule: string, what: string, files: Files, expe
     "packagesInOneRoom",
     "a package of the tests",
     { "lib/schema/a.ts": `import { z } from "zod";` },
-    "zod, which is for tests only",
+    "zod, which is for examples only",
+  ],
+  [
+    "packagesInOneRoom",
+    "a package of the tests in the product",
+    { "lib/schema/a.ts": `import fc from "fast-check";`, "tests/a_test.ts": `import fc from "fast-check";` },
+    `lib/schema/a.ts:1: imports "fast-check", which deno.json does not list`,
+  ],
+  [
+    "packagesInOneRoom",
+    "two versions of a package",
+    { "tests/deno_tests.json": `{ "imports": { "yaml": "npm:yaml@2.0.0", "zod": "npm:zod@1.0.0" } }` },
+    "tests/deno_tests.json: yaml",
   ],
   ["effectsInHost", "Deno", { "lib/run/a.ts": `\n\nDeno.exit(1);` }, "lib/run/a.ts:3: says Deno"],
   ["effectsInHost", "Deno taken apart", { "lib/run/a.ts": `const { env } = Deno;` }, "says Deno"],

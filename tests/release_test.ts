@@ -235,6 +235,16 @@ Deno.test("the container: nobody runs it, and it gets what compile reads", async
   const sent = (await read(".dockerignore")).split("\n").filter((line) => line.startsWith("!")).map((line) =>
     line.slice(1)
   );
-  assert.deepEqual(sent, [".ci", "deno.json", "deno.lock", "main.ts", "mod.ts", "lib", "gadgets"]);
+  assert.deepEqual(sent, [
+    ".ci",
+    "deno.json",
+    "deno.lock",
+    "tests/deno_tests.json",
+    "tests/deno.lock",
+    "main.ts",
+    "mod.ts",
+    "lib",
+    "gadgets",
+  ]);
   for (const path of sent) await Deno.stat(join(PROJECT_ROOT, path));
 });

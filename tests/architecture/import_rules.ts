@@ -1,11 +1,11 @@
 import {
   COMPUTED_IMPORT_PLACES,
   EFFECT_ROOMS,
+  EXAMPLE_PACKAGES,
   IMPORT_TABLE,
   NODE_MODULE_PLACES,
   PURE_NODE_MODULES,
   ROOM_GLOBALS,
-  TEST_PACKAGES,
 } from "./import_table.ts";
 import type { ImportFact } from "./module_facts.ts";
 import { product, type Project, roomOf, type Rule, targetOf } from "./project.ts";
@@ -44,19 +44,25 @@ const importTargets: Rule = ({ modules, tree }) =>
   });
 
 /** Packages come from the import map, each into one room; those of the tests into none. */
-const packagesInOneRoom: Rule = ({ modules, imports }) => {
-  const problems: string[] = [];
+const packagesInOneRoom: Rule = ({ modules, imports, testImports }) => {
+  const problems = Object.entries(imports).filter(([name, version]) =>
+    name !== "orrery" && testImports[name] !== version
+  ).map(([name, version]) => `tests/deno_tests.json: ${name} is not ${version}, as in deno.json`);
   const rooms = new Map<string, { room: string; path: string }>();
   eachImport(modules, ({ path, room, specifier, line }) => {
     if (
       specifier.startsWith(".") || specifier.startsWith("node:") || specifier === "orrery" || specifier === ""
     ) return [];
     const name = packageName(specifier);
-    if (!Object.hasOwn(imports, name)) {
-      problems.push(`${path}:${line}: imports "${specifier}", which deno.json does not list`);
+    const isTested = /^(tests|\.ci)\//.test(path);
+    if (!Object.hasOwn(isTested ? testImports : imports, name)) {
+      const config = isTested ? "tests/deno_tests.json" : "deno.json";
+      problems.push(`${path}:${line}: imports "${specifier}", which ${config} does not list`);
     }
     if (room === undefined) return [];
-    if (TEST_PACKAGES.has(name)) problems.push(`${path}:${line}: imports ${name}, which is for tests only`);
+    if (EXAMPLE_PACKAGES.has(name)) {
+      problems.push(`${path}:${line}: imports ${name}, which is for examples only`);
+    }
     const first = rooms.get(name);
     if (first === undefined) rooms.set(name, { room, path });
     else if (first.room !== room) {

@@ -97,23 +97,8 @@ export const COMPUTED_IMPORT_PLACES: readonly string[] = [
   "lib/parse/yaml_library.ts",
 ];
 
-/** Packages that only tests and examples import. */
-export const TEST_PACKAGES: ReadonlySet<string> = new Set([
-  "@apidevtools/swagger-parser",
-  "@modelcontextprotocol/client",
-  "@modelcontextprotocol/sdk",
-  "@seriousme/openapi-schema-validator",
-  "ai",
-  "axe-core",
-  "commonmark",
-  "eventsource",
-  "eventsource-parser",
-  "fast-check",
-  "ipaddr.js",
-  "openai",
-  "playwright-core",
-  "zod",
-]);
+/** Packages of deno.json that only examples import: gadgets of users may have their schemas from them. */
+export const EXAMPLE_PACKAGES: ReadonlySet<string> = new Set(["zod"]);
 
 /** What may lie at the top, besides hidden files. */
 export const TOP_LEVEL: ReadonlySet<string> = new Set([

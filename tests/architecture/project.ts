@@ -6,6 +6,8 @@ import type { ProjectTree } from "./project_tree.ts";
 export interface Project {
   readonly tree: ProjectTree;
   readonly modules: ReadonlyMap<string, ModuleFacts>;
+  /** The import map of tests/deno_tests.json: all of deno.json's, and what tests and releases need. */
+  readonly testImports: Readonly<Record<string, string>>;
   /** The import map of deno.json. */
   readonly imports: Readonly<Record<string, string>>;
 }
@@ -21,9 +23,9 @@ export function readModules(tree: ProjectTree): Project {
       modules.set(path, moduleFacts(`/${path}`, text));
     }
   }
-  const config: unknown = JSON.parse(tree.get("deno.json") ?? "{}");
-  const imports = typeof config === "object" && config !== null && "imports" in config ? config.imports : {};
-  return { tree, modules, imports: imports as Readonly<Record<string, string>> };
+  const importsOf = (path: string): Readonly<Record<string, string>> =>
+    JSON.parse(tree.get(path) ?? "{}").imports ?? {};
+  return { tree, modules, imports: importsOf("deno.json"), testImports: importsOf("tests/deno_tests.json") };
 }
 
 /** The room of a file, or undefined for tests, examples, what lies hidden, and the texts of help: their modules are for a user's project. */

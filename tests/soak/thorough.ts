@@ -27,7 +27,14 @@ export async function thorough(): Promise<string> {
 
 async function tested(names: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["test", "-A", "--no-check", ...names.map((name) => `tests/long/${name}_test.ts`)],
+    args: [
+      "test",
+      "--config",
+      "tests/deno_tests.json",
+      "-A",
+      "--no-check",
+      ...names.map((name) => `tests/long/${name}_test.ts`),
+    ],
     env: { ORRERY_THOROUGH: "1", NO_COLOR: "1", ...env },
     stdout: "piped",
     stderr: "piped",
