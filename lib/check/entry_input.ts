@@ -23,7 +23,7 @@ export async function entryInput({ file }: DocumentSource, context: CheckContext
       name,
       value: Object.hasOwn(values, name) ? values[name] ?? "" : fallback ?? "",
     })),
-    ...(prompt !== undefined && { prompt }),
+    prompt,
   };
 }
 

@@ -10,7 +10,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly version: 1;
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
-    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    readonly types?: { readonly input: Input; readonly output: Output };
     /** Standard JSON Schema: libraries that have it let Orrery describe the input to a model. */
     readonly jsonSchema?: {
       readonly input: (options: { readonly target: string }) => Record<string, unknown>;
@@ -27,7 +27,7 @@ export type StandardResult<Output> =
 /** One issue of a Standard Schema. */
 export interface StandardIssue {
   readonly message: string;
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[];
 }
 
 /** How a gadget says what it takes or gives. */

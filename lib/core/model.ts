@@ -109,9 +109,9 @@ export function wrappedModel(model: Model, stream: Model["stream"]): Model {
   const { id, contextTokens, addons, takesServers } = model;
   return {
     id,
-    ...(contextTokens === undefined ? {} : { contextTokens }),
-    ...(addons === undefined ? {} : { addons }),
-    ...(takesServers === undefined ? {} : { takesServers }),
+    contextTokens,
+    addons,
+    takesServers,
     answered: (request, options) => model.answered?.(request, options),
     stream,
   };

@@ -14,7 +14,7 @@ export interface Group {
 
 export interface GroupOptions {
   /** A heading line that all of it stands under. */
-  readonly header?: string | undefined;
+  readonly header?: string;
   readonly origin: Origin;
   readonly newline: "\n" | "\r\n";
   readonly nextSerial: () => number;

@@ -177,7 +177,7 @@ export class LiveDocument {
     const place = {
       operation,
       mode,
-      ...(to === undefined ? {} : { to: { ...to, node: inDocument(to.node) } }),
+      to: to && { ...to, node: inDocument(to.node) },
     };
     const nodes = merge(group, place, this.#index);
     const warnings = giveIds(nodes, this.#index);
@@ -194,7 +194,7 @@ export class LiveDocument {
       operation,
       pieces: [{ content: headingNode("# Error", { text, line: operation.content.line }) }],
       mode: "append",
-      origin: { by: "error", ...(file === undefined ? {} : { file }) },
+      origin: { by: "error", file },
     });
   }
 

@@ -4,7 +4,7 @@ import type { Origin } from "./origin.ts";
 /** A node with the node that it follows in its own source: between those two nothing is written when they still meet. */
 export interface Piece {
   readonly content: DocumentNode;
-  readonly followed?: DocumentNode | undefined;
+  readonly followed?: DocumentNode;
 }
 
 /**

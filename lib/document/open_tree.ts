@@ -25,7 +25,7 @@ export interface OpenedTree {
 
 /** Hangs the nodes of a file and its input, and gives them ids: the block of the input first, then the file's own explicit ones. */
 export function openTree(tree: DocumentTree, { input, index, nextSerial }: OpenTreeOptions): OpenedTree {
-  const origin: Origin = { by: "file", ...(tree.file === undefined ? {} : { file: tree.file }) };
+  const origin: Origin = { by: "file", file: tree.file };
   const root = new TreeNode({ content: { kind: "text", source: "", line: 0 } }, { origin, serial: -1 });
   const nodes = ownPieces(tree).map((piece) => new TreeNode(piece, { origin, serial: nextSerial() }));
   hangByLevel(nodes, root);

@@ -40,9 +40,9 @@ function schemaFields(take: Take): ExtractionSchema {
     description: take(FIELDS.description),
     type: take(FIELDS.type),
     examples: take(FIELDS.examples) ?? [],
-    ...(words === undefined ? {} : { enum: words }),
-    ...(items === undefined ? {} : { items }),
-    ...(properties === undefined ? {} : { properties }),
+    enum: words,
+    items,
+    properties,
   };
 }
 

@@ -79,10 +79,10 @@ export const LLM_BODY = define<Extract<StepAction, { readonly kind: "llm" }>>(
       prompts: take(FIELDS.prompts) ?? [],
       hold: take(FIELDS.hold) ?? false,
       ...modelFields(take),
-      ...(store === undefined ? {} : { store }),
-      ...(tools === undefined ? {} : { tools }),
+      store,
+      tools,
       ...(path === undefined ? {} : { prompt: { path, args } }),
-      ...(schema === undefined ? {} : { schema }),
+      schema,
     };
   }),
 );

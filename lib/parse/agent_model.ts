@@ -92,11 +92,11 @@ export function modelFields(take: Take): Omit<ModelFields, "prompts"> {
   const misspelt = take(MODEL_FIELDS["reasining-effort"]);
   const effort = take(MODEL_FIELDS["reasoning-effort"]) ?? misspelt;
   return {
-    ...(model === undefined ? {} : { model }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(memory === undefined ? {} : { memory }),
-    ...(memoryLimit === undefined ? {} : { memoryLimit }),
-    ...(effort === undefined ? {} : { effort }),
+    model,
+    temperature,
+    memory,
+    memoryLimit,
+    effort,
   };
 }
 

@@ -31,9 +31,9 @@ export const GADGET_BODY = define<Extract<StepAction, { readonly kind: "gadget" 
       kind: "gadget",
       name: take(GADGET_FIELDS.name),
       input: input === undefined ? {} : input, // null is an input too
-      ...(target === undefined ? {} : { target }),
-      ...(success === undefined ? {} : { success }),
-      ...(fail === undefined ? {} : { fail }),
+      target,
+      success,
+      fail,
     };
   }),
 );
@@ -53,8 +53,8 @@ export const RUN_BODY = define<Extract<StepAction, { readonly kind: "run" }>>(
     return {
       kind: "run",
       file: take(RUN_FIELDS.file),
-      ...(input === undefined ? {} : { input }),
-      ...(target === undefined ? {} : { target }),
+      input,
+      target,
     };
   }),
 );

@@ -48,7 +48,7 @@ export class AgentReading {
     const { line, column } = typeof at === "string"
       ? this.#yaml.place(path, at)
       : this.#yaml.place([...path, at.key], "key");
-    const said = { path: text, message, severity, code, ...(hint === undefined ? {} : { hint }) };
+    const said = { path: text, message, severity, code, hint };
     this.#problems.push({ file: this.#file, line, column, ...said });
   }
 

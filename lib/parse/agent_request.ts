@@ -51,8 +51,8 @@ function requestFields(take: Take): RequestFields {
     url: take(FIELDS.url),
     method: take(FIELDS.method),
     headers: take(FIELDS.headers) ?? [],
-    ...(body === undefined ? {} : { body }),
-    ...(responsePath === undefined ? {} : { responsePath }),
+    body,
+    responsePath,
   };
 }
 
@@ -77,6 +77,6 @@ export const SSE_BODY = define<Extract<StepAction, { readonly kind: "sse-call" }
   "SseBody",
   mapping({ what: `"sse-call"`, fields: SSE_FIELDS }, (take) => {
     const store = take(SSE_FIELDS.store);
-    return { kind: "sse-call", ...requestFields(take), ...(store === undefined ? {} : { store }) };
+    return { kind: "sse-call", ...requestFields(take), store };
   }),
 );

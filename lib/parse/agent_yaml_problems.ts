@@ -90,7 +90,7 @@ function treeProblem(problem: SourceError, source: AgentYamlSource): AgentYamlPr
 
 function notYaml(place: AgentPlace, words: string, hint: string | undefined): AgentYamlProblem {
   const message = `not valid YAML at line ${place.line}, column ${place.column}: ${words}`;
-  return { ...place, path: [], code: "E601", message, ...(hint === undefined ? {} : { hint }) };
+  return { ...place, path: [], code: "E601", message, hint };
 }
 
 function secondDocument({ documents, text, places }: AgentYamlSource): readonly AgentYamlProblem[] {

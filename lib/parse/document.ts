@@ -28,7 +28,7 @@ export function parseDocument(text: string, options: ParseDocumentOptions = {}):
     operations: options.operations ?? true,
   });
   return {
-    ...(options.file === undefined ? {} : { file: options.file }),
+    file: options.file,
     newline: lines.newline,
     nodes,
     problems,

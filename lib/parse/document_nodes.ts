@@ -58,7 +58,7 @@ class NodeReader {
     return {
       nodes: this.#nodes,
       problems: this.#problems,
-      ...(this.#missing === undefined ? {} : { missing: this.#missing }),
+      missing: this.#missing,
     };
   }
 

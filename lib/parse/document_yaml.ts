@@ -50,7 +50,7 @@ export async function readDocumentYaml(yaml: string, place: MappingPlace): Promi
   const { document } = isOnlyTwice ? await read(withoutKeys(yaml, twice)) : first;
   const told = first.problems.map((problem) => tellYaml(problem, { yaml, place }))
     .filter((problem) => !tags.some((tag) => isSamePlace(tag, problem)));
-  return { problems: [...tags, ...told], ...(document !== undefined && { document }) };
+  return { problems: [...tags, ...told], document };
 }
 
 function pieceOf({ value, lines }: PlainYaml): ReadPiece {

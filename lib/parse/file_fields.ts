@@ -57,7 +57,7 @@ export class FileFields {
   #problem(
     path: FieldPath,
     message: string,
-    { key, cause }: { readonly key?: string | undefined; readonly cause?: unknown },
+    { key, cause }: { readonly key?: string; readonly cause?: unknown },
   ): SourceError {
     const span = key === undefined ? this.#at(path) : this.#at([...path, key], "key");
     return new SourceError(`${pathText(path)}: ${message}`, {

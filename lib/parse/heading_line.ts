@@ -19,7 +19,7 @@ export function headingLine(line: string): HeadingLine | undefined {
   return {
     level: hashes.length,
     title: withoutBlanks(line.slice(hashes.length)),
-    ...(explicitId === undefined ? {} : { explicitId }),
+    explicitId,
   };
 }
 

@@ -85,7 +85,7 @@ function metadataOf(fields: FileFields, mapping: FieldMapping): { name?: string;
   if (metadata === undefined) return {};
   const name = fields.optional(metadata, "name", fields.text);
   const link = fields.optional(metadata, "link", fields.text);
-  return { ...(name === undefined ? {} : { name }), ...(link === undefined ? {} : { link }) };
+  return { name, link };
 }
 
 function pageOf(fields: FileFields, value: unknown, path: FieldPath): number | undefined {

@@ -65,7 +65,7 @@ export function yamlProblem(error: YAMLError, source: YamlSource): SourceError {
   // A problem at the end of the file is shown behind the last word, where there is something to see.
   const last = source.text.trimEnd().length;
   const range = [Math.min(start, last), Math.min(end, last)] as const;
-  return yamlProblemAt(source, range, { message, ...(hint !== undefined && { hint }) });
+  return yamlProblemAt(source, range, { message, hint });
 }
 
 interface Words {

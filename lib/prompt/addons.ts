@@ -17,9 +17,9 @@ export interface ComputerUse {
 
 /** What a provider offers besides tools (prompts.md 5). False is the same as absent; other names are kept as they are. */
 export interface Addons {
-  readonly webSearch?: boolean | undefined;
+  readonly webSearch?: boolean;
   /** What is left out: 1280 by 800 pixels of a `browser`. */
-  readonly computerUse?: boolean | Partial<ComputerUse> | undefined;
+  readonly computerUse?: boolean | Partial<ComputerUse>;
   readonly [name: string]: unknown;
 }
 

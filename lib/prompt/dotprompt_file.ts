@@ -64,7 +64,7 @@ export async function readDotpromptFile(text: string, bodies: HandlebarsBodies):
     metadata: metadataOf(fields),
     format: formatOf(fields.output, output.schema),
     input: {
-      ...(input.schema && { schema: input.schema }),
+      schema: input.schema,
       ...(isRecord(fields.input?.default) && {
         default: input.schema === undefined ? printable(fields.input.default, front) : fields.input.default,
       }),

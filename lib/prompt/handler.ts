@@ -49,11 +49,11 @@ export type HandlerFunction = {
  */
 export interface Handler {
   /** Variables: `error_message`, `retry_count`, `max_retries`. */
-  readonly onException?: string | HandlerFunction | undefined;
+  readonly onException?: string | HandlerFunction;
   /** Variables: `call_results`, `step`, `max_steps`. */
-  readonly onInterrupt?: string | HandlerFunction | undefined;
+  readonly onInterrupt?: string | HandlerFunction;
   /** Variables: `step`, `max_steps`. */
-  readonly onInterruptFinal?: string | HandlerFunction | undefined;
+  readonly onInterruptFinal?: string | HandlerFunction;
 }
 
 /** When a handler is asked. */

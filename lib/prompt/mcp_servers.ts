@@ -12,9 +12,9 @@ interface McpBase {
   /** What it is called; no two of a prompt are called the same. */
   readonly label: string;
   /** Who is asked before a tool is called. Default: `never`, nobody. */
-  readonly approval?: "never" | "manual" | "auto" | undefined;
+  readonly approval?: "never" | "manual" | "auto";
   /** Default: all of its tools. */
-  readonly allowedTools?: readonly string[] | undefined;
+  readonly allowedTools?: readonly string[];
 }
 
 interface McpAtUrl {
@@ -25,7 +25,7 @@ interface McpAtUrl {
 
 interface McpByCommand {
   readonly command: string;
-  readonly args?: readonly string[] | undefined;
+  readonly args?: readonly string[];
   readonly url?: undefined;
 }
 

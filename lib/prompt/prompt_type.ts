@@ -13,20 +13,20 @@ export type ToolRef = AnyGadget | string;
 /** A prompt as it is written (prompts.md 1). */
 export interface PromptDef {
   /** Its name in a registry: segments between `/`. Discovery and `register` need one. Default: empty. */
-  readonly path?: string | undefined;
+  readonly path?: string;
   readonly template: string;
   /** What an answer has to be; not together with `format`. Null or absent: any text. */
-  readonly parser?: Parser<unknown> | null | undefined;
+  readonly parser?: Parser<unknown> | null;
   /** What an answer has to be: JSON of this schema. */
-  readonly format?: Schema | null | undefined;
-  readonly tools?: readonly ToolRef[] | undefined;
-  readonly mcp?: readonly Mcp[] | undefined;
-  readonly addons?: Addons | undefined;
-  readonly handler?: Handler | undefined;
+  readonly format?: Schema | null;
+  readonly tools?: readonly ToolRef[];
+  readonly mcp?: readonly Mcp[];
+  readonly addons?: Addons;
+  readonly handler?: Handler;
   /** Default: Orrery's own templates (prompts.md 2). */
-  readonly renderer?: Renderer | undefined;
+  readonly renderer?: Renderer;
   /** Any JSON, for whoever keeps track of prompts. */
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** What replaces fields of a prompt, each as a whole; `undefined` keeps what is there, null clears `parser` or `format`. */

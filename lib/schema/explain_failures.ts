@@ -172,8 +172,8 @@ function combined({ where, keyword }: PlacedFailure, findings: readonly Finding[
     where,
     keyword,
     expected,
-    ...(found === undefined ? {} : { found }),
-    ...(hint === undefined ? {} : { hint }),
+    found,
+    hint,
   };
 }
 

@@ -88,8 +88,8 @@ function sliceFrom(scanner: PathScanner, start: number | undefined): PathSelecto
   }
   return {
     kind: "slice",
-    ...(start !== undefined && { start }),
-    ...(end !== undefined && { end }),
+    start,
+    end,
     step: step ?? 1,
   };
 }

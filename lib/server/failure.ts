@@ -113,7 +113,7 @@ function sourceJson({ message, span, hint, code }: SourceError, root: string): J
 }
 
 function ofModel({ code, message, flag, retryAfterMs }: ModelError): ProblemDetails {
-  const more = flag === undefined ? {} : { flag };
+  const more: JsonObject = flag === undefined ? {} : { flag };
   const wait = retryAfterMs ?? 1_000;
   switch (code) {
     case "config":
