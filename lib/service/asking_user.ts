@@ -18,7 +18,7 @@ export function askingUser(asks: Asks): AskingUser {
     canAnswer: true,
     async ask(question, { choices, signal } = {}) {
       const { answer } = await asks.ask(
-        { kind: "question", question, ...(choices === undefined ? {} : { choices }) },
+        { kind: "question", question, choices },
         signal === undefined ? {} : { signal },
       );
       return "text" in answer ? answer.text : answer.allow ? "yes" : "no";

@@ -19,17 +19,17 @@ export interface CallsRun {
     readonly text: Iterable<string> | AsyncIterable<string>;
   };
   readonly catalog: Catalog;
-  readonly world?: World | undefined;
-  readonly approvals?: Approvals | undefined;
+  readonly world?: World;
+  readonly approvals?: Approvals;
   /** Answers every effect. */
-  readonly replay?: Replay | undefined;
+  readonly replay?: Replay;
   readonly markers: Markers;
   readonly limits: CallLimits;
   /** What the run has kept of itself, with the model and the budget of the prompts that its calls ask. */
   readonly asked: PromptsAsked;
   /** Where those prompts are. */
   readonly prompts: PromptCallsOptions["place"];
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 type PromptsAsked = Parameters<typeof import("./open_prompt_calls.ts").openFilePrompts>[0];

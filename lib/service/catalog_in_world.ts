@@ -13,7 +13,7 @@ export function catalogInWorld(catalog: Catalog, world: World): Catalog {
   const { whole } = catalog;
   return {
     entries: catalog.entries.map(placed),
-    ...(whole && { whole: async () => (await whole()).map(placed) }),
+    whole: whole && (async () => (await whole()).map(placed)),
     maybeFind: (name) => {
       const entry = catalog.maybeFind(name);
       return entry && placed(entry);

@@ -78,7 +78,7 @@ async function checkOne(path: string, { places, report, flags }: CheckDocumentsO
   const input: DocumentCommandInput = {
     values,
     blocks: flags.blocks.map((block) => ({ ...block, file: documentPath(block.file, project) })),
-    ...(prompt === undefined ? {} : { prompt }),
+    prompt,
   };
   const home = homeCheck(placeHome(place));
   const checked = await checkDocument(documentPath(path, project), {
@@ -86,8 +86,8 @@ async function checkOne(path: string, { places, report, flags }: CheckDocumentsO
     read: async (file) => places.textOf(resolve(project.root, file)) ?? await home.read(file),
     toolNames: () => catalog.entries.map(({ name }) => name),
     input,
-    ...(model === undefined ? {} : { model }),
-    ...(mode === undefined ? {} : { mode }),
+    model,
+    mode,
   });
   for (const [file, { text }] of checked.files) report.file(resolve(project.root, file), text);
   for (const problem of checked.problems) addProblem(problem, { checked, place, flags, report });

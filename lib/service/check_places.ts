@@ -45,7 +45,7 @@ export class CheckPlaces implements AsyncDisposable {
       readonly grants: RunGrants;
       readonly report: CheckReport;
       /** `--model` */
-      readonly model?: string | undefined;
+      readonly model?: string;
       /** `--exclude` */
       readonly exclude?: readonly string[];
       /** By absolute path: what stands for the text of a file, which need not be there. */

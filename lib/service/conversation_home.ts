@@ -47,7 +47,7 @@ export function conversationHome(
         limits,
         modelName: model,
       }),
-    ...(approvals === undefined ? {} : { approvals }),
-    ...(drain === undefined ? {} : { drain }),
+    approvals,
+    drain,
   };
 }

@@ -18,7 +18,7 @@ export async function openDialogCatalog(
   { open = openCatalog, ...options }: OpenCatalogOptions & {
     readonly tools: readonly string[];
     /** Opens them. Default: for this run alone. */
-    readonly open?: typeof openCatalog | undefined;
+    readonly open?: typeof openCatalog;
   },
 ): Promise<DialogCatalog> {
   const { config } = project;

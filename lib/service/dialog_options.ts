@@ -14,11 +14,11 @@ import { stoppableCatalog, stoppableModel } from "./stoppable.ts";
 export interface DialogMeans {
   readonly model: Model;
   readonly catalog: Catalog;
-  readonly world?: World | undefined;
+  readonly world?: World;
   readonly kept: Pick<KeptRun, "options"> | undefined;
-  readonly replay?: Replay | undefined;
+  readonly replay?: Replay;
   /** Asks about what no flag allows; default: nobody. */
-  readonly approvals?: Approvals | undefined;
+  readonly approvals?: Approvals;
   readonly signal: AbortSignal;
   /** Where the prompts are that its calls may ask. */
   readonly prompts: PromptCallsOptions["place"];
@@ -45,12 +45,12 @@ export function dialogOptions(input: DialogInput, means: DialogMeans): DialogOpt
       contractRetries,
       ...(input.limits.concurrency === undefined ? {} : { parallel: input.limits.concurrency }),
     },
-    ...(input.system === undefined ? {} : { system: input.system }),
-    ...(input.schema === undefined ? {} : { contract: schemaContract(input.schema) }),
+    system: input.system,
+    contract: input.schema && schemaContract(input.schema),
     ...(temperature === undefined ? {} : { sampling: { temperature } }),
-    ...(world === undefined ? {} : { clock: world.clock }),
-    ...(replay === undefined ? {} : { replay }),
-    ...(approvals === undefined ? {} : { approvals }),
+    clock: world?.clock,
+    replay,
+    approvals,
     ...kept?.options,
   };
 }

@@ -68,9 +68,9 @@ export async function checkedDocument(
   const { entry, files, problems } = await checkDocument(input.path, {
     ...options,
     modelProblem: async (name) => await options.modelProblem(name) ?? await unusable(name, home.models),
-    input: { values, blocks, ...(prompt === undefined ? {} : { prompt }) },
-    ...(model === undefined ? {} : { model }),
-    ...(mode === undefined ? {} : { mode }),
+    input: { values, blocks, prompt },
+    model,
+    mode,
   });
   const isWrong = problems.some(({ severity }) => severity === "error");
   if (isWrong || entry === undefined) return { problems, checked: undefined };
@@ -102,7 +102,7 @@ export interface DocumentRun {
   /** Where the prompts are that its tools may ask. */
   readonly called: Pick<PromptCallsOptions, "place" | "catalog" | "world" | "canAsk">;
   /** Answers every effect. */
-  readonly replay?: Replay | undefined;
+  readonly replay?: Replay;
 }
 
 const loadPromptCalls = (): Promise<typeof import("./open_prompt_calls.ts")> =>
@@ -118,13 +118,13 @@ export function documentEvents(run: DocumentRun, keeping: Keeping): AsyncIterabl
     input: {
       text: input.text,
       values: new Map(Object.entries(input.values)),
-      ...(input.prompt === undefined ? {} : { prompt: input.prompt }),
+      prompt: input.prompt,
     },
     containers: async () =>
       (await loadPromptCalls()).openPromptCalls({ ...called, budget, limits, modelName }),
-    ...(signal === undefined ? {} : { signal }),
-    ...(replay === undefined ? {} : { replay }),
-    ...(approvals === undefined ? {} : { approvals }),
+    signal,
+    replay,
+    approvals,
     ...keeping,
   });
 }

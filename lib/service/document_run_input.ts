@@ -61,7 +61,7 @@ export function documentRunInput(kept: Json): DocumentRunInput {
     ...(typeof prompt === "string" && { prompt }),
     ...(typeof model === "string" && { model }),
     ...(typeof out === "string" && { out }),
-    ...(mode !== undefined && { mode }),
+    mode,
   };
 }
 

@@ -34,9 +34,9 @@ export function findPrompt(
   { command, nearFile, folder }: {
     readonly command: string;
     /** A file that may have been meant. */
-    readonly nearFile?: string | undefined;
+    readonly nearFile?: string;
     /** The call files of the folder that it names, as they are typed. */
-    readonly folder?: readonly string[] | undefined;
+    readonly folder?: readonly string[];
   },
 ): FoundPrompt {
   const path = maybePath(word);

@@ -79,7 +79,7 @@ class AgentDrawing {
   #edge({ id }: AgentStep, target: string, label?: string): void {
     const [from, to] = [this.#indexes.get(id), this.#indexes.get(target)];
     if (from === undefined || to === undefined) return;
-    this.edges.push({ from, to, isCyclic: false, ...(label === undefined ? {} : { label }) });
+    this.edges.push({ from, to, isCyclic: false, label });
   }
 }
 

@@ -25,12 +25,12 @@ export function listedState(summary: KeptSummary): RunState {
     kind: runKind(kind),
     status: status === "running" && !owned ? "stopped" : status,
     owned,
-    ...(file === undefined ? {} : { file }),
+    file,
     startedAt,
     ms: Math.max(0, updatedAt - startedAt),
     usage,
     steps,
-    ...(hasFailed && { hasFailed }),
+    hasFailed,
     asks: [],
   };
 }

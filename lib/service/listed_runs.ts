@@ -39,8 +39,8 @@ function isOf({ kind, file }: RunsQuery, state: RunState): boolean {
  */
 function keptQuery({ status, kind, file, limit = 50, before }: RunsQuery, held: number): RunQuery {
   return {
-    ...(kind === undefined ? {} : { kind }),
-    ...(file === undefined ? {} : { file }),
+    kind,
+    file,
     ...(before !== undefined ? {} : {
       limit: limit + held,
       ...(status === undefined ? {} : { standing: status === "completed" ? "done" : status }),

@@ -48,7 +48,7 @@ export async function moduleChoice(
   return {
     module: read.id,
     moduleFile: resolve(cwd, module),
-    ...(session === undefined ? {} : { moduleSession: session }),
+    moduleSession: session,
     context: { module: data, ...sessionOf(data, session) },
   };
 }

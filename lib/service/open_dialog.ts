@@ -35,7 +35,7 @@ export async function openDialog(
       ...around.opening,
       open,
       tools,
-      ...(accepted === undefined ? {} : { accepted }),
+      accepted,
     }),
   );
   if (opened === undefined) return undefined;

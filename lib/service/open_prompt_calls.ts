@@ -35,20 +35,20 @@ export interface PromptCallsOptions {
   /** What the names among their tools stand for. */
   readonly catalog: Catalog;
   /** What documents may touch. Absent: a record answers everything. */
-  readonly world?: World | undefined;
+  readonly world?: World;
   /** Somebody can be asked about what no flag forbids. Default false. */
   readonly canAsk?: boolean;
   /** Of the whole run. Default: what the settings say. */
-  readonly budget?: Budget | undefined;
+  readonly budget?: Budget;
   readonly limits: CallLimits;
   /** That of the run, for prompts that name none. Default: the one of the settings. */
-  readonly model?: Model | undefined;
+  readonly model?: Model;
   /** As it was named. */
-  readonly modelName?: string | undefined;
+  readonly modelName?: string;
   /** The prompt that the run itself asks. */
-  readonly within?: string | undefined;
+  readonly within?: string;
   /** Of a conversation: stops what is being answered. */
-  readonly stop?: (() => AbortSignal) | undefined;
+  readonly stop?: () => AbortSignal;
 }
 
 /** Opens them; the project itself is not read before the first call. */
@@ -100,11 +100,11 @@ async function calledPrompts(options: PromptCallsOptions): Promise<CalledPrompts
     registry,
     problems,
     tools: stop === undefined ? tools : { ...tools, around: (gadget) => stoppableGadget(gadget, stop) },
-    ...(stop === undefined ? {} : { wake: stop }),
+    wake: stop,
     budget: options.budget ?? budgetWithin(config.limits, {}),
     calls: {
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(resultBytes === undefined ? {} : { resultBytes }),
+      timeoutMs,
+      resultBytes,
     },
     agentOf: async (prompt) => await withProjectText(promptAgent(prompt), { prompt, root }),
     modelOf: async (name) => {

@@ -35,9 +35,9 @@ export interface OpenPromptRunOptions {
   /** Of a prompt or a tactic; empty: the system prompt of the profile. */
   readonly path: string;
   /** A file that may have been meant. */
-  readonly nearFile?: string | undefined;
+  readonly nearFile?: string;
   /** The call files of the folder that was named instead. */
-  readonly folder?: readonly string[] | undefined;
+  readonly folder?: readonly string[];
   readonly profile: string | undefined;
   /** The flag, or what a run has kept. */
   readonly model: string | undefined;
@@ -49,7 +49,7 @@ export interface OpenPromptRunOptions {
   /** A conversation is held with the agent. Default false. */
   readonly isTalk?: boolean;
   /** A record answers everything: no model is found, and nothing is started. */
-  readonly recorded?: Pick<PromptRunInput, "modelId"> | undefined;
+  readonly recorded?: Pick<PromptRunInput, "modelId">;
 }
 
 /** A prompt or a tactic with everything that it needs to run. */
@@ -59,7 +59,7 @@ export interface OpenedPromptRun {
   /** Whether what the project says for itself counts. */
   readonly accepted: boolean;
   readonly catalog: Catalog;
-  readonly world?: World | undefined;
+  readonly world?: World;
   readonly approvals: Approvals | undefined;
   /** Who is asked. */
   readonly agent: AgentDefinition;

@@ -184,6 +184,6 @@ export function ruleOf(
     name,
     about,
     severity,
-    ...(hint === undefined ? {} : { hint }),
+    hint,
   };
 }

@@ -225,8 +225,8 @@ class Held implements OpenProject {
       cwd,
       settings: settings ?? NO_POLICY_FLAGS,
       user,
-      ...(approve && { approve }),
-      ...(against && { against }),
+      approve,
+      against,
     };
     const { config } = this.project;
     const world = await granted(await createWorld(touching), touching, {

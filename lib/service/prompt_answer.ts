@@ -22,7 +22,7 @@ export type PromptAnswer =
 export function promptAnswer({ parser, format }: Pick<AnyPrompt, "parser" | "format">): PromptAnswer {
   if (format !== null) {
     const { schema } = formatContract(format);
-    return { kind: "json", ...(schema === undefined ? {} : { schema }) };
+    return { kind: "json", schema };
   }
   if (parser === null) return { kind: "text" };
   const described = parser.describe?.();
@@ -33,7 +33,7 @@ export function promptAnswer({ parser, format }: Pick<AnyPrompt, "parser" | "for
   if (isRecord(described) && isTagLists(described.refine)) {
     return { kind: "tags", tags: described.refine, refined: true };
   }
-  return { kind: "parser", ...(described === undefined ? {} : { describe: described }) };
+  return { kind: "parser", describe: described };
 }
 
 const LISTS = ["xmlTags", "requiredXmlTags", "mdTags", "requiredMdTags", "signalTags"] as const;

@@ -66,7 +66,7 @@ export async function promptJson(
     path,
     file: source.file,
     line: exported === undefined ? 1 : await lineOf(source.path, exported),
-    ...(exported !== undefined && { export: exported }),
+    export: exported,
     template,
     variables: names,
     missing,

@@ -41,7 +41,7 @@ export function openedInput(
   { found, model, modelName }: OpenedPromptRun,
   { project, flags }: {
     readonly project: ProjectSettings;
-    readonly flags: { readonly concurrency?: number | undefined; readonly timeout?: number | undefined };
+    readonly flags: { readonly concurrency?: number; readonly timeout?: number };
   },
 ): Pick<PromptRunInput, "kind" | "contractHash" | "model" | "modelId" | "limits" | "startedAt"> {
   const { timeoutMs, resultBytes } = limitsOf(project, flags);
@@ -52,7 +52,7 @@ export function openedInput(
     limits: {
       timeoutMs,
       resultBytes,
-      ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
+      concurrency: flags.concurrency,
     },
     startedAt: Date.now(),
   };
@@ -82,8 +82,8 @@ export function promptEvents(means: PromptRunMeans): AsyncIterable<RunEvent> {
       model,
       agent: asFlagsSay(agent, input),
       systemArgs: input.values,
-      ...(input.say === undefined ? {} : { say: input.say }),
-      ...(input.history === undefined ? {} : { history: input.history }),
+      say: input.say,
+      history: input.history,
     });
   }
   const agents = new Map([...opened.profiles].map(([name, profile]) => [name, {

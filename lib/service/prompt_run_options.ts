@@ -14,7 +14,7 @@ export interface PromptRunMeans {
   readonly input: PromptRunInput;
   readonly opened: OpenedPromptRun;
   readonly kept: Pick<KeptRun, "options"> | undefined;
-  readonly replay?: Replay | undefined;
+  readonly replay?: Replay;
   /** Where the prompts are that their calls may ask. */
   readonly prompts: PromptCallsOptions["place"];
   readonly signal: AbortSignal;
@@ -34,15 +34,15 @@ export function promptRunOptions(means: PromptRunMeans): RunOptions & RunAgentsO
     tools: turn === undefined ? tools : { ...tools, around: (gadget) => stoppableGadget(gadget, turn) },
     budget: input.budget,
     calls: {
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(resultBytes === undefined ? {} : { resultBytes }),
+      timeoutMs,
+      resultBytes,
     },
     signal,
     containers: async () => (await loadPromptCalls()).openPromptCalls(promptCallsOf(means)),
-    ...(world === undefined ? {} : { clock: world.clock }),
-    ...(replay === undefined ? {} : { replay }),
-    ...(approvals === undefined ? {} : { approvals }),
-    ...(turn === undefined ? {} : { wake: turn }),
+    clock: world?.clock,
+    replay,
+    approvals,
+    wake: turn,
     ...kept?.options,
   };
 }

@@ -50,7 +50,7 @@ async function namedTool(name: string, catalog: Catalog | undefined): Promise<Pr
   if (entry === undefined) return { name, state: name.includes("__") ? "server" : "unknown" };
   if (entry.state !== "ready") {
     const state = entry.state === "broken" ? "broken" : "not trusted";
-    return { name, state, ...(entry.problem === undefined ? {} : { problem: entry.problem }) };
+    return { name, state, problem: entry.problem };
   }
   try {
     const { description, input } = await entry.load();
@@ -64,5 +64,5 @@ function about(
   description: string | undefined,
   input: JsonSchema | undefined,
 ): Pick<PromptTool, "description" | "input"> {
-  return { ...(description && { description }), ...(input && { input }) };
+  return { ...(description && { description }), input };
 }

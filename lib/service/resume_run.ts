@@ -25,7 +25,7 @@ import { readyPrompt } from "./start_prompt.ts";
 export interface ResumeWish {
   readonly run: RunJournal;
   /** In place of what it had; never more than the settings allow. */
-  readonly budget?: Budget | undefined;
+  readonly budget?: Budget;
   /** Of the journal: what was masked is known again by them. */
   readonly secrets: Secrets;
 }

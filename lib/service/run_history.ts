@@ -13,7 +13,7 @@ export interface HistoryBounds {
   /** Of JSON, roughly. Default 4 MiB. */
   readonly maxBytes?: number;
   /** Events up to this `seq` were never here. Default 0. */
-  readonly before?: number | undefined;
+  readonly before?: number;
 }
 
 /** Some events, and how far they go. */

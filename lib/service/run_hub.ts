@@ -16,19 +16,19 @@ import type { OpenAsk, RunReader, RunState } from "./service.ts";
 export interface RunHubOptions extends HistoryBounds {
   readonly id: string;
   readonly kind: RunKind;
-  readonly file?: string | undefined;
+  readonly file?: string;
   /** ms since 1970. */
   readonly startedAt: number;
   /** `seq` of the last event that was told before; those come from `earlier`, also where the engine tells them again. Default 0. */
-  readonly before?: number | undefined;
+  readonly before?: number;
   /** What a journal has of events that are not held any more: some of those behind a `seq`, the first ones; none when there are no more. */
-  readonly earlier?: ((after: number) => readonly RunEvent[]) | undefined;
+  readonly earlier?: (after: number) => readonly RunEvent[];
   /** How many steps a journal has of it, which has more than are told; undefined where it has none. Default: those that were told. */
-  readonly keptSteps?: (() => number | undefined) | undefined;
+  readonly keptSteps?: () => number | undefined;
   /** What it asks about. Absent: nobody can be asked. */
-  readonly asks?: Asks | undefined;
+  readonly asks?: Asks;
   /** It has asked, or was answered. */
-  readonly onAsks?: (() => void) | undefined;
+  readonly onAsks?: () => void;
 }
 
 type RunEndEvent = Extract<RunEvent, { readonly type: "run-end" }>;
@@ -87,8 +87,8 @@ export class RunHub implements ReadSource {
    */
   end(
     { error, keptAs }: {
-      readonly error?: string | undefined;
-      readonly keptAs?: "held" | "stopped" | undefined;
+      readonly error?: string;
+      readonly keptAs?: "held" | "stopped";
     } = {},
   ): void {
     this.#error = error;
@@ -166,14 +166,14 @@ export class RunHub implements ReadSource {
       kind,
       status: this.told,
       owned: !this.#isOver,
-      ...(file === undefined ? {} : { file }),
+      file,
       startedAt,
       ms: this.#isOver ? this.#ms : toldMs(performance.now() - (this.#beganAt ?? performance.now())),
       usage: end?.usage ?? this.#usage,
       steps: this.#steps,
-      ...(end?.value === undefined ? {} : { value: end.value }),
-      ...(error === undefined ? {} : { error }),
-      ...(end?.reason === undefined ? {} : { reason: end.reason }),
+      value: end?.value,
+      error,
+      reason: end?.reason,
       ...(end?.status === "failed" && this.told === "stopped" && { hasFailed: true as const }),
       asks: this.asks,
     };

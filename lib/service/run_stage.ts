@@ -37,7 +37,7 @@ export interface RunStageOptions {
 /** What a run goes on in. */
 export interface Following {
   /** Absent where nothing is kept, or the run keeps itself. */
-  readonly journal?: RunJournal | undefined;
+  readonly journal?: RunJournal;
   readonly placed: PlacedRun;
 }
 
@@ -45,9 +45,9 @@ export interface Following {
 export interface HoldRunOptions {
   readonly id: string;
   /** `seq` of the last event that is kept; absent where nothing is. */
-  readonly before?: number | undefined;
+  readonly before?: number;
   /** Of one that goes on, as the journal has it; ms since 1970. Default: now. */
-  readonly startedAt?: number | undefined;
+  readonly startedAt?: number;
 }
 
 /** So much is read from the journal at once: it holds everybody up. */

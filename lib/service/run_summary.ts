@@ -128,7 +128,7 @@ export class RunSummary {
     if (event.type === "call-open") {
       const { step, invocationId, gadgetName, dependencies, line } = event;
       this.#calls.set(key, {
-        ...(step === undefined ? {} : { step }),
+        step,
         invocationId,
         gadgetName,
         dependencies,
@@ -146,7 +146,7 @@ export class RunSummary {
     else if (event.type === "call-skip") Object.assign(call, { status: "skip", reason: event.reason });
     else if (event.type === "call-error") {
       const { error, code, flag } = event;
-      Object.assign(call, { status: "error", error, code, ...(flag === undefined ? {} : { flag }) });
+      Object.assign(call, { status: "error", error, code, flag });
     } else return;
     if (ranAt !== undefined) call.ms = toldMs(event.at - ranAt);
   }

@@ -152,8 +152,8 @@ function askedWith(
   }
   const model = given ?? own.model;
   return {
-    ...(model === undefined ? {} : { model }),
-    ...(budget === undefined ? {} : { budget: numbersOf(wishedBudget(project, budget)) }),
+    model,
+    budget: budget && numbersOf(wishedBudget(project, budget)),
   };
 }
 

@@ -114,7 +114,7 @@ function settingsInput(project: ProjectSettings): Omit<DocumentRunInput, "path" 
     limits,
     defaults: {
       limits: documents.limits,
-      ...(documents.temperature === undefined ? {} : { temperature: documents.temperature }),
+      temperature: documents.temperature,
     },
   };
 }

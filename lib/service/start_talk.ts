@@ -62,7 +62,7 @@ export async function openTalk(
     journal,
     secrets,
     around,
-    ...(drain === undefined ? {} : { drain }),
+    drain,
   });
   const keep = async (other: string) => isEphemeral ? undefined : await keepGrants(other, grants, project);
   try {
@@ -130,8 +130,8 @@ export async function wishedTalk(
     budget: wishedBudget(project, budget),
     limits: limitsOf(project, {}),
     ...(canAsk && { canAsk }),
-    ...(model === undefined ? {} : { model }),
-    ...(collection === undefined ? {} : { collection }),
+    model,
+    collection,
     ...ofFile,
   };
 }

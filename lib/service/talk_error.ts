@@ -31,7 +31,7 @@ export function agentError(problems: readonly AgentLine[]): ProblemsError {
       new SourceError(`${path}: ${message}`, {
         span: { file, line, column },
         code: "E-agent",
-        ...(hint === undefined ? {} : { hint }),
+        hint,
       })
     ),
   );

@@ -38,7 +38,7 @@ export interface FollowTurnOptions {
   /** `seq` of the last event of before; 0 where there was none. */
   readonly before: number;
   /** When its conversation began, ms since 1970; absent: now. */
-  readonly startedAt?: number | undefined;
+  readonly startedAt?: number;
 }
 
 /** A place for a turn. */

@@ -83,7 +83,7 @@ class ProjectTalks implements OpenedTalks {
     const found = await Promise.resolve(journal.list({
       kind: "conversation",
       limit,
-      ...(agent === undefined ? {} : { file: agent }),
+      file: agent,
     }));
     return found.map(({ id }) => this.#state(id, { last: 1 }));
   }
@@ -123,7 +123,7 @@ class ProjectTalks implements OpenedTalks {
   /** The next turn of one that the journal has. */
   async #next(
     id: string,
-    { make, canAsk }: { readonly make: Make; readonly canAsk?: boolean | undefined },
+    { make, canAsk }: { readonly make: Make; readonly canAsk?: boolean },
   ): Promise<RunHandle> {
     const { run, summary: { file = "", startedAt } } = this.#record(id, { last: 0 });
     const input = conversationInput(run.input);
@@ -218,7 +218,7 @@ class ProjectTalks implements OpenedTalks {
   #state(id: string, range?: MessageRange): TalkState {
     const { journal } = this.#host;
     const asks = this.#host.find(id)?.state.asks ?? [];
-    return talkState(this.#record(id, range), { journal, asks, ...(range === undefined ? {} : { range }) });
+    return talkState(this.#record(id, range), { journal, asks, range });
   }
 
   /** @throws {ServiceError} `not-found`, also for a run that is no conversation */

@@ -31,7 +31,7 @@ export async function documentNeeds(
   const line = file.settings.lines.get("permissions") ?? 1;
   for (const wanted of declared(file)) add(wanted, [line]);
   for (const { kind, path, lines } of uses.needs) {
-    add({ kind, ...(path !== undefined && { of: path }) }, lines);
+    add({ kind, of: path }, lines);
   }
   const [outright, asked] = [false, true].map((canAsk) => placeGrants({ ...place, canAsk }));
   if (outright === undefined || asked === undefined) return [];

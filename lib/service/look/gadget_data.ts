@@ -17,15 +17,15 @@ export async function gadgetData(entry: CatalogEntry): Promise<GadgetJson> {
     name,
     source: { ...source },
     state,
-    ...(problem === undefined ? {} : { problem }),
+    problem,
     description: gadget?.description ?? "",
-    ...(input === undefined ? {} : { input }),
-    ...(output === undefined ? {} : { output }),
+    input,
+    output,
     permissions: objectOf(gadget?.permissions ?? {}),
-    ...(gadget?.timeoutMs === undefined ? {} : { timeoutMs: gadget.timeoutMs }),
+    timeoutMs: gadget?.timeoutMs,
     examples: (gadget?.examples ?? []).map((example) => toJson(example)),
-    ...(grant === undefined ? {} : { grant: grantData(grant) }),
-    ...(said === undefined ? {} : { said }),
+    grant: grant && grantData(grant),
+    said,
   };
 }
 

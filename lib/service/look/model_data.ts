@@ -20,7 +20,7 @@ export function modelData(list: ModelList, chosen: string | undefined): readonly
       kind: "model",
       ...usableData(id, list),
       price: objectOf(price),
-      ...(contextTokens === undefined ? {} : { contextTokens }),
+      contextTokens,
       ...isDefault(id),
     })),
     ...chosenAlone(list, chosen),

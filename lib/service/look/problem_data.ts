@@ -65,6 +65,6 @@ function placed(
     file,
     line,
     column,
-    ...(advice === undefined ? {} : { hint: advice }),
+    hint: advice,
   };
 }

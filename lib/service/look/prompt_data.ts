@@ -25,7 +25,7 @@ export function listedPrompt(located: LocatedPrompt): ListedPrompt {
     variables: [...promptVariables(located).names],
     input: inputSchema(located),
     file: source.file,
-    ...(exported !== undefined && { export: exported }),
+    export: exported,
   };
 }
 
@@ -74,8 +74,8 @@ export async function promptData(
     toolList: options.tools.map(({ name, state, description, problem }) => ({
       name,
       state,
-      ...(description === undefined ? {} : { description }),
-      ...(problem === undefined ? {} : { problem }),
+      description,
+      problem,
     })),
     handler: objectOf(handler),
     metadata,
