@@ -22,7 +22,7 @@ export interface RunCopy {
   /** `seq` of the last event that it has of those told behind the last of these. */
   readonly seenSeq: number;
   /** JSON. Default: what its events tell of. */
-  readonly usage?: string | undefined;
+  readonly usage?: string;
 }
 
 /** Writes a new run that has a part of what another one has; inside a commit. */

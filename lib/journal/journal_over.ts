@@ -96,7 +96,7 @@ class StoreJournal implements Journal {
     const query: RowQuery = {
       ...(kind === undefined ? {} : { kind: mask(kind) }),
       ...(file === undefined ? {} : { file: mask(file) }),
-      ...(statuses === undefined ? {} : { statuses }),
+      statuses,
     };
     // Whose owner has died the store does not know: it gives more until enough of them stand as they should.
     for (let most = limit;; most *= 2) {
@@ -153,7 +153,7 @@ class StoreJournal implements Journal {
         },
         messages: parsedMessages(conversations.messages(row.id, range)),
         isOpen,
-        ...(said === undefined ? {} : { said }),
+        said,
       };
     });
   }

@@ -27,7 +27,7 @@ export function newRun(start: RunStart, options: NewRunOptions): OpenRun {
     run: {
       id,
       kind,
-      ...(file === undefined ? {} : { file }),
+      file,
       ...(files.length === 0 ? {} : { files }),
       input,
     },

@@ -66,7 +66,7 @@ function parsedLine(place: Place): RecordLine {
       ? "Expected a line of JSON, found an empty one"
       : "This is not JSON";
     const hint = place.isCut ? "The record ends in the middle of a line: what wrote it was ended" : undefined;
-    throw fault(place, { message, column, ...(hint === undefined ? {} : { hint }) });
+    throw fault(place, { message, column, hint });
   }
 }
 
@@ -82,6 +82,6 @@ function fault(
     span: { file, line, column },
     // Such lines can be very long; what shows them wants the one that is meant at its number.
     source: "\n".repeat(line - 1) + text,
-    ...(hint === undefined ? {} : { hint }),
+    hint,
   });
 }

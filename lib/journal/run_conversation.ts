@@ -25,7 +25,7 @@ export interface RunConversationOptions {
   readonly store: Pick<JournalStore, "conversations">;
   readonly mask: JournalSettings["mask"];
   /** Its newest checkpoint, and the events told behind that; neither for a new run. */
-  readonly newest?: CheckpointRow | undefined;
+  readonly newest?: CheckpointRow;
   readonly events?: readonly RunEvent[];
 }
 

@@ -11,7 +11,7 @@ export function runStart(store: JournalStore, { id, kind, file }: RunRow): RunSt
   return {
     id,
     kind,
-    ...(file === undefined ? {} : { file }),
+    file,
     ...(files.length === 0 ? {} : { files: whole(files) }),
     input: parsed(store.input(id)),
   };
@@ -40,7 +40,7 @@ export function runSummary(row: RunRow, settings: JournalSettings): RunSummary {
   return {
     id,
     kind,
-    ...(file === undefined ? {} : { file }),
+    file,
     status,
     owned: lease !== undefined && isHeld(lease, settings),
     startedAt,

@@ -88,7 +88,7 @@ function maybeLease(row: SqliteRow): Lease | undefined {
     token,
     host: text(row, "owner_host"),
     pid: number(row, "owner_pid"),
-    ...(startedAt === undefined ? {} : { startedAt }),
+    startedAt,
     since: number(row, "owner_since"),
     seenAt: number(row, "owner_seen"),
   };

@@ -13,7 +13,7 @@ export interface TokenCounts {
 /** US dollars for one call; undefined when there is no price. The user's own price has no steps. */
 export function costOf(
   tokens: TokenCounts,
-  prices: { readonly own?: ModelPrice | undefined; readonly known?: KnownModel | undefined },
+  prices: { readonly own?: ModelPrice; readonly known?: KnownModel },
 ): number | undefined {
   const { own, known } = prices;
   const isLong = known?.long !== undefined && tokens.input > known.long.above;

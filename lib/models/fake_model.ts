@@ -36,7 +36,7 @@ export function fakeModel(
   return {
     id,
     requests,
-    ...(contextTokens !== undefined && { contextTokens }),
+    contextTokens,
     async *stream(request) {
       requests.push(request);
       const reply = replyTo(request);

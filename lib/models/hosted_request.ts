@@ -46,7 +46,7 @@ export function hostedRequest(
   return {
     tools: [...found, ...servers.tools],
     options: servers.options,
-    ...(computer !== undefined && { computer }),
+    computer,
   };
 }
 

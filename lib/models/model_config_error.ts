@@ -37,7 +37,7 @@ export function missingKey(
   { provider: { name, keyVariables }, unreadable }: {
     readonly provider: Provider;
     /** Why a variable cannot be looked at; undefined when it can. */
-    readonly unreadable?: ((name: string) => string | undefined) | undefined;
+    readonly unreadable?: (name: string) => string | undefined;
   },
 ): ModelError {
   const [first = "", ...others] = keyVariables;

@@ -38,7 +38,7 @@ export function modelList(
   { settings, env }: { readonly settings: ModelSettings; readonly env: Env },
 ): ModelList {
   return {
-    ...(settings.default !== undefined && { default: settings.default }),
+    default: settings.default,
     aliases: aliasesOf(settings),
     providers: providerNames(settings).flatMap((name) => {
       const provider = maybeProvider(name, { settings, env });
@@ -77,6 +77,8 @@ function knownModels({ prices = {} }: ModelSettings): ModelList["known"] {
     const known = KNOWN_MODELS[id];
     const price = prices[id] ?? known?.price;
     if (price === undefined) return [];
-    return [{ id, price, ...(known?.contextTokens !== undefined && { contextTokens: known.contextTokens }) }];
+    return [
+      { id, price, ...(known?.contextTokens !== undefined && { contextTokens: known.contextTokens }) },
+    ];
   });
 }

@@ -152,7 +152,7 @@ function problemOf(error: unknown, now: () => number): ModelError {
       code: codeOf(status, message),
       status,
       cause: error,
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      retryAfterMs,
     });
   }
   return new ModelError(message, { code: isBroken(error) ? "network" : codeOfName(error), cause: error });

@@ -17,8 +17,8 @@ type Row = readonly [input: number, output: number, cached?: number, cacheWrite?
 function known(row: Row, contextTokens?: number, long?: readonly [above: number, row: Row]): KnownModel {
   return {
     price: priceOf(row),
-    ...(contextTokens !== undefined && { contextTokens }),
-    ...(long && { long: { above: long[0], ...priceOf(long[1]) } }),
+    contextTokens,
+    long: long && { above: long[0], ...priceOf(long[1]) },
   };
 }
 
@@ -26,8 +26,8 @@ function priceOf([input, output, cached, cacheWrite]: Row): ModelPrice {
   return {
     input,
     output,
-    ...(cached !== undefined && { cached }),
-    ...(cacheWrite !== undefined && { cacheWrite }),
+    cached,
+    cacheWrite,
   };
 }
 

@@ -37,7 +37,7 @@ export function maybeProvider(
     type,
     settings: written,
     baseURL: withVersion(type, (setting ?? variable ?? url).replace(/\/+$/, "")),
-    ...(urlFrom !== undefined && { urlFrom }),
+    urlFrom,
     keyVariables: written.apiKeyEnv === undefined ? keyVariables : [written.apiKeyEnv],
   };
 }

@@ -30,9 +30,9 @@ export class ProviderProblem {
     what: string,
     options: {
       readonly code: ModelErrorCode;
-      readonly status?: number | undefined;
-      readonly retryAfterMs?: number | undefined;
-      readonly flag?: string | undefined;
+      readonly status?: number;
+      readonly retryAfterMs?: number;
+      readonly flag?: string;
       /** It had begun to answer: its address is right. */
       readonly hasBegun?: boolean;
     },
@@ -42,9 +42,9 @@ export class ProviderProblem {
     const text = this.mask(`${this.#model} at ${this.#host}: ${what}${advice}`);
     return new ModelError(text, {
       code,
-      ...(status !== undefined && { status }),
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
-      ...(flag !== undefined && { flag }),
+      status,
+      retryAfterMs,
+      flag,
     });
   }
 

@@ -71,8 +71,8 @@ function givenUp({ message, code, status, retryAfterMs }: ModelError, attempts: 
     `asked ${attempts} times; try again later, or name another model in models.fallback of orrery.yaml`;
   return new ModelError(`${message} (${advice})`, {
     code,
-    ...(status !== undefined && { status }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    status,
+    retryAfterMs,
   });
 }
 
@@ -88,7 +88,7 @@ function delayOf(error: ModelError, options: RetryingOptions & { readonly attemp
     `${message}. It asks to wait ${Math.ceil(asked / 1000)} s, which is longer than the ${
       maxMs / 1000
     } s that are waited for`,
-    { code, retryAfterMs: asked, ...(status !== undefined && { status }) },
+    { code, retryAfterMs: asked, status },
   );
 }
 

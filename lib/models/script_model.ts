@@ -63,8 +63,8 @@ function errorOf(
 ): ModelError {
   return new ModelError(`${id}: ${message}${status === undefined ? "" : ` (${status})`}`, {
     code: status === undefined ? "server" : codeOf(status, message),
-    ...(status !== undefined && { status }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    status,
+    retryAfterMs,
   });
 }
 

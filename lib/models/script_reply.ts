@@ -46,8 +46,8 @@ export function readReply(value: Json, problems: ReplyProblem[]): ScriptReply {
     chunks: chunksOf(reply, reader),
     delayMs: reader.number(reply.delayMs, ["delayMs"]) ?? 0,
     calls: reply.calls === undefined ? [] : reader.calls(reply.calls),
-    ...(error && { error }),
-    ...(when && { when }),
+    error,
+    when,
     repeat: reader.boolean(reply.repeat, ["repeat"]) ?? false,
   };
 }
@@ -137,8 +137,8 @@ class Reader {
       message: error.message === undefined
         ? "the script says so"
         : this.text(error.message, ["error", "message"]),
-      ...(status !== undefined && { status }),
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      status,
+      retryAfterMs,
     };
   }
 

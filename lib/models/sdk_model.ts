@@ -15,7 +15,7 @@ import { finishReasonOf, type Prices, usageOf } from "./sdk_usage.ts";
 export interface SdkModelOptions {
   /** `provider/model` */
   readonly id: string;
-  readonly contextTokens?: number | undefined;
+  readonly contextTokens?: number;
   readonly load: () => Promise<LanguageModelV4>;
   readonly style: RequestStyle;
   /** Calls are told at the end of the stream only, see {@linkcode SdkCalls}. */
@@ -31,7 +31,7 @@ export function sdkModel(options: SdkModelOptions): Model {
   const { id, contextTokens, style: { hosted } } = options;
   return {
     id,
-    ...(contextTokens !== undefined && { contextTokens }),
+    contextTokens,
     addons: addonsOf(hosted),
     takesServers: hosted.servers !== undefined,
     stream: (request) => ({ [Symbol.asyncIterator]: () => new Answer(options, request) }),

@@ -67,7 +67,7 @@ function userParts(content: string | readonly ContentPart[]): UserPart[] {
       type: "file",
       mediaType: part.mediaType,
       data: { type: "data", data: part.data },
-      ...(part.name !== undefined && { filename: part.name }),
+      filename: part.name,
     }
   );
 }

@@ -6,8 +6,8 @@ import type { KnownModel } from "./prices.ts";
 
 /** What the tokens of a model cost. */
 export interface Prices {
-  readonly own?: ModelPrice | undefined;
-  readonly known?: KnownModel | undefined;
+  readonly own?: ModelPrice;
+  readonly known?: KnownModel;
 }
 
 /** Tokens and cost of one call. The SDK writes 0 for what a provider does not tell, so that a 0 of a part is left out. */

@@ -128,7 +128,7 @@ function begin(
     readonly name: string;
     readonly at: number;
     /** Of the model that wrote a call: the call stands below its operation, whatever else runs. */
-    readonly step?: string | undefined;
+    readonly step?: string;
   },
 ): void {
   const owner = step === undefined ? state.running.at(-1) : operationOf(state, step);

@@ -99,7 +99,7 @@ function askIn(
 function openCall(state: LiveState, event: Extract<RunEvent, { type: "call-open" }>): void {
   const { step, invocationId, gadgetName, dependencies } = event;
   const call: LiveCall = {
-    ...(step === undefined ? {} : { step }),
+    step,
     invocationId,
     gadgetName,
     dependencies,
@@ -158,7 +158,7 @@ function updateCall(call: LiveCall, event: RunEvent): void {
     call.ranAt = event.at;
   } else if (event.type === "call-log") call.note = event.text;
   else if (event.type === "call-progress") {
-    call.progress = { done: event.done, ...(event.total === undefined ? {} : { total: event.total }) };
+    call.progress = { done: event.done, total: event.total };
   } else if (event.type === "call-result") endCall(call, event.at, { state: "done" });
   else if (event.type === "call-error") endCall(call, event.at, { state: "failed", note: event.error });
   else if (event.type === "call-skip") endCall(call, event.at, { state: "skipped", note: event.reason });

@@ -6,7 +6,7 @@ export function stateWord({ status, asks = [], hasFailed = false }: {
   /** Questions that wait for a person. */
   readonly asks?: { readonly length: number };
   /** It can go on, and is stopped since what it did last failed. */
-  readonly hasFailed?: boolean | undefined;
+  readonly hasFailed?: boolean;
 }): string {
   if (asks.length > 0 || status === "held") return "waits for you";
   if (status === "completed") return "done";

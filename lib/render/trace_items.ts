@@ -340,7 +340,7 @@ class TraceItems {
       attempt: 1,
       values: [],
       notes: [],
-      ...(turn === undefined ? {} : { turn }),
+      turn,
     };
     this.all.push(item);
     return item;
@@ -354,7 +354,7 @@ interface Begun {
   readonly name: string;
   readonly at: number;
   readonly place?: string;
-  readonly turn?: TraceItem | undefined;
+  readonly turn?: TraceItem;
 }
 
 const NOTE_TITLES: { readonly [kind in TraceKind]?: string } = { skip: "condition", warning: "at" };

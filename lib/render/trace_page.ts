@@ -73,9 +73,9 @@ export function tracePage(trace: RunTrace): TracePage {
   return {
     id,
     kind,
-    ...(file === undefined ? {} : { file }),
+    file,
     status: status === "running" && !owned ? "stopped" : status,
-    ...(hasFailed && { hasFailed }),
+    hasFailed,
     startedAt,
     ms: items.reduce((end, { at, ms = 0 }) => Math.max(end, at + ms), trace.events.at(-1)?.at ?? 0),
     usage,
@@ -91,9 +91,9 @@ function endOf(
   if (end === undefined) return {};
   const { value, error, reason } = end;
   return {
-    ...(value === undefined ? {} : { value }),
-    ...(error === undefined ? {} : { error }),
-    ...(reason === undefined ? {} : { reason }),
+    value,
+    error,
+    reason,
   };
 }
 
@@ -212,7 +212,7 @@ function rowOf(
     kind,
     state,
     at,
-    ...(ms === undefined ? {} : { ms }),
+    ms,
     attempt,
     values: [...values, ...notes],
   };

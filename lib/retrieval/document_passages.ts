@@ -12,7 +12,7 @@ import { type TextChunk, textChunks } from "./text_chunks.ts";
  */
 export async function documentPassages(
   bytes: Uint8Array,
-  { document, signal }: { readonly document: SourceDocument; readonly signal?: AbortSignal | undefined },
+  { document, signal }: { readonly document: SourceDocument; readonly signal?: AbortSignal },
 ): Promise<readonly IndexedPassage[]> {
   const { file, type, name } = document;
   const whole = await readDocument(bytes, { file, type, signal });

@@ -12,7 +12,7 @@ import type { SourceDocument } from "./source_document.ts";
 export interface IndexDocumentsOptions {
   readonly documents: readonly SourceDocument[];
   readonly files: Pick<Files, "readBytes">;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -62,7 +62,7 @@ async function indexedDocument(document: SourceDocument, bytes: Uint8Array): Pro
   const { id, name, link, role, path, type, exclude } = document;
   const content = await contentHash(bytes);
   const key = sha256(JSON.stringify([INDEX_VERSION, id, name, path, type, exclude, content]));
-  return { key, role, id, name, ...(link === undefined ? {} : { link }) };
+  return { key, role, id, name, link };
 }
 
 async function contentHash(bytes: Uint8Array): Promise<string> {

@@ -11,7 +11,7 @@ export interface PassageCollectionOptions extends IndexDocumentsOptions {
   /** The SQLite file of its index; `:memory:` keeps nothing. */
   readonly index: string;
   /** Without it only words are compared. */
-  readonly embedder?: Embedder | undefined;
+  readonly embedder?: Embedder;
 }
 
 /** So many passages are ranked for each that is wanted: some are said twice, and two rankings agree on few. */

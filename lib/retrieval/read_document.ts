@@ -12,7 +12,7 @@ export interface ReadDocumentOptions {
   /** As messages name it; its ending says what it is, but for PDF, which is known by its first bytes too. */
   readonly file: string;
   readonly type: DocumentType;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /**

@@ -268,9 +268,9 @@ export class Dialog {
           log: this.#log,
           given: { deps, dialog: this },
           random: host.random,
-          ...(host.keepsFailure === undefined ? {} : { keepsFailure: host.keepsFailure }),
-          ...(host.calls === undefined ? {} : { calls: host.calls }),
-          ...(host.wake === undefined ? {} : { wake: host.wake }),
+          keepsFailure: host.keepsFailure,
+          calls: host.calls,
+          wake: host.wake,
         });
         return await runTurn(turn, { run, signal: linked.signal, budget: host.budget, place });
       } catch (error) {

@@ -23,7 +23,7 @@ export interface BudgetReached {
 export async function budgetReached(
   budget: Budget,
   run: Run,
-  { place = "" }: { readonly place?: string | undefined } = {},
+  { place = "" }: { readonly place?: string } = {},
 ): Promise<BudgetReached | undefined> {
   const { usage, modelCalls } = run;
   const reached = turnsReached(budget, modelCalls) ?? tokensReached(budget, usage) ??

@@ -12,12 +12,12 @@ export interface WantedPromptRun {
   readonly prompt: unknown;
   readonly args?: unknown;
   /** Its system prompt is rendered too, where it is a prompt and is sent. */
-  readonly agent?: { readonly system?: unknown } | undefined;
+  readonly agent?: { readonly system?: unknown };
   readonly systemArgs?: unknown;
   /** The prompt is the system prompt. */
-  readonly say?: string | undefined;
+  readonly say?: string;
   /** The same: it is the system prompt. */
-  readonly history?: readonly unknown[] | undefined;
+  readonly history?: readonly unknown[];
 }
 
 /**

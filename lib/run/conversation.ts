@@ -186,7 +186,7 @@ class ConversationTurn {
       status: "failed",
       position: { at: "failed", step },
       error: cause.message,
-      ...(waiting === undefined ? {} : { waiting }),
+      waiting,
     });
     const reason = reasonOf(cause);
     return { ...end, error: cause.message, ...(reason === undefined ? {} : { reason }), keepAs: "stopped" };

@@ -54,7 +54,7 @@ export async function askOfStep<Value>(
     sampling: samplingOf(step, question.temperature),
     form,
     isSpoken,
-    ...(tools === undefined ? {} : { tools }),
+    tools,
   });
   return await runTurn(turn, { run, budget: means.budget, signal, place: `${key}/` });
 }
@@ -70,6 +70,6 @@ function samplingOf(
   const temperature = step.temperature ?? otherwise;
   return {
     ...(temperature === undefined ? {} : { temperature }),
-    ...(step.effort === undefined ? {} : { args: { reasoningEffort: step.effort } }),
+    args: step.effort && { reasoningEffort: step.effort },
   };
 }

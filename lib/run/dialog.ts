@@ -149,8 +149,8 @@ class DialogRun {
       markers: completeMarkers(markers),
       limits,
       budget,
-      ...(contract === undefined ? {} : { contract }),
-      ...(sampling === undefined ? {} : { sampling }),
+      contract,
+      sampling,
     });
   }
 

@@ -30,10 +30,10 @@ export interface CalleeResult {
 export interface WantedCallee {
   /** As the operation names it. */
   readonly file: string;
-  readonly prompt?: string | undefined;
+  readonly prompt?: string;
   readonly blocks: readonly string[];
   /** A heading line or `none`. */
-  readonly header?: string | undefined;
+  readonly header?: string;
   readonly inputs?: Readonly<Record<string, InputValue>>;
 }
 
@@ -98,8 +98,8 @@ export async function checkedError(
 export interface GivenInput {
   /** Blocks, as text. */
   readonly text: string;
-  readonly prompt?: string | undefined;
-  readonly header?: string | undefined;
+  readonly prompt?: string;
+  readonly header?: string;
   readonly values: ReadonlyMap<string, string>;
 }
 

@@ -52,7 +52,7 @@ export async function runDocumentCalls(
     catalog: catalogOf(tools.gadgets),
     limits: { ...tools.limits, concurrency: 1 },
     isLiteral: true,
-    ...(tools.containers === undefined ? {} : { containers: tools.containers }),
+    containers: tools.containers,
   });
   const refused = new Map<string, string>();
   for (const call of calls) {

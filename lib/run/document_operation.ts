@@ -53,7 +53,7 @@ export interface Operation<Fields extends OperationFields = OperationFields> ext
 export interface OperationResult {
   readonly nodes: readonly DocumentNode[] | readonly Piece[];
   /** A heading line that all of it stands under, or `none`. */
-  readonly header?: string | undefined;
+  readonly header?: string;
   readonly by: OriginKind;
   /** Default: that of the operation. */
   readonly mode?: MergeMode;
@@ -118,8 +118,8 @@ export function insertResult(operation: Operation, result: OperationResult): rea
     pieces,
     mode,
     origin: { by, file: result.from ?? from },
-    ...(header === undefined ? {} : { header }),
-    ...(to === undefined ? {} : { to }),
+    header,
+    to,
   });
   for (const warning of warnings) warn(operation, warning);
   if (hasPassedOperations) {

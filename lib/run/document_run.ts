@@ -82,8 +82,8 @@ class FileRun {
       const returned = await this.#walk();
       await this.#keepResult();
       return {
-        ...(returned === undefined ? {} : { returned }),
-        ...(this.#answer === undefined ? {} : { answer: this.#answer }),
+        returned,
+        answer: this.#answer,
       };
     } catch (error) {
       if (error instanceof DocumentFailure || error instanceof BudgetError) await this.#keepResult();

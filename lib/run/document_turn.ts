@@ -91,7 +91,7 @@ export class DocumentTurn implements TurnKind<string> {
       request: {
         messages: [...messages, ...this.#added],
         retries: 0, // each attempt is a step
-        ...(temperature === undefined ? {} : { temperature }),
+        temperature,
         ...(stop.length > 0 && { stop }),
         ...(tools.length > 0 && { tools }),
         ...(contract !== undefined && tools.length === 0 && { schema: contract.schema }),
@@ -185,8 +185,8 @@ export class DocumentTurn implements TurnKind<string> {
     return new ModelError(`model call failed${after}: ${message}`, {
       code,
       cause: error,
-      ...(status === undefined ? {} : { status }),
-      ...(flag === undefined ? {} : { flag }),
+      status,
+      flag,
     });
   }
 }

@@ -64,7 +64,7 @@ async function runCalled(
   const input = documentInputs(file, {
     text: "",
     values: new Map(Object.entries(inputs)),
-    ...(prompt === undefined ? {} : { prompt }),
+    prompt,
   });
   const chain = [...above, file];
   using _link = chains.add(chain, keyPrefix);

@@ -22,9 +22,9 @@ export function hiddenError(error: unknown, hide: (text: string) => string): Mod
   const { code, status, retryAfterMs, flag } = error;
   return new ModelError(message, {
     code,
-    ...(status === undefined ? {} : { status }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(flag === undefined ? {} : { flag }),
+    status,
+    retryAfterMs,
+    flag,
   });
 }
 

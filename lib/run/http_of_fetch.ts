@@ -19,8 +19,8 @@ export function httpOfFetch(send: ProgramFetch): Http {
       method,
       headers,
       ...(body !== undefined && { body: typeof body === "string" ? body : new Uint8Array(body) }),
-      ...(redirect !== undefined && { redirect }),
-      ...(signal !== undefined && { signal }),
+      redirect,
+      signal,
     });
     return streamOf(await unlessAborted(sent, signal), url, signal);
   };

@@ -145,7 +145,7 @@ export class LiveConversation implements Conversation {
   }
 
   start(message?: string): AsyncIterable<RunEvent> {
-    return this.#events({ kind: "start", ...(message === undefined ? {} : { text: message }) });
+    return this.#events({ kind: "start", text: message });
   }
 
   say(text: string): AsyncIterable<RunEvent> {
@@ -247,8 +247,8 @@ export class LiveConversation implements Conversation {
       turn: this.#turns + 1,
       state: this.#state,
       log: this.#log,
-      ...(start === undefined ? {} : { start }),
-      ...(maxSteps === undefined ? {} : { maxSteps }),
+      start,
+      maxSteps,
       save: (changes, state) => {
         journal.save(changes);
         const n = this.#turns + 1;
@@ -319,7 +319,7 @@ export class LiveConversation implements Conversation {
     const { agent, context, given = {} } = this.#home;
     return {
       hash: agent.hash,
-      ...(text === undefined ? {} : { text }),
+      text,
       slots: this.#scoped(),
       ...(isFirst && {
         preloaded: preloadSlots(agent, context),

@@ -58,7 +58,7 @@ export async function askModel(options: ModelStepOptions): Promise<ModelAnswer> 
     if ("ok" in begun.outcome) return await step.giveAgain(answerFrom(begun.outcome.ok, model.id));
     const { message, code, flag } = begun.outcome.error;
     if (code !== "aborted") model.answered?.(options.request, { isFailure: true }); // that, too, was its answer
-    throw new ModelError(message, { code: modelErrorCode(code), ...(flag === undefined ? {} : { flag }) });
+    throw new ModelError(message, { code: modelErrorCode(code), flag });
   }
   const attempt = begun.do === "replay" ? begun.step.attempt : begun.attempt;
   run.emit({ type: "step-start", key, kind: "model", name: model.id, attempt });

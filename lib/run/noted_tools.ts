@@ -30,7 +30,7 @@ export function notedTools(
         note: (list: readonly string[]): Json => [...list],
         from: (noted) => Array.isArray(noted) ? noted.map(String) : [],
       })),
-    ...(tools.around && { around: tools.around }),
+    around: tools.around,
   };
 }
 

@@ -31,7 +31,7 @@ export interface OutputContract {
 export function schemaContract(schema: Schema): OutputContract {
   const json = jsonSchemaOf(schema);
   return {
-    ...(json === undefined ? {} : { schema: json }),
+    schema: json,
     async check(text) {
       const read = replyJson(text);
       if ("problem" in read) {

@@ -7,13 +7,13 @@ import { Run } from "./run.ts";
 export async function inOwnRun<Result>(
   options: {
     readonly clock: Clock;
-    readonly signal?: AbortSignal | undefined;
-    readonly onEvent?: ((event: RunEvent) => void) | undefined;
+    readonly signal?: AbortSignal;
+    readonly onEvent?: (event: RunEvent) => void;
   },
   work: (run: Run) => Promise<Result>,
 ): Promise<Result> {
   const { clock, signal, onEvent } = options;
-  const run = new Run({ clock, ...(signal === undefined ? {} : { signal }) });
+  const run = new Run({ clock, signal });
   run.start("prompt", undefined);
   const told = tell(run.events, onEvent);
   told.catch(() => undefined); // thrown below, when the work has ended

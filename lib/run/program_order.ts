@@ -218,7 +218,7 @@ function failureOf(
   const cause = error instanceof AgentError ? error.cause : error;
   if (!(cause instanceof ModelError)) return { message: messageOf(error), code: "aborted" };
   const { message, code, flag } = cause;
-  return { message, code, ...(flag === undefined ? {} : { flag }) };
+  return { message, code, flag };
 }
 
 /** A journal that tells the turns of its programs what they begin and end. */

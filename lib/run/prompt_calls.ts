@@ -44,7 +44,7 @@ export function promptCalls(
   open: () => Promise<CalledPrompts>,
   { within }: {
     /** The prompt that the run itself asks. */
-    readonly within?: string | undefined;
+    readonly within?: string;
   } = {},
 ): Containers {
   const chains = new Chains(within === undefined ? [] : [within]);
@@ -76,10 +76,10 @@ async function ask(
   const make = agentsOfRun(run, {
     keyPrefix,
     keepsFailure: true, // whoever calls goes on with it
-    ...(tools === undefined ? {} : { tools }),
-    ...(budget === undefined ? {} : { budget }),
-    ...(calls === undefined ? {} : { calls }),
-    ...(wake === undefined ? {} : { wake }),
+    tools,
+    budget,
+    calls,
+    wake,
   });
   const definition = await orAborted(prompts.agentOf(prompt), signal);
   const agent = make(definition, () => prompts.modelOf(dotpromptSettings(prompt).model));

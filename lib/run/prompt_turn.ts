@@ -198,7 +198,7 @@ export class PromptTurn implements TurnKind<PromptTurnEnd> {
       parallel: limits.parallelTools,
       memory: this.#memory,
       given,
-      ...(bounds === undefined ? {} : { bounds }),
+      bounds,
     });
     state.state = "interrupt";
     state.interruptSteps.push(state.step);

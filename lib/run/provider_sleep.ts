@@ -10,7 +10,7 @@ export interface ProviderSleep {
   readonly run: Run;
   readonly signal: AbortSignal;
   /** Ends the wait early. */
-  readonly wake?: AbortSignal | undefined;
+  readonly wake?: AbortSignal;
   readonly key: string;
   readonly ms: number;
   /** Says what is waited for; `ms` is how long it takes, or has taken. */
@@ -68,8 +68,8 @@ function withWait(error: ModelError, outcome: StepOutcome): ModelError {
   return new ModelError(message, {
     code,
     cause: error,
-    ...(status === undefined ? {} : { status }),
-    ...(flag === undefined ? {} : { flag }),
+    status,
+    flag,
     ...(typeof retryAfterMs === "number" ? { retryAfterMs } : {}),
   });
 }

@@ -32,11 +32,11 @@ import type { Replay, ReplayedStep } from "./replay.ts";
 /** What every engine takes besides its own options. */
 export interface RunOptions {
   /** Default: the machine's. */
-  readonly clock?: Clock | undefined;
+  readonly clock?: Clock;
   /** Aborts the run; it stays resumable when it has a journal. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
   /** Aborts it too, and is aborted by the run itself when that cannot go on. Default: one of its own. */
-  readonly stop?: AbortController | undefined;
+  readonly stop?: AbortController;
   /** Stops the run when what is under way has come to its end: no other step begins. Where nobody keeps its steps it does nothing. */
   readonly drain?: DrainRun;
   /** What its events name it by. Default: that of the journal or the record, else a random one. */
@@ -48,9 +48,9 @@ export interface RunOptions {
   /** Gets everything that comes in and every event. */
   readonly recorder?: Recorder;
   /** Answers every effect; nothing is performed. */
-  readonly replay?: Replay | undefined;
+  readonly replay?: Replay;
   /** Tells of questions to the user. */
-  readonly approvals?: { follow(run: Run): void } | undefined;
+  readonly approvals?: { follow(run: Run): void };
   /** Gives what does what its calls contain, such as a prompt, when the first one does. Default: nothing can run in a call. */
   readonly containers?: () => Promise<Containers>;
 }

@@ -27,7 +27,7 @@ export function keepCall(tactic: Tactic, call: TacticCall): void {
 export async function runTactic(
   tactic: Tactic,
   task: unknown,
-  { host, signal }: { readonly host: TacticHost; readonly signal?: AbortSignal | undefined },
+  { host, signal }: { readonly host: TacticHost; readonly signal?: AbortSignal },
 ): Promise<unknown> {
   const { name } = tactic;
   const call = calls.get(tactic);
@@ -65,7 +65,7 @@ export function hostOf({ agents, prompts, signal }: TacticOptions): TacticHost {
       : new Map(Object.entries(agents).map(([name, agent]) => [name, () => agent])),
     prompts: prompts ?? outer?.prompts ?? defaultRuntime().prompts,
     now: outer?.now ?? (() => new Date()),
-    ...(outer?.nest && { nest: outer.nest }),
+    nest: outer?.nest,
     step: outer?.step ?? (async (_name, perform) => await perform()),
   };
 }

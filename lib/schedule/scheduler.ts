@@ -19,11 +19,11 @@ export interface ScheduleNode<Result = unknown> {
   /** Ids of the nodes that must have succeeded; they may be added later. */
   readonly dependencies?: readonly string[];
   /** Nodes of one group share a limit of their own. */
-  readonly group?: Group | undefined;
+  readonly group?: Group;
   /** Nothing else runs beside it. */
-  readonly exclusive?: boolean | undefined;
+  readonly exclusive?: boolean;
   /** Default: the schedule's. */
-  readonly timeoutMs?: number | undefined;
+  readonly timeoutMs?: number;
   /** A result that is no promise counts at once, without a turn of the event loop. */
   run(context: NodeContext<Result>): Result | Promise<Result>;
 }
