@@ -35,7 +35,7 @@ export function expressionTokens(text: string): readonly Token[] {
 export function expressionError(
   text: string,
   at: Token,
-  options: { readonly what: (place: string) => string; readonly hint?: string | undefined },
+  options: { readonly what: (place: string) => string; readonly hint?: string },
 ): SourceError {
   const span = spanAt(text, at.offset, { length: Math.max(1, at.text.length) });
   const message = options.what(placeInWords(text, span));

@@ -9,7 +9,7 @@ import { formatBytes } from "./_words.ts";
 export interface LoadOptions {
   /** A folder, or one file. */
   readonly path: string;
-  readonly glob?: string | undefined;
+  readonly glob?: string;
   readonly signal: AbortSignal;
 }
 
@@ -18,7 +18,7 @@ export interface LoadedText {
   /** As `Files` takes it. */
   readonly file: string;
   /** Its line breaks are LF. Undefined: it could not be read, or it is not text. */
-  readonly text?: string | undefined;
+  readonly text?: string;
   readonly problem?: string;
 }
 

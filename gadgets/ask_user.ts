@@ -71,7 +71,7 @@ async function ask(user: User, input: Input, { signal, log }: GadgetContext): Pr
 /** With choices the user is asked until one of them is typed, and Enter would never give the default: so it asks for text then. */
 function askOnce(user: User, input: Input, signal: AbortSignal): Promise<string> {
   const { question, choices, default: fallback } = input;
-  if (fallback === undefined) return user.ask(question, { ...(choices && { choices }), signal });
+  if (fallback === undefined) return user.ask(question, { choices, signal });
   const list = choices === undefined ? "" : ` [${choices.join("/")}]`;
   return user.ask(`${question}${list} (Enter: ${fallback})`, { signal });
 }

@@ -142,7 +142,7 @@ function editsOf({ path, old, new: replacement, all, edits }: Input): readonly E
     if (old === undefined || replacement === undefined) {
       throw new Error(`Cannot edit ${JSON.stringify(path)}: expected "old" and "new", or a list "edits"`);
     }
-    return checked(path, [{ old, new: replacement, ...(all !== undefined && { all }) }]);
+    return checked(path, [{ old, new: replacement, all }]);
   }
   if (old !== undefined || replacement !== undefined || all !== undefined) {
     throw new Error(

@@ -106,8 +106,8 @@ export default function fetchUrl(world: World): Gadget<Input> {
           method,
           maxBytes,
           signal,
-          ...(input.headers !== undefined && { headers: input.headers }),
-          ...(input.body !== undefined && { body: input.body }),
+          headers: input.headers,
+          body: input.body,
         }));
       if (response.status >= 400) throw new Error(describeFailure(method, response));
       return pageResult(response, { format, maxBytes });
@@ -161,7 +161,7 @@ function pageResult(
     ...(page !== undefined && page.title !== "" && { title: page.title }),
     text: (page?.text ?? source.text) + note,
     truncated,
-    ...(missingBytes !== undefined && { missingBytes }),
+    missingBytes,
   };
 }
 

@@ -110,9 +110,9 @@ async function describeEntry(world: World, entry: WalkEntry): Promise<Entry> {
   return {
     path,
     kind,
-    ...(size !== undefined && { size }),
+    size,
     ...(link && { link }),
-    ...(problem !== undefined && { problem }),
+    problem,
   };
 }
 

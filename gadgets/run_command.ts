@@ -95,9 +95,9 @@ export default function runCommand(world: World): Gadget<Input> {
         signal: context.signal,
         maxBytes: MAX_BYTES,
         onOutput: (text, stream) => lines.add(text, stream),
-        ...(cwd !== undefined && { cwd }),
-        ...(stdin !== undefined && { stdin }),
-        ...(env !== undefined && { env }),
+        cwd,
+        stdin,
+        env,
       });
       lines.end();
       const { exitCode, stdout, stderr, truncated } = result;

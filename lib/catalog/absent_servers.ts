@@ -23,8 +23,8 @@ export function withAbsentServers(catalog: Catalog, servers: readonly AbsentServ
     entries: catalog.entries,
     maybeFind: (name) =>
       catalog.maybeFind(name) ?? absent.find(({ prefix }) => name.startsWith(prefix))?.entry,
-    ...(catalog.whole && { whole: catalog.whole }),
-    ...(catalog.close && { close: catalog.close }),
+    whole: catalog.whole,
+    close: catalog.close,
   };
 }
 

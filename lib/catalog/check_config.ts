@@ -78,8 +78,8 @@ class Checker implements ConfigFindings {
     const options = {
       source: this.#source,
       code: "E-config",
-      ...(span && { span }),
-      ...(hint !== undefined && { hint }),
+      span,
+      hint,
     };
     this.problems.push(new SourceError(message, options));
   }

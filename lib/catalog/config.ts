@@ -46,7 +46,7 @@ export async function loadConfig(
     root,
     userFolder: userFolder ?? root,
     cwd,
-    ...(ownPaths && { ownPaths }),
+    ownPaths,
   });
 }
 
@@ -63,7 +63,7 @@ async function maybeFile(path: string, files: Files): Promise<ConfigText | undef
 export interface ProjectRootOptions {
   readonly look: (path: string) => Sight;
   /** The user's home folder: the search goes no further up. */
-  readonly home?: string | undefined;
+  readonly home?: string;
   /** The working folder: absolute. */
   readonly cwd: string;
 }

@@ -45,9 +45,9 @@ export function mcpServersOf(written: WrittenServers = {}): McpServers {
   return Object.fromEntries(
     Object.entries(written).flatMap(([name, { command, args, env, url, headers }]) => {
       const server: McpServerSettings | undefined = command !== undefined
-        ? { command, ...(args && { args }), ...(env && { env }) }
+        ? { command, args, env }
         : url !== undefined
-        ? { url, ...(headers && { headers }) }
+        ? { url, headers }
         : undefined;
       return server === undefined ? [] : [[name, server]];
     }),

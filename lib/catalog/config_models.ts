@@ -11,7 +11,7 @@ export function modelsOf({ project, user }: ConfigLayers): ModelSettings {
   const [ours, theirs] = [project.values.models, user.values.models];
   const chosen = ours?.default ?? theirs?.default;
   return {
-    ...(chosen !== undefined && { default: chosen }),
+    default: chosen,
     // What a project says by itself: never another model than the one the user named, nor another price.
     aliases: { ...ours?.aliases, ...theirs?.aliases },
     fallback: { ...ofOwnNames(ours?.fallback, theirs?.aliases), ...theirs?.fallback },

@@ -10,8 +10,8 @@ export function problemAt(
   const span = layer.at(path, say.what);
   return new SourceError(say.message, {
     code: "E-config",
-    ...(span && { span }),
-    ...(layer.source !== undefined && { source: layer.source }),
-    ...(say.hint !== undefined && { hint: say.hint }),
+    span,
+    source: layer.source,
+    hint: say.hint,
   });
 }

@@ -16,11 +16,11 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface WrittenDefinition {
   readonly tags?: unknown;
   readonly format?: unknown;
-  readonly tools?: readonly unknown[] | undefined;
-  readonly mcp?: readonly unknown[] | undefined;
-  readonly addons?: Fields | undefined;
-  readonly handler?: Fields | undefined;
-  readonly metadata?: Fields | undefined;
+  readonly tools?: readonly unknown[];
+  readonly mcp?: readonly unknown[];
+  readonly addons?: Fields;
+  readonly handler?: Fields;
+  readonly metadata?: Fields;
 }
 
 /** Everything that `definePrompt` has against the fields of a prompt, where it throws the first: it is asked about each part alone. */

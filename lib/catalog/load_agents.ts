@@ -28,7 +28,7 @@ export interface LoadAgentsOptions extends ProjectPlace {
   /** Where system prompts are looked up; without it none is. */
   readonly prompts?: PromptRegistry;
   /** What is wrong with the name of a model. Default: left to whoever asks it. */
-  readonly modelProblem?: ((name: string) => string | undefined) | undefined;
+  readonly modelProblem?: (name: string) => string | undefined;
   /** Default true: any problem is thrown. */
   readonly strict?: boolean;
 }

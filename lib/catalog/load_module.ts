@@ -18,8 +18,7 @@ export interface LoadModuleOptions {
 
 /** Loads the module of a trusted gadget file; whatever is wrong with it becomes a `broken` entry. */
 export async function loadGadgetFile(file: GadgetFile, options: LoadModuleOptions): Promise<CatalogEntry> {
-  const broken = (problem: string, name?: string) =>
-    unreadyEntry(file, { state: "broken", problem, ...(name !== undefined && { name }) });
+  const broken = (problem: string, name?: string) => unreadyEntry(file, { state: "broken", problem, name });
   let exported: ModuleExports;
   try {
     exported = await loadExports(file.path, options.importModule);

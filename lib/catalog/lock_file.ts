@@ -248,7 +248,7 @@ class LockReader {
       code: "E-lock",
       source: this.#text,
       hint,
-      ...(span && { span }),
+      span,
       ...more,
     });
   }

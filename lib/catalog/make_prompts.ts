@@ -203,7 +203,7 @@ class Making {
   }
 
   #tell({ source, key, isUnsure }: PromptClaim, problems: readonly LineProblem[]): undefined {
-    const of = { file: source.file, key, ...(isUnsure && { isUnsure }) };
+    const of = { file: source.file, key, isUnsure };
     for (const problem of problems) this.problems.push({ ...of, ...problem });
   }
 }

@@ -53,7 +53,7 @@ export async function readMcpJson(root: string, { disk, cwd }: ReadOptions): Pro
     throw new SourceError(`Cannot read ${file}: ${wrong}`, {
       code: "E-config",
       source: text,
-      ...(span && { span }),
+      span,
     });
   }
   if (Object.keys(words).length === 0) return undefined;

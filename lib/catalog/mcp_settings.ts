@@ -52,14 +52,14 @@ const TYPES = ["stdio", "http", "streamable-http", "streamableHttp"];
 function httpSettings({ url, headers }: Fields): McpServerSettings | WrongServer {
   if (!isText(url)) return wrong(["url"], "expected text");
   if (headers !== undefined && !isTextMap(headers)) return wrongMap("headers", headers);
-  return { url, ...(headers !== undefined && { headers }) };
+  return { url, headers };
 }
 
 function stdioSettings({ command, args, env }: Fields): McpServerSettings | WrongServer {
   if (!isText(command)) return wrong(["command"], "expected text: the program alone, its arguments in args");
   if (args !== undefined && !isTexts(args)) return wrong(["args"], "expected a list of texts");
   if (env !== undefined && !isTextMap(env)) return wrongMap("env", env);
-  return { command, ...(args !== undefined && { args }), ...(env !== undefined && { env }) };
+  return { command, args, env };
 }
 
 type Fields = { readonly [key: string]: unknown };

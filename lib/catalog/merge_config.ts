@@ -38,7 +38,7 @@ export function mergeConfig(layers: ConfigLayers): Config {
   return {
     calls: { markers: markersOf(layers) },
     models: modelsOf(layers),
-    ...(toolsMode !== undefined && { toolsMode }),
+    toolsMode,
     mcpServers: mcpServersOf(user.mcpServers),
     gadgets: { folders: foldersOf(layers), isolation: own.isolation },
     grants: own.grants,
@@ -48,7 +48,7 @@ export function mergeConfig(layers: ConfigLayers): Config {
       ...project.limits,
     }),
     conversations: conversationsOf(layers),
-    ...(project.exclude !== undefined && { exclude: project.exclude }),
+    exclude: project.exclude,
     project: {
       grants: project.grants ?? {},
       isolation: project.gadgets?.isolation ?? {},
@@ -117,8 +117,8 @@ function limitsOf(limits: NonNullable<ConfigFile["limits"]>): Limits {
     turns: limits.turns ?? LIMITS.turns.default,
     retries: limits.retries ?? LIMITS.retries.default,
     runs: limits.runs ?? LIMITS.runs.default,
-    ...(tokens !== undefined && { tokens }),
-    ...(cost !== undefined && { cost }),
+    tokens,
+    cost,
     ...(timeS !== undefined && { timeMs: timeS * 1000 }),
   };
 }
@@ -134,8 +134,8 @@ function documentsOf(
       toolTurns: limits["tool-turns"] ?? DOCUMENT_LIMITS.toolTurns,
       shellTimeoutS: limits["shell-timeout"] ?? DOCUMENT_LIMITS.shellTimeoutS,
     },
-    ...(temperature !== undefined && { temperature }),
-    ...(shell !== undefined && { shell }),
+    temperature,
+    shell,
   };
 }
 
@@ -146,7 +146,7 @@ function conversationsOf({ project, user, root, userFolder }: ConfigLayers): Con
   return {
     steps: project.values.limits?.steps ?? user.values.limits?.steps ?? LIMITS.steps.default,
     ...(collection !== undefined && { collection: folderPath(folder, collection) }),
-    ...(embeddings !== undefined && { embeddings }),
+    embeddings,
     ...(timeoutS !== undefined && { timeoutMs: timeoutS * 1000 }),
   };
 }

@@ -55,7 +55,7 @@ export function keyOfFile(
   { name, isNamed, place = FILE_START }: {
     readonly name: string | undefined;
     readonly isNamed: boolean;
-    readonly place?: Place | undefined;
+    readonly place?: Place;
   },
 ): FileKey {
   const ofStem = keyIn(namespace, stem);

@@ -68,7 +68,7 @@ class TextPrompt {
       source: this.#source,
       value: this.#file,
       isSteady: !hasReferences(this.#file),
-      ...(base !== undefined && { base }),
+      base,
       make: (base) => this.#make(base),
       problems: ({ isForeign }) => this.#problems(isForeign),
     };

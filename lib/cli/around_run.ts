@@ -21,7 +21,7 @@ export interface AroundRunOptions {
   /** Told what servers are given; default: it is gathered in `found`. */
   readonly secrets?: OpenCatalogOptions["secrets"];
   /** Whoever types already, so that no two wait for the same line. */
-  readonly typist?: TerminalUser | undefined;
+  readonly typist?: TerminalUser;
   /** Ends a question too: the answer that is being written was stopped. */
   readonly turn?: () => AbortSignal;
 }
@@ -49,7 +49,7 @@ export async function aroundRun(view: RunView, options: AroundRunOptions): Promi
       signal,
       secrets,
       log: (server, line) => void view.log(server, line),
-      ...(approvals && { approve: (refused) => approvals.ask(refused) }),
+      approve: approvals && ((refused) => approvals.ask(refused)),
     },
     approvals,
     found,
@@ -94,7 +94,7 @@ export interface UserBehindOptions {
   readonly isQuiet: boolean;
   readonly usesStdin: boolean;
   /** Whoever types already, so that no two wait for the same line. */
-  readonly typist?: TerminalUser | undefined;
+  readonly typist?: TerminalUser;
   /** Ends a question too. */
   readonly turn?: () => AbortSignal;
 }

@@ -58,7 +58,7 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
     });
   }
   const project = await openSettings(cwd, { cwd });
-  const shape = { tools: flags.tools, ...(schema === undefined ? {} : { schema }) };
+  const shape = { tools: flags.tools, schema };
   const view = await askView(terminal, { input: shape, flags });
   stop.onSecond(() => view.abandon());
   await using around = await aroundRun(view, {

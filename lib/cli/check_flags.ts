@@ -36,8 +36,8 @@ export async function checkFlags(
     blocks: flags.block.map((block) => blockOf(block, "check")),
     isGranting: !grantsNothing({ ...grants, flags: NO_GRANTS.flags }),
     isGiving: flags.input.length > 0 || flags["input-json"] !== undefined,
-    ...(flags.prompt === undefined ? {} : { prompt: flags.prompt }),
-    ...(flags.model === undefined ? {} : { model: flags.model }),
-    ...(mode === undefined ? {} : { mode }),
+    prompt: flags.prompt,
+    model: flags.model,
+    mode,
   };
 }

@@ -52,8 +52,8 @@ export async function conversationOfFlags(
     given,
     budget,
     limits: limitsOf(project, flags),
-    ...(model === undefined ? {} : { model }),
-    ...(collection === undefined ? {} : { collection }),
+    model,
+    collection,
     ...ofFile,
   };
 }

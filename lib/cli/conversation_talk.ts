@@ -78,10 +78,10 @@ export class ConversationTalk {
         messages: new MessageStream({
           stdout: terminal.stdout,
           view,
-          ...(between !== undefined && { between }),
+          between,
         }),
       }),
-      ...(heard === undefined ? {} : { heard }),
+      heard,
     });
   }
 

@@ -53,6 +53,6 @@ function errorOf(
     span: { file, line, column },
     source,
     code,
-    ...(hint === undefined ? {} : { hint }),
+    hint,
   });
 }

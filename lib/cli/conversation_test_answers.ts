@@ -71,8 +71,8 @@ function answerOf(field: TestField): ServerAnswer {
     status: answer.at("status").wholeNumber({ from: 200, to: 599 }) ?? 200,
     headers: { "content-type": answer.at("type").text() ?? type, ...answer.at("headers").texts() },
     body,
-    ...(error !== undefined && { error }),
-    ...(sent !== undefined && { sent }),
+    error,
+    sent,
   };
 }
 

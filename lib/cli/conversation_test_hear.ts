@@ -38,7 +38,7 @@ export async function hearTurn(
   }
   const said = live.log.slice(before).filter(({ who }) => who === "assistant");
   const messages = said.map(({ text, steps: [step = ""] }) => ({ step, text }));
-  return { messages, held, status: live.status, ...(error !== undefined && { error }) };
+  return { messages, held, status: live.status, error };
 }
 
 function eventsOf(live: Conversation, { say, isRetry }: TestTurn, isFirst: boolean): AsyncIterable<RunEvent> {

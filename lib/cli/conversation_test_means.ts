@@ -50,7 +50,7 @@ export function testMeans(
       calls: {},
       env: (name) => valueOf(env, name),
       ...conversationSubRuns,
-      ...(collection !== undefined && { collection }),
+      collection,
     },
     containers: stepContainers(
       agentTree(agent.root),

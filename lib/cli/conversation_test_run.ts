@@ -73,7 +73,7 @@ function begin(
     containers: () => Promise.resolve(containers),
     signal,
     secrets,
-    ...(maxSteps !== undefined && { maxSteps }),
+    maxSteps,
   });
 }
 

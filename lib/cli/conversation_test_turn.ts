@@ -56,9 +56,9 @@ export function readTurn(
     slots: readSlots(turn.at("slots")),
     prompts: readSeen(turn.at("saw-prompts"), tree),
     memory: readSeen(turn.at("saw-memory"), tree),
-    ...(say !== undefined && { say }),
-    ...(status !== undefined && { status: { wanted: status, span: turn.at("status").span } }),
-    ...(error !== undefined && { error }),
+    say,
+    status: status && { wanted: status, span: turn.at("status").span },
+    error,
     ...(messages.isThere && {
       messages: {
         span: messages.keySpan,

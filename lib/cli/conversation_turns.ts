@@ -14,7 +14,7 @@ export interface ConversationTurnsOptions {
   readonly view: RunView;
   readonly isJsonl: boolean;
   /** Where messages go as they come. Default: nowhere. */
-  readonly messages?: MessageStream | undefined;
+  readonly messages?: MessageStream;
   readonly stop: Pick<Interruptible, "leave">;
   /** `seq` of the last event that somebody has heard of before. Default 0. */
   readonly heard?: number;

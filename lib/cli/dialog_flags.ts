@@ -26,10 +26,10 @@ export function inputOf(
   return {
     model: name ?? model.id,
     modelId: model.id,
-    ...(model.contextTokens === undefined ? {} : { contextTokens: model.contextTokens }),
+    contextTokens: model.contextTokens,
     toolsMode: mode === "native" ? "native" : "blocks",
-    ...(flags.system === undefined ? {} : { system: flags.system }),
-    ...(flags.temperature === undefined ? {} : { temperature: flags.temperature }),
+    system: flags.system,
+    temperature: flags.temperature,
     budget: budgetWithin(limits, budget),
     markers: calls.markers,
     limits: limitsOf(project, flags),

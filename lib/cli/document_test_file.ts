@@ -96,7 +96,7 @@ function testOf(
     document: own ?? "",
     files: { ...files, ...test.at("files").texts() },
     input: {
-      ...(prompt !== undefined && { prompt }),
+      prompt,
       values: input.at("values").texts(),
       blocks: input.at("blocks").items().map(blockOf),
     },
@@ -118,7 +118,7 @@ function commandOf(field: TestField): ScriptedCommand {
   const when = command.at("when").pattern();
   const { value: exit = 0 } = command.at("exit");
   if (typeof exit !== "number") command.at("exit").problem("Expected a whole number");
-  return { output: command.at("output").text() ?? "", exit: Number(exit), ...(when && { when }) };
+  return { output: command.at("output").text() ?? "", exit: Number(exit), when };
 }
 
 function expectationOf(field: TestField): DocumentExpectation {
@@ -135,9 +135,9 @@ function expectationOf(field: TestField): DocumentExpectation {
       return wanted === undefined ? [] : [{ reference, wanted }];
     }),
     ...(code !== undefined && { exit: { code, span: exit.span } }),
-    ...(error && { error }),
-    ...(value && { value }),
-    ...(result && { result }),
+    error,
+    value,
+    result,
     ...(messages.isThere && {
       messages: {
         span: messages.keySpan,

@@ -65,7 +65,7 @@ export function sayWhatIsLeft(
 async function closed(
   kept: KeptRun | undefined,
   { status }: EndedRun,
-): Promise<{ readonly status?: JournalStatus | undefined; readonly problem?: string }> {
+): Promise<{ readonly status?: JournalStatus; readonly problem?: string }> {
   try {
     return { status: await kept?.close(status) };
   } catch (error) {

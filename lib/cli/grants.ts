@@ -37,8 +37,8 @@ export type GrantFlags = Pick<
 export async function grantsOf(
   { ephemeral = false, timeout, model, ...flags }: GrantFlags & {
     readonly ephemeral?: boolean;
-    readonly model?: string | undefined;
-    readonly timeout?: number | undefined;
+    readonly model?: string;
+    readonly timeout?: number;
   },
 ): Promise<RunGrants> {
   await checkGadgetGrants(flags["allow-gadget"]);
@@ -52,7 +52,7 @@ export async function grantsOf(
       "trust-project": flags["trust-project"],
       "trust-code": flags["trust-code"],
       ...(ephemeral && { ephemeral }),
-      ...(timeout !== undefined && { timeout }),
+      timeout,
     },
   };
 }

@@ -80,6 +80,6 @@ export async function aroundTalk(
     usesStdin: false,
     typist,
     turn: () => stop.turn,
-    ...(secrets && { secrets }),
+    secrets,
   });
 }

@@ -63,8 +63,8 @@ async function readReplay(file: string, cwd: string): Promise<ReadRecord> {
 function noRecord(error: SourceError): SourceError {
   const { message, span, source } = error;
   return new SourceError(message, {
-    ...(span === undefined ? {} : { span }),
-    ...(source === undefined ? {} : { source }),
+    span,
+    source,
     hint: "--replay takes a record, which is a file that --record has written.",
     cause: error,
   });

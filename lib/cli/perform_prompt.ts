@@ -24,7 +24,7 @@ export interface PromptWork {
   readonly input: PromptRunInput;
   readonly opened: OpenedPromptRun;
   readonly kept: KeptRun | undefined;
-  readonly replay?: Replay | undefined;
+  readonly replay?: Replay;
   /** Where the prompts are that its calls may ask. */
   readonly prompts: PromptCallsOptions["place"];
 }

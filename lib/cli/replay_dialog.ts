@@ -44,5 +44,5 @@ function flagsOver({ tools: recorded }: DialogInput, flags: DialogFlags): Partia
 }
 
 function modelOf({ modelId, contextTokens }: DialogInput): Model {
-  return silentModel({ id: modelId, ...(contextTokens === undefined ? {} : { contextTokens }) });
+  return silentModel({ id: modelId, contextTokens });
 }

@@ -14,7 +14,7 @@ export function replayedMeans(input: DocumentRunInput, results: DocumentResults)
     script: { command: "sh", args: () => [], inherit: [] },
     models: { find: untouched },
     tools: { find: () => undefined, names: () => Promise.resolve([]) },
-    flags: { ...(model === undefined ? {} : { model }), ...(mode === undefined ? {} : { mode }) },
+    flags: { model, mode },
     defaults: input.defaults,
     showsOperations,
     budget,

@@ -27,7 +27,7 @@ export interface CallsWork {
   readonly world?: World;
   readonly kept: KeptRun | undefined;
   /** Asks about what no flag allows; default: nobody. */
-  readonly approvals?: Approvals | undefined;
+  readonly approvals?: Approvals;
   /** Answers every effect. */
   readonly replay?: Replay;
   readonly source: {

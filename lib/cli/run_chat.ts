@@ -23,7 +23,7 @@ export interface ChatWork {
   readonly stop: ChatStop;
   readonly kept: KeptRun | undefined;
   /** Whoever types the messages; undefined where they come through a pipe. */
-  readonly typist?: TerminalUser | undefined;
+  readonly typist?: TerminalUser;
   /** What may stand before an answer that is one. */
   readonly answers: { readonly hasTools: boolean; readonly hasContract: boolean };
   /** Talks with whoever answers. */

@@ -97,11 +97,11 @@ async function inputOf(
     limits,
     defaults: {
       limits: documents.limits,
-      ...(documents.temperature === undefined ? {} : { temperature: documents.temperature }),
+      temperature: documents.temperature,
     },
-    ...(flags.prompt === undefined ? {} : { prompt: flags.prompt }),
-    ...(flags.model === undefined ? {} : { model: flags.model }),
-    ...(mode === undefined ? {} : { mode }),
-    ...(flags.out === undefined ? {} : { out: flags.out }),
+    prompt: flags.prompt,
+    model: flags.model,
+    mode,
+    out: flags.out,
   };
 }

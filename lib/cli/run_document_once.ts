@@ -52,7 +52,7 @@ export async function runDocumentOnce(start: DocumentStart): Promise<number> {
   const { problems, checked } = await checkedDocument(placeHome(place), { input, blocks });
   await tell(problems, { ...command, ...project });
   if (checked === undefined) return EXIT.usage;
-  const results = new DocumentResults(input.out, { ...project, ...(onResult && { onWritten: onResult }) });
+  const results = new DocumentResults(input.out, { ...project, onWritten: onResult });
   const ready = readyDocument(place, { ...checked, results, around });
   const kept = await createRun(ready.start, { ...project, grants, found: around.found }, flags);
   const keeping = { ...kept.options, ...(journal && { journal: journal(kept.options.journal) }) };

@@ -30,16 +30,16 @@ type AgentFlag = (typeof conversationFlags)[number]["name"] | "say";
 
 /** The flags that say how a prompt is asked. */
 export type PromptFlags = Omit<ParsedCommand<typeof COMMANDS.run>["flags"], DocumentFlag | AgentFlag> & {
-  readonly temperature?: number | undefined;
+  readonly temperature?: number;
 };
 
 /** What is to be asked, as it was typed; what was not comes from the record of a replay. */
 export interface WantedPrompt {
   readonly command: "run" | "ask";
   /** Of a prompt or a tactic. Default: the system prompt of the profile. */
-  readonly path?: string | undefined;
+  readonly path?: string;
   /** The prompt is the system prompt, and this is said. */
-  readonly say?: string | undefined;
+  readonly say?: string;
 }
 
 /** Asks a prompt, or runs a tactic; gives the exit code. */

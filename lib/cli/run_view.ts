@@ -78,7 +78,7 @@ export interface FollowOptions {
   readonly view: Pick<RunView, "event" | "end">;
   readonly flags: { readonly json?: boolean; readonly jsonl: boolean };
   /** Where the answer of a model goes as it comes. */
-  readonly answer?: AnswerStream | undefined;
+  readonly answer?: AnswerStream;
   /** Ended when nobody reads stdout any more. */
   readonly stop?: Interruptible;
 }

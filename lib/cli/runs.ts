@@ -21,7 +21,7 @@ export async function runs({ flags, kind }: RunsCommand, terminal: Terminal): Pr
   using here = await journalHere();
   const wantsAll = flags.all || flags.json || flags.names;
   const list = here?.journal.list({
-    ...(kind === undefined ? {} : { kind }),
+    kind,
     ...(wantsAll ? {} : { limit: SHOWN + 1 }),
   }) ?? [];
   const shown = wantsAll ? list : list.slice(0, SHOWN);

@@ -129,7 +129,7 @@ async function listen(
 ): Promise<OpenServer | Error> {
   const { openServer } = await loadServer();
   try {
-    return openServer(service, { port, host, names, tell, ...(token !== undefined && { token }) });
+    return openServer(service, { port, host, names, tell, token });
   } catch (error) {
     return error instanceof Error ? error : new Error(messageOf(error));
   }

@@ -79,9 +79,9 @@ async function outcomeOf(test: DocumentTest, { project, folder: kept }: TestPlac
       return {
         exit: status === "done" ? 0 : 1,
         requests,
-        ...(error === undefined ? {} : { error }),
-        ...(value === undefined ? {} : { value }),
-        ...(document === undefined ? {} : { result: document }),
+        error,
+        value,
+        result: document,
       };
     }
   } catch (error) {
@@ -99,7 +99,7 @@ function inputOf({ input }: DocumentTest, pathOf: (named: string) => string): Do
       const at = block.lastIndexOf("#");
       return { file: pathOf(block.slice(0, at)), reference: block.slice(at + 1) };
     }),
-    ...(prompt === undefined ? {} : { prompt }),
+    prompt,
   };
 }
 

@@ -59,7 +59,7 @@ export async function* runTestedDocument(tested: TestedDocument): AsyncGenerator
     input: {
       text: givenBlocks(input, checked),
       values: new Map(Object.entries(values)),
-      ...(prompt === undefined ? {} : { prompt }),
+      prompt,
     },
     containers: () => Promise.resolve(containersOf(home, tested)),
     signal,

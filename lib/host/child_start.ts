@@ -34,7 +34,7 @@ export function startChild(command: string, options: ChildOptions): Deno.ChildPr
   try {
     return new Deno.Command(program, {
       args,
-      ...(options.cwd !== undefined && { cwd: options.cwd }),
+      cwd: options.cwd,
       env: childEnvironment(options),
       clearEnv: true,
       stdin: options.stdin,

@@ -42,7 +42,7 @@ export async function dial(target: DialTarget, options: DialOptions): Promise<De
     try {
       return await within(dialAddress(address, target), {
         ...options,
-        ...(limitMs !== undefined && { limitMs }),
+        limitMs,
       });
     } catch (error) {
       options.signal?.throwIfAborted();
@@ -99,7 +99,7 @@ async function maybeAddresses(
   const name = bare(host);
   if (name !== host || /^\d+\.\d+\.\d+\.\d+$/.test(name)) return [name];
   if (!denoGrants({ name: "net", host: name })) return undefined;
-  const addresses = await within(lookupAddresses(name), { ...(signal && { signal }) });
+  const addresses = await within(lookupAddresses(name), { signal });
   if (addresses.length === 0) throw new Error("its host has no address");
   return addresses;
 }

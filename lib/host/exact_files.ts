@@ -26,8 +26,7 @@ export function exactFiles({ root }: { readonly root: string }): Files {
     resolve: (path) =>
       attemptOnFile("find", path, () => realPath(readable("find", path, resolve(root, path)))),
     stat: (path) => attempt("look at", path, infoAt),
-    readText: async (path, { signal } = {}) =>
-      fileText(path, await readBytes(path, { ...(signal && { signal }) })),
+    readText: async (path, { signal } = {}) => fileText(path, await readBytes(path, { signal })),
     writeText: (path, text) => attempt("write", path, (place) => writeWhole(place, text)),
     list: (path) => attempt("list", path, entriesOf),
   };

@@ -20,7 +20,7 @@ export interface HostFilesOptions {
 export function hostFiles(options: HostFilesOptions): Files {
   const absolute = (path: string) => resolve(options.root, path);
   const readBytes: Files["readBytes"] = (path, { signal } = {}) =>
-    attempt("read", path, () => bytesAt({ path, target: absolute(path), ...(signal && { signal }) }), signal);
+    attempt("read", path, () => bytesAt({ path, target: absolute(path), signal }), signal);
   return {
     readBytes,
     resolve: (path) => attempt("find", path, () => realPath(readable("find", path, absolute(path)))),
@@ -30,8 +30,7 @@ export function hostFiles(options: HostFilesOptions): Files {
         path,
         async () => infoOf(await Deno.stat(readable("look at", path, absolute(path)))),
       ),
-    readText: async (path, { signal } = {}) =>
-      fileText(path, await readBytes(path, { ...(signal && { signal }) })),
+    readText: async (path, { signal } = {}) => fileText(path, await readBytes(path, { signal })),
     writeText: (path, text) =>
       attempt("write", path, () => writeWhole({ path, target: absolute(path), text, mode: options.mode })),
     list: (path) => attempt("list", path, () => entriesOf(readable("list", path, absolute(path)))),
@@ -46,7 +45,7 @@ async function bytesAt(options: { path: string; target: string; signal?: AbortSi
   if (kind !== "file") {
     throw fileProblem(path, { action: "read", code: kind === "folder" ? "is-folder" : "other" });
   }
-  return await Deno.readFile(target, { ...(signal && { signal }) });
+  return await Deno.readFile(target, { signal });
 }
 
 async function entriesOf(folder: string): Promise<readonly FolderEntry[]> {
@@ -122,7 +121,7 @@ async function writeThrough(
   options: { text: string; mode: number | undefined },
 ): Promise<void> {
   const { text, mode } = options;
-  using file = await Deno.open(path, { write: true, createNew: true, ...(mode !== undefined && { mode }) });
+  using file = await Deno.open(path, { write: true, createNew: true, mode });
   const bytes = new TextEncoder().encode(text);
   for (let written = 0; written < bytes.length;) written += await file.write(bytes.subarray(written));
   await file.sync();

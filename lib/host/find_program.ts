@@ -34,7 +34,7 @@ export function seesProgram(
   { env, cwd }: { readonly env: Readonly<Record<string, string>>; readonly cwd?: string },
 ): boolean {
   if (Deno.build.os === "windows") return false;
-  return maybeFindProgram(command, { path: env.PATH ?? "", ...(cwd !== undefined && { cwd }) }) !== undefined;
+  return maybeFindProgram(command, { path: env.PATH ?? "", cwd }) !== undefined;
 }
 
 function isProgram(path: string): boolean {

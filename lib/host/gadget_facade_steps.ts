@@ -70,7 +70,7 @@ export function asking(effects: Effects, toError: (failed: FailedEffect) => Erro
         while (turn.done !== true) {
           const question = turn.value;
           const { op, bytes } = question;
-          const options = { ...(bytes && { bytes }), ...(signal && { signal }) };
+          const options = { bytes, signal };
           const reply = tooLong(question) ?? await effects.ask(op, options);
           if (!Object.hasOwn(reply, "ok")) signal?.throwIfAborted();
           turn = answered(steps, { question, reply });

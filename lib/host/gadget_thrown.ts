@@ -37,7 +37,7 @@ export function thrownError(thrown: unknown): ThrownError {
     name: cut(name, 256),
     message: cut(message === "" ? name : message, MOST_MESSAGE),
     ...(stack !== undefined && { stack: cut(stack, MOST_STACK) }),
-    ...(refusal !== undefined && { refusal }),
+    refusal,
   };
 }
 

@@ -70,7 +70,7 @@ async function oneHop(request: HttpRequest, options: HopOptions): Promise<Outcom
   const connection = new AbortableConnection(signal);
   try {
     connection.open(
-      await dial(targetOf(request.url, options), { check: options.check, ...(signal && { signal }) }),
+      await dial(targetOf(request.url, options), { check: options.check, signal }),
     );
     const answer = await exchange(connection, request);
     const redirected = redirect === "manual" ? undefined : maybeRedirected(request, answer, secretHeaders);

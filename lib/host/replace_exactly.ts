@@ -17,7 +17,7 @@ import {
  */
 export async function replaceExactly(
   place: HeldPlace,
-  options: { readonly fill: (file: Deno.FsFile) => Promise<void>; readonly mode?: number | undefined },
+  options: { readonly fill: (file: Deno.FsFile) => Promise<void>; readonly mode?: number },
 ): Promise<void> {
   const present = maybeLookExactly(place);
   if (present !== undefined) refuseUnwritable(place, present);

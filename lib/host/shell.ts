@@ -31,11 +31,11 @@ function start(command: string, options: RunOptions): Started {
   const settings = {
     args,
     env,
-    ...(cwd !== undefined && { cwd }),
-    ...(inherit !== undefined && { inherit }),
+    cwd,
+    inherit,
     stdin: stdin === undefined ? "null" as const : "piped" as const,
   };
-  if (isMerged) return startMergedChild(command, { ...settings, ...(onReady && { onReady }) });
+  if (isMerged) return startMergedChild(command, { ...settings, onReady });
   onReady?.();
   // One that is not there is started directly: the error then names it, and not the one that binds it.
   const isSeen = seesProgram(command, { ...settings, env: childEnvironment(settings) });
@@ -67,7 +67,7 @@ async function finish(started: Started, options: RunOptions): Promise<ShellResul
 function textsOf({ child, shownError }: Started, options: RunOptions): readonly CappedText[] {
   const { maxBytes = DEFAULT_MAX_BYTES, onOutput } = options;
   const capped = (sources: readonly TextSource[], name: "stdout" | "stderr") =>
-    new CappedText(sources, { maxBytes, ...(onOutput && { onText: (text) => onOutput(text, name) }) });
+    new CappedText(sources, { maxBytes, onText: onOutput && ((text) => onOutput(text, name)) });
   const [stdout, stderr] = [{ stream: child.stdout }, { stream: child.stderr }];
   if (shownError === undefined) return [capped([stdout], "stdout"), capped([stderr], "stderr")];
   return [capped([stdout, { ...stderr, shown: shownError }], "stdout")];

@@ -57,7 +57,7 @@ async function answerOf(url: URL, { init, connection, check, caCerts = [] }: Fet
   const port = url.port === "" ? (tls ? 443 : 80) : Number(url.port);
   const { signal } = connection;
   connection.open(
-    await dial({ host: url.hostname, port, tls, caCerts }, { check, ...(signal && { signal }) }),
+    await dial({ host: url.hostname, port, tls, caCerts }, { check, signal }),
   );
   const answer = await exchange(connection, request);
   const location = answer.headers.get("location");

@@ -113,9 +113,9 @@ async function open({ server, grant }: Granted, options: McpEntriesOptions): Pro
     const connection = await connectMcp(server, {
       ...options.reach(server),
       cwd: root,
-      ...(timeoutMs !== undefined && { timeoutMs }),
-      ...(signal && { signal }),
-      ...(onLog && { onLog: (line) => onLog(server.name, line) }),
+      timeoutMs,
+      signal,
+      onLog: onLog && ((line) => onLog(server.name, line)),
     });
     return { server, connection, grant };
   } catch (error) {

@@ -145,7 +145,7 @@ async function ask(question: string, { user, signal }: ServerGrantOptions): Prom
   if (!user.canAnswer) return undefined;
   const choices = ["once", "always", "deny"] as const;
   try {
-    const answer = await user.ask(question, { choices, ...(signal && { signal }) });
+    const answer = await user.ask(question, { choices, signal });
     return choices.find((choice) => choice === answer) ?? "deny";
   } catch (error) {
     if (signal?.aborted) throw error;

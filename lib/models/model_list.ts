@@ -77,8 +77,6 @@ function knownModels({ prices = {} }: ModelSettings): ModelList["known"] {
     const known = KNOWN_MODELS[id];
     const price = prices[id] ?? known?.price;
     if (price === undefined) return [];
-    return [
-      { id, price, ...(known?.contextTokens !== undefined && { contextTokens: known.contextTokens }) },
-    ];
+    return [{ id, price, ...(known?.contextTokens !== undefined && { contextTokens: known.contextTokens }) }];
   });
 }

@@ -51,11 +51,11 @@ export function grantQuestion({ gadget, shownFile, changes, ...place }: GrantQue
 /** The answer of the person at the terminal; undefined when nobody can be asked. @throws what `signal` was aborted with */
 export async function askGrant(
   question: GrantQuestion,
-  { user, signal }: { readonly user: User; readonly signal?: AbortSignal | undefined },
+  { user, signal }: { readonly user: User; readonly signal?: AbortSignal },
 ): Promise<GrantAnswer | undefined> {
   if (!user.canAnswer) return undefined;
   try {
-    const answer = await user.ask(grantQuestion(question), { choices: ANSWERS, ...(signal && { signal }) });
+    const answer = await user.ask(grantQuestion(question), { choices: ANSWERS, signal });
     return ANSWERS.find((each) => each === answer) ?? "deny";
   } catch (error) {
     if (signal?.aborted) throw error;

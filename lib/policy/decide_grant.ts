@@ -20,7 +20,7 @@ export interface GrantSources {
   /** `grants:` of a project that was accepted. */
   readonly project?: readonly WrittenGrant[];
   /** The entry of an `orrery.lock` that was accepted. */
-  readonly locked?: LockedGadget | undefined;
+  readonly locked?: LockedGadget;
   /** `--frozen`: nothing may differ from the lock, and nobody is asked. */
   readonly isFrozen?: boolean;
 }

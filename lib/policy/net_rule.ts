@@ -71,7 +71,7 @@ function netTarget(value: string, address?: string): NetTarget {
   const parts = /^(?<host>\[[^\]]*\]|[^:]*)(?::(?<port>\d+))?$/.exec(value)?.groups;
   const host = (parts?.host ?? value).replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "").toLowerCase();
   const port = parts?.port === undefined ? undefined : Number(parts.port);
-  return { host, port, ...(address !== undefined && { address }) };
+  return { host, port, address };
 }
 
 /** Why an address may not be used although its host is allowed. */

@@ -56,12 +56,12 @@ function ownWord(parts: JsonObject): OwnWord {
   const { grants, "gadgets.isolation": isolation, mcpServers, "models.providers": providers } = parts;
   const { ".mcp.json": mcpJson, [LOCK_FILE]: lock } = parts;
   return {
-    ...(grants !== undefined && { grants }),
-    ...(isolation !== undefined && { isolation }),
-    ...(mcpServers !== undefined && { mcpServers }),
-    ...(providers !== undefined && { providers }),
-    ...(mcpJson !== undefined && { mcpJson }),
-    ...(lock !== undefined && { lock }),
+    grants,
+    isolation,
+    mcpServers,
+    providers,
+    mcpJson,
+    lock,
   };
 }
 

@@ -79,7 +79,7 @@ async function problemsIn(path: string, grants: Grants, cwd: string): Promise<re
       {
         code: "E-config",
         source: text,
-        ...(span && { span }),
+        span,
       },
     );
   });

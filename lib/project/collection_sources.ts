@@ -17,9 +17,9 @@ export interface CollectionSourcesOptions {
   readonly root: string;
   readonly files: Pick<Files, "readText">;
   /** Of a module: its documents are those of the contents of this session. Absent: of all its contents. */
-  readonly session?: string | undefined;
+  readonly session?: string;
   /** Of a module: the collection file whose documents its sources may name by their ids; absolute. */
-  readonly collection?: string | undefined;
+  readonly collection?: string;
 }
 
 /**

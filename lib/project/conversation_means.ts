@@ -26,11 +26,11 @@ export interface ConversationPlace {
 /** What is said of a conversation besides. */
 export interface ConversationWishes {
   /** For the steps that name none. */
-  readonly model?: string | undefined;
+  readonly model?: string;
   readonly budget: Budget;
   readonly limits: CallLimits;
   /** What retrievers look in. */
-  readonly collection?: Collection | undefined;
+  readonly collection?: Collection;
 }
 
 /** What its steps work with. */
@@ -45,13 +45,13 @@ export function conversationMeans(
     tools: readyTools(() => Promise.resolve(catalog)),
     budget,
     calls: {
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(resultBytes === undefined ? {} : { resultBytes }),
+      timeoutMs,
+      resultBytes,
     },
     env: grantedEnv(world),
     ...conversationSubRuns,
-    ...(stepMs === undefined ? {} : { timeoutMs: stepMs }),
-    ...(collection === undefined ? {} : { collection }),
+    timeoutMs: stepMs,
+    collection,
   };
 }
 

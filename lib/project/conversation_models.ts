@@ -7,7 +7,7 @@ import { wantedModel } from "./project.ts";
 /** Which models there are, and which one is asked where a step names none. */
 export interface ConversationModelsOptions extends Omit<OpenProjectModelsOptions, "name"> {
   /** Of the command line. Default: that of the variable, then of the settings. */
-  readonly model?: string | undefined;
+  readonly model?: string;
 }
 
 /** The models of a project for the steps of a conversation. */

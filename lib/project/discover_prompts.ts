@@ -52,7 +52,7 @@ export interface DiscoverPromptsOptions {
 export async function discoverPrompts(options: DiscoverPromptsOptions = {}): Promise<Discovery> {
   const { root: given = ".", modules, ...how } = options;
   const root = realPath(rootFolder(given));
-  const loader = promptModuleLoader(root, { trustsCode: true, ...(modules && { modules }) });
+  const loader = promptModuleLoader(root, { trustsCode: true, modules });
   const { registry, problems } = await promptsIn(root, { ...how, ...loader });
   return { registry, problems };
 }

@@ -68,13 +68,13 @@ export function homeMeans(
     script,
     models: { find: (name) => models.find(name) },
     tools,
-    flags: { ...(model === undefined ? {} : { model }), ...(mode === undefined ? {} : { mode }) },
+    flags: { model, mode },
     defaults,
     showsOperations,
     budget,
     calls: {
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(resultBytes === undefined ? {} : { resultBytes }),
+      timeoutMs,
+      resultBytes,
     },
     random: Math.random,
     check: async ({ path, text }, callers) => {
@@ -86,6 +86,6 @@ export function homeMeans(
       return problems.filter(({ file }) => file === path);
     },
     narrow: (narrowing) => home.narrow(narrowing),
-    ...(result === undefined ? {} : { result }),
+    result,
   };
 }

@@ -51,13 +51,13 @@ export interface GrantMeansOptions {
   /** Whether what the project says for itself counts, its lock too. */
   readonly projectAccepted: boolean;
   /** The lock of the project, when there is one. */
-  readonly lock?: ProjectLock | undefined;
+  readonly lock?: ProjectLock;
   /** The same lock, where others use it too. Default: one of its own, with `lock` and `parts`. */
   readonly keeper?: LockKeeper;
   /** Every part that has to be accepted, by name, as the acceptance has them: `.mcp.json` too. Default: those of `config`. */
   readonly parts?: JsonObject;
   /** Where only settings grant programs, no flag grants a gadget either. Default: the flags do. */
-  readonly settings?: Pick<PolicySettings, "runsByGrant"> | undefined;
+  readonly settings?: Pick<PolicySettings, "runsByGrant">;
   readonly flags: {
     readonly trust: readonly string[];
     readonly "allow-gadget"?: readonly string[];

@@ -58,7 +58,7 @@ export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog>
     settings: parsePolicyFlags([...flagsOf("allow", options.allow), ...flagsOf("deny", options.deny)]),
     user,
     notice: onNotice,
-    ...(signal && { signal }),
+    signal,
   });
   return catalog;
 }

@@ -10,7 +10,7 @@ export interface LockKeeperOptions {
   readonly root: string;
   readonly cwd: string;
   /** The lock of the project, when there is one. */
-  readonly lock?: ProjectLock | undefined;
+  readonly lock?: ProjectLock;
   /** Every part that has to be accepted, by name, as the acceptance has them: `.mcp.json` too. */
   readonly parts: JsonObject;
   /** Whether what the project says for itself counts, its lock too. */

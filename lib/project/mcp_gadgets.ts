@@ -65,8 +65,8 @@ export async function mcpGadgets(
         onNotice: notice,
         reach: (server) => reachOf(server, options),
         ...(folder !== undefined && { state: hostFiles({ root: folder, mode: 0o600 }) }),
-        ...(log && { onLog: log }),
-        ...(signal && { signal }),
+        onLog: log,
+        signal,
       }),
   };
 }

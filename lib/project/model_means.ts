@@ -19,7 +19,7 @@ export interface ModelMeansOptions {
   readonly isAccepted: boolean;
   readonly settings?: PolicySettings;
   /** The model that will be asked, so that the hosts of its provider may be reached. Default: the configured one. */
-  readonly name?: string | undefined;
+  readonly name?: string;
 }
 
 /**

@@ -115,9 +115,9 @@ export async function openConversation(
     context: toJson(options.context ?? {}),
     given: jsonSlots(options.slots),
     means: await meansOf(options),
-    ...(options.limits?.steps === undefined ? {} : { maxSteps: options.limits.steps }),
-    ...(options.clock === undefined ? {} : { clock: options.clock }),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    maxSteps: options.limits?.steps,
+    clock: options.clock,
+    signal: options.signal,
   };
   if (options.id !== undefined) return LiveConversation.open(options.id, home);
   return LiveConversation.begin(newRunId(Date.now()), home);
@@ -147,7 +147,7 @@ async function meansOf(options: ConversationOptions): Promise<ConversationMeans>
     calls: {},
     env: (name) => allowedVariable(name, options.env),
     ...conversationSubRuns,
-    ...(collection === undefined ? {} : { collection }),
+    collection,
   };
 }
 

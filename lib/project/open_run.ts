@@ -216,9 +216,9 @@ function keptRun(
       : held.status;
   return {
     options: {
-      ...(secrets === undefined ? {} : { secrets }),
-      ...(run === undefined ? {} : { journal: run }),
-      ...(recorder === undefined ? {} : { recorder }),
+      secrets,
+      journal: run,
+      recorder,
     },
     id: isLasting ? run?.id : undefined,
     way,

@@ -62,11 +62,11 @@ export async function loadSandbox(
       http: lazyHttp,
       sealed: own.map(realPath),
       start,
-      ...(early && { early }),
+      early,
       notice,
       ...(looks && { looksOnly: { again: againOf(looks, { project, candidates: options.candidates }) } }),
       ...(flags.timeout !== undefined && { callMs: flags.timeout * 1000 }),
-      ...(options.signal && { signal: options.signal }),
+      signal: options.signal,
     });
   } catch (error) {
     await early?.drop(); // nobody else could

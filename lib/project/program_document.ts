@@ -98,7 +98,7 @@ export async function openProgramDocument(
 export async function checkProgramDocument(
   { path, home, input, model }: ProgramDocument,
 ): Promise<CheckedDocument> {
-  return await checkDocument(path, { ...homeCheck(home), input, ...(model === undefined ? {} : { model }) });
+  return await checkDocument(path, { ...homeCheck(home), input, model });
 }
 
 type Opened = Omit<ProgramDocument, "input" | "model">;
@@ -221,8 +221,8 @@ function commandInput(
 ): DocumentCommandInput {
   return {
     blocks: blocks.map((block) => blockOf(block, root)),
-    ...(prompt === undefined ? {} : { prompt }),
-    ...(values === undefined ? {} : { values }),
+    prompt,
+    values,
   };
 }
 
@@ -239,5 +239,5 @@ function blockOf(block: string, root: string): { readonly file: string; readonly
 
 /** What holds for a document of a program besides its own words. */
 export function programDefaults({ temperature, limits }: Config["documents"]): DocumentMeans["defaults"] {
-  return { limits, ...(temperature === undefined ? {} : { temperature }) };
+  return { limits, temperature };
 }

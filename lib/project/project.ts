@@ -52,7 +52,7 @@ export interface ProjectFlags {
   /** Modules of prompts and tactics may be loaded into this process. Default false. */
   readonly "trust-code"?: boolean;
   /** Seconds that a call may take, when the user said so. */
-  readonly timeout?: number | undefined;
+  readonly timeout?: number;
 }
 
 /** How to make the catalogue. */
@@ -176,8 +176,8 @@ export async function openCatalog(
     cwd,
     settings,
     user,
-    ...(options.approve && { approve: options.approve }),
-    ...(options.against && { against: options.against }),
+    approve: options.approve,
+    against: options.against,
   };
   const bare = await createWorld(touching);
   const mcpJson = await maybeMcpJson(project);
@@ -204,9 +204,9 @@ export async function openCatalog(
     projectAccepted,
     keeper,
     frozen: flags.frozen ?? false,
-    ...(log && { log }),
-    ...(signal && { signal }),
-    ...(secrets && { secrets }),
+    log,
+    signal,
+    secrets,
   });
   const absent = projectAccepted ? [] : absentServers(project, mcpJson);
   const catalog = await loadCatalog({
@@ -232,7 +232,7 @@ export async function openCatalog(
       callsModules: [...calls].some((name) => !isBuiltIn(name)),
     }),
     onNotice: notice,
-    ...(servers && { servers }),
+    servers,
     ...(options.late && { late: true }),
   });
   const commands = COMMAND_NAMES.flatMap((name) =>
@@ -445,7 +445,7 @@ export function wantedModel(flag: string | undefined): string | undefined {
 /** The flags over the settings of the project. */
 export function limitsOf(
   { config }: Pick<ProjectSettings, "config">,
-  flags: { readonly concurrency?: number | undefined; readonly timeout?: number | undefined },
+  flags: { readonly concurrency?: number; readonly timeout?: number },
 ): { readonly concurrency: number; readonly timeoutMs: number; readonly resultBytes: number } {
   const { concurrency = config.limits.concurrency, timeout } = flags;
   return {

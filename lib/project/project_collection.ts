@@ -14,14 +14,14 @@ export interface ProjectCollectionOptions {
   /** Its files as a run may read them. */
   readonly files: Files;
   /** Of a module file: the session whose contents are searched. Default: all contents. */
-  readonly session?: string | undefined;
+  readonly session?: string;
   /** Of a module file: the collection file whose documents its sources may name by their ids; absolute. */
-  readonly collection?: string | undefined;
+  readonly collection?: string;
   /** Searches by meaning too. */
-  readonly embedder?: Embedder | undefined;
+  readonly embedder?: Embedder;
   /** The index is kept in `.orrery/`, where that can be written. Default true. */
   readonly isKept?: boolean;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /**

@@ -75,7 +75,7 @@ function performed(
       showsOperations: settings.showsOperations,
       budget,
       limits: {},
-      ...(model === undefined ? {} : { model }),
+      model,
     },
     ...(out === "none" ? {} : {
       result: async ({ text, depth }) => {
@@ -89,9 +89,9 @@ function performed(
     input: {
       text: givenBlocks(input, checked),
       values: new Map(Object.entries(values)),
-      ...(prompt === undefined ? {} : { prompt }),
+      prompt,
     },
-    ...(signal === undefined ? {} : { signal }),
-    ...(world?.clock === undefined ? {} : { clock: world.clock }),
+    signal,
+    clock: world?.clock,
   });
 }

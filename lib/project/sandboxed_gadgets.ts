@@ -61,7 +61,7 @@ export class SandboxedGadgets {
         state: "ready",
         load: () => opened.gadget,
         grant: () => this.#options.grants.known(toGrant(file, opened.known, this.#options.root)),
-        ...(said !== undefined && { said }),
+        said,
       };
     } catch (thrown) {
       return unreadyEntry(file, { state: "broken", problem: this.#loadProblem(file, thrown) });
@@ -129,7 +129,7 @@ export class SandboxedGadgets {
     const { graph, start } = await this.#prepared(path, { cwd, compiled, disk, facades: facadeModules });
     const place = this.#place(file, graph);
     const host = this.#hosts.add({ ...place.hostOptions(), start });
-    const describing = host.describe({ loadMs: this.#loadMs, ...(signal && { signal }) })
+    const describing = host.describe({ loadMs: this.#loadMs, signal })
       .finally(() => this.#said.set(file.path, host.said));
     const gadget = await describing.catch(async (error) => {
       if (error instanceof LoadTimeout) await this.#keepSlow(error, graph, host.said);

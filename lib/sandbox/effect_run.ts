@@ -21,7 +21,7 @@ export async function performRun(
       env,
       signal,
       maxBytes: MAX_OUTPUT_BYTES,
-      ...(cwd !== undefined && { cwd }),
+      cwd,
       ...(bytes.length > 0 && { stdin: stdinText(shown, bytes) }),
     })
   );

@@ -57,7 +57,7 @@ export function thrownInGadget(error: ThrownError, places: SourcePlaces): Error 
   if (error.name === "ResultError") return new ResultError(message);
   const stack = error.stack === undefined ? undefined : mapped(shortened(error.stack), places);
   const name = placedText(shortened(error.name), places);
-  return new GadgetThrown({ name, message, ...(stack !== undefined && { stack }) });
+  return new GadgetThrown({ name, message, stack });
 }
 
 /** A text of the gadget's; where it names prepared modules, it names their sources instead. */

@@ -52,7 +52,7 @@ export interface GadgetSessionOptions {
   /** Places of its prepared modules to those of the source. */
   readonly mapStack: (stack: string, folderUrl: string) => string;
   /** Told which variable or fact of the system it asked for, `*` for all: what it says itself. */
-  readonly onUsed?: ((kind: "env" | "sys", name: string) => void) | undefined;
+  readonly onUsed?: (kind: "env" | "sys", name: string) => void;
   /** It is over; told once. */
   onOver(): void;
 }
@@ -204,7 +204,7 @@ export class GadgetSession {
   }
 
   #answer({ value, bytes }: EffectAnswer): void {
-    const frame = maybeFrame(value, { maxBytes: Infinity, ...(bytes && { bytes }) });
+    const frame = maybeFrame(value, { maxBytes: Infinity, bytes });
     if (frame !== undefined) this.#channel.send(frame);
   }
 

@@ -16,7 +16,7 @@ export interface CallListener {
   log(text: string): void;
   progress(done: number, total?: number): void;
   /** The process was given the call. */
-  readonly onSent?: (() => void) | undefined;
+  readonly onSent?: () => void;
 }
 
 /** What a call tells its session. */

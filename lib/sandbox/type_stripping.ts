@@ -14,7 +14,7 @@ export interface TypeStrippingOptions {
   /** For reading one module. */
   readonly limitMs: number;
   /** Gives up. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** Prepares modules; the process is there as long as one of them is being prepared. */
@@ -38,7 +38,7 @@ export class TypeStripping {
       const { prepareModules } = await loadPrepare();
       return await prepareModules(path, {
         ...options,
-        ...(process && { strip: (text) => this.#strip(text, process) }),
+        strip: process && ((text) => this.#strip(text, process)),
       });
     } finally {
       this.#users--;

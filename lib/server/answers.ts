@@ -95,6 +95,6 @@ export function problem(details: ProblemDetails): Response {
   return text(JSON.stringify(problemJson(details)), {
     status: details.status,
     type: "application/problem+json",
-    ...(details.headers !== undefined && { headers: details.headers }),
+    headers: details.headers,
   });
 }

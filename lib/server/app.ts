@@ -56,7 +56,7 @@ export function createApp({ service, settings, routes, isHost }: AppOptions): Ap
   hono.onError((error) => problem(tell(error)));
   const rules: GuardSettings = {
     isHost,
-    ...(settings.token !== undefined && { token: settings.token }),
+    token: settings.token,
     cookie: settings.cookie,
     isSession: (id) => settings.sessions.has(id),
     ruleOf: createRules(routes),

@@ -19,7 +19,7 @@ export interface BodyLimits {
   /** Aborted when nobody wants the rest any more: a read that waits ends there. Default: never. */
   readonly left?: AbortSignal;
   /** Aborted when whoever sends it has gone. Deno 2.9 tells no read of it that waits while something is answered. Default: never. */
-  readonly gone?: AbortSignal | undefined;
+  readonly gone?: AbortSignal;
 }
 
 const PIECE_MS = 10_000;

@@ -314,7 +314,7 @@ export function createRules(routes: readonly Route[]): GuardSettings["ruleOf"] {
   const exact = new Map<string, RouteRule>();
   const patterns: { readonly method: string; readonly pattern: RegExp; readonly rule: RouteRule }[] = [];
   for (const { method, path, access, accepts = "json", tellProblem } of routes) {
-    const rule: RouteRule = { access, accepts, ...(tellProblem !== undefined && { tellProblem }) };
+    const rule: RouteRule = { access, accepts, tellProblem };
     if (!path.includes("{")) exact.set(`${method} ${path}`, rule);
     else if (access !== "token" || accepts !== "json" || tellProblem !== undefined) {
       patterns.push({ method, pattern: pathPattern(path), rule });

@@ -52,7 +52,7 @@ export function openServer(service: Service, options: OpenServerOptions): OpenSe
   const lastWorks = new Set<() => void | Promise<void>>();
   const settings: ServerSettings = {
     origin: `http://${addressOf(host)}:${port}`,
-    ...(token !== undefined && { token }),
+    token,
     cookie: `orrery_${port}`,
     sessions: new Sessions(systemClock, { key: token }),
     streams,
@@ -67,7 +67,7 @@ export function openServer(service: Service, options: OpenServerOptions): OpenSe
     service,
     settings,
     routes,
-    isHost: createHosts({ host, port, ...(names !== undefined && { names }) }),
+    isHost: createHosts({ host, port, names }),
   });
   let stopped: Promise<void> | undefined;
   const stop = async ({ graceMs }: { readonly graceMs: number }): Promise<void> => {

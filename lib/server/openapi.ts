@@ -88,7 +88,7 @@ function parametersOf(
       name,
       in: place,
       required: place === "path" || requiredOf(schema).includes(name),
-      ...(description !== undefined && { description }),
+      description,
       schema: referring(rest),
     };
   });

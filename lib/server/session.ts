@@ -21,7 +21,7 @@ export class Sessions {
   constructor(
     clock: Clock,
     { key = randomName(), time = Date.now }: {
-      readonly key?: string | undefined;
+      readonly key?: string;
       readonly time?: () => number;
     } = {},
   ) {

@@ -26,7 +26,7 @@ export type StripByRuntime = (text: string) => Promise<RuntimeStripped>;
 export async function plainModule(
   source: SourceText,
   path: string,
-  { strip }: { readonly strip?: StripByRuntime | undefined } = {},
+  { strip }: { readonly strip?: StripByRuntime } = {},
 ): Promise<PlainModule> {
   if (path.endsWith(".json")) return { code: jsonModule(source) };
   if (!/\.m?ts$/.test(path)) return { code: source.text };

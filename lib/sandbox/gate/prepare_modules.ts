@@ -81,7 +81,7 @@ class Preparation {
   #want(path: string, way: string, asked?: Wanted["asked"]): Wanted {
     const known = this.#wanted.get(path);
     if (known !== undefined) return known;
-    const wanted = { path, way, output: `${this.#wanted.size}.js`, ...(asked !== undefined && { asked }) };
+    const wanted = { path, way, output: `${this.#wanted.size}.js`, asked };
     this.#wanted.set(path, wanted);
     return wanted;
   }
@@ -101,7 +101,7 @@ class Preparation {
     const base = plain.mappings ?? (edits.length === 0 ? [] : sameMappings(plain.code, edits));
     const mappings = moveMappings(base, { code: plain.code, edited: code, edits });
     const map = mappings.length === 0 || path.endsWith(".json") ? undefined : encodeMap(mappings, file);
-    return { path, file, sha256, output, code, ...(map !== undefined && { map }) };
+    return { path, file, sha256, output, code, map };
   }
 
   async #read(

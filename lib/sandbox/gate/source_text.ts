@@ -19,10 +19,10 @@ export function gateError(
 ): SourceError {
   const { at, message, hint, length } = options;
   return new SourceError(message, {
-    span: spanAt(source.text, at, { file: source.file, ...(length !== undefined && { length }) }),
+    span: spanAt(source.text, at, { file: source.file, length }),
     source: source.text,
     code: GATE_CODE,
-    ...(hint !== undefined && { hint }),
+    hint,
   });
 }
 

@@ -33,7 +33,7 @@ export function mcpResources({ documents, agents }: CatalogJson): readonly McpRe
     ...agents.map(({ file, id, description }): McpResource => ({
       uri: uriOf("agent", file),
       name: id ?? file,
-      ...(description !== undefined && { description }),
+      description,
       mimeType: YAML,
     })),
   ];

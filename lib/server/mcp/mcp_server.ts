@@ -64,7 +64,7 @@ export function mcpServer(options: McpServerOptions): Server {
     const { text, structured, isError } = called;
     return {
       content: [{ type: "text", text }],
-      ...(structured !== undefined && { structuredContent: { ...structured } }),
+      structuredContent: structured && { ...structured },
       ...(isError && { isError }),
     };
   });
@@ -73,7 +73,7 @@ export function mcpServer(options: McpServerOptions): Server {
     return {
       prompts: prompts.map(({ path, description, variables, input: { required } }) => ({
         name: path,
-        ...(description !== undefined && { description }),
+        description,
         arguments: variables.map((name) => ({ name, required: isNamed(required, name) })),
       })),
     };
@@ -184,14 +184,14 @@ function callerOf(server: Server, { mcpReq }: ServerContext, { canAsk, log }: Mc
   const form = server.getClientCapabilities()?.elicitation;
   return {
     signal: mcpReq.signal,
-    ...(log && { log }),
+    log,
     ...(token !== undefined && {
       progress: ({ done, total, message }) => {
         const params = {
           progressToken: token,
           progress: done,
-          ...(total !== undefined && { total }),
-          ...(message !== undefined && { message }),
+          total,
+          message,
         };
         mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined); // the client has gone
       },

@@ -62,7 +62,7 @@ class Hearer {
   }
 
   get heard(): HeardRun {
-    return { messages: this.#messages, ...(this.#call === undefined ? {} : { call: this.#call }) };
+    return { messages: this.#messages, call: this.#call };
   }
 
   hear(event: RunEvent): void {
@@ -74,7 +74,7 @@ class Hearer {
         if (event.step === undefined) this.#call = event;
         break;
       case "call-progress":
-        this.#tell({ done: event.done, ...(event.total === undefined ? {} : { total: event.total }) });
+        this.#tell({ done: event.done, total: event.total });
         break;
       case "call-log":
         this.#tell({ message: event.text });

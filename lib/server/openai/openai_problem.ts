@@ -16,7 +16,7 @@ export function badField(param: string, detail: string, code = "invalid_value"):
 /** A problem as an answer. */
 export function tellOpenAiProblem(problem: ProblemDetails): Response {
   const { status, headers } = problem;
-  return json(openAiProblemJson(problem), { status, ...(headers !== undefined && { headers }) });
+  return json(openAiProblemJson(problem), { status, headers });
 }
 
 /** The same as JSON. */

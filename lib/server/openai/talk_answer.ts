@@ -78,7 +78,7 @@ async function turnOf(
   const { service: { talks }, owner: { agent, user } } = options;
   if (named !== undefined) return await sayTo(await namedTalk(named, options), message);
   if (before.length === 0) {
-    return await talks.begin({ agent, message, ...(user === undefined ? {} : { user }) });
+    return await talks.begin({ agent, message, user });
   }
   const talk = await rememberedTalk(before, options) ?? await loggedTalk(before, options);
   if (talk === undefined) throw unknownHistory(agent);

@@ -32,7 +32,7 @@ export function definePage<
     method: "GET",
     path,
     summary,
-    ...(request === undefined ? {} : { request }),
+    request,
     responses: { 200: { description: "The page", type: "text/html; charset=utf-8" } },
     access: "token",
     tellProblem: problemPage,

@@ -231,7 +231,7 @@ export function PageHead({ title, code = false, crumbs = [], lede, tags, actions
   /** Whether the title is a name or a path, as it is typed. */
   readonly code?: boolean;
   readonly crumbs?: readonly { readonly href: string; readonly words: string }[];
-  readonly lede?: string | null | undefined;
+  readonly lede?: string | null;
   readonly tags?: Child;
   readonly actions?: Child;
 }): JSX.Element {

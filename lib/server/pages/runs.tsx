@@ -39,10 +39,10 @@ export const runsPage = definePage({
     const status = given === "" ? "" : stateWord({ status: given });
     const found = await Promise.all((STATES[status] ?? [undefined]).map((each) =>
       service.runs({
-        ...(each === undefined ? {} : { status: each }),
+        status: each,
         ...(kind === "" ? {} : { kind }),
         ...(file === "" ? {} : { file }),
-        ...(before === undefined ? {} : { before }),
+        before,
         limit: A_PAGE,
       })
     ));

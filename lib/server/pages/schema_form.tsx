@@ -14,7 +14,7 @@ export function StartForm({ kind, name, schema, button, title, more, children }:
   /** Of what is started. */
   readonly name: string;
   /** Of its input; absent: it takes any object. */
-  readonly schema?: JsonObject | undefined;
+  readonly schema?: JsonObject;
   readonly button: string;
   readonly title: string;
   /** Further buttons. */

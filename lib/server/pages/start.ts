@@ -128,7 +128,7 @@ async function requestOf(
         kind: "prompt",
         path: name,
         input,
-        ...(said !== undefined && { say: said }),
+        say: said,
         ...wishes(fields),
       };
     }
@@ -137,7 +137,7 @@ async function requestOf(
       if (!/\.md$/i.test(file)) return { kind, file, ...wishes(fields) };
       const { input: schema } = await look.document(file);
       const input = await inputOf(schema, fields);
-      return { kind, file, input, ...(said !== undefined && { prompt: said }), ...wishes(fields) };
+      return { kind, file, input, prompt: said, ...wishes(fields) };
     }
     default:
       return kind satisfies never;
