@@ -119,7 +119,7 @@ function limitsOf(limits: NonNullable<ConfigFile["limits"]>): Limits {
     runs: limits.runs ?? LIMITS.runs.default,
     tokens,
     cost,
-    ...(timeS !== undefined && { timeMs: timeS * 1000 }),
+    timeMs: timeS && timeS * 1000,
   };
 }
 

@@ -34,17 +34,16 @@ export async function openCallSource(
     readonly signal?: AbortSignal;
   },
 ): Promise<CallSource> {
-  const abort = signal === undefined ? {} : { signal };
   if (word === "-") {
     return {
       name: "stdin",
       isStdin: true,
       isReadOnce: true,
-      text: callText(terminal.stdinChunks(abort), "stdin"),
+      text: callText(terminal.stdinChunks({ signal }), "stdin"),
     };
   }
   const path = isAbsolute(word) ? word : join(cwd, word);
-  const bytes = await openNamed(word, path, abort);
+  const bytes = await openNamed(word, path, { signal });
   if (!word.toLowerCase().endsWith(".calls")) throw await otherKind(word, command);
   const text = callText(bytes, JSON.stringify(word));
   return { name: word, isStdin: false, isReadOnce: !bytes.isRegular, path: realPath(path), text };

@@ -35,7 +35,7 @@ export async function withCatalogHere(
       flags,
       user: nobody,
       servers,
-      looks: at === undefined ? {} : { at },
+      looks: { at },
       signal,
       notice: (text) => void terminal.stderr.write(`warning: ${printable(text)}\n`),
     }));

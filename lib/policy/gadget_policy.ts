@@ -32,7 +32,7 @@ export interface GadgetPolicyOptions extends PolicyOptions {
  */
 export function gadgetPolicy(name: string, granted: Permissions, options: GadgetPolicyOptions): Policy {
   const { cwd, settings, root, word = name } = options;
-  const asked = { cwd, gadget: name, word, ...(settings.runsByGrant && { runsByGrant: true }) };
+  const asked = { cwd, gadget: name, word, runsByGrant: settings.runsByGrant };
   const rules = rulesOf(granted, options);
   const policy: Policy = {
     check(request) {

@@ -39,7 +39,7 @@ export function createPolicy(settings: PolicySettings, options: PolicyOptions): 
       const deniedBy = maybeDenyFlag(request, { settings, rules: rules[request.kind] });
       if (deniedBy !== undefined) throw refusal(request, { cwd, deniedBy });
       if (!settings.allowAll && !rules[request.kind].isAllowed(request.value)) {
-        throw refusal(request, { cwd, ...(settings.runsByGrant && { runsByGrant: true }) });
+        throw refusal(request, { cwd, runsByGrant: settings.runsByGrant });
       }
       const closed = request.kind === "net"
         ? rules.net.maybePrivate(request.value, request.address)

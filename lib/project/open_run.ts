@@ -128,13 +128,12 @@ async function newRun(
     readonly secrets: Secrets | undefined;
   },
 ): Promise<SingleRun | undefined> {
-  const masking = secrets === undefined ? {} : { secrets };
-  if (!flags.ephemeral) return await beginRun(start, journalPlace(place.root, masking));
+  if (!flags.ephemeral) return await beginRun(start, journalPlace(place.root, { secrets }));
   if (flags.record === undefined) return undefined;
   const { memoryJournal }: typeof import("../journal/memory_journal.ts") = await import(
     "../journal/memory_journal.ts" as string
   );
-  const journal = memoryJournal(masking);
+  const journal = memoryJournal({ secrets });
   return heldBy(journal, journal.create(start));
 }
 
@@ -190,7 +189,7 @@ async function startRecord(
     "../host/growing_file.ts" as string
   );
   const growing = growingFile(resolve(cwd, file), file);
-  const recorder = fileRecorder((line) => growing.write(line), secrets === undefined ? {} : { secrets });
+  const recorder = fileRecorder((line) => growing.write(line), { secrets });
   recorder.write({ type: "run", version: 1, ...start });
   return { recorder, file: growing };
 }

@@ -65,7 +65,7 @@ export async function loadSandbox(
       early,
       notice,
       ...(looks && { looksOnly: { again: againOf(looks, { project, candidates: options.candidates }) } }),
-      ...(flags.timeout !== undefined && { callMs: flags.timeout * 1000 }),
+      callMs: flags.timeout && flags.timeout * 1000,
       signal: options.signal,
     });
   } catch (error) {

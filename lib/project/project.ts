@@ -233,7 +233,7 @@ export async function openCatalog(
     }),
     onNotice: notice,
     servers,
-    ...(options.late && { late: true }),
+    late: options.late,
   });
   const commands = COMMAND_NAMES.flatMap((name) =>
     maybeGrant(name, { root, config, accepted: projectAccepted }) ?? []

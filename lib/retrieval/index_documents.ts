@@ -36,7 +36,7 @@ async function loaded(
   for (const document of documents) {
     signal?.throwIfAborted();
     try {
-      const bytes = await files.readBytes(document.path, signal === undefined ? {} : { signal });
+      const bytes = await files.readBytes(document.path, { signal });
       const indexed = await indexedDocument(document, bytes);
       const isKnown = known.has(indexed.key);
       all.push(

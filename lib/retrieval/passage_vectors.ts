@@ -54,7 +54,7 @@ export class PassageVectors {
 
   async #embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Float32Array[]> {
     const { id, dimensions } = this.#embedder;
-    const vectors = await this.#embedder.embed(texts, signal === undefined ? {} : { signal });
+    const vectors = await this.#embedder.embed(texts, { signal });
     if (vectors.length !== texts.length) {
       throw new Error(`The model ${id} gave ${vectors.length} vectors for ${texts.length} texts`);
     }

@@ -74,9 +74,8 @@ export class Approvals {
     using _hold = this.#run?.limitClock.hold();
     try {
       const question = questionOf(refused);
-      const until = signal === undefined ? {} : { signal };
-      if (this.#askPerson !== undefined) return await this.#askPerson(refused, { question, ...until });
-      const answer = await this.#user.ask(question, { choices: ["yes", "no"], ...until });
+      if (this.#askPerson !== undefined) return await this.#askPerson(refused, { question, signal });
+      const answer = await this.#user.ask(question, { choices: ["yes", "no"], signal });
       return { allowed: /^y(es)?$/i.test(answer.trim()), by: TERMINAL };
     } catch (error) {
       if (signal?.aborted) throw error;

@@ -1,4 +1,3 @@
-import type { JsonObject } from "../core/json.ts";
 import type { Message } from "../core/message.ts";
 import type { ModelRequest } from "../core/model.ts";
 import type { MemorySelection, ModelFields, StepBase } from "../parse/agent_file.ts";
@@ -46,7 +45,7 @@ export async function askOfStep<Value>(
       "there is nothing to send to the model: no prompts, and no memory yet",
     );
   }
-  const model = await modelOfStep(work, { step: step.id, kind, prompts, memory, ...schemaOf(form.schema) });
+  const model = await modelOfStep(work, { step: step.id, kind, prompts, memory, schema: form.schema });
   const turn = new ConversationTurn({
     work,
     model,
@@ -57,10 +56,6 @@ export async function askOfStep<Value>(
     tools,
   });
   return await runTurn(turn, { run, budget: means.budget, signal, place: `${key}/` });
-}
-
-function schemaOf(schema: JsonObject | undefined): Pick<AskedModel, "schema"> {
-  return schema === undefined ? {} : { schema };
 }
 
 function samplingOf(

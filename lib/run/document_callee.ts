@@ -114,7 +114,7 @@ export function documentInputs(
   const { nodes } = parseResult(text, { newline: file.tree.newline, operations: false });
   return {
     pieces: piecesOf(nodes),
-    ...(prompt === undefined ? {} : { prompt: prompt.trimEnd() }),
+    prompt: prompt?.trimEnd(),
     ...(header === undefined || header === "none" ? {} : { header }),
     values: inputs.map(({ name, default: fallback }) => {
       const value = values.get(name) ?? fallback;

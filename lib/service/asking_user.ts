@@ -19,7 +19,7 @@ export function askingUser(asks: Asks): AskingUser {
     async ask(question, { choices, signal } = {}) {
       const { answer } = await asks.ask(
         { kind: "question", question, choices },
-        signal === undefined ? {} : { signal },
+        { signal },
       );
       return "text" in answer ? answer.text : answer.allow ? "yes" : "no";
     },
@@ -28,7 +28,7 @@ export function askingUser(asks: Asks): AskingUser {
     async ask({ request: { kind, value }, flag }, { question, signal }) {
       const { answer, by } = await asks.ask(
         { kind: "permission", subject: `${kind} ${value}`, permissions: [flag], question },
-        signal === undefined ? {} : { signal },
+        { signal },
       );
       return { allowed: "allow" in answer && answer.allow, by };
     },

@@ -59,12 +59,11 @@ function isRunEnd(event: RunEvent): event is Extract<RunEvent, { readonly type: 
 /** A run that only this process has, as a journal would have it; its steps are not kept. */
 export function heldTrace({ id, kind, hub }: HeldRun): RunTrace {
   const { status, file, startedAt, usage, steps, ms } = hub.state;
-  const named = file === undefined ? {} : { file };
   return {
     summary: {
       id,
       kind,
-      ...named,
+      file,
       status: status === "completed" ? "done" : status,
       owned: status === "running",
       startedAt,
@@ -72,7 +71,7 @@ export function heldTrace({ id, kind, hub }: HeldRun): RunTrace {
       steps,
       usage,
     },
-    run: { id, kind, ...named, input: null },
+    run: { id, kind, file, input: null },
     steps: [],
     events: [...hub.history.all()],
     messages: [],

@@ -151,9 +151,8 @@ class ProjectTalks implements OpenedTalks {
     const { journal, secrets, isEphemeral } = this.#host;
     const held = await this.#host.hold({ id, file, canAsk });
     const { at, drain } = held;
-    const stopping = drain === undefined ? {} : { drain };
     try {
-      const session = await open({ id, file, at, journal, secrets, isEphemeral, ...stopping });
+      const session = await open({ id, file, at, journal, secrets, isEphemeral, drain });
       held.assertGoing();
       const events = await make(session, at.around.opening.signal ?? new AbortController().signal);
       const handle = held.follow(this.#untilOver(events, session), { before: session.before, startedAt });
