@@ -53,7 +53,6 @@ export function conversationRequest(
   const url = new EnvText(step.url.trim(), (text) => work.fill(text, "url"));
   const body = bodyOf(work);
   const headers = headersOf(work, { ...defaults, ...body?.headers });
-  const content: { readonly body?: string } = body === undefined ? {} : { body: body.text };
   const shown = headerRecord(headers, ({ shown }) => shown);
   const problem = headerProblem(shown);
   if (problem !== undefined) throw new ConversationStepError(step.id, problem);
@@ -77,7 +76,7 @@ export function conversationRequest(
           method: step.method,
           headers: { ...idempotencyKey(full, step.method, `${run.id}/${key}`), ...full },
           secretHeaders: headers.filter(({ value }) => value.names.length > 0).map(({ name }) => name),
-          ...content,
+          body: body?.text,
         },
       };
     },
@@ -98,16 +97,13 @@ function leadsElsewhere(written: string, filled: string): boolean {
 }
 
 /** Text as it is; mappings and lists as JSON. */
-function bodyOf({ step, fillValue }: StepWork<RequestStep>):
-  | { readonly text: string; readonly headers: Readonly<Record<string, string>> }
-  | undefined {
+function bodyOf({ step, fillValue }: StepWork<RequestStep>) {
   const body: Json = step.body === undefined ? null : fillValue(step.body);
   if (body === null) return undefined;
-  if (typeof body === "string") return { text: body, headers: {} };
-  const headers: Record<string, string> = typeof body === "object"
+  const headers: Readonly<Record<string, string>> = typeof body === "object"
     ? { "Content-Type": "application/json" }
     : {};
-  return { text: JSON.stringify(body), headers };
+  return { text: typeof body === "string" ? body : JSON.stringify(body), headers };
 }
 
 function headersOf(
