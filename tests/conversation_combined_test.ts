@@ -53,7 +53,12 @@ Deno.test("combined: branches run at once, and are told one after the other in t
     both([llm("c1"), llm("c2")], "c"),
     say("d"),
   ]);
-  for (const ms of [{ a: 9, b2: 5, c1: 4, c2: 0 }, { a: 0, b2: 5, c1: 0, c2: 9 }, { c1: 9, c2: 1 }]) {
+  const times: readonly Readonly<Record<string, number>>[] = [
+    { a: 9, b2: 5, c1: 4, c2: 0 },
+    { a: 0, b2: 5, c1: 0, c2: 9 },
+    { c1: 9, c2: 1 },
+  ];
+  for (const ms of times) {
     const one = await talk(chain([steps, say("end")]), { model: slowly(ms), slots: { x: 1 } });
     const events = await one.start();
     assert.deepEqual(speakers(events), ["a", "b1", "b2", "c1", "c2", "d", "end"]);

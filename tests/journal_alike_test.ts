@@ -38,7 +38,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 /** Steps with an even key are idempotent; nearly all have the same input each time. */
 function stepOf({ key, value }: { readonly key: number; readonly value: number }): StepStart {
-  const input = key === 4 ? { value } : { a: [key], b: "x" };
+  const input: StepStart["input"] = key === 4 ? { value } : { a: [key], b: "x" };
   return { key: `call:${key}`, kind: "gadget", name: "X", input, idempotent: key % 2 === 0 };
 }
 

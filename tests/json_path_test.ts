@@ -50,7 +50,7 @@ const AUTHORS = BOOKS.map(({ author }) => author);
 const LETTERS = ["a", "b", "c", "d", "e", "f", "g"];
 const MIXED = [3, 5, 1, 2, 4, 6, { b: "j" }, { b: "k" }, { b: {} }, { b: "kilo" }];
 const OBJECT = { p: 1, q: 2, r: 3, s: 5, t: { u: 6 } };
-const TAIL = [{ j: 4 }, { k: 6 }];
+const TAIL: Json = [{ j: 4 }, { k: 6 }];
 
 /** The examples of RFC 9535; where it leaves the order open, that of the value. */
 const EXAMPLES: readonly Example[] = [

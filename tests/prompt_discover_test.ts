@@ -81,7 +81,7 @@ function project(files: DiscoverCase["input"]["files"]) {
   return { root: "/project", files: memoryFiles(Object.fromEntries(texts)), loadModule };
 }
 
-for (const { name, input, expected, error } of cases as readonly DiscoverCase[]) {
+for (const { name, input, expected, error } of cases as unknown as readonly DiscoverCase[]) {
   Deno.test(`discover: ${name}`, async () => {
     const options = { ...project(input.files), ...(input.folders && { folders: input.folders }) };
     const { registry, problems } = await discoverPrompts({ ...options, strict: false });

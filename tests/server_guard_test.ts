@@ -221,7 +221,7 @@ Deno.test("a body has its type, its length, and no encoding", () => {
   assert.equal(post({ ...json, "content-length": "20" }), "token");
   assert.equal(post({ "content-type": "application/json; charset=utf-8" }), "token");
   assert.equal(post({ "content-length": "0" }), "token");
-  const wrong = [
+  const wrong: readonly Readonly<Record<string, string>>[] = [
     { "content-length": "20" },
     { "transfer-encoding": "chunked" },
     { "content-type": "text/plain" },

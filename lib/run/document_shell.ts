@@ -81,9 +81,9 @@ export async function runDocumentCommand(
     isMerged: true,
     maxBytes: MAX_BYTES,
     stop: timeout.signal,
-    signal,
-    onOutput,
-    onReady,
+    ...(signal && { signal }),
+    ...(onOutput && { onOutput }),
+    ...(onReady && { onReady }),
   });
   const text = shellText({ output, exitCode, dropped, ...(stopped && { timedOutS: timeoutMs / 1000 }) });
   return { text, exitCode, isTimedOut: stopped };

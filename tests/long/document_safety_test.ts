@@ -487,13 +487,12 @@ Deno.test("document safety: the front matter of a document or a callee grants no
   if (isWindows) return console.log(NO_SHELL);
   const asks = "---\npermissions: { read: true, write: true, net: true, run: true }\n---\n";
   const command = "# C\n\n@shell\nprompt: echo ran >> ran.txt\n\n@return\nprompt: x\n";
-  for (
-    const files of [
-      { "main.md": asks + command },
-      { "main.md": "# A\n\n@run\nfile: callee.md\n", "callee.md": asks + command },
-      { "main.md": "# A\n\n@import\nfile: callee.md\n", "callee.md": asks + command },
-    ]
-  ) {
+  const projects: readonly Readonly<Record<string, string>>[] = [
+    { "main.md": asks + command },
+    { "main.md": "# A\n\n@run\nfile: callee.md\n", "callee.md": asks + command },
+    { "main.md": "# A\n\n@import\nfile: callee.md\n", "callee.md": asks + command },
+  ];
+  for (const files of projects) {
     await using at = await project(files);
     const { code, stderr } = await at.run(["run", "main.md"]);
     assert.equal(code, 2, stderr);
