@@ -71,6 +71,24 @@ Deno.test("mcp project: .mcp.json counts once the project is accepted, its serve
   });
 });
 
+Deno.test("mcp project: the command of a server may be a path through a link, as those of packages are", async () => {
+  const start = server("log");
+  const text = `#!/bin/sh\nexec '${start.command}' ${start.args.map((word) => `'${word}'`).join(" ")}\n`;
+  const mcpJson = { mcpServers: { test: { command: "./bin/server" } } };
+  await inProject({ ".mcp.json": mcpJson, "package/server.sh": text }, async (run, root) => {
+    await Deno.chmod(join(root, "package/server.sh"), 0o755);
+    await Deno.mkdir(join(root, "bin"));
+    await Deno.symlink("../package/server.sh", join(root, "bin/server"));
+    const trusted = await run("run", "a.calls", "--trust-project", "--trust", "test", "-q");
+    assert.deepEqual([trusted.code, trusted.stdout], [0, "echo: hello"], trusted.stderr);
+    await assertGone(join(root, "log"));
+    for (const path of ["bin/server", "package/server.sh"]) {
+      const denied = await run("run", "a.calls", "--trust", "test", `--deny-run=./${path}`);
+      assert.match(denied.stderr, /MCP server "test": Running ".*" is not allowed: --deny-run=/, path);
+    }
+  });
+});
+
 /** The process of the test server that began to write this log last is no more. */
 async function assertGone(log: string): Promise<void> {
   const pid = Number([...(await Deno.readTextFile(log)).matchAll(/pid (\d+)/g)].at(-1)?.[1]);
