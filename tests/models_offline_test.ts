@@ -266,7 +266,7 @@ Deno.test("script/FILE: a thought is no part of what ask, prompts, documents and
     "--model",
     "script/unclosed.yml",
   ]);
-  assert.ok(!`${stdout}${stderr}`.includes("42"), `${stdout}${stderr}`);
+  assert.ok(!`${stdout}${stderr.replaceAll(/\b1q\w{10}\b/g, "")}`.includes("42"), `${stdout}${stderr}`);
   assert.deepEqual(
     JSON.parse(await said("ask", "Go", "--schema", "schema.json", "--model", "script/json.yml")),
     {

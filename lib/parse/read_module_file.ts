@@ -62,7 +62,7 @@ function sessionOf(fields: FileFields, session: FieldMapping, known: readonly st
     if (known.includes(name)) continue;
     fields.refuse(path, `there is no content ${JSON.stringify(name)}${didYouMean(name, known)}`);
   }
-  return { id: id ?? "", contents: contents && contents.map(({ name }) => name) };
+  return { id: id ?? "", ...(contents && { contents: contents.map(({ name }) => name) }) };
 }
 
 function contentOf(fields: FileFields, content: FieldMapping): ModuleContent {
