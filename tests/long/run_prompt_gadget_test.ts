@@ -750,9 +750,9 @@ Deno.test("orrery run with RunPrompt: prompts of the project, their tools and mo
   const trace = await project.run(["trace", await project.newest()]);
   assert.match(
     trace.stdout,
-    /\n {2}call:b\n {4}dialog\[1\]\n {6}turn\[1\]\n {8}ok {4}model {2}script\/model\.yml/,
+    /\n {2}call:b\n {4}dialog\[1\]\n {6}turn\[1\]\n {8}done {4}model {2}script\/model\.yml/,
   );
-  assert.match(trace.stdout, /ok {4}call:call_1 {2}Calculate/);
+  assert.match(trace.stdout, /done {4}call:call_1 {2}Calculate/);
 });
 
 Deno.test("orrery run with RunPrompt: what is wrong is said, with the files that could not be taken", async () => {
