@@ -67,7 +67,7 @@ Deno.test("sandbox races: links and folders swapped after the check lead nowhere
 });
 
 /** Here enough to see it work; `deno task soak` asks for more. */
-const ROUNDS = isThorough ? 3000 : 100;
+const ROUNDS = isThorough ? 3000 : 250;
 const PATHS = ["data/link", "data/file.txt", "data/folder/file.txt", "data/pipe"];
 
 for (const [name, work] of Object.entries(OPERATIONS)) {

@@ -18,7 +18,8 @@ const FLAGS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
-  "--disable-features=SpareRendererForSitePerProcess", // each would be started for a tab that never comes
+  // Each would start renderers for a tab that never comes, and for the lists of an address bar that nobody sees.
+  "--disable-features=SpareRendererForSitePerProcess,WebUIOmniboxPopup,WebUIOmniboxAimPopup",
 ];
 
 /** How a page is looked at. */
