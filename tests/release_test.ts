@@ -58,7 +58,10 @@ Deno.test("compile: the commands", () => {
 });
 
 const compileTask = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-  runProgram([Deno.execPath(), "run", "-A", "--quiet", join(".ci", "compile.ts"), ...args], { env });
+  runProgram(
+    [Deno.execPath(), "run", "--config", "tests/deno_tests.json", "-A", "--quiet", ".ci/compile.ts", ...args],
+    { env },
+  );
 
 Deno.test("compile: says in one line what is wrong", async () => {
   const { code, stdout, stderr } = await compileTask(["--target", "vax"]);
