@@ -1,8 +1,9 @@
 // Runs the pages of `orrery help TOPIC`, each from its top in an empty folder of its own, as README.md is run.
 
+import assert from "node:assert/strict";
 import { join } from "node:path";
 import {
-  checkModules,
+  type ReadmeBlock,
   readmeBlocks,
   tryModule,
   tryScript,
@@ -10,6 +11,9 @@ import {
 } from "../documentation/readme_blocks.ts";
 import { makeWorkplace } from "../documentation/workplace.ts";
 import { orreryCommand, PROJECT_ROOT } from "../_run.ts";
+
+/** Of all pages, for their types: each page by itself would load the compiler and the project anew. */
+const modules: { readonly name: string; readonly block: ReadmeBlock }[] = [];
 
 for (const { name } of Deno.readDirSync(join(PROJECT_ROOT, "lib/help"))) {
   if (!name.endsWith(".md")) continue;
@@ -23,7 +27,15 @@ for (const { name } of Deno.readDirSync(join(PROJECT_ROOT, "lib/help"))) {
         if (block.kind === "module") await tryModule(place, block);
       });
     }
-    if (!blocks.some(({ kind }) => kind === "module")) return;
-    await t.step("the types of its modules fit", () => checkModules(place, blocks));
+    modules.push(...blocks.filter(({ kind }) => kind === "module").map((block) => ({ name, block })));
   });
 }
+
+Deno.test("the types of the modules of help fit", async () => {
+  await using place = await makeWorkplace(orreryCommand(), { isEmpty: true });
+  const files = modules.map(({ name, block }) => `${name.slice(0, -3)}_${block.line}.ts`);
+  for (const [index, file] of files.entries()) await place.write(file, modules[index]?.block.text ?? "");
+  assert.ok(files.length > 0, "help has modules");
+  const { code, stderr } = await place.check(files);
+  assert.equal(code, 0, stderr);
+});

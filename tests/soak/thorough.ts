@@ -1,19 +1,21 @@
 // Tests that `deno task test` runs a part of, whole; and attacks in the binary, where there is one.
 
 const FILES = [
-  "conversation_kill",
-  "document_kill",
-  "kill",
-  "prompt_types",
-  "sandbox_hostile_project",
-  "sandbox_own_attacks",
-  "sandbox_process",
-  "sandbox_races",
-  "server_ended",
-  "server_malformed",
-  "service_kinds_kill",
+  "long/conversation_kill",
+  "long/document_kill",
+  "long/init_types",
+  "long/kill",
+  "long/prompt_types",
+  "long/sandbox_hostile_project",
+  "long/sandbox_own_attacks",
+  "long/sandbox_process",
+  "long/sandbox_races",
+  "long/server_ended",
+  "long/server_malformed",
+  "long/service_kinds_kill",
+  "permissions",
 ];
-const IN_BINARY = /^sandbox_(hostile_project|own_attacks|races)$/;
+const IN_BINARY = /^long\/sandbox_(hostile_project|own_attacks|races)$/;
 const BINARY = "dist/orrery";
 
 /** Runs them one after the other. @throws {Error} with what they told when one of them failed */
