@@ -187,6 +187,7 @@ Deno.test("a prompt in a call that is killed in a tool round goes on where it wa
   const isOpen = asked.code === 1;
   if (isOpen) {
     assert.ok(asked.stderr.includes(`orrery resume ${id} --rerun '${key}'`), asked.stderr);
+    await new Promise((resolve) => setTimeout(resolve, 500)); // the gadget's process outlives its parent for a moment
     const isDone = (await own.read("effects.txt")).includes("one\n");
     const end = await own.run(["resume", id, isDone ? "--skip" : "--rerun", key, "-q"], { env });
     assert.deepEqual([end.code, end.stdout], [0, "All done."], end.stderr);
