@@ -181,13 +181,13 @@ Deno.test("a prompt in a call that is killed in a tool round goes on where it wa
   await readUntil(reader, '"invocationId":"call_2","line":0,"result"'); // Safe is done, Once may be
   child.kill("SIGKILL");
   await Promise.all([child.status, child.stderr.cancel(), reader.cancel()]);
+  await new Promise((resolve) => setTimeout(resolve, 500)); // the gadget's process outlives its parent for a moment
   const id = await own.newest();
   const key = "call:w/dialog[1]/turn[1]/call:call_1";
   const asked = await own.run(["resume", id], { env });
   const isOpen = asked.code === 1;
   if (isOpen) {
     assert.ok(asked.stderr.includes(`orrery resume ${id} --rerun '${key}'`), asked.stderr);
-    await new Promise((resolve) => setTimeout(resolve, 500)); // the gadget's process outlives its parent for a moment
     const isDone = (await own.read("effects.txt")).includes("one\n");
     const end = await own.run(["resume", id, isDone ? "--skip" : "--rerun", key, "-q"], { env });
     assert.deepEqual([end.code, end.stdout], [0, "All done."], end.stderr);

@@ -149,6 +149,7 @@ for (const [kind, start] of Object.entries(KILLED_KINDS)) {
       await using project = await testProject(FILES);
       const { id, isKilled } = await killedAfter(events, { kind, project });
       if (!isKilled || endOf(project, id) === "done") break; // it was faster
+      await new Promise((resolve) => setTimeout(resolve, 300)); // a command outlives its parent for a moment
       const before = await effectsOf(project);
       const byCommand = events % 2 === 0;
       if (byCommand) {
