@@ -193,5 +193,7 @@ Deno.test("a prompt in a call that is killed in a tool round goes on where it wa
     assert.deepEqual([end.code, end.stdout], [0, "All done."], end.stderr);
   } else assert.deepEqual([asked.code, asked.stdout], [0, "All done."], asked.stderr);
   const effects = (await own.read("effects.txt")).split("\n").filter((line) => line !== "").sort();
-  assert.deepEqual(effects, ["four", "one", "three", "two"]);
+  // Safe may be done again when it was under way; on a busy machine the kill comes that late.
+  assert.deepEqual([...new Set(effects)], ["four", "one", "three", "two"]);
+  assert.equal(effects.filter((name) => name === "one" || name === "four").length, 2);
 });
