@@ -32,7 +32,6 @@ const load = {
   schema: (): Promise<typeof import("./schema.ts")> => import("./schema.ts" as string),
   completions: (): Promise<typeof import("./completions.ts")> => import("./completions.ts" as string),
   help: (): Promise<typeof import("./help.ts")> => import("./help.ts" as string),
-  helpTopic: (): Promise<typeof import("./help_topic.ts")> => import("./help_topic.ts" as string),
   flags: (): Promise<typeof import("./flags.ts")> => import("./flags.ts" as string),
   reportFailure: (): Promise<typeof import("./report_failure.ts")> => import("./report_failure.ts" as string),
 };
@@ -101,12 +100,12 @@ async function runCommand(args: readonly string[], terminal: Terminal): Promise<
 }
 
 async function showHelp(name: string | undefined, terminal: Terminal): Promise<number> {
-  const { commandHelp, overview, TOPICS } = await load.help();
+  const { commandHelp, overview, showTopic, TOPICS } = await load.help();
   if (name === undefined) await terminal.stdout.write(overview());
   else if (isCommandName(name)) {
     await terminal.stdout.write(commandHelp(await specOf(name)));
   } else if (Object.hasOwn(TOPICS, name)) {
-    await (await load.helpTopic()).showTopic(name, terminal);
+    await showTopic(name, terminal);
   } else {
     const near = didYouMean(name, [...Object.keys(RUNNERS), ...Object.keys(TOPICS)]);
     throw new UsageError([`No command and no topic is called "${name}".${near} orrery help lists them`]);

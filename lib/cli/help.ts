@@ -1,5 +1,10 @@
+import { paged } from "../host/pager.ts";
+import { hasColor } from "../host/terminal.ts";
+import type { Terminal } from "../host/terminal.ts";
+import { markdownText } from "../render/markdown_text.ts";
 import { COMMANDS } from "./flags.ts";
 import type { Argument, CommandSpec, Flag } from "./flags.ts";
+import { helpFile } from "./help_files.ts";
 import { argumentText } from "./parse_flags.ts";
 
 const TEXT_COLUMN = 28;
@@ -34,6 +39,16 @@ export const TOPICS = {
   testing: "tests of documents and of conversations",
   "exit-codes": "what each exit code and each code of an error means",
 } as const;
+
+/** Shows the page of a topic: as it is in a pipe, drawn and through the pager in a terminal. */
+export async function showTopic(topic: string, { stdout, size }: Terminal): Promise<void> {
+  const page = await helpFile(`${topic}.md`) ?? "";
+  if (!stdout.isTerminal) return await stdout.write(page);
+  const { columns, rows } = size();
+  const text = markdownText(page, { columns, color: hasColor(stdout) });
+  if (text.split("\n").length > rows && await paged(text)) return;
+  await stdout.write(text);
+}
 
 /** What there is, for `orrery --help`. */
 export function overview(): string {

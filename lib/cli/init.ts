@@ -1,11 +1,12 @@
 import { join, resolve } from "../core/path.ts";
 import { makeNewFiles } from "../host/make_new_files.ts";
 import { lookAt, workingFolder } from "../host/paths.ts";
+import { isCompiled } from "../host/process.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { printableLine } from "../render/shown_text.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { helpFile, helpFiles, isCompiled } from "./help_files.ts";
+import { helpFile, helpFiles } from "./help_files.ts";
 
 /** What is made of one kind. */
 interface Part {
@@ -87,7 +88,7 @@ async function projectFiles(): Promise<Texts> {
 
 /** What tells an editor, and `deno check`, the types of "orrery". A compiled program has no `mod.ts` to name. */
 async function editorFiles(): Promise<Texts> {
-  const types = await isCompiled() ? await helpFile("orrery.d.ts") : undefined;
+  const types = isCompiled() ? await helpFile("orrery.d.ts") : undefined;
   const root = new URL("../../", import.meta.url);
   const settings = types === undefined
     ? { links: [root.href], imports: { orrery: new URL("mod.ts", root).href } }

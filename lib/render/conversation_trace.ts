@@ -22,7 +22,7 @@ export function conversationTrace({ summary, steps, events }: ConversationTraceO
     const text = said.get(`turn[${index + 1}]`);
     const head = `turn ${index + 1}${text === undefined ? "" : `  ${JSON.stringify(text)}`}`;
     return `${cutToCells(printableLine(head), SAID_CELLS)}\n${
-      turnTrace(turn, { isAlive: summary.owned && summary.status === "running" && index === length - 1 })
+      turnTrace(turn, { isAlive: summary.owned && index === length - 1 })
     }`;
   });
   return [`${traceHead(summary, events)}\n`, ...turns, ...(summary.owned ? [] : openSteps(steps))].join("");

@@ -28,3 +28,11 @@ function endOfPart(key: string, start: number): number {
   }
   return key.length;
 }
+
+/** The key of the step that a call is: beside the model step that wrote it, at the top when the run's own text did. */
+export function callStep(
+  { step, invocationId }: { readonly step?: string; readonly invocationId: string },
+): string {
+  const folder = step === undefined ? [] : keyParts(step).slice(0, -1);
+  return [...folder, `call:${invocationId}`].join("/");
+}

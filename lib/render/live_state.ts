@@ -1,6 +1,7 @@
 import type { RunEvent } from "../core/event.ts";
 import type { Usage } from "../core/model.ts";
 import type { StepKind } from "../core/step.ts";
+import { callStep } from "./key_parts.ts";
 import { keyOf } from "./plain_lines.ts";
 import { stepWord } from "./status_tone.ts";
 import type { RunTally } from "./run_tally.ts";
@@ -76,16 +77,12 @@ export function updateLive(state: LiveState, event: RunEvent): void {
   if (call !== undefined) updateCall(call, event);
 }
 
-function stepKeyOf({ step = "", invocationId }: LiveCall): string {
-  return `${step.slice(0, step.lastIndexOf("/") + 1)}call:${invocationId}`;
-}
-
 /** What a person thinks about is no time of the call. */
 function askIn(
   { calls }: LiveState,
   { type, step = "", at }: Extract<RunEvent, { type: "permission-ask" | "permission-answer" }>,
 ): void {
-  const call = [...calls.values()].find((each) => `${step}/`.startsWith(`${stepKeyOf(each)}/`));
+  const call = [...calls.values()].find((each) => `${step}/`.startsWith(`${callStep(each)}/`));
   if (type === "permission-ask" && call?.state === "running") {
     call.state = "waits for you";
     call.askedAt = at;

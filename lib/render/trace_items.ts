@@ -6,7 +6,7 @@ import type { RunTrace, StepRecord } from "../core/journal.ts";
 import type { Usage } from "../core/model.ts";
 import type { StepKind } from "../core/step.ts";
 import { addUsage } from "../core/usage.ts";
-import { keyParts } from "./key_parts.ts";
+import { callStep, keyParts } from "./key_parts.ts";
 import { stepWord } from "./status_tone.ts";
 import { BROKEN_OFF, END_UNKNOWN, errorValue, noteValue, resultValue, stepValues } from "./trace_values.ts";
 import type { TraceValue } from "./trace_values.ts";
@@ -233,7 +233,7 @@ class TraceItems {
 
   /** Of two calls of one id only the first is the step of that key. */
   #openCall({ step, invocationId, gadgetName, dependencies, line, at }: EventOf<"call-open">): TraceItem {
-    const own = `${step === undefined ? "" : folderOf(step)}call:${invocationId}`;
+    const own = callStep({ step, invocationId });
     const key = this.#byKey.has(own) ? `${own}@${line}` : own;
     const item = this.#add({ key, kind: "gadget", name: gadgetName, at });
     if (dependencies.length > 0) item.notes.push(noteValue("waits for", dependencies.join(", ")));
@@ -367,11 +367,6 @@ export function stepEnds(events: readonly RunEvent[]): ReadonlyMap<string, Event
     else if (event.type === "step-start") ends.delete(event.key);
   }
   return ends;
-}
-
-/** `turn[1]/` of `turn[1]/model`. */
-export function folderOf(key: string): string {
-  return keyParts(key).slice(0, -1).map((part) => `${part}/`).join("");
 }
 
 function callKey({ step = "", invocationId, line }: CallEvent): string {

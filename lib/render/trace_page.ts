@@ -90,11 +90,7 @@ function endOf(
 ): Pick<TracePage, "value" | "error" | "reason"> {
   if (end === undefined) return {};
   const { value, error, reason } = end;
-  return {
-    value,
-    error,
-    reason,
-  };
+  return { value, error, reason };
 }
 
 function countsOf(items: readonly TraceItem[]): TraceCounts {

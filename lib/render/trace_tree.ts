@@ -2,10 +2,10 @@ import type { RunEvent } from "../core/event.ts";
 import type { RunSummary, StepRecord } from "../core/journal.ts";
 import type { Usage } from "../core/model.ts";
 import { cutToCells } from "./cells.ts";
-import { keyParts } from "./key_parts.ts";
+import { callStep, keyParts } from "./key_parts.ts";
 import { duration, printableLine, usageWords } from "./shown_text.ts";
 import { stepWord } from "./status_tone.ts";
-import { folderOf, stepEnds } from "./trace_items.ts";
+import { stepEnds } from "./trace_items.ts";
 import { BROKEN_OFF, END_UNKNOWN } from "./trace_values.ts";
 
 /** What a journal has of a run. */
@@ -48,7 +48,7 @@ export function traceTree({ summary, steps, events }: TraceOf): string {
     events.flatMap((event) => event.type === "usage" ? [[event.step, event] as const] : []),
   );
   const told = {
-    isAlive: summary.owned && summary.status === "running",
+    isAlive: summary.owned,
     usages,
     ends: stepEnds(events),
     logs: logLines(events),
@@ -61,7 +61,7 @@ function logLines(events: readonly RunEvent[]): ReadonlyMap<string, readonly str
   const logs = new Map<string, string[]>();
   for (const event of events) {
     if (event.type !== "call-log") continue;
-    const key = `${event.step === undefined ? "" : folderOf(event.step)}call:${event.invocationId}`;
+    const key = callStep(event);
     const lines = logs.get(key) ?? [];
     lines.push(...event.text.replace(/\r?\n$/, "").split("\n"));
     logs.set(key, lines);

@@ -38,12 +38,12 @@ export class Approvals {
 
   ask(refused: PermissionRefused): Promise<boolean> {
     const step = stepHere();
-    const asked = this.#last.then(() => this.#ask(refused, step === undefined ? {} : { step }));
+    const asked = this.#last.then(() => this.#ask(refused, step));
     this.#last = asked.catch(() => undefined);
     return asked;
   }
 
-  async #ask(refused: PermissionRefused, place: { readonly step?: string }): Promise<boolean> {
+  async #ask(refused: PermissionRefused, step: string | undefined): Promise<boolean> {
     const { kind, value } = refused.request;
     const subject = `${kind} ${value}`;
     const permissions = [refused.flag];
@@ -51,7 +51,7 @@ export class Approvals {
     if (canAsk) {
       this.#run?.tellOutside({
         type: "permission-ask",
-        ...place,
+        step,
         subject,
         permissions,
         reason: refused.message,
@@ -60,7 +60,7 @@ export class Approvals {
     const { allowed, by } = canAsk ? await this.#answer(refused) : { allowed: false, by: "nobody" };
     this.#run?.tellOutside({
       type: "permission-answer",
-      ...place,
+      step,
       subject,
       permissions,
       allowed,

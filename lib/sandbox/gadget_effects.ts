@@ -25,9 +25,9 @@ export interface AskedEffect {
   readonly effect: number;
   readonly op: EffectOp;
   readonly bytes: Uint8Array;
-  /** Of the call that asks. */
-  readonly signal: AbortSignal | undefined;
-  readonly within: OpenCall["within"] | undefined;
+  /** Of the call that asks, as far as one does. */
+  readonly signal?: AbortSignal;
+  readonly within?: OpenCall["within"];
 }
 
 /** The answer to an effect. */

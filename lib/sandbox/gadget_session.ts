@@ -335,13 +335,10 @@ export class GadgetSession {
    */
   #placeOf(id: number | undefined): Pick<AskedEffect, "signal" | "within"> {
     const call = id === undefined ? undefined : this.#known(id);
-    const { signal, within } = call ?? {};
-    if (call !== undefined || this.#loading !== undefined) return { signal, within };
-    for (const open of this.#calls.values()) if (!open.isSettled) return { signal, within };
-    return {
-      signal: AbortSignal.abort(new DOMException("No call of the gadget is open", "AbortError")),
-      within,
-    };
+    if (call !== undefined) return { signal: call.signal, within: call.within };
+    if (this.#loading !== undefined) return {};
+    for (const open of this.#calls.values()) if (!open.isSettled) return {};
+    return { signal: AbortSignal.abort(new DOMException("No call of the gadget is open", "AbortError")) };
   }
 
   /** Only looking changes nothing. Of what no call asks for, any may be the one. */
