@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { COMMANDS } from "../lib/cli/flags.ts";
 import { TOPICS } from "../lib/cli/help.ts";
 import * as door from "../mod.ts";
 import { ROUTES } from "../lib/server/route_table.ts";
 import { EXIT, EXIT_OF_REASON } from "../lib/service/exit_code.ts";
-import { PROJECT_ROOT } from "./_run.ts";
+import { orrery, PROJECT_ROOT } from "./_run.ts";
 import { withFieldTables } from "./documentation/field_tables.ts";
 
 Deno.test("every topic has its page with its fields as they are now, and no page is without a topic", async () => {
@@ -17,6 +18,16 @@ Deno.test("every topic has its page with its fields as they are now, and no page
     const text = await page(name);
     assert.equal(text, withFieldTables(text), `${name}: deno task fields writes it anew`);
   }
+});
+
+Deno.test("orrery help shows the page of every topic, behind the help of the command where there is one of that name", async () => {
+  for (const topic of Object.keys(TOPICS)) {
+    const { code, stdout } = await orrery(["help", topic]);
+    assert.equal(code, 0);
+    assert.ok(stdout.endsWith(await page(topic)), topic);
+    assert.equal(stdout.startsWith("# "), !Object.hasOwn(COMMANDS, topic), topic);
+  }
+  assert.equal(Object.keys(TOPICS).filter((topic) => Object.hasOwn(COMMANDS, topic)).join(), "runs,mcp");
 });
 
 const page = (name: string) => Deno.readTextFile(join(PROJECT_ROOT, "lib/help", `${name}.md`));

@@ -61,13 +61,18 @@ const RUNNERS: { readonly [name in CommandName]: Runner } = {
 
 function command<Name extends CommandName>(
   name: Name,
-  load: () => Promise<(parsed: ParsedCommand<typeof COMMANDS[Name]>, terminal: Terminal) => Promise<number>>,
+  runner: () => Promise<
+    (parsed: ParsedCommand<typeof COMMANDS[Name]>, terminal: Terminal) => Promise<number>
+  >,
   spec: () => Promise<typeof COMMANDS[Name]> = () => specOf(name),
 ): Runner {
   return async (args, terminal) => {
     const parsed = parseFlags(await spec(), args);
-    if (parsed.wantsHelp) return await showHelp(name, terminal);
-    return await (await load())(parsed, terminal);
+    if (parsed.wantsHelp) {
+      await terminal.stdout.write((await load.help()).commandHelp(await specOf(name)));
+      return EXIT.ok;
+    }
+    return await (await runner())(parsed, terminal);
   };
 }
 
@@ -99,14 +104,14 @@ async function runCommand(args: readonly string[], terminal: Terminal): Promise<
   return await RUNNERS[name](rest, terminal);
 }
 
+/** Of a name that is a command and a topic: both. */
 async function showHelp(name: string | undefined, terminal: Terminal): Promise<number> {
   const { commandHelp, overview, showTopic, TOPICS } = await load.help();
+  const command = name !== undefined && isCommandName(name) ? commandHelp(await specOf(name)) : "";
   if (name === undefined) await terminal.stdout.write(overview());
-  else if (isCommandName(name)) {
-    await terminal.stdout.write(commandHelp(await specOf(name)));
-  } else if (Object.hasOwn(TOPICS, name)) {
-    await showTopic(name, terminal);
-  } else {
+  else if (Object.hasOwn(TOPICS, name)) await showTopic(name, { terminal, before: command });
+  else if (command !== "") await terminal.stdout.write(command);
+  else {
     const near = didYouMean(name, [...Object.keys(RUNNERS), ...Object.keys(TOPICS)]);
     throw new UsageError([`No command and no topic is called "${name}".${near} orrery help lists them`]);
   }

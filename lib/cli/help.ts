@@ -40,12 +40,16 @@ export const TOPICS = {
   "exit-codes": "what each exit code and each code of an error means",
 } as const;
 
-/** Shows the page of a topic: as it is in a pipe, drawn and through the pager in a terminal. */
-export async function showTopic(topic: string, { stdout, size }: Terminal): Promise<void> {
+/** Shows the page of a topic: as it is in a pipe, drawn and through the pager in a terminal. @param options.before stands in front of it */
+export async function showTopic(
+  topic: string,
+  { terminal: { stdout, size }, before }: { readonly terminal: Terminal; readonly before: string },
+): Promise<void> {
   const page = await helpFile(`${topic}.md`) ?? "";
-  if (!stdout.isTerminal) return await stdout.write(page);
+  const head = before === "" ? "" : `${before}\n`;
+  if (!stdout.isTerminal) return await stdout.write(head + page);
   const { columns, rows } = size();
-  const text = markdownText(page, { columns, color: hasColor(stdout) });
+  const text = head + markdownText(page, { columns, color: hasColor(stdout) });
   if (text.split("\n").length > rows && await paged(text)) return;
   await stdout.write(text);
 }
