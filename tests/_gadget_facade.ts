@@ -1,6 +1,6 @@
 // A small stand-in for the facades of a gadget: enough to ask for effects and to log.
 
-import type { MakeFacades } from "../lib/host/serve_gadget.ts";
+import type { MakeFacades } from "../lib/sandbox/inside/inside.ts";
 
 /** Facades with no more than the tests of the process need. */
 export function makeFacades(...[effects, options]: Parameters<MakeFacades>): ReturnType<MakeFacades> {

@@ -1,4 +1,4 @@
-import { type FacadeOptions, makeFacades } from "../lib/host/gadget_facade.ts";
+import { type FacadeOptions, makeFacades } from "../lib/sandbox/inside/facade/facade.ts";
 import { MemoryEffects } from "./_memory_effects.ts";
 
 /** What a gadget finds, with the types that it believes in. */

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { promisify } from "node:util";
-import { makeFacades } from "../lib/host/gadget_facade.ts";
-import { thrownError } from "../lib/host/gadget_thrown.ts";
+import { makeFacades } from "../lib/sandbox/inside/facade/facade.ts";
+import { thrownError } from "../lib/sandbox/inside/thrown.ts";
 import { facadeModules } from "../lib/sandbox/facade_modules.ts";
 import { type GadgetWorld, gadgetWorld } from "./_gadget_world.ts";
 import { failure, MemoryEffects } from "./_memory_effects.ts";

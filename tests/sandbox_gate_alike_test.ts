@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { SourceError } from "../lib/core/source_error.ts";
 import { hostFiles } from "../lib/host/files.ts";
-import { gadgetDoor } from "../lib/host/gadget_door.ts";
+import { gadgetDoor } from "../lib/sandbox/inside/door.ts";
 import { prepareModules } from "../lib/sandbox/gate/prepare_modules.ts";
 
 const [LS, PS, BOM] = ["\u2028", "\u2029", "\ufeff"];

@@ -486,7 +486,7 @@ Deno.test("of a stack the frames of Orrery are left out, and messages are told t
     "    at async Object.run (file:///tmp/m/0.js:7:3)",
     "    at readFileSync (file:///tmp/m/_node_fs.js:1:1)",
     "    at new Promise (<anonymous>)",
-    "    at serve (file:///opt/orrery/lib/host/gadget_process.ts:3:4)",
+    "    at serve (file:///opt/orrery/lib/sandbox/inside/inside.ts:3:4)",
     "    at eventLoopTick (ext:core/01_core.js:179:7)",
     "    at node:internal/process:1:1",
   ].join("\n");

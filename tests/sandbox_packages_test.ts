@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { GadgetSide } from "./_gadget_side.ts";
 
-const PROCESS = new URL("../lib/host/gadget_process.ts", import.meta.url).href;
+const PROCESS = new URL("../lib/sandbox/inside/inside.ts", import.meta.url).href;
 
 /** A folder of Deno's with one package in it, `probe`, as it is after it was fetched. */
 async function cacheWith(files: Readonly<Record<string, string>>): Promise<string> {

@@ -5,8 +5,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encodeFrame, FrameReader } from "../lib/core/frames.ts";
 import { toJson } from "../lib/core/json.ts";
-import { frameOf, GadgetFrameReader } from "../lib/host/gadget_frames.ts";
-import { jsonText } from "../lib/host/gadget_json.ts";
+import { frameOf, GadgetFrameReader } from "../lib/sandbox/inside/frames.ts";
+import { jsonText } from "../lib/sandbox/inside/json.ts";
 
 function outcome(work: () => unknown): unknown {
   try {

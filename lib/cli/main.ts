@@ -12,8 +12,8 @@ export async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (args.length === 1 && args[0] === "gadget-process") {
-    const { serveGadget }: typeof import("../host/gadget_process.ts") = await import(
-      "../host/gadget_process.ts" as string
+    const { serveGadget }: typeof import("../sandbox/inside/inside.ts") = await import(
+      "../sandbox/inside/inside.ts" as string
     );
     return await serveGadget();
   }

@@ -18,7 +18,7 @@ export function gadgetCommand(options: {
   readonly at: GadgetAddress;
   readonly folder: string;
   readonly memoryBytes: number;
-  /** URL of the module that runs in it; default: `gadget_process.ts` beside this one. */
+  /** URL of the module that runs in it; default: lib/sandbox/inside/inside.ts. */
   readonly module?: string;
 }): GadgetCommand {
   const heap = `--max-old-space-size=${Math.max(1, Math.floor(options.memoryBytes / 1024 / 1024))}`;
@@ -49,7 +49,7 @@ function denoCommand(
       ...connectFlags(at),
       `--allow-read=${folder}`,
     ],
-    module: module ?? new URL("./gadget_process.ts", import.meta.url).href,
+    module: module ?? new URL("../sandbox/inside/inside.ts", import.meta.url).href,
   });
 }
 

@@ -1,5 +1,5 @@
 // The modules that are written in place of those of Node that reach out of a gadget, and of `orrery`. What they give is made inside of the
-// process (lib/host/gadget_facade.ts); a test holds the names here and there together.
+// process (lib/sandbox/inside/facade/facade.ts); a test holds the names here and there together.
 
 /** The text of each facade module, by specifier. */
 export const facadeModules: Readonly<Record<string, string>> = Object.fromEntries(

@@ -1,6 +1,6 @@
 import {
   COMPUTED_IMPORT_PLACES,
-  EFFECT_ROOMS,
+  EFFECT_PLACES,
   EXAMPLE_PACKAGES,
   IMPORT_TABLE,
   NODE_MODULE_PLACES,
@@ -75,18 +75,20 @@ const packagesInOneRoom: Rule = ({ modules, imports, testImports }) => {
   return problems;
 };
 
-/** Only lib/host touches the world; a type of Node's touches nothing. */
+/** Only lib/host touches the world, and what stands in for it inside the process of a gadget; a type of Node's touches nothing. */
 const effectsInHost: Rule = ({ modules }) =>
   product(modules).flatMap(([path, facts]) => {
     const room = roomOf(path) ?? "";
-    if (EFFECT_ROOMS.includes(room)) return [];
+    if (EFFECT_PLACES.some((place) => path.startsWith(place))) return [];
     const words = facts.effects.filter(({ what }) => !(ROOM_GLOBALS[room] ?? []).includes(what)).map((
       { what, line },
-    ) => `${path}:${line}: says ${what}: only lib/host/ may`);
+    ) => `${path}:${line}: says ${what}: only ${EFFECT_PLACES.join(" and ")} may`);
     const nodes = facts.imports.filter(({ kind, specifier }) =>
       specifier.startsWith("node:") && kind !== "type" && !mayImportNode(path, specifier)
     )
-      .map(({ specifier, line }) => `${path}:${line}: imports ${specifier}: only lib/host/ may`);
+      .map(({ specifier, line }) =>
+        `${path}:${line}: imports ${specifier}: only ${EFFECT_PLACES.join(" and ")} may`
+      );
     const computed = facts.imports.filter(({ kind }) =>
       kind === "computed" && !COMPUTED_IMPORT_PLACES.some((place) => path.startsWith(place))
     )

@@ -82,8 +82,8 @@ export const NODE_MODULE_PLACES: Readonly<Record<string, readonly string[]>> = {
   "node:sqlite": ["lib/journal/", "lib/retrieval/", "gadgets/sql_query.ts"],
 };
 
-/** The only room that says `Deno.` or imports any other module of Node. */
-export const EFFECT_ROOMS: readonly string[] = ["host"];
+/** What alone says `Deno.` or imports any other module of Node: the machine's adaptors, and what runs inside the process of a gadget. */
+export const EFFECT_PLACES: readonly string[] = ["lib/host/", "lib/sandbox/inside/"];
 
 /** What a room may say besides: its modules run where there is nothing else. */
 export const ROOM_GLOBALS: Readonly<Record<string, readonly string[]>> = {
