@@ -201,7 +201,7 @@ Deno.test("the last words of a process name files, and no folders", () => {
   const said = (stderr: string): string => endWords({ exitCode: 1, stderr }, 2 ** 28);
   const cases: Readonly<Record<string, string>> = {
     "error: Uncaught Error: x\n    at f (file:///home/me/orrery/lib/sandbox/inside/inside.ts:3:4)":
-      "error: Uncaught Error: x     at f (serve_gadget.ts:3:4)",
+      "error: Uncaught Error: x     at f (inside.ts:3:4)",
     "cannot read /tmp/orrery-gadget-12-ab/0.js": "cannot read 0.js",
     "file:///tmp/deno-compile-orrery/lib/host/a.ts:1:1": "a.ts:1:1",
     "see https://example.com/a/b": "see https://example.com/a/b",
