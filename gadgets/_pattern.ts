@@ -1,7 +1,6 @@
-// Searching by V8's own RegExp can take time exponential in the length of a line: (a+)+$ on thirty letters hangs the
-// process, and nothing in it can stop that. So patterns from outside run on this machine, a deterministic automaton
-// built while it runs (as in RE2), whose time is linear in the text.
-import { compileProgram, type Program } from "./_pattern_program.ts";
+// V8's own RegExp can take time exponential in the length of a line: (a+)+$ on thirty letters hangs the process, and nothing can
+// stop it. So patterns from outside run on RE2, whose time is linear in the text.
+import { RE2JS } from "re2js";
 
 /** Where a pattern was found. Offsets count UTF-16 units from the start of the text. */
 export interface PatternMatch {
@@ -16,230 +15,86 @@ export interface PatternMatch {
 export interface Pattern {
   /** The first line at or after `from`, which is the start of a line, that has a match. */
   maybeFind(text: string, from: number): PatternMatch | undefined;
-  /** Whether there is a match in the text taken as one line, whatever it holds. */
-  test(text: string): boolean;
 }
 
-interface PatternOptions {
-  readonly ignoreCase?: boolean;
-  /** Called now and then while a search is slow; it may throw to end it. */
-  readonly onSlow?: () => void;
-}
+const MAX_SOURCE_LENGTH = 2000;
+/** Characters that are looked at before the time is looked at again. */
+const PIECE = 16_384;
+const MAX_INSTRUCTIONS = 2000;
+/** Instructions times the characters of one line: the most costly ones take half a minute, and nothing can stop them. */
+const MAX_LINE_COST = 1e9;
+const TOO_BIG = "it is too big; make the numbers in {} smaller";
 
 /**
  * Compiles a regular expression to a search that takes linear time.
  *
+ * @param options `onSlow` is called now and then; it may throw to end the search
  * @throws {Error} when it cannot be read, has look-around or back-references, or is too big.
  */
-export function compilePattern(source: string, options: PatternOptions = {}): Pattern {
-  const machine = new Machine(compileProgram(source, options), options.onSlow ?? (() => {}));
+export function compilePattern(
+  source: string,
+  { ignoreCase = false, onSlow }: { readonly ignoreCase?: boolean; readonly onSlow?: () => void } = {},
+): Pattern {
+  const pattern = compile(source, RE2JS.MULTILINE | (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0));
+  const maxLine = MAX_LINE_COST / pattern.programSize();
+  const endOfLine = (text: string, from: number) => (text.indexOf("\n", from) + 1 || text.length + 1) - 1;
+  const maybeFindIn = (text: string, from: number, to: number): PatternMatch | undefined => {
+    for (let lineStart = from; lineStart <= to;) {
+      const lineEnd = endOfLine(text, lineStart);
+      const matcher = pattern.matcher(text.slice(lineStart, lineEnd));
+      if (matcher.find()) return { lineStart, lineEnd, column: matcher.start() };
+      lineStart = lineEnd + 1;
+    }
+  };
   return {
-    maybeFind: (text, from) => machine.maybeFind(text, from),
-    test: (text) => machine.test(text),
+    maybeFind(text, from) {
+      while (from < text.length) {
+        onSlow?.();
+        const last = text.lastIndexOf("\n", from + PIECE);
+        const to = last > from ? last : endOfLine(text, from);
+        if (to - from > maxLine) {
+          throw refused(
+            `it has ${pattern.programSize()} steps, too many for a line of ${to - from} characters`,
+          );
+        }
+        // Most pieces have no match, and one test of all their lines is several times as fast as one of each.
+        const found = pattern.test(text.slice(from, to)) ? maybeFindIn(text, from, to) : undefined;
+        if (found !== undefined) return found;
+        from = to + 1;
+      }
+    },
   };
 }
 
-/** What stood before a place: the start of the line, a word character, another one. */
-type Before = 0 | 1 | 2;
-/** What comes after it: a word character, another one, the end of the line. */
-type After = 1 | 2 | 3;
-const [AT_START, WORD, OTHER, AT_END] = [0, 1, 2, 3] as const;
-
-/** The instructions that wait for the next unit, before the ways without a unit were followed. */
-interface State {
-  readonly waiting: readonly number[];
-  readonly before: Before;
+function compile(source: string, flags: number): RE2JS {
+  if (source.length > MAX_SOURCE_LENGTH) {
+    throw refused(`${source.length} characters, at most ${MAX_SOURCE_LENGTH} are allowed`);
+  }
+  try {
+    new RegExp(source);
+  } catch (error) {
+    throw new Error(`Cannot read the regular expression: ${reasonOf(error)}`);
+  }
+  if (/\\[1-9]|\\k</.test(source.replaceAll("\\\\", ""))) {
+    throw refused("a back-reference cannot be searched for in linear time. Leave it out");
+  }
+  let pattern: RE2JS;
+  try {
+    pattern = RE2JS.compile(RE2JS.translateRegExp(source), flags);
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (reason.includes("repeat count")) throw refused(TOO_BIG);
+    throw refused(`${reason}. Look-around cannot be searched for in linear time; leave it out`);
+  }
+  if (pattern.programSize() > MAX_INSTRUCTIONS) throw refused(TOO_BIG);
+  return pattern;
 }
 
-const MAX_STATES = 2000;
-const SLOW_STEPS = 1024;
-const LINE_FEED = 10;
-/** Fields of the table that are not a state. */
-const [UNKNOWN, MATCHED] = [-1, -2] as const;
-
-class Machine {
-  readonly #program: Program;
-  readonly #onSlow: () => void;
-  /** Columns of the table: one for each class of units, and one for the end of a line. */
-  readonly #width: number;
-  readonly #end: number;
-  /** The column of each unit in a text of many lines, and in a text taken as one line. */
-  readonly #columns: Uint16Array;
-  readonly #columnsOfOneLine: Uint16Array;
-  #states: State[] = [];
-  #offsets = new Map<string, number>();
-  /** For each state and column: the offset of the next state's row. The first row is the start of a line. */
-  #table = new Int32Array();
-  #slowSteps = 0;
-
-  constructor(program: Program, onSlow: () => void) {
-    this.#program = program;
-    this.#onSlow = onSlow;
-    this.#end = program.classes.count;
-    this.#width = this.#end + 1;
-    this.#columnsOfOneLine = program.classes.ofUnit;
-    this.#columns = program.classes.ofUnit.with(LINE_FEED, this.#end);
-    this.#forget();
-  }
-
-  maybeFind(text: string, from: number): PatternMatch | undefined {
-    const matchEnd = this.#run(text, { from, columns: this.#columns });
-    // After the line break at the end of a text there is no further, empty line.
-    if (matchEnd === undefined || (matchEnd === text.length && (from === matchEnd || text.endsWith("\n")))) {
-      return undefined;
-    }
-    const lineStart = matchEnd === from ? from : Math.max(from, text.lastIndexOf("\n", matchEnd - 1) + 1);
-    const lineFeed = text.indexOf("\n", lineStart);
-    const lineEnd = lineFeed < 0 ? text.length : lineFeed;
-    return { lineStart, lineEnd, column: this.#leftmost(text, { from: lineStart, to: lineEnd }) };
-  }
-
-  test(text: string): boolean {
-    return this.#run(text, { from: 0, columns: this.#columnsOfOneLine }) !== undefined;
-  }
-
-  /** Where the match ends that ends first. The one loop that has to be fast. */
-  #run(text: string, { from, columns }: { from: number; columns: Uint16Array }): number | undefined {
-    let table = this.#table;
-    let state = 0;
-    for (let i = from; i < text.length; i++) {
-      const column = columns[text.charCodeAt(i)] ?? 0;
-      let step = table[state + column] ?? UNKNOWN;
-      if (step < 0) {
-        if (step === UNKNOWN) step = this.#learn(state, column);
-        if (step === MATCHED) return i;
-        table = this.#table;
-      }
-      state = step;
-    }
-    return this.#learn(state, this.#end) === MATCHED ? text.length : undefined;
-  }
-
-  /** Computes one field of the table. */
-  #learn(offset: number, column: number): number {
-    this.#tick();
-    const state = this.#states[offset / this.#width] ?? { waiting: [], before: AT_START };
-    const { instructions, classes, start } = this.#program;
-    const after = this.#kindOf(column);
-    const open = this.#follow(state, after);
-    if (open.some((at) => instructions[at]?.op === "match")) return this.#table[offset + column] = MATCHED;
-    if (after === AT_END) return this.#table[offset + column] = 0;
-    const next = new Set([start]);
-    for (const at of open) {
-      const instruction = instructions[at];
-      if (instruction?.op === "set" && classes.members[instruction.set]?.[column] === 1) {
-        next.add(instruction.next);
-      }
-    }
-    const nextState: State = { waiting: [...next].sort((a, b) => a - b), before: after };
-    const full = this.#states.length >= MAX_STATES;
-    if (full) this.#forget();
-    const nextOffset = this.#offsetOf(nextState);
-    if (!full) this.#table[offset + column] = nextOffset;
-    return nextOffset;
-  }
-
-  /** Follows the ways that take no unit; what is left waits for a unit, or has matched. In order of discovery. */
-  #follow(state: State, after: After, seen = new Set<number>()): number[] {
-    const open: number[] = [];
-    const todo = state.waiting.toReversed();
-    for (let at = todo.pop(); at !== undefined; at = todo.pop()) {
-      if (seen.has(at)) continue;
-      seen.add(at);
-      const instruction = this.#program.instructions[at];
-      if (instruction?.op === "split") todo.push(...instruction.targets);
-      else if (instruction?.op !== "assert") open.push(at);
-      else if (holds(instruction.what, state.before, after)) todo.push(instruction.next);
-    }
-    return open;
-  }
-
-  /** The start of the leftmost match in a line that has one, by following all ways at once, oldest first. */
-  #leftmost(text: string, { from, to }: { from: number; to: number }): number {
-    const { instructions, classes, start } = this.#program;
-    let best = Infinity;
-    let threads = new Map<number, number>();
-    let before: Before = AT_START;
-    for (let i = from; i <= to && best > 0; i++) {
-      this.#tick();
-      if (best === Infinity && !threads.has(start)) threads.set(start, i - from);
-      const column = i === to ? this.#end : classes.ofUnit[text.charCodeAt(i)] ?? this.#end;
-      const next = new Map<number, number>();
-      // The oldest threads come first, so every instruction gets the oldest start it can have.
-      for (const [at, born] of this.#followThreads(threads, { before, after: this.#kindOf(column) })) {
-        const instruction = instructions[at];
-        if (instruction?.op === "match") best = Math.min(best, born);
-        else if (instruction?.op !== "set" || classes.members[instruction.set]?.[column] !== 1) continue;
-        else if (!next.has(instruction.next)) next.set(instruction.next, born);
-      }
-      threads = new Map([...next].filter(([, born]) => born < best));
-      if (threads.size === 0 && best < Infinity) break;
-      before = this.#kindOf(column) === WORD ? WORD : OTHER;
-    }
-    return best;
-  }
-
-  #followThreads(
-    threads: ReadonlyMap<number, number>,
-    { before, after }: { before: Before; after: After },
-  ): Map<number, number> {
-    const born = new Map<number, number>();
-    const oldestFirst = [...threads].sort(([, a], [, b]) => a - b);
-    let sameAge: number[] = [];
-    oldestFirst.forEach(([at, age], index) => {
-      sameAge.push(at);
-      if (oldestFirst[index + 1]?.[1] === age) return;
-      for (const found of this.#follow({ waiting: sameAge, before }, after)) {
-        if (!born.has(found)) born.set(found, age);
-      }
-      sameAge = [];
-    });
-    return born;
-  }
-
-  #kindOf(column: number): After {
-    if (column === this.#end) return AT_END;
-    return this.#program.wordClasses[column] === 1 ? WORD : OTHER;
-  }
-
-  #offsetOf(state: State): number {
-    const key = `${state.before}:${state.waiting.join()}`;
-    const known = this.#offsets.get(key);
-    if (known !== undefined) return known;
-    const offset = (this.#states.push(state) - 1) * this.#width;
-    this.#offsets.set(key, offset);
-    if (offset + this.#width > this.#table.length) this.#grow();
-    return offset;
-  }
-
-  #grow(): void {
-    const bigger = new Int32Array(Math.max(64 * this.#width, this.#table.length * 2)).fill(UNKNOWN);
-    bigger.set(this.#table);
-    this.#table = bigger;
-  }
-
-  /** Empties the table: some patterns have more states than memory should hold. */
-  #forget(): void {
-    this.#states = [];
-    this.#offsets = new Map();
-    this.#table = new Int32Array();
-    this.#offsetOf({ waiting: [this.#program.start], before: AT_START });
-  }
-
-  #tick(): void {
-    if (++this.#slowSteps % SLOW_STEPS === 0) this.#onSlow();
-  }
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/^Invalid regular expression: |^error parsing regexp: /, "");
 }
 
-function holds(what: "start" | "end" | "word" | "not-word", before: Before, after: After): boolean {
-  switch (what) {
-    case "start":
-      return before === AT_START;
-    case "end":
-      return after === AT_END;
-    case "word":
-      return (before === WORD) !== (after === WORD);
-    case "not-word":
-      return (before === WORD) === (after === WORD);
-  }
+function refused(why: string): Error {
+  return new Error(`Cannot search with this regular expression: ${why}`);
 }

@@ -62,7 +62,7 @@ export default function searchText(world: World): Gadget<Input> {
         regex: {
           type: "boolean",
           description:
-            "True: `pattern` is a JavaScript regular expression; `^` and `$` are the ends of a line. Look-around and back-references " +
+            "True: `pattern` is a regular expression of RE2; `^` and `$` are the ends of a line. Look-around and back-references " +
             "cannot be used. Default: false.",
         },
         ignoreCase: {

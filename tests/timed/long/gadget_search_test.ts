@@ -64,7 +64,7 @@ Deno.test("SearchText: regular expressions, line by line", async () => {
   assert.deepEqual(await found("^$"), ["a.ts:3:1"]);
   assert.deepEqual(await found("\\btwo\\b", { ignoreCase: true }), ["a.ts:2:7", "sub/c.md:1:6"]);
   assert.deepEqual(await found("1;\\s*const"), []);
-  assert.deepEqual(await found("[[:]"), []);
+  assert.deepEqual(await found("\\u0074wo [^]"), ["a.ts:2:7"]);
 });
 
 Deno.test("SearchText: context, cut lines, and an end after enough matches", async () => {
@@ -148,9 +148,12 @@ Deno.test("SearchText: says why it cannot", async () => {
   );
   assert.match(
     await why({ pattern: "a(?=b)", regex: true }),
-    /"\(\?=" \(look-around and flags inside a group\) cannot be searched for in linear time/,
+    /`\(\?=`\. Look-around cannot be searched for in linear time/,
   );
-  assert.match(await why({ pattern: "(a)\\1", regex: true }), /the back-reference \\1 cannot/);
+  assert.match(
+    await why({ pattern: "(a)\\1", regex: true }),
+    /a back-reference cannot be searched for in linear time/,
+  );
   assert.match(
     await why({ pattern: "(((a{99}){99}){99}){99}", regex: true }),
     /it is too big; make the numbers in \{\} smaller/,
@@ -232,7 +235,7 @@ Deno.test("SearchText: a search that is too costly ends by itself", async () => 
   let seed = 1;
   const letter = () => (seed = seed * 48_271 % 0x7fffffff) % 2 === 0 ? "a" : "b";
   await using world = await testWorld({
-    files: { "a.txt": Array.from({ length: 40_000 }, letter).join("") },
+    files: { "a.txt": Array.from({ length: 400_000 }, letter).join("").replace(/.{80}/g, "$&\n") },
     clock: { ...clock, now: () => asked++ * 20_000 },
   });
   assert.match(
@@ -293,7 +296,6 @@ Deno.test("patterns: the same lines and columns as JavaScript's own engine", () 
           from = match.lineEnd + 1;
         }
         assert.deepEqual(found, expected);
-        assert.equal(pattern.test(lines.join("")), own.test(lines.join("")));
       },
     ),
     { numRuns: 3000 },
