@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { journalOver } from "../lib/journal/journal_over.ts";
 import type { JournalOptions } from "../lib/journal/store.ts";
-import { memoryStore } from "../lib/journal/late_store.ts";
+import { memoryStore } from "../lib/journal/memory_journal.ts";
 import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
 import type { Journal, RunOwner } from "../lib/core/journal.ts";
 import type { Secrets } from "../lib/core/secrets.ts";
@@ -105,7 +105,7 @@ function reopened(open: () => Journal): Journal {
     }
   };
   return {
-    create: (run, options) => kept((journal) => journal.create(run, options)),
+    create: (run) => kept((journal) => journal.create(run)),
     open: (id) => kept((journal) => journal.open(id)),
     list: (options) => once((journal) => journal.list(options)),
     read: (id) => once((journal) => journal.read(id)),

@@ -6,7 +6,7 @@ import { memoryJournal } from "../mod.ts";
 import type { AgentFile, RunEvent, Store } from "../mod.ts";
 import { defineGadget } from "../lib/schema/define_gadget.ts";
 import { journalOver } from "../lib/journal/journal_over.ts";
-import { memoryStore } from "../lib/journal/late_store.ts";
+import { memoryStore } from "../lib/journal/memory_journal.ts";
 import {
   agentOf,
   ask,

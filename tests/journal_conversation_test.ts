@@ -13,8 +13,7 @@ import {
   TurnNotFoundError,
 } from "../lib/core/journal.ts";
 import { journalOver } from "../lib/journal/journal_over.ts";
-import { lateStore, memoryStore } from "../lib/journal/late_store.ts";
-import { singleRun } from "../lib/journal/new_run.ts";
+import { memoryStore } from "../lib/journal/memory_journal.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import { type Place, PLACES } from "./_journal_places.ts";
 
@@ -164,15 +163,7 @@ const CONTRACT: Readonly<Record<string, (place: Place) => void>> = {
     run.release("held");
     assert.equal(place.journal().read(run.id).messages.length, 2);
   },
-  "a run that is not there before its first commit is there with all of it": (place) => {
-    const run = place.journal({ pid: 1 }).create(START, { isDeferred: true });
-    run.save(saved(1));
-    assert.deepEqual(run.messages(), log(1));
-    assert.equal(place.journal().list().length, 0);
-    run.release("held");
-    assert.deepEqual(place.journal().read(run.id).messages, log(1));
-    assert.deepEqual(place.journal().slots(ANA), { turn: 1 });
-  },
+
   "a turn goes on where it was, and reads nothing from before it": (place) => {
     const id = held(place, 2);
     const run = place.journal({ pid: 1 }).open(id);
@@ -688,21 +679,4 @@ Deno.test("a conversation is opened without a look at what earlier turns did", (
   run.save(saved(6));
   run.release("held");
   assert.deepEqual(asked, ["0 lists of events"]);
-});
-
-Deno.test("a run that is kept alone, in a file or not, is never a conversation", () => {
-  const written: string[] = [];
-  const text = { write: (_id: string, text: string) => void written.push(text), remove: () => {} };
-  for (const store of [lateStore(text), memoryStore()]) {
-    using alone = singleRun(START, { store });
-    const { run } = alone;
-    const message =
-      `Run "${run.id}" is kept alone and cannot be a conversation: begin it with the journal of all runs`;
-    for (const work of [() => run.save(saved(1)), () => run.messages(), () => run.slots(ANA)]) {
-      fails(work, { type: Error, message });
-    }
-    assert.deepEqual([run.checkpoint, run.lastSeq, run.usage], [undefined, 0, { input: 0, output: 0 }]);
-    run.release("done");
-  }
-  assert.equal(written.length, 1);
 });

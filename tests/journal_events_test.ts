@@ -5,14 +5,11 @@ import fc from "fast-check";
 import { RunNotFoundError } from "../lib/core/journal.ts";
 import type { EventRange, Journal, RunJournal } from "../lib/core/journal.ts";
 import type { RunEvent, RunEventBody } from "../lib/core/event.ts";
-import { runFiles } from "../lib/host/journal_files.ts";
 import { journalOver } from "../lib/journal/journal_over.ts";
-import { lateStore, memoryStore } from "../lib/journal/late_store.ts";
-import { singleRun } from "../lib/journal/new_run.ts";
+import { memoryStore } from "../lib/journal/memory_journal.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
-import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
 import type { JournalStore } from "../lib/journal/store.ts";
-import { PLACES, withDatabase } from "./_journal_places.ts";
+import { PLACES } from "./_journal_places.ts";
 
 const START = { kind: "calls", input: null };
 
@@ -173,19 +170,3 @@ function last(journal: Journal, id: string): string {
   run.release("stopped");
   return "last";
 }
-
-Deno.test("a run that was kept alone, and taken into the database later, has them all", () => {
-  withDatabase((path) => {
-    const texts = runFiles(path);
-    using alone = singleRun(START, { store: lateStore(texts), owner: { host: "here", pid: 1 } });
-    const { run } = alone;
-    const tell = teller(run);
-    for (let n = 1; n <= 250; n++) tell({ type: "warning", text: `w${n}` });
-    run.commit();
-    tell({ type: "warning", text: "behind" });
-    run.release("done");
-    using journal = sqliteJournal(path, { texts, owner: { host: "here", pid: 2 } });
-    const seqs = seqsOf(inParts(journal, run.id, { after: 90, limit: 60 }));
-    assert.deepEqual(seqs, Array.from({ length: 161 }, (_, index) => 91 + index));
-  });
-});

@@ -159,6 +159,8 @@ export interface ConversationRecord {
 /** The journal of one run, held by its owner until `release`, or until the whole journal is disposed of: then it is `stopped`. */
 export interface RunJournal {
   readonly id: string;
+  /** `running` until its release. */
+  readonly status: JournalStatus;
   /** What was stored at the start. */
   readonly run: RunStart;
   /** The newest one when the run was opened; `undefined` before the end of a first turn, and for what is no conversation. */
@@ -218,9 +220,8 @@ export interface RunJournal {
 
 /** All runs of a project. */
 export interface Journal {
-  /** @throws {Error} when `run.id` is taken. */
-  /** `isDeferred`: the run is there from its first commit on. */
-  create(run: RunStart, options?: { readonly isDeferred?: boolean }): RunJournal;
+  /** The run is kept on return. @throws {Error} when `run.id` is taken. */
+  create(run: RunStart): RunJournal;
   /**
    * Takes a run over, to go on with it.
    *

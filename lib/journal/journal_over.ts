@@ -23,7 +23,6 @@ import { eventsBehind } from "./kept_events.ts";
 import { assertFree, journalSettings, newLease, newRun, newRunId, SIGN_EVERY_MS } from "./new_run.ts";
 import type { NewRunOptions } from "./new_run.ts";
 import type { JournalOptions, JournalSettings, JournalStore, RowQuery, RunRow, StepRow } from "./store.ts";
-import { noSuchStep } from "./no_such_step.ts";
 import { OpenRun, parsed, stepPieces, stepRecord, takenError } from "./open_run.ts";
 import type { OpenRunOptions, OwnedRow } from "./open_run.ts";
 import { parsedMessages, RunConversation, scopeText, slotValues } from "./run_conversation.ts";
@@ -61,10 +60,12 @@ class StoreJournal implements Journal {
     this.#settings = settings;
   }
 
-  create(start: RunStart, { isDeferred = false }: { readonly isDeferred?: boolean } = {}): RunJournal {
-    const run = this.#new(start);
+  create(start: RunStart): RunJournal {
+    const run: OpenRun = newRun(start, this.#around(() => run));
+    if (this.#store.run(run.id) !== undefined) throw takenError(run.id);
+    run.commit();
     this.#open.add(run);
-    if (!isDeferred) run.commit();
+    this.#giveSigns();
     return run;
   }
 
@@ -193,13 +194,6 @@ class StoreJournal implements Journal {
     if (problems.length > 0) throw problems[0];
   }
 
-  /** @throws {Error} when another one has its id */
-  #new(start: RunStart): OpenRun {
-    const run: OpenRun = newRun(start, this.#around(() => run));
-    if (start.id !== undefined && this.#store.run(run.id) !== undefined) throw takenError(run.id);
-    return run;
-  }
-
   #copy(
     id: string,
     write: (copy: { readonly source: RunRow; readonly id: string; readonly now: number }) => void,
@@ -229,8 +223,6 @@ class StoreJournal implements Journal {
       store: this.#store,
       settings: this.#settings,
       conversation: (id) => this.#conversation({ id }),
-      noSuchStep: (key) => noSuchStep(this.#store, { id: run().id, key }),
-      onKept: () => this.#giveSigns(),
       onRelease: () => this.#closed(run()),
     };
   }

@@ -1,19 +1,16 @@
-// How a run begins: its id, the claim of this process on it, and a store of its own. One file, since every run loads it.
+// How a run begins: its id, and the claim of this process on it.
 
-import type { JournalStatus, RunJournal, RunStart } from "../core/journal.ts";
+import type { RunStart } from "../core/journal.ts";
 import { OpenRun } from "./open_run.ts";
 import type { OpenRunOptions, OwnedRow } from "./open_run.ts";
 import { systemClock } from "../core/clock.ts";
-import { RunOwnedError, StepNotFoundError } from "../core/journal.ts";
-import type { JournalOptions, JournalSettings, Lease, RunRow, RunStore } from "./store.ts";
+import { RunOwnedError } from "../core/journal.ts";
+import type { JournalOptions, JournalSettings, Lease, RunRow } from "./store.ts";
 
 /** What a new run needs besides what it starts with. */
 export type NewRunOptions =
-  & Pick<OpenRunOptions, "store" | "settings" | "onKept" | "onRelease" | "noSuchStep">
-  & {
-    /** Makes what is needed for a conversation. Default: the run cannot become one. */
-    readonly conversation?: (id: string) => OpenRunOptions["conversation"];
-  };
+  & Pick<OpenRunOptions, "store" | "settings" | "onRelease">
+  & { readonly conversation: (id: string) => OpenRunOptions["conversation"] };
 
 /** A run that this process begins; the store has it from its first commit on. @throws {TypeError} when its id cannot be one */
 export function newRun(start: RunStart, options: NewRunOptions): OpenRun {
@@ -32,7 +29,7 @@ export function newRun(start: RunStart, options: NewRunOptions): OpenRun {
       input,
     },
     events: [],
-    conversation: options.conversation?.(id),
+    conversation: options.conversation(id),
     resumedFrom: undefined,
     isNew: true,
   });
@@ -183,61 +180,4 @@ function ownerInWords(lease: Lease, settings: JournalSettings): string {
   const freeInS = Math.ceil((SILENCE_MS - silentMs) / 1000);
   return `${who}, last heard of ${Math.round(silentMs / 1000)} s ago: wait until it has ended, or end it; ` +
     `if it is gone already, the run is free in ${freeInS} s`;
-}
-
-/** A run with a store of its own. */
-export interface SingleRun extends Disposable {
-  readonly run: RunJournal;
-  /** `running` until its release. */
-  readonly status: JournalStatus;
-}
-
-/** How to keep it. */
-export interface SingleRunOptions extends JournalOptions {
-  readonly store: RunStore;
-  /** It goes on after its first commit. */
-  readonly onKept?: () => void;
-}
-
-/**
- * Begins a run as `journalOver(store).create(start, { isDeferred: true })` does, without what lists, reads and resumes runs. Disposing of
- * it closes the store; a run that is not released by then is `stopped`.
- */
-export function singleRun(start: RunStart, { store, onKept, ...options }: SingleRunOptions): SingleRun {
-  const settings = journalSettings(options);
-  let stopSigns: (() => void) | undefined;
-  let isOver = false; // also when another process has taken it
-  const run: OpenRun = newRun(start, {
-    store,
-    settings,
-    noSuchStep: (key) => new StepNotFoundError(`Run "${run.id}" has no step "${key}"`),
-    onKept() {
-      stopSigns = settings.every(SIGN_EVERY_MS, () => sign(run));
-      onKept?.();
-    },
-    onRelease() {
-      isOver = true;
-      stopSigns?.();
-    },
-  });
-  return {
-    run,
-    get status() {
-      return run.status;
-    },
-    [Symbol.dispose]() {
-      try {
-        if (!isOver) run.release("stopped");
-      } finally {
-        stopSigns?.();
-        store.close();
-      }
-    },
-  };
-}
-
-function sign(run: OpenRun): void {
-  try {
-    run.sign();
-  } catch { /* A store that cannot be written says so at the next commit, where somebody hears it. */ }
 }

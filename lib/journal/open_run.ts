@@ -15,16 +15,8 @@ import type {
 } from "../core/journal.ts";
 import type { Json } from "../core/json.ts";
 import type { Usage } from "../core/model.ts";
-import type {
-  FileRow,
-  JournalSettings,
-  JournalStore,
-  Lease,
-  RunProgress,
-  RunRow,
-  RunStore,
-  StepRow,
-} from "./store.ts";
+import type { FileRow, JournalSettings, JournalStore, Lease, RunProgress, RunRow, StepRow } from "./store.ts";
+import { noSuchStep } from "./no_such_step.ts";
 import type { RunConversation, RunMoment } from "./run_conversation.ts";
 import { canonicalJson, firstDifference } from "../core/json.ts";
 import { sha256 } from "../core/sha256.ts";
@@ -44,23 +36,18 @@ type RunEnd = Pick<RunRow, "status" | "lease"> & Partial<Pick<RunRow, "usage">>;
 
 /** What a run is opened with. */
 export interface OpenRunOptions {
-  readonly store: RunStore;
+  readonly store: JournalStore;
   readonly settings: JournalSettings;
   /** As the store has it, with this process's lease. */
   readonly row: OwnedRow;
   readonly run: RunStart;
   /** Those behind the checkpoint that the conversation has. */
   readonly events: readonly RunEvent[];
-  /** Undefined for a run that has a store of its own: what conversations share is not in it. */
-  readonly conversation: RunConversation | undefined;
+  readonly conversation: RunConversation;
   readonly resumedFrom: JournalStatus | undefined;
   readonly onRelease: () => void;
-  /** The store has a new run that goes on. */
-  readonly onKept: () => void;
   /** The run is not in the store yet: the first commit adds it. */
   readonly isNew: boolean;
-  /** The error for a key that the run does not have. */
-  readonly noSuchStep: (key: string) => Error;
 }
 
 /** A run that this process owns. What has to be written waits in memory for the next commit. */
@@ -73,13 +60,11 @@ export class OpenRun implements RunJournal {
   readonly lastAt: number;
   readonly usage: Usage;
   readonly resumedFrom: JournalStatus | undefined;
-  readonly #conversation: RunConversation | undefined;
-  readonly #store: RunStore;
+  readonly #conversation: RunConversation;
+  readonly #store: JournalStore;
   readonly #settings: JournalSettings;
   readonly #row: OwnedRow;
-  readonly #noSuchStep: (key: string) => Error;
   readonly #onRelease: () => void;
-  readonly #onKept: () => void;
   /** Where the run's own time is 0 on the clock. */
   readonly #zero: number;
   /** Begun by this process and not ended. */
@@ -102,8 +87,8 @@ export class OpenRun implements RunJournal {
   #state: "held" | "released" | "lost" = "held";
 
   constructor(options: OpenRunOptions) {
-    const { store, settings, row, run, events, resumedFrom, isNew, onRelease, onKept, noSuchStep } = options;
-    const before = options.conversation?.before;
+    const { store, settings, row, run, events, resumedFrom, isNew, onRelease, conversation } = options;
+    const before = conversation.before;
     this.#seen = events.at(-1) ?? before ?? { seq: 0, at: 0 };
     this.id = row.id;
     this.run = run;
@@ -113,14 +98,12 @@ export class OpenRun implements RunJournal {
     this.lastAt = this.#seen.at;
     this.usage = before?.usage ?? { input: 0, output: 0 };
     this.resumedFrom = resumedFrom;
-    this.#conversation = options.conversation;
+    this.#conversation = conversation;
     this.#store = store;
     this.#settings = settings;
     this.#row = row;
     this.#isNew = isNew;
-    this.#noSuchStep = noSuchStep;
     this.#onRelease = onRelease;
-    this.#onKept = onKept;
     this.#zero = settings.clock.now() - Math.max(row.elapsedMs, this.lastAt);
     this.#steps = row.steps;
     this.#ticks = row.ticks;
@@ -163,7 +146,7 @@ export class OpenRun implements RunJournal {
   commit(): void {
     this.#assertHeld();
     const isWaiting = this.#changed.size > 0 || this.#pieces.size > 0 || this.#told.length > 0 ||
-      this.#files.length > 0 || this.#conversation?.isWaiting === true;
+      this.#files.length > 0 || this.#conversation.isWaiting;
     if (isWaiting || this.#isNew) this.#commit();
   }
 
@@ -179,7 +162,7 @@ export class OpenRun implements RunJournal {
   tell(event: RunEvent): void {
     this.#assertHeld();
     this.#seen = event;
-    this.#conversation?.tell(event);
+    this.#conversation.tell(event);
     if (!PASSING.has(event.type)) this.#told.push(this.#settings.mask(event));
   }
 
@@ -189,22 +172,25 @@ export class OpenRun implements RunJournal {
   }
 
   save(saved: ConversationSave): void {
-    this.#talk().save(saved);
+    this.#assertHeld();
+    this.#conversation.save(saved);
   }
 
   messages(options: MessageRange = {}): readonly LogEntry[] {
-    return this.#talk().messages(options);
+    this.#assertHeld();
+    return this.#conversation.messages(options);
   }
 
   slots(scope: SlotScope): Readonly<Record<string, Json>> {
-    return this.#talk().slots(scope);
+    this.#assertHeld();
+    return this.#conversation.slots(scope);
   }
 
   settle(key: string, decision: "rerun" | { readonly outcome: StepOutcome }): void {
     this.#assertHeld();
     const masked = this.#settings.mask(key);
     const row = this.#storedStep(masked);
-    if (row === undefined) throw this.#noSuchStep(masked);
+    if (row === undefined) throw noSuchStep(this.#store, { id: this.id, key: masked });
     if (row.outcome !== undefined || this.#begun.has(masked)) {
       const why = row.outcome === undefined ? "it is being performed" : "its outcome is known";
       throw new Error(`Step "${masked}" has nothing to be settled: ${why}`);
@@ -237,14 +223,6 @@ export class OpenRun implements RunJournal {
     if (!this.#store.commit(() => this.#store.noteSeen(this.id, { token: this.#row.lease.token, seenAt }))) {
       this.#lose();
     }
-  }
-
-  #talk(): RunConversation {
-    this.#assertHeld();
-    if (this.#conversation !== undefined) return this.#conversation;
-    throw new Error(
-      `Run "${this.id}" is kept alone and cannot be a conversation: begin it with the journal of all runs`,
-    );
   }
 
   #storedStep(key: string): StepRow | undefined {
@@ -317,7 +295,7 @@ export class OpenRun implements RunJournal {
   /** All that waits, and what changes with the end, as one. What waits stays when it fails. */
   #commit(end?: RunEnd): void {
     this.#store.commit(() => this.#put(end));
-    this.#kept(end);
+    this.#kept();
   }
 
   /** Inside a commit. */
@@ -333,22 +311,20 @@ export class OpenRun implements RunJournal {
     }
     for (const file of this.#files) store.addFile(this.id, file);
     for (const list of eventLists(this.#told)) store.addEvents(this.id, list);
-    this.#conversation?.put(this.#moment(), end?.usage);
+    this.#conversation.put(this.#moment(), end?.usage);
     if (!isNew && end !== undefined) store.putRun({ ...this.#keptRow(), ...end });
   }
 
   /** What was put is durable. */
-  #kept(end?: RunEnd): void {
-    const isNew = this.#isNew;
+  #kept(): void {
     this.#isNew = false;
-    this.#conversation?.kept();
+    this.#conversation.kept();
     for (const key of this.#pieces.keys()) this.#withPieces.add(key);
     this.#changed = new Map();
     this.#pieces = new Map();
     this.#emptied = [];
     this.#files = [];
     this.#told = [];
-    if (isNew && end === undefined) this.#onKept();
   }
 
   #putNew(end: RunEnd | undefined): void {

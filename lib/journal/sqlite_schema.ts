@@ -1,7 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
 import { JournalError } from "../core/journal.ts";
 import { messageOf } from "../core/source_error.ts";
-import { APPLICATION_ID, VERSION } from "./late_store.ts";
+
+/** "Orry", in the header of the file: what tells a journal from any other database (sqlite.org/fileformat2.html 1.3.14). */
+const APPLICATION_ID = 0x4f727279;
+/**
+ * Of the tables. 2: what a model has said before its end is in `pieces`, no longer whole in `steps.prefix`. 3: conversations, and runs by
+ * kind and by file.
+ */
+const VERSION = 3;
 
 const WAL_WAIT_MS = 10_000;
 const WAL_TRY_EVERY_MS = 10;

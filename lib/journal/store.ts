@@ -186,25 +186,6 @@ export interface JournalStore {
   close(): void;
 }
 
-/** What a run that is going on needs of it. */
-export type RunStore = Pick<
-  JournalStore,
-  | "commit"
-  | "run"
-  | "putRun"
-  | "noteProgress"
-  | "noteSeen"
-  | "putInput"
-  | "step"
-  | "putStep"
-  | "pieces"
-  | "addPieces"
-  | "removePieces"
-  | "addEvents"
-  | "addFile"
-  | "close"
->;
-
 /** What a journal needs of the machine. */
 export interface JournalOptions {
   /** Taken out of everything that is kept. */

@@ -1,7 +1,8 @@
 import type { Journal } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
+import { journalPath, runFiles } from "../host/journal_files.ts";
+import { isProcessAlive, thisProcess } from "../host/process.ts";
 import { sqliteJournal } from "../journal/sqlite_journal.ts";
-import { journalPlace } from "./open_run.ts";
 
 /**
  * Opens the journal of a project, `.orrery/orrery.db` of its root; it is made when it is not there.
@@ -17,6 +18,15 @@ import { journalPlace } from "./open_run.ts";
  * ```
  */
 export function openJournal(root: string, options: { readonly secrets?: Secrets } = {}): Journal {
-  const place = journalPlace(root, options);
-  return sqliteJournal(place.path, place.options);
+  const path = journalPath(root);
+  return sqliteJournal(path, {
+    ...options,
+    texts: runFiles(path),
+    owner: thisProcess(),
+    isAlive: isProcessAlive,
+    every(ms, work) {
+      const timer = setInterval(work, ms);
+      return () => clearInterval(timer);
+    },
+  });
 }

@@ -7,19 +7,12 @@ import type { RunStatus } from "../core/event.ts";
 import { resolve } from "../core/path.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { FileError } from "../core/world.ts";
-import type { SingleRun } from "../journal/new_run.ts";
 import { PROVIDER_KINDS } from "../models/provider_kinds.ts";
-import { hostEnv, isProcessAlive, thisProcess } from "../host/process.ts";
+import { hostEnv } from "../host/process.ts";
 import { grantsNothing } from "./grants.ts";
 import type { RunGrants } from "./grants.ts";
-import { journalPath, runFiles } from "../host/journal_files.ts";
-import type { RunFiles } from "../host/journal_files.ts";
-import type { SqliteJournalOptions } from "../journal/open_store.ts";
-import { HEADER_BYTES, isJournalHeader, lateStore } from "../journal/late_store.ts";
-import { singleRun } from "../journal/new_run.ts";
 import { shownPath } from "../catalog/shown_path.ts";
 import { projectRoot } from "./project.ts";
-import type { JournalStore } from "../journal/store.ts";
 import type { DrainRun } from "../run/run_drain.ts";
 
 /** Where a run belongs and what it was allowed. */
@@ -116,7 +109,13 @@ export function continueRun(
   options: { readonly journal: Journal; readonly secrets: Secrets },
 ): KeptRun {
   const { journal, secrets } = options;
-  return keptRun({ secrets, held: heldBy(journal, run), isGranted: true, isLasting: true });
+  return keptRun({ secrets, held: { journal, run }, isGranted: true, isLasting: true });
+}
+
+/** A run, and the journal that is disposed of with it. */
+interface HeldRun {
+  readonly run: RunJournal;
+  readonly journal: Journal;
 }
 
 /** Without a journal nobody could know a record's run by its id. */
@@ -127,24 +126,24 @@ async function newRun(
     readonly flags: KeepFlags;
     readonly secrets: Secrets | undefined;
   },
-): Promise<SingleRun | undefined> {
-  if (!flags.ephemeral) return await beginRun(start, journalPlace(place.root, { secrets }));
-  if (flags.record === undefined) return undefined;
+): Promise<HeldRun | undefined> {
+  const journal = flags.ephemeral
+    ? flags.record === undefined ? undefined : await memory(secrets)
+    : await sqlite(place.root, secrets);
+  return journal === undefined ? undefined : { journal, run: journal.create(start) };
+}
+
+async function memory(secrets: Secrets | undefined): Promise<Journal> {
   const { memoryJournal }: typeof import("../journal/memory_journal.ts") = await import(
     "../journal/memory_journal.ts" as string
   );
-  const journal = memoryJournal({ secrets });
-  return heldBy(journal, journal.create(start));
+  return memoryJournal({ secrets });
 }
 
-function heldBy(journal: Journal, run: RunJournal): SingleRun {
-  return {
-    run,
-    get status() {
-      return journal.read(run.id).summary.status;
-    },
-    [Symbol.dispose]: () => journal[Symbol.dispose](),
-  };
+/** Loaded where it is wanted: `--ephemeral` needs no SQLite. */
+async function sqlite(root: string, secrets: Secrets | undefined): Promise<Journal> {
+  const { openJournal }: typeof import("./open_journal.ts") = await import("./open_journal.ts" as string);
+  return openJournal(root, { secrets });
 }
 
 interface Record {
@@ -197,7 +196,7 @@ async function startRecord(
 function keptRun(
   { secrets, held, way = "", isGranted = false, isLasting = false, recorder, file }: {
     readonly secrets: Secrets | undefined;
-    readonly held?: SingleRun;
+    readonly held?: HeldRun;
     readonly way?: string;
     /** Something may be kept of what it was allowed. */
     readonly isGranted?: boolean;
@@ -212,7 +211,7 @@ function keptRun(
       ? undefined
       : ended === "done" && held.run.run.kind !== "chat"
       ? ended
-      : held.status;
+      : held.run.status;
   return {
     options: {
       secrets,
@@ -226,7 +225,7 @@ function keptRun(
     },
     async close(ended) {
       const status = statusOf(ended);
-      held?.[Symbol.dispose]();
+      held?.journal[Symbol.dispose]();
       const isOver = status === "done" || status === "failed";
       if (isOver && isGranted && run !== undefined) (await loadGrants()).dropGrants(run.id);
       file?.finish();
@@ -234,56 +233,4 @@ function keptRun(
       return status;
     },
   };
-}
-
-/** Where the journal of a project is, and how this process uses it. */
-export interface JournalPlace {
-  /** `.orrery/orrery.db` of the project's root; its folder is there. */
-  readonly path: string;
-  readonly options: SqliteJournalOptions & { readonly texts: RunFiles };
-}
-
-/** The journal's place in a project. @throws {JournalError} that says why nothing can be kept there, and what to do */
-export function journalPlace(root: string, options: { readonly secrets?: Secrets }): JournalPlace {
-  const path = journalPath(root);
-  return {
-    path,
-    options: {
-      ...options,
-      texts: runFiles(path),
-      owner: thisProcess(),
-      isAlive: isProcessAlive,
-      every(ms, work) {
-        const timer = setInterval(work, ms);
-        return () => clearInterval(timer);
-      },
-    },
-  };
-}
-
-/** One of so many runs opens the database at once, so that it takes in the others also where nobody looks at them. */
-const RUNS_AN_OPENING = 64;
-
-/**
- * Begins a run in the journal of a project. Where there is one, its database is opened when the run turns out to be no short one.
- *
- * @throws {JournalError} when there is something else in its place, or nothing can be kept there
- */
-async function beginRun(start: RunStart, { path, options }: JournalPlace): Promise<SingleRun> {
-  const { texts, ...alone } = options;
-  const open = async (how: SqliteJournalOptions): Promise<JournalStore> => {
-    const { openStore }: typeof import("../journal/open_store.ts") = await import(
-      "../journal/open_store.ts" as string
-    );
-    return openStore(path, how);
-  };
-  const isLate = isJournalHeader(texts.header(HEADER_BYTES)) && Math.random() * RUNS_AN_OPENING >= 1;
-  if (!isLate) return singleRun(start, { ...options, store: await open(options) });
-  const store = lateStore(texts);
-  return singleRun(start, {
-    ...options,
-    store,
-    // For this run alone, which others are not to hold up. What cannot be opened now is for whoever opens it next; the run is kept as it is.
-    onKept: () => void open(alone).then((database) => store.moveTo(database), () => undefined),
-  });
 }

@@ -1,9 +1,12 @@
 import type { RunJournal } from "../core/journal.ts";
 
 /** A journal that does some things in its own way, and everything else as the one inside. */
-export function aroundJournal(inner: RunJournal, own: Partial<RunJournal>): RunJournal {
+export function aroundJournal(inner: RunJournal, own: Partial<Omit<RunJournal, "status">>): RunJournal {
   return {
     id: inner.id,
+    get status() {
+      return inner.status;
+    },
     run: inner.run,
     checkpoint: inner.checkpoint,
     events: inner.events,

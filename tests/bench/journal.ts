@@ -180,7 +180,7 @@ function benchManyConversations(path: string): readonly Row[] {
   using journal = sqliteJournal(path, { owner: { host: "here", pid: 1 } });
   const ids = Array.from({ length: CONVERSATIONS }, (_, n) => {
     const file = n % 1000 === 0 ? "seldom.agent.yml" : "support.agent.yml";
-    const run = journal.create({ kind: "conversation", file, input: null }, { isDeferred: true });
+    const run = journal.create({ kind: "conversation", file, input: null });
     run.save({ state: { n }, messages: [{ n: 1, who: "user", text: CONTENT, steps: [] }], slots: [] });
     run.release("held");
     return run.id;

@@ -7,14 +7,10 @@ import { DatabaseSync } from "node:sqlite";
 import type { RunEvent } from "../../lib/core/event.ts";
 import type { RunJournal, StepStart } from "../../lib/core/journal.ts";
 import type { ModelPart } from "../../lib/core/model.ts";
-import { runFiles } from "../../lib/host/journal_files.ts";
 import { isProcessAlive, thisProcess } from "../../lib/host/process.ts";
 import { journalOver } from "../../lib/journal/journal_over.ts";
-import { lateStore, memoryStore } from "../../lib/journal/late_store.ts";
-import { memoryJournal } from "../../lib/journal/memory_journal.ts";
-import { openStore } from "../../lib/journal/open_store.ts";
+import { memoryJournal, memoryStore } from "../../lib/journal/memory_journal.ts";
 import { createSecrets } from "../../lib/journal/secrets.ts";
-import { singleRun } from "../../lib/journal/new_run.ts";
 import { sqliteJournal } from "../../lib/journal/sqlite_journal.ts";
 import type { JournalStore } from "../../lib/journal/store.ts";
 import { ask } from "../../lib/run/dialog.ts";
@@ -143,64 +139,6 @@ Deno.test("pieces: nothing of them is left of a run that was removed", () =>
     assert.ok(!Deno.readTextFileSync(path).includes(marker.trim()));
   }));
 
-Deno.test("pieces: a run that has no database yet keeps them in its file, and gives them to the database", () =>
-  withDatabase((path) => {
-    const texts = runFiles(path);
-    const store = lateStore(texts);
-    const { run } = singleRun({ kind: "ask", input: null }, { owner: OWNER, store });
-    run.begin(MODEL);
-    run.prefix("model", { text: "one" });
-    run.begin(unsafe("a"));
-    run.prefix("model", { text: "two" });
-    run.begin(unsafe("b"));
-    const left = texts.list();
-    store.moveTo(openStore(path, { owner: OWNER }));
-    run.prefix("model", { text: "three" });
-    run.begin(unsafe("c"));
-    run.prefix("model", { text: "never committed" });
-    const all = [{ text: "one" }, { text: "two" }, { text: "three" }];
-    {
-      using other = sqliteJournal(path, { owner: { host: "here", pid: 2 }, isAlive: () => false });
-      assert.deepEqual(other.open(run.id).begin(MODEL), { do: "perform", attempt: 2, prefix: all });
-    }
-    // The process died before it had opened the database: the next one takes the file in.
-    const path2 = `${path}2`;
-    runFiles(path2).write(run.id, left[0]?.text ?? assert.fail("there is no file"));
-    using other = sqliteJournal(path2, {
-      owner: { host: "here", pid: 2 },
-      isAlive: () => false,
-      texts: runFiles(path2),
-    });
-    assert.deepEqual(other.open(run.id).begin(MODEL), { do: "perform", attempt: 2, prefix: all.slice(0, 2) });
-  }));
-
-Deno.test("pieces: a commit of a file that cannot be written takes them back, and the next one writes them", () => {
-  const written: string[] = [];
-  let isFull = false;
-  const store = lateStore({
-    write(_id, text) {
-      if (isFull) throw new Error("full");
-      written.push(text);
-    },
-    remove: () => {},
-  });
-  const { run } = singleRun({ kind: "ask", input: null }, { store });
-  const kept = (): unknown => JSON.parse(written.at(-1) ?? "").pieces;
-  run.begin(MODEL);
-  run.prefix("model", 1);
-  run.begin(unsafe("a"));
-  isFull = true;
-  run.prefix("model", 2);
-  for (let times = 0; times < 2; times++) assert.throws(() => run.begin(unsafe("b")), /full/);
-  assert.throws(() => run.finish("a", { ok: 1 }), /full/);
-  isFull = false;
-  run.prefix("model", 3);
-  run.commit();
-  assert.deepEqual(kept(), [{ key: "model", pieces: "[1]" }, { key: "model", pieces: "[2,3]" }]);
-  run.finish("model", { ok: 1 });
-  assert.deepEqual(kept(), []);
-});
-
 /** The tables of version 1 that are others now, and what else a journal has to have. */
 const VERSION_1 = `
 CREATE TABLE runs (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, file TEXT, status TEXT NOT NULL,
@@ -242,7 +180,7 @@ Deno.test("pieces: a journal of version 1 is brought up to this one, and a run i
     {
       using journal = sqliteJournal(path, { owner: OWNER });
       const { steps, run } = journal.read("0123");
-      assert.deepEqual(run, { id: "0123456789ab", kind: "ask", input: { text: "Go" } });
+      assert.deepEqual(run, { id: "0123456789ab", file: undefined, kind: "ask", input: { text: "Go" } });
       assert.deepEqual(steps.map(({ key, status, prefix }) => [key, status, prefix]), [
         ["done", "finished", undefined],
         ["model", "started", prefix],
@@ -299,31 +237,6 @@ Deno.test("pieces: several processes that open a journal of version 1 at once fi
     await Deno.remove(folder, { recursive: true });
   }
 });
-
-Deno.test("pieces: the file of a run that version 1 kept is taken in", () =>
-  withDatabase((path) => {
-    const texts = runFiles(path);
-    const { run, [Symbol.dispose]: close } = singleRun({ kind: "ask", input: null }, {
-      owner: OWNER,
-      store: lateStore(texts),
-    });
-    run.begin(MODEL);
-    run.begin(unsafe("a"));
-    const { pieces, version, steps, ...rows } = JSON.parse(texts.list()[0]?.text ?? "");
-    assert.deepEqual([version, pieces], [2, []]);
-    const old = steps.map((row: { readonly key: string }) =>
-      row.key === "model" ? { ...row, prefix: '{"text":"one"}' } : row
-    );
-    texts.write(run.id, JSON.stringify({ version: 1, ...rows, steps: old }));
-    using journal = sqliteJournal(path, { owner: { host: "here", pid: 2 }, isAlive: () => false, texts });
-    assert.deepEqual(texts.list(), []);
-    assert.deepEqual(journal.open(run.id).begin(MODEL), {
-      do: "perform",
-      attempt: 2,
-      prefix: [{ text: "one" }],
-    });
-    close();
-  }));
 
 Deno.test("pieces: what was committed is whole and in order when the process is killed", async () => {
   const folder = await Deno.makeTempDir();
@@ -472,6 +385,7 @@ for (const [toolsMode, { script, pieces }] of Object.entries(CASES)) {
 function unreleased(run: RunJournal): RunJournal {
   return {
     id: run.id,
+    status: run.status,
     run: run.run,
     checkpoint: run.checkpoint,
     events: run.events,
