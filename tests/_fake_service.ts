@@ -9,7 +9,6 @@ import { Asks } from "../lib/service/asks.ts";
 import { HeldRun } from "../lib/service/held_run.ts";
 import { heldTrace, tracedState } from "../lib/service/kept_run_state.ts";
 import type { Look } from "../lib/service/look/look.ts";
-import { RunHub } from "../lib/service/run_hub.ts";
 import { keptReader } from "../lib/service/run_reader.ts";
 import { ServiceError } from "../lib/service/service.ts";
 import type {
@@ -249,8 +248,7 @@ class Fake implements FakeService {
     }
     const stop = new AbortController();
     const asks = new Asks();
-    const hub = new RunHub({ id, kind, file, startedAt: Date.now(), asks });
-    const held = new HeldRun({ id, kind, hub, stop });
+    const held = new HeldRun({ id, kind, file, startedAt: Date.now(), asks, stop });
     this.#runs.set(id, held);
     const work: Promise<void> = play(held, { run, file, asks, signal: stop.signal })
       .finally(() => this.#underWay.delete(work));
@@ -297,10 +295,10 @@ async function play(
     readonly signal: AbortSignal;
   },
 ): Promise<void> {
-  const { hub, id, kind } = held;
+  const { id, kind } = held;
   const usage = { input: 0, output: 0 };
   let seq = 0;
-  const tell = (body: RunEventBody): void => hub.push({ ...body, seq: ++seq, at: seq, run: id });
+  const tell = (body: RunEventBody): void => held.push({ ...body, seq: ++seq, at: seq, run: id });
   tell({ type: "run-start", kind, ...(file === undefined ? {} : { file }) });
   try {
     const end = await run({
@@ -309,13 +307,13 @@ async function play(
       tell,
       ask: async (asked) => (await asks.ask(asked, { signal })).answer,
     });
-    tell({ type: "run-end", status: "done", ...(end ?? {}), usage: hub.state.usage });
+    tell({ type: "run-end", status: "done", ...(end ?? {}), usage: held.state.usage });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const stopped = { type: "run-end", status: "stopped", reason: "interrupted", usage } as const;
     tell(signal.aborted ? stopped : { type: "run-end", status: "failed", error: message, usage });
   }
-  held.end({});
+  held.end();
 }
 
 interface FakeTalkOptions {
@@ -329,14 +327,14 @@ class FakeTalk implements TalkHandle {
   readonly id: string;
   readonly #with: FakeTalkOptions;
   readonly #messages: { readonly role: "user" | "assistant"; readonly text: string }[] = [];
-  readonly #hub: RunHub;
+  readonly #hub: HeldRun;
   #last: RunHandle | undefined;
   #turns = 0;
 
   constructor(id: string, given: FakeTalkOptions) {
     this.id = id;
     this.#with = given;
-    this.#hub = new RunHub({ id, kind: "conversation", startedAt: Date.now() });
+    this.#hub = new HeldRun({ id, kind: "conversation", startedAt: Date.now() });
   }
 
   state({ from = 1, last }: Parameters<TalkHandle["state"]>[0] = {}): Promise<TalkState> {

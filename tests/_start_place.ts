@@ -7,7 +7,7 @@ import type { RunGrants } from "../lib/project/grants.ts";
 import { createRun } from "../lib/project/open_run.ts";
 import { openSettings } from "../lib/project/project.ts";
 import type { ReadyRun, StartPlace } from "../lib/service/ready_run.ts";
-import { NOBODY } from "../lib/service/nobody.ts";
+import { NOBODY } from "../lib/project/nobody.ts";
 
 /** A place, and what it noticed. */
 export interface TestedPlace extends StartPlace, AsyncDisposable {

@@ -4,7 +4,6 @@ import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import { openJournal } from "../lib/project/open_journal.ts";
 import { HeldRun } from "../lib/service/held_run.ts";
-import { RunHub } from "../lib/service/run_hub.ts";
 import { keptReader } from "../lib/service/run_reader.ts";
 import { ServiceError } from "../lib/service/service.ts";
 import type { RunHandle } from "../lib/service/service.ts";
@@ -48,13 +47,12 @@ export function talkHost(
         assertGoing: () => undefined,
         leave: () => void leave(),
         follow(events, { before }): RunHandle {
-          const hub = new RunHub({ id, kind: "conversation", file, startedAt: Date.now(), before });
-          const turn = new HeldRun({ id, kind: "conversation", hub, stop });
+          const turn = new HeldRun({ id, kind: "conversation", file, startedAt: Date.now(), before, stop });
           turns.set(id, turn);
           const followed = (async () => {
-            for await (const event of events) if (event.seq > before) hub.push(event);
+            for await (const event of events) if (event.seq > before) turn.push(event);
             await leave();
-            turn.end({});
+            turn.end();
           })();
           work.add(followed);
           return turn;
@@ -64,7 +62,7 @@ export function talkHost(
     find: (id) => turns.get(id),
     async read(id, options) {
       const turn = turns.get(id);
-      if (turn !== undefined && !turn.hub.isOver) return turn.read(options);
+      if (turn !== undefined && !turn.isOver) return turn.read(options);
       return await Promise.resolve(keptReader((after) => journal.events(id, { after, limit: 3 }), options));
     },
     async [Symbol.asyncDispose]() {

@@ -7,25 +7,19 @@ import fc from "fast-check";
 import type { Clock } from "../lib/core/clock.ts";
 import { virtualClock } from "../lib/core/virtual_clock.ts";
 import { HeldRun } from "../lib/service/held_run.ts";
-import { RunHub } from "../lib/service/run_hub.ts";
 import { RunRegistry } from "../lib/service/run_registry.ts";
 
 function held(id: string): HeldRun {
-  return new HeldRun({
-    id,
-    kind: "calls",
-    hub: new RunHub({ id, kind: "calls", startedAt: 0 }),
-    stop: new AbortController(),
-  });
+  return new HeldRun({ id, kind: "calls", startedAt: 0 });
 }
 
 Deno.test("of the runs that have ended only so many bytes are held", async () => {
   const registry = new RunRegistry({ clock: virtualClock(), isKept: true });
   const run = (name: number): WeakRef<HeldRun> => {
     const ended = held(`r${name}`);
-    ended.hub.push({ type: "warning", text: "x".repeat(4_000_000), run: ended.id, seq: 1, at: 0 });
+    ended.push({ type: "warning", text: "x".repeat(4_000_000), run: ended.id, seq: 1, at: 0 });
     registry.add(ended);
-    ended.end({});
+    ended.end();
     registry.ended(ended);
     return new WeakRef(ended);
   };
@@ -47,7 +41,7 @@ Deno.test("of the runs that nobody keeps the last thousand that have ended are h
   const ids = [...registry.all].map(({ id }) => id);
   assert.deepEqual(ids, [...Array.from({ length: 1_000 }, (_, at) => `r${1_500 + at}`), "slow"]);
   assert.deepEqual([registry.find("r1499"), registry.find("r1500")?.id], [undefined, "r1500"]);
-  assert.deepEqual([registry.find("slow"), registry.underWay], [slow, 1]);
+  assert.deepEqual([registry.find("slow"), registry.active], [slow, 1]);
 });
 
 Deno.test("what is held of kept runs is what is under way, and what ended in the last five seconds", () => {
@@ -85,7 +79,7 @@ Deno.test("what is held of kept runs is what is under way, and what ended in the
         assert.equal(registry.find(name), expected);
       }
       assert.deepEqual([...registry.all], [...ended.map(({ run }) => run), ...active.values()]);
-      assert.equal(registry.underWay, active.size);
+      assert.equal(registry.active, active.size);
     }
   }));
 });

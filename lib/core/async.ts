@@ -97,22 +97,6 @@ export function isPromise<Value>(value: Value | Promise<Value>): value is Promis
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
-/** Hands each value to `take`, those that are there already in one go. */
-export function eachValue<Value>(
-  source: AsyncIterable<Value>,
-  take: (value: Value) => void,
-): Promise<void> {
-  const iterator = source[Symbol.asyncIterator]();
-  return iterator instanceof Channel ? iterator.each(take) : eachNext(iterator, take);
-}
-
-async function eachNext<Value>(
-  iterator: AsyncIterator<Value>,
-  take: (value: Value) => void,
-): Promise<void> {
-  for await (const value of { [Symbol.asyncIterator]: () => iterator }) take(value);
-}
-
 /**
  * Values from somewhere that does not wait, to somebody who does: what is pushed is kept until it is taken, in order.
  * For one reader. Leaving the loop early calls `onReturn`, once.
@@ -164,25 +148,6 @@ export class Channel<Value> implements AsyncIterableIterator<Value> {
     }
     const value = this.#values[this.#next++];
     return value === undefined ? this.next() : { done: false, value };
-  }
-
-  /** Hands each value to `take`, as a loop would, without a promise for each. @throws as `next` */
-  async each(take: (value: Value) => void): Promise<void> {
-    try {
-      for (;;) {
-        while (this.#next < this.#values.length) {
-          const value = this.#values[this.#next++];
-          if (value !== undefined) take(value);
-        }
-        this.#values = [];
-        this.#next = 0;
-        this.#giveRoom();
-        if (this.#ended) return void this.#finish();
-        await new Promise<void>((resolve) => this.#wake = resolve);
-      }
-    } finally {
-      if (!this.#ended) await this.return(); // `take` has failed
-    }
   }
 
   return(): Promise<IteratorResult<Value, undefined>> {

@@ -1,5 +1,8 @@
 import { whenAborted } from "../core/async.ts";
 import { shown } from "../core/shown.ts";
+import type { PermissionRefused, User } from "../core/world.ts";
+import type { Approve } from "../policy/approving_policy.ts";
+import { Approvals } from "../run/approvals.ts";
 import type { Answer, OpenAsk } from "./service.ts";
 
 /** What was said to an ask, and by whom. */
@@ -11,8 +14,7 @@ export interface Answered {
 /** What a run asks persons about, as long as it is open. */
 export class Asks {
   #onChange = (): void => {};
-  /** Made for the first one: most runs ask nothing. */
-  #open: Map<string, { readonly ask: OpenAsk; take(answered: Answered): void }> | undefined;
+  readonly #open = new Map<string, { readonly ask: OpenAsk; take(answered: Answered): void }>();
   /** The latest 100. */
   #decided = new Map<string, string>();
   #count = 0;
@@ -23,7 +25,7 @@ export class Asks {
   }
 
   get open(): readonly OpenAsk[] {
-    return this.#open === undefined ? NONE : [...this.#open.values()].map(({ ask }) => ask);
+    return [...this.#open.values()].map(({ ask }) => ask);
   }
 
   /** What became of those that are open no more, in words, by their names. */
@@ -51,7 +53,7 @@ export class Asks {
     signal?.throwIfAborted();
     const ask = `a${++this.#count}`;
     const { promise, resolve } = Promise.withResolvers<Answered>();
-    (this.#open ??= new Map()).set(ask, { ask: { ask, ...asked }, take: resolve });
+    this.#open.set(ask, { ask: { ask, ...asked }, take: resolve });
     this.#onChange();
     try {
       const answered = await (signal === undefined ? promise : Promise.race([promise, whenAborted(signal)]));
@@ -64,7 +66,7 @@ export class Asks {
 
   /** False when it is not open, or what was said is no answer to it. */
   answer(ask: string, answered: Answered): boolean {
-    const found = this.#open?.get(ask);
+    const found = this.#open.get(ask);
     if (found === undefined || !fits(found.ask, answered.answer)) return false;
     this.#close(ask, `${inWords(answered.answer)} by ${answered.by}`);
     found.take(answered);
@@ -72,7 +74,7 @@ export class Asks {
   }
 
   #close(ask: string, decided: string): void {
-    if (this.#open?.delete(ask) !== true) return;
+    if (this.#open.delete(ask) !== true) return;
     this.#decided.set(ask, decided);
     const [oldest] = this.#decided.size > MOST_DECIDED ? this.#decided.keys() : [];
     if (oldest !== undefined) this.#decided.delete(oldest);
@@ -90,10 +92,49 @@ function inWords(answer: Answer): string {
     : "it was denied";
 }
 
-const NONE: readonly OpenAsk[] = [];
-
 /** A permission is given or not; of choices one has to be taken. */
 function fits({ kind, choices }: OpenAsk, answer: Answer): boolean {
   if (kind === "permission") return "allow" in answer;
   return "text" in answer && (choices === undefined || choices.includes(answer.text));
+}
+
+/** Whoever follows a run, as its engine asks them. */
+export interface AskingUser {
+  readonly user: User;
+  readonly approvals: Approvals;
+  /** For the policy: what nobody is asked about is refused. */
+  readonly approve: Approve;
+}
+
+/** Asks whoever follows a run; a question stays open until somebody answers, or the run ends. */
+export function askingUser(asks: Asks): AskingUser {
+  const user: User = {
+    canAnswer: true,
+    async ask(question, { choices, signal } = {}) {
+      const { answer } = await asks.ask(
+        { kind: "question", question, choices },
+        { signal },
+      );
+      return "text" in answer ? answer.text : answer.allow ? "yes" : "no";
+    },
+  };
+  const approvals = new Approvals(user, {
+    async ask({ request: { kind, value }, flag }, { question, signal }) {
+      const { answer, by } = await asks.ask(
+        { kind: "permission", subject: `${kind} ${value}`, permissions: [flag], question },
+        { signal },
+      );
+      return { allowed: "allow" in answer && answer.allow, by };
+    },
+  });
+  return {
+    user,
+    approvals,
+    approve: async (refused) => isAskedAbout(refused) && await approvals.ask(refused),
+  };
+}
+
+/** Commands run only where a grant says so: an answer from a page is none. */
+function isAskedAbout({ request: { kind } }: PermissionRefused): boolean {
+  return kind !== "run";
 }

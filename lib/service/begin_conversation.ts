@@ -8,7 +8,7 @@ import type { AgentFile } from "../parse/agent_file.ts";
 import { openJournal } from "../project/open_journal.ts";
 import { dropGrants, keepGrants } from "../project/run_grants.ts";
 import { runSecrets } from "../project/run_secrets.ts";
-import type { RunSurroundings } from "./run_surroundings.ts";
+import type { RunSurroundings } from "./ready_run.ts";
 import { conversationHome } from "./conversation_home.ts";
 import { ConversationSession } from "./conversation_session.ts";
 import { openAgent } from "./open_agent.ts";

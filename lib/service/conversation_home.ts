@@ -2,7 +2,7 @@ import type { Journal } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
 import type { AgentFile } from "../parse/agent_file.ts";
 import type { ConversationHome } from "../run/live_conversation.ts";
-import type { RunSurroundings } from "./run_surroundings.ts";
+import type { RunSurroundings } from "./ready_run.ts";
 import { conversationAbout } from "./conversation_input.ts";
 import type { ConversationInput } from "./conversation_input.ts";
 import type { OpenedAgent } from "./open_agent.ts";

@@ -57,8 +57,8 @@ function isRunEnd(event: RunEvent): event is Extract<RunEvent, { readonly type: 
 }
 
 /** A run that only this process has, as a journal would have it; its steps are not kept. */
-export function heldTrace({ id, kind, hub }: HeldRun): RunTrace {
-  const { status, file, startedAt, usage, steps, ms } = hub.state;
+export function heldTrace({ id, kind, state, history }: HeldRun): RunTrace {
+  const { status, file, startedAt, usage, steps, ms } = state;
   return {
     summary: {
       id,
@@ -73,7 +73,7 @@ export function heldTrace({ id, kind, hub }: HeldRun): RunTrace {
     },
     run: { id, kind, file, input: null },
     steps: [],
-    events: [...hub.history.all()],
+    events: history.behind(0, { maxBytes: Infinity }).events,
     messages: [],
     checkpoints: [],
   };

@@ -18,7 +18,7 @@ import type { ConversationMeans } from "../run/conversation_work.ts";
 import type { AgentLine } from "./agent_lines.ts";
 import { agentNeeds } from "./agent_needs.ts";
 import type { AgentMeets } from "./step_needs.ts";
-import type { RunSurroundings } from "./run_surroundings.ts";
+import type { RunSurroundings } from "./ready_run.ts";
 import type { ConversationInput } from "./conversation_input.ts";
 import { keepStdout } from "../project/grants.ts";
 import { runStepProblem } from "./run_step_problem.ts";

@@ -1,6 +1,6 @@
 import type { RunGrants } from "../project/grants.ts";
 import type { ProjectSettings } from "../project/project.ts";
-import type { RunSurroundings } from "./run_surroundings.ts";
+import type { RunSurroundings } from "./ready_run.ts";
 import { openDialogCatalog } from "./dialog_catalog.ts";
 import { findModel } from "../project/find_model.ts";
 import type { DialogMeans } from "./dialog_options.ts";

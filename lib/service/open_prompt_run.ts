@@ -14,7 +14,7 @@ import type { AgentDefinition } from "../run/make_agent.ts";
 import { offeredBy } from "../run/offered.ts";
 import { catalogTools } from "../run/catalog_tools.ts";
 import { silentModel } from "../run/noted_model.ts";
-import type { RunSurroundings } from "./run_surroundings.ts";
+import type { RunSurroundings } from "./ready_run.ts";
 import { EMPTY_CATALOG } from "../core/catalog.ts";
 import { openDialogCatalog } from "./dialog_catalog.ts";
 import type { DialogCatalog } from "./dialog_catalog.ts";

@@ -15,8 +15,8 @@ import { granted, openCatalog, projectParts, settingsAt } from "../project/proje
 import type { OpenCatalogOptions, OpenedCatalog, ProjectSettings } from "../project/project.ts";
 import { createWorld } from "../project/world.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
-import { NOBODY } from "./nobody.ts";
-import { RunCatalog } from "./run_catalog.ts";
+import { NOBODY } from "../project/nobody.ts";
+import { catalogInWorld } from "./catalog_in_world.ts";
 
 /** How a project is held. */
 export interface ProjectHoldOptions {
@@ -42,8 +42,8 @@ export interface OpenProject {
   /** Opens the gadgets for one run, in a world of its own. */
   readonly openCatalog: typeof openCatalog;
   model(name: string): Promise<Model>;
-  /** One run more uses it; disposing says that it has ended. */
-  use(): Disposable;
+  /** One run more uses it; what it gives says, once, that it has ended. */
+  readonly use: () => () => void;
 }
 
 const LOOK_EVERY_MS = 1_000;
@@ -74,13 +74,15 @@ export class ProjectHold implements AsyncDisposable {
   }
 
   /** As it is now, looked at once a second. What cannot be read keeps what there was, and is noticed. */
-  current(): OpenProject | Promise<OpenProject> {
-    if (this.#renewing !== undefined) return this.#renewing;
-    if (performance.now() - this.#lookedAt < LOOK_EVERY_MS) return this.#current;
+  async current(): Promise<OpenProject> {
+    if (this.#renewing !== undefined || performance.now() - this.#lookedAt < LOOK_EVERY_MS) {
+      return await (this.#renewing ?? this.#current);
+    }
     this.#lookedAt = performance.now();
     const stamp = stampOf(this.#current.project);
     if (stamp === this.#stamp) return this.#current;
-    return this.#renewing = this.#renew(stamp).finally(() => this.#renewing = undefined);
+    this.#renewing = this.#renew(stamp).finally(() => this.#renewing = undefined);
+    return await this.#renewing;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -129,7 +131,7 @@ async function opened(
 ): Promise<Opened> {
   const settingsNow = settingsStamp(root); // before they are read, and the folders before their gadgets are: what changes meanwhile is seen
   const project = await settingsAt(root, { cwd: root });
-  const stamp = joined(settingsNow, foldersStamp(project));
+  const stamp = `${settingsNow}\n${foldersStamp(project)}`;
   const parts = await projectParts(project);
   const isAsBefore = before !== undefined && canonicalJson(parts) === before.parts;
   const { settings, flags } = grants;
@@ -147,7 +149,7 @@ async function opened(
 
 /** Everything that the settings and the gadgets are made of. */
 function stampOf(project: ProjectSettings): string {
-  return joined(settingsStamp(project.root), foldersStamp(project));
+  return `${settingsStamp(project.root)}\n${foldersStamp(project)}`;
 }
 
 function settingsStamp(root: string): string {
@@ -160,32 +162,12 @@ function foldersStamp({ config }: ProjectSettings): string {
   return config.gadgets.folders.map(({ path }) => treeStamp(path)).join("\n");
 }
 
-const joined = (settings: string, folders: string): string => `${settings}\n${folders}`;
-
-/** A class: an object with a method of that name is made many times slower. */
-class Use implements Disposable {
-  #leave: (() => void) | undefined;
-
-  constructor(leave: () => void) {
-    this.#leave = leave;
-  }
-
-  [Symbol.dispose](): void {
-    this.#leave?.();
-    this.#leave = undefined;
-  }
-}
-
 class Held implements OpenProject {
   readonly project: ProjectSettings;
   readonly accepted: boolean;
   readonly parts: string;
   readonly catalog: Catalog;
   readonly model: (name: string) => Promise<Model>;
-  /** What runs have that nobody can ask: no approval of one of them may count for another, and here there are none. */
-  #unasked:
-    | { readonly settings: OpenCatalogOptions["settings"]; readonly opened: Promise<OpenedCatalog> }
-    | undefined;
   #uses = 0;
   #onUnused: (() => void) | undefined;
 
@@ -203,47 +185,23 @@ class Held implements OpenProject {
     this.model = modelsByName({ ...project, isAccepted: projectAccepted, settings: grants.settings });
   }
 
-  readonly openCatalog = (project: ProjectSettings, options: OpenCatalogOptions): Promise<OpenedCatalog> => {
-    const { settings, user, approve, against } = options;
-    if (user !== NOBODY || approve !== undefined || against !== undefined) {
-      return this.#open(project, options);
-    }
-    if (this.#unasked?.settings !== settings || this.#unasked === undefined) {
-      const opened = this.#open(project, options);
-      this.#unasked = { settings, opened };
-      opened.catch(() => this.#unasked = undefined); // the next run tries again
-    }
-    return this.#unasked.opened;
+  readonly openCatalog = async (
+    { root, cwd }: ProjectSettings,
+    { settings = NO_POLICY_FLAGS, user, approve, against }: OpenCatalogOptions,
+  ): Promise<OpenedCatalog> => {
+    const touching = { root, cwd, settings, user, approve, against };
+    const { project: { config }, accepted } = this;
+    const world = await granted(await createWorld(touching), touching, { root, config, accepted });
+    return { catalog: catalogInWorld(this.catalog, world), world, projectAccepted: accepted };
   };
 
-  async #open(
-    { root, cwd }: ProjectSettings,
-    { settings, user, approve, against }: OpenCatalogOptions,
-  ): Promise<OpenedCatalog> {
-    const touching = {
-      root,
-      cwd,
-      settings: settings ?? NO_POLICY_FLAGS,
-      user,
-      approve,
-      against,
-    };
-    const { config } = this.project;
-    const world = await granted(await createWorld(touching), touching, {
-      root,
-      config,
-      accepted: this.accepted,
-    });
-    return { catalog: new RunCatalog(this.catalog, world), world, projectAccepted: this.accepted };
-  }
-
-  use(): Disposable {
+  readonly use = (): () => void => {
     this.#uses++;
-    return new Use(this.#leave);
-  }
-
-  readonly #leave = (): void => {
-    if (--this.#uses === 0) this.#onUnused?.();
+    let isUsed = true;
+    return () => {
+      if (isUsed && --this.#uses === 0) this.#onUnused?.();
+      isUsed = false;
+    };
   };
 
   /** Closes it when nobody uses it any more. */

@@ -6,26 +6,25 @@ import type { Clock } from "../core/clock.ts";
 import type { Journal, RunTrace } from "../core/journal.ts";
 import type { Model } from "../core/model.ts";
 import type { Secrets } from "../core/secrets.ts";
+import { messageOf } from "../core/source_error.ts";
 import { VERSION } from "../core/version.ts";
 import { newRunId } from "../journal/new_run.ts";
 import type { RunGrants } from "../project/grants.ts";
 import { promptIndex } from "../project/prompt_index.ts";
 import { dropGrants } from "../project/run_grants.ts";
-import { closed, endRuns } from "./end_runs.ts";
-import { goOn } from "./go_on.ts";
 import type { HeldRun } from "./held_run.ts";
 import { heldTrace, listedState, tracedState } from "./kept_run_state.ts";
 import { listedRuns } from "./listed_runs.ts";
 import type { Look } from "./look/look.ts";
 import { openLook } from "./look/open_look.ts";
-import type { PlacedRun } from "./placed_run.ts";
 import type { ProjectHold } from "./project_hold.ts";
 import type { ReadyRun } from "./ready_run.ts";
 import { keptReader } from "./run_reader.ts";
 import { busyRun, inWords } from "./run_refusals.ts";
-import { RunRegistry } from "./run_registry.ts";
-import { RunRoom } from "./run_room.ts";
+import { goOn } from "./resume_run.ts";
+import { ABORT_MS, RunRegistry, within } from "./run_registry.ts";
 import { RunStage } from "./run_stage.ts";
+import type { PlacedRun } from "./run_stage.ts";
 import { ServiceError } from "./service.ts";
 import type {
   ProjectNow,
@@ -68,7 +67,6 @@ export class ProjectService implements Service {
   readonly #options: ProjectServiceOptions;
   readonly #clock: Clock;
   readonly #registry: RunRegistry;
-  readonly #room: RunRoom;
   readonly #stage: RunStage;
   readonly #drain = new AbortController();
   #stopping: Promise<void> | undefined;
@@ -77,11 +75,10 @@ export class ProjectService implements Service {
     const { ephemeral, hold, clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
-    this.#registry = new RunRegistry({ clock, isKept: !ephemeral });
-    this.#room = new RunRoom({
-      underWay: () => this.#registry.underWay,
+    this.#registry = new RunRegistry({
+      clock,
+      isKept: !ephemeral,
       limit: () => hold.latest.project.config.limits.runs,
-      isStopping: () => this.#stopping !== undefined,
     });
     this.#stage = new RunStage({ ...options, registry: this.#registry, drain: this.#drain.signal });
     this.talks = this.#openTalks();
@@ -93,11 +90,11 @@ export class ProjectService implements Service {
   }
 
   get active(): number {
-    return this.#room.active;
+    return this.#registry.active;
   }
 
   get limit(): number {
-    return this.#room.limit;
+    return this.#registry.limit;
   }
 
   get now(): ProjectNow {
@@ -109,14 +106,14 @@ export class ProjectService implements Service {
   }
 
   async start(request: StartRun): Promise<RunHandle> {
-    const leaveRoom = this.#room.enter();
+    const leaveRoom = this.#registry.enter();
     try {
       const { hold, grants } = this.#options;
       const open = await hold.current();
       const placed = this.#stage.place(open, { canAsk: request.canAsk ?? false, grants });
       try {
         const ready = await startRun(request, { ...placed.at, catalog: open.catalog });
-        this.#room.assertGoing();
+        this.#registry.assertGoing();
         return await this.#begin(ready, placed);
       } catch (error) {
         placed.leave();
@@ -141,7 +138,7 @@ export class ProjectService implements Service {
   }
 
   async runs(query: RunsQuery = {}): Promise<readonly RunState[]> {
-    const held = [...this.#registry.all].flatMap(({ id }) => this.find(id)?.hub.listed ?? []);
+    const held = this.#registry.all.flatMap(({ id }) => this.find(id)?.listed ?? []);
     return await Promise.resolve(listedRuns(query, { journal: this.#options.journal, held }));
   }
 
@@ -156,16 +153,16 @@ export class ProjectService implements Service {
   }
 
   async resume(id: string, wishes: ResumeWishes): Promise<RunHandle> {
-    this.#room.assertRoom();
-    if (this.find(id)?.hub.isOver === false) throw busyRun(id);
+    this.#registry.assertRoom();
+    if (this.find(id)?.isOver === false) throw busyRun(id);
     const kind = this.find(id)?.kind ?? this.#stage.summary(id).kind;
     if (kind === "conversation") return await this.talks.resume(id, wishes);
     if (this.#options.ephemeral) {
       throw new ServiceError(`Run ${id} was not kept: it cannot go on`, { code: "ended" });
     }
-    const leaveRoom = this.#room.enter();
+    const leaveRoom = this.#registry.enter();
     try {
-      return await goOn(id, wishes, { ...this.#options, stage: this.#stage, room: this.#room });
+      return await goOn(id, wishes, { ...this.#options, stage: this.#stage, registry: this.#registry });
     } finally {
       leaveRoom();
     }
@@ -173,7 +170,7 @@ export class ProjectService implements Service {
 
   async remove(id: string): Promise<void> {
     const held = this.find(id);
-    if (held?.hub.isOver === false) throw busyRun(id);
+    if (held?.isOver === false) throw busyRun(id);
     const isKept = !this.#options.ephemeral || held === undefined || held.kind === "conversation";
     if (isKept) {
       this.#stage.summary(id);
@@ -187,7 +184,7 @@ export class ProjectService implements Service {
   }
 
   async model(name: string): Promise<Model> {
-    this.#room.assertRoom();
+    this.#registry.assertRoom();
     const open = await this.#options.hold.current();
     return await open.model(name);
   }
@@ -216,8 +213,9 @@ export class ProjectService implements Service {
   async #stop(graceMs: number): Promise<void> {
     const { hold, journal, notice } = this.#options;
     this.#drain.abort(new Error("the process is about to end"));
-    await endRuns({ registry: this.#registry, room: this.#room, clock: this.#clock, graceMs });
-    await closed(hold[Symbol.asyncDispose](), { clock: this.#clock, notice });
+    await this.#registry.stop({ graceMs });
+    const closed = hold[Symbol.asyncDispose]().catch((error) => notice(messageOf(error)));
+    await within(ABORT_MS, closed, this.#clock);
     journal[Symbol.dispose](); // last: until then it is read
   }
 
@@ -227,7 +225,7 @@ export class ProjectService implements Service {
     if (this.#options.ephemeral) return this.#stage.begin(ready, { id, placed });
     await this.#stage.keepGrants(id, placed.at.grants);
     try {
-      this.#room.assertGoing();
+      this.#registry.assertGoing();
       const journal = this.#options.journal.create({ ...ready.start, id });
       return this.#stage.begin(ready, { id, journal, placed });
     } catch (error) {
@@ -241,7 +239,6 @@ export class ProjectService implements Service {
     const turns = new TalkTurns({
       ...this.#options,
       registry: this.#registry,
-      room: this.#room,
       stage: this.#stage,
     });
     return openTalks({
@@ -270,7 +267,7 @@ export class ProjectService implements Service {
 }
 
 /** Another process may have done so by now: the journal knows better. */
-function canGoOn({ kind, hub: { isOver, status } }: HeldRun): boolean {
-  if (!isOver || status === "done" || status === "completed") return false;
-  return status !== "failed" || kind === "conversation"; // whose turn can be tried again
+function canGoOn({ kind, isOver, outcome }: HeldRun): boolean {
+  if (!isOver || outcome === "done" || outcome === "completed") return false;
+  return outcome !== "failed" || kind === "conversation"; // whose turn can be tried again
 }

@@ -1,16 +1,13 @@
-// What is held of the events of a run for its readers: in order, bounded, deltas of a step joined. A reader names the last `seq` that it has
-// seen, so nothing here knows of readers.
+// What is held of the events of a run for its readers: in order, bounded, the text of a step only until its message is there. A reader names
+// the last `seq` that it has seen, so nothing here knows of readers.
 
 import type { RunEvent } from "../core/event.ts";
-import { eventBytes } from "./event_bytes.ts";
-
-type Delta = Extract<RunEvent, { readonly type: "text-delta" }>;
 
 /** How much is held. */
 export interface HistoryBounds {
-  /** Default 5,000; deltas that came one behind the other are one. */
+  /** Deltas do not count. Default 5,000. */
   readonly maxEvents?: number;
-  /** Of JSON, roughly. Default 4 MiB. */
+  /** Of JSON. Default 4 MiB. */
   readonly maxBytes?: number;
   /** Events up to this `seq` were never here. Default 0. */
   readonly before?: number;
@@ -23,21 +20,23 @@ export interface HistoryPart {
   readonly last: number;
 }
 
-const MAX_EVENTS = 5_000;
-const MAX_BYTES = 4 * 1024 * 1024;
+/** How long an event is as JSON. */
+export function eventBytes(event: RunEvent): number {
+  return JSON.stringify(event).length;
+}
 
 /** The events of a run, as far as they are held. */
 export class RunHistory {
   readonly #maxEvents: number;
   readonly #maxBytes: number;
-  #entries: (RunEvent | DeltaSeries)[] = [];
+  #events: RunEvent[] = [];
+  /** How many are no deltas. */
+  #count = 0;
   #bytes = 0;
-  #last = 0;
-  #gone = 0;
-  /** Of steps that have not said all of their text: what they have said. */
-  #unsaid: Map<string, DeltaSeries[]> | undefined;
+  #last: number;
+  #gone: number;
 
-  constructor({ maxEvents = MAX_EVENTS, maxBytes = MAX_BYTES, before = 0 }: HistoryBounds = {}) {
+  constructor({ maxEvents = 5_000, maxBytes = 4 * 1024 * 1024, before = 0 }: HistoryBounds = {}) {
     this.#maxEvents = maxEvents;
     this.#maxBytes = maxBytes;
     this.#gone = this.#last = before;
@@ -59,22 +58,12 @@ export class RunHistory {
 
   push(event: RunEvent): void {
     this.#last = event.seq;
+    if (event.type === "message") this.#dropText(event.step); // the message has the whole text
+    else if (event.type === "step-start" && event.attempt > 1) this.#dropText(event.key);
+    this.#events.push(event);
     this.#bytes += eventBytes(event);
-    if (event.type === "text-delta") this.#add(event);
-    else {
-      if (event.type === "message") this.#drop(event.step); // it has the whole text
-      else if (event.type === "step-start" && event.attempt > 1) this.#drop(event.key);
-      this.#entries.push(event);
-    }
-    if (this.#entries.length > this.#maxEvents || this.#bytes > this.#maxBytes) this.#forget();
-  }
-
-  /** All that is held. */
-  *all(): Iterable<RunEvent> {
-    for (const entry of this.#entries) {
-      if (!(entry instanceof DeltaSeries)) yield entry;
-      else if (entry.last > 0) yield entry.behind(0, Infinity).event;
-    }
+    if (event.type !== "text-delta") this.#count++;
+    if (this.#count > this.#maxEvents || this.#bytes > this.#maxBytes) this.#forget();
   }
 
   /**
@@ -92,171 +81,49 @@ export class RunHistory {
       readonly upTo?: number;
     },
   ): HistoryPart {
+    const held = this.#events.slice(this.#events.findLastIndex(({ seq }) => seq <= after) + 1);
+    const all = earlier.length === 0 ? held : [...earlier, ...held].sort((a, b) => a.seq - b.seq);
     const events: RunEvent[] = [];
     let last = after;
     let room = maxBytes;
-    let at = firstBehind(this.#entries, after);
-    let early = firstBehind(earlier, after);
-    while (events.length === 0 || room > 0) {
-      const entry = this.#entries[at];
-      const other = earlier[early];
-      if (other !== undefined && (entry === undefined || other.seq < entryLast(entry))) {
-        early++;
-        events.push(other);
-        last = other.seq;
-        room -= eventBytes(other);
-      } else if (entry === undefined || entryLast(entry) > upTo) break;
-      else if (!(entry instanceof DeltaSeries)) {
-        at++;
-        events.push(entry);
-        last = entry.seq;
-        room -= eventBytes(entry);
-      } else if (entry.isEmpty) at++;
-      else {
-        const { event, isAll } = entry.behind(last, room);
-        events.push(event);
-        last = event.seq;
-        room -= eventBytes(event);
-        if (!isAll) break;
-        at++;
-      }
+    for (const event of all) {
+      if (events.length > 0 && (room <= 0 || event.seq > upTo)) break;
+      const newest = events.at(-1);
+      if (event.type === "text-delta" && newest?.type === "text-delta" && newest.step === event.step) {
+        events[events.length - 1] = { ...event, text: newest.text + event.text };
+      } else events.push(event);
+      room -= event.type === "text-delta" ? event.text.length : eventBytes(event);
+      last = event.seq;
     }
     return { events, last };
   }
 
-  #add(event: Delta): void {
-    const newest = this.#entries.at(-1);
-    if (newest instanceof DeltaSeries && newest.takes(event)) return newest.add(event);
-    const series = new DeltaSeries(event);
-    this.#entries.push(series);
-    this.#unsaid ??= new Map();
-    const unsaid = this.#unsaid.get(event.step);
-    if (unsaid === undefined) this.#unsaid.set(event.step, [series]);
-    else unsaid.push(series);
+  #dropText(step: string): void {
+    this.#events = this.#events.filter((event) => {
+      if (event.type !== "text-delta" || event.step !== step) return true;
+      this.#bytes -= eventBytes(event);
+      return false;
+    });
   }
 
-  #drop(step: string): void {
-    const unsaid = this.#unsaid?.get(step);
-    if (unsaid === undefined) return;
-    this.#unsaid?.delete(step);
-    for (const series of unsaid) this.#bytes -= series.empty();
-  }
-
-  /** Half of what may be held stays; a step that still writes keeps its text while that is no more than a quarter. */
+  /** Half of what may be held stays; steps that still write keep their text while that is no more than a quarter. */
   #forget(): void {
-    const kept: DeltaSeries[] = [];
-    let keptBytes = 0;
+    const texts: RunEvent[] = [];
+    let textBytes = 0;
     let at = 0;
-    let count = this.#entries.length;
-    const isTooMuch = () => this.#bytes > this.#maxBytes / 2 || count > this.#maxEvents / 2;
-    while (at < this.#entries.length - 1 && isTooMuch()) {
-      const entry = this.#entries[at++];
-      if (entry === undefined) break;
-      const bytes = entry instanceof DeltaSeries ? entry.bytes : eventBytes(entry);
-      const isKept = entry instanceof DeltaSeries && !entry.isEmpty &&
-        keptBytes + bytes <= this.#maxBytes / 4 && kept.length < this.#maxEvents / 4;
-      if (isKept) {
-        kept.push(entry);
-        keptBytes += bytes;
-      } else {
-        count--;
-        this.#bytes -= entry instanceof DeltaSeries ? entry.empty() : bytes;
-        this.#gone = Math.max(this.#gone, entryLast(entry));
+    for (const event of this.#events.slice(0, -1)) {
+      if (this.#bytes <= this.#maxBytes / 2 && this.#count <= this.#maxEvents / 2) break;
+      at++;
+      const bytes = eventBytes(event);
+      if (event.type === "text-delta" && textBytes + bytes <= this.#maxBytes / 4) {
+        texts.push(event);
+        textBytes += bytes;
+        continue;
       }
+      if (event.type !== "text-delta") this.#count--;
+      this.#bytes -= bytes;
+      this.#gone = Math.max(this.#gone, event.seq);
     }
-    this.#entries = [...kept, ...this.#entries.slice(at)];
-    for (const [step, unsaid] of this.#unsaid ?? []) {
-      this.#unsaid?.set(step, unsaid.filter((series) => !series.isEmpty));
-    }
+    this.#events = [...texts, ...this.#events.slice(at)];
   }
-}
-
-/** Deltas of one step with no other event between them. */
-class DeltaSeries {
-  readonly #step: string;
-  #texts: string[];
-  readonly #seqs: number[];
-  #newest: Delta;
-  #bytes: number;
-
-  constructor(first: Delta) {
-    this.#step = first.step;
-    this.#texts = [first.text];
-    this.#seqs = [first.seq];
-    this.#newest = first;
-    this.#bytes = eventBytes(first);
-  }
-
-  get last(): number {
-    return this.#newest.seq;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  get isEmpty(): boolean {
-    return this.#texts.length === 0;
-  }
-
-  takes(event: Delta): boolean {
-    return event.step === this.#step && !this.isEmpty;
-  }
-
-  add(event: Delta): void {
-    this.#texts.push(event.text);
-    this.#seqs.push(event.seq);
-    this.#newest = event;
-    this.#bytes += eventBytes(event);
-  }
-
-  /** Gives how much that was. */
-  empty(): number {
-    const bytes = this.#bytes;
-    this.#texts = [];
-    this.#seqs.length = 0;
-    this.#bytes = 0;
-    this.#newest = { ...this.#newest, text: "" };
-    return bytes;
-  }
-
-  /** What came behind a `seq`, at least one delta; `isAll` when nothing is left. */
-  behind(after: number, maxBytes: number): { readonly event: Delta; readonly isAll: boolean } {
-    const from = firstAbove(this.#seqs, after);
-    if (from >= this.#seqs.length - 1) return { event: this.#newest, isAll: true };
-    let to = from;
-    for (let room = maxBytes; to < this.#texts.length && (to === from || room > 0); to++) {
-      room -= this.#texts[to]?.length ?? 0;
-    }
-    const text = this.#texts.slice(from, to).join("");
-    const seq = this.#seqs[to - 1] ?? this.#newest.seq;
-    return { event: { ...this.#newest, text, seq }, isAll: to === this.#texts.length };
-  }
-}
-
-const entryLast = (entry: RunEvent | DeltaSeries): number =>
-  entry instanceof DeltaSeries ? entry.last : entry.seq;
-
-/** The first of them whose last `seq` is above this one. */
-function firstBehind(entries: readonly (RunEvent | DeltaSeries)[], after: number): number {
-  return firstWhere(entries.length, (index) => {
-    const entry = entries[index];
-    return entry !== undefined && entryLast(entry) > after;
-  });
-}
-
-function firstAbove(seqs: readonly number[], after: number): number {
-  return firstWhere(seqs.length, (index) => (seqs[index] ?? 0) > after);
-}
-
-/** The least index for which it holds, when it holds for all behind it; `length` when for none. */
-function firstWhere(length: number, holds: (index: number) => boolean): number {
-  let low = 0;
-  let high = length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (holds(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

@@ -1,99 +1,60 @@
+import { eventBytes } from "./run_history.ts";
+import type { HeldRun } from "./held_run.ts";
 import type { RunEvent } from "../core/event.ts";
-import { eventBytes } from "./event_bytes.ts";
-import type { RunHistory } from "./run_history.ts";
-import type { Frame, OpenAsk, RunReader } from "./service.ts";
-
-/** What a reader reads from. */
-export interface ReadSource {
-  readonly history: RunHistory;
-  /** The newest `seq` that anybody can have seen. */
-  readonly newest: number;
-  /** There will be no more. */
-  readonly isOver: boolean;
-  readonly asks: readonly OpenAsk[];
-  /** Asks that are open no more, as far as they are known. */
-  readonly answered: readonly string[];
-  /**
-   * Some of the events of before behind a `seq`, which the history does not hold any more: the first ones of them, none where there are no
-   * more; undefined where nobody has kept them.
-   */
-  earlier(after: number): readonly RunEvent[] | undefined;
-  /** Calls back at the next change, once. */
-  wake(reader: () => void): void;
-  unwake(reader: () => void): void;
-}
+import type { Frame, RunReader } from "./service.ts";
 
 /** Reads a run from behind a `seq` on. One `next` at a time. */
 export class HistoryReader implements RunReader {
-  readonly #source: ReadSource;
+  readonly #run: HeldRun;
+  /** Asks of which it has heard. */
   readonly #told: Set<string>;
   #cursor: number;
+  /** Up to this `seq` it was told that events are missing. */
+  #gap = 0;
   #hasLeft = false;
-  #wake: (() => void) | undefined;
-  /** What came from elsewhere and is to be given next: a part of what is missing. */
-  #earlier: readonly RunEvent[] = [];
-  /** Up to this `seq` it is known what is missing. */
-  #knownTo = 0;
+  #wake = (): void => {};
 
-  constructor(source: ReadSource, { after }: { readonly after: number }) {
-    this.#source = source;
-    this.#cursor = Math.min(after, source.newest);
-    this.#told = new Set(mayHaveSeenAsks(source, after) ? source.answered : []);
+  constructor(run: HeldRun, { after }: { readonly after: number }) {
+    this.#run = run;
+    this.#cursor = Math.min(after, run.newest);
+    const hasSeenAll = run.isOver && after >= run.newest; // and knows that no ask is open
+    this.#told = new Set(after > 0 && !hasSeenAll ? run.asked.keys() : []);
   }
 
   async next({ maxBytes }: { readonly maxBytes: number }): Promise<readonly Frame[] | undefined> {
-    for (;;) {
-      if (this.#hasLeft) return undefined;
+    while (!this.#hasLeft) {
       const frames = this.#take(maxBytes);
       if (frames.length > 0) return frames;
-      if (this.#source.isOver) return undefined;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#wake = resolve;
-      this.#source.wake(resolve);
-      await promise;
+      if (this.#run.isOver) return undefined;
+      await new Promise<void>((resolve) => this.#run.wake(this.#wake = resolve));
     }
+    return undefined;
   }
 
   leave(): void {
     this.#hasLeft = true;
-    if (this.#wake === undefined) return;
-    this.#source.unwake(this.#wake);
+    this.#run.unwake(this.#wake);
     this.#wake();
   }
 
   #take(maxBytes: number): readonly Frame[] {
-    const { history } = this.#source;
+    const { history } = this.#run;
     const frames: Frame[] = [];
-    if (!this.#lookBack()) frames.push({ gap: history.gone });
-    const { events, last } = history.behind(this.#cursor, {
-      maxBytes,
-      earlier: this.#earlier,
-      ...(this.#knownTo < history.gone && this.#cursor < history.gone ? { upTo: this.#knownTo } : {}),
-    });
+    const isBehind = this.#cursor < history.gone;
+    const earlier = isBehind ? this.#run.earlier(this.#cursor) : [];
+    if (earlier === undefined && this.#gap < history.gone) frames.push({ gap: this.#gap = history.gone });
+    const missing = earlier?.filter(({ seq }) => seq <= history.gone) ?? [];
+    const upTo = missing.length > 0 && missing.length === earlier?.length ? missing.at(-1)?.seq : undefined;
+    const { events, last } = history.behind(this.#cursor, { maxBytes, earlier: missing, upTo });
     this.#cursor = last;
     for (const event of events) frames.push({ event });
     if (last >= history.last) this.#tellAsks(frames);
     return frames;
   }
 
-  /** Gets the next part of what is missing when the one before is given; false when nobody has it, once. */
-  #lookBack(): boolean {
-    const { gone } = this.#source.history;
-    const left = this.#earlier.at(-1)?.seq ?? 0;
-    if (left > this.#cursor) return true;
-    this.#earlier = [];
-    if (this.#cursor >= gone || this.#knownTo >= gone) return true;
-    const part = this.#source.earlier(Math.max(this.#cursor, this.#knownTo));
-    const last = part?.at(-1)?.seq ?? gone;
-    this.#knownTo = Math.min(last, gone);
-    this.#earlier = part?.filter(({ seq }) => seq <= gone) ?? [];
-    return part !== undefined;
-  }
-
   /** An ask stands behind the event that tells of it. */
   #tellAsks(frames: Frame[]): void {
-    const { asks } = this.#source;
-    if (asks.length === 0 && this.#told.size === 0) return;
+    const { asks } = this.#run;
     for (const id of this.#told) {
       if (asks.some(({ ask }) => ask === id)) continue;
       this.#told.delete(id);
@@ -105,11 +66,6 @@ export class HistoryReader implements RunReader {
       frames.push({ ask });
     }
   }
-}
-
-/** Whoever has seen something may have seen those asked; whoever has seen the end knows that none is open. */
-function mayHaveSeenAsks({ isOver, newest }: ReadSource, after: number): boolean {
-  return after > 0 && !(isOver && after >= newest);
 }
 
 /** How much is read at once, in bytes. */

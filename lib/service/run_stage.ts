@@ -1,22 +1,20 @@
 // Runs from the moment they are accepted until they have ended: placed, held for whoever reads them, followed to their end.
 
-import { eachValue } from "../core/async.ts";
 import type { RunEvent } from "../core/event.ts";
 import type { Journal, RunJournal, RunTrace } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { messageOf } from "../core/source_error.ts";
 import { grantsNothing } from "../project/grants.ts";
 import type { RunGrants } from "../project/grants.ts";
+import { NOBODY } from "../project/nobody.ts";
 import { dropGrants, keepGrants } from "../project/run_grants.ts";
 import { RunDrain } from "../run/run_drain.ts";
 import type { DrainRun } from "../run/run_drain.ts";
+import { askingUser, Asks } from "./asks.ts";
 import { HeldRun } from "./held_run.ts";
 import { runKind } from "./kept_run_state.ts";
-import { placeRun } from "./placed_run.ts";
-import type { PlacedRun, PlaceRunOptions } from "./placed_run.ts";
 import type { OpenProject } from "./project_hold.ts";
-import type { Keeping, ReadyRun } from "./ready_run.ts";
-import { RunHub } from "./run_hub.ts";
+import type { ReadyRun, StartPlace } from "./ready_run.ts";
 import { inWords, noRun } from "./run_refusals.ts";
 import type { RunRegistry } from "./run_registry.ts";
 
@@ -34,11 +32,14 @@ export interface RunStageOptions {
   readonly drain: AbortSignal;
 }
 
-/** What a run goes on in. */
-export interface Following {
-  /** Absent where nothing is kept, or the run keeps itself. */
-  readonly journal?: RunJournal;
-  readonly placed: PlacedRun;
+/** A run that is being made ready: what it is opened with, what stops it, and what it asks. */
+export interface PlacedRun {
+  readonly at: StartPlace;
+  readonly stop: AbortController;
+  /** Absent when nobody can be asked. */
+  readonly asks: Asks | undefined;
+  /** It has ended, or does not begin: closes what was opened for it. */
+  leave(): void;
 }
 
 /** Which run is held. */
@@ -53,6 +54,8 @@ export interface HoldRunOptions {
 /** So much is read from the journal at once: it holds everybody up. */
 const PART = { limit: 500, maxBytes: 65_536 };
 
+const asItIs = <Value>(work: Promise<Value>): Promise<Value | undefined> => work;
+
 /** Where the runs of a project are performed. */
 export class RunStage {
   readonly #options: RunStageOptions;
@@ -66,10 +69,48 @@ export class RunStage {
     return (stop) => new RunDrain(this.#options.drain, stop);
   }
 
-  /** Puts together what is around a run. */
-  place(open: OpenProject, wishes: Pick<PlaceRunOptions, "canAsk" | "grants">): PlacedRun {
-    const { notice, secrets, grants } = this.#options;
-    return placeRun(open, { ...wishes, notice, secrets, isShared: wishes.grants === grants });
+  /** Puts together what is around a run; one that may do more than all runs may opens the gadgets for itself alone. */
+  place(
+    { project, accepted, openCatalog, use }: OpenProject,
+    { canAsk, grants }: { readonly canAsk: boolean; readonly grants: RunGrants },
+  ): PlacedRun {
+    const { notice, secrets } = this.#options;
+    const isShared = grants === this.#options.grants;
+    const stop = new AbortController();
+    const asks = canAsk ? new Asks() : undefined;
+    const asking = asks && askingUser(asks);
+    const leave = use();
+    const opened: (() => Promise<void>)[] = [];
+    return {
+      stop,
+      asks,
+      at: {
+        project,
+        grants,
+        around: {
+          opening: {
+            notice,
+            signal: stop.signal,
+            secrets,
+            user: asking?.user ?? NOBODY,
+            approve: asking?.approve,
+          },
+          ...(isShared && { accepted, openCatalog }),
+          approvals: asking?.approvals,
+          found: [],
+          unlessAborted: asItIs,
+          open: isShared ? asItIs : async (work) => {
+            const given = await work;
+            if (given.catalog.close !== undefined) opened.push(given.catalog.close);
+            return given;
+          },
+        },
+      },
+      leave() {
+        leave();
+        for (const close of opened.splice(0)) close().catch((error) => notice(messageOf(error)));
+      },
+    };
   }
 
   /** What it may do is there for whoever goes on with it. */
@@ -79,15 +120,21 @@ export class RunStage {
     if (!grantsNothing(own)) await keepGrants(id, own, { root, cwd: root });
   }
 
-  /** Begins a run when this turn of the event loop is over: whoever asked for it is answered first. */
+  /** Begins a run when this turn of the event loop is over: whoever asked for it is answered first. @param options.journal absent where nothing is kept */
   begin(
     ready: ReadyRun,
-    { id, journal, placed, startedAt }: Following & Pick<HoldRunOptions, "id" | "startedAt">,
+    { id, journal, placed, startedAt }: Pick<HoldRunOptions, "id" | "startedAt"> & {
+      readonly journal?: RunJournal;
+      readonly placed: PlacedRun;
+    },
   ): HeldRun {
     const held = this.hold(ready, placed, { id, before: journal?.lastSeq, startedAt });
-    setTimeout(() =>
-      void this.follow(held, ready.events(this.#keeping(id, journal, placed)), { journal, placed })
-    );
+    const { secrets } = this.#options;
+    const { stop } = placed;
+    const keeping = journal === undefined
+      ? { id, secrets, stop }
+      : { journal, secrets, stop, drain: this.drain };
+    setTimeout(() => void this.follow(held, ready.events(keeping), { journal, placed }));
     return held;
   }
 
@@ -97,45 +144,53 @@ export class RunStage {
     { stop, asks }: PlacedRun,
     { id, before, startedAt }: HoldRunOptions,
   ): HeldRun {
-    if (startedAt !== undefined) asks?.goOn(startedAt, this.#options.registry.find(id)?.hub.decided);
-    const named = runKind(kind);
+    const { registry } = this.#options;
+    if (startedAt !== undefined) asks?.goOn(startedAt, registry.find(id)?.asked);
     const isKept = before !== undefined;
-    const hub = new RunHub({
+    const held = new HeldRun({
       id,
-      kind: named,
+      kind: runKind(kind),
       file,
       asks,
+      stop,
       startedAt: startedAt ?? Date.now(),
       before,
-      onAsks: () => this.#options.registry.changed(),
+      onAsks: () => registry.changed(),
       earlier: isKept ? (after) => this.told(id, after) : undefined,
-      keptSteps: isKept ? () => this.#stepsOf(id) : undefined,
+      keptSteps: isKept ? () => this.#summaryOf(id, () => undefined)?.steps : undefined,
     });
-    const held = new HeldRun({ id, kind: named, hub, stop });
-    this.#options.registry.add(held);
+    registry.add(held);
     return held;
   }
 
-  /** Reads what it tells until it is over. Never fails. */
+  /** Reads what it tells until it is over. Never fails. @param options.journal absent where nothing is kept, or the run keeps itself */
   async follow(
     held: HeldRun,
     events: AsyncIterable<RunEvent>,
-    { journal, placed }: Following,
+    { journal, placed }: { readonly journal?: RunJournal; readonly placed: PlacedRun },
   ): Promise<void> {
-    const { hub, id } = held;
+    const { secrets, notice, registry } = this.#options;
     let error: string | undefined;
     try {
-      await eachValue(events, (event) => hub.push(event));
+      for await (const event of events) held.push(event);
     } catch (thrown) {
-      error = this.#options.secrets.mask(messageOf(thrown));
-      this.#release(journal);
+      error = secrets.mask(messageOf(thrown));
+      try {
+        journal?.release("stopped"); // it has not told how it ended: it can go on
+      } catch (unreleased) {
+        notice(messageOf(unreleased));
+      }
     }
     placed.leave();
-    const keptAs = journal === undefined || hub.status === "done" ? undefined : this.#statusOf(id);
-    const canGoOn = keptAs === "held" || keptAs === "stopped";
-    if (journal !== undefined && !canGoOn && !grantsNothing(placed.at.grants)) dropGrants(id);
-    held.end({ error, keptAs: canGoOn ? keptAs : undefined });
-    this.#options.registry.ended(held);
+    const status = journal === undefined || held.outcome === "done"
+      ? undefined
+      : this.#summaryOf(held.id, notice)?.status;
+    const keptAs = status === "held" || status === "stopped" ? status : undefined;
+    if (journal !== undefined && keptAs === undefined && !grantsNothing(placed.at.grants)) {
+      dropGrants(held.id);
+    }
+    held.end({ error, keptAs });
+    registry.ended(held);
   }
 
   /** As the journal has it. @throws {ServiceError} `not-found`, also for the beginning of an id */
@@ -152,39 +207,17 @@ export class RunStage {
     return summary;
   }
 
-  #keeping(id: string, journal: RunJournal | undefined, { stop }: PlacedRun): Keeping {
-    const { secrets } = this.#options;
-    return journal === undefined ? { id, secrets, stop } : { journal, secrets, stop, drain: this.drain };
-  }
-
   /** What the journal has of it between two turns of the event loop. @throws {ServiceError} `not-found` */
   told(id: string, after: number): readonly RunEvent[] {
     return inWords(id, () => this.#options.journal.events(id, { after, ...PART }));
   }
 
-  /** Of a run that has not told how it ended: it can go on. */
-  #release(journal: RunJournal | undefined): void {
-    try {
-      journal?.release("stopped");
-    } catch (error) {
-      this.#options.notice(messageOf(error));
-    }
-  }
-
   /** Undefined when it was removed, or the journal is closed. */
-  #stepsOf(id: string): number | undefined {
+  #summaryOf(id: string, notice: (text: string) => void): RunTrace["summary"] | undefined {
     try {
-      return this.#options.journal.conversation(id, { last: 0 }).summary.steps;
-    } catch {
-      return undefined;
-    }
-  }
-
-  #statusOf(id: string): RunTrace["summary"]["status"] | undefined {
-    try {
-      return this.#options.journal.conversation(id, { last: 0 }).summary.status;
+      return this.#options.journal.conversation(id, { last: 0 }).summary;
     } catch (error) {
-      this.#options.notice(messageOf(error));
+      notice(messageOf(error));
       return undefined;
     }
   }

@@ -1,6 +1,6 @@
 import { StepNotFoundError } from "../core/journal.ts";
 import type { RunJournal, StepRecord } from "../core/journal.ts";
-import { NOBODY } from "./nobody.ts";
+import { NOBODY } from "../project/nobody.ts";
 import { ServiceError } from "./service.ts";
 import { settleSteps } from "./settle_steps.ts";
 import type { Decisions } from "./settle_steps.ts";

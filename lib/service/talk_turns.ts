@@ -1,11 +1,10 @@
 // The turns of conversations among the runs of this process.
 
 import type { RunGrants } from "../project/grants.ts";
-import { renewed } from "./go_on.ts";
+import { renewed } from "./resume_run.ts";
 import type { ProjectHold } from "./project_hold.ts";
 import { busyRun } from "./run_refusals.ts";
 import type { RunRegistry } from "./run_registry.ts";
-import type { RunRoom } from "./run_room.ts";
 import type { RunStage } from "./run_stage.ts";
 import type { HeldTurn, TurnWish } from "./talk_host.ts";
 
@@ -17,7 +16,6 @@ export interface TalkTurnsOptions {
   readonly grants: RunGrants;
   readonly hold: ProjectHold;
   readonly registry: RunRegistry;
-  readonly room: RunRoom;
   readonly stage: RunStage;
 }
 
@@ -33,9 +31,9 @@ export class TalkTurns {
 
   /** @throws {ServiceError} `busy`, `limit`, `stopping` */
   async hold({ id, file, canAsk }: TurnWish): Promise<HeldTurn> {
-    const { ephemeral, hold, registry, room, stage } = this.#options;
-    if (registry.find(id)?.hub.isOver === false || this.#opening.has(id)) throw busyRun(id);
-    const leaveRoom = room.enter();
+    const { ephemeral, hold, registry, stage } = this.#options;
+    if (registry.find(id)?.isOver === false || this.#opening.has(id)) throw busyRun(id);
+    const leaveRoom = registry.enter();
     this.#opening.add(id);
     const opened = (): void => {
       leaveRoom();
@@ -48,7 +46,7 @@ export class TalkTurns {
       return {
         at: placed.at,
         ...(ephemeral ? {} : { drain: stage.drain }),
-        assertGoing: () => room.assertGoing(),
+        assertGoing: () => registry.assertGoing(),
         follow: (events, { before, startedAt }) => {
           opened();
           const start = { kind: "conversation", file, input: null };

@@ -6,7 +6,7 @@ import { dropGrants, keepGrants, keptGrants } from "../project/run_grants.ts";
 import type { LiveConversation } from "../run/live_conversation.ts";
 import { conversationInput } from "./conversation_input.ts";
 import type { ConversationSession } from "./conversation_session.ts";
-import { NOBODY } from "./nobody.ts";
+import { NOBODY } from "../project/nobody.ts";
 import { ServiceError } from "./service.ts";
 import type {
   BeginTalk,
