@@ -139,19 +139,18 @@ tests:
   assert.deepEqual([code, stdout], [2, ""]);
   const told = stderr.split("\n").filter((line) => /^[abc]\.document/.test(line));
   assert.deepEqual(told.slice(0, -1), [
-    'a.document-test.yml:1:1: error: Unknown key "documnt". Did you mean "document"?',
+    'a.document-test.yml:1:1: error: documnt: unknown, expected one of document, files, tests. Did you mean "document"?',
     "a.document-test.yml:3:5: error: Expected a document: the file that is tested",
     "a.document-test.yml:4:13: error: Found a reply that says nothing, expected text, chunks, calls, object or error",
-    'a.document-test.yml:4:15: error: Unknown key "txt". Did you mean "text"?',
-    'a.document-test.yml:5:13: error: Expected write, run, found "net"',
-    "a.document-test.yml:6:23: error: Expected FILE#REF, such as notes.md#summary",
-    "a.document-test.yml:7:22: error: Expected a text, or a mapping with one of equals, contains and matches",
-    'a.document-test.yml:7:24: error: Unknown key "equal". Did you mean "equals"?',
-    "a.document-test.yml:7:42: error: Expected 0, 1, 2, found 3",
-    "a.document-test.yml:7:63: error: Expected a regular expression (Invalid regular expression: /(/u: Unterminated group)",
-    "a.document-test.yml:8:5: error: Expected a name: what the test shows, in a few words",
+    'a.document-test.yml:4:15: error: tests/0/model/0/txt: unknown, expected one of text, chunks, object, error, calls, delayMs, when, repeat. Did you mean "text"?',
+    'a.document-test.yml:5:13: error: tests/0/allow/0: expected one of "write", "run", found "net"',
+    'a.document-test.yml:6:23: error: tests/0/input/blocks/0: expected text matching .#., found "notes.md"',
+    'a.document-test.yml:7:24: error: tests/0/expect/value/equal: unknown, expected one of equals, contains, matches. Did you mean "equals"?',
+    "a.document-test.yml:7:42: error: tests/0/expect/exit: expected one of 0, 1, 2, found 3",
+    'a.document-test.yml:7:63: error: tests/0/expect/error/matches: expected text in the format regex, found "("',
+    "a.document-test.yml:8:5: error: tests/1/name: missing, expected string",
     "a.document-test.yml:8:5: error: Expected a document: the file that is tested",
-    "b.document-test.yml:1:8: error: Expected tests: a list of tests with name and expect",
+    "b.document-test.yml:1:8: error: tests: expected at least 1 item, found none",
   ]);
   assert.match(told.at(-1) ?? "", /^c\.document-test\.yml:\d+:\d+: error: /);
   const other = await project.run(["test", "a.yml"]);

@@ -1,8 +1,8 @@
 import { configSchema } from "../catalog/config_schema.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { agentSchema } from "../parse/agent_schema.ts";
-import { conversationTestSchema } from "./conversation_test_schema.ts";
-import { documentTestSchema } from "./document_test_schema.ts";
+import { conversationTestSchema } from "./test/schema.ts";
+import { documentTestSchema } from "./test/schema.ts";
 import { EXIT } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { writeText } from "./write_text.ts";

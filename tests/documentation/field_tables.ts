@@ -4,8 +4,8 @@
 import { join } from "node:path";
 import type { JsonSchema } from "../../lib/core/gadget.ts";
 import { configSchema } from "../../lib/catalog/config_schema.ts";
-import { conversationTestSchema } from "../../lib/cli/conversation_test_schema.ts";
-import { documentTestSchema } from "../../lib/cli/document_test_schema.ts";
+import { conversationTestSchema } from "../../lib/cli/test/schema.ts";
+import { documentTestSchema } from "../../lib/cli/test/schema.ts";
 import { agentSchema } from "../../lib/parse/agent_schema.ts";
 import { isSchemaNode, resolveRef, schemaList } from "../../lib/schema/schema_node.ts";
 import type { SchemaNode } from "../../lib/schema/schema_node.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
-import { readConversationTests } from "../../lib/cli/conversation_test_file.ts";
+import { readConversationTests } from "../../lib/cli/test/conversation_file.ts";
 import { toJson } from "../../lib/core/json.ts";
 import type { Json, JsonObject } from "../../lib/core/json.ts";
 import { ProblemsError } from "../../lib/core/problems_error.ts";
@@ -328,14 +328,15 @@ tests:
   assert.deepEqual([code, stdout], [2, ""]);
   const told = stderr.split("\n").filter((line) => /^[ab][a-z.-]*:\d/.test(line));
   assert.deepEqual(told.map((line) => line.replace(/^a\.conversation-test\.yml:(.*?): error: /, "$1 ")), [
-    '2:1 Unknown key "usr". Did you mean "user"?',
-    '3:12 Unknown key "person". The keys here are user, module, session, user-config, user-context-log.',
-    "4:9 Expected a method (GET, POST, PUT, DELETE) and a URL, such as GET https://shop.example/orders",
-    "4:35 Expected a method (GET, POST, PUT, DELETE) and a URL, such as GET https://shop.example/orders",
+    '2:1 usr: unknown, expected one of agent, user, module, session, context, collection, env, http, steps, tests. Did you mean "user"?',
+    "3:12 context/person: unknown, expected one of user, module, session, user-config, user-context-log",
+    String
+      .raw`4:9 http/FETCH https:~1~1a.test: cannot be a name here, expected text matching ^(GET|POST|PUT|DELETE) \S+$`,
+    "4:35 Expected a method and a URL, such as GET https://shop.example/orders",
     "4:72 Expected one of body, events, error, found body and events",
-    "4:82 Expected a whole number from 200 to 599, found 99",
-    "5:8 Expected a whole number from 1, found 0",
-    "7:5 Expected a name: what the test shows, in a few words",
+    "4:82 http/GET https:~1~1a.test/status: expected at least 200, found 99",
+    "5:8 steps: expected at least 1, found 0",
+    "7:5 tests/0/name: missing, expected string",
     "7:15 There is nothing to try again yet",
     "7:30 Expected say: what the person says. Only the first turn may begin without it",
     "7:55 Expected say or retry, found both",
@@ -344,19 +345,18 @@ tests:
     '11:36 Unknown key "sttus". Did you mean "status"?',
     '12:18 Unknown key "item". The keys here are text, chunks, object, error, calls.',
     "12:51 Found object and error, expected one of them",
-    "15:16 Expected text, found 1",
-    '15:27 Expected held, completed, failed, found "done"',
+    "15:16 tests/1/turns/0/say: expected string, found 1",
+    '15:27 tests/1/turns/0/status: expected one of "held", "completed", "failed", found "done"',
     '15:39 The agent has no step "helo". Did you mean "hello"?',
-    "15:52 Expected a mapping, found a list",
-    "15:65 Expected a text, or a mapping with one of equals, contains and matches",
-    '15:67 Unknown key "equal". Did you mean "equals"?',
+    "15:52 tests/1/turns/0/slots: expected object, found an empty array",
+    '15:67 tests/1/turns/0/expect/0/equal: unknown, expected one of equals, contains, matches. Did you mean "equals"? (or another of 2 alternatives)',
     '15:94 The agent has no step "helo". Did you mean "hello"?',
-    '15:103 Unknown key "bot". The keys here are system, user, assistant.',
+    "15:103 tests/1/turns/0/saw-memory/helo/0/bot: unknown, expected one of system, user, assistant",
     '17:12 Cannot read "none.agent.yml": no such file',
-    '20:5 Unknown key "turns". The keys here are name, agent, user, module, session, context, collection, env, http, steps, conversations.',
-    "22:9 Expected turns: what is said, and what is expected",
+    "20:5 tests/3/turns: not allowed here",
     '22:42 Cannot read "none.yml": no such file',
-    "23:31 Expected one conversation or more",
+    "22:59 tests/3/conversations/0/turns: expected at least 1 item, found none",
+    "23:31 tests/4/conversations: expected at least 1 item, found none",
     'bad.agent.yml:4:20: error: structure.action: unknown key "mesage" in a step (did you mean "message"?)',
     "b.conversation-test.yml:1:9: error: Expected an agent: the *.agent.yml that is tested",
   ]);

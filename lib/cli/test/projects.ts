@@ -1,11 +1,11 @@
-import type { Catalog } from "../core/catalog.ts";
-import type { Secrets } from "../core/secrets.ts";
-import { workingFolder } from "../host/paths.ts";
-import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
-import { openCatalog, openSettings } from "../project/project.ts";
-import type { OpenCatalogOptions, ProjectSettings } from "../project/project.ts";
-import { runSecrets } from "../project/run_secrets.ts";
-import { nobody } from "./around_run.ts";
+import type { Catalog } from "../../core/catalog.ts";
+import type { Secrets } from "../../core/secrets.ts";
+import { workingFolder } from "../../host/paths.ts";
+import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
+import { openCatalog, openSettings } from "../../project/project.ts";
+import type { OpenCatalogOptions, ProjectSettings } from "../../project/project.ts";
+import { runSecrets } from "../../project/run_secrets.ts";
+import { nobody } from "../around_run.ts";
 
 /** A project with what its tests may call. */
 export interface TestProject {

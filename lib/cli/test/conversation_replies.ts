@@ -1,34 +1,30 @@
 // What models say in a test: for each step its replies, in order. Text is what is said; a mapping is the answer of a step that asks for a
 // form, or a reply in the words of script files where all its keys are of those: {error: {status: 500}}.
 
-import { extractionNames } from "../conversation/extraction_names.ts";
-import { isRecord } from "../core/json.ts";
-import { didYouMean } from "../core/nearest.ts";
-import type { Span } from "../core/source_error.ts";
-import { readReply } from "../models/script_reply.ts";
-import type { ScriptReply } from "../models/script_reply.ts";
-import type { AgentStep } from "../parse/agent_file.ts";
-import type { AgentTree } from "../parse/agent_tree.ts";
-import type { TestField } from "./test_field.ts";
+import { extractionNames } from "../../conversation/extraction_names.ts";
+import { isRecord } from "../../core/json.ts";
+import { didYouMean } from "../../core/nearest.ts";
+import type { Span } from "../../core/source_error.ts";
+import { readReply } from "../../models/script_reply.ts";
+import type { ScriptReply } from "../../models/script_reply.ts";
+import type { AgentStep } from "../../parse/agent_file.ts";
+import type { AgentTree } from "../../parse/agent_tree.ts";
+import type { TestField } from "./field.ts";
 
-/** The replies to the questions of one step. */
-export interface StepReplies {
-  readonly span: Span;
-  readonly replies: readonly { readonly reply: ScriptReply; readonly span: Span }[];
-}
+/** The replies to the questions of each step. */
+export type RepliesByStep = ReadonlyMap<
+  string,
+  readonly { readonly reply: ScriptReply; readonly span: Span }[]
+>;
 
-/** Replies by step. */
-export type RepliesByStep = ReadonlyMap<string, StepReplies>;
-
-const LONG_KEYS = ["text", "chunks", "object", "error", "calls"] as const;
+const LONG_KEYS: readonly string[] = ["text", "chunks", "object", "error", "calls"];
 
 /** Reads `model`. @param tree absent: of an agent that cannot be read */
 export function readReplies(field: TestField, tree: AgentTree | undefined): RepliesByStep {
   return new Map(
     field.entries().map(([id, list]) => {
       const step = askingStep(id, { field: list, tree });
-      const replies = list.items().map((each) => ({ reply: replyOf(each, step), span: each.span }));
-      return [id, { span: list.keySpan, replies }];
+      return [id, list.items().map((each) => ({ reply: replyOf(each, step), span: each.span }))];
     }),
   );
 }
@@ -47,41 +43,30 @@ function askingStep(
   return undefined;
 }
 
+/** Prompts and documents run in steps of the kinds gadget and run. */
+const ASKING = ["llm", "validator", "extractor", "summarizer", "gadget", "run"];
+
 function isAsking(step: AgentStep | undefined): boolean {
-  switch (step?.kind) {
-    case "llm":
-    case "validator":
-    case "extractor":
-    case "summarizer":
-    case "gadget": // a prompt or a document that runs in it
-    case "run":
-      return true;
-    default:
-      return false;
-  }
+  return step !== undefined && ASKING.includes(step.kind);
 }
 
 function replyOf(field: TestField, step: AgentStep | undefined): ScriptReply {
   const { value = null } = field;
-  if (typeof value === "string") return spoken(value);
-  const isLong = isRecord(value) && isLongForm(Object.keys(value));
+  if (typeof value === "string") return readReply({ text: value }, []);
+  const keys = isRecord(value) ? Object.keys(value) : [];
+  const isLong = keys.length > 0 && keys.every((key) => LONG_KEYS.includes(key));
   if (isLong && step !== undefined) refuseAmbiguous(field, step);
   if (!isLong && (step === undefined || hasForm(step))) return readReply({ object: value }, []);
-  if (!isLong && isRecord(value)) {
-    field.withKeys(LONG_KEYS);
-    return spoken("");
+  if (!isLong && keys.length > 0) {
+    for (const key of keys.filter((each) => !LONG_KEYS.includes(each))) {
+      const hint = didYouMean(key, LONG_KEYS) || ` The keys here are ${LONG_KEYS.join(", ")}.`;
+      field.at(key).problem(`Unknown key ${JSON.stringify(key)}.${hint}`, "key");
+    }
+    return readReply({ text: "" }, []);
   }
   const reply = field.reply(readReply);
   const { error } = reply;
   return error === undefined ? reply : { ...reply, error: { retryAfterMs: 0, ...error } }; // a test does not wait
-}
-
-function spoken(text: string): ScriptReply {
-  return readReply({ text }, []);
-}
-
-function isLongForm(keys: readonly string[]): boolean {
-  return keys.length > 0 && keys.every((key) => LONG_KEYS.some((long) => long === key));
 }
 
 /** Whether an answer may be something else than text; what runs in a step may ask for a form of its own. */

@@ -1,16 +1,16 @@
 // The world of a test: it reads the project, and nothing that it does reaches the project.
 
-import { overlayFiles } from "../core/overlay_files.ts";
-import { join, relative, resolve, sep } from "../core/path.ts";
-import type { Shell } from "../core/world.ts";
-import { hostFiles } from "../host/files.ts";
-import { realPath } from "../host/paths.ts";
-import { hostShell } from "../host/shell.ts";
-import { copyFile, temporaryFolder } from "../host/temporary_folder.ts";
-import { createPolicy } from "../policy/policy.ts";
-import { parsePolicyFlags } from "../policy/policy_flags.ts";
-import type { DocumentWorld } from "../project/bounded_world.ts";
-import type { DocumentTest, ScriptedCommand } from "./document_test_file.ts";
+import { overlayFiles } from "../../core/overlay_files.ts";
+import { join, relative, resolve, sep } from "../../core/path.ts";
+import type { Shell } from "../../core/world.ts";
+import { hostFiles } from "../../host/files.ts";
+import { realPath } from "../../host/paths.ts";
+import { hostShell } from "../../host/shell.ts";
+import { copyFile, temporaryFolder } from "../../host/temporary_folder.ts";
+import { createPolicy } from "../../policy/policy.ts";
+import { parsePolicyFlags } from "../../policy/policy_flags.ts";
+import type { DocumentWorld } from "../../project/bounded_world.ts";
+import type { TestField } from "./field.ts";
 
 /** A world with the folder of the test in it. */
 export interface TestWorld extends AsyncDisposable {
@@ -30,34 +30,43 @@ const NOT_COPIED = /^(\.|node_modules$|dist$|coverage$)/;
  * @param folder of the test's file: absolute
  */
 export async function testWorld(
-  test: DocumentTest,
-  { root, folder }: { readonly root: string; readonly folder: string },
+  test: TestField,
+  { root, folder, files: given }: {
+    readonly root: string;
+    readonly folder: string;
+    readonly files: Readonly<Record<string, string>>;
+  },
 ): Promise<TestWorld> {
-  const isReal = test.allow.includes("run") && test.commands === undefined;
-  if (isReal) return await copiedWorld(test, { root, folder });
+  const commands = test.at("commands");
+  const kinds = new Set(test.at("allow").items().map((kind) => kind.text()));
+  if (kinds.has("run") && !commands.isThere) return await copiedWorld({ root, folder, files: given, kinds });
   const files = Object.fromEntries(
-    Object.entries(test.files).map(([path, text]) => [resolve(folder, path), text]),
+    Object.entries(given).map(([path, text]) => [resolve(folder, path), text]),
   );
   const world = {
     root,
     files: overlayFiles(hostFiles({ root }), { root, files }),
-    policy: policyOf(test, root),
-    shell: scriptedShell(test.commands ?? []),
+    policy: policyOf(commands.isThere ? kinds.add("run") : kinds, root),
+    shell: scriptedShell(commands.items()),
   };
   return { world, folder, [Symbol.asyncDispose]: () => Promise.resolve() };
 }
 
 async function copiedWorld(
-  test: DocumentTest,
-  { root, folder }: { readonly root: string; readonly folder: string },
+  { root, folder, files: given, kinds }: {
+    readonly root: string;
+    readonly folder: string;
+    readonly files: Readonly<Record<string, string>>;
+    readonly kinds: ReadonlySet<string | undefined>;
+  },
 ): Promise<TestWorld> {
   const copy = await temporaryFolder();
   for (const path of await projectFiles(root)) await copyFile(join(root, path), { folder: copy.path, path });
   const files = hostFiles({ root: copy.path });
   const within = resolve(copy.path, relative(root, folder));
-  for (const [path, text] of Object.entries(test.files)) await files.writeText(resolve(within, path), text);
+  for (const [path, text] of Object.entries(given)) await files.writeText(resolve(within, path), text);
   return {
-    world: { root: copy.path, files, policy: policyOf(test, copy.path), shell: hostShell() },
+    world: { root: copy.path, files, policy: policyOf(kinds, copy.path), shell: hostShell() },
     folder: within,
     [Symbol.asyncDispose]: () => copy[Symbol.asyncDispose](),
   };
@@ -84,8 +93,10 @@ async function projectFiles(root: string): Promise<readonly string[]> {
   return found;
 }
 
-function policyOf({ allow, commands }: DocumentTest, root: string): NonNullable<DocumentWorld["policy"]> {
-  const kinds = new Set<string>(commands === undefined ? allow : [...allow, "run"]);
+function policyOf(
+  kinds: ReadonlySet<string | undefined>,
+  root: string,
+): NonNullable<DocumentWorld["policy"]> {
   const flags = [...kinds].map((kind) => ({
     name: `allow-${kind}`,
     value: kind === "write" ? root : true as const,
@@ -94,26 +105,20 @@ function policyOf({ allow, commands }: DocumentTest, root: string): NonNullable<
 }
 
 /** Gives what the test says, each once, in order; the first unused one whose `when` fits. */
-function scriptedShell(commands: readonly ScriptedCommand[]): Shell {
-  const used = new Set<ScriptedCommand>();
+function scriptedShell(commands: readonly TestField[]): Shell {
+  const left = new Set(commands);
   return {
     run(command, { args = [], onOutput }) {
       const script = args.at(-1) ?? command;
-      const found = commands.find((each) => !used.has(each) && (each.when?.test(script) ?? true));
+      const found = [...left].find((each) => new RegExp(each.at("when").text() ?? "", "u").test(script));
       if (found === undefined) {
         return Promise.reject(new Error(`the test has no command left for ${JSON.stringify(script)}`));
       }
-      used.add(found);
-      const { output, exit } = found;
-      if (output !== "") onOutput?.(output, "stdout");
-      return Promise.resolve({
-        exitCode: exit,
-        stdout: output,
-        stderr: "",
-        truncated: false,
-        dropped: 0,
-        stopped: false,
-      });
+      left.delete(found);
+      const stdout = found.at("output").text() ?? "";
+      if (stdout !== "") onOutput?.(stdout, "stdout");
+      const exitCode = found.at("exit").number() ?? 0;
+      return Promise.resolve({ exitCode, stdout, stderr: "", truncated: false, dropped: 0, stopped: false });
     },
   };
 }

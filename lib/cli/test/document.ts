@@ -1,0 +1,171 @@
+// `*.document-test.yml`: documents with what they are given, what a model says, and what is to come of it.
+
+import type { DocumentCommandInput } from "../../check/check_options.ts";
+import { systemClock } from "../../core/clock.ts";
+import type { Json } from "../../core/json.ts";
+import { textOf } from "../../core/message.ts";
+import { wrappedModel } from "../../core/model.ts";
+import type { ModelRequest } from "../../core/model.ts";
+import { dirname, resolve } from "../../core/path.ts";
+import { LiveDocument } from "../../document/live_document.ts";
+import { nodeBodies } from "../../document/node_text.ts";
+import { scriptModel } from "../../models/script_model.ts";
+import { readReply } from "../../models/script_reply.ts";
+import { parseDocument } from "../../parse/document.ts";
+import { DocumentCheckError } from "../../project/document_check_error.ts";
+import { resultText } from "../../render/shown_text.ts";
+import { shownPath } from "../../run/document_paths.ts";
+import { TestField } from "./field.ts";
+import type { TestFailure, TestSource } from "./field.ts";
+import type { TestProject, TestProjects } from "./projects.ts";
+import { documentTestSchema } from "./schema.ts";
+import type { FileTest } from "./test.ts";
+import { runTestedDocument } from "./tested_document.ts";
+import { testWorld } from "./world.ts";
+
+/** The tests of a `*.document-test.yml`. @throws {ProblemsError} with everything that is wrong with it */
+export async function documentTests(
+  source: TestSource,
+  projects: TestProjects,
+): Promise<readonly FileTest[]> {
+  const folder = dirname(source.path);
+  const project = await projects.of(folder);
+  const file = await readDocumentTests(source);
+  return file.at("tests").items().map((test) => ({
+    name: test.at("name").text() ?? "",
+    span: test.span,
+    run: async () => compared(await outcomeOf(test, { file, project, folder }), test),
+  }));
+}
+
+/** Reads all tests of a file. @throws {ProblemsError} with everything that is wrong with it, by file, line and column */
+export async function readDocumentTests(source: TestSource): Promise<TestField> {
+  const file = await TestField.read(source, documentTestSchema());
+  for (const test of file.at("tests").items()) {
+    const isGiven = test.at("document").isThere || file.at("document").isThere;
+    if (!isGiven) test.problem("Expected a document: the file that is tested");
+    for (const reply of test.at("model").items()) reply.reply(readReply);
+  }
+  file.throwProblems();
+  return file;
+}
+
+/** What a document came to. */
+interface Outcome {
+  readonly exit: 0 | 1 | 2;
+  readonly error?: string;
+  readonly value?: Json;
+  readonly result?: string;
+  readonly requests: readonly ModelRequest[];
+}
+
+async function outcomeOf(
+  test: TestField,
+  { file, project, folder: kept }: {
+    readonly file: TestField;
+    readonly project: TestProject;
+    readonly folder: string;
+  },
+): Promise<Outcome> {
+  const files = { ...file.at("files").texts(), ...test.at("files").texts() };
+  await using opened = await testWorld(test, { root: project.settings.root, folder: kept, files });
+  const { world, folder } = opened;
+  const requests: ModelRequest[] = [];
+  const replies = test.at("model").items().map((reply) => reply.reply(readReply));
+  const script = scriptModel(replies, { id: "script/test", clock: systemClock });
+  const model = wrappedModel(script, (request) => {
+    requests.push({ ...request, messages: [...request.messages] });
+    return script.stream(request);
+  });
+  const pathOf = (named: string): string => shownPath(resolve(folder, named), world.root);
+  const document = test.at("document").text() ?? file.at("document").text() ?? "";
+  const input = inputOf(test.at("input"), pathOf);
+  try {
+    const events = runTestedDocument({ path: pathOf(document), input, world, project, model });
+    for await (const event of events) {
+      if (event.type !== "run-end") continue;
+      const { status, error, value, document: result } = event;
+      return { exit: status === "done" ? 0 : 1, requests, error, value, result };
+    }
+  } catch (error) {
+    if (!(error instanceof DocumentCheckError)) throw error;
+    return { exit: 2, error: error.message, requests };
+  }
+  throw new Error("the run has no end");
+}
+
+function inputOf(input: TestField, pathOf: (named: string) => string): DocumentCommandInput {
+  return {
+    prompt: input.at("prompt").text(),
+    values: input.at("values").texts(),
+    blocks: input.at("blocks").items().map((field) => {
+      const block = field.text() ?? "";
+      const at = block.lastIndexOf("#");
+      return { file: pathOf(block.slice(0, at)), reference: block.slice(at + 1) };
+    }),
+  };
+}
+
+function compared(outcome: Outcome, test: TestField): readonly TestFailure[] {
+  const { error, value, result, requests } = outcome;
+  const expect = test.at("expect");
+  return [
+    ...exitFailures(outcome, test),
+    ...expect.at("error").failures(error, "error"),
+    ...valueFailures(value, expect.at("value")),
+    ...expect.at("result").failures(result, "result"),
+    ...blockFailures(result ?? "", expect.at("blocks")),
+    ...messageFailures(requests, expect.at("messages")),
+  ];
+}
+
+function exitFailures({ exit, error }: Outcome, test: TestField): readonly TestFailure[] {
+  const wanted = test.at("expect").at("exit");
+  const isErrorWanted = test.at("expect").at("error").isThere; // where there is none, that is told of it
+  const code = wanted.number() ?? (isErrorWanted ? exit : 0);
+  if (exit === code) return [];
+  const why = error === undefined ? "" : `: ${error}`;
+  const { span } = wanted.isThere ? wanted : test;
+  return [{ what: "exit", span, message: `exit is ${exit}, expected ${code}${why}` }];
+}
+
+function valueFailures(value: Json | undefined, wanted: TestField): readonly TestFailure[] {
+  const text = value === undefined ? undefined : resultText(value);
+  if (wanted.value !== null) return wanted.failures(text, "value");
+  if (text === undefined) return [];
+  const message = `there is a value, expected none: ${JSON.stringify(text)}`;
+  return [{ what: "value", span: wanted.span, message }];
+}
+
+function blockFailures(result: string, blocks: TestField): readonly TestFailure[] {
+  if (!blocks.isThere) return [];
+  const live = new LiveDocument(parseDocument(result));
+  return blocks.entries().flatMap(([reference, wanted]) => {
+    const isThere = live.maybeFind(reference.replace(/\/\*$/, "")) !== undefined;
+    const found = isThere ? nodeBodies(live.select([reference])).trim() : undefined;
+    return wanted.failures(found, `block ${reference}`);
+  });
+}
+
+function messageFailures(requests: readonly ModelRequest[], wanted: TestField): readonly TestFailure[] {
+  if (!wanted.isThere) return [];
+  const calls = wanted.items();
+  if (calls.length !== requests.length) {
+    const message = `the model was asked ${requests.length} times, expected ${calls.length}`;
+    return [{ what: "messages", span: wanted.keySpan, message }];
+  }
+  return calls.flatMap((call, index) => {
+    const sent = requests[index]?.messages ?? [];
+    const messages = call.items().flatMap((message) => message.entries());
+    const what = `messages of model call ${index + 1}`;
+    const roles = sent.map(({ role }) => role).join(", ");
+    if (roles !== messages.map(([role]) => role).join(", ")) {
+      return [{ what, span: call.span, message: `${what} have other roles, found ${roles}` }];
+    }
+    return messages.flatMap(([role, text], n) => {
+      const message = sent[n];
+      const found = message === undefined ? undefined : textOf(message);
+      return text.failures(found, `${role} message ${n + 1} of model call ${index + 1}`);
+    });
+  });
+}
