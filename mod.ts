@@ -6,7 +6,7 @@
 
 export { CallParser } from "./lib/parse/call_parser.ts";
 export type { CallBlock, CallEvent, CallParserOptions } from "./lib/parse/call_parser.ts";
-export { parseCalls } from "./lib/parse/calls.ts";
+export { parseCalls } from "./lib/parse/call_parser.ts";
 export { writeCalls } from "./lib/parse/write_calls.ts";
 export type { WritableCall, WriteCallsOptions } from "./lib/parse/write_calls.ts";
 export type { Markers } from "./lib/parse/call_header.ts";

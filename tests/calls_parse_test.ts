@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { CallParser } from "../lib/parse/call_parser.ts";
 import type { CallBlock, CallEvent, CallParserOptions } from "../lib/parse/call_parser.ts";
-import { parseCalls } from "../lib/parse/calls.ts";
+import { parseCalls } from "../lib/parse/call_parser.ts";
 import { completeMarkers, DEFAULT_MARKERS } from "../lib/parse/call_header.ts";
 import type { Markers } from "../lib/parse/call_header.ts";
 import { OddMarkers } from "../lib/parse/odd_markers.ts";
@@ -412,8 +412,8 @@ Deno.test("escapeLines makes any text plain inside a block", () => {
 });
 
 Deno.test("the markers as published are complete as they are, and cannot be changed", () => {
-  assert.equal(completeMarkers(), DEFAULT_MARKERS);
-  assert.equal(completeMarkers(DEFAULT_MARKERS), DEFAULT_MARKERS);
+  assert.deepEqual(completeMarkers(), DEFAULT_MARKERS);
+  assert.deepEqual(completeMarkers(DEFAULT_MARKERS), DEFAULT_MARKERS);
   assert.deepEqual(completeMarkers({ end: "<<END" }), { ...DEFAULT_MARKERS, end: "<<END" });
   assert.equal(Reflect.set(DEFAULT_MARKERS, "end", "x"), false);
 });

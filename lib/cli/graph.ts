@@ -2,7 +2,7 @@ import { dirname } from "../core/path.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { CallBlock } from "../parse/call_parser.ts";
-import { parseCalls } from "../parse/calls.ts";
+import { parseCalls } from "../parse/call_parser.ts";
 import type { CallGraph } from "../render/call_graph.ts";
 import { printable } from "../render/shown_text.ts";
 import { openCallSource } from "./call_source.ts";

@@ -1,14 +1,19 @@
-// The scanner looks at each line start once and leaps over the rest of the line with indexOf, so its cost is that of finding
-// line ends. What it cannot decide yet is at most one line ending, one `\` and a part of a marker (`#held`), or an unfinished
-// marker line, whose pieces wait until its end is there: no text is ever searched more than twice, whatever the size of the
-// chunks. Texts are cut, compared and kept as seldom as can be: that is what is left to pay for.
+// The parser is a machine of lines, and an image of the grammar (calls.md 1 to 3):
+//
+//   text   = { line } ;
+//   line   = start | arg | end | plain ;
+//   start  = START_PREFIX , header , newline ;      opens a block
+//   arg    = ARG_PREFIX , pointer , newline ;       opens a parameter of the block
+//   end    = END_PREFIX , { blank } , newline ;     closes the block
+//   plain  = all else: text, or a part of the value of the parameter
+//
+// A block is a start, then { arg , { plain } }, and is ended by an end, the next start or the end of the text.
 
 import { isBlank, untypedValue } from "../schema/text_value.ts";
-import { CallBody } from "./call_body.ts";
-import { CallHeaders, completeMarkers, UsedIds } from "./call_header.ts";
-import type { CallHeader, Markers } from "./call_header.ts";
-import { KnownPointers } from "./parameter_tree.ts";
-import type { KnownPointer } from "./parameter_tree.ts";
+import { OpenCall } from "./open_call.ts";
+import { completeMarkers, readCallHeader } from "./call_header.ts";
+import type { Markers } from "./call_header.ts";
+import { type ArgumentPointer, readArgumentPointer } from "./parameter_tree.ts";
 
 /** A call as it stands in the text (calls.md 4). */
 export interface CallBlock {
@@ -52,23 +57,10 @@ export interface CallParserOptions {
   readonly leaf?: (text: string) => unknown;
 }
 
-type CallStart = CallEvent & { readonly type: "call-start" };
+/** What a line is. An escaped one is plain but for its first `\`; of an open one more has to be read before it is known. */
+type LineKind = "start" | "arg" | "end" | "plain" | "escaped" | "open";
 
-/** What a line that begins like a marker line is. An open one has no end yet that could be seen. */
-type Decision =
-  | "text"
-  | "partial"
-  | "escape"
-  | "arg"
-  | "open-arg"
-  | "start"
-  | "open-start"
-  | "end"
-  | "open-end";
-
-const LF = 0x0a;
-const CR = 0x0d;
-const BACKSLASH = 0x5c;
+const ANYTHING = /[^]/;
 
 /**
  * Reads call blocks from text in chunks of any size (calls.md 1 to 4); no input makes it throw.
@@ -85,345 +77,202 @@ const BACKSLASH = 0x5c;
  */
 export class CallParser {
   readonly #markers: Markers;
-  readonly #endLine: string;
-  readonly #startUnit: number;
-  readonly #endUnit: number;
-  readonly #argUnit: number;
-  /** The highest unit that a line begins with that is not plain text. */
-  readonly #maxUnit: number;
-  readonly #ids = new UsedIds();
-  readonly #headers: CallHeaders;
-  readonly #pointers: KnownPointers;
-  readonly #body: CallBody;
-  /** Of the open block. */
-  #block: CallStart | undefined;
-  #headerError: string | undefined;
+  /** What a line that is not plain begins with. */
+  readonly #beginnings: string;
+  readonly #leaf: (text: string) => unknown;
+  /** The ids of the text, with the lines they were first used on. */
+  readonly #ids = new Map<string, number>();
   #generated = 0;
-  /** Of what was not read yet. */
+  /** A text names the same few parameters again and again, and to read their names costs more than all else. */
+  readonly #pointers = new Map<string, ArgumentPointer>();
+  #events: CallEvent[] = [];
+  #call: OpenCall | undefined;
+  /** The number of the line that is read, from 1. */
   #line = 1;
-  #atLineStart = true;
-  /** What cannot be decided yet: a line ending, a `\` and the start of a marker line, or parts of that. */
+  /** Whether a part of that line is told already, so that the rest of it is plain. */
+  #isInLine = false;
+  /** The beginning of an open line, and what has to come before it can be known what it is. */
   #held = "";
-  /** More of it, while it is known what has to come first. */
-  readonly #heldPieces: string[] = [];
-  #heldAs: Decision = "partial";
-  /** What is read of the marker line that was decided last. */
-  #lineEnd = 0;
-  #nextPointer: KnownPointer | undefined;
-  #nextHeader: CallHeader | undefined;
-  #ended = false;
+  #decides = ANYTHING;
+  #isEnded = false;
 
   constructor(options: CallParserOptions = {}) {
-    const { start, end, arg } = this.#markers = completeMarkers(options.markers);
-    this.#endLine = `${end}\n`;
-    this.#startUnit = start.charCodeAt(0);
-    this.#endUnit = end.charCodeAt(0);
-    this.#argUnit = arg.charCodeAt(0);
-    this.#maxUnit = Math.max(this.#startUnit, this.#endUnit, this.#argUnit, BACKSLASH);
-    this.#headers = new CallHeaders(start);
-    this.#pointers = new KnownPointers(arg);
-    this.#body = new CallBody(options.leaf ?? untypedValue);
+    this.#markers = completeMarkers(options.markers);
+    this.#beginnings = ["\\", ...Object.values(this.#markers)].map((text) => text[0]).join("");
+    this.#leaf = options.leaf ?? untypedValue;
   }
 
   /** Reads a chunk; gives what it makes known. */
   push(chunk: string): CallEvent[] {
-    if (this.#ended) throw new TypeError("CallParser: push after end; make a new parser for a new text");
-    if (this.#held !== "") return this.#pushAfterHeld(chunk);
-    if (chunk === "") return [];
-    if (this.#atLineStart) return this.#scan(chunk, 0);
-    const ending = chunk.indexOf("\n");
-    if (ending >= 0) return this.#scan(chunk, ending + 1);
-    const block = this.#block;
-    if (block === undefined) return [{ type: "text-delta", text: chunk }];
-    if (chunk.charCodeAt(chunk.length - 1) === CR) return this.#scan(chunk, -1);
-    const { pointer } = this.#body;
-    this.#body.add(chunk);
-    return pointer === undefined ? [] : [argumentDelta(block, pointer, chunk)];
+    if (this.#isEnded) throw new TypeError("CallParser: push after end; make a new parser for a new text");
+    this.#events = [];
+    if (this.#held === "" || this.#decides.test(chunk)) this.#read(this.#held + chunk);
+    else this.#held += chunk; // it is not looked at again and again: a header may be long
+    return this.#events;
   }
 
   /** Ends the text: what is still open is closed. */
   end(): CallEvent[] {
-    if (this.#ended) return [];
-    this.#ended = true;
-    const heldAs = this.#heldAs;
-    const held = this.#takeHeld();
-    const events = heldAs === "partial" ? [] : this.#scanHeld(`${held}\n`); // a marker line needs no line ending here
-    const left = heldAs === "partial" ? held : this.#held.slice(0, -1); // the latter: of an escaped END line
-    const isEnding = left === "\n" || left === "\r\n";
-    if (left !== "" && !isEnding) events.push(...this.#tellHeld(left));
-    const block = this.#block;
-    if (block === undefined) return events;
-    this.#body.closeArgument(this.#body.length, undefined);
-    const raw = this.#body.close(isEnding ? left : "");
-    this.#closeBlock(block, heldAs === "open-arg" ? raw.slice(0, -1) : raw, events);
-    return events;
+    this.#events = [];
+    if (this.#isEnded) return this.#events;
+    this.#isEnded = true;
+    this.#read(this.#held);
+    const rest = this.#call?.endText();
+    if (rest !== undefined) this.#events.push(rest);
+    this.#closeCall();
+    return this.#events;
   }
 
-  #pushAfterHeld(chunk: string): CallEvent[] {
-    if (this.#isStillOpen(chunk)) {
-      this.#heldPieces.push(chunk);
-      return [];
-    }
-    return this.#scanHeld(this.#takeHeld() + chunk);
-  }
-
-  #isStillOpen(chunk: string): boolean {
-    if (this.#heldAs === "partial") return chunk === "";
-    return this.#heldAs === "open-end" ? skipBlanks(chunk, 0) === chunk.length : !chunk.includes("\n");
-  }
-
-  #takeHeld(): string {
-    let held = this.#held;
-    if (this.#heldPieces.length > 0) held += this.#heldPieces.splice(0).join("");
+  #read(text: string): void {
     this.#held = "";
-    return held;
-  }
-
-  #tellHeld(held: string): CallEvent[] {
-    if (this.#block !== undefined) this.#body.add(held);
-    const event = this.#delta(held);
-    return event === undefined ? [] : [event];
-  }
-
-  #scanHeld(s: string): CallEvent[] {
-    if (this.#atLineStart) return this.#scan(s, 0);
-    const ending = s.indexOf("\n");
-    return this.#scan(s, ending < 0 ? -1 : ending + 1);
-  }
-
-  /** Reads `s`, in which the first line begins at `lineStart`, or none does (-1). */
-  #scan(s: string, lineStart: number): CallEvent[] {
-    const body = this.#body;
-    const startUnit = this.#startUnit;
-    const endUnit = this.#endUnit;
-    const argUnit = this.#argUnit;
-    const maxUnit = this.#maxUnit;
-    const events: CallEvent[] = [];
-    let at = lineStart;
-    let line = at > 0 ? this.#line + 1 : this.#line;
-    let atLineStart = at >= 0;
-    let from = 0; // of what is not told yet
-    let bodyFrom = 0; // of what is not added to the body yet
-    let offset = body.length; // of `s` in the body
-    let isWhole = false; // whether the text of the argument begins at `from`
-    let hold = s.length;
-    this.#heldAs = "partial";
-    while (at >= 0) {
-      if (at === s.length) { // asked first: a NaN would make a double of `unit`
-        if (this.#block !== undefined) hold = lineEndingBefore(s, from, at);
-        break;
+    let from = 0; // of the plain text that is not told yet
+    let at = 0;
+    while (at < text.length) {
+      const kind = this.#isInLine ? "plain" : this.#kindOf(text, at);
+      if (kind === "open") {
+        const open = this.#openFrom(text, at);
+        this.#plain(text.slice(from, open));
+        if (text.startsWith(this.#markers.start, open)) this.#closeCall(); // whatever the header will be
+        this.#held = text.slice(open);
+        return;
       }
-      const unit = s.charCodeAt(at);
-      if (
-        unit <= maxUnit && (unit === startUnit || unit === endUnit || unit === argUnit || unit === BACKSLASH)
-      ) {
-        const decision = this.#decide(s, at);
-        if (decision === "arg" || decision === "end" || decision === "start" || decision === "open-start") {
-          const block = this.#block;
-          const to = body.pointer === undefined ? at : lineEndingBefore(s, from, at);
-          const text = s.slice(from, to);
-          const event = this.#delta(text);
-          if (event !== undefined) events.push(event);
-          if (block !== undefined) {
-            body.closeArgument(offset + to, isWhole ? text : undefined);
-            if (decision !== "arg") this.#closeBlock(block, body.close(s.slice(bodyFrom, at)), events);
-          }
-          if (decision === "open-start") {
-            hold = from = at;
-            this.#heldAs = decision;
-            break;
-          }
-          at = from = this.#lineEnd;
-          if (decision === "arg") {
-            this.#openArgument(offset + at);
-            isWhole = true;
-          } else {
-            bodyFrom = at;
-            offset = -at;
-            if (decision === "start") this.#openBlock(line, events);
-          }
-          line++;
-          continue;
-        }
-        if (decision === "escape") {
-          const event = this.#delta(s.slice(from, at));
-          if (event !== undefined) events.push(event);
-          body.addEscape(offset + at);
-          from = at + 1;
-          isWhole = false;
-        } else if (decision !== "text") {
-          hold = this.#holdFrom(s, from, at);
-          this.#heldAs = decision;
-          break;
-        }
+      const newline = text.indexOf("\n", at);
+      const next = newline < 0 ? text.length : newline + 1;
+      if (kind !== "plain") {
+        this.#plain(text.slice(from, at));
+        if (kind === "escaped") this.#call?.escape();
+        else this.#marked(kind, text.slice(at, next));
+        from = kind === "escaped" ? at + 1 : next;
       }
-      const ending = s.indexOf("\n", at);
-      if (ending < 0) {
-        atLineStart = false;
-        break;
-      }
-      at = ending + 1;
-      line++;
+      this.#isInLine = newline < 0;
+      if (newline >= 0) this.#line++;
+      at = next;
     }
-    if (!atLineStart && this.#block !== undefined && hold > from && s.charCodeAt(hold - 1) === CR) hold--;
-    if (hold < at) { // a line ending is held, which will be read again
-      atLineStart = hold === 0 ? this.#atLineStart : s.charCodeAt(hold - 1) === LF;
-      line--;
-    }
-    this.#atLineStart = atLineStart;
-    this.#line = line;
-    this.#held = hold === s.length ? "" : s.slice(hold);
-    const rest = s.slice(from, hold);
-    if (this.#block !== undefined) body.add(from === bodyFrom ? rest : s.slice(bodyFrom, hold));
-    const event = this.#delta(rest);
-    if (event === undefined) return events;
-    if (events.length === 0) return [event]; // a list that grows takes room for many
-    events.push(event);
-    return events;
+    this.#plain(text.slice(from));
   }
 
-  /** What the line at `at` is; the first unit of a marker, or a `\`, is known to be there. */
-  #decide(s: string, at: number): Decision {
-    if (this.#block === undefined) {
-      const header = this.#headers.readKnown(s, at);
-      if (header !== undefined) {
-        this.#nextHeader = header;
-        this.#lineEnd = this.#headers.end + 1;
-        return "start";
-      }
-    } else {
-      const { guess } = this.#pointers;
-      if (guess !== undefined && standsAt(s, at, guess.line)) {
-        this.#nextPointer = guess;
-        this.#lineEnd = at + guess.line.length;
-        return "arg";
-      }
-      if (standsAt(s, at, this.#endLine)) {
-        this.#lineEnd = at + this.#endLine.length;
-        return "end";
-      }
-    }
-    return this.#decideLine(s, at);
-  }
-
-  #decideLine(s: string, at: number): Decision {
-    const inBlock = this.#block !== undefined;
+  #kindOf(text: string, at: number): LineKind {
+    if (!this.#beginnings.includes(text.charAt(at))) return "plain";
     const { start, arg, end } = this.#markers;
-    const marker = inBlock ? skipEscapes(s, at) : at;
+    const isInside = this.#call !== undefined;
+    const marker = isInside ? afterEscapes(text, at) : at;
     const isEscaped = marker > at;
-    if (inBlock && standsAt(s, marker, arg)) return isEscaped ? "escape" : this.#readArgument(s, marker);
-    if (inBlock && standsAt(s, marker, end)) {
-      const decision = this.#readEnd(s, marker);
-      return isEscaped && decision === "end" ? "escape" : decision;
+    if (isInside && text.startsWith(arg, marker)) {
+      return this.#lineOf(isEscaped ? "escaped" : "arg", text, marker);
     }
-    if (standsAt(s, marker, start)) return isEscaped ? "escape" : this.#readStart(s, marker);
-    const isPartial = isCutOff(s, marker, start) ||
-      (inBlock && (isCutOff(s, marker, arg) || isCutOff(s, marker, end)));
-    return isPartial ? "partial" : "text";
+    if (text.startsWith(start, marker)) return this.#lineOf(isEscaped ? "escaped" : "start", text, marker);
+    if (isInside && text.startsWith(end, marker)) {
+      return this.#endOf(isEscaped ? "escaped" : "end", text, marker);
+    }
+    const isCutOff = isCut(text, marker, start) ||
+      isInside && (isCut(text, marker, arg) || isCut(text, marker, end));
+    return isCutOff ? this.#openUntil(ANYTHING, "plain") : "plain";
   }
 
-  #readArgument(s: string, at: number): Decision {
-    const ending = s.indexOf("\n", at);
-    if (ending < 0) return "open-arg";
-    this.#nextPointer = this.#pointers.read(s.slice(at + this.#markers.arg.length, ending));
-    this.#lineEnd = ending + 1;
-    return "arg";
-  }
-
-  #readStart(s: string, at: number): Decision {
-    const ending = s.indexOf("\n", at);
-    if (ending < 0) return "open-start";
-    this.#nextHeader = this.#headers.read(s.slice(at + this.#markers.start.length, ending));
-    this.#lineEnd = ending + 1;
-    return "start";
+  #lineOf(kind: LineKind, text: string, at: number): LineKind {
+    return kind === "escaped" || text.includes("\n", at) ? kind : this.#openUntil(/\n/, kind);
   }
 
   /** An END marker counts when nothing but blanks follows it on its line. */
-  #readEnd(s: string, at: number): Decision {
-    const after = skipBlanks(s, at + this.#markers.end.length);
-    if (after === s.length) return "open-end";
-    this.#lineEnd = after + 1;
-    return s.charCodeAt(after) === LF ? "end" : "text";
+  #endOf(kind: LineKind, text: string, at: number): LineKind {
+    let after = at + this.#markers.end.length;
+    while (after < text.length && isBlank(text.charCodeAt(after))) after++;
+    if (after === text.length) return this.#openUntil(/[^ \t\r]/, kind);
+    return text[after] === "\n" ? kind : "plain";
   }
 
-  /** Where the undecided part of an unfinished line begins: one `\` of a run is enough, and such a line is no marker itself. */
-  #holdFrom(s: string, from: number, at: number): number {
-    if (this.#block === undefined) return at;
-    const marker = skipEscapes(s, at);
-    if (marker > at) return marker - 1;
-    return this.#body.pointer === undefined ? at : lineEndingBefore(s, from, at);
+  /** An open line stays open until something comes that decides; at the end of the text it is what it seems. */
+  #openUntil(decides: RegExp, seems: LineKind): LineKind {
+    this.#decides = decides;
+    return this.#isEnded ? seems : "open";
   }
 
-  #delta(text: string): CallEvent | undefined {
-    if (text === "") return undefined;
-    const block = this.#block;
-    if (block === undefined) return { type: "text-delta", text };
-    const { pointer } = this.#body;
-    if (pointer === undefined) return undefined;
-    return argumentDelta(block, pointer, text);
+  /** Where the open part of a line begins: of several `\` only the last one matters. */
+  #openFrom(text: string, at: number): number {
+    return this.#call === undefined ? at : Math.max(at, afterEscapes(text, at) - 1);
   }
 
-  #openBlock(line: number, events: CallEvent[]): void {
-    const header = this.#nextHeader;
-    if (header === undefined) return;
-    const { gadgetName, invocationId: written, dependencies, error } = header;
+  #plain(text: string): void {
+    if (text === "") return;
+    const event = this.#call === undefined ? { type: "text-delta", text } as const : this.#call.text(text);
+    if (event !== undefined) this.#events.push(event);
+  }
+
+  #marked(kind: "start" | "arg" | "end", line: string): void {
+    const rest = line.slice(this.#markers[kind].length, line.endsWith("\n") ? -1 : undefined);
+    if (kind === "arg") return this.#call?.argument(this.#pointerOf(rest), line);
+    this.#closeCall();
+    if (kind === "start") this.#openCall(rest);
+  }
+
+  #pointerOf(text: string): ArgumentPointer {
+    const known = this.#pointers.get(text);
+    if (known !== undefined) return known;
+    const pointer = readArgumentPointer(text);
+    this.#pointers.set(text, pointer);
+    return pointer;
+  }
+
+  #openCall(header: string): void {
+    const { gadgetName, invocationId: written, dependencies, error } = readCallHeader(header);
+    const line = this.#line;
     const invocationId = written ?? `${gadgetName}#${++this.#generated}`; // no identifier has a "#": it is always new
-    const firstLine = written === undefined ? undefined : this.#ids.use(written, line);
-    this.#headerError = firstLine === undefined
-      ? error
-      : joinErrors(error, `Duplicate invocation id "${invocationId}" (first used on line ${firstLine})`);
-    const block: CallStart = { type: "call-start", invocationId, gadgetName, dependencies, line };
-    this.#block = block;
-    this.#body.open();
-    events.push(block);
+    const first = this.#ids.get(invocationId);
+    if (first === undefined) this.#ids.set(invocationId, line);
+    const errors = error === undefined ? [] : [error];
+    if (first !== undefined) {
+      errors.push(`Duplicate invocation id "${invocationId}" (first used on line ${first})`);
+    }
+    const start = { type: "call-start", invocationId, gadgetName, dependencies, line } as const;
+    this.#call = new OpenCall(start, { errors, leaf: this.#leaf });
+    this.#events.push(start);
   }
 
-  #openArgument(start: number): void {
-    const pointer = this.#nextPointer;
-    if (pointer === undefined) return;
-    this.#pointers.follow(pointer);
-    this.#body.openArgument(pointer, start);
-  }
-
-  #closeBlock(block: CallStart, parametersRaw: string, events: CallEvent[]): void {
-    this.#block = undefined;
-    const { parameters, errors } = this.#body;
-    const { gadgetName, invocationId, dependencies, line } = block;
-    const call = { gadgetName, invocationId, dependencies, parameters, parametersRaw, line };
-    const headerError = this.#headerError;
-    const parseError = errors.length === 0 ? headerError : joinErrors(headerError, errors.join("\n"));
-    events.push({ type: "call-end", call: parseError === undefined ? call : { ...call, parseError } });
+  #closeCall(): void {
+    if (this.#call !== undefined) this.#events.push({ type: "call-end", call: this.#call.end() });
+    this.#call = undefined;
   }
 }
 
-function joinErrors(first: string | undefined, second: string | undefined): string | undefined {
-  return first === undefined ? second : second === undefined ? first : `${first}\n${second}`;
+/** Whether a text ends within a marker that begins at `at`. */
+function isCut(text: string, at: number, marker: string): boolean {
+  return text.length - at < marker.length && marker.startsWith(text.slice(at));
 }
 
-/** Where the line ending before the line at `at` begins; `at` itself when that is not after `from`. */
-function lineEndingBefore(s: string, from: number, at: number): number {
-  if (at <= from) return at;
-  return at - 2 >= from && s.charCodeAt(at - 2) === CR ? at - 2 : at - 1;
-}
-
-function argumentDelta(block: CallStart, pointer: KnownPointer, delta: string): CallEvent {
-  return { type: "argument-delta", invocationId: block.invocationId, pointer: pointer.text, delta };
-}
-
-function skipEscapes(s: string, at: number): number {
-  while (at < s.length && s.charCodeAt(at) === BACKSLASH) at++;
+function afterEscapes(text: string, at: number): number {
+  while (text[at] === "\\") at++;
   return at;
 }
 
-function skipBlanks(s: string, at: number): number {
-  while (at < s.length && isBlank(s.charCodeAt(at))) at++;
-  return at;
+/**
+ * Reads call blocks from a text, or from a stream of chunks of any size (calls.md 1 to 4).
+ *
+ * The events for a text are the same however it is cut; only how a text or an argument is split into deltas may differ.
+ * Leaving the loop early closes the source.
+ *
+ * @throws {TypeError} at once, when the markers cannot be told apart.
+ *
+ * ```ts
+ * import { parseCalls } from "orrery";
+ *
+ * for await (const event of parseCalls(["!!!GADGET_START:Add\n!!!ARG:n\n", "42\n!!!GADGET_END\n"])) {
+ *   if (event.type === "call-end") console.log(event.call.parameters); // => { n: 42 }
+ * }
+ * ```
+ */
+export function parseCalls(
+  chunks: Iterable<string> | AsyncIterable<string>,
+  options: CallParserOptions = {},
+): AsyncIterable<CallEvent> {
+  const parser = new CallParser(options);
+  const source = typeof chunks === "string" ? [chunks] : chunks; // letter by letter it would cost far more
+  return eventsOf(source, parser);
 }
 
-function isCutOff(s: string, at: number, marker: string): boolean {
-  return s.length - at < marker.length && marker.startsWith(s.slice(at));
-}
-
-function standsAt(s: string, at: number, text: string): boolean {
-  return s.slice(at, at + text.length) === text;
+async function* eventsOf(
+  chunks: Iterable<string> | AsyncIterable<string>,
+  parser: CallParser,
+): AsyncGenerator<CallEvent> {
+  for await (const chunk of chunks) yield* parser.push(chunk);
+  yield* parser.end();
 }

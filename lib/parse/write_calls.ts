@@ -4,7 +4,7 @@ import { isBlank, untypedValue } from "../schema/text_value.ts";
 import { readArgumentPointer } from "./parameter_tree.ts";
 import { completeMarkers, readCallHeader } from "./call_header.ts";
 import type { CallBlock, CallParserOptions } from "./call_parser.ts";
-import { hasProto } from "./call_body.ts";
+import { hasProto } from "./open_call.ts";
 import type { Markers } from "./call_header.ts";
 
 /** What `writeCalls` needs of a call. */

@@ -15,7 +15,7 @@ export function undecided(text: string): TextValue {
   return new TextValue(text);
 }
 
-const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
+const TYPED = /^[ \t\r]*(?:true|false|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)[ \t\r]*$/;
 
 /**
  * The value of a text that no schema types (calls.md 3, "Values without a schema"): on one line and with
@@ -23,41 +23,12 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
  * all else stays as written.
  */
 export function untypedValue(text: string): string | number | boolean {
-  if (text === "") return text;
-  const first = text.charCodeAt(0);
-  if (first > 0x39 && first !== 0x74 && first !== 0x66) return text; // no digit, "-", blank, "t" or "f"
-  if (text === "true") return true;
-  if (text === "false") return false;
-  if (text.length < 16) {
-    const digits = plainDigits(text);
-    if (digits >= 0) return digits;
-  }
-  let start = 0;
-  while (start < text.length && isBlank(text.charCodeAt(start))) start++;
-  const unit = text.charCodeAt(start);
-  // A digit, "-", "t" or "f": most texts need no more than this look, whatever their length.
-  const canBeTyped = (unit >= 0x30 && unit <= 0x39) || unit === 0x2d || unit === 0x74 || unit === 0x66;
-  if (!canBeTyped) return text;
-  const trimmed = trimBlanks(text);
-  if (trimmed === "true") return true;
-  if (trimmed === "false") return false;
-  if (!NUMBER.test(trimmed)) return text;
-  const number = Number(trimmed);
+  if (!TYPED.test(text)) return text;
+  const word = trimBlanks(text);
+  if (word === "true" || word === "false") return word === "true";
+  const number = Number(word);
   if (Math.abs(number) > Number.MAX_SAFE_INTEGER) return text;
   return number === 0 ? 0 : number; // -0 is 0
-}
-
-/** The value of a whole number of up to 15 digits; -1 for all else. */
-function plainDigits(text: string): number {
-  const { length } = text;
-  if (length === 0 || (length > 1 && text.charCodeAt(0) === 0x30)) return -1;
-  let value = 0;
-  for (let i = 0; i < length; i++) {
-    const digit = text.charCodeAt(i) - 0x30;
-    if (digit < 0 || digit > 9) return -1;
-    value = value * 10 + digit;
-  }
-  return value;
 }
 
 /**
