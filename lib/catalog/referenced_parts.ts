@@ -1,6 +1,6 @@
 import { messageOf } from "../core/source_error.ts";
 import { isReference, type PromptFileFields } from "../parse/prompt_file.ts";
-import type { FieldProblem } from "./field_problem.ts";
+import type { FieldProblem } from "../prompt/prompt_problem.ts";
 import { referencedGadget, referencedSchema, type ReferenceOptions } from "./module_reference.ts";
 
 /** The parts of a file that may be in modules. */

@@ -2,13 +2,13 @@ import { messageOf } from "../core/source_error.ts";
 import { MOST_TOLD } from "../parse/check_fields.ts";
 import { FILE_START, type LineProblem } from "../parse/front_matter.ts";
 import { isReference, type PromptFile } from "../parse/prompt_file.ts";
-import { templateProblems } from "../parse/template_problems.ts";
+import { definitionProblems } from "../prompt/changed_parts.ts";
+import { templateProblems } from "../prompt/prompt_text.ts";
 import { definePrompt } from "../prompt/define_prompt.ts";
 import { partsOf } from "../prompt/prompt_parts.ts";
 import { promptPath } from "../prompt/prompt_path.ts";
 import type { AnyPrompt, PromptDef } from "../prompt/prompt_type.ts";
 import { tags } from "../prompt/tags.ts";
-import { definitionProblems, templateMessages } from "./definition_problems.ts";
 import type { LoadModule } from "./module_loader.ts";
 import type { ProjectPlace } from "./project_file.ts";
 import {
@@ -129,23 +129,18 @@ class TextPrompt {
     const { fields, body, bodyLine } = this.#file;
     const { key } = this.#name;
     const { format, tools, problems } = await this.#referenced();
+    const { name: _name, description: _description, extends: _extends, ...written } = fields;
     const ofFields = [
       ...problems,
-      ...definitionProblems({ ...fields, format, tools }, key).map(inWordsOfFiles),
+      ...definitionProblems({ ...written, format, tools }, key).map(inWordsOfFiles),
     ];
     const placeOf = ofFields.length === 0
       ? () => FILE_START
       : await writtenPlaces(this.#source, this.#options);
-    const ofTemplate = isForeign ? [] : templateProblems(body).problems;
-    const messages = templateMessages(ofTemplate, key);
     return inOrder([
       ...this.#known,
       ...ofFields.slice(0, MOST_TOLD).map(({ path, message }) => ({ ...placeOf(path), message })),
-      ...ofTemplate.map(({ line, column }, index) => ({
-        line: bodyLine + line - 1,
-        column,
-        message: messages[index] ?? "",
-      })),
+      ...(isForeign ? [] : templateProblems(body, { path: key, bodyLine })),
     ]);
   }
 

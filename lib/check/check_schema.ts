@@ -32,10 +32,9 @@ async function tellSchema(
     readonly context: CheckContext;
   },
 ): Promise<void> {
-  const { schemaProblems }: typeof import("../prompt/schema_problems.ts") = await import(
-    "../prompt/schema_problems.ts" as string
+  const { prepareAnyType }: typeof import("../prompt/prepare_any_type.ts") = await import(
+    "../prompt/prepare_any_type.ts" as string
   );
-  for (const { message } of schemaProblems(schema)) {
-    context.problems.error(place, `${name} cannot be used${message}`);
-  }
+  const prepared = prepareAnyType(schema);
+  if ("broken" in prepared) context.problems.error(place, `${name} cannot be used${prepared.broken}`);
 }

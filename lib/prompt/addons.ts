@@ -1,9 +1,7 @@
 import { frozenCopy } from "../core/frozen_copy.ts";
 import { isRecord } from "../core/json.ts";
 import { shown } from "../schema/issue.ts";
-import { jsonRecord } from "./json_record.ts";
-import { promptProblem } from "./prompt_problem.ts";
-import { refuseUnknownKeys } from "./refuse_unknown_keys.ts";
+import { jsonRecord, promptProblem, type Refuse, refuseUnknownKeys } from "./prompt_problem.ts";
 
 /** A computer that a model may use. */
 export interface ComputerUse {
@@ -29,10 +27,32 @@ const COMPUTER: ComputerUse = Object.freeze({
   environment: "browser",
 });
 
-/** The addons of a prompt, checked and frozen. @throws {PromptError} `define` */
-export function readAddons(value: unknown, path: string): Addons {
-  const addons: Readonly<Record<string, unknown>> = jsonRecord("addons", value, path);
-  checkAddons(addons, path);
+/** The addons of a prompt, checked and frozen. */
+export function readAddons(value: unknown, path: string, refuse: Refuse): Addons {
+  const addons = jsonRecord("addons", value, { path, refuse });
+  const wrong = (at: readonly string[], message: string) =>
+    refuse(["addons", ...at], promptProblem(path, `addon ${message}`));
+  const { webSearch, computerUse } = addons;
+  if (webSearch !== undefined && typeof webSearch !== "boolean") {
+    wrong(["webSearch"], `webSearch must be true or false, found ${shown(webSearch)}`);
+  }
+  if (isRecord(computerUse)) {
+    const at = ["addons", "computerUse"];
+    refuseUnknownKeys(computerUse, Object.keys(COMPUTER), { path, where: "addon computerUse: ", at, refuse });
+    for (const name of ["displayWidth", "displayHeight"]) {
+      const { [name]: pixels = 1 } = computerUse;
+      if (typeof pixels === "number" && Number.isSafeInteger(pixels) && pixels > 0) continue;
+      wrong(["computerUse", name], `computerUse: ${name} must be whole pixels, found ${shown(pixels)}`);
+    }
+    const { environment = "browser" } = computerUse;
+    if (typeof environment !== "string" || environment === "") {
+      const message = `computerUse: environment must be text, found ${shown(environment)}`;
+      wrong(["computerUse", "environment"], message);
+    }
+  } else if (computerUse !== undefined && typeof computerUse !== "boolean") {
+    const wanted = "true, false or { displayWidth, displayHeight, environment }";
+    wrong(["computerUse"], `computerUse must be ${wanted}, found ${shown(computerUse)}`);
+  }
   return frozenCopy(addons);
 }
 
@@ -40,29 +60,4 @@ export function readAddons(value: unknown, path: string): Addons {
 export function computerUseConfig({ computerUse = false }: Addons): ComputerUse | null {
   if (computerUse === false) return null;
   return computerUse === true ? COMPUTER : Object.freeze({ ...COMPUTER, ...computerUse });
-}
-
-function checkAddons(addons: Readonly<Record<string, unknown>>, path: string): asserts addons is Addons {
-  const { webSearch, computerUse } = addons;
-  if (webSearch !== undefined && typeof webSearch !== "boolean") {
-    throw promptProblem(path, `addon webSearch must be true or false, found ${shown(webSearch)}`);
-  }
-  if (isRecord(computerUse)) checkComputer(computerUse, path);
-  else if (computerUse !== undefined && typeof computerUse !== "boolean") {
-    const wanted = "true, false or { displayWidth, displayHeight, environment }";
-    throw promptProblem(path, `addon computerUse must be ${wanted}, found ${shown(computerUse)}`);
-  }
-}
-
-function checkComputer(settings: Readonly<Record<string, unknown>>, path: string): void {
-  refuseUnknownKeys(settings, { known: Object.keys(COMPUTER), path, where: "addon computerUse: " });
-  const { displayWidth, displayHeight, environment } = settings;
-  for (const [name, pixels] of Object.entries({ displayWidth, displayHeight })) {
-    if (pixels === undefined || typeof pixels === "number" && Number.isSafeInteger(pixels) && pixels > 0) {
-      continue;
-    }
-    throw promptProblem(path, `addon computerUse: ${name} must be whole pixels, found ${shown(pixels)}`);
-  }
-  if (environment === undefined || typeof environment === "string" && environment !== "") return;
-  throw promptProblem(path, `addon computerUse: environment must be text, found ${shown(environment)}`);
 }

@@ -1,20 +1,26 @@
 import type { Schema } from "../core/gadget.ts";
 import { frozenCopy } from "../core/frozen_copy.ts";
 import { isRecord } from "../core/json.ts";
-import { PromptError } from "../core/prompt_error.ts";
 import { shown } from "../schema/issue.ts";
 import { isStandardSchema } from "../core/gadget.ts";
 import { readAddons } from "./addons.ts";
-import { formatContract } from "./format_contract.ts";
 import { readHandler } from "./handler_texts.ts";
-import { jsonRecord } from "./json_record.ts";
 import { mcpServers } from "./mcp_servers.ts";
 import type { Parser } from "./parser.ts";
+import { prepareAnyType } from "./prepare_any_type.ts";
 import type { PromptParts } from "./prompt_parts.ts";
-import { promptProblem } from "./prompt_problem.ts";
-import { rendererText, templateText } from "./prompt_text.ts";
-import { refuseUnknownKeys } from "./refuse_unknown_keys.ts";
+import {
+  type FieldProblem,
+  jsonRecord,
+  promptProblem,
+  type Refuse,
+  refuseUnknownKeys,
+  throwFirst,
+} from "./prompt_problem.ts";
+import { literalText, rendererText, templateText } from "./prompt_text.ts";
 import type { Renderer } from "./renderer.ts";
+import { TagParser } from "./tag_parser.ts";
+import { tagLists } from "./tag_spec.ts";
 import { toolList } from "./tool_list.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -32,28 +38,66 @@ const FIELDS: readonly string[] = [
   "metadata",
 ];
 
+/** What a definition begins from. */
+export const NO_PARTS: PromptParts = {
+  path: "",
+  rootPath: "",
+  template: "",
+  text: literalText(""),
+  renderer: null,
+  parser: null,
+  format: null,
+  tools: Object.freeze([]),
+  mcp: Object.freeze([]),
+  addons: Object.freeze({}),
+  metadata: Object.freeze({}),
+  ...readHandler({}, "", throwFirst),
+};
+
 /**
  * The parts of a prompt with the fields that are given in place of what was there (prompts.md 1 and 6). What is not given is kept as it is,
  * unread.
  *
  * @param path of the new prompt
- * @throws {PromptError} `define` or `template`
+ * @param refuse is told what is wrong; by default the first is thrown, with the code `define` or `template`
  */
-export function changedParts(parts: PromptParts, fields: Fields, path: string): PromptParts {
-  refuseUnknownKeys(fields, { known: FIELDS, path });
-  const { tools, mcp, addons, handler, metadata } = fields;
+export function changedParts(
+  parts: PromptParts,
+  fields: Fields,
+  path: string,
+  refuse: Refuse = throwFirst,
+): PromptParts {
+  refuseUnknownKeys(fields, FIELDS, { path, refuse });
+  const { tools, mcp, addons, handler, metadata, parser, format } = fields;
   return {
     ...parts,
     path,
     rootPath: path,
     ...changedText(parts, fields, path),
-    ...changedContract(fields, path),
-    ...(tools !== undefined && { tools: toolList(tools, path) }),
-    ...(mcp !== undefined && { mcp: mcpServers(mcp, path) }),
-    ...(addons !== undefined && { addons: readAddons(addons, path) }),
-    ...(handler !== undefined && readHandler(handler, path)),
-    ...(metadata !== undefined && { metadata: frozenCopy(jsonRecord("metadata", metadata, path)) }),
+    ...((parser !== undefined || format !== undefined) && changedContract(fields, path, refuse)),
+    ...(tools !== undefined && { tools: toolList(tools, path, refuse) }),
+    ...(mcp !== undefined && { mcp: mcpServers(mcp, path, refuse) }),
+    ...(addons !== undefined && { addons: readAddons(addons, path, refuse) }),
+    ...(handler !== undefined && readHandler(handler, path, refuse)),
+    ...(metadata !== undefined && {
+      metadata: frozenCopy(jsonRecord("metadata", metadata, { path, refuse })),
+    }),
   };
+}
+
+/**
+ * All that is wrong with what a file says of a prompt, but for its template. A file has `tags` for the parser, and null stands for a tool of
+ * which something was told already.
+ */
+export function definitionProblems({ tags, ...fields }: Fields, path: string): readonly FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const tools: readonly unknown[] = Array.isArray(fields.tools) ? fields.tools : [];
+  const refuse: Refuse = (path, { message }) => {
+    if (path[0] !== "tools" || tools[Number(path[1])] !== null) problems.push({ path, message });
+  };
+  const parser = tags && new TagParser(tagLists(tags, refuse));
+  changedParts(NO_PARTS, { ...fields, parser }, path, refuse);
+  return problems;
 }
 
 function changedText(
@@ -74,30 +118,34 @@ function changedText(
 
 /** Giving one of the two clears the other, unless both are given. */
 function changedContract(
-  { parser, format }: Fields,
+  { parser: givenParser, format: givenFormat }: Fields,
   path: string,
-): Partial<Pick<PromptParts, "parser" | "format">> {
-  if (parser === undefined && format === undefined) return {};
-  const read = { parser: readParser(parser ?? null, path), format: readFormat(format ?? null, path) };
-  if (read.parser === null || read.format === null) return read;
-  throw promptProblem(path, "give either parser or format, not both");
+  refuse: Refuse,
+): Pick<PromptParts, "parser" | "format"> {
+  const parser = givenParser ?? null;
+  const format = givenFormat ?? null;
+  if (parser !== null && !isParser(parser)) {
+    throw promptProblem(path, `parser must be an object with parse(text), found ${shown(parser)}`);
+  }
+  const read = { parser, format: format === null ? null : readFormat(format, path, refuse) };
+  if (parser !== null && format !== null) {
+    refuse([], promptProblem(path, "give either parser or format, not both"));
+  }
+  return read;
 }
 
-function readParser(value: unknown, path: string): Parser<unknown> | null {
-  if (value === null || isParser(value)) return value;
-  throw promptProblem(path, `parser must be an object with parse(text), found ${shown(value)}`);
-}
-
-function readFormat(value: unknown, path: string): Schema | null {
-  if (value === null || isStandardSchema(value)) return value;
+/** A JSON Schema that cannot be used is told now, not when an answer comes. */
+function readFormat(value: unknown, path: string, refuse: Refuse): Schema {
+  if (isStandardSchema(value)) return value;
   if (!isRecord(value)) {
-    throw promptProblem(path, `format must be a JSON Schema or a Standard Schema, found ${shown(value)}`);
+    const message = `format must be a JSON Schema or a Standard Schema, found ${shown(value)}`;
+    throw promptProblem(path, message);
   }
   const format = frozenCopy(value);
-  try {
-    formatContract(format); // a JSON Schema that cannot be used is told now, not when an answer comes
-  } catch (cause) {
-    throw cause instanceof PromptError ? promptProblem(path, cause.message, { cause }) : cause;
+  const prepared = prepareAnyType(format);
+  if ("broken" in prepared) {
+    const message = `the JSON Schema of format is broken${prepared.broken}`;
+    refuse(["format", ...prepared.at], promptProblem(path, message));
   }
   return format;
 }

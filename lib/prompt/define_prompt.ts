@@ -1,30 +1,11 @@
 import { defineError } from "../core/prompt_error.ts";
 import { isRecord } from "../core/json.ts";
 import { shown } from "../schema/issue.ts";
-import { changedParts } from "./changed_parts.ts";
-import { readHandler } from "./handler_texts.ts";
+import { changedParts, NO_PARTS } from "./changed_parts.ts";
 import { makePrompt } from "./make_prompt.ts";
 import type { ArgsFor, Exact, OutputFor, Raw, ToolsFor } from "./prompt_inference.ts";
-import type { PromptParts } from "./prompt_parts.ts";
 import { promptPath } from "./prompt_path.ts";
-import { literalText } from "./prompt_text.ts";
 import type { AnyPrompt, Prompt, PromptDef } from "./prompt_type.ts";
-
-/** What a definition begins from. */
-const NOTHING: PromptParts = {
-  path: "",
-  rootPath: "",
-  template: "",
-  text: literalText(""),
-  renderer: null,
-  parser: null,
-  format: null,
-  tools: Object.freeze([]),
-  mcp: Object.freeze([]),
-  addons: Object.freeze({}),
-  metadata: Object.freeze({}),
-  ...readHandler({}, ""),
-};
 
 /**
  * Defines a prompt (prompts.md 1): everything that one turn of an agent goes by. The types of its arguments follow from the template, when
@@ -61,5 +42,5 @@ export function definedPrompt(definition: unknown): AnyPrompt {
   }
   const { path = "", template = null } = definition;
   if (typeof path !== "string") throw defineError(`prompt path must be a string, found ${shown(path)}`);
-  return makePrompt(changedParts(NOTHING, { ...definition, template }, promptPath(path)));
+  return makePrompt(changedParts(NO_PARTS, { ...definition, template }, promptPath(path)));
 }

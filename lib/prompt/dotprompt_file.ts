@@ -1,7 +1,6 @@
 import type { JsonSchema } from "../core/gadget.ts";
 import { isRecord } from "../core/json.ts";
 import {
-  type FieldPath,
   type FrontMatterFields,
   type LineProblem,
   type Place,
@@ -120,10 +119,9 @@ async function schemaIn(
   if (field?.schema === undefined) return { problems: [] };
   const read = await dotpromptSchema(field.schema, { of });
   if ("schema" in read) return { ...read, problems: [] };
-  const at = (path: FieldPath) => front.placeOf([of, "schema", ...path]);
   return {
     problems: read.problems.map(({ path, message }) => ({
-      ...at(path),
+      ...front.placeOf([of, "schema", ...path]),
       message: `${of}.schema${message}`,
     })),
   };

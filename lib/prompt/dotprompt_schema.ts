@@ -6,9 +6,16 @@ import { messageOf } from "../core/source_error.ts";
 import { shown } from "../schema/issue.ts";
 import { yamlFound } from "../parse/check_fields.ts";
 import { prepareAnyType } from "./prepare_any_type.ts";
-import { type SchemaProblem, schemaProblems } from "./schema_problems.ts";
 
-/** A schema as JSON Schema, or what is wrong with it. */
+/** A mistake in a schema. */
+interface SchemaProblem {
+  /** The way into the schema. */
+  readonly path: readonly string[];
+  /** As the end of a sentence about the schema. */
+  readonly message: string;
+}
+
+/** A schema as JSON Schema, or what is wrong with it: of a JSON Schema the first, of Picoschema each property. */
 export type DotpromptSchema = { readonly schema: JsonSchema } | {
   readonly problems: readonly SchemaProblem[];
 };
@@ -42,19 +49,16 @@ function numbersAsText(_key: string, value: unknown): unknown {
 
 async function converted(written: unknown, of: SchemaOf): Promise<DotpromptSchema> {
   const { picoschema } = unwrapped(await import("dotprompt"));
-  const wrong = wholeProblem(written, of) ??
-    (isPico(written) ? await picoProblems(written, [], picoschema) : []);
-  if (wrong.length > 0) return { problems: wrong };
+  const whole = wholeProblem(written, of);
+  if (whole !== undefined) return { problems: [whole] };
+  const problems = isPico(written) ? await picoProblems(written, [], picoschema) : [];
+  if (problems.length > 0) return { problems };
   try {
     const schema = plain(await picoschema(written));
     if (!isRecord(schema)) throw new Error(`found ${shown(schema)}, expected a schema`);
-    if ("broken" in prepareAnyType(schema)) {
-      return {
-        problems: schemaProblems(schema).map(({ path, message }) => ({
-          path,
-          message: `: ${BROKEN}${message}`,
-        })),
-      };
+    const prepared = prepareAnyType(schema);
+    if ("broken" in prepared) {
+      return { problems: [{ path: prepared.at, message: `: ${BROKEN}${prepared.broken}` }] };
     }
     return of === "output" || takesObjects(schema)
       ? { schema: frozenCopy(schema) }
@@ -67,14 +71,14 @@ async function converted(written: unknown, of: SchemaOf): Promise<DotpromptSchem
 const BROKEN = "the schema is broken";
 
 /** What is neither a mapping nor, for an answer, a type; undefined for the others. */
-function wholeProblem(written: unknown, of: SchemaOf): readonly SchemaProblem[] | undefined {
+function wholeProblem(written: unknown, of: SchemaOf): SchemaProblem | undefined {
   const isType = of === "output" && typeof written === "string" && written !== "";
   if (isRecord(written) || isType) return undefined;
   const wanted = of === "output" ? "a type or a mapping of names to types" : "a mapping of names to types";
-  return [{
+  return {
     path: [],
     message: ` must be ${wanted} (Picoschema), or a JSON Schema, found ${yamlFound(written)}`,
-  }];
+  };
 }
 
 function takesObjects({ type = "object" }: JsonSchema): boolean {
@@ -132,7 +136,7 @@ function isPico(written: unknown): written is Readonly<Record<string, unknown>> 
   return isRecord(written) && !JSON_TYPES.includes(written.type) && typeof written.properties !== "object";
 }
 
-/** Each property that is wrong: the package throws the first, and takes some that mean nothing. */
+/** Each property that is wrong: the package does not say where the first is, and takes some that mean nothing. */
 async function picoProblems(
   written: Readonly<Record<string, unknown>>,
   path: readonly string[],

@@ -2,9 +2,8 @@ import { frozenCopy, isPlainObject } from "../core/frozen_copy.ts";
 import { isRecord } from "../core/json.ts";
 import { shown } from "../schema/issue.ts";
 import type { Handler, HandlerEvent, HandlerFunction } from "./handler.ts";
-import { promptProblem } from "./prompt_problem.ts";
+import { orRefuse, promptProblem, type Refuse, refuseUnknownKeys } from "./prompt_problem.ts";
 import { type PromptText, templateText } from "./prompt_text.ts";
-import { refuseUnknownKeys } from "./refuse_unknown_keys.ts";
 
 /** A handler's text, read. */
 export interface HandlerText {
@@ -28,42 +27,34 @@ const VARIABLES: { readonly [Event in HandlerEvent]-?: readonly string[] } = {
   onInterruptFinal: ["step", "max_steps"],
 };
 
-const DEFAULTS: HandlerTexts = {
-  onException: readText("onException", DEFAULT_HANDLER.onException, ""),
-  onInterrupt: readText("onInterrupt", DEFAULT_HANDLER.onInterrupt, ""),
-  onInterruptFinal: readText("onInterruptFinal", DEFAULT_HANDLER.onInterruptFinal, ""),
-};
+const EVENTS = Object.keys(VARIABLES) as HandlerEvent[]; // its type says so
 
-/**
- * A handler as it is kept, and what holds by it. An instance of a class is kept as it is, with fields of its own.
- *
- * @throws {PromptError} `define` or `template`
- */
+const DEFAULTS = ofEvents((event) => readText(event, DEFAULT_HANDLER[event], ""));
+
+function ofEvents(read: (event: HandlerEvent) => HandlerText | HandlerFunction): HandlerTexts {
+  return Object.fromEntries(EVENTS.map((event) => [event, read(event)])) as HandlerTexts; // one for each
+}
+
+/** A handler as it is kept, and what holds by it. An instance of a class is kept as it is, with fields of its own. */
 export function readHandler(
   value: unknown,
   path: string,
+  refuse: Refuse,
 ): { readonly handler: Handler; readonly handlers: HandlerTexts } {
   if (!isRecord(value)) {
-    throw promptProblem(
-      path,
-      `handler must be an object such as { onException: "…" }, found ${shown(value)}`,
-    );
+    const message = `handler must be an object such as { onException: "…" }, found ${shown(value)}`;
+    refuse(["handler"], promptProblem(path, message));
+    return { handler: {}, handlers: DEFAULTS };
   }
   const isPlain = isPlainObject(value);
-  if (isPlain) refuseUnknownKeys(value, { known: Object.keys(VARIABLES), path, where: "handler: " });
-  const read = (event: HandlerEvent) => readEvent(event, value, path);
+  if (isPlain) refuseUnknownKeys(value, EVENTS, { path, where: "handler: ", at: ["handler"], refuse });
+  const given = Object.entries(value).filter(([, each]) => each !== undefined);
   return {
-    handlers: {
-      onException: read("onException"),
-      onInterrupt: read("onInterrupt"),
-      onInterruptFinal: read("onInterruptFinal"),
-    },
-    handler: isPlain ? frozenCopy(withoutUndefined(value)) : value,
+    handlers: ofEvents((event) =>
+      orRefuse(refuse, ["handler", event], () => readEvent(event, value, path)) ?? DEFAULTS[event]
+    ),
+    handler: isPlain ? frozenCopy(Object.fromEntries(given)) : value,
   };
-}
-
-function withoutUndefined(handler: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(handler).filter(([, value]) => value !== undefined));
 }
 
 function readEvent(

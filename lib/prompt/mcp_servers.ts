@@ -1,9 +1,9 @@
-import { isTexts } from "../parse/check_fields.ts";
 import { frozenCopy } from "../core/frozen_copy.ts";
 import { isRecord } from "../core/json.ts";
+import type { FieldPath } from "../parse/front_matter.ts";
+import { isTexts } from "../parse/check_fields.ts";
 import { shown } from "../schema/issue.ts";
-import { promptProblem } from "./prompt_problem.ts";
-import { refuseUnknownKeys } from "./refuse_unknown_keys.ts";
+import { promptProblem, type Refuse, refuseUnknownKeys } from "./prompt_problem.ts";
 
 /** A server of tools that the model's provider calls by itself (prompts.md 5). */
 export type Mcp = McpBase & (McpAtUrl | McpByCommand);
@@ -32,52 +32,62 @@ interface McpByCommand {
 const KEYS: readonly string[] = ["label", "url", "command", "args", "approval", "allowedTools"];
 const APPROVALS: readonly unknown[] = [undefined, "never", "manual", "auto"];
 
-/** The MCP servers of a prompt, checked and frozen. @throws {PromptError} `define` */
-export function mcpServers(value: unknown, path: string): readonly Mcp[] {
-  if (!Array.isArray(value)) throw promptProblem(path, `mcp must be a list, found ${shown(value)}`);
-  const labels = new Set<string>();
-  const servers = value.map((server: unknown, index) => {
-    const given = withoutUndefined(server);
-    const label = isRecord(given) ? given.label : undefined;
-    if (typeof label !== "string" || label === "") {
-      throw promptProblem(path, `mcp[${index}]: label is required, a text that is not empty`);
+/** The MCP servers of a prompt, checked and frozen. */
+export function mcpServers(value: unknown, path: string, refuse: Refuse): readonly Mcp[] {
+  if (!Array.isArray(value)) {
+    refuse(["mcp"], promptProblem(path, `mcp must be a list, found ${shown(value)}`));
+    return [];
+  }
+  const labels = new Set<unknown>();
+  const servers = value.map((given: unknown, index) => {
+    const server = isRecord(given) ? withoutUndefined(given) : {};
+    const at = ["mcp", index];
+    const { label } = server;
+    if (!isName(label)) {
+      refuse(at, promptProblem(path, `mcp[${index}]: label is required, a text that is not empty`));
+    } else if (labels.has(label)) {
+      refuse(at, promptProblem(path, `duplicate mcp label ${JSON.stringify(label)}`));
     }
-    if (labels.has(label)) throw promptProblem(path, `duplicate mcp label ${JSON.stringify(label)}`);
     labels.add(label);
-    return checked(given, path, `mcp ${JSON.stringify(label)}: `);
+    if (isRecord(given)) {
+      const where = isName(label) ? `mcp ${JSON.stringify(label)}: ` : `mcp[${index}]: `;
+      checkServer(server, { path, where, at, refuse });
+    }
+    return frozenCopy(server);
   });
-  return Object.freeze(servers);
+  return Object.freeze(servers as readonly unknown[] as readonly Mcp[]); // each has just been checked
 }
 
-function withoutUndefined(server: unknown): unknown {
-  if (!isRecord(server)) return server;
+function withoutUndefined(server: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(server).filter(([, value]) => value !== undefined));
 }
 
-function checked(server: unknown, path: string, where: string): Mcp {
-  if (isServer(server, path, where)) return frozenCopy(server);
-  throw promptProblem(path, `${where}give either url or command`);
-}
-
-function isServer(server: unknown, path: string, where: string): server is Mcp {
-  if (!isRecord(server)) return false;
-  refuseUnknownKeys(server, { known: KEYS, path, where });
+function checkServer(
+  server: Readonly<Record<string, unknown>>,
+  options: { readonly path: string; readonly where: string; readonly at: FieldPath; readonly refuse: Refuse },
+): void {
+  const { path, where, at, refuse } = options;
+  const wrong = (key: string, message: string) =>
+    refuse(key === "" ? at : [...at, key], promptProblem(path, where + message));
+  refuseUnknownKeys(server, KEYS, options);
   const { url, command, args, approval, allowedTools } = server;
-  const wrong = !APPROVALS.includes(approval)
-    ? `approval must be never, manual or auto, found ${shown(approval)}`
-    : [url, command].some((each) => each !== undefined && !isName(each))
-    ? "url and command are text"
-    : args !== undefined && !isTexts(args)
-    ? "args must be a list of texts"
-    : args !== undefined && command === undefined
-    ? "args go with a command"
-    : allowedTools !== undefined && !isTexts(allowedTools)
-    ? "allowedTools must be a list of names"
-    : isTexts(allowedTools) && allowedTools.length === 0
-    ? "allowedTools is empty: leave it out to allow all"
-    : undefined;
-  if (wrong !== undefined) throw promptProblem(path, `${where}${wrong}`);
-  return (url === undefined) !== (command === undefined);
+  if (!APPROVALS.includes(approval)) {
+    wrong("approval", `approval must be never, manual or auto, found ${shown(approval)}`);
+  }
+  for (const [key, each] of Object.entries({ url, command })) {
+    if (each !== undefined && !isName(each)) wrong(key, "url and command are text");
+  }
+  if (args !== undefined && !isTexts(args)) wrong("args", "args must be a list of texts");
+  else if (args !== undefined && command === undefined) wrong("args", "args go with a command");
+  if (allowedTools !== undefined && !isTexts(allowedTools)) {
+    wrong("allowedTools", "allowedTools must be a list of names");
+  } else if (allowedTools?.length === 0) {
+    wrong("allowedTools", "allowedTools is empty: leave it out to allow all");
+  }
+  // What is not given may be what an unknown key was meant to be.
+  const isMisspelt = Object.keys(server).some((key) => !KEYS.includes(key));
+  const isNeither = url === undefined && command === undefined && args === undefined && !isMisspelt;
+  if (isNeither || url !== undefined && command !== undefined) wrong("", "give either url or command");
 }
 
 function isName(value: unknown): boolean {

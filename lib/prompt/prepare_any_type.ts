@@ -1,13 +1,17 @@
 import type { JsonSchema } from "../core/gadget.ts";
 import { prepareSchema } from "../schema/prepare_schema.ts";
 import type { PreparedSchema } from "../schema/prepare_schema.ts";
+import type { Issue } from "../schema/issue.ts";
 import { SCHEMA_TYPES } from "../schema/check_input.ts";
 
 const prepared = new WeakMap<JsonSchema, PreparedSchema | BrokenText>();
 
-/** A schema that cannot be used: where and why, as the end of a sentence. */
+/** A schema that cannot be used. */
 export interface BrokenText {
+  /** Where and why, as the end of a sentence. */
   readonly broken: string;
+  /** The way to it. */
+  readonly at: readonly string[];
 }
 
 /**
@@ -18,11 +22,12 @@ export function prepareAnyType(schema: JsonSchema): PreparedSchema | BrokenText 
   const known = prepared.get(schema);
   if (known !== undefined) return known;
   const result = prepareSchema(schema.type === undefined ? { ...schema, type: SCHEMA_TYPES } : schema);
-  const ready = "broken" in result ? { broken: brokenText(result.broken) } : result;
+  const ready = "broken" in result ? brokenText(result.broken) : result;
   prepared.set(schema, ready);
   return ready;
 }
 
-function brokenText({ pointer, message }: { readonly pointer: string; readonly message: string }): string {
-  return `${pointer === "" ? "" : ` at "${pointer}"`}: ${message}`;
+function brokenText({ pointer, message }: Issue): BrokenText {
+  const at = pointer.split("/").map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return pointer === "" ? { broken: `: ${message}`, at: [] } : { broken: ` at "${pointer}": ${message}`, at };
 }

@@ -1,4 +1,6 @@
+import { PromptError } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
+import type { LineProblem } from "../parse/front_matter.ts";
 import { parseTemplate, TemplateError } from "../parse/template.ts";
 import { argumentValues } from "./argument_values.ts";
 import { promptProblem } from "./prompt_problem.ts";
@@ -28,6 +30,21 @@ export function templateText(template: string, path: string): PromptText {
     if (!(error instanceof TemplateError)) throw error;
     const { line, column, message } = error;
     throw promptProblem(path, `template ${line}:${column}: ${message}`, { code: "template", cause: error });
+  }
+}
+
+/** Why a template in a file cannot be read, if so. @param bodyLine where it begins */
+export function templateProblems(
+  template: string,
+  { path, bodyLine }: { readonly path: string; readonly bodyLine: number },
+): readonly LineProblem[] {
+  try {
+    templateText(template, path);
+    return [];
+  } catch (thrown) {
+    const { message, cause } = thrown instanceof PromptError ? thrown : {};
+    if (!(cause instanceof TemplateError)) throw thrown;
+    return [{ line: bodyLine + cause.line - 1, column: cause.column, message: message ?? "" }];
   }
 }
 

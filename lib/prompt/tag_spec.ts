@@ -1,6 +1,8 @@
 import { isRecord } from "../core/json.ts";
 import { PromptError } from "../core/prompt_error.ts";
+import type { FieldPath } from "../parse/front_matter.ts";
 import { shown } from "../schema/issue.ts";
+import { type Refuse, throwFirst } from "./prompt_problem.ts";
 
 /** The tags that an answer has, or has to have (prompts.md 3). Names are taken literally. */
 export interface TagSpec<
@@ -48,18 +50,28 @@ export interface TagLists {
   readonly signalTags: readonly string[];
 }
 
-/**
- * Reads a `TagSpec` that came from anywhere, a file included.
- *
- * @throws {PromptError} `define` for a key or a name that is none.
- */
-export function tagLists(spec: unknown): TagLists {
+/** Reads a `TagSpec` that came from anywhere, a file included. */
+export function tagLists(spec: unknown, refuse: Refuse = throwFirst): TagLists {
+  const wrong = (at: FieldPath, message: string) =>
+    refuse(["tags", ...at], new PromptError(`tags: ${message}`, { code: "define" }));
   if (!isRecord(spec)) {
-    throw defineError(`expected an object such as { requiredXmlTags: ["answer"] }, found ${shown(spec)}`);
+    wrong([], `expected an object such as { requiredXmlTags: ["answer"] }, found ${shown(spec)}`);
+    return tagLists({});
   }
-  const unknown = Object.keys(spec).find((key) => !KEYS.has(key));
-  if (unknown !== undefined) throw defineError(`unknown key ${JSON.stringify(unknown)}`);
-  const [xml, requiredXml, md, requiredMd, signals] = [...KEYS].map((key) => namesOf(spec[key], key));
+  for (const key of Object.keys(spec)) {
+    if (!KEYS.includes(key)) wrong([key], `unknown key ${JSON.stringify(key)}`);
+  }
+  const [xml, requiredXml, md, requiredMd, signals] = KEYS.map((key) => {
+    const { [key]: list = [] } = spec;
+    if (!Array.isArray(list)) wrong([key], `${key} must be a list of tag names, found ${shown(list)}`);
+    const names: readonly unknown[] = Array.isArray(list) ? list : [];
+    return names.filter((name, index): name is string => {
+      const isFine = typeof name === "string" && TAG_NAME.test(name);
+      const found = typeof name === "string" ? JSON.stringify(name) : shown(name);
+      if (!isFine) wrong([key, index], `bad tag name ${found} in ${key}`);
+      return isFine;
+    });
+  });
   return Object.freeze({
     xmlTags: unique(xml, requiredXml),
     requiredXmlTags: unique(requiredXml),
@@ -69,33 +81,10 @@ export function tagLists(spec: unknown): TagLists {
   });
 }
 
-const KEYS: ReadonlySet<string> = new Set([
-  "xmlTags",
-  "requiredXmlTags",
-  "mdTags",
-  "requiredMdTags",
-  "signalTags",
-]);
+const KEYS: readonly string[] = ["xmlTags", "requiredXmlTags", "mdTags", "requiredMdTags", "signalTags"];
 
 const TAG_NAME = /^(?!\/)[^\s<>`]+$/;
 
-function namesOf(list: unknown, key: string): readonly string[] {
-  if (list === undefined) return [];
-  if (!Array.isArray(list)) throw defineError(`${key} must be a list of tag names, found ${shown(list)}`);
-  return list.map((name: unknown) => {
-    if (typeof name === "string" && TAG_NAME.test(name)) return name;
-    throw defineError(
-      `bad tag name ${typeof name === "string" ? JSON.stringify(name) : shown(name)} in ${key}`,
-    );
-  });
-}
-
 function unique(first: readonly string[] = [], second: readonly string[] = []): readonly string[] {
-  return first.length + second.length === 0 ? NO_NAMES : Object.freeze([...new Set([...first, ...second])]);
-}
-
-const NO_NAMES: readonly string[] = Object.freeze([]);
-
-function defineError(message: string): PromptError {
-  return new PromptError(`tags: ${message}`, { code: "define" });
+  return Object.freeze([...new Set([...first, ...second])]);
 }

@@ -4,18 +4,24 @@ import { isDefinedGadget } from "../core/gadget_fields.ts";
 import { checkGadget } from "../schema/check_gadget.ts";
 import { definedGadget } from "../schema/define_gadget.ts";
 import { shown } from "../schema/issue.ts";
-import { promptProblem } from "./prompt_problem.ts";
+import { orRefuse, promptProblem, type Refuse } from "./prompt_problem.ts";
 
-/** The tools of a prompt: gadgets that `defineGadget` made by reference, plain ones defined, names. @throws {PromptError} `define` */
-export function toolList(value: unknown, path: string): readonly (DefinedGadget | string)[] {
-  if (!Array.isArray(value)) throw promptProblem(path, `tools must be a list, found ${shown(value)}`);
+/** The tools of a prompt: gadgets that `defineGadget` made by reference, plain ones defined, names. */
+export function toolList(value: unknown, path: string, refuse: Refuse): readonly (DefinedGadget | string)[] {
+  if (!Array.isArray(value)) {
+    refuse(["tools"], promptProblem(path, `tools must be a list, found ${shown(value)}`));
+    return [];
+  }
   const names = new Set<string>();
-  const tools = value.map((given: unknown, index) => {
-    const tool = readTool(given, path, index);
+  const tools = value.flatMap((given: unknown, index) => {
+    const tool = orRefuse(refuse, ["tools", index], () => readTool(given, path, index));
+    if (tool === undefined) return [];
     const name = toolName(tool);
-    if (names.has(name)) throw promptProblem(path, `duplicate tool ${JSON.stringify(name)}`);
+    if (names.has(name)) {
+      refuse(["tools", index], promptProblem(path, `duplicate tool ${JSON.stringify(name)}`));
+    }
     names.add(name);
-    return tool;
+    return [tool];
   });
   return Object.freeze(tools);
 }

@@ -1,5 +1,4 @@
 import { isInside } from "../catalog/project_path.ts";
-import { templateMessages } from "../catalog/definition_problems.ts";
 import { basename, dirname, resolve } from "../core/path.ts";
 import { maybeText } from "../core/maybe_text.ts";
 import { spanAt } from "../core/span_at.ts";
@@ -8,7 +7,7 @@ import { hostFiles } from "../host/files.ts";
 import type { Problem } from "../core/prompt_error.ts";
 import type { LineProblem } from "../parse/front_matter.ts";
 import { readPromptFile } from "../parse/prompt_file.ts";
-import { templateProblems } from "../parse/template_problems.ts";
+import { templateProblems } from "../prompt/prompt_text.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
 import { offerProblems } from "../run/offered.ts";
 import { splitFrontMatter } from "../parse/front_matter.ts";
@@ -175,14 +174,6 @@ async function textProblems(path: string, text: string): Promise<readonly LinePr
     return (await readDotpromptFile(text, await loadHandlebars())).problems;
   }
   const { body, bodyLine, problems } = await readPromptFile(text);
-  const ofTemplate = templateProblems(body).problems;
-  const messages = templateMessages(ofTemplate, basename(path, ".prompt.md"));
-  return [
-    ...problems,
-    ...ofTemplate.map(({ line, column }, index) => ({
-      line: bodyLine + line - 1,
-      column,
-      message: messages[index] ?? "",
-    })),
-  ];
+  const name = basename(path, ".prompt.md");
+  return [...problems, ...templateProblems(body, { path: name, bodyLine })];
 }
