@@ -121,7 +121,7 @@ export type { DocumentWorld } from "./lib/project/bounded_world.ts";
 export { DocumentCheckError } from "./lib/project/document_check_error.ts";
 
 export { loadAgent } from "./lib/project/load_agent.ts";
-export { AgentFileError } from "./lib/parse/agent_file_error.ts";
+export { AgentFileError } from "./lib/parse/agent_problem.ts";
 export type { AgentCode, AgentProblem } from "./lib/parse/agent_problem.ts";
 export type {
   AgentFile,

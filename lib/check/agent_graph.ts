@@ -2,7 +2,7 @@
 
 import type { StepTree } from "../conversation/step_tree.ts";
 import type { AgentStep, StepFlow } from "../parse/agent_file.ts";
-import { flowsOf } from "../parse/agent_step_places.ts";
+import { flowsOf } from "../parse/agent_tree.ts";
 
 /** Stands for the end of the conversation: the ids of steps are text. */
 export const END: unique symbol = Symbol("end");

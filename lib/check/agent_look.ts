@@ -8,8 +8,8 @@ import {
 import { jsonTexts, type StepText, stepTexts } from "../conversation/step_texts.ts";
 import { type StepTree, stepTree } from "../conversation/step_tree.ts";
 import type { AgentFile, AgentStep } from "../parse/agent_file.ts";
-import type { AgentPath } from "../parse/agent_path.ts";
-import { type StepPlace, stepPlaces } from "../parse/agent_step_places.ts";
+import type { FilePath } from "../parse/shape/shape.ts";
+import { type StepPlace, stepPlaces } from "../parse/agent_tree.ts";
 import { AgentGraph } from "./agent_graph.ts";
 
 /** An agent as the lint rules look at it; all ways begin at the top of the file. */
@@ -30,7 +30,7 @@ export function lookAtAgent(agent: AgentFile): AgentLook {
   const tree = stepTree(agent);
   const places = stepPlaces(agent.root);
   const constants = constantTexts(agent, places);
-  const below = <Part extends { readonly path: AgentPath }>(path: AgentPath, part: Part): Part => ({
+  const below = <Part extends { readonly path: FilePath }>(path: FilePath, part: Part): Part => ({
     ...part,
     path: [...path, ...part.path],
   });

@@ -1,6 +1,6 @@
 import type { AgentFile } from "../parse/agent_file.ts";
 import type { AgentProblem } from "../parse/agent_problem.ts";
-import { AgentReading } from "../parse/agent_reading.ts";
+import { AgentReading } from "../parse/read_agent_file.ts";
 import { readAgentYaml } from "../parse/agent_yaml.ts";
 import { lookAtAgent } from "./agent_look.ts";
 import { lintBranchWrites, lintHoldInCombined } from "./lint_combined.ts";
@@ -34,11 +34,11 @@ export async function lintAgent(agent: AgentFile): Promise<readonly AgentProblem
   const reading = new AgentReading(yaml, agent.file);
   for (const { path, text } of yaml.digits) {
     const message = `${text} is taken as text, since a number would lose digits; write it in quotes`;
-    reading.tell(path, { message, severity: "warning", code: "W639" });
+    reading.tell(path, { message, code: "W639" });
   }
   const look = lookAtAgent(agent);
   for (const rule of RULES) {
-    for (const { path, ...finding } of rule(look)) reading.tell(path, { ...finding, severity: "warning" });
+    for (const { path, ...finding } of rule(look)) reading.tell(path, finding);
   }
   return reading.problems;
 }

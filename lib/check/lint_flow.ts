@@ -1,5 +1,5 @@
 import type { AgentStep } from "../parse/agent_file.ts";
-import { flowsOf } from "../parse/agent_step_places.ts";
+import { flowsOf } from "../parse/agent_tree.ts";
 import { stepsIn } from "../parse/agent_tree.ts";
 import { END } from "./agent_graph.ts";
 import type { AgentLook } from "./agent_look.ts";

@@ -1,10 +1,10 @@
-import type { AgentPath } from "../parse/agent_path.ts";
+import type { FilePath } from "../parse/shape/shape.ts";
 import type { AgentCode } from "../parse/agent_problem.ts";
 import type { AgentLook } from "./agent_look.ts";
 
 /** Something that is likely not meant. */
 export interface LintFinding {
-  readonly path: AgentPath;
+  readonly path: FilePath;
   /** Where to look. Default: at the value. */
   readonly at?: "value" | "key";
   readonly code: AgentCode;

@@ -1,5 +1,5 @@
 import type { SlotPath } from "../parse/agent_file.ts";
-import { didYouMean } from "../parse/agent_near.ts";
+import { nearestName, orMeant } from "../core/nearest.ts";
 import { MOST_TOLD } from "../parse/check_fields.ts";
 import type { AgentLook } from "./agent_look.ts";
 import type { LintFinding } from "./lint_rule.ts";
@@ -13,7 +13,7 @@ export function lintNeverSet({ agent, reads, writes }: AgentLook): readonly Lint
   );
   // Each is compared with all names.
   return unknown.slice(0, MOST_TOLD).map(({ slot, path, by }) => {
-    const near = didYouMean(slot.name, by === "bare-placeholder" ? known : set);
+    const near = orMeant(nearestName(slot.name, by === "bare-placeholder" ? known : set));
     return { path, code: "W621", message: `nothing sets the slot ${slotWord(slot)}${near}` };
   });
 }

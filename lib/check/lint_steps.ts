@@ -1,4 +1,4 @@
-import { didYouMean } from "../parse/agent_near.ts";
+import { nearestName, orMeant } from "../core/nearest.ts";
 import { MOST_TOLD } from "../parse/check_fields.ts";
 import type { AgentLook } from "./agent_look.ts";
 import type { LintFinding } from "./lint_rule.ts";
@@ -14,7 +14,7 @@ export function lintMemory({ tree, places }: AgentLook): readonly LintFinding[] 
   );
   // Each is compared with all ids.
   return unknown.slice(0, MOST_TOLD).map(({ from, path }) => {
-    const near = didYouMean(from, tree.ids);
+    const near = orMeant(nearestName(from, tree.ids));
     const message = `there is no step ${JSON.stringify(from)}, so nothing is selected${near}`;
     return { path, code: "W624", message };
   });

@@ -1,5 +1,5 @@
-import { didYouMean } from "../parse/agent_near.ts";
-import { DESTINATIONS } from "../parse/agent_slot_path.ts";
+import { nearestName, orMeant } from "../core/nearest.ts";
+import { DESTINATIONS } from "../parse/agent_file.ts";
 import type { AgentLook } from "./agent_look.ts";
 import type { LintFinding } from "./lint_rule.ts";
 
@@ -36,7 +36,7 @@ function placeholderProblem(found: string): string | undefined {
   }
   const [, destination] = match;
   if (destination === undefined || DESTINATIONS.some((each) => each === destination)) return undefined;
-  const near = didYouMean(destination, DESTINATIONS);
+  const near = orMeant(nearestName(destination, DESTINATIONS));
   return `${found} stays as it is: there is no destination ${JSON.stringify(destination)}${near}`;
 }
 

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "../core/path.ts";
 import { realPath, workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { isAgentName } from "../parse/agent_name.ts";
+import { isAgentName } from "../parse/agent_file.ts";
 import { openSettings } from "../project/project.ts";
 import { printable } from "../render/shown_text.ts";
 import { agentOutline } from "../service/agent_outline.ts";

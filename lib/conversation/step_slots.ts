@@ -1,5 +1,5 @@
 import type { AgentStep, SlotPath } from "../parse/agent_file.ts";
-import type { AgentPath } from "../parse/agent_path.ts";
+import type { FilePath } from "../parse/shape/shape.ts";
 import { placeholdersIn } from "./fill_template.ts";
 import { type StepText, stepTexts } from "./step_texts.ts";
 
@@ -7,7 +7,7 @@ import { type StepText, stepTexts } from "./step_texts.ts";
 export interface SlotRead {
   readonly slot: SlotPath;
   /** The way to what names it, from the step. */
-  readonly path: AgentPath;
+  readonly path: FilePath;
   /** What names it. A bare placeholder has no destination, so that a constant may be meant. */
   readonly by: "condition" | "query" | "placeholder" | "bare-placeholder";
 }
@@ -16,7 +16,7 @@ export interface SlotRead {
 export interface SlotTarget {
   readonly slot: SlotPath;
   /** The way to what names it, from the step. */
-  readonly path: AgentPath;
+  readonly path: FilePath;
   /** Whether it is written each time that the step is done. */
   readonly isSure: boolean;
 }
@@ -85,6 +85,6 @@ export function slotsWritten(step: AgentStep): readonly SlotTarget[] {
   }
 }
 
-function sure(slot: SlotPath, path: AgentPath): SlotTarget {
+function sure(slot: SlotPath, path: FilePath): SlotTarget {
   return { slot, path, isSure: true };
 }

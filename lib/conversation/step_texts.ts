@@ -2,13 +2,13 @@
 
 import { isJsonObject, type Json } from "../core/json.ts";
 import type { AgentPrompt, AgentStep, ExtractionSchema, RequestFields } from "../parse/agent_file.ts";
-import type { AgentPath } from "../parse/agent_path.ts";
-import { flowsOf } from "../parse/agent_step_places.ts";
+import type { FilePath } from "../parse/shape/shape.ts";
+import { flowsOf } from "../parse/agent_tree.ts";
 
 /** A text of a step, and the way to it from the step. */
 export interface StepText {
   readonly text: string;
-  readonly path: AgentPath;
+  readonly path: FilePath;
   /** Whether `${env.NAME}` is filled too (conversations.md 3). */
   readonly hasEnv?: true;
 }
@@ -23,7 +23,7 @@ export function stepTexts(step: AgentStep): readonly StepText[] {
 }
 
 /** The texts inside a value of any kind. */
-export function jsonTexts(value: Json | undefined, path: AgentPath): readonly StepText[] {
+export function jsonTexts(value: Json | undefined, path: FilePath): readonly StepText[] {
   if (typeof value === "string") return [{ text: value, path }];
   if (value === undefined || value === null || typeof value !== "object") return [];
   if (isJsonObject(value)) {
@@ -69,7 +69,7 @@ function ownTexts(step: AgentStep): readonly StepText[] {
 
 const PROMPT_KEYS = { system: "system", user: "user", assistant: "a-i" } as const;
 
-function promptTexts(prompts: readonly AgentPrompt[], path: AgentPath): readonly StepText[] {
+function promptTexts(prompts: readonly AgentPrompt[], path: FilePath): readonly StepText[] {
   return prompts.flatMap((prompt, index) =>
     prompt.role === "constant"
       ? []
@@ -77,7 +77,7 @@ function promptTexts(prompts: readonly AgentPrompt[], path: AgentPath): readonly
   );
 }
 
-function requestTexts({ url, headers, body }: RequestFields, path: AgentPath): readonly StepText[] {
+function requestTexts({ url, headers, body }: RequestFields, path: FilePath): readonly StepText[] {
   return [
     { text: url, path: [...path, "url"], hasEnv: true },
     ...headers.map(({ value }, index) => ({
@@ -89,7 +89,7 @@ function requestTexts({ url, headers, body }: RequestFields, path: AgentPath): r
   ];
 }
 
-function schemaTexts(schema: ExtractionSchema, path: AgentPath): readonly StepText[] {
+function schemaTexts(schema: ExtractionSchema, path: FilePath): readonly StepText[] {
   const { description, examples, items, properties = {} } = schema;
   return [
     { text: description, path: [...path, "description"] },

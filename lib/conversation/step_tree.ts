@@ -1,6 +1,6 @@
 import type { AgentFile, AgentStep, StepOf } from "../parse/agent_file.ts";
 import { type AgentTree, agentTree, stepsIn } from "../parse/agent_tree.ts";
-import { firstLeaf } from "../parse/first_leaf.ts";
+import { firstLeaf } from "../parse/agent_tree.ts";
 
 /** The steps of an agent, and where each stands among the others. */
 export interface StepTree extends AgentTree {

@@ -26,6 +26,11 @@ export function didYouMean(wanted: string, known: Iterable<string>): string {
   return near === undefined ? "" : ` Did you mean "${near}"?`;
 }
 
+/** ` (did you mean "x"?)` with its leading blank; the empty text where nothing is near. */
+export function orMeant(near: string | undefined): string {
+  return near === undefined ? "" : ` (did you mean ${JSON.stringify(near)}?)`;
+}
+
 /** Lower case without `_` and `-`: names that differ in these only are the same to a reader. */
 function fold(name: string): string {
   return name.slice(0, 200).toLowerCase().replaceAll(/[_-]/g, "");

@@ -3,6 +3,11 @@
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Span } from "../core/source_error.ts";
 
+/** Whether a file of this name holds an agent (conversations.md 1). */
+export function isAgentName(name: string): boolean {
+  return /\.agent\.ya?ml$/i.test(name);
+}
+
 /** A conversation agent, as its file says it. */
 export interface AgentFile {
   /** As it was named. */
@@ -17,6 +22,9 @@ export interface AgentFile {
   /** `structure.slots`: filled before the first step. */
   readonly preloads: readonly SlotPreload[];
 }
+
+/** All places of slots, that of the conversation first. */
+export const DESTINATIONS = ["conversation", "global", "session", "module"] as const;
 
 /** Where a slot lives, and for how long. */
 export type SlotDestination = "conversation" | "session" | "module" | "global";

@@ -4,6 +4,7 @@ import { SourceError, type Span } from "../core/source_error.ts";
 import { MOST_TOLD } from "./check_fields.ts";
 import { didYouMean } from "./document_near.ts";
 import type { FieldPath } from "./front_matter.ts";
+import { kindOf } from "./shape/shape.ts";
 import { parseYaml, type YamlDocument } from "./yaml.ts";
 
 /** A mapping of a file, and the way to it. */
@@ -177,12 +178,4 @@ export class FileFields {
 function pathText(path: FieldPath): string {
   const text = path.map((part) => typeof part === "number" ? `[${part}]` : `.${part}`).join("");
   return text === "" ? "file" : text.replace(/^\./, "");
-}
-
-/** A value in the words of these messages. */
-export function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return "nothing";
-  if (Array.isArray(value)) return "a list";
-  if (isRecord(value)) return "a mapping";
-  return typeof value === "string" ? "text" : typeof value === "boolean" ? "true or false" : "a number";
 }

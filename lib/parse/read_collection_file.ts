@@ -1,6 +1,7 @@
 import type { CollectionDocument, CollectionFile } from "./collection_file.ts";
 import { DOCUMENT_TYPES } from "./collection_file.ts";
-import { type FieldMapping, FileFields, kindOf } from "./file_fields.ts";
+import { type FieldMapping, FileFields } from "./file_fields.ts";
+import { kindOf } from "./shape/shape.ts";
 import type { FieldPath } from "./front_matter.ts";
 
 const KEYS = ["version", "documents"];

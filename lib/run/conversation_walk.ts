@@ -11,7 +11,7 @@ import { DivergedError } from "../core/journal.ts";
 import type { JsonObject } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { AgentStep, StepFlow, StepOf } from "../parse/agent_file.ts";
-import { gotoProblem } from "../parse/goto_problem.ts";
+import { gotoProblem } from "../parse/agent_tree.ts";
 import { BudgetError } from "./budget_error.ts";
 import { ChildBranch } from "./conversation_branch.ts";
 import type { Branch } from "./conversation_branch.ts";

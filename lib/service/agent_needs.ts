@@ -4,9 +4,9 @@ import { preloadSlots } from "../conversation/preload_slots.ts";
 import type { JsonObject } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { AgentFile } from "../parse/agent_file.ts";
-import { agentPathText } from "../parse/agent_path.ts";
-import type { AgentPath } from "../parse/agent_path.ts";
-import { stepPlaces } from "../parse/agent_step_places.ts";
+import { pathText } from "../parse/shape/shape.ts";
+import type { FilePath } from "../parse/shape/shape.ts";
+import { stepPlaces } from "../parse/agent_tree.ts";
 import { readAgentYaml } from "../parse/agent_yaml.ts";
 import type { AgentLine } from "./agent_lines.ts";
 import { StepNeeds } from "./step_needs.ts";
@@ -52,12 +52,12 @@ async function placedNeeds(
   needs: readonly Need[],
 ): Promise<readonly AgentNeed[]> {
   const yaml = await readAgentYaml(text);
-  const placeOf = (path: AgentPath) => yaml.place(path, "value");
+  const placeOf = (path: FilePath) => yaml.place(path, "value");
   return needs.map(({ path, message, isOpen = false }) => ({
     file,
     isOpen,
     ...placeOf(path),
-    path: agentPathText(path),
+    path: pathText(path),
     message,
     severity: "error",
   }));

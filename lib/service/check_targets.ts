@@ -2,7 +2,7 @@ import { basename, dirname, relative, resolve } from "../core/path.ts";
 import { FileError } from "../core/world.ts";
 import type { Files } from "../core/world.ts";
 import { realPath } from "../host/paths.ts";
-import { isAgentName } from "../parse/agent_name.ts";
+import { isAgentName } from "../parse/agent_file.ts";
 import { isDocumentName } from "./document_text.ts";
 import type { CheckPlaces } from "./check_places.ts";
 import { UsageError } from "./exit_code.ts";

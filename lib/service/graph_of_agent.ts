@@ -1,5 +1,5 @@
 import type { AgentFile, AgentStep, StepFlow } from "../parse/agent_file.ts";
-import { flowsOf, stepPlaces } from "../parse/agent_step_places.ts";
+import { flowsOf, stepPlaces } from "../parse/agent_tree.ts";
 import { stepsIn } from "../parse/agent_tree.ts";
 import type { CallGraph, GraphEdge, GraphNode } from "../render/call_graph.ts";
 

@@ -7,7 +7,7 @@ import type { PermissionRequest } from "../core/world.ts";
 import { hostEnv } from "../host/process.ts";
 import { realPath } from "../host/paths.ts";
 import type { AgentFile } from "../parse/agent_file.ts";
-import { stepPlaces } from "../parse/agent_step_places.ts";
+import { stepPlaces } from "../parse/agent_tree.ts";
 import { createPolicy } from "../policy/policy.ts";
 import { conversationMeans } from "../project/conversation_means.ts";
 import type { ConversationPlace } from "../project/conversation_means.ts";

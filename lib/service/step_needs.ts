@@ -5,7 +5,7 @@ import { ModelError } from "../core/model.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { PermissionRequest } from "../core/world.ts";
 import type { AgentStep } from "../parse/agent_file.ts";
-import type { AgentPath } from "../parse/agent_path.ts";
+import type { FilePath } from "../parse/shape/shape.ts";
 import type { AskedModel, ConversationMeans } from "../run/conversation_work.ts";
 import { EnvText } from "../run/env_text.ts";
 import type { RunProblem } from "./run_step_problem.ts";
@@ -30,7 +30,7 @@ export interface AgentMeets {
 /** Something that a step needs and that is not there. */
 export interface Need {
   /** From the step. */
-  readonly path: AgentPath;
+  readonly path: FilePath;
   readonly message: string;
   /** Whoever runs it may have it, or give it: a grant, a variable, a key. */
   readonly isOpen?: boolean;
@@ -90,7 +90,7 @@ export class StepNeeds {
   }
 
   /** `${env.NAME}` */
-  #env(text: string, path: AgentPath): readonly Need[] {
+  #env(text: string, path: FilePath): readonly Need[] {
     const { refusal, envProblem } = this.#meets;
     return new EnvText(text, (part) => part).names.flatMap((name) =>
       openNeed(refusal({ kind: "env", value: name }) ?? envProblem(name), path)
@@ -150,7 +150,7 @@ export class StepNeeds {
   async #gadget(
     what: "gadget" | "tool",
     name: string,
-    path: AgentPath,
+    path: FilePath,
   ): Promise<{ readonly gadget?: AnyGadget; readonly needs: readonly Need[] }> {
     const { tools } = this.#meets.means;
     try {
@@ -163,7 +163,7 @@ export class StepNeeds {
     return { needs: needOf(`unknown ${what} "${name}"${didYouMeanNames(name, await tools.names())}`, path) };
   }
 
-  async #file(file: string, path: AgentPath): Promise<readonly Need[]> {
+  async #file(file: string, path: FilePath): Promise<readonly Need[]> {
     const problem = await this.#meets.runProblem(file);
     return problem === undefined ? [] : [{ ...problem, path }];
   }
@@ -175,10 +175,10 @@ const NO_COLLECTION: Need = {
     "no document collection is configured: --collection FILE, or conversations.collection of orrery.yaml",
 };
 
-function needOf(message: string | undefined, path: AgentPath): readonly Need[] {
+function needOf(message: string | undefined, path: FilePath): readonly Need[] {
   return message === undefined ? [] : [{ path, message }];
 }
 
-function openNeed(message: string | undefined, path: AgentPath): readonly Need[] {
+function openNeed(message: string | undefined, path: FilePath): readonly Need[] {
   return needOf(message, path).map((need) => ({ ...need, isOpen: true }));
 }

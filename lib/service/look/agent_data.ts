@@ -5,7 +5,7 @@ import type { Files } from "../../core/world.ts";
 import { FileError } from "../../core/world.ts";
 import { hostFiles } from "../../host/files.ts";
 import type { SlotSource } from "../../parse/agent_file.ts";
-import { isAgentName } from "../../parse/agent_name.ts";
+import { isAgentName } from "../../parse/agent_file.ts";
 import { readAgentFile } from "../../parse/read_agent_file.ts";
 import { agentLines } from "../agent_lines.ts";
 import { agentOutline } from "../agent_outline.ts";

@@ -1,6 +1,6 @@
 import { basename, resolve } from "../../core/path.ts";
 import { hostFiles } from "../../host/files.ts";
-import { isAgentName } from "../../parse/agent_name.ts";
+import { isAgentName } from "../../parse/agent_file.ts";
 import { NO_GRANTS } from "../../project/grants.ts";
 import { checkFiles } from "../check_files.ts";
 import { CheckPlaces } from "../check_places.ts";

@@ -9,7 +9,7 @@ import type { Secrets } from "../../core/secrets.ts";
 import { FileError } from "../../core/world.ts";
 import { hostEnv } from "../../host/process.ts";
 import { hostFiles } from "../../host/files.ts";
-import { isAgentName } from "../../parse/agent_name.ts";
+import { isAgentName } from "../../parse/agent_file.ts";
 import { NO_GRANTS } from "../../project/grants.ts";
 import type { RunGrants } from "../../project/grants.ts";
 import { openProjectModels } from "../../project/open_models.ts";
