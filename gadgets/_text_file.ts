@@ -1,6 +1,6 @@
 import { decodeUtf8, fileProblem, hasByteOrderMark } from "../lib/core/file_text.ts";
 import { nearestName } from "../lib/core/nearest.ts";
-import { basename, dirname, join } from "../lib/core/path.ts";
+import { basename, dirname, join } from "node:path";
 import { FileError } from "../lib/core/world.ts";
 import type { FileInfo, Files } from "../lib/core/world.ts";
 import { binaryKind, looksBinary } from "./_file_kind.ts";

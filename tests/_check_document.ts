@@ -5,7 +5,7 @@ import type { CheckDocumentOptions, DocumentGrants } from "../lib/check/check_op
 import { problemLine } from "../lib/check/problem_line.ts";
 import { isInside } from "../lib/catalog/project_path.ts";
 import { memoryFiles } from "../lib/core/memory_files.ts";
-import { resolve } from "../lib/core/path.ts";
+import { resolve } from "node:path";
 import { PermissionRefused } from "../lib/core/world.ts";
 
 export const ROOT = "/project";

@@ -1,5 +1,5 @@
 import type { EffectFailure, EffectOp, EffectReply, Effects } from "../lib/core/gadget_message.ts";
-import { dirname, resolve } from "../lib/core/path.ts";
+import { dirname, resolve } from "node:path";
 import type { Json } from "../lib/core/json.ts";
 
 type Op<Kind extends EffectOp["kind"]> = Extract<EffectOp, { readonly kind: Kind }>;

@@ -1,5 +1,5 @@
-import { filePath } from "../core/file_url.ts";
-import { isAbsolute, join } from "../core/path.ts";
+import { fileURLToPath } from "node:url";
+import { isAbsolute, join } from "node:path";
 import type { Files, Sight, World } from "../core/world.ts";
 import type { LoadModule } from "./module_loader.ts";
 import type { BuiltIns } from "./catalog_of.ts";
@@ -82,5 +82,5 @@ export async function catalogSite(options: LoadCatalogOptions): Promise<CatalogS
 
 function rootOf({ root, world }: LoadCatalogOptions): string {
   if (typeof root === "string") return isAbsolute(root) ? join(root) : join(world.root, root);
-  return filePath(root);
+  return fileURLToPath(root);
 }

@@ -1,4 +1,4 @@
-import { dirname, join } from "../core/path.ts";
+import { dirname, join } from "node:path";
 import { isInside } from "./project_path.ts";
 import { FileError } from "../core/world.ts";
 import type { Files, Sight } from "../core/world.ts";

@@ -1,4 +1,4 @@
-import { isAbsolute, join } from "../core/path.ts";
+import { isAbsolute, join } from "node:path";
 import type { SourceError } from "../core/source_error.ts";
 import type { Files } from "../core/world.ts";
 import type { Config } from "./config.ts";

@@ -1,4 +1,4 @@
-import { basename, extname, join } from "../core/path.ts";
+import { basename, extname, join } from "node:path";
 import type { CatalogEntry, GadgetSource } from "../core/catalog.ts";
 import { SourceError } from "../core/source_error.ts";
 import { FileError, type Files } from "../core/world.ts";

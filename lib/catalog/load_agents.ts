@@ -1,6 +1,6 @@
 import type { Problem } from "../core/prompt_error.ts";
 import { isRecord } from "../core/json.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import { PromptError } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
 import { FileError } from "../core/world.ts";

@@ -1,4 +1,4 @@
-import { dirname } from "../core/path.ts";
+import { dirname } from "node:path";
 import type { CatalogEntry } from "../core/catalog.ts";
 import { GADGET_NAME } from "../core/gadget.ts";
 import { messageOf, SourceError } from "../core/source_error.ts";

@@ -2,7 +2,7 @@
 // is wrong with one server makes that server broken, not the project: the file may be meant for another program.
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { McpServerSettings } from "../core/mcp_settings.ts";
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import { messageOf, SourceError, type Span } from "../core/source_error.ts";
 import { jsonFaultAt } from "../core/json_fault.ts";
 import { spanAt } from "../core/span_at.ts";

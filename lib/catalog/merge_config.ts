@@ -1,6 +1,6 @@
 import { isInside } from "./project_path.ts";
 import { didYouMean } from "../core/nearest.ts";
-import { isAbsolute, join, relative, sep } from "../core/path.ts";
+import { isAbsolute, join, relative, sep } from "node:path";
 import type { JsonObject } from "../core/json.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { messageOf, type SourceError } from "../core/source_error.ts";

@@ -1,4 +1,4 @@
-import { relative, sep } from "../core/path.ts";
+import { relative, sep } from "node:path";
 import type { LineProblem } from "../parse/front_matter.ts";
 import { isInside, projectPath } from "./project_path.ts";
 import { thrownWords } from "./thrown_words.ts";

@@ -1,6 +1,6 @@
 import type { AnyGadget, Schema } from "../core/gadget.ts";
 import { isRecord } from "../core/json.ts";
-import { dirname, resolve } from "../core/path.ts";
+import { dirname, resolve } from "node:path";
 import { checkGadget } from "../schema/check_gadget.ts";
 import { isStandardSchema } from "../core/gadget.ts";
 import { messageOf } from "../core/source_error.ts";

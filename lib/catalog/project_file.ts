@@ -1,6 +1,6 @@
 import type { Problem } from "../core/prompt_error.ts";
 import { maybeText } from "../core/maybe_text.ts";
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import { ProblemsError } from "../core/problems_error.ts";
 import { messageOf } from "../core/source_error.ts";
 import { FileError, type Files } from "../core/world.ts";

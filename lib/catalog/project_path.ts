@@ -1,4 +1,4 @@
-import { isAbsolute, relative, sep } from "../core/path.ts";
+import { isAbsolute, relative, sep } from "node:path";
 
 /** Whether an absolute path is the root or below it. */
 export function isInside(path: string, root: string): boolean {

@@ -1,4 +1,4 @@
-import { dirname, resolve } from "../core/path.ts";
+import { dirname, resolve } from "node:path";
 import { isReference } from "../parse/prompt_file.ts";
 import type { PromptFile } from "../parse/prompt_file.ts";
 import type { DotpromptFile } from "../prompt/dotprompt_file.ts";

@@ -1,4 +1,4 @@
-import { isAbsolute, relative, resolve, sep } from "../core/path.ts";
+import { isAbsolute, relative, resolve, sep } from "node:path";
 
 /** A path as a message names it: relative to the folder, unless the absolute one is shorter. */
 export function shownPath(path: string, folder: string): string {

@@ -1,4 +1,4 @@
-import { sep } from "../core/path.ts";
+import { sep } from "node:path";
 import type { Problem } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
 import { FileError } from "../core/world.ts";

@@ -1,6 +1,6 @@
 import { didYouMeanNames } from "../core/did_you_mean_names.ts";
 import { isRecord } from "../core/json.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import type { Problem } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
 import { FileError } from "../core/world.ts";

@@ -1,4 +1,4 @@
-import { filePath } from "../core/file_url.ts";
+import { fileURLToPath } from "node:url";
 import { messageOf } from "../core/source_error.ts";
 import { foundValue } from "../schema/issue.ts";
 
@@ -29,7 +29,7 @@ export function thrownWords(
 ): ThrownWords {
   const pathOf = (url: string) => {
     try {
-      return filePath(url);
+      return fileURLToPath(url);
     } catch {
       return undefined;
     }

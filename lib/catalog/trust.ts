@@ -1,5 +1,5 @@
 import { mcpNamePart } from "../core/mcp_server.ts";
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import { didYouMean } from "../core/nearest.ts";
 import { SourceError } from "../core/source_error.ts";
 import { foldName } from "./catalog_of.ts";

@@ -1,4 +1,4 @@
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import { SourceError } from "../core/source_error.ts";
 import type { CatalogSite } from "./catalog_site.ts";
 import type { Config } from "./config.ts";

@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, relative, sep } from "../core/path.ts";
+import { dirname, isAbsolute, relative, sep } from "node:path";
 
 /** A property of a type, in quotes where it needs them. */
 export function propertyName(name: string): string {

@@ -1,5 +1,5 @@
 import { isInside } from "../catalog/project_path.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import type { DocumentFile } from "../parse/document_file.ts";
 
 /** The most that a document may use, said by its front matter and by those of the documents that run it (documents.md 13.2, 13.3). */

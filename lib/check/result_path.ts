@@ -1,4 +1,4 @@
-import { extname } from "../core/path.ts";
+import { extname } from "node:path";
 
 /** Whether a path is that of a result document (documents.md 1.1). */
 export function isResult(path: string): boolean {

@@ -1,5 +1,5 @@
 import { isInside, projectPath } from "../catalog/project_path.ts";
-import { dirname, resolve, sep } from "../core/path.ts";
+import { dirname, resolve, sep } from "node:path";
 import { FileError, PermissionRefused } from "../core/world.ts";
 import { type DocumentFile, MAX_DOCUMENT_BYTES, readDocument } from "../parse/document_file.ts";
 import type { CheckDocumentOptions } from "./check_options.ts";

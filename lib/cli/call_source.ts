@@ -1,4 +1,4 @@
-import { basename, dirname, isAbsolute, join } from "../core/path.ts";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { nearestName } from "../core/nearest.ts";
 import { FileError } from "../core/world.ts";
 import { openFileChunks } from "../host/files.ts";

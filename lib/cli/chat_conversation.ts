@@ -1,6 +1,6 @@
 // `orrery chat FILE.agent.yml`: talks with an agent, in the terminal or through a pipe.
 
-import { dirname, resolve } from "../core/path.ts";
+import { dirname, resolve } from "node:path";
 import { realPath } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { openSettings } from "../project/project.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../core/json.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import { limitsOf, wantedModel } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import { budgetOf, budgetWithin } from "../service/budget_flag.ts";

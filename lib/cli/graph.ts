@@ -1,4 +1,4 @@
-import { dirname } from "../core/path.ts";
+import { dirname } from "node:path";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { CallBlock } from "../parse/call_parser.ts";

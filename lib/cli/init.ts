@@ -1,4 +1,4 @@
-import { join, resolve } from "../core/path.ts";
+import { join, resolve } from "node:path";
 import { makeNewFiles } from "../host/make_new_files.ts";
 import { lookAt, workingFolder } from "../host/paths.ts";
 import { isCompiled } from "../host/process.ts";

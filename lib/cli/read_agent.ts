@@ -1,5 +1,5 @@
 import { typedPath } from "../catalog/shown_path.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import type { Terminal } from "../host/terminal.ts";

@@ -1,7 +1,7 @@
 import { limitsFrom, markersFrom } from "../service/kept_limits.ts";
 import { EMPTY_CATALOG } from "../core/catalog.ts";
 import { isJsonObject } from "../core/json.ts";
-import { basename, dirname, resolve } from "../core/path.ts";
+import { basename, dirname, resolve } from "node:path";
 import { ReplayError } from "../core/journal.ts";
 import { FileError } from "../core/world.ts";
 import { denoGrants } from "../host/process.ts";

@@ -1,7 +1,7 @@
 // `orrery resume ID` of a conversation: an answer that was interrupted is finished first, then it goes on as a chat.
 
 import type { Journal, RunJournal, RunTrace } from "../core/journal.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { keepGrants } from "../project/run_grants.ts";

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../core/json.ts";
 import type { JsonObject } from "../core/json.ts";
 import { shownPath } from "../catalog/shown_path.ts";
-import { dirname } from "../core/path.ts";
+import { dirname } from "node:path";
 import type { StoredFile } from "../core/journal.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";

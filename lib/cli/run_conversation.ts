@@ -1,6 +1,6 @@
 // `orrery run FILE.agent.yml --say TEXT`: a conversation up to where nothing more is said.
 
-import { dirname, resolve } from "../core/path.ts";
+import { dirname, resolve } from "node:path";
 import { realPath } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { openSettings } from "../project/project.ts";

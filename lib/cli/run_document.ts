@@ -1,6 +1,6 @@
 // `orrery run FILE.md` (documents.md 1.1): checks the document, then runs it.
 
-import { dirname, resolve } from "../core/path.ts";
+import { dirname, resolve } from "node:path";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath } from "../host/paths.ts";

@@ -1,4 +1,4 @@
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import { hostFiles } from "../host/files.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { openSettings } from "../project/project.ts";

@@ -1,4 +1,4 @@
-import { dirname, resolve } from "../core/path.ts";
+import { dirname, resolve } from "node:path";
 import { realPath, workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { isAgentName } from "../parse/agent_file.ts";

@@ -4,7 +4,7 @@ import { readConfig } from "../catalog/read_config.ts";
 import type { WrittenConfig } from "../catalog/read_config.ts";
 import { isRecord, toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
-import { join, relative } from "../core/path.ts";
+import { join, relative } from "node:path";
 import { FileError } from "../core/world.ts";
 import { hostEnv } from "../host/process.ts";
 import { hostFiles } from "../host/files.ts";

@@ -2,7 +2,7 @@ import { foldName } from "../catalog/catalog_of.ts";
 import { shownPath } from "../catalog/shown_path.ts";
 import type { LockedServer } from "../core/gadget_lock.ts";
 import { didYouMean } from "../core/nearest.ts";
-import { basename, extname, join, resolve } from "../core/path.ts";
+import { basename, extname, join, resolve } from "node:path";
 import { shownWord } from "../core/shown_word.ts";
 import type { PermissionKind } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";

@@ -4,7 +4,7 @@
 import { typedPath } from "../catalog/shown_path.ts";
 import { NOT_NARROWED } from "../check/narrowing.ts";
 import { systemClock } from "../core/clock.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import { hostFiles } from "../host/files.ts";
 import { realPath } from "../host/paths.ts";
 import { hasColor } from "../host/terminal.ts";

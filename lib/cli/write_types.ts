@@ -2,7 +2,7 @@ import { promptTypesFile, TYPES_FILE_MARK } from "../catalog/prompt_types_file.t
 import { referencedModules } from "../catalog/prompt_type_text.ts";
 import { isInside, projectPath } from "../catalog/project_path.ts";
 import { maybeText } from "../core/maybe_text.ts";
-import { join, resolve } from "../core/path.ts";
+import { join, resolve } from "node:path";
 import { hostFiles } from "../host/files.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { PromptIndex } from "../project/prompt_index.ts";

@@ -1,7 +1,7 @@
 import { type FileChanges, type FileLook, tooLargeReason } from "./file_changes.ts";
 import { type FileAction, fileProblem } from "./file_text.ts";
 import { memoryFiles } from "./memory_files.ts";
-import { basename, dirname, resolve } from "./path.ts";
+import { basename, dirname, resolve } from "node:path";
 import type { FileErrorCode, Files } from "./world.ts";
 
 /** Files in memory, for tests, that can be read as `Files` and changed: no links, no modes. */

@@ -1,4 +1,4 @@
-import { resolve } from "./path.ts";
+import { resolve } from "node:path";
 import { type FileAction, fileProblem, fileText } from "./file_text.ts";
 import type { Files, FolderEntry } from "./world.ts";
 

@@ -1,4 +1,4 @@
-import { resolve } from "./path.ts";
+import { resolve } from "node:path";
 import { memoryFiles } from "./memory_files.ts";
 import { FileError } from "./world.ts";
 import type { Files, FolderEntry } from "./world.ts";

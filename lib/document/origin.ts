@@ -1,4 +1,4 @@
-import { extname } from "../core/path.ts";
+import { extname } from "node:path";
 
 /** What brought a node into a document. All but `file` and `import` is generated text. */
 export type OriginKind =

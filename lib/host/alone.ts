@@ -1,4 +1,4 @@
-import { dirname } from "../core/path.ts";
+import { dirname } from "node:path";
 
 /**
  * Does the work while no other process that asks in this way does any for the same path. The lock is that of the system, on a file beside it,

@@ -1,4 +1,4 @@
-import { isAbsolute } from "../core/path.ts";
+import { isAbsolute } from "node:path";
 import { denoGrants, hostEnv, hostEnvNames } from "./process.ts";
 
 /** What a program inherits of our environment when nothing else is said: no key among them. */

@@ -1,7 +1,7 @@
 // What is done to exactly the file that a path named when it was judged: in its folder, which is held, and without following a link there.
 import { type FileAction, fileProblem } from "../core/file_text.ts";
 import { oneArray } from "../core/one_array.ts";
-import { basename, dirname, resolve, sep } from "../core/path.ts";
+import { basename, dirname, resolve, sep } from "node:path";
 import { denoGrants } from "./process.ts";
 import { attemptOnFile, readable, withoutDeno } from "./file_attempt.ts";
 import { type HeldFolder, holdFolder, linkProblem, loadNodeFs, nodeFs, type Place } from "./held_folder.ts";

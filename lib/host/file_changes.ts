@@ -2,7 +2,7 @@
 // the real one, and no link is followed here: what is at that path by now is an error when it is another place (held_folder.ts).
 import { type FileChanges, type FileEntry, type FileLook, tooLargeReason } from "../core/file_changes.ts";
 import { type FileAction, fileProblem } from "../core/file_text.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import {
   exactAttempt,
   fileBytes,

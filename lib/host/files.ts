@@ -1,5 +1,5 @@
 // Files as they are, without any policy: lib/policy/guard.ts puts one around them.
-import { dirname, join, resolve } from "../core/path.ts";
+import { dirname, join, resolve } from "node:path";
 import { fileProblem, fileText } from "../core/file_text.ts";
 import type { FileInfo, Files, FolderEntry } from "../core/world.ts";
 import { attemptOnFile, attemptOnFile as attempt, readable, withoutDeno } from "./file_attempt.ts";

@@ -1,4 +1,4 @@
-import { join, resolve } from "../core/path.ts";
+import { join, resolve } from "node:path";
 import { denoGrants } from "./process.ts";
 
 /** Where names were found, by PATH and name: a look at each folder of PATH takes longer than a start. */

@@ -1,6 +1,6 @@
 // Where the process of a gadget connects.
 import type { GadgetAddress } from "../core/gadget_message.ts";
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import { denoGrants, isDeno29 } from "./process.ts";
 
 /** Bytes of the path of a socket, with the NUL at its end: 104 on macOS, 108 on Linux. */

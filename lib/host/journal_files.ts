@@ -2,7 +2,7 @@
 
 import { systemReason } from "./file_attempt.ts";
 import { JournalError } from "../core/journal.ts";
-import { basename, dirname, join } from "../core/path.ts";
+import { basename, dirname, join } from "node:path";
 import { denoGrants } from "./process.ts";
 
 /** The files of runs beside one database, `orrery.db-run-ID`: earlier versions kept short runs so, until somebody opened the database. */

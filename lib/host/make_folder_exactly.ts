@@ -1,4 +1,4 @@
-import { dirname } from "../core/path.ts";
+import { dirname } from "node:path";
 import { denoGrants } from "./process.ts";
 import { holdPlace, lookExactly, writable } from "./exact_place.ts";
 import type { Place } from "./held_folder.ts";

@@ -1,4 +1,4 @@
-import { dirname, join } from "../core/path.ts";
+import { dirname, join } from "node:path";
 import { attemptOnFile, readable, withoutDeno } from "./file_attempt.ts";
 import { denoGrants } from "./process.ts";
 

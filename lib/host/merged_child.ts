@@ -1,6 +1,6 @@
 // Deno gives a child two pipes. One pipe, in which the order is that of the writing, takes a shell that sends its stderr into its
 // stdout: the command's own one where it is a shell, which saves a start, else one that becomes the command.
-import { basename } from "../core/path.ts";
+import { basename } from "node:path";
 import { childEnvironment, type ChildOptions, startChild } from "./child_start.ts";
 import { maybeFindProgram, seesProgram } from "./find_program.ts";
 import { denoGrants } from "./process.ts";

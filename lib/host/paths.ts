@@ -1,4 +1,4 @@
-import { basename, dirname, isAbsolute, join, resolve } from "../core/path.ts";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import type { Sight } from "../core/world.ts";
 import { denoGrants, hostEnv, program } from "./process.ts";
 

@@ -1,5 +1,5 @@
 // Programs that are talked to over their pipes, with no policy: whoever starts one has asked before.
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import type { PipeEnd, PipeOptions, PipeProcess, Pipes } from "../core/pipes.ts";
 import { startChild } from "./child_start.ts";
 import { atExit } from "./process.ts";

@@ -1,6 +1,6 @@
 // A folder that nobody else can look into, and that is gone when this process ends, in whatever order that happens. What a signal ends that
 // nobody listens to can do nothing more: where nobody waits for that (left_folder.ts), the next process that makes such a folder takes it away.
-import { dirname, isAbsolute, join } from "../core/path.ts";
+import { dirname, isAbsolute, join } from "node:path";
 import {
   atExit,
   denoGrants,

@@ -1,5 +1,5 @@
 import { fileProblem } from "../core/file_text.ts";
-import { dirname, join } from "../core/path.ts";
+import { dirname, join } from "node:path";
 import {
   fileBytes,
   type HeldPlace,

@@ -1,4 +1,4 @@
-import { filePath } from "../core/file_url.ts";
+import { fileURLToPath } from "node:url";
 import type { GadgetAddress } from "../core/gadget_message.ts";
 import { hostEnv, isCompiled } from "./process.ts";
 import { connectFlags } from "./gadget_listener.ts";
@@ -82,7 +82,7 @@ export function bareDeno(
  */
 function ownConfig(): string {
   const config = new URL("./gadget_process.json", import.meta.url);
-  return config.protocol === "file:" ? `--config=${filePath(config)}` : "--no-config";
+  return config.protocol === "file:" ? `--config=${fileURLToPath(config)}` : "--no-config";
 }
 
 /** Where Deno has put the compiled form of our own modules: without it they are compiled again at each start. */

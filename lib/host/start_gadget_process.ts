@@ -1,6 +1,6 @@
 // The process of a gadget from the outside: started with nothing that it does not need, let in by its token, and ended with all that
 // belongs to it.
-import { fileUrl } from "../core/file_url.ts";
+import { pathToFileURL } from "node:url";
 import type { GadgetAddress, GadgetGreeting } from "../core/gadget_message.ts";
 import { boundToUs } from "./bound_child.ts";
 import { killChild, startChild } from "./child_start.ts";
@@ -136,7 +136,7 @@ class StartedProcess implements GadgetProcess {
     this.#child = child;
     this.#folder = folder;
     this.#exit = atExit(() => killChild(child));
-    this.folderUrl = `${fileUrl(folder.path).href}/`;
+    this.folderUrl = `${pathToFileURL(folder.path).href}/`;
     this.waiting = pipesOf(child);
     this.ended = endOf(child);
   }

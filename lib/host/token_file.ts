@@ -1,7 +1,7 @@
 // The token of a server, for programs of the same user: a file beside the journal, whose name no run may read or write.
 
 import { messageOf } from "../core/source_error.ts";
-import { dirname, join } from "../core/path.ts";
+import { dirname, join } from "node:path";
 import { removeFile } from "./journal_files.ts";
 import { atExit } from "./process.ts";
 

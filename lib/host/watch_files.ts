@@ -1,7 +1,7 @@
 // Editors put a new file in the place of the old one: what is watched is the folder, by the names in it.
 
 import type { FileWatch } from "../core/file_watch.ts";
-import { dirname } from "../core/path.ts";
+import { dirname } from "node:path";
 
 /** How often is looked where the system cannot tell of changes. */
 const POLL_MS = 1000;

@@ -1,5 +1,5 @@
 import { byPlace } from "../core/by_place.ts";
-import { extname } from "../core/path.ts";
+import { extname } from "node:path";
 import { parseDocument } from "./document.ts";
 import type { DocumentProblem, DocumentTree, OperationNode } from "./document_node.ts";
 import { readDocumentSettings } from "./document_settings.ts";

@@ -1,4 +1,4 @@
-import { extname } from "../core/path.ts";
+import { extname } from "node:path";
 
 /** By the ending of the file, in lower case. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {

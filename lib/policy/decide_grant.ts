@@ -1,6 +1,6 @@
 // Who has the say over a gadget (gadgets.md 3), without asking anybody and without touching anything.
 import type { GadgetToGrant, LockedGadget } from "../core/gadget_lock.ts";
-import { isAbsolute, relative, sep } from "../core/path.ts";
+import { isAbsolute, relative, sep } from "node:path";
 import { shownWord } from "../core/shown_word.ts";
 import type { Permissions } from "../core/world.ts";
 import { isEmptyPermissions, joinedPermissions } from "./permission_sets.ts";

@@ -1,6 +1,6 @@
 // What a user grants one gadget in words of their own (gadgets.md 3): `--allow-gadget NAME=KIND:VALUE,...`, and `grants:` of orrery.yaml.
 import { didYouMean } from "../core/nearest.ts";
-import { relative, resolve } from "../core/path.ts";
+import { relative, resolve } from "node:path";
 import { SourceError } from "../core/source_error.ts";
 import type { PermissionKind, Permissions } from "../core/world.ts";
 import { absoluteEntry, entriesOf, entryProblem, isPathEntry } from "./permission_entry.ts";

@@ -1,6 +1,6 @@
 import type { FileChanges, FileLook } from "../core/file_changes.ts";
 import { type FileAction, fileProblem } from "../core/file_text.ts";
-import { basename, dirname, join, resolve } from "../core/path.ts";
+import { basename, dirname, join, resolve } from "node:path";
 import { FileError, type Files, type Policy } from "../core/world.ts";
 import { holdsPath } from "./path_rule.ts";
 import { namedAsGiven, permitEither, permitReal, refuseDenied } from "./guard_files.ts";

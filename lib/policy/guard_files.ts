@@ -1,4 +1,4 @@
-import { join, resolve } from "../core/path.ts";
+import { join, resolve } from "node:path";
 import { FileError, type Files, type FolderEntry, PermissionRefused, type Policy } from "../core/world.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import { PermissionRefused, type PermissionRequest, type Policy } from "../core/world.ts";
 import type { Files, Shell } from "../core/world.ts";
 import { permitReal } from "./guard_files.ts";

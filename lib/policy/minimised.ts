@@ -1,5 +1,5 @@
 import type { UsedPermission } from "../core/gadget_lock.ts";
-import { dirname, relative, resolve } from "../core/path.ts";
+import { dirname, relative, resolve } from "node:path";
 import type { PermissionKind, Permissions } from "../core/world.ts";
 import { entryHolds, maybeNetRule, permissionsOf } from "./permission_sets.ts";
 import { isLocalName } from "./net_rule.ts";

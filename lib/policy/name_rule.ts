@@ -1,4 +1,4 @@
-import { basename, resolve } from "../core/path.ts";
+import { basename, resolve } from "node:path";
 import type { KindRules, RulePair } from "./kind_rules.ts";
 import { bothPaths, holdsPath, type PathResolving } from "./path_rule.ts";
 

@@ -1,4 +1,4 @@
-import { resolve, sep } from "../core/path.ts";
+import { resolve, sep } from "node:path";
 import type { KindRules, RulePair } from "./kind_rules.ts";
 
 /** Makes a flag's path absolute and real. */

@@ -1,5 +1,5 @@
 import type { PermissionKind } from "../core/world.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import { messageOf } from "../core/source_error.ts";
 import { parseNetRule } from "./net_rule.ts";
 

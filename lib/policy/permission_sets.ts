@@ -1,4 +1,4 @@
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import type { PermissionKind, Permissions } from "../core/world.ts";
 import { type IpRange, isWithin } from "./ip_address.ts";
 import { isLocalName, type NetRule, parseNetRule } from "./net_rule.ts";

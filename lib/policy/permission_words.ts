@@ -1,6 +1,6 @@
 // Permissions as they are shown to the person who is asked. What stands in a manifest comes from the gadget: nothing of it may look like
 // words of ours.
-import { relative, resolve } from "../core/path.ts";
+import { relative, resolve } from "node:path";
 import { shownWord } from "../core/shown_word.ts";
 import type { PermissionKind, Permissions } from "../core/world.ts";
 import { endsOf, type IpRange } from "./ip_address.ts";

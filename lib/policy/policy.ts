@@ -1,4 +1,4 @@
-import { join, relative } from "../core/path.ts";
+import { join, relative } from "node:path";
 import { PermissionRefused } from "../core/world.ts";
 import type { PermissionKind, PermissionRequest, Policy } from "../core/world.ts";
 import type { KindRules } from "./kind_rules.ts";

@@ -1,4 +1,4 @@
-import { isAbsolute, relative } from "../core/path.ts";
+import { isAbsolute, relative } from "node:path";
 import { PermissionRefused, type PermissionRequest } from "../core/world.ts";
 import { holdsPath } from "./path_rule.ts";
 

@@ -1,6 +1,6 @@
 // Files that were used, as somebody would grant them: a few as they are, and of many the folders that they are in. A path that is granted
 // brings everything below it, so one that lies below another says nothing more.
-import { dirname } from "../core/path.ts";
+import { dirname } from "node:path";
 import { holdsPath } from "./path_rule.ts";
 
 /** How often paths were used, by path: absolute and real. */

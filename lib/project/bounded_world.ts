@@ -1,6 +1,6 @@
 import { isInside } from "../catalog/project_path.ts";
 import { systemClock } from "../core/clock.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import { PermissionRefused } from "../core/world.ts";
 import { namedAsGiven } from "../policy/guard_files.ts";
 import { refuseBeyond } from "../policy/narrowed_policy.ts";

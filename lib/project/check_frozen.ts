@@ -1,5 +1,5 @@
 import { ProblemsError } from "../core/problems_error.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import { hostFiles } from "../host/files.ts";
 import { lookAt } from "../host/paths.ts";
 import { shellWord } from "../policy/refusal.ts";

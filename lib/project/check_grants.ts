@@ -6,7 +6,7 @@ import { shownPath } from "../catalog/shown_path.ts";
 import { filesNamed, takenWords } from "../catalog/trust.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
 import { maybeText } from "../core/maybe_text.ts";
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import { ProblemsError } from "../core/problems_error.ts";
 import { SourceError } from "../core/source_error.ts";
 import { hostFiles } from "../host/files.ts";

@@ -1,4 +1,4 @@
-import { basename, dirname, resolve } from "../core/path.ts";
+import { basename, dirname, resolve } from "node:path";
 import { SourceError } from "../core/source_error.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import type { Files } from "../core/world.ts";

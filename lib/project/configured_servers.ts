@@ -1,7 +1,7 @@
 import { type McpFile, type McpJson, readMcpJson, yamlServers } from "../catalog/mcp_config.ts";
 import { mcpServers } from "../catalog/mcp_servers.ts";
 import type { BrokenMcpServer, McpServer } from "../core/mcp_server.ts";
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import { hostEnv } from "../host/process.ts";
 import { hostFiles } from "../host/files.ts";
 import { configFolder } from "../host/paths.ts";

@@ -1,7 +1,7 @@
 import { acceptedConfig } from "../catalog/config_accepted.ts";
 import { isInside } from "../catalog/project_path.ts";
 import { followAliases, maybeModelId } from "../core/model_id.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import { lookAt, realPath } from "../host/paths.ts";
 import { hostEnv } from "../host/process.ts";
 import { maybeProvider } from "../models/provider.ts";

@@ -2,7 +2,7 @@
 
 import type { DocumentGrants } from "../check/check_options.ts";
 import type { Catalog } from "../core/catalog.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import type { World } from "../core/world.ts";
 import { realPath } from "../host/paths.ts";
 import { catalogTools, wholeCatalog } from "../run/catalog_tools.ts";

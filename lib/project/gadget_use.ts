@@ -2,7 +2,7 @@
 import type { GadgetUse, LockedGadget, UsedPermission } from "../core/gadget_lock.ts";
 import { canonicalJson, isRecord } from "../core/json.ts";
 import { maybeText } from "../core/maybe_text.ts";
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import { sha256 } from "../core/sha256.ts";
 import type { Files } from "../core/world.ts";
 import { isEmptyPermissions } from "../policy/permission_sets.ts";

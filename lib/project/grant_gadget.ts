@@ -7,7 +7,7 @@ import { filesNamed, takenWords, type TrustCandidate } from "../catalog/trust.ts
 import type { EntryGrant } from "../core/catalog.ts";
 import { type GadgetToGrant, type Lock, LOCK_FILE, type LockedGadget } from "../core/gadget_lock.ts";
 import { canonicalJson, type JsonObject } from "../core/json.ts";
-import { basename, extname } from "../core/path.ts";
+import { basename, extname } from "node:path";
 import { messageOf, SourceError } from "../core/source_error.ts";
 import type { PermissionRefused, Permissions, User } from "../core/world.ts";
 import { askGrant, grantRefused } from "../policy/ask_grant.ts";

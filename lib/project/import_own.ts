@@ -1,7 +1,7 @@
-import { fileUrl } from "../core/file_url.ts";
+import { pathToFileURL } from "node:url";
 import { isInside } from "../catalog/project_path.ts";
 import { isRecord } from "../core/json.ts";
-import { dirname } from "../core/path.ts";
+import { dirname } from "node:path";
 import { importModule, maybeLibrary } from "../host/process.ts";
 
 /**
@@ -24,5 +24,5 @@ export async function importOwn(
     );
     return await importPrepared(path, { root: isInside(path, root) ? root : dirname(path), cwd, library });
   }
-  return await importModule(fileUrl(path).href);
+  return await importModule(pathToFileURL(path).href);
 }

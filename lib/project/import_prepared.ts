@@ -1,9 +1,9 @@
 // A module whose code is trusted, in the compiled binary: its types are stripped and its imports found as those of a gadget are
 // (sandbox/gate), and then it runs in this process, as under `deno run`. What it cannot have here are packages.
 
-import { fileUrl } from "../core/file_url.ts";
+import { pathToFileURL } from "node:url";
 import { isRecord } from "../core/json.ts";
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import { hostFiles } from "../host/files.ts";
 import { privateFolder } from "../host/private_folder.ts";
 import { importModule } from "../host/process.ts";
@@ -58,7 +58,7 @@ export async function importPrepared(
   using folder = privateFolder();
   const files = Object.entries(facades).map(([name, text]) => [facadeFile(name), text]);
   folder.write(Object.fromEntries([...graph.modules.map(({ output, code }) => [output, code]), ...files]));
-  const folderUrl = `${fileUrl(folder.path).href}/`;
+  const folderUrl = `${pathToFileURL(folder.path).href}/`;
   try {
     const [exported] = await loadAll(graph.modules.map(({ output }) => join(folder.path, output)));
     return exported;
@@ -71,7 +71,7 @@ export async function importPrepared(
 /** All of them, also those of an `import()` that comes later: the folder is gone then. */
 async function loadAll(paths: readonly string[]): Promise<readonly unknown[]> {
   const loaded: unknown[] = [];
-  for (const path of paths) loaded.push(await importModule(fileUrl(path).href));
+  for (const path of paths) loaded.push(await importModule(pathToFileURL(path).href));
   return loaded;
 }
 

@@ -3,7 +3,7 @@ import type { McpFile } from "../catalog/mcp_config.ts";
 import { mcpServers } from "../catalog/mcp_servers.ts";
 import type { ServerGadgets } from "../catalog/server_gadgets.ts";
 import { type BrokenMcpServer, mcpNamePart, type McpServer } from "../core/mcp_server.ts";
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import { SourceError } from "../core/source_error.ts";
 import type { PermissionKind, PermissionRequest, User } from "../core/world.ts";
 import { PermissionRefused } from "../core/world.ts";

@@ -1,5 +1,5 @@
 import type { LockedGadget } from "../core/gadget_lock.ts";
-import { dirname, resolve } from "../core/path.ts";
+import { dirname, resolve } from "node:path";
 import { FileError, type Files } from "../core/world.ts";
 import { lookAt, realPath } from "../host/paths.ts";
 import { linkChanges, lockedPath, lockedTarget, moduleChanges } from "../policy/decide_grant.ts";

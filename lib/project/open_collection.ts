@@ -1,6 +1,6 @@
 import type { Collection } from "../core/collection.ts";
 import type { Embedder } from "../core/embedder.ts";
-import { dirname, resolve } from "../core/path.ts";
+import { dirname, resolve } from "node:path";
 import type { World } from "../core/world.ts";
 import { realPath, workingFolder } from "../host/paths.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";

@@ -1,5 +1,5 @@
 import { maybeModelId, modelIdText } from "../core/model_id.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import { FileError, PermissionRefused, type Policy } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath } from "../host/paths.ts";

@@ -4,7 +4,7 @@
 import type { Config } from "../catalog/config.ts";
 import type { Journal, JournalStatus, Recorder, RunJournal, RunStart } from "../core/journal.ts";
 import type { RunStatus } from "../core/event.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import type { Secrets } from "../core/secrets.ts";
 import { FileError } from "../core/world.ts";
 import { PROVIDER_KINDS } from "../models/provider_kinds.ts";

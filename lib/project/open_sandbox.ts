@@ -1,6 +1,6 @@
 // The way to the sandbox, loaded with the first module of a gadget; what works there is loaded while a process starts.
 import { filesNamed, type TrustCandidate } from "../catalog/trust.ts";
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import { hostFiles } from "../host/files.ts";
 import { cacheFolder, configFolder, realPath, stateFolder } from "../host/paths.ts";
 import { isCompiled } from "../host/process.ts";

@@ -9,7 +9,7 @@ import type { CheckedDocument, DocumentCommandInput } from "../check/check_optio
 import type { Catalog } from "../core/catalog.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import type { Model } from "../core/model.ts";
-import { dirname, resolve } from "../core/path.ts";
+import { dirname, resolve } from "node:path";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
 import { defaultShell } from "../host/default_shell.ts";
 import { hostFiles } from "../host/files.ts";

@@ -19,7 +19,7 @@ import type { AbsentServer } from "../catalog/absent_servers.ts";
 import type { McpJson } from "../catalog/mcp_config.ts";
 import { LOCK_FILE } from "../core/gadget_lock.ts";
 import type { JsonObject } from "../core/json.ts";
-import { join, resolve } from "../core/path.ts";
+import { join, resolve } from "node:path";
 import type { LockKeeper, LockKeeperOptions } from "./lock_keeper.ts";
 import type { McpGadgetsOptions } from "./mcp_gadgets.ts";
 import type { GadgetSandbox } from "../catalog/catalog_site.ts";

@@ -4,7 +4,7 @@
 
 import type { KeepFile } from "../catalog/keep_file.ts";
 import { isRecord } from "../core/json.ts";
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import { hostFiles } from "../host/files.ts";
 import { fileStamps } from "../host/file_stamp.ts";
 

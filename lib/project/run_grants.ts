@@ -7,7 +7,7 @@ import { serverNamed } from "../catalog/server_gadgets.ts";
 import { filesNamed, takenWords } from "../catalog/trust.ts";
 import { canonicalJson, isJsonObject, toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
-import { join, resolve } from "../core/path.ts";
+import { join, resolve } from "node:path";
 import { sha256 } from "../core/sha256.ts";
 import { FileError, PermissionRefused, type User } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";

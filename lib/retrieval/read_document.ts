@@ -1,5 +1,5 @@
 import { fileText } from "../core/file_text.ts";
-import { extname } from "../core/path.ts";
+import { extname } from "node:path";
 import { FileError } from "../core/world.ts";
 import type { DocumentType } from "../parse/collection_file.ts";
 import { htmlText } from "../parse/html_text.ts";

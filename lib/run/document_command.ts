@@ -1,6 +1,6 @@
 import { narrowedAway } from "../check/narrowing.ts";
 import { isJsonObject } from "../core/json.ts";
-import { dirname, isAbsolute, join } from "../core/path.ts";
+import { dirname, isAbsolute, join } from "node:path";
 import { nodeBodies } from "../document/node_text.ts";
 import type { ShellFields } from "../parse/operation_fields.ts";
 import { limitsOf } from "./document_means.ts";

@@ -1,7 +1,7 @@
 // One operation of a document while it runs: what it works on, and what all kinds of them do in the same way.
 
 import type { Json } from "../core/json.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import { narrowedFile } from "../check/narrowing.ts";
 import type { Narrowing } from "../check/narrowing.ts";
 import type { LiveDocument } from "../document/live_document.ts";

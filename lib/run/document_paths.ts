@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, join, relative, sep } from "../core/path.ts";
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
 
 /** A path that a document names, from the folder of that document: relative to the root where it lies inside, with `/` (documents.md 10.1). */
 export function pathFrom(file: string, named: string): string {

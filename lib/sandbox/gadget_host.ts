@@ -1,5 +1,5 @@
 // One gadget module. Its process is started on first use, ended when nobody has used it for a while, and started again after it crashed.
-import { fileUrl } from "../core/file_url.ts";
+import { pathToFileURL } from "node:url";
 import { CutText } from "../core/gadget.ts";
 import type { GadgetCall } from "../core/gadget.ts";
 import type { GadgetDescription } from "../core/gadget_message.ts";
@@ -279,7 +279,7 @@ export class GadgetHost {
 
   #loadMessage({ folderUrl }: GadgetProcess) {
     const { graph, root, surroundings, limits } = this.#options;
-    const modules = graph.modules.map(({ path, output }) => [fileUrl(path).href, folderUrl + output]);
+    const modules = graph.modules.map(({ path, output }) => [pathToFileURL(path).href, folderUrl + output]);
     return {
       type: "load",
       entry: `${folderUrl}0.js`,

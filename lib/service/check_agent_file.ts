@@ -1,6 +1,6 @@
 import { checkAgent } from "../check/check_agent.ts";
 import { byPlace } from "../core/by_place.ts";
-import { dirname } from "../core/path.ts";
+import { dirname } from "node:path";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { readAgentFile } from "../parse/read_agent_file.ts";

@@ -2,7 +2,7 @@ import type { Catalog } from "../core/catalog.ts";
 import { withoutByteOrderMark } from "../core/file_text.ts";
 import { encodeSegment } from "../core/json.ts";
 import { didYouMean } from "../core/nearest.ts";
-import { dirname } from "../core/path.ts";
+import { dirname } from "node:path";
 import { messageOf } from "../core/source_error.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";

@@ -1,6 +1,6 @@
 import { checkDocument } from "../check/check_document.ts";
 import type { CheckedDocument, DocumentCommandInput, FileProblem } from "../check/check_options.ts";
-import { dirname, resolve } from "../core/path.ts";
+import { dirname, resolve } from "node:path";
 import { hostFiles } from "../host/files.ts";
 import type { DocumentTree } from "../parse/document_node.ts";
 import type { MergeMode } from "../parse/operation_fields.ts";

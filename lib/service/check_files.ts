@@ -1,4 +1,4 @@
-import { dirname } from "../core/path.ts";
+import { dirname } from "node:path";
 import { checkAgentFile } from "./check_agent_file.ts";
 import { checkCalls } from "./check_calls.ts";
 import { checkDocuments } from "./check_documents.ts";

@@ -1,7 +1,7 @@
 import { projectPath } from "../catalog/project_path.ts";
 import { compileGlob } from "../../gadgets/_glob.ts";
 import type { AnyGadget } from "../core/gadget.ts";
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import { messageOf } from "../core/source_error.ts";
 import type { World } from "../core/world.ts";
 import { configuredServers } from "../project/configured_servers.ts";

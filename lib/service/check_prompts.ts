@@ -1,5 +1,5 @@
 import { isInside } from "../catalog/project_path.ts";
-import { basename, dirname, resolve } from "../core/path.ts";
+import { basename, dirname, resolve } from "node:path";
 import { maybeText } from "../core/maybe_text.ts";
 import { spanAt } from "../core/span_at.ts";
 import { FileError } from "../core/world.ts";

@@ -1,5 +1,5 @@
 import { byPlace } from "../core/by_place.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import { lookAt } from "../host/paths.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { SourceError } from "../core/source_error.ts";

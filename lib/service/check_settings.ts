@@ -5,7 +5,7 @@ import { readConfig } from "../catalog/read_config.ts";
 import type { WrittenConfig } from "../catalog/read_config.ts";
 import { maybeText } from "../core/maybe_text.ts";
 import { didYouMean } from "../core/nearest.ts";
-import { basename, join, resolve } from "../core/path.ts";
+import { basename, join, resolve } from "node:path";
 import { hostFiles } from "../host/files.ts";
 import { configuredServers } from "../project/configured_servers.ts";
 import { modelProblem } from "../project/document_models.ts";

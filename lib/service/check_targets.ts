@@ -1,4 +1,4 @@
-import { basename, dirname, relative, resolve } from "../core/path.ts";
+import { basename, dirname, relative, resolve } from "node:path";
 import { FileError } from "../core/world.ts";
 import type { Files } from "../core/world.ts";
 import { realPath } from "../host/paths.ts";

@@ -1,10 +1,10 @@
-import { dirname } from "../core/path.ts";
+import { dirname } from "node:path";
 import type { Json } from "../core/json.ts";
 import { toJson } from "../core/json.ts";
 import { LiveDocument } from "../document/live_document.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath, workingFolder } from "../host/paths.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import { readDocument } from "../parse/document_file.ts";
 import type { DocumentFile } from "../parse/document_file.ts";
 import type { OperationNode } from "../parse/document_node.ts";

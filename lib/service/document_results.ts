@@ -1,5 +1,5 @@
 import { isInside } from "../catalog/project_path.ts";
-import { basename, dirname, join, resolve } from "../core/path.ts";
+import { basename, dirname, join, resolve } from "node:path";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath } from "../host/paths.ts";

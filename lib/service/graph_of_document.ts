@@ -1,4 +1,4 @@
-import { dirname } from "../core/path.ts";
+import { dirname } from "node:path";
 import { operationReferences } from "../check/operation_references.ts";
 import type { LiveDocument } from "../document/live_document.ts";
 import type { LiveNode } from "../document/live_node.ts";

@@ -1,4 +1,4 @@
-import { dirname, extname, join } from "../core/path.ts";
+import { dirname, extname, join } from "node:path";
 import type { DocumentFile } from "../parse/document_file.ts";
 import type { ImportFields, RunFields } from "../parse/operation_fields.ts";
 import type { GraphNode } from "../render/call_graph.ts";

@@ -1,7 +1,7 @@
 import { isRecord, toJson } from "../core/json.ts";
 import type { JsonObject } from "../core/json.ts";
 import { didYouMean } from "../core/nearest.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import { readModuleFile } from "../parse/read_module_file.ts";
 import { UsageError } from "./exit_code.ts";
 import { flagFile } from "./flag_file.ts";

@@ -4,7 +4,7 @@
 import type { Catalog } from "../core/catalog.ts";
 import { canonicalJson } from "../core/json.ts";
 import type { Model } from "../core/model.ts";
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import { messageOf } from "../core/source_error.ts";
 import { LOCK_FILE } from "../core/gadget_lock.ts";
 import { configFolder } from "../host/paths.ts";

@@ -1,7 +1,7 @@
 import { problemLine } from "../check/problem_line.ts";
 import type { FileProblem } from "../check/check_options.ts";
 import { ProblemsError } from "../core/problems_error.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import { SourceError } from "../core/source_error.ts";
 import { FileError, PermissionRefused } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";

@@ -3,7 +3,7 @@
 import type { RunEvent } from "../core/event.ts";
 import type { Journal } from "../core/journal.ts";
 import type { JsonObject } from "../core/json.ts";
-import { resolve } from "../core/path.ts";
+import { resolve } from "node:path";
 import type { Secrets } from "../core/secrets.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";

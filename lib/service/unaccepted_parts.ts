@@ -1,5 +1,5 @@
 import { LOCK_FILE } from "../core/gadget_lock.ts";
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import type { Span } from "../core/source_error.ts";
 import { hostFiles } from "../host/files.ts";
 import { parseYaml } from "../parse/yaml.ts";

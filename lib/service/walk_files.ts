@@ -1,4 +1,4 @@
-import { join } from "../core/path.ts";
+import { join } from "node:path";
 import { FileError } from "../core/world.ts";
 import type { Files } from "../core/world.ts";
 

@@ -5,7 +5,7 @@ import { canonicalJson } from "../../core/json.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { textOf } from "../../core/message.ts";
 import type { Message } from "../../core/message.ts";
-import { dirname } from "../../core/path.ts";
+import { dirname } from "node:path";
 import { messageOf } from "../../core/source_error.ts";
 import { memoryJournal } from "../../journal/memory_journal.ts";
 import { newRunId } from "../../journal/new_run.ts";

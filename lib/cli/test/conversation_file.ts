@@ -5,7 +5,7 @@
 import type { ConversationScope } from "../../conversation/slots.ts";
 import type { Json } from "../../core/json.ts";
 import { didYouMean } from "../../core/nearest.ts";
-import { dirname, join, resolve } from "../../core/path.ts";
+import { dirname, join, resolve } from "node:path";
 import { messageOf, SourceError } from "../../core/source_error.ts";
 import { FileError } from "../../core/world.ts";
 import { hostFiles } from "../../host/files.ts";

@@ -6,7 +6,7 @@ import type { Json } from "../../core/json.ts";
 import { textOf } from "../../core/message.ts";
 import { wrappedModel } from "../../core/model.ts";
 import type { ModelRequest } from "../../core/model.ts";
-import { dirname, resolve } from "../../core/path.ts";
+import { dirname, resolve } from "node:path";
 import { LiveDocument } from "../../document/live_document.ts";
 import { nodeBodies } from "../../document/node_text.ts";
 import { scriptModel } from "../../models/script_model.ts";

@@ -1,7 +1,7 @@
 // `orrery test FILE...`: tests that are kept as files. Nothing of the project is touched, and no provider is asked.
 
 import type { Json } from "../../core/json.ts";
-import { join, relative, resolve } from "../../core/path.ts";
+import { join, relative, resolve } from "node:path";
 import { ProblemsError } from "../../core/problems_error.ts";
 import { messageOf, SourceError } from "../../core/source_error.ts";
 import type { Span } from "../../core/source_error.ts";

@@ -1,7 +1,7 @@
 // The world of a test: it reads the project, and nothing that it does reaches the project.
 
 import { overlayFiles } from "../../core/overlay_files.ts";
-import { join, relative, resolve, sep } from "../../core/path.ts";
+import { join, relative, resolve, sep } from "node:path";
 import type { Shell } from "../../core/world.ts";
 import { hostFiles } from "../../host/files.ts";
 import { realPath } from "../../host/paths.ts";

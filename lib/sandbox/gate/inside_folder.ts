@@ -1,4 +1,4 @@
-import { isAbsolute, relative, sep } from "../../core/path.ts";
+import { isAbsolute, relative, sep } from "node:path";
 
 /** The way from a folder to what is in it or below, with `/`; undefined for what is not. Both are absolute and real. */
 export function wayInside(folder: string, path: string): string | undefined {

@@ -1,4 +1,4 @@
-import { filePath } from "../../core/file_url.ts";
+import { fileURLToPath } from "node:url";
 import { shownFile } from "./inside_folder.ts";
 import type { PreparedGraph, PreparedModule } from "./prepared_graph.ts";
 import { decodeMap, type Mapping, sourcePlace } from "./source_map.ts";
@@ -41,7 +41,7 @@ class PlaceReader {
 
   constructor({ graph, folderUrl, cwd }: StackPlaces) {
     const url = folderUrl.endsWith("/") ? folderUrl : `${folderUrl}/`;
-    this.#folders = [url, filePath(url)];
+    this.#folders = [url, fileURLToPath(url)];
     this.#cwd = cwd;
     this.#modules = new Map(graph.modules.map((module) => [module.output, module]));
   }

@@ -1,8 +1,8 @@
 // The module gate: from a gadget's file to JavaScript that can be imported in a process where nothing checks imports. Everything that a
 // module loads was found here, judged by its real path, read once, and written anew as an import of a file beside it.
 
-import { filePath, fileUrl } from "../../core/file_url.ts";
-import { dirname } from "../../core/path.ts";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { dirname } from "node:path";
 import type { Files } from "../../core/world.ts";
 import { facadeFile } from "./allowed_names.ts";
 import { moveMappings, sameMappings } from "./edited_text.ts";
@@ -97,7 +97,7 @@ class Preparation {
     for (const found of imports) {
       if ("specifier" in found) targets.set(found, await this.#target(found, { source, plain, path }));
     }
-    const { code, edits } = rewriteImports(plain.code, { imports, targets, url: fileUrl(path).href });
+    const { code, edits } = rewriteImports(plain.code, { imports, targets, url: pathToFileURL(path).href });
     const base = plain.mappings ?? (edits.length === 0 ? [] : sameMappings(plain.code, edits));
     const mappings = moveMappings(base, { code: plain.code, edited: code, edits });
     const map = mappings.length === 0 || path.endsWith(".json") ? undefined : encodeMap(mappings, file);
@@ -227,7 +227,7 @@ function offsetOf(
 /** A relative specifier is a part of a URL; undefined for one that is no path, such as one with `%2F`. */
 function pathOf(specifier: string, importer: string): string | undefined {
   try {
-    return filePath(new URL(specifier, fileUrl(importer)));
+    return fileURLToPath(new URL(specifier, pathToFileURL(importer)));
   } catch {
     return undefined;
   }

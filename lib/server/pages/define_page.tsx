@@ -4,7 +4,7 @@ import { html } from "../answers.ts";
 import type { AnswerOptions } from "../answers.ts";
 import { openAssets } from "../assets.ts";
 import type { JsonSchema } from "../../core/gadget.ts";
-import { basename } from "../../core/path.ts";
+import { basename } from "node:path";
 import type { FromJsonSchema } from "../../schema/input_type.ts";
 import { defineRoute } from "../route.ts";
 import type { Nothing, Route, RouteContext } from "../route.ts";

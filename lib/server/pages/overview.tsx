@@ -1,5 +1,5 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { basename } from "../../core/path.ts";
+import { basename } from "node:path";
 import type { CatalogJson } from "../../service/look/look.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";

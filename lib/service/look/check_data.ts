@@ -1,4 +1,4 @@
-import { basename, resolve } from "../../core/path.ts";
+import { basename, resolve } from "node:path";
 import { hostFiles } from "../../host/files.ts";
 import { isAgentName } from "../../parse/agent_file.ts";
 import { NO_GRANTS } from "../../project/grants.ts";

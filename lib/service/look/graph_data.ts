@@ -1,6 +1,6 @@
 import { isInside } from "../../catalog/project_path.ts";
 import { withoutByteOrderMark } from "../../core/file_text.ts";
-import { resolve } from "../../core/path.ts";
+import { resolve } from "node:path";
 import { SourceError } from "../../core/source_error.ts";
 import { FileError } from "../../core/world.ts";
 import { hostFiles } from "../../host/files.ts";

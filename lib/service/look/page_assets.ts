@@ -1,7 +1,7 @@
 // What the web page loads: the modules of lib/browser with all that they import, style sheets and pictures. Modules keep their names, .ts
 // included, so that no import has to be rewritten; only their types go.
 
-import { dirname, join } from "../../core/path.ts";
+import { dirname, join } from "node:path";
 import { maybeOwnFile, ownFiles } from "../../host/own_file.ts";
 import { findImports } from "../../sandbox/gate/find_imports.ts";
 import { plainModule } from "../../sandbox/gate/plain_module.ts";

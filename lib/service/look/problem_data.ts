@@ -1,6 +1,6 @@
 import { isInside, projectPath } from "../../catalog/project_path.ts";
 import type { Problem } from "../../core/prompt_error.ts";
-import { sep } from "../../core/path.ts";
+import { sep } from "node:path";
 import type { ToldProblem } from "../../render/told_problem.ts";
 import type { ReportedProblem } from "../check_report.ts";
 import { ruleOf } from "../problem_rules.ts";

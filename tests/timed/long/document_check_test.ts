@@ -8,7 +8,7 @@ import type { DocumentGrants } from "../../../lib/check/check_options.ts";
 import { NearIds } from "../../../lib/check/near_ids.ts";
 import { problemLine } from "../../../lib/check/problem_line.ts";
 import { isInside } from "../../../lib/catalog/project_path.ts";
-import { resolve } from "../../../lib/core/path.ts";
+import { resolve } from "node:path";
 import { PermissionRefused } from "../../../lib/core/world.ts";
 import { readDocument } from "../../../lib/parse/document_file.ts";
 import { didYouMean, FARTHEST, nearWord } from "../../../lib/parse/document_near.ts";

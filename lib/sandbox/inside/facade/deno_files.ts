@@ -1,4 +1,4 @@
-import { join } from "../../../core/path.ts";
+import { join } from "node:path";
 import { bytesOf, collected, optionsOf, pathOf, refuseMode, signalOf } from "./arguments.ts";
 import { type Entry, list, look, maybeLook } from "./file_steps.ts";
 import { type Ask, FailedEffect, step, type Steps } from "./steps.ts";

@@ -1,4 +1,4 @@
-import { dirname } from "../../../core/path.ts";
+import { dirname } from "node:path";
 import { FailedEffect, step, type Steps } from "./steps.ts";
 
 /** What is at a path, as Orrery says it. */

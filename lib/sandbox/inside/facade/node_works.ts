@@ -1,4 +1,4 @@
-import { join } from "../../../core/path.ts";
+import { join } from "node:path";
 import { optionsOf, pathOf, refuseMode } from "./arguments.ts";
 import { notThere } from "./error.ts";
 import { type Entry, isFolder, isMissing, list, look, makeFolders, maybeLook } from "./file_steps.ts";
