@@ -2,12 +2,9 @@
 // whoever runs the tests reach it: inside the test's own process, since most of a command's time is that of its start. The
 // binary, Deno 2.6 and tests that say so have a process for each.
 
-import { AsyncLocalStorage } from "node:async_hooks";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { main } from "../lib/cli/main.ts";
-import { isDeno29, provideProgram } from "../lib/host/process.ts";
-import type { Program, ProgramOutput } from "../lib/host/process.ts";
+import { main, type Program, type ProgramOutput } from "../main.ts";
 
 /** The folder of the project, without a slash at its end. */
 export const PROJECT_ROOT: string = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]$/, "");
@@ -70,12 +67,9 @@ export function denoCommand(): readonly [program: string, ...args: string[]] {
  * @throws {Error} when it takes longer than `timeoutMs`; the message holds what it had printed.
  */
 export function orrery(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
-  const isInside = compiledBinary() === undefined && isDeno29() && options.alone !== true;
+  const isInside = compiledBinary() === undefined && !isDeno26 && options.alone !== true;
   return isInside ? runInside(args, options) : runProgram([...orreryCommand(), ...args], options);
 }
-
-const programs = new AsyncLocalStorage<{ current: Program }>();
-provideProgram(() => programs.getStore()?.current ?? Deno);
 
 async function runInside(args: readonly string[], options: RunOptions): Promise<RunResult> {
   const stdout = new Written();
@@ -88,7 +82,6 @@ async function runInside(args: readonly string[], options: RunOptions): Promise<
     env: { get: (name) => env.get(name), toObject: () => Object.fromEntries(env) },
     cwd: () => options.cwd ?? PROJECT_ROOT,
   };
-  const running = { current: program };
   const timeoutMs = options.timeoutMs ?? 30_000;
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
@@ -96,13 +89,15 @@ async function runInside(args: readonly string[], options: RunOptions): Promise<
     late.reject(new Error(`${message}\nstdout: ${stdout.text}\nstderr: ${stderr.text}`));
   }, timeoutMs);
   try {
-    const code = await Promise.race([programs.run(running, () => main(args)), late.promise]);
+    const code = await Promise.race([main(args, program), late.promise]);
     return { code, stdout: stdout.text, stderr: stderr.text };
   } finally {
     clearTimeout(timer);
-    running.current = Deno; // what a test does next may still be told to belong to it
   }
 }
+
+/** Deno 2.6 loses AsyncLocalStorage on some ways, and with it which command a call belongs to. */
+export const isDeno26: boolean = Deno.version.deno.startsWith("2.6.");
 
 /** What was written, as one text. */
 class Written implements ProgramOutput {

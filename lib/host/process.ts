@@ -1,6 +1,7 @@
 // This process, what it was started with, and whether another one goes on. On the path of `orrery --version`: it imports nothing, so that it costs
 // no more than an empty script. A process number is given again when its process is gone, so a process is told by its start as well. Only Linux says that, and
 // only to a process with all of Deno's permissions.
+import type { AsyncLocalStorage } from "node:async_hooks";
 import type { RunOwner } from "../core/journal.ts";
 
 /** What was typed after the program's name. */
@@ -20,16 +21,25 @@ export interface Program {
 /** Where a program writes. */
 export type ProgramOutput = Pick<typeof Deno.stdout, "write" | "writeSync" | "isTerminal">;
 
-let findProgram: () => Program = () => Deno;
+let programs: AsyncLocalStorage<{ current: Program }> | undefined;
 
-/** The program that runs here: the process, unless tests call several commands inside one. */
+/** The program that runs here: the process, unless several commands are called inside one. */
 export function program(): Program {
-  return findProgram();
+  return programs?.getStore()?.current ?? Deno;
 }
 
-/** Tests say which program a call belongs to. */
-export function provideProgram(find: () => Program): void {
-  findProgram = find;
+/** Does work as another program than the process. What outlives the work belongs to the process again. */
+export async function asProgram<T>(owner: Program, work: () => Promise<T>): Promise<T> {
+  if (programs === undefined) {
+    const { AsyncLocalStorage } = await import("node:async_hooks");
+    programs = new AsyncLocalStorage();
+  }
+  const running = { current: owner };
+  try {
+    return await programs.run(running, work);
+  } finally {
+    running.current = Deno;
+  }
 }
 
 /** What has to be done before a program ends. */

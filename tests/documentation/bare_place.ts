@@ -17,8 +17,13 @@ const RUNTIMES = /^(deno|denort|node|nodejs|npm|npx|pnpm|pnpx|yarn|corepack|bun|
 /**
  * Copies the binary into a folder of its own. The home is empty, of the environment there are PATH, HOME and TMPDIR, and PATH has the
  * binary and the programs of the system, without those that run JavaScript.
+ *
+ * @param isEmpty without the examples: what is tried out writes all files that it needs
  */
-export async function makeBarePlace(binary: string): Promise<BarePlace> {
+export async function makeBarePlace(
+  binary: string,
+  { isEmpty = false }: { readonly isEmpty?: boolean } = {},
+): Promise<BarePlace> {
   const top = await Deno.makeTempDir({ prefix: "orrery alone " });
   const [alone, tools, home, temporary, folder] = ["alone", "tools", "home", "tmp", "here"].map((name) =>
     join(top, name)
@@ -30,7 +35,8 @@ export async function makeBarePlace(binary: string): Promise<BarePlace> {
     await Deno.mkdir(dirname(join(folder, path)), { recursive: true });
     await Deno.writeTextFile(join(folder, path), text);
   };
-  for (const path of (await readProject(join(PROJECT_ROOT, "examples"))).keys()) {
+  const examples = isEmpty ? [] : (await readProject(join(PROJECT_ROOT, "examples"))).keys();
+  for (const path of examples) {
     const target = join(folder, "examples", path);
     await Deno.mkdir(dirname(target), { recursive: true });
     await Deno.copyFile(join(PROJECT_ROOT, "examples", path), target);
