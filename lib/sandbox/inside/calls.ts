@@ -1,202 +1,247 @@
-// The calls of a gadget, as many at once as Orrery begins. Each ends with one frame: a result, an error, an invalid input or the answer to
+// The calls of a gadget, as many at once as Orrery begins. Each ends with one message: a result, an error, an invalid input or the answer to
 // its cancelling; what it tells after that is told of no call.
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { FromGadget, ToGadget } from "../../core/gadget_message.ts";
 import { foundValue } from "../../core/shown.ts";
-import { OpenCall } from "./call.ts";
+import { LogBudget } from "../log_budget.ts";
+import type { GadgetChannel } from "./channel.ts";
 import type { FoundGadget } from "./describe.ts";
-import { frameOf } from "./frames.ts";
-import { isStream, resultFrame, sendPieces } from "./result.ts";
-import {
-  apply,
-  isArray,
-  isFinite,
-  later,
-  mapDelete,
-  mapEach,
-  mapGet,
-  mapSet,
-  OwnMap,
-  OwnTypeError,
-  quote,
-  toText,
-} from "./primordials.ts";
-import type { GadgetTelling } from "./tell.ts";
-import { cut, thrownError, thrownText } from "./thrown.ts";
-import { type WorkContext, workContext } from "./context.ts";
+import { isStream, resultMessage, sendPieces } from "./result.ts";
+import { cut, thrownError } from "./thrown.ts";
 
 type Message<Type extends ToGadget["type"]> = Extract<ToGadget, { readonly type: Type }>;
+type Ending = Extract<FromGadget, { readonly type: "result" | "error" | "invalid" }>;
+
 /** Characters of what a schema says against an input. */
 const MOST_ISSUES = 65_536;
+/** Bytes that wait to be sent: while there are more, what a call tells by the way is left out. */
+const MOST_WAITING = 4 * 1024 * 1024;
+/** A little less than Orrery lets through. */
+const MOST_PROGRESS = 9_990;
+/** How many pieces of a streamed result may be on the way. */
+const WINDOW = 16;
 
-type Ending = Extract<FromGadget["type"], "result" | "error" | "invalid" | "cancelled">;
-
-/** What calls need of the process. */
-export interface CallSurroundings {
+/** What calls need of the gadget. */
+export interface Surroundings {
   readonly gadget: FoundGadget;
-  readonly telling: GadgetTelling;
   readonly maxResultBytes: number;
-  send(frame: Uint8Array<ArrayBuffer>): void;
+}
+
+/** How far a call is. */
+interface Progress {
+  readonly done: number;
+  readonly total: number | undefined;
+}
+
+/** A call of `run`, or of `format`, while it is open. */
+export class RunningCall {
+  readonly id: number;
+  readonly logs = newBudget();
+  state: "open" | "ended" | "cancelled" = "open";
+  reports = 0;
+  missingReports = 0;
+  /** The last progress, when it was not told. */
+  lastReport: Progress | undefined;
+  readonly #abort = new AbortController();
+  #room = WINDOW;
+  #onRoom: (() => void) | undefined;
+
+  constructor(id: number) {
+    this.id = id;
+  }
+
+  /** Aborted when the call is cancelled. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** @param reason why, in words, for the error that the gadget's signal has */
+  cancel(reason: string): void {
+    this.state = "cancelled";
+    this.#onRoom?.();
+    this.#abort.abort(new DOMException(reason, "AbortError"));
+  }
+
+  /** Orrery has taken so many pieces. */
+  addRoom(count: number): void {
+    this.#room += count;
+    this.#onRoom?.();
+  }
+
+  /** Waits until a piece may be sent, or the call is over. */
+  async takeRoom(): Promise<void> {
+    while (this.#room <= 0 && this.state === "open") {
+      await new Promise<void>((resolve) => this.#onRoom = resolve);
+    }
+    this.#room--;
+  }
+}
+
+/** A little less than Orrery lets through: what was left out has to be said too. */
+function newBudget(): LogBudget {
+  return new LogBudget({ messages: 9_990, characters: 1024 * 1024 - 4096 });
 }
 
 /** The calls that are open. */
 export class GadgetCalls {
-  readonly #open = new OwnMap<number, OpenCall>();
-  readonly #context: WorkContext<OpenCall>;
+  readonly #channel: Pick<GadgetChannel, "send" | "waitingBytes">;
+  readonly #open = new Map<number, RunningCall>();
+  readonly #context = new AsyncLocalStorage<RunningCall>();
+  /** For what belongs to no open call. */
+  #stray = newBudget();
 
-  constructor() {
-    this.#context = workContext({ isValue: OpenCall.isOne, otherwise: () => this.#onlyOne() });
+  constructor(channel: Pick<GadgetChannel, "send" | "waitingBytes">) {
+    this.#channel = channel;
   }
 
   /** The call that the work belongs to which asks now; it may be over. */
-  current(): OpenCall | undefined {
-    return this.#context.current();
+  current(): RunningCall | undefined {
+    return this.#context.getStore();
   }
 
-  call(message: Message<"call">, around: CallSurroundings): void {
-    this.#begin(message.id, around, async (call) => {
-      const { gadget } = around;
+  /** Logs for the call that the work belongs to, as long as it is open. */
+  log(text: string, of: RunningCall | undefined = this.current()): void {
+    const call = of?.state === "open" ? of : undefined;
+    const told = (call?.logs ?? this.#stray).take(text, { isFull: this.#isFull });
+    if (told !== undefined) this.#channel.send({ type: "log", id: call?.id, text: told });
+  }
+
+  call(message: Message<"call">, around: Surroundings): void {
+    this.#begin(message.id, async (call) => {
+      const { gadget, maxResultBytes } = around;
       const checked = gadget.schema === undefined
         ? { value: message.input }
         : await gadget.schema.validate(message.input);
       if (call.state !== "open") return;
       if ("issues" in checked) {
-        return this.#end(call, around, "invalid", `"issues":${quote(cut(checked.issues, MOST_ISSUES))}`);
+        return this.#end(call, { type: "invalid", id: call.id, issues: cut(checked.issues, MOST_ISSUES) });
       }
-      const context = callContext(message, checked.value, { call, around });
-      const { run } = gadget;
-      const given = run === undefined ? undefined : await apply(run, gadget.self, [checked.value, context]);
+      const context = this.#callContext(message, checked.value, call);
+      const given = await gadget.run?.call(gadget.self, checked.value, context);
       if (call.state !== "open") return;
-      if (isStream(given)) return await this.#stream(given, call, around);
-      this.#result(call, around, given);
+      if (!isStream(given)) return this.#result(call, gadget.name, { given, maxResultBytes });
+      const send = (text: string): void => this.#channel.send({ type: "piece", id: call.id, text });
+      await sendPieces(given, { call, gadgetName: gadget.name, send });
+      this.#end(call, { type: "result", id: call.id });
     });
   }
 
-  format(message: Message<"format">, around: CallSurroundings): void {
-    this.#begin(message.id, around, (call) => {
-      const { format, self } = around.gadget;
-      const text = format === undefined ? undefined : apply(format, self, [message.result, message.call]);
-      if (typeof text === "string") return this.#result(call, around, text);
-      throw new OwnTypeError(
-        `format of ${quote(message.call.gadgetName)} must return a string, found ${foundValue(text)}`,
+  format({ id, result, call: about }: Message<"format">, { gadget, maxResultBytes }: Surroundings): void {
+    this.#begin(id, (call) => {
+      const text = gadget.format?.call(gadget.self, result, about);
+      if (typeof text === "string") return this.#result(call, gadget.name, { given: text, maxResultBytes });
+      throw new TypeError(
+        `format of ${JSON.stringify(about.gadgetName)} must return a string, found ${foundValue(text)}`,
       );
     });
   }
 
   /** Answers at once; the gadget is told too, and what it does then is its own affair. */
-  cancel(id: number, reason: string, around: CallSurroundings): OpenCall | undefined {
-    const call = mapGet(this.#open, id);
+  cancel(id: number, reason: string): RunningCall | undefined {
+    const call = this.#open.get(id);
     if (call === undefined) return undefined;
-    this.#close(call);
-    around.send(frameOf(`{"type":"cancelled","id":${id}}`));
-    this.#context.within(call, () => call.cancel(reason));
+    this.#open.delete(id);
+    this.#channel.send({ type: "cancelled", id });
+    this.#context.run(call, () => call.cancel(reason));
     return call;
   }
 
   more(id: number, count: number): void {
-    mapGet(this.#open, id)?.addRoom(count);
+    this.#open.get(id)?.addRoom(count);
   }
 
-  #begin(id: number, around: CallSurroundings, work: (call: OpenCall) => void | Promise<void>): void {
-    const call = new OpenCall(id);
-    around.telling.begin();
-    mapSet(this.#open, id, call);
-    this.#context.within(call, () => void this.#guarded(call, around, work));
-    later(() => {
-      if (call.state === "open") around.send(frameOf(`{"type":"begun","id":${id}}`));
+  #begin(id: number, work: (call: RunningCall) => void | Promise<void>): void {
+    const call = new RunningCall(id);
+    this.#say(undefined, this.#stray.lastWord);
+    this.#stray = newBudget();
+    this.#open.set(id, call);
+    this.#context.run(call, () => void this.#guarded(call, work));
+    setImmediate(() => { // when the event loop comes round
+      if (call.state === "open") this.#channel.send({ type: "begun", id });
     });
   }
 
-  async #guarded(
-    call: OpenCall,
-    around: CallSurroundings,
-    work: (call: OpenCall) => void | Promise<void>,
-  ): Promise<void> {
+  async #guarded(call: RunningCall, work: (call: RunningCall) => void | Promise<void>): Promise<void> {
     try {
       await work(call);
     } catch (error) {
-      if (call.state === "open") {
-        this.#end(call, around, "error", `"error":${thrownText(thrownError(error))}`);
-      }
+      this.#end(call, { type: "error", id: call.id, error: thrownError(error) });
     }
   }
 
-  async #stream(stream: AsyncIterable<unknown>, call: OpenCall, around: CallSurroundings): Promise<void> {
-    const { gadget, send } = around;
-    await sendPieces(stream, {
-      call,
-      gadgetName: gadget.name,
-      send: (text) => send(frameOf(`{"type":"piece","id":${call.id},"text":${quote(text)}}`)),
-    });
-    if (call.state === "open") this.#end(call, around, "result");
-  }
-
   /** @throws {ResultError} when it is no JSON */
-  #result(call: OpenCall, around: CallSurroundings, given: unknown): void {
-    const { gadget, maxResultBytes } = around;
-    const frame = resultFrame(given, { id: call.id, gadgetName: gadget.name, maxResultBytes });
-    if (call.state === "open") this.#endWith(call, around, frame); // a `toJSON` may take its time
+  #result(
+    call: RunningCall,
+    gadgetName: string,
+    { given, maxResultBytes }: { readonly given: unknown; readonly maxResultBytes: number },
+  ): void {
+    this.#end(call, resultMessage(given, { id: call.id, gadgetName, maxResultBytes }));
   }
 
-  #end(call: OpenCall, around: CallSurroundings, type: Ending, field?: string): void {
-    const further = field === undefined ? "" : `,${field}`;
-    this.#endWith(call, around, frameOf(`{"type":"${type}","id":${call.id}${further}}`));
-  }
-
-  #endWith(call: OpenCall, around: CallSurroundings, frame: Uint8Array<ArrayBuffer>): void {
-    this.#close(call);
-    around.telling.finish(call);
-    call.end();
-    around.send(frame);
-  }
-
-  #close(call: OpenCall): void {
-    mapDelete(this.#open, call.id);
-  }
-
-  #onlyOne(): OpenCall | undefined {
-    let count = 0;
-    let last: OpenCall | undefined;
-    mapEach(this.#open, (call) => {
-      count++;
-      last = call;
-    });
-    return count === 1 ? last : undefined;
-  }
-}
-
-/** What `run` gets besides its input. */
-function callContext(
-  message: Message<"call">,
-  input: unknown,
-  { call, around }: { readonly call: OpenCall; readonly around: CallSurroundings },
-): object {
-  const { invocationId, dependencies, call: { gadgetName } } = message;
-  return {
-    signal: call.signal,
-    invocationId,
-    dependencies,
-    call: {
-      gadgetName,
-      invocationId: message.call.invocationId,
-      parameters: isParameters(input) ? input : {},
-    },
-    log: (text: unknown) => around.telling.log(toText(text), call),
-    progress: (done: unknown, total?: unknown) => {
-      if (isNumber(done) && (total === undefined || isNumber(total))) {
-        return around.telling.progress(call, done, total);
-      }
-      throw new OwnTypeError(
-        `progress(done, total?) takes finite numbers; found ${toText(done)}, ${toText(total)}`,
+  /** Its last word, and before it what of it was left out. */
+  #end(call: RunningCall, ending: Ending): void {
+    if (call.state !== "open") return;
+    this.#open.delete(call.id);
+    const { lastReport, logs } = call;
+    if (lastReport !== undefined) this.#channel.send({ type: "progress", id: call.id, ...lastReport });
+    this.#say(call, logs.lastWord);
+    const reports = call.missingReports - (lastReport === undefined ? 0 : 1);
+    if (reports > 0) {
+      this.#say(
+        call,
+        `\n[cut: ${reports} reports of progress are left out; a call may tell ${MOST_PROGRESS}, and no faster than they can be sent]\n`,
       );
-    },
-  };
+    }
+    call.state = "ended";
+    this.#channel.send(ending);
+  }
+
+  #say(call: RunningCall | undefined, text: string | undefined): void {
+    if (text !== undefined) this.#channel.send({ type: "log", id: call?.id, text });
+  }
+
+  get #isFull(): boolean {
+    return this.#channel.waitingBytes > MOST_WAITING;
+  }
+
+  #progress(call: RunningCall, progress: Progress): void {
+    if (call.state !== "open") return;
+    const isTold = !this.#isFull && call.reports < MOST_PROGRESS;
+    call.lastReport = isTold ? undefined : progress;
+    if (!isTold) {
+      call.missingReports++;
+      return;
+    }
+    call.reports++;
+    this.#channel.send({ type: "progress", id: call.id, ...progress });
+  }
+
+  /** What `run` gets besides its input. */
+  #callContext(
+    { invocationId, dependencies, call: { gadgetName, ...about } }: Message<"call">,
+    input: unknown,
+    call: RunningCall,
+  ) {
+    const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
+    return {
+      signal: call.signal,
+      invocationId,
+      dependencies,
+      call: { gadgetName, invocationId: about.invocationId, parameters: isObject ? input : {} },
+      log: (text: unknown) => this.log(String(text), call),
+      progress: (done: unknown, total?: unknown) => {
+        if (isNumber(done) && (total === undefined || isNumber(total))) {
+          return this.#progress(call, { done, total });
+        }
+        throw new TypeError(
+          `progress(done, total?) takes finite numbers; found ${String(done)}, ${String(total)}`,
+        );
+      },
+    };
+  }
 }
 
 function isNumber(value: unknown): value is number {
-  return isFinite(value);
-}
-
-function isParameters(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !isArray(value);
+  return Number.isFinite(value);
 }

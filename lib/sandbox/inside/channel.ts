@@ -1,28 +1,20 @@
 // The ways between the process of a gadget and Orrery: a socket, and for what blocks stdin and stdout. When either ends, so does the
 // process, in the middle of whatever it does: Orrery is gone, or wants it gone.
 
-import type { GadgetAddress, GadgetGreeting } from "../../core/gadget_message.ts";
-import { FRAME_HEAD, readLength } from "../../core/frame_head.ts";
-import { GadgetFrameReader, openFrame, type ReadFrame } from "./frames.ts";
-import { apply, Buffer, Bytes, lengthOf, textOf } from "./primordials.ts";
+import { encodeFrame, FrameReader } from "../../core/frames.ts";
+import type { FromGadget, GadgetAddress, GadgetGreeting, ToGadget } from "../../core/gadget_message.ts";
 
+// Before `Deno` is what the gadget sees.
 const { stdin, stdout, stderr, exit } = Deno;
-const { readSync } = stdin;
-const { writeSync } = stdout;
-const { writeSync: writeErrorSync } = stderr;
 
 const MOST_GREETING = 4096;
 const READ_BYTES = 65_536;
-
-/** Ends the process. No handler of the gadget's is asked: see {@linkcode hardenExit}. */
-export function endProcess(exitCode: number): never {
-  return exit(exitCode);
-}
+const NOTHING = new Uint8Array();
 
 /** Ends the process with a line for whoever reads its stderr. */
-export function endWith(message: string, bytesOf: (text: string) => Uint8Array): never {
+export function endWith(message: string): never {
   try {
-    apply(writeErrorSync, stderr, [bytesOf(`${message}\n`)]);
+    stderr.writeSync(new TextEncoder().encode(`${message}\n`));
   } catch {
     // nobody reads it
   }
@@ -31,45 +23,32 @@ export function endWith(message: string, bytesOf: (text: string) => Uint8Array):
 
 /** Reads the line that a process gets when it is started. Undefined when it is none: the process was started by hand. */
 export function readGreeting(): GadgetGreeting | undefined {
-  const buffer = new Buffer(MOST_GREETING);
-  const bytes = new Bytes(buffer);
+  const bytes = new Uint8Array(MOST_GREETING);
   let filled = 0;
   while (filled < MOST_GREETING && bytes[filled - 1] !== 10) {
-    const count = stdin.readSync(new Bytes(buffer, filled));
+    const count = stdin.readSync(bytes.subarray(filled));
     if (count === null) return undefined;
     filled += count;
   }
-  return greetingIn(textOf(new Bytes(buffer, 0, filled)));
-}
-
-function greetingIn(line: string): GadgetGreeting | undefined {
   try {
-    const { at, token }: Partial<GadgetGreeting> = JSON.parse(line);
+    const { at, token }: Partial<GadgetGreeting> = JSON.parse(
+      new TextDecoder().decode(bytes.subarray(0, filled)),
+    );
     return typeof at === "object" && typeof token === "string" ? { at, token } : undefined;
   } catch {
     return undefined;
   }
 }
 
-interface Waiting {
-  readonly frame: Uint8Array<ArrayBuffer>;
-  next: Waiting | undefined;
-}
-
 /** The socket to Orrery. */
 export class GadgetChannel {
   readonly #socket: Deno.Conn;
-  readonly #read: Deno.Conn["read"];
-  readonly #write: Deno.Conn["write"];
-  #first: Waiting | undefined;
-  #last: Waiting | undefined;
-  #isWriting = false;
+  #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
+  #isWriting = false;
 
   private constructor(socket: Deno.Conn) {
     this.#socket = socket;
-    this.#read = socket.read;
-    this.#write = socket.write;
   }
 
   static async open(at: GadgetAddress): Promise<GadgetChannel> {
@@ -84,86 +63,80 @@ export class GadgetChannel {
     return this.#waitingBytes;
   }
 
-  /** Sends a frame, behind those that were sent before. */
-  send(frame: Uint8Array<ArrayBuffer>): void {
-    const waiting: Waiting = { frame, next: undefined };
-    this.#waitingBytes += lengthOf(frame);
-    if (this.#last === undefined) this.#first = waiting;
-    else this.#last.next = waiting;
-    this.#last = waiting;
-    if (!this.#isWriting) this.#writeAll();
+  /**
+   * Sends a message, behind those that were sent before.
+   *
+   * @param options.maxBytes of its frame. Default: no limit
+   * @param options.what is told, for the error
+   * @throws {RangeError} when it takes more
+   */
+  send(
+    message: FromGadget,
+    { bytes, maxBytes = Infinity, what = "a message" }: {
+      readonly bytes?: Uint8Array;
+      readonly maxBytes?: number;
+      readonly what?: string;
+    } = {},
+  ): void {
+    const frame = encodeFrame(message, bytes);
+    if (frame.length > maxBytes) {
+      throw new RangeError(`${what} takes ${frame.length} bytes, expected at most ${maxBytes}`);
+    }
+    this.#waitingBytes += frame.length;
+    this.#waiting.push(frame);
+    if (!this.#isWriting) void this.#writeAll();
   }
 
   /** Hands on what comes, for ever: with the end of the socket the process ends. */
-  async receive(onFrame: (frame: ReadFrame) => void): Promise<never> {
-    const reader = new GadgetFrameReader(onFrame);
-    const buffer = new Buffer(READ_BYTES);
-    const bytes = new Bytes(buffer);
+  async receive(onMessage: (message: ToGadget, bytes: Uint8Array) => void): Promise<never> {
+    const reader = new FrameReader({ maxBytes: Infinity });
+    const buffer = new Uint8Array(READ_BYTES);
     while (true) {
-      reader.push(buffer, await this.#readInto(bytes));
-    }
-  }
-
-  /** A socket that is broken is as good as closed. */
-  async #readInto(bytes: Uint8Array): Promise<number> {
-    try {
-      const count = await apply(this.#read, this.#socket, [bytes]);
-      return count !== null && count > 0 ? count : endProcess(0);
-    } catch {
-      return endProcess(0);
+      const count = await this.#socket.read(buffer).catch(() => null); // a socket that is broken is as good as closed
+      if (count === null) return exit(0);
+      for (const { value, bytes } of reader.push(buffer.subarray(0, count))) {
+        const message: unknown = value;
+        onMessage(message as ToGadget, bytes); // Orrery says nothing else
+      }
     }
   }
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
-    for (let waiting = this.#first; waiting !== undefined; waiting = this.#first) {
-      this.#first = waiting.next;
-      if (this.#first === undefined) this.#last = undefined;
-      await this.#writeFrame(waiting.frame);
+    try {
+      for (let frame = this.#waiting.shift(); frame !== undefined; frame = this.#waiting.shift()) {
+        for (let at = 0; at < frame.length;) at += await this.#socket.write(frame.subarray(at));
+        this.#waitingBytes -= frame.length;
+      }
+    } catch {
+      exit(0); // it is broken
     }
     this.#isWriting = false;
   }
+}
 
-  async #writeFrame(frame: Uint8Array<ArrayBuffer>): Promise<void> {
-    const length = lengthOf(frame);
-    try {
-      for (let at = 0; at < length;) {
-        const rest = at === 0 ? frame : new Bytes(frame.buffer, at);
-        const count = await apply(this.#write, this.#socket, [rest]);
-        if (typeof count !== "number" || count <= 0) return endProcess(0);
-        at += count;
-      }
-    } catch {
-      return endProcess(0); // it is broken
+/** Sends an effect on stdout and blocks until its answer is on stdin. */
+export function exchangeSync(
+  message: FromGadget,
+  bytes: Uint8Array = NOTHING,
+): { readonly message: ToGadget; readonly bytes: Uint8Array } {
+  const frame = encodeFrame(message, bytes);
+  for (let at = 0; at < frame.length;) at += syncCount(() => stdout.writeSync(frame.subarray(at)));
+  const reader = new FrameReader({ maxBytes: Infinity });
+  const buffer = new Uint8Array(READ_BYTES);
+  while (true) {
+    const count = syncCount(() => stdin.readSync(buffer)); // nothing comes behind the answer
+    for (const { value, bytes } of reader.push(buffer.subarray(0, count))) {
+      const answer: unknown = value;
+      return { message: answer as ToGadget, bytes };
     }
-    this.#waitingBytes -= length;
   }
-}
-
-/** Sends a frame on stdout and blocks until one comes back on stdin. */
-export function exchangeSync(frame: Uint8Array<ArrayBuffer>): ReadFrame {
-  const length = lengthOf(frame);
-  for (let at = 0; at < length;) {
-    at += syncCount(() => apply(writeSync, stdout, [new Bytes(frame.buffer, at)]));
-  }
-  const head = new Bytes(readExactly(FRAME_HEAD));
-  const textLength = readLength(head, 0);
-  const bodyLength = textLength + readLength(head, 4);
-  return openFrame(readExactly(bodyLength), textLength, bodyLength);
-}
-
-function readExactly(length: number): ArrayBuffer {
-  const buffer = new Buffer(length);
-  for (let at = 0; at < length;) at += syncCount(() => apply(readSync, stdin, [new Bytes(buffer, at)]));
-  return buffer;
 }
 
 function syncCount(work: () => number | null): number {
-  let count: number | null;
   try {
-    count = work();
+    return work() ?? exit(0);
   } catch {
-    count = null;
+    return exit(0);
   }
-  return typeof count === "number" && count > 0 ? count : endProcess(0);
 }

@@ -1,19 +1,9 @@
 // What a module exports, read once: a getter or a Proxy may give something else each time it is asked.
 
 import { expected, fieldProblems, type Fields, GADGET_FIELDS } from "../../core/gadget_fields.ts";
+import type { GadgetDescription } from "../../core/gadget_message.ts";
+import { type Json, toJson } from "../../core/json.ts";
 import { foundValue, shown } from "../../core/shown.ts";
-import { jsonText } from "./json.ts";
-import {
-  apply,
-  bare,
-  getProperty,
-  isArray,
-  isBlank,
-  keysOf,
-  OwnTypeError,
-  quote,
-  toText,
-} from "./primordials.ts";
 import { thrownError } from "./thrown.ts";
 
 /** The default export is no gadget; a line for each thing that is wrong, without the name of the file. */
@@ -33,8 +23,8 @@ export interface FoundGadget {
   readonly format: GadgetFunction | undefined;
   /** Its own check of the input. */
   readonly schema: OwnSchema | undefined;
-  /** JSON of its `GadgetDescription`. */
-  readonly description: string;
+  /** What Orrery is told. */
+  readonly description: GadgetDescription;
 }
 
 /** Reads the default export of a module. @throws {GadgetProblem}, and what a getter of it throws */
@@ -45,24 +35,33 @@ export function describeGadget(exported: unknown): FoundGadget {
   if (problems.length > 0) throw new GadgetProblem(problems.join("\n"));
   const { name, run, format, input, output } = fields;
   const schema = ownSchema(input, "input");
-  const description = new Description();
-  for (let at = 0; at < PLAIN_FIELDS.length; at++) {
-    const field = PLAIN_FIELDS[at] ?? "";
-    description.tell(field, fields[field]);
-  }
-  description.tellSchema("input", input, schema);
-  description.tellSchema("output", output, ownSchema(output, "output"));
-  description.tell("idempotent", typeof fields.idempotent === "function" ? false : fields.idempotent);
-  description.tell("isLinked", isFunction(run));
-  description.tell("hasFormat", isFunction(format));
-  description.tell("isValidating", schema !== undefined);
+  const told: Record<string, Json> = {};
+  const tell = (field: string, value: unknown): void => {
+    try {
+      if (value !== undefined) told[field] = toJson(value);
+    } catch (error) {
+      throw new GadgetProblem(`${field}: ${thrownError(error).message}`);
+    }
+  };
+  for (const field of PLAIN_FIELDS) tell(field, fields[field]);
+  tell("input", schema === undefined ? input : schema.offered);
+  const outputSchema = ownSchema(output, "output");
+  tell("output", outputSchema === undefined ? output : outputSchema.offered);
+  tell("idempotent", typeof fields.idempotent === "function" ? false : fields.idempotent);
+  const description: unknown = {
+    ...told,
+    isLinked: isFunction(run),
+    hasFormat: isFunction(format),
+    isValidating: schema !== undefined,
+    warnings: warningsOf(fields),
+  };
   return {
     name: typeof name === "string" ? name : "",
     self,
     run: isFunction(run) ? run : undefined,
     format: isFunction(format) ? format : undefined,
     schema,
-    description: description.text(warningsOf(fields)),
+    description: description as GadgetDescription, // its fields have just been checked; Orrery checks them again
   };
 }
 
@@ -80,7 +79,7 @@ const PLAIN_FIELDS = [
 ];
 
 function gadgetObject(exported: unknown): object {
-  if (typeof exported === "object" && exported !== null && !isArray(exported)) return exported;
+  if (typeof exported === "object" && exported !== null && !Array.isArray(exported)) return exported;
   throw new GadgetProblem(
     exported === undefined
       ? `it has no default export, expected "export default { name: …, run(input) { … } }"; the name of a file that only helps others begins with _`
@@ -92,65 +91,30 @@ function gadgetObject(exported: unknown): object {
 
 /** All fields as they are now: those of a gadget wherever they come from, others where they are its own. */
 function fieldsOf(self: object): Fields {
-  const fields: Record<string, unknown> = bare({});
-  const own = keysOf(self);
-  for (let at = 0; at < own.length; at++) fields[own[at] ?? ""] = getProperty(self, own[at] ?? "");
-  for (let at = 0; at < GADGET_FIELDS.length; at++) {
-    const field = GADGET_FIELDS[at] ?? "";
-    if (!(field in fields)) fields[field] = getProperty(self, field);
-    if (fields[field] === undefined) delete fields[field];
-  }
-  return fields;
+  const names = new Set([...Object.keys(self), ...GADGET_FIELDS]);
+  const read = [...names].map((name) => [name, Reflect.get(self, name)] as const);
+  return Object.fromEntries(read.filter(([, value]) => value !== undefined));
 }
 
 /** What can be said of a schema without reading it; Orrery does that. */
 function schemaProblem(schema: unknown): string | undefined {
-  const isSchema = typeof schema === "object" && schema !== null && !isArray(schema);
+  const isSchema = typeof schema === "object" && schema !== null && !Array.isArray(schema);
   if (isSchema || ownSchema(schema, "input") !== undefined) return undefined;
   return expected(false, schema, "a JSON Schema or a Standard Schema");
 }
 
-function warningsOf({ name, description, idempotent }: Fields): string {
-  let text = "";
-  const warn = (warning: string): void => {
-    text += `${text === "" ? "" : ","}${quote(warning)}`;
-  };
-  if (typeof description !== "string" || isBlank(description)) {
-    warn(`gadget ${foundValue(name)} has no description: a model cannot tell what it is for`);
-  }
-  if (typeof idempotent === "function") {
-    warn(
-      "idempotent is a function, which cannot be asked outside of the gadget's process: it counts as false",
-    );
-  }
-  return `[${text}]`;
-}
-
-/** The JSON of a description, field by field. */
-class Description {
-  #text = "";
-
-  tell(field: string, value: unknown): void {
-    if (value === undefined) return;
-    try {
-      this.#add(field, jsonText(value));
-    } catch (error) {
-      throw new GadgetProblem(`${field}: ${thrownError(error).message}`);
-    }
-  }
-
-  tellSchema(field: string, value: unknown, schema: OwnSchema | undefined): void {
-    if (schema === undefined) this.tell(field, value);
-    else if (schema.offered !== undefined) this.#add(field, schema.offered);
-  }
-
-  text(warnings: string): string {
-    return `{${this.#text},"warnings":${warnings}}`;
-  }
-
-  #add(field: string, json: string): void {
-    this.#text += `${this.#text === "" ? "" : ","}"${field}":${json}`;
-  }
+function warningsOf({ name, description, idempotent }: Fields): readonly string[] {
+  const isDescribed = typeof description === "string" && description.trim() !== "";
+  return [
+    ...isDescribed
+      ? []
+      : [`gadget ${foundValue(name)} has no description: a model cannot tell what it is for`],
+    ...typeof idempotent === "function"
+      ? [
+        "idempotent is a function, which cannot be asked outside of the gadget's process: it counts as false",
+      ]
+      : [],
+  ];
 }
 
 function isFunction(value: unknown): value is GadgetFunction {
@@ -159,33 +123,27 @@ function isFunction(value: unknown): value is GadgetFunction {
 
 /** A schema of the gadget's, which only its own library understands (https://standardschema.dev): what it says of a value. */
 export interface OwnSchema {
-  /** The JSON Schema that the library offers, as JSON. Absent where it has types that no JSON Schema can say, such as dates. */
-  readonly offered: string | undefined;
+  /** The JSON Schema that the library offers. Absent where it has types that no JSON Schema can say, such as dates. */
+  readonly offered: Json | undefined;
   /** The value as the library made it, or what is wrong with it, a line each. */
   readonly validate: (value: unknown) => Promise<{ readonly value: unknown } | { readonly issues: string }>;
 }
 
 /** The Standard Schema that a value is; undefined for every other one. */
-export function ownSchema(schema: unknown, side: "input" | "output"): OwnSchema | undefined {
-  if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) return undefined;
-  if (!("~standard" in schema)) return undefined;
-  const standard = schema["~standard"];
-  if (typeof standard !== "object" || standard === null || !("validate" in standard)) return undefined;
-  const { validate } = standard;
+function ownSchema(schema: unknown, side: "input" | "output"): OwnSchema | undefined {
+  const standard = inside(schema, "~standard");
+  const validate = inside(standard, "validate");
   if (!isFunction(validate)) return undefined;
   return {
-    offered: offeredText(standard, side),
-    validate: (value) => checked(() => apply(validate, standard, [value])),
+    offered: offeredSchema(inside(standard, "jsonSchema"), side),
+    validate: (value) => checked(() => validate.call(standard, value)),
   };
 }
 
-function offeredText(standard: object, side: "input" | "output"): string | undefined {
+function offeredSchema(offered: unknown, side: "input" | "output"): Json | undefined {
   try {
-    const offered = "jsonSchema" in standard ? standard.jsonSchema : undefined;
-    const make: unknown = typeof offered === "object" && offered !== null
-      ? getProperty(offered, side)
-      : undefined;
-    return isFunction(make) ? jsonText(apply(make, offered, [{ target: "draft-2020-12" }])) : undefined;
+    const make = inside(offered, side);
+    return isFunction(make) ? toJson(make.call(offered, { target: "draft-2020-12" })) : undefined;
   } catch {
     return undefined;
   }
@@ -196,40 +154,36 @@ async function checked(
 ): Promise<{ readonly value: unknown } | { readonly issues: string }> {
   try {
     const result = await validate();
-    if (typeof result !== "object" || result === null) throw new OwnTypeError("it gave no result");
-    const issues = "issues" in result ? result.issues : undefined;
-    if (issues !== undefined) return bare({ issues: issuesText(issues) });
-    return bare({ value: "value" in result ? result.value : undefined });
+    if (typeof result !== "object" || result === null) throw new TypeError("it gave no result");
+    const issues = inside(result, "issues");
+    return issues === undefined ? { value: inside(result, "value") } : { issues: issuesText(issues) };
   } catch (error) {
-    return bare({ issues: `The gadget's schema is broken: it threw ${quote(thrownError(error).message)}` });
+    const said = JSON.stringify(thrownError(error).message);
+    return { issues: `The gadget's schema is broken: it threw ${said}` };
   }
 }
 
 /** One issue a line, each behind its pointer (calls.md 7). */
 function issuesText(issues: unknown): string {
-  if (!isArray(issues)) return "The gadget's schema says that the input is wrong";
-  let text = "";
-  for (let at = 0; at < issues.length; at++) {
-    const issue: unknown = issues[at];
-    if (typeof issue !== "object" || issue === null) continue;
-    const message = "message" in issue ? toText(issue.message) : "is wrong";
-    const pointer = "path" in issue ? pointerOf(issue.path) : "";
-    text += `${text === "" ? "" : "\n"}${pointer === "" ? "" : `${pointer}: `}${message}`;
-  }
-  return text === "" ? "The gadget's schema says that the input is wrong" : text;
+  const lines = (Array.isArray(issues) ? issues : []).flatMap((issue: unknown) => {
+    if (typeof issue !== "object" || issue === null) return [];
+    const pointer = pointerOf(inside(issue, "path"));
+    const message = "message" in issue ? String(issue.message) : "is wrong";
+    return [pointer === "" ? message : `${pointer}: ${message}`];
+  });
+  return lines.length === 0 ? "The gadget's schema says that the input is wrong" : lines.join("\n");
 }
-
-const { replaceAll } = String.prototype;
 
 /** A JSON pointer without its leading `/` (RFC 6901). */
 function pointerOf(path: unknown): string {
-  if (!isArray(path)) return "";
-  let text = "";
-  for (let at = 0; at < path.length; at++) {
-    const part: unknown = path[at];
-    const key = toText(typeof part === "object" && part !== null && "key" in part ? part.key : part);
-    const encoded = apply(replaceAll, apply(replaceAll, key, ["~", "~0"]), ["/", "~1"]);
-    text += `${at === 0 ? "" : "/"}${encoded}`;
-  }
-  return text;
+  const parts: readonly unknown[] = Array.isArray(path) ? path : [];
+  return parts.map((part) => {
+    const key = typeof part === "object" && part !== null && "key" in part ? part.key : part;
+    return String(key).replaceAll("~", "~0").replaceAll("/", "~1");
+  }).join("/");
+}
+
+function inside(value: unknown, name: string): unknown {
+  const isObject = typeof value === "object" || typeof value === "function";
+  return isObject && value !== null ? Reflect.get(value, name) : undefined;
 }

@@ -1,47 +1,28 @@
-// The effects of a gadget, asked of Orrery: on the socket where somebody waits for a promise, over stdout and stdin where the gadget blocks.
+// What the gadget wants done outside is asked of Orrery: over the socket as a promise, over stdout and stdin where the gadget blocks.
 
-import type { EffectFailure, EffectOp, EffectReply, Effects } from "../../core/gadget_message.ts";
+import type { EffectFailure, EffectOp, EffectReply, Effects, FromGadget } from "../../core/gadget_message.ts";
 import type { Json } from "../../core/json.ts";
-import { exchangeSync } from "./channel.ts";
-import { frameOf } from "./frames.ts";
-import { jsonText } from "./json.ts";
-import type { OpenCall } from "./call.ts";
-import {
-  apply,
-  bare,
-  getterOf,
-  lengthOf,
-  mapDelete,
-  mapEach,
-  mapGet,
-  mapSet,
-  OwnMap,
-  OwnPromise,
-  parseJson,
-} from "./primordials.ts";
+import type { RunningCall } from "./calls.ts";
+import { exchangeSync, type GadgetChannel } from "./channel.ts";
 
 interface Pending {
-  readonly number: number;
-  readonly call: OpenCall | undefined;
+  readonly call: RunningCall | undefined;
   settle(reply: EffectReply): void;
 }
 
 /** How effects leave the process. */
 export interface EffectWay {
-  send(frame: Uint8Array<ArrayBuffer>): void;
+  readonly channel: Pick<GadgetChannel, "send">;
   /** The call that the work belongs to which asks now. */
-  current(): OpenCall | undefined;
+  current(): RunningCall | undefined;
   /** Of a frame. */
   readonly maxFrameBytes: number;
 }
 
-const { addEventListener, removeEventListener } = EventTarget.prototype;
-const abortedOf = getterOf(AbortSignal.prototype, "aborted");
-
 /** What is asked of Orrery. */
-export class GadgetEffects implements Effects {
+export class AskedEffects implements Effects {
   readonly #way: EffectWay;
-  readonly #pending = new OwnMap<number, Pending>();
+  readonly #pending = new Map<number, Pending>();
   #last = 0;
 
   constructor(way: EffectWay) {
@@ -50,93 +31,72 @@ export class GadgetEffects implements Effects {
 
   ask(
     op: EffectOp,
-    options?: { readonly bytes?: Uint8Array; readonly signal?: AbortSignal },
+    { bytes, signal }: { readonly bytes?: Uint8Array; readonly signal?: AbortSignal } = {},
   ): Promise<EffectReply> {
-    const number = ++this.#last;
+    const effect = ++this.#last;
     const call = this.#way.current();
-    const signal = options?.signal;
-    return new OwnPromise((resolve) => {
-      const frame = this.#frame(number, call, op, options?.bytes);
-      if (!("frame" in frame)) return resolve(failed(number, frame));
-      if (signal !== undefined && isAborted(signal)) return resolve(failed(number, ABORTED));
+    return new Promise((resolve) => {
+      const failure = this.#failure(call, bytes);
+      if (failure !== undefined) return resolve({ error: failure, effect });
+      if (signal?.aborted) return resolve({ error: ABORTED, effect });
       const onAbort = (): void => {
-        this.#way.send(frameOf(`{"type":"effect-cancel","effect":${number}}`));
-        pending.settle(failed(number, ABORTED));
+        this.#way.channel.send({ type: "effect-cancel", effect });
+        pending.settle({ error: ABORTED, effect });
       };
       const pending: Pending = {
-        number,
         call,
         settle: (reply) => {
-          mapDelete(this.#pending, number);
-          if (signal !== undefined) apply(removeEventListener, signal, ["abort", onAbort]);
+          this.#pending.delete(effect);
+          signal?.removeEventListener("abort", onAbort);
           resolve(reply);
         },
       };
-      if (signal !== undefined) apply(addEventListener, signal, ["abort", onAbort]);
-      mapSet(this.#pending, number, pending);
-      this.#way.send(frame.frame);
+      signal?.addEventListener("abort", onAbort);
+      this.#pending.set(effect, pending);
+      this.#way.channel.send(this.#message(effect, call, op), { bytes });
     });
   }
 
-  askSync(op: EffectOp, options?: { readonly bytes?: Uint8Array }): EffectReply {
-    const number = ++this.#last;
-    const frame = this.#frame(number, this.#way.current(), op, options?.bytes);
-    if (!("frame" in frame)) return failed(number, frame);
-    const { text, bytes } = exchangeSync(frame.frame);
-    const message = parseJson(text);
-    return message.type === "effect-done" ? done(message.ok, bytes) : failed(number, message.error);
+  askSync(op: EffectOp, { bytes }: { readonly bytes?: Uint8Array } = {}): EffectReply {
+    const effect = ++this.#last;
+    const call = this.#way.current();
+    const failure = this.#failure(call, bytes);
+    if (failure !== undefined) return { error: failure, effect };
+    const answer = exchangeSync(this.#message(effect, call, op), bytes);
+    const { message } = answer;
+    if (message.type === "effect-done") return { ok: message.ok, bytes: answer.bytes };
+    return { error: message.type === "effect-failed" ? message.error : ABORTED, effect };
   }
 
   /** Orrery has done it. An effect that nobody waits for any more is none of ours. */
   done(effect: number, ok: Json, bytes: Uint8Array): void {
-    mapGet(this.#pending, effect)?.settle(done(ok, bytes));
+    this.#pending.get(effect)?.settle({ ok, bytes });
   }
 
   failed(effect: number, error: EffectFailure): void {
-    mapGet(this.#pending, effect)?.settle(failed(effect, error));
+    this.#pending.get(effect)?.settle({ error, effect });
   }
 
   /** The call is over: what it waits for will not come. */
-  giveUp(call: OpenCall): void {
-    mapEach(this.#pending, (pending) => {
-      if (pending.call === call) pending.settle(failed(pending.number, ABORTED));
-    });
+  giveUp(call: RunningCall): void {
+    for (const [effect, pending] of this.#pending) {
+      if (pending.call === call) pending.settle({ error: ABORTED, effect });
+    }
   }
 
-  /** The frame that asks, or why it cannot be asked. */
-  #frame(
-    number: number,
-    call: OpenCall | undefined,
-    op: EffectOp,
-    bytes: Uint8Array | undefined,
-  ): { readonly frame: Uint8Array<ArrayBuffer> } | EffectFailure {
+  #message(effect: number, call: RunningCall | undefined, op: EffectOp): FromGadget {
+    return { type: "effect", effect, call: call?.state === "open" ? call.id : undefined, op };
+  }
+
+  /** Why it cannot be asked. */
+  #failure(call: RunningCall | undefined, bytes: Uint8Array | undefined): EffectFailure | undefined {
     if (call?.state === "cancelled") return ABORTED;
     const { maxFrameBytes } = this.#way;
-    const length = bytes === undefined ? 0 : lengthOf(bytes);
-    if (length > maxFrameBytes) return tooLarge(length, maxFrameBytes);
-    const owner = call?.state === "open" ? `,"call":${call.id}` : "";
-    const frame = frameOf(`{"type":"effect","effect":${number}${owner},"op":${jsonText(op)}}`, bytes);
-    return lengthOf(frame) > maxFrameBytes ? tooLarge(lengthOf(frame), maxFrameBytes) : { frame };
+    const length = bytes?.length ?? 0;
+    if (length <= maxFrameBytes) return undefined;
+    const message = `found ${length} bytes, expected at most ${maxFrameBytes}: do it in smaller parts`;
+    return { code: "too-large", message };
   }
 }
 
-const ABORTED: EffectFailure = Object.freeze({ code: "aborted", message: "The operation was aborted" });
-
-function tooLarge(found: number, most: number): EffectFailure {
-  return {
-    code: "too-large",
-    message: `found ${found} bytes, expected at most ${most}: do it in smaller parts`,
-  };
-}
-
-function done(ok: Json, bytes: Uint8Array): EffectReply {
-  return bare({ ok, bytes });
-}
-
-function failed(effect: number, error: EffectFailure): EffectReply {
-  return bare({ error, effect });
-}
-
-function isAborted(signal: AbortSignal): boolean {
-  return apply(abortedOf, signal, []) === true;
-}
+const ABORTED: EffectFailure = { code: "aborted", message: "The operation was aborted" };

@@ -2,8 +2,8 @@
 // wall. In a compiled binary `import()` of a file asks no permission: there it is the module gate, and nothing here may lead round it, so
 // no text may become code.
 
+import { cut } from "./thrown.ts";
 import { GADGET_DOOR, GADGET_DOOR_NAME, type GadgetDoor } from "./door.ts";
-import { hardenStacks } from "./stacks.ts";
 
 /** Every kind that Deno knows; `import` is not in its types. */
 const PERMISSIONS = ["read", "write", "net", "env", "sys", "run", "ffi", "import"] as const;
@@ -75,9 +75,7 @@ const REMOVED = [
 
 /** Makes the global object that of a gadget. */
 export function harden(globals: Readonly<Record<string, unknown>>, door: GadgetDoor): void {
-  hardenExit();
-  hardenPromises();
-  hardenCall();
+  fix(globalThis, Symbol.for("Deno.isUnloadDispatched"), true); // the end of the process asks no handler of the gadget's
   hardenStacks();
   refuseCodeFromText();
   for (const name of REMOVED) remove(globalThis, name);
@@ -88,38 +86,43 @@ export function harden(globals: Readonly<Record<string, unknown>>, door: GadgetD
   fix(globalThis, GADGET_DOOR_NAME, door);
 }
 
-/** The end of the process asks no handler of the gadget's: `unload` counts as told. */
-function hardenExit(): void {
-  fix(globalThis, Symbol.for("Deno.isUnloadDispatched"), true);
-}
+const MOST_HEADER = 16_384;
+/** Where the code around the gadget is, in a bundle all of it. */
+const OWN_FOLDERS = ["./", "../../core/", "../"].map((way) => new URL(way, import.meta.url).href);
+/** What the process was started with. */
+const OWN_ENTRY = Deno.mainModule;
 
 /**
- * `await` asks a promise for its constructor, and its constructor for the species; a gadget that changes them would stand between the host
- * and what it waits for. Old code assigns the first to prototypes of its own, which has to go on working.
+ * Makes the text of every stack from now on: without the functions around the gadget, which would tell where Orrery is. A gadget can set
+ * `Error.prepareStackTrace` to what it likes: it is not asked, since it would see the functions of the runtime that called it.
  */
-function hardenPromises(): void {
-  const { prototype } = Promise;
-  const own = Promise;
-  Object.defineProperty(prototype, "constructor", {
-    get: () => own,
-    set(this: object, value: unknown) {
-      if (this === prototype) {
-        throw new TypeError("Promise.prototype.constructor cannot be changed in a gadget");
-      }
-      fix(this, "constructor", value, { isWritable: true });
-    },
+function hardenStacks(): void {
+  const prepare = (error: unknown, sites: readonly CallSite[]): string => {
+    const frames = sites.filter((site) => !isOwn(String(site.getScriptNameOrSourceURL())));
+    return [headerOf(error), ...frames.map((site) => `    at ${site}`)].join("\n");
+  };
+  Object.defineProperty(Error, "prepareStackTrace", {
+    get: () => prepare,
+    set: () => undefined,
     configurable: false,
   });
-  const species = Object.getOwnPropertyDescriptor(Promise, Symbol.species);
-  if (species !== undefined) {
-    Object.defineProperty(Promise, Symbol.species, { ...species, configurable: false });
-  }
 }
 
-/** The runtime's own sockets read with it. */
-function hardenCall(): void {
-  const { prototype } = Function;
-  fix(prototype, "call", Reflect.get(prototype, "call"));
+interface CallSite {
+  getScriptNameOrSourceURL(): unknown;
+}
+
+function isOwn(url: string): boolean {
+  return url === OWN_ENTRY || OWN_FOLDERS.some((folder) => url.startsWith(folder));
+}
+
+/** Places are worth more than the end of a long message, which is told besides. */
+function headerOf(error: unknown): string {
+  try {
+    return cut(Error.prototype.toString.call(error), MOST_HEADER);
+  } catch {
+    return "Error"; // its name or message has a getter that throws
+  }
 }
 
 function refuseCodeFromText(): void {
@@ -157,7 +160,7 @@ function refuseText(name: "setTimeout" | "setInterval" | "setImmediate"): void {
   if (get === undefined) return fix(globalThis, name, functionsOnly(name, value), { isWritable: true });
   let guarded: unknown;
   Object.defineProperty(globalThis, name, {
-    get: () => guarded ??= functionsOnly(name, apply(get, globalThis, [])),
+    get: () => guarded ??= functionsOnly(name, get.call(globalThis)),
     set: (changed: unknown) => {
       guarded = changed;
     },
@@ -165,24 +168,16 @@ function refuseText(name: "setTimeout" | "setInterval" | "setImmediate"): void {
   });
 }
 
-const { apply, ownKeys } = Reflect;
-const { defineProperty, getOwnPropertyDescriptor } = Object;
-
 function functionsOnly(name: string, timer: unknown): unknown {
   if (!isFunction(timer)) return undefined;
   const guarded = (...input: readonly unknown[]): unknown => {
     const callback = input[0];
-    if (typeof callback === "function") return apply(timer, globalThis, input);
+    if (typeof callback === "function") return timer(...input);
     const found = callback === null ? "null" : typeof callback;
     throw new TypeError(`${name}: found ${found}, expected a function`);
   };
-  const keys = ownKeys(timer);
-  for (let at = 0; at < keys.length; at++) {
-    const key = keys[at] ?? "";
-    const property = getOwnPropertyDescriptor(timer, key);
-    if (property !== undefined && key !== "prototype") defineProperty(guarded, key, property);
-  }
-  return guarded;
+  const { prototype: _prototype, ...properties } = Object.getOwnPropertyDescriptors(timer);
+  return Object.defineProperties(guarded, properties);
 }
 
 function isFunction(value: unknown): value is (...input: readonly unknown[]) => unknown {

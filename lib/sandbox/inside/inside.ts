@@ -1,21 +1,19 @@
-// The process of a gadget: started with this module under `deno run`; in the binary the program's own first look does it
-// (lib/cli/main.ts). It has no rights of its own: whatever the gadget wants done outside is asked of Orrery. Everything that it
-// needs of the language and the runtime is taken before the gadget is loaded (gadget_primordials.ts).
+// The process of a gadget: started with this module under `deno run`; in the binary the program's own first look does it (lib/cli/main.ts).
+// It has no rights of its own: whatever the gadget wants done outside is asked of Orrery. It is not defended against the gadget: what a gadget
+// does to the language around it breaks its own calls, and what it says in this process's place is checked by Orrery like all else. Two things
+// hold against everything: no permission is left, and only modules that were prepared for this gadget are imported (door.ts, harden.ts).
 
-import type { Effects, ToGadget } from "../../core/gadget_message.ts";
+import type { Effects, FromGadget, ToGadget } from "../../core/gadget_message.ts";
 import type { Json } from "../../core/json.ts";
-import { type CallSurroundings, GadgetCalls } from "./calls.ts";
+import { GadgetCalls, type Surroundings } from "./calls.ts";
 import { endWith, GadgetChannel, readGreeting } from "./channel.ts";
 import { describeGadget } from "./describe.ts";
 import { gadgetDoor, importModule } from "./door.ts";
-import { GadgetEffects } from "./effects.ts";
-import { frameOf, type ReadFrame } from "./frames.ts";
+import { AskedEffects } from "./effects.ts";
+import { makeFacades as ownFacades } from "./facade/facade.ts";
 import { giveUpPermissions, harden } from "./harden.ts";
 import { loadNodeParts, type NodeParts, redirectConsole } from "./node_parts.ts";
-import { apply, lengthOf, parseJson, quote, utf8 } from "./primordials.ts";
-import { GadgetTelling } from "./tell.ts";
-import { thrownError, thrownText, uncaughtText } from "./thrown.ts";
-import { makeFacades as ownFacades } from "./facade/facade.ts";
+import { thrownError, uncaughtText } from "./thrown.ts";
 
 /** Makes what a gadget finds in place of the runtime's own: `Deno`, `fetch`, `console` and so on. */
 export type MakeFacades = (effects: Effects, options: {
@@ -38,67 +36,63 @@ export type MakeFacades = (effects: Effects, options: {
 export async function serveGadget(makeFacades: MakeFacades = ownFacades): Promise<never> {
   const greeting = readGreeting();
   if (greeting === undefined) {
-    return endWith("error: this command is for Orrery itself, which starts it where it is needed", utf8);
+    return endWith("error: this command is for Orrery itself, which starts it where it is needed");
   }
   const channel = await GadgetChannel.open(greeting.at);
-  channel.send(frameOf(`{"type":"hello","token":${quote(greeting.token)}}`));
+  channel.send({ type: "hello", token: greeting.token });
   const served = new ServedGadget(channel, makeFacades);
-  return await channel.receive((frame) => {
+  return await channel.receive((message, bytes) => {
     try {
-      served.take(frame);
+      served.take(message, bytes);
     } catch (error) {
-      endWith(uncaughtText(error, "error: the process of the gadget is broken"), utf8);
+      endWith(uncaughtText(error, "error: the process of the gadget is broken"));
     }
   });
 }
 
 type Load = Extract<ToGadget, { readonly type: "load" }>;
 
+/** More names than this are told as all of them. */
+const MOST_USED = 1_000;
+const MOST_NAME = 256;
+
 class ServedGadget {
   readonly #channel: GadgetChannel;
   readonly #makeFacades: MakeFacades;
-  readonly #calls = new GadgetCalls();
-  readonly #telling: GadgetTelling;
-  #effects: GadgetEffects | undefined;
-  #around: CallSurroundings | undefined;
+  readonly #calls: GadgetCalls;
+  readonly #used = new Set<string>();
+  #effects: AskedEffects | undefined;
+  #around: Surroundings | undefined;
+  #isLoaded = false;
 
   constructor(channel: GadgetChannel, makeFacades: MakeFacades) {
     this.#channel = channel;
     this.#makeFacades = makeFacades;
-    this.#telling = new GadgetTelling(channel);
+    this.#calls = new GadgetCalls(channel);
   }
 
-  take({ text, bytes }: ReadFrame): void {
-    const message: ToGadget = parseJson(text); // Orrery says nothing else
+  take(message: ToGadget, bytes: Uint8Array): void {
     switch (message.type) {
       case "load":
+        if (this.#isLoaded) return; // the gadget may say so itself: what it names would be imported unjudged
+        this.#isLoaded = true;
         void this.#load(message);
         return;
       case "effect-done":
         return this.#effects?.done(message.effect, message.ok, bytes);
       case "effect-failed":
         return this.#effects?.failed(message.effect, message.error);
-      default:
-        if (this.#around !== undefined) this.#takeCall(message, this.#around);
-    }
-  }
-
-  #takeCall(
-    message: Extract<ToGadget, { readonly type: "call" | "format" | "cancel" | "more" }>,
-    around: CallSurroundings,
-  ): void {
-    switch (message.type) {
-      case "call":
-        return this.#calls.call(message, around);
-      case "format":
-        return this.#calls.format(message, around);
       case "more":
         return this.#calls.more(message.id, message.count);
       case "cancel": {
-        const call = this.#calls.cancel(message.id, message.reason, around);
+        const call = this.#calls.cancel(message.id, message.reason);
         if (call !== undefined) this.#effects?.giveUp(call);
         return;
       }
+      case "call":
+        return this.#around && this.#calls.call(message, this.#around);
+      case "format":
+        return this.#around && this.#calls.format(message, this.#around);
       default:
         return message satisfies never;
     }
@@ -106,44 +100,55 @@ class ServedGadget {
 
   async #load(message: Load): Promise<void> {
     const { maxFrameBytes, maxResultBytes } = message;
-    const send = (frame: Uint8Array<ArrayBuffer>): void => this.#channel.send(frame);
     this.#prepare(message, await loadNodeParts(message));
     try {
       const exported = await importModule(message.entry);
       const gadget = describeGadget(defaultOf(exported));
-      const frame = frameOf(`{"type":"loaded","gadget":${gadget.description}}`);
-      if (lengthOf(frame) > maxFrameBytes) throw new RangeError(tooLong(lengthOf(frame), maxFrameBytes));
-      this.#around = { gadget, telling: this.#telling, maxResultBytes, send };
-      send(frame);
+      const loaded: FromGadget = { type: "loaded", gadget: gadget.description };
+      this.#around = { gadget, maxResultBytes };
+      this.#channel.send(loaded, { maxBytes: maxFrameBytes, what: "what the gadget says of itself" });
     } catch (error) {
-      send(frameOf(`{"type":"load-failed","error":${thrownText(thrownError(error))}}`));
+      this.#channel.send({ type: "load-failed", error: thrownError(error) });
     }
   }
 
   /** The last that happens before code of the gadget's runs. */
   #prepare({ root, env, sys, modules, maxFrameBytes }: Load, node: NodeParts | undefined): void {
-    const effects = new GadgetEffects({
-      send: (frame) => this.#channel.send(frame),
+    const effects = new AskedEffects({
+      channel: this.#channel,
       current: () => this.#calls.current(),
       maxFrameBytes,
     });
     this.#effects = effects;
     giveUpPermissions();
-    const log = (text: string): void => this.#telling.log(text, this.#calls.current());
-    const used = (kind: "env" | "sys", name: string): void => this.#telling.used(kind, name);
-    const facades = this.#makeFacades(effects, { root, env, sys, log, used });
+    const log = (text: string): void => this.#calls.log(text);
+    const facades = this.#makeFacades(effects, {
+      root,
+      env,
+      sys,
+      log,
+      used: (kind, name) => this.#tellUsed(kind, name),
+    });
     this.#logLateErrors();
     redirectConsole(facades.globals);
     node?.become(facades.globals);
     harden(facades.globals, gadgetDoor(modules, facades.modules));
   }
 
+  /** @param name `*` for all of them */
+  #tellUsed(kind: "env" | "sys", name: string): void {
+    const wanted = this.#used.size < MOST_USED && name.length <= MOST_NAME ? name : "*";
+    const key = `${kind} ${wanted}`;
+    if (this.#used.has(key)) return;
+    this.#used.add(key);
+    this.#channel.send({ type: "used", kind, name: wanted });
+  }
+
   /** What is thrown where nobody waits for it must not end the process: other calls are on. */
   #logLateErrors(): void {
-    const { preventDefault } = Event.prototype;
     const tell = (event: Event, thrown: unknown, how: string): void => {
-      apply(preventDefault, event, []);
-      this.#telling.log(uncaughtText(thrown, how), this.#calls.current());
+      event.preventDefault();
+      this.#calls.log(uncaughtText(thrown, how));
     };
     addEventListener("unhandledrejection", (event) => tell(event, event.reason, "Uncaught (in promise)"));
     addEventListener("error", (event) => tell(event, event.error, "Uncaught"));
@@ -154,10 +159,6 @@ function defaultOf(exported: unknown): unknown {
   return typeof exported === "object" && exported !== null && "default" in exported
     ? exported.default
     : undefined;
-}
-
-function tooLong(found: number, most: number): string {
-  return `what the gadget says of itself takes ${found} bytes, expected at most ${most}`;
 }
 
 if (import.meta.main) await serveGadget();

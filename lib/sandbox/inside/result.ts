@@ -1,32 +1,17 @@
-// What a gadget gives, as the frame that tells it. It may be nearly as large as what the process may hold at all, so no copy is made of the
-// whole: it is written part by part, as bytes, which lie outside of the heap.
+// The result of a call as it is sent.
 
-import { notResultText } from "../../core/json.ts";
-import { BoundedBytes } from "./bounded_bytes.ts";
-import { frameOf, frameOfParts } from "./frames.ts";
-import { eachPart, writeJson } from "./json.ts";
-import {
-  asyncIterator,
-  isArray,
-  isBytes,
-  OwnTypeError,
-  partOf,
-  quote,
-  startOf,
-  textOf,
-  textReader,
-  utf8Length,
-} from "./primordials.ts";
-import { thrownError } from "./thrown.ts";
-import type { OpenCall } from "./call.ts";
+import type { FromGadget } from "../../core/gadget_message.ts";
+import { type Json, notResultText, toJson } from "../../core/json.ts";
+import type { RunningCall } from "./calls.ts";
+import { startOf, thrownError } from "./thrown.ts";
 
 /** The result is none: no JSON, or a stream of something else than text. */
-export class ResultError extends OwnTypeError {
+export class ResultError extends TypeError {
   override readonly name = "ResultError";
 }
 
 /** How a result is told. */
-export interface ResultFrameOptions {
+export interface ResultOptions {
   /** Of the call. */
   readonly id: number;
   readonly gadgetName: string;
@@ -35,64 +20,73 @@ export interface ResultFrameOptions {
 }
 
 /**
- * The frame with the result of a call. What is too long is told as the beginning of its text, or of its JSON where it is no text, with the
+ * The message with the result of a call. What is too long is told as the beginning of its text, or of its JSON where it is no text, with the
  * size of the whole.
  *
  * @throws {ResultError} when it is no JSON
  */
-export function resultFrame(given: unknown, options: ResultFrameOptions): Uint8Array<ArrayBuffer> {
-  const { id, maxResultBytes } = options;
-  if (typeof given === "string" && given.length > maxResultBytes) return cutFrame(given, options);
-  const json = new BoundedBytes(maxResultBytes);
-  write(given, json, options);
-  const head = `{"type":"result","id":${id},"value":`;
-  if (json.text !== undefined) return frameOf(`${head}${json.text}}`);
-  if (json.isCut) return cutFrame(typeof given === "string" ? given : json, options);
-  const frame = new BoundedBytes(Infinity);
-  frame.add(head);
-  frame.append(json);
-  frame.add("}");
-  return frameOfParts(frame);
+export function resultMessage(
+  given: unknown,
+  { id, gadgetName, maxResultBytes }: ResultOptions,
+): Extract<FromGadget, { readonly type: "result" }> {
+  if (typeof given === "string" && given.length > maxResultBytes) {
+    return { type: "result", id, value: beginning(given, maxResultBytes), wholeBytes: utf8Length(given) };
+  }
+  const value = jsonOf(given, gadgetName);
+  const json = JSON.stringify(value);
+  if (json.length * 3 <= maxResultBytes) return { type: "result", id, value }; // no unit of UTF-16 takes more bytes
+  const length = utf8Length(json);
+  if (length <= maxResultBytes) return { type: "result", id, value };
+  const text = typeof value === "string" ? value : json;
+  const wholeBytes = text === json ? length : utf8Length(text);
+  return { type: "result", id, value: beginning(text, maxResultBytes), wholeBytes };
 }
 
 /** @throws {ResultError} when it is no JSON */
-function write(given: unknown, json: BoundedBytes, { gadgetName }: ResultFrameOptions): void {
+function jsonOf(given: unknown, gadgetName: string): Json {
   try {
-    writeJson(given, json);
+    return toJson(given);
   } catch (error) {
     throw new ResultError(notResultText(gadgetName, thrownError(error).message));
   }
 }
 
-function cutFrame(
-  text: string | BoundedBytes,
-  { id, maxResultBytes }: ResultFrameOptions,
-): Uint8Array<ArrayBuffer> {
-  const kept = new BoundedBytes(maxResultBytes);
-  if (typeof text === "string") addQuoted(text, kept);
-  else text.each((bytes) => addQuoted(textOf(bytes), kept));
-  const frame = new BoundedBytes(Infinity);
-  frame.add(`{"type":"result","id":${id},"value":"`);
-  frame.append(kept);
-  frame.add(`","wholeBytes":${typeof text === "string" ? utf8Length(text) : text.wholeBytes}}`);
-  return frameOfParts(frame);
-}
-
-/** A text as JSON without its quotes, as far as there is room for it. */
-function addQuoted(text: string, target: BoundedBytes): void {
-  eachPart(text, (part) => {
-    if (target.isCut) return;
-    const quoted = quote(part);
-    target.add(partOf(quoted, 1, quoted.length - 1));
-  });
-}
-
-/** UTF-16 units of a piece as it is sent. */
+/** UTF-16 units of a piece as it is sent, or looked at. */
 const MOST_PIECE = 65_536;
+
+/** As much of a text as fits, as JSON. */
+function beginning(text: string, maxBytes: number): string {
+  let left = maxBytes;
+  let end = 0;
+  for (const part of parts(text)) {
+    left -= utf8Length(JSON.stringify(part)) - 2;
+    if (left < 0) break;
+    end += part.length;
+  }
+  return text.slice(0, end);
+}
+
+/** How many bytes of UTF-8 a text takes, without a copy of it. */
+function utf8Length(text: string): number {
+  const encoder = new TextEncoder();
+  const bytes = new Uint8Array(3 * MOST_PIECE);
+  let length = 0;
+  for (const part of parts(text)) length += encoder.encodeInto(part, bytes).written;
+  return length;
+}
+
+/** A text in parts, none of which ends inside of a character. */
+function* parts(text: string): Generator<string> {
+  for (let at = 0; at < text.length;) {
+    const part = startOf(text.slice(at, at + MOST_PIECE + 1), MOST_PIECE);
+    yield part;
+    at += part.length;
+  }
+}
 
 /** Whether a value comes piece by piece. */
 export function isStream(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === "object" && value !== null && asyncIterator in value;
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 
 /**
@@ -102,31 +96,31 @@ export function isStream(value: unknown): value is AsyncIterable<unknown> {
  */
 export async function sendPieces(
   stream: AsyncIterable<unknown>,
-  options: { readonly call: OpenCall; readonly gadgetName: string; readonly send: (text: string) => void },
+  { call, gadgetName, send }: {
+    readonly call: RunningCall;
+    readonly gadgetName: string;
+    readonly send: (text: string) => void;
+  },
 ): Promise<void> {
-  const { call, gadgetName, send } = options;
-  const read = textReader();
+  const decoder = new TextDecoder();
+  const sendText = async (text: string): Promise<void> => {
+    for (const part of parts(text)) {
+      await call.takeRoom();
+      if (call.state !== "open") return;
+      send(part);
+    }
+  };
   for await (const piece of stream) {
     if (call.state !== "open") return;
-    if (typeof piece !== "string" && !isBytes(piece)) throw notText(piece, gadgetName);
-    await sendText(typeof piece === "string" ? piece : read(piece), call, send);
+    if (typeof piece !== "string" && !(piece instanceof Uint8Array)) throw notText(piece, gadgetName);
+    await sendText(typeof piece === "string" ? piece : decoder.decode(piece, { stream: true }));
     if (call.state !== "open") return;
   }
-  await sendText(read(), call, send);
-}
-
-async function sendText(text: string, call: OpenCall, send: (text: string) => void): Promise<void> {
-  for (let rest = text; rest !== "";) {
-    const part = rest.length <= MOST_PIECE ? rest : startOf(rest, MOST_PIECE);
-    rest = partOf(rest, part.length);
-    await call.takeRoom();
-    if (call.state !== "open") return;
-    send(part);
-  }
+  await sendText(decoder.decode());
 }
 
 function notText(piece: unknown, gadgetName: string): ResultError {
-  const found = piece === null ? "null" : isArray(piece) ? "an array" : `a ${typeof piece}`;
+  const found = piece === null ? "null" : Array.isArray(piece) ? "an array" : `a ${typeof piece}`;
   return new ResultError(
     `The stream of ${gadgetName} gave ${found}; a streamed result is text, or bytes of UTF-8`,
   );

@@ -1,26 +1,24 @@
 // What the gadget throws, as Orrery is told of it. It may be anything: an error with getters that throw, a Proxy, a text.
 
 import type { ThrownError } from "../../core/gadget_message.ts";
-import { apply, getProperty, isArray, quote, startOf, toText } from "./primordials.ts";
 
 const MOST_MESSAGE = 65_536;
 const MOST_STACK = 65_536;
 const MOST_CAUSES = 8;
 
-const { get, set } = WeakMap.prototype;
 const refusals = new WeakMap<object, number>();
 
 /** Notes that the error tells of a refused effect: Orrery then knows which permission was missing, whoever wraps the error. */
 export function markRefusal(error: object, effect: number): void {
-  apply(set, refusals, [error, effect]);
+  refusals.set(error, effect);
 }
 
 /** The number of the refused effect behind an error, by way of its causes too. */
 function refusalOf(thrown: unknown): number | undefined {
   let error = thrown;
   for (let depth = 0; depth < MOST_CAUSES && isObject(error); depth++) {
-    const effect: unknown = apply(get, refusals, [error]);
-    if (typeof effect === "number") return effect;
+    const effect = refusals.get(error);
+    if (effect !== undefined) return effect;
     error = read(error, "cause");
   }
   return undefined;
@@ -36,7 +34,7 @@ export function thrownError(thrown: unknown): ThrownError {
   return {
     name: cut(name, 256),
     message: cut(message === "" ? name : message, MOST_MESSAGE),
-    ...(stack !== undefined && { stack: cut(stack, MOST_STACK) }),
+    stack: stack && cut(stack, MOST_STACK),
     refusal,
   };
 }
@@ -51,8 +49,8 @@ function stackOf(thrown: unknown): string | undefined {
 function shownErrors(thrown: object): string {
   let text = "";
   try {
-    const errors = getProperty(thrown, "errors");
-    for (let at = 0; at < MOST_CAUSES && isArray(errors) && at < errors.length; at++) {
+    const errors = Reflect.get(thrown, "errors");
+    for (let at = 0; at < MOST_CAUSES && Array.isArray(errors) && at < errors.length; at++) {
       text += `\nOne of them: ${shownCause(errors[at])}`;
     }
   } catch {
@@ -77,13 +75,6 @@ function shownCause(cause: unknown): string {
   return cut(textIn(cause, "stack") ?? textIn(cause, "message") ?? shownThrown(cause), MOST_STACK / 8);
 }
 
-/** The JSON of {@linkcode thrownError}. */
-export function thrownText({ name, message, stack, refusal }: ThrownError): string {
-  const further = (stack === undefined ? "" : `,"stack":${quote(stack)}`) +
-    (refusal === undefined ? "" : `,"refusal":${refusal}`);
-  return `{"name":${quote(name)},"message":${quote(message)}${further}}`;
-}
-
 /** What was thrown where nobody waits for it, for the log. */
 export function uncaughtText(thrown: unknown, how: string): string {
   const { name, message, stack } = thrownError(thrown);
@@ -97,7 +88,7 @@ function textIn(thrown: unknown, name: string): string | undefined {
 
 function read(object: object, name: string): unknown {
   try {
-    return getProperty(object, name);
+    return Reflect.get(object, name);
   } catch {
     return undefined; // a getter of the gadget's own
   }
@@ -105,7 +96,7 @@ function read(object: object, name: string): unknown {
 
 function shownThrown(thrown: unknown): string {
   try {
-    return toText(thrown);
+    return String(thrown);
   } catch {
     return "a value that cannot be shown was thrown"; // it has no prototype, or a toString that throws
   }
@@ -114,6 +105,11 @@ function shownThrown(thrown: unknown): string {
 /** A text of at most `most` UTF-16 units and a mark where it is cut. */
 export function cut(text: string, most: number): string {
   return text.length <= most ? text : `${startOf(text, most)}…`;
+}
+
+/** A part of a text, in UTF-16 units; an end inside a surrogate pair is taken back before it. */
+export function startOf(text: string, length: number): string {
+  return text.length <= length ? text : text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "");
 }
 
 function isObject(value: unknown): value is object {
