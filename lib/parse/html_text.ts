@@ -1,5 +1,4 @@
-import { resolveEntities } from "./html_entities.ts";
-import { type HtmlToken, htmlTokens, maybeAttribute } from "./html_tokens.ts";
+import { Tokenizer } from "htmlparser2";
 
 /** What a reader sees of a page. */
 export interface PageText {
@@ -25,10 +24,39 @@ function around(count: number, names: string): Record<string, number> {
   return Object.fromEntries(names.split(" ").map((name) => [name, count]));
 }
 
-/** The readable text of an HTML page; its links are made whole with `baseUrl`. Linear in the page. */
+/**
+ * The readable text of an HTML page; its links are made whole with `baseUrl`. Linear in the page: for the library's parser, which keeps a
+ * stack of open elements, a page could be made that takes hours, so that only its tokenizer is used.
+ */
 export function htmlText(html: string, options: { readonly baseUrl: string }): PageText {
   const writer = new PageWriter(options.baseUrl);
-  for (const token of htmlTokens(html)) writer.add(token);
+  let name = "";
+  let attributes = new Map<string, string>();
+  let attribute = "";
+  let value = "";
+  const open = (isClosed: boolean) => {
+    writer.open(name, attributes, isClosed);
+    attributes = new Map();
+  };
+  const tokenizer = new Tokenizer({ decodeEntities: true }, {
+    ontext: (start, end) => writer.text(html.slice(start, end)),
+    ontextentity: (code) => writer.text(String.fromCodePoint(code)),
+    oncdata: (start, end, offset) => writer.text(html.slice(start, end - offset)),
+    onopentagname: (start, end) => name = html.slice(start, end).toLowerCase(),
+    onattribname: (start, end) => [attribute, value] = [html.slice(start, end).toLowerCase(), ""],
+    onattribdata: (start, end) => value += html.slice(start, end),
+    onattribentity: (code) => value += String.fromCodePoint(code),
+    onattribend: () => attributes.set(attribute, attributes.get(attribute) ?? value),
+    onopentagend: () => open(false),
+    onselfclosingtag: () => open(true),
+    onclosetag: (start, end) => writer.close(html.slice(start, end).toLowerCase()),
+    oncomment: () => {},
+    ondeclaration: () => {},
+    onprocessinginstruction: () => {},
+    onend: () => {},
+  });
+  tokenizer.write(html);
+  tokenizer.end();
   return writer.end();
 }
 
@@ -50,27 +78,18 @@ class PageWriter {
     this.#baseUrl = baseUrl;
   }
 
-  add(token: HtmlToken): void {
-    if (this.#hidden !== undefined) return this.#skip(token, this.#hidden);
-    if (token.kind === "text") this.#text(resolveEntities(token.text));
-    else if (token.kind === "open") this.#open(token.name, token.attributes);
-    else this.#close(token.name);
-  }
-
   end(): PageText {
     this.#endLink();
     return { title: this.#title, text: this.#parts.join("").trimEnd() };
   }
 
-  #skip(token: HtmlToken, hidden: { readonly name: string; depth: number }): void {
-    if (token.kind === "text" || token.name !== hidden.name) return;
-    hidden.depth += token.kind === "open" ? 1 : -1;
-    if (hidden.depth === 0) this.#hidden = undefined;
-  }
-
-  #open(name: string, attributes: string): void {
+  open(name: string, attributes: ReadonlyMap<string, string>, isClosed: boolean): void {
+    if (this.#hidden !== undefined) {
+      if (name === this.#hidden.name) this.#hidden.depth++;
+      return;
+    }
     if (HIDDEN.has(name)) {
-      if (!/\/\s*$/.test(attributes.slice(-10)) || name === "script") this.#hidden = { name, depth: 1 };
+      if (!isClosed) this.#hidden = { name, depth: 1 };
       return;
     }
     this.#break(name);
@@ -79,7 +98,7 @@ class PageWriter {
         this.#titleParts = [];
         return;
       case "base":
-        this.#baseUrl = wholeUrl(maybeAttribute(attributes, "href") ?? "", this.#baseUrl) ?? this.#baseUrl;
+        this.#baseUrl = wholeUrl(attributes.get("href") ?? "", this.#baseUrl) ?? this.#baseUrl;
         return;
       case "pre":
         this.#preformatted++;
@@ -91,9 +110,9 @@ class PageWriter {
         this.#items.push(0);
         return;
       case "a":
-        return this.#startLink(maybeAttribute(attributes, "href"));
+        return this.#startLink(attributes.get("href"));
       case "img":
-        return this.#text(resolveEntities(maybeAttribute(attributes, "alt") ?? ""));
+        return this.text(attributes.get("alt") ?? "");
       case "td":
       case "th":
         return this.#startCell();
@@ -104,7 +123,11 @@ class PageWriter {
     }
   }
 
-  #close(name: string): void {
+  close(name: string): void {
+    if (this.#hidden !== undefined) {
+      if (name === this.#hidden.name && --this.#hidden.depth === 0) this.#hidden = undefined;
+      return;
+    }
     if (name === "title" && this.#titleParts !== undefined) {
       this.#title ||= this.#titleParts.join("").replaceAll(/\s+/g, " ").trim();
       this.#titleParts = undefined;
@@ -123,7 +146,8 @@ class PageWriter {
     this.#breaks = Math.max(this.#breaks, isInner ? 1 : count);
   }
 
-  #text(text: string): void {
+  text(text: string): void {
+    if (this.#hidden !== undefined) return;
     if (this.#titleParts !== undefined) this.#titleParts.push(text);
     else if (this.#preformatted > 0) this.#write(text);
     else this.#words(text);
@@ -170,7 +194,7 @@ class PageWriter {
 
   #startLink(href: string | undefined): void {
     this.#endLink();
-    const address = resolveEntities(href ?? "").trim();
+    const address = (href ?? "").trim();
     const url = address.startsWith("#") ? undefined : wholeUrl(address, this.#baseUrl);
     if (url === undefined || href === undefined) return;
     this.#mark("");

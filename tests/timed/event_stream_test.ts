@@ -105,7 +105,7 @@ Deno.test("event stream: an event has a bound, comments have none", async () => 
   const bound = { maxEventLength: 1000 };
   const half = encoder.encode(`data: ${"x".repeat(600)}\n`);
   await assert.rejects(eventsOf([half, half], bound), { message });
-  await assert.rejects(eventsOf([encoder.encode("x".repeat(1001))], bound), { message });
+  await assert.rejects(eventsOf([encoder.encode(`data: ${"x".repeat(1001)}`)], bound), { message });
   const end = encoder.encode("\n");
   assert.equal((await eventsOf([half, end, half, end], bound)).length, 2);
   const notes = Array.from({ length: 100 }, () => encoder.encode(`: ${"n".repeat(100)}\n`));
