@@ -129,7 +129,7 @@ const WRONG: readonly (readonly [what: string, steps: string, lines: readonly st
     "a method in small letters, and a header with a blank",
     "id: a\n" + api({ method: "get", headers: "[ { key: A B, value: 1 } ]" }),
     [
-      'structure.action.api-call.method: must be one of "GET", "POST", "PUT", "DELETE"; found "get" <- get, hea',
+      'structure.action.api-call.method: must be one of "GET", "POST", "PUT", "DELETE"; found "get" (did you mean "GET"?) <- get, hea',
       'structure.action.api-call.headers[0].key: must be the name of a header, found "A B" <- A B, val',
     ],
   ],

@@ -38,6 +38,7 @@ import {
   pathText,
   Shape,
   TEXT,
+  VERSION,
   wholeNumber,
 } from "./shape/shape.ts";
 import { printableNumber } from "./yaml_tree.ts";
@@ -654,16 +655,6 @@ const STRUCTURE = define(
     slots: listOf(PRELOAD).for({ description: "Slots that are filled before the first step." }).or([]),
   }).to(({ id, action, constants, slots }) => ({ id, root: action, constants, preloads: slots })),
 );
-
-const VERSION = new Shape({ const: "0.1" }, (part) => {
-  const { value } = part;
-  if (typeof value === "number") part.refuse('must be the text "0.1"; put it in quotes');
-  else if (value !== "0.1") {
-    const found = typeof value === "string" ? JSON.stringify(value) : kindOf(value);
-    part.refuse(`must be the text "0.1", found ${found}`);
-  }
-  return "0.1";
-});
 
 /** A whole file. */
 export const AGENT_ROOT: Shape<AgentStructure> = mapping("the file", {

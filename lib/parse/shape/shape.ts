@@ -169,6 +169,18 @@ export function kindOf(value: unknown): string {
   return typeof value === "string" ? "text" : typeof value === "boolean" ? "true or false" : "a number";
 }
 
+function quotedOrKind(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value) : kindOf(value);
+}
+
+/** The version of a file, without which nobody knows what the rest means. */
+export const VERSION = new Shape({ const: "0.1" }, (part) => {
+  const { value } = part;
+  if (typeof value === "number") part.refuse('must be the text "0.1"; put it in quotes');
+  else if (value !== "0.1") part.refuse(`must be the text "0.1", found ${quotedOrKind(value)}`);
+  return "0.1";
+});
+
 /** Notes what a value is in place of what it has to be. */
 function refused<Value>(part: FilePart, wanted: string, standIn: Value): Value {
   part.refuse(`must be ${wanted}, found ${kindOf(part.value)}`);
@@ -246,35 +258,46 @@ export function oneOf<const Word extends string>(
     const { value } = part;
     const word = all.find((each) => each === value);
     if (word !== undefined) return word;
-    const found = typeof value === "string" ? JSON.stringify(value) : kindOf(value);
-    part.refuse(`must be one of ${inWords(all, ", ")}; found ${found}`);
+    const near = typeof value === "string" ? orMeant(nearestName(value, all)) : "";
+    part.refuse(`must be one of ${inWords(all, ", ")}; found ${quotedOrKind(value)}${near}`);
     return words[0];
   });
 }
 
-/** A list of equal things. @param told what is said of an item that is there twice, by what it is known by; of `""` nothing is */
+/** A list of equal things; `twice` is told of an item that has the `keyOf` of an earlier one, unless that is `""`. */
 export function listOf<Item>(
   item: Shape<Item>,
   { isFilled = false, keyOf, twice }: {
     /** Default: it may be empty. */
     readonly isFilled?: boolean;
     readonly keyOf?: (item: Item) => string;
-    readonly twice?: (part: FilePart, key: string) => void;
+    readonly twice?: (part: FilePart, key: string, first: FilePart) => void;
   } = {},
 ): Shape<readonly Item[]> {
   const schema = { type: "array", items: item.schema, ...(isFilled ? { minItems: 1 } : {}) };
   return new Shape<readonly Item[]>(schema, (part) => {
     if (!Array.isArray(part.value)) return refused(part, "a list", []);
     if (isFilled && part.value.length === 0) part.refuse("must not be empty");
-    const seen = new Set([""]);
+    const seen = new Map<string, FilePart>();
     return part.items.map((each) => {
       const value = item.read(each);
       const key = keyOf?.(value) ?? "";
-      if (key !== "" && seen.has(key)) twice?.(each, key);
-      seen.add(key);
+      const first = seen.get(key);
+      if (first === undefined) seen.set(key, each);
+      else if (key !== "") twice?.(each, key, first);
       return value;
     });
   });
+}
+
+/** The same for a key that may have nothing behind it. */
+export function orNothing<Value>({ schema, read, about }: Shape<Value>): Shape<Value | undefined> {
+  return new Shape<Value | undefined>(
+    schema,
+    (part) => part.value === null ? undefined : read(part),
+    about,
+    { value: undefined },
+  );
 }
 
 /** A mapping whose keys are the author's own. */
@@ -324,7 +347,9 @@ export interface MappingRule {
 export function mapping<const Of extends Fields>(
   what: string,
   fields: Of,
-  { rules = [], notMapping }: {
+  { rules = [], isOpen = false, notMapping }: {
+    /** Other keys are left alone. */
+    readonly isOpen?: boolean;
     readonly rules?: readonly MappingRule[];
     readonly notMapping?: (value: unknown) => string | undefined;
   } = {},
@@ -334,13 +359,13 @@ export function mapping<const Of extends Fields>(
     type: "object",
     properties: Object.fromEntries(entries.map(([key, { schema }]) => [key, schema])),
     required: entries.flatMap(([key, { absent }]) => absent === undefined ? [key] : []),
-    additionalProperties: false,
+    additionalProperties: isOpen,
     ...rules.reduce<JsonObject>((all, { schema }) => ({ ...all, ...schema }), {}),
   };
   return new Shape(schema, (part) => {
     const { value } = part;
     if (isRecord(value)) {
-      const hasUnknown = checkKeys(part, what, fields);
+      const hasUnknown = checkKeys(part, { what, fields, isOpen });
       for (const rule of rules) rule.check(part, { what, fields, hasUnknown });
     } else {
       part.refuse(notMapping?.(value) ?? `must be a mapping, found ${kindOf(value)}`);
@@ -359,8 +384,11 @@ function camel(key: string): string {
 }
 
 /** Tells keys that are not known, missing or deprecated. */
-function checkKeys(part: FilePart, what: string, fields: Fields): boolean {
-  const unknown = part.keys.filter((key) => !Object.hasOwn(fields, key));
+function checkKeys(
+  part: FilePart,
+  { what, fields, isOpen }: { readonly what: string; readonly fields: Fields; readonly isOpen: boolean },
+): boolean {
+  const unknown = isOpen ? [] : part.keys.filter((key) => !Object.hasOwn(fields, key));
   const meant = unknown.map((key) => {
     const [mistaken] = Object.entries(fields).find(([, { about }]) => about.mistakenFor === key) ?? [];
     const near = mistaken ?? nearestName(key, Object.keys(fields));
