@@ -4,7 +4,7 @@ import type { Json } from "../lib/core/json.ts";
 import { messageOf, SourceError } from "../lib/core/source_error.ts";
 import { placeInWords, spanAt } from "../lib/core/span_at.ts";
 import type { World } from "../lib/core/world.ts";
-import { jsonProblem } from "./_json_problem.ts";
+import { jsonProblem } from "../lib/core/json_fault.ts";
 import { followPointer } from "./_pointer.ts";
 
 interface Input {

@@ -7,7 +7,7 @@ import json from "../gadgets/json.ts";
 import now from "../gadgets/now.ts";
 import template from "../gadgets/template.ts";
 import wait from "../gadgets/wait.ts";
-import { jsonProblem } from "../gadgets/_json_problem.ts";
+import { jsonProblem } from "../lib/core/json_fault.ts";
 import { systemClock } from "../lib/core/clock.ts";
 import { virtualClock } from "../lib/core/virtual_clock.ts";
 import type { Gadget, GadgetContext } from "../lib/core/gadget.ts";

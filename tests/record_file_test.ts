@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { RecordLine } from "../lib/core/journal.ts";
 import { SourceError } from "../lib/core/source_error.ts";
-import { jsonFaultAt } from "../lib/core/json_fault.ts";
+import { jsonProblem } from "../lib/core/json_fault.ts";
 import { fileRecorder, readRecord } from "../lib/journal/record_file.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 
@@ -154,7 +154,7 @@ Deno.test("property: a fault is found exactly where there is one", () => {
   fc.assert(
     fc.property(damage, ({ value, at, instead }) => {
       const whole = JSON.stringify(value);
-      assert.equal(jsonFaultAt(whole), undefined);
+      assert.equal(jsonProblem(whole), undefined);
       const place = at % (whole.length + 1);
       const text = whole.slice(0, place) + instead + whole.slice(place + 1);
       let isJson = true;
@@ -163,7 +163,7 @@ Deno.test("property: a fault is found exactly where there is one", () => {
       } catch {
         isJson = false;
       }
-      const fault = jsonFaultAt(text);
+      const fault = jsonProblem(text)?.offset;
       assert.equal(fault === undefined, isJson, text);
       assert.ok(fault === undefined || fault <= text.length);
     }),

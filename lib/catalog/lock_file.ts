@@ -3,7 +3,7 @@
 // was accepted covers this file.
 import type { Lock, LockedGadget, LockedServer } from "../core/gadget_lock.ts";
 import { canonicalJson, isRecord, type Json, toJson } from "../core/json.ts";
-import { jsonFaultAt } from "../core/json_fault.ts";
+import { jsonProblem } from "../core/json_fault.ts";
 import { sha256 } from "../core/sha256.ts";
 import { SourceError, type Span } from "../core/source_error.ts";
 import { spanAt } from "../core/span_at.ts";
@@ -213,7 +213,7 @@ class LockReader {
     try {
       return toJson(JSON.parse(this.#text));
     } catch (error) {
-      const at = jsonFaultAt(this.#text) ?? 0;
+      const at = jsonProblem(this.#text)?.start ?? 0;
       throw this.#error("it is not JSON", spanAt(this.#text, at, { file: this.#file }), {
         cause: error,
       });

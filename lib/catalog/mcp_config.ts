@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { McpServerSettings } from "../core/mcp_settings.ts";
 import { join } from "node:path";
 import { messageOf, SourceError, type Span } from "../core/source_error.ts";
-import { jsonFaultAt } from "../core/json_fault.ts";
+import { jsonProblem } from "../core/json_fault.ts";
 import { spanAt } from "../core/span_at.ts";
 import { FileError, type Files } from "../core/world.ts";
 import { parseYaml } from "../parse/yaml.ts";
@@ -105,7 +105,7 @@ function parsed(text: string, file: string): Json {
     return JSON.parse(text);
   } catch (error) {
     const message = messageOf(error);
-    const span = spanAt(text, jsonFaultAt(text) ?? 0, { file });
+    const span = spanAt(text, jsonProblem(text)?.start ?? 0, { file });
     throw new SourceError(`Cannot read ${file}: it is not JSON`, {
       code: "E-config",
       source: text,

@@ -1,7 +1,7 @@
 import type { Recorder, RecordLine, RunStart } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { SourceError } from "../core/source_error.ts";
-import { jsonFaultAt } from "../core/json_fault.ts";
+import { jsonProblem } from "../core/json_fault.ts";
 import { recordLineProblem } from "./record_line_problem.ts";
 
 /** A record as it was read. */
@@ -61,7 +61,7 @@ function parsedLine(place: Place): RecordLine {
   try {
     return JSON.parse(place.text);
   } catch {
-    const column = (jsonFaultAt(place.text) ?? place.text.length) + 1;
+    const column = (jsonProblem(place.text)?.start ?? place.text.length) + 1;
     const message = place.text.trim() === ""
       ? "Expected a line of JSON, found an empty one"
       : "This is not JSON";

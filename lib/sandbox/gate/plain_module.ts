@@ -1,4 +1,4 @@
-import { jsonFaultAt } from "../../core/json_fault.ts";
+import { jsonProblem } from "../../core/json_fault.ts";
 import { SourceError } from "../../core/source_error.ts";
 import type { RuntimeStripped } from "../../host/strip_process.ts";
 import { decodeMap, type Mapping } from "./source_map.ts";
@@ -80,7 +80,7 @@ function jsonModule(source: SourceText): string {
 
 function jsonError(source: SourceText, thrown: unknown): SourceError {
   const message = thrown instanceof Error ? thrown.message : "";
-  const at = jsonFaultAt(source.text) ?? 0;
+  const at = jsonProblem(source.text)?.start ?? 0;
   const words = message.replace(/ \(line \d+ column \d+\)$/, "").replace(/ in JSON at position \d+$/, "");
   return gateError(source, { at, message: `Cannot read this JSON: ${words}`, hint: "Correct it there" });
 }
