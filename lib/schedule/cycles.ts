@@ -18,60 +18,50 @@ export function cyclesOf(edges: Edges, name: (node: number) => string): (string 
   for (const members of membersOf(component)) {
     const [root] = members;
     if (root === undefined || (members.length === 1 && !edges[root]?.includes(root))) continue;
-    const inside = (node: number): boolean => component[node] === component[root];
-    const back = reversed(edges, members, inside);
-    const fromRoot = walkTree(root, (node) => (edges[node] ?? []).filter(inside));
+    const next = (node: number): number[] =>
+      (edges[node] ?? []).filter((other) => component[other] === component[root]);
+    const back = new Map(members.map((node): [number, number[]] => [node, []]));
+    for (const node of members) for (const other of next(node)) back.get(other)?.push(node);
+    const fromRoot = walkTree(root, next);
     const toRoot = walkTree(root, (node) => back.get(node) ?? []);
+    toRoot.set(root, next(root)[0] ?? root);
     for (const node of members) {
-      out[node] = describe(closedWalk(node, root, { fromRoot, toRoot }, edges), name);
+      const walk = edges[node]?.includes(node) ? [node, node] : closedWalk(node, root, { fromRoot, toRoot });
+      out[node] = walk.map((one) => one === undefined ? "\u2026" : name(one)).join(" -> ");
     }
   }
   return out;
 }
 
+/** How far each node of a component is from its root, step by step. */
 interface Walks {
   /** The node before, on a shortest way from the root. */
   readonly fromRoot: ReadonlyMap<number, number>;
-  /** The node after, on a shortest way to the root. */
+  /** The node after, on a shortest way to the root, and for the root on a way round. */
   readonly toRoot: ReadonlyMap<number, number>;
 }
 
-interface Walk {
-  readonly head: readonly number[];
-  readonly tail: readonly number[];
-  /** How many nodes between head and tail are left out. */
-  readonly omitted: number;
+/** From the node to the root, and from there back to the node; undefined stands for what is left out. */
+function closedWalk(
+  node: number,
+  root: number,
+  { fromRoot, toRoot }: Walks,
+): readonly (number | undefined)[] {
+  const there = follow(node, root, toRoot);
+  const home = node === root ? [root] : follow(node, root, fromRoot).reverse();
+  return there.at(-1) === root && home[0] === root
+    ? cutLoops([...there, ...home.slice(1)])
+    : [...there.slice(0, MAX_LISTED / 2), undefined, ...home.slice(-MAX_LISTED / 2)];
 }
 
-/** From the node to the root, and from there back to the node. */
-function closedWalk(node: number, root: number, walks: Walks, edges: Edges): Walk {
-  if (edges[node]?.includes(node)) return { head: [node], tail: [node], omitted: 0 };
-  const there = follow(node, walks.toRoot, MAX_LISTED);
-  const home = follow(node, walks.fromRoot, MAX_LISTED).reverse();
-  if (node === root) {
-    const first = (edges[root] ?? []).find((next) => walks.toRoot.has(next));
-    const round = first === undefined ? [] : follow(first, walks.toRoot, MAX_LISTED);
-    return endsAt(round, root)
-      ? { head: [root], tail: round, omitted: 0 }
-      : { head: [root, ...round], tail: [root], omitted: 1 };
-  }
-  if (endsAt(there, root) && home[0] === root) {
-    return { head: [], tail: cutLoops([...there, ...home.slice(1)]), omitted: 0 };
-  }
-  return { head: there.slice(0, MAX_LISTED / 2), tail: home.slice(-MAX_LISTED / 2), omitted: 1 };
-}
-
-function endsAt(walk: readonly number[], node: number): boolean {
-  return walk[walk.length - 1] === node;
-}
-
-function follow(start: number, next: ReadonlyMap<number, number>, max: number): number[] {
+/** At least one step from the node, until the goal or until there is too much to list. */
+function follow(start: number, goal: number, next: ReadonlyMap<number, number>): number[] {
   const walk = [start];
-  let node = next.get(start);
-  while (node !== undefined && walk.length < max) {
-    walk.push(node);
-    node = next.get(node);
-  }
+  for (
+    let node = next.get(start);
+    node !== undefined && walk.length < MAX_LISTED;
+    node = node === goal ? undefined : next.get(node)
+  ) walk.push(node);
   return walk;
 }
 
@@ -87,13 +77,8 @@ function cutLoops(walk: readonly number[]): readonly number[] {
   return first === undefined ? out : [...out, first];
 }
 
-function describe(walk: Walk, name: (node: number) => string): string {
-  const parts = [...walk.head.map(name), ...(walk.omitted > 0 ? ["\u2026"] : []), ...walk.tail.map(name)];
-  return parts.join(" -> ");
-}
-
 /** Breadth first from the root; for each node reached, the node it was reached from. The root itself has none. */
-function walkTree(root: number, next: (node: number) => readonly number[]): ReadonlyMap<number, number> {
+function walkTree(root: number, next: (node: number) => readonly number[]): Map<number, number> {
   const parent = new Map<number, number>();
   const queue = [root];
   for (const node of queue) {
@@ -104,23 +89,6 @@ function walkTree(root: number, next: (node: number) => readonly number[]): Read
     }
   }
   return parent;
-}
-
-function reversed(
-  edges: Edges,
-  members: readonly number[],
-  inside: (node: number) => boolean,
-): Map<number, number[]> {
-  const back = new Map<number, number[]>();
-  for (const node of members) {
-    for (const other of edges[node] ?? []) {
-      if (!inside(other)) continue;
-      const list = back.get(other);
-      if (list === undefined) back.set(other, [node]);
-      else list.push(node);
-    }
-  }
-  return back;
 }
 
 function membersOf(component: readonly number[]): number[][] {

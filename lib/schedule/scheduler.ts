@@ -62,66 +62,18 @@ type State = "waiting" | "ready" | "running" | "done" | "failed" | "skipped";
 /** Why a node was skipped that had not started when the run was aborted. */
 export const ABORTED = "Skipped: the run was aborted";
 
-/** A node with what the scheduler knows of it; the node's own view of it is `NodeContext`. */
-class Task<Result> implements NodeContext<Result>, Deadline, Place {
+/** A node with what the scheduler knows of it. */
+interface Task<Result> {
   readonly node: ScheduleNode<Result>;
-  readonly #scheduler: TaskOwner<Result>;
-  state: State = "waiting";
+  state: State;
   /** How many dependencies have not succeeded yet. */
-  missing = 0;
-  dependents: Task<Result>[] | undefined = undefined;
-  result: Result | undefined = undefined;
+  missing: number;
+  dependents: Task<Result>[];
+  result?: Result;
   /** For a skipped one: the first of its chain that failed or was skipped. */
-  root: Task<Result> | undefined = undefined;
-  controller: AbortController | undefined = undefined;
-  /** When its time begins; undefined for at once. */
-  begun: Promise<unknown> | undefined = undefined;
-
-  constructor(node: ScheduleNode<Result>, scheduler: TaskOwner<Result>) {
-    this.node = node;
-    this.#scheduler = scheduler;
-  }
-
-  /** For deadlines: it need not be watched any more. */
-  get settled(): boolean {
-    return this.state !== "running";
-  }
-
-  get ended(): boolean {
-    return this.state === "done" || this.state === "failed" || this.state === "skipped";
-  }
-
-  get group(): Group | undefined {
-    return this.node.group;
-  }
-
-  get exclusive(): boolean {
-    return this.node.exclusive ?? false;
-  }
-
-  /** Made when asked for: most nodes never look at it. */
-  get signal(): AbortSignal {
-    this.controller ??= new AbortController();
-    return this.controller.signal;
-  }
-
-  dependency(id: string): Result | undefined {
-    return this.node.dependencies?.includes(id) ? this.#scheduler.resultOf(id) : undefined;
-  }
-
-  countFrom(begun: Promise<unknown>): void {
-    this.begun = begun;
-  }
-
-  expire(): void {
-    this.#scheduler.timeOut(this);
-  }
-}
-
-/** What a task asks of its scheduler. */
-interface TaskOwner<Result> {
-  resultOf(id: string): Result | undefined;
-  timeOut(task: Task<Result>): void;
+  root?: Task<Result>;
+  /** While it runs: aborts what the node does. */
+  controller?: AbortController;
 }
 
 /**
@@ -132,24 +84,21 @@ export class Scheduler<Result = unknown> {
   readonly #listener: ScheduleListener<Result>;
   readonly #timeoutMs: number;
   readonly #clock: Clock;
-  /** Made for the first node that takes its time. */
-  #deadlines: Deadlines | undefined;
-  readonly #tasks = new Map<string, Task<Result>>();
-  /** Who waits for an id that was not added yet; made for the first one. */
-  #awaited: Map<string, Task<Result>[]> | undefined;
-  readonly #queue: ReadyQueue<Task<Result>>;
   readonly #signal: AbortSignal | undefined;
-  /** While it listens to the signal: from the first node on that is still open when others may be heard. */
-  #onAbort: (() => void) | undefined;
-  readonly #owner: TaskOwner<Result> = {
-    resultOf: (id) => this.#tasks.get(id)?.result,
-    timeOut: (task) => this.#timeOut(task),
-  };
+  readonly #onAbort = (): void => this.#abort();
+  readonly #tasks = new Map<string, Task<Result>>();
+  /** Who waits for an id that was not added yet. */
+  readonly #awaited = new Map<string, Task<Result>[]>();
+  readonly #queue: ReadyQueue<Result>;
+  /** When the time of each running task is over. The alarm rings for the first of them: they are no more than may run at once. */
+  readonly #dueAt = new Map<Task<Result>, number>();
+  #alarm = new AbortController();
+  #alarmAt = Infinity;
+  readonly #whenDone = Promise.withResolvers<void>();
   #open = 0;
   #closed = false;
   #aborted = false;
   #draining = false;
-  #whenDone: PromiseWithResolvers<void> | undefined;
 
   constructor(listener: ScheduleListener<Result>, options: ScheduleOptions = {}) {
     this.#listener = listener;
@@ -157,6 +106,8 @@ export class Scheduler<Result = unknown> {
     this.#clock = options.clock ?? systemClock;
     this.#queue = new ReadyQueue(atLeast("concurrency", options.concurrency ?? 16, 1));
     this.#signal = options.signal;
+    this.#signal?.addEventListener("abort", this.#onAbort, { once: true });
+    if (this.#signal?.aborted) this.#abort();
   }
 
   /** All outcomes are told, after `close` or an abort. */
@@ -166,15 +117,11 @@ export class Scheduler<Result = unknown> {
 
   /** Resolves when it {@linkcode isDone}. */
   get done(): Promise<void> {
-    this.#hear();
-    if (this.isDone) return Promise.resolve();
-    this.#listen();
-    return (this.#whenDone ??= Promise.withResolvers()).promise;
+    return this.#whenDone.promise;
   }
 
   /** @throws {TypeError} for an id that was added before, and after `close`. */
   add(node: ScheduleNode<Result>): void {
-    this.#hear();
     const task = this.#register(node);
     if (this.#aborted) return this.#skip(task, ABORTED);
     const failed = this.#link(task);
@@ -182,12 +129,10 @@ export class Scheduler<Result = unknown> {
     this.#adopt(task);
     if (failed === undefined && task.missing === 0) this.#enqueue(task);
     this.#drain();
-    if (this.#open > 0) this.#listen();
   }
 
   /** Adds a node that can only fail: it waits for nothing and takes no place. @throws {TypeError} as `add` does. */
   addFailed(id: string, error: unknown): void {
-    this.#hear();
     const task = this.#register({ id, run: () => Promise.reject(error) });
     if (this.#aborted) return this.#skip(task, ABORTED);
     this.#fail(task, { error, cause: "thrown" });
@@ -196,20 +141,18 @@ export class Scheduler<Result = unknown> {
 
   /** Nothing more will be added: what waits for a node that never came, or for itself, is skipped. */
   close(): void {
-    this.#hear();
     if (this.#closed) return;
     this.#closed = true;
     if (this.#open > 0) this.#skipCycles();
-    for (const [id, waiting] of this.#awaited ?? []) {
+    for (const [id, waiting] of this.#awaited) {
       for (const task of waiting) {
-        if (task.ended) continue;
+        if (hasEnded(task)) continue;
         this.#skip(task, `Skipped: depends on "${id}", which was never called`);
         this.#skipDependents(task);
       }
     }
-    this.#awaited = undefined;
-    this.#drain();
-    this.#maybeDone();
+    this.#awaited.clear();
+    this.#goOn();
   }
 
   #register(node: ScheduleNode<Result>): Task<Result> {
@@ -219,7 +162,7 @@ export class Scheduler<Result = unknown> {
     if (this.#tasks.has(node.id)) throw new TypeError(`Cannot add node "${node.id}": it was added before`);
     if (node.group !== undefined) atLeast(`group "${node.group.key}": limit`, node.group.limit, 1);
     if (node.timeoutMs !== undefined) atLeast(`node "${node.id}": timeoutMs`, node.timeoutMs, 0);
-    const task = new Task(node, this.#owner);
+    const task: Task<Result> = { node, state: "waiting", missing: 0, dependents: [] };
     this.#tasks.set(node.id, task);
     this.#open++;
     return task;
@@ -229,14 +172,11 @@ export class Scheduler<Result = unknown> {
   #link(task: Task<Result>): Task<Result> | undefined {
     for (const id of task.node.dependencies ?? []) {
       const other = this.#tasks.get(id);
-      if (other === undefined) {
-        const waiting = this.#awaited?.get(id);
-        if (waiting === undefined) (this.#awaited ??= new Map()).set(id, [task]);
-        else waiting.push(task);
-      } else if (other.state === "failed" || other.state === "skipped") return other;
-      else if (other.state === "done") continue;
-      else if (other.dependents === undefined) other.dependents = [task];
-      else other.dependents.push(task);
+      if (other?.state === "done") continue;
+      if (other !== undefined && hasEnded(other)) return other;
+      const waiting = other?.dependents ?? this.#awaited.get(id);
+      if (waiting === undefined) this.#awaited.set(id, [task]);
+      else waiting.push(task);
       task.missing++;
     }
     return undefined;
@@ -244,11 +184,11 @@ export class Scheduler<Result = unknown> {
 
   /** Takes over those who waited for this id; when it has ended already, they end with it. */
   #adopt(task: Task<Result>): void {
-    const waiting = this.#awaited?.get(task.node.id);
+    const waiting = this.#awaited.get(task.node.id);
     if (waiting === undefined) return;
-    this.#awaited?.delete(task.node.id);
-    task.dependents = task.dependents === undefined ? waiting : [...task.dependents, ...waiting];
-    if (task.ended) this.#skipDependents(task);
+    this.#awaited.delete(task.node.id);
+    task.dependents = [...task.dependents, ...waiting];
+    if (hasEnded(task)) this.#skipDependents(task);
   }
 
   #enqueue(task: Task<Result>): void {
@@ -270,53 +210,68 @@ export class Scheduler<Result = unknown> {
   }
 
   #start(task: Task<Result>): void {
+    const { node } = task;
+    const { signal } = task.controller = new AbortController();
+    let begun: Promise<unknown> | undefined;
     task.state = "running";
-    this.#listener.onStart?.(task.node.id);
+    this.#listener.onStart?.(node.id);
     try {
-      const result = task.node.run(task);
-      this.#hear(); // it may have been the node's own doing
-      if (!isPromise(result)) return task.settled ? undefined : this.#succeed(task, result);
-      this.#watch(task);
-      result.then((value) => this.#resolved(task, value), (error) => this.#rejected(task, error));
+      const result = node.run({
+        signal,
+        dependency: (id) => node.dependencies?.includes(id) ? this.#tasks.get(id)?.result : undefined,
+        countFrom: (given) => begun = given,
+      });
+      if (!isPromise(result)) return this.#settle(task, () => this.#succeed(task, result));
+      const watch = (): void => this.#watch(task);
+      if (begun === undefined) watch();
+      else begun.then(watch, watch);
+      result.then(
+        (value) => this.#settle(task, () => this.#succeed(task, value)),
+        (error) => this.#settle(task, () => this.#fail(task, { error, cause: "thrown" })),
+      );
     } catch (error) {
-      this.#hear();
-      if (!task.settled) this.#fail(task, { error, cause: "thrown" });
+      this.#settle(task, () => this.#fail(task, { error, cause: "thrown" }));
     }
   }
 
-  #watch(task: Task<Result>): void {
-    const add = (): void => {
-      if (task.settled) return;
-      this.#deadlines ??= new Deadlines(this.#clock);
-      this.#deadlines.add(task, task.node.timeoutMs ?? this.#timeoutMs);
-    };
-    if (task.begun === undefined) add();
-    else task.begun.then(add, add);
-  }
-
-  // What comes from the event loop: a node that was given up meanwhile is no longer listened to.
-
-  #resolved(task: Task<Result>, value: Result): void {
-    if (task.settled) return;
-    this.#succeed(task, value);
+  /** A node that was given up meanwhile is no longer listened to. */
+  #settle(task: Task<Result>, settle: () => void): void {
+    if (task.state !== "running") return;
+    settle();
     this.#goOn();
   }
 
-  #rejected(task: Task<Result>, error: unknown): void {
-    if (task.settled) return;
-    this.#fail(task, { error, cause: "thrown" });
+  #watch(task: Task<Result>): void {
+    if (task.state !== "running") return;
+    const at = this.#clock.now() + (task.node.timeoutMs ?? this.#timeoutMs);
+    this.#dueAt.set(task, at);
+    if (at < this.#alarmAt) this.#setAlarm(at);
+  }
+
+  #setAlarm(at: number): void {
+    this.#alarm.abort();
+    const { signal } = this.#alarm = new AbortController();
+    this.#alarmAt = at;
+    this.#clock.sleep(at - this.#clock.now(), signal).then(() => this.#ring(), () => undefined);
+  }
+
+  #ring(): void {
+    const now = this.#clock.now();
+    let next = Infinity;
+    for (const [task, at] of this.#dueAt) {
+      if (at > now) next = Math.min(next, at);
+      else this.#timeOut(task);
+    }
+    this.#alarmAt = Infinity;
+    if (this.#dueAt.size > 0 && next < Infinity) this.#setAlarm(next);
     this.#goOn();
   }
 
   #timeOut(task: Task<Result>): void {
-    if (task.settled) return;
-    const error = new DOMException(
-      `Timed out after ${task.node.timeoutMs ?? this.#timeoutMs} ms`,
-      "TimeoutError",
-    );
+    const { node, controller } = task;
+    const error = new DOMException(`Timed out after ${node.timeoutMs ?? this.#timeoutMs} ms`, "TimeoutError");
     this.#fail(task, { error, cause: "timeout" });
-    task.controller?.abort(error);
-    this.#goOn();
+    controller?.abort(error);
   }
 
   #goOn(): void {
@@ -326,12 +281,10 @@ export class Scheduler<Result = unknown> {
 
   #succeed(task: Task<Result>, result: Result): void {
     task.result = result;
-    task.controller = undefined; // nothing aborts it any more: what listens there is not kept for as long as the run lasts
     this.#end(task, "done", { id: task.node.id, status: "result", result });
-    for (const other of task.dependents ?? []) {
+    for (const other of task.dependents) {
       if (--other.missing === 0 && other.state === "waiting") this.#enqueue(other);
     }
-    task.dependents = undefined;
   }
 
   #fail(task: Task<Result>, failure: { error: unknown; cause: "thrown" | "timeout" | "abort" }): void {
@@ -350,18 +303,19 @@ export class Scheduler<Result = unknown> {
     const root = rootOf(first);
     const reason = dependsOn(root);
     for (let task = open.pop(); task !== undefined; task = open.pop()) {
-      for (const other of task.dependents ?? []) {
-        if (other.ended) continue;
+      for (const other of task.dependents) {
+        if (hasEnded(other)) continue;
         this.#skip(other, reason, root);
         open.push(other);
       }
-      task.dependents = undefined;
     }
   }
 
   #end(task: Task<Result>, state: "done" | "failed" | "skipped", outcome: NodeOutcome<Result>): void {
-    if (task.state === "running") this.#queue.release(task);
+    if (task.state === "running") this.#queue.release(task.node);
     task.state = state;
+    this.#dueAt.delete(task);
+    task.controller = undefined; // what listens there is not kept for as long as the run lasts
     this.#open--;
     this.#listener.onOutcome(outcome);
   }
@@ -383,17 +337,6 @@ export class Scheduler<Result = unknown> {
     });
   }
 
-  #listen(): void {
-    if (this.#onAbort !== undefined || this.#aborted) return;
-    this.#onAbort = () => this.#abort();
-    this.#signal?.addEventListener("abort", this.#onAbort, { once: true });
-  }
-
-  /** Of an abort that came while nobody listened. */
-  #hear(): void {
-    if (this.#onAbort === undefined && this.#signal?.aborted === true) this.#abort();
-  }
-
   #abort(): void {
     if (this.#aborted || (this.#closed && this.#open === 0)) return;
     this.#aborted = this.#closed = true;
@@ -401,19 +344,24 @@ export class Scheduler<Result = unknown> {
     const error = this.#signal?.reason ?? new DOMException("The run was aborted", "AbortError");
     for (const task of this.#tasks.values()) {
       if (task.state === "running") {
+        const { controller } = task;
         this.#fail(task, { error, cause: "abort" });
-        task.controller?.abort(error);
-      } else if (!task.ended) this.#skip(task, ABORTED);
+        controller?.abort(error);
+      } else if (!hasEnded(task)) this.#skip(task, ABORTED);
     }
     this.#maybeDone();
   }
 
   #maybeDone(): void {
-    if (!this.#closed || this.#open > 0) return;
-    this.#deadlines?.stop();
-    if (this.#onAbort !== undefined) this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.#whenDone?.resolve();
+    if (!this.isDone) return;
+    this.#alarm.abort();
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#whenDone.resolve();
   }
+}
+
+function hasEnded<Result>({ state }: Task<Result>): boolean {
+  return state === "done" || state === "failed" || state === "skipped";
 }
 
 /** A node that failed, or was skipped for a reason of its own, is its own root. */
@@ -437,35 +385,23 @@ export interface Group {
   readonly limit: number;
 }
 
-/** What decides where a node waits. */
-export interface Place {
-  readonly group: Group | undefined;
-  readonly exclusive: boolean;
-}
-
-interface GroupState<Item> {
+/** The nodes of one group. */
+interface GroupState<Result> {
   running: number;
   /** Overtaken: they wait for a place in their group only. Each became ready before everything in the main line. */
-  readonly parked: Line<Parked<Item>>;
-}
-
-interface Parked<Item> {
-  readonly item: Item;
-  /** Smaller became ready earlier. */
-  readonly order: number;
+  readonly parked: Line<{ readonly task: Task<Result>; readonly order: number }>;
 }
 
 /**
  * Who starts next (calls.md 7): nodes start in the order in which they became ready. One held up only by its group is
  * overtaken; one held up by being exclusive or by the limit of the run is not, and what came after it waits behind it.
  */
-class ReadyQueue<Item extends Place> {
+class ReadyQueue<Result> {
   readonly #limit: number;
-  /** Made for the first one: most nodes are in none. */
-  #groups: Map<string, GroupState<Item>> | undefined;
+  readonly #groups = new Map<string, GroupState<Result>>();
   /** Groups that have a free place again and somebody waiting for it. */
-  #freed: GroupState<Item>[] = [];
-  #line = new Line<Item>();
+  #freed: GroupState<Result>[] = [];
+  #line = new Line<Task<Result>>();
   #parkedCount = 0;
   #running = 0;
   #exclusiveRuns = false;
@@ -474,31 +410,31 @@ class ReadyQueue<Item extends Place> {
     this.#limit = limit;
   }
 
-  push(item: Item): void {
-    this.#line.push(item);
+  push(task: Task<Result>): void {
+    this.#line.push(task);
   }
 
   /** The next one that may start, which counts as running from now on; undefined when nobody may. */
-  take(): Item | undefined {
+  take(): Task<Result> | undefined {
     if (this.#exclusiveRuns || this.#running >= this.#limit) return undefined;
     const overtaken = this.#takeFreed();
     if (overtaken !== undefined) return this.#started(overtaken);
-    for (let item = this.#line.first; item !== undefined; item = this.#line.first) {
-      if (item.exclusive && this.#running > 0) return undefined;
+    for (let task = this.#line.first; task !== undefined; task = this.#line.first) {
+      if (task.node.exclusive && this.#running > 0) return undefined;
       this.#line.shift();
-      const group = item.group === undefined ? undefined : this.#stateOf(item.group.key);
-      if (group === undefined || group.running < (item.group?.limit ?? Infinity)) return this.#started(item);
-      group.parked.push({ item, order: this.#parkedCount++ });
+      const group = this.#groupOf(task.node);
+      if (group === undefined || hasPlace(group, task)) return this.#started(task);
+      group.parked.push({ task, order: this.#parkedCount++ });
     }
     return undefined;
   }
 
   /** One that was taken has ended. */
-  release(place: Place): void {
+  release(node: ScheduleNode<Result>): void {
     this.#running--;
-    if (place.exclusive) this.#exclusiveRuns = false;
-    if (place.group === undefined) return;
-    const group = this.#stateOf(place.group.key);
+    if (node.exclusive) this.#exclusiveRuns = false;
+    const group = this.#groupOf(node);
+    if (group === undefined) return;
     group.running--;
     if (group.parked.first !== undefined) this.#freed.push(group);
   }
@@ -506,40 +442,45 @@ class ReadyQueue<Item extends Place> {
   /** Nobody waits any more. */
   clear(): void {
     this.#line = new Line();
-    this.#groups = undefined;
+    this.#groups.clear();
     this.#freed = [];
   }
 
-  #started(item: Item): Item {
+  #started(task: Task<Result>): Task<Result> {
     this.#running++;
-    if (item.exclusive) this.#exclusiveRuns = true;
-    if (item.group !== undefined) this.#stateOf(item.group.key).running++;
-    return item;
+    if (task.node.exclusive) this.#exclusiveRuns = true;
+    const group = this.#groupOf(task.node);
+    if (group !== undefined) group.running++;
+    return task;
   }
 
-  #takeFreed(): Item | undefined {
+  #takeFreed(): Task<Result> | undefined {
+    const order = (group: GroupState<Result>): number => group.parked.first?.order ?? Infinity;
     while (this.#freed.length > 0) {
-      const order = (group: GroupState<Item>): number => group.parked.first?.order ?? Infinity;
       const group = this.#freed.reduce((a, b) => order(a) <= order(b) ? a : b);
-      const parked = group.parked.first;
       this.#freed.splice(this.#freed.indexOf(group), 1);
-      if (parked === undefined || group.running >= (parked.item.group?.limit ?? Infinity)) continue;
+      const task = group.parked.first?.task;
+      if (task === undefined || !hasPlace(group, task)) continue;
       group.parked.shift();
-      return parked.item;
+      return task;
     }
     return undefined;
   }
 
-  #stateOf(key: string): GroupState<Item> {
-    this.#groups ??= new Map();
-    let state = this.#groups.get(key);
-    if (state === undefined) this.#groups.set(key, state = { running: 0, parked: new Line() });
+  #groupOf({ group }: ScheduleNode<Result>): GroupState<Result> | undefined {
+    if (group === undefined) return undefined;
+    const state = this.#groups.get(group.key) ?? { running: 0, parked: new Line() };
+    this.#groups.set(group.key, state);
     return state;
   }
 }
 
-/** First in, first out, O(1). */
-export class Line<Item> {
+function hasPlace<Result>(group: GroupState<Result>, { node }: Task<Result>): boolean {
+  return group.running < (node.group?.limit ?? Infinity);
+}
+
+/** First in, first out. `shift` of an array would move all that is behind. */
+class Line<Item> {
   #items: Item[] = [];
   #head = 0;
 
@@ -553,90 +494,8 @@ export class Line<Item> {
 
   shift(): void {
     this.#head++;
-    if (this.#head > 1024 && this.#head * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#head);
-      this.#head = 0;
-    }
+    if (this.#head * 2 < this.#items.length) return;
+    this.#items = this.#items.slice(this.#head);
+    this.#head = 0;
   }
-}
-
-/** Something that has to end by a time. */
-export interface Deadline {
-  /** True when it no longer matters. */
-  readonly settled: boolean;
-  expire(): void;
-}
-
-interface Entry {
-  readonly at: number;
-  readonly deadline: Deadline;
-}
-
-/**
- * Deadlines of many tasks on one timer of the clock. Tasks that share a duration fall due in the order in which they were added,
- * so each duration is a queue: adding and expiring cost O(1), however many are open.
- */
-class Deadlines {
-  readonly #clock: Clock;
-  readonly #queues = new Map<number, Line<Entry>>();
-  #armedFor = Infinity;
-  #stopTimer: AbortController | undefined;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** Expires the deadline in `durationMs`, unless it is settled by then. */
-  add(deadline: Deadline, durationMs: number): void {
-    const at = this.#clock.now() + durationMs;
-    let queue = this.#queues.get(durationMs);
-    if (queue === undefined) this.#queues.set(durationMs, queue = new Line());
-    dropSettled(queue);
-    queue.push({ at, deadline });
-    if (at < this.#armedFor) this.#arm(at);
-  }
-
-  /** Forgets everything; no timer is left behind. */
-  stop(): void {
-    this.#queues.clear();
-    this.#stopTimer?.abort();
-    this.#stopTimer = undefined;
-    this.#armedFor = Infinity;
-  }
-
-  #arm(at: number): void {
-    this.#stopTimer?.abort();
-    const stop = this.#stopTimer = new AbortController();
-    this.#armedFor = at;
-    this.#clock.sleep(at - this.#clock.now(), stop.signal).then(
-      () => stop.signal.aborted ? undefined : this.#fire(),
-      () => undefined, // stopped: a later deadline took its place, or the run has ended
-    );
-  }
-
-  #fire(): void {
-    this.#armedFor = Infinity;
-    this.#stopTimer = undefined;
-    const now = this.#clock.now();
-    let next = Infinity;
-    for (const [durationMs, queue] of this.#queues) {
-      for (
-        let entry = dropSettled(queue);
-        entry !== undefined && entry.at <= now;
-        entry = dropSettled(queue)
-      ) {
-        queue.shift();
-        entry.deadline.expire();
-      }
-      if (queue.first === undefined) this.#queues.delete(durationMs);
-      next = Math.min(next, queue.first?.at ?? Infinity);
-    }
-    if (next < this.#armedFor) this.#arm(next);
-  }
-}
-
-/** Those that no longer matter are not kept until their time; gives the first one that does. */
-function dropSettled(queue: Line<Entry>): Entry | undefined {
-  while (queue.first?.deadline.settled) queue.shift();
-  return queue.first;
 }

@@ -68,7 +68,7 @@ export async function benchScheduler(): Promise<readonly Row[]> {
         what: `10,000 nodes, ${shape}, ${kind}`,
         value: ms / 10,
         unit: "µs a node",
-        limit: isAsync ? 6 : 3,
+        limit: 8,
       });
       const large = await medianMs(shape, 100_000, isAsync);
       rows.push({
