@@ -1,4 +1,4 @@
-// One effect of an engine as a step that says itself when it begins.
+// One effect of an engine as a step: it is in the journal before anything of it happens.
 
 import assert from "node:assert/strict";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
@@ -6,9 +6,9 @@ import { aroundJournal } from "../lib/run/around_journal.ts";
 import { performEffect } from "../lib/run/effect.ts";
 import { Run } from "../lib/run/run.ts";
 
-const EFFECT = { kind: "shell", name: "@shell", input: null, isIdempotent: false, isDeferred: true } as const;
+const EFFECT = { kind: "shell", name: "@shell", input: null, isIdempotent: false } as const;
 
-Deno.test("effect: one that prepares is kept, with all that came before, when it says that it begins", async () => {
+Deno.test("effect: its start, and all that came before, is kept before it is performed", async () => {
   const journal = memoryJournal();
   const inner = journal.create({ kind: "document", input: null });
   const run = new Run({ journal: inner });
@@ -19,38 +19,41 @@ Deno.test("effect: one that prepares is kept, with all that came before, when it
     await performEffect(run, {
       ...EFFECT,
       key,
-      perform(_tell, begins) {
-        seen.push(kept());
-        begins();
+      perform() {
         seen.push(kept());
         return Promise.resolve(key);
       },
     });
   }
-  assert.deepEqual(seen, [[], ["a started"], ["a started"], ["a finished", "b started"]]);
+  assert.deepEqual(seen, [["a started"], ["a finished", "b started"]]);
   run.end({ status: "done" });
   assert.deepEqual(kept(), ["a finished", "b finished"]);
 });
 
-Deno.test("effect: what cannot be kept does not begin", async () => {
-  const inner = memoryJournal().create({ kind: "document", input: null });
-  const full = aroundJournal(inner, {
-    commit: () => {
+for (const method of ["begin", "commit"] as const) {
+  Deno.test(`effect: what cannot be kept does not begin (${method})`, async () => {
+    const inner = memoryJournal().create({ kind: "document", input: null });
+    let isFull = false;
+    const fail = (): never => {
       throw new Error("the disk is full");
-    },
+    };
+    const full = aroundJournal(inner, {
+      begin: (step) => isFull && method === "begin" ? fail() : inner.begin(step),
+      commit: () => isFull && method === "commit" ? fail() : inner.commit(),
+    });
+    const run = new Run({ journal: full });
+    await performEffect(run, { ...EFFECT, key: "a", perform: () => Promise.resolve(null) });
+    isFull = true;
+    let isDone = false;
+    const effect = performEffect(run, {
+      ...EFFECT,
+      key: "b",
+      perform() {
+        isDone = true;
+        return Promise.resolve(null);
+      },
+    });
+    await assert.rejects(effect, /the disk is full/);
+    assert.equal(isDone, false);
   });
-  const run = new Run({ journal: full });
-  let isDone = false;
-  const effect = performEffect(run, {
-    ...EFFECT,
-    key: "a",
-    perform(_tell, begins) {
-      begins();
-      isDone = true;
-      return Promise.resolve(null);
-    },
-  });
-  await assert.rejects(effect, { message: "The journal could not be written: the disk is full" });
-  assert.equal(isDone, false);
-  assert.equal(run.signal.aborted, true);
-});
+}

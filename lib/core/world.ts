@@ -157,10 +157,6 @@ export interface Shell {
     /** Of each stream; default 1 MiB. */
     readonly maxBytes?: number;
     readonly onOutput?: (text: string, stream: "stdout" | "stderr") => void;
-    /**
-     * Called before anything of the command happens, once it may run. When it throws, the command does not run, and that is thrown.
-     */
-    readonly onReady?: () => void;
   }): Promise<ShellResult>;
 }
 

@@ -14,26 +14,16 @@ export interface MergedChild {
 
 const BECOME = 'exec "$@" 2>&1';
 
-/** How a merged child begins. */
-export interface MergedOptions extends ChildOptions {
-  /** Called before anything of the command happens; when it throws, nothing does. */
-  readonly onReady?: () => void;
-}
-
 /**
  * Starts a program like {@linkcode startChild}, with its stderr in its stdout. Where that cannot be done, they are two pipes.
  *
- * @throws {Error} that names the program and why it cannot be started; what `onReady` throws
+ * @throws {Error} that names the program and why it cannot be started
  */
-export function startMergedChild(
-  command: string,
-  { onReady, ...settings }: MergedOptions,
-): MergedChild {
+export function startMergedChild(command: string, settings: ChildOptions): MergedChild {
   const asIs = (text: string): string => text;
   const options = { ...settings, env: childEnvironment(settings), inherit: [] };
   const isSeen = seesProgram(command, options);
   // A missing one is started directly: the error then names it, and not the one who looked for it.
-  onReady?.();
   if (Deno.build.os === "windows" || (!isSeen && denoGrants({ name: "read" }))) {
     return { child: startChild(command, options), shownError: asIs };
   }

@@ -27,7 +27,7 @@ export function hostShell(): Shell {
 }
 
 function start(command: string, options: RunOptions): Started {
-  const { args = [], cwd, env = {}, inherit, stdin, isMerged = false, onReady } = options;
+  const { args = [], cwd, env = {}, inherit, stdin, isMerged = false } = options;
   const settings = {
     args,
     env,
@@ -35,8 +35,7 @@ function start(command: string, options: RunOptions): Started {
     inherit,
     stdin: stdin === undefined ? "null" as const : "piped" as const,
   };
-  if (isMerged) return startMergedChild(command, { ...settings, onReady });
-  onReady?.();
+  if (isMerged) return startMergedChild(command, settings);
   // One that is not there is started directly: the error then names it, and not the one that binds it.
   const isSeen = seesProgram(command, { ...settings, env: childEnvironment(settings) });
   return { child: startChild(command, { ...settings, ...(isSeen && boundToUs()) }) };

@@ -13,7 +13,7 @@ import {
   type SentContext,
 } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
-import { isPromise, whenAborted } from "../core/async.ts";
+import { whenAborted } from "../core/async.ts";
 import { Scheduler } from "../schedule/scheduler.ts";
 import type { NodeContext, NodeOutcome } from "../schedule/scheduler.ts";
 import { CallError, callFailure, CallStep, outcomeEvent } from "./call_step.ts";
@@ -162,8 +162,6 @@ export class CallGraph {
     const { catalog, keyPrefix = "" } = this.#options;
     const found = findGadget(catalog, { name: call.gadgetName, run: this.#run, keyPrefix });
     if (!(found instanceof Promise)) return void this.#schedule(call, found);
-    const isBuiltIn = catalog.maybeFind(call.gadgetName)?.source.kind === "built-in";
-    if (!isBuiltIn) this.#run.waits(); // the modules of those are at hand
     return Promise.race([found, this.#aborted()]).then((gadget) => this.#schedule(call, gadget));
   }
 
@@ -236,9 +234,7 @@ export class CallGraph {
               given: { ...this.#options.given, ...(onSent && { [SENT]: onSent }) },
             }),
         }));
-    const given = isAsking(gadget) ? this.#permitted(gadget, node, start) : start();
-    if (isPromise(given)) this.#run.waits();
-    return given;
+    return isAsking(gadget) ? this.#permitted(gadget, node, start) : start();
   }
 
   /** Of calls that come behind it nothing is known, however late it runs. @throws {PlaceholderError} */

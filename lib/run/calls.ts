@@ -75,7 +75,6 @@ class CallRun {
 
   start(chunks: Iterable<string> | AsyncIterable<string>): AsyncIterator<RunEvent> {
     this.#run.start("calls", this.#options.file);
-    if (Symbol.asyncIterator in chunks) this.#run.waits();
     this.#perform(this.#options.replay?.source ?? chunks).catch((error) => this.#run.events.fail(error));
     return this.#run.events;
   }

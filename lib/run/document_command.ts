@@ -27,8 +27,7 @@ export async function performShell(operation: Operation<ShellFields>): Promise<v
     name: `@shell ${from}:${operation.node.content.line}`,
     input: { script, folder, env, timeoutS },
     isIdempotent: false,
-    isDeferred: true,
-    perform: async (tell, begins) => {
+    perform: async (tell) => {
       const { text, exitCode, isTimedOut } = await runDocumentCommand(means.shell, {
         shell: means.script,
         script,
@@ -38,7 +37,6 @@ export async function performShell(operation: Operation<ShellFields>): Promise<v
         clock: run.clock,
         signal: run.signal,
         onOutput: tell,
-        onReady: begins,
       });
       return { text, exitCode, isTimedOut };
     },

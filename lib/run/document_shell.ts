@@ -49,8 +49,6 @@ export interface DocumentCommand {
   readonly signal?: AbortSignal;
   /** The output as it comes, as far as it is kept. */
   readonly onOutput?: (text: string) => void;
-  /** Called before the first word of the script is run; what it throws is thrown, and nothing is run. */
-  readonly onReady?: () => void;
 }
 
 /** What a document's command came to. */
@@ -71,7 +69,7 @@ export async function runDocumentCommand(
   shell: Shell,
   command: DocumentCommand,
 ): Promise<DocumentCommandResult> {
-  const { script, cwd, env = {}, timeoutMs, signal, onOutput, onReady } = command;
+  const { script, cwd, env = {}, timeoutMs, signal, onOutput } = command;
   using timeout = startTimeout(command);
   const { stdout: output, exitCode, dropped, stopped } = await shell.run(command.shell.command, {
     args: command.shell.args(script),
@@ -83,7 +81,6 @@ export async function runDocumentCommand(
     stop: timeout.signal,
     ...(signal && { signal }),
     ...(onOutput && { onOutput }),
-    ...(onReady && { onReady }),
   });
   const text = shellText({ output, exitCode, dropped, ...(stopped && { timedOutS: timeoutMs / 1000 }) });
   return { text, exitCode, isTimedOut: stopped };

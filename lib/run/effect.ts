@@ -22,13 +22,8 @@ export interface Effect {
   readonly isIdempotent: boolean;
   /** It is told to nobody, as a read: the journal and the record have it nevertheless. Default false. */
   readonly isSilent?: boolean;
-  /** `perform` says when it begins, so that it may prepare while its start is kept. Default: it begins with the call. */
-  readonly isDeferred?: boolean;
-  /**
-   * @param tell takes text of it as it comes
-   * @param begins to be called before anything happens that cannot be taken back, where it `isDeferred`; what it throws ends the run
-   */
-  perform(tell: (text: string) => void, begins: () => void): Promise<Json>;
+  /** @param tell takes text of it as it comes */
+  perform(tell: (text: string) => void): Promise<Json>;
 }
 
 /** An effect failed: as whoever resumes the run sees it too. */
@@ -44,10 +39,10 @@ export class EffectError extends Error {
 
 /** Performs an effect, or gives what came of it before. @throws {EffectError}; {DivergedError}; the reason of the run's signal */
 export async function performEffect(run: Run, effect: Effect): Promise<Json> {
-  const { key, kind, name, input, isIdempotent, isSilent = false, isDeferred = false } = effect;
+  const { key, kind, name, input, isIdempotent, isSilent = false } = effect;
   const start = (attempt: number): void =>
     isSilent ? undefined : run.emit({ type: "step-start", key, kind, name, attempt });
-  const begun = run.begin({ key, kind, name, input, idempotent: isIdempotent }, { isDeferred });
+  const begun = run.begin({ key, kind, name, input, idempotent: isIdempotent });
   switch (begun.do) {
     case "answer":
       if (!isSilent) tellStepEnd(run, { key, ms: begun.ms, outcome: begun.outcome }); // what the user has settled was not told yet
@@ -63,7 +58,6 @@ export async function performEffect(run: Run, effect: Effect): Promise<Json> {
       return await replayed(run, { key, isSilent, step: begun.step });
     case "perform":
       start(begun.attempt);
-      if (!isSilent) run.waits();
       return await performed(run, effect);
     default:
       return begun satisfies never;
@@ -84,10 +78,7 @@ async function performed(run: Run, { key, isSilent = false, perform }: Effect): 
     run.emit({ type: "text-delta", step: key, text });
   };
   try {
-    const outcome = await orAborted(
-      perform((text) => show(mask?.push(text) ?? text), () => run.begins()),
-      run.signal,
-    );
+    const outcome = await orAborted(perform((text) => show(mask?.push(text) ?? text)), run.signal);
     show(mask?.end() ?? "");
     return end({ ok: run.mask(outcome) });
   } catch (error) {

@@ -5,29 +5,18 @@ import type { Channel } from "../core/async.ts";
 import type { RunEvent, RunEventBody } from "../core/event.ts";
 import type { RunJournal, StepOutcome } from "../core/journal.ts";
 
-/** A run that is over so soon is one commit in all: where something takes its time, and where nothing does. */
-const OPENING_MS = 10;
-const BUSY_OPENING_MS = 50;
-
 /** What has been read is kept so late: whoever goes on with the run before that reads it anew. */
 const READING_MS = 25;
 
-/** So many events are held back at its opening. */
-const MAX_OPENING_EVENTS = 1000;
-
-/** The way out of a run: events in order, none before what it tells of is durable. */
+/** The way out of a run: events in order, none of an outcome before that is durable. */
 export class Outbox {
   readonly #events: Channel<RunEvent>;
   readonly #journal: RunJournal | undefined;
   readonly #onError: (error: unknown) => void;
   #waiting: RunEvent[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** An outcome waits: nothing may begin before it is durable. */
-  #hasOutcome = false;
-  /** One of them is not of a read: not even a read may begin. */
-  #isPressing = false;
-  /** Nothing is durable yet. No timer runs: the first one of a process takes 4 ms to be set in Deno 2.9, as long as a whole short run. */
-  #openedAt: number | undefined;
+  /** What has ended and is not durable. Behind a read another read may begin, and nothing else. */
+  #ended: "nothing" | "reads" | "steps" = "nothing";
   #isLast = false;
 
   constructor(
@@ -40,21 +29,13 @@ export class Outbox {
     this.#events = events;
     this.#journal = journal;
     this.#onError = onError;
-    if (journal !== undefined && journal.resumedFrom === undefined) {
-      this.#openedAt = performance.now();
-    }
   }
 
   /** `isKept`: the journal is told too. */
   push(event: RunEvent, { isKept }: { readonly isKept: boolean }): void {
     if (isKept) this.#try((journal) => journal.tell(event));
-    if (this.#timer === undefined && this.#openedAt === undefined && !this.#isLast) {
-      return this.#events.push(event);
-    }
-    this.#waiting.push(event);
-    if (this.#openedAt === undefined) return;
-    const isLong = performance.now() - this.#openedAt > BUSY_OPENING_MS;
-    if (isLong || this.#waiting.length > MAX_OPENING_EVENTS) this.flush();
+    if (this.#ended === "nothing" && !this.#isLast) this.#events.push(event);
+    else this.#waiting.push(event);
   }
 
   /**
@@ -64,23 +45,21 @@ export class Outbox {
   end(key: string, outcome: StepOutcome, { isRead }: { readonly isRead: boolean }): void {
     if (this.#journal === undefined) return;
     this.#try((journal) => journal.end(key, outcome));
-    if (this.#isPressing || (this.#hasOutcome && isRead)) return;
-    this.#hasOutcome = true;
-    this.#isPressing = !isRead;
-    if (this.#openedAt === undefined) this.#commitIn(isRead ? READING_MS : 0);
+    if (this.#ended === "steps" || (this.#ended === "reads" && isRead)) return;
+    this.#ended = isRead ? "reads" : "steps";
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.flush(), isRead ? READING_MS : 0);
   }
 
   /** A step begins: it may depend on what has just ended. */
   beforeStep({ isRead }: { readonly isRead: boolean }): void {
-    if (isRead ? this.#isPressing : this.#hasOutcome) this.flush();
+    if (this.#ended === "steps" || (this.#ended === "reads" && !isRead)) this.flush();
   }
 
-  /** Something takes its time: the opening ends by itself. */
-  wait(): void {
-    if (this.#openedAt === undefined) return;
-    const leftMs = this.#hasOutcome ? 0 : this.#openedAt + OPENING_MS - performance.now();
-    this.#openedAt = undefined;
-    this.#commitIn(Math.max(0, leftMs));
+  /** Makes all that waits durable, and tells it. */
+  flush(): void {
+    this.#try((journal) => journal.commit());
+    this.#release();
   }
 
   /** The last event waits until the journal has taken it; `amend` may change it by then. */
@@ -90,29 +69,15 @@ export class Outbox {
     keep();
     const last = this.#waiting.pop();
     if (last !== undefined) this.#waiting.push(amend(last));
-    this.release();
+    this.#release();
   }
 
-  /** All that waits is durable by now. */
-  release(): void {
-    if (this.#timer !== undefined) clearTimeout(this.#timer); // it, too, would load the timers
-    this.#timer = undefined;
-    this.#openedAt = undefined;
-    this.#hasOutcome = this.#isPressing = false;
+  #release(): void {
+    clearTimeout(this.#timer);
+    this.#ended = "nothing";
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const event of waiting) this.#events.push(event);
-  }
-
-  #commitIn(ms: number): void {
-    if (this.#timer !== undefined) clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.flush(), ms);
-  }
-
-  /** Makes all that waits durable, and tells it. */
-  flush(): void {
-    this.#try((journal) => journal.commit());
-    this.release();
   }
 
   #try(work: (journal: RunJournal) => void): void {

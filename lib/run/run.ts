@@ -184,14 +184,9 @@ export class Run {
     this.#outbox.push(event, { isKept: !isOfAbort(event) && this.#drain?.keeps(event) !== false });
   }
 
-  /** Something takes its time: what was told goes out soon. Until then all that a short run does is one commit. */
-  waits(): void {
-    this.#outbox.wait();
-  }
-
   /**
-   * Says what is about to happen, and hears whether it has happened already. What `isDeferred` is durable, and whatever came before it, when
-   * {@linkcode begins} has returned.
+   * Says what is about to happen, and hears whether it has happened already. What `isDeferred`, since somebody has to be asked first, is
+   * durable when {@linkcode begins} has returned.
    *
    * @throws {DivergedError}; {Error} when the journal cannot be written
    */
@@ -207,7 +202,7 @@ export class Run {
     if (turn.do === "perform") this.#drain?.began(step.key);
     const isRead = step.kind === "read";
     if (isRead) (this.#reads ??= new Set()).add(step.key);
-    if (options.isDeferred !== true) this.#outbox.beforeStep({ isRead });
+    this.#outbox.beforeStep({ isRead });
     this.#assertWhole();
     return turn;
   }

@@ -29,7 +29,6 @@ function begin(
 ): AsyncIterator<RunEvent> {
   const run = new Run(options);
   run.start(kind, options.file);
-  run.waits();
   work(run)
     .catch((error) => endOfThrown(error, run))
     .then((end) => run.end(end))

@@ -236,47 +236,8 @@ posixTest("shell: a merged script is quoted by its parser as it was written", as
   assert.deepEqual(await lines("# a comment\necho $#"), ["0", ""]);
 });
 
-posixTest("shell: nothing of a command happens before it may", () =>
-  withFolder(async (folder) => {
-    const made = join(folder, "made");
-    const isMade = (): boolean =>
-      Deno.statSync(folder).isDirectory && [...Deno.readDirSync(folder)].length > 0;
-    // A shell is held at its gate for as long as that takes; others are not started before.
-    const commands: readonly (readonly [string, readonly string[]])[] = [
-      ["bash", ["-c", `touch ${made}; cat; echo out; echo err >&2`]],
-      ["sh", ["-c", `touch ${made}; cat; echo out; echo err >&2`]],
-      ["bash", ["-c", `touch ${made}; cat; echo out; echo err >&2`, "zero"]],
-      ["touch", [made]],
-    ];
-    for (const isMerged of [true, false]) {
-      for (const [command, args] of commands) {
-        let [calls, wasMade] = [0, false];
-        const onReady = (): void => {
-          calls++;
-          for (const end = performance.now() + 60; performance.now() < end;);
-          wasMade = isMade();
-        };
-        const { stdout, exitCode } = await shell.run(command, { args, isMerged, onReady });
-        assert.deepEqual([calls, wasMade, isMade(), exitCode], [1, false, true, 0], command);
-        const whole = isMerged ? "out\nerr\n" : "out\n";
-        assert.equal(stdout, command === "touch" ? "" : whole, command);
-        await Deno.remove(made);
-        const reason = new Error("it may not");
-        const refuse = (): never => {
-          throw reason;
-        };
-        await assert.rejects(shell.run(command, { args, isMerged, onReady: refuse }), reason);
-        await new Promise((resolve) => setTimeout(resolve, 30));
-        assert.equal(isMade(), false, command);
-      }
-    }
-    const withInput = { args: ["-c", "cat"], stdin: "a\nb\n", isMerged: true, onReady: () => {} };
-    assert.equal((await shell.run("bash", withInput)).stdout, "a\nb\n");
-  }));
-
 posixTest("shell: a script is read, quoted and numbered as it was written", async () => {
-  const lines = async (script: string) =>
-    (await bash(script, { isMerged: true, onReady: () => {} })).stdout.split("\n");
+  const lines = async (script: string) => (await bash(script, { isMerged: true })).stdout.split("\n");
   assert.match((await lines("echo ("))[1] ?? "", /bash: -c: line 1: `echo \('$/);
   assert.match((await lines("echo a\nnosuch-command"))[1] ?? "", /bash: line 2: nosuch-command: /);
   assert.deepEqual(await lines("echo $LINENO $# $-\ncat; echo $?"), [`1 0 hBc`, "0", ""]);
@@ -288,7 +249,7 @@ posixTest(
     const count = 'x=äöü; echo ${#x} "$LANG" "${LC_ALL-unset}" "${LC_CTYPE-unset}"; env | grep -c ^LC_ALL';
     const inherit = ["PATH"];
     const run = async (env: Readonly<Record<string, string>>, script = count) =>
-      (await bash(script, { env, inherit, isMerged: true, onReady: () => {} })).stdout;
+      (await bash(script, { env, inherit, isMerged: true })).stdout;
     assert.equal(await run({ LANG: "C.UTF-8" }), "3 C.UTF-8 unset unset\n0\n");
     assert.equal(await run({ LC_CTYPE: "C.UTF-8" }), "3  unset C.UTF-8\n0\n");
     assert.equal(await run({ LANG: "C" }), "6 C unset unset\n0\n");
