@@ -1,4 +1,4 @@
-import type { JsonObject } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import type { Position } from "./position.ts";
 
 /** Where a conversation is between two turns. */
@@ -16,4 +16,10 @@ export interface ConversationState {
   readonly error?: string;
   /** What was said at the start, when it failed before a step took it: the first hold does. */
   readonly waiting?: string;
+}
+
+/** A state as a checkpoint has it: nobody else writes there. */
+export function keptState(state: Json): ConversationState;
+export function keptState(state: unknown): unknown {
+  return state;
 }

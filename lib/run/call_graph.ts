@@ -86,8 +86,8 @@ export class CallGraph {
   readonly #written: GraphCall[] = [];
   #refused: Map<GraphCall, CallOutcome> | undefined;
   readonly #outcomes = new Map<string, CallOutcome>();
-  /** Of the calls that run. No `Map`: what stood in one that became empty is kept until the next full collection. */
-  readonly #steps: { [id: string]: CallStep } = Object.create(null);
+  /** Of the calls that run. */
+  readonly #steps = new Map<string, CallStep>();
   #dependedOn: Set<string> | undefined;
   /** The placeholders that were told to stay. */
   readonly #unfilled = new Set<string>();
@@ -213,7 +213,7 @@ export class CallGraph {
       input,
       isContainer: containedBy(gadget) !== undefined,
     });
-    this.#steps[call.invocationId] = step;
+    this.#steps.set(call.invocationId, step);
     const known = step.begin({ isDeferred: isAsking(gadget) });
     if (known !== undefined) return known; // null is a result too
     const start = (onSent?: () => void): Json | Promise<Json> =>
@@ -298,8 +298,8 @@ export class CallGraph {
   #onOutcome(ended: NodeOutcome<Json>): void {
     const { id } = ended;
     const call = this.#calls.get(id);
-    const step = this.#steps[id];
-    delete this.#steps[id];
+    const step = this.#steps.get(id);
+    this.#steps.delete(id);
     step?.close();
     const outcome = this.#outcomeOf(ended);
     this.#outcomes.set(id, outcome);

@@ -20,3 +20,29 @@ export interface Containers {
   /** Runs a document for the one that calls. @throws what the call is to fail with */
   callee?(call: ContainerCall): Promise<Json>;
 }
+
+/** What runs inside of what, by the keys of calls: the steps in a call have keys that begin with its own, and then with `inside`. */
+export class CallChains<Item> {
+  readonly #inside: string;
+  readonly #outermost: readonly Item[];
+  readonly #byPrefix = new Map<string, readonly Item[]>();
+
+  constructor(inside: string, outermost: readonly Item[] = []) {
+    this.#inside = inside;
+    this.#outermost = outermost;
+  }
+
+  add(chain: readonly Item[], keyPrefix: string): Disposable {
+    this.#byPrefix.set(keyPrefix, chain);
+    return { [Symbol.dispose]: () => void this.#byPrefix.delete(keyPrefix) };
+  }
+
+  /** From the outermost to that which has the call. */
+  above(keyPrefix: string): readonly Item[] {
+    let nearest = "";
+    for (const prefix of this.#byPrefix.keys()) {
+      if (prefix.length > nearest.length && keyPrefix.startsWith(prefix + this.#inside)) nearest = prefix;
+    }
+    return this.#byPrefix.get(nearest) ?? this.#outermost;
+  }
+}

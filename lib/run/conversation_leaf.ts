@@ -13,7 +13,7 @@ import type { Branch } from "./conversation_branch.ts";
 import { performExtractor } from "./conversation_extractor.ts";
 import { performGadget } from "./conversation_gadget.ts";
 import { performApiCall, performSseCall } from "./conversation_http.ts";
-import { performLlm } from "./conversation_llm.ts";
+import { performLlmStep } from "./conversation_llm.ts";
 import { performRetriever } from "./conversation_retriever.ts";
 import { performRunFile } from "./conversation_run_step.ts";
 import { performSummarizer } from "./conversation_summarizer.ts";
@@ -122,7 +122,7 @@ async function perform(work: StepWork<AgentStep>): Promise<StepOutcome> {
     case "flow":
       return { kind: "flow", flow: step.flow };
     case "llm":
-      return await performLlm({ ...work, step });
+      return await performLlmStep({ ...work, step });
     case "validator":
       return await performValidator({ ...work, step });
     case "extractor":

@@ -17,7 +17,7 @@ import type { StepWork } from "./conversation_work.ts";
 type Work = StepWork<StepOf<"llm">>;
 
 /** Asks a model, or a prompt, and says what it answered. @throws {ConversationStepError}; what the prompt throws */
-export async function performLlm(work: Work): Promise<StepOutcome> {
+export async function performLlmStep(work: Work): Promise<StepOutcome> {
   const { step } = work;
   const { text, value } = step.prompt === undefined ? await ask(work) : await askPrompt(work, step.prompt);
   if (typeof value === "string" || step.store === undefined) work.say(text);

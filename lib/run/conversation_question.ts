@@ -5,7 +5,7 @@ import type { AnswerForm } from "./answer_form.ts";
 import { modelOfStep } from "./conversation_model.ts";
 import { promptMessages } from "./conversation_prompts.ts";
 import type { StepTools } from "./conversation_tools.ts";
-import { ConversationTurn } from "./conversation_turn.ts";
+import { QuestionTurn } from "./conversation_turn.ts";
 import type { TurnAnswer } from "./conversation_turn.ts";
 import { ConversationStepError } from "./conversation_work.ts";
 import type { AskedModel, StepWork } from "./conversation_work.ts";
@@ -46,7 +46,7 @@ export async function askOfStep<Value>(
     );
   }
   const model = await modelOfStep(work, { step: step.id, kind, prompts, memory, schema: form.schema });
-  const turn = new ConversationTurn({
+  const turn = new QuestionTurn({
     work,
     model,
     messages,

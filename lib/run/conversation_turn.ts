@@ -23,7 +23,7 @@ import type { Question, TurnKind } from "./turn.ts";
 import { CONVERSATION_POLICY } from "./turn_policy.ts";
 
 /** One question of a step. */
-export interface ConversationTurnOptions<Value> {
+export interface QuestionTurnOptions<Value> {
   readonly work: StepWork<StepBase>;
   readonly model: Model;
   readonly messages: readonly Message[];
@@ -44,8 +44,8 @@ export interface TurnAnswer<Value> {
 const NO_TOOLS: StepTools = { specs: [], gadgets: new Map() };
 
 /** The state machine of one step. What goes wrong is thrown as a {@linkcode ConversationStepError}. */
-export class ConversationTurn<Value> implements TurnKind<TurnAnswer<Value>> {
-  readonly #options: ConversationTurnOptions<Value>;
+export class QuestionTurn<Value> implements TurnKind<TurnAnswer<Value>> {
+  readonly #options: QuestionTurnOptions<Value>;
   readonly #tools: StepTools;
   readonly #calls = new CallMemory();
   readonly #added: Message[] = [];
@@ -61,7 +61,7 @@ export class ConversationTurn<Value> implements TurnKind<TurnAnswer<Value>> {
   /** Text of the answer that is coming was told. */
   #isTold = false;
 
-  constructor(options: ConversationTurnOptions<Value>) {
+  constructor(options: QuestionTurnOptions<Value>) {
     this.#options = options;
     this.#tools = options.tools ?? NO_TOOLS;
   }

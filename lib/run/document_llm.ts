@@ -35,7 +35,10 @@ import { runTurn } from "./turn.ts";
 const HEADER = "LLM response block";
 
 /** Asks the model, merges what tools gave and the answer, and gives the text of the answer. */
-export async function performLlm(operation: Operation<LlmFields>, runCallee: RunCallee): Promise<string> {
+export async function performLlmOperation(
+  operation: Operation<LlmFields>,
+  runCallee: RunCallee,
+): Promise<string> {
   const { run, means, fields, file, key } = operation;
   targetOf(operation);
   const media = await readMedia(operation);

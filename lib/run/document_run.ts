@@ -12,7 +12,7 @@ import { performShell } from "./document_command.ts";
 import { failedCondition } from "./document_conditions.ts";
 import { CalleeFailure, DocumentFailure, isOperationFailure } from "./document_failure.ts";
 import { performImport } from "./document_import.ts";
-import { performLlm } from "./document_llm.ts";
+import { performLlmOperation } from "./document_llm.ts";
 import { limitsOf } from "./document_means.ts";
 import type { DocumentMeans } from "./document_means.ts";
 import { insertResult, pathOf, resultNodes, targetOf, warn } from "./document_operation.ts";
@@ -32,7 +32,7 @@ export interface DocumentEnd {
 }
 
 /** What a document is run with. */
-export interface DocumentRunOptions extends OpenedCallee {
+export interface FileRunOptions extends OpenedCallee {
   readonly run: Run;
   readonly means: DocumentMeans;
   /** Before the keys of its steps. */
@@ -40,7 +40,7 @@ export interface DocumentRunOptions extends OpenedCallee {
 }
 
 /** Runs a document and keeps its result document. @throws {DocumentFailure} and what ends the whole run */
-export async function runFile(options: DocumentRunOptions): Promise<DocumentEnd> {
+export async function runFile(options: FileRunOptions): Promise<DocumentEnd> {
   return await new FileRun(options).run();
 }
 
@@ -56,7 +56,7 @@ class FileRun {
   readonly #jumps = new Map<LiveNode, number>();
   #answer: string | undefined;
 
-  constructor({ run, means, file, live, chain, saved, keyPrefix }: DocumentRunOptions) {
+  constructor({ run, means, file, live, chain, saved, keyPrefix }: FileRunOptions) {
     this.#keyPrefix = keyPrefix;
     this.#world = {
       run,
@@ -225,7 +225,7 @@ class FileRun {
   }
 
   async #llm(operation: Operation<LlmFields>): Promise<void> {
-    const answer = await performLlm(
+    const answer = await performLlmOperation(
       operation,
       (caller, { keyPrefix, ...wanted }) =>
         this.#callee({ ...outliving(caller), key: keyPrefix.replace(/\/$/, "") }, wanted),

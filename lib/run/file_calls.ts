@@ -7,6 +7,7 @@ import type { DocumentFile } from "../parse/document_file.ts";
 import { CallError } from "./call_step.ts";
 import { fileValue, meansOfCall, wantedFile } from "./called_file.ts";
 import type { WantedFile } from "./called_file.ts";
+import { CallChains } from "./container.ts";
 import type { ContainerCall, Containers } from "./container.ts";
 import { checkedError, depthProblem, documentInputs } from "./document_callee.ts";
 import { DocumentFailure } from "./document_failure.ts";
@@ -28,7 +29,7 @@ import { orAborted } from "./or_aborted.ts";
  * @param open gives what the document of a call works with; each has means of its own, since each has bounds of its own
  */
 export function fileCalls(open: (call: ContainerCall) => Promise<DocumentMeans>): Containers {
-  const chains = new Chains();
+  const chains = new CallChains<DocumentFile>("op[");
   return {
     async document(call) {
       try {
@@ -48,7 +49,7 @@ async function runCalled(
   { wanted, means, chains }: {
     readonly wanted: WantedFile;
     readonly means: DocumentMeans;
-    readonly chains: Chains;
+    readonly chains: CallChains<DocumentFile>;
   },
 ): Promise<DocumentEnd> {
   const path = shownPath(pathFrom("", wanted.file), means.root);
@@ -94,22 +95,4 @@ function callFailureOf(error: unknown, file: string): unknown {
   if (!(error instanceof EffectError)) return error;
   const { message, code, flag } = error.failure;
   return code === "permission" ? new CallError(message, "permission", flag) : new CallError(message, "input");
-}
-
-/** Which documents run inside of which, by the keys of their calls: the steps of a document have keys that begin with that of its call. */
-class Chains {
-  readonly #byPrefix = new Map<string, readonly DocumentFile[]>();
-
-  add(chain: readonly DocumentFile[], keyPrefix: string): Disposable {
-    this.#byPrefix.set(keyPrefix, chain);
-    return { [Symbol.dispose]: () => void this.#byPrefix.delete(keyPrefix) };
-  }
-
-  above(keyPrefix: string): readonly DocumentFile[] {
-    let nearest = "";
-    for (const prefix of this.#byPrefix.keys()) {
-      if (prefix.length > nearest.length && keyPrefix.startsWith(`${prefix}op[`)) nearest = prefix;
-    }
-    return this.#byPrefix.get(nearest) ?? [];
-  }
 }

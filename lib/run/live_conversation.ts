@@ -5,7 +5,7 @@ import type { ConversationState } from "../conversation/conversation_state.ts";
 import { MessageLog } from "../conversation/message_log.ts";
 import { missingStep } from "../conversation/missing_step.ts";
 import { preloadSlots } from "../conversation/preload_slots.ts";
-import { readState } from "../conversation/read_state.ts";
+import { keptState } from "../conversation/conversation_state.ts";
 import { ConversationSlots, scopeOf, slotPath } from "../conversation/slots.ts";
 import type { ConversationScope, SlotValues } from "../conversation/slots.ts";
 import { stepTree } from "../conversation/step_tree.ts";
@@ -120,7 +120,7 @@ export class LiveConversation implements Conversation {
     const scoped = { ...home, scope: storedScope(run) ?? home.scope };
     const live = new LiveConversation(summary.id, scoped, checkpoint?.messages ?? 0);
     if (checkpoint !== undefined) {
-      live.#take({ n: checkpoint.n, state: readState(checkpoint.state), messages: [] });
+      live.#take({ n: checkpoint.n, state: keptState(checkpoint.state), messages: [] });
     }
     live.#isStored = true;
     live.#isOpen = isOpen;
@@ -225,7 +225,7 @@ export class LiveConversation implements Conversation {
     this.#isOpen = events.length > 0; // a turn that ends leaves none behind its checkpoint
     if (checkpoint === undefined || checkpoint.n === this.#turns) return;
     const messages = opened.messages({ from: this.#log.length + 1 });
-    this.#take({ n: checkpoint.n, state: readState(checkpoint.state), messages });
+    this.#take({ n: checkpoint.n, state: keptState(checkpoint.state), messages });
   }
 
   #made({ journal, start, signal }: {

@@ -17,6 +17,7 @@ import { AgentError } from "./agent_error.ts";
 import { agentsOfRun, answerOf } from "./agent_run.ts";
 import type { RunAgentsOptions } from "./agent_run.ts";
 import { CallError } from "./call_step.ts";
+import { CallChains } from "./container.ts";
 import type { ContainerCall, Containers } from "./container.ts";
 import type { AgentDefinition } from "./make_agent.ts";
 import { orAborted } from "./or_aborted.ts";
@@ -47,13 +48,13 @@ export function promptCalls(
     readonly within?: string;
   } = {},
 ): Containers {
-  const chains = new Chains(within === undefined ? [] : [within]);
+  const chains = new CallChains("dialog[", within === undefined ? [] : [within]);
   let opened: Promise<CalledPrompts> | undefined;
   return {
     async prompt(call) {
       try {
         const { path, args } = wanted(call.parameters);
-        using _link = chains.add(path, call.keyPrefix);
+        using _link = chains.add(chainWith(path, chains.above(call.keyPrefix)), call.keyPrefix);
         const prompts = await orAborted(opened ??= open(), call.signal);
         return await ask(call, { prompts, prompt: findPrompt(path, prompts), args });
       } catch (error) {
@@ -114,35 +115,11 @@ function failureOf(error: unknown): unknown {
   return new CallError(message, "permission", cause.flag);
 }
 
-/** Which prompt runs inside of which, by the keys of their calls: the steps in a call have keys that begin with its own. */
-class Chains {
-  readonly #outermost: readonly string[];
-  readonly #byPrefix = new Map<string, readonly string[]>();
-
-  constructor(outermost: readonly string[]) {
-    this.#outermost = outermost;
-  }
-
-  /** @throws {CallError} for a prompt inside of itself, and for too many inside each other */
-  add(path: string, keyPrefix: string): Disposable {
-    const above = this.#above(keyPrefix);
-    const chain = [...above, path];
-    const words = chain.join(" -> ");
-    if (above.includes(path)) {
-      throw new CallError(`prompt "${path}" runs inside of itself: ${words}`, "failed");
-    }
-    if (chain.length > MAX_DEPTH) {
-      throw new CallError(`at most ${MAX_DEPTH} prompts run inside each other: ${words}`, "failed");
-    }
-    this.#byPrefix.set(keyPrefix, chain);
-    return { [Symbol.dispose]: () => void this.#byPrefix.delete(keyPrefix) };
-  }
-
-  #above(keyPrefix: string): readonly string[] {
-    let nearest = "";
-    for (const prefix of this.#byPrefix.keys()) {
-      if (prefix.length > nearest.length && keyPrefix.startsWith(`${prefix}dialog[`)) nearest = prefix;
-    }
-    return this.#byPrefix.get(nearest) ?? this.#outermost;
-  }
+/** What prompts run inside of, with this one. @throws {CallError} for a prompt inside of itself, and for too many inside each other */
+function chainWith(path: string, above: readonly string[]): readonly string[] {
+  const chain = [...above, path];
+  const words = chain.join(" -> ");
+  if (above.includes(path)) throw new CallError(`prompt "${path}" runs inside of itself: ${words}`, "failed");
+  if (chain.length <= MAX_DEPTH) return chain;
+  throw new CallError(`at most ${MAX_DEPTH} prompts run inside each other: ${words}`, "failed");
 }

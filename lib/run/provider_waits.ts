@@ -1,4 +1,4 @@
-import type { ModelError } from "../core/model.ts";
+import type { ModelError, ModelErrorCode } from "../core/model.ts";
 import type { AgentLimits } from "../prompt/limits.ts";
 import type { AgentErrorCode } from "./agent_error.ts";
 
@@ -10,6 +10,7 @@ export interface ProviderWait {
 }
 
 const LONGEST_JITTER = 0.25;
+const RECALLED: ReadonlySet<ModelErrorCode> = new Set(["server", "network", "timeout"]);
 
 /** How often and how long a turn waits for its provider (prompts.md 9.6). */
 export class ProviderWaits {
@@ -30,7 +31,7 @@ export class ProviderWaits {
       if (this.#rateLimits >= rateLimitWaits || this.#isTooLong(error)) return undefined;
       return { ms: error.retryAfterMs ?? this.#growing(this.#rateLimits), isRecall: false };
     }
-    if (!isPassing(error) || this.#recalls >= llmRecalls) return undefined;
+    if (!RECALLED.has(error.code) || this.#recalls >= llmRecalls) return undefined;
     return { ms: this.#growing(this.#recalls), isRecall: true };
   }
 
@@ -59,8 +60,4 @@ export class ProviderWaits {
     const ms = 1000 * 2 ** waits * (1 + LONGEST_JITTER * this.#random());
     return Math.min(ms, this.#limits.maxWait * 1000);
   }
-}
-
-function isPassing({ code }: ModelError): boolean {
-  return code === "server" || code === "network" || code === "timeout";
 }

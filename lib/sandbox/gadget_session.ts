@@ -1,6 +1,5 @@
 // One process of a gadget, from the moment it has connected until it is gone. It is over once: then every call has failed with the same
 // words, every effect is aborted, and the process is killed.
-import { ChurnMap } from "../core/churn_map.ts";
 import { type Frame, FrameError } from "../core/frames.ts";
 import { InputError } from "../core/gadget.ts";
 import type { EffectOp, FromGadget, GadgetDescription, ToGadget } from "../core/gadget_message.ts";
@@ -72,7 +71,7 @@ export class GadgetSession {
   readonly #channel: FrameChannel;
   readonly #effects: GadgetEffects;
   /** Open in the process: those too that were cancelled, until it has said so. */
-  readonly #calls = new ChurnMap<number, OpenCall>();
+  readonly #calls = new Map<number, OpenCall>();
   /** Cancelled, and the process has not said that it has heard it. */
   readonly #unheard = new Map<number, Disposable>();
   #loading: PromiseWithResolvers<GadgetDescription> | undefined;

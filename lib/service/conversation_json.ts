@@ -1,5 +1,5 @@
 import { heldSteps } from "../conversation/position.ts";
-import { readState } from "../conversation/read_state.ts";
+import { keptState } from "../conversation/conversation_state.ts";
 import { ConversationSlots, scopeOf } from "../conversation/slots.ts";
 import type { LogEntry, SlotScope } from "../core/conversation.ts";
 import type { ConversationRecord } from "../core/journal.ts";
@@ -39,7 +39,7 @@ export function conversationJson(
 ): ConversationJson {
   const { id, file = "", owned, startedAt, updatedAt, usage } = summary;
   const { scope, model } = conversationInput(run.input);
-  const state = checkpoint === undefined ? undefined : readState(checkpoint.state);
+  const state = checkpoint === undefined ? undefined : keptState(checkpoint.state);
   const { position, error } = state ?? {};
   const slots = new ConversationSlots({
     conversation: state?.slots ?? {},

@@ -7,11 +7,9 @@ import { fillJson, fillText, placeholdersIn } from "../../../lib/conversation/fi
 import { GrowingLog, MessageLog } from "../../../lib/conversation/message_log.ts";
 import type { Position } from "../../../lib/conversation/position.ts";
 import { heldSteps } from "../../../lib/conversation/position.ts";
-import { readState } from "../../../lib/conversation/read_state.ts";
 import { selectMemory } from "../../../lib/conversation/select_memory.ts";
 import { BranchSlots, ConversationSlots, slotPath } from "../../../lib/conversation/slots.ts";
 import type { LogEntry } from "../../../lib/core/conversation.ts";
-import { toJson } from "../../../lib/core/json.ts";
 import type { Json } from "../../../lib/core/json.ts";
 import type { ConditionOperation } from "../../../lib/parse/agent_file.ts";
 import { orderedOutlets, Outlet } from "../../../lib/run/conversation_outlet.ts";
@@ -183,45 +181,6 @@ Deno.test("memory: a union in the order of the log, the newest of it", () => {
   assert.deepEqual(of([{ selector: "all" }], 2), [4, 5]);
   assert.deepEqual(of([{ from: "nobody" }]), []);
   assert.deepEqual(of([]), []);
-});
-
-const position: fc.Arbitrary<Position> = fc.letrec<{ position: Position }>((tie) => ({
-  position: fc.oneof(
-    { depthSize: "small" },
-    fc.record({ at: fc.constantFrom("held", "failed"), step: fc.string() }),
-    fc.record({
-      at: fc.constant("combined" as const),
-      step: fc.string(),
-      branches: fc.array(
-        fc.record({
-          id: fc.string(),
-          writes: fc.array(fc.record({
-            path: fc.record({
-              destination: fc.constantFrom("conversation", "session", "module", "global"),
-              name: fc.string(),
-            }),
-            value: fc.jsonValue().map(toJson),
-            step: fc.string(),
-          })),
-          position: tie("position"),
-          flow: fc.record({
-            from: fc.string(),
-            flow: fc.oneof(
-              fc.record({ goto: fc.string() }),
-              fc.record({ action: fc.constantFrom("repeat", "end", "continue") }),
-            ),
-          }),
-        }, { requiredKeys: ["id", "writes"] }),
-      ),
-    }),
-  ),
-})).position;
-
-Deno.test("state: what a checkpoint has kept is read as it was", () => {
-  fc.assert(fc.property(position, (position) => {
-    const state = { status: "held", hash: "abc", position, slots: { a: [1] }, visits: { a: 2 } } as const;
-    assert.deepEqual(readState(toJson(state)), toJson(state));
-  }));
 });
 
 Deno.test("log: it is read from its end, as far as somebody looks back, and grows", () => {
