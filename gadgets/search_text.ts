@@ -1,4 +1,3 @@
-import { linkedSignal } from "../lib/core/async.ts";
 import type { Gadget } from "../lib/core/gadget.ts";
 import type { World } from "../lib/core/world.ts";
 import { loadTexts } from "./_load_texts.ts";
@@ -131,15 +130,7 @@ export default function searchText(world: World): Gadget<Input> {
       { input: { pattern: "TODO", glob: "*.ts" } },
       { input: { pattern: "^export (async )?function \\w+", regex: true, path: "src", context: 2 } },
     ],
-    async run(input, { signal }) {
-      const stop = new AbortController();
-      using linked = linkedSignal([signal, stop.signal]);
-      try {
-        return await search(world, input, linked.signal);
-      } finally {
-        stop.abort();
-      }
-    },
+    run: (input, { signal }) => search(world, input, signal),
     format: formatMatches,
   };
 }
