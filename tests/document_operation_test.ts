@@ -4,9 +4,7 @@ import type { DocumentProblem } from "../lib/parse/document_node.ts";
 import { readDocumentSettings } from "../lib/parse/document_settings.ts";
 import type { DocumentSettings, FieldsOf, OperationFields } from "../lib/parse/operation_fields.ts";
 import { OPERATION_NAMES, type OperationName, PARAMETERS, takes } from "../lib/parse/operation_table.ts";
-import { readPlainYaml } from "../lib/parse/plain_yaml.ts";
 import { readOperation } from "../lib/parse/read_operation.ts";
-import { parseYaml } from "../lib/parse/yaml.ts";
 
 /** The line of `@name` in all tests. */
 const LINE = 10;
@@ -577,81 +575,6 @@ Deno.test("document operation: any text gives fields or problems, at lines of th
     ),
     { numRuns: 500 },
   );
-});
-
-Deno.test("document operation: what is read without the YAML library is what the library reads", async () => {
-  const scalar = fc.oneof(
-    fc.constantFrom(
-      "a",
-      "a/*",
-      "true",
-      "false",
-      "True",
-      "null",
-      "0",
-      "007",
-      "12",
-      "1e3",
-      "none",
-      "x, y",
-      "a: b",
-      "a #b",
-      "a#b",
-    ),
-    fc.constantFrom(
-      '"# T {id=t}"',
-      '"a\\nb"',
-      '""',
-      "|",
-      "|-",
-      ">",
-      "'a'",
-      "- a",
-      "~",
-      "[a]",
-      "*a",
-      "&a b",
-      "!x",
-      "a ",
-      " a",
-      "-",
-      "a\tb",
-    ),
-    fc.stringMatching(/^[a-zA-Z0-9 /.,*()'?!+=_"|-]{0,12}$/),
-    fc.string({ maxLength: 6 }).map((text) => JSON.stringify(text)),
-  );
-  const key = fc.constantFrom("prompt", "block", "to", "mode", "use-header", "true", "no", "n-");
-  const line = fc.oneof(
-    { weight: 4, arbitrary: fc.tuple(key, scalar).map(([key, value]) => `${key}: ${value}`) },
-    { weight: 2, arbitrary: key.map((key) => `${key}:`) },
-    { weight: 2, arbitrary: key.map((key) => `${key}: |`) },
-    {
-      weight: 4,
-      arbitrary: fc.tuple(fc.constantFrom("", "  ", "   ", " "), scalar).map(([blanks, value]) =>
-        `${blanks}- ${value}`
-      ),
-    },
-    {
-      weight: 4,
-      arbitrary: fc.tuple(fc.constantFrom(" ", "  ", "   ", "  \t"), fc.stringMatching(/^[a-z#:\t -]{0,6}$/))
-        .map((parts) => parts.join("")),
-    },
-    { weight: 2, arbitrary: fc.constantFrom("", "", " ", "# x", "\t") },
-  );
-  let plain = 0;
-  await fc.assert(
-    fc.asyncProperty(fc.array(line, { maxLength: 6 }), fc.constantFrom("", "\n"), async (lines, end) => {
-      const text = lines.join("\n") + end;
-      const read = readPlainYaml(text);
-      if (read === undefined) return;
-      plain++;
-      const { value, at } = await parseYaml(text);
-      assert.deepEqual(read.value, value ?? {}, text);
-      for (const [key, line] of read.lines) assert.equal(at([key], "key")?.line, line, text);
-    }),
-    { numRuns: 5000 },
-  );
-  assert.ok(plain > 500, `${plain}`);
 });
 
 Deno.test("document settings: none, and all", async () => {

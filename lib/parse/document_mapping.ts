@@ -2,7 +2,8 @@
 
 import { isRecord } from "../core/json.ts";
 import type { DocumentProblem } from "./document_node.ts";
-import { type DocumentYaml, indentOf, type MappingPlace, readDocumentYaml } from "./document_yaml.ts";
+import { indentOf, type MappingPlace, readDocumentYaml } from "./document_yaml.ts";
+import type { YamlDocument } from "./yaml.ts";
 
 /** What a piece of YAML in a document says. */
 export interface DocumentMapping {
@@ -38,20 +39,15 @@ export async function readDocumentMapping(yaml: string, place: MappingPlace): Pr
     isRead: document !== undefined && notMapping.length === 0,
     indent: indentOf(yaml),
     lineOf: (key) => {
-      const line = lines.get(key) ?? document?.lineOf(key) ?? 1;
+      const line = lines.get(key) ?? document?.at([key], "key")?.line ?? 1;
       lines.set(key, line);
       return place.linesAbove + line;
     },
-    writtenAt: (path) => document === undefined ? undefined : written(document, { yaml, path }),
+    writtenAt: (path) => document === undefined ? undefined : written(document, path),
   };
 }
 
-const BARE = /^[-+.\w]+$/;
-
-function written(
-  document: Exclude<DocumentYaml["document"], undefined>,
-  { yaml, path }: { readonly yaml: string; readonly path: readonly (string | number)[] },
-): string | undefined {
+function written(document: YamlDocument, path: readonly (string | number)[]): string | undefined {
   const value = path.reduce(
     (inside: unknown, key) =>
       typeof inside === "object" && inside !== null
@@ -61,15 +57,7 @@ function written(
   );
   if (typeof value === "string") return value;
   if (value === null) return "";
-  if (typeof value !== "number" && typeof value !== "boolean") return undefined;
-  const at = document.at(path);
-  const source = at === undefined ? "" : lineAt(yaml, at.line).slice(at.column - 1).slice(0, at.length);
-  return BARE.test(source) ? source : String(value); // an alias is not what it stands for
-}
-
-function lineAt(text: string, line: number): string {
-  let start = 0;
-  for (let n = 1; n < line; n++) start = text.indexOf("\n", start) + 1;
-  const end = text.indexOf("\n", start);
-  return text.slice(start, end === -1 ? text.length : end);
+  return typeof value === "number" || typeof value === "boolean"
+    ? document.written(path) ?? String(value)
+    : undefined;
 }

@@ -43,8 +43,8 @@ export async function parseYaml(
   const tree = readYamlTree(list[0]?.contents ?? null, { library, source });
   const isKept = (problem: SourceError): boolean =>
     repeated !== undefined && problem instanceof RepeatedKeyError;
-  throwProblems(tree.problems.filter((problem) => !isKept(problem)));
   repeated?.push(...tree.problems.filter(isKept).slice(0, MAX_PROBLEMS));
+  throwProblems(tree.problems.filter((problem) => !isKept(problem)));
   const { value, written } = tree;
   return { value, written, at: (path, what = "value") => spanOf(tree.rangeOf(path, what), source) };
 }

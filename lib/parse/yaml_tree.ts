@@ -137,6 +137,7 @@ class Reader {
       if (this.#isMerge(pair)) this.#refuse(this.#nodeOf(pair.key) ?? node, MERGE);
       const part = this.read(this.#nodeOf(pair.value), depth + 1);
       size += part.size;
+      if (first !== undefined) continue; // what is told of it is the first
       // Defined, not assigned: "__proto__" becomes a plain key.
       Object.defineProperty(value, key, {
         value: part.value,
