@@ -1,3 +1,4 @@
+import { decodeSegment } from "../lib/core/json.ts";
 import { didYouMean } from "../lib/core/nearest.ts";
 
 /** What a pointer leads to, or why it leads nowhere, in words that go after "at "a/b": ". */
@@ -11,7 +12,7 @@ export function followPointer(value: unknown, pointer: string): Pointed {
   let here = value;
   for (const segment of pointerSegments(pointer)) {
     if (/~(?![01])/.test(segment)) return { problem: `"~" must be followed by 0 or 1 in "${segment}"` };
-    const key = segment.replaceAll("~1", "/").replaceAll("~0", "~");
+    const key = decodeSegment(segment);
     const next = Array.isArray(here) ? itemOf(here, key) : propertyOf(here, key);
     if ("problem" in next) return next;
     here = next.value;

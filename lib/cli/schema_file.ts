@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../core/gadget.ts";
-import { isJsonObject, toJson } from "../core/json.ts";
+import { decodeSegment, isJsonObject, toJson } from "../core/json.ts";
 import { SourceError } from "../core/source_error.ts";
 import { parseYaml } from "../parse/yaml.ts";
 import { prepareSchema } from "../schema/prepare_schema.ts";
@@ -20,7 +20,7 @@ export async function readSchema(file: string, { cwd }: { readonly cwd: string }
   const prepared = prepareSchema(schema);
   if ("broken" in prepared) {
     const { pointer, message } = prepared.broken;
-    const path = pointer.split("/").slice(1).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+    const path = pointer.split("/").slice(1).map(decodeSegment);
     const span = document.at(path) ?? { file, line: 1, column: 1 };
     throw new SourceError(`This JSON Schema cannot be used: ${message}`, { span, source });
   }

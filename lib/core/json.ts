@@ -193,7 +193,7 @@ function childOf(value: unknown, key: string): unknown {
 
 function valueAt(value: unknown, pointer: string): unknown {
   return pointer.split("/").slice(1).reduce(
-    (inside: unknown, key) => childOf(inside, key.replaceAll("~1", "/").replaceAll("~0", "~")),
+    (inside: unknown, key) => childOf(inside, decodeSegment(key)),
     value,
   );
 }

@@ -1,5 +1,5 @@
 import type { AnyGadget, Gadget, JsonSchema } from "../core/gadget.ts";
-import { isRecord } from "../core/json.ts";
+import { decodeSegment, isRecord } from "../core/json.ts";
 import type { McpServer } from "../core/mcp_server.ts";
 import type { Permissions } from "../core/world.ts";
 import { checkGadget } from "../schema/check_gadget.ts";
@@ -61,7 +61,7 @@ function removeAt(schema: JsonSchema, pointer: string): boolean {
   let node: unknown = schema;
   let last: { readonly holder: object; readonly key: string } | undefined;
   for (const part of pointer.split("/")) {
-    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    const key = decodeSegment(part);
     if (typeof node !== "object" || node === null || !Object.hasOwn(node, key)) break;
     if (isRecord(node)) last = { holder: node, key };
     node = Reflect.get(node, key);

@@ -1,3 +1,4 @@
+import { decodeSegment } from "../core/json.ts";
 import type { JsonSchema } from "../core/gadget.ts";
 import { prepareSchema } from "../schema/prepare_schema.ts";
 import type { PreparedSchema } from "../schema/prepare_schema.ts";
@@ -28,6 +29,6 @@ export function prepareAnyType(schema: JsonSchema): PreparedSchema | BrokenText 
 }
 
 function brokenText({ pointer, message }: Issue): BrokenText {
-  const at = pointer.split("/").map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const at = pointer.split("/").map(decodeSegment);
   return pointer === "" ? { broken: `: ${message}`, at: [] } : { broken: ` at "${pointer}": ${message}`, at };
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, isRecord, notResultText, toJson } from "../core/json.ts";
+import { decodeSegment, isJsonObject, isRecord, notResultText, toJson } from "../core/json.ts";
 import { isPromise, isStream } from "../core/async.ts";
 import {
   type AnyGadget,
@@ -161,9 +161,7 @@ function look(match: readonly unknown[], resultOf: ResultOf): Json | undefined {
   const result = resultOf(id ?? "");
   if (result === undefined || pointer === undefined || pointer === "") return result;
   let value = result;
-  const segments = pointer.slice(1).split("/").map((part) =>
-    part.replaceAll("~1", "/").replaceAll("~0", "~")
-  );
+  const segments = pointer.slice(1).split("/").map(decodeSegment);
   for (const [at, segment] of segments.entries()) {
     const next = childOf(value, segment);
     if (next === undefined) {

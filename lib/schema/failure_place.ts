@@ -1,3 +1,4 @@
+import { decodeSegment } from "../core/json.ts";
 import type { JsonSchema } from "../core/gadget.ts";
 import type { Failure } from "./json_validator.ts";
 import { isSchemaNode, resolveRef } from "./schema_node.ts";
@@ -79,5 +80,5 @@ function objectSchema(node: SchemaNode): JsonSchema {
 
 function pathOf(location: string): readonly string[] {
   return location.split("/").slice(1)
-    .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));
+    .map((part) => decodeSegment(decodeURIComponent(part)));
 }

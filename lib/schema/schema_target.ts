@@ -1,3 +1,4 @@
+import { decodeSegment } from "../core/json.ts";
 import type { JsonSchema } from "../core/gadget.ts";
 
 /** What a reference leads to, and its path in the schema. */
@@ -15,9 +16,7 @@ export function schemaTarget(source: JsonSchema, fragment: string): SchemaTarget
 }
 
 function atPointer(source: JsonSchema, fragment: string): SchemaTarget | undefined {
-  const path = decoded(fragment).slice(1).split("/").map((part) =>
-    part.replaceAll("~1", "/").replaceAll("~0", "~")
-  );
+  const path = decoded(fragment).slice(1).split("/").map(decodeSegment);
   let node: unknown = source;
   for (const key of path) {
     if (typeof node !== "object" || node === null || !Object.hasOwn(node, key)) return undefined;

@@ -1,7 +1,7 @@
 // A form for what a JSON Schema describes, as data, and the way back: from the texts of a form to the value.
 
 import type { Json, JsonObject } from "../core/json.ts";
-import { encodeSegment, isJsonObject, isRecord, parseJson } from "../core/json.ts";
+import { decodeSegment, encodeSegment, isJsonObject, isRecord, parseJson } from "../core/json.ts";
 import { undecided } from "../schema/text_value.ts";
 import { validateInput } from "../schema/validate.ts";
 
@@ -235,5 +235,5 @@ function jsonOf(text: string, { pointer }: FormField, problems: FieldProblem[]):
 }
 
 function nameOf(pointer: string): string {
-  return pointer.slice(pointer.lastIndexOf("/") + 1).replaceAll("~1", "/").replaceAll("~0", "~");
+  return decodeSegment(pointer.slice(pointer.lastIndexOf("/") + 1));
 }

@@ -1,6 +1,6 @@
 // Errors as clients of OpenAI know them: `{error: {message, type, param, code}}`.
 
-import { isRecord } from "../../core/json.ts";
+import { decodeSegment, isRecord } from "../../core/json.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { ModelError } from "../../core/model.ts";
 import type { ModelErrorCode } from "../../core/model.ts";
@@ -30,7 +30,7 @@ function paramOf({ param, issues }: JsonObject): string | null {
   const [first] = Array.isArray(issues) ? issues : [];
   const pointer = isRecord(first) ? first.pointer : undefined;
   if (typeof pointer !== "string" || pointer === "") return null;
-  return pointer.slice(1).split("/").map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+  return pointer.slice(1).split("/").map(decodeSegment)
     .map((part, index) => /^\d+$/.test(part) ? `[${part}]` : index === 0 ? part : `.${part}`).join("");
 }
 
