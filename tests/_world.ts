@@ -11,7 +11,7 @@ import { hostShell } from "../lib/host/shell.ts";
 import { guardWorld } from "../lib/policy/guard.ts";
 import { createPolicy } from "../lib/policy/policy.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
-import { issuesText } from "../lib/schema/check_input.ts";
+import { issuesText } from "../lib/schema/validate.ts";
 import { validateInput } from "../lib/schema/validate.ts";
 
 /** How the world is. */

@@ -7,7 +7,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import fc from "fast-check";
 import type { JsonSchema } from "../lib/core/gadget.ts";
 import { isRecord } from "../lib/core/json.ts";
-import { issuesText } from "../lib/schema/check_input.ts";
+import { issuesText } from "../lib/schema/validate.ts";
 import { validateInput } from "../lib/schema/validate.ts";
 import { ROUTES } from "../lib/server/route_table.ts";
 import type { Accepts, Route } from "../lib/server/route.ts";

@@ -4,7 +4,7 @@
 import type { JsonSchema } from "../core/gadget.ts";
 import { isRecord } from "../core/json.ts";
 import { prepareAnyType } from "../prompt/prepare_any_type.ts";
-import { SCHEMA_TYPES } from "../schema/check_input.ts";
+import { SCHEMA_TYPES } from "../schema/prepare_schema.ts";
 import { isSchemaNode, resolveRef, schemaEntries, schemaList } from "../schema/schema_node.ts";
 import type { SchemaNode } from "../schema/schema_node.ts";
 import { propertyName } from "./type_words.ts";

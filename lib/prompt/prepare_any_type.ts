@@ -3,7 +3,7 @@ import type { JsonSchema } from "../core/gadget.ts";
 import { prepareSchema } from "../schema/prepare_schema.ts";
 import type { PreparedSchema } from "../schema/prepare_schema.ts";
 import type { Issue } from "../schema/issue.ts";
-import { SCHEMA_TYPES } from "../schema/check_input.ts";
+import { SCHEMA_TYPES } from "../schema/prepare_schema.ts";
 
 const prepared = new WeakMap<JsonSchema, PreparedSchema | BrokenText>();
 

@@ -2,7 +2,7 @@ import type { JsonSchema, Schema } from "../core/gadget.ts";
 import { toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { replyJson } from "../prompt/reply_json.ts";
-import { checkInput, issuesText } from "../schema/check_input.ts";
+import { issuesText, validateInput } from "../schema/validate.ts";
 import { jsonSchemaOf } from "../core/gadget.ts";
 
 /** What a contract says of an answer. */
@@ -38,7 +38,7 @@ export function schemaContract(schema: Schema): OutputContract {
         const what = read.isNumber ? "cannot be read" : "is not JSON";
         return { ok: false, error: `The answer ${what}: ${read.problem}. Answer with the JSON value alone.` };
       }
-      const checked = await checkInput(schema, read.json);
+      const checked = await validateInput(schema, read.json);
       return checked.ok
         ? { ok: true, value: toJson(checked.value) }
         : { ok: false, error: `The answer does not fit its schema:\n${issuesText(checked.issues)}` };

@@ -11,7 +11,7 @@ import {
   ResultError,
 } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
-import { checkInput, issuesText } from "../schema/check_input.ts";
+import { issuesText, validateInput } from "../schema/validate.ts";
 import type { Checked } from "../schema/issue.ts";
 import { mapChildren, measure, TextValue } from "../schema/text_value.ts";
 import { messageOf } from "../core/source_error.ts";
@@ -74,7 +74,7 @@ function resultsIn(text: string, resultOf: ResultOf): readonly (readonly [string
  * @throws {InputError | ResultError} and whatever the gadget throws.
  */
 export function runGadget(run: GadgetRun): Json | Promise<Json> {
-  const checked = checkInput(run.gadget.input, run.input);
+  const checked = validateInput(run.gadget.input, run.input);
   if (!isPromise(checked)) return perform(run, checked);
   return checked.then((settled) => {
     run.context({}).signal.throwIfAborted(); // the call may have timed out while its input was checked

@@ -8,7 +8,7 @@ import { measure, TextValue, untypedTree } from "./text_value.ts";
 import { prepareSchema } from "./prepare_schema.ts";
 import type { PreparedSchema } from "./prepare_schema.ts";
 import { isStandardSchema } from "../core/gadget.ts";
-import { isRecord } from "../core/json.ts";
+import { encodeSegment, isRecord } from "../core/json.ts";
 import { validateStandard } from "./validate_standard.ts";
 
 export type { Checked, Issue } from "./issue.ts";
@@ -84,4 +84,39 @@ function shortened(checked: Checked): Checked {
   const few = checked.issues.length < MAX_PROBLEMS ? "" : "at least ";
   const more = { pointer: "", message: `and ${few}${left} more problem${left === 1 ? "" : "s"} like these` };
   return { ok: false, issues: [...checked.issues.slice(0, MAX_ISSUES), more] };
+}
+
+/**
+ * What is wrong with an input before it is complete: nothing is told of the values whose texts something else fills in, nor of what is around
+ * or inside of them.
+ */
+export async function settledIssues(
+  schema: Schema | undefined,
+  tree: unknown,
+  isFilled: (text: string) => boolean,
+): Promise<readonly Issue[]> {
+  const checked = await validateInput(schema, tree);
+  if (checked.ok) return [];
+  const open = filledPlaces(tree, isFilled, "");
+  const isAlong = (pointer: string, place: string): boolean =>
+    pointer === "" || `${place}/`.startsWith(`${pointer}/`) || pointer.startsWith(`${place}/`);
+  return checked.issues.filter(({ pointer }) => !open.some((place) => isAlong(pointer, place)));
+}
+
+function filledPlaces(
+  tree: unknown,
+  isFilled: (text: string) => boolean,
+  pointer: string,
+): readonly string[] {
+  const text = tree instanceof TextValue ? tree.text : tree;
+  if (typeof text === "string") return isFilled(text) ? [pointer] : [];
+  if (typeof tree !== "object" || tree === null) return [];
+  return Object.entries(tree).flatMap(([key, value]) =>
+    filledPlaces(value, isFilled, `${pointer === "" ? "" : `${pointer}/`}${encodeSegment(key)}`)
+  );
+}
+
+/** The issues as the error of a call: one a line, each behind its pointer (calls.md 7). */
+export function issuesText(issues: readonly Issue[]): string {
+  return issues.map(({ pointer, message }) => pointer === "" ? message : `${pointer}: ${message}`).join("\n");
 }

@@ -1,14 +1,14 @@
 // What comes in, checked by the schemas of its route: the same ones that the OpenAPI document has.
 
 import type { JsonSchema } from "../core/gadget.ts";
-import { issuesText, plainInput } from "../schema/check_input.ts";
+import { issuesText } from "../schema/validate.ts";
 import { undecided } from "../schema/text_value.ts";
 import { validateInput } from "../schema/validate.ts";
 import { HttpProblem } from "./problem.ts";
 
 /** A body that fits its schema. @throws {HttpProblem} 400 `invalid` */
-export function checkedBody(schema: JsonSchema, body: unknown): unknown | Promise<unknown> {
-  return plainInput(schema, body)?.value ?? checked(schema, body, "the body");
+export function checkedBody(schema: JsonSchema, body: unknown): Promise<unknown> {
+  return checked(schema, body, "the body");
 }
 
 /** Values that come as text, typed and checked. @throws {HttpProblem} 400 `invalid` */
@@ -16,9 +16,9 @@ export function checkedTexts(
   schema: JsonSchema,
   texts: Readonly<Record<string, string>>,
   what: string,
-): unknown | Promise<unknown> {
+): Promise<unknown> {
   const tree = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, undecided(text)]));
-  return plainInput(schema, tree)?.value ?? checked(schema, tree, what);
+  return checked(schema, tree, what);
 }
 
 async function checked(schema: JsonSchema, tree: unknown, what: string): Promise<unknown> {

@@ -11,7 +11,7 @@ import type { CallBlock } from "../parse/call_parser.ts";
 import { OddMarkers } from "../parse/odd_markers.ts";
 import { completeMarkers } from "../parse/call_header.ts";
 import { PLACEHOLDER, strangeResult } from "../run/run_gadget.ts";
-import { settledIssues } from "../schema/check_input.ts";
+import { settledIssues } from "../schema/validate.ts";
 import type { Issue } from "../schema/issue.ts";
 import { TextValue, undecided } from "../schema/text_value.ts";
 import type { CheckPlace, CheckPlaces } from "./check_places.ts";

@@ -9,7 +9,7 @@ import type { FilePath } from "../parse/shape/shape.ts";
 import type { AskedModel, ConversationMeans } from "../run/conversation_work.ts";
 import { EnvText } from "../run/env_text.ts";
 import type { RunProblem } from "./run_step_problem.ts";
-import { settledIssues } from "../schema/check_input.ts";
+import { settledIssues } from "../schema/validate.ts";
 import { literalHost } from "./literal_host.ts";
 
 /** What the steps of an agent will meet. */

@@ -1,5 +1,5 @@
 import type { jsonSchemaValidator } from "@modelcontextprotocol/server";
-import { issuesText } from "../../schema/check_input.ts";
+import { issuesText } from "../../schema/validate.ts";
 import { validateInput } from "../../schema/validate.ts";
 
 /** Checks values as everything else here does, without a second validator. */
