@@ -1,49 +1,67 @@
-import { IdNumbers } from "./id_numbers.ts";
-import type { TreeNode } from "./tree_node.ts";
+import { slug } from "./slug.ts";
+import type { Block } from "./block_list.ts";
 
-/** The blocks of a document by their ids, case ignored, and by their ids before numbering. */
+/** The blocks of a document by their ids. */
 export class BlockIndex {
-  readonly #byId = new Map<string, TreeNode>();
-  readonly #byBase = new Map<string, Set<TreeNode>>();
-  readonly #numbers = new IdNumbers();
+  readonly #byId = new Map<string, Block>();
+  /** By id: all numbers from 2 to this one are taken. */
+  readonly #taken = new Map<string, number>();
 
-  /** Gives a node an id, with a number where it is taken (documents.md 5.3). */
-  give(node: TreeNode, wanted: string): void {
-    const key = idKey(wanted);
-    const isTaken = (id: string): boolean => this.#byId.has(id);
-    const id = isTaken(key) ? `${wanted}-${this.#numbers.lowest(key, isTaken)}` : wanted;
-    node.id = id;
-    node.baseId = wanted;
-    this.#byId.set(idKey(id), node);
-    const alike = this.#byBase.get(key);
-    if (alike === undefined) this.#byBase.set(key, new Set([node]));
-    else alike.add(node);
+  /** Gives a block an id, with the lowest free number where it is taken (documents.md 5.3). */
+  give(block: Block, wanted: string): void {
+    const base = idKey(wanted);
+    let number = this.#byId.has(base) ? (this.#taken.get(base) ?? 1) + 1 : 0;
+    if (number > 0) {
+      while (this.#byId.has(`${base}-${number}`)) number++;
+      this.#taken.set(base, number);
+    }
+    block.id = number === 0 ? wanted : `${wanted}-${number}`;
+    block.baseId = wanted;
+    this.#byId.set(idKey(block.id), block);
   }
 
-  /** Takes a node's id away, so that it is free. */
-  take(node: TreeNode): void {
-    if (node.id === undefined || node.baseId === undefined) return;
-    const key = idKey(node.id);
-    const base = idKey(node.baseId);
-    const alike = this.#byBase.get(base);
+  /** Takes a block's id away, so that it is free. */
+  take(block: Block): void {
+    if (block.id === undefined) return;
+    const key = idKey(block.id);
     this.#byId.delete(key);
-    this.#numbers.free(key);
-    alike?.delete(node);
-    if (alike?.size === 0) this.#byBase.delete(base);
-    node.id = node.baseId = undefined;
+    const [, base = "", number] = /^(.+)-([1-9][0-9]{0,8})$/su.exec(key) ?? [];
+    const taken = this.#taken.get(base);
+    if (taken !== undefined && Number(number) <= taken) {
+      this.#taken.set(base, Math.max(1, Number(number) - 1));
+    }
+    block.id = block.baseId = undefined;
   }
 
-  byId(id: string): TreeNode | undefined {
+  byId(id: string): Block | undefined {
     return this.#byId.get(idKey(id));
   }
 
-  /** The blocks with this base id, in no order. */
-  byBase(id: string): ReadonlySet<TreeNode> {
-    return this.#byBase.get(idKey(id)) ?? NONE;
+  /**
+   * Gives ids to headings that have none: explicit ones first, then by title in document order (documents.md 5.3). What comes back are
+   * warnings: an explicit id that is taken gets a number, while its text says it without.
+   */
+  giveAll(blocks: readonly Block[]): readonly string[] {
+    const warnings: string[] = [];
+    const without = blocks.filter(({ content, id }) => content.kind === "heading" && id === undefined);
+    for (const block of without) {
+      const wanted = block.content.kind === "heading" ? block.content.explicitId : undefined;
+      if (wanted !== undefined) warnings.push(...this.giveExplicit(block, wanted));
+    }
+    for (const block of without) {
+      if (block.content.kind === "heading" && block.id === undefined) {
+        this.give(block, slug(block.content.title));
+      }
+    }
+    return warnings;
+  }
+
+  /** Gives a block the id that its line says. */
+  giveExplicit(block: Block, id: string): readonly string[] {
+    this.give(block, id);
+    return block.id === id ? [] : [`id "${id}" is taken; the new block is "${block.id}"`];
   }
 }
-
-const NONE: ReadonlySet<TreeNode> = new Set();
 
 /** An id as it is compared: however its marks are written, as file systems and keyboards differ in that. */
 export function idKey(id: string): string {

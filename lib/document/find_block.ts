@@ -1,29 +1,40 @@
+import type { Block, BlockList } from "./block_list.ts";
 import { didYouMean } from "../parse/document_near.ts";
 import { headingLine } from "../parse/heading_line.ts";
 import { type BlockIndex, idKey } from "./block_index.ts";
 import type { LiveNode } from "./live_node.ts";
 import { BlockReferenceError } from "./reference.ts";
 import { slug } from "./slug.ts";
-import type { TreeNode } from "./tree_node.ts";
-import { type Descendant, descendants, sectionOf, wholeSection } from "./walk.ts";
-
-/** Above this number of blocks with a name, walking the section is quicker than walking up from each. */
-const FEW = 16;
 
 /** Where blocks are looked for. */
 export interface BlockPlaces {
-  readonly root: TreeNode;
+  readonly list: BlockList;
   readonly index: BlockIndex;
 }
 
 /** Finds what the steps of a reference lead to, or how many of them lead somewhere. */
-export function findBlock(steps: readonly string[], { index }: BlockPlaces): TreeNode | number {
+export function findBlock(steps: readonly string[], { list, index }: BlockPlaces): Block | number {
   let block = index.byId(steps[0] ?? "");
   for (const [at, step] of steps.entries()) {
-    if (at > 0 && block !== undefined) block = stepDown(block, { step, index });
+    if (at > 0 && block !== undefined) block = stepDown(block, step, list);
     if (block === undefined) return at;
   }
   return block ?? 0;
+}
+
+/** A descendant by id or base id: smallest depth first, then id before base id, then document order. */
+function stepDown(block: Block, step: string, list: BlockList): Block | undefined {
+  const key = idKey(step);
+  let best: { readonly block: Block; readonly rank: number } | undefined;
+  for (const [each, depth] of list.section(block)) {
+    if (each === block || each.id === undefined) continue;
+    const isNamed = idKey(each.id) === key;
+    const rank = 2 * depth + (isNamed ? 0 : 1);
+    if (isNamed || idKey(each.baseId ?? "") === key) {
+      if (best === undefined || rank < best.rank) best = { block: each, rank };
+    }
+  }
+  return best?.block;
 }
 
 /** Why the steps lead nowhere behind the first `found` of them (documents.md 5.8). */
@@ -33,8 +44,8 @@ export function notFound(
 ): BlockReferenceError {
   const name = steps[found] ?? "";
   if (found > 0) return new BlockReferenceError(`no block "${name}" in "${steps.slice(0, found).join("/")}"`);
-  const hint = lostHeadings(wholeSection(places.root)).get(idKey(name)) ??
-    didYouMean(name, knownIds(places.root));
+  const hint = lostHeadings(places.list.blocks).get(idKey(name)) ??
+    didYouMean(name, places.list.blocks.flatMap(({ id }) => id === undefined ? [] : [id]));
   return new BlockReferenceError(`no block "${name}"${hint}`);
 }
 
@@ -67,59 +78,3 @@ export function lostHeadings(nodes: Iterable<LiveNode>): ReadonlyMap<string, str
 
 const IS_TEXT =
   "is text: a heading begins its line, with an empty line above it and no fence or comment around";
-
-function* knownIds(root: TreeNode): Generator<string> {
-  for (const { id } of wholeSection(root)) {
-    if (id !== undefined) yield id;
-  }
-}
-
-interface Step {
-  readonly step: string;
-  readonly index: BlockIndex;
-}
-
-/** A descendant by id or base id: smallest depth first, then id before base id, then document order. */
-function stepDown(block: TreeNode, { step, index }: Step): TreeNode | undefined {
-  const byId = index.byId(step);
-  const named = byId !== undefined && depthBelow(block, byId) !== undefined ? byId : undefined;
-  const alike = index.byBase(step);
-  if (alike.size > FEW) return nearestBelow(block, { alike, named });
-  const candidates = named === undefined ? alike : new Set([named, ...alike]);
-  const matches: Descendant[] = [];
-  for (const node of candidates) {
-    const depth = depthBelow(block, node);
-    if (depth !== undefined) matches.push({ node, depth });
-  }
-  const least = Math.min(...matches.map(({ depth }) => depth));
-  const nearest = matches.filter(({ depth }) => depth === least).map(({ node }) => node);
-  if (named !== undefined && nearest.includes(named)) return named;
-  return nearest.length < 2 ? nearest[0] : nearestBelow(block, { alike, named });
-}
-
-interface Wanted {
-  readonly alike: ReadonlySet<TreeNode>;
-  readonly named: TreeNode | undefined;
-}
-
-function nearestBelow(block: TreeNode, { alike, named }: Wanted): TreeNode | undefined {
-  let best: Descendant | undefined;
-  const isNamedMissing = () => named !== undefined && best?.node !== named;
-  const isWorth = (depth: number): boolean =>
-    best === undefined || depth < best.depth || (depth === best.depth && isNamedMissing());
-  for (const { node, depth } of descendants(block, isWorth)) {
-    if (node !== named && !alike.has(node)) continue;
-    if (best === undefined || depth < best.depth || (depth === best.depth && node === named)) {
-      best = { node, depth };
-    }
-  }
-  return best?.node;
-}
-
-function depthBelow(block: TreeNode, node: TreeNode): number | undefined {
-  let depth = 1;
-  for (let at = sectionOf(node); at !== undefined; at = sectionOf(at), depth++) {
-    if (at === block) return depth;
-  }
-  return undefined;
-}

@@ -1,5 +1,5 @@
 import { parseResult } from "../parse/parse_result.ts";
-import { headingNode } from "./wrapper.ts";
+import { headingNode } from "./pieces.ts";
 import type { Piece } from "./live_node.ts";
 
 /** The id that the block of the input always has. */

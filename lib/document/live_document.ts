@@ -1,30 +1,23 @@
 import type { DocumentTree } from "../parse/document_node.ts";
 import type { MergeMode, Reference } from "../parse/operation_fields.ts";
 import { BlockIndex } from "./block_index.ts";
-import { type Context, contextAbove } from "./context.ts";
+import { Block, BlockList, type Group, nested } from "./block_list.ts";
 import { findBlock, notFound } from "./find_block.ts";
-import { giveIds } from "./give_ids.ts";
-import { type GroupOptions, makeGroup } from "./group.ts";
-import type { DocumentInputs } from "./input_block.ts";
-import type { LiveNode, Piece, Target } from "./live_node.ts";
-import { merge } from "./merge.ts";
+import { type DocumentInputs, INPUT_ID, inputPieces } from "./input_block.ts";
+import { type LiveNode, type Piece, piecesOf, type Target } from "./live_node.ts";
 import { hasText } from "./node_text.ts";
-import type { Origin } from "./origin.ts";
-import { BYTE_ORDER_MARK, openTree } from "./open_tree.ts";
-import { printNodes } from "./print_nodes.ts";
+import { isSource, isWritten, type Origin } from "./origin.ts";
+import { headingNode, trimmedPieces, underHeader } from "./pieces.ts";
 import { readReference } from "./reference.ts";
-import { TreeNode } from "./tree_node.ts";
-import {
-  isAbove,
-  nodeAbove,
-  nodeAt,
-  nodeBelow,
-  nodeBelowAll,
-  sectionOf,
-  settledPlace,
-  wholeSection,
-} from "./walk.ts";
-import { headingNode } from "./wrapper.ts";
+import { endsInEmptyLine, endsLine, withoutEmptyEnd } from "./text_ends.ts";
+
+/** What a model is told of the document above an operation, in document order. */
+export interface Context {
+  /** Blocks of `.system` sections, which a person wrote or put there. */
+  readonly system: readonly LiveNode[];
+  /** All other headings and texts. */
+  readonly ambient: readonly LiveNode[];
+}
 
 export interface LiveDocumentOptions {
   /** What it is run with. */
@@ -60,65 +53,78 @@ export interface SelectOptions {
   readonly hasOperations?: boolean;
 }
 
-/**
- * A document while it runs (documents.md 5, 6): its nodes in one tree, their ids, and what is inserted. Everything but walks
- * over many nodes takes constant time, a path of references the time of the section that it looks into.
- */
+const BYTE_ORDER_MARK = "\uFEFF";
+
+/** A document while it runs (documents.md 5, 6): its nodes, their ids, and what is inserted. */
 export class LiveDocument {
   /** The line end that inserted text takes. */
   readonly newline: "\n" | "\r\n";
   /** Texts about ids of the input that were taken. */
   readonly warnings: readonly string[];
-  readonly #root: TreeNode;
   readonly #index = new BlockIndex();
+  readonly #list = new BlockList(this.#index);
   readonly #hasMark: boolean;
-  readonly #nextSerial = counter();
+  #serial = 0;
 
-  constructor(tree: DocumentTree, options: LiveDocumentOptions = {}) {
+  constructor(tree: DocumentTree, { input = {} }: LiveDocumentOptions = {}) {
     this.newline = tree.newline;
-    this.#hasMark = tree.nodes[0]?.source.startsWith(BYTE_ORDER_MARK) === true;
-    const opened = openTree(tree, {
-      input: options.input ?? {},
-      index: this.#index,
-      nextSerial: this.#nextSerial,
-    });
-    this.#root = opened.root;
-    this.warnings = opened.warnings;
+    const [first, ...rest] = tree.nodes;
+    this.#hasMark = first?.source.startsWith(BYTE_ORDER_MARK) === true;
+    const unmarked = first === undefined
+      ? []
+      : [{ ...first, source: first.source.slice(this.#hasMark ? 1 : 0) }, ...rest];
+    const origin: Origin = { by: "file", file: tree.file };
+    const own = this.#made(piecesOf(unmarked), origin);
+    nested(own);
+    // The input stands before the first node, but behind the front matter.
+    const texts = this.#group(input.pieces ?? [], { ...origin, by: "input" }).blocks;
+    const [block, ...values] = this.#made(inputPieces(input, tree.newline), { ...origin, by: "input" });
+    for (const value of values) value.parent = block;
+    const start = own[0]?.content.kind === "front-matter" ? 1 : 0;
+    const inputs = block === undefined ? texts : [...texts, block, ...values];
+    this.#list.blocks = [...own.slice(0, start), ...inputs, ...own.slice(start)];
+    const isExplicit = ({ content }: Block) => content.kind === "heading" && content.explicitId !== undefined;
+    // The block of the input has its id first, then come the file's own explicit ones.
+    this.warnings = [
+      ...(block === undefined ? [] : this.#index.giveExplicit(block, INPUT_ID)),
+      ...this.#index.giveAll(own.filter(isExplicit)),
+      ...this.#index.giveAll([...texts, ...values, ...own]),
+    ];
   }
 
   /** The first node; undefined in an empty document. */
   get first(): LiveNode | undefined {
-    return this.#root.first;
+    return this.#list.blocks[0];
   }
 
   /** All nodes in document order. */
-  *nodes(): Generator<LiveNode> {
-    yield* this.#walk();
+  nodes(): readonly LiveNode[] {
+    return this.#list.blocks;
   }
 
   /** What another document imports of the whole of this one: all nodes but the front matter. */
   all(): readonly LiveNode[] {
-    return [...this.#walk()].filter(({ content }) => content.kind !== "front-matter");
+    return this.#list.blocks.filter(({ content }) => content.kind !== "front-matter");
   }
 
   /** The node below in document order. */
   next(node: LiveNode): LiveNode | undefined {
-    return nodeBelow(inTree(node));
+    return this.#list.beside(blockOf(node), 1);
   }
 
   /** The node above in document order. */
   previous(node: LiveNode): LiveNode | undefined {
-    return this.#maybe(nodeAbove(inTree(node)));
+    return this.#list.beside(blockOf(node), -1);
   }
 
   /** The block whose section a node belongs to. */
   section(node: LiveNode): LiveNode | undefined {
-    return this.#maybe(sectionOf(inTree(node)));
+    return blockOf(node).parent;
   }
 
   /** The level of the nearest heading whose section a node belongs to; 0 where there is none (documents.md 7.8). */
   sectionLevel(node: LiveNode): number {
-    for (let at = sectionOf(inTree(node)); at !== undefined; at = sectionOf(at)) {
+    for (let at = blockOf(node).parent; at !== undefined; at = at.parent) {
       if (at.content.kind === "heading") return at.content.level;
     }
     return 0;
@@ -126,8 +132,8 @@ export class LiveDocument {
 
   /** Where the run goes on after an operation (documents.md 6.7). */
   after(operation: LiveNode): LiveNode | undefined {
-    const { goneFrom } = inTree(operation);
-    return goneFrom === undefined ? nodeBelowAll(inTree(operation)) : nodeAt(settledPlace(goneFrom));
+    const block = blockOf(operation);
+    return block.isGone ? this.#list.belowGone(block) : this.#list.beside(block, 1);
   }
 
   /** The block of one reference without its star. @throws {BlockReferenceError} */
@@ -151,38 +157,47 @@ export class LiveDocument {
    * @throws {BlockReferenceError}
    */
   select(references: readonly Reference[], options: SelectOptions = {}): readonly LiveNode[] {
-    const selected = new Set<TreeNode>();
+    const selected = new Set<Block>();
     for (const reference of references) {
       const { node, isSection } = this.#find(reference);
-      for (const each of isSection ? wholeSection(node) : [node]) {
-        if (each.content.kind === "operation" ? options.hasOperations === true : hasText(each)) {
-          selected.add(each);
-        }
-      }
+      const blocks = isSection ? [...this.#list.section(node)].map(([block]) => block) : [node];
+      for (const block of blocks) if (isSent(block, options)) selected.add(block);
     }
     return [...selected];
   }
 
-  /** What a model is told of the document above an operation. */
+  /** What a model is told of the document above an operation (documents.md 7.2 to 7.4). */
   contextAbove(operation: LiveNode, options: SelectOptions = {}): Context {
-    const hasOperations = options.hasOperations === true;
-    return contextAbove(inTree(operation), { root: this.#root, hasOperations });
+    const system: LiveNode[] = [];
+    const ambient: LiveNode[] = [];
+    const inSystem = new Set<Block>();
+    for (const block of this.#list.blocks.slice(0, this.#list.blocks.indexOf(blockOf(operation)))) {
+      const { content, origin, parent } = block;
+      const isInside = parent !== undefined && inSystem.has(parent);
+      const isSystemHeading = content.kind === "heading" && content.title.startsWith(".system") &&
+        isSource(origin);
+      const isSystem = isWritten(origin) && (isInside || isSystemHeading);
+      if (isInside || isSystem) inSystem.add(block);
+      if (content.kind === "front-matter" || !isSent(block, options)) continue;
+      if (isSystem && content.kind !== "operation") system.push(block);
+      else ambient.push(block);
+    }
+    return { system, ambient };
   }
 
   /** Inserts a result (documents.md 6). */
-  insert(request: InsertRequest): Insertion {
-    const operation = inTree(request.operation);
-    const { header, origin, mode, to } = request;
-    const group = makeGroup(request.pieces, { header, ...this.#groupOptions(origin) });
-    const place = {
-      operation,
-      mode,
-      to: to && { ...to, node: inDocument(to.node) },
-    };
-    const nodes = merge(group, place, this.#index);
-    const warnings = giveIds(nodes, this.#index);
+  insert({ operation: given, pieces, header, origin, mode, to }: InsertRequest): Insertion {
+    if (to?.node.isGone) {
+      throw new Error("The target is no longer in the document: look it up right before the insertion.");
+    }
+    const operation = blockOf(given);
+    const group = this.#group(pieces, origin, header);
+    const nodes = this.#list.merge(group, { operation, mode, to: to && { ...to, node: blockOf(to.node) } });
+    const warnings = this.#index.giveAll(nodes);
     const inserted = nodes.find(({ content }) => content.kind === "operation");
-    const hasPassedOperations = inserted !== undefined && (operation.isGone || isAbove(inserted, operation));
+    const { blocks } = this.#list;
+    const hasPassedOperations = inserted !== undefined &&
+      (operation.isGone || blocks.indexOf(inserted) < blocks.indexOf(operation));
     return { nodes, warnings, hasPassedOperations };
   }
 
@@ -198,46 +213,58 @@ export class LiveDocument {
     });
   }
 
-  /** The result document, byte by byte (documents.md 6.8). */
+  /** The result document, bytes kept where they can be (documents.md 6.8). */
   print(): string {
-    return printNodes(this.#walk(), { newline: this.newline, hasMark: this.#hasMark });
+    const { newline } = this;
+    const out: string[] = [];
+    let above: Block | undefined;
+    for (const block of this.#list.blocks) {
+      // Between what did not meet before there is an empty line.
+      const last = above === undefined || block.followed === above.content
+        ? undefined
+        : out.findLast((text) => text !== "");
+      if (last !== undefined && !endsInEmptyLine(last)) {
+        out.push(endsLine(last) ? newline : newline + newline);
+      }
+      out.push(block.content.source);
+      above = block;
+    }
+    if (above !== undefined && above.origin.by !== "file") {
+      out.push(withoutEmptyEnd(out.pop() ?? "") + newline);
+    }
+    return (this.#hasMark ? BYTE_ORDER_MARK : "") + out.join("");
   }
 
   get #places() {
-    return { root: this.#root, index: this.#index };
+    return { list: this.#list, index: this.#index };
   }
 
-  #find(reference: Reference): { readonly node: TreeNode; readonly isSection: boolean } {
+  #find(reference: Reference): { readonly node: Block; readonly isSection: boolean } {
     const { steps, isSection } = readReference(reference);
     const found = findBlock(steps, this.#places);
     if (typeof found === "number") throw notFound(steps, { found, places: this.#places });
     return { node: found, isSection };
   }
 
-  #groupOptions(origin: Origin): GroupOptions {
-    return { origin, newline: this.newline, nextSerial: this.#nextSerial };
+  #made(pieces: readonly Piece[], origin: Origin): readonly Block[] {
+    return pieces.map((piece) => new Block(piece, origin, this.#serial++));
   }
 
-  *#walk(): Generator<TreeNode> {
-    for (let at = nodeBelow(this.#root); at !== undefined; at = nodeBelow(at)) yield at;
-  }
-
-  #maybe(node: TreeNode | undefined): TreeNode | undefined {
-    return node === this.#root ? undefined : node;
+  /** The blocks of a result (documents.md 6.1, 6.2). @param header a heading line that all of it stands under */
+  #group(pieces: readonly Piece[], origin: Origin, header?: string): Group {
+    const { newline } = this;
+    const trimmed = trimmedPieces(pieces, newline);
+    if (header === undefined) return nested(this.#made(trimmed, origin));
+    const [wrapper, ...blocks] = this.#made(underHeader(header, { pieces: trimmed, newline }), origin);
+    return nested(blocks, wrapper);
   }
 }
 
-function counter(): () => number {
-  let next = 0;
-  return () => next++;
+function isSent(block: Block, { hasOperations = false }: SelectOptions): boolean {
+  return block.content.kind === "operation" ? hasOperations : hasText(block);
 }
 
-function inTree(node: LiveNode): TreeNode {
-  if (node instanceof TreeNode) return node;
+function blockOf(node: LiveNode): Block {
+  if (node instanceof Block) return node;
   throw new Error("A node of this document is needed.");
-}
-
-function inDocument(node: LiveNode): TreeNode {
-  if (!node.isGone) return inTree(node);
-  throw new Error("The target is no longer in the document: look it up right before the insertion.");
 }

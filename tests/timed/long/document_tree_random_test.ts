@@ -178,10 +178,10 @@ function work(tree: ReturnType<typeof parseDocument>, count: number): void {
   assert.ok(busy.print().length > count);
 }
 
-Deno.test("document tree: twenty times the headings take about twenty times as long", () => {
-  const trees = [1000, 20000].map((count) => parseDocument(`${headings(count)}@shell\nprompt: x\n`));
-  const [small, large] = trees.map((tree, at) => medianMs(() => work(tree, at === 0 ? 1000 : 20000)));
-  assert.ok(small !== undefined && large !== undefined && large < 60 * small, `${small} ms, ${large} ms`);
+Deno.test("document tree: 5,000 headings with 1,000 references and 2,000 insertions take two seconds at most", () => {
+  const tree = parseDocument(`${headings(5000)}@shell\nprompt: x\n`);
+  const ms = medianMs(() => work(tree, 5000));
+  assert.ok(ms < 2000, `${ms} ms`);
 });
 
 Deno.test("document tree: a hundred thousand equal titles get their ids in a moment", () => {
