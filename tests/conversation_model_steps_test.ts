@@ -17,7 +17,7 @@ import type { ConversationModelRequest } from "../lib/project/model_of_function.
 import { BudgetError } from "../lib/run/budget_error.ts";
 import { performExtractor } from "../lib/run/conversation_extractor.ts";
 import { performGadget } from "../lib/run/conversation_gadget.ts";
-import { performLlm } from "../lib/run/conversation_llm.ts";
+import { performLlmStep } from "../lib/run/conversation_llm.ts";
 import { performRunFile } from "../lib/run/conversation_run_step.ts";
 import { performSummarizer } from "../lib/run/conversation_summarizer.ts";
 import { performValidator } from "../lib/run/conversation_validator.ts";
@@ -148,7 +148,7 @@ Deno.test("llm: prompts in order, then the memory; text streams and is one messa
       log: ["assistant other: A", "user other: B", "assistant ask: C"],
     },
   );
-  assert.deepEqual(await performLlm(work), { kind: "next", isHeld: true });
+  assert.deepEqual(await performLlmStep(work), { kind: "next", isHeld: true });
   assert.deepEqual(told, ["delta Hel", "delta lo", "say Hello", `set conversation.answer "Hello"`]);
   const prompts = ["system: Be kind to {{ROLE}}.", "system: Talk to {{ROLE}}.", "user: 2+2?", "assistant: 4"];
   assert.deepEqual(models.seen.prompts("ask"), prompts);
@@ -165,7 +165,7 @@ Deno.test("llm: no memory unless it is selected; temperature, effort and model a
   const models = asked(["ok"]);
   const step = llm({ model: "openai/gpt-x", temperature: 0.5, effort: "low" });
   const { work } = stepWork(step, { models, log: ["user other: hi"] });
-  await performLlm(work);
+  await performLlmStep(work);
   assert.deepEqual(models.seen.memory("ask"), []);
   const [question] = models.seen.questions;
   assert.equal(question?.model, "openai/gpt-x");
@@ -178,7 +178,7 @@ Deno.test("llm: constants are text, whatever they hold; one that is not there is
   const names = ["N", "L", "GONE", "toString"];
   const step = llm({ prompts: names.map((name) => ({ role: "constant", name })) });
   const { work, told } = stepWork(step, { models, constants: { N: 3, L: [1, { a: "b" }] } });
-  await performLlm(work);
+  await performLlmStep(work);
   assert.deepEqual(models.seen.prompts("ask"), ["system: 3", `system: [1,{"a":"b"}]`]);
   assert.deepEqual(told.slice(0, 2), [
     `warn there is no constant "GONE"; its prompt is left out`,
@@ -188,7 +188,7 @@ Deno.test("llm: constants are text, whatever they hold; one that is not there is
 
 Deno.test("llm: its message is told by the step, not by the question", async () => {
   const { work, events } = stepWork(llm(), { models: asked(["Hello"]) });
-  await performLlm(work);
+  await performLlmStep(work);
   const types = (await events()).map(({ type }) => type);
   assert.deepEqual(types, ["run-start", "step-start", "usage", "step-end", "run-end"]);
 });
@@ -196,27 +196,30 @@ Deno.test("llm: its message is told by the step, not by the question", async () 
 Deno.test("llm: without a model, with an unknown one, and with nothing to send", async () => {
   const without: ConversationModels = { find: () => undefined };
   assert.equal(
-    await failure(performLlm(stepWork(llm(), { models: without }).work)),
+    await failure(performLlmStep(stepWork(llm(), { models: without }).work)),
     `step "ask": no model set; add "model" or configure a default`,
   );
   assert.equal(
-    await failure(performLlm(stepWork(llm({ model: "x/y" }), { models: without }).work)),
+    await failure(performLlmStep(stepWork(llm({ model: "x/y" }), { models: without }).work)),
     `step "ask": there is no model "x/y"`,
   );
   const refusing: ConversationModels = {
     find: () => Promise.reject(new ModelError("Set OPENAI_API_KEY", { code: "config" })),
   };
-  const error = await errorOf(performLlm(stepWork(llm(), { models: refusing }).work));
+  const error = await errorOf(performLlmStep(stepWork(llm(), { models: refusing }).work));
   assert.equal(error.message, `step "ask": Set OPENAI_API_KEY`);
   assert.ok(error.cause instanceof ModelError && error.cause.code === "config");
   const empty = stepWork(llm({ prompts: [], memory: [{ selector: "all" }] }), { models: asked([]) });
-  assert.match(await failure(performLlm(empty.work)), /^step "ask": there is nothing to send to the model/);
+  assert.match(
+    await failure(performLlmStep(empty.work)),
+    /^step "ask": there is nothing to send to the model/,
+  );
 });
 
 Deno.test("llm: an empty answer is an error, and blank text that was told is taken back", async () => {
   for (const [reply, expected] of [["", []], [" \n", ["delta  \n", "discard"]]] as const) {
     const { work, told } = stepWork(llm({ store: STORE }), { models: asked([reply]) });
-    assert.equal(await failure(performLlm(work)), `step "ask": the model gave an empty answer`);
+    assert.equal(await failure(performLlmStep(work)), `step "ask": the model gave an empty answer`);
     assert.deepEqual(told, expected);
   }
 });
@@ -231,7 +234,7 @@ Deno.test("llm: a stream that breaks after text is discarded and not tried again
     },
   };
   const { work, told } = stepWork(llm({ store: STORE }), { models: { find: () => broken } });
-  assert.equal(await failure(performLlm(work)), `step "ask": the connection was closed`);
+  assert.equal(await failure(performLlmStep(work)), `step "ask": the connection was closed`);
   assert.deepEqual(told, ["delta Hel", "discard"]);
 });
 
@@ -241,15 +244,15 @@ Deno.test("llm: an error of the transport is tried again once, another one is no
   for (const code of ["network", "server", "timeout", "rate-limit"] as const) {
     const clock = virtualClock();
     const { work, told } = stepWork(llm(), { models: asked([down(code), "Hello"]), run: { clock } });
-    assert.deepEqual(await clock.run(performLlm(work)), { kind: "next", isHeld: false });
+    assert.deepEqual(await clock.run(performLlmStep(work)), { kind: "next", isHeld: false });
     assert.deepEqual(told, [`warn down: ${code}; trying again in 1 s`, "delta Hello", "say Hello"]);
     assert.equal(clock.now(), 1000);
     const twice = stepWork(llm(), { models: asked([down(code), down(code)]), run: { clock } });
-    assert.equal(await clock.run(failure(performLlm(twice.work))), `step "ask": down: ${code}`);
+    assert.equal(await clock.run(failure(performLlmStep(twice.work))), `step "ask": down: ${code}`);
   }
   for (const code of ["auth", "request", "context", "answer", "config", "permission"] as const) {
     const models = asked([new ModelError("no", { code })]);
-    assert.equal(await failure(performLlm(stepWork(llm(), { models }).work)), `step "ask": no`);
+    assert.equal(await failure(performLlmStep(stepWork(llm(), { models }).work)), `step "ask": no`);
     assert.equal(models.seen.questions.length, 1, code);
   }
 });
@@ -257,11 +260,13 @@ Deno.test("llm: an error of the transport is tried again once, another one is no
 Deno.test("llm: the provider's own wait is kept, but none above a minute", async () => {
   const clock = virtualClock();
   const busy = (retryAfterMs: number) => new ModelError("busy", { code: "rate-limit", retryAfterMs });
-  await clock.run(performLlm(stepWork(llm(), { models: asked([busy(7000), "ok"]), run: { clock } }).work));
+  await clock.run(
+    performLlmStep(stepWork(llm(), { models: asked([busy(7000), "ok"]), run: { clock } }).work),
+  );
   assert.equal(clock.now(), 7000);
   const models = asked([busy(60_001), "ok"]);
   assert.equal(
-    await clock.run(failure(performLlm(stepWork(llm(), { models, run: { clock } }).work))),
+    await clock.run(failure(performLlmStep(stepWork(llm(), { models, run: { clock } }).work))),
     `step "ask": busy`,
   );
 });
@@ -277,7 +282,7 @@ Deno.test("llm: a call of the model may take 60 s, or as long as is set", async 
   for (const [means, ms] of [[{}, 60_000], [{ timeoutMs: 500 }, 500]] as const) {
     const clock = virtualClock();
     const { work } = stepWork(llm(), { models: { find: () => hanging }, run: { clock }, means });
-    const message = await clock.run(failure(performLlm(work)));
+    const message = await clock.run(failure(performLlmStep(work)));
     assert.equal(message, `step "ask": test/hangs did not answer within ${ms / 1000} s`);
     assert.equal(clock.now(), 2 * ms + 1000); // it was tried twice
   }
@@ -291,7 +296,7 @@ Deno.test("llm: what a model of a program throws is an error of the step; an abo
     },
   };
   assert.equal(
-    await failure(performLlm(stepWork(llm(), { models: { find: () => throwing } }).work)),
+    await failure(performLlmStep(stepWork(llm(), { models: { find: () => throwing } }).work)),
     `step "ask": not today`,
   );
   const controller = new AbortController();
@@ -307,13 +312,13 @@ Deno.test("llm: what a model of a program throws is an error of the step; an abo
     models: { find: () => hanging },
     run: { signal: controller.signal },
   });
-  assert.equal((await errorOf(performLlm(work))).message, "enough");
+  assert.equal((await errorOf(performLlmStep(work))).message, "enough");
   assert.deepEqual(told, ["delta so"]);
 });
 
 Deno.test("llm: a budget that is reached is no failure of the step", async () => {
   const { work } = stepWork(llm(), { models: asked(["ok"]), means: { budget: { turns: 0 } } });
-  assert.ok(await errorOf(performLlm(work)) instanceof BudgetError);
+  assert.ok(await errorOf(performLlmStep(work)) instanceof BudgetError);
 });
 
 Deno.test("llm: ${env.NAME} names the model, and its value is told nowhere", async () => {
@@ -334,7 +339,7 @@ Deno.test("llm: ${env.NAME} names the model, and its value is told nowhere", asy
   const means = { env: (name: string) => Promise.resolve(name === "NAME" ? "gpt-x" : "") };
   const step = llm({ model: "acme/${env.NAME}" });
   const { work, told, events } = stepWork(step, { models, means });
-  await performLlm(work);
+  await performLlmStep(work);
   assert.deepEqual(named, ["acme/gpt-x"]);
   const seen = JSON.stringify([await events(), told]);
   assert.doesNotMatch(seen, /gpt-x/);
@@ -346,7 +351,7 @@ Deno.test("llm: ${env.NAME} names the model, and its value is told nowhere", asy
     },
   };
   assert.equal(
-    await failure(performLlm(stepWork(step, { models: failing, means }).work)),
+    await failure(performLlmStep(stepWork(step, { models: failing, means }).work)),
     `step "ask": unknown model "acme/\${env.NAME}"`,
   );
   const broken: ConversationModels = {
@@ -358,19 +363,19 @@ Deno.test("llm: ${env.NAME} names the model, and its value is told nowhere", asy
     }),
   };
   assert.equal(
-    await failure(performLlm(stepWork(step, { models: broken, means }).work)),
+    await failure(performLlmStep(stepWork(step, { models: broken, means }).work)),
     `step "ask": acme/\${env.NAME}: no such model \${env.NAME} (404)`,
   );
   const refused = { env: () => Promise.reject(new Error("allow it with --allow-env=NAME")) };
   assert.equal(
-    await failure(performLlm(stepWork(step, { models: failing, means: refused }).work)),
+    await failure(performLlmStep(stepWork(step, { models: failing, means: refused }).work)),
     `step "ask": allow it with --allow-env=NAME`,
   );
   const flag = "--allow-env=NAME";
   const denied = {
     env: () => Promise.reject(new PermissionRefused("no", { request: { kind: "env", value: "NAME" }, flag })),
   };
-  const { cause } = await errorOf(performLlm(stepWork(step, { models: failing, means: denied }).work));
+  const { cause } = await errorOf(performLlmStep(stepWork(step, { models: failing, means: denied }).work));
   assert.ok(cause instanceof ModelError && cause.code === "permission" && cause.flag === flag);
 });
 
@@ -393,13 +398,13 @@ const resumable = (replies: readonly ScriptedReply[], step: StepOf<"llm"> = llm(
 Deno.test("a resumed step says the same again, and asks nobody", async () => {
   const { journal, id, go, models } = resumable([[text("Hel"), text("lo")]]);
   const first = go(models);
-  await performLlm(first.work);
+  await performLlmStep(first.work);
   first.work.run.end({ status: "stopped" });
   assert.deepEqual(journal.read(id).steps.map(({ key, kind }) => `${kind} ${key}`), ["model main/ask/model"]);
 
   const nobody = asked([]);
   const second = go(nobody);
-  assert.deepEqual(await performLlm(second.work), { kind: "next", isHeld: false });
+  assert.deepEqual(await performLlmStep(second.work), { kind: "next", isHeld: false });
   assert.deepEqual(second.told, ["delta Hello", "say Hello", `set conversation.answer "Hello"`]);
   assert.deepEqual(nobody.seen.questions, []);
   second.work.run.end({ status: "done" });
@@ -410,20 +415,20 @@ Deno.test("a resumed step goes on behind what failed, and asks again what was no
   const down = new ModelError("down", { code: "server" });
   const { journal, id, go, models } = resumable([down, "Hello"]);
   const first = go(models, { run: { clock } });
-  await clock.run(performLlm(first.work));
+  await clock.run(performLlmStep(first.work));
   first.work.run.end({ status: "stopped" });
   const keys = ["model main/ask/model", "step main/ask/wait", "model main/ask/turn[2]/model"];
   assert.deepEqual(journal.read(id).steps.map(({ key, kind }) => `${kind} ${key}`), keys);
   const second = go(asked([]), { run: { clock } });
-  await clock.run(performLlm(second.work));
+  await clock.run(performLlmStep(second.work));
   assert.equal(second.told.at(-2), "say Hello");
 
   const broken = resumable([new ModelError("no", { code: "request" })]);
   const failing = broken.go(broken.models);
-  await failure(performLlm(failing.work));
+  await failure(performLlmStep(failing.work));
   failing.work.run.end({ status: "stopped" });
   const again = broken.go(asked(["Hello"]));
-  await performLlm(again.work);
+  await performLlmStep(again.work);
   assert.deepEqual(again.told.slice(0, 2), ["delta Hello", "say Hello"]);
 });
 
@@ -458,7 +463,7 @@ Deno.test("a step is replayed from its record, without models, variables and gad
   const tools: ToolSource = { find: () => once(add), names: () => once(Promise.resolve([])) };
   await recorded(async (options) => {
     const at = stepWork(llm({ tools: ["Add"], model: "${env.M}" }), options);
-    await performLlm(at.work);
+    await performLlmStep(at.work);
     isReplay = true;
     return at;
   }, { models, means: { tools, env: () => once("acme/secret") } });
@@ -475,7 +480,7 @@ Deno.test("a secret that a model says in pieces is masked in all that the step t
   secrets.add("KEY", "hunter2-hunter2");
   const models = asked([[text("It is hunter2-"), text("hunter2, "), text("you see.")]]);
   const { work, told } = stepWork(llm({ store: STORE }), { models, run: { secrets } });
-  await performLlm(work);
+  await performLlmStep(work);
   assert.doesNotMatch(told.join("\n"), /hunter2/);
   assert.equal(told.at(-2), "say It is [secret KEY], you see.");
 });
@@ -491,7 +496,7 @@ Deno.test("llm.tools: rounds of calls; what was said before a call is taken back
     models,
     means: { tools: toolsOf(add) },
   });
-  await performLlm(work);
+  await performLlmStep(work);
   const said = ["delta It is 3.", "say It is 3.", `set conversation.answer "It is 3."`];
   assert.deepEqual(told, ["delta Let me see.", "discard", ...said]);
   assert.deepEqual(models.seen.questions[0]?.request.tools?.map(({ name }) => name), ["Add"]);
@@ -526,7 +531,7 @@ Deno.test("llm.tools: eight calls at once, and the sixth answer gets no tools", 
   );
   const models = asked([...rounds, "done"]);
   const { work, told } = stepWork(llm({ tools: ["Wait"] }), { models, means: { tools: toolsOf(wait) } });
-  await performLlm(work);
+  await performLlmStep(work);
   assert.equal(most, 8);
   assert.deepEqual(told, ["delta done", "say done"]);
   assert.equal(models.seen.questions.length, 6);
@@ -544,11 +549,11 @@ Deno.test("llm.tools: a resumed round asks for nothing twice and calls nothing t
   );
   const means = { tools: toolsOf(once) };
   const first = go(models, { means });
-  await failure(performLlm(first.work));
+  await failure(performLlmStep(first.work));
   first.work.run.end({ status: "stopped" });
   const rest = asked(["the answer of before", "done"]);
   const second = go(rest, { means });
-  await performLlm(second.work);
+  await performLlmStep(second.work);
   assert.deepEqual(rest.seen.questions.map(({ request }) => request.messages.length), [3]);
   assert.equal(calls, 1);
   assert.deepEqual(second.told, ["delta done", "say done"]);
@@ -556,14 +561,17 @@ Deno.test("llm.tools: a resumed round asks for nothing twice and calls nothing t
 
 Deno.test("llm.tools: a name that nobody knows, and one that cannot be had", async () => {
   const unknown = stepWork(llm({ tools: ["Ad"] }), { models: asked([]), means: { tools: toolsOf(add) } });
-  assert.equal(await failure(performLlm(unknown.work)), `step "ask": unknown tool "Ad". Did you mean "Add"?`);
+  assert.equal(
+    await failure(performLlmStep(unknown.work)),
+    `step "ask": unknown tool "Ad". Did you mean "Add"?`,
+  );
   const tools: ToolSource = {
     find: () => Promise.reject(new Error(`Gadget "Add" is not trusted`)),
     names: () => Promise.resolve([]),
   };
   const refused = stepWork(llm({ tools: ["Add"] }), { models: asked([]), means: { tools } });
   assert.equal(
-    await failure(performLlm(refused.work)),
+    await failure(performLlmStep(refused.work)),
     `step "ask": tool "Add": Gadget "Add" is not trusted`,
   );
 });
@@ -580,7 +588,7 @@ const SCHEMA = {
 Deno.test("llm.schema: the value goes to the slot unsaid; without one its JSON is said", async () => {
   const models = asked(['```json\n{ "n": 3 }\n```']);
   const { work, told } = stepWork(llm({ schema: SCHEMA, store: STORE }), { models });
-  await performLlm(work);
+  await performLlmStep(work);
   assert.deepEqual(told, [`set conversation.answer {"n":3}`]);
   const request = models.seen.questions[0]?.request;
   assert.deepEqual(request?.schema, SCHEMA);
@@ -589,17 +597,17 @@ Deno.test("llm.schema: the value goes to the slot unsaid; without one its JSON i
   assert.deepEqual(models.seen.prompts("ask"), ["system: Be kind."]);
 
   const unstored = stepWork(llm({ schema: SCHEMA }), { models: asked([`{"n":3}`]) });
-  await performLlm(unstored.work);
+  await performLlmStep(unstored.work);
   assert.deepEqual(unstored.told, [`say {"n":3}`]);
   const textual = stepWork(llm({ schema: { type: "string" }, store: STORE }), { models: asked([`"hi"`]) });
-  await performLlm(textual.work);
+  await performLlmStep(textual.work);
   assert.deepEqual(textual.told, ["say hi", `set conversation.answer "hi"`]);
 });
 
 Deno.test("llm.schema: one retry with the problem named, then an error; a schema that is none is told", async () => {
   const models = asked([`{"n":"x"}`, `{"n":4}`]);
   const { work, told } = stepWork(llm({ schema: SCHEMA, store: STORE }), { models });
-  await performLlm(work);
+  await performLlmStep(work);
   assert.deepEqual(told, [`set conversation.answer {"n":4}`]);
   assert.deepEqual(linesOf(models).slice(-2), [
     `assistant: {"n":"x"}`,
@@ -607,11 +615,11 @@ Deno.test("llm.schema: one retry with the problem named, then an error; a schema
   ]);
   const never = stepWork(llm({ schema: SCHEMA }), { models: asked(["no", "never"]) });
   assert.equal(
-    await failure(performLlm(never.work)),
+    await failure(performLlmStep(never.work)),
     `step "ask": the model did not answer in the requested form`,
   );
   const wrong = stepWork(llm({ schema: { type: "text" } }), { models: asked([]) });
-  assert.match(await failure(performLlm(wrong.work)), /^step "ask": schema type: /);
+  assert.match(await failure(performLlmStep(wrong.work)), /^step "ask": schema type: /);
 });
 
 Deno.test("llm.prompt: a prompt is asked with filled arguments; text is said, a value is stored", async () => {
@@ -627,16 +635,19 @@ Deno.test("llm.prompt: a prompt is asked with filled arguments; text is said, a 
       },
     });
   const said = answering("Hello", { store: STORE });
-  await performLlm(said.work);
+  await performLlmStep(said.work);
   assert.deepEqual(given, [["a/b", { who: ["Ana"], n: 1 }, "main/ask"]]);
   assert.deepEqual(said.told, ["say Hello", `set conversation.answer "Hello"`]);
   const stored = answering({ ok: true }, { store: STORE });
-  await performLlm(stored.work);
+  await performLlmStep(stored.work);
   assert.deepEqual(stored.told, [`set conversation.answer {"ok":true}`]);
   const unstored = answering({ ok: true });
-  await performLlm(unstored.work);
+  await performLlmStep(unstored.work);
   assert.deepEqual(unstored.told, [`say {"ok":true}`]);
-  assert.equal(await failure(performLlm(answering("").work)), `step "ask": the model gave an empty answer`);
+  assert.equal(
+    await failure(performLlmStep(answering("").work)),
+    `step "ask": the model gave an empty answer`,
+  );
 });
 
 // Validator
@@ -995,7 +1006,7 @@ Deno.test("a function is a model: text, pieces or an object, with what it is ask
     return Promise.resolve(request.kind === "validator" ? { polite: true, short: true } : "sum");
   });
   const said = stepWork(llm(), { models, log: ["user other: hi"] });
-  await performLlm(said.work);
+  await performLlmStep(said.work);
   assert.deepEqual(said.told, ["delta Hel", "delta lo", "say Hello"]);
   const judged = stepWork(validator(), { models, log: ["user other: hi"] });
   assert.deepEqual(await performValidator(judged.work), { kind: "flow", flow: { goto: "yes" } });
@@ -1018,19 +1029,22 @@ Deno.test("a function that fails or gives something else", async () => {
     asks++;
     return Promise.reject(Object.assign(new Error("overloaded"), { status: 503 }));
   });
-  const work = performLlm(stepWork(llm(), { models: down, run: { clock } }).work);
+  const work = performLlmStep(stepWork(llm(), { models: down, run: { clock } }).work);
   assert.equal(await clock.run(failure(work)), `step "ask": overloaded`);
   assert.equal(asks, 2);
   const broken = modelOfFunction(() => {
     asks++;
     throw new Error("my mistake");
   });
-  assert.equal(await failure(performLlm(stepWork(llm(), { models: broken }).work)), `step "ask": my mistake`);
+  assert.equal(
+    await failure(performLlmStep(stepWork(llm(), { models: broken }).work)),
+    `step "ask": my mistake`,
+  );
   assert.equal(asks, 3);
   for (const given of [undefined, 5, () => 1]) {
     const models = modelOfFunction(() => given as never);
     assert.match(
-      await failure(performLlm(stepWork(llm(), { models }).work)),
+      await failure(performLlmStep(stepWork(llm(), { models }).work)),
       /^step "ask": The model "program\/model" gave no answer: expected text or an object, found /,
     );
   }
@@ -1040,8 +1054,8 @@ Deno.test("deltas are parts of what is said, however the answer is cut", async (
   await fc.assert(fc.asyncProperty(fc.array(fc.string(), { maxLength: 8 }), async (pieces) => {
     const { work, told } = stepWork(llm(), { models: asked([pieces.map(text)]) });
     const whole = pieces.join("");
-    if (whole.trim() === "") return void await failure(performLlm(work));
-    await performLlm(work);
+    if (whole.trim() === "") return void await failure(performLlmStep(work));
+    await performLlmStep(work);
     const deltas = told.filter((line) => line.startsWith("delta ")).map((line) => line.slice(6));
     assert.equal(deltas.join(""), whole);
     assert.equal(told.at(-1), `say ${whole}`);

@@ -8,7 +8,7 @@ import { type Model, ModelError, type ModelPart } from "../lib/core/model.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { fakeModel } from "../lib/models/fake_model.ts";
 import { openModels } from "../lib/models/open_models.ts";
-import { performLlm } from "../lib/run/conversation_llm.ts";
+import { performLlmStep } from "../lib/run/conversation_llm.ts";
 import { ask } from "../lib/run/dialog.ts";
 import { schemaContract } from "../lib/run/output_contract.ts";
 import type { TurnPolicy } from "../lib/run/turn_policy.ts";
@@ -284,7 +284,7 @@ const KINDS: Readonly<Record<string, (model: Model) => Promise<unknown>>> = {
     };
     const tools = { find: () => clear, names: () => Promise.resolve(["Clear"]) };
     const { work, told } = stepWork(step, { models: { find: () => model }, means: { tools } });
-    await performLlm(work);
+    await performLlmStep(work);
     return told.at(-1)?.replace("say ", "");
   },
 };
@@ -329,7 +329,7 @@ const CONTRACTS: Readonly<Record<string, (model: Model) => Promise<unknown>>> = 
   "conversation": async (model) => {
     const prompts = [{ role: "system" as const, text: "Go." }];
     const step = { ...stepBase("ask"), kind: "llm" as const, prompts, hold: false, schema: ANY_SCHEMA };
-    await performLlm(stepWork(step, { models: { find: () => model } }).work);
+    await performLlmStep(stepWork(step, { models: { find: () => model } }).work);
   },
 };
 

@@ -14,17 +14,17 @@ import type { CallGraph, GraphCall } from "./call_graph.ts";
 /** What takes the calls of an answer as they come. */
 export interface AnswerReader {
   /** Text of the answer; gives what of it is to be shown. */
-  text(text: string): readonly string[] | Promise<readonly string[]>;
+  text(text: string): Promise<readonly string[]>;
   /** A call of the provider begins. */
   open(call: { readonly id: string; readonly name: string }): void;
-  call(call: ToolCall): undefined | Promise<void>;
+  call(call: ToolCall): Promise<void>;
   /** The answer broke off: calls of the provider that have begun, and were not given, are none. */
   drop(why: string): void;
   /**
    * The answer has ended; gives what of its text is still to be shown. `cutOff` says why when it broke off before its end: what only
    * that ended is no whole call.
    */
-  end(cutOff?: string): readonly string[] | Promise<readonly string[]>;
+  end(cutOff?: string): Promise<readonly string[]>;
 }
 
 /** How the calls of an answer are taken. */
@@ -38,11 +38,11 @@ export interface AnswerReaderOptions {
 
 /** No calls: all text is the answer. */
 export const textAlone: AnswerReader = {
-  text: (text) => [text],
+  text: (text) => Promise.resolve([text]),
   open: () => undefined,
-  call: () => undefined,
+  call: () => Promise.resolve(),
   drop: () => undefined,
-  end: () => [],
+  end: () => Promise.resolve([]),
 };
 
 /** Call blocks in the text. It is read line by line: where a call ends has to be known exactly. */
@@ -57,14 +57,22 @@ export class BlockReader implements AnswerReader {
     this.#parser = new CallParser({ ...options, leaf: undecided });
   }
 
-  text(text: string): readonly string[] | Promise<readonly string[]> {
+  async text(text: string): Promise<readonly string[]> {
     const shown: string[] = [];
-    return this.#from(text, { at: 0, shown });
+    for (let at = 0; at < text.length;) {
+      const newline = text.indexOf("\n", at);
+      const end = newline < 0 ? text.length : newline + 1;
+      const lineStart = this.#length;
+      this.#length += end - at;
+      await this.#take(this.#parser.push(text.slice(at, end)), { end: this.#length, shown, lineStart });
+      at = end;
+    }
+    return shown;
   }
 
   open(): void {}
 
-  call(): undefined {}
+  async call(): Promise<void> {}
 
   drop(): void {}
 
@@ -84,51 +92,22 @@ export class BlockReader implements AnswerReader {
     return [...closed, ...refused(this.#parser.end(), cutOff)];
   }
 
-  #from(
-    text: string,
-    place: { at: number; readonly shown: string[] },
-  ): readonly string[] | Promise<readonly string[]> {
-    const { shown } = place;
-    while (place.at < text.length) {
-      const newline = text.indexOf("\n", place.at);
-      const end = newline < 0 ? text.length : newline + 1;
-      const lineStart = this.#length;
-      const events = this.#parser.push(text.slice(place.at, end));
-      this.#length += end - place.at;
-      place.at = end;
-      const waiting = this.#take(events, { end: this.#length, shown, lineStart });
-      if (waiting !== undefined) return waiting.then(() => this.#from(text, place));
-    }
-    return shown;
-  }
-
   /** A call that the header of the next one ends is whole before that line. */
-  #take(
+  async #take(
     events: readonly CallEvent[],
     place: { readonly end: number; readonly shown: string[]; readonly lineStart?: number },
-  ): undefined | Promise<void> {
+  ): Promise<void> {
     const { graph, isMidStream, onWhole } = this.#options;
     const endsAtHeader = events.some(({ type }) => type === "call-start");
-    let waiting: undefined | Promise<void>;
     for (const event of events) {
       if (event.type === "text-delta" && event.text !== "") place.shown.push(event.text);
       else if (event.type === "call-start") graph.open(event);
+      else if (event.type === "call-end" && !isMidStream) this.#waiting.push(event.call);
       else if (event.type === "call-end") {
-        if (isMidStream) onWhole(endsAtHeader ? place.lineStart ?? place.end : place.end);
-        waiting = this.#add(event.call, waiting);
+        onWhole(endsAtHeader ? place.lineStart ?? place.end : place.end);
+        await graph.add(event.call);
       }
     }
-    return waiting;
-  }
-
-  #add(call: GraphCall, waiting: undefined | Promise<void>): undefined | Promise<void> {
-    if (!this.#options.isMidStream) {
-      this.#waiting.push(call);
-      return waiting;
-    }
-    return waiting === undefined
-      ? this.#options.graph.add(call)
-      : waiting.then(() => this.#options.graph.add(call));
   }
 }
 
@@ -144,9 +123,9 @@ export class NativeReader implements AnswerReader {
     this.#options = options;
   }
 
-  text(text: string): readonly string[] {
+  text(text: string): Promise<readonly string[]> {
     this.#length += text.length;
-    return [text];
+    return Promise.resolve([text]);
   }
 
   open({ id, name }: { readonly id: string; readonly name: string }): void {
@@ -155,14 +134,13 @@ export class NativeReader implements AnswerReader {
     this.#options.graph.open({ invocationId: id, gadgetName: name, dependencies: [], line: 0 });
   }
 
-  call(call: ToolCall): undefined | Promise<void> {
+  async call(call: ToolCall): Promise<void> {
     this.open(call);
     this.#opened.set(call.id, true);
     if (this.#options.isMidStream && call.cut === undefined) this.#options.onWhole(this.#length);
     const answerCall = nativeCall(call);
-    if (this.#options.isMidStream) return this.#options.graph.add(answerCall);
-    this.#waiting.push(answerCall);
-    return undefined;
+    if (this.#options.isMidStream) await this.#options.graph.add(answerCall);
+    else this.#waiting.push(answerCall);
   }
 
   drop(why: string): void {

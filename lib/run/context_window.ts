@@ -103,7 +103,7 @@ export class ContextWindow {
       news: [{ role: "user", content: SUMMARY_REQUEST }],
       about: { until },
       request: { messages },
-      reader: () => ({ ...textAlone, text: () => [] }),
+      reader: () => ({ ...textAlone, text: () => Promise.resolve([]) }),
     });
     this.#summary = {
       until,

@@ -154,13 +154,13 @@ export class QuestionTurn<Value> implements TurnKind<TurnAnswer<Value>> {
 
   #reader(): AnswerReader {
     const { work, isSpoken } = this.#options;
-    if (!isSpoken) return { ...textAlone, text: () => [] };
+    if (!isSpoken) return { ...textAlone, text: () => Promise.resolve([]) };
     return {
       ...textAlone,
       text: (text) => {
         this.#isTold = true;
         work.delta(text);
-        return []; // the step tells it, in its place among the others
+        return Promise.resolve([]); // the step tells it, in its place among the others
       },
     };
   }

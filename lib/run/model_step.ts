@@ -121,11 +121,13 @@ class ModelStep {
   async ask(): Promise<ModelAnswer> {
     const { model, request } = this.#options;
     try {
-      await eachUntilAborted(model.stream({ ...request, signal: this.#signal }), (part) => {
-        return this.#masked === undefined ? this.#arrived(part) : this.#arrivedAll(this.#masked.push(part));
-      }, this.#signal);
+      await eachUntilAborted(
+        model.stream({ ...request, signal: this.#signal }),
+        (part) => this.#arrived(this.#masked?.push(part) ?? [part]),
+        this.#signal,
+      );
       this.#signal.throwIfAborted();
-      await this.#arrivedAll(this.#masked?.end() ?? []);
+      await this.#arrived(this.#masked?.end() ?? []);
       if (this.#finish === undefined) this.#run.part(this.#options.key, END_PART);
       return await this.#whenEnded();
     } catch (error) {
@@ -143,58 +145,49 @@ class ModelStep {
     }
   }
 
-  #arrived(part: ModelPart): undefined | Promise<void> {
-    if (this.#run.isRecording) this.#run.part(this.#options.key, toJson(part));
-    return this.#take(part);
-  }
-
-  /** Waits only where a part has to be waited for. */
-  #arrivedAll(parts: readonly ModelPart[], from = 0): undefined | Promise<void> {
-    for (let i = from; i < parts.length; i++) {
-      const part = parts[i];
-      const taken = part === undefined ? undefined : this.#arrived(part);
-      if (taken !== undefined) return taken.then(() => this.#arrivedAll(parts, i + 1));
+  async #arrived(parts: readonly ModelPart[]): Promise<void> {
+    for (const part of parts) {
+      if (this.#run.isRecording) this.#run.part(this.#options.key, toJson(part));
+      await this.#take(part);
     }
-    return undefined;
   }
 
-  #take(part: ModelPart): undefined | Promise<void> {
+  async #take(part: ModelPart): Promise<void> {
     switch (part.type) {
       case "text":
-        return this.#takeText(part.text);
+        return await this.#takeText(part.text);
       case "call-start":
-        return void this.#reader.open(part);
+        return this.#reader.open(part);
       case "call":
-        return this.#takeCall(part.call);
+        return await this.#takeCall(part.call);
       case "call-cut":
         return void this.#cutCalls.push(part);
       case "thought":
         if (part.wasText === true) this.#answerFrom = this.#text.length;
         else this.#reasoning.push(part.reasoning);
-        return undefined;
+        return;
       case "retry":
         this.#reader.drop(part.error);
-        return void this.#run.emit({ type: "warning", text: retryText(part) });
+        return this.#run.emit({ type: "warning", text: retryText(part) });
       case "finish":
         this.#finish = part;
-        return undefined;
+        return;
       case "reasoning":
       case "call-delta":
-        return undefined;
+        return;
       default:
         return part satisfies never;
     }
   }
 
-  #takeText(text: string): undefined | Promise<void> {
-    if (text === "") return undefined;
+  async #takeText(text: string): Promise<void> {
+    if (text === "") return;
     this.#text += text;
     this.#pieces.text(text);
-    const shown = this.#reader.text(text);
-    return shown instanceof Promise ? shown.then((list) => this.#show(list)) : this.#show(shown);
+    this.#show(await this.#reader.text(text));
   }
 
-  #takeCall(given: ToolCall): undefined | Promise<void> {
+  async #takeCall(given: ToolCall): Promise<void> {
     let { id } = given;
     const { callsBefore = 0 } = this.#options;
     for (let n = callsBefore + this.#calls.length + 1; id === "" || this.#callIds.has(id); n++) {
@@ -203,10 +196,10 @@ class ModelStep {
     const call = id === given.id ? given : { ...given, id };
     this.#calls.push(call);
     this.#callIds.add(id);
-    return this.#reader.call(call);
+    await this.#reader.call(call);
   }
 
-  #show(texts: readonly string[]): undefined {
+  #show(texts: readonly string[]): void {
     for (const text of texts) this.#run.emit({ type: "text-delta", step: this.#options.key, text });
   }
 

@@ -1,4 +1,3 @@
-import { isPromise } from "../core/async.ts";
 import { isJsonObject, toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { ModelError, modelErrorCode } from "../core/model.ts";
@@ -11,18 +10,18 @@ import type { Run } from "./run.ts";
  *
  * @throws {ModelError} when it cannot be found
  */
-export function notedModel(
+export async function notedModel(
   run: Run,
   { key, find }: { readonly key: string; find(): Model | Promise<Model> },
-): Model | Promise<Model> {
-  const noted = run.lookUp(key, () => found(find), { note: noteOf, from: fromNote });
-  return isPromise(noted) ? noted.then(modelOrThrow) : modelOrThrow(noted);
+): Promise<Model> {
+  const model = await run.lookUp(key, () => found(find), { note: noteOf, from: fromNote });
+  if (model instanceof ModelError) throw model;
+  return model;
 }
 
-function found(find: () => Model | Promise<Model>): Model | ModelError | Promise<Model | ModelError> {
+async function found(find: () => Model | Promise<Model>): Promise<Model | ModelError> {
   try {
-    const model = find();
-    return isPromise(model) ? Promise.resolve(model).catch(problemOf) : model;
+    return await find();
   } catch (error) {
     return problemOf(error);
   }
@@ -32,11 +31,6 @@ function problemOf(error: unknown): ModelError {
   return error instanceof ModelError
     ? error
     : new ModelError(messageOf(error), { code: "config", cause: error });
-}
-
-function modelOrThrow(model: Model | ModelError): Model {
-  if (model instanceof ModelError) throw model;
-  return model;
 }
 
 function noteOf(model: Model | ModelError): Json {

@@ -1,15 +1,9 @@
-import { isPromise } from "../core/async.ts";
-
 /**
  * What comes of a work, as long as the signal is not aborted first: then its reason is thrown, and the work is no longer listened to.
  *
  * @throws the signal's reason, and what the work throws
  */
 export async function orAborted<Value>(work: Value | Promise<Value>, signal: AbortSignal): Promise<Value> {
-  if (!isPromise(work)) {
-    signal.throwIfAborted();
-    return work;
-  }
   const working = Promise.resolve(work);
   working.catch(() => undefined); // it may fail when nobody listens any more
   signal.throwIfAborted();

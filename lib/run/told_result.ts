@@ -2,7 +2,7 @@ import { isPromise } from "../core/async.ts";
 import type { AnyGadget, GadgetCall } from "../core/gadget.ts";
 import { isJsonObject } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
-import { hasLateFormat, LATE_FORMAT, type LateFormatGadget } from "../core/late_format.ts";
+import { hasLateFormat, LATE_FORMAT } from "../core/late_format.ts";
 import { messageOf } from "../core/source_error.ts";
 import { shown } from "../schema/issue.ts";
 import type { Run } from "./run.ts";
@@ -11,7 +11,7 @@ import type { Run } from "./run.ts";
 export type ToldResult = { readonly text: string } | { readonly error: string };
 
 /** What a gadget's own `format` makes of a result. A record keeps it, since a replay has no gadget to ask. */
-export function toldResult(
+export async function toldResult(
   run: Run,
   { key, gadget, call, result }: {
     readonly key: string;
@@ -19,26 +19,19 @@ export function toldResult(
     readonly call: GadgetCall;
     readonly result: Json;
   },
-): ToldResult | Promise<ToldResult> {
-  const tell = (): ToldResult | Promise<ToldResult> =>
-    hasLateFormat(gadget) ? toldLater(gadget, result, call) : told(() => formatted(gadget, result, call));
-  return run.lookUp(key, tell, {
+): Promise<ToldResult> {
+  return await run.lookUp(key, () => told(gadget, result, call), {
     note: (result): Json => ({ ...result }),
     from: fromNote,
   });
 }
 
-function told(tell: () => string): ToldResult {
+async function told(gadget: AnyGadget, result: Json, call: GadgetCall): Promise<ToldResult> {
   try {
-    return { text: tell() };
-  } catch (error) {
-    return { error: messageOf(error) };
-  }
-}
-
-async function toldLater(gadget: LateFormatGadget, result: Json, call: GadgetCall): Promise<ToldResult> {
-  try {
-    return { text: await gadget[LATE_FORMAT](result, call) };
+    const text = hasLateFormat(gadget)
+      ? await gadget[LATE_FORMAT](result, call)
+      : formatted(gadget, result, call);
+    return { text };
   } catch (error) {
     return { error: messageOf(error) };
   }
