@@ -37,8 +37,6 @@ export function startMergedChild(command: string, settings: ChildOptions): Merge
 const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "dash", "ash", "ksh", "zsh"]);
 /** On the script's own first line, so that messages name the lines of the script. */
 const SCRIPT_START = "exec 2>&1; ";
-/** The same, where {@linkcode lateLocale} has set it. */
-const OWN_LOCALE = "unset LC_ALL; ";
 
 /** The script of a shell that is given one and nothing else. */
 function maybeScript(command: string, args: readonly string[] = []): string | undefined {
@@ -55,30 +53,14 @@ function startScript(
     readonly isSeen: boolean;
   },
 ): MergedChild {
-  const late = lateLocale(options.env);
-  const begin = (late === undefined ? "" : OWN_LOCALE) + SCRIPT_START;
   const child = startChild(command, {
     ...options,
-    args: ["-c", begin + script],
-    env: { ...options.env, ...late },
+    args: ["-c", SCRIPT_START + script],
     ...ownGroup([], { isSeen }),
   });
   // What its parser quotes is the line that it cannot read, with our words at its beginning.
-  return { child, shownError: (text) => text.replace(begin, "") };
+  return { child, shownError: (text) => text.replace(SCRIPT_START, "") };
 }
-
-/**
- * A locale is read from a dozen files, by setsid(1) first and by the shell again: with this the shell alone reads it, when it comes to
- * its script. Its first line is read before that, in the bytes of ASCII, which UTF-8 leaves alone and other encodings do not. Undefined
- * where that cannot be done.
- */
-function lateLocale(env: Readonly<Record<string, string>>): { readonly LC_ALL: "C" } | undefined {
-  const names = Object.entries(env).filter(([name]) => name === "LANG" || name.startsWith("LC_"));
-  const isPlain = names.every(([name, value]) => name !== "LC_ALL" && PLAIN_LOCALE.test(value));
-  return isPlain && names.length > 0 ? { LC_ALL: "C" } : undefined;
-}
-
-const PLAIN_LOCALE = /^(|C|POSIX|.*\.utf-?8)$/i;
 
 /**
  * What starts the words. A group of its own that Deno makes needs a copy of our whole process, which takes several times as long as the
