@@ -15,7 +15,7 @@ const connect = (): Promise<Deno.Conn> =>
   "path" in at
     ? Deno.connect({ transport: "unix", path: at.path })
     : Deno.connect({ hostname: "127.0.0.1", port: at.port });
-const hello = (token: string) => encodeFrame({ type: "hello", token });
+const hello = (token: string) => new TextEncoder().encode(token);
 
 if (behaviour === "silent") await new Promise((resolve) => setTimeout(resolve, 60_000));
 if (behaviour === "strangers") {

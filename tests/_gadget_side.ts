@@ -97,13 +97,13 @@ export class GadgetSide implements AsyncDisposable {
       }),
     ]);
     if ("setNoDelay" in connection) connection.setNoDelay(true);
+    for (let left = 64; left > 0;) left -= await connection.read(new Uint8Array(left)) ?? left; // the token
     return new GadgetSide(child, connection, { ...options, folder });
   }
 
   /** Starts it, and waits until the gadget is loaded, or is not. */
   static async load(options: StartSide): Promise<{ readonly side: GadgetSide; readonly loaded: Said }> {
     const side = await GadgetSide.start(options);
-    await side.next("hello");
     await side.sendLoad();
     return { side, loaded: await side.next("loaded", "load-failed") };
   }

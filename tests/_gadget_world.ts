@@ -10,7 +10,6 @@ export interface GadgetWorld {
   readonly fs: typeof import("node:fs");
   readonly fsp: typeof import("node:fs/promises");
   readonly os: typeof import("node:os");
-  readonly childProcess: typeof import("node:child_process");
   readonly orrery: { readonly defineGadget: typeof import("../mod.ts").defineGadget };
   readonly effects: MemoryEffects;
   /** What was logged. */
@@ -36,7 +35,6 @@ export function gadgetWorld(
     fs: modules["node:fs"],
     fsp: modules["node:fs/promises"],
     os: modules["node:os"],
-    childProcess: modules["node:child_process"],
     orrery: modules.orrery,
     effects,
     logs,

@@ -164,7 +164,6 @@ const OUTRAGES: readonly (readonly [what: string, Behaviour, expected: RegExp])[
     (_m, p) => p.sayBytes(new Uint8Array([6, 0, 0, 0, 0, 0, 0, 0])),
     /found a frame of 100663296 bytes, expected at most/,
   ],
-  ["hello again", (_m, p) => p.say({ type: "hello", token: "" }), /said hello a second time/],
   [
     "loaded again",
     (_m, p) => p.say({ type: "load-failed", error: { name: "E", message: "" } }),

@@ -42,7 +42,6 @@ const OPERATIONS = [
 ] as const;
 
 const MESSAGES: readonly FromGadget[] = [
-  { type: "hello", token: "t" },
   { type: "loaded", gadget },
   { type: "load-failed", error },
   { type: "log", id: 1, text: "t" },

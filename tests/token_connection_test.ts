@@ -1,9 +1,8 @@
 // Who is let in at the socket of a gadget's process: with a listener whose connections all come, and speak, in the same turn.
 
 import assert from "node:assert/strict";
-import { encodeFrame } from "../lib/core/frames.ts";
 import type { GadgetConnection, GadgetListener } from "../lib/host/gadget_listener.ts";
-import { newToken, tokenConnection } from "../lib/host/token_connection.ts";
+import { newToken, tokenConnection } from "../lib/host/gadget_listener.ts";
 
 /** Says nothing before the turn has come. */
 class FakeConnection {
@@ -34,12 +33,15 @@ function five(said: Uint8Array) {
   const turn = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
   const connections = Array.from({ length: 5 }, () => new FakeConnection(said, turn.promise));
+  let next = 0;
   const listener = {
     close: closed.resolve,
-    async *[Symbol.asyncIterator](): AsyncGenerator<GadgetConnection> {
-      for (const connection of connections) yield connection as unknown as GadgetConnection;
+    async accept(): Promise<GadgetConnection> {
+      const connection = connections[next++];
+      if (connection !== undefined) return connection as unknown as GadgetConnection;
       turn.resolve();
       await closed.promise;
+      throw new Deno.errors.BadResource();
     },
   };
   return { connections, listener: listener as unknown as GadgetListener["listener"] };
@@ -47,7 +49,7 @@ function five(said: Uint8Array) {
 
 Deno.test("of several that say the token in the same turn one is let in, and the others are closed", async () => {
   const token = newToken();
-  const { connections, listener } = five(encodeFrame({ type: "hello", token }));
+  const { connections, listener } = five(new TextEncoder().encode(token));
   const letIn = await tokenConnection(listener, { token, signal: new AbortController().signal });
   await new Promise((resolve) => setTimeout(resolve));
   const open = connections.filter(({ isClosed }) => !isClosed);
@@ -56,7 +58,7 @@ Deno.test("of several that say the token in the same turn one is let in, and the
 });
 
 Deno.test("of several that say another token none is let in, and all are closed at the end", async () => {
-  const { connections, listener } = five(encodeFrame({ type: "hello", token: newToken() }));
+  const { connections, listener } = five(new TextEncoder().encode(newToken()));
   const given = new AbortController();
   const waiting = tokenConnection(listener, { token: newToken(), signal: given.signal });
   await new Promise((resolve) => setTimeout(resolve));

@@ -59,7 +59,7 @@ export async function show(
     return await showProfile(name, { flags, terminal });
   }
   return await withCatalogHere(
-    { flags, terminal, at: name },
+    { flags, terminal },
     (catalog) => showGadget(name, { catalog, asJson: flags.json, terminal }),
   );
 }

@@ -14,8 +14,6 @@ export interface LookOptions {
   readonly terminal: Terminal;
   /** Whether MCP servers are started for their gadgets. Default true. */
   readonly servers?: boolean;
-  /** The gadget that is looked at closely: however its module was before, it is loaded now. Default: none. */
-  readonly at?: string;
 }
 
 /**
@@ -23,7 +21,7 @@ export interface LookOptions {
  * the work. Gives the exit code.
  */
 export async function withCatalogHere(
-  { flags, terminal, servers = true, at }: LookOptions,
+  { flags, terminal, servers = true }: LookOptions,
   work: (catalog: Catalog) => Promise<number>,
 ): Promise<number> {
   const cwd = workingFolder();
@@ -35,7 +33,6 @@ export async function withCatalogHere(
       flags,
       user: nobody,
       servers,
-      looks: { at },
       signal,
       notice: (text) => void terminal.stderr.write(`warning: ${printable(text)}\n`),
     }));

@@ -89,7 +89,6 @@ export type ToGadget =
 
 /** From the process to Orrery. */
 export type FromGadget =
-  | { readonly type: "hello"; readonly token: string }
   | { readonly type: "loaded"; readonly gadget: GadgetDescription }
   | { readonly type: "load-failed"; readonly error: ThrownError }
   /** A call was begun, and does not hold the process up by that. */

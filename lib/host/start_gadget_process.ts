@@ -9,6 +9,8 @@ import {
   type GadgetConnection,
   type GadgetListener,
   listenForGadget,
+  newToken,
+  tokenConnection,
 } from "./gadget_listener.ts";
 import { LastText } from "./last_text.ts";
 import { type PrivateFolder, privateFolder } from "./private_folder.ts";
@@ -16,7 +18,6 @@ import { atExit } from "./process.ts";
 import { ownMemoryOf } from "./process_memory.ts";
 import { quietTimer } from "./quiet_timer.ts";
 import { gadgetCommand } from "./start_gadget_command.ts";
-import { newToken, tokenConnection } from "./token_connection.ts";
 
 const STDERR_BYTES = 8 * 1024;
 /** How long its last words may still come once it has ended. */
@@ -61,18 +62,14 @@ export interface GadgetProcess {
   end(): Promise<void>;
 }
 
-type ModuleTexts = Readonly<Record<string, string>>;
-
 /** What a process is started with. */
 export interface StartGadgetOptions {
-  /** The texts of its prepared modules by file name. It starts before they are there, and is given up when they fail. */
-  readonly modules: ModuleTexts | Promise<ModuleTexts>;
+  /** The texts of its prepared modules by file name. */
+  readonly modules: Readonly<Record<string, string>>;
   /** Of its heap. */
   readonly memoryBytes: number;
   /** Gives up and kills it; aborted, it is thrown. */
   readonly signal: AbortSignal;
-  /** It has been told where to connect: it comes on by itself from here. */
-  readonly onBegun?: () => void;
 }
 
 /** Starts the process of a gadget. @throws {Error} that says why there is none, and the signal's reason */
@@ -153,11 +150,10 @@ class StartedProcess implements GadgetProcess {
   /** The first line on its stdin, and its modules while it is loaded itself. */
   async begin(
     greeting: GadgetGreeting,
-    { modules, onBegun }: Pick<StartGadgetOptions, "modules" | "onBegun">,
+    { modules }: Pick<StartGadgetOptions, "modules">,
   ): Promise<void> {
     const said = this.waiting.write(new TextEncoder().encode(`${JSON.stringify(greeting)}\n`));
-    said.then(onBegun, () => undefined);
-    this.#folder.write(await modules);
+    this.#folder.write(modules);
     await said.catch(() => undefined); // it has ended: whoever waits for it learns why
   }
 

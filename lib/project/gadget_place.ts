@@ -17,7 +17,6 @@ import { PERMISSION_KINDS, type PolicySettings } from "../policy/policy_settings
 import { countedPolicy, UseTally } from "../policy/use_tally.ts";
 import { eventLoopTurn } from "../run/event_loop_turn.ts";
 import { facadeModules } from "../sandbox/facade_modules.ts";
-import type { EarlyStart } from "../sandbox/early_start.ts";
 import type { PerformEffect } from "../sandbox/gadget_effects.ts";
 import type { GadgetHost, GadgetHostOptions, GadgetSurroundings } from "../sandbox/gadget_host.ts";
 import { mapStack } from "../sandbox/gate/map_stack.ts";
@@ -54,18 +53,11 @@ export interface SandboxOptions {
   readonly disk: Files;
   /** Where it is kept what modules are. Absent: nowhere. */
   readonly kept?: Files;
-  /**
-   * Nothing is to be called, only looked at: a module that took too long some time ago is not waited for again, unless its file is one of
-   * `again`, or was named by `--gadget`. Default: every module is waited for.
-   */
-  readonly looksOnly?: { readonly again: ReadonlySet<string> };
   readonly shell: Shell;
   readonly http: (options: { readonly check: Policy["permit"] }) => Http;
   /** Folders that no gadget writes: real and absolute. */
   readonly sealed: readonly string[];
   readonly start: StartGadgetProcess;
-  /** One that is on its way, for the first gadget that wants one. */
-  readonly early?: EarlyStart;
   /** Told what is odd about a gadget. */
   readonly notice: (text: string) => void;
   /** How long a call may take: nor does a module, to be loaded. Default: 5,000, which is the most. */

@@ -1,12 +1,10 @@
 // The way to the sandbox, loaded with the first module of a gadget; what works there is loaded while a process starts.
-import { filesNamed, type TrustCandidate } from "../catalog/trust.ts";
 import { join } from "node:path";
 import { hostFiles } from "../host/files.ts";
 import { cacheFolder, configFolder, realPath, stateFolder } from "../host/paths.ts";
 import { isCompiled } from "../host/process.ts";
 import { gadgetProcesses } from "../host/start_gadget_process.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
-import { earlyStart } from "../sandbox/early_start.ts";
 import { lazyHttp, lazyShell } from "./lazy_ports.ts";
 import type { GadgetTally } from "./gadget_use.ts";
 import type { GrantMeansOptions } from "./grant_gadget.ts";
@@ -17,10 +15,8 @@ import type { SandboxedGadgets } from "./sandboxed_gadgets.ts";
 /** What the gadgets of a project are decided by. */
 export interface SandboxDecisions
   extends
-    Pick<OpenCatalogOptions, "flags" | "settings" | "user" | "notice" | "signal" | "looks">,
+    Pick<OpenCatalogOptions, "flags" | "settings" | "user" | "notice" | "signal">,
     Pick<GrantMeansOptions, "projectAccepted" | "serverNames"> {
-  /** Whether some are likely to be called at once: a process for the first of them is started then. Default false. */
-  readonly callsModules?: boolean;
   /** The lock of the project, for servers too. */
   readonly keeper: () => Promise<LockKeeper>;
 }
@@ -35,55 +31,33 @@ export async function loadSandbox(
   options: SandboxDecisions & Required<Pick<GrantMeansOptions, "candidates">>,
 ): Promise<SandboxedGadgets> {
   const { root, cwd, config } = project;
-  const { settings = NO_POLICY_FLAGS, notice, flags, callsModules = false, looks } = options;
-  const start = gadgetProcesses();
-  const early = callsModules ? earlyStart(start, config.limits.gadgetMemoryBytes) : undefined;
-  try {
-    await early?.begun; // a moment: else it would wait until all the rest is loaded
-    const [{ GrantMeans }, { SandboxedGadgets: Sandboxed }, keeper] = await Promise.all([
-      loadGrants(),
-      loadSandboxed(),
-      options.keeper(),
-    ]);
-    const [cache, state] = [cacheFolder(), stateFolder()];
-    const own = [configFolder(), state, cache].filter((folder) => folder !== undefined);
-    return new Sandboxed({
-      root,
-      cwd,
-      settings,
-      grants: new GrantMeans({ ...project, ...options, keeper }),
-      limits: config.limits,
-      compiled: isCompiled(),
-      disk: hostFiles({ root }),
-      ...(cache !== undefined && { kept: hostFiles({ root: `${cache}/gadgets`, mode: 0o600 }) }),
-      ...(state !== undefined && !flags.ephemeral &&
-        { keepUse: (tallies) => keepUse(tallies, { root, state }) }),
-      shell: lazyShell,
-      http: lazyHttp,
-      sealed: own.map(realPath),
-      start,
-      early,
-      notice,
-      ...(looks && { looksOnly: { again: againOf(looks, { project, candidates: options.candidates }) } }),
-      callMs: flags.timeout && flags.timeout * 1000,
-      signal: options.signal,
-    });
-  } catch (error) {
-    await early?.drop(); // nobody else could
-    throw error;
-  }
-}
-
-function againOf(
-  { at }: NonNullable<SandboxDecisions["looks"]>,
-  { project, candidates }: {
-    readonly project: ProjectSettings;
-    readonly candidates: readonly TrustCandidate[];
-  },
-): ReadonlySet<string> {
-  if (at === undefined) return new Set();
-  const alike = candidates.filter(({ stem }) => stem === at);
-  return new Set([...filesNamed(at, candidates, project), ...alike].map(({ path }) => path));
+  const { settings = NO_POLICY_FLAGS, notice, flags } = options;
+  const [{ GrantMeans }, { SandboxedGadgets: Sandboxed }, keeper] = await Promise.all([
+    loadGrants(),
+    loadSandboxed(),
+    options.keeper(),
+  ]);
+  const [cache, state] = [cacheFolder(), stateFolder()];
+  const own = [configFolder(), state, cache].filter((folder) => folder !== undefined);
+  return new Sandboxed({
+    root,
+    cwd,
+    settings,
+    grants: new GrantMeans({ ...project, ...options, keeper }),
+    limits: config.limits,
+    compiled: isCompiled(),
+    disk: hostFiles({ root }),
+    ...(cache !== undefined && { kept: hostFiles({ root: `${cache}/gadgets`, mode: 0o600 }) }),
+    ...(state !== undefined && !flags.ephemeral &&
+      { keepUse: (tallies) => keepUse(tallies, { root, state }) }),
+    shell: lazyShell,
+    http: lazyHttp,
+    sealed: own.map(realPath),
+    start: gadgetProcesses(),
+    notice,
+    callMs: flags.timeout && flags.timeout * 1000,
+    signal: options.signal,
+  });
 }
 
 async function keepUse(

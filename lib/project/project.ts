@@ -69,8 +69,6 @@ export interface OpenCatalogOptions {
   readonly against?: WorldOptions["against"];
   /** Told what was ignored, a line each. */
   readonly notice: (text: string) => void;
-  /** Nothing is called, only looked at: modules that took too long before are not waited for again, but for that of the gadget `at`. */
-  readonly looks?: { readonly at?: string };
   /** Whether MCP servers are started. Default true; without them their gadgets are not in the catalogue. */
   readonly servers?: boolean;
   /** They are started when they are first needed. Default: at once, for who lists all gadgets. */
@@ -229,7 +227,6 @@ export async function openCatalog(
       projectAccepted,
       serverNames,
       keeper,
-      callsModules: [...calls].some((name) => !isBuiltIn(name)),
     }),
     onNotice: notice,
     servers,

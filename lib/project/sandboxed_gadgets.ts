@@ -6,22 +6,11 @@ import type { CatalogEntry } from "../core/catalog.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import type { GadgetToGrant } from "../core/gadget_lock.ts";
 import { messageOf, SourceError } from "../core/source_error.ts";
-import type { StartGadgetProcess } from "../host/start_gadget_process.ts";
-import { shellWord } from "../policy/refusal.ts";
-import { earlyStart } from "../sandbox/early_start.ts";
 import { facadeModules } from "../sandbox/facade_modules.ts";
-import { LOADS_TOO_LONG, LoadTimeout, thrownPlace } from "../sandbox/gadget_failure.ts";
+import { thrownPlace } from "../sandbox/gadget_failure.ts";
 import { GadgetHosts } from "../sandbox/gadget_hosts.ts";
-import { TypeStripping } from "../sandbox/type_stripping.ts";
-import type { PrepareOptions } from "../sandbox/gate/prepare_modules.ts";
 import type { PreparedGraph } from "../sandbox/gate/prepared_graph.ts";
-import {
-  keepKnownGadget,
-  keepSlowGadget,
-  type KnownGadget,
-  maybeKnownGadget,
-  maybeSlowGadget,
-} from "../sandbox/known_gadgets.ts";
+import { keepKnownGadget, type KnownGadget, maybeKnownGadget } from "../sandbox/known_gadgets.ts";
 import { Turnstile } from "./turnstile.ts";
 import { GadgetPlace, type SandboxOptions, toGrant } from "./gadget_place.ts";
 
@@ -29,10 +18,12 @@ import { GadgetPlace, type SandboxOptions, toGrant } from "./gadget_place.ts";
 const MOST_SAID = 300;
 /** How long a module may take to be loaded, as long as nobody has called its gadget. */
 const LOAD_MS = 5_000;
-/** So long a module that was not loaded in time is not waited for again by who only looks. */
-const SLOW_FOR_MS = 10 * 60_000;
 /** So many are loaded at once to see what they say: each is a process that may keep a core busy. */
 const MOST_LOADING = 8;
+
+/** The gate: only for a module that is not known yet. */
+const loadPrepare = (): Promise<typeof import("../sandbox/gate/prepare_modules.ts")> =>
+  import("../sandbox/gate/prepare_modules.ts" as string);
 
 /** The gadgets of a project's modules. */
 export class SandboxedGadgets {
@@ -40,14 +31,11 @@ export class SandboxedGadgets {
   readonly #hosts = new GadgetHosts();
   readonly #places: GadgetPlace[] = [];
   readonly #loading = new Turnstile(MOST_LOADING);
-  readonly #stripping: TypeStripping;
   /** By the file: what the modules that were looked at told the console. */
   readonly #said = new Map<string, string>();
-  #isStartingEarly = false;
 
   constructor(options: SandboxOptions) {
-    this.#options = { ...options, start: options.early?.start ?? options.start };
-    this.#stripping = new TypeStripping({ limitMs: this.#loadMs, signal: options.signal });
+    this.#options = options;
   }
 
   /** The gadget of a file as an entry of a catalogue; what is wrong with it becomes a `broken` one. */
@@ -79,8 +67,8 @@ export class SandboxedGadgets {
 
   /** Ends every process, and keeps what the gadgets used. */
   async close(): Promise<void> {
-    const { early, keepUse, notice } = this.#options;
-    await Promise.all([this.#hosts.end(), early?.drop(), this.#stripping.close()]);
+    const { keepUse, notice } = this.#options;
+    await this.#hosts.end();
     try {
       await keepUse?.(this.#places.flatMap((place) => place.use ?? []));
     } catch (error) {
@@ -95,24 +83,7 @@ export class SandboxedGadgets {
       const place = this.#place(file, before.graph);
       return { known: before, gadget: place.gadget(before.gadget, this.#hosts.add(place.hostOptions())) };
     }
-    await this.#throwIfSlow(file, path);
     return await this.#loading.pass(() => this.#loaded(file, path));
-  }
-
-  /** Who only looks does not wait again for what took too long already. It may have been the machine's fault, so that is not for ever. */
-  async #throwIfSlow({ file, path: named, stem, source }: GadgetFile, path: string): Promise<void> {
-    const { looksOnly } = this.#options;
-    if (looksOnly === undefined || looksOnly.again.has(named) || source.kind === "file") return;
-    const slow = await maybeSlowGadget(path, this.#options);
-    const agoMs = slow === undefined ? -1 : Date.now() - slow.at;
-    if (slow === undefined || slow.waitedMs < this.#loadMs || agoMs < 0 || agoMs >= SLOW_FOR_MS) return;
-    if (slow.said !== undefined) this.#said.set(named, slow.said);
-    const [ago, again] = [`${Math.ceil(agoMs / 1000)} s ago`, `${SLOW_FOR_MS / 60_000} minutes after that`];
-    throw new Error(
-      `The module of gadget ${file} was not loaded within ${slow.waitedMs} ms, ${ago}, and is waited for again when it is ` +
-        `changed, or ${again}: ${LOADS_TOO_LONG}. ` +
-        `If the machine was busy: orrery show gadget ${shellWord(stem)} tries it now`,
-    );
   }
 
   get #loadMs(): number {
@@ -126,24 +97,16 @@ export class SandboxedGadgets {
   ): Promise<{ readonly known: KnownGadget; readonly gadget: AnyGadget }> {
     const { cwd, compiled, disk, notice, signal } = this.#options;
     signal?.throwIfAborted();
-    const { graph, start } = await this.#prepared(path, { cwd, compiled, disk, facades: facadeModules });
+    const { prepareModules } = await loadPrepare();
+    const graph = await prepareModules(path, { cwd, compiled, disk, facades: facadeModules });
     const place = this.#place(file, graph);
-    const host = this.#hosts.add({ ...place.hostOptions(), start });
-    const describing = host.describe({ loadMs: this.#loadMs, signal })
+    const host = this.#hosts.add(place.hostOptions());
+    const gadget = await host.describe({ loadMs: this.#loadMs, signal })
       .finally(() => this.#said.set(file.path, host.said));
-    const gadget = await describing.catch(async (error) => {
-      if (error instanceof LoadTimeout) await this.#keepSlow(error, graph, host.said);
-      throw error;
-    });
     gadget.warnings.forEach((warning) => notice(`${file.file}: ${warning}`));
     const known = { graph, gadget, ...(host.said !== "" && { said: host.said }) };
     await keepKnownGadget(known, this.#options);
     return { known, gadget: place.gadget(gadget, host) };
-  }
-
-  /** Where it cannot be kept it is waited for again. */
-  async #keepSlow({ waitedMs }: LoadTimeout, graph: PreparedGraph, said: string): Promise<void> {
-    await keepSlowGadget({ waitedMs, at: Date.now(), said }, graph, this.#options).catch(() => undefined);
   }
 
   /** With the last that the module told the console: it may be all that tells where it got to. */
@@ -151,24 +114,6 @@ export class SandboxedGadgets {
     const said = (this.#said.get(path) ?? "").trim().slice(-MOST_SAID);
     const last = said === "" ? "" : `; before that it said ${JSON.stringify(said)}`;
     return `Cannot load ${thrownPlace(thrown) ?? file}: ${messageOf(thrown)}${last}`;
-  }
-
-  /** Prepares a module while its process starts: where there are several, that of the first. @throws {SourceError} */
-  async #prepared(
-    path: string,
-    options: PrepareOptions,
-  ): Promise<{ readonly graph: PreparedGraph; readonly start: StartGadgetProcess }> {
-    const { start, limits } = this.#options;
-    const early = this.#isStartingEarly ? undefined : earlyStart(start, limits.gadgetMemoryBytes);
-    this.#isStartingEarly = true;
-    try {
-      return { graph: await this.#stripping.prepare(path, options), start: early?.start ?? start };
-    } catch (error) {
-      await early?.drop();
-      throw error;
-    } finally {
-      if (early !== undefined) this.#isStartingEarly = false;
-    }
   }
 
   #place(file: GadgetFile, graph: PreparedGraph): GadgetPlace {

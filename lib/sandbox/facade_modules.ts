@@ -1,9 +1,13 @@
 // The modules that are written in place of those of Node that reach out of a gadget, and of `orrery`. What they give is made inside of the
-// process (lib/sandbox/inside/facade/facade.ts); a test holds the names here and there together.
+// process (lib/sandbox/inside/facade/facade.ts); a test holds the names here and there together. Of `node:fs` all names are there, so that a
+// library that imports one loads, and says which one a gadget has not when it calls it.
+
+/** The names that each facade module exports, by specifier. */
+export const FACADE_NAMES = names();
 
 /** The text of each facade module, by specifier. */
 export const facadeModules: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(names()).map(([specifier, exported]) => [specifier, moduleText(specifier, exported)]),
+  Object.entries(FACADE_NAMES).map(([specifier, exported]) => [specifier, moduleText(specifier, exported)]),
 );
 
 function moduleText(specifier: string, names: readonly string[]): string {
@@ -15,7 +19,7 @@ function moduleText(specifier: string, names: readonly string[]): string {
   ].join("\n");
 }
 
-function names(): Readonly<Record<string, readonly string[]>> {
+function names() {
   return {
     "node:fs": words(`
       Dirent Stats access accessSync appendFile appendFileSync chmod chmodSync chown chownSync close
@@ -36,9 +40,6 @@ function names(): Readonly<Record<string, readonly string[]>> {
     "node:os": words(`
       EOL arch availableParallelism constants cpus devNull endianness freemem homedir hostname loadavg
       machine networkInterfaces platform release tmpdir totalmem type uptime userInfo version
-    `),
-    "node:child_process": words(`
-      ChildProcess exec execFile execFileSync execSync fork spawn spawnSync
     `),
     "node:process": words(`
       abort addListener arch argv argv0 chdir config cwd emit emitWarning env execArgv execPath exit

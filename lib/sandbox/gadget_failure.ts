@@ -11,21 +11,6 @@ export class GadgetProcessError extends CrashError {
 /** The process was gone before anything of the call was sent to it: it can be made in another one. */
 export class UnsentError extends GadgetProcessError {}
 
-/** What is to be done about a module that is not loaded in time. */
-export const LOADS_TOO_LONG =
-  "what stands at its top, or in a module that it imports, waits or takes too long; do that in run";
-
-/** A module was given up while it was loaded: it waits for ever, or the machine had no time for it. */
-export class LoadTimeout extends GadgetProcessError {
-  /** So long was waited for it. */
-  readonly waitedMs: number;
-
-  constructor(message: string, { waitedMs }: { readonly waitedMs: number }) {
-    super(message);
-    this.waitedMs = waitedMs;
-  }
-}
-
 /** What a gadget threw, with places in its own source. */
 export class GadgetThrown extends Error {
   override readonly name: string;

@@ -11,7 +11,7 @@ import { EarlyEnd, type GadgetProcess, type StartGadgetProcess } from "../host/s
 import { facadeFile } from "./gate/allowed_names.ts";
 import type { PreparedGraph } from "./gate/prepared_graph.ts";
 import type { PerformEffect } from "./gadget_effects.ts";
-import { endWords, GadgetProcessError, LOADS_TOO_LONG, LoadTimeout, UnsentError } from "./gadget_failure.ts";
+import { endWords, GadgetProcessError, UnsentError } from "./gadget_failure.ts";
 import { type CallRequest, type GadgetLimits, GadgetSession } from "./gadget_session.ts";
 import type { CallListener, CallResult } from "./open_call.ts";
 
@@ -304,11 +304,10 @@ export class GadgetHost {
     });
   }
 
-  #loadsTooLong(ms: number): LoadTimeout {
-    const { shownFile } = this.#options;
-    return new LoadTimeout(
-      `The module of gadget ${shownFile} was not loaded within ${ms} ms: ${LOADS_TOO_LONG}`,
-      { waitedMs: ms },
+  #loadsTooLong(ms: number): GadgetProcessError {
+    return new GadgetProcessError(
+      `The module of gadget ${this.#options.shownFile} was not loaded within ${ms} ms: what stands at its top, or in a module that it ` +
+        `imports, waits or takes too long; do that in run`,
     );
   }
 

@@ -218,8 +218,6 @@ export class GadgetSession {
 
   #take(message: FromGadget, bytes: Uint8Array): void {
     switch (message.type) {
-      case "hello":
-        throw new MessageError("said hello a second time");
       case "loaded":
         return this.#loaded().resolve(message.gadget);
       case "load-failed":

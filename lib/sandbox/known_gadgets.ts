@@ -66,68 +66,6 @@ async function areUnchanged(
 
 type KeptModule = Pick<PreparedModule, "path" | "sha256">;
 
-/** A gadget module that was given up while it was loaded. */
-export interface SlowGadget {
-  /** So long was waited for it. */
-  readonly waitedMs: number;
-  /** When, in milliseconds since 1970. */
-  readonly at: number;
-  /** What it told the console meanwhile, or the end of it; absent when that was nothing. */
-  readonly said?: string;
-}
-
-/** When the module was given up last, if every file of it is as it was then. @param path of the entry: real and absolute */
-export async function maybeSlowGadget(
-  path: string,
-  options: KnownGadgetsOptions,
-): Promise<SlowGadget | undefined> {
-  const { kept } = options;
-  const text = kept === undefined ? undefined : await maybeText(kept, slowFileOf(path, options));
-  const found = text === undefined ? undefined : maybeSlow(text);
-  return found !== undefined && await areUnchanged(found.modules, path, options) ? found.slow : undefined;
-}
-
-/** Keeps that a module was given up. */
-export async function keepSlowGadget(
-  slow: SlowGadget,
-  { modules }: PreparedGraph,
-  options: KnownGadgetsOptions,
-): Promise<void> {
-  const path = modules[0]?.path;
-  if (options.kept === undefined || path === undefined) return;
-  const { said = "", ...others } = slow;
-  const text = JSON.stringify({
-    version: VERSION,
-    ...others,
-    ...(said !== "" && { said: said.slice(-MOST_SAID) }),
-    modules: modules.map(({ path, sha256 }) => ({ path, sha256 })),
-  });
-  await options.kept.writeText(slowFileOf(path, options), text);
-}
-
-function slowFileOf(path: string, options: KnownGadgetsOptions): string {
-  return `slow-${fileOf(path, options)}`;
-}
-
-/** Undefined for what another version wrote, and for what cannot be read. */
-function maybeSlow(
-  text: string,
-): { readonly slow: SlowGadget; readonly modules: readonly KeptModule[] } | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!isRecord(value) || value.version !== VERSION || !Array.isArray(value.modules)) return undefined;
-    const { waitedMs, at, said } = value;
-    if (typeof waitedMs !== "number" || typeof at !== "number") return undefined;
-    const modules = value.modules.map((module) => ({
-      path: textOf(module, "path"),
-      sha256: textOf(module, "sha256"),
-    }));
-    return { slow: { waitedMs, at, ...(typeof said === "string" && { said }) }, modules };
-  } catch {
-    return undefined;
-  }
-}
-
 function textOf(value: unknown, name: string): string {
   const found = isRecord(value) ? value[name] : undefined;
   if (typeof found === "string") return found;

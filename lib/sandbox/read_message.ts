@@ -23,7 +23,6 @@ export function readMessage(value: unknown, byteCount: number = NO_BYTES): FromG
 }
 
 const MESSAGES: Readers<FromGadget, "type"> = {
-  hello: (fields) => ({ type: "hello", token: fields.text("token") }),
   loaded: (fields) => ({ type: "loaded", gadget: description(fields.inside("gadget")) }),
   "load-failed": (fields) => ({ type: "load-failed", error: thrown(fields.inside("error")) }),
   begun: (fields) => ({ type: "begun", id: fields.id("id") }),

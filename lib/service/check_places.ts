@@ -137,7 +137,6 @@ export class CheckPlaces implements AsyncDisposable {
       user: NOBODY,
       notice: () => undefined,
       servers: false,
-      looks: {},
     });
     const place = {
       project,

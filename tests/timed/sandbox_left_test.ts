@@ -2,8 +2,6 @@
 
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
-import { maybeStripProcess } from "../../lib/host/strip_process.ts";
-import { ENDLESS_CLASS } from "../_endless_types.ts";
 import { leftProcesses, markedProcesses, seesProcesses } from "../_marked_processes.ts";
 import { readUntil, type TestProject, testProject } from "../_project.ts";
 import { compiledBinary, denoCommand, runProgram } from "../_run.ts";
@@ -45,8 +43,6 @@ interface State {
   readonly until: string | number;
 }
 
-const ENDLESS = gadget("Never", "", `const a = ${ENDLESS_CLASS};`);
-
 const STATES: readonly State[] = [
   { what: "starting", calls: call("Waits"), until: 120 },
   {
@@ -55,10 +51,6 @@ const STATES: readonly State[] = [
     files: { "gadgets/never.ts": gadget("Never", "", "while (true);") },
     until: 700,
   },
-  // Elsewhere the text is read in our own process, which hears no signal meanwhile.
-  ...(maybeStripProcess({ limitMs: 1 }) === undefined
-    ? []
-    : [{ what: "read", calls: call("Good"), files: { "gadgets/never.ts": ENDLESS }, until: 700 }]),
   {
     what: "idle",
     calls: call("Good") + call("Wait", "w:good", "!!!ARG:seconds\n90\n"),

@@ -101,7 +101,9 @@ function packageTarget(specifier: string, { compiled }: SpecifierUse): ImportTar
 }
 
 function nodeHint(use: SpecifierUse): string {
-  return `There are ${nodeNames(use)}`;
+  return `Commands are run with \`new Deno.Command(…).output()\`, requests made with \`fetch\`. There are ${
+    nodeNames(use)
+  }`;
 }
 
 function nodeNames({ facades }: SpecifierUse): string {

@@ -1,6 +1,5 @@
 import { jsonProblem } from "../../core/json_fault.ts";
 import { SourceError } from "../../core/source_error.ts";
-import type { RuntimeStripped } from "../../host/strip_process.ts";
 import { decodeMap, type Mapping } from "./source_map.ts";
 import { GATE_CODE, gateError, type SourceText } from "./source_text.ts";
 
@@ -11,32 +10,30 @@ export interface PlainModule {
   readonly mappings?: readonly Mapping[];
 }
 
-/** What may be no module of ECMAScript: the runtime would let it pass, as Node's own. */
-const FOREIGN = /<!--|-->|\bmodule\b|\b(?:import\s+[\w$]+|export)\s*=/;
-
-/** What the runtime's own stripper makes of a text; undefined for what it cannot say. */
-export type StripByRuntime = (text: string) => Promise<RuntimeStripped>;
-
 /**
  * Turns the text of a module into JavaScript.
  *
- * @param options.strip is asked first. Default: nobody is
  * @throws {SourceError} where it cannot be read
  */
-export async function plainModule(
-  source: SourceText,
-  path: string,
-  { strip }: { readonly strip?: StripByRuntime } = {},
-): Promise<PlainModule> {
+export async function plainModule(source: SourceText, path: string): Promise<PlainModule> {
   if (path.endsWith(".json")) return { code: jsonModule(source) };
-  if (!/\.m?ts$/.test(path)) return { code: source.text };
-  const done = FOREIGN.test(source.text) ? undefined : await strip?.(source.text);
-  if (done === undefined) return await stripped(source);
-  if ("problem" in done) throw done.problem === "crash" ? tooDeep(source) : tooSlow(source);
-  return { code: done.code, mappings: decodeMap(done.map) };
+  return /\.m?ts$/.test(path) ? await stripped(source) : { code: source.text };
+}
+
+/** The package reads `class extends class extends …` twice as long with each of them, and nobody could stop it. */
+const MOST_HERITAGE = 12;
+
+function isEndless(text: string): boolean {
+  let nested = 0;
+  for (const [token] of text.matchAll(/\bclass\b[\s\w$]*\bextends\b|[{}]/g)) {
+    nested = token.length > 1 ? nested + 1 : 0;
+    if (nested > MOST_HERITAGE) return true;
+  }
+  return false;
 }
 
 async function stripped(source: SourceText): Promise<PlainModule> {
+  if (isEndless(source.text)) throw tooDeep(source);
   // Heavy: only where there is TypeScript.
   const { loadAmaro }: typeof import("./load_amaro.ts") = await import("./load_amaro.ts" as string);
   const strip = await loadAmaro();
@@ -53,17 +50,9 @@ async function stripped(source: SourceText): Promise<PlainModule> {
 }
 
 function tooDeep(source: SourceText): SourceError {
-  return unreadable(source, "it is nested too deeply");
-}
-
-function tooSlow(source: SourceText): SourceError {
-  return unreadable(source, "it takes too long");
-}
-
-function unreadable(source: SourceText, why: string): SourceError {
   return gateError(source, {
     at: 0,
-    message: `Cannot read this TypeScript: ${why}`,
+    message: "Cannot read this TypeScript: it is nested too deeply",
     hint: "Split its longest expressions",
   });
 }

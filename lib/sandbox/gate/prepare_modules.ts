@@ -10,7 +10,7 @@ import type { FoundImport, NamedImport } from "./find_imports.ts";
 import { graphHash } from "./graph_hash.ts";
 import { importTarget } from "./import_target.ts";
 import { shownFile, wayInside } from "./inside_folder.ts";
-import { type PlainModule, plainModule, type StripByRuntime } from "./plain_module.ts";
+import { type PlainModule, plainModule } from "./plain_module.ts";
 import type { PreparedGraph, PreparedModule } from "./prepared_graph.ts";
 import { MAX_GRAPH_BYTES, readSource } from "./read_source.ts";
 import { rewriteImports } from "./rewrite_imports.ts";
@@ -31,8 +31,6 @@ export interface PrepareOptions {
   readonly facades: Readonly<Record<string, string>>;
   /** Real and absolute: what modules import has to lie in it. Default: the folder of the entry. */
   readonly folder?: string;
-  /** Default: a package strips types. */
-  readonly strip?: StripByRuntime;
 }
 
 /** A module that is to be prepared, and the import that asked for it first. */
@@ -91,7 +89,7 @@ class Preparation {
     const file = shownFile(path, this.#options.cwd);
     const { text, sha256 } = await this.#read(wanted, file);
     const source = { file, text };
-    const plain = await plainModule(source, path, this.#options);
+    const plain = await plainModule(source, path);
     const imports = await importsOf(plain, source);
     const targets = new Map<NamedImport, string>();
     for (const found of imports) {

@@ -2,7 +2,7 @@
 // process, in the middle of whatever it does: Orrery is gone, or wants it gone.
 
 import { encodeFrame, FrameReader } from "../../core/frames.ts";
-import type { FromGadget, GadgetAddress, GadgetGreeting, ToGadget } from "../../core/gadget_message.ts";
+import type { FromGadget, GadgetGreeting, ToGadget } from "../../core/gadget_message.ts";
 
 // Before `Deno` is what the gadget sees.
 const { stdin, stdout, stderr, exit } = Deno;
@@ -51,11 +51,15 @@ export class GadgetChannel {
     this.#socket = socket;
   }
 
-  static async open(at: GadgetAddress): Promise<GadgetChannel> {
-    if ("path" in at) return new GadgetChannel(await Deno.connect({ transport: "unix", path: at.path }));
-    const socket = await Deno.connect({ hostname: "127.0.0.1", port: at.port });
-    socket.setNoDelay(true);
-    return new GadgetChannel(socket);
+  /** Connects, and says the token. */
+  static async open({ at, token }: GadgetGreeting): Promise<GadgetChannel> {
+    const socket = "path" in at
+      ? await Deno.connect({ transport: "unix", path: at.path })
+      : await Deno.connect({ hostname: "127.0.0.1", port: at.port });
+    if ("setNoDelay" in socket) socket.setNoDelay(true);
+    const channel = new GadgetChannel(socket);
+    channel.#write(new TextEncoder().encode(token));
+    return channel;
   }
 
   /** Bytes that wait to be written: Orrery reads slower than they are made. */
@@ -82,8 +86,12 @@ export class GadgetChannel {
     if (frame.length > maxBytes) {
       throw new RangeError(`${what} takes ${frame.length} bytes, expected at most ${maxBytes}`);
     }
-    this.#waitingBytes += frame.length;
-    this.#waiting.push(frame);
+    this.#write(frame);
+  }
+
+  #write(bytes: Uint8Array): void {
+    this.#waitingBytes += bytes.length;
+    this.#waiting.push(bytes);
     if (!this.#isWriting) void this.#writeAll();
   }
 

@@ -99,7 +99,7 @@ const OWN_ENTRY = Deno.mainModule;
 function hardenStacks(): void {
   const prepare = (error: unknown, sites: readonly CallSite[]): string => {
     const frames = sites.filter((site) => !isOwn(String(site.getScriptNameOrSourceURL())));
-    return [headerOf(error), ...frames.map((site) => `    at ${site}`)].join("\n");
+    return [headerOf(error), ...frames.map((site) => `    at ${frameOf(site)}`)].join("\n");
   };
   Object.defineProperty(Error, "prepareStackTrace", {
     get: () => prepare,
@@ -108,7 +108,13 @@ function hardenStacks(): void {
   });
 }
 
+/** Whoever makes the text of stacks is told paths, everybody else URLs. */
+function frameOf(site: CallSite): string {
+  return String(site).replace(`${site.getFileName()}:`, () => `${site.getScriptNameOrSourceURL()}:`);
+}
+
 interface CallSite {
+  getFileName(): unknown;
   getScriptNameOrSourceURL(): unknown;
 }
 

@@ -38,8 +38,7 @@ export async function serveGadget(makeFacades: MakeFacades = ownFacades): Promis
   if (greeting === undefined) {
     return endWith("error: this command is for Orrery itself, which starts it where it is needed");
   }
-  const channel = await GadgetChannel.open(greeting.at);
-  channel.send({ type: "hello", token: greeting.token });
+  const channel = await GadgetChannel.open(greeting);
   const served = new ServedGadget(channel, makeFacades);
   return await channel.receive((message, bytes) => {
     try {

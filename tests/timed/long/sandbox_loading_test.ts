@@ -1,7 +1,6 @@
 // Modules that never end loading hold nobody up for long, and say which they are and what to do.
 
 import assert from "node:assert/strict";
-import { maybeStripProcess } from "../../../lib/host/strip_process.ts";
 import { ENDLESS_CLASS } from "../../_endless_types.ts";
 import { type TestProject, testProject } from "../../_project.ts";
 
@@ -60,9 +59,6 @@ Deno.test("modules that never end loading", async (t) => {
     assert.ok(ms > 4_500 && ms < 10_000, `${ms} ms`);
   });
   await t.step("one that cannot even be read is named too", async () => {
-    if (maybeStripProcess({ limitMs: 1 }) === undefined) {
-      return console.log("not run here: this Deno strips no types itself");
-    }
     const text = `export const a = ${ENDLESS_CLASS};`;
     await using other = await testProject({ "gadgets/good.ts": gadget("Good"), "gadgets/endless.ts": text });
     const { code, stdout, stderr, ms } = await timed(other, ["list", "gadgets"]);
@@ -70,39 +66,9 @@ Deno.test("modules that never end loading", async (t) => {
     assert.match(stdout, /^Good +gadgets\/good\.ts +ready/m);
     assert.match(
       stderr,
-      /Cannot load gadgets\/endless\.ts:1:1: Cannot read this TypeScript: it takes too long/,
+      /Cannot load gadgets\/endless\.ts:1:1: Cannot read this TypeScript: it is nested too deeply/,
     );
     assert.ok(ms < 10_000, `${ms} ms`);
-  });
-  await t.step("the next list does not wait again for what is as it was, and says so", async () => {
-    const { code, stdout, stderr, ms } = await timed(project, ["list", "gadgets"]);
-    assert.equal(code, 0, stderr);
-    assert.match(stdout, /^Good +gadgets\/good\.ts +ready/m);
-    assert.match(stdout, /^loops +gadgets\/loops\.ts +broken/m);
-    for (const file of ["loops", "waits", "slow"]) {
-      assert.match(
-        stderr,
-        new RegExp(
-          `Cannot load gadgets/${file}\\.ts: .* was not loaded within 5000 ms, \\d+ s ago, and is waited for again when it is ` +
-            `changed, or 10 minutes after that: .*; do that in run\\. If the machine was busy: orrery show gadget ${file} tries it now`,
-        ),
-      );
-    }
-    assert.ok(ms < 4_000, `${ms} ms`);
-  });
-  await t.step("whoever asks for one has it tried again, and it alone", async () => {
-    const asked = await timed(project, ["show", "gadget", "waits"]);
-    assert.equal(asked.code, 1);
-    assert.ok(asked.stderr.includes(problem("waits", 5_000)), asked.stderr);
-    assert.ok(asked.ms > 4_500, `${asked.ms} ms`);
-  });
-  await t.step("one that was changed is looked at as it is now", async () => {
-    await project.write("gadgets/slow.ts", gadget("Slow"));
-    const { stdout, ms } = await timed(project, ["list", "gadgets"]);
-    assert.match(stdout, /^Slow +gadgets\/slow\.ts +ready/m);
-    assert.ok(ms < 4_000, `${ms} ms`);
-    await project.write("gadgets/slow.ts", FILES["gadgets/slow.ts"]);
-    assert.match((await project.run(["list", "gadgets"])).stdout, /^slow +gadgets\/slow\.ts +broken/m);
   });
   await t.step("nor is a look at one gadget held up for long, or a check", async () => {
     const shown = await timed(project, ["show", "gadget", "Good"]);

@@ -11,17 +11,16 @@ export interface FacadeParts {
   readonly effects: Effects;
   readonly root: string;
   readonly environment: Environment;
-  readonly granted: Readonly<Record<string, string>>;
   readonly facts: SystemFacts;
   readonly log: (text: string) => void;
 }
 
 /** `Deno` as a gadget sees it. What it has not is a function that says so. */
 export function denoFacade(parts: FacadeParts): Readonly<Record<string, unknown>> {
-  const { effects, root, environment, granted, log } = parts;
+  const { effects, root, environment, log } = parts;
   const ask = asking(effects, denoError);
   const facade: Record<string, unknown> = {
-    ...denoFiles(ask, granted),
+    ...denoFiles(ask, environment),
     ...systemFunctions(parts.facts),
     Command: commandClass(ask, { environment, log }),
     env: environment.deno,
@@ -76,18 +75,15 @@ function addAbsent(facade: Record<string, unknown>, name: string): void {
   const fail = (): never => {
     throw notThere(`Deno.${name}`, INSTEAD[name] ?? USUAL_INSTEAD);
   };
-  if (!OBJECTS.includes(name)) facade[name] = absentFunction(fail);
-  else Object.defineProperty(facade, name, { get: fail, enumerable: true, configurable: true });
+  // A function that can be called with `new` too.
+  if (!OBJECTS.includes(name)) {
+    facade[name] = function absent(): never {
+      return fail();
+    };
+  } else Object.defineProperty(facade, name, { get: fail, enumerable: true, configurable: true });
 }
 
 const OBJECTS: readonly string[] = ["permissions", "telemetry", "lint"];
-
-/** A function that can be called with `new` too. */
-export function absentFunction(fail: () => never): (...given: readonly unknown[]) => never {
-  return function absent(): never {
-    return fail();
-  };
-}
 
 const USUAL_INSTEAD = "a gadget has files, fetch, commands and variables, each as far as it was granted";
 

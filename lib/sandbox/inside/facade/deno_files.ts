@@ -1,14 +1,15 @@
 import { join } from "node:path";
 import { bytesOf, collected, optionsOf, pathOf, refuseMode, signalOf } from "./arguments.ts";
+import type { Environment } from "./environment.ts";
 import { type Entry, list, look, maybeLook } from "./file_steps.ts";
 import { type Ask, FailedEffect, step, type Steps } from "./steps.ts";
 
 type Work = (...given: readonly unknown[]) => Steps<unknown>;
 
 /** The functions of Deno on files, each with its twin that blocks. */
-export function denoFiles(ask: Ask, env: Readonly<Record<string, string>>): Record<string, unknown> {
+export function denoFiles(ask: Ask, environment: Environment): Record<string, unknown> {
   const functions: Record<string, unknown> = {};
-  for (const [name, work] of Object.entries(works(env))) {
+  for (const [name, work] of Object.entries(works(environment))) {
     functions[name] = async (...given: readonly unknown[]) =>
       await ask.soon(work(...given), signalOf(given.at(-1)));
     functions[`${name}Sync`] = (...given: readonly unknown[]) => ask.now(work(...given));
@@ -23,7 +24,7 @@ export function denoFiles(ask: Ask, env: Readonly<Record<string, string>>): Reco
   };
 }
 
-function works(env: Readonly<Record<string, string>>): Readonly<Record<string, Work>> {
+function works(environment: Environment): Readonly<Record<string, Work>> {
   return {
     *readFile(path) {
       return (yield* step({ kind: "read", path: pathOf(path) })).bytes;
@@ -59,12 +60,12 @@ function works(env: Readonly<Record<string, string>>): Readonly<Record<string, W
       return (yield* step({ kind: "real-path", path: pathOf(path) })).ok;
     },
     *makeTempDir(options) {
-      const path = temporaryPath(options, env);
+      const path = temporaryPath(options, environment);
       yield* step({ kind: "make-folder", path, isRecursive: false });
       return path;
     },
     *makeTempFile(options) {
-      const path = temporaryPath(options, env);
+      const path = temporaryPath(options, environment);
       yield* step({ kind: "write", path, how: "create" });
       return path;
     },
@@ -72,9 +73,9 @@ function works(env: Readonly<Record<string, string>>): Readonly<Record<string, W
 }
 
 /** In a folder that the gadget may write, as `dir` or TMPDIR names it. */
-function temporaryPath(options: unknown, env: Readonly<Record<string, string>>): string {
+function temporaryPath(options: unknown, environment: Environment): string {
   const { dir, prefix = "", suffix = "" } = optionsOf(options);
-  const folder = dir === undefined ? env.TMPDIR ?? env.TEMP ?? "/tmp" : pathOf(dir);
+  const folder = dir === undefined ? environment.temporaryFolder() : pathOf(dir);
   return join(folder, `${String(prefix)}${crypto.randomUUID().slice(-12)}${String(suffix)}`);
 }
 

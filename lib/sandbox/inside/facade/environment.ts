@@ -11,6 +11,8 @@ export interface Environment {
   readonly deno: Readonly<Record<string, unknown>>;
   /** As `process.env` is: every value becomes a text. */
   readonly node: Record<string, string>;
+  /** Where temporary files go, as far as that was granted. */
+  temporaryFolder(): string;
   /** Those of a command that it starts: its own, without the usual ones that every command has already. */
   ofCommand(own: Readonly<Record<string, string>>, isClear: boolean): Readonly<Record<string, string>>;
 }
@@ -82,6 +84,7 @@ export function gadgetEnvironment(
         return true;
       },
     }),
+    temporaryFolder: () => values.get(ask("TMPDIR")) ?? values.get(ask("TEMP")) ?? "/tmp",
     ofCommand(own, isClear) {
       const isNew = ([name, value]: readonly [string, string]): boolean =>
         !USUAL.includes(name) || granted[name] !== value;

@@ -6,7 +6,6 @@ import { denoFacade, type FacadeParts } from "./deno.ts";
 import { gadgetEnvironment, systemFacts } from "./environment.ts";
 import { nodeError } from "./error.ts";
 import { gadgetFetch } from "./fetch.ts";
-import { nodeChildProcess } from "./node_child_process.ts";
 import { nodeFiles } from "./node_fs.ts";
 import { nodeOs, nodeProcess } from "./node_process.ts";
 import { orreryFacade } from "./orrery.ts";
@@ -42,7 +41,6 @@ export function makeFacades(
     effects,
     root,
     environment: gadgetEnvironment(env, (name) => used("env", name)),
-    granted: told(env, (name) => used("env", name)),
     facts: systemFacts(sys, (name) => used("sys", name)),
     log: (text) => log(text),
   };
@@ -51,7 +49,6 @@ export function makeFacades(
     "node:fs": () => files().fs,
     "node:fs/promises": () => files().promises,
     "node:os": () => nodeOs(parts),
-    "node:child_process": () => nodeChildProcess(parts),
     "node:process": () => nodeProcess(parts, modules),
     orrery: orreryFacade,
   });
@@ -75,19 +72,6 @@ function lazily(
     Object.defineProperty(modules, name, { get: once(make), enumerable: true });
   }
   return Object.freeze(modules);
-}
-
-/** The variables, with word of each that is looked at. */
-function told(
-  env: Readonly<Record<string, string>>,
-  onAsked: (name: string) => void,
-): Readonly<Record<string, string>> {
-  return new Proxy(env, {
-    get(target, name) {
-      if (typeof name === "string") onAsked(name);
-      return Reflect.get(target, name);
-    },
-  });
 }
 
 function once<Value>(make: () => Value): () => Value {

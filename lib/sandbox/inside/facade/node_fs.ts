@@ -1,5 +1,5 @@
+import { FACADE_NAMES } from "../../facade_modules.ts";
 import { signalOf } from "./arguments.ts";
-import { absentFunction } from "./deno.ts";
 import { notThere } from "./error.ts";
 import { Dirent, exists, NODE_CONSTANTS, NODE_WORKS, Stats } from "./node_works.ts";
 import type { Ask } from "./steps.ts";
@@ -27,8 +27,8 @@ export function nodeFiles(
     if (typeof callback !== "function") throw new TypeError("fs.exists needs a callback");
     ask.soon(exists(path)).catch(() => false).then((found) => Reflect.apply(callback, undefined, [found]));
   };
-  addAbsent(fs, "fs", ABSENT);
-  addAbsent(promises, "fs.promises", ABSENT_PROMISES);
+  addAbsent(fs, "fs", FACADE_NAMES["node:fs"]);
+  addAbsent(promises, "fs.promises", FACADE_NAMES["node:fs/promises"]);
   return { fs, promises };
 }
 
@@ -45,53 +45,14 @@ function calledBack(name: string, soon: (...given: Given) => Promise<unknown>): 
   };
 }
 
+/** Everything else that there is in Node: its message names it. */
 function addAbsent(target: Record<string, unknown>, owner: string, names: readonly string[]): void {
   for (const name of names) {
-    target[name] = absentFunction(() => {
+    target[name] ??= () => {
       throw notThere(
         `${owner}.${name}`,
         "use readFile, writeFile, appendFile, readdir, mkdir, rm, rename, copyFile or stat",
       );
-    });
+    };
   }
 }
-
-const ABSENT: readonly string[] = [
-  ...[
-    "chmod",
-    "chown",
-    "close",
-    "fstat",
-    "fsync",
-    "ftruncate",
-    "futimes",
-    "link",
-    "lutimes",
-    "open",
-    "opendir",
-    "read",
-  ],
-  ...["readlink", "readv", "statfs", "symlink", "truncate", "utimes", "write", "writev"],
-].flatMap((name) => [name, `${name}Sync`]).concat([
-  "createReadStream",
-  "createWriteStream",
-  "openAsBlob",
-  "unwatchFile",
-  "watch",
-  "watchFile",
-]);
-
-const ABSENT_PROMISES: readonly string[] = [
-  "chmod",
-  "chown",
-  "link",
-  "lutimes",
-  "open",
-  "opendir",
-  "readlink",
-  "statfs",
-  "symlink",
-  "truncate",
-  "utimes",
-  "watch",
-];

@@ -105,7 +105,7 @@ function elapsed(nowMs: number, before: unknown): readonly [seconds: number, nan
 }
 
 /** `node:os`: what needs no permission, and what was granted. */
-export function nodeOs({ facts, granted }: FacadeParts): Readonly<Record<string, unknown>> {
+export function nodeOs({ facts, environment }: FacadeParts): Readonly<Record<string, unknown>> {
   return {
     EOL: isWindows ? "\r\n" : "\n",
     devNull: isWindows ? "\\\\.\\nul" : "/dev/null",
@@ -115,8 +115,8 @@ export function nodeOs({ facts, granted }: FacadeParts): Readonly<Record<string,
     machine: () => arch,
     endianness: () => "LE",
     availableParallelism: () => navigator.hardwareConcurrency,
-    tmpdir: () => granted.TMPDIR ?? granted.TEMP ?? "/tmp",
-    homedir: () => granted.HOME ?? granted.USERPROFILE ?? facts("homedir"),
+    tmpdir: () => environment.temporaryFolder(),
+    homedir: () => environment.node.HOME ?? environment.node.USERPROFILE ?? facts("homedir"),
     hostname: () => facts("hostname"),
     release: () => facts("osRelease"),
     version: () => facts("osRelease"),

@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import { optionsOf, pathOf, refuseMode } from "./arguments.ts";
+import { bytesOf, optionsOf, pathOf, refuseMode } from "./arguments.ts";
 import { notThere } from "./error.ts";
 import { type Entry, isFolder, isMissing, list, look, makeFolders, maybeLook } from "./file_steps.ts";
-import { decodedAs, encodedAs } from "./node_buffer.ts";
 import { FailedEffect, step, type Steps } from "./steps.ts";
 import type { Look } from "./file_steps.ts";
 
@@ -253,3 +252,25 @@ export class Dirent extends Kind {
     this.parentPath = at > 0 ? `${folder}/${path.slice(0, at - 1)}` : folder;
   }
 }
+
+const UTF8 = /^utf-?8$/i;
+
+/** A text in the encoding; without one a `Buffer`. */
+function decodedAs(bytes: Uint8Array, encoding: unknown): unknown {
+  if (typeof encoding === "string" && UTF8.test(encoding)) {
+    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  }
+  const buffer = bufferClass().from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (encoding === undefined || encoding === null || encoding === "buffer") return buffer;
+  return Reflect.apply(buffer.toString, buffer, [encoding]);
+}
+
+/** The bytes of what is written: a text in the encoding, by default UTF-8. @throws {TypeError} */
+function encodedAs(data: unknown, encoding: unknown): Uint8Array {
+  const isPlain = encoding === undefined || encoding === null || UTF8.test(String(encoding));
+  if (typeof data !== "string" || isPlain) return bytesOf(data);
+  return Reflect.apply(bufferClass().from, bufferClass(), [data, encoding]);
+}
+
+/** Node's own class is loaded by the runtime when it is first named: not before somebody needs it. */
+const bufferClass = (): typeof import("node:buffer").Buffer => Reflect.get(globalThis, "Buffer");
