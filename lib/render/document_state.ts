@@ -6,7 +6,6 @@ import { keyOf } from "./plain_lines.ts";
 import { emptyTally, tallyAfter } from "./run_tally.ts";
 import type { RunTally } from "./run_tally.ts";
 import { stepWord } from "./status_tone.ts";
-import { grownTail } from "./text_tail.ts";
 
 /** An operation of a document, or the call of a tool in one, as the live view shows it. */
 export interface LiveOperation {
@@ -241,4 +240,13 @@ function endRun(state: DocumentState, { at, status }: Extract<RunEvent, { type: 
     row.endedAt = at;
     if (row.kind === "operation") count(state, row.state);
   }
+}
+
+/** So many of the last characters are enough for every window. */
+const KEPT = 16_000;
+
+/** What is kept of a text that grows, so that its last lines can be shown. */
+export function grownTail(tail: string, text: string): string {
+  const all = tail + text;
+  return all.length > 2 * KEPT ? all.slice(-KEPT) : all;
 }

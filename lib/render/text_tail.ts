@@ -1,15 +1,6 @@
 import { cellWidth } from "./cells.ts";
 import { printableLine } from "./shown_text.ts";
 
-/** So many of the last characters are enough for every window. */
-const KEPT = 16_000;
-
-/** What is kept of a text that grows, so that its last lines can be shown. */
-export function grownTail(tail: string, text: string): string {
-  const all = tail + text;
-  return all.length > 2 * KEPT ? all.slice(-KEPT) : all;
-}
-
 /** The last lines of a text as a window of this width breaks them; blank lines at its end are none. */
 export function lastLines(
   tail: string,

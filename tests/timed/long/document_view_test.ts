@@ -12,7 +12,8 @@ import { documentState, updateDocument } from "../../../lib/render/document_stat
 import type { DocumentState } from "../../../lib/render/document_state.ts";
 import { mergedBlock } from "../../../lib/render/merged_block.ts";
 import { paintFor } from "../../../lib/render/paint.ts";
-import { grownTail, lastLines } from "../../../lib/render/text_tail.ts";
+import { grownTail } from "../../../lib/render/document_state.ts";
+import { lastLines } from "../../../lib/render/text_tail.ts";
 import { testProject } from "../../_project.ts";
 import { atTerminal, noTerminal } from "../../_pty.ts";
 
