@@ -12,3 +12,11 @@ export function givenBlocks(
     return source === undefined ? "" : nodeTexts(new LiveDocument(source.tree).select([reference]));
   }).join("\n\n");
 }
+
+/** The file and the block that `FILE#REF` names; undefined for what names none. */
+export function maybeBlock(text: string): { readonly file: string; readonly reference: string } | undefined {
+  const at = text.lastIndexOf("#");
+  return at < 1 || at === text.length - 1
+    ? undefined
+    : { file: text.slice(0, at), reference: text.slice(at + 1) };
+}

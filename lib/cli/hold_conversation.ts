@@ -8,7 +8,7 @@ import { wayTo } from "../project/open_run.ts";
 /** Talks until there is nothing more to say; gives the exit code. */
 export async function holdConversation(work: ConversationWork): Promise<number> {
   const { terminal, view, stop, session, flags, place } = work;
-  const way = work.isKept ? await wayTo(place) : "";
+  const way = work.isKept ? wayTo(place) : "";
   stop.onSecond(() => {
     view.abandon();
     if (work.isKept) sayWhatIsLeft(terminal, { id: session.live.id, way, partialRecord: undefined });

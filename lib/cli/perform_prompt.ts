@@ -7,7 +7,7 @@ import { endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
 import type { FoundPrompt } from "../service/find_prompt.ts";
 import { followRun } from "./run_view.ts";
 import type { Interruptible } from "./around_run.ts";
-import type { PromptCallsOptions } from "../service/open_prompt_calls.ts";
+import type { PromptCallsOptions } from "../service/containers.ts";
 import type { OpenedPromptRun } from "../service/open_prompt_run.ts";
 import { promptEvents } from "../service/prompt_run.ts";
 import type { PromptRunInput } from "../service/prompt_run_input.ts";

@@ -1,4 +1,4 @@
-import { limitsFrom, markersFrom } from "../service/kept_limits.ts";
+import { limitsFrom, markersFrom } from "../service/kept_input.ts";
 import { EMPTY_CATALOG } from "../core/catalog.ts";
 import { isJsonObject } from "../core/json.ts";
 import { basename, dirname, resolve } from "node:path";
@@ -10,7 +10,7 @@ import type { Terminal } from "../host/terminal.ts";
 import { chooseView } from "./run_view.ts";
 import type { GrantFlags } from "./grants.ts";
 import type { Interruptible } from "./around_run.ts";
-import type { PromptsPlace } from "../service/open_prompt_calls.ts";
+import type { PromptsPlace } from "../service/containers.ts";
 import { openReplay } from "./open_replay.ts";
 import type { OpenedReplay } from "./open_replay.ts";
 import { performCalls } from "./run_calls.ts";

@@ -1,7 +1,7 @@
 import { isProjectAccepted, openSettings } from "../project/project.ts";
 import { grantsOf } from "./grants.ts";
 import type { GrantFlags } from "./grants.ts";
-import type { PromptsPlace } from "../service/open_prompt_calls.ts";
+import type { PromptsPlace } from "../service/containers.ts";
 import { nobody } from "./around_run.ts";
 
 /** Where the prompts of a replay are: they are its program, as they are now. Nobody is asked anything. */

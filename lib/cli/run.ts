@@ -77,7 +77,7 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
     isQuiet: flags.quiet,
     usesStdin: source.isStdin,
   });
-  await keepStdout(flags);
+  keepStdout(flags);
   const { markers } = project.config.calls;
   const begun = whole === undefined && !source.isReadOnce ? await begunText(source.text) : undefined;
   const known = whole?.chunks.join("");

@@ -12,7 +12,7 @@ import type { Replay } from "../run/replay.ts";
 import { endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
 import { followRun } from "./run_view.ts";
 import type { Interruptible } from "./around_run.ts";
-import type { PromptCallsOptions } from "../service/open_prompt_calls.ts";
+import type { PromptCallsOptions } from "../service/containers.ts";
 import type { DeliverOptions } from "./end_run.ts";
 import type { RunView } from "./run_view.ts";
 

@@ -6,12 +6,12 @@ import { hostFiles } from "../host/files.ts";
 import { realPath } from "../host/paths.ts";
 import { MERGE_MODES } from "../parse/parameter_reader.ts";
 import { documentPath } from "../project/document_place.ts";
-import { limitsOf, openSettings } from "../project/project.ts";
+import { openSettings } from "../project/project.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import { aroundRun } from "./around_run.ts";
 import { budgetOf, budgetWithin } from "../service/budget_flag.ts";
 import { nearestFile } from "./call_source.ts";
-import { textsOf } from "../service/document_run_input.ts";
+import { settingsInput, textsOf } from "../service/document_run_input.ts";
 import type { DocumentRunInput } from "../service/document_run_input.ts";
 import { documentView, plainDocumentView } from "./document_view.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
@@ -80,25 +80,19 @@ const loadWatching = (): Promise<typeof import("./watch_document.ts")> =>
 async function inputOf(
   word: string,
   { flags, cwd, terminal, stop, project }: DocumentCommand & { readonly project: ProjectSettings },
-): Promise<Omit<DocumentRunInput, "text"> & { readonly text: "" } | undefined> {
+): Promise<DocumentRunInput | undefined> {
   const budget = budgetWithin(project.config.limits, budgetOf(flags.budget, { command: "run" }));
   const stdin = () => stdinText(terminal, stop.signal);
   const { values } = await promptInput(flags, { cwd, command: "run", stdin });
   if (stop.signal.aborted) return undefined;
-  const { concurrency: _one, ...limits } = limitsOf(project, flags);
-  const { documents } = project.config;
+  const settings = settingsInput(project, flags);
   const mode = MERGE_MODES.find((each) => each === flags.mode);
   return {
+    ...settings,
     path: documentPath(word, project),
-    text: "",
     values: textsOf(values),
-    showsOperations: flags["show-operations"] || documents.showsOperations,
+    showsOperations: flags["show-operations"] || settings.showsOperations,
     budget,
-    limits,
-    defaults: {
-      limits: documents.limits,
-      temperature: documents.temperature,
-    },
     prompt: flags.prompt,
     model: flags.model,
     mode,

@@ -26,7 +26,7 @@ export async function withCatalogHere(
 ): Promise<number> {
   const cwd = workingFolder();
   const { signal } = interruptible(terminal);
-  await keepStdout(flags);
+  keepStdout(flags);
   let catalog: Catalog | undefined;
   try {
     ({ catalog } = await openCatalog(await openSettings(cwd, { cwd }), {

@@ -7,7 +7,7 @@ import type { Permissions, Shell, World } from "../core/world.ts";
 import { absoluteEntry } from "../policy/permission_entry.ts";
 import { rulesByKind } from "../policy/policy_settings.ts";
 import type { PolicyRules, PolicySettings } from "../policy/policy_settings.ts";
-import type { WorldOptions } from "./guarded_world.ts";
+import type { WorldOptions } from "./world.ts";
 import { maybeGrant, type ProjectSettings } from "./project.ts";
 import { scriptShell } from "./script_shell.ts";
 import { createWorld } from "./world.ts";
@@ -18,17 +18,17 @@ export interface GrantingProject extends Pick<ProjectSettings, "root" | "config"
 }
 
 /** The world of a run, with the programs on top of its flags that the settings grant it. */
-export async function withCommandGrants(
+export function withCommandGrants(
   world: World,
   options: WorldOptions,
   project: GrantingProject,
-): Promise<World> {
-  const shellOf = async (name: CommandName): Promise<Shell | undefined> => {
+): World {
+  const shellOf = (name: CommandName): Shell | undefined => {
     const settings = commandSettings(name, options.settings, project);
-    return settings === options.settings ? undefined : (await createWorld({ ...options, settings })).shell;
+    return settings === options.settings ? undefined : createWorld({ ...options, settings }).shell;
   };
-  const commands = await shellOf("RunCommand");
-  const scripts = await shellOf("@shell");
+  const commands = shellOf("RunCommand");
+  const scripts = shellOf("@shell");
   if (commands === undefined && scripts === undefined) return world;
   return { ...world, commands: commands ?? world.shell, shell: scripts ?? world.shell };
 }

@@ -2,7 +2,7 @@ import { systemClock } from "../core/clock.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Catalog } from "../core/catalog.ts";
 import type { AnyGadget } from "../core/gadget.ts";
-import type { Model, Models } from "../core/model.ts";
+import type { Model } from "../core/model.ts";
 import { portModel } from "../models/port_model.ts";
 import type { ModelPort } from "../models/port_model.ts";
 import type { Agent } from "../run/agent.ts";
@@ -11,6 +11,9 @@ import { makeAgent } from "../run/make_agent.ts";
 import type { AgentDefinition } from "../run/make_agent.ts";
 import { inOwnRun } from "../run/own_run.ts";
 import { assertAgentOptions } from "./assert_agent_options.ts";
+import { createCatalog } from "../catalog/create_catalog.ts";
+import { hereModels } from "./here_models.ts";
+import { loadCatalog } from "./load_catalog.ts";
 
 /** An agent of a program. */
 export interface AgentOptions extends AgentDefinition {
@@ -50,33 +53,17 @@ export function createAgent(options: AgentOptions): Agent {
   return makeAgent(options, {
     clock,
     random: options.random ?? Math.random,
-    tools: catalogTools(() => catalog ??= gadgets === undefined ? projectCatalog() : given(gadgets)),
+    tools: catalogTools(() =>
+      catalog ??= gadgets === undefined ? loadCatalog({ root: "." }) : Promise.resolve(createCatalog(gadgets))
+    ),
     budget: {},
     model: () =>
       found ??= typeof model !== "string"
         ? model
         : port
         ? portModel(port, { name: model })
-        : projectModel(model),
+        : hereModels(model).then((models) => models.find(model)),
     within: ({ signal, onEvent }, work) => inOwnRun({ clock, signal, onEvent }, work),
     nextDialog: () => ++dialogs,
   });
-}
-
-async function given(gadgets: readonly AnyGadget[]): Promise<Catalog> {
-  const { createCatalog }: typeof import("../catalog/create_catalog.ts") = await import(
-    "../catalog/create_catalog.ts" as string
-  );
-  return createCatalog(gadgets);
-}
-
-async function projectCatalog(): Promise<Catalog> {
-  const { loadCatalog }: typeof import("./load_catalog.ts") = await import("./load_catalog.ts" as string);
-  return await loadCatalog({ root: "." });
-}
-
-async function projectModel(name: string): Promise<Model> {
-  const { hereModels }: typeof import("./here_models.ts") = await import("./here_models.ts" as string);
-  const models: Models = await hereModels(name);
-  return await models.find(name);
 }

@@ -1,5 +1,10 @@
 // What the gadget of one module may do. It is decided before its first call; until then it is described by a process that may do nothing.
 
+import { exactFiles } from "../host/exact_files.ts";
+import { hostFileChanges } from "../host/file_changes.ts";
+import { guardWorld } from "../policy/guard.ts";
+import { guardFileChanges } from "../policy/guard_file_changes.ts";
+import { performEffect } from "../sandbox/effects.ts";
 import { type GadgetFile } from "../catalog/gadget_file.ts";
 import { type AnyGadget, type AskingGadget, PERMIT } from "../core/gadget.ts";
 import type { GadgetToGrant } from "../core/gadget_lock.ts";
@@ -79,7 +84,7 @@ export class GadgetPlace {
   constructor(file: GadgetFile, options: SandboxOptions & { readonly graph: PreparedGraph }) {
     this.#file = file;
     this.#options = options;
-    this.#perform = this.#performing(loadingPolicy(options));
+    this.#perform = guardedEffects(loadingPolicy(options), options);
   }
 
   /** What it did with its grant; undefined as long as it was granted nothing. */
@@ -144,7 +149,7 @@ export class GadgetPlace {
     });
     const tally = new UseTally(grant.permissions, { root });
     this.#use = { gadget: lockedGadget(asking, { root }), tally };
-    this.#perform = this.#performing(countedPolicy(policy, (asked) => tally.used(asked)));
+    this.#perform = guardedEffects(countedPolicy(policy, (asked) => tally.used(asked)), this.#options);
     const sys = SYSTEM_FACTS.filter((value) => isAllowed(policy, { kind: "sys", value }));
     const env = grantedVariables(grant.permissions, policy);
     this.#surroundings = { env, sys: systemFacts(sys) };
@@ -159,17 +164,17 @@ export class GadgetPlace {
     const names = name === "*" ? Object.keys(this.#surroundings[kind]) : [name];
     names.forEach((value) => this.#use?.tally.told({ kind, value }));
   }
+}
 
-  #performing(policy: Policy): PerformEffect {
-    let opened: Promise<PerformEffect> | undefined;
-    const open = async (): Promise<PerformEffect> => {
-      const { guardedEffects }: typeof import("./gadget_world.ts") = await import(
-        "./gadget_world.ts" as string
-      );
-      return guardedEffects(policy, this.#options);
-    };
-    return async (...asked) => await (await (opened ??= open()))(...asked);
-  }
+/** Performs the effects that the policy lets pass. */
+function guardedEffects(
+  policy: Policy,
+  { root, shell, http }: Pick<SandboxOptions, "root" | "shell" | "http">,
+): PerformEffect {
+  const files = exactFiles({ root });
+  const world = guardWorld({ root, files, shell, http }, policy);
+  const changes = guardFileChanges(hostFileChanges({ root }), { policy, root, files });
+  return (op, bytes, { signal }) => performEffect(op, bytes, { world, changes, signal });
 }
 
 /** A gadget as its grant is decided on. */

@@ -1,6 +1,7 @@
 import { NO_POLICY_FLAGS, PERMISSION_KINDS } from "../policy/policy_settings.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
 import type { ProjectFlags } from "./project.ts";
+import { logsToStderr } from "../host/logs_to_stderr.ts";
 
 /** What the flags of a command allow a run. */
 export interface RunGrants {
@@ -36,10 +37,6 @@ export function grantsNothing({ settings, flags }: RunGrants): boolean {
 }
 
 /** Before the catalogue is opened: what modules of gadgets tell the console goes to stderr, since stdout is for the result. */
-export async function keepStdout({ trust }: { readonly trust: readonly string[] }): Promise<void> {
-  if (trust.length === 0) return; // nothing else loads them
-  const { logsToStderr }: typeof import("../host/logs_to_stderr.ts") = await import(
-    "../host/logs_to_stderr.ts" as string
-  );
-  logsToStderr();
+export function keepStdout({ trust }: { readonly trust: readonly string[] }): void {
+  if (trust.length > 0) logsToStderr(); // nothing else loads them
 }

@@ -3,6 +3,7 @@ import { isInside } from "../catalog/project_path.ts";
 import { isRecord } from "../core/json.ts";
 import { dirname } from "node:path";
 import { importModule, maybeLibrary } from "../host/process.ts";
+import { importPrepared } from "./import_prepared.ts";
 
 /**
  * Loads a module of the user's own into this process, with all that it may do: types, `orrery` and imports beside it work under `deno run`
@@ -19,9 +20,6 @@ export async function importOwn(
 ): Promise<unknown> {
   const library = await maybeLibrary();
   if (isRecord(library)) {
-    const { importPrepared }: typeof import("./import_prepared.ts") = await import(
-      "./import_prepared.ts" as string
-    );
     return await importPrepared(path, { root: isInside(path, root) ? root : dirname(path), cwd, library });
   }
   return await importModule(pathToFileURL(path).href);

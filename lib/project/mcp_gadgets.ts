@@ -33,7 +33,7 @@ export interface McpGadgetsOptions {
   readonly notice: (text: string) => void;
   /** The servers of the user's own settings: what is allowed of them for good is no matter of the project's lock. */
   readonly own: readonly string[];
-  readonly keeper: () => Promise<LockKeeper>;
+  readonly keeper: LockKeeper;
   /** Whether a server that is not as `orrery.lock` has it is an error. */
   readonly frozen: boolean;
   readonly log?: (server: string, line: string) => void;
@@ -55,7 +55,7 @@ export async function mcpGadgets(
     names: servers.map(({ name }) => name),
     open: async ({ taken, isTrusted, only, late = false }) =>
       await mcpEntries(only === undefined ? servers : servers.filter(({ name }) => only.includes(name)), {
-        lock: serverLock(await options.keeper(), options),
+        lock: serverLock(options.keeper, options),
         root,
         user,
         taken,

@@ -11,6 +11,7 @@ import type { ProjectSettings } from "./project.ts";
 import { projectCollection } from "./project_collection.ts";
 import { rootFolder } from "./root_folder.ts";
 import { createWorld } from "./world.ts";
+import { projectEmbedder } from "./project_embedder.ts";
 
 /** How a collection is opened. */
 export interface OpenCollectionOptions {
@@ -82,7 +83,7 @@ async function onThisMachine(
   const path = realPath(rootFolder(file));
   const project = await openSettings(dirname(path), { cwd: workingFolder() });
   const { root, cwd, config: { conversations } } = project;
-  const { files } = await createWorld({ root, cwd, settings: NO_POLICY_FLAGS, user: NOBODY });
+  const { files } = createWorld({ root, cwd, settings: NO_POLICY_FLAGS, user: NOBODY });
   return await projectCollection(path, {
     root,
     files,
@@ -102,8 +103,5 @@ async function embedderOf(
   const opened = await project();
   const asked = { flags: NO_GRANTS.flags, user: NOBODY, notice: () => undefined };
   const isAccepted = await isProjectAccepted({ ...opened, ...asked });
-  const { projectEmbedder }: typeof import("./project_embedder.ts") = await import(
-    "./project_embedder.ts" as string
-  );
   return projectEmbedder({ ...opened, isAccepted, name: wanted });
 }

@@ -114,13 +114,16 @@ export async function openConversation(
     scope: { user, module, session },
     context: toJson(options.context ?? {}),
     given: jsonSlots(options.slots),
-    means: await meansOf(options),
+    means: meansOf(options),
     maxSteps: options.limits?.steps,
     clock: options.clock,
     signal: options.signal,
   };
-  if (options.id !== undefined) return LiveConversation.open(options.id, home);
-  return LiveConversation.begin(newRunId(Date.now()), home);
+  return await Promise.resolve(
+    options.id !== undefined
+      ? LiveConversation.open(options.id, home)
+      : LiveConversation.begin(newRunId(Date.now()), home),
+  );
 }
 
 /** Endless is allowed. */
@@ -129,19 +132,18 @@ function assertLimit(steps: number | undefined): void {
   throw new RangeError(`limits.steps must be a whole number from 1 on, found ${steps}`);
 }
 
-async function meansOf(options: ConversationOptions): Promise<ConversationMeans> {
+function meansOf(options: ConversationOptions): ConversationMeans {
   const { model, collection, gadgets } = options;
-  let opened: Promise<World> | undefined;
-  const world = (): Promise<World> => opened ??= openWorld();
+  const world = openWorld();
   return {
     models: model === undefined ? configuredModels() : modelOfFunction(model),
-    http: options.fetch === undefined ? (await world()).http : httpOfFetch(options.fetch),
-    tools: readyTools(async () =>
-      gadgets === undefined
-        ? catalogOf(
-          builtInEntries({ builtIns: builtInGadgets, world: await world() }).map((entry) => ({ entry })),
-        )
-        : createCatalog(gadgets)
+    http: options.fetch === undefined ? world.http : httpOfFetch(options.fetch),
+    tools: readyTools(() =>
+      Promise.resolve(
+        gadgets === undefined
+          ? catalogOf(builtInEntries({ builtIns: builtInGadgets, world }).map((entry) => ({ entry })))
+          : createCatalog(gadgets),
+      )
     ),
     budget: {},
     calls: {},
@@ -160,10 +162,10 @@ function allowedVariable(name: string, allowed: readonly string[] = []): string 
 }
 
 /** The network is open, private addresses are not: they would have to be named. */
-async function openWorld(): Promise<World> {
+function openWorld(): World {
   const cwd = workingFolder();
   const settings = parsePolicyFlags([{ name: "allow-net", value: true }]);
-  return await createWorld({ root: cwd, cwd, settings, user: NOBODY });
+  return createWorld({ root: cwd, cwd, settings, user: NOBODY });
 }
 
 function configuredModels(): ConversationModels {

@@ -14,6 +14,14 @@ import type { RunGrants } from "./grants.ts";
 import { shownPath } from "../catalog/shown_path.ts";
 import { projectRoot } from "./project.ts";
 import type { DrainRun } from "../run/run_drain.ts";
+import { hostFiles } from "../host/files.ts";
+import { growingFile } from "../host/growing_file.ts";
+import { memoryJournal } from "../journal/memory_journal.ts";
+import { fileRecorder } from "../journal/record_file.ts";
+import { shellWord } from "../policy/refusal.ts";
+import { openJournal } from "./open_journal.ts";
+import { dropGrants, keepGrants } from "./run_grants.ts";
+import { runSecrets } from "./run_secrets.ts";
 
 /** Where a run belongs and what it was allowed. */
 export interface RunPlace {
@@ -55,36 +63,33 @@ export interface KeptRun {
   /** Where the record is until it is whole. */
   readonly partialRecord: string | undefined;
   /** Gives how the run that ended so is kept, undefined when it is not. The record takes its place. @throws {FileError} for the record */
-  close(status: RunStatus): Promise<JournalStatus | undefined>;
+  close(status: RunStatus): JournalStatus | undefined;
 }
 
 /** Begins to keep a new run. @throws {JournalError} when the journal cannot be written, {FileError} for the record */
 export async function createRun(start: RunStart, place: RunPlace, flags: KeepFlags): Promise<KeptRun> {
-  const secrets = await maybeSecrets(place);
+  const secrets = maybeSecrets(place);
   if (flags.record !== undefined) await assertRecord(flags.record, place.cwd);
-  const held = await newRun(start, { place, flags, secrets });
+  const held = newRun(start, { place, flags, secrets });
   if (held === undefined) return keptRun({ secrets });
-  const way = await wayTo(place);
+  const way = wayTo(place);
   const { run } = held;
   const isGranted = !flags.ephemeral && !grantsNothing(place.grants);
-  if (isGranted) await (await loadGrants()).keepGrants(run.id, place.grants, place);
+  if (isGranted) await keepGrants(run.id, place.grants, place);
   const record = flags.record === undefined
     ? {}
-    : await startRecord({ ...start, id: run.id }, { file: flags.record, cwd: place.cwd, secrets });
+    : startRecord({ ...start, id: run.id }, { file: flags.record, cwd: place.cwd, secrets });
   return keptRun({ secrets, held, way, isGranted, isLasting: !flags.ephemeral, ...record });
 }
 
 /** What a command begins with that is about a run of a project: nothing where the working folder finds that project. */
-export async function wayTo({ root, cwd }: Pick<RunPlace, "root" | "cwd">): Promise<string> {
+export function wayTo({ root, cwd }: Pick<RunPlace, "root" | "cwd">): string {
   if (cwd === root || projectRoot(cwd, cwd) === root) return "";
-  const { shellWord }: typeof import("../policy/refusal.ts") = await import("../policy/refusal.ts" as string);
   return `cd ${shellWord(shownPath(root, cwd))} && `;
 }
 
-const loadGrants = (): Promise<typeof import("./run_grants.ts")> => import("./run_grants.ts" as string);
-
-/** What keeps secrets out is loaded where there are any. */
-async function maybeSecrets({ config, grants, found = [] }: RunPlace): Promise<Secrets | undefined> {
+/** What keeps secrets out, where there are any. */
+function maybeSecrets({ config, grants, found = [] }: RunPlace): Secrets | undefined {
   const { allowAll, allow } = grants.settings;
   const isSet = (name: string) => hostEnv(name) !== undefined;
   const hasKeys = Object.values(PROVIDER_KINDS).some(({ keyVariables }) => keyVariables.some(isSet));
@@ -97,7 +102,6 @@ async function maybeSecrets({ config, grants, found = [] }: RunPlace): Promise<S
   ) {
     return undefined;
   }
-  const { runSecrets }: typeof import("./run_secrets.ts") = await import("./run_secrets.ts" as string);
   const secrets = runSecrets({ config, settings: grants.settings });
   for (const { name, value } of found) secrets.add(name, value);
   return secrets;
@@ -119,31 +123,18 @@ interface HeldRun {
 }
 
 /** Without a journal nobody could know a record's run by its id. */
-async function newRun(
+function newRun(
   start: RunStart,
   { place, flags, secrets }: {
     readonly place: RunPlace;
     readonly flags: KeepFlags;
     readonly secrets: Secrets | undefined;
   },
-): Promise<HeldRun | undefined> {
+): HeldRun | undefined {
   const journal = flags.ephemeral
-    ? flags.record === undefined ? undefined : await memory(secrets)
-    : await sqlite(place.root, secrets);
+    ? flags.record === undefined ? undefined : memoryJournal({ secrets })
+    : openJournal(place.root, { secrets });
   return journal === undefined ? undefined : { journal, run: journal.create(start) };
-}
-
-async function memory(secrets: Secrets | undefined): Promise<Journal> {
-  const { memoryJournal }: typeof import("../journal/memory_journal.ts") = await import(
-    "../journal/memory_journal.ts" as string
-  );
-  return memoryJournal({ secrets });
-}
-
-/** Loaded where it is wanted: `--ephemeral` needs no SQLite. */
-async function sqlite(root: string, secrets: Secrets | undefined): Promise<Journal> {
-  const { openJournal }: typeof import("./open_journal.ts") = await import("./open_journal.ts" as string);
-  return openJournal(root, { secrets });
 }
 
 interface Record {
@@ -153,7 +144,6 @@ interface Record {
 
 /** A new record takes the place of an old one, and of nothing else that somebody has made. @throws {FileError} */
 async function assertRecord(file: string, cwd: string): Promise<void> {
-  const { hostFiles }: typeof import("../host/files.ts") = await import("../host/files.ts" as string);
   const files = hostFiles({ root: cwd });
   const there = await files.stat(file).catch(() => undefined);
   if (there?.kind === "folder") {
@@ -173,20 +163,14 @@ async function assertRecord(file: string, cwd: string): Promise<void> {
   );
 }
 
-async function startRecord(
+function startRecord(
   start: RunStart & { readonly id: string },
   { file, cwd, secrets }: {
     readonly file: string;
     readonly cwd: string;
     readonly secrets: Secrets | undefined;
   },
-): Promise<Record> {
-  const { fileRecorder }: typeof import("../journal/record_file.ts") = await import(
-    "../journal/record_file.ts" as string
-  );
-  const { growingFile }: typeof import("../host/growing_file.ts") = await import(
-    "../host/growing_file.ts" as string
-  );
+): Record {
   const growing = growingFile(resolve(cwd, file), file);
   const recorder = fileRecorder((line) => growing.write(line), { secrets });
   recorder.write({ type: "run", version: 1, ...start });
@@ -223,11 +207,11 @@ function keptRun(
     get partialRecord() {
       return isWhole ? undefined : file?.partialPath;
     },
-    async close(ended) {
+    close(ended) {
       const status = statusOf(ended);
       held?.journal[Symbol.dispose]();
       const isOver = status === "done" || status === "failed";
-      if (isOver && isGranted && run !== undefined) (await loadGrants()).dropGrants(run.id);
+      if (isOver && isGranted && run !== undefined) dropGrants(run.id);
       file?.finish();
       isWhole = true;
       return status;

@@ -5,12 +5,16 @@ import { cacheFolder, configFolder, realPath, stateFolder } from "../host/paths.
 import { isCompiled } from "../host/process.ts";
 import { gadgetProcesses } from "../host/start_gadget_process.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
-import { lazyHttp, lazyShell } from "./lazy_ports.ts";
+import { alone } from "../host/alone.ts";
+import { hostHttp } from "../host/http.ts";
+import { hostShell } from "../host/shell.ts";
+import { keepGadgetUse } from "./gadget_use.ts";
+import { GrantMeans } from "./grant_gadget.ts";
 import type { GadgetTally } from "./gadget_use.ts";
 import type { GrantMeansOptions } from "./grant_gadget.ts";
 import type { LockKeeper } from "./lock_keeper.ts";
 import type { OpenCatalogOptions, ProjectSettings } from "./project.ts";
-import type { SandboxedGadgets } from "./sandboxed_gadgets.ts";
+import { SandboxedGadgets } from "./sandboxed_gadgets.ts";
 
 /** What the gadgets of a project are decided by. */
 export interface SandboxDecisions
@@ -18,40 +22,31 @@ export interface SandboxDecisions
     Pick<OpenCatalogOptions, "flags" | "settings" | "user" | "notice" | "signal">,
     Pick<GrantMeansOptions, "projectAccepted" | "serverNames"> {
   /** The lock of the project, for servers too. */
-  readonly keeper: () => Promise<LockKeeper>;
+  readonly keeper: LockKeeper;
 }
 
-const loadGrants = (): Promise<typeof import("./grant_gadget.ts")> => import("./grant_gadget.ts" as string);
-const loadSandboxed = (): Promise<typeof import("./sandboxed_gadgets.ts")> =>
-  import("./sandboxed_gadgets.ts" as string);
-
 /** The sandbox itself. */
-export async function loadSandbox(
+export function loadSandbox(
   project: ProjectSettings,
   options: SandboxDecisions & Required<Pick<GrantMeansOptions, "candidates">>,
-): Promise<SandboxedGadgets> {
+): SandboxedGadgets {
   const { root, cwd, config } = project;
   const { settings = NO_POLICY_FLAGS, notice, flags } = options;
-  const [{ GrantMeans }, { SandboxedGadgets: Sandboxed }, keeper] = await Promise.all([
-    loadGrants(),
-    loadSandboxed(),
-    options.keeper(),
-  ]);
   const [cache, state] = [cacheFolder(), stateFolder()];
   const own = [configFolder(), state, cache].filter((folder) => folder !== undefined);
-  return new Sandboxed({
+  return new SandboxedGadgets({
     root,
     cwd,
     settings,
-    grants: new GrantMeans({ ...project, ...options, keeper }),
+    grants: new GrantMeans({ ...project, ...options }),
     limits: config.limits,
     compiled: isCompiled(),
     disk: hostFiles({ root }),
     ...(cache !== undefined && { kept: hostFiles({ root: `${cache}/gadgets`, mode: 0o600 }) }),
     ...(state !== undefined && !flags.ephemeral &&
       { keepUse: (tallies) => keepUse(tallies, { root, state }) }),
-    shell: lazyShell,
-    http: lazyHttp,
+    shell: hostShell(),
+    http: hostHttp,
     sealed: own.map(realPath),
     start: gadgetProcesses(),
     notice,
@@ -65,8 +60,6 @@ async function keepUse(
   { root, state }: { readonly root: string; readonly state: string },
 ): Promise<void> {
   if (tallies.length === 0) return;
-  const { keepGadgetUse }: typeof import("./gadget_use.ts") = await import("./gadget_use.ts" as string);
-  const { alone }: typeof import("../host/alone.ts") = await import("../host/alone.ts" as string);
   await keepGadgetUse(tallies, {
     root,
     state: hostFiles({ root: state, mode: 0o600 }),

@@ -6,6 +6,7 @@ import { DOCUMENT_LIMITS } from "../catalog/config.ts";
 import { createCatalog } from "../catalog/create_catalog.ts";
 import { checkDocument } from "../check/check_document.ts";
 import type { CheckedDocument, DocumentCommandInput } from "../check/check_options.ts";
+import { maybeBlock } from "../check/given_blocks.ts";
 import type { Catalog } from "../core/catalog.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import type { Model } from "../core/model.ts";
@@ -110,7 +111,7 @@ async function onThisMachine(file: string | URL, options: DocumentOptions): Prom
   const { root, config } = project;
   const bounds = new DocumentBounds(root);
   const against: DocumentBounds["against"] = (request) => bounds.against(request);
-  const world = await createWorld({ root, cwd, settings: NO_POLICY_FLAGS, user: NOBODY, against });
+  const world = createWorld({ root, cwd, settings: NO_POLICY_FLAGS, user: NOBODY, against });
   const script = scriptShell(project);
   const tools = lateCatalog(async () =>
     options.gadgets === undefined
@@ -228,13 +229,9 @@ function commandInput(
 
 /** A file and a block of it. @throws {TypeError} */
 function blockOf(block: string, root: string): { readonly file: string; readonly reference: string } {
-  const at = block.lastIndexOf("#");
-  if (at < 1 || at === block.length - 1) {
-    throw new TypeError(
-      `${JSON.stringify(block)} is no block: expected FILE#REF, such as "notes.md#summary"`,
-    );
-  }
-  return { file: shownPath(resolve(root, block.slice(0, at)), root), reference: block.slice(at + 1) };
+  const named = maybeBlock(block);
+  if (named !== undefined) return { ...named, file: shownPath(resolve(root, named.file), root) };
+  throw new TypeError(`${JSON.stringify(block)} is no block: expected FILE#REF, such as "notes.md#summary"`);
 }
 
 /** What holds for a document of a program besides its own words. */

@@ -3,7 +3,7 @@ import { COMMAND_NAMES, findProjectRoot, loadConfig } from "../catalog/config.ts
 import type { CommandName, Config, Grant } from "../catalog/config.ts";
 import type { ServerGadgets } from "../catalog/server_gadgets.ts";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
-import type { Catalog, EntryGrant } from "../core/catalog.ts";
+import type { Catalog } from "../core/catalog.ts";
 import type { Secrets } from "../core/secrets.ts";
 import type { User, World } from "../core/world.ts";
 import { hostEnv } from "../host/process.ts";
@@ -13,20 +13,30 @@ import type { Approve } from "../policy/approving_policy.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
 import type { GrantingProject } from "./command_grants.ts";
-import type { WorldOptions } from "./guarded_world.ts";
+import type { WorldOptions } from "./world.ts";
 import { createWorld } from "./world.ts";
 import type { AbsentServer } from "../catalog/absent_servers.ts";
 import type { McpJson } from "../catalog/mcp_config.ts";
 import { LOCK_FILE } from "../core/gadget_lock.ts";
 import type { JsonObject } from "../core/json.ts";
 import { join, resolve } from "node:path";
-import type { LockKeeper, LockKeeperOptions } from "./lock_keeper.ts";
 import type { McpGadgetsOptions } from "./mcp_gadgets.ts";
 import type { GadgetSandbox } from "../catalog/catalog_site.ts";
 import type { TrustCandidate } from "../catalog/trust.ts";
 import type { SandboxDecisions } from "./open_sandbox.ts";
 import type { SandboxedGadgets } from "./sandboxed_gadgets.ts";
 import type { ProjectLock } from "./project_lock.ts";
+import { withAbsentServers } from "../catalog/absent_servers.ts";
+import { readMcpJson } from "../catalog/mcp_config.ts";
+import { acceptProject } from "./accept_project.ts";
+import { checkFrozen } from "./check_frozen.ts";
+import { checkGrants, withGrantedFiles } from "./check_grants.ts";
+import { commandEntryGrants, withCommandGrants } from "./command_grants.ts";
+import { serverFiles } from "./configured_servers.ts";
+import { importOwn } from "./import_own.ts";
+import { LockKeeper } from "./lock_keeper.ts";
+import { readProjectLock, withLockPart } from "./project_lock.ts";
+import { addGadgetVariables } from "./run_secrets.ts";
 
 /** A project root with its settings. */
 export interface ProjectSettings {
@@ -137,9 +147,6 @@ async function checkedGrants(
     grant === "trusted"
   );
   if (!ofFiles && isPlain) return config;
-  const { checkGrants, withGrantedFiles }: typeof import("./check_grants.ts") = await import(
-    "./check_grants.ts" as string
-  );
   await checkGrants(config, place);
   return ofFiles ? await withGrantedFiles(config, place) : config;
 }
@@ -148,9 +155,6 @@ async function checkedGrants(
 async function withLock(project: ProjectSettings): Promise<ProjectSettings> {
   const sight = lookAt(join(project.root, LOCK_FILE));
   if (sight === "nothing" || sight === "closed") return project;
-  const { readProjectLock, withLockPart }: typeof import("./project_lock.ts") = await import(
-    "./project_lock.ts" as string
-  );
   const lock = await readProjectLock(project);
   if (lock === undefined) return project;
   const { config } = project;
@@ -168,7 +172,7 @@ export async function openCatalog(
   const isBuiltIn = (name: string): boolean => Object.hasOwn(builtInGadgets, name);
   for (const name of calls) if (isBuiltIn(name)) builtInGadgets[name]?.().catch(() => undefined);
   project.config.notices.forEach(notice);
-  if (flags.frozen) await checkedLock(project);
+  if (flags.frozen) await checkFrozen(project.lock, { root });
   const touching: WorldOptions = {
     root,
     cwd,
@@ -177,12 +181,13 @@ export async function openCatalog(
     approve: options.approve,
     against: options.against,
   };
-  const bare = await createWorld(touching);
+  const bare = createWorld(touching);
   const mcpJson = await maybeMcpJson(project);
   const config = withMcpJson(project.config, mcpJson);
   const projectAccepted = options.accepted ??
     await isAccepted({ root, cwd, config }, { flags, user, notice });
-  const world = await granted(bare, touching, { root, config, accepted: projectAccepted });
+  const granting = { root, config, accepted: projectAccepted };
+  const world = withCommandGrants(bare, touching, granting);
   const isNoticed = Object.keys(project.config.project.parts).length > 0; // with the other parts, by the catalogue
   if (mcpJson !== undefined && !projectAccepted && !isNoticed) {
     notice(
@@ -190,7 +195,7 @@ export async function openCatalog(
     );
   }
   const { log, signal, secrets } = options;
-  const keeper = lazyKeeper({ ...project, parts: config.project.parts, projectAccepted, notice });
+  const keeper = new LockKeeper({ ...project, parts: config.project.parts, projectAccepted, notice });
   const { mcpServers: own, project: { mcpServers: theirs } } = config;
   const serverNames = Object.keys({ ...own, ...theirs, ...mcpJson?.servers });
   const isStarting = options.servers ?? true;
@@ -213,9 +218,9 @@ export async function openCatalog(
     world,
     config: isNoticed ? config : project.config,
     projectAccepted,
-    importModule: (path) => importGadget(path, { root, cwd }),
+    importModule: (path) => importOwn(path, { root, cwd }),
     builtIns: builtInGadgets,
-    builtInGrants: await builtInGrants({ root, config, accepted: projectAccepted }),
+    builtInGrants: commandEntryGrants(granting),
     disk: hostFiles({ root }),
     look: lookAt,
     files: flags.gadget,
@@ -232,16 +237,11 @@ export async function openCatalog(
     servers,
     late: options.late,
   });
-  const commands = COMMAND_NAMES.flatMap((name) =>
-    maybeGrant(name, { root, config, accepted: projectAccepted }) ?? []
-  );
+  const commands = COMMAND_NAMES.flatMap((name) => maybeGrant(name, granting) ?? []);
   const hasModules = catalog.entries.some(({ source }) =>
     source.kind === "project" || source.kind === "file"
   );
   if (secrets !== undefined && (hasModules || commands.length > 0)) {
-    const { addGadgetVariables }: typeof import("./run_secrets.ts") = await import(
-      "./run_secrets.ts" as string
-    );
     await addGadgetVariables(secrets, {
       catalog,
       user,
@@ -249,42 +249,16 @@ export async function openCatalog(
     });
   }
   return {
-    catalog: isStarting ? await withAbsent(catalog, absent) : catalog,
+    catalog: isStarting && absent.length > 0 ? withAbsentServers(catalog, absent) : catalog,
     world,
     projectAccepted,
   };
-}
-
-/** With the programs that the settings grant it; what reads them is loaded where there are some. */
-export async function granted(
-  world: World,
-  options: WorldOptions,
-  project: GrantingProject,
-): Promise<World> {
-  if (!grantsCommands(project)) return world;
-  const { withCommandGrants }: typeof import("./command_grants.ts") = await import(
-    "./command_grants.ts" as string
-  );
-  return await withCommandGrants(world, options, project);
-}
-
-function grantsCommands(project: GrantingProject): boolean {
-  return COMMAND_NAMES.some((name) => maybeGrant(name, project) !== undefined);
 }
 
 /** The user's own word counts before that of the project. */
 export function maybeGrant(name: CommandName, { config, accepted }: GrantingProject): Grant | undefined {
   const grants = { ...(accepted ? config.project.grants : {}), ...config.grants };
   return Object.hasOwn(grants, name) ? grants[name] : undefined;
-}
-
-/** What the settings grant built-in gadgets, for lists. */
-async function builtInGrants(project: GrantingProject): Promise<Readonly<Record<string, EntryGrant>>> {
-  if (!grantsCommands(project)) return {};
-  const { commandEntryGrants }: typeof import("./command_grants.ts") = await import(
-    "./command_grants.ts" as string
-  );
-  return commandEntryGrants(project);
 }
 
 /** Where the gadgets of modules run; what works there is loaded with the first of them. */
@@ -298,31 +272,6 @@ function lateSandbox(project: ProjectSettings, options: SandboxDecisions): Gadge
     open: async (file, candidates) => await (await (opened ??= open(candidates))).open(file),
     close: async () => await (await opened)?.close(),
   };
-}
-
-/** A gadget that the user wants in this process; what loads it is loaded with the first of them. */
-async function importGadget(
-  path: string,
-  place: { readonly root: string; readonly cwd: string },
-): Promise<unknown> {
-  const { importOwn }: typeof import("./import_own.ts") = await import("./import_own.ts" as string);
-  return await importOwn(path, place);
-}
-
-/** The lock for those who decide about gadgets and servers; loaded when the first of them has to. */
-function lazyKeeper(options: LockKeeperOptions): () => Promise<LockKeeper> {
-  let opened: Promise<LockKeeper> | undefined;
-  return () => opened ??= openKeeper(options);
-}
-
-async function openKeeper(options: LockKeeperOptions): Promise<LockKeeper> {
-  const { LockKeeper }: typeof import("./lock_keeper.ts") = await import("./lock_keeper.ts" as string);
-  return new LockKeeper(options);
-}
-
-async function checkedLock({ lock, root }: ProjectSettings): Promise<void> {
-  const { checkFrozen }: typeof import("./check_frozen.ts") = await import("./check_frozen.ts" as string);
-  await checkFrozen(lock, { root });
 }
 
 type AcceptOptions = Pick<OpenCatalogOptions, "flags" | "user" | "notice">;
@@ -341,9 +290,6 @@ async function isAccepted(
   { flags, user, notice }: AcceptOptions,
 ): Promise<boolean> {
   if (Object.keys(parts).length === 0) return false;
-  const { acceptProject }: typeof import("./accept_project.ts") = await import(
-    "./accept_project.ts" as string
-  );
   return await acceptProject(parts, { root, isWanted: flags["trust-project"], user, notice });
 }
 
@@ -353,9 +299,6 @@ async function isAccepted(
 async function maybeMcpJson({ root, cwd }: ProjectSettings): Promise<McpJson | undefined> {
   const sight = lookAt(join(root, ".mcp.json"));
   if (sight === "nothing" || sight === "closed") return undefined;
-  const { readMcpJson }: typeof import("../catalog/mcp_config.ts") = await import(
-    "../catalog/mcp_config.ts" as string
-  );
   return await readMcpJson(root, { disk: hostFiles({ root }), cwd });
 }
 
@@ -404,14 +347,6 @@ function absentServers(
     .map((name) => ({ name, file: Object.hasOwn(theirs, name) ? "orrery.yaml" : mcpJson?.file ?? "" }));
 }
 
-async function withAbsent(catalog: Catalog, servers: readonly AbsentServer[]): Promise<Catalog> {
-  if (servers.length === 0) return catalog;
-  const { withAbsentServers }: typeof import("../catalog/absent_servers.ts") = await import(
-    "../catalog/absent_servers.ts" as string
-  );
-  return withAbsentServers(catalog, servers);
-}
-
 /** Which servers there are, and what they are opened with. */
 export interface ServersOptions extends Omit<McpGadgetsOptions, "root" | "cwd" | "own"> {
   readonly mcpJson: McpJson | undefined;
@@ -426,9 +361,6 @@ async function maybeServers(
   const { root, cwd, config: { mcpServers: own, project: { mcpServers: theirs } } } = project;
   const hasYaml = Object.keys({ ...own, ...(projectAccepted ? theirs : {}) }).length > 0;
   if (!hasYaml && (mcpJson === undefined || !projectAccepted)) return undefined;
-  const { serverFiles }: typeof import("./configured_servers.ts") = await import(
-    "./configured_servers.ts" as string
-  );
   const { mcpGadgets }: typeof import("./mcp_gadgets.ts") = await import("./mcp_gadgets.ts" as string);
   const files = serverFiles(project, { mcpJson, projectAccepted });
   return await mcpGadgets(files, { root, cwd, own: Object.keys(own), ...options });

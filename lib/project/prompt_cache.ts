@@ -7,6 +7,7 @@ import { isRecord } from "../core/json.ts";
 import { join } from "node:path";
 import { hostFiles } from "../host/files.ts";
 import { fileStamps } from "../host/file_stamp.ts";
+import { journalPath } from "../host/journal_files.ts";
 
 /** What is kept of the prompt files of a project. */
 export interface PromptCache {
@@ -76,9 +77,6 @@ async function readIndex(root: string): Promise<ReadonlyMap<string, Kept>> {
 
 async function writeIndex(root: string, kept: ReadonlyMap<string, Kept>): Promise<void> {
   try {
-    const { journalPath }: typeof import("../host/journal_files.ts") = await import(
-      "../host/journal_files.ts" as string
-    );
     journalPath(root); // makes the folder, unless something else is in its place
     const files = Object.fromEntries([...kept].filter(([, { value }]) => isPlain(value)));
     await hostFiles({ root, mode: 0o600 }).writeText(INDEX, JSON.stringify({ version: VERSION, files }));

@@ -83,7 +83,7 @@ async function describe(
     user: NOBODY,
     notice,
     projectAccepted: false,
-    keeper: () => Promise.resolve(keeper),
+    keeper,
   });
   const servers = await serversOf(project, { user: NOBODY, notice, keeper });
   const described = new Described(sandbox, { project, candidates, servers: servers?.names ?? [] });
@@ -109,7 +109,7 @@ function serversOf(
     readonly keeper: LockKeeper;
   },
 ): Promise<ServerGadgets | undefined> {
-  return projectServers(project, { ...options, keeper: () => Promise.resolve(keeper) });
+  return projectServers(project, { ...options, keeper });
 }
 
 /** Whoever names a server on the command line has answered what is asked about it. */

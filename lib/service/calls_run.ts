@@ -2,13 +2,16 @@
 
 import type { Catalog } from "../core/catalog.ts";
 import type { RunEvent } from "../core/event.ts";
+import type { Json } from "../core/json.ts";
 import type { World } from "../core/world.ts";
 import type { Markers } from "../parse/call_header.ts";
 import type { Approvals } from "../run/approvals.ts";
 import type { CallLimits } from "../run/call_graph.ts";
 import { runCalls } from "../run/calls.ts";
 import type { Replay } from "../run/replay.ts";
-import type { PromptCallsOptions } from "./open_prompt_calls.ts";
+import { containersOf } from "./containers.ts";
+import type { PromptCallsOptions } from "./containers.ts";
+import { budgetFrom, objectFrom, textFrom } from "./kept_input.ts";
 import type { Keeping } from "./ready_run.ts";
 
 /** A text of calls with everything that it needs. */
@@ -26,27 +29,16 @@ export interface CallsRun {
   readonly markers: Markers;
   readonly limits: CallLimits;
   /** What the run has kept of itself, with the model and the budget of the prompts that its calls ask. */
-  readonly asked: PromptsAsked;
+  readonly asked: Json;
   /** Where those prompts are. */
   readonly prompts: PromptCallsOptions["place"];
   readonly signal?: AbortSignal;
 }
 
-type PromptsAsked = Parameters<typeof import("./open_prompt_calls.ts").openFilePrompts>[0];
-
-const loadPromptCalls = (): Promise<typeof import("./open_prompt_calls.ts")> =>
-  import("./open_prompt_calls.ts" as string);
-
 /** Runs it. */
 export function callsEvents(run: CallsRun, keeping: Keeping): AsyncIterable<RunEvent> {
   const { source, catalog, world, approvals, replay, markers, limits, signal } = run;
-  const prompts: PromptCallsOptions = {
-    place: run.prompts,
-    catalog,
-    limits,
-    world,
-    canAsk: approvals !== undefined,
-  };
+  const { model, budget } = objectFrom(run.asked);
   return runCalls(source.text, {
     catalog,
     clock: world?.clock,
@@ -55,7 +47,15 @@ export function callsEvents(run: CallsRun, keeping: Keeping): AsyncIterable<RunE
     signal,
     markers,
     limits,
-    containers: async () => (await loadPromptCalls()).openFilePrompts(run.asked, prompts),
+    containers: containersOf({
+      place: run.prompts,
+      catalog,
+      limits,
+      world,
+      canAsk: approvals !== undefined,
+      modelName: textFrom(model),
+      budget: budget === undefined ? undefined : budgetFrom(budget),
+    }),
     file: source.name,
     isReadOnce: source.isReadOnce,
     ...keeping,

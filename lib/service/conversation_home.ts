@@ -3,6 +3,7 @@ import type { Secrets } from "../core/secrets.ts";
 import type { AgentFile } from "../parse/agent_file.ts";
 import type { ConversationHome } from "../run/live_conversation.ts";
 import type { RunSurroundings } from "./ready_run.ts";
+import { containersOf } from "./containers.ts";
 import { conversationAbout } from "./conversation_input.ts";
 import type { ConversationInput } from "./conversation_input.ts";
 import type { OpenedAgent } from "./open_agent.ts";
@@ -16,9 +17,6 @@ export interface ConversationHomeOptions extends OpenedAgent {
   readonly around: Pick<RunSurroundings, "approvals">;
   readonly drain?: ConversationHome["drain"];
 }
-
-const loadPromptCalls = (): Promise<typeof import("./open_prompt_calls.ts")> =>
-  import("./open_prompt_calls.ts" as string);
 
 /** The same for the engine. */
 export function conversationHome(
@@ -37,16 +35,15 @@ export function conversationHome(
     maxSteps: project.config.conversations.steps,
     clock: world.clock,
     secrets,
-    containers: async () =>
-      (await loadPromptCalls()).openPromptCalls({
-        place: () => ({ project, grants, accepted }),
-        catalog,
-        world,
-        canAsk: approvals !== undefined,
-        budget,
-        limits,
-        modelName: model,
-      }),
+    containers: containersOf({
+      place: () => ({ project, grants, accepted }),
+      catalog,
+      world,
+      canAsk: approvals !== undefined,
+      budget,
+      limits,
+      modelName: model,
+    }),
     approvals,
     drain,
   };

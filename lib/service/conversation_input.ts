@@ -1,12 +1,11 @@
 // What a conversation is made of besides its agent: kept with its run, so that whoever goes on with it has the same.
 
 import type { ConversationScope } from "../conversation/slots.ts";
-import { isJsonObject, toJson } from "../core/json.ts";
+import { toJson } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Budget } from "../run/budget.ts";
 import type { CallLimits } from "../run/call_graph.ts";
-import { budgetFrom } from "./dialog_input.ts";
-import { limitsFrom } from "./kept_limits.ts";
+import { budgetFrom, limitsFrom, objectFrom, textFrom } from "./kept_input.ts";
 
 /** What the command line says of a conversation. */
 export interface ConversationInput {
@@ -31,28 +30,22 @@ export interface ConversationInput {
 
 /** As a run keeps it; whose slots it has is kept by the conversation itself. */
 export function conversationAbout({ scope: _scope, ...about }: ConversationInput): JsonObject {
-  const json = toJson(about);
-  return isJsonObject(json) ? json : {};
+  return objectFrom(toJson(about));
 }
 
 /** What a run has kept. */
 export function conversationInput(kept: Json): ConversationInput {
-  const input = objectOf(kept);
-  const { user, module, session, model, collection, moduleFile, moduleSession } = input;
+  const input = objectFrom(kept);
   return {
-    scope: { user: String(user), module: String(module), session: String(session) },
-    context: objectOf(input.context),
-    given: objectOf(input.given),
+    scope: { user: String(input.user), module: String(input.module), session: String(input.session) },
+    context: objectFrom(input.context),
+    given: objectFrom(input.given),
     budget: budgetFrom(input.budget),
     limits: limitsFrom(input.limits),
-    ...(typeof model === "string" && { model }),
-    ...(typeof collection === "string" && { collection }),
-    ...(typeof moduleFile === "string" && { moduleFile }),
-    ...(typeof moduleSession === "string" && { moduleSession }),
-    ...(input.canAsk === true && { canAsk: true }),
+    model: textFrom(input.model),
+    collection: textFrom(input.collection),
+    moduleFile: textFrom(input.moduleFile),
+    moduleSession: textFrom(input.moduleSession),
+    canAsk: input.canAsk === true ? true : undefined,
   };
-}
-
-function objectOf(value: Json | undefined): JsonObject {
-  return value !== undefined && isJsonObject(value) ? value : {};
 }

@@ -7,7 +7,7 @@ import type { User } from "../core/world.ts";
 import { LiveConversation } from "../run/live_conversation.ts";
 import type { ConversationHome } from "../run/live_conversation.ts";
 import type { ConversationModels } from "../run/conversation_work.ts";
-import { messagesFrom } from "./kept_messages.ts";
+import { messagesFrom } from "./kept_input.ts";
 import { settledJournal } from "./settled_journal.ts";
 import type { SettledJournal } from "./settled_journal.ts";
 import { settleSteps } from "./settle_steps.ts";

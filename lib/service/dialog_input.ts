@@ -1,10 +1,10 @@
 import type { JsonSchema } from "../core/gadget.ts";
-import { isJsonObject, toJson } from "../core/json.ts";
-import type { Json, JsonObject } from "../core/json.ts";
+import { toJson } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
 import type { Markers } from "../parse/call_header.ts";
 import type { Budget } from "../run/budget.ts";
 import type { CallLimits } from "../run/call_graph.ts";
-import { limitsFrom, markersFrom } from "./kept_limits.ts";
+import { budgetFrom, limitsFrom, markersFrom, numberFrom, objectFrom, textFrom } from "./kept_input.ts";
 
 /** What a question or a conversation is made of: kept with the run, so that a resumed one is the same. */
 export interface DialogInput {
@@ -36,33 +36,22 @@ export function dialogJson(input: DialogInput): Json {
 
 /** What a run has kept. */
 export function dialogInput(kept: Json): DialogInput {
-  const input: JsonObject = isJsonObject(kept) ? kept : {};
-  const { text, model, modelId, contextTokens, system, tools, schema, temperature } = input;
+  const input = objectFrom(kept);
+  const { model, tools, schema } = input;
   return {
-    ...(typeof text === "string" && { text }),
+    text: textFrom(input.text),
     model: String(model),
-    modelId: String(modelId ?? model),
-    ...(typeof contextTokens === "number" && { contextTokens }),
-    ...(typeof system === "string" && { system }),
+    modelId: String(input.modelId ?? model),
+    contextTokens: numberFrom(input.contextTokens),
+    system: textFrom(input.system),
     tools: Array.isArray(tools) ? tools.map(String) : [],
     toolsMode: input.toolsMode === "native" ? "native" : "blocks",
-    ...(schema !== undefined && isJsonObject(schema) && { schema }),
-    ...(typeof temperature === "number" && { temperature }),
+    schema: schema === undefined ? undefined : objectFrom(schema),
+    temperature: numberFrom(input.temperature),
     budget: budgetFrom(input.budget),
     markers: markersFrom(input.markers),
     limits: limitsFrom(input.limits),
-    rounds: typeof input.rounds === "number" ? input.rounds : 10,
-    contractRetries: typeof input.contractRetries === "number" ? input.contractRetries : 3,
-  };
-}
-
-/** A budget that was kept. */
-export function budgetFrom(kept: Json | undefined): Budget {
-  const { turns, tokens, cost, timeMs } = kept !== undefined && isJsonObject(kept) ? kept : {};
-  return {
-    ...(typeof turns === "number" && { turns }),
-    ...(typeof tokens === "number" && { tokens }),
-    ...(typeof cost === "number" && { cost }),
-    ...(typeof timeMs === "number" && { timeMs }),
+    rounds: numberFrom(input.rounds) ?? 10,
+    contractRetries: numberFrom(input.contractRetries) ?? 3,
   };
 }

@@ -7,7 +7,8 @@ import type { DialogOptions } from "../run/dialog.ts";
 import { schemaContract } from "../run/output_contract.ts";
 import type { Replay } from "../run/replay.ts";
 import type { DialogInput } from "./dialog_input.ts";
-import type { PromptCallsOptions } from "./open_prompt_calls.ts";
+import { containersOf } from "./containers.ts";
+import type { PromptCallsOptions } from "./containers.ts";
 import { stoppableCatalog, stoppableModel } from "./stoppable.ts";
 
 /** What a dialog is run with, besides its input. */
@@ -34,7 +35,17 @@ export function dialogOptions(input: DialogInput, means: DialogMeans): DialogOpt
     model: turn === undefined ? model : stoppableModel(model, turn),
     catalog: turn === undefined ? catalog : stoppableCatalog(catalog, turn),
     signal,
-    containers: async () => (await loadPromptCalls()).openPromptCalls(promptCallsOf(input, means)),
+    containers: containersOf({
+      place: means.prompts,
+      catalog,
+      world,
+      canAsk: approvals !== undefined,
+      model,
+      modelName: input.model,
+      budget: input.budget,
+      limits: input.limits,
+      stop: turn,
+    }),
     tools: input.tools,
     markers: input.markers,
     limits: input.limits,
@@ -52,25 +63,5 @@ export function dialogOptions(input: DialogInput, means: DialogMeans): DialogOpt
     replay,
     approvals,
     ...kept?.options,
-  };
-}
-
-const loadPromptCalls = (): Promise<typeof import("./open_prompt_calls.ts")> =>
-  import("./open_prompt_calls.ts" as string);
-
-function promptCallsOf(
-  input: DialogInput,
-  { prompts, catalog, world, approvals, model, turn }: DialogMeans,
-): PromptCallsOptions {
-  return {
-    place: prompts,
-    catalog,
-    world,
-    canAsk: approvals !== undefined,
-    model,
-    modelName: input.model,
-    budget: input.budget,
-    limits: input.limits,
-    stop: turn,
   };
 }

@@ -7,7 +7,7 @@ import type { RunEvent } from "../core/event.ts";
 import { ModelError } from "../core/model.ts";
 import type { DocumentFile } from "../parse/document_file.ts";
 import { DocumentBounds } from "../project/document_bounds.ts";
-import { homeCheck } from "../project/document_home.ts";
+import { homeCheck, homeMeans } from "../project/document_home.ts";
 import type { DocumentHome } from "../project/document_home.ts";
 import { placeHome } from "../project/document_place.ts";
 import type { DocumentPlace } from "../project/document_place.ts";
@@ -20,15 +20,15 @@ import type { Replay } from "../run/replay.ts";
 import type { DocumentResults } from "./document_results.ts";
 import { documentRunJson } from "./document_run_input.ts";
 import type { DocumentRunInput } from "./document_run_input.ts";
-import { documentCalls, documentMeans } from "./open_document.ts";
-import type { PromptCallsOptions } from "./open_prompt_calls.ts";
+import { containersOf } from "./containers.ts";
+import type { PromptCallsOptions } from "./containers.ts";
 import type { Keeping, ReadyRun, StartPlace } from "./ready_run.ts";
 
 /** Opens a project for one document; undefined when it was aborted. */
 export async function openDocumentPlace(
   { project, grants, around }: StartPlace,
 ): Promise<DocumentPlace | undefined> {
-  await keepStdout(grants.flags);
+  keepStdout(grants.flags);
   const bounds = new DocumentBounds(project.root);
   const open = around.openCatalog ?? openCatalog;
   const opened = await around.open(
@@ -105,9 +105,6 @@ export interface DocumentRun {
   readonly replay?: Replay;
 }
 
-const loadPromptCalls = (): Promise<typeof import("./open_prompt_calls.ts")> =>
-  import("./open_prompt_calls.ts" as string);
-
 /** Runs it. */
 export function documentEvents(run: DocumentRun, keeping: Keeping): AsyncIterable<RunEvent> {
   const { document, input, means, signal, approvals, called, replay } = run;
@@ -120,8 +117,7 @@ export function documentEvents(run: DocumentRun, keeping: Keeping): AsyncIterabl
       values: new Map(Object.entries(input.values)),
       prompt: input.prompt,
     },
-    containers: async () =>
-      (await loadPromptCalls()).openPromptCalls({ ...called, budget, limits, modelName }),
+    containers: containersOf({ ...called, budget, limits, modelName }),
     signal,
     replay,
     approvals,
@@ -139,11 +135,12 @@ export function readyDocument(
     readonly around: Pick<StartPlace["around"], "approvals" | "opening">;
   },
 ): ReadyRun {
-  const means = documentMeans(placeHome(place), { input, results });
+  const means = homeMeans(placeHome(place), { wishes: input, result: (document) => results.keep(document) });
   const { path, text } = document;
+  const { project, grants, accepted, catalog, canAsk } = place;
+  const called = { place: () => ({ project, grants, accepted }), catalog, canAsk };
   return {
     start: { kind: "document", file: path, input: documentRunJson(input), files: [{ path, text }] },
-    events: (keeping) =>
-      documentEvents({ document, input, means, signal, approvals, called: documentCalls(place) }, keeping),
+    events: (keeping) => documentEvents({ document, input, means, signal, approvals, called }, keeping),
   };
 }

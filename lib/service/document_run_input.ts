@@ -1,4 +1,4 @@
-import { isJsonObject, toJson } from "../core/json.ts";
+import { toJson } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import { MERGE_MODES } from "../parse/parameter_reader.ts";
 import type { MergeMode } from "../parse/operation_fields.ts";
@@ -6,8 +6,9 @@ import { DOCUMENT_LIMITS } from "../catalog/config.ts";
 import type { Budget } from "../run/budget.ts";
 import type { CallLimits } from "../run/call_graph.ts";
 import type { DocumentMeans } from "../run/document_means.ts";
-import { budgetFrom } from "./dialog_input.ts";
-import { limitsFrom } from "./kept_limits.ts";
+import { limitsOf } from "../project/project.ts";
+import type { ProjectSettings } from "../project/project.ts";
+import { budgetFrom, limitsFrom, numberFrom, objectFrom, textFrom } from "./kept_input.ts";
 
 /** What a run of a document is made of: kept with the run, so that a resumed one is the same. */
 export interface DocumentRunInput {
@@ -44,36 +45,40 @@ export function documentRunJson(input: DocumentRunInput): Json {
   return toJson(input);
 }
 
-/** What a run has kept. */
-export function documentRunInput(kept: Json): DocumentRunInput {
-  const input = isJsonObject(kept) ? kept : {};
-  const { path, prompt, text, values, model, out, showsOperations } = input;
-  const mode = MERGE_MODES.find((each) => each === input.mode);
-  const given = values !== undefined && isJsonObject(values) ? values : {};
-  return {
-    path: String(path),
-    text: typeof text === "string" ? text : "",
-    values: Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)])),
-    showsOperations: showsOperations === true,
-    budget: budgetFrom(input.budget),
-    limits: limitsFrom(input.limits),
-    defaults: defaultsFrom(input.defaults),
-    ...(typeof prompt === "string" && { prompt }),
-    ...(typeof model === "string" && { model }),
-    ...(typeof out === "string" && { out }),
-    mode,
-  };
+/** What the project says of its documents, and the flags of a run. */
+export function settingsInput(
+  project: Pick<ProjectSettings, "config">,
+  flags: { readonly concurrency?: number; readonly timeout?: number },
+): Pick<DocumentRunInput, "text" | "showsOperations" | "limits" | "defaults"> {
+  const { showsOperations, limits, temperature } = project.config.documents;
+  const { timeoutMs, resultBytes } = limitsOf(project, flags);
+  return { text: "", showsOperations, limits: { timeoutMs, resultBytes }, defaults: { limits, temperature } };
 }
 
-function defaultsFrom(kept: Json | undefined): DocumentMeans["defaults"] {
-  const { temperature, limits } = kept !== undefined && isJsonObject(kept) ? kept : {};
-  const { goto, toolTurns, shellTimeoutS } = limits !== undefined && isJsonObject(limits) ? limits : {};
+/** What a run has kept. */
+export function documentRunInput(kept: Json): DocumentRunInput {
+  const input = objectFrom(kept);
+  const defaults = objectFrom(input.defaults);
+  const limits = objectFrom(defaults.limits);
+  const values = Object.entries(objectFrom(input.values)).map(([name, value]) => [name, String(value)]);
   return {
-    limits: {
-      goto: typeof goto === "number" ? goto : DOCUMENT_LIMITS.goto,
-      toolTurns: typeof toolTurns === "number" ? toolTurns : DOCUMENT_LIMITS.toolTurns,
-      shellTimeoutS: typeof shellTimeoutS === "number" ? shellTimeoutS : DOCUMENT_LIMITS.shellTimeoutS,
+    path: String(input.path),
+    prompt: textFrom(input.prompt),
+    text: textFrom(input.text) ?? "",
+    values: Object.fromEntries(values),
+    model: textFrom(input.model),
+    mode: MERGE_MODES.find((each) => each === input.mode),
+    out: textFrom(input.out),
+    showsOperations: input.showsOperations === true,
+    budget: budgetFrom(input.budget),
+    limits: limitsFrom(input.limits),
+    defaults: {
+      limits: {
+        goto: numberFrom(limits.goto) ?? DOCUMENT_LIMITS.goto,
+        toolTurns: numberFrom(limits.toolTurns) ?? DOCUMENT_LIMITS.toolTurns,
+        shellTimeoutS: numberFrom(limits.shellTimeoutS) ?? DOCUMENT_LIMITS.shellTimeoutS,
+      },
+      temperature: numberFrom(defaults.temperature),
     },
-    ...(typeof temperature === "number" && { temperature }),
   };
 }

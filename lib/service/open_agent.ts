@@ -22,6 +22,7 @@ import type { RunSurroundings } from "./ready_run.ts";
 import type { ConversationInput } from "./conversation_input.ts";
 import { keepStdout } from "../project/grants.ts";
 import { runStepProblem } from "./run_step_problem.ts";
+import { projectEmbedder } from "../project/project_embedder.ts";
 
 /** An agent that is about to talk. */
 export interface OpenAgentOptions extends Pick<ConversationPlace, "project" | "grants"> {
@@ -52,7 +53,7 @@ export interface RefusedAgent {
  */
 export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent | RefusedAgent> {
   const { agent, input, project, grants, around, isNew, isEphemeral } = options;
-  await keepStdout(grants.flags);
+  keepStdout(grants.flags);
   const open = around.openCatalog ?? openCatalog;
   const opened = await around.open(
     open(project, { ...grants, ...around.opening, late: true, servers: callsGadgets(agent) }),
@@ -102,7 +103,7 @@ async function openedCollection(
   const file = moduleFile ?? collection;
   if (file === undefined) return undefined;
   const { project: { root }, world: { files } } = place;
-  const embedder = await maybeEmbedder(place);
+  const embedder = maybeEmbedder(place);
   const ofModule = moduleFile === undefined ? {} : { session, collection };
   try {
     return await projectCollection(realPath(file), {
@@ -127,14 +128,11 @@ function namingFlag(error: unknown, path: string): unknown {
   return new FileError(`${error.message} ${named}`, { path, code: "denied", cause: error });
 }
 
-async function maybeEmbedder(
+function maybeEmbedder(
   { project, grants: { settings }, accepted: isAccepted }: ConversationPlace,
-): Promise<Embedder | undefined> {
+): Embedder | undefined {
   const name = project.config.conversations.embeddings;
   if (name === undefined) return undefined;
-  const { projectEmbedder }: typeof import("../project/project_embedder.ts") = await import(
-    "../project/project_embedder.ts" as string
-  );
   return projectEmbedder({ ...project, isAccepted, settings, name });
 }
 

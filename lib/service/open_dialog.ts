@@ -27,7 +27,7 @@ export async function openDialog(
   project: ProjectSettings,
   { around, grants, tools, name, typed }: OpenDialogOptions,
 ): Promise<OpenedDialog | undefined> {
-  await keepStdout(grants.flags);
+  keepStdout(grants.flags);
   const { accepted, openCatalog: open } = around;
   const opened = await around.open(
     openDialogCatalog(project, {

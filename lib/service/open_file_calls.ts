@@ -14,13 +14,13 @@ import type { DocumentMeans } from "../run/document_means.ts";
 import { fileCalls } from "../run/file_calls.ts";
 import { budgetWithin } from "./budget_flag.ts";
 import { catalogInWorld } from "./catalog_in_world.ts";
-import type { PromptCallsOptions } from "./open_prompt_calls.ts";
+import type { PromptCallsOptions } from "./containers.ts";
 import { stoppableGadget, stoppableModel } from "./stoppable.ts";
 
 /** Opens them; the project itself is not read before the first call. */
 export function openFileCalls(options: PromptCallsOptions): Containers {
-  const place = once(() => Promise.resolve(options.place()));
-  return fileCalls(async () => meansOf(options, await place()));
+  let place: ReturnType<PromptCallsOptions["place"]> | undefined;
+  return fileCalls(async () => meansOf(options, await (place ??= options.place())));
 }
 
 type Place = Awaited<ReturnType<PromptCallsOptions["place"]>>;
@@ -93,9 +93,4 @@ function stoppable(
       },
     },
   };
-}
-
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined;
-  return () => made ??= make();
 }

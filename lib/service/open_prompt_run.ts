@@ -79,7 +79,7 @@ export async function openPromptRun(
   const { around, grants, command, recorded } = options;
   const { user, notice } = around.opening;
   const { root } = project;
-  await keepStdout(grants.flags);
+  keepStdout(grants.flags);
   const accepted = around.accepted ??
     await isProjectAccepted({ ...project, flags: grants.flags, user, notice });
   const opened = await around.unlessAborted(

@@ -10,8 +10,9 @@ import { LOCK_FILE } from "../core/gadget_lock.ts";
 import { configFolder } from "../host/paths.ts";
 import { textStamp, treeStamp } from "../host/tree_stamp.ts";
 import type { RunGrants } from "../project/grants.ts";
+import { withCommandGrants } from "../project/command_grants.ts";
 import { modelsByName } from "../project/models_by_name.ts";
-import { granted, openCatalog, projectParts, settingsAt } from "../project/project.ts";
+import { openCatalog, projectParts, settingsAt } from "../project/project.ts";
 import type { OpenCatalogOptions, OpenedCatalog, ProjectSettings } from "../project/project.ts";
 import { createWorld } from "../project/world.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
@@ -185,14 +186,18 @@ class Held implements OpenProject {
     this.model = modelsByName({ ...project, isAccepted: projectAccepted, settings: grants.settings });
   }
 
-  readonly openCatalog = async (
+  readonly openCatalog = (
     { root, cwd }: ProjectSettings,
     { settings = NO_POLICY_FLAGS, user, approve, against }: OpenCatalogOptions,
   ): Promise<OpenedCatalog> => {
     const touching = { root, cwd, settings, user, approve, against };
     const { project: { config }, accepted } = this;
-    const world = await granted(await createWorld(touching), touching, { root, config, accepted });
-    return { catalog: catalogInWorld(this.catalog, world), world, projectAccepted: accepted };
+    const world = withCommandGrants(createWorld(touching), touching, { root, config, accepted });
+    return Promise.resolve({
+      catalog: catalogInWorld(this.catalog, world),
+      world,
+      projectAccepted: accepted,
+    });
   };
 
   readonly use = (): () => void => {

@@ -1,11 +1,9 @@
-import { isJsonObject, toJson } from "../core/json.ts";
+import { toJson } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Message } from "../core/message.ts";
 import type { Budget } from "../run/budget.ts";
 import type { CallLimits } from "../run/call_graph.ts";
-import { budgetFrom } from "./dialog_input.ts";
-import { limitsFrom } from "./kept_limits.ts";
-import { messagesFrom } from "./kept_messages.ts";
+import { budgetFrom, limitsFrom, messagesFrom, numberFrom, objectFrom, textFrom } from "./kept_input.ts";
 
 /** What a run of a prompt, a tactic or an agent is made of: kept with the run, so that a resumed one is the same. */
 export interface PromptRunInput {
@@ -40,27 +38,26 @@ export function promptRunJson(input: PromptRunInput): Json {
 
 /** What a run has kept. */
 export function promptRunInput(kept: Json): PromptRunInput {
-  const input: JsonObject = isJsonObject(kept) ? kept : {};
-  const { path, kind, contractHash, values, say, history, profile, model } = input;
-  const { modelId, temperature, startedAt } = input;
+  const input = objectFrom(kept);
+  const { history } = input;
   return {
-    path: String(path),
-    kind: kind === "tactic" ? "tactic" : "prompt",
-    ...(typeof contractHash === "string" && { contractHash }),
-    values: values !== undefined && isJsonObject(values) ? values : {},
-    ...(typeof say === "string" && { say }),
-    ...(history !== undefined && { history: messagesFrom(history) }),
-    ...(typeof profile === "string" && { profile }),
-    ...(typeof model === "string" && { model }),
-    ...(typeof modelId === "string" && { modelId }),
-    ...(typeof temperature === "number" && { temperature }),
+    path: String(input.path),
+    kind: input.kind === "tactic" ? "tactic" : "prompt",
+    contractHash: textFrom(input.contractHash),
+    values: objectFrom(input.values),
+    say: textFrom(input.say),
+    history: history === undefined ? undefined : messagesFrom(history),
+    profile: textFrom(input.profile),
+    model: textFrom(input.model),
+    modelId: textFrom(input.modelId),
+    temperature: numberFrom(input.temperature),
     budget: budgetFrom(input.budget),
     limits: limitsFrom(input.limits),
-    startedAt: typeof startedAt === "number" ? startedAt : 0,
+    startedAt: numberFrom(input.startedAt) ?? 0,
   };
 }
 
 /** Whether what a conversation has kept is a chat with a profile of `orrery.yaml`. */
 export function isAgentTalk(kept: Json): boolean {
-  return isJsonObject(kept) && typeof kept.profile === "string";
+  return textFrom(objectFrom(kept).profile) !== undefined;
 }

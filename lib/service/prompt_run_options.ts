@@ -4,7 +4,8 @@ import { catalogTools } from "../run/catalog_tools.ts";
 import type { AgentDefinition } from "../run/make_agent.ts";
 import type { Replay } from "../run/replay.ts";
 import type { RunOptions } from "../run/run.ts";
-import type { PromptCallsOptions } from "./open_prompt_calls.ts";
+import { containersOf } from "./containers.ts";
+import type { PromptCallsOptions } from "./containers.ts";
 import type { OpenedPromptRun } from "./open_prompt_run.ts";
 import type { PromptRunInput } from "./prompt_run_input.ts";
 import { stoppableGadget } from "./stoppable.ts";
@@ -22,37 +23,35 @@ export interface PromptRunMeans {
   readonly turn?: () => AbortSignal;
 }
 
-const loadPromptCalls = (): Promise<typeof import("./open_prompt_calls.ts")> =>
-  import("./open_prompt_calls.ts" as string);
-
 /** The same for the engine. */
 export function promptRunOptions(means: PromptRunMeans): RunOptions & RunAgentsOptions {
-  const { kept, replay, opened: { catalog, world, approvals }, input, signal, turn } = means;
+  const { kept, replay, opened, input, signal, turn } = means;
+  const { catalog, world, approvals, found } = opened;
   const { timeoutMs, resultBytes } = input.limits;
   const tools = catalogTools(() => Promise.resolve(catalog));
   return {
     tools: turn === undefined ? tools : { ...tools, around: (gadget) => stoppableGadget(gadget, turn) },
     budget: input.budget,
-    calls: {
-      timeoutMs,
-      resultBytes,
-    },
+    calls: { timeoutMs, resultBytes },
     signal,
-    containers: async () => (await loadPromptCalls()).openPromptCalls(promptCallsOf(means)),
+    containers: containersOf({
+      place: means.prompts,
+      catalog,
+      world,
+      canAsk: approvals !== undefined,
+      model: opened.model,
+      modelName: opened.modelName,
+      budget: input.budget,
+      limits: input.limits,
+      within: found.kind === "prompt" ? found.prompt.path : undefined,
+      stop: turn,
+    }),
     clock: world?.clock,
     replay,
     approvals,
     wake: turn,
     ...kept?.options,
   };
-}
-
-function promptCallsOf({ input, opened, prompts, turn }: PromptRunMeans): PromptCallsOptions {
-  const { catalog, world, approvals, model, modelName, found } = opened;
-  const canAsk = approvals !== undefined;
-  const { budget, limits } = input;
-  const within = found.kind === "prompt" ? found.prompt.path : undefined;
-  return { place: prompts, catalog, world, canAsk, model, modelName, budget, limits, within, stop: turn };
 }
 
 /** An agent with what the user said of it for this run. */

@@ -26,7 +26,7 @@ export async function promptTools(
   { tools }: AnyPrompt,
   { project, flags }: { readonly project: ProjectSettings; readonly flags: ProjectFlags },
 ): Promise<readonly PromptTool[]> {
-  await keepStdout(flags);
+  keepStdout(flags);
   const catalog = tools.some((tool) => typeof tool === "string")
     ? (await openCatalog(project, { flags, user: NOBODY, notice: () => undefined, servers: false })).catalog
     : undefined;

@@ -1,7 +1,6 @@
 // A run that was interrupted goes on as it was begun, whoever began it.
 
 import type { Journal, RunJournal } from "../core/journal.ts";
-import { isJsonObject } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { PermissionRefused } from "../core/world.ts";
@@ -13,7 +12,8 @@ import { addGranted } from "../project/run_secrets.ts";
 import { ask } from "../run/dialog.ts";
 import type { Budget } from "../run/budget.ts";
 import { ChangedError } from "./changed_error.ts";
-import { budgetFrom, dialogInput } from "./dialog_input.ts";
+import { dialogInput } from "./dialog_input.ts";
+import { budgetFrom, objectFrom } from "./kept_input.ts";
 import { dialogOptions } from "./dialog_options.ts";
 import { openDialog } from "./open_dialog.ts";
 import { openPromptRun } from "./open_prompt_run.ts";
@@ -172,6 +172,6 @@ function atTerminal({ id, run: { kind } }: RunJournal): ServiceError {
 /** A run that a budget has ended can go on with more, as far as the settings let it. */
 function withBudget(kept: Json, budget: Budget | undefined, { project }: StartPlace): Json {
   if (budget === undefined || Object.keys(budget).length === 0) return kept;
-  const input = isJsonObject(kept) ? kept : {};
+  const input = objectFrom(kept);
   return { ...input, budget: { ...wishedBudget(project, { ...budgetFrom(input.budget), ...budget }) } };
 }

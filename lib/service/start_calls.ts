@@ -2,16 +2,14 @@
 
 import { withoutByteOrderMark } from "../core/file_text.ts";
 import type { RunJournal } from "../core/journal.ts";
-import { isJsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
 import { FileError } from "../core/world.ts";
 import { exactFiles } from "../host/exact_files.ts";
 import { limitsOf, openCatalog, wantedModel } from "../project/project.ts";
 import type { OpenedCatalog, ProjectSettings } from "../project/project.ts";
-import type { Markers } from "../parse/call_header.ts";
-import type { Budget } from "../run/budget.ts";
 import { callsEvents } from "./calls_run.ts";
 import type { CallsRun } from "./calls_run.ts";
-import { limitsFrom, markersFrom } from "./kept_limits.ts";
+import { limitsFrom, markersFrom, objectFrom } from "./kept_input.ts";
 import { assertKnownModel, modelFrom } from "./known_model.ts";
 import { stoppedError } from "./ready_run.ts";
 import type { ReadyRun, StartPlace } from "./ready_run.ts";
@@ -63,7 +61,7 @@ export async function startCalls(
 /** Calls that were begun, and go on. @throws {ServiceError} `stopping` */
 export async function resumedCalls({ run }: Pick<RunJournal, "run">, at: StartPlace): Promise<ReadyRun> {
   const { file = "stdin", files = [] } = run;
-  const input = isJsonObject(run.input) ? run.input : {};
+  const input = objectFrom(run.input);
   const text = files.slice(0, 1).map((stored) => stored.text);
   const means = meansOf(at, await opened(at));
   const source = { name: file, isReadOnce: false, text };
@@ -82,42 +80,19 @@ async function ready(
     readonly files?: ReadyRun["start"]["files"];
   },
 ): Promise<ReadyRun> {
+  const { project } = at;
   const means = meansOf(at, await opened(at));
-  const own = ownOf(at.project);
-  const input = { ...own.kept, ...askedWith(wish, { project: at.project, accepted: means.accepted, own }) };
-  const start = { kind: "calls", file: source.name, input } as const;
+  const { markers } = project.config.calls;
+  const limits = limitsOf(project, {});
+  const input = {
+    markers: { ...markers },
+    limits,
+    ...askedWith(wish, { project, accepted: means.accepted }),
+  };
   return {
-    start: files === undefined ? start : { ...start, files },
-    events: (keeping) =>
-      callsEvents({ ...means, source, markers: own.markers, limits: own.kept.limits, asked: input }, keeping),
+    start: { kind: "calls", file: source.name, input, files },
+    events: (keeping) => callsEvents({ ...means, source, markers, limits, asked: input }, keeping),
   };
-}
-
-/** What the calls of all runs of a project have in common. */
-interface OwnOfProject {
-  /** The same object as the settings have: a parser knows it. */
-  readonly markers: Markers;
-  readonly kept: {
-    readonly markers: { readonly start: string; readonly end: string; readonly arg: string };
-    readonly limits: ReturnType<typeof limitsOf>;
-  };
-  /** That of the variable, which is asked for once: to look costs as much as to parse a small text. */
-  readonly model: string | undefined;
-}
-
-const owns = new WeakMap<ProjectSettings, OwnOfProject>();
-
-function ownOf(project: ProjectSettings): OwnOfProject {
-  let own = owns.get(project);
-  if (own === undefined) {
-    own = {
-      markers: project.config.calls.markers,
-      kept: { markers: { ...project.config.calls.markers }, limits: limitsOf(project, {}) },
-      model: wantedModel(undefined),
-    };
-    owns.set(project, own);
-  }
-  return own;
 }
 
 function opened({ project, grants, around }: StartPlace): Promise<OpenedCatalog | undefined> {
@@ -139,29 +114,16 @@ function meansOf({ project, grants, around }: StartPlace, found: OpenedCatalog |
 
 /** What is said of the prompts that calls ask. @throws {UsageError} */
 function askedWith(
-  { model: given, budget }: CallsWish,
-  { project, accepted, own }: {
-    readonly project: ProjectSettings;
-    readonly accepted: boolean;
-    readonly own: OwnOfProject;
-  },
-): { readonly model?: string; readonly budget?: Record<string, number> } {
+  { model, budget }: CallsWish,
+  { project, accepted }: { readonly project: ProjectSettings; readonly accepted: boolean },
+): JsonObject {
   const { config } = project;
-  if (given !== undefined) {
-    assertKnownModel(given, { from: modelFrom(given, "field"), config, accepted, command: "run" });
+  if (model !== undefined) {
+    assertKnownModel(model, { from: modelFrom(model, "field"), config, accepted, command: "run" });
   }
-  const model = given ?? own.model;
+  const wanted = wantedModel(model);
   return {
-    model,
-    budget: budget && numbersOf(wishedBudget(project, budget)),
-  };
-}
-
-function numbersOf({ turns, tokens, cost, timeMs }: Budget): Record<string, number> {
-  return {
-    ...(turns === undefined ? {} : { turns }),
-    ...(tokens === undefined ? {} : { tokens }),
-    ...(cost === undefined ? {} : { cost }),
-    ...(timeMs === undefined ? {} : { timeMs }),
+    ...(wanted !== undefined && { model: wanted }),
+    ...(budget && { budget: { ...wishedBudget(project, budget) } }),
   };
 }

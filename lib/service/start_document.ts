@@ -1,5 +1,6 @@
 import { problemLine } from "../check/problem_line.ts";
 import type { FileProblem } from "../check/check_options.ts";
+import { maybeBlock } from "../check/given_blocks.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { resolve } from "node:path";
 import { SourceError } from "../core/source_error.ts";
@@ -12,12 +13,11 @@ import type { ProjectSettings } from "../project/project.ts";
 import { DocumentResults } from "./document_results.ts";
 import { checkedDocument, openDocumentPlace, readyDocument } from "./document_run.ts";
 import type { GivenBlock } from "./document_run.ts";
-import { textsOf } from "./document_run_input.ts";
+import { settingsInput, textsOf } from "./document_run_input.ts";
 import type { DocumentRunInput } from "./document_run_input.ts";
 import { fileInProject } from "./file_in_project.ts";
 import { stoppedError } from "./ready_run.ts";
 import type { ReadyRun, StartPlace } from "./ready_run.ts";
-import { limitsOf } from "../project/project.ts";
 import { wishedBudget } from "./wished_budget.ts";
 import { ServiceError } from "./service.ts";
 import type { StartRun } from "./service.ts";
@@ -38,7 +38,12 @@ export async function startDocument(wish: DocumentWish, at: StartPlace): Promise
   const out = outOf(wish.out, at);
   const place = await openDocumentPlace(at);
   if (place === undefined) throw stoppedError();
-  const input: DocumentRunInput = { ...settingsInput(project), ...wishedInput(wish, project), path, ...out };
+  const input: DocumentRunInput = {
+    ...settingsInput(project, {}),
+    ...wishedInput(wish, project),
+    path,
+    ...out,
+  };
   const { problems, checked } = await checkedDocument(placeHome(place), { input, blocks });
   if (checked === undefined) throw problemsError(problems.map(withoutFlag));
   for (const problem of problems) around.opening.notice(problemLine(problem));
@@ -69,11 +74,8 @@ async function documentOf({ file }: DocumentWish, { root }: ProjectSettings): Pr
 }
 
 function blockOf(block: string, { root }: ProjectSettings): GivenBlock {
-  const at = block.lastIndexOf("#");
-  if (at >= 1 && at < block.length - 1) {
-    const file = fileInProject(block.slice(0, at), { root, field: "blocks" });
-    return { file, reference: block.slice(at + 1) };
-  }
+  const named = maybeBlock(block);
+  if (named !== undefined) return { ...named, file: fileInProject(named.file, { root, field: "blocks" }) };
   throw new ServiceError(
     `blocks: expected FILE#REF, such as notes.md#summary; found ${JSON.stringify(block)}`,
     { code: "invalid", details: { field: "blocks" } },
@@ -104,32 +106,11 @@ function outOf(
   }
 }
 
-/** What the project says of its documents. */
-function settingsInput(project: ProjectSettings): Omit<DocumentRunInput, "path" | "values" | "budget"> {
-  const { documents } = project.config;
-  const { concurrency: _one, ...limits } = limitsOf(project, {});
-  return {
-    text: "",
-    showsOperations: documents.showsOperations,
-    limits,
-    defaults: {
-      limits: documents.limits,
-      temperature: documents.temperature,
-    },
-  };
-}
-
 function wishedInput(
   { input = {}, prompt, model, mode, budget }: DocumentWish,
   project: ProjectSettings,
 ): Pick<DocumentRunInput, "values" | "budget" | "prompt" | "model" | "mode"> {
-  return {
-    values: textsOf(input),
-    budget: wishedBudget(project, budget),
-    ...(prompt === undefined ? {} : { prompt }),
-    ...(model === undefined ? {} : { model }),
-    ...(mode === undefined ? {} : { mode }),
-  };
+  return { values: textsOf(input), budget: wishedBudget(project, budget), prompt, model, mode };
 }
 
 function problemsError(problems: readonly FileProblem[]): ProblemsError {

@@ -3,41 +3,29 @@ import type { ReadyRun, StartPlace } from "./ready_run.ts";
 import { ServiceError } from "./service.ts";
 import type { StartRun } from "./service.ts";
 import { startCallFile, startCalls } from "./start_calls.ts";
+import { startAsk } from "./start_ask.ts";
+import { startDocument } from "./start_document.ts";
+import { startGadget } from "./start_gadget.ts";
+import { startPrompt } from "./start_prompt.ts";
 
 /** What is started where. */
 export interface StartRunPlace extends StartPlace {
   readonly catalog: Catalog;
 }
 
-/** Makes ready what somebody wishes to run. Nothing of it has run by then. @throws as `Service.start`, at once or later */
-export function startRun(request: StartRun, at: StartRunPlace): Promise<ReadyRun> {
+/** Makes ready what somebody wishes to run. Nothing of it has run by then. @throws as `Service.start` */
+export async function startRun(request: StartRun, at: StartRunPlace): Promise<ReadyRun> {
   switch (request.kind) {
     case "file":
-      return startFile(request, at);
+      return await startFile(request, at);
     case "calls":
-      return startCalls(request, at);
-    default:
-      return startOther(request, at);
-  }
-}
-
-async function startOther(
-  request: Exclude<StartRun, { readonly kind: "file" | "calls" }>,
-  at: StartRunPlace,
-): Promise<ReadyRun> {
-  switch (request.kind) {
-    case "gadget": {
-      const { startGadget }: typeof import("./start_gadget.ts") = await import("./start_gadget.ts" as string);
+      return await startCalls(request, at);
+    case "gadget":
       return await startGadget(request, at);
-    }
-    case "prompt": {
-      const { startPrompt }: typeof import("./start_prompt.ts") = await import("./start_prompt.ts" as string);
+    case "prompt":
       return await startPrompt(request, at);
-    }
-    case "ask": {
-      const { startAsk }: typeof import("./start_ask.ts") = await import("./start_ask.ts" as string);
+    case "ask":
       return await startAsk(request, at);
-    }
     default:
       return request satisfies never;
   }
@@ -62,9 +50,6 @@ async function startFile(
     });
   }
   if (/\.md$/i.test(file)) {
-    const { startDocument }: typeof import("./start_document.ts") = await import(
-      "./start_document.ts" as string
-    );
     return await startDocument(wish, at);
   }
   const hint = /\.agent\.ya?ml$/i.test(file)

@@ -383,6 +383,7 @@ Deno.test("mcp project: who accepted it before sees whose code orrery.lock has a
 
 Deno.test("mcp project: what servers are given is told to whoever masks secrets", async () => {
   const { mcpGadgets } = await import("../../lib/project/mcp_gadgets.ts");
+  const { LockKeeper } = await import("../../lib/project/lock_keeper.ts");
   const { NO_POLICY_FLAGS } = await import("../../lib/policy/policy_settings.ts");
   const told: (readonly [string, string])[] = [];
   Deno.env.set("ORRERY_TEST_TOKEN", "from-environment");
@@ -405,7 +406,7 @@ Deno.test("mcp project: what servers are given is told to whoever masks secrets"
       user: { canAnswer: false, ask: () => Promise.reject(new Error("nobody")) },
       notice: () => {},
       own: [],
-      keeper: () => Promise.reject(new Error("no server is opened")),
+      keeper: new LockKeeper({ root: "/", cwd: "/", parts: {}, projectAccepted: false, notice: () => {} }),
       frozen: false,
       secrets: { add: (name, value) => told.push([name, value]) },
     });

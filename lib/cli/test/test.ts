@@ -49,7 +49,7 @@ export async function test(
   terminal: Terminal,
 ): Promise<number> {
   const { signal } = interruptible(terminal);
-  await keepStdout(flags);
+  keepStdout(flags);
   using _stray = terminal.onStrayError((error) => void tellStray(error, terminal));
   await using projects = new TestProjects({
     flags,
