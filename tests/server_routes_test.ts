@@ -12,7 +12,6 @@ import { FileError } from "../lib/core/world.ts";
 import { ServiceError } from "../lib/service/service.ts";
 import { systemClock } from "../lib/core/clock.ts";
 import { pieces, readPieces } from "../lib/server/body.ts";
-import { Deadlines } from "../lib/server/deadlines.ts";
 import { HttpProblem } from "../lib/server/problem.ts";
 import { openServer } from "../lib/server/open_server.ts";
 import { Sessions } from "../lib/server/session.ts";
@@ -568,10 +567,9 @@ Deno.test("a body that nobody wants the rest of is left at once, and not when it
     cancel: () => left.resolve(),
   });
   const stop = new AbortController();
-  using deadlines = new Deadlines(systemClock);
   const taken: string[] = [];
   await eachUntilAborted(
-    readPieces(new Request("http://127.0.0.1/v1/calls", { method: "POST", body }), deadlines),
+    readPieces(new Request("http://127.0.0.1/v1/calls", { method: "POST", body })),
     (text) => {
       taken.push(text);
       setTimeout(() => stop.abort(), 20); // the next piece is waited for by then
@@ -915,9 +913,8 @@ Deno.test("nothing that is not there is, and no method that is not", async () =>
 });
 
 Deno.test("a body that comes too slowly is not waited for", async () => {
-  using deadlines = new Deadlines(systemClock, { tickMs: 10 });
   const cancelled = Promise.withResolvers<unknown>();
-  const awake = setTimeout(() => {}, 10_000); // deadlines keep no process alive
+  const awake = setTimeout(() => {}, 10_000); // time limits keep no process alive
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new Uint8Array(3)),
     cancel: (reason) => cancelled.resolve(reason),
@@ -925,7 +922,7 @@ Deno.test("a body that comes too slowly is not waited for", async () => {
   const request = new Request("http://any.example/", { method: "POST", body });
   let bytes = 0;
   const reading = async () => {
-    const limits = { deadlines, pieceMs: 50, wholeMs: 10_000, maxBytes: 100 };
+    const limits = { pieceMs: 50, wholeMs: 10_000, maxBytes: 100 };
     for await (const piece of pieces(request, limits)) bytes += piece.length;
   };
   try {
@@ -938,7 +935,6 @@ Deno.test("a body that comes too slowly is not waited for", async () => {
 });
 
 Deno.test("a body that comes drop by drop is not waited for either", async () => {
-  using deadlines = new Deadlines(systemClock, { tickMs: 10 });
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       await systemClock.sleep(10);
@@ -947,7 +943,7 @@ Deno.test("a body that comes drop by drop is not waited for either", async () =>
   });
   const request = new Request("http://any.example/", { method: "POST", body });
   const reading = async () => {
-    const limits = { deadlines, pieceMs: 1_000, wholeMs: 100, maxBytes: 10_000 };
+    const limits = { pieceMs: 1_000, wholeMs: 100, maxBytes: 10_000 };
     for await (const _piece of pieces(request, limits));
   };
   await assert.rejects(reading(), (error) => error instanceof HttpProblem && error.details.status === 408);

@@ -2,9 +2,8 @@ import type { RunSummary } from "../core/journal.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { printableLine, usageWords } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
-import { EXIT } from "../service/exit_code.ts";
+import { EXIT, UsageError } from "../service/exit_code.ts";
 import { journalHere } from "./journal_here.ts";
-import { checkOneForm } from "./one_form.ts";
 
 const SHOWN = 20;
 
@@ -60,4 +59,13 @@ function timeWord(ms: number): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${
     two(date.getMinutes())
   }`;
+}
+
+/** Finds out whether a list is wanted in two forms. @throws {UsageError} */
+export function checkOneForm(
+  { json, names }: { readonly json: boolean; readonly names: boolean },
+  command: string,
+): void {
+  if (!json || !names) return;
+  throw new UsageError(["--json and --names cannot both have stdout; choose one"], { command });
 }

@@ -8,7 +8,7 @@ import type { Terminal } from "../host/terminal.ts";
 import type { PromptIndex } from "../project/prompt_index.ts";
 import { printableLine } from "../render/shown_text.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
-import { notLoadedLine, problemLines } from "./list_prompts.ts";
+import { notLoadedLine, problemLines } from "./list.ts";
 import type { PromptsHere } from "./prompts_here.ts";
 
 /** What is wanted: `true` for the usual place. */

@@ -1,5 +1,4 @@
-// Answers, each with the headers that all of them have. They are written out where the Response is made: to add them behind it costs as
-// much as the rest of a small request.
+// Answers. The headers that all of them have are added behind every route (app.ts).
 
 import { problemJson } from "./problem.ts";
 import type { ProblemDetails } from "./problem.ts";
@@ -28,35 +27,18 @@ export const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; " +
   "frame-ancestors 'none'; require-trusted-types-for 'script'";
 
-/** An answer that has all of {@linkcode SAFE_HEADERS} already: to look for them in each one costs more than to know. */
-export class SafeAnswer extends Response {}
-
 /** A value as JSON. */
-export function json(value: unknown, { status = 200, headers }: AnswerOptions = {}): Response {
-  return answerOf(JSON.stringify(value) ?? "null", { status, type: "application/json", headers });
+export function json(value: unknown, options: AnswerOptions = {}): Response {
+  return text(JSON.stringify(value) ?? "null", { ...options, type: "application/json" });
 }
 
 /** A text. @param options.type default `text/plain; charset=utf-8` */
 export function text(body: string, options: AnswerOptions & { readonly type?: string } = {}): Response {
   const { status = 200, headers, type = "text/plain; charset=utf-8" } = options;
-  return answerOf(body, { status, type, headers });
-}
-
-function answerOf(body: string, { status, type, headers }: {
-  readonly status: number;
-  readonly type: string;
-  readonly headers: AnswerHeaders | undefined;
-}): Response {
-  const all: Record<string, string> = {
-    "content-type": type,
-    "cache-control": "no-store",
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "x-frame-options": "DENY",
-  };
-  for (const name in headers) all[name] = headers[name] ?? "";
-  return new SafeAnswer(body, { status, headers: all });
+  return new Response(body, {
+    status,
+    headers: { "content-type": type, "cache-control": "no-store", ...headers },
+  });
 }
 
 /** What JSX gives. */
@@ -79,10 +61,7 @@ export async function html(
 
 /** Nothing but a status. @param options.status default 204 */
 export function empty({ status = 204, headers }: AnswerOptions = {}): Response {
-  return new SafeAnswer(null, {
-    status,
-    headers: { "cache-control": "no-store", ...SAFE_HEADERS, ...headers },
-  });
+  return new Response(null, { status, headers: { "cache-control": "no-store", ...headers } });
 }
 
 /** Sends the browser on with a GET. @param location a path of ours: never text of the request as it came */

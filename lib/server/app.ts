@@ -4,7 +4,7 @@
 import { Hono } from "hono";
 import type { Context } from "hono";
 import type { Service } from "../service/service.ts";
-import { problem, SAFE_HEADERS, SafeAnswer } from "./answers.ts";
+import { problem, SAFE_HEADERS } from "./answers.ts";
 import { readForm, readJson, readPieces } from "./body.ts";
 import { failureOf } from "./failure.ts";
 import { createRules, guard, isAllowed } from "./guard.ts";
@@ -12,7 +12,7 @@ import type { Caller, GuardSettings, RouteRule } from "./guard.ts";
 import { problemPage } from "./pages/problem_page.tsx";
 import { HttpProblem } from "./problem.ts";
 import type { ProblemDetails } from "./problem.ts";
-import { checkedBody, checkedTexts, queryOf } from "./request_input.ts";
+import { checked, checkedTexts, queryOf } from "./request_input.ts";
 import { honoPath, pathPattern } from "./route_path.ts";
 import type { Method, Route, TellProblem } from "./route.ts";
 import type { ServerSettings } from "./server_settings.ts";
@@ -28,7 +28,7 @@ export interface AppOptions {
 /** A server that has no socket yet. */
 export interface App {
   /** Answers every request, and never fails. */
-  readonly fetch: (request: Request) => Promise<Response> | Response;
+  readonly fetch: (request: Request) => Promise<Response>;
   /** What Hono has been told: method and path, as it writes them. */
   readonly routes: readonly { readonly method: string; readonly path: string }[];
 }
@@ -70,17 +70,15 @@ function guarded(
   settings: GuardSettings,
   tell: (error: unknown) => ProblemDetails,
 ): App["fetch"] {
-  return (request) => {
+  return async (request) => {
     try {
       const verdict = guard(request, settings);
-      if ("refusal" in verdict) return refusal(verdict.refusal, verdict.rule, request);
+      if ("refusal" in verdict) return safe(refusal(verdict.refusal, verdict.rule, request));
       const { caller } = verdict;
-      if (request.method === "HEAD") return headOf(hono, request, caller);
-      const answered = hono.fetch(request, { caller });
-      if (!(answered instanceof Promise)) return safe(answered);
-      return answered.then(safe, (error) => problem(tell(error)));
+      if (request.method === "HEAD") return safe(await headOf(hono, request, caller));
+      return safe(await hono.fetch(request, { caller }));
     } catch (error) {
-      return problem(tell(error));
+      return safe(problem(tell(error)));
     }
   };
 }
@@ -90,7 +88,7 @@ function refusal(details: ProblemDetails, { tellProblem = problem }: RouteRule, 
   if (details.status !== 401 || !isLookedAt(request)) return tellProblem(details, request.headers);
   return new Response(null, {
     status: 303,
-    headers: { location: loginPath(request, tellProblem), "cache-control": "no-store", ...SAFE_HEADERS },
+    headers: { location: loginPath(request, tellProblem), "cache-control": "no-store" },
   });
 }
 
@@ -112,17 +110,13 @@ async function headOf(hono: Hono<Passed>, request: Request, caller: Caller): Pro
     isHead: true,
   });
   await got.body?.cancel();
-  return safe(new Response(null, got));
+  return new Response(null, got);
 }
 
-/** Answers of libraries have not all of the headers that ours have. */
+/** Every answer has them, that of a library and of the guard too. */
 function safe(response: Response): Response {
-  if (response instanceof SafeAnswer || response.headers.get("x-content-type-options") !== null) {
-    return response;
-  }
-  const made = new Response(response.body, response);
-  for (const [name, value] of Object.entries(SAFE_HEADERS)) made.headers.set(name, value);
-  return made;
+  for (const [name, value] of Object.entries(SAFE_HEADERS)) response.headers.set(name, value);
+  return response;
 }
 
 interface Means {
@@ -150,11 +144,12 @@ async function answer(route: Route, context: Context<Passed>, means: Means): Pro
       query: query === NOTHING && !raw.url.includes("?")
         ? {}
         : await checkedTexts(query, queryOf(raw.url), "the query"),
-      body: method === "GET" || accepts === "calls" ? {} : await checkedBody(
+      body: method === "GET" || accepts === "calls" ? {} : await checked(
         body,
-        await (accepts === "form" ? readForm : readJson)(raw, settings.deadlines, body),
+        await (accepts === "form" ? readForm : readJson)(raw, body),
+        "the body",
       ),
-      text: (gone) => readPieces(raw, settings.deadlines, gone),
+      text: (gone) => readPieces(raw, gone),
     });
   } catch (error) {
     return (route.tellProblem ?? problem)(means.tell(error), raw.headers);

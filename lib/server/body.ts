@@ -3,14 +3,13 @@
 import { whenAborted } from "../core/async.ts";
 import type { JsonSchema } from "../core/gadget.ts";
 import { parseJson } from "../core/json.ts";
+import { quietTimer } from "../host/quiet_timer.ts";
 import { messageOf } from "../core/source_error.ts";
-import type { Deadlines } from "./deadlines.ts";
 import { MAX_BODY_BYTES, tooLarge } from "./guard.ts";
 import { HttpProblem } from "./problem.ts";
 
 /** How long a body may take. */
 export interface BodyLimits {
-  readonly deadlines: Deadlines;
   /** Between two pieces, ms. */
   readonly pieceMs: number;
   /** For all of it, ms. */
@@ -26,9 +25,6 @@ const PIECE_MS = 10_000;
 const WHOLE_MS = 60_000;
 /** Whoever writes calls may be a model that thinks. */
 const CALLS_PIECE_MS = 60_000;
-/** Bodies up to this are read in one go: they are here already, nearly always. */
-const SMALL_BYTES = 65_536;
-const SHORT_BYTES = 96;
 const MAX_LEVELS = 200;
 /** Fields and items: what is made of them costs many times what their bytes do. */
 const MAX_VALUES = 200_000;
@@ -37,23 +33,16 @@ const MAX_FIELDS = 1_000;
 const CLOSE = { connection: "close" } as const;
 
 /** The body as a text. @throws {HttpProblem} 400 `utf-8`, 408 `slow`, 413 `too-large` */
-export async function readText(request: Request, deadlines: Deadlines): Promise<string> {
-  return decoded(await readBytes(request, deadlines));
-}
-
-function readBytes(request: Request, deadlines: Deadlines): Promise<Uint8Array> {
-  if (isSmall(request)) return readSmall(request, deadlines);
-  return readLarge(request, {
-    deadlines,
-    pieceMs: PIECE_MS,
-    wholeMs: WHOLE_MS,
-    maxBytes: MAX_BODY_BYTES,
-  });
+export async function readText(request: Request): Promise<string> {
+  const limits = { pieceMs: PIECE_MS, wholeMs: WHOLE_MS, maxBytes: MAX_BODY_BYTES };
+  let whole = "";
+  for await (const text of textPieces(request, limits)) whole += text;
+  return whole;
 }
 
 /** The body as JSON; an empty one is an empty object. @throws {HttpProblem} 400 `json` too */
-export async function readJson(request: Request, deadlines: Deadlines): Promise<unknown> {
-  const text = decoded(await readBytes(request, deadlines));
+export async function readJson(request: Request): Promise<unknown> {
+  const text = await readText(request);
   if (text === "") return {};
   if (text.length > 2 * MAX_LEVELS) refuseCostly(text);
   try {
@@ -67,10 +56,9 @@ export async function readJson(request: Request, deadlines: Deadlines): Promise<
 /** The fields of a form; of several with one name the last counts. A form that may have only known fields has no more than those. */
 export async function readForm(
   request: Request,
-  deadlines: Deadlines,
   { properties, additionalProperties }: JsonSchema,
 ): Promise<unknown> {
-  const text = await readText(request, deadlines);
+  const text = await readText(request);
   const most = additionalProperties === false ? Object.keys(Object(properties)).length : MAX_FIELDS;
   if (text.split("&", most + 1).length > most) {
     throw new HttpProblem(400, "invalid", {
@@ -81,14 +69,10 @@ export async function readForm(
 }
 
 /** The body as it comes, for as long as it comes. Whoever leaves it ends a read that waits: a generator alone would end when it has read. */
-export function readPieces(
-  request: Request,
-  deadlines: Deadlines,
-  gone?: AbortSignal,
-): AsyncIterableIterator<string> {
+export function readPieces(request: Request, gone?: AbortSignal): AsyncIterableIterator<string> {
   const leaving = new AbortController();
   const left = leaving.signal;
-  const limits = { deadlines, pieceMs: CALLS_PIECE_MS, wholeMs: Infinity, maxBytes: Infinity, left, gone };
+  const limits = { pieceMs: CALLS_PIECE_MS, wholeMs: Infinity, maxBytes: Infinity, left, gone };
   const texts = textPieces(request, limits);
   return {
     next: () => texts.next(),
@@ -111,41 +95,6 @@ async function* textPieces(request: Request, limits: BodyLimits): AsyncGenerator
   orNoText(() => decoder.decode());
 }
 
-function isSmall(request: Request): boolean {
-  const length = request.headers.get("content-length");
-  return length === null ? request.body === null : Number(length) <= SMALL_BYTES;
-}
-
-/** No more than Content-Length says can come. */
-function readSmall(request: Request, deadlines: Deadlines): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => { // no race of two promises: it costs as much as the reading
-    const done = deadlines.after(PIECE_MS, () => reject(slow(PIECE_MS)));
-    request.bytes().then((bytes) => {
-      done();
-      resolve(bytes);
-    }, (error) => {
-      done();
-      reject(brokenOff(error));
-    });
-  });
-}
-
-async function readLarge(request: Request, limits: BodyLimits): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of pieces(request, limits)) {
-    parts.push(part);
-    size += part.length;
-  }
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-
 /** The pieces of a body. When it is too much or too slow the rest is not read. */
 export async function* pieces(request: Request, limits: BodyLimits): AsyncGenerator<Uint8Array> {
   const reader = request.body?.getReader();
@@ -155,17 +104,17 @@ export async function* pieces(request: Request, limits: BodyLimits): AsyncGenera
   limits.left?.addEventListener("abort", () => late.resolve(undefined), { once: true });
   const { gone } = limits;
   if (gone !== undefined) whenAborted(gone).then(() => late.reject(gone.reason));
-  const whole = limits.wholeMs === Infinity
-    ? () => {}
-    : limits.deadlines.after(limits.wholeMs, () => late.reject(slow(limits.wholeMs)));
+  using _whole = limits.wholeMs === Infinity
+    ? undefined
+    : quietTimer(limits.wholeMs, () => late.reject(slow(limits.wholeMs)));
   let size = 0;
   let isWhole = false;
   try {
     while (true) {
-      const piece = limits.deadlines.after(limits.pieceMs, () => late.reject(slow(limits.pieceMs)));
+      const piece = quietTimer(limits.pieceMs, () => late.reject(slow(limits.pieceMs)));
       const reading = reader.read();
       reading.catch(() => undefined);
-      const read = await Promise.race([reading, late.promise]).finally(piece);
+      const read = await Promise.race([reading, late.promise]).finally(() => piece[Symbol.dispose]());
       if (read === undefined) return; // left
       const { done, value } = read;
       if (done) {
@@ -179,7 +128,6 @@ export async function* pieces(request: Request, limits: BodyLimits): AsyncGenera
   } catch (error) {
     throw brokenOff(error);
   } finally {
-    whole();
     if (!isWhole) reader.cancel().catch(() => undefined);
   }
 }
@@ -195,21 +143,6 @@ function slow(ms: number): HttpProblem {
 function brokenOff(error: unknown): HttpProblem {
   if (error instanceof HttpProblem) return error;
   return new HttpProblem(400, "broken-off", { detail: "the body broke off before its end", headers: CLOSE });
-}
-
-/** It keeps nothing between two whole texts. */
-const UTF8 = new TextDecoder("utf-8", { fatal: true });
-
-function decoded(bytes: Uint8Array): string {
-  return asciiText(bytes) ?? orNoText(() => UTF8.decode(bytes));
-}
-
-/** Undefined for a text that is long, or not of ASCII alone. A short one is made here for a third of what a decoder takes. */
-function asciiText(bytes: Uint8Array): string | undefined {
-  const { length } = bytes;
-  if (length > SHORT_BYTES) return undefined;
-  for (let at = 0; at < length; at++) if ((bytes[at] ?? 0) > 0x7f) return undefined;
-  return Reflect.apply(String.fromCharCode, undefined, bytes); // spread, they would be a list first, which takes many times as long
 }
 
 function orNoText(decode: () => string): string {

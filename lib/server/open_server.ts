@@ -4,7 +4,6 @@ import { systemClock } from "../core/clock.ts";
 import { serveHttp } from "../host/serve_http.ts";
 import type { Service } from "../service/service.ts";
 import { createApp } from "./app.ts";
-import { Deadlines } from "./deadlines.ts";
 import { createHosts } from "./guard.ts";
 import type { Route } from "./route.ts";
 import { ROUTES } from "./route_table.ts";
@@ -48,7 +47,6 @@ export function openServer(service: Service, options: OpenServerOptions): OpenSe
   const http = serveHttp({ host, port: options.port, fetch: (request) => app.fetch(request) });
   const { port } = http;
   const stopping = new AbortController();
-  const deadlines = new Deadlines(systemClock);
   const lastWorks = new Set<() => void | Promise<void>>();
   const settings: ServerSettings = {
     origin: `http://${addressOf(host)}:${port}`,
@@ -56,7 +54,6 @@ export function openServer(service: Service, options: OpenServerOptions): OpenSe
     cookie: `orrery_${port}`,
     sessions: new Sessions(systemClock, { key: token }),
     streams,
-    deadlines,
     clock: systemClock,
     stopping: stopping.signal,
     atStop: (work) => void lastWorks.add(work),
@@ -76,7 +73,6 @@ export function openServer(service: Service, options: OpenServerOptions): OpenSe
     streams.close();
     await Promise.allSettled([...lastWorks].map(async (work) => await work()));
     await http.close({ graceMs: LAST_ANSWERS_MS });
-    deadlines[Symbol.dispose]();
   };
   const server: OpenServer = {
     origin: settings.origin,

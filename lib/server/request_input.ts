@@ -1,27 +1,22 @@
 // What comes in, checked by the schemas of its route: the same ones that the OpenAPI document has.
 
 import type { JsonSchema } from "../core/gadget.ts";
-import { issuesText } from "../schema/validate.ts";
 import { undecided } from "../schema/text_value.ts";
-import { validateInput } from "../schema/validate.ts";
+import { issuesText, validateInput } from "../schema/validate.ts";
 import { HttpProblem } from "./problem.ts";
 
-/** A body that fits its schema. @throws {HttpProblem} 400 `invalid` */
-export function checkedBody(schema: JsonSchema, body: unknown): Promise<unknown> {
-  return checked(schema, body, "the body");
-}
-
 /** Values that come as text, typed and checked. @throws {HttpProblem} 400 `invalid` */
-export function checkedTexts(
+export async function checkedTexts(
   schema: JsonSchema,
   texts: Readonly<Record<string, string>>,
   what: string,
 ): Promise<unknown> {
   const tree = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, undecided(text)]));
-  return checked(schema, tree, what);
+  return await checked(schema, tree, what);
 }
 
-async function checked(schema: JsonSchema, tree: unknown, what: string): Promise<unknown> {
+/** What fits its schema. @throws {HttpProblem} 400 `invalid` */
+export async function checked(schema: JsonSchema, tree: unknown, what: string): Promise<unknown> {
   const result = await validateInput(schema, tree);
   if (result.ok) return result.value;
   throw new HttpProblem(400, "invalid", {

@@ -1,5 +1,6 @@
 // What the routes have in common that start something or follow it.
 
+import { quietTimer } from "../host/quiet_timer.ts";
 import { isJsonObject, toJson } from "../core/json.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { RunHandle, RunState } from "../service/service.ts";
@@ -42,13 +43,12 @@ export function followed(
 /** Waits for the end of a run, and no longer than this. */
 export async function endOf(
   run: RunHandle,
-  { settings }: Pick<RouteContext, "settings">,
   { waitMs }: { readonly waitMs: number },
 ): Promise<RunState> {
   if (waitMs <= 0) return run.state;
   const late = Promise.withResolvers<undefined>();
-  const done = settings.deadlines.after(waitMs, () => late.resolve(undefined));
-  return await Promise.race([run.ended, late.promise]).finally(done) ?? run.state;
+  using _late = quietTimer(waitMs, () => late.resolve(undefined));
+  return await Promise.race([run.ended, late.promise]) ?? run.state;
 }
 
 /** A field that its schema has found to be an object. */

@@ -1,5 +1,4 @@
 import type { Clock } from "../core/clock.ts";
-import type { Deadlines } from "./deadlines.ts";
 import type { Sessions } from "./session.ts";
 import type { TextStreams } from "./text_streams.ts";
 
@@ -14,7 +13,6 @@ export interface ServerSettings {
   readonly sessions: Sessions;
   /** Every answer that goes on: SSE and the like. */
   readonly streams: TextStreams;
-  readonly deadlines: Deadlines;
   readonly clock: Clock;
   /** Aborted when the server is about to end: who waits, waits no more. */
   readonly stopping: AbortSignal;

@@ -1,4 +1,3 @@
-import type { RunEvent } from "../core/event.ts";
 import type { Frame, RunReader } from "../service/service.ts";
 import type { AnswerHeaders } from "./answers.ts";
 import { HttpProblem } from "./problem.ts";
@@ -43,24 +42,15 @@ function frameSource(reader: RunReader, first: readonly Frame[] = []): TextSourc
   };
 }
 
-/** An event is read by many, and its text made once. */
-const texts = new WeakMap<RunEvent, string>();
-
 /** A frame as SSE has it. Only events have an id: what else is told is told again to whoever comes back. */
 export function frameText(frame: Frame): string {
-  if ("event" in frame) return eventText(frame.event);
+  if ("event" in frame) {
+    const { event } = frame;
+    return `event: ${event.type}\nid: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
+  }
   if ("ask" in frame) return `event: ask\ndata: ${JSON.stringify(frame.ask)}\n\n`;
   if ("answered" in frame) return `event: answered\ndata: ${JSON.stringify({ ask: frame.answered })}\n\n`;
   return `event: gap\ndata: ${JSON.stringify({ seq: frame.gap })}\n\n`;
-}
-
-function eventText(event: RunEvent): string {
-  let text = texts.get(event);
-  if (text === undefined) {
-    text = `event: ${event.type}\nid: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
-    texts.set(event, text);
-  }
-  return text;
 }
 
 /** Behind which event a reader wants to go on: what its own `Last-Event-ID` says, else what it was opened with. @throws {HttpProblem} */

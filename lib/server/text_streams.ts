@@ -3,7 +3,6 @@
 // does not run with the `no-legacy-abort` of deno.json.
 
 import { quietTimer } from "../host/quiet_timer.ts";
-import { SAFE_HEADERS } from "./answers.ts";
 import type { AnswerHeaders } from "./answers.ts";
 import { HttpProblem } from "./problem.ts";
 
@@ -69,7 +68,6 @@ export class TextStreams {
         "content-type": type,
         "cache-control": "no-store, no-transform",
         "x-accel-buffering": "no",
-        ...SAFE_HEADERS,
         ...headers,
       },
     });

@@ -1,5 +1,6 @@
 // MCP over streamable HTTP, of both eras: clients of today send what they are with each request, those of before have sessions.
 
+import { quietTimer } from "../../host/quiet_timer.ts";
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -26,7 +27,7 @@ const IDLE_MS = 30 * 60_000;
 
 /** What it is given by the server around it. */
 export type McpHttpOptions = Pick<RouteContext, "service"> & {
-  readonly settings: Pick<RouteContext["settings"], "tell" | "deadlines" | "atStop">;
+  readonly settings: Pick<RouteContext["settings"], "tell" | "atStop">;
 };
 
 /** All clients of a server. */
@@ -147,12 +148,13 @@ export class McpHttp {
   /** It ends half an hour after its last request, unless an answer is still going on. */
   #use(session: Session): void {
     session.used();
-    session.used = this.#options.settings.deadlines.after(IDLE_MS, () => {
+    const idle = quietTimer(IDLE_MS, () => {
       if (session.open > 0) return this.#use(session);
       const { sessionId } = session.transport;
       if (sessionId !== undefined) this.#forget(sessionId);
       void session.transport.close();
     });
+    session.used = () => idle[Symbol.dispose]();
   }
 
   #forget(id: string): void {

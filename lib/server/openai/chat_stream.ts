@@ -1,5 +1,5 @@
 import type { ModelPart } from "../../core/model.ts";
-import type { Deadlines } from "../deadlines.ts";
+import { quietTimer } from "../../host/quiet_timer.ts";
 import type { ProblemDetails } from "../problem.ts";
 import type { TextSource } from "../text_streams.ts";
 import type { MadeAnswer } from "./answer_parts.ts";
@@ -56,18 +56,14 @@ function eventText(value: unknown): string {
  */
 export async function begun(
   answer: MadeAnswer,
-  { waitMs, deadlines }: { readonly waitMs: number; readonly deadlines: Pick<Deadlines, "after"> },
+  { waitMs }: { readonly waitMs: number },
 ): Promise<MadeAnswer> {
   const parts = answer.parts[Symbol.asyncIterator]();
   const first = parts.next();
   const late = Promise.withResolvers<undefined>();
-  const done = deadlines.after(waitMs, () => late.resolve(undefined));
+  using _late = quietTimer(waitMs, () => late.resolve(undefined));
   first.catch(() => undefined); // when it is too late for a status, it is told where the parts are read
-  try {
-    await Promise.race([first, late.promise]);
-  } finally {
-    done();
-  }
+  await Promise.race([first, late.promise]);
   return {
     ...answer,
     parts: afterFirst(first, parts),

@@ -141,14 +141,14 @@ async function madeAnswer(
 
 async function answered(
   answer: MadeAnswer,
-  { body, request, service: { root }, settings: { tell, streams, deadlines } }:
+  { body, request, service: { root }, settings: { tell, streams } }:
     & Pick<RouteContext, "request" | "service" | "settings">
     & { readonly body: ChatBody },
 ): Promise<Response> {
   const { headers = {} } = answer;
   const problemOf = (thrown: unknown) => failureOf(ofModelError(thrown), { root, tell });
   if (body.stream !== true) return json(await awaited(answer, request.signal), { headers });
-  const source = chatStream(await begun(answer, { waitMs: FIRST_MS, deadlines }), {
+  const source = chatStream(await begun(answer, { waitMs: FIRST_MS }), {
     includeUsage: body.stream_options?.include_usage === true,
     problemOf,
   });

@@ -41,10 +41,10 @@ export const runRoutes = [
     responses: { 200: { description: "The run", schema: SCHEMAS.RunState } },
     problems: { 404: ["not-found"] },
     access: "token",
-    async handle({ service, settings, params: { id }, query: { wait = 0 } }) {
+    async handle({ service, params: { id }, query: { wait = 0 } }) {
       const run = service.find(id);
       return json(
-        run === undefined ? await service.run(id) : await endOf(run, { settings }, { waitMs: wait * 1000 }),
+        run === undefined ? await service.run(id) : await endOf(run, { waitMs: wait * 1000 }),
       );
     },
   }),

@@ -1,3 +1,4 @@
+import { quietTimer } from "../../host/quiet_timer.ts";
 import type { ProjectNow, StartRun } from "../../service/service.ts";
 import { json } from "../answers.ts";
 import { insidePath } from "../inside_path.ts";
@@ -154,7 +155,7 @@ export const runsRoutes = [
     responses: { 200: { description: "Server-sent events", type: "text/event-stream" } },
     problems: { 503: ["readers"] },
     access: "token",
-    handle({ service, settings: { streams, deadlines } }) {
+    handle({ service, settings: { streams } }) {
       const reader = service.watch();
       let pause: Promise<void> | undefined;
       let wake = (): void => {};
@@ -162,7 +163,7 @@ export const runsRoutes = [
         async next() {
           await pause;
           const now = await reader.next();
-          pause = new Promise((resolve) => void deadlines.after(EVERY_MS, wake = resolve));
+          pause = new Promise((resolve) => void quietTimer(EVERY_MS, wake = resolve));
           return now && `event: project\ndata: ${JSON.stringify(projectJson(now))}\n\n`;
         },
         leave() {
