@@ -30,10 +30,8 @@ export function program(): Program {
 
 /** Does work as another program than the process. What outlives the work belongs to the process again. */
 export async function asProgram<T>(owner: Program, work: () => Promise<T>): Promise<T> {
-  if (programs === undefined) {
-    const { AsyncLocalStorage } = await import("node:async_hooks");
-    programs = new AsyncLocalStorage();
-  }
+  const { AsyncLocalStorage } = await import("node:async_hooks");
+  programs ??= new AsyncLocalStorage();
   const running = { current: owner };
   try {
     return await programs.run(running, work);
