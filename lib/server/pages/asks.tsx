@@ -13,7 +13,6 @@ export const asksPage = definePage({
       title: "Questions",
       section: "asks",
       modules: ["ask_panel"],
-      styles: ["views"],
       asksOf: "all",
       children: <Asks runs={service.now.waiting} />,
     };

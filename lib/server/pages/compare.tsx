@@ -36,7 +36,6 @@ export const comparePage = definePage({
       title: "Compare runs",
       section: "runs",
       modules: ["compare"],
-      styles: ["views"],
       children: (
         <>
           <PageHead title="Compare runs" crumbs={[{ href: "/runs", words: "Runs" }]} />

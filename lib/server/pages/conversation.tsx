@@ -21,7 +21,6 @@ export const conversationPage = definePage({
       title: `Conversation with ${talk.agent}`,
       section: "agents",
       modules: ["chat_page"],
-      styles: ["views"],
       asksOf: talk.id,
       children: <Conversation talk={talk} />,
     };

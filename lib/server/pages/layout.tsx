@@ -40,8 +40,6 @@ export interface PageParts {
   readonly section?: SiteSection;
   /** Modules of `lib/browser` that it needs, such as `form`. */
   readonly modules?: readonly string[];
-  /** Style sheets of `lib/browser` besides `page.css`, such as `views`. */
-  readonly styles?: readonly string[];
   /** The run whose questions stand on it; `all`: those of all runs. */
   readonly asksOf?: string;
   readonly children?: Child;
@@ -49,12 +47,12 @@ export interface PageParts {
 
 /** A whole page, from `<html>` on. */
 export function Layout({ frame, ...parts }: PageParts & { readonly frame: PageFrame }): JSX.Element {
-  const { title, section, modules = [], styles = [], asksOf, children } = parts;
+  const { title, section, modules = [], asksOf, children } = parts;
   const elsewhere = asksOf === "all" ? [] : frame.waiting.filter(({ id }) => id !== asksOf);
   return (
     <html lang="en" data-theme={frame.theme}>
       <Head
-        {...{ title, frame, styles }}
+        {...{ title, frame }}
         modules={["theme", "keys", "live", ...modules]}
         count={askCount(frame.waiting)}
       />
@@ -105,7 +103,7 @@ export function LonePage({ frame, title, modules = [], children }: PageParts & {
 }): JSX.Element {
   return (
     <html lang="en" data-theme={frame.theme}>
-      <Head {...{ title, frame, modules }} styles={[]} />
+      <Head {...{ title, frame, modules }} />
       <body class="alone">
         <main id="main">
           <p class="brand">
@@ -118,13 +116,12 @@ export function LonePage({ frame, title, modules = [], children }: PageParts & {
   );
 }
 
-function Head({ title, frame: { assets }, modules, styles, count = 0 }: {
+function Head({ title, frame: { assets }, modules, count = 0 }: {
   readonly title: string;
   /** Of the questions that wait. */
   readonly count?: number;
   readonly frame: Pick<PageFrame, "assets">;
   readonly modules: readonly string[];
-  readonly styles: readonly string[];
 }): JSX.Element {
   return (
     <head>
@@ -132,12 +129,7 @@ function Head({ title, frame: { assets }, modules, styles, count = 0 }: {
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <title>{`${count > 0 ? `(${count}) ` : ""}${title === "" ? "Orrery" : `${title} · Orrery`}`}</title>
       <link rel="icon" href={`${assets}/lib/browser/icon.svg`} type="image/svg+xml" />
-      {["page", ...styles].map((name) => (
-        <link
-          rel="stylesheet"
-          href={`${assets}/lib/browser/${name}.css`}
-        />
-      ))}
+      <link rel="stylesheet" href={`${assets}/lib/browser/page.css`} />
       {modules.map((name) => <script type="module" src={`${assets}/lib/browser/${name}.ts`}></script>)}
     </head>
   );

@@ -36,7 +36,6 @@ export const runPage = definePage({
       title: `${state.file ?? runTitle(state.kind)} ${state.id}`,
       section: "runs",
       modules: ["run_page", "times", ...(trace === undefined ? [] : ["trace_view"])],
-      styles: ["views"],
       asksOf: state.id,
       children: <RunPage state={state} trace={trace} />,
     };

@@ -25,7 +25,6 @@ export const traceRunPage = definePage({
       title: `Trace of ${page.file ?? runTitle(page.kind)} ${page.id}`,
       section: "runs",
       modules: ["trace_view"],
-      styles: ["views"],
       children: <TraceOfRun page={page} />,
     };
   },

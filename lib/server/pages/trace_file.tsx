@@ -28,7 +28,7 @@ export async function traceFile(trace: RunTrace): Promise<string> {
   const page = (
     <TraceFile
       page={tracePage(trace)}
-      style={`${text("lib/browser/page.css")}\n${text("lib/browser/views.css")}`}
+      style={text("lib/browser/page.css")}
       script={text("lib/browser/trace_view.ts")}
     />
   );
