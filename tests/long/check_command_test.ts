@@ -282,7 +282,7 @@ agents: [ { name: a, model: nope/x, system: hi } ]
     'prompts/p.prompt.md:2:19: error: prompt "p": unknown tool "nothere"',
     'prompts/p.prompt.md:3:11: error: addon "wbSearch" is unknown (known: computerUse, webSearch)',
     "a.conversation-test.yml:1:10: error: Expected an agent: the *.agent.yml that is tested",
-    'a.conversation-test.yml:1:21: error: Unknown key "agnt". Did you mean "agent"?',
+    'a.conversation-test.yml:1:21: error: tests/0/agnt: unknown, expected one of name, agent, user, module, session, context, collection, env, http, steps, slots-before, model, turns, slots-after, saw-prompts, saw-memory, conversations. Did you mean "agent"?',
     "9 files, 17 errors, 3 warnings",
   ]);
 });
