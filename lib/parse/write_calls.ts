@@ -101,7 +101,8 @@ function writeBody(
 
 /** The argument lines of a value, or undefined when they would not be read as that value again. */
 function leavesOf(pointer: string, value: unknown): readonly Leaf[] | undefined {
-  if (readArgumentPointer(pointer).error !== undefined || pointer.startsWith("/")) return undefined;
+  const read = readArgumentPointer(pointer);
+  if (read.error !== undefined || read.text !== pointer) return undefined;
   if (typeof value !== "object" || value === null) {
     const text = String(value);
     const survives = Object.is(untypedValue(text), value) && !text.endsWith("\r");
