@@ -45,6 +45,7 @@ export function compilePattern(
       if (matcher.find()) return { lineStart, lineEnd, column: matcher.start() };
       lineStart = lineEnd + 1;
     }
+    return undefined;
   };
   return {
     maybeFind(text, from) {
@@ -62,6 +63,7 @@ export function compilePattern(
         if (found !== undefined) return found;
         from = to + 1;
       }
+      return undefined;
     },
   };
 }

@@ -1,10 +1,13 @@
 import type { Gadget } from "../lib/core/gadget.ts";
-import type { World } from "../lib/core/world.ts";
-import { loadTexts } from "./_load_texts.ts";
-import { formatMatches } from "./_matches_text.ts";
+import type { Json } from "../lib/core/json.ts";
+import { FileError, type Files, PermissionRefused, type World } from "../lib/core/world.ts";
+import { fieldsOf, itemsOf, textOf } from "./_fields.ts";
+import { binaryKind, looksBinary } from "./_file_kind.ts";
+import { compileGlob } from "./_glob.ts";
 import { compilePattern, type Pattern } from "./_pattern.ts";
 import { type LineMatch, literalPattern, searchText as searchLines } from "./_search_file.ts";
-import { SKIPPED_IN_WORDS } from "./_walk.ts";
+import { SKIPPED_IN_WORDS, walk } from "./_walk.ts";
+import { counted, formatBytes } from "./_words.ts";
 
 interface Input {
   readonly pattern: string;
@@ -185,4 +188,96 @@ function deadline(world: World): () => void {
       'Cannot finish the search in time: the regular expression is too costly; make its "{}", "*" and "+" fewer',
     );
   };
+}
+
+/** What SearchText found, as `grep -n` prints it: half the words of JSON, and nothing in the lines is escaped. */
+function formatMatches(result: Json): string {
+  const { matches, files, truncated, skipped } = fieldsOf(result);
+  const found = itemsOf(matches).map(formatMatch);
+  const between = itemsOf(matches).some((match) => fieldsOf(match).before !== undefined) ? "\n--\n" : "\n";
+  const count = `${counted(found.length, "matching line")} in ${counted(Number(files), "file")}`;
+  const notes = [
+    truncated === true
+      ? `${count} so far; there are more: search for something rarer, or pass a narrower glob or a larger maxMatches`
+      : count,
+    ...itemsOf(skipped).map((skip) =>
+      `skipped ${textOf(fieldsOf(skip).file)}: ${textOf(fieldsOf(skip).reason)}`
+    ),
+  ];
+  return [found.join(between), `[${notes.join("\n ")}]`].filter((part) => part !== "").join("\n");
+}
+
+function formatMatch(match: Json): string {
+  const { file, line, column, text, before, after } = fieldsOf(match);
+  const name = textOf(file);
+  const context = (lines: readonly Json[], first: number) =>
+    lines.map((textOfLine, index) => `${name}-${first + index}- ${textOf(textOfLine)}`);
+  const lines = itemsOf(before);
+  return [
+    ...context(lines, Number(line) - lines.length),
+    `${name}:${textOf(line)}:${textOf(column)}: ${textOf(text)}`,
+    ...context(itemsOf(after), Number(line) + 1),
+  ].join("\n");
+}
+
+/** Which files to load. */
+interface LoadOptions {
+  /** A folder, or one file. */
+  readonly path: string;
+  readonly glob?: string;
+  readonly signal: AbortSignal;
+}
+
+/** A file, or why there is no text of it. */
+interface LoadedText {
+  /** As `Files` takes it. */
+  readonly file: string;
+  /** Its line breaks are LF. Undefined: it could not be read, or it is not text. */
+  readonly text?: string;
+  readonly problem?: string;
+}
+
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/** The texts of all files below a folder, in the order of the walk. */
+async function* loadTexts(
+  files: Files,
+  { path, glob, signal }: LoadOptions,
+): AsyncGenerator<LoadedText> {
+  const matches = glob === undefined ? () => true : compileGlob(glob);
+  const { kind } = await files.stat(path);
+  if (kind !== "folder") return yield await load(files, path, { signal, isAsked: true });
+  for await (const entry of walk(files, { folder: path, depth: Infinity, signal })) {
+    if (entry.problem !== undefined) yield { file: entry.fullPath, problem: entry.problem };
+    else if (entry.kind === "file" && !entry.link && matches(entry.path)) {
+      yield await load(files, entry.fullPath, { signal, isAsked: false });
+    }
+  }
+}
+
+async function load(
+  files: Files,
+  file: string,
+  { signal, isAsked }: { readonly signal: AbortSignal; readonly isAsked: boolean },
+): Promise<LoadedText> {
+  try {
+    const { size } = await files.stat(file);
+    if (size > MAX_FILE_BYTES) {
+      const problem = `it has ${formatBytes(size)}, at most ${formatBytes(MAX_FILE_BYTES)} are searched`;
+      return { file, problem };
+    }
+    const bytes = await files.readBytes(file, { signal });
+    if (!looksBinary(bytes)) return { file, text: linesOf(bytes) };
+    // Among many files it goes without saying.
+    return isAsked ? { file, problem: `it is not text but ${binaryKind(bytes)}` } : { file };
+  } catch (error) {
+    if (!(error instanceof FileError || error instanceof PermissionRefused)) throw error;
+    return { file, problem: error.message };
+  }
+}
+
+/** Bytes that are no UTF-8 become U+FFFD: a text in another encoding can still be searched for what is ASCII in it. */
+function linesOf(bytes: Uint8Array): string {
+  const text = new TextDecoder().decode(bytes);
+  return text.includes("\r\n") ? text.replaceAll("\r\n", "\n") : text;
 }

@@ -5,7 +5,7 @@ import { encodeFrame, FrameReader } from "../lib/core/frames.ts";
 import type { GadgetCall } from "../lib/core/gadget.ts";
 import type { ToGadget } from "../lib/core/gadget_message.ts";
 import { listenForGadget } from "../lib/host/gadget_listener.ts";
-import { gadgetCommand } from "../lib/host/start_gadget_command.ts";
+import { gadgetCommand } from "../lib/host/start_gadget_process.ts";
 
 /** What a process has said. */
 export interface Said {

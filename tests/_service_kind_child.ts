@@ -1,16 +1,14 @@
 // Starts a run or a conversation of the service in a folder, and writes the type of each event in a line of its own; the first line is the id
 // of what was started. It is killed by the test that started it.
-
 import type { RunEvent } from "../lib/core/event.ts";
 import { newRunId } from "../lib/journal/new_run.ts";
-import { NO_GRANTS } from "../lib/project/grants.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
-import { startAsk } from "../lib/service/start_ask.ts";
-import { startCallFile } from "../lib/service/start_calls.ts";
-import { startDocument } from "../lib/service/start_document.ts";
-import { startPrompt } from "../lib/service/start_prompt.ts";
+import { NO_GRANTS } from "../lib/project/grants.ts";
 import type { ReadyRun, StartPlace } from "../lib/service/ready_run.ts";
 import type { RunHandle } from "../lib/service/service.ts";
+import { startCallFile } from "../lib/service/start_calls.ts";
+import { startPrompt } from "../lib/service/start_prompt.ts";
+import { startAsk, startDocument } from "../lib/service/start_run.ts";
 import { openTalks } from "../lib/service/talks.ts";
 import { runKept, startPlace } from "./_start_place.ts";
 import { talkHost } from "./_talk_host.ts";

@@ -1,11 +1,9 @@
 // What is likely not meant in an agent file (conversations.md 2.13): each warning, and what it is not told of.
-
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { checkAgent } from "../lib/check/check_agent.ts";
-import { lintAgent } from "../lib/check/lint_agent.ts";
-import { AGENT_RULES } from "../lib/service/agent_rules.ts";
+import assert from "node:assert/strict";
+import { checkAgent, lintAgent } from "../lib/check/check_agent.ts";
 import { readAgentFile } from "../lib/parse/read_agent_file.ts";
+import { AGENT_RULES } from "../lib/service/problem_rules.ts";
 import { agentCases, agentText, textAt, writtenStep } from "./_agent_file.ts";
 import { randomRoot } from "./_random_agent.ts";
 

@@ -64,19 +64,19 @@ const BROKEN: readonly (readonly [rule: string, what: string, files: Files, expe
     "oneDoor",
     "a second app",
     { "lib/server/b.ts": `import type { Hono } from "hono";\nnew Hono();` },
-    "lib/server/b.ts:2: says new Hono: only lib/server/app.ts may",
+    "lib/server/b.ts:2: says new Hono: only lib/server/open_server.ts may",
   ],
   [
     "oneDoor",
     "the router under another name",
     { "lib/server/b.ts": `import { Hono as Small } from "hono/tiny";\nnew Small();` },
-    "lib/server/b.ts:1: imports hono/tiny: only lib/server/app.ts may",
+    "lib/server/b.ts:1: imports hono/tiny: only lib/server/open_server.ts may",
   ],
   [
     "oneDoor",
     "the router on demand",
     { "lib/server/b.ts": `await import("hono" as string);` },
-    "lib/server/b.ts:1: imports hono: only lib/server/app.ts may",
+    "lib/server/b.ts:1: imports hono: only lib/server/open_server.ts may",
   ],
   [
     "oneDoor",

@@ -5,7 +5,7 @@ import type { Model, ModelPart } from "../lib/core/model.ts";
 import { agentsText } from "../lib/service/agents_text.ts";
 import { typedMessages } from "../lib/cli/chat_lines.ts";
 import { ChatStop } from "../lib/cli/chat_stop.ts";
-import { question } from "../lib/cli/question.ts";
+import { question } from "../lib/cli/ask.ts";
 import { stoppableCatalog, stoppableModel } from "../lib/service/stoppable.ts";
 import { createCatalog } from "../lib/catalog/create_catalog.ts";
 import type { Terminal } from "../lib/host/terminal.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { acceptedConfig } from "../lib/catalog/config_accepted.ts";
-import { checkConfig } from "../lib/catalog/check_config.ts";
+import { checkConfig } from "../lib/catalog/read_config.ts";
 import { type Config, findProjectRoot, loadConfig, type LoadConfigOptions } from "../lib/catalog/config.ts";
 import { configSchema } from "../lib/catalog/config_schema.ts";
 import { CONFIG_TABLE } from "../lib/catalog/config_table.ts";

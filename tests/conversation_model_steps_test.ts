@@ -1,37 +1,33 @@
 // The steps of a conversation that ask a model, call a gadget or run a file (conversations.md 2.7, 2.8, 3), each by itself.
-
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
+import type { AnyGadget } from "../lib/core/gadget.ts";
 import type { Journal, RecordLine } from "../lib/core/journal.ts";
 import type { Json } from "../lib/core/json.ts";
 import { textOf } from "../lib/core/message.ts";
-import { ModelError } from "../lib/core/model.ts";
-import type { Model, ModelPart } from "../lib/core/model.ts";
+import { type Model, ModelError, type ModelPart } from "../lib/core/model.ts";
 import { virtualClock } from "../lib/core/virtual_clock.ts";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { PermissionRefused } from "../lib/core/world.ts";
+import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import type { AgentStep, StepOf } from "../lib/parse/agent_file.ts";
-import { modelOfFunction } from "../lib/project/model_of_function.ts";
-import type { ConversationModelRequest } from "../lib/project/model_of_function.ts";
+import { type ConversationModelRequest, modelOfFunction } from "../lib/project/model_of_function.ts";
 import { BudgetError } from "../lib/run/budget_error.ts";
-import { performExtractor } from "../lib/run/conversation_extractor.ts";
 import { performGadget } from "../lib/run/conversation_gadget.ts";
+import {
+  performExtractor,
+  performRunFile,
+  performSummarizer,
+  performValidator,
+} from "../lib/run/conversation_leaf.ts";
 import { performLlmStep } from "../lib/run/conversation_llm.ts";
-import { performRunFile } from "../lib/run/conversation_run_step.ts";
-import { performSummarizer } from "../lib/run/conversation_summarizer.ts";
-import { performValidator } from "../lib/run/conversation_validator.ts";
-import { ConversationStepError } from "../lib/run/conversation_work.ts";
-import type { ConversationModels } from "../lib/run/conversation_work.ts";
+import { type ConversationModels, ConversationStepError } from "../lib/run/conversation_work.ts";
 import type { ToolSource } from "../lib/run/offered.ts";
 import { Replay } from "../lib/run/replay.ts";
 import type { RunOptions } from "../lib/run/run.ts";
 import { defineGadget } from "../lib/schema/define_gadget.ts";
-import type { AnyGadget } from "../lib/core/gadget.ts";
-import { scriptedModels } from "./_conversation.ts";
-import type { ScriptedModels, ScriptedReply } from "./_conversation.ts";
-import { stepBase, stepWork } from "./_step_work.ts";
-import type { StepAtWork, StepWorkOptions } from "./_step_work.ts";
+import { type ScriptedModels, scriptedModels, type ScriptedReply } from "./_conversation.ts";
+import { type StepAtWork, stepBase, stepWork, type StepWorkOptions } from "./_step_work.ts";
 
 const llm = (fields: Partial<StepOf<"llm">> = {}): StepOf<"llm"> => ({
   ...stepBase("ask"),

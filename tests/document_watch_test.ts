@@ -1,22 +1,17 @@
 // A document that is run again when a file changes (`--watch`): what is done again, what is not, and when it ends.
-
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { printOf, WatchedFiles, watchRuns } from "../lib/cli/watch_document.ts";
 import { systemClock } from "../lib/core/clock.ts";
-import { fakeFileWatch } from "../lib/core/file_watch.ts";
-import type { FileWatch } from "../lib/core/file_watch.ts";
+import { fakeFileWatch, type FileWatch } from "../lib/core/file_watch.ts";
 import type { StepStart, StepTurn } from "../lib/core/journal.ts";
 import type { Json } from "../lib/core/json.ts";
 import { FileError } from "../lib/core/world.ts";
 import { hostFileWatch } from "../lib/host/watch_files.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { EarlierSteps } from "../lib/run/earlier_steps.ts";
-import { WatchedFiles } from "../lib/cli/watched_files.ts";
-import { printOf } from "../lib/cli/noted_files.ts";
-import { watchRuns } from "../lib/cli/watch_runs.ts";
-import { readUntil, testProject } from "./_project.ts";
-import type { TestProject } from "./_project.ts";
 import { posixTest } from "./_posix_test.ts";
+import { readUntil, type TestProject, testProject } from "./_project.ts";
 
 // Steps.
 

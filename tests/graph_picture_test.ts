@@ -1,13 +1,11 @@
 // Pictures of graphs: whatever the graph is, a picture or a message comes at once. The layout of the library does not come to an end for
 // every graph, so all of this happens in processes that can be ended.
-
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import fc from "fast-check";
 import { acyclicGraph } from "../lib/render/acyclic_graph.ts";
 import type { CallGraph } from "../lib/render/call_graph.ts";
-import { leastWidth } from "../lib/render/least_width.ts";
-import { orderedGraph } from "../lib/render/ordered_graph.ts";
+import { leastWidth, orderedGraph } from "../lib/render/text_graph.ts";
 import type { Drawn, DrawRequest } from "./_draw_graphs.ts";
 import { testProject } from "./_project.ts";
 import { PROJECT_ROOT, runProgram } from "./_run.ts";

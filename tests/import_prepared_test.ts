@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
-import { importPrepared } from "../lib/project/import_prepared.ts";
+import { importPrepared } from "../lib/project/import_own.ts";
 
 interface Project extends AsyncDisposable {
   readonly root: string;

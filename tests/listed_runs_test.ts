@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { Journal, RunQuery } from "../lib/core/journal.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
-import { listedRuns } from "../lib/service/listed_runs.ts";
+import { listedRuns } from "../lib/service/open_service.ts";
 import type { RunsQuery, RunState } from "../lib/service/service.ts";
 
 /** The journal, and how many runs it has given. */

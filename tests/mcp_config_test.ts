@@ -1,10 +1,9 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import fc from "fast-check";
-import { expandVariables } from "../lib/catalog/expand_variables.ts";
 import { jsonPlace } from "../lib/catalog/json_places.ts";
 import { readMcpJson, yamlServers } from "../lib/catalog/mcp_config.ts";
-import { mcpServers } from "../lib/catalog/mcp_servers.ts";
+import { expandVariables, mcpServers } from "../lib/catalog/mcp_servers.ts";
 import type { BrokenMcpServer, McpServer } from "../lib/core/mcp_server.ts";
 import { SourceError } from "../lib/core/source_error.ts";
 import { hostFiles } from "../lib/host/files.ts";

@@ -6,12 +6,12 @@ import { followAliases, maybeModelId } from "../lib/core/model_id.ts";
 import type { ModelSettings } from "../lib/core/model_settings.ts";
 import { tcpConnect } from "../lib/host/tcp_connect.ts";
 import { addUsage } from "../lib/core/usage.ts";
-import { costOf } from "../lib/models/cost.ts";
+import { costOf } from "../lib/models/provider_model.ts";
 import { findLocalServers } from "../lib/models/find_local_servers.ts";
 import { openModels } from "../lib/models/open_models.ts";
 import { KNOWN_MODELS, maybeKnownModel } from "../lib/models/prices.ts";
 import { providerHosts } from "../lib/models/provider_hosts.ts";
-import { retryAfterMs } from "../lib/models/retry_after.ts";
+import { retryAfterMs } from "../lib/models/provider_fetch.ts";
 
 const LOCAL = { type: "openai-compatible", baseURL: "http://127.0.0.1:11434/v1" } as const;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { virtualClock } from "../lib/core/virtual_clock.ts";
 import { type Model, ModelError, type ModelPart } from "../lib/core/model.ts";
 import { fakeModel, type FakeReply } from "../lib/models/fake_model.ts";
-import { fallingBack } from "../lib/models/falling_back.ts";
+import { fallingBack } from "../lib/models/open_models.ts";
 import { withLeadingThoughts } from "../lib/models/leading_thoughts.ts";
 import { retrying } from "../lib/models/retrying.ts";
 import { SilenceWatch } from "../lib/models/silence_watch.ts";

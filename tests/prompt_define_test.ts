@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Schema } from "../lib/core/gadget.ts";
 import { ParseError, PromptError } from "../lib/core/prompt_error.ts";
 import { TemplateError } from "../lib/parse/template.ts";
-import { contractText } from "../lib/prompt/contract_hash.ts";
+import { contractText } from "../lib/prompt/make_prompt.ts";
 import { definePrompt } from "../lib/prompt/define_prompt.ts";
 import type { HandlerEvent, HandlerState } from "../lib/prompt/handler.ts";
 import { handlerChild, HandlerError } from "../lib/prompt/handler_child.ts";

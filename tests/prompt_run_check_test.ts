@@ -1,10 +1,8 @@
 // What a program asks is looked at before its run begins.
-
 import assert from "node:assert/strict";
 import { PromptError } from "../lib/core/prompt_error.ts";
 import { definePrompt } from "../lib/prompt/define_prompt.ts";
-import { checkPromptRun } from "../lib/run/check_prompt_run.ts";
-import type { WantedPromptRun } from "../lib/run/check_prompt_run.ts";
+import { checkPromptRun, type WantedPromptRun } from "../lib/run/agent_run.ts";
 
 const greet = definePrompt({ path: "greet", template: "Hello {name}, {greeting}" });
 const system = definePrompt({ path: "bot/system", template: "Today is {date}" });

@@ -1,15 +1,13 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import fc from "fast-check";
-import { systemClock } from "../lib/core/clock.ts";
-import type { Clock } from "../lib/core/clock.ts";
+import { type Clock, systemClock } from "../lib/core/clock.ts";
 import type { Embedder } from "../lib/core/embedder.ts";
 import { ModelError } from "../lib/core/model.ts";
 import type { ModelSettings } from "../lib/core/model_settings.ts";
 import { openEmbedder } from "../lib/models/open_embedder.ts";
 import { openCollection } from "../lib/project/open_collection.ts";
-import { fusedRanks } from "../lib/retrieval/rank_fusion.ts";
-import { dotProduct, unitVector } from "../lib/retrieval/vector_math.ts";
+import { dotProduct, fusedRanks, unitVector } from "../lib/retrieval/passage_collection.ts";
 import { memoryCollection, wordEmbedder } from "./_collections.ts";
 
 const EVERYTHING = { limit: 100, secondary: true };

@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
 import type { Collection, Passage } from "../lib/core/collection.ts";
-import type { Json } from "../lib/core/json.ts";
 import type { RunJournal } from "../lib/core/journal.ts";
+import type { Json } from "../lib/core/json.ts";
 import { PermissionRefused } from "../lib/core/world.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import type { StepOf } from "../lib/parse/agent_file.ts";
-import { performRetriever } from "../lib/run/conversation_retriever.ts";
-import { ConversationStepError } from "../lib/run/conversation_work.ts";
-import type { ConversationMeans, StepWork } from "../lib/run/conversation_work.ts";
+import { performRetriever } from "../lib/run/conversation_leaf.ts";
+import {
+  type ConversationMeans,
+  ConversationStepError,
+  type StepWork,
+} from "../lib/run/conversation_work.ts";
 import { Run } from "../lib/run/run.ts";
 import { memoryCollection } from "./_collections.ts";
 

@@ -8,7 +8,7 @@ import type { JsonObject } from "../lib/core/json.ts";
 import { ProblemsError } from "../lib/core/problems_error.ts";
 import { SourceError } from "../lib/core/source_error.ts";
 import type { User } from "../lib/core/world.ts";
-import { checkFrozen } from "../lib/project/check_frozen.ts";
+import { checkFrozen } from "../lib/project/project.ts";
 import { type Grant, grantFor, GrantMeans, type GrantMeansOptions } from "../lib/project/grant_gadget.ts";
 import { hashOfBytes } from "../lib/project/module_hashes.ts";
 import { readProjectLock } from "../lib/project/project_lock.ts";

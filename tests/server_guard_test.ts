@@ -1,20 +1,25 @@
 // Who may ask (server.md, "Security"): each refusal over a real socket, in front of every route, with a service that nothing may touch; the
 // names and origins by their properties.
-
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
+import { isRecord } from "../lib/core/json.ts";
 import { empty } from "../lib/server/answers.ts";
-import { createApp } from "../lib/server/app.ts";
-import { createHosts, createRules, guard, isSameText, STRICT_RULE } from "../lib/server/guard.ts";
-import type { GuardSettings, RequestHead } from "../lib/server/guard.ts";
+import {
+  createHosts,
+  createRules,
+  guard,
+  type GuardSettings,
+  isSameText,
+  type RequestHead,
+  STRICT_RULE,
+} from "../lib/server/guard.ts";
+import { createApp, openServer } from "../lib/server/open_server.ts";
 import { defineRoute } from "../lib/server/route.ts";
 import { honoPath, openapiPath, pathPattern } from "../lib/server/route_path.ts";
 import { ROUTES } from "../lib/server/route_table.ts";
-import { openServer } from "../lib/server/open_server.ts";
-import { codeOf, sendRaw, TOKEN, untouchedService } from "./_server.ts";
+import { openapiOf } from "../lib/server/routes/openapi.ts";
 import { fakeService } from "./_fake_service.ts";
-import { isRecord } from "../lib/core/json.ts";
-import { openapiOf } from "../lib/server/openapi.ts";
+import { codeOf, sendRaw, TOKEN, untouchedService } from "./_server.ts";
 
 const PORT = 7337;
 const HOST = `127.0.0.1:${PORT}`;

@@ -1,24 +1,19 @@
 // Clients of MCP that nobody here wrote, of both eras of the protocol, against our routes on a socket.
-
-import assert from "node:assert/strict";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import type { ElicitResult } from "@modelcontextprotocol/client";
+import { Client, type ElicitResult, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as EarlierClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as EarlierTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import fc from "fast-check";
 import { ElicitRequestSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import fc from "fast-check";
+import assert from "node:assert/strict";
 import type { RunTrace } from "../lib/core/journal.ts";
 import { isRecord } from "../lib/core/json.ts";
-import { mcpRoutes } from "../lib/server/mcp/routes.ts";
-import { watchedAnswer } from "../lib/server/mcp/watched_answer.ts";
+import { watchedAnswer } from "../lib/server/mcp/mcp_http.ts";
+import { mcpRoutes } from "../lib/server/route_table.ts";
 import type { CatalogJson, GadgetJson } from "../lib/service/look/look.ts";
-import type { StartRun } from "../lib/service/service.ts";
-import { ServiceError } from "../lib/service/service.ts";
-import { fakeService } from "./_fake_service.ts";
-import type { FakeRun, FakeScript, FakeService } from "./_fake_service.ts";
+import { ServiceError, type StartRun } from "../lib/service/service.ts";
+import { type FakeRun, type FakeScript, type FakeService, fakeService } from "./_fake_service.ts";
 import { codeOf, sendRaw } from "./_server.ts";
-import { surfaceServer, TOKEN } from "./_surface_server.ts";
-import type { SurfaceServer } from "./_surface_server.ts";
+import { type SurfaceServer, surfaceServer, TOKEN } from "./_surface_server.ts";
 
 function gadgetOf(name: string, more: Partial<GadgetJson> = {}): GadgetJson {
   return {

@@ -1,25 +1,20 @@
 // Clients of OpenAI that nobody here wrote, against our routes on a socket.
-
-import assert from "node:assert/strict";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { APICallError, generateText, jsonSchema, Output, stepCountIs, streamText, tool } from "ai";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import OpenAI from "openai";
 import type { RunEventBody } from "../lib/core/event.ts";
 import { isRecord } from "../lib/core/json.ts";
-import { ModelError } from "../lib/core/model.ts";
-import type { ModelPart } from "../lib/core/model.ts";
+import { ModelError, type ModelPart } from "../lib/core/model.ts";
 import { messageOf } from "../lib/core/source_error.ts";
-import { echoModel } from "../lib/models/echo_model.ts";
-import { fakeModel } from "../lib/models/fake_model.ts";
-import type { FakeModel } from "../lib/models/fake_model.ts";
+import { type FakeModel, fakeModel } from "../lib/models/fake_model.ts";
+import { echoModel } from "../lib/models/open_models.ts";
 import { openAiRoutes } from "../lib/server/openai/routes.ts";
 import { TextStreams } from "../lib/server/text_streams.ts";
 import type { CatalogJson } from "../lib/service/look/look.ts";
-import type { StartRun } from "../lib/service/service.ts";
-import { ServiceError } from "../lib/service/service.ts";
-import { fakeService } from "./_fake_service.ts";
-import type { FakeRun, FakeScript, FakeService } from "./_fake_service.ts";
+import { ServiceError, type StartRun } from "../lib/service/service.ts";
+import { type FakeRun, type FakeScript, type FakeService, fakeService } from "./_fake_service.ts";
 import { sendRaw, serveFake } from "./_server.ts";
 import { surfaceServer, TOKEN } from "./_surface_server.ts";
 

@@ -1,17 +1,14 @@
 // Documents as the service starts them, and goes on with them.
-
 import assert from "node:assert/strict";
 import { ProblemsError } from "../lib/core/problems_error.ts";
+import { createSecrets } from "../lib/journal/secrets.ts";
+import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
 import { NO_GRANTS } from "../lib/project/grants.ts";
 import { openJournal } from "../lib/project/open_journal.ts";
 import { continueRun } from "../lib/project/open_run.ts";
-import { createSecrets } from "../lib/journal/secrets.ts";
-import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
 import { readyResumed } from "../lib/service/resume_run.ts";
-import { ServiceError } from "../lib/service/service.ts";
-import type { ServiceErrorCode } from "../lib/service/service.ts";
-import { startDocument } from "../lib/service/start_document.ts";
-import type { DocumentWish } from "../lib/service/start_document.ts";
+import { ServiceError, type ServiceErrorCode } from "../lib/service/service.ts";
+import { type DocumentWish, startDocument } from "../lib/service/start_run.ts";
 import { testProject } from "./_project.ts";
 import { runKept, startPlace } from "./_start_place.ts";
 

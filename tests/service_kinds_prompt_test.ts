@@ -1,5 +1,4 @@
 // Prompts, tactics and profiles as the service starts them, and goes on with them.
-
 import assert from "node:assert/strict";
 import type { Json } from "../lib/core/json.ts";
 import type { Message } from "../lib/core/message.ts";
@@ -9,10 +8,9 @@ import { continueRun } from "../lib/project/open_run.ts";
 import { UsageError } from "../lib/service/exit_code.ts";
 import { readyResumed } from "../lib/service/resume_run.ts";
 import { ServiceError } from "../lib/service/service.ts";
-import { startAsk } from "../lib/service/start_ask.ts";
 import { startPrompt } from "../lib/service/start_prompt.ts";
-import { testProject } from "./_project.ts";
-import type { TestProject } from "./_project.ts";
+import { startAsk } from "../lib/service/start_run.ts";
+import { type TestProject, testProject } from "./_project.ts";
 import { runKept, startPlace } from "./_start_place.ts";
 
 const FILES = {

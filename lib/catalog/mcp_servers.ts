@@ -1,6 +1,5 @@
 import { type BrokenMcpServer, type McpEndpoint, mcpNameParts, type McpServer } from "../core/mcp_server.ts";
 import type { McpServerSettings } from "../core/mcp_settings.ts";
-import { expandVariables } from "./expand_variables.ts";
 import type { McpFile } from "./mcp_config.ts";
 import type { WrongServer } from "./mcp_settings.ts";
 
@@ -106,4 +105,33 @@ function endpointProblem(endpoint: McpEndpoint, written: McpEndpoint): string | 
   return url.username === "" && url.password === ""
     ? undefined
     : `found a url with a name or a password in it, expected them in the header "Authorization"`;
+}
+
+/** A text with its variables replaced. */
+interface Expanded {
+  readonly text: string;
+  /** The variables that were asked for. */
+  readonly names: readonly string[];
+  /** Those that are not set and have no default. */
+  readonly missing: readonly string[];
+}
+
+/**
+ * Replaces `${NAME}` by a variable, and `${NAME:-default}` by the default where it is not set or empty. Other text with `${` stays as it
+ * is, and what a variable holds is not looked at again.
+ */
+export function expandVariables(text: string, variable: (name: string) => string | undefined): Expanded {
+  const names: string[] = [];
+  const missing: string[] = [];
+  const replaced = text.replaceAll(
+    /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g,
+    (_whole, name: string, other: string | undefined) => {
+      names.push(name);
+      const value = variable(name);
+      if (other !== undefined) return value === undefined || value === "" ? other : value;
+      if (value === undefined) missing.push(name);
+      return value ?? "";
+    },
+  );
+  return { text: replaced, names, missing };
 }

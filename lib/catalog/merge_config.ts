@@ -1,17 +1,25 @@
-import { isInside } from "./project_path.ts";
-import { didYouMean } from "../core/nearest.ts";
 import { isAbsolute, join, relative, sep } from "node:path";
 import type { JsonObject } from "../core/json.ts";
+import type { McpServerSettings } from "../core/mcp_settings.ts";
+import { followAliases, maybeModelId } from "../core/model_id.ts";
+import { type ModelSettings, PROVIDER_TYPES, type ProviderSettings } from "../core/model_settings.ts";
+import { didYouMean } from "../core/nearest.ts";
 import { ProblemsError } from "../core/problems_error.ts";
-import { messageOf, type SourceError } from "../core/source_error.ts";
+import { messageOf, SourceError } from "../core/source_error.ts";
 import { completeMarkers, type Markers } from "../parse/call_header.ts";
-import { agentProblems, projectOnlyNotices } from "./config_agents.ts";
-import { mcpProblems, mcpServersOf } from "./config_mcp.ts";
-import { modelProblems, modelsOf } from "./config_models.ts";
-import { problemAt } from "./config_problem.ts";
-import { COMMAND_NAMES, DOCUMENT_LIMITS } from "./config.ts";
-import type { Config, ConversationDefaults, DocumentDefaults, GadgetFolder, Limits } from "./config.ts";
+import { agentProfile, defaultsProblems } from "./agent_profile.ts";
+import {
+  COMMAND_NAMES,
+  type Config,
+  type ConversationDefaults,
+  DOCUMENT_LIMITS,
+  type DocumentDefaults,
+  type GadgetFolder,
+  type Limits,
+  type McpServers,
+} from "./config.ts";
 import { CONFIG_TABLE, type ConfigFile } from "./config_table.ts";
+import { isInside } from "./project_path.ts";
 import type { WrittenConfig } from "./read_config.ts";
 import { serverNamed } from "./server_gadgets.ts";
 
@@ -208,4 +216,229 @@ function ownWord(project: ConfigFile): JsonObject {
   };
   // JSON has no NaN, which YAML has; what is undefined goes away.
   return JSON.parse(JSON.stringify(parts));
+}
+
+/** What is wrong with the agents that `orrery.yaml` holds itself; those of other files are read where agents are wanted. */
+function agentProblems({ project }: Pick<ConfigLayers, "project">): readonly SourceError[] {
+  const { agents = [], agentDefaults: defaults = {} } = project.values;
+  const problem = (path: readonly (string | number)[], message: string) =>
+    problemAt(project, path, { message, what: "key" });
+  const ofEntries = agents.flatMap((entry, index) => {
+    if (typeof entry === "string") return [];
+    const read = agentProfile(entry, { defaults, label: `agents[${index}]` });
+    const found = "problems" in read ? read.problems : [];
+    return found.map(({ path, message }) => problem(["agents", index, ...path], message));
+  });
+  const ofDefaults = defaultsProblems(defaults).map(({ path, message }) =>
+    problem(["agentDefaults", ...path], message)
+  );
+  return [...ofDefaults, ...ofEntries];
+}
+
+const OF_PROJECTS = ["prompts", "tactics", "agents", "agentDefaults", "exclude"] as const;
+
+/** The user's own file has no prompts and no agents: they are a project's. */
+function projectOnlyNotices({ user }: Pick<ConfigLayers, "user">): readonly string[] {
+  return OF_PROJECTS.filter((key) => user.values[key] !== undefined).map((key) => {
+    const { file = "config.yaml", line = 1, column = 1 } = user.at([key], "key") ?? {};
+    return `${file}:${line}:${column}: "${key}" is ignored here: it belongs in the orrery.yaml of a project`;
+  });
+}
+
+type WrittenServers = NonNullable<ConfigFile["mcpServers"]>;
+
+/** What is wrong with the servers of both files: each is a command or an address, never both. */
+function mcpProblems({ project, user }: ConfigLayers): readonly SourceError[] {
+  return [...problemsOf(project), ...problemsOf(user)];
+}
+
+function problemsOf(layer: WrittenConfig): readonly SourceError[] {
+  return Object.entries(layer.values.mcpServers ?? {}).flatMap(([name, server]) => {
+    const say = wrongWith(server);
+    return say === undefined ? [] : [problemAt(layer, ["mcpServers", name], { ...say, what: "key" })];
+  });
+}
+
+function wrongWith({ command, url, args, env, headers }: WrittenServers[string]) {
+  if (command === undefined && url === undefined) {
+    return {
+      message: "Found a server without command and url, expected one of them",
+      hint: "A program on stdio has a command, a server over HTTP a url.",
+    };
+  }
+  if (command !== undefined && (url ?? headers) !== undefined) {
+    return {
+      message: `Found a server with command and ${url === undefined ? "headers" : "url"}, expected one kind`,
+    };
+  }
+  if (url !== undefined && (args ?? env) !== undefined) {
+    return {
+      message: `Found a server with url and ${args === undefined ? "env" : "args"}, expected one kind`,
+    };
+  }
+  return undefined;
+}
+
+/** The servers as the rest of Orrery knows them. */
+function mcpServersOf(written: WrittenServers = {}): McpServers {
+  return Object.fromEntries(
+    Object.entries(written).flatMap(([name, { command, args, env, url, headers }]) => {
+      const server: McpServerSettings | undefined = command !== undefined
+        ? { command, args, env }
+        : url !== undefined
+        ? { url, headers }
+        : undefined;
+      return server === undefined ? [] : [[name, server]];
+    }),
+  );
+}
+
+/** The models of both files, project over user; the providers are the user's only. */
+function modelsOf({ project, user }: ConfigLayers): ModelSettings {
+  const [ours, theirs] = [project.values.models, user.values.models];
+  const chosen = ours?.default ?? theirs?.default;
+  return {
+    default: chosen,
+    // What a project says by itself: never another model than the one the user named, nor another price.
+    aliases: { ...ours?.aliases, ...theirs?.aliases },
+    fallback: { ...ofOwnNames(ours?.fallback, theirs?.aliases), ...theirs?.fallback },
+    providers: theirs?.providers ?? {},
+    prices: Object.fromEntries(
+      Object.entries({ ...ofOwnProviders(ours?.prices), ...theirs?.prices }).map((
+        [name, { input = 0, output = 0, ...rest }],
+      ) => [name, { input, output, ...rest }]),
+    ),
+  };
+}
+
+/** A project may say what takes over for its own aliases, and for no model that somebody names in full. */
+function ofOwnNames<Value>(
+  settings: Readonly<Record<string, Value>> = {},
+  others: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, Value>> {
+  const isOwn = (name: string): boolean => maybeModelId(name) === undefined && !Object.hasOwn(others, name);
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => isOwn(name)));
+}
+
+/** A project may price the models of servers it knows, not those of the providers that everybody knows. */
+function ofOwnProviders<Value>(
+  prices: Readonly<Record<string, Value>> = {},
+): Readonly<Record<string, Value>> {
+  const isPublic = (name: string): boolean =>
+    PROVIDER_TYPES.some((type) => type !== "openai-compatible" && name.startsWith(`${type}/`));
+  return Object.fromEntries(Object.entries(prices).filter(([name]) => !isPublic(name)));
+}
+
+/** What is wrong with the models of both files, seen together. */
+function modelProblems(layers: ConfigLayers): readonly SourceError[] {
+  return [layers.project, layers.user].flatMap((layer) => [
+    ...aliasProblems(layer, layers),
+    ...providerProblems(layer),
+    ...priceProblems(layer),
+  ]);
+}
+
+function aliasProblems(layer: WrittenConfig, layers: ConfigLayers): readonly SourceError[] {
+  const { aliases = {} } = modelsOf(layers);
+  const told = new Set<string>();
+  return Object.keys(layer.values.models?.aliases ?? {}).flatMap((name) => {
+    if (maybeModelId(name) !== undefined) {
+      const message = `Found the alias ${JSON.stringify(name)}, expected a name without "/" and ":"`;
+      return [
+        problemAt(layer, ["models", "aliases", name], {
+          message,
+          hint: "It would stand for a model of that name.",
+          what: "key",
+        }),
+      ];
+    }
+    const { way, isCycle } = followAliases(name, aliases);
+    const end = way.at(-1) ?? name;
+    const path = ["models", "aliases", name];
+    if (isCycle) {
+      if (end !== name || way.some((each) => told.has(each))) return [];
+      way.forEach((each) => told.add(each));
+      const message = `The aliases of models go round in a circle: ${way.join(" -> ")}`;
+      return [problemAt(layer, path, { message, hint: "Let one of them name a model: provider/model." })];
+    }
+    if (way.length > 2 || maybeModelId(end) !== undefined) return [];
+    const message = `Found ${JSON.stringify(end)}, expected provider/model or another alias`;
+    const hint = didYouMean(end, Object.keys(aliases)).trim();
+    return [problemAt(layer, path, { message, ...(hint !== "" && { hint }) })];
+  });
+}
+
+function providerProblems(layer: WrittenConfig): readonly SourceError[] {
+  return Object.entries(layer.values.models?.providers ?? {}).flatMap(([name, provider]) =>
+    wrongWithProvider(name, provider).map(({ at, ...say }) =>
+      problemAt(layer, ["models", "providers", name, ...at], at.length === 0 ? { ...say, what: "key" } : say)
+    )
+  );
+}
+
+interface Wrong {
+  readonly at: readonly string[];
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** Names that mean something else in an id. */
+const TAKEN_NAMES: readonly string[] = ["script", "replay"];
+
+function wrongWithProvider(name: string, provider: ProviderSettings): readonly Wrong[] {
+  const { baseURL } = provider;
+  const type = provider.type ?? PROVIDER_TYPES.find((each) => each === name);
+  const wrong: Wrong[] = [];
+  if (TAKEN_NAMES.includes(name) || /[/:\s]/.test(name)) {
+    const why = TAKEN_NAMES.includes(name) ? "which Orrery has itself" : "with a blank, a slash or a colon";
+    wrong.push({
+      at: [],
+      message: `Found a provider named ${JSON.stringify(name)}, ${why}`,
+      hint: "Rename it.",
+    });
+  }
+  if (type === undefined) {
+    const message = `Found a provider without a type, expected one of ${PROVIDER_TYPES.join(", ")}`;
+    wrong.push({ at: [], message, hint: "Most local servers are openai-compatible." });
+  }
+  if (type === "openai-compatible" && baseURL === undefined) {
+    const message = "Found an openai-compatible provider without baseURL, expected one";
+    wrong.push({ at: [], message, hint: "Such as baseURL: http://127.0.0.1:11434/v1" });
+  }
+  if (baseURL !== undefined && !/^https?:$/.test(URL.parse(baseURL)?.protocol ?? "")) {
+    const message = `Found ${
+      JSON.stringify(baseURL)
+    } for a baseURL, expected an address with http:// or https://`;
+    wrong.push({ at: ["baseURL"], message });
+  }
+  return wrong;
+}
+
+function priceProblems(layer: WrittenConfig): readonly SourceError[] {
+  return Object.entries(layer.values.models?.prices ?? {}).flatMap(([name, { input, output }]) => {
+    const path = ["models", "prices", name];
+    if (maybeModelId(name) === undefined) {
+      const message = `Found a price for ${JSON.stringify(name)}, expected provider/model`;
+      return [problemAt(layer, path, { message, what: "key" })];
+    }
+    const missing = input === undefined ? "input" : output === undefined ? "output" : undefined;
+    return missing === undefined
+      ? []
+      : [problemAt(layer, path, { message: `Found a price without ${missing}, expected both`, what: "key" })];
+  });
+}
+
+/** A problem of a configuration file that only shows when its parts are seen together. */
+function problemAt(
+  layer: WrittenConfig,
+  path: readonly (string | number)[],
+  say: { readonly message: string; readonly hint?: string; readonly what?: "key" },
+): SourceError {
+  const span = layer.at(path, say.what);
+  return new SourceError(say.message, {
+    code: "E-config",
+    span,
+    source: layer.source,
+    hint: say.hint,
+  });
 }

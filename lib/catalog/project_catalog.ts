@@ -1,16 +1,18 @@
+import { join } from "node:path";
 import type { Catalog, CatalogEntry } from "../core/catalog.ts";
+import { mcpNamePart } from "../core/mcp_server.ts";
 import { ProblemsError } from "../core/problems_error.ts";
-import type { SourceError } from "../core/source_error.ts";
-import { builtInEntries, catalogOf } from "./catalog_of.ts";
+import { SourceError } from "../core/source_error.ts";
+import { builtInEntries, catalogOf, foldName } from "./catalog_of.ts";
 import {
   type CatalogSite,
   catalogSite,
   type GadgetSandbox,
   type LoadCatalogOptions,
 } from "./catalog_site.ts";
+import type { Config } from "./config.ts";
 import { gadgetCandidates } from "./gadget_candidates.ts";
 import { unreadyEntry } from "./gadget_file.ts";
-import { nameClashes, serverClashes } from "./name_clashes.ts";
 import {
   maybeLate,
   maybeServerOf,
@@ -18,8 +20,8 @@ import {
   type ServerGadgets,
   serverNamed,
 } from "./server_gadgets.ts";
-import { filesNamed, type TrustCandidate } from "./trust.ts";
-import { grantsOf, trustedFiles, wrongWords } from "./trusted_files.ts";
+import { shownPath } from "./shown_path.ts";
+import { filesNamed, type TrustCandidate, trustProblem, wordMeant, wordProblem } from "./trust.ts";
 
 /** What a catalogue is made from, servers too. */
 export interface CatalogOptions extends LoadCatalogOptions {
@@ -149,4 +151,141 @@ function isInProcess(
 
 function throwProblems(problems: readonly SourceError[]): void {
   if (problems.length > 0) throw new ProblemsError(problems);
+}
+
+/**
+ * Two ready entries of one name, or one that is called like a built-in but for case, `_` and `-`. Only real names clash: the stem of a file
+ * that was not loaded is not one.
+ */
+function nameClashes(entries: readonly CatalogEntry[]): readonly SourceError[] {
+  const first = new Map<string, CatalogEntry>();
+  const problems: SourceError[] = [];
+  const builtIns = new Map<string, CatalogEntry>();
+  for (const entry of entries.filter(({ state }) => state === "ready")) {
+    const other = first.get(entry.name) ?? builtIns.get(foldName(entry.name));
+    if (entry.source.kind === "built-in") builtIns.set(foldName(entry.name), entry);
+    if (other === undefined) first.set(entry.name, entry);
+    else problems.push(clash(entry, other));
+  }
+  return problems;
+}
+
+/** Servers that are called like a built-in gadget: whoever trusts the one would trust the other. */
+function serverClashes(
+  servers: readonly string[],
+  builtIns: readonly CatalogEntry[],
+): readonly SourceError[] {
+  return servers.flatMap((server) => {
+    const other = builtIns.find(({ name }) => foldName(name) === foldName(mcpNamePart(server)));
+    return other === undefined ? [] : [calledLike(`The MCP server ${JSON.stringify(server)}`, other)];
+  });
+}
+
+function clash(entry: CatalogEntry, other: CatalogEntry): SourceError {
+  if (entry.name !== other.name) return calledLike(`The gadget "${entry.name}" (${placeOf(entry)})`, other);
+  return new SourceError(`Two gadgets are named "${entry.name}": ${placeOf(other)} and ${placeOf(entry)}`, {
+    code: "E-gadget",
+    hint: "Rename one of them, or trust only one.",
+  });
+}
+
+function calledLike(what: string, builtIn: CatalogEntry): SourceError {
+  return new SourceError(`${what} is called like ${placeOf(builtIn)}`, {
+    code: "E-gadget",
+    hint: "Rename it: case, _ and - do not tell it from the built-in one.",
+  });
+}
+
+function placeOf({ source, name }: CatalogEntry): string {
+  return "file" in source ? source.file : `the built-in ${name}`;
+}
+
+/** Who may be loaded here: by the command line, by the user's own grants, and by the project's when it was accepted. */
+function trustedFiles(
+  candidates: readonly TrustCandidate[],
+  site: CatalogSite,
+): ReadonlySet<TrustCandidate> {
+  const trusted = Object.entries(grantsOf(site)).filter(([, grant]) => grant === "trusted");
+  const words = [...site.options.trust ?? [], ...trusted.map(([word]) => word)];
+  return new Set(
+    words.map((word) => filesNamed(word, candidates, site)).flatMap((found) =>
+      found.length === 1 ? found : []
+    ),
+  );
+}
+
+/** What is wrong with the words of the command line; of grants that fit nothing the user is told. @param candidates with their real names, as far as they are known */
+function wrongWords(
+  candidates: readonly TrustCandidate[],
+  site: CatalogSite,
+): readonly SourceError[] {
+  const { trust = [], allowed = [] } = site.options;
+  const problems: SourceError[] = [];
+  for (const name of trust) {
+    const found = filesNamed(name, candidates, site);
+    if (found.length !== 1 && !site.isTaken(name)) problems.push(trustProblem(name, found, candidates));
+  }
+  for (const name of new Set(allowed)) {
+    const found = filesNamed(name, candidates, site);
+    if (found.length === 1) continue;
+    problems.push(
+      site.isTaken(name)
+        ? takenProblem(name)
+        : wordProblem(name, found, candidates, { flag: "--allow-gadget ", ending: "=KIND" }),
+    );
+  }
+  noticeAbsence(site);
+  for (const name of Object.keys(grantsOf(site))) {
+    const found = filesNamed(name, candidates, site);
+    // What is taken the world of a run and the servers know.
+    if (found.length !== 1 && !site.isTaken(name)) noticeGrant(name, { found, candidates, site });
+  }
+  return problems;
+}
+
+function takenProblem(name: string): SourceError {
+  return new SourceError(
+    `--allow-gadget ${name}: that is built in, or an MCP server, and no gadget of a module`,
+    {
+      code: "E-trust",
+      hint:
+        "What is built in may do what the run may: --allow-read, --allow-write, --allow-net, --allow-run and --allow-env. A gadget of a module " +
+        "that is called so is named by its file.",
+    },
+  );
+}
+
+function noticeAbsence({ config, options, root, cwd, notice }: CatalogSite): void {
+  const asked = Object.keys(config.project.parts);
+  if (asked.length === 0 || options.projectAccepted) return;
+  const file = shownPath(join(root, "orrery.yaml"), cwd);
+  notice(
+    `${file}: ${
+      asked.join(", ")
+    } count as absent, since you have not accepted this project; --trust-project accepts it`,
+  );
+}
+
+/** The grants that count: the user's own before those of the project. */
+function grantsOf({ config, options }: Pick<CatalogSite, "config" | "options">): Config["grants"] {
+  return { ...(options.projectAccepted ? config.project.grants : {}), ...config.grants };
+}
+
+/** A grant may be for a gadget of another project or of an MCP server: only a likely mistake is worth a word. */
+function noticeGrant(
+  name: string,
+  { found, candidates, site }: {
+    readonly found: readonly TrustCandidate[];
+    readonly candidates: readonly TrustCandidate[];
+    readonly site: CatalogSite;
+  },
+): void {
+  const near = wordMeant(name, candidates);
+  if (found.length > 1) {
+    site.notice(
+      `The grant of "${name}" counts for nothing: it fits ${found.map(({ file }) => file).join(" and ")}`,
+    );
+  } else if (near !== "") {
+    site.notice(`The grant of "${name}" counts for nothing: no gadget file has that name.${near}`);
+  }
 }

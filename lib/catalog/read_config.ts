@@ -1,7 +1,9 @@
+import { isRecord } from "../core/json.ts";
+import { didYouMean } from "../core/nearest.ts";
 import { ProblemsError } from "../core/problems_error.ts";
-import type { SourceError } from "../core/source_error.ts";
+import { SourceError, type Span } from "../core/source_error.ts";
 import { parseYaml, type YamlDocument } from "../parse/yaml.ts";
-import { checkConfig, type ConfigFindings } from "./check_config.ts";
+import { type ConfigKey, type ConfigRule, wantedBy } from "./config_rule.ts";
 import { CONFIG_TABLE, type ConfigFile } from "./config_table.ts";
 
 /** One configuration file that was read. */
@@ -39,4 +41,142 @@ function noticesOf({ unused }: ConfigFindings, file: string): readonly string[] 
       span?.column ?? 1
     }: "${key}" is ignored: this version of Orrery does not use it yet`
   );
+}
+
+/** What a check found: problems, and the keys that are not used by this version. */
+interface ConfigFindings {
+  readonly problems: readonly SourceError[];
+  readonly unused: readonly { readonly key: string; readonly span: Span | undefined }[];
+}
+
+type Path = readonly (string | number)[];
+
+/** Checks a configuration document against the table: all problems at once. */
+export function checkConfig(document: YamlDocument, table: ConfigRule, source: string): ConfigFindings {
+  const checker = new Checker(document, source);
+  checker.check(document.value, table, []);
+  return checker;
+}
+
+class Checker implements ConfigFindings {
+  readonly problems: SourceError[] = [];
+  readonly unused: { readonly key: string; readonly span: Span | undefined }[] = [];
+  readonly #document: YamlDocument;
+  readonly #source: string;
+
+  constructor(document: YamlDocument, source: string) {
+    this.#document = document;
+    this.#source = source;
+  }
+
+  check(value: unknown, rule: ConfigRule, path: Path): void {
+    if (!hasShape(value, rule)) return this.#wrong(value, rule, path);
+    switch (rule.kind) {
+      case "list":
+        return (value as readonly unknown[]).forEach((item, index) =>
+          this.check(item, rule.of, [...path, index])
+        );
+      case "map":
+        return Object.entries(value as object).forEach(([key, item]) =>
+          this.check(item, rule.of, [...path, key])
+        );
+      case "keys":
+        return Object.entries(value as object).forEach(([key, item]) =>
+          this.#key([...path, key], item, rule.keys)
+        );
+      case "either": {
+        const fitting = rule.of.find((each) => hasShape(value, each));
+        return fitting === undefined ? undefined : this.check(value, fitting, path);
+      }
+    }
+  }
+
+  #key(path: Path, value: unknown, keys: { readonly [key: string]: ConfigKey }): void {
+    const name = String(path.at(-1));
+    const key = Object.hasOwn(keys, name) ? keys[name] : undefined;
+    if (key === undefined) return this.#unknownKey(path, Object.keys(keys));
+    if (key.unused) this.unused.push({ key: path.join("."), span: this.#document.at(path, "key") });
+    this.check(value, key, path);
+  }
+
+  #unknownKey(path: Path, known: readonly string[]): void {
+    const name = String(path.at(-1));
+    const where = path.length === 1 ? "" : ` in ${path.slice(0, -1).join(".")}`;
+    const message = `Unknown key ${JSON.stringify(name)}${where}.${didYouMean(name, known)}`;
+    this.#problem(message, this.#document.at(path, "key"), `The keys here are ${known.join(", ")}.`);
+  }
+
+  #wrong(value: unknown, rule: ConfigRule, path: Path): void {
+    const what = path.length === 0 ? "" : ` for ${path.join(".")}`;
+    const message = `Found ${shown(value)}${what}, expected ${wantedBy(rule)}`;
+    const hint = value === null ? "Give it a value, or remove the key." : choiceHint(value, rule);
+    this.#problem(message, this.#document.at(path), hint);
+  }
+
+  #problem(message: string, span: Span | undefined, hint: string | undefined): void {
+    const options = {
+      source: this.#source,
+      code: "E-config",
+      span,
+      hint,
+    };
+    this.problems.push(new SourceError(message, options));
+  }
+}
+
+/** Whether a value is what the rule wants, its parts aside. */
+function hasShape(value: unknown, rule: ConfigRule): boolean {
+  switch (rule.kind) {
+    case "text":
+      return typeof value === "string" && value !== "";
+    case "boolean":
+      return typeof value === "boolean";
+    case "number":
+      return typeof value === "number" && isInRange(value, rule);
+    case "choice":
+      return rule.values.some((choice) => choice === value);
+    case "list":
+      return Array.isArray(value);
+    case "map":
+    case "keys":
+      return isRecord(value);
+    case "either":
+      return rule.of.some((each) => hasShape(value, each));
+    case "any":
+      return true;
+    default:
+      return rule satisfies never;
+  }
+}
+
+function isInRange(
+  value: number,
+  { whole, least, above, most }: ConfigRule & { readonly kind: "number" },
+): boolean {
+  return (whole ? Number.isSafeInteger(value) : Number.isFinite(value)) &&
+    (least === undefined || value >= least) && (above === undefined || value > above) &&
+    (most === undefined || value <= most);
+}
+
+function shown(value: unknown): string {
+  if (value === null) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "a mapping";
+  if (typeof value === "string") {
+    return value === "" ? "empty text" : `the text ${JSON.stringify(value.slice(0, 60))}`;
+  }
+  return typeof value === "number" ? `the number ${value}` : String(value);
+}
+
+function choiceHint(value: unknown, rule: ConfigRule): string | undefined {
+  const rules = rule.kind === "either" ? rule.of : [rule];
+  const choices = rules.flatMap((each) => each.kind === "choice" ? each.values : []).map(String);
+  if (typeof value === "string") return didYouMean(value, choices).trim() || numberHint(value, rule);
+  return undefined;
+}
+
+function numberHint(value: string, rule: ConfigRule): string | undefined {
+  return rule.kind === "number" && value.trim() !== "" && Number.isFinite(Number(value))
+    ? "Write it without quotes."
+    : undefined;
 }

@@ -1,10 +1,11 @@
+import { idKey } from "../document/block_index.ts";
 import { didYouMean } from "../parse/document_near.ts";
+import type { DocumentNode, DocumentProblem } from "../parse/document_node.ts";
 import { CALLEE_TOOL } from "../parse/tool_choice.ts";
 import type { CheckDocumentOptions } from "./check_options.ts";
+import type { DocumentSource, ReadOperation } from "./document_source.ts";
 import { narrowedFile } from "./narrowing.ts";
 import type { ProblemList, ProblemPlace } from "./problem_list.ts";
-import type { DocumentSource, ReadOperation } from "./document_source.ts";
-import { repeatedIds } from "./repeated_ids.ts";
 import type { RunningDocument } from "./running_document.ts";
 import type { ReadFailure, SourceFiles } from "./source_files.ts";
 
@@ -94,4 +95,22 @@ export interface PlacedPath {
 export function placeOf({ operation, path }: PlacedOperation, key?: string): ProblemPlace {
   const { node, fields } = operation;
   return { file: path, line: (key === undefined ? undefined : fields?.lines.get(key)) ?? node.line };
+}
+
+/** Explicit ids that stand in one file twice, in any case (documents.md 5.1). */
+function repeatedIds(nodes: readonly DocumentNode[]): readonly DocumentProblem[] {
+  const lines = new Map<string, number>();
+  return nodes.flatMap((node): readonly DocumentProblem[] => {
+    if (node.kind !== "heading" || node.explicitId === undefined) return [];
+    const { line, explicitId } = node;
+    const key = idKey(explicitId);
+    const first = lines.get(key);
+    if (first === undefined) lines.set(key, line);
+    return first === undefined ? [] : [{
+      severity: "error",
+      line,
+      column: 1,
+      message: `id "${explicitId}" is already used on line ${first}`,
+    }];
+  });
 }

@@ -1,8 +1,8 @@
+import { MAX_MEDIA_BYTES, mediaTypeOf, noMedia, tooLargeMedia } from "../parse/media_type.ts";
 import { modelOfProvider, needsModel } from "../parse/model_of_provider.ts";
 import type { LlmFields } from "../parse/operation_fields.ts";
+import { schemaOfText } from "../parse/schema_text.ts";
 import { type CheckContext, type PlacedOperation, placeOf } from "./check_context.ts";
-import { checkMedia } from "./check_media.ts";
-import { checkSchema } from "./check_schema.ts";
 import { fileOutside } from "./file_words.ts";
 import { narrowedFile } from "./narrowing.ts";
 import type { ProblemPlace } from "./problem_list.ts";
@@ -73,4 +73,62 @@ async function checkSaving(fields: LlmFields, placed: PlacedOperation, context: 
     const flag = `--allow-write=${grants.flagPath?.(path) ?? written}`;
     context.problems.error(place, fileOutside(written, { kind: "write", flag, where }));
   }
+}
+
+/** Whether the files that a model is shown are of its kinds, are there, and are not too large. */
+async function checkMedia(
+  fields: LlmFields,
+  placed: PlacedOperation,
+  context: CheckContext,
+): Promise<void> {
+  const place = placeOf(placed, "media");
+  for (const written of fields.media) {
+    if (mediaTypeOf(written) === undefined) {
+      context.problems.error(place, noMedia(written));
+      continue;
+    }
+    const path = context.readable(written, { ...placed, place });
+    if (path === undefined) continue;
+    const size = await context.files.size(path);
+    if ("failure" in size) context.tellFailure(size.failure, { place, written, document: placed.document });
+    else if ((size.value ?? 0) > MAX_MEDIA_BYTES) {
+      context.problems.error(place, tooLargeMedia(written));
+    }
+  }
+}
+
+/** Whether the schema of an answer, or the file that it is in, can be used. */
+async function checkSchema(
+  fields: LlmFields,
+  placed: PlacedOperation,
+  context: CheckContext,
+): Promise<void> {
+  const { schema } = fields;
+  if (schema === undefined) return;
+  const place = placeOf(placed, "schema");
+  if (typeof schema !== "string") return tellSchema(schema, { name: "schema", place, context });
+  const path = context.readable(schema, { ...placed, place });
+  if (path === undefined) return;
+  const read = await context.files.text(path);
+  if ("failure" in read) {
+    return context.tellFailure(read.failure, { place, written: schema, document: placed.document });
+  }
+  const found = schemaOfText(read.value, schema);
+  if ("problem" in found) return context.problems.error(place, found.problem);
+  await tellSchema(found.value, { name: `schema "${schema}"`, place, context });
+}
+
+async function tellSchema(
+  schema: Readonly<Record<string, unknown>>,
+  { name, place, context }: {
+    readonly name: string;
+    readonly place: ProblemPlace;
+    readonly context: CheckContext;
+  },
+): Promise<void> {
+  const { prepareAnyType }: typeof import("../prompt/prepare_any_type.ts") = await import(
+    "../prompt/prepare_any_type.ts" as string
+  );
+  const prepared = prepareAnyType(schema);
+  if ("broken" in prepared) context.problems.error(place, `${name} cannot be used${prepared.broken}`);
 }

@@ -1,20 +1,21 @@
 // Goes through the operations of a document in the order in which they run, imported ones at the place of their import,
 // and through those of the documents that it runs. Of each file, what is imported again, or run again, is looked at once.
-
-import { LiveDocument } from "../document/live_document.ts";
+import { idKey } from "../document/block_index.ts";
 import type { DocumentInputs } from "../document/input_block.ts";
-import { mayHaveOperations } from "../parse/document_file.ts";
+import { LiveDocument } from "../document/live_document.ts";
+import { readReference } from "../document/reference.ts";
+import { slug } from "../document/slug.ts";
+import { type DocumentFile, mayHaveOperations } from "../parse/document_file.ts";
 import type { OperationNode } from "../parse/document_node.ts";
-import type { ImportFields, OperationFields, RunFields } from "../parse/operation_fields.ts";
+import type { GotoFields, ImportFields, OperationFields, RunFields } from "../parse/operation_fields.ts";
 import { type CheckContext, type PlacedOperation, placeOf } from "./check_context.ts";
-import { checkLoops } from "./check_loops.ts";
 import { inputProblems } from "./check_inputs.ts";
 import { canMakeFiles, checkLlm } from "./check_llm.ts";
-import { checkDeclared, checkShell } from "./check_permissions.ts";
+import type { Soon } from "./check_options.ts";
 import type { DocumentSource, ReadOperation } from "./document_source.ts";
-import { narrowedBy, type Narrowing } from "./narrowing.ts";
+import { narrowedAway, narrowedBy, type Narrowing } from "./narrowing.ts";
 import { operationReferences } from "./operation_references.ts";
-import { openSource } from "./open_source.ts";
+import type { ProblemList } from "./problem_list.ts";
 import { isResult, resultHint } from "./result_path.ts";
 import { RunningDocument } from "./running_document.ts";
 
@@ -221,4 +222,147 @@ export class DocumentWalk {
       hasInputBlocks: fields.blocks !== undefined,
     });
   }
+}
+
+/** Opens what the parameter `file` of an operation names, and tells what is wrong with it; undefined where it cannot be used. */
+async function openSource(
+  written: string,
+  { placed, hasOperations, context }: {
+    readonly placed: PlacedOperation;
+    readonly hasOperations: boolean;
+    readonly context: CheckContext;
+  },
+): Promise<DocumentSource | undefined> {
+  const { document } = placed;
+  const place = placeOf(placed, "file");
+  const path = context.readable(written, { ...placed, place });
+  if (path === undefined) return undefined;
+  const opened = await context.files.open(path, hasOperations);
+  if ("failure" in opened) {
+    context.tellFailure(opened.failure, { place, written, document });
+    return undefined;
+  }
+  context.noteSource(opened.value);
+  return opened.value;
+}
+
+/**
+ * Warns of loops that go on until their limit: a jump back whose conditions read blocks that nothing between its target and itself changes, and
+ * nothing there leads out. A result that is inserted beside a block of its name gets another id.
+ */
+function checkLoops({ path, tree, operations }: DocumentFile, problems: ProblemList): void {
+  for (const [at, node] of tree.nodes.entries()) {
+    const jump = node.kind === "operation" ? operations.get(node) : undefined;
+    if (jump?.name !== "goto" || jump.isRunOnce || jump.conditions.length === 0) continue;
+    const [target = ""] = idsOf(jump.block);
+    const start = tree.nodes.findIndex((each) =>
+      each.kind === "heading" && idKey(each.explicitId ?? slug(each.title)) === target
+    );
+    if (start < 0 || start > at) continue;
+    const inside = tree.nodes.slice(start, at).filter((each) => each.kind === "operation")
+      .map((each) => operations.get(each));
+    if (inside.length === 0 || !inside.every((fields) => isHarmless(fields, jump))) continue;
+    const blocks = jump.conditions.flatMap(({ blocks }) => blocks).map((block) => `"${block.trim()}"`).join(
+      ", ",
+    );
+    problems.warn(
+      { file: path, line: jump.lines.get("if") ?? node.line },
+      `this loop goes on until its limit: no operation in it changes ${blocks}; to replace a block, give the operation that writes it ` +
+        "mode: replace and to: with the id of the block",
+    );
+  }
+}
+
+/** Whether an operation surely leaves alone what the jump reads, and goes on to it. */
+function isHarmless(fields: OperationFields | undefined, { conditions }: GotoFields): boolean {
+  if (
+    fields === undefined || fields.name === "return" || fields.name === "goto" || fields.name === "import"
+  ) {
+    return false;
+  }
+  if ("isGeneratedRun" in fields && fields.isGeneratedRun) return false;
+  if (fields.to === undefined) return fields.mode !== "replace" && !conditions.some(readsSection);
+  const changed = idsOf(fields.to);
+  const read = conditions.flatMap(({ blocks }) => blocks).flatMap(idsOf);
+  return !readReference(fields.to).isSection && !conditions.some(readsSection) &&
+    !changed.some((id) => read.includes(id));
+}
+
+function readsSection({ blocks }: GotoFields["conditions"][number]): boolean {
+  return blocks.some((block) => readReference(block).isSection);
+}
+
+function idsOf(reference: string): readonly string[] {
+  return readReference(reference).steps.map((step) => idKey(step.trim()));
+}
+
+/** What the front matter of a document asks for and nobody granted, or the documents that run it do not allow (documents.md 13.2, 13.3). */
+async function checkDeclared(
+  { path, settings }: DocumentFile,
+  { narrowing, context }: { readonly narrowing: Narrowing; readonly context: CheckContext },
+): Promise<void> {
+  const { root } = context.options;
+  const place = { file: path, line: settings.lines.get("permissions") ?? 1 };
+  for (const { kind, value, isGranted } of wantedBy({ path, settings }, context)) {
+    const isPath = value !== undefined && (kind === "read" || kind === "write");
+    const against = narrowedAway(narrowing, { kind, root, ...(isPath && { path: value }) });
+    const what = `the document asks for ${kind} permission${value === undefined ? "" : ` for "${value}"`}`;
+    const flag = value === undefined
+      ? kind === "run" ? runFlag(context) : `--allow-${kind}`
+      : `--allow-${kind}=${isPath ? flagPath(value, context) : value}`;
+    if (against !== undefined) context.problems.error(place, `${what}, ${against}`);
+    else if (!await isGranted) context.problems.error(place, `${what}, which was not granted (${flag})`);
+  }
+}
+
+interface Wanted {
+  readonly kind: "read" | "write" | "net" | "run";
+  readonly value?: string;
+  readonly isGranted: Soon<boolean>;
+}
+
+function wantedBy(
+  { settings }: Pick<DocumentFile, "path" | "settings">,
+  { options, files }: CheckContext,
+): Wanted[] {
+  const { grants } = options;
+  const { read, write, net, run } = settings.permissions;
+  const wanted: Wanted[] = [];
+  // Without a list, read means the project, which every document may read.
+  for (const value of listOf(read)) {
+    wanted.push({ kind: "read", value, isGranted: grants.mayRead(files.shown(value)) });
+  }
+  if (write === true) wanted.push({ kind: "write", isGranted: grants.mayWrite() });
+  for (const value of listOf(write)) {
+    wanted.push({ kind: "write", value, isGranted: grants.mayWrite(files.shown(value)) });
+  }
+  if (net === true) wanted.push({ kind: "net", isGranted: grants.mayConnect() });
+  for (const value of listOf(net)) wanted.push({ kind: "net", value, isGranted: grants.mayConnect(value) });
+  if (run === true) wanted.push({ kind: "run", isGranted: grants.mayRun() });
+  return wanted;
+}
+
+function listOf(value: boolean | readonly string[] | undefined): readonly string[] {
+  return typeof value === "object" ? value : [];
+}
+
+/** Whether an `@shell` may run. */
+async function checkShell(placed: PlacedOperation, context: CheckContext): Promise<void> {
+  const { root, grants } = context.options;
+  const against = narrowedAway(placed.document.narrowing, { kind: "run", root });
+  if (against !== undefined) {
+    context.problems.error(placeOf(placed), `@shell needs run permission, ${against}`);
+  } else if (!await grants.mayRun()) {
+    context.problems.error(placeOf(placed), `@shell needs run permission (${runFlag(context)})`);
+  }
+}
+
+function flagPath(written: string, { options: { grants }, files }: CheckContext): string {
+  return grants.flagPath?.(files.shown(written)) ?? written;
+}
+
+/** Who has allowed some commands meant to allow the shell too, or not: its name is what counts. */
+function runFlag({ options: { grants } }: CheckContext): string {
+  if (grants.runHint !== undefined) return grants.runHint;
+  return grants.shell === undefined ? "--allow-run" : `--allow-run=${grants.shell}`;
 }

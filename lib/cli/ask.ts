@@ -1,24 +1,27 @@
 import type { JsonSchema } from "../core/gadget.ts";
+import { decodeSegment, isJsonObject, toJson } from "../core/json.ts";
+import { SourceError } from "../core/source_error.ts";
+import { FileError } from "../core/world.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
+import { parseYaml } from "../parse/yaml.ts";
 import { openSettings, wantedModel } from "../project/project.ts";
-import { aroundRun, interruptible } from "./around_run.ts";
-import { askView } from "./ask_view.ts";
+import { prepareSchema } from "../schema/prepare_schema.ts";
 import { budgetOf } from "../service/budget_flag.ts";
-import { inputOf } from "./dialog_flags.ts";
 import type { DialogInput } from "../service/dialog_input.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
+import { flagFile } from "../service/flag_file.ts";
+import { openDialog } from "../service/open_dialog.ts";
+import { aroundRun, type Interruptible, interruptible } from "./around_run.ts";
+import { askView } from "./ask_view.ts";
+import { callText } from "./call_source.ts";
+import { inputOf } from "./dialog_flags.ts";
+import { checkResultFile, checkStdout } from "./end_run.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf } from "./grants.ts";
-import type { Interruptible } from "./around_run.ts";
 import { keepDialog } from "./keep_dialog.ts";
-import { openDialog } from "../service/open_dialog.ts";
-import { pipedText } from "./piped_text.ts";
-import { question } from "./question.ts";
 import { replayDialog } from "./replay_dialog.ts";
 import { performAsk } from "./run_ask.ts";
-import { checkResultFile, checkStdout } from "./end_run.ts";
-import { readSchema } from "./schema_file.ts";
 import { wholeServers } from "./whole_servers.ts";
 
 type AskCommand = ParsedCommand<typeof COMMANDS.ask>;
@@ -131,4 +134,88 @@ async function replayAsk(
   };
   const view = await askView(terminal, { input, flags });
   return await performAsk({ ...replayed, terminal, flags, cwd, view, stop, input });
+}
+
+/** The question with the text of a pipe behind it, between marks that do not occur in it; a pipe without text is none. */
+export function question(words: readonly string[], piped: string | undefined): string {
+  const text = words.join(" ").trim();
+  const context = piped === undefined || piped.trim() === "" ? "" : piped;
+  if (context === "" || text === "") return text === "" ? context : text;
+  const mark = freeMark(context);
+  return `${text}\n\n<${mark}>\n${context}${context.endsWith("\n") ? "" : "\n"}</${mark}>`;
+}
+
+function freeMark(context: string): string {
+  for (let n = 1;; n++) {
+    const mark = n === 1 ? "stdin" : `stdin-${n}`;
+    if (!context.includes(`</${mark}>`)) return mark;
+  }
+}
+
+/** The JSON Schema of a file, JSON or YAML. @throws {SourceError} or {ProblemsError} that names file, line and column; {FileError} */
+async function readSchema(file: string, { cwd }: { readonly cwd: string }): Promise<JsonSchema> {
+  const source = await flagFile(file, { flag: "--schema", cwd });
+  const document = await parseYaml(source, { file });
+  const schema = toJson(document.value);
+  if (!isJsonObject(schema)) {
+    throw new SourceError("Expected a JSON Schema, which is an object, found something else", {
+      span: document.at([]) ?? { file, line: 1, column: 1 },
+      source,
+      hint: 'Such as {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}.',
+    });
+  }
+  const prepared = prepareSchema(schema);
+  if ("broken" in prepared) {
+    const { pointer, message } = prepared.broken;
+    const path = pointer.split("/").slice(1).map(decodeSegment);
+    const span = document.at(path) ?? { file, line: 1, column: 1 };
+    throw new SourceError(`This JSON Schema cannot be used: ${message}`, { span, source });
+  }
+  return schema;
+}
+
+/** More would not fit into any model's window. */
+const MAX_BYTES = 10 * 1024 * 1024;
+const MAX_WORDS = "10 MB";
+/** A pipe that nobody writes to or closes looks like a program that hangs. */
+const NOTICE_MS = 3_000;
+
+/**
+ * All of stdin as text; undefined when it is a terminal.
+ *
+ * @throws {FileError} when it is not UTF-8 text, or longer than 10 MB
+ */
+async function pipedText(
+  terminal: Terminal,
+  { signal, onWait }: { readonly signal: AbortSignal; readonly onWait: (text: string) => void },
+): Promise<string | undefined> {
+  if (terminal.stdinIsTerminal) return undefined;
+  const timer = setTimeout(
+    () =>
+      onWait(
+        "waiting for stdin to end, because it is a pipe; for a question without context, add </dev/null",
+      ),
+    NOTICE_MS,
+  );
+  try {
+    let text = "";
+    for await (const piece of callText(bounded(terminal.stdinChunks({ signal })), "stdin")) text += piece;
+    return text;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function* bounded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) {
+      throw new FileError(
+        `Cannot read stdin: it is longer than ${MAX_WORDS}, which is too much for a question; send the part that matters`,
+        { path: "stdin", code: "other" },
+      );
+    }
+    yield chunk;
+  }
 }

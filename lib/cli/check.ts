@@ -1,19 +1,34 @@
+import { typedPath } from "../catalog/shown_path.ts";
+import { VERSION } from "../core/version.ts";
+import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { workingFolder } from "../host/paths.ts";
-import type { Terminal } from "../host/terminal.ts";
-import { NO_GRANTS } from "../project/grants.ts";
+import { hasColor, type Terminal } from "../host/terminal.ts";
+import { MERGE_MODES } from "../parse/parameter_reader.ts";
+import { grantsNothing, NO_GRANTS, type RunGrants } from "../project/grants.ts";
+import { paintFor } from "../render/paint.ts";
+import { problemFrame, problemPlainLine } from "../render/problem_frame.ts";
+import { problemsGithub } from "../render/problems_github.ts";
+import { problemsSarif } from "../render/problems_sarif.ts";
+import { counted } from "../render/run_tally.ts";
+import type { ToldProblem } from "../render/told_problem.ts";
+import type { DocumentFlags } from "../service/check_documents.ts";
 import { checkFiles } from "../service/check_files.ts";
+import { CheckPlaces } from "../service/check_places.ts";
+import { CheckReport, type ReportedProblem } from "../service/check_report.ts";
+import { checkTargets } from "../service/check_targets.ts";
+import { textsOf } from "../service/document_run_input.ts";
+import { EXIT } from "../service/exit_code.ts";
+import { toldProblem } from "../service/look/problem_data.ts";
+import { promptInput } from "../service/prompt_input.ts";
+import { interruptible } from "./around_run.ts";
+import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import { blockOf } from "./given_input.ts";
+import { grantsOf } from "./grants.ts";
+import { stdinText } from "./stdin_text.ts";
 import { readConversationTests } from "./test/conversation_file.ts";
 import { readDocumentTests } from "./test/document.ts";
 import type { TestSource } from "./test/field.ts";
-import { checkFlags } from "./check_flags.ts";
-import { CheckPlaces } from "../service/check_places.ts";
-import { CheckReport } from "../service/check_report.ts";
-import { checkTargets } from "../service/check_targets.ts";
-import { EXIT } from "../service/exit_code.ts";
-import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { grantsOf } from "./grants.ts";
-import { writeReport } from "./write_report.ts";
 
 /** `orrery check`: finds mistakes without running anything; gives the exit code. */
 export async function check(
@@ -50,4 +65,120 @@ export async function check(
 async function readTests(source: TestSource): Promise<void> {
   if (/\.document-test\./.test(source.path)) await readDocumentTests(source);
   else await readConversationTests(source);
+}
+
+type CheckFlags = ParsedCommand<typeof COMMANDS.check>["flags"];
+
+/** What the flags say of documents; undefined after Ctrl-C. @throws {UsageError}, {FileError} */
+async function checkFlags(
+  flags: CheckFlags,
+  { cwd, terminal, grants }: {
+    readonly cwd: string;
+    readonly terminal: Terminal;
+    readonly grants: RunGrants;
+  },
+): Promise<DocumentFlags | undefined> {
+  let isStopped = false;
+  const stdin = async (): Promise<string | undefined> => {
+    const { signal } = interruptible(terminal);
+    const text = await stdinText(terminal, signal);
+    isStopped = signal.aborted;
+    return text;
+  };
+  const { values } = await promptInput(flags, { cwd, command: "check", stdin });
+  if (isStopped) return undefined;
+  const mode = MERGE_MODES.find((each) => each === flags.mode);
+  return {
+    values: textsOf(values),
+    blocks: flags.block.map((block) => blockOf(block, "check")),
+    isGranting: !grantsNothing({ ...grants, flags: NO_GRANTS.flags }),
+    isGiving: flags.input.length > 0 || flags["input-json"] !== undefined,
+    prompt: flags.prompt,
+    model: flags.model,
+    mode,
+  };
+}
+
+/** How a report is told. */
+interface WriteReportOptions {
+  readonly flags: { readonly format: string | undefined; readonly quiet: boolean };
+  readonly terminal: Terminal;
+  /** Files are named from it. */
+  readonly cwd: string;
+  /** How many modules of prompts were not looked at. */
+  readonly notLoaded: number;
+}
+
+/** Tells what a check found: text on stderr, every other format on stdout. Gives the exit code. */
+async function writeReport(report: CheckReport, options: WriteReportOptions): Promise<number> {
+  const { flags: { format = "text" }, terminal, cwd } = options;
+  const problems = report.problems();
+  const told: readonly ToldProblem[] = problems.map((each) => toldProblem(cwd, each));
+  if (format === "json") {
+    await terminal.stdout.write(
+      `${JSON.stringify(problems.map((each) => typedProblem(cwd, each)), null, 2)}\n`,
+    );
+  } else if (format === "github") await terminal.stdout.write(problemsGithub(told));
+  else if (format === "sarif") {
+    const rules = [...new Map(problems.map(({ rule }) => [rule.code, rule])).values()];
+    const log = problemsSarif(told, { rules, version: VERSION });
+    await terminal.stdout.write(`${JSON.stringify(log, null, 2)}\n`);
+  } else await writeText(report, { ...options, problems });
+  return problems.some(({ found }) => found.severity === "error") ? EXIT.usage : EXIT.ok;
+}
+
+async function writeText(
+  report: CheckReport,
+  { flags: { quiet }, terminal: { stderr }, cwd, notLoaded, problems }: WriteReportOptions & {
+    readonly problems: readonly ReportedProblem[];
+  },
+): Promise<void> {
+  const paint = paintFor(hasColor(stderr));
+  const lines: string[] = [];
+  for (const problem of problems) {
+    if (quiet && problem.found.severity === "warning") continue;
+    const told = typedProblem(cwd, problem);
+    if (!stderr.isTerminal) lines.push(problemPlainLine(told));
+    else lines.push(problemFrame(told, { source: await sourceOf(problem.found.path, report), paint }));
+  }
+  if (!quiet) lines.push(...summary(problems, { files: report.paths.length, notLoaded }));
+  await stderr.write(lines.join(""));
+}
+
+/** With the path of its file as it is typed where the user is; what programs of others read has it absolute outside of that folder. */
+function typedProblem(cwd: string, problem: ReportedProblem): ToldProblem {
+  const { path } = problem.found;
+  return {
+    ...toldProblem(cwd, problem),
+    ...(path !== "" && { file: typedPath(path, { root: cwd, cwd }) }),
+  };
+}
+
+async function sourceOf(path: string, report: CheckReport): Promise<string | undefined> {
+  const known = report.textOf(path);
+  if (known !== undefined || path === "") return known;
+  try {
+    return await hostFiles({ root: "/" }).readText(path);
+  } catch (thrown) {
+    if (!(thrown instanceof FileError)) throw thrown;
+    return undefined;
+  }
+}
+
+function summary(
+  problems: readonly ReportedProblem[],
+  { files, notLoaded }: { readonly files: number; readonly notLoaded: number },
+): readonly string[] {
+  const errors = problems.filter(({ found }) => found.severity === "error").length;
+  const counts = [
+    counted(files, "file"),
+    counted(errors, "error"),
+    counted(problems.length - errors, "warning"),
+  ];
+  const unseen = notLoaded === 0 ? [] : [
+    `not looked at: ${
+      counted(notLoaded, "module")
+    } of prompts or tactics, since a check does not run their code\n`,
+  ];
+  return [...unseen, `${counts.join(", ")}\n`];
 }

@@ -4,18 +4,17 @@ import type { RunEvent } from "../core/event.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { AgentFile } from "../parse/agent_file.ts";
+import { agentTree } from "../parse/agent_tree.ts";
 import type { ProjectSettings } from "../project/project.ts";
-import { printable } from "../render/shown_text.ts";
+import { longText, printable } from "../render/shown_text.ts";
 import { ConversationError } from "../run/conversation_error.ts";
 import type { LiveConversation } from "../run/live_conversation.ts";
+import type { ConversationSession } from "../service/conversation_session.ts";
 import type { Interruptible } from "./around_run.ts";
 import type { ChatLines } from "./chat_lines.ts";
 import type { ChatStop } from "./chat_stop.ts";
-import type { ConversationSession } from "../service/conversation_session.ts";
-import { ConversationTurns } from "./conversation_turns.ts";
-import type { EndedTurn } from "./conversation_turns.ts";
+import { ConversationTurns, type EndedTurn } from "./conversation_turns.ts";
 import type { DeliverOptions } from "./end_run.ts";
-import { failedTurnText } from "./failed_turn_text.ts";
 import { MessageStream } from "./message_stream.ts";
 import type { RunView } from "./run_view.ts";
 
@@ -182,4 +181,12 @@ export class ConversationTalk {
       signal.removeEventListener("abort", onAbort);
     }
   }
+}
+
+/** What the operator is told of a turn that failed, with the place of its step (conversations.md 2.12): `support.agent.yml:12:7: error: …`. */
+function failedTurnText({ file, root }: AgentFile, error: string): string {
+  const [, id = ""] = /^step "([^"]+)": /.exec(error) ?? [];
+  const { line, column } = agentTree(root).find(id)?.span ?? {};
+  const place = line === undefined ? file : `${file}:${line}:${column}`;
+  return `${place}: error: ${longText(error)}\n`;
 }

@@ -1,10 +1,10 @@
 import type { Catalog } from "../core/catalog.ts";
-import type { FoundSecret, KeepFlags, KeptRun } from "../project/open_run.ts";
+import { didYouMean } from "../core/nearest.ts";
 import type { RunGrants } from "../project/grants.ts";
+import type { FoundSecret, KeepFlags, KeptRun } from "../project/open_run.ts";
 import type { ProjectSettings } from "../project/project.ts";
-import { dialogJson } from "../service/dialog_input.ts";
-import type { DialogInput } from "../service/dialog_input.ts";
-import { assertKnownTools } from "./known_tools.ts";
+import { type DialogInput, dialogJson } from "../service/dialog_input.ts";
+import { UsageError } from "../service/exit_code.ts";
 
 /** Where a dialog belongs, and what is wanted of it. */
 export interface KeepDialogOptions {
@@ -27,4 +27,18 @@ export async function keepDialog(
     "../project/open_run.ts" as string
   );
   return await createRun({ kind, input: dialogJson(input) }, { ...project, grants, found }, flags);
+}
+
+/** Finds out before a run whether there is a gadget for each name of `--tools`. @throws {UsageError} for every one that is unknown */
+function assertKnownTools(
+  tools: readonly string[],
+  { catalog, command }: { readonly catalog: Catalog; readonly command: string },
+): void {
+  const names = catalog.entries.map(({ name }) => name);
+  const problems = tools.filter((name) => catalog.maybeFind(name) === undefined).map((name) =>
+    `--tools: Unknown gadget ${JSON.stringify(name)}.${
+      didYouMean(name, names)
+    } orrery list gadgets shows what there is.`
+  );
+  if (problems.length > 0) throw new UsageError(problems, { command });
 }

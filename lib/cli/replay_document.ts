@@ -1,13 +1,14 @@
 import { EMPTY_CATALOG } from "../core/catalog.ts";
-import { UsageError } from "../service/exit_code.ts";
+import type { Files } from "../core/world.ts";
 import { readDocument } from "../parse/document_file.ts";
+import type { DocumentMeans } from "../run/document_means.ts";
 import { DocumentResults } from "../service/document_results.ts";
 import { documentEvents } from "../service/document_run.ts";
-import { documentRunInput } from "../service/document_run_input.ts";
+import { type DocumentRunInput, documentRunInput } from "../service/document_run_input.ts";
+import { UsageError } from "../service/exit_code.ts";
 import { documentView } from "./document_view.ts";
 import { openReplay } from "./open_replay.ts";
 import { performDocument } from "./perform_document.ts";
-import { replayedMeans } from "./replayed_means.ts";
 import { assertSameText, latePrompts } from "./replay_calls.ts";
 import type { DocumentCommand } from "./run_document_once.ts";
 
@@ -47,3 +48,38 @@ export async function replayDocument(
     events,
   });
 }
+
+/** What a document works with when a record answers every effect: nothing is touched. */
+function replayedMeans(input: DocumentRunInput, results: DocumentResults): DocumentMeans {
+  const { model, mode, showsOperations, budget } = input;
+  return {
+    root: "/",
+    files: NO_FILES,
+    maySave: () => true,
+    shell: { run: untouched },
+    script: { command: "sh", args: () => [], inherit: [] },
+    models: { find: untouched },
+    tools: { find: () => undefined, names: () => Promise.resolve([]) },
+    flags: { model, mode },
+    defaults: input.defaults,
+    showsOperations,
+    budget,
+    calls: {},
+    random: () => 0,
+    check: () => Promise.resolve([]),
+    result: (document) => results.keep(document),
+  };
+}
+
+const untouched = (): never => {
+  throw new Error("A replay touches nothing");
+};
+
+const NO_FILES: Files = {
+  resolve: untouched,
+  stat: untouched,
+  readBytes: untouched,
+  readText: untouched,
+  writeText: untouched,
+  list: untouched,
+};

@@ -1,17 +1,15 @@
 import type { RunEvent } from "../core/event.ts";
-import type { Terminal } from "../host/terminal.ts";
+import type { Output, Terminal } from "../host/terminal.ts";
 import type { TerminalUser } from "../host/terminal_user.ts";
 import type { KeptRun } from "../project/open_run.ts";
 import { jsonLine } from "../render/jsonl.ts";
-import { printable } from "../render/shown_text.ts";
+import { isInsideCall, printable } from "../render/shown_text.ts";
 import type { DialogSource } from "../run/dialog.ts";
+import { RunSummary } from "../service/run_summary.ts";
 import { AnswerStream } from "./answer_stream.ts";
-import { pipedMessages, typedMessages } from "./chat_lines.ts";
-import type { ChatLines } from "./chat_lines.ts";
+import { type ChatLines, pipedMessages, typedMessages } from "./chat_lines.ts";
 import type { ChatStop } from "./chat_stop.ts";
 import { endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
-import { LastAnswers } from "./last_answers.ts";
-import { RunSummary } from "../service/run_summary.ts";
 import type { RunView } from "./run_view.ts";
 
 /** A conversation with everything it needs. */
@@ -116,5 +114,37 @@ class Talk {
   /** Events are taken as soon as they are told; what is left is to have written them. */
   async #shown(): Promise<void> {
     do await new Promise((resolve) => setTimeout(resolve, 0)); while (this.#isShowing);
+  }
+}
+
+/**
+ * Writes the answer of each turn when the turn is over, a line end behind it: what a model said while it called something is none, nor what
+ * broke a contract and was asked for again.
+ */
+class LastAnswers {
+  readonly #stdout: Output;
+  /** The last step that called something. */
+  #calling: string | undefined;
+  #answer: { readonly step: string; readonly text: string } | undefined;
+
+  constructor(stdout: Output) {
+    this.#stdout = stdout;
+  }
+
+  event(event: RunEvent): Promise<void> {
+    if (event.type === "message" && !isInsideCall(event.step)) this.#answer = event;
+    const isCall = event.type === "call-open" && event.step !== undefined && !isInsideCall(event.step);
+    if (isCall) this.#calling = event.step;
+    if (this.#answer?.step === this.#calling) this.#answer = undefined;
+    return Promise.resolve();
+  }
+
+  /** The turn is over. */
+  async end(): Promise<void> {
+    const { text } = this.#answer ?? {};
+    this.#answer = undefined;
+    if (text === undefined) return;
+    const shown = this.#stdout.isTerminal ? printable(text) : text;
+    await this.#stdout.write(shown.endsWith("\n") ? shown : `${shown}\n`);
   }
 }

@@ -1,4 +1,5 @@
 import type { FoundTactic } from "../catalog/discover_tactics.ts";
+import { isRecord } from "../core/json.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
@@ -9,16 +10,16 @@ import { table } from "../render/table.ts";
 import type { Tactic } from "../run/tactic.ts";
 import { EXIT } from "../service/exit_code.ts";
 import { findPrompt, typedProblems } from "../service/find_prompt.ts";
-import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { interruptible } from "./around_run.ts";
+import type { PromptAnswer } from "../service/prompt_answer.ts";
 import { promptInput } from "../service/prompt_input.ts";
+import { type PromptJson, promptJson } from "../service/prompt_json.ts";
 import { asNamed } from "../service/prompt_takes.ts";
-import { promptJson } from "../service/prompt_json.ts";
-import { promptPage } from "./prompt_page.ts";
-import { promptTools } from "../service/prompt_tools.ts";
+import { type PromptTool, promptTools } from "../service/prompt_tools.ts";
+import { typedValues } from "../service/typed_values.ts";
+import { interruptible } from "./around_run.ts";
+import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { promptsHere } from "./prompts_here.ts";
 import { stdinText } from "./stdin_text.ts";
-import { typedValues } from "../service/typed_values.ts";
 
 /** What the flags of the command say. */
 export interface ShowOptions {
@@ -74,4 +75,100 @@ function tacticPage({ tactic, file, line }: FoundTactic<Tactic>, { profiles }: P
     ? "Agents: none"
     : `Agents:\n${table(rows).map((row) => `  ${row}`).join("\n")}`;
   return `${printableLine(`${tactic.name}  (${file}:${line})`)}\n\nA tactic.\n\n${agents}\n`;
+}
+
+/** Everything about a prompt, for people. */
+function promptPage(prompt: PromptJson): string {
+  const { path, file, line, export: exported, text, template, addons, mcp, metadata } = prompt;
+  const place = `${file}:${line}${exported === undefined ? "" : `, export ${exported}`}`;
+  const sections = [
+    `${path}  (${place})`,
+    text === null ? `Template:\n${indented(template)}` : `Text:\n${indented(text)}`,
+    variableWords(prompt),
+    answerWords(prompt.answer),
+    toolWords(prompt.tools),
+    Array.isArray(mcp) && mcp.length > 0 ? `MCP servers of the provider:\n${indented(jsonLines(mcp))}` : "",
+    hasKeys(addons) ? `Addons: ${JSON.stringify(addons)}` : "",
+    handlerWords(prompt.handler),
+    hasKeys(metadata) ? `Metadata: ${JSON.stringify(metadata)}` : "",
+    `Hashes: prompt ${prompt.promptHash}, contract ${prompt.contractHash}`,
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
+}
+
+function variableWords({ variables, missing, unused }: PromptJson): string {
+  const all = variables.length === 0 ? "none" : variables.join(", ");
+  const without = missing.length === 0 ? "" : `; without a value: ${missing.join(", ")}`;
+  const more = unused.length === 0 ? "" : `\nNot used, there is no such variable: ${unused.join(", ")}`;
+  return `Variables: ${all}${without}${more}`;
+}
+
+function answerWords(answer: PromptAnswer): string {
+  switch (answer.kind) {
+    case "text":
+      return "Answer: any text";
+    case "tags":
+      return `Answer: text with\n${indented(tagLines(answer).join("\n"))}`;
+    case "parser": {
+      const { describe } = answer;
+      const described = describe === undefined ? "" : `, which says of itself ${JSON.stringify(describe)}`;
+      return `Answer: what a parser of its module takes${described}`;
+    }
+    case "json":
+      if (answer.schema === undefined) return "Answer: JSON that a schema of its module takes";
+      if (!hasKeys(answer.schema)) return "Answer: any JSON";
+      return `Answer: JSON of this schema\n${indented(JSON.stringify(answer.schema, null, 2))}`;
+    default:
+      return answer satisfies never;
+  }
+}
+
+function tagLines({ tags, refined }: PromptAnswer & { readonly kind: "tags" }): readonly string[] {
+  const word = (name: string, required: readonly string[]) =>
+    required.includes(name) ? "required" : "optional";
+  const rows = [
+    ...tags.xmlTags.map((name) => [`<${name}>...</${name}>`, word(name, tags.requiredXmlTags)]),
+    ...tags.mdTags.map((name) => [`\`\`\`${name} ... \`\`\``, word(name, tags.requiredMdTags)]),
+    ...tags.signalTags.map((name) => [`<${name}>`, "signal: there or not"]),
+  ];
+  const rest = refined ? ["A parser of its module goes on with what they hold."] : [];
+  return [...rows.length === 0 ? ["no tags"] : table(rows), ...rest];
+}
+
+function toolWords(tools: readonly PromptTool[]): string {
+  if (tools.length === 0) return "Tools: none";
+  const rows = tools.map(({ name, state, description, problem }) =>
+    [name, STATE_WORDS[state], problem ?? description ?? ""].map(printableLine)
+  );
+  return `Tools:\n${indented(table(rows).join("\n"))}`;
+}
+
+const STATE_WORDS: { readonly [state in PromptTool["state"]]: string } = {
+  linked: "linked",
+  "not linked": "not linked",
+  catalogue: "catalogue",
+  server: "MCP server, not started here",
+  "not trusted": "not trusted",
+  broken: "broken",
+  unknown: "not in the catalogue",
+};
+
+function handlerWords(handler: PromptJson["handler"]): string {
+  const rows = Object.entries(handler).map(([event, { text, isDefault }]) => {
+    const said = text === null ? "a function of its module" : printableLine(text);
+    return [event, isDefault ? `${said} (default)` : said];
+  });
+  return `Handlers:\n${indented(table(rows).join("\n"))}`;
+}
+
+function jsonLines(items: readonly unknown[]): string {
+  return items.map((item) => JSON.stringify(item)).join("\n");
+}
+
+function hasKeys(value: unknown): boolean {
+  return isRecord(value) && Object.keys(value).length > 0;
+}
+
+function indented(text: string): string {
+  return text.split("\n").map((line) => line === "" ? "" : `  ${line}`).join("\n");
 }

@@ -1,23 +1,21 @@
 // The process of a gadget from the outside: started with nothing that it does not need, let in by its token, and ended with all that
 // belongs to it.
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { GadgetAddress, GadgetGreeting } from "../core/gadget_message.ts";
 import { boundToUs } from "./bound_child.ts";
 import { killChild, startChild } from "./child_start.ts";
 import {
   closeAnyhow,
+  connectFlags,
   type GadgetConnection,
   type GadgetListener,
   listenForGadget,
   newToken,
   tokenConnection,
 } from "./gadget_listener.ts";
-import { LastText } from "./last_text.ts";
 import { type PrivateFolder, privateFolder } from "./private_folder.ts";
-import { atExit } from "./process.ts";
-import { ownMemoryOf } from "./process_memory.ts";
+import { atExit, denoGrants, hostEnv, isCompiled } from "./process.ts";
 import { quietTimer } from "./quiet_timer.ts";
-import { gadgetCommand } from "./start_gadget_command.ts";
 
 const STDERR_BYTES = 8 * 1024;
 /** How long its last words may still come once it has ended. */
@@ -265,4 +263,150 @@ function holdChild(child: Deno.ChildProcess, isHeld: boolean): void {
   } catch (error) {
     if (!(error instanceof Deno.errors.BadResource)) throw error;
   }
+}
+
+/**
+ * Bytes of memory that belong to a process alone, without the program's own file, of which all processes share one copy. Undefined
+ * where nobody can tell: only Linux says it, and only to a process with all of Deno's permissions.
+ */
+function ownMemoryOf(pid: number): number | undefined {
+  const path = `/proc/${pid}/status`;
+  if (Deno.build.os !== "linux" || !denoGrants({ name: "read", path })) return undefined;
+  try {
+    const kilobytes = /^RssAnon:\s*(\d+) kB$/m.exec(Deno.readTextFileSync(path))?.[1];
+    return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+  } catch {
+    return undefined; // it has ended, or all of /proc is closed
+  }
+}
+
+/** Reads a stream to its end and keeps the last bytes of it; what was broken off is ended. */
+class LastText {
+  readonly #maxBytes: number;
+  #kept = new Uint8Array();
+  /** Settles at the end of the stream. */
+  readonly done: Promise<void>;
+
+  constructor(stream: ReadableStream<Uint8Array>, options: { readonly maxBytes: number }) {
+    this.#maxBytes = options.maxBytes;
+    this.done = this.#readAll(stream);
+  }
+
+  /** What was kept, as UTF-8; what is none is U+FFFD. */
+  get text(): string {
+    return new TextDecoder().decode(this.#kept);
+  }
+
+  async #readAll(stream: ReadableStream<Uint8Array>): Promise<void> {
+    try {
+      for await (const chunk of stream) this.#add(chunk);
+    } catch { /* broken off */ }
+  }
+
+  #add(chunk: Uint8Array): void {
+    const both = new Uint8Array(this.#kept.length + chunk.length);
+    both.set(this.#kept);
+    both.set(chunk, this.#kept.length);
+    this.#kept = both.slice(-this.#maxBytes);
+  }
+}
+
+/** The argument that makes the compiled binary the process of a gadget. */
+const GADGET_PROCESS_ARGUMENT = "gadget-process";
+
+/** What a gadget's process is started with: nothing that is not said here. */
+interface GadgetCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** How it is started here. @param options.folder of its prepared modules; @param options.memoryBytes of its heap */
+export function gadgetCommand(options: {
+  readonly at: GadgetAddress;
+  readonly folder: string;
+  readonly memoryBytes: number;
+  /** URL of the module that runs in it; default: lib/sandbox/inside/inside.ts. */
+  readonly module?: string;
+}): GadgetCommand {
+  const heap = `--max-old-space-size=${Math.max(1, Math.floor(options.memoryBytes / 1024 / 1024))}`;
+  return isCompiled() ? compiledCommand(heap) : denoCommand(heap, options);
+}
+
+function compiledCommand(heap: string): GadgetCommand {
+  return {
+    command: Deno.execPath(),
+    args: [GADGET_PROCESS_ARGUMENT],
+    env: { ...systemVariables(), DENO_V8_FLAGS: heap },
+  };
+}
+
+function denoCommand(
+  heap: string,
+  { at, folder, module }: { readonly at: GadgetAddress; readonly folder: string; readonly module?: string },
+): GadgetCommand {
+  if (folder.includes(",")) {
+    throw new Error(
+      `Cannot start a gadget: the folder of temporary files has a comma in its name, which divides Deno's flags: ` +
+        `${folder}; set TMPDIR to another one`,
+    );
+  }
+  return bareDeno({
+    flags: [
+      `--v8-flags=${heap},--disallow-code-generation-from-strings`,
+      ...connectFlags(at),
+      `--allow-read=${folder}`,
+    ],
+    module: module ?? new URL("../sandbox/inside/inside.ts", import.meta.url).href,
+  });
+}
+
+/** A Deno that runs one of our own modules and may do nothing but what its flags say. */
+function bareDeno(
+  { flags = [], module }: { readonly flags?: readonly string[]; readonly module: string },
+): GadgetCommand {
+  return {
+    command: Deno.execPath(),
+    args: [
+      "run",
+      "--quiet",
+      "--no-prompt",
+      "--no-remote",
+      "--cached-only",
+      ownConfig(),
+      "--no-lock",
+      "--no-check",
+      "--no-code-cache", // what V8 makes of a module under other flags is none for Orrery, and would take the place of its own
+      ...flags,
+      module,
+    ],
+    env: { ...systemVariables(), ...cacheVariables(), DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" },
+  };
+}
+
+/**
+ * What is the same in it as in Orrery's own: how modules are compiled. Deno keeps one compiled form of a module, so without it the modules of
+ * both would be compiled anew at each start of either. None is looked for beside what is run.
+ */
+function ownConfig(): string {
+  const config = new URL("./gadget_process.json", import.meta.url);
+  return config.protocol === "file:" ? `--config=${fileURLToPath(config)}` : "--no-config";
+}
+
+/** Where Deno has put the compiled form of our own modules: without it they are compiled again at each start. */
+function cacheVariables(): Readonly<Record<string, string>> {
+  const own = variables(["DENO_DIR"]);
+  return "DENO_DIR" in own ? own : variables(["HOME", "XDG_CACHE_HOME", "LOCALAPPDATA", "USERPROFILE"]);
+}
+
+/** Windows opens no socket without. */
+function systemVariables(): Readonly<Record<string, string>> {
+  return Deno.build.os === "windows" ? variables(["SYSTEMROOT"]) : {};
+}
+
+function variables(names: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.flatMap((name) => {
+    const value = hostEnv(name);
+    return value === undefined ? [] : [[name, value]];
+  }));
 }

@@ -1,33 +1,52 @@
-import { RunEndedError } from "../core/journal.ts";
-import { turnKey } from "../core/conversation.ts";
-import type { SlotScope } from "../core/conversation.ts";
+import { type SlotScope, turnKey } from "../core/conversation.ts";
 import type { RunEvent } from "../core/event.ts";
-import type {
-  ConversationRecord,
-  EventRange,
-  Journal,
-  JournalStatus,
-  MessageRange,
-  RunJournal,
-  RunQuery,
-  RunStart,
-  RunSummary,
-  RunTrace,
+import {
+  type ConversationRecord,
+  type EventRange,
+  type Journal,
+  type JournalStatus,
+  type MessageRange,
+  RunEndedError,
+  type RunJournal,
+  RunNotFoundError,
+  type RunQuery,
+  type RunStart,
+  type RunSummary,
+  type RunTrace,
+  TurnNotFoundError,
 } from "../core/journal.ts";
-import { isJsonObject } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
-import { branchRun } from "./branch_run.ts";
-import { findRun } from "./find_run.ts";
-import { forkRun } from "./fork_run.ts";
-import { eventsBehind } from "./kept_events.ts";
-import { assertFree, journalSettings, newLease, newRun, newRunId, SIGN_EVERY_MS } from "./new_run.ts";
-import type { NewRunOptions } from "./new_run.ts";
-import type { JournalOptions, JournalSettings, JournalStore, RowQuery, RunRow, StepRow } from "./store.ts";
-import { OpenRun, parsed, stepPieces, stepRecord, takenError } from "./open_run.ts";
-import type { OpenRunOptions, OwnedRow } from "./open_run.ts";
-import { parsedMessages, RunConversation, scopeText, slotValues } from "./run_conversation.ts";
-import type { RunConversationOptions } from "./run_conversation.ts";
+import { isJsonObject, type Json } from "../core/json.ts";
+import { nearestName } from "../core/nearest.ts";
+import { copyRun } from "./copy_run.ts";
+import {
+  assertFree,
+  journalSettings,
+  newLease,
+  newRun,
+  newRunId,
+  type NewRunOptions,
+  SIGN_EVERY_MS,
+  typedRunId,
+} from "./new_run.ts";
+import { noSuchStep } from "./no_such_step.ts";
+import {
+  OpenRun,
+  type OpenRunOptions,
+  type OwnedRow,
+  parsed,
+  stepPieces,
+  stepRecord,
+  takenError,
+} from "./open_run.ts";
+import {
+  parsedMessages,
+  RunConversation,
+  type RunConversationOptions,
+  scopeText,
+  slotValues,
+} from "./run_conversation.ts";
 import { parsedEvents, runStart, runSummary } from "./run_rows.ts";
+import type { JournalOptions, JournalSettings, JournalStore, RowQuery, RunRow, StepRow } from "./store.ts";
 
 /** The journal that keeps its rows in a store; what is true of every journal is here. */
 export function journalOver(store: JournalStore, options: JournalOptions = {}): Journal {
@@ -262,4 +281,157 @@ function maybeSaid(row: StepRow | undefined): string | undefined {
   const start = isJsonObject(outcome) ? outcome.ok : undefined;
   const text = start !== undefined && isJsonObject(start) ? start.text : undefined;
   return typeof text === "string" ? text : undefined;
+}
+
+const MIN_BEGINNING = 4;
+const MAX_LISTED = 8;
+
+/** The run of an id, or of a beginning of an id that only it has. @throws {RunNotFoundError} */
+function findRun(store: JournalStore, typed: string): RunRow {
+  const row = store.run(typed) ?? byBeginning(store, typed) ?? byBeginning(store, typedRunId(typed));
+  if (row !== undefined) return row;
+  throw new RunNotFoundError(`There is no run "${typed}"${whatThereIs(store, typed)}`);
+}
+
+function byBeginning(store: JournalStore, beginning: string): RunRow | undefined {
+  if (beginning.length < MIN_BEGINNING) return undefined;
+  const ids = store.idsWith(beginning);
+  if (ids.length <= 1) return ids[0] === undefined ? undefined : store.run(ids[0]);
+  const more = ids.length > MAX_LISTED ? ` and ${ids.length - MAX_LISTED} more` : "";
+  throw new RunNotFoundError(
+    `${ids.length} runs begin with "${beginning}": ${
+      ids.slice(0, MAX_LISTED).join(", ")
+    }${more}. Give more of the id`,
+  );
+}
+
+function whatThereIs(store: JournalStore, typed: string): string {
+  const ids = store.idsWith("");
+  if (ids.length === 0) return ": none is kept here yet";
+  const near = nearestName(typed, ids);
+  if (near !== undefined) return `. Did you mean "${near}"?`;
+  return typed.length < MIN_BEGINNING
+    ? `; a beginning of an id needs at least ${MIN_BEGINNING} characters`
+    : `; "orrery runs" lists those there are`;
+}
+
+/** What a fork is made of. */
+interface ForkOptions {
+  readonly source: RunRow;
+  /** A key of the source. */
+  readonly from: string;
+  /** Of the new run. */
+  readonly id: string;
+  /** ms since 1970. */
+  readonly now: number;
+}
+
+/** Writes a run that stands where the source stood when the step `from` began; inside a commit. @throws {StepNotFoundError} */
+function forkRun(store: JournalStore, { source, from, id, now }: ForkOptions): void {
+  const steps = store.steps(source.id);
+  const place = steps.find(({ key }) => key === from);
+  if (place === undefined) throw noSuchStep(store, { id: source.id, key: from });
+  copyRun(store, {
+    source,
+    id,
+    now,
+    status: "stopped",
+    // What had begun and not ended is kept as such: an effect that may not be done twice is unverified in the fork too.
+    steps: steps.filter(({ beganTick, endedTick, idempotent }) =>
+      endedTick === undefined ? !idempotent && beganTick < place.beganTick : endedTick < place.beganTick
+    ),
+    ticks: place.beganTick - 1,
+    elapsedMs: place.startedAt,
+    checkpoints: store.conversations.checkpoints(source.id).filter(({ ticks }) => ticks < place.beganTick),
+    seenSeq: place.seenSeq,
+  });
+}
+
+/** What it is read from. */
+type EventStore = Pick<JournalStore, "eventList" | "eventLists">;
+
+/** The events of a run behind a place, as far as the bounds go. The place is found by halves: of all lists a dozen are looked at. */
+function eventsBehind(
+  store: EventStore,
+  id: string,
+  { after = 0, limit = Infinity, maxBytes = Infinity }: EventRange,
+): readonly RunEvent[] {
+  const lists = store.eventLists(id);
+  const events: RunEvent[] = [];
+  let room = maxBytes;
+  for (let n = firstBehind(store, { id, after, lists }); n <= lists; n++) {
+    if (events.length > 0 && room <= 0) break;
+    const text = store.eventList(id, n) ?? "[]";
+    for (const event of parsedEvents([text])) {
+      if (events.length >= limit) return events;
+      if (event.seq > after) events.push(event);
+    }
+    room -= text.length;
+  }
+  return events;
+}
+
+/** The number of the first list with an event behind the place; one more than there are where none has. */
+function firstBehind(
+  store: EventStore,
+  { id, after, lists }: { readonly id: string; readonly after: number; readonly lists: number },
+): number {
+  let low = 1;
+  let high = after > 0 ? lists + 1 : 1;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const last = parsedEvents([store.eventList(id, middle) ?? "[]"]).at(-1)?.seq ?? 0;
+    if (last > after) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** What a branch is made of. */
+interface BranchOptions {
+  readonly source: RunRow;
+  /** Of the source; 0: before the first one. */
+  readonly turn: number;
+  /** Of the new run. */
+  readonly id: string;
+  /** ms since 1970. */
+  readonly now: number;
+}
+
+/** Writes a conversation that stands where the source stood behind a turn; inside a commit. @throws {TurnNotFoundError} */
+function branchRun(store: JournalStore, { source, turn, id, now }: BranchOptions): void {
+  const all = store.conversations.checkpoints(source.id);
+  const mark = all[turn - 1];
+  if (turn !== 0 && mark === undefined) throw noSuchTurn(source.id, { turn, turns: all.length });
+  const ticks = mark?.ticks ?? 0;
+  const steps = store.steps(source.id).filter(({ beganTick, outcome, idempotent }) =>
+    beganTick <= ticks && (outcome !== undefined || !idempotent)
+  );
+  copyRun(store, {
+    source,
+    id,
+    now,
+    status: "held",
+    // Of what ended later the outcome is known: it has ended by then here.
+    steps: steps.map((step) =>
+      step.endedTick === undefined ? step : { ...step, endedTick: Math.min(step.endedTick, ticks) }
+    ),
+    ticks,
+    elapsedMs: mark?.elapsedMs ?? 0,
+    checkpoints: all.slice(0, turn),
+    seenSeq: 0,
+    usage: mark?.usage,
+  });
+}
+
+function noSuchTurn(
+  id: string,
+  { turn, turns }: { readonly turn: number; readonly turns: number },
+): TurnNotFoundError {
+  const there = turns === 0
+    ? "none has ended yet"
+    : turns === 1
+    ? "it has turn 1"
+    : `it has turns 1 to ${turns}`;
+  return new TurnNotFoundError(`Run "${id}" has no turn ${turn}: ${there}, and 0 is its beginning`);
 }

@@ -1,21 +1,29 @@
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { JournalError } from "../core/journal.ts";
 import { sha256 } from "../core/sha256.ts";
-import { sqliteConversations } from "./sqlite_conversations.ts";
-import { withSqliteProblems } from "./sqlite_problem.ts";
+import { messageOf } from "../core/source_error.ts";
 import {
   fileRow,
   number,
   RUN_COLUMNS,
   runRow,
   runValues,
+  type SqliteRow,
   STEP_COLUMNS,
   stepRow,
   stepValues,
   text,
 } from "./sqlite_rows.ts";
 import { prepareSchema } from "./sqlite_schema.ts";
-import { SqliteStatements } from "./sqlite_statements.ts";
-import type { ConversationStore, JournalStore, LeaseSign, RowQuery, RunProgress, RunRow } from "./store.ts";
+import type {
+  CheckpointMark,
+  ConversationStore,
+  JournalStore,
+  LeaseSign,
+  RowQuery,
+  RunProgress,
+  RunRow,
+} from "./store.ts";
 
 /** How long another process's transaction is waited for; each takes less than a millisecond. */
 const LOCK_WAIT_MS = 10_000;
@@ -232,4 +240,134 @@ function opened(path: string): DatabaseSync {
     database.close();
     throw error;
   }
+}
+
+const MARK_COLUMNS = "n, messages, ticks, elapsed_ms, seen_seq, seen_at, usage, events";
+const ADD_CHECKPOINT = `INSERT INTO checkpoints (run, ${MARK_COLUMNS}, state)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, (SELECT coalesce(max(position), 0) FROM events WHERE run = ?1), ?9)`;
+const PUT_SLOT = `INSERT INTO slots (scope, name, value) VALUES (?, ?, ?)
+  ON CONFLICT (scope, name) DO UPDATE SET value = excluded.value`;
+
+/** The rows of conversations in an SQLite file. */
+function sqliteConversations(sql: SqliteStatements): ConversationStore {
+  return {
+    checkpoint(id, n) {
+      const row = n === undefined
+        ? sql.row("SELECT * FROM checkpoints WHERE run = ? ORDER BY n DESC LIMIT 1", id)
+        : sql.row("SELECT * FROM checkpoints WHERE run = ? AND n = ?", id, n);
+      return row === undefined ? undefined : { ...checkpointMark(row), state: text(row, "state") };
+    },
+    checkpoints: (id) =>
+      sql.rows(`SELECT ${MARK_COLUMNS} FROM checkpoints WHERE run = ? ORDER BY n`, id).map(checkpointMark),
+    addCheckpoint(id, { n, messages, ticks, elapsedMs, seenSeq, seenAt, usage, state }) {
+      sql.do(ADD_CHECKPOINT, id, n, messages, ticks, elapsedMs, seenSeq, seenAt, usage, state);
+    },
+    messages(id, { from = 1, last }) {
+      const newest = sql.rows(
+        "SELECT message FROM messages WHERE run = ? AND n >= ? ORDER BY n DESC LIMIT ?",
+        id,
+        from,
+        last ?? -1,
+      );
+      return newest.map((row) => text(row, "message")).reverse();
+    },
+    addMessage: (id, { n, message }) =>
+      void sql.do("INSERT INTO messages (run, n, message) VALUES (?, ?, ?)", id, n, message),
+    slots: (scope) =>
+      sql.rows("SELECT name, value FROM slots WHERE scope = ?", scope).map((row) => ({
+        scope,
+        name: text(row, "name"),
+        value: text(row, "value"),
+      })),
+    putSlot: ({ scope, name, value }) => void sql.do(PUT_SLOT, scope, name, value),
+  };
+}
+
+function checkpointMark(row: SqliteRow): CheckpointMark {
+  return {
+    n: number(row, "n"),
+    messages: number(row, "messages"),
+    ticks: number(row, "ticks"),
+    elapsedMs: number(row, "elapsed_ms"),
+    seenSeq: number(row, "seen_seq"),
+    seenAt: number(row, "seen_at"),
+    usage: text(row, "usage"),
+    events: number(row, "events"),
+  };
+}
+
+/** The statements of one open database, each prepared once. */
+class SqliteStatements {
+  readonly #path: string;
+  readonly #database: DatabaseSync;
+  readonly #prepared = new Map<string, StatementSync>();
+
+  /** @param path for messages */
+  constructor(database: DatabaseSync, path: string) {
+    this.#database = database;
+    this.#path = path;
+  }
+
+  /** Gives how many rows it changed; what goes wrong is for whoever has begun the transaction. */
+  do(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#statement(sql).run(...values).changes);
+  }
+
+  /** The first row. @throws {JournalError} when the database cannot be read */
+  row(sql: string, ...values: SQLInputValue[]): SqliteRow | undefined {
+    return this.#read(() => this.#statement(sql).get(...values));
+  }
+
+  /** @throws {JournalError} when the database cannot be read */
+  rows(sql: string, ...values: SQLInputValue[]): readonly SqliteRow[] {
+    return this.#read(() => this.#statement(sql).all(...values));
+  }
+
+  clear(): void {
+    this.#prepared.clear();
+  }
+
+  #read<Result>(work: () => Result): Result {
+    return withSqliteProblems({ path: this.#path, action: "read" }, work);
+  }
+
+  #statement(sql: string): StatementSync {
+    const kept = this.#prepared.get(sql);
+    if (kept !== undefined) return kept;
+    const statement = this.#database.prepare(sql);
+    this.#prepared.set(sql, statement);
+    return statement;
+  }
+}
+
+/** What SQLite says, and what it means for whoever has the journal. */
+const KNOWN: readonly (readonly [said: RegExp, meaning: string])[] = [
+  [/is not a database/, "it is not an SQLite database; move it away to begin a new journal"],
+  [/unable to open/, "it cannot be opened; its folder has to be there, and both have to be yours to write"],
+  [/readonly/, "it may be read only; make the file and its folder writable"],
+  [
+    /is locked|is busy/,
+    "another process has been writing it for too long; try again, or find the process that hangs",
+  ],
+  [/disk is full/, "the disk is full; make room and resume"],
+  [/malformed|disk I\/O error/, "it is damaged, or the disk is; move it away to begin a new journal"],
+];
+
+/** Does the work; what SQLite throws becomes a {@linkcode JournalError} that names the file and says what to do. */
+function withSqliteProblems<Result>(
+  { path, action }: { readonly path: string; readonly action: "open" | "read" | "write" },
+  work: () => Result,
+): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!isOfSqlite(error)) throw error;
+    const said = messageOf(error);
+    const meaning = KNOWN.find(([pattern]) => pattern.test(said))?.[1] ?? said;
+    throw new JournalError(`Cannot ${action} the journal "${path}": ${meaning}`, { cause: error });
+  }
+}
+
+function isOfSqlite(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
 }

@@ -1,11 +1,10 @@
-import type { MCPClient, MCPTransport } from "@ai-sdk/mcp";
+import { type MCPClient, MCPClientError, type MCPTransport } from "@ai-sdk/mcp";
 import { CrashError } from "../core/gadget.ts";
 import type { McpEndpoint, McpServer } from "../core/mcp_server.ts";
 import type { PipeProcess, Pipes } from "../core/pipes.ts";
+import { messageOf } from "../core/source_error.ts";
+import { PermissionRefused } from "../core/world.ts";
 import { type HttpFacts, type McpFetch, mcpFetch } from "./http_fetch.ts";
-import { redactor } from "./redact.ts";
-import { ServerLog } from "./server_log.ts";
-import { isGone, serverProblem } from "./server_problem.ts";
 import { MAX_LINE_BYTES, StdioTransport } from "./stdio_transport.ts";
 
 /** What a server is reached with. */
@@ -98,4 +97,183 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const timer = setTimeout(resolve, ms);
   await Promise.race([work, promise]);
   clearTimeout(timer);
+}
+
+const MAX_LINE = 1_000;
+const KEPT_LINES = 5;
+
+/** What a server says besides the protocol, as lines; the last ones are kept for the error of a server that ends. */
+class ServerLog {
+  readonly #onLine: (line: string) => void;
+  readonly #last: string[] = [];
+  #rest = "";
+
+  constructor(onLine: (line: string) => void) {
+    this.#onLine = onLine;
+  }
+
+  /** A piece of its stderr. */
+  stderr(text: string): void {
+    const lines = (this.#rest + text).split(/\r?\n/);
+    this.#rest = (lines.pop() ?? "").slice(0, MAX_LINE); // a line without an end does not grow
+    lines.forEach((line) => this.#add(line));
+  }
+
+  /** Something on its stdout that is no message. */
+  stray(text: string): void {
+    this.#add(`stdout: ${text}`);
+  }
+
+  /** No more comes. */
+  end(): void {
+    this.#add(this.#rest);
+    this.#rest = "";
+  }
+
+  lastLines(): readonly string[] {
+    return this.#last;
+  }
+
+  #add(line: string): void {
+    if (line.trim() === "") return;
+    const shown = line.slice(0, MAX_LINE).trimEnd();
+    this.#last.push(shown);
+    if (this.#last.length > KEPT_LINES) this.#last.shift();
+    this.#onLine(shown);
+  }
+}
+
+/** Shorter values, such as `1` or `true`, cannot be told from ordinary text. */
+const LEAST_LENGTH = 5;
+
+/**
+ * Takes the values of a server's environment and headers, and what variables put into its arguments, out of texts: a server may repeat
+ * what it was given in its errors.
+ */
+export function redactor(server: McpServer): (text: string) => string {
+  const secrets = [...givenValues(server), ...argumentValues(server)].filter(({ value }) =>
+    value.length >= LEAST_LENGTH
+  );
+  const longestFirst = secrets.sort((a, b) => b.value.length - a.value.length);
+  return (text) =>
+    longestFirst.reduce((out, { name, value }) => out.replaceAll(value, `[value of ${name}]`), text);
+}
+
+interface Secret {
+  readonly name: string;
+  readonly value: string;
+}
+
+function givenValues({ endpoint }: McpServer): readonly Secret[] {
+  const given = endpoint.kind === "stdio" ? endpoint.env : endpoint.headers;
+  return Object.entries(given).flatMap(([name, value]) => {
+    // `Bearer KEY` may come back as the key alone.
+    const parts = value.split(/\s+/).filter((part) => !/^(?:bearer|basic|token)$/i.test(part));
+    return [value, ...parts].map((part) => ({ name, value: part }));
+  });
+}
+
+/** Of `--token=${TOKEN}` the value, not what stands in the file. */
+function argumentValues({ written, endpoint }: McpServer): readonly Secret[] {
+  if (written.kind !== "stdio" || endpoint.kind !== "stdio") return [];
+  return endpoint.args.flatMap((argument, index) => {
+    const template = written.args[index] ?? "";
+    if (template === argument) return [];
+    const parts = argument.split(/[\s=]+/).filter((part) => !template.includes(part));
+    return [argument, ...parts].map((value) => ({ name: "an argument", value }));
+  });
+}
+
+/** What is known of a server that failed. */
+interface ServerFacts {
+  readonly server: McpServer;
+  /** Of a server on stdio that has ended. */
+  readonly exitCode?: number;
+  readonly facts: HttpFacts;
+  /** What it said last, besides the protocol. */
+  readonly lastLines: readonly string[];
+}
+
+/** Why a server could not be used, in words: `MCP server "x": …`. */
+function serverProblem(error: unknown, known: ServerFacts): string {
+  const reason = reasonOf(error, known);
+  const said = known.lastLines.length === 0 || known.server.endpoint.kind === "http"
+    ? ""
+    : `; its last lines: ${known.lastLines.map((line) => JSON.stringify(line)).join(", ")}`;
+  return `MCP server ${JSON.stringify(known.server.name)}: ${reason}${isOfProgram(error, known) ? said : ""}`;
+}
+
+/** Whether it ended, does not answer, or not as MCP has it: any other error is its word, and one that was never let through to it is ours. */
+function isGone(error: unknown, { exitCode }: Pick<ServerFacts, "exitCode">): boolean {
+  if (exitCode !== undefined) return true;
+  const code = codeOf(error);
+  return code === undefined ? !(error instanceof PermissionRefused) : code === INTERNAL_ERROR;
+}
+
+/** Of JSON-RPC, for an answer that is none too. */
+const INTERNAL_ERROR = -32603;
+
+/** An answer of the server explains itself; what it wrote on stderr explains an end, and silence. */
+function isOfProgram(error: unknown, { exitCode }: ServerFacts): boolean {
+  return exitCode !== undefined || codeOf(error) === undefined;
+}
+
+function reasonOf(error: unknown, { exitCode, facts, server }: ServerFacts): string {
+  if (exitCode !== undefined) return `it ended with exit code ${exitCode}`;
+  const code = codeOf(error);
+  if (code !== undefined) return `it answered with error ${code}: ${messageOf(error)}`;
+  const status = statusOf(error);
+  if (status !== undefined && status >= 400) {
+    return `it answered HTTP ${status}${statusHint(status)}${bodyWords(error)}`;
+  }
+  const isHttp = server.endpoint.kind === "http";
+  const isUnreadable = isHttp && facts.status === 200 && !(error instanceof PermissionRefused);
+  if (isUnreadable && !/^(application\/json|text\/event-stream)$/.test(facts.contentType ?? "")) {
+    const found = facts.contentType === "" ? "no content type" : facts.contentType;
+    return `it is no MCP server: it answered HTTP 200 with ${found}, expected application/json or text/event-stream`;
+  }
+  const problem = schemaProblem(error);
+  return problem === undefined
+    ? withoutPrefix(messageOf(error))
+    : `its answer is not as MCP has it: ${problem}`;
+}
+
+function codeOf(error: unknown): number | undefined {
+  return MCPClientError.isInstance(error) ? error.code : undefined;
+}
+
+function statusOf(error: unknown): number | undefined {
+  return MCPClientError.isInstance(error) ? error.statusCode : undefined;
+}
+
+function statusHint(status: number): string {
+  if (status === 401) return " (it wants to know who asks): check its headers";
+  if (status === 403) return " (it does not allow this): check its headers";
+  return status === 404 ? " (nothing is there): check its url" : "";
+}
+
+const MAX_BODY = 200;
+
+function bodyWords(error: unknown): string {
+  const body = MCPClientError.isInstance(error) ? error.responseBody ?? "" : "";
+  if (body.trim() === "" || /^\s*</.test(body)) return ""; // a page says nothing in a line
+  return `; it said ${JSON.stringify(body.trim().replaceAll(/\s+/g, " ").slice(0, MAX_BODY))}`;
+}
+
+/** The place in an answer that does not fit the protocol, when the library tells: `tools/3/inputSchema: expected object`. */
+function schemaProblem(error: unknown): string | undefined {
+  const source = error instanceof Error && hasIssues(error.cause) ? error.cause : error;
+  if (!hasIssues(source)) return undefined;
+  const [issue] = source.issues;
+  if (typeof issue !== "object" || issue === null || !("message" in issue)) return undefined;
+  const path: readonly unknown[] = "path" in issue && Array.isArray(issue.path) ? issue.path : [];
+  return `${path.length === 0 ? "" : `${path.map(String).join("/")}: `}${String(issue.message)}`;
+}
+
+function hasIssues(value: unknown): value is { readonly issues: readonly unknown[] } {
+  return typeof value === "object" && value !== null && "issues" in value && Array.isArray(value.issues);
+}
+
+function withoutPrefix(message: string): string {
+  return message.replace(/^MCP HTTP Transport Error: /, "");
 }

@@ -1,10 +1,14 @@
 import type { EmbeddingModelV4 } from "@ai-sdk/provider";
 import type { Embedder } from "../core/embedder.ts";
 import { followAliases, maybeModelId, type ModelId, modelIdText } from "../core/model_id.ts";
-import { EMBEDDING_PROVIDERS, loadSdkEmbeddings } from "./load_sdk_embeddings.ts";
+import type { ProviderType } from "../core/model_settings.ts";
+import type { FetchFunction } from "./fetch_function.ts";
+import { COMPATIBLE_NAME } from "./load_sdk_model.ts";
 import { configError, unknownName } from "./model_config_error.ts";
 import type { OpenModelsOptions } from "./open_models.ts";
+import type { Provider } from "./provider.ts";
 import { type ProviderAccess, providerAccess } from "./provider_access.ts";
+import { KEY_PLACEHOLDER } from "./provider_fetch.ts";
 import { nextAttempt, waitFor } from "./retrying.ts";
 import { sdkProblem } from "./sdk_problem.ts";
 import { DEFAULT_SILENCE } from "./silence_watch.ts";
@@ -87,5 +91,53 @@ async function patient<Result>(
       const { delayMs } = nextAttempt(error, { ...retry, clock, random, attempt: tried, most });
       await waitFor(delayMs, { clock, signal });
     }
+  }
+}
+
+// Each package is imported when a model of its kind is first asked, with its address and key given: see load_sdk_model.ts.
+
+/** The types of providers that have embeddings. */
+type EmbeddingProviderType = Extract<
+  ProviderType,
+  "openai" | "google" | "mistral" | "openai-compatible"
+>;
+
+/** All of them. */
+const EMBEDDING_PROVIDERS: readonly EmbeddingProviderType[] = [
+  "openai",
+  "google",
+  "mistral",
+  "openai-compatible",
+];
+
+/** The model of embeddings of the AI SDK. */
+async function loadSdkEmbeddings(
+  model: string,
+  { type, provider, hasKey, fetch }: {
+    readonly type: EmbeddingProviderType;
+    readonly provider: Provider;
+    readonly hasKey: boolean;
+    readonly fetch: FetchFunction;
+  },
+): Promise<EmbeddingModelV4> {
+  const { baseURL, settings: { queryParams } } = provider;
+  const common = { baseURL, apiKey: KEY_PLACEHOLDER, fetch };
+  switch (type) {
+    case "openai":
+      return (await import("@ai-sdk/openai")).createOpenAI(common).embeddingModel(model);
+    case "google":
+      return (await import("@ai-sdk/google")).createGoogle(common).embeddingModel(model);
+    case "mistral":
+      return (await import("@ai-sdk/mistral")).createMistral(common).embeddingModel(model);
+    case "openai-compatible":
+      return (await import("@ai-sdk/openai-compatible")).createOpenAICompatible({
+        name: COMPATIBLE_NAME,
+        baseURL,
+        fetch,
+        ...(hasKey && { apiKey: KEY_PLACEHOLDER }),
+        ...(queryParams && { queryParams: { ...queryParams } }),
+      }).embeddingModel(model);
+    default:
+      return type satisfies never;
   }
 }

@@ -1,13 +1,20 @@
 import type { Clock } from "../core/clock.ts";
-import type { Model, Models } from "../core/model.ts";
+import { type Message, textOf, type ToolCall } from "../core/message.ts";
+import {
+  type Model,
+  ModelError,
+  type ModelPart,
+  type ModelRequest,
+  type Models,
+  wrappedModel,
+} from "../core/model.ts";
 import { followAliases, maybeModelId, type ModelId, modelIdText } from "../core/model_id.ts";
 import type { ModelSettings } from "../core/model_settings.ts";
 import { FileError, type Files } from "../core/world.ts";
+import { Attempts } from "./attempts.ts";
 import type { FetchFunction } from "./fetch_function.ts";
-import { echoModel } from "./echo_model.ts";
-import { type Fallback, fallingBack } from "./falling_back.ts";
-import { configError, noModel, unknownName } from "./model_config_error.ts";
 import { isClosed, withLeadingThoughts } from "./leading_thoughts.ts";
+import { configError, noModel, unknownName } from "./model_config_error.ts";
 import { type ModelList, modelList } from "./model_list.ts";
 import type { Env } from "./provider.ts";
 import { retrying, type RetryPolicy } from "./retrying.ts";
@@ -140,4 +147,142 @@ class Finder {
     if (replay !== undefined) return replay(file);
     throw configError(`The model replay/${file} cannot be opened here: nothing that reads records was given`);
   }
+}
+
+/** The model that takes over, found when it is needed. */
+interface Fallback {
+  /** `provider/model` */
+  readonly id: string;
+  find(): Model | Promise<Model>;
+}
+
+/** A model for which others take over, in order, when it fails before anything of its answer was shown. */
+export function fallingBack(model: Model, fallbacks: readonly Fallback[]): Model {
+  if (fallbacks.length === 0) return model;
+  return wrappedModel(model, (request) => ({
+    [Symbol.asyncIterator]: () => attempts(model, { fallbacks, request }),
+  }));
+}
+
+function attempts(
+  model: Model,
+  { fallbacks, request }: { readonly fallbacks: readonly Fallback[]; readonly request: ModelRequest },
+): AsyncIterator<ModelPart> {
+  let attempt = 0;
+  const after = (error: unknown) => {
+    const next = fallbacks[attempt++];
+    if (next === undefined || !(error instanceof ModelError) || isFinal(error)) throw error;
+    return {
+      part: { type: "retry" as const, attempt, delayMs: 0, error: error.message, model: next.id },
+      open: async () => (await next.find()).stream(request)[Symbol.asyncIterator](),
+    };
+  };
+  return new Attempts(model.stream(request)[Symbol.asyncIterator](), { after });
+}
+
+/** What another model would not do better: the user's own word. */
+function isFinal({ code }: ModelError): boolean {
+  return code === "aborted" || code === "permission";
+}
+
+// `script/echo`: a model with fixed rules, for tests and first steps without a network. Its rules are part of the specification
+// (cases/documents/README.md, "The script model").
+
+const ID = "script/echo";
+
+/** The echo model. How often a text has failed, and how many calls it has made, it keeps for itself. */
+export function echoModel(): Model {
+  const failures = new Map<string, number>();
+  let calls = 0;
+  return {
+    id: ID,
+    async *stream(request) {
+      request.signal?.throwIfAborted();
+      const answer = answerTo(request, { failures, nextId: () => `call_${++calls}` });
+      for (const call of answer.calls) {
+        yield { type: "call-start", id: call.id, name: call.name };
+        yield { type: "call-delta", id: call.id, text: call.arguments };
+        yield { type: "call", call };
+      }
+      if (answer.text !== "") yield { type: "text", text: answer.text };
+      yield finish(answer);
+    },
+  };
+}
+
+interface Answer {
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+}
+
+interface EchoState {
+  readonly failures: Map<string, number>;
+  nextId(): string;
+}
+
+function finish({ calls }: Answer): ModelPart {
+  const reason = calls.length > 0 ? "calls" : "stop";
+  return { type: "finish", reason, usage: { input: 0, output: 0 }, model: ID };
+}
+
+function answerTo(request: ModelRequest, state: EchoState): Answer {
+  const { messages, tools = [], stop = [] } = request;
+  const last = messages.at(-1);
+  const said = (text: string): Answer => ({ text: cutAt(text, stop), calls: [] });
+  if (last?.role === "tool") return said(`TOOLSAID[${oneLine(last.content)}]`);
+  const asked = messages.findLast(({ role }) => role === "user");
+  const text = asked === undefined ? "" : textOf(asked);
+  const second = text.startsWith("The answer is not valid") ? maybeSecondAnswer(messages) : undefined;
+  if (second !== undefined) return said(second);
+  failMaybe(text, state);
+  const verbatim = maybeAfterLine(text, "SAY:");
+  if (verbatim !== undefined) return said(beforeLine(verbatim, "THEN:"));
+  const calls = tools.length === 0 ? [] : callsIn(text, state);
+  return calls.length > 0 ? { text: "", calls } : said(`ECHO[${text}]`);
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").slice(0, 80);
+}
+
+function maybeSecondAnswer(messages: readonly Message[]): string | undefined {
+  const texts = messages.filter(({ role }) => role === "user").map(textOf);
+  return texts.map((text) => maybeAfterLine(text, "THEN:")).find((text) => text !== undefined);
+}
+
+function failMaybe(text: string, { failures }: EchoState): void {
+  const fail = /^FAIL(?: (?<times>\d+))?$/m.exec(text);
+  if (fail === null) return;
+  const failed = failures.get(text) ?? 0;
+  const times = fail.groups?.times;
+  if (times === undefined) throw new ModelError("script provider failed", { code: "request" });
+  if (failed >= Number(times)) return;
+  failures.set(text, failed + 1);
+  throw new ModelError("script provider failed", { code: "server", retryAfterMs: 0 });
+}
+
+/** What comes after the first line that is just this. */
+function maybeAfterLine(text: string, line: string): string | undefined {
+  const lines = text.split("\n");
+  const at = lines.indexOf(line);
+  return at === -1 ? undefined : lines.slice(at + 1).join("\n");
+}
+
+function beforeLine(text: string, line: string): string {
+  const lines = text.split("\n");
+  const at = lines.indexOf(line);
+  return at === -1 ? text : lines.slice(0, at).join("\n");
+}
+
+function callsIn(text: string, { nextId }: EchoState): readonly ToolCall[] {
+  return [...text.matchAll(/^CALL (?<name>\S+)(?: (?<input>.*))?$/gm)].map(({ groups }) => ({
+    id: nextId(),
+    name: groups?.name ?? "",
+    arguments: groups?.input ?? "",
+  }));
+}
+
+function cutAt(text: string, stop: readonly string[]): string {
+  const places = stop.map((each) => text.indexOf(each)).filter((at) => at !== -1);
+  return places.length === 0 ? text : text.slice(0, Math.min(...places));
 }

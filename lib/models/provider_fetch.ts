@@ -1,17 +1,15 @@
 // Everything between the AI SDK and the network. The SDK knows a placeholder instead of the key, so no error, log or dump of
 // its can hold it; the key is put in here, on its way out. What is no stream of events never reaches the SDK, which would only
 // say that its parser failed.
-
 import type { Clock } from "../core/clock.ts";
 import { ModelError, type ModelErrorCode } from "../core/model.ts";
+import { messageOf } from "../core/source_error.ts";
 import { PermissionRefused } from "../core/world.ts";
 import type { FetchFunction } from "./fetch_function.ts";
+import { MergedDeltas } from "./merge_deltas.ts";
 import { codeOf } from "./problem_words.ts";
 import type { ProviderProblem } from "./provider_problem.ts";
-import { MergedDeltas } from "./merge_deltas.ts";
-import { networkReason } from "./network_reason.ts";
-import { retryAfterMs } from "./retry_after.ts";
-import { saidBy } from "./said_by.ts";
+import { saidBy, shortened } from "./said_by.ts";
 import { type Silence, SilenceWatch } from "./silence_watch.ts";
 
 /** The requests whose answer has said that it ends, by their signals. */
@@ -262,4 +260,43 @@ async function textOf(reader: Reader | undefined, first?: Uint8Array): Promise<s
     await reader?.cancel();
   } catch { /* what has come is enough */ }
   return text;
+}
+
+/**
+ * What an answer asks to wait, in milliseconds: `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110, 10.2.3),
+ * which is read against the answer's own `Date`.
+ */
+export function retryAfterMs(headers: Headers): number | undefined {
+  const exact = wholeNumber(headers.get("retry-after-ms"));
+  if (exact !== undefined) return exact;
+  const text = headers.get("retry-after");
+  const seconds = wholeNumber(text);
+  if (seconds !== undefined) return seconds * 1000;
+  const [until, now] = [Date.parse(text ?? ""), Date.parse(headers.get("date") ?? "")];
+  return Number.isNaN(until) || Number.isNaN(now) ? undefined : Math.max(0, until - now);
+}
+
+function wholeNumber(text: string | null): number | undefined {
+  return text !== null && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Math.ceil(Number(text)) : undefined;
+}
+
+/** Why there is no connection, in words, from whatever a `fetch` throws. */
+function networkReason(error: unknown): string {
+  const text = messages(error).join(": ");
+  if (/refused|ECONNREFUSED/i.test(text)) return "nothing answers there (connection refused)";
+  if (/ENOTFOUND|EAI_|dns error|failed to lookup|name or service not known/i.test(text)) {
+    return "there is no address for this host";
+  }
+  if (/certificate|tls handshake|InvalidCertificate/i.test(text)) {
+    return `its certificate is not accepted (${shortened(text)})`;
+  }
+  if (/reset|closed before|connection closed|broken pipe|unexpected e(nd|of)|incomplete/i.test(text)) {
+    return "the connection was closed";
+  }
+  return shortened(text);
+}
+
+function messages(error: unknown): readonly string[] {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return [messageOf(error), ...(cause === undefined ? [] : messages(cause))];
 }

@@ -1,6 +1,7 @@
 import type {
   JSONSchema7,
   LanguageModelV4CallOptions,
+  LanguageModelV4ProviderTool,
   LanguageModelV4ToolChoice,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
@@ -8,9 +9,9 @@ import type { JsonSchema } from "../core/gadget.ts";
 import { isJsonObject, isRecord, type Json, type JsonObject, toJson } from "../core/json.ts";
 import { textOf } from "../core/message.ts";
 import type { ModelRequest } from "../core/model.ts";
-import { type HostedRequest, hostedRequest } from "./hosted_request.ts";
-import type { HostedTools } from "./hosted_tools.ts";
-import { type ArgsStyle, sdkArgs } from "./model_args.ts";
+import { messageOf } from "../core/source_error.ts";
+import type { HostedServer, HostedTools } from "./hosted_tools.ts";
+import { configError } from "./model_config_error.ts";
 import { type PromptStyle, sdkPrompt } from "./sdk_prompt.ts";
 
 /** How requests to a provider are made. */
@@ -145,4 +146,191 @@ function isStrict(schema: Json): boolean {
     }
   } else if (schema.type === "object") return false;
   return Object.values(schema).every(isStrict);
+}
+
+/** What of a request the provider runs itself. */
+interface HostedRequest {
+  readonly tools: readonly LanguageModelV4ProviderTool[];
+  readonly options: JsonObject;
+  /** Its calls are ours to do: the tool of this name is the provider's own. */
+  readonly computer?: string;
+}
+
+const NOTHING: HostedRequest = { tools: [], options: {} };
+
+/** Maps `providerTools` to the provider's own. @throws {ModelError} `config`, for what the model cannot be given: before it is asked */
+function hostedRequest(
+  { providerTools = [], tools = [] }: ModelRequest,
+  { model, hosted }: { readonly model: string; readonly hosted: HostedTools },
+): HostedRequest {
+  if (providerTools.length === 0) return NOTHING;
+  const wrong = (what: string): Error => configError(`${model}: ${what}`);
+  const names = tools.map(({ name }) => name);
+  const found = providerTools.filter(({ type }) => type !== "mcp").map((tool) => {
+    if (tool.type === "web_search" && hosted.webSearch !== undefined) return hosted.webSearch;
+    if (tool.type === "computer_use" && hosted.computer !== undefined) {
+      return hosted.computer(displayOf(tool));
+    }
+    throw wrong(`addon "${ADDON[String(tool.type)] ?? tool.type}" is not supported by the model`);
+  });
+  const servers = serversOf(providerTools, { hosted, wrong });
+  const computer = found.find(({ id }) => id.includes(".computer"))?.name;
+  if (hosted.areAlone && names.length > 0) {
+    throw wrong("it takes either tools or the addon webSearch, not both: use a newer model, or two prompts");
+  }
+  if (computer !== undefined && !names.includes(computer)) {
+    throw wrong(`addon "computerUse" needs a tool named "${computer}" that does what the model asks of it`);
+  }
+  const twice = found.find(({ name }) => name !== computer && names.includes(name));
+  if (hosted.areNamed && twice !== undefined) {
+    throw wrong(
+      `the tool "${twice.name}" has the name of the provider's own: rename it, or leave the addon out`,
+    );
+  }
+  return {
+    tools: [...found, ...servers.tools],
+    options: servers.options,
+    computer,
+  };
+}
+
+const ADDON: Readonly<Record<string, string>> = { web_search: "webSearch", computer_use: "computerUse" };
+
+function displayOf({ displayWidth, displayHeight }: JsonObject) {
+  return { displayWidth: Number(displayWidth), displayHeight: Number(displayHeight) };
+}
+
+function serversOf(
+  providerTools: readonly JsonObject[],
+  { hosted, wrong }: { readonly hosted: HostedTools; readonly wrong: (what: string) => Error },
+): Omit<HostedRequest, "computer"> {
+  const servers = providerTools.filter(({ type }) => type === "mcp").map((server) => serverOf(server, wrong));
+  if (servers.length === 0) return NOTHING;
+  if (hosted.servers !== undefined) return hosted.servers(servers);
+  throw wrong(`mcp servers are not supported by the model${INSTEAD}`);
+}
+
+const INSTEAD = `: name their tools in "tools" instead (mcpServers in orrery.yaml)`;
+
+function serverOf(server: JsonObject, wrong: (what: string) => Error): HostedServer {
+  const { label, url, approval, allowedTools } = server;
+  if (typeof url !== "string") {
+    throw wrong(`mcp "${label}" is started by a command, which its provider cannot do${INSTEAD}`);
+  }
+  if (approval === "manual") {
+    throw wrong(
+      `mcp "${label}": nobody can be asked before its provider calls a tool: use approval never or auto`,
+    );
+  }
+  return {
+    label: String(label),
+    url,
+    ...(Array.isArray(allowedTools) && { allowedTools: allowedTools.map(String) }),
+  };
+}
+
+// What an agent gives its model besides (prompts.md 9, `modelArgs`): settings that every provider has, under the names that people know
+// them by, and the provider's own options.
+
+/** The settings of the AI SDK that have a name of their own. */
+type SdkSettings = Pick<
+  LanguageModelV4CallOptions,
+  | "temperature"
+  | "topP"
+  | "topK"
+  | "maxOutputTokens"
+  | "stopSequences"
+  | "seed"
+  | "presencePenalty"
+  | "frequencyPenalty"
+  | "reasoning"
+>;
+
+/** Where each of the arguments goes. */
+interface SdkArgs {
+  readonly settings: SdkSettings;
+  /** The provider's own options. */
+  readonly options: JsonObject;
+}
+
+/** What a provider makes of arguments. */
+interface ArgsStyle {
+  /** Options are sent as they are given. Default: as the AI SDK names them, in camelCase. */
+  readonly asGiven?: boolean;
+}
+
+/** Sorts arguments; null is none. @throws {ModelError} `config`, for a value that cannot be one */
+function sdkArgs(args: Readonly<Record<string, unknown>>, style: ArgsStyle): SdkArgs {
+  let settings: SdkSettings = {};
+  const options: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(args)) {
+    if (value === undefined || value === null) continue;
+    const known = camelCase(name);
+    const read = READERS.get(known)?.(value, name);
+    if (read !== undefined) settings = { ...settings, ...read };
+    else options[style.asGiven ? name : known] = jsonOf(value, name);
+  }
+  return { settings, options };
+}
+
+/** Undefined: it is the provider's to understand. @throws {ModelError} */
+type Reader = (value: unknown, name: string) => SdkSettings | undefined;
+
+const maxOutputTokens: Reader = (value, name) => ({ maxOutputTokens: wholeNumber(value, name) });
+const stopSequences: Reader = (value, name) => ({ stopSequences: texts(value, name) });
+const reasoning: Reader = (value) => {
+  const effort = EFFORTS.find((each) => each === value);
+  return effort === undefined ? undefined : { reasoning: effort };
+};
+
+const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ["temperature", (value, name) => ({ temperature: number(value, name) })],
+  ["topP", (value, name) => ({ topP: number(value, name) })],
+  ["topK", (value, name) => ({ topK: number(value, name) })],
+  ["seed", (value, name) => ({ seed: wholeNumber(value, name) })],
+  ["presencePenalty", (value, name) => ({ presencePenalty: number(value, name) })],
+  ["frequencyPenalty", (value, name) => ({ frequencyPenalty: number(value, name) })],
+  ["maxOutputTokens", maxOutputTokens],
+  ["maxTokens", maxOutputTokens],
+  ["maxCompletionTokens", maxOutputTokens],
+  ["stop", stopSequences],
+  ["stopSequences", stopSequences],
+  ["reasoning", reasoning],
+  ["reasoningEffort", reasoning],
+]);
+
+const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+
+function number(value: unknown, name: string): number {
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  throw unfit(name, "a number", value);
+}
+
+function wholeNumber(value: unknown, name: string): number {
+  if (Number.isSafeInteger(value)) return Number(value);
+  throw unfit(name, "a whole number", value);
+}
+
+function texts(value: unknown, name: string): string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const found = list.filter((each) => typeof each === "string");
+  if (found.length === list.length) return found;
+  throw unfit(name, "a text or a list of texts", value);
+}
+
+function unfit(name: string, wanted: string, found: unknown): Error {
+  return configError(`modelArgs.${name} must be ${wanted}, found ${JSON.stringify(found) ?? typeof found}`);
+}
+
+function jsonOf(value: unknown, name: string): Json {
+  try {
+    return toJson(value);
+  } catch (cause) {
+    throw configError(`modelArgs.${name} is ${messageOf(cause)}`, cause);
+  }
+}
+
+/** `max_tokens` as `maxTokens`. */
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

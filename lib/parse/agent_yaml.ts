@@ -1,15 +1,12 @@
 // Read here and not by parseYaml: a file with one bad key is still looked at as a whole, and what the library itself says of an error
 // is told as it is.
-
-import type { YAMLError } from "yaml";
+import type { Node, YAMLError } from "yaml";
 import type { SourceError } from "../core/source_error.ts";
 import type { AgentCode } from "./agent_problem.ts";
 import { MOST_TOLD } from "./check_fields.ts";
-import { lineIndex } from "./line_index.ts";
 import type { FilePath } from "./shape/shape.ts";
 import { isWayLost, yamlDocuments } from "./yaml_documents.ts";
-import { yamlLibrary } from "./yaml_library.ts";
-import { yamlPathAt } from "./yaml_path_at.ts";
+import { type YamlLibrary, yamlLibrary } from "./yaml_library.ts";
 import { RepeatedKeyError, yamlProblem, type YamlRange } from "./yaml_problem.ts";
 import { readYamlTree } from "./yaml_tree.ts";
 
@@ -135,4 +132,69 @@ function treeProblem(
 function notYaml(place: AgentPlace, words: string, hint: string | undefined): AgentYamlProblem {
   const message = `not valid YAML at line ${place.line}, column ${place.column}: ${words}`;
   return { ...place, path: [], code: "E601", message, hint };
+}
+
+/** Finds the place of an offset in a text: line and column from 1, a line ends with LF; an offset beyond the text means its end. */
+type LineIndex = (offset: number) => { readonly line: number; readonly column: number };
+
+/** For many places of one text: each takes a look at a few lines, and not at all before it. */
+function lineIndex(text: string): LineIndex {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return (offset) => {
+    const at = Math.min(Math.max(0, offset), text.length);
+    const line = lastAtMost(starts, at);
+    return { line: line + 1, column: at - (starts[line] ?? 0) + 1 };
+  };
+}
+
+/** The index of the last of ascending numbers that is not above the wanted one. */
+function lastAtMost(numbers: readonly number[], wanted: number): number {
+  let low = 0;
+  let high = numbers.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((numbers[middle] ?? Infinity) <= wanted) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+interface Inner {
+  readonly key: string | number;
+  readonly node: Node;
+}
+
+/** The way to the innermost part of a YAML document that stands around an offset, from 0. Aliases are not followed. */
+function yamlPathAt(
+  root: Node | null,
+  offset: number,
+  library: YamlLibrary,
+): readonly (string | number)[] {
+  const path: (string | number)[] = [];
+  for (let here = root; here !== null && here.range?.[0] !== offset;) {
+    const inner = innerAt(here, offset, library);
+    if (inner !== undefined) path.push(inner.key);
+    here = inner?.node ?? null;
+  }
+  return path;
+}
+
+function innerAt(
+  holder: Node,
+  offset: number,
+  { isMap, isNode, isScalar, isSeq }: YamlLibrary,
+): Inner | undefined {
+  const isAround = (node: unknown): node is Node => {
+    const [start, end] = isNode(node) ? node.range ?? [0, 0] : [0, 0];
+    return start <= offset && offset < end;
+  };
+  if (isSeq(holder)) {
+    const key = holder.items.findIndex(isAround);
+    const node = holder.items[key];
+    return isAround(node) ? { key, node } : undefined;
+  }
+  const pair = isMap(holder) ? holder.items.find(({ value }) => isAround(value)) : undefined;
+  if (!isAround(pair?.value) || !isScalar(pair.key)) return undefined;
+  return { key: String(pair.key.value ?? ""), node: pair.value };
 }

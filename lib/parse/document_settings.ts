@@ -1,14 +1,13 @@
 // The front matter of a document (documents.md 3). It sets defaults, and grants nothing.
-
 import { byPlace } from "../core/by_place.ts";
+import { isRecord } from "../core/json.ts";
+import { isTexts } from "./check_fields.ts";
 import { readDocumentInputs } from "./document_inputs.ts";
 import { type DocumentMapping, readDocumentMapping } from "./document_mapping.ts";
-import { nearWord } from "./document_near.ts";
+import { didYouMean, nearWord } from "./document_near.ts";
 import type { DocumentProblem, FrontMatterNode } from "./document_node.ts";
-import { readLimits } from "./document_limits.ts";
-import { readDocumentPermissions } from "./document_permissions.ts";
-import type { DocumentSettings } from "./operation_fields.ts";
-import { MERGE_MODES, ParameterReader, TEMPERATURE } from "./parameter_reader.ts";
+import type { DocumentLimits, DocumentSettings } from "./operation_fields.ts";
+import { FROM_ONE, MERGE_MODES, ParameterReader, TEMPERATURE } from "./parameter_reader.ts";
 
 const MOST_UNKNOWN = 20;
 
@@ -96,4 +95,61 @@ function pathsIn(path: string, value: unknown): readonly string[] {
   return isFlat
     ? [path]
     : [path, ...Object.entries(value).flatMap(([key, part]) => pathsIn(`${path}.${key}`, part))];
+}
+
+const FIELDS: ReadonlyMap<string, keyof DocumentLimits> = new Map([
+  ["goto", "goto"],
+  ["tool-turns", "toolTurns"],
+  ["shell-timeout", "shellTimeoutS"],
+]);
+
+/** The limits that a front matter gives, without those that cannot be used. */
+function readLimits(reader: ParameterReader): Partial<DocumentLimits> {
+  const written = reader.value("limits");
+  const limits: { -readonly [Field in keyof DocumentLimits]?: number } = {};
+  if (written !== undefined && !isRecord(written)) reader.refuse("limits", "limits must be a mapping");
+  for (const [name, value] of isRecord(written) ? Object.entries(written) : []) {
+    const field = FIELDS.get(name);
+    if (field === undefined) {
+      const near = didYouMean(name, FIELDS.keys());
+      reader.refuse("limits", `unknown limit ${JSON.stringify(name)}${near}`);
+    } else if (typeof value === "number" && FROM_ONE.isFine(value)) limits[field] = value;
+    else reader.refuse("limits", `limits.${name} must be ${FROM_ONE.wanted}`);
+  }
+  return limits;
+}
+
+const NAMES = ["read", "write", "net", "run"] as const;
+
+/** The permissions of a front matter; those that cannot be used count as not given. */
+function readDocumentPermissions(reader: ParameterReader): DocumentSettings["permissions"] {
+  const written = reader.value("permissions");
+  if (written === undefined) return {};
+  if (!isRecord(written)) return reader.refuse("permissions", "permissions must be a mapping") ?? {};
+  for (const name of Object.keys(written)) {
+    if (NAMES.some((known) => known === name)) continue;
+    reader.refuse("permissions", `unknown permission ${JSON.stringify(name)}${didYouMean(name, NAMES)}`);
+  }
+  const read = scopeOf(reader, ["read", written.read]);
+  const write = scopeOf(reader, ["write", written.write]);
+  const net = scopeOf(reader, ["net", written.net]);
+  const { run } = written;
+  if (run !== undefined && typeof run !== "boolean") {
+    reader.refuse("permissions", "permissions.run must be true or false");
+  }
+  return {
+    ...(read !== undefined && { read }),
+    ...(write !== undefined && { write }),
+    ...(net !== undefined && { net }),
+    ...(typeof run === "boolean" && { run }),
+  };
+}
+
+function scopeOf(
+  reader: ParameterReader,
+  [name, value]: readonly [string, unknown],
+): boolean | readonly string[] | undefined {
+  if (value === undefined || typeof value === "boolean") return value;
+  if (isTexts(value) && !value.includes("")) return value;
+  return reader.refuse("permissions", `permissions.${name} must be true, false or a list of texts`);
 }

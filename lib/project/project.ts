@@ -1,42 +1,45 @@
-import { loadCatalog } from "../catalog/catalog_of.ts";
-import { COMMAND_NAMES, findProjectRoot, loadConfig } from "../catalog/config.ts";
-import type { CommandName, Config, Grant } from "../catalog/config.ts";
-import type { ServerGadgets } from "../catalog/server_gadgets.ts";
+import { join, resolve } from "node:path";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
+import { type AbsentServer, withAbsentServers } from "../catalog/absent_servers.ts";
+import { loadCatalog } from "../catalog/catalog_of.ts";
+import type { GadgetSandbox } from "../catalog/catalog_site.ts";
+import {
+  COMMAND_NAMES,
+  type CommandName,
+  type Config,
+  findProjectRoot,
+  type Grant,
+  loadConfig,
+} from "../catalog/config.ts";
+import { type McpJson, readMcpJson } from "../catalog/mcp_config.ts";
+import type { ServerGadgets } from "../catalog/server_gadgets.ts";
+import type { TrustCandidate } from "../catalog/trust.ts";
 import type { Catalog } from "../core/catalog.ts";
-import type { Secrets } from "../core/secrets.ts";
-import type { User, World } from "../core/world.ts";
-import { hostEnv } from "../host/process.ts";
-import { hostFiles } from "../host/files.ts";
-import { configFolder, homeFolder, lookAt, realPath } from "../host/paths.ts";
-import type { Approve } from "../policy/approving_policy.ts";
-import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
-import type { PolicySettings } from "../policy/policy_settings.ts";
-import type { GrantingProject } from "./command_grants.ts";
-import type { WorldOptions } from "./world.ts";
-import { createWorld } from "./world.ts";
-import type { AbsentServer } from "../catalog/absent_servers.ts";
-import type { McpJson } from "../catalog/mcp_config.ts";
 import { LOCK_FILE } from "../core/gadget_lock.ts";
 import type { JsonObject } from "../core/json.ts";
-import { join, resolve } from "node:path";
-import type { McpGadgetsOptions } from "./mcp_gadgets.ts";
-import type { GadgetSandbox } from "../catalog/catalog_site.ts";
-import type { TrustCandidate } from "../catalog/trust.ts";
-import type { SandboxDecisions } from "./open_sandbox.ts";
-import type { SandboxedGadgets } from "./sandboxed_gadgets.ts";
-import type { ProjectLock } from "./project_lock.ts";
-import { withAbsentServers } from "../catalog/absent_servers.ts";
-import { readMcpJson } from "../catalog/mcp_config.ts";
+import { ProblemsError } from "../core/problems_error.ts";
+import type { Secrets } from "../core/secrets.ts";
+import type { User, World } from "../core/world.ts";
+import { hostFiles } from "../host/files.ts";
+import { configFolder, homeFolder, lookAt, realPath } from "../host/paths.ts";
+import { hostEnv } from "../host/process.ts";
+import type { Approve } from "../policy/approving_policy.ts";
+import { NO_POLICY_FLAGS, type PolicySettings } from "../policy/policy_settings.ts";
+import { shellWord } from "../policy/refusal.ts";
 import { acceptProject } from "./accept_project.ts";
-import { checkFrozen } from "./check_frozen.ts";
 import { checkGrants, withGrantedFiles } from "./check_grants.ts";
-import { commandEntryGrants, withCommandGrants } from "./command_grants.ts";
+import { commandEntryGrants, type GrantingProject, withCommandGrants } from "./command_grants.ts";
 import { serverFiles } from "./configured_servers.ts";
+import { frozenError } from "./grant_gadget.ts";
 import { importOwn } from "./import_own.ts";
 import { LockKeeper } from "./lock_keeper.ts";
-import { readProjectLock, withLockPart } from "./project_lock.ts";
+import type { McpGadgetsOptions } from "./mcp_gadgets.ts";
+import { changedModules } from "./module_hashes.ts";
+import type { SandboxDecisions } from "./open_sandbox.ts";
+import { type ProjectLock, readProjectLock, withLockPart } from "./project_lock.ts";
 import { addGadgetVariables } from "./run_secrets.ts";
+import type { SandboxedGadgets } from "./sandboxed_gadgets.ts";
+import { createWorld, type WorldOptions } from "./world.ts";
 
 /** A project root with its settings. */
 export interface ProjectSettings {
@@ -382,4 +385,21 @@ export function limitsOf(
     timeoutMs: timeout === undefined ? config.limits.timeoutMs : timeout * 1000,
     resultBytes: config.limits.resultBytes,
   };
+}
+
+/** `--frozen`: every module of the lock is as it was, before anything runs. @throws {ProblemsError} that names each gadget and module */
+export async function checkFrozen(
+  lock: ProjectLock | undefined,
+  { root }: { readonly root: string },
+): Promise<void> {
+  const disk = hostFiles({ root });
+  const problems = await Promise.all((lock?.lock.gadgets ?? []).map(async (gadget) => {
+    const changes = await changedModules(gadget, { root, disk });
+    const word = shellWord(gadget.name);
+    const hint = lookAt(resolve(root, gadget.file)) === "nothing"
+      ? `orrery trust deny ${word} takes it out of the lock.`
+      : `orrery trust allow ${word} allows it as it is now.`;
+    return changes.length === 0 ? [] : [frozenError(gadget.name, { changes, lock, hint })];
+  }));
+  if (problems.some((each) => each.length > 0)) throw new ProblemsError(problems.flat());
 }

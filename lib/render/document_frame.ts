@@ -1,12 +1,9 @@
 import { cellWidth, cutToCells, padToCells } from "./cells.ts";
 import type { DocumentState, LiveOperation } from "./document_state.ts";
-import { fit, stateSymbol } from "./live_line.ts";
-import type { FrameSize, LineState, Piece } from "./live_line.ts";
-import { paintFor } from "./paint.ts";
-import type { Paint } from "./paint.ts";
-import { duration, printableLine, withUsage } from "./shown_text.ts";
+import { fit, type FrameSize, type LineState, type Piece, stateSymbol } from "./live_line.ts";
+import { type Paint, paintFor } from "./paint.ts";
 import { answersText, counted } from "./run_tally.ts";
-import { lastLines } from "./text_tail.ts";
+import { duration, printableLine, withUsage } from "./shown_text.ts";
 
 const MAX_INDENT = 8;
 const MAX_NAME_CELLS = 48;
@@ -121,4 +118,48 @@ function tailLines(
   const most = Math.min(MAX_TAIL_LINES, Math.floor(rows / 3));
   return lastLines(tail.text, { columns: columns - 6, most })
     .map((line) => fit([{ style: "dim", text: `   │ ${line}` }], columns, paint));
+}
+
+/** The last lines of a text as a window of this width breaks them; blank lines at its end are none. */
+export function lastLines(
+  tail: string,
+  { columns, most }: { readonly columns: number; readonly most: number },
+): readonly string[] {
+  const lines: string[] = [];
+  const text = tail.trimEnd();
+  if (text === "" || columns < 1) return [];
+  for (let end = text.length; end >= 0 && lines.length < most;) {
+    const start = text.lastIndexOf("\n", end - 1) + 1;
+    const line = end === 0 ? "" : text.slice(start, end);
+    lines.unshift(...broken(printableLine(overwritten(line)), columns));
+    end = start - 1;
+  }
+  return lines.slice(-most);
+}
+
+/** A carriage return begins the line anew: so programs show their progress. */
+function overwritten(line: string): string {
+  const whole = line.endsWith("\r") ? line.slice(0, -1) : line;
+  return whole.slice(whole.lastIndexOf("\r") + 1);
+}
+
+function broken(line: string, columns: number): readonly string[] {
+  if (cellWidth(line) <= columns) return [line];
+  const lines: string[] = [];
+  let here = "";
+  let cells = 0;
+  for (const character of line) {
+    const width = cellWidth(character);
+    if (cells + width > columns) {
+      const blank = character === " " ? here.length : here.lastIndexOf(" ");
+      const at = blank > here.length / 2 ? blank : here.length;
+      lines.push(here.slice(0, at).trimEnd());
+      here = here.slice(at).trimStart();
+      cells = cellWidth(here);
+    }
+    if (here === "" && character === " " && lines.length > 0) continue;
+    here += character;
+    cells += width;
+  }
+  return [...lines, here];
 }

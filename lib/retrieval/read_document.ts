@@ -1,11 +1,14 @@
-import { fileText } from "../core/file_text.ts";
 import { extname } from "node:path";
+import { fileText } from "../core/file_text.ts";
 import { FileError } from "../core/world.ts";
 import type { DocumentType } from "../parse/collection_file.ts";
+import { DocumentLines } from "../parse/document_lines.ts";
+import { headingLine } from "../parse/heading_line.ts";
 import { htmlText } from "../parse/html_text.ts";
-import type { DocumentText } from "./document_text.ts";
-import { markdownText } from "./markdown_text.ts";
+import { MarkdownBlocks } from "../parse/markdown_blocks.ts";
+import type { DocumentText, TextHeading, TextPage, TextSpan } from "./document_text.ts";
 import { plainText } from "./plain_text.ts";
+import { pagesBetween } from "./text_pages.ts";
 
 /** What is read, and how. */
 export interface ReadDocumentOptions {
@@ -62,3 +65,70 @@ function textOf(bytes: Uint8Array, file: string): string {
 }
 
 const EXPECTED = "Expected text in UTF-8, Markdown, HTML or PDF: save it as one of them";
+
+/**
+ * Markdown, without its front matter. Of slides each is a page: what stands between lines that are `---`, or, without any, below each
+ * heading of the first two levels.
+ */
+export function markdownText(text: string, type: DocumentType): DocumentText {
+  const lines = new DocumentLines(text);
+  const start = frontMatterEnd(lines);
+  const { headings, rules } = marksIn(lines, start);
+  const pages = type === "slides"
+    ? slidesOf(text, { start, headings, rules })
+    : [{ number: 1, start, end: text.length }];
+  return { text, pages, headings };
+}
+
+/** Where the text begins. What is not closed is no front matter. */
+function frontMatterEnd(lines: DocumentLines): number {
+  if (lines.count === 0 || !/^---[ \t]*$/.test(lines.content(0))) return 0;
+  for (let line = 1; line < lines.count; line++) {
+    if (/^---[ \t]*$/.test(lines.content(line))) return lines.offset(line + 1);
+  }
+  return 0;
+}
+
+interface Marks {
+  readonly headings: readonly TextHeading[];
+  readonly rules: readonly TextSpan[];
+}
+
+function marksIn(lines: DocumentLines, start: number): Marks {
+  const headings: TextHeading[] = [];
+  const rules: TextSpan[] = [];
+  const blocks = new MarkdownBlocks(lines);
+  for (let line = lines.lineAt(start, 0); line < lines.count; line++) {
+    const content = blocks.read(line) ? "" : lines.content(line);
+    const heading = headingLine(content);
+    const span = { start: lines.offset(line), end: lines.offset(line) + content.length };
+    if (heading !== undefined) {
+      headings.push({ ...span, level: heading.level, title: titleOf(heading.title) });
+    }
+    if (/^---+[ \t]*$/.test(content) && (line === 0 || lines.isEmpty(line - 1))) rules.push(span);
+  }
+  return { headings, rules };
+}
+
+/** Without the `#`s that may close it, and without an explicit id. */
+function titleOf(title: string): string {
+  return title.replace(/ \{id=[^{}]*\}$/, "").replace(/(?:^| )#+$/, "").trim();
+}
+
+function slidesOf(
+  text: string,
+  { start, headings, rules }: Marks & { readonly start: number },
+): readonly TextPage[] {
+  if (rules.length > 0) {
+    return pagesBetween(text, {
+      start,
+      borders: rules.map((rule) => ({ index: rule.start, 0: text.slice(rule.start, rule.end) })),
+    });
+  }
+  const begins = headings.filter(({ level }) => level <= 2).map((heading) => ({
+    index: heading.start,
+    0: "",
+  }));
+  const isFirst = text.slice(start, begins[0]?.index ?? 0).trim() === "";
+  return pagesBetween(text, { start, borders: isFirst ? begins.slice(1) : begins });
+}

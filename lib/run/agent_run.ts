@@ -1,31 +1,29 @@
 // Agents whose turns are steps of one run: what the command line runs, and what a gadget runs inside of a call.
-
+import { didYouMeanNames } from "../core/did_you_mean_names.ts";
 import type { RunEvent } from "../core/event.ts";
-import { toJson } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
-import { messageOf } from "../core/source_error.ts";
+import { isRecord, type Json, toJson } from "../core/json.ts";
 import type { Message } from "../core/message.ts";
-import { ModelError } from "../core/model.ts";
-import type { Model } from "../core/model.ts";
+import { type Model, ModelError } from "../core/model.ts";
+import { defineError, PromptError } from "../core/prompt_error.ts";
+import { messageOf } from "../core/source_error.ts";
+import { isPrompt, partsOf } from "../prompt/prompt_parts.ts";
 import type { PromptRegistry } from "../prompt/prompt_registry.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import { shown } from "../schema/issue.ts";
 import type { Agent, AgentHost, DialogHome, Reply } from "./agent.ts";
 import type { Budget } from "./budget.ts";
-import { checkPromptRun } from "./check_prompt_run.ts";
-import { makeAgent } from "./make_agent.ts";
-import type { AgentDefinition } from "./make_agent.ts";
+import { type AgentDefinition, makeAgent } from "./make_agent.ts";
 import { notedModel } from "./noted_model.ts";
 import { notedTools } from "./noted_tools.ts";
 import type { ToolSource } from "./offered.ts";
+import { orAborted } from "./or_aborted.ts";
+import { inTurn, programJournal, ProgramOrder, turnHere } from "./program_order.ts";
 import type { Run, RunOptions } from "./run.ts";
 import { runTactic } from "./run_tactic.ts";
 import type { Tactic } from "./tactic.ts";
-import { contentHash, inKey, WorkPlace } from "./work_place.ts";
-import { orAborted } from "./or_aborted.ts";
-import { inTurn, programJournal, ProgramOrder, turnHere } from "./program_order.ts";
-import { tellMissed } from "./resumed_work.ts";
 import { tacticHost } from "./tactic_of_run.ts";
 import type { CallBounds } from "./tool_round.ts";
+import { contentHash, inKey, WorkPlace } from "./work_place.ts";
 import { workRun } from "./work_run.ts";
 
 /** What agents of a run have in common. */
@@ -258,5 +256,92 @@ export function runTacticRun(options: RunTacticOptions): AsyncIterable<RunEvent>
     if (order.fault !== undefined) throw order.fault;
     tellMissed(place, before);
     return result;
+  });
+}
+
+/**
+ * Tells of what a run had begun before it was resumed, by the events of then, and has not come to again: nothing else shows that the
+ * tactic has changed.
+ */
+function tellMissed(place: WorkPlace, events: readonly RunEvent[]): void {
+  const { run, cameTo } = place;
+  const begun = events.flatMap((event) => event.type === "step-start" ? keyBegun(event.key) : []);
+  const missed = [...new Set(begun)].filter((key) => !cameTo.has(key));
+  if (missed.length === 0) return;
+  run.emit({
+    type: "warning",
+    text: `The run has not come again to what it had begun before it was resumed: ${missed.join(", ")}. ` +
+      "The tactic or its prompts may have changed since, and what they do may have been done twice",
+  });
+}
+
+const OF_TACTIC =
+  /^((?:tactic\[[^\]]*\]\/)*(?:(?:dialog|fork)\[[^\]]*\](?:\/fork\[[^\]]*\])*(?=\/turn\[\d+\]\/model$)|step:[^/]*$))/;
+
+/** The dialog or the step that a step of the run belongs to; none for what is inside of a call or of a step. */
+function keyBegun(key: string): readonly string[] {
+  const [whole] = OF_TACTIC.exec(key) ?? [];
+  return whole === undefined ? [] : [whole];
+}
+
+// A prompt is looked at before its run begins: one that could not even be asked leaves no run behind, and costs nothing.
+
+/** What is to be asked, of which nothing is known yet. */
+export interface WantedPromptRun {
+  readonly prompt: unknown;
+  readonly args?: unknown;
+  /** Its system prompt is rendered too, where it is a prompt and is sent. */
+  readonly agent?: { readonly system?: unknown };
+  readonly systemArgs?: unknown;
+  /** The prompt is the system prompt. */
+  readonly say?: string;
+  /** The same: it is the system prompt. */
+  readonly history?: readonly unknown[];
+}
+
+/**
+ * Sees that a prompt, and the system prompt before it, can be rendered with their values. Names that a prompt does not have are told where
+ * something is missing: they are what was meant.
+ *
+ * @throws {PromptError} `define` for what is no prompt, and `render` with a line for everything that is wrong with the values
+ */
+export function checkPromptRun(
+  { prompt, args = {}, agent, systemArgs = {}, say, history }: WantedPromptRun,
+): void {
+  if (!isPrompt(prompt)) {
+    const hint = typeof prompt === "string"
+      ? `: registry.get(${JSON.stringify(prompt)}) finds one by its path`
+      : "";
+    throw defineError(
+      `runPrompt: prompt must be a prompt, as definePrompt makes it, found ${shown(prompt)}${hint}`,
+    );
+  }
+  const system = say === undefined && history === undefined ? agent?.system : undefined;
+  const problems = [
+    ...valueProblems(prompt, args),
+    ...(isPrompt(system) ? valueProblems(system, systemArgs) : []),
+  ];
+  if (problems.length > 0) throw new PromptError(problems.join("\n"), { code: "render" });
+}
+
+function valueProblems(prompt: AnyPrompt, args: unknown): readonly string[] {
+  try {
+    Reflect.apply(prompt.render, undefined, [args]);
+    return [];
+  } catch (error) {
+    if (!(error instanceof PromptError)) throw error;
+    return [...unknownNames(prompt, args), error.message];
+  }
+}
+
+function unknownNames(prompt: AnyPrompt, args: unknown): readonly string[] {
+  const { path, vars } = prompt;
+  const { renderer } = partsOf(prompt);
+  if (!isRecord(args) || renderer !== null && renderer.vars === undefined) return []; // any name may be one
+  return Object.keys(args).filter((name) => !vars.includes(name)).map((name) => {
+    const variable = `prompt ${JSON.stringify(path)} has no variable ${JSON.stringify(name)}`;
+    if (vars.length === 0) return `${variable}: it has none`;
+    const near = didYouMeanNames(name, vars);
+    return `${variable}${near === "" ? "." : near} It has: ${vars.join(", ")}`;
   });
 }

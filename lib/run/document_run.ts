@@ -1,24 +1,45 @@
 // The run of one document (documents.md 6.7, 9): operation after operation, each a step of the run, until the end or an @return.
-
-import { toldMs } from "../core/clock.ts";
 import { narrowedBy, NOT_NARROWED } from "../check/narrowing.ts";
+import { toldMs } from "../core/clock.ts";
+import { LiveDocument } from "../document/live_document.ts";
 import type { LiveNode } from "../document/live_node.ts";
-import type { GotoFields, LlmFields, RunFields } from "../parse/operation_fields.ts";
+import { nodeBodies, nodeTexts } from "../document/node_text.ts";
+import { BlockReferenceError } from "../document/reference.ts";
+import { mayHaveOperations, readDocument } from "../parse/document_file.ts";
+import { headingLine } from "../parse/heading_line.ts";
+import type {
+  Condition,
+  GotoFields,
+  ImportFields,
+  LlmFields,
+  ReturnFields,
+  RunFields,
+} from "../parse/operation_fields.ts";
 import { budgetReached } from "./budget.ts";
 import { BudgetError } from "./budget_error.ts";
-import { openCallee } from "./document_callee.ts";
-import type { CalleeResult, OpenedCallee, WantedCallee } from "./document_callee.ts";
+import {
+  type CalleeResult,
+  firstError,
+  openCallee,
+  type OpenedCallee,
+  type WantedCallee,
+} from "./document_callee.ts";
 import { performShell } from "./document_command.ts";
-import { failedCondition } from "./document_conditions.ts";
 import { CalleeFailure, DocumentFailure, isOperationFailure } from "./document_failure.ts";
-import { performImport } from "./document_import.ts";
 import { performLlmOperation } from "./document_llm.ts";
-import { limitsOf } from "./document_means.ts";
-import type { DocumentMeans } from "./document_means.ts";
-import { insertResult, pathOf, resultNodes, targetOf, warn } from "./document_operation.ts";
-import type { FileWorld, Operation } from "./document_operation.ts";
+import { type DocumentMeans, limitsOf } from "./document_means.ts";
+import {
+  type FileWorld,
+  insertResult,
+  isSaved,
+  type Operation,
+  pathOf,
+  readFile,
+  resultNodes,
+  targetOf,
+  warn,
+} from "./document_operation.ts";
 import { resultPath } from "./document_paths.ts";
-import { performReturn } from "./document_return.ts";
 import { KnownOperations } from "./known_operations.ts";
 import { OperationError } from "./operation_error.ts";
 import type { Run } from "./run.ts";
@@ -279,4 +300,118 @@ class FileRun {
 /** The same for a document whose failure something comes after: what failed in it has failed after a resume too. */
 function outliving(operation: Operation): Operation {
   return { ...operation, means: { ...operation.means, keepsFailures: true } };
+}
+
+const HEADER = "# Return block";
+
+/** What a document gives (documents.md 10.7). @throws {BlockReferenceError} */
+function performReturn({ fields, live, file }: Operation<ReturnFields>): CalleeResult {
+  const { prompt, blocks = [], useHeader } = fields;
+  const nodes = live.select(blocks);
+  const texts = nodeTexts(nodes);
+  const said = prompt === undefined ? "" : underHeader(useHeader ?? HEADER, prompt.trimEnd());
+  const header = prompt === undefined && useHeader !== undefined && useHeader !== "none" ? useHeader : "";
+  return {
+    text: [header, texts, said].filter((text) => text !== "").join("\n\n"),
+    isReturned: true,
+    blocks: nodes.flatMap(({ id, content, origin }) =>
+      id === undefined || content.kind !== "heading" ? [] : [{ source: origin.file ?? file.path, id }]
+    ),
+  };
+}
+
+/** An empty line stands between a header and a text that begins with a heading (documents.md 6.2). */
+function underHeader(header: string, text: string): string {
+  if (header === "none") return text;
+  const [first = ""] = text.split("\n", 1);
+  return `${header}\n${headingLine(first) === undefined ? "" : "\n"}${text}`;
+}
+
+/**
+ * The first condition that does not hold, in words; undefined when all do (documents.md 9.5).
+ *
+ * @throws {BlockReferenceError} for a block that is missing, except with `exists`
+ */
+function failedCondition(conditions: readonly Condition[], live: LiveDocument): string | undefined {
+  const failed = conditions.find((condition) => !holds(condition, live));
+  if (failed === undefined) return undefined;
+  const { blocks, test } = failed;
+  return `${blocks.join(", ")} ${test.kind} ${JSON.stringify(test.value)}`;
+}
+
+function holds({ blocks, test }: Condition, live: LiveDocument): boolean {
+  if (test.kind === "exists") return isThere(blocks, live) === test.value;
+  const text = nodeBodies(live.select(blocks)).trim();
+  switch (test.kind) {
+    case "equals":
+      return text === test.value.trim();
+    case "not-equals":
+      return text !== test.value.trim();
+    case "contains":
+      return text.includes(test.value);
+    case "matches":
+      return new RegExp(test.value, "u").test(text);
+    default:
+      return test satisfies never;
+  }
+}
+
+function isThere(blocks: readonly string[], live: LiveDocument): boolean {
+  try {
+    live.select(blocks);
+    return true;
+  } catch (error) {
+    if (error instanceof BlockReferenceError) return false;
+    throw error;
+  }
+}
+
+/** Inserts another document, or blocks of it, with its operations (documents.md 10.2). */
+async function performImport(operation: Operation<ImportFields>): Promise<void> {
+  const { fields, known } = operation;
+  targetOf(operation);
+  const path = pathOf(operation, fields.file);
+  refuseCycle(operation, path);
+  const text = await readFile(operation, fields.file);
+  const file = await readDocument(text, {
+    path,
+    hasOperations: mayHaveOperations(path) && !isSaved(operation, path),
+  });
+  const wrong = firstError(file);
+  if (wrong !== undefined) throw new OperationError(wrong);
+  known.add(file);
+  const nodes = imported(file.tree, fields);
+  if (nodes.length === 0) return warn(operation, `nothing to import from "${fields.file}"`);
+  const inserted = insertResult(operation, {
+    nodes,
+    by: isSaved(operation, path) ? "saved" : "import",
+    from: path,
+  });
+  for (const node of inserted) operation.importedBy.set(node, operation.node);
+}
+
+function imported(
+  tree: ConstructorParameters<typeof LiveDocument>[0],
+  { blocks, file }: ImportFields,
+): readonly LiveNode[] {
+  const source = new LiveDocument(tree);
+  if (blocks === undefined) return source.all();
+  try {
+    return source.select(blocks, { hasOperations: true });
+  } catch (error) {
+    if (!(error instanceof BlockReferenceError)) throw error;
+    throw new OperationError(`${error.message} of "${file}"`);
+  }
+}
+
+/** An operation that imports itself, by way of others too, would never come to an end (documents.md 10.2). */
+function refuseCycle({ node, from, importedBy }: Operation, path: string): void {
+  const files = [path, from];
+  for (let above = importedBy.get(node); above !== undefined; above = importedBy.get(above)) {
+    const file = above.origin.file ?? "";
+    files.push(file);
+    if (above.content.line === node.content.line && file === from) {
+      throw new OperationError(`import cycle: ${files.reverse().join(" -> ")}`);
+    }
+  }
 }

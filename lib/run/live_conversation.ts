@@ -1,34 +1,38 @@
 // A conversation as whoever holds it sees it. It belongs to a process only while a turn is made: between turns it is in the store, where
 // any other one may go on with it.
-
-import type { ConversationState } from "../conversation/conversation_state.ts";
+import { type ConversationState, keptState } from "../conversation/conversation_state.ts";
 import { MessageLog } from "../conversation/message_log.ts";
 import { missingStep } from "../conversation/missing_step.ts";
 import { preloadSlots } from "../conversation/preload_slots.ts";
-import { keptState } from "../conversation/conversation_state.ts";
-import { ConversationSlots, scopeOf, slotPath } from "../conversation/slots.ts";
-import type { ConversationScope, SlotValues } from "../conversation/slots.ts";
+import {
+  type ConversationScope,
+  ConversationSlots,
+  scopeOf,
+  slotPath,
+  type SlotValues,
+} from "../conversation/slots.ts";
 import { stepTree } from "../conversation/step_tree.ts";
 import { linkedSignal } from "../core/async.ts";
 import type { LogEntry } from "../core/conversation.ts";
 import type { RunEvent } from "../core/event.ts";
-import { RunNotFoundError, RunOwnedError } from "../core/journal.ts";
-import type { Journal, RunJournal } from "../core/journal.ts";
-import type { Json, JsonObject } from "../core/json.ts";
+import {
+  type ConversationRecord,
+  type Journal,
+  RunEndedError,
+  type RunJournal,
+  RunNotFoundError,
+  RunOwnedError,
+  type RunStart,
+} from "../core/journal.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { messageOf } from "../core/source_error.ts";
 import type { AgentFile } from "../parse/agent_file.ts";
+import { readAgentFile } from "../parse/read_agent_file.ts";
 import { runConversationTurn } from "./conversation.ts";
 import { busyError, ConversationError, endedError } from "./conversation_error.ts";
 import type { TurnStart } from "./conversation_turn_start.ts";
 import type { ConversationMeans } from "./conversation_work.ts";
 import type { RunOptions } from "./run.ts";
-import {
-  keepAgent,
-  leaveStored,
-  openStored,
-  readStored,
-  storedAgent,
-  storedScope,
-} from "./stored_conversation.ts";
 
 /** Where a conversation is. `running`: a turn is being made, or was begun by a process that is gone. */
 export type ConversationStatus = "running" | "held" | "completed" | "failed";
@@ -376,4 +380,65 @@ function interruptedError(): ConversationError {
 
 function nothingError(): ConversationError {
   return new ConversationError("There is nothing to try again: the last turn was finished", "nothing");
+}
+
+// A conversation in its store: taken over for a turn, looked at, and the agent files that are kept with it.
+
+/** Takes it over for a turn. @throws {ConversationError} `busy`, `ended`, `gone` */
+function openStored(journal: Journal, id: string): RunJournal {
+  try {
+    return journal.open(id);
+  } catch (error) {
+    if (error instanceof RunOwnedError) throw busyError(error);
+    if (error instanceof RunEndedError) throw endedError(error);
+    throw error instanceof RunNotFoundError ? goneError(error) : error;
+  }
+}
+
+/** Gives it back as it was. */
+function leaveStored(opened: RunJournal): void {
+  opened.release(opened.resumedFrom === "held" ? "held" : "stopped");
+}
+
+/** Looks at it. @throws {ConversationError} `gone`, also for a run that is no conversation */
+function readStored(journal: Journal, id: string): Omit<ConversationRecord, "messages"> {
+  try {
+    const record = journal.conversation(id, { last: 0 });
+    const { kind } = record.summary;
+    if (kind === "conversation") return record;
+    throw new ConversationError(`Run "${id}" is no conversation: it is of the kind "${kind}"`, "gone");
+  } catch (error) {
+    throw error instanceof RunNotFoundError ? goneError(error) : error;
+  }
+}
+
+/** Whose slots it has had from its beginning; undefined when that was not kept. */
+function storedScope({ input }: Pick<RunStart, "input">): ConversationScope | undefined {
+  const { user, module, session } = isJsonObject(input) ? input : {};
+  const isKept = typeof user === "string" && typeof module === "string" && typeof session === "string";
+  return isKept ? { user, module, session } : undefined;
+}
+
+/** Keeps an agent file with it, unless it has it. */
+function keepAgent(opened: RunJournal, { file, hash, text }: AgentFile): void {
+  const isKept = opened.run.files?.some((stored) => stored.text === text) ?? false;
+  if (!isKept) opened.file({ path: `${file}@${hash}`, text });
+}
+
+/** The agent file that began a turn, as it was then. @throws {Error} when it is not with the conversation */
+async function storedAgent(
+  { run, id }: RunJournal,
+  { file, hash }: Pick<AgentFile, "file" | "hash">,
+): Promise<AgentFile> {
+  for (const { text } of run.files ?? []) {
+    const { agent } = await readAgentFile(text, { file });
+    if (agent?.hash === hash) return agent;
+  }
+  throw new Error(
+    `The file of the agent with which this turn began is not with conversation "${id}" any more`,
+  );
+}
+
+function goneError(error: unknown): ConversationError {
+  return new ConversationError(messageOf(error), "gone", { cause: error });
 }

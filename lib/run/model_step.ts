@@ -1,20 +1,24 @@
 // One answer of a model: one journaled step. Its calls start while it is still coming. What it has said as far as its last whole call is
 // kept with the start of that call; when the process or the connection ends there, that is the whole answer.
-
-import { isJsonObject, toJson } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
+import { eachUntilAborted } from "../core/async.ts";
+import { toldMs } from "../core/clock.ts";
+import { isJsonObject, type Json, parseJson, toJson } from "../core/json.ts";
 import type { Message, Reasoning, ToolCall } from "../core/message.ts";
-import { ModelError, modelErrorCode } from "../core/model.ts";
-import type { Model, ModelPart, ModelRequest } from "../core/model.ts";
+import { type Model, ModelError, modelErrorCode, type ModelPart, type ModelRequest } from "../core/model.ts";
+import type { Secrets } from "../core/secrets.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { StepError } from "../core/step.ts";
-import { toldMs } from "../core/clock.ts";
-import { eachUntilAborted } from "../core/async.ts";
 import type { AnswerReader } from "./answer_calls.ts";
-import { answerFrom, answerFromPieces, answerJson, AnswerPieces, cutCall, cutOffBy } from "./model_answer.ts";
-import type { ModelAnswer } from "./model_answer.ts";
+import {
+  answerFrom,
+  answerFromPieces,
+  answerJson,
+  AnswerPieces,
+  cutCall,
+  cutOffBy,
+  type ModelAnswer,
+} from "./model_answer.ts";
 import type { ReplayedStep } from "./replay.ts";
-import { MaskedParts } from "./masked_parts.ts";
 import type { Run } from "./run.ts";
 
 /** One question to a model. */
@@ -355,4 +359,62 @@ const PART_TYPES: ReadonlySet<unknown> = new Set<ModelPart["type"]>(
 /** Its type is known; that what stands beside it fits is what the reader of records has looked at. */
 function isModelPart(part: object): part is ModelPart {
   return "type" in part && PART_TYPES.has(part.type);
+}
+
+// A secret that a model says in pieces is one still: it is taken out before anybody gets the pieces, a record too.
+
+type PieceType = "text" | "reasoning";
+
+/** The parts of one answer, with the secrets taken out of them. */
+class MaskedParts {
+  readonly #secrets: Secrets;
+  readonly #streams: Readonly<Record<PieceType, ReturnType<Secrets["stream"]>>>;
+
+  constructor(secrets: Secrets) {
+    this.#secrets = secrets;
+    this.#streams = { text: secrets.stream(), reasoning: secrets.stream() };
+  }
+
+  /** Gives what may be told by now. How a call grows is told no more: the whole call comes. */
+  push(part: ModelPart): readonly ModelPart[] {
+    switch (part.type) {
+      case "text":
+      case "reasoning":
+        return piece(part.type, this.#streams[part.type].push(part.text));
+      case "call-delta":
+        return [];
+      case "call":
+        return [{
+          ...part,
+          call: { ...this.#secrets.maskJson(part.call), arguments: this.#arguments(part.call) },
+        }];
+      case "finish":
+        return [...this.end(), this.#secrets.maskJson(part)];
+      case "thought":
+        return [...(part.wasText === true ? this.end() : []), this.#secrets.maskJson(part)];
+      default:
+        return [this.#secrets.maskJson(part)];
+    }
+  }
+
+  /** Text within JSON within JSON would be escaped twice: the values are what is looked through. */
+  #arguments({ arguments: given }: ToolCall): string {
+    try {
+      const values = parseJson(given);
+      const masked = this.#secrets.maskJson(values);
+      return masked === values ? given : JSON.stringify(masked);
+    } catch {
+      return this.#secrets.mask(given);
+    }
+  }
+
+  /** Gives what was held back. */
+  end(): readonly ModelPart[] {
+    const { text, reasoning } = this.#streams;
+    return [...piece("reasoning", reasoning.end()), ...piece("text", text.end())];
+  }
+}
+
+function piece(type: PieceType, text: string): readonly ModelPart[] {
+  return text === "" ? [] : [{ type, text }];
 }

@@ -1,37 +1,29 @@
 // The turn of an agent as prompts.md 9 has it: a prompt says what is asked, what an answer has to be, which tools there are, and what is said
 // to a bad answer, to the results of tools, and at the end of the rounds.
-
+import { dialogMessage } from "../core/dialog_message.ts";
 import type { GadgetContext } from "../core/gadget.ts";
 import type { Message } from "../core/message.ts";
-import type { Model } from "../core/model.ts";
-import { ModelError } from "../core/model.ts";
+import { type Model, ModelError, type ModelErrorCode } from "../core/model.ts";
 import { ParseError } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
-import { handlerChild, HandlerError } from "../prompt/handler_child.ts";
-import type { HandlerEvent } from "../prompt/handler.ts";
-import type { AgentLimits } from "../prompt/limits.ts";
 import { contractOf } from "../prompt/contract_of.ts";
+import type { HandlerEvent } from "../prompt/handler.ts";
+import { handlerChild, HandlerError } from "../prompt/handler_child.ts";
+import type { AgentLimits } from "../prompt/limits.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
-import { AgentError } from "./agent_error.ts";
-import type { AgentErrorCode } from "./agent_error.ts";
+import { AgentError, type AgentErrorCode } from "./agent_error.ts";
 import { textAlone } from "./answer_calls.ts";
-import { BudgetError } from "./budget_error.ts";
 import type { BudgetReached } from "./budget.ts";
-import { initialState, noteError, stateNow } from "./call_state.ts";
-import type { CallState, TurnState } from "./call_state.ts";
+import { BudgetError } from "./budget_error.ts";
+import { type CallState, initialState, noteError, stateNow, type TurnState } from "./call_state.ts";
 import type { DialogLog } from "./dialog_log.ts";
-import { dialogMessage } from "../core/dialog_message.ts";
-import { assistantMessage, whyBad } from "./model_answer.ts";
-import type { ModelAnswer } from "./model_answer.ts";
-import { offeredBy } from "./offered.ts";
-import type { Offered, ToolSource } from "./offered.ts";
+import { CallMemory } from "./look_at_call.ts";
+import { assistantMessage, type ModelAnswer, whyBad } from "./model_answer.ts";
+import { type Offered, offeredBy, type ToolSource } from "./offered.ts";
 import { orAborted } from "./or_aborted.ts";
 import { askedToWait, sleepForProvider } from "./provider_sleep.ts";
 import type { Run } from "./run.ts";
-import { CallMemory } from "./look_at_call.ts";
-import { runToolRound } from "./tool_round.ts";
-import type { CallBounds } from "./tool_round.ts";
-import { ProviderWaits } from "./provider_waits.ts";
+import { type CallBounds, runToolRound } from "./tool_round.ts";
 import type { Question, TurnKind } from "./turn.ts";
 
 /** One turn of a dialog. */
@@ -329,4 +321,64 @@ export class PromptTurn implements TurnKind<PromptTurnEnd> {
 function whyOf(error: ParseError, answer: ModelAnswer): ParseError {
   const message = whyBad(error.message, answer);
   return message === error.message ? error : new ParseError(message, error.issues);
+}
+
+/** Before the model is asked again. */
+interface ProviderWait {
+  readonly ms: number;
+  /** It failed; a rate limit is no failure. */
+  readonly isRecall: boolean;
+}
+
+const LONGEST_JITTER = 0.25;
+const RECALLED: ReadonlySet<ModelErrorCode> = new Set(["server", "network", "timeout"]);
+
+/** How often and how long a turn waits for its provider (prompts.md 9.6). */
+class ProviderWaits {
+  readonly #limits: AgentLimits;
+  readonly #random: () => number;
+  #rateLimits = 0;
+  #recalls = 0;
+
+  constructor({ limits, random }: { readonly limits: AgentLimits; readonly random: () => number }) {
+    this.#limits = limits;
+    this.#random = random;
+  }
+
+  /** The next wait for such an error; undefined when the turn is over with it. */
+  next(error: ModelError): ProviderWait | undefined {
+    const { rateLimitWaits, llmRecalls } = this.#limits;
+    if (error.code === "rate-limit") {
+      if (this.#rateLimits >= rateLimitWaits || this.#isTooLong(error)) return undefined;
+      return { ms: error.retryAfterMs ?? this.#growing(this.#rateLimits), isRecall: false };
+    }
+    if (!RECALLED.has(error.code) || this.#recalls >= llmRecalls) return undefined;
+    return { ms: this.#growing(this.#recalls), isRecall: true };
+  }
+
+  took({ isRecall }: ProviderWait): void {
+    if (isRecall) this.#recalls++;
+    else this.#rateLimits++;
+  }
+
+  /** What a turn ends with that waits no more. */
+  giveUp(error: ModelError): { readonly code: AgentErrorCode; readonly message: string } {
+    const { message, code, retryAfterMs = 0 } = error;
+    if (code === "config") return { code, message };
+    if (code !== "rate-limit") return { code: "provider", message };
+    const why = this.#isTooLong(error)
+      ? `asked to wait ${retryAfterMs / 1000} s, more than ${this.#limits.maxWait} s`
+      : `rate limited ${this.#rateLimits + 1} times`;
+    return { code: "rate_limit", message: `${why}: ${message}` };
+  }
+
+  #isTooLong({ retryAfterMs = 0 }: ModelError): boolean {
+    return retryAfterMs > this.#limits.maxWait * 1000;
+  }
+
+  /** 1, 2, 4 … s, and up to a quarter more so that not all come back at once. */
+  #growing(waits: number): number {
+    const ms = 1000 * 2 ** waits * (1 + LONGEST_JITTER * this.#random());
+    return Math.min(ms, this.#limits.maxWait * 1000);
+  }
 }

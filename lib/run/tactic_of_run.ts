@@ -1,21 +1,17 @@
 // The effects of a tactic in a run.
-
 import { toldMs } from "../core/clock.ts";
-import { DivergedError } from "../core/journal.ts";
-import type { StepOutcome } from "../core/journal.ts";
-import { toJson } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
+import { DivergedError, type StepOutcome } from "../core/journal.ts";
+import { type Json, toJson } from "../core/json.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
-import { foundValue } from "../schema/issue.ts";
 import type { PromptRegistry } from "../prompt/prompt_registry.ts";
+import { foundValue } from "../schema/issue.ts";
 import type { Agent } from "./agent.ts";
 import { tellStepEnd } from "./effect.ts";
-import type { ReplayedStep } from "./replay.ts";
 import { orAborted } from "./or_aborted.ts";
-import type { Begun, Run } from "./run.ts";
 import { orderOf } from "./program_order.ts";
-import { StepPromise } from "./step_promise.ts";
+import type { ReplayedStep } from "./replay.ts";
+import type { Begun, Run } from "./run.ts";
 import type { TacticHost } from "./tactic.ts";
 import { contentHash, inKey, inPlace, insideOf, WorkPlace } from "./work_place.ts";
 
@@ -208,4 +204,36 @@ function outcomeOf<Outcome>(outcome: StepOutcome): Outcome {
 /** What a step gives is JSON, or it could not be kept: the type is the word of whoever wrote the step. */
 function asOutcome<Outcome>(json: Json): Outcome {
   return json as Outcome;
+}
+
+// What comes of a step that is begun inside of another one. The outer step's outcome stands for it after a resume, and then nobody begins it
+// in there: whoever waits for it from outside would do it a second time.
+
+/** A promise that refuses to be waited for from outside of the place it was begun in. */
+class StepPromise<Outcome> extends Promise<Outcome> {
+  #refusal: () => PromptError | undefined = () => undefined;
+
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise;
+  }
+
+  /** @param refusal why whoever waits here and now may not; undefined: they may */
+  static of<Outcome>(
+    outcome: Promise<Outcome>,
+    refusal: () => PromptError | undefined,
+  ): StepPromise<Outcome> {
+    const promise = new StepPromise<Outcome>((resolve, reject) => outcome.then(resolve, reject));
+    promise.#refusal = refusal;
+    return promise;
+  }
+
+  override then<Then = Outcome, Else = never>(
+    onDone?: ((outcome: Outcome) => Then | PromiseLike<Then>) | null,
+    onFailed?: ((error: unknown) => Else | PromiseLike<Else>) | null,
+  ): Promise<Then | Else> {
+    const refusal = this.#refusal();
+    if (refusal === undefined) return super.then(onDone, onFailed);
+    super.then(undefined, () => undefined);
+    return Promise.reject(refusal).then(onDone, onFailed);
+  }
 }

@@ -1,11 +1,10 @@
 import { EFFECT_BYTES_WORDS, MAX_EFFECT_BYTES, MAX_EFFECT_TEXT } from "../core/effect_limits.ts";
 import type { FileChanges, FileLook } from "../core/file_changes.ts";
+import { decodeUtf8 } from "../core/file_text.ts";
 import type { EffectFailure, EffectOp } from "../core/gadget_message.ts";
 import type { Json } from "../core/json.ts";
-import type { PermissionRefused, World } from "../core/world.ts";
-import { failedEffect, tooLarge } from "./effect_failure.ts";
-import { performFetch } from "./effect_fetch.ts";
-import { performRun } from "./effect_run.ts";
+import type { Http, HttpResponse, PermissionRefused, Shell, ShellResult, World } from "../core/world.ts";
+import { failedEffect, notThere, tooLarge } from "./effect_failure.ts";
 
 /** What a gadget may touch: guarded for this gadget. */
 export interface EffectOptions {
@@ -129,4 +128,107 @@ async function entries(changes: FileChanges, path: string): Promise<Json> {
   throw tooLarge(
     `Cannot list ${JSON.stringify(path)}: it has ${found.length} entries, too many to be listed at once`,
   );
+}
+
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+
+/** A request of a gadget; the whole answer. Every hop is judged by the port. */
+async function performFetch(
+  op: EffectOp & { readonly kind: "fetch" },
+  bytes: Uint8Array,
+  { http, signal }: { readonly http: Http; readonly signal: AbortSignal },
+): Promise<EffectSuccess> {
+  const { url, method, redirect } = op;
+  const response = await http.fetch(url, {
+    method,
+    headers: headersOf(op.headers),
+    signal,
+    maxBytes: MAX_EFFECT_BYTES,
+    redirect: redirect === "follow" ? "follow" : "manual",
+    ...(bytes.length > 0 && { body: bytes }),
+  });
+  const shown = JSON.stringify(url);
+  if (redirect === "error" && REDIRECTS.includes(response.status)) {
+    throw new Error(`Cannot fetch ${shown}: it redirects, and the request says redirect: "error"`);
+  }
+  if (response.truncated) {
+    throw tooLarge(`Cannot fetch ${shown}: the body of the answer has more than ${EFFECT_BYTES_WORDS}`);
+  }
+  return {
+    ok: { status: response.status, url: response.url, headers: answeredHeaders(response) },
+    bytes: response.body,
+  };
+}
+
+/** One value for each name: several of a name are one list (RFC 9110, 5.3), but for cookies. */
+function headersOf(pairs: readonly (readonly [string, string])[]): Readonly<Record<string, string>> {
+  const headers = new Map<string, string>();
+  for (const [given, value] of pairs) {
+    const name = given.toLowerCase();
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before}${name === "cookie" ? "; " : ", "}${value}`);
+  }
+  return Object.fromEntries(headers);
+}
+
+/** The encoding has been taken off the body: its length and its name are no longer true. */
+function answeredHeaders({ headers }: HttpResponse): (readonly [string, string])[] {
+  const isDecoded = headers["content-encoding"] !== undefined;
+  return Object.entries(headers).filter(([name]) =>
+    !isDecoded || (name !== "content-encoding" && name !== "content-length")
+  );
+}
+
+/** Of each of stdout and stderr: the two go back beside each other. */
+const MAX_OUTPUT_BYTES = MAX_EFFECT_BYTES / 2;
+
+/** A command of a gadget, without a shell. Its output is text: what is no UTF-8 in it is U+FFFD. @param bytes its stdin, UTF-8 */
+async function performRun(
+  { command, args, cwd, env }: EffectOp & { readonly kind: "run" },
+  bytes: Uint8Array,
+  { shell, signal }: { readonly shell: Shell; readonly signal: AbortSignal },
+): Promise<EffectSuccess> {
+  const shown = JSON.stringify(command);
+  const result = await missing(() =>
+    shell.run(command, {
+      args,
+      env,
+      signal,
+      maxBytes: MAX_OUTPUT_BYTES,
+      cwd,
+      ...(bytes.length > 0 && { stdin: stdinText(shown, bytes) }),
+    })
+  );
+  if (result.truncated) {
+    const most = `at most ${MAX_OUTPUT_BYTES} of each stream are possible`;
+    throw tooLarge(
+      `Cannot take the output of ${shown}: ${result.dropped} bytes of it are more than fits, ${most}`,
+    );
+  }
+  return outputOf(result);
+}
+
+/** A program that is not there is told from one that fails: gadgets try one program, then another. */
+async function missing(work: () => Promise<ShellResult>): Promise<ShellResult> {
+  try {
+    return await work();
+  } catch (error) {
+    const isMissing = error instanceof Error && error.cause instanceof Error &&
+      error.cause.name === "NotFound";
+    throw isMissing ? notThere(error) : error;
+  }
+}
+
+function stdinText(shown: string, bytes: Uint8Array): string {
+  const decoded = decodeUtf8(bytes);
+  if ("text" in decoded) return decoded.text;
+  throw new Error(`Cannot run ${shown}: its stdin is not UTF-8 text (byte ${decoded.wrongAt})`);
+}
+
+function outputOf({ exitCode, stdout, stderr }: ShellResult): EffectSuccess {
+  const [out, error] = [new TextEncoder().encode(stdout), new TextEncoder().encode(stderr)];
+  const bytes = new Uint8Array(out.length + error.length);
+  bytes.set(out);
+  bytes.set(error, out.length);
+  return { ok: { exitCode, stdoutBytes: out.length }, bytes };
 }

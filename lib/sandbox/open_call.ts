@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { Channel } from "../core/async.ts";
 import { CutText } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
 import { LogBudget } from "./log_budget.ts";
-import { PieceStream } from "./piece_stream.ts";
 
 /** Progress is told so often: nobody looks at more of one call. */
 const MOST_PROGRESS = 10_000;
@@ -125,5 +125,57 @@ export class OpenCall {
     this.#options.signal.removeEventListener("abort", this);
     this.#options.onSettled();
     if (lastWord !== undefined) this.#options.log(lastWord);
+  }
+}
+
+/** As many pieces may be on the way before the first `more`. */
+const WINDOW = 16;
+/** So often room is told of, in pieces taken. */
+const MORE_AFTER = 8;
+
+/** The pieces of a streamed result; whoever takes them makes room for further ones. For one reader. */
+class PieceStream implements AsyncIterableIterator<string> {
+  readonly #pieces: Channel<string>;
+  readonly #onRoom: (count: number) => void;
+  #open = 0;
+  #taken = 0;
+
+  /** @param options.onReturn the reader has left before the end */
+  constructor(options: { readonly onRoom: (count: number) => void; readonly onReturn: () => void }) {
+    this.#pieces = new Channel({ onReturn: options.onReturn });
+    this.#onRoom = options.onRoom;
+  }
+
+  /** False when there was no room for it. */
+  push(text: string): boolean {
+    if (++this.#open > WINDOW) return false;
+    this.#pieces.push(text);
+    return true;
+  }
+
+  end(): void {
+    this.#pieces.end();
+  }
+
+  fail(thrown: unknown): void {
+    this.#pieces.fail(thrown);
+  }
+
+  async next(): Promise<IteratorResult<string, undefined>> {
+    const next = await this.#pieces.next();
+    if (next.done !== true && ++this.#taken === MORE_AFTER) {
+      this.#open -= MORE_AFTER;
+      this.#taken = 0;
+      this.#onRoom(MORE_AFTER);
+    }
+    return next;
+  }
+
+  return(): Promise<IteratorResult<string, undefined>> {
+    return this.#pieces.return();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
   }
 }

@@ -1,21 +1,415 @@
 // Every route there is. What is not in this table is not there: Hono is told of nothing else.
-
+import { isJsonObject, type JsonObject } from "../core/json.ts";
+import { CATALOG_PARTS } from "../service/look/look.ts";
+import type { RunState } from "../service/service.ts";
+import { json, seeOther } from "./answers.ts";
 import { docsPage } from "./docs.tsx";
-import { mcpRoutes } from "./mcp/routes.ts";
+import { insidePath } from "./inside_path.ts";
+import type { McpHttp } from "./mcp/mcp_http.ts";
 import { openAiRoutes } from "./openai/routes.ts";
 import { pageRoutes } from "./pages/routes.tsx";
-import type { Route } from "./route.ts";
-import { callRoutes } from "./routes/calls.ts";
-import { catalogRoutes } from "./routes/catalog.ts";
+import { HttpProblem } from "./problem.ts";
+import { defineRoute, type Route, type RouteContext } from "./route.ts";
 import { conversationRoutes } from "./routes/conversations.ts";
-import { gadgetRoutes } from "./routes/gadgets.ts";
-import { healthRoutes } from "./routes/health.ts";
-import { linkRoutes } from "./routes/links.ts";
 import { loginRoutes } from "./routes/login.tsx";
 import { openapiRoutes } from "./routes/openapi.ts";
-import { promptRoutes } from "./routes/prompts.ts";
 import { runRoutes } from "./routes/run.ts";
 import { runsRoutes } from "./routes/runs.ts";
+import { followed, invalid, jsonObject, started } from "./run_answers.ts";
+import { ASK, BUDGET, EVENT_ANSWER, MAX_NAME, MODEL, SCHEMAS, STREAM } from "./schemas.ts";
+import type { ServerSettings } from "./server_settings.ts";
+import { sessionCookie } from "./session.ts";
+import { wantsEvents } from "./sse.ts";
+
+/** One call of one gadget. */
+const gadgetRoutes = [
+  defineRoute({
+    method: "POST",
+    path: "/v1/gadgets/{name}",
+    summary: "Calls one gadget",
+    description:
+      "422 is an answer to what was sent: the input does not fit the gadget (input), or the gadget threw, " +
+      "which is how it says that it cannot do this call, and why (failed). 500 is no word of the gadget: it could not be loaded, " +
+      "the process or the server it runs in is gone, or its result is no JSON.",
+    request: {
+      params: {
+        type: "object",
+        properties: { name: { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,63}$" } },
+        required: ["name"],
+      },
+      body: {
+        type: "object",
+        properties: {
+          input: { type: "object", description: "What the gadget's own schema wants" },
+          ask: ASK,
+          stream: STREAM,
+        },
+        additionalProperties: false,
+      },
+    },
+    responses: {
+      200: {
+        description: "What it gave",
+        orEvents: true,
+        schema: {
+          type: "object",
+          properties: { run: { type: "string" }, result: {} },
+          required: ["run", "result"],
+        },
+      },
+    },
+    problems: {
+      403: ["refused"],
+      404: ["not-found"],
+      409: ["stopped"],
+      422: ["input", "failed"],
+      429: ["limit"],
+      500: ["failed"],
+      503: ["stopping", "readers"],
+      504: ["timeout"],
+    },
+    access: "token",
+    async handle(context) {
+      const { params: { name }, body: { input = {}, ask, stream } } = context;
+      const run = await context.service.start({
+        kind: "gadget",
+        name,
+        input: jsonObject(input),
+        ...(ask !== undefined && { canAsk: ask }),
+      });
+      if (wantsEvents(context.request, stream)) return followed(context, run);
+      return resultOf(await run.ended);
+    },
+  }),
+];
+
+function resultOf(state: RunState): Response {
+  const { id, status, value = null, calls = [] } = state;
+  const [call] = calls.filter(isJsonObject);
+  if (status === "done" && (call === undefined || call.status === "result")) {
+    return json({ run: id, result: value });
+  }
+  throw failed(state, call ?? {});
+}
+
+/** What is not here is 500: nothing of it is the word of a gadget to whoever called it. */
+const STATUS_OF_CALL: Readonly<Record<string, readonly [status: number, code: string]>> = {
+  "permission": [403, "refused"],
+  "not-trusted": [403, "refused"],
+  "unknown-gadget": [404, "not-found"],
+  "input": [422, "input"],
+  "parse": [422, "input"],
+  "timeout": [504, "timeout"],
+  "abort": [409, "stopped"],
+  "failed": [422, "failed"],
+};
+
+function failed({ id, status, error, reason }: RunState, call: JsonObject): HttpProblem {
+  const word = typeof call.code === "string" ? call.code : status === "stopped" ? "abort" : "";
+  const [httpStatus, code] = STATUS_OF_CALL[word] ?? [500, "failed"];
+  const detail = typeof call.error === "string"
+    ? call.error
+    : error ?? `the call ended as ${reason ?? status}`;
+  return new HttpProblem(httpStatus, code, {
+    detail,
+    more: { run: id, ...(typeof call.flag === "string" && { flag: call.flag }) },
+  });
+}
+
+const PATH = {
+  type: "object",
+  properties: {
+    path: { type: "string", minLength: 1, maxLength: MAX_NAME, description: "Such as review/code" },
+  },
+  required: ["path"],
+} as const;
+
+const INPUT = { type: "object", description: "Values of its variables" } as const;
+
+/** Prompts of the registry. */
+const promptRoutes = [
+  defineRoute({
+    method: "POST",
+    path: "/v1/prompts/{path+}/render",
+    summary: "The prompt with these values, as a model would get it; no model is asked",
+    request: {
+      params: PATH,
+      body: { type: "object", properties: { input: INPUT }, additionalProperties: false },
+    },
+    responses: {
+      200: {
+        description: "Its text",
+        schema: {
+          type: "object",
+          properties: {
+            text: { type: "string" },
+            tools: { type: "array", items: { type: "string" } },
+            contract: { description: "What an answer has to be" },
+          },
+          required: ["text", "tools", "contract"],
+        },
+      },
+    },
+    problems: { 403: ["outside"], 404: ["not-found"], 422: ["check"] },
+    access: "token",
+    handle: async ({ service, params, body: { input = {} } }) =>
+      json(await service.look.render(insidePath(params.path), jsonObject(input))),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/v1/prompts/{path+}/run",
+    summary: "Runs a prompt or a tactic",
+    request: {
+      params: PATH,
+      body: {
+        type: "object",
+        properties: {
+          input: INPUT,
+          say: { type: "string", description: "What is said to it" },
+          profile: { type: "string", maxLength: MAX_NAME },
+          model: MODEL,
+          budget: BUDGET,
+          ask: ASK,
+          stream: STREAM,
+        },
+        additionalProperties: false,
+      },
+    },
+    responses: { 200: EVENT_ANSWER, 202: { description: "It has begun", schema: SCHEMAS.Started } },
+    problems: {
+      403: ["outside"],
+      404: ["not-found"],
+      422: ["check", "model"],
+      429: ["limit"],
+      503: ["stopping", "readers"],
+    },
+    access: "token",
+    async handle(context) {
+      const { input, ask, stream: _stream, ...wanted } = context.body;
+      const run = await context.service.start({
+        kind: "prompt",
+        path: insidePath(context.params.path),
+        ...wanted,
+        ...(input !== undefined && { input: jsonObject(input) }),
+        ...(ask !== undefined && { canAsk: ask }),
+      });
+      return started(context, run, context.body);
+    },
+  }),
+];
+
+const LIST = { type: "array", items: { type: "object" } } as const;
+const PROBLEMS = { type: "array", items: SCHEMAS.FileProblem } as const;
+
+/** What is in the project, and what is wrong with it. */
+const catalogRoutes = [
+  defineRoute({
+    method: "GET",
+    path: "/v1/catalog",
+    summary: "Everything that can be run, with schemas",
+    responses: {
+      200: {
+        description: "The catalogue",
+        schema: {
+          type: "object",
+          properties: {
+            ...Object.fromEntries(CATALOG_PARTS.map((part) => [part, LIST])),
+            problems: PROBLEMS,
+          },
+          required: CATALOG_PARTS,
+        },
+      },
+    },
+    access: "token",
+    handle: async ({ service }) => json(await service.look.catalog()),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/v1/check",
+    summary: "What is wrong with files of the project, or with a posted text; nothing runs",
+    request: {
+      body: {
+        type: "object",
+        properties: {
+          files: {
+            type: "array",
+            maxItems: 1_000,
+            items: { type: "string", minLength: 1, maxLength: MAX_NAME },
+            description: "Relative to the project root; without it, and without text, all of the project",
+          },
+          name: {
+            type: "string",
+            minLength: 1,
+            maxLength: MAX_NAME,
+            description: "Of the text: its ending says what it is",
+          },
+          text: { type: "string", description: "What is checked in place of files" },
+        },
+        additionalProperties: false,
+      },
+    },
+    responses: {
+      200: {
+        description: "What was found",
+        schema: { type: "object", properties: { problems: PROBLEMS }, required: ["problems"] },
+      },
+    },
+    problems: { 403: ["outside"], 404: ["not-found"] },
+    access: "token",
+    async handle({ service, body: { files, name, text } }) {
+      if (text === undefined) {
+        if (name !== undefined) throw invalid("found name without text, expected both or none");
+        files?.forEach(insidePath);
+        return json({ problems: await service.look.check(files === undefined ? {} : { files }) });
+      }
+      if (files !== undefined) throw invalid("found files and text, expected one of them");
+      if (name === undefined) throw invalid("found text without name, expected name too, such as a.calls");
+      return json({ problems: await service.look.check({ text: { name: insidePath(name), text } }) });
+    },
+  }),
+];
+
+// MCP over HTTP at one path. What speaks it is loaded with the first request.
+
+const path = "/mcp";
+
+/** JSON-RPC 2.0. */
+const MESSAGE = {
+  type: ["object", "array"],
+  description: "A request, a notification, an answer to the server, or several of them",
+  maxItems: 1000,
+  items: { type: "object" },
+} as const;
+
+/** The one path of MCP. */
+export const mcpRoutes: readonly Route[] = [
+  defineRoute({
+    method: "POST",
+    path,
+    summary: "A message of MCP (streamable HTTP)",
+    request: { body: MESSAGE },
+    responses: {
+      200: { description: "What it is answered with, as JSON or as SSE" },
+      202: { description: "It needs no answer" },
+    },
+    access: "bearer",
+    handle: (context) => answer(context, context.body),
+  }),
+  defineRoute({
+    method: "GET",
+    path,
+    summary: "What the server says by itself to a session of MCP, as SSE",
+    responses: { 200: { description: "Its messages", type: "text/event-stream" } },
+    access: "bearer",
+    handle: (context) => answer(context),
+  }),
+  defineRoute({
+    method: "DELETE",
+    path,
+    summary: "Ends a session of MCP",
+    responses: { 200: { description: "It has ended" } },
+    access: "bearer",
+    handle: (context) => answer(context),
+  }),
+];
+
+/** The sessions of each server. */
+const opened = new WeakMap<ServerSettings, Promise<McpHttp>>();
+
+async function answer(context: RouteContext, body?: unknown): Promise<Response> {
+  const http = opened.get(context.settings) ?? openHttp(context);
+  opened.set(context.settings, http);
+  return await (await http).fetch(context.request, body);
+}
+
+async function openHttp(context: RouteContext): Promise<McpHttp> {
+  const { McpHttp }: typeof import("./mcp/mcp_http.ts") = await import("./mcp/mcp_http.ts" as string);
+  return new McpHttp(context);
+}
+
+/** How a browser gets its cookie. */
+const linkRoutes = [
+  defineRoute({
+    method: "POST",
+    path: "/v1/links",
+    summary: "A link to the page that works once, within five minutes",
+    responses: {
+      201: {
+        description: "The link",
+        schema: { type: "object", properties: { url: { type: "string" } }, required: ["url"] },
+      },
+    },
+    access: "bearer",
+    handle: ({ settings }) =>
+      json({ url: `${settings.origin}/link/${settings.sessions.link()}` }, { status: 201 }),
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/link/{code}",
+    summary: "Gives the browser its cookie, once",
+    request: {
+      params: {
+        type: "object",
+        properties: { code: { type: "string", pattern: "^[\\w-]{1,100}$" } },
+        required: ["code"],
+      },
+    },
+    responses: { 303: { description: "To the page" } },
+    problems: { 404: ["link"] },
+    access: "open",
+    handle({ settings: { sessions, cookie }, params: { code }, isHead }) {
+      if (isHead && sessions.isLink(code)) return seeOther("/"); // whoever looks where it leads has not followed it
+      const session = sessions.follow(code);
+      if (session === undefined) {
+        throw new HttpProblem(404, "link", {
+          detail:
+            "this link was used, or is older than five minutes: open /login, or ask for a new one by POST /v1/links",
+        });
+      }
+      return seeOther("/", { "set-cookie": sessionCookie(cookie, session) });
+    },
+  }),
+];
+
+/** Whether the server is there. */
+const healthRoutes = [
+  defineRoute({
+    method: "GET",
+    path: "/healthz",
+    summary: "Whether the server is there",
+    responses: {
+      200: {
+        description: "It is",
+        schema: {
+          type: "object",
+          properties: { status: { enum: ["ok"] }, version: { type: "string" } },
+          required: ["status", "version"],
+        },
+      },
+    },
+    access: "open",
+    handle: ({ service }) => json({ status: "ok", version: service.version }),
+  }),
+];
+
+/** A text of calls that runs while it is being sent. */
+const callRoutes = [
+  defineRoute({
+    method: "POST",
+    path: "/v1/calls",
+    summary: "Runs the calls of the body, each as soon as it has come; a body that breaks off ends the run",
+    responses: { 200: EVENT_ANSWER },
+    problems: { 429: ["limit"], 503: ["stopping", "readers"] },
+    access: "token",
+    accepts: "calls",
+    async handle(context) {
+      const gone = new AbortController();
+      const text = context.text(gone.signal);
+      const run = await context.service.start({ kind: "calls", name: "body.calls", text });
+      return followed(context, run, { onGone: () => gone.abort() });
+    },
+  }),
+];
 
 /** The table. */
 export const ROUTES: readonly Route[] = [

@@ -1,23 +1,32 @@
-import { projectPath } from "../catalog/project_path.ts";
-import { compileGlob } from "../../gadgets/_glob.ts";
-import type { AnyGadget } from "../core/gadget.ts";
 import { join } from "node:path";
-import { messageOf } from "../core/source_error.ts";
+import { compileGlob } from "../../gadgets/_glob.ts";
+import { projectPath } from "../catalog/project_path.ts";
+import type { AnyGadget } from "../core/gadget.ts";
+import { LOCK_FILE } from "../core/gadget_lock.ts";
+import { messageOf, type Span } from "../core/source_error.ts";
 import type { World } from "../core/world.ts";
+import { hostFiles } from "../host/files.ts";
+import { parseYaml } from "../parse/yaml.ts";
+import { isAcceptedHere } from "../project/accepted_here.ts";
 import { configuredServers } from "../project/configured_servers.ts";
 import { conversationMeans } from "../project/conversation_means.ts";
-import type { RunGrants } from "../project/grants.ts";
 import { DocumentBounds } from "../project/document_bounds.ts";
-import { limitsOf, openCatalog, projectRoot, settingsAt } from "../project/project.ts";
-import type { ProjectSettings } from "../project/project.ts";
+import type { DocumentPlace } from "../project/document_place.ts";
+import type { RunGrants } from "../project/grants.ts";
 import { NOBODY } from "../project/nobody.ts";
+import {
+  limitsOf,
+  openCatalog,
+  projectParts,
+  projectRoot,
+  type ProjectSettings,
+  settingsAt,
+} from "../project/project.ts";
 import { silentModel } from "../run/noted_model.ts";
 import type { AgentNeedsOptions } from "./agent_needs.ts";
 import type { CheckReport } from "./check_report.ts";
 import { agentMeets } from "./open_agent.ts";
 import type { AgentMeets } from "./step_needs.ts";
-import { tellUnaccepted } from "./unaccepted_parts.ts";
-import type { DocumentPlace } from "../project/document_place.ts";
 
 /** A project as a check sees it: no server is started, no gadget is called, and nothing of it is loaded into this process. */
 export interface CheckPlace extends DocumentPlace {
@@ -187,4 +196,44 @@ const SERVER_TOOL: AnyGadget = { name: "", description: "", run: () => undefined
 
 async function serverPrefixes(project: ProjectSettings): Promise<readonly string[]> {
   return (await configuredServers(project)).map(({ part }) => `${part}__`);
+}
+
+/** What is no part of `orrery.yaml`. */
+const FILES: readonly string[] = [".mcp.json", LOCK_FILE];
+
+/**
+ * A check takes what a project says for itself as accepted, since it looks for mistakes in files; a run does not. So that nobody takes the one
+ * for the other, what a run would leave out is told, once for each file that says it.
+ */
+async function tellUnaccepted(project: ProjectSettings, report: CheckReport): Promise<void> {
+  const parts = Object.keys(await projectParts(project));
+  if (parts.length === 0 || await isAcceptedHere(project)) return;
+  const ofYaml = parts.filter((part) => !FILES.includes(part));
+  if (ofYaml.length > 0) {
+    const path = join(project.root, "orrery.yaml");
+    tell(path, { parts: ofYaml, report, place: await placeIn(path, ofYaml) });
+  }
+  for (const part of parts.filter((each) => FILES.includes(each))) {
+    tell(join(project.root, part), { parts: [part], report });
+  }
+}
+
+function tell(path: string, { parts, report, place: { line, column } = START }: {
+  readonly parts: readonly string[];
+  readonly report: CheckReport;
+  readonly place?: Pick<Span, "line" | "column">;
+}): void {
+  const message =
+    `you have not accepted what this project says here, or not as it is now (${parts.join(", ")}): ` +
+    "a run takes it as absent, this check as accepted";
+  report.add({ kind: "settings", path, line, column, severity: "warning", message });
+}
+
+const START = { line: 1, column: 1 };
+
+/** The first of the parts. */
+async function placeIn(path: string, parts: readonly string[]): Promise<Pick<Span, "line" | "column">> {
+  const document = await parseYaml(await hostFiles({ root: "/" }).readText(path), { file: path });
+  const places = parts.flatMap((part) => document.at(part.split("."), "key") ?? []);
+  return places.sort((a, b) => a.line - b.line)[0] ?? START;
 }

@@ -1,17 +1,13 @@
 // The values of prompts are looked at before a run begins: one that could not even be asked leaves nothing behind.
-
 import { didYouMeanNames } from "../core/did_you_mean_names.ts";
-import { toJson } from "../core/json.ts";
-import type { JsonObject } from "../core/json.ts";
+import { type JsonObject, toJson } from "../core/json.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import { numberOf } from "../schema/leaf_value.ts";
 import { UsageError } from "./exit_code.ts";
 import type { NamedAs } from "./named_as.ts";
 import type { PromptInput, PromptInputOptions } from "./prompt_input.ts";
-import { asNamed, namesTakenBy } from "./prompt_takes.ts";
-import type { Located } from "./prompt_takes.ts";
-import { renderHints } from "./render_hints.ts";
-import type { RenderFailure } from "./render_hints.ts";
+import { asNamed, inputSchemaOf, type Located, namesTakenBy } from "./prompt_takes.ts";
 import { typedValues } from "./typed_values.ts";
 
 /** What is to be asked with the values. */
@@ -88,4 +84,60 @@ function renderProblems(
     }
   }
   return [...failures.map(({ message }) => message), ...renderHints(failures, { given, located, as })];
+}
+
+/** A prompt that cannot be rendered, and what it says. */
+interface RenderFailure {
+  readonly prompt: AnyPrompt;
+  readonly message: string;
+}
+
+/** What to type so that prompts can be rendered. */
+function renderHints(
+  failures: readonly RenderFailure[],
+  { given, located, as }: { readonly given: PromptInput; readonly located: Located; readonly as: NamedAs },
+): readonly string[] {
+  const missing = new Set(failures.flatMap((failure) => missingNames(failure, { given, located })));
+  const words = as === "flag"
+    ? [...missing].map((name) => `--input ${asWord(`${name}=VALUE`)}`).join(" ")
+    : [...missing].map((name) => `input.${name}`).join(", ");
+  return [
+    ...(missing.size === 0
+      ? []
+      : [`give ${missing.size === 1 ? "it" : "them"} ${as === "flag" ? "with" : "as"} ${words}`]),
+    ...failures.flatMap(({ message }) => typeHint(message, given)),
+  ];
+}
+
+function missingNames(
+  { prompt, message }: RenderFailure,
+  { given: { values }, located }: { readonly given: PromptInput; readonly located: Located },
+): readonly string[] {
+  const schema = inputSchemaOf(prompt, located);
+  if (schema === undefined) {
+    return prompt.vars.filter((name) => !Object.hasOwn(values, name) || values[name] === undefined);
+  }
+  const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  const lines = message.split("\n");
+  return required.map(String).filter((name) => lines.includes(`- ${name}: is required`));
+}
+
+/** A field of a template that wanted something else than the text it got. */
+const WANTED =
+  /\{([^{}.[\]!:]+)[^{}]*\}?.*: (?:format spec .* needs a (number), got string|no ("[^"]*") in \{)/;
+
+function typeHint(message: string, { values, texts }: PromptInput): readonly string[] {
+  const [, name = "", number, key] = WANTED.exec(message) ?? [];
+  const text = values[name];
+  if (!texts.has(name) || typeof text !== "string") return [];
+  const [what, value] = number === undefined
+    ? ["an object", `{${key}: "..."}`]
+    : ["a number", String(numberOf(text) ?? 1.5)];
+  const json = `{${JSON.stringify(name)}: ${value}}`;
+  return [`--input gives text; give ${what} with --input-json ${asWord(json)}`];
+}
+
+/** As a shell reads it as one word. */
+function asWord(text: string): string {
+  return /^[\p{L}\p{M}\p{N}_=-]+$/u.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

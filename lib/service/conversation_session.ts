@@ -1,17 +1,13 @@
 import { turnKey } from "../core/conversation.ts";
 import type { RunEvent } from "../core/event.ts";
-import type { RunJournal, RunTrace, StepRecord } from "../core/journal.ts";
+import type { Journal, RunJournal, RunTrace, StepRecord } from "../core/journal.ts";
 import { isJsonObject } from "../core/json.ts";
 import type { Model } from "../core/model.ts";
 import type { User } from "../core/world.ts";
-import { LiveConversation } from "../run/live_conversation.ts";
-import type { ConversationHome } from "../run/live_conversation.ts";
 import type { ConversationModels } from "../run/conversation_work.ts";
+import { type ConversationHome, LiveConversation } from "../run/live_conversation.ts";
 import { messagesFrom } from "./kept_input.ts";
-import { settledJournal } from "./settled_journal.ts";
-import type { SettledJournal } from "./settled_journal.ts";
-import { settleSteps } from "./settle_steps.ts";
-import type { Decisions } from "./settle_steps.ts";
+import { type Decisions, settleSteps } from "./settle_steps.ts";
 
 /** What a conversation of the command line is held with. */
 export interface ConversationSessionOptions {
@@ -145,4 +141,41 @@ function ownQuestions(name: string, { steps, checkpoints }: RunTrace): readonly 
   return steps.slice(0, open < 0 ? steps.length : open).filter((step) =>
     step.kind === "model" && step.name === name && OWN_QUESTION.test(step.key)
   );
+}
+
+/** A journal that knows what the user said of steps whose end is not known, and where the run was that it has opened. */
+interface SettledJournal extends Journal {
+  /** `seq` of the last event when a run was opened last; 0 before the first. */
+  readonly before: number;
+  /** The run that is opened next does this step again. */
+  rerun(key: string): void;
+}
+
+/** Keeps the decisions until then: a conversation is opened anew for each of its turns. */
+function settledJournal(journal: Journal): SettledJournal {
+  const reruns = new Set<string>();
+  let before = 0;
+  return {
+    get before() {
+      return before;
+    },
+    rerun: (key) => void reruns.add(key),
+    open(id) {
+      const run = journal.open(id);
+      for (const key of reruns) run.settle(key, "rerun");
+      reruns.clear();
+      before = run.lastSeq;
+      return run;
+    },
+    create: (...given) => journal.create(...given),
+    list: (...given) => journal.list(...given),
+    read: (id) => journal.read(id),
+    events: (...given) => journal.events(...given),
+    conversation: (...given) => journal.conversation(...given),
+    fork: (...given) => journal.fork(...given),
+    branch: (...given) => journal.branch(...given),
+    slots: (scope) => journal.slots(scope),
+    remove: (id) => journal.remove(id),
+    [Symbol.dispose]: () => journal[Symbol.dispose](),
+  };
 }

@@ -1,32 +1,30 @@
 // One turn of a conversation. Between turns nothing is held: the next one begins with what the journal has, whoever has made the one before.
-
+import { resolve } from "node:path";
 import type { RunEvent } from "../core/event.ts";
 import type { Journal } from "../core/journal.ts";
 import type { JsonObject } from "../core/json.ts";
-import { resolve } from "node:path";
+import { ProblemsError } from "../core/problems_error.ts";
 import type { Secrets } from "../core/secrets.ts";
+import { SourceError } from "../core/source_error.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import type { AgentFile } from "../parse/agent_file.ts";
 import { readAgentFile } from "../parse/read_agent_file.ts";
-import { limitsOf, wantedModel } from "../project/project.ts";
-import type { ProjectSettings } from "../project/project.ts";
+import { limitsOf, type ProjectSettings, wantedModel } from "../project/project.ts";
 import { keepGrants } from "../project/run_grants.ts";
-import { conversationHome } from "./conversation_home.ts";
-import type { ConversationHomeOptions } from "./conversation_home.ts";
+import { ConversationError, type ConversationErrorCode } from "../run/conversation_error.ts";
+import type { AgentLine } from "./agent_lines.ts";
+import { conversationHome, type ConversationHomeOptions } from "./conversation_home.ts";
 import type { ConversationInput } from "./conversation_input.ts";
 import { ConversationSession } from "./conversation_session.ts";
 import { UsageError } from "./exit_code.ts";
 import { fileInProject } from "./file_in_project.ts";
 import { isModuleFile, moduleChoice } from "./module_choice.ts";
 import { openAgent } from "./open_agent.ts";
-import { stoppedError } from "./ready_run.ts";
-import type { StartPlace } from "./ready_run.ts";
-import { wishedBudget } from "./wished_budget.ts";
-import { ServiceError } from "./service.ts";
-import type { BeginTalk } from "./service.ts";
-import { agentError, talkError } from "./talk_error.ts";
+import { type StartPlace, stoppedError } from "./ready_run.ts";
+import { type BeginTalk, ServiceError, type ServiceErrorCode } from "./service.ts";
 import { NOBODY_NAMED } from "./talk_state.ts";
+import { wishedBudget } from "./wished_budget.ts";
 
 /** A conversation that a turn is made of. */
 export interface TalkPlace {
@@ -186,4 +184,35 @@ async function* withFirst(first: RunEvent, iterator: AsyncIterator<RunEvent>): A
 
 function rest(iterator: AsyncIterator<RunEvent>): AsyncIterable<RunEvent> {
   return { [Symbol.asyncIterator]: () => iterator };
+}
+
+const CODES: { readonly [Code in ConversationErrorCode]: ServiceErrorCode } = {
+  empty: "invalid",
+  busy: "busy",
+  ended: "ended",
+  interrupted: "busy",
+  nothing: "ended",
+  changed: "changed",
+  gone: "not-found",
+};
+
+/** What a conversation does not take, as the service says it; `details.reason` has its own word for it. */
+function talkError(error: unknown): unknown {
+  if (!(error instanceof ConversationError)) return error;
+  const { message, code: reason } = error;
+  return new ServiceError(message, { code: CODES[reason], details: { reason } });
+}
+
+/** What is wrong with an agent file, or missing for it. */
+function agentError(problems: readonly AgentLine[]): ProblemsError {
+  const errors = problems.filter(({ severity }) => severity === "error");
+  return new ProblemsError(
+    errors.map(({ file, line, column, path, message, hint }) =>
+      new SourceError(`${path}: ${message}`, {
+        span: { file, line, column },
+        code: "E-agent",
+        hint,
+      })
+    ),
+  );
 }

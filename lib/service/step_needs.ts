@@ -8,9 +8,8 @@ import type { AgentStep } from "../parse/agent_file.ts";
 import type { FilePath } from "../parse/shape/shape.ts";
 import type { AskedModel, ConversationMeans } from "../run/conversation_work.ts";
 import { EnvText } from "../run/env_text.ts";
-import type { RunProblem } from "./run_step_problem.ts";
 import { settledIssues } from "../schema/validate.ts";
-import { literalHost } from "./literal_host.ts";
+import type { RunProblem } from "./run_step_problem.ts";
 
 /** What the steps of an agent will meet. */
 export interface AgentMeets {
@@ -181,4 +180,14 @@ function needOf(message: string | undefined, path: FilePath): readonly Need[] {
 
 function openNeed(message: string | undefined, path: FilePath): readonly Need[] {
   return needOf(message, path).map((need) => ({ ...need, isOpen: true }));
+}
+
+const PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
+
+/** `host:port` of a URL; undefined where slots or variables decide it. */
+function literalHost(url: string): string | undefined {
+  const [start, authority = ""] = /^https?:\/\/([^/?#\\]+)/i.exec(url) ?? [];
+  if (start === undefined || /\{\{|\$\{/.test(authority) || !URL.canParse(start)) return undefined;
+  const { protocol, hostname, port } = new URL(start);
+  return `${hostname}:${port === "" ? PORTS[protocol] ?? "" : port}`;
 }

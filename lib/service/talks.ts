@@ -1,28 +1,31 @@
 import type { RunEvent } from "../core/event.ts";
-import { RunNotFoundError, RunOwnedError } from "../core/journal.ts";
-import type { ConversationRecord, MessageRange } from "../core/journal.ts";
+import {
+  type ConversationRecord,
+  type MessageRange,
+  RunNotFoundError,
+  RunOwnedError,
+} from "../core/journal.ts";
 import { newRunId } from "../journal/new_run.ts";
+import { NOBODY } from "../project/nobody.ts";
 import { dropGrants, keepGrants, keptGrants } from "../project/run_grants.ts";
 import type { LiveConversation } from "../run/live_conversation.ts";
 import { conversationInput } from "./conversation_input.ts";
 import type { ConversationSession } from "./conversation_session.ts";
-import { NOBODY } from "../project/nobody.ts";
-import { ServiceError } from "./service.ts";
-import type {
-  BeginTalk,
-  ResumeWishes,
-  RunHandle,
-  RunReader,
-  TalkHandle,
-  Talks,
-  TalkState,
+import {
+  type BeginTalk,
+  type Frame,
+  type ResumeWishes,
+  type RunHandle,
+  type RunReader,
+  ServiceError,
+  type TalkHandle,
+  type Talks,
+  type TalkState,
 } from "./service.ts";
 import { settled } from "./settle_run.ts";
 import type { Decisions } from "./settle_steps.ts";
 import { agentPath, begunTurn, openTalk, wishedTalk } from "./start_talk.ts";
 import type { HeldTurn, TalkHost } from "./talk_host.ts";
-import { TalkReader } from "./talk_reader.ts";
-import type { WakeReader } from "./talk_reader.ts";
 import { talkState } from "./talk_state.ts";
 
 /** The conversations of a project that is held open, and what makes an interrupted one go on. */
@@ -272,4 +275,70 @@ async function begun(
   signal: AbortSignal,
 ): Promise<AsyncIterable<RunEvent>> {
   return await begunTurn(session.turn(make, { signal }));
+}
+
+/** The turns of a conversation, one after the other. */
+interface TurnSource {
+  /** What there is from behind a `seq` on: of the turn under way, or of those that have ended. */
+  read(options: { readonly after: number }): Promise<RunReader>;
+  /** It takes no further turn. */
+  isCompleted(): boolean;
+  /** Calls back once, when the next turn begins or it was removed; gives what takes that back. */
+  wake(reader: WakeReader): () => void;
+}
+
+/** Is told why it waits no longer. */
+type WakeReader = (why: "turn" | "removed") => void;
+
+/** Reads a conversation over all its turns, until it is completed. One `next` at a time. */
+class TalkReader implements RunReader {
+  readonly #source: TurnSource;
+  #cursor: number;
+  #turn: RunReader | undefined;
+  #hasLeft = false;
+  #wake = () => {};
+
+  constructor(source: TurnSource, { after }: { readonly after: number }) {
+    this.#source = source;
+    this.#cursor = after;
+  }
+
+  async next(options: { readonly maxBytes: number }): Promise<readonly Frame[] | undefined> {
+    while (!this.#hasLeft) {
+      const began = this.#nextTurn(); // before it is read: what begins meanwhile is not missed
+      try {
+        this.#turn ??= await this.#source.read({ after: this.#cursor });
+        const frames = this.#hasLeft ? undefined : await this.#turn.next(options);
+        if (frames !== undefined) {
+          for (const frame of frames) if ("event" in frame) this.#cursor = frame.event.seq;
+          return frames;
+        }
+        this.#turn = undefined;
+        if (this.#hasLeft) return undefined;
+        if (!this.#source.isCompleted()) await began.promise;
+        else if (!began.isBegun()) return undefined;
+      } finally {
+        began.forget();
+      }
+    }
+    return undefined;
+  }
+
+  leave(): void {
+    this.#hasLeft = true;
+    this.#turn?.leave();
+    this.#wake();
+  }
+
+  #nextTurn(): { readonly promise: Promise<void>; isBegun(): boolean; forget(): void } {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let isBegun = false;
+    const forget = this.#source.wake((why) => {
+      isBegun = true;
+      this.#hasLeft ||= why === "removed";
+      resolve();
+    });
+    this.#wake = resolve;
+    return { promise, isBegun: () => isBegun, forget };
+  }
 }

@@ -106,7 +106,7 @@ function mayImportNode(path: string, specifier: string): boolean {
 
 /** Where a server is made, and where it listens: what answers anywhere else would have no guard in front of it. */
 const DOORS: Readonly<Record<string, string>> = {
-  "new Hono": "lib/server/app.ts",
+  "new Hono": "lib/server/open_server.ts",
   "Deno.serve": "lib/host/serve_http.ts",
 };
 

@@ -1,7 +1,7 @@
 // Rendering: small templates, and how the time for one grows with its fields.
 
 import { parseTemplate } from "../../lib/parse/template.ts";
-import { templateRenderer } from "../../lib/prompt/template_renderer.ts";
+import { templateRenderer } from "../../lib/prompt/prompt_text.ts";
 import { median } from "./_median.ts";
 import type { Row } from "./_table.ts";
 

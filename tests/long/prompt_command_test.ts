@@ -1,24 +1,22 @@
 // `orrery list prompts`, `list profiles`, `show prompt`, `show profile`, and the types of prompts that are written.
-
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { jsonSchemaType } from "../../lib/catalog/json_schema_type.ts";
 import { discoverPrompts } from "../../lib/catalog/discover_prompts.ts";
 import type { LocatedPrompt } from "../../lib/catalog/make_prompts.ts";
 import { projectPath } from "../../lib/catalog/project_path.ts";
+import { jsonSchemaType } from "../../lib/catalog/prompt_type_text.ts";
 import { promptTypesFile } from "../../lib/catalog/prompt_types_file.ts";
 import { specifierOf } from "../../lib/catalog/type_words.ts";
-import { hiddenSecrets } from "../../lib/service/hidden_secrets.ts";
 import { reportFailure } from "../../lib/cli/report_failure.ts";
 import { PromptError } from "../../lib/core/prompt_error.ts";
 import type { User } from "../../lib/core/world.ts";
 import { hostFiles } from "../../lib/host/files.ts";
 import type { Terminal } from "../../lib/host/terminal.ts";
 import { openCatalog, openSettings } from "../../lib/project/project.ts";
-import { testProject } from "../_project.ts";
-import type { TestProject } from "../_project.ts";
+import { hiddenSecrets } from "../../lib/service/hidden_secrets.ts";
 import { bashCompletions } from "../_bash_completions.ts";
+import { type TestProject, testProject } from "../_project.ts";
 import { orrery, runProgram } from "../_run.ts";
 
 const RESEARCH = fileURLToPath(new URL("../../examples/research/", import.meta.url));

@@ -2,14 +2,12 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { discoverTactics } from "../../lib/catalog/discover_tactics.ts";
 import { loadAgents } from "../../lib/catalog/load_agents.ts";
-import type { Problem } from "../../lib/core/prompt_error.ts";
-import { PromptError } from "../../lib/core/prompt_error.ts";
-import { hostFiles } from "../../lib/host/files.ts";
+import { type Problem, PromptError } from "../../lib/core/prompt_error.ts";
 import { fileStamp, fileStamps } from "../../lib/host/file_stamp.ts";
+import { hostFiles } from "../../lib/host/files.ts";
 import { createPolicy } from "../../lib/policy/policy.ts";
 import { NO_POLICY_FLAGS } from "../../lib/policy/policy_settings.ts";
-import { discoverPrompts, promptsIn } from "../../lib/project/discover_prompts.ts";
-import { promptCache } from "../../lib/project/prompt_cache.ts";
+import { discoverPrompts, promptCache, promptsIn } from "../../lib/project/discover_prompts.ts";
 import { isTactic } from "../../lib/run/tactic.ts";
 
 const DEFINE = new URL("../../lib/prompt/define_prompt.ts", import.meta.url).href;

@@ -1,9 +1,9 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import fc from "fast-check";
-import { builtInGadgets } from "../../gadgets/built_in.ts";
-import { applyEdits } from "../../gadgets/_apply_edits.ts";
 import { compileGlob } from "../../gadgets/_glob.ts";
+import { builtInGadgets } from "../../gadgets/built_in.ts";
+import { applyEdits } from "../../gadgets/edit_file.ts";
 import editFile from "../../gadgets/edit_file.ts";
 import listFolder from "../../gadgets/list_folder.ts";
 import readFile from "../../gadgets/read_file.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { CrashError } from "../../lib/core/gadget.ts";
-import { toolResult } from "../../lib/mcp/tool_result.ts";
+import { toolResult } from "../../lib/mcp/tool_gadget.ts";
 import { connect, isAlive, messageFrom, stdioServer } from "../_mcp.ts";
 
 const signal = new AbortController().signal;

@@ -1,7 +1,5 @@
 // Loaded with the first TypeScript only: amaro is almost four megabytes.
 
-import { withWatchedInstance } from "./amaro_instance.ts";
-
 /** What a module that was stripped of its types is, or why it cannot be. */
 export type Stripped =
   | { readonly code: string; readonly map: string }
@@ -58,4 +56,44 @@ function problemOf(thrown: unknown): Stripped {
   const line = "startLine" in found && typeof found.startLine === "number" ? found.startLine : 1;
   const column = "startColumn" in found && typeof found.startColumn === "number" ? found.startColumn : 0;
   return { problem: message, line, column: column + 1 };
+}
+
+// amaro is one WebAssembly instance for the whole process, and deep nesting overflows its stack: after that it would fail for every other
+// module too. It cannot be loaded again; but its memory can be put back to what it was when it was new.
+
+type Exports = WebAssembly.Exports;
+
+/** What was loaded, and what puts the memory of the instance made meanwhile back; undefined when none could be seen. */
+interface WatchedLoad<Loaded> {
+  readonly loaded: Loaded;
+  readonly restore: (() => void) | undefined;
+}
+
+/** Runs `load`, and looks at the instance that it makes. */
+async function withWatchedInstance<Loaded>(load: () => Promise<Loaded>): Promise<WatchedLoad<Loaded>> {
+  const { Instance } = WebAssembly;
+  let made: Exports | undefined;
+  WebAssembly.Instance = new Proxy(Instance, {
+    construct(target, args, newTarget) {
+      const instance: unknown = Reflect.construct(target, args, newTarget);
+      if (instance instanceof Instance && "transformSync" in instance.exports) made = instance.exports;
+      return Object(instance);
+    },
+  });
+  try {
+    const loaded = await load();
+    return { loaded, restore: made && restorer(made) };
+  } finally {
+    WebAssembly.Instance = Instance;
+  }
+}
+
+function restorer({ memory, __wbindgen_add_to_stack_pointer: move }: Exports): (() => void) | undefined {
+  if (!(memory instanceof WebAssembly.Memory) || typeof move !== "function") return undefined;
+  const image = new Uint8Array(memory.buffer).slice();
+  const top: unknown = move(0);
+  return typeof top !== "number" ? undefined : () => {
+    new Uint8Array(memory.buffer).fill(0).set(image);
+    move(top - Number(move(0)));
+  };
 }

@@ -1,6 +1,7 @@
 import { type Edit, editText } from "./edited_text.ts";
 import type { FoundImport, NamedImport } from "./find_imports.ts";
-import { harmless, harmlessEdits } from "./harmless_words.ts";
+import { skipExportNames } from "./import_clause.ts";
+import { type CommentBudget, TokenReader } from "./token_reader.ts";
 
 /** A module with its imports written anew. */
 export interface Rewritten {
@@ -71,4 +72,108 @@ function plainCharacters(text: string): string {
 /** As many as there were, so that every line keeps its number. */
 function lineEnds(text: string): string {
   return "\n".repeat(text.split("\n").length - 1);
+}
+
+// The wall behind the lexer: a lexer that took code for text would have missed an import there. So every `import` and `export` that was not
+// found, and that would load a module if it were one, is written with an escape: `imp\u006frt`. In texts and regular expressions that
+// says the same; as a keyword it is a syntax error (ECMA-262, 12.7.2). What is left cannot load anything. (`String.raw` shows the escape.)
+
+/**
+ * `important` is a word of its own, however it is read, and so is `a.import`: a point before it in its line ends no token but `.` and `?.`,
+ * behind which comes a name (`...` and `1.` aside: behind that one no word may begin in the same line).
+ */
+const KEYWORDS =
+  /(?<![\p{ID_Continue}$#\u200c\u200d]|(?<!\.)\.[ \t]*)(?:import|export)(?![\p{ID_Continue}$\u200c\u200d])/gu;
+
+/** What stands behind a name of a property; behind a keyword that loads something it never does. */
+const BEHIND_NAME = /^[:,;=)\]}>]?$/;
+
+/** A method of this name, with plain parameters: it is written as a text, since Deno reads no escape there. */
+const METHOD = /\([^()"'`/\\]*\)\s*\{/y;
+const BEFORE_METHOD = /(?:[{};,*]|(?:async|static|get|set)\s)\s*$/;
+
+/** Behind `export`: these declare something, and load nothing. */
+const DECLARATIONS: ReadonlySet<string> = new Set([
+  "async",
+  "class",
+  "const",
+  "default",
+  "function",
+  "let",
+  "var",
+]);
+
+/** What engines and tools look for in comments: places of other files, and other names for this one. */
+const PRAGMAS = /sourceMappingURL|sourceURL|@(?:deno|ts|ts-self)-types|@jsx|<reference/g;
+
+/** The edits that make a text harmless, in order; what is in `known`, other edits in order, is left to those. */
+export function harmlessEdits(code: string, known: readonly Edit[]): readonly Edit[] {
+  const budget = { left: 2 * code.length };
+  let next = 0;
+  const words = [...code.matchAll(KEYWORDS)].filter((match) => {
+    while ((known[next]?.end ?? Infinity) <= match.index) next++;
+    const end = inertEnd(code, match, budget);
+    return end === undefined || (known[next]?.start ?? Infinity) <= end; // an edit would change what was read
+  });
+  const found = [
+    ...words.map((match) => escaped(match, "o", isMethod(code, match) ? '"' : "")),
+    ...[...code.matchAll(PRAGMAS)].map(escapedPragma),
+  ];
+  return outside(found.sort((a, b) => a.start - b.start), known);
+}
+
+/** A text of the module's own that goes into a statement of ours. */
+function harmless(text: string): string {
+  return text.replaceAll(KEYWORDS, (word) => escaped({ 0: word, index: 0 }, "o").text);
+}
+
+function escapedPragma(match: Match): Edit {
+  const letter = ["U", "y", "x", "f"].find((char) => match[0].includes(char));
+  return escaped(match, letter ?? "s");
+}
+
+interface Match {
+  readonly 0: string;
+  readonly index: number;
+}
+
+function escaped({ 0: word, index }: Match, letter: string, quote = ""): Edit {
+  const text = quote + word.replace(letter, `\\u00${letter.charCodeAt(0).toString(16)}`) + quote;
+  return { start: index, end: index + word.length, text };
+}
+
+function isMethod(code: string, { 0: word, index }: Match): boolean {
+  METHOD.lastIndex = index + word.length;
+  return METHOD.test(code) && BEFORE_METHOD.test(code.slice(Math.max(0, index - 40), index));
+}
+
+/**
+ * An `import` or `export` at this place that could load no module if it were a keyword: how far that had to be read. Undefined where it
+ * could.
+ */
+function inertEnd(code: string, { 0: word, index }: Match, budget: CommentBudget): number | undefined {
+  const reader = new TokenReader(code, index + word.length, budget);
+  return isInert(reader, word) ? reader.at : undefined;
+}
+
+function isInert(reader: TokenReader, word: string): boolean {
+  const next = reader.peek();
+  if (BEHIND_NAME.test(next)) return true;
+  if (word === "import") return false;
+  if (next === "{") return skipExportNames(reader) && !isFrom(reader);
+  return next === "(" || DECLARATIONS.has(reader.word() ?? "");
+}
+
+/** Whether `from` comes next, or something that might become it: an escape, a comment that was not read. */
+function isFrom(reader: TokenReader): boolean {
+  const isOpen = reader.peek() === "\\" || /^\/[*/]/.test(reader.text.slice(reader.at, reader.at + 2));
+  return isOpen || reader.word() === "from" || reader.peek() === "\\";
+}
+
+function outside(edits: readonly Edit[], known: readonly Edit[]): readonly Edit[] {
+  let at = 0;
+  return edits.filter(({ start }) => {
+    while ((known[at]?.end ?? Infinity) <= start) at++;
+    return start < (known[at]?.start ?? Infinity);
+  });
 }

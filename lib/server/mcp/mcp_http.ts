@@ -1,18 +1,15 @@
 // MCP over streamable HTTP, of both eras: clients of today send what they are with each request, those of before have sessions.
-
-import { quietTimer } from "../../host/quiet_timer.ts";
 import {
   createMcpHandler,
   isLegacyRequest,
+  type McpHttpHandler,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import type { McpHttpHandler } from "@modelcontextprotocol/server";
+import { quietTimer } from "../../host/quiet_timer.ts";
 import { HttpProblem } from "../problem.ts";
 import type { RouteContext } from "../route.ts";
 import { CatalogWatch } from "./catalog_watch.ts";
-import { mcpServer, tellChanged } from "./mcp_server.ts";
-import type { McpServerOptions } from "./mcp_server.ts";
-import { watchedAnswer } from "./watched_answer.ts";
+import { mcpServer, type McpServerOptions, tellChanged } from "./mcp_server.ts";
 
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
@@ -172,4 +169,41 @@ export class McpHttp {
 function unknownSession(): Response {
   const error = { code: -32001, message: "Session not found" };
   return Response.json({ jsonrpc: "2.0", error, id: null }, { status: 404 });
+}
+
+/** The same answer; tells when it is over, and whether its reader has left before. */
+export function watchedAnswer(
+  answer: Response,
+  { onLeave, onEnd = () => undefined }: { readonly onLeave: () => void; readonly onEnd?: () => void },
+): Response {
+  let isOver = false;
+  const end = (): void => {
+    if (!isOver) onEnd();
+    isOver = true;
+  };
+  if (answer.body === null) {
+    end();
+    return answer;
+  }
+  const reader = answer.body.getReader();
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        if (isOver) return; // its reader has left meanwhile
+        end();
+        controller.close();
+      } catch (error) {
+        end();
+        throw error;
+      }
+    },
+    async cancel(reason) {
+      end();
+      onLeave();
+      await reader.cancel(reason);
+    },
+  }, { highWaterMark: 0 });
+  return new Response(body, answer);
 }

@@ -1,28 +1,25 @@
 // One client of MCP: what it may list, call and read, whatever carries its messages.
-
 import {
+  type ElicitRequestFormParams,
+  type jsonSchemaValidator,
+  type ListToolsResult,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
   Server,
+  type ServerContext,
   specTypeSchemas,
 } from "@modelcontextprotocol/server";
-import type { ElicitRequestFormParams, ListToolsResult, ServerContext } from "@modelcontextprotocol/server";
-import { toJson } from "../../core/json.ts";
-import { isJsonObject } from "../../core/json.ts";
-import type { JsonObject } from "../../core/json.ts";
-import type { Answer, OpenAsk, Service } from "../../service/service.ts";
+import type { JsonSchema } from "../../core/gadget.ts";
+import { isJsonObject, type Json, type JsonObject, toJson } from "../../core/json.ts";
 import { undecided } from "../../schema/text_value.ts";
-import { validateInput } from "../../schema/validate.ts";
+import { issuesText, validateInput } from "../../schema/validate.ts";
+import type { CatalogJson } from "../../service/look/look.ts";
+import type { Answer, OpenAsk, RunHandle, RunState, Service, TalkHandle } from "../../service/service.ts";
 import { failureOf } from "../failure.ts";
-import { callTool, WrongTalkError } from "./call_tool.ts";
-import type { ToolResult } from "./call_tool.ts";
 import type { CatalogWatch } from "./catalog_watch.ts";
-import { jsonValidator } from "./json_validator.ts";
-import { mcpResources, readResource, RUN_TEMPLATE } from "./mcp_resources.ts";
-import { mcpTools } from "./mcp_tools.ts";
-import type { McpTool } from "./mcp_tools.ts";
-import type { ToolCaller } from "./run_talk.ts";
+import { type McpTool, mcpTools } from "./mcp_tools.ts";
+import { hearRun, type ToolCaller } from "./run_talk.ts";
 
 /** What clients have in common. */
 export interface McpServerOptions {
@@ -237,4 +234,203 @@ function formOf({ kind, subject, permissions = [], question, choices }: OpenAsk)
 function answerOf({ kind }: OpenAsk, content: Readonly<Record<string, unknown>>): Answer | undefined {
   if (kind === "permission") return { allow: content.allow === true };
   return typeof content.answer === "string" ? { text: content.answer } : undefined;
+}
+
+/** Checks values as everything else here does, without a second validator. */
+const jsonValidator: jsonSchemaValidator = {
+  getValidator<Value>(schema: object) {
+    return (input: unknown) => {
+      const checked = validateInput({ ...schema }, input);
+      const problem = checked instanceof Promise
+        ? "cannot be checked"
+        : checked.ok
+        ? undefined
+        : issuesText(checked.issues);
+      return fits<Value>(input, problem)
+        ? { valid: true, data: input, errorMessage: undefined }
+        : { valid: false, data: undefined, errorMessage: problem ?? "" };
+    };
+  },
+};
+
+function fits<Value>(_input: unknown, problem: string | undefined): _input is Value {
+  return problem === undefined;
+}
+
+/** Something that can be read. */
+interface McpResource {
+  readonly uri: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly mimeType: string;
+}
+
+const MARKDOWN = "text/markdown";
+const YAML = "application/yaml";
+const JSON_TYPE = "application/json";
+
+/** How runs are named; there are too many for a list. */
+const RUN_TEMPLATE = {
+  uriTemplate: "orrery://run/{id}",
+  name: "run",
+  description: "The trace of a run: its steps and events, as JSON",
+  mimeType: JSON_TYPE,
+} as const;
+
+/** The documents and agents of a project. */
+function mcpResources({ documents, agents }: CatalogJson): readonly McpResource[] {
+  return [
+    ...documents.map(({ file, title, description }): McpResource => ({
+      uri: uriOf("document", file),
+      name: title ?? file,
+      ...(description !== null && { description }),
+      mimeType: MARKDOWN,
+    })),
+    ...agents.map(({ file, id, description }): McpResource => ({
+      uri: uriOf("agent", file),
+      name: id ?? file,
+      description,
+      mimeType: YAML,
+    })),
+  ];
+}
+
+function uriOf(kind: "document" | "agent", file: string): string {
+  return `orrery://${kind}/${file.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+/** What is at a URI; undefined when it is none of these: of files it is only what is listed. @throws {ServiceError} not-found */
+async function readResource(
+  uri: string,
+  { look, trace }: Pick<Service, "look"> & { trace(id: string): Promise<unknown> },
+): Promise<{ readonly text: string; readonly mimeType: string } | undefined> {
+  const { kind, encoded } = /^orrery:\/\/(?<kind>document|agent|run)\/(?<encoded>.+)$/.exec(uri)?.groups ??
+    {};
+  const id = encoded === undefined ? undefined : maybeDecoded(encoded);
+  if (id === undefined) return undefined;
+  if (kind === "run") return { text: JSON.stringify(await trace(id)), mimeType: JSON_TYPE };
+  const listed = mcpResources(await look.catalog(["documents", "agents"]));
+  const resource = listed.find((each) => each.uri === uriOf(kind === "agent" ? kind : "document", id));
+  return resource === undefined ? undefined : { text: await look.source(id), mimeType: resource.mimeType };
+}
+
+function maybeDecoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a call gives. */
+interface ToolResult {
+  readonly text: string;
+  /** Of a tool that has a schema for it. */
+  readonly structured?: { readonly [key: string]: Json };
+  readonly isError: boolean;
+}
+
+/** What a call needs. */
+interface CallToolMeans {
+  readonly service: Service;
+  readonly caller: ToolCaller;
+}
+
+/** Calls a tool. What goes wrong in it is its result. @throws what `Service.start` throws */
+async function callTool(
+  { work, output }: McpTool,
+  input: JsonObject,
+  { service, caller }: CallToolMeans,
+): Promise<ToolResult> {
+  const canAsk = caller.ask !== undefined;
+  switch (work.kind) {
+    case "gadget":
+      return await gadgetResult(
+        await service.start({ kind: "gadget", name: work.name, input, canAsk }),
+        caller,
+        output,
+      );
+    case "agent":
+      return await agentResult(work.file, input, { service, caller });
+    case "prompt":
+      return await runResult(await service.start({ kind: "prompt", path: work.path, input, canAsk }), caller);
+    case "document": {
+      const { prompt, ...inputs } = input;
+      const wish = work.takesPrompt && typeof prompt === "string" ? { prompt, input: inputs } : { input };
+      return await runResult(await service.start({ kind: "file", file: work.file, ...wish, canAsk }), caller);
+    }
+  }
+}
+
+async function gadgetResult(
+  run: RunHandle,
+  caller: ToolCaller,
+  output: JsonSchema | undefined,
+): Promise<ToolResult> {
+  const { call } = await hearRun(run, caller);
+  if (call?.type === "call-result") {
+    const { result } = call;
+    const text = textOf(result);
+    if (output === undefined) return { text, isError: false };
+    // A client refuses a result that is not as the tool was said to give it, such as one that was cut.
+    const isFit = isJsonObject(result) && (await validateInput(output, result)).ok;
+    return isFit ? { text, structured: { ...result }, isError: false } : { text, isError: true };
+  }
+  if (call?.type === "call-error") {
+    const allow = call.flag === undefined ? "" : `\nIt would be allowed by ${call.flag}`;
+    return { text: `${call.error}${allow}`, isError: true };
+  }
+  if (call?.type === "call-skip") return { text: call.reason, isError: true };
+  return failed(await run.ended);
+}
+
+async function runResult(run: RunHandle, caller: ToolCaller): Promise<ToolResult> {
+  await hearRun(run, caller);
+  const state = await run.ended;
+  return state.status === "done" ? { text: textOf(state.value ?? null), isError: false } : failed(state);
+}
+
+async function agentResult(
+  file: string,
+  { message, conversation }: JsonObject,
+  { service: { talks }, caller }: CallToolMeans,
+): Promise<ToolResult> {
+  if (typeof message !== "string" || message.trim() === "") {
+    return { text: "message: expected a text, what is said to the agent", isError: true };
+  }
+  const canAsk = caller.ask !== undefined;
+  const { talk, turn } = typeof conversation === "string"
+    ? await goneOn(await talks.open(conversation), { file, message })
+    : await talks.begin({ agent: file, message, canAsk });
+  const { messages } = await hearRun(turn, caller);
+  const state = await turn.ended;
+  if (state.status === "failed" || state.status === "stopped") return failed(state);
+  const status = state.status === "completed" ? "completed" : "held";
+  return { text: messages.join("\n\n"), structured: { conversation: talk.id, status }, isError: false };
+}
+
+async function goneOn(
+  talk: TalkHandle,
+  { file, message }: { readonly file: string; readonly message: string },
+): Promise<{ readonly talk: TalkHandle; readonly turn: RunHandle }> {
+  const { agent } = await talk.state({ last: 1 });
+  if (agent !== file) {
+    throw new WrongTalkError(`The conversation ${talk.id} is one with ${agent}, and not with ${file}`);
+  }
+  return { talk, turn: await talk.say(message) };
+}
+
+/** A conversation with another agent was named. */
+class WrongTalkError extends Error {
+  override readonly name = "WrongTalkError";
+}
+
+function failed({ id, status, error }: RunState): ToolResult {
+  const what = error ?? (status === "stopped" ? "it was stopped" : "it gave no result");
+  return { text: `Run ${id}: ${what}`, isError: true };
+}
+
+/** Text as it is, everything else as JSON. */
+function textOf(value: Json): string {
+  return typeof value === "string" ? value : JSON.stringify(value, null, isJsonObject(value) ? 2 : undefined);
 }

@@ -1,22 +1,27 @@
 // What clients of OpenAI ask: models, and chat completions.
-
+import type { JsonObject } from "../../core/json.ts";
+import type { ToolCall } from "../../core/message.ts";
+import type { ModelPart } from "../../core/model.ts";
+import { quietTimer } from "../../host/quiet_timer.ts";
 import { json } from "../answers.ts";
 import { failureOf } from "../failure.ts";
-import { defineRoute } from "../route.ts";
-import type { Route, RouteContext } from "../route.ts";
+import type { ProblemDetails } from "../problem.ts";
+import { defineRoute, type Route, type RouteContext } from "../route.ts";
 import type { ServerSettings } from "../server_settings.ts";
-import type { MadeAnswer } from "./answer_parts.ts";
-import { refuseUnsupported } from "./chat_body.ts";
-import type { ChatBody } from "./chat_body.ts";
-import { chatAnswer } from "./chat_answer.ts";
+import type { TextSource } from "../text_streams.ts";
+import { type AnswerHead, callJson, finishWord, type MadeAnswer, usageJson } from "./answer_parts.ts";
+import { type ChatBody, refuseUnsupported } from "./chat_body.ts";
 import { CHAT_COMPLETION, CHAT_REQUEST, LISTED_MODEL, MODEL_LIST, OPENAI_ERROR } from "./chat_schema.ts";
-import { begun, chatStream } from "./chat_stream.ts";
-import { configuredAnswer } from "./configured_answer.ts";
-import type { PassedOn } from "./configured_answer.ts";
-import { askedModel, isOwnName, namedCatalog, namedModels, unknownModel } from "./model_names.ts";
-import type { NamedModel } from "./model_names.ts";
-import { ofModelError, tellOpenAiProblem } from "./openai_problem.ts";
-import { refuseForeignFields } from "./own_fields.ts";
+import { configuredAnswer, type PassedOn } from "./configured_answer.ts";
+import {
+  askedModel,
+  isOwnName,
+  namedCatalog,
+  type NamedModel,
+  namedModels,
+  unknownModel,
+} from "./model_names.ts";
+import { badField, ofModelError, openAiProblemJson, tellOpenAiProblem } from "./openai_problem.ts";
 import { runAnswer } from "./run_answer.ts";
 import { talkAnswer } from "./talk_answer.ts";
 import { TalkMemory } from "./talk_memory.ts";
@@ -164,5 +169,198 @@ async function awaited(answer: MadeAnswer, gone: AbortSignal): ReturnType<typeof
     return await chatAnswer(answer);
   } finally {
     gone.removeEventListener("abort", leave);
+  }
+}
+
+/** What cannot be asked of an agent, a profile, a document or a prompt: it has tools and a form of its own. @throws {HttpProblem} */
+function refuseForeignFields({ model, tools, response_format: format }: ChatBody): void {
+  if (tools !== undefined && tools !== null && tools.length > 0) {
+    throw badField(
+      "tools",
+      `${model} has tools of its own, and runs them itself; leave them out`,
+      "tools_not_supported",
+    );
+  }
+  if (format !== undefined && format !== null && format.type !== "text") {
+    const text = `${model} says itself what its answer has to be; leave it out`;
+    throw badField("response_format", text, "unsupported_value");
+  }
+}
+
+/** The whole answer, as `chat.completion`. */
+async function chatAnswer({ head, parts }: Pick<MadeAnswer, "head" | "parts">): Promise<JsonObject> {
+  let content = "";
+  let thought = "";
+  const calls: ToolCall[] = [];
+  let isCut = false;
+  let end: Extract<ModelPart, { readonly type: "finish" }> | undefined;
+  for await (const part of parts) {
+    if (part.type === "text") content += part.text;
+    else if (part.type === "reasoning") thought += part.text;
+    else if (part.type === "call") calls.push(part.call);
+    else if (part.type === "call-cut") isCut = true;
+    else if (part.type === "finish") end = part;
+  }
+  const finish = end ?? { type: "finish", reason: "stop", usage: { input: 0, output: 0 }, model: head.model };
+  const message = {
+    role: "assistant",
+    content: content === "" && calls.length > 0 ? null : content,
+    ...(thought === "" ? {} : { reasoning_content: thought }), // as other servers name it, and clients read it
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map(callJson) }),
+  };
+  return {
+    id: head.id,
+    object: "chat.completion",
+    created: head.created,
+    model: head.model,
+    choices: [{
+      index: 0,
+      message,
+      logprobs: null,
+      finish_reason: finishWord(finish, { hasCalls: calls.length > 0, isCut }),
+    }],
+    usage: usageJson(finish.usage),
+  };
+}
+
+/** How an answer is streamed. */
+interface ChatStreamOptions {
+  readonly includeUsage: boolean;
+  /** What is told of something that was thrown. */
+  readonly problemOf: (thrown: unknown) => ProblemDetails;
+}
+
+/** The answer as SSE, a chunk an event, and `[DONE]`; what goes wrong on the way is its last event. */
+function chatStream(answer: MadeAnswer, options: ChatStreamOptions): TextSource {
+  const pieces = piecesOf(answer, options);
+  return {
+    async next() {
+      const { value, done } = await pieces.next();
+      return done === true ? undefined : value;
+    },
+    leave() {
+      answer.leave();
+      pieces.return(undefined).catch(() => undefined); // nobody is left to tell
+    },
+  };
+}
+
+async function* piecesOf(
+  { head, parts }: MadeAnswer,
+  { includeUsage, problemOf }: ChatStreamOptions,
+): AsyncGenerator<string, undefined> {
+  const chunks = new ChatChunks(head, { includeUsage });
+  yield eventText(chunks.begin());
+  try {
+    for await (const part of parts) {
+      const text = chunks.of(part).map(eventText).join("");
+      if (text !== "") yield text;
+    }
+  } catch (thrown) {
+    yield eventText(openAiProblemJson(problemOf(thrown)));
+    return;
+  }
+  yield "data: [DONE]\n\n";
+}
+
+function eventText(value: unknown): string {
+  return `data: ${JSON.stringify(value)}\n\n`;
+}
+
+/**
+ * The same answer once its first part is there, so that what goes wrong before it still has a status of its own. A part that takes longer
+ * than this is not waited for.
+ */
+async function begun(
+  answer: MadeAnswer,
+  { waitMs }: { readonly waitMs: number },
+): Promise<MadeAnswer> {
+  const parts = answer.parts[Symbol.asyncIterator]();
+  const first = parts.next();
+  const late = Promise.withResolvers<undefined>();
+  using _late = quietTimer(waitMs, () => late.resolve(undefined));
+  first.catch(() => undefined); // when it is too late for a status, it is told where the parts are read
+  await Promise.race([first, late.promise]);
+  return {
+    ...answer,
+    parts: afterFirst(first, parts),
+    leave() {
+      answer.leave();
+      parts.return?.().catch(() => undefined); // it has begun, whether or not anybody reads the rest
+    },
+  };
+}
+
+async function* afterFirst(
+  first: Promise<IteratorResult<ModelPart>>,
+  parts: AsyncIterator<ModelPart>,
+): AsyncGenerator<ModelPart, undefined> {
+  try {
+    for (let next = await first; next.done !== true; next = await parts.next()) yield next.value;
+  } finally {
+    await parts.return?.();
+  }
+}
+
+/** Makes the chunks of one answer: the role first, then text as it comes, calls once they are complete, and why it ended. */
+class ChatChunks {
+  readonly #head: AnswerHead;
+  readonly #includeUsage: boolean;
+  #calls = 0;
+  #isCut = false;
+
+  constructor(head: AnswerHead, { includeUsage }: { readonly includeUsage: boolean }) {
+    this.#head = head;
+    this.#includeUsage = includeUsage;
+  }
+
+  /** The first one. */
+  begin(): JsonObject {
+    return this.#chunk({ role: "assistant", content: "" });
+  }
+
+  /** What a part of the answer is in chunks. */
+  of(part: ModelPart): readonly JsonObject[] {
+    switch (part.type) {
+      case "text":
+        return part.text === "" ? [] : [this.#chunk({ content: part.text })];
+      case "reasoning":
+        return part.text === "" ? [] : [this.#chunk({ reasoning_content: part.text })];
+      case "call":
+        return [this.#call(part.call)];
+      case "call-cut":
+        this.#isCut = true;
+        return [];
+      case "finish":
+        return this.#end(part);
+      case "call-start":
+      case "call-delta":
+      case "thought":
+      case "retry":
+        return [];
+    }
+  }
+
+  #call(call: ToolCall): JsonObject {
+    return this.#chunk({ tool_calls: [{ index: this.#calls++, ...callJson(call) }] });
+  }
+
+  #end(part: Extract<ModelPart, { readonly type: "finish" }>): readonly JsonObject[] {
+    const last = this.#chunk({}, finishWord(part, { hasCalls: this.#calls > 0, isCut: this.#isCut }));
+    if (!this.#includeUsage) return [last];
+    return [last, { ...this.#object(), choices: [], usage: usageJson(part.usage) }];
+  }
+
+  #chunk(delta: JsonObject, finish: string | null = null): JsonObject {
+    return {
+      ...this.#object(),
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+      ...(this.#includeUsage && { usage: null }),
+    };
+  }
+
+  #object(): JsonObject {
+    const { id, created, model } = this.#head;
+    return { id, object: "chat.completion.chunk", created, model };
   }
 }

@@ -1,19 +1,17 @@
 // Answers of what is run for them: a profile, a document, a prompt or a tactic.
-
-import type { Json } from "../../core/json.ts";
+import { type Json, type JsonObject, maybeJsonObject } from "../../core/json.ts";
 import type { ModelPart } from "../../core/model.ts";
 import { isInsideCall } from "../../render/shown_text.ts";
 import type { CatalogJson } from "../../service/look/look.ts";
 import { framesOf } from "../../service/run_reader.ts";
 import type { RunHandle, Service } from "../../service/service.ts";
-import { answerHead } from "./answer_parts.ts";
-import type { MadeAnswer } from "./answer_parts.ts";
-import { chatMessages } from "./chat_messages.ts";
+import { HttpProblem } from "../problem.ts";
+import { answerHead, type MadeAnswer } from "./answer_parts.ts";
 import type { ChatBody } from "./chat_body.ts";
+import { chatMessages } from "./chat_messages.ts";
 import { maybeFailedRun } from "./failed_run.ts";
 import type { AskedModel } from "./model_names.ts";
-import { onlyText } from "./only_text.ts";
-import { promptWish } from "./prompt_wish.ts";
+import { badField } from "./openai_problem.ts";
 import { ToldText } from "./told_text.ts";
 
 /** What is run for an answer. */
@@ -105,4 +103,47 @@ async function* runParts(
 /** Text as it is, everything else as JSON. */
 function valueText(value: Json): string {
   return typeof value === "string" ? value : value === null ? "" : JSON.stringify(value);
+}
+
+/** What a prompt or a tactic is run with: the message is a JSON object of its variables, its only variable, or what is said to it. */
+function promptWish(
+  path: string,
+  body: ChatBody,
+  { prompts }: CatalogJson,
+): { readonly input?: JsonObject; readonly say?: string } {
+  const text = onlyText(body, { what: "A prompt" });
+  const prompt = prompts.find((each) => each.path === path);
+  const values = maybeJsonObject(text);
+  if (values !== undefined) return { input: values };
+  const names = prompt?.variables ?? [];
+  const [only, ...others] = names;
+  if (only === undefined) return text.trim() === "" ? {} : { say: text };
+  if (others.length === 0) return { input: { [only]: text } };
+  const example = JSON.stringify(Object.fromEntries(names.map((name) => [name, "…"])));
+  throw new HttpProblem(400, "invalid_variables", {
+    detail: `${path} has the variables ${
+      names.join(", ")
+    }: expected a JSON object of them as the message, such as ${example}`,
+    more: { param: "messages[0].content" },
+  });
+}
+
+/**
+ * The text of the only message.
+ *
+ * @param options.what takes it, for errors, with its article: `A document`
+ * @throws {HttpProblem} 400 `history_not_supported` where there are others
+ */
+function onlyText(body: ChatBody, { what }: { readonly what: string }): string {
+  const [message, ...others] = chatMessages(body.messages);
+  if (message?.role !== "user" || others.length > 0) {
+    throw new HttpProblem(400, "history_not_supported", {
+      detail:
+        `${what} takes one message of the user, and remembers nothing of others; found ${body.messages.length} messages: ` +
+        `${body.messages.map(({ role }) => role).slice(0, 8).join(", ")}`,
+      more: { param: "messages" },
+    });
+  }
+  if (typeof message.content === "string") return message.content;
+  throw badField("messages[0].content", `${what} takes text, and no images or files`, "unsupported_value");
 }

@@ -1,44 +1,49 @@
 // What is in the project, looked at when it is asked for: files as they are by then, gadgets and prompts as the project holds them.
-
-import { projectPath } from "../../catalog/project_path.ts";
+import { basename, resolve } from "node:path";
 import type { LocatedPrompt } from "../../catalog/make_prompts.ts";
+import { projectPath } from "../../catalog/project_path.ts";
 import type { Catalog } from "../../core/catalog.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { didYouMean } from "../../core/nearest.ts";
 import type { Secrets } from "../../core/secrets.ts";
 import { FileError } from "../../core/world.ts";
-import { hostEnv } from "../../host/process.ts";
 import { hostFiles } from "../../host/files.ts";
+import { hostEnv } from "../../host/process.ts";
+import type { ModelList } from "../../models/model_list.ts";
 import { isAgentName } from "../../parse/agent_file.ts";
-import { NO_GRANTS } from "../../project/grants.ts";
-import type { RunGrants } from "../../project/grants.ts";
+import { NO_GRANTS, type RunGrants } from "../../project/grants.ts";
 import { openProjectModels } from "../../project/open_models.ts";
 import type { ProjectSettings } from "../../project/project.ts";
 import type { PromptIndex } from "../../project/prompt_index.ts";
-import { promptTools } from "../prompt_tools.ts";
+import { checkFiles } from "../check_files.ts";
+import { CheckPlaces } from "../check_places.ts";
+import { checkPromptText } from "../check_prompts.ts";
+import { CheckReport } from "../check_report.ts";
+import { CheckTargets, checkTargets } from "../check_targets.ts";
 import { UsageError } from "../exit_code.ts";
 import { fileInProject } from "../file_in_project.ts";
+import { promptTools } from "../prompt_tools.ts";
 import { ServiceError } from "../service.ts";
 import { walkFiles } from "../walk_files.ts";
 import { agentData, agentsBelow } from "./agent_data.ts";
-import { checkData } from "./check_data.ts";
 import { documentData, documentsBelow } from "./document_data.ts";
-import { gadgetData } from "./gadget_data.ts";
+import { gadgetData, objectOf } from "./gadget_data.ts";
 import { agentGraph, callsGraph, documentGraph } from "./graph_data.ts";
-import { CATALOG_PARTS } from "./look.ts";
-import type {
-  CatalogJson,
-  CatalogPart,
-  GadgetJson,
-  GraphJson,
-  ListedCalls,
-  ListedModel,
-  Look,
-  PromptPageJson,
-  RenderedPrompt,
+import {
+  CATALOG_PARTS,
+  type CatalogJson,
+  type CatalogPart,
+  type CheckWanted,
+  type GadgetJson,
+  type GraphJson,
+  type ListedCalls,
+  type ListedModel,
+  type Look,
+  type ProblemJson,
+  type PromptPageJson,
+  type RenderedPrompt,
 } from "./look.ts";
-import { modelData } from "./model_data.ts";
-import { promptProblem } from "./problem_data.ts";
+import { promptProblem, toldProblem } from "./problem_data.ts";
 import { profileData } from "./profile_data.ts";
 import { listedPrompt, listedTactic, promptData } from "./prompt_data.ts";
 
@@ -249,4 +254,124 @@ function notFound(what: string, name: string, known: Iterable<string> = []): Ser
   return new ServiceError(`There is no ${what} ${JSON.stringify(name)}.${didYouMean(name, known)}`, {
     code: "not-found",
   });
+}
+
+/** What can be asked, aliases first, and what is missing for the rest. @param chosen the one that is asked when nothing else is said */
+function modelData(list: ModelList, chosen: string | undefined): readonly ListedModel[] {
+  const { aliases, known, offline } = list;
+  const isDefault = (id: string) => id === chosen ? { isDefault: true } : {};
+  return [
+    ...aliases.map(({ name, id, fallback }): ListedModel => ({
+      id: name,
+      kind: "alias",
+      ...usableData(id, list),
+      model: id,
+      ...(fallback.length === 0 ? {} : { fallback: [...fallback] }),
+      ...isDefault(name),
+    })),
+    ...known.map(({ id, price, contextTokens }): ListedModel => ({
+      id,
+      kind: "model",
+      ...usableData(id, list),
+      price: objectOf(price),
+      contextTokens,
+      ...isDefault(id),
+    })),
+    ...chosenAlone(list, chosen),
+    ...offline.map(({ id, about }): ListedModel => ({
+      id,
+      kind: id.endsWith("FILE") ? "form" : "offline",
+      usable: !id.endsWith("FILE"),
+      about,
+      ...isDefault(id),
+    })),
+  ];
+}
+
+/** The chosen one, where it is in no list: a model without a price. */
+function chosenAlone(list: ModelList, chosen: string | undefined): readonly ListedModel[] {
+  const ids = [
+    ...list.aliases.map(({ name }) => name),
+    ...list.known.map(({ id }) => id),
+    ...list.offline.map(({ id }) => id),
+  ];
+  if (chosen === undefined || ids.includes(chosen)) return [];
+  return [{ id: chosen, kind: "model", ...usableData(chosen, list), isDefault: true }];
+}
+
+/** Whether the provider of `provider/model` can be asked, and what is missing. */
+function usableData(
+  id: string,
+  { providers, offline }: ModelList,
+): Pick<ListedModel, "usable" | "provider" | "about"> {
+  const name = id.slice(0, Math.max(0, id.indexOf("/")));
+  if (offline.some((each) => each.id.startsWith(`${name}/`))) return { usable: true, provider: name };
+  const provider = providers.find((each) => each.name === name);
+  if (provider === undefined) return { usable: false, about: "there is no such provider" };
+  const { keyVariables, hasKey } = provider;
+  if (hasKey || keyVariables.length === 0) return { usable: true, provider: name };
+  return { usable: false, provider: name, about: `no key: set ${keyVariables.join(" or ")}` };
+}
+
+/** As on a command line without flags. */
+const NO_FLAGS = { values: {}, blocks: [], isGranting: false, isGiving: false };
+
+/** Finds mistakes, running nothing: in files of the project, in all of it, or in a text. @throws {ServiceError} `invalid`, `outside` */
+async function checkData(
+  wanted: CheckWanted,
+  { root }: { readonly root: string },
+): Promise<readonly ProblemJson[]> {
+  const report = new CheckReport();
+  const posted = "text" in wanted ? postedFile(wanted.text, root) : undefined;
+  const texts = new Map(posted === undefined ? [] : [[posted.path, posted.text]]);
+  await using places = new CheckPlaces({ cwd: root, grants: NO_GRANTS, report, texts });
+  const targets = posted === undefined
+    ? await namedTargets("files" in wanted ? wanted.files ?? [] : [], { root, places })
+    : new CheckTargets();
+  if (posted !== undefined) targets[posted.kind].add(posted.path);
+  if (posted?.kind === "prompts") await checkPromptText(posted.path, { text: posted.text, report });
+  else await checkFiles(targets, { places, report, flags: NO_FLAGS });
+  return report.problems().map((problem) => toldProblem(root, problem));
+}
+
+async function namedTargets(
+  files: readonly string[],
+  { root, places }: { readonly root: string; readonly places: CheckPlaces },
+): Promise<CheckTargets> {
+  const words = files.map((file) => fileInProject(file, { root, field: "files" }));
+  return await checkTargets(words.length === 0 ? [root] : words, {
+    cwd: root,
+    files: hostFiles({ root }),
+    places,
+  });
+}
+
+interface PostedFile {
+  /** Absolute: where it would be in the project. */
+  readonly path: string;
+  readonly text: string;
+  readonly kind: "documents" | "calls" | "agents" | "prompts";
+}
+
+function postedFile(
+  { name, text }: { readonly name: string; readonly text: string },
+  root: string,
+): PostedFile {
+  const path = resolve(root, fileInProject(name, { root, field: "name" }));
+  const kind = kindOf(name);
+  if (kind !== undefined) return { path, text, kind };
+  throw new ServiceError(
+    `name: found ${
+      JSON.stringify(name)
+    }, expected that of a document (.md), a call file (.calls), an agent ` +
+      "(.agent.yml, .agent.yaml) or a prompt (.prompt.md, .prompt)",
+    { code: "invalid", details: { field: "name" } },
+  );
+}
+
+function kindOf(name: string): PostedFile["kind"] | undefined {
+  if (/\.prompt(\.md)?$/.test(name)) return "prompts";
+  if (/\.md$/i.test(name)) return "documents";
+  if (/\.calls$/i.test(name)) return "calls";
+  return isAgentName(basename(name)) ? "agents" : undefined;
 }

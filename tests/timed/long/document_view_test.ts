@@ -1,19 +1,20 @@
 // What is seen of a document's run in a terminal: the frame and what scrolls away above it, as text, and once in a terminal.
-
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { LiveFrame } from "../../../lib/cli/live_frame.ts";
 import type { RunEvent, RunEventBody } from "../../../lib/core/event.ts";
 import type { Output, Terminal } from "../../../lib/host/terminal.ts";
 import { cellWidth } from "../../../lib/render/cells.ts";
-import { renderDocument } from "../../../lib/render/document_frame.ts";
+import { lastLines, renderDocument } from "../../../lib/render/document_frame.ts";
 import { DocumentLines } from "../../../lib/render/document_lines.ts";
-import { documentState, updateDocument } from "../../../lib/render/document_state.ts";
-import type { DocumentState } from "../../../lib/render/document_state.ts";
+import {
+  type DocumentState,
+  documentState,
+  grownTail,
+  updateDocument,
+} from "../../../lib/render/document_state.ts";
 import { mergedBlock } from "../../../lib/render/merged_block.ts";
 import { paintFor } from "../../../lib/render/paint.ts";
-import { grownTail } from "../../../lib/render/document_state.ts";
-import { lastLines } from "../../../lib/render/text_tail.ts";
 import { testProject } from "../../_project.ts";
 import { atTerminal, noTerminal } from "../../_pty.ts";
 

@@ -1,10 +1,9 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { ParseError, PromptError } from "../../../lib/core/prompt_error.ts";
 import { outermostFences } from "../../../lib/prompt/fence_scan.ts";
 import type { Parser } from "../../../lib/prompt/parser.ts";
-import { TagParser } from "../../../lib/prompt/tag_parser.ts";
-import { scanTags } from "../../../lib/prompt/tag_scan.ts";
+import { scanTags, TagParser } from "../../../lib/prompt/tag_parser.ts";
 import { tags } from "../../../lib/prompt/tags.ts";
 
 interface TagCase {

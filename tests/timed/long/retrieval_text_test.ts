@@ -1,14 +1,12 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { FileError } from "../../../lib/core/world.ts";
 import { DOCUMENT_TYPES, type DocumentType } from "../../../lib/parse/collection_file.ts";
 import type { DocumentText } from "../../../lib/retrieval/document_text.ts";
-import { markdownText } from "../../../lib/retrieval/markdown_text.ts";
-import { pdfLines } from "../../../lib/retrieval/pdf_lines.ts";
+import { pdfLines } from "../../../lib/retrieval/pdf_text.ts";
 import { plainText } from "../../../lib/retrieval/plain_text.ts";
-import { readDocument } from "../../../lib/retrieval/read_document.ts";
-import { LONGEST_CHUNK, textChunks } from "../../../lib/retrieval/text_chunks.ts";
-import { sentences } from "../../../lib/retrieval/text_pieces.ts";
+import { markdownText, readDocument } from "../../../lib/retrieval/read_document.ts";
+import { LONGEST_CHUNK, sentences, textChunks } from "../../../lib/retrieval/index_documents.ts";
 import { testPdf } from "../../_pdf.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
