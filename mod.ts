@@ -4,12 +4,12 @@
  * @module
  */
 
-export { CallParser } from "./lib/parse/call_parser.ts";
-export type { CallBlock, CallEvent, CallParserOptions } from "./lib/parse/call_parser.ts";
-export { parseCalls } from "./lib/parse/call_parser.ts";
-export { writeCalls } from "./lib/parse/write_calls.ts";
-export type { WritableCall, WriteCallsOptions } from "./lib/parse/write_calls.ts";
-export type { Markers } from "./lib/parse/call_header.ts";
+export { CallParser } from "./lib/parse/calls/calls.ts";
+export type { CallBlock, CallEvent, CallParserOptions } from "./lib/parse/calls/calls.ts";
+export { parseCalls } from "./lib/parse/calls/calls.ts";
+export { writeCalls } from "./lib/parse/calls/write.ts";
+export type { WritableCall, WriteCallsOptions } from "./lib/parse/calls/write.ts";
+export type { Markers } from "./lib/parse/calls/header.ts";
 
 export { schedule } from "./lib/schedule/schedule.ts";
 export type { NodeContext, NodeOutcome, ScheduleNode, ScheduleOptions } from "./lib/schedule/scheduler.ts";
@@ -31,7 +31,7 @@ export type {
 } from "./lib/core/gadget.ts";
 export type { GadgetDefinition } from "./lib/schema/define_gadget.ts";
 export type { InputOf } from "./lib/schema/input_type.ts";
-export { createCatalog } from "./lib/catalog/create_catalog.ts";
+export { createCatalog } from "./lib/catalog/catalog.ts";
 export { loadCatalog } from "./lib/project/load_catalog.ts";
 export type { LoadCatalogOptions } from "./lib/project/load_catalog.ts";
 export type { Catalog, CatalogEntry, GadgetSource } from "./lib/core/catalog.ts";
@@ -54,12 +54,12 @@ export type {
   PromptInfo,
   PromptOverrides,
   ToolRef,
-} from "./lib/prompt/prompt_type.ts";
-export type { ArgsList, ArgsOf } from "./lib/prompt/args_of.ts";
-export type { Raw } from "./lib/prompt/prompt_inference.ts";
+} from "./lib/prompt/prompt.ts";
+export type { ArgsList, ArgsOf } from "./lib/prompt/inference.ts";
+export type { Raw } from "./lib/prompt/inference.ts";
 export type { Addons, ComputerUse } from "./lib/prompt/addons.ts";
 export type { Mcp } from "./lib/prompt/mcp_servers.ts";
-export type { Renderer } from "./lib/prompt/renderer.ts";
+export type { Renderer } from "./lib/prompt/prompt.ts";
 export type {
   Handler,
   HandlerAnswer,
@@ -68,19 +68,19 @@ export type {
   HandlerState,
 } from "./lib/prompt/handler.ts";
 export { tags } from "./lib/prompt/tags.ts";
-export { TagParser } from "./lib/prompt/tag_parser.ts";
-export type { TagResult, TagSpec } from "./lib/prompt/tag_spec.ts";
-export type { ParseCtx, Parser } from "./lib/prompt/parser.ts";
+export { TagParser } from "./lib/prompt/tags.ts";
+export type { TagResult, TagSpec } from "./lib/prompt/tags.ts";
+export type { ParseCtx, Parser } from "./lib/prompt/prompt.ts";
 export { ParseError, PromptError } from "./lib/core/prompt_error.ts";
 export type { ParseIssue, Problem, PromptErrorCode } from "./lib/core/prompt_error.ts";
 
-export { PromptRegistry } from "./lib/prompt/prompt_registry.ts";
-export type { RegisterOptions } from "./lib/prompt/prompt_registry.ts";
-export { defaultRuntime, registerPrompt } from "./lib/prompt/default_runtime.ts";
-export type { Runtime } from "./lib/prompt/default_runtime.ts";
+export { PromptRegistry } from "./lib/prompt/registry.ts";
+export type { RegisterOptions } from "./lib/prompt/registry.ts";
+export { defaultRuntime, registerPrompt } from "./lib/prompt/registry.ts";
+export type { Runtime } from "./lib/prompt/registry.ts";
 export { discoverPrompts } from "./lib/project/discover_prompts.ts";
 export type { DiscoverPromptsOptions } from "./lib/project/discover_prompts.ts";
-export type { Discovery, PromptFolder } from "./lib/catalog/discover_prompts.ts";
+export type { Discovery, PromptFolder } from "./lib/catalog/prompts/discover.ts";
 
 export { defineTactic } from "./lib/run/define_tactic.ts";
 export type { TacticDefinition } from "./lib/run/define_tactic.ts";
@@ -99,8 +99,8 @@ export type { RunPromptOptions } from "./lib/run/agent_run.ts";
 export type { ModelPort, PortReply, PortRequest } from "./lib/models/port_model.ts";
 export type { DialogMessage } from "./lib/core/dialog_message.ts";
 
-export { parseDocument, printDocument } from "./lib/parse/document.ts";
-export type { ParseDocumentOptions } from "./lib/parse/document.ts";
+export { parseDocument, printDocument } from "./lib/parse/document/document.ts";
+export type { ParseDocumentOptions } from "./lib/parse/document/document.ts";
 export type {
   DocumentNode,
   DocumentProblem,
@@ -109,8 +109,8 @@ export type {
   HeadingNode,
   OperationNode,
   TextNode,
-} from "./lib/parse/document_node.ts";
-export type { OperationName } from "./lib/parse/operation_table.ts";
+} from "./lib/parse/document/tree.ts";
+export type { OperationName } from "./lib/parse/document/operation.ts";
 export { checkDocument } from "./lib/project/check_document.ts";
 export type { CheckDocumentOptions } from "./lib/project/check_document.ts";
 export type { FileProblem } from "./lib/check/check_options.ts";
@@ -121,8 +121,8 @@ export type { DocumentWorld } from "./lib/project/bounded_world.ts";
 export { DocumentCheckError } from "./lib/project/document_check_error.ts";
 
 export { loadAgent } from "./lib/project/load_agent.ts";
-export { AgentFileError } from "./lib/parse/agent_problem.ts";
-export type { AgentCode, AgentProblem } from "./lib/parse/agent_problem.ts";
+export { AgentFileError } from "./lib/parse/agent/agent.ts";
+export type { AgentCode, AgentProblem } from "./lib/parse/agent/agent.ts";
 export type {
   AgentFile,
   AgentPrompt,
@@ -147,7 +147,7 @@ export type {
   StepCondition,
   StepFlow,
   StepOf,
-} from "./lib/parse/agent_file.ts";
+} from "./lib/parse/agent/agent.ts";
 export { openConversation } from "./lib/project/open_conversation.ts";
 export type { ConversationOptions, Store } from "./lib/project/open_conversation.ts";
 export type { ProgramFetch } from "./lib/run/http_of_fetch.ts";

@@ -1,9 +1,13 @@
 // Agent files for tests: the cases, small ones of a few parts, and random ones.
-
 import type { Json, JsonObject } from "../lib/core/json.ts";
-import type { AgentStep, ModelFields, SlotPath, StepCondition } from "../lib/parse/agent_file.ts";
-import type { AgentProblem } from "../lib/parse/agent_problem.ts";
-import { readAgentFile } from "../lib/parse/read_agent_file.ts";
+import type {
+  AgentProblem,
+  AgentStep,
+  ModelFields,
+  SlotPath,
+  StepCondition,
+} from "../lib/parse/agent/agent.ts";
+import { readAgentFile } from "../lib/parse/agent/read.ts";
 
 const CASES = new URL("spec/conversations/", import.meta.url);
 

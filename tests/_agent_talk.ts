@@ -9,19 +9,18 @@
  *
  * @module
  */
-
 import assert from "node:assert/strict";
-// Loaded when they are first needed, which no clock of a test waits for.
-import "../lib/catalog/create_catalog.ts";
-import "../lib/prompt/check_prepared.ts";
-import { virtualClock } from "../lib/core/virtual_clock.ts";
+import "../lib/catalog/catalog.ts";
 import type { Clock } from "../lib/core/clock.ts";
 import type { DialogMessage } from "../lib/core/dialog_message.ts";
+import { virtualClock } from "../lib/core/virtual_clock.ts";
 import type { ModelPort, PortReply, PortRequest } from "../lib/models/port_model.ts";
-import { createAgent } from "../lib/project/create_agent.ts";
-import type { AgentOptions } from "../lib/project/create_agent.ts";
-import { AgentError } from "../lib/run/agent_error.ts";
+import { type AgentOptions, createAgent } from "../lib/project/create_agent.ts";
+import "../lib/prompt/check_prepared.ts";
 import type { Agent, Dialog } from "../lib/run/agent.ts";
+import { AgentError } from "../lib/run/agent_error.ts";
+
+// Loaded when they are first needed, which no clock of a test waits for.
 
 /** What the model says: a text, a whole reply, what goes wrong, or what is done to find it out. */
 export type Said = string | PortReply | Error | ((request: PortRequest) => PortReply | Promise<PortReply>);

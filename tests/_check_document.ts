@@ -3,7 +3,7 @@
 import { checkDocument } from "../lib/check/check_document.ts";
 import type { CheckDocumentOptions, DocumentGrants } from "../lib/check/check_options.ts";
 import { problemLine } from "../lib/check/problem_line.ts";
-import { isInside } from "../lib/catalog/project_path.ts";
+import { isInside } from "../lib/catalog/paths.ts";
 import { memoryFiles } from "../lib/core/memory_files.ts";
 import { resolve } from "node:path";
 import { PermissionRefused } from "../lib/core/world.ts";

@@ -1,10 +1,8 @@
-import { LiveDocument, type LiveDocumentOptions } from "../lib/document/live_document.ts";
+import { type Insertion, LiveDocument, type LiveDocumentOptions } from "../lib/document/live_document.ts";
 import { type LiveNode, type Piece, piecesOf } from "../lib/document/live_node.ts";
-import type { Insertion } from "../lib/document/live_document.ts";
 import type { OriginKind } from "../lib/document/origin.ts";
-import { parseDocument } from "../lib/parse/document.ts";
-import type { MergeMode } from "../lib/parse/operation_fields.ts";
-import { parseResult } from "../lib/parse/parse_result.ts";
+import { parseDocument, parseResult } from "../lib/parse/document/document.ts";
+import type { MergeMode } from "../lib/parse/document/operation.ts";
 
 /** A document of a text, as it stands before anything runs. */
 export function live(text: string, options: LiveDocumentOptions = {}): LiveDocument {

@@ -2,7 +2,7 @@
 
 import type { LiveDocument } from "../lib/document/live_document.ts";
 import type { LiveNode } from "../lib/document/live_node.ts";
-import type { MergeMode } from "../lib/parse/operation_fields.ts";
+import type { MergeMode } from "../lib/parse/document/operation.ts";
 
 export interface NaivePlace {
   readonly operation: LiveNode;

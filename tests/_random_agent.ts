@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import type { Json } from "../lib/core/json.ts";
-import type { AgentStep, SlotPath, StepAction, StepCondition, StepFlow } from "../lib/parse/agent_file.ts";
-import { stepsIn } from "../lib/parse/agent_tree.ts";
+import type { AgentStep, SlotPath, StepAction, StepCondition, StepFlow } from "../lib/parse/agent/agent.ts";
+import { stepsIn } from "../lib/parse/agent/tree.ts";
 
 const text = fc.string({ maxLength: 12, unit: "grapheme" });
 const word = fc.stringMatching(/^[A-Za-z_][\w-]{0,8}$/);

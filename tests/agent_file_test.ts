@@ -1,15 +1,12 @@
 // Agent files of conversations: what they say, and everything that is wrong with them (conversations.md 1, 2.4, 2.10 to 2.12, 3).
-
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { Document, isScalar, visit } from "yaml";
 import { stepTree } from "../lib/conversation/step_tree.ts";
 import type { Json } from "../lib/core/json.ts";
-import type { AgentFile, AgentStep } from "../lib/parse/agent_file.ts";
-import { stepsIn } from "../lib/parse/agent_tree.ts";
-import { gotoProblem } from "../lib/parse/agent_tree.ts";
-import { readAgentFile } from "../lib/parse/read_agent_file.ts";
-import { AgentFileError } from "../lib/parse/agent_problem.ts";
+import { type AgentFile, AgentFileError, type AgentStep } from "../lib/parse/agent/agent.ts";
+import { gotoProblem, stepsIn } from "../lib/parse/agent/tree.ts";
+import { readAgentFile } from "../lib/parse/agent/read.ts";
 import { loadAgent } from "../lib/project/load_agent.ts";
 import { agentCases, agentText, caseFile, problemLines, writtenStep } from "./_agent_file.ts";
 import { testProject } from "./_project.ts";

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { isRecord } from "../lib/core/json.ts";
-import { agentSchema } from "../lib/parse/agent_schema.ts";
-import { parseYaml } from "../lib/parse/yaml.ts";
+import { agentSchema } from "../lib/parse/agent/schema.ts";
+import { parseYaml } from "../lib/parse/yaml/yaml.ts";
 import { JsonValidator } from "../lib/schema/json_validator.ts";
 import { prepareSchema } from "../lib/schema/prepare_schema.ts";
 import { agentCases, agentText, caseFile } from "./_agent_file.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { createCatalog } from "../lib/catalog/create_catalog.ts";
+import { createCatalog } from "../lib/catalog/catalog.ts";
 import { userBehind } from "../lib/cli/around_run.ts";
 import type { RunView } from "../lib/cli/run_view.ts";
 import type { RunEvent } from "../lib/core/event.ts";

@@ -1,12 +1,15 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { CallParser } from "../lib/parse/call_parser.ts";
-import type { CallBlock, CallEvent, CallParserOptions } from "../lib/parse/call_parser.ts";
-import { parseCalls } from "../lib/parse/call_parser.ts";
-import { completeMarkers, DEFAULT_MARKERS } from "../lib/parse/call_header.ts";
-import type { Markers } from "../lib/parse/call_header.ts";
-import { OddMarkers } from "../lib/parse/odd_markers.ts";
-import { escapeLines, writeCalls } from "../lib/parse/write_calls.ts";
+import assert from "node:assert/strict";
+import { completeMarkers, DEFAULT_MARKERS, type Markers } from "../lib/parse/calls/header.ts";
+import {
+  type CallBlock,
+  type CallEvent,
+  CallParser,
+  type CallParserOptions,
+  parseCalls,
+} from "../lib/parse/calls/calls.ts";
+import { OddMarkers } from "../lib/parse/calls/odd_markers.ts";
+import { escapeLines, writeCalls } from "../lib/parse/calls/write.ts";
 import parseCases from "./spec/calls/parse.json" with { type: "json" };
 
 interface ExpectedCall extends Omit<CallBlock, "parseError"> {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { createCatalog } from "../lib/catalog/create_catalog.ts";
-import { loadCatalog } from "../lib/catalog/catalog_of.ts";
+import { createCatalog, loadCatalog } from "../lib/catalog/catalog.ts";
 import type { LoadCatalogOptions } from "../lib/catalog/catalog_site.ts";
 import type { Catalog } from "../lib/core/catalog.ts";
 import { systemClock } from "../lib/core/clock.ts";
@@ -244,7 +243,7 @@ Deno.test("catalogue: the user's own grants count in the project that they name"
       "grants: { ../Weather: trusted, ../gadgets/rain.ts: trusted, ../../elsewhere/Snow: trusted, Snow: trusted }\n",
   };
   await inProject(files, async (root) => {
-    const { loadConfig } = await import("../lib/catalog/config.ts");
+    const { loadConfig } = await import("../lib/catalog/config/config.ts");
     const config = await loadConfig(root, hostFiles({ root }), { userFolder: join(root, "user") });
     const loaded = await load(root, { config });
     assert.deepEqual(loaded.imported.toSorted(), ["gadgets/rain.ts", "gadgets/weather.ts"]);
@@ -353,7 +352,10 @@ Deno.test("catalogue: folders and files that are not there", async () => {
 Deno.test("catalogue: nothing of a project is called like a built-in gadget, in any spelling", async () => {
   const files = { "gadgets/a.ts": moduleOf("e_cho"), "gadgets/Echo.ts": moduleOf("Other") };
   await inProject(files, async (root) => {
-    const config = await (await import("../lib/catalog/config.ts")).loadConfig(root, hostFiles({ root }));
+    const config = await (await import("../lib/catalog/config/config.ts")).loadConfig(
+      root,
+      hostFiles({ root }),
+    );
     const granted = { config: { ...config, grants: { Echo: "trusted" as const } } };
     assert.deepEqual((await load(root, granted)).imported, [], "nor does its file");
     assert.deepEqual((await load(root, { trust: ["Echo", "ECHO"] })).imported, []);

@@ -7,7 +7,7 @@ import { typedMessages } from "../lib/cli/chat_lines.ts";
 import { ChatStop } from "../lib/cli/chat_stop.ts";
 import { question } from "../lib/cli/ask.ts";
 import { stoppableCatalog, stoppableModel } from "../lib/service/stoppable.ts";
-import { createCatalog } from "../lib/catalog/create_catalog.ts";
+import { createCatalog } from "../lib/catalog/catalog.ts";
 import type { Terminal } from "../lib/host/terminal.ts";
 import { testProject } from "./_project.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { basename, join } from "node:path";
-import { configSchema } from "../lib/catalog/config_schema.ts";
+import { configSchema } from "../lib/catalog/config/table.ts";
 import { COMMANDS } from "../lib/cli/flags.ts";
 import { VERSION } from "../lib/core/version.ts";
 import { bashCompletions } from "./_bash_completions.ts";

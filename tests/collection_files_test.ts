@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ProblemsError } from "../lib/core/problems_error.ts";
 import { errorFrame } from "../lib/render/error_frame.ts";
-import { readCollectionFile } from "../lib/parse/collection_file.ts";
-import { readModuleFile } from "../lib/parse/module_file.ts";
+import { readCollectionFile } from "../lib/parse/files/collection.ts";
+import { readModuleFile } from "../lib/parse/files/module.ts";
 
 const FILE = "docs/help.collection.yml";
 const MODULE = "docs/m.module.yml";

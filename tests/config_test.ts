@@ -1,16 +1,20 @@
+import { Validator } from "@cfworker/json-schema";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { acceptedConfig } from "../lib/catalog/config_accepted.ts";
-import { checkConfig } from "../lib/catalog/read_config.ts";
-import { type Config, findProjectRoot, loadConfig, type LoadConfigOptions } from "../lib/catalog/config.ts";
-import { configSchema } from "../lib/catalog/config_schema.ts";
-import { CONFIG_TABLE } from "../lib/catalog/config_table.ts";
+import {
+  acceptedConfig,
+  type Config,
+  findProjectRoot,
+  loadConfig,
+  type LoadConfigOptions,
+} from "../lib/catalog/config/config.ts";
+import { CONFIG_TABLE, configSchema } from "../lib/catalog/config/table.ts";
+import { checkConfig } from "../lib/catalog/config/read.ts";
 import { ProblemsError } from "../lib/core/problems_error.ts";
 import type { SourceError } from "../lib/core/source_error.ts";
-import { lookAt } from "../lib/host/paths.ts";
 import { hostFiles } from "../lib/host/files.ts";
-import { parseYaml } from "../lib/parse/yaml.ts";
-import { Validator } from "@cfworker/json-schema";
+import { lookAt } from "../lib/host/paths.ts";
+import { parseYaml } from "../lib/parse/yaml/yaml.ts";
 
 /** Runs the test in a folder with these files. */
 async function inFolder(

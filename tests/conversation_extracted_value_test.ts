@@ -6,7 +6,7 @@ import { extractedValue } from "../lib/conversation/extracted_value.ts";
 import { extractionNames } from "../lib/conversation/extraction_names.ts";
 import { readVerdicts, verdictForm } from "../lib/conversation/verdicts.ts";
 import type { Json } from "../lib/core/json.ts";
-import type { ExtractionSchema, ExtractionValue, SlotDestination } from "../lib/parse/agent_file.ts";
+import type { ExtractionSchema, ExtractionValue, SlotDestination } from "../lib/parse/agent/agent.ts";
 
 type Schema = Omit<ExtractionSchema, "description" | "examples">;
 

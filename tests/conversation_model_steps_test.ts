@@ -10,7 +10,7 @@ import { virtualClock } from "../lib/core/virtual_clock.ts";
 import { PermissionRefused } from "../lib/core/world.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
-import type { AgentStep, StepOf } from "../lib/parse/agent_file.ts";
+import type { AgentStep, StepOf } from "../lib/parse/agent/agent.ts";
 import { type ConversationModelRequest, modelOfFunction } from "../lib/project/model_of_function.ts";
 import { BudgetError } from "../lib/run/budget_error.ts";
 import { performGadget } from "../lib/run/conversation_gadget.ts";

@@ -1,12 +1,10 @@
 // What `createAgent` is given: what is wrong is said at once, and not by the first turn.
-
 import assert from "node:assert/strict";
 import { PromptError } from "../lib/core/prompt_error.ts";
 import { fakeModel } from "../lib/models/fake_model.ts";
-import { createAgent } from "../lib/project/create_agent.ts";
-import type { AgentOptions } from "../lib/project/create_agent.ts";
+import { type AgentOptions, createAgent } from "../lib/project/create_agent.ts";
 import { definePrompt } from "../lib/prompt/define_prompt.ts";
-import type { AnyPrompt } from "../lib/prompt/prompt_type.ts";
+import type { AnyPrompt } from "../lib/prompt/prompt.ts";
 
 const model = fakeModel([]);
 const good = { name: "a", model, system: "S" };

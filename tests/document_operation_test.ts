@@ -1,10 +1,17 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { DocumentProblem } from "../lib/parse/document_node.ts";
-import { readDocumentSettings } from "../lib/parse/document_settings.ts";
-import type { DocumentSettings, FieldsOf, OperationFields } from "../lib/parse/operation_fields.ts";
-import { OPERATION_NAMES, type OperationName, PARAMETERS, takes } from "../lib/parse/operation_table.ts";
-import { readOperation } from "../lib/parse/read_operation.ts";
+import assert from "node:assert/strict";
+import { readDocumentSettings } from "../lib/parse/document/settings.ts";
+import type { DocumentProblem } from "../lib/parse/document/tree.ts";
+import {
+  type DocumentSettings,
+  type FieldsOf,
+  OPERATION_NAMES,
+  type OperationFields,
+  type OperationName,
+  PARAMETERS,
+  takes,
+} from "../lib/parse/document/operation.ts";
+import { readOperation } from "../lib/parse/document/read_operation.ts";
 
 /** The line of `@name` in all tests. */
 const LINE = 10;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { memoryFiles } from "../lib/core/memory_files.ts";
 import { overlayFiles } from "../lib/core/overlay_files.ts";
-import { parseYaml } from "../lib/parse/yaml.ts";
+import { parseYaml } from "../lib/parse/yaml/yaml.ts";
 import { validateInput } from "../lib/schema/validate.ts";
 import { textDiff } from "../lib/render/text_diff.ts";
 import { testProject } from "./_project.ts";

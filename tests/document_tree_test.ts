@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { nodeBodies, nodeText, nodeTexts } from "../lib/document/node_text.ts";
 import { alignHeadings } from "../lib/document/align_headings.ts";
+import { nodeBodies, nodeText, nodeTexts } from "../lib/document/node_text.ts";
 import { slug } from "../lib/document/slug.ts";
-import { parseDocument } from "../lib/parse/document.ts";
-import { parseResult } from "../lib/parse/parse_result.ts";
+import { parseDocument, parseResult } from "../lib/parse/document/document.ts";
 import { idsOf, live, operationOf, put, resultPieces } from "./_live_document.ts";
 
 const TABLE = `# P

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { Parser } from "commonmark";
 import fc from "fast-check";
-import { DocumentLines } from "../lib/parse/document_lines.ts";
-import { documentNodes } from "../lib/parse/document_nodes.ts";
-import { MarkdownBlocks } from "../lib/parse/markdown_blocks.ts";
+import { DocumentLines } from "../lib/parse/document/lines.ts";
+import { documentNodes } from "../lib/parse/document/nodes.ts";
+import { MarkdownBlocks } from "../lib/parse/document/markdown_blocks.ts";
 import { PROJECT_ROOT } from "./_run.ts";
 
 /** What is asked of a node of the reference parser, which says nothing of its types. */

@@ -4,14 +4,13 @@ import { memoryFiles } from "../lib/core/memory_files.ts";
 import { ModelError } from "../lib/core/model.ts";
 import { followAliases, maybeModelId } from "../lib/core/model_id.ts";
 import type { ModelSettings } from "../lib/core/model_settings.ts";
-import { tcpConnect } from "../lib/host/tcp_connect.ts";
 import { addUsage } from "../lib/core/usage.ts";
-import { costOf } from "../lib/models/provider_model.ts";
-import { findLocalServers } from "../lib/models/find_local_servers.ts";
+import { tcpConnect } from "../lib/host/tcp_connect.ts";
 import { openModels } from "../lib/models/open_models.ts";
-import { KNOWN_MODELS, maybeKnownModel } from "../lib/models/prices.ts";
-import { providerHosts } from "../lib/models/provider_hosts.ts";
-import { retryAfterMs } from "../lib/models/provider_fetch.ts";
+import { KNOWN_MODELS, maybeKnownModel } from "../lib/models/known_models.ts";
+import { findLocalServers, providerHosts } from "../lib/models/provider/provider.ts";
+import { retryAfterMs } from "../lib/models/provider/fetch.ts";
+import { costOf } from "../lib/models/provider/model.ts";
 
 const LOCAL = { type: "openai-compatible", baseURL: "http://127.0.0.1:11434/v1" } as const;
 

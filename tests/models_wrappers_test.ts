@@ -5,7 +5,7 @@ import { fakeModel, type FakeReply } from "../lib/models/fake_model.ts";
 import { fallingBack } from "../lib/models/open_models.ts";
 import { withLeadingThoughts } from "../lib/models/leading_thoughts.ts";
 import { retrying } from "../lib/models/retrying.ts";
-import { SilenceWatch } from "../lib/models/silence_watch.ts";
+import { SilenceWatch } from "../lib/models/provider/silence.ts";
 
 const busy = (retryAfterMs?: number) =>
   new ModelError("busy", { code: "rate-limit", ...(retryAfterMs !== undefined && { retryAfterMs }) });

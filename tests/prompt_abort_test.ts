@@ -1,23 +1,20 @@
 // A turn that is aborted wherever it can be: it ends with an AgentError, nothing of what was under way is kept, and the dialog goes on.
-
 import assert from "node:assert/strict";
 import { systemClock } from "../lib/core/clock.ts";
 import type { RunEvent } from "../lib/core/event.ts";
 import type { GadgetContext } from "../lib/core/gadget.ts";
 import type { Model, ModelPart } from "../lib/core/model.ts";
+import { fakeModel } from "../lib/models/fake_model.ts";
+import { type AgentOptions, createAgent } from "../lib/project/create_agent.ts";
 import { definePrompt } from "../lib/prompt/define_prompt.ts";
 import type { Handler } from "../lib/prompt/handler.ts";
-import type { Parser } from "../lib/prompt/parser.ts";
+import type { Parser } from "../lib/prompt/prompt.ts";
 import { tags } from "../lib/prompt/tags.ts";
-import { createAgent } from "../lib/project/create_agent.ts";
-import type { AgentOptions } from "../lib/project/create_agent.ts";
-import { defineGadget } from "../lib/schema/define_gadget.ts";
-import { fakeModel } from "../lib/models/fake_model.ts";
 import { AgentError } from "../lib/run/agent_error.ts";
 import { makeAgent } from "../lib/run/make_agent.ts";
 import { inOwnRun } from "../lib/run/own_run.ts";
-import { agentTalk, calling, lines, portError } from "./_agent_talk.ts";
-import type { AgentTalk, Said } from "./_agent_talk.ts";
+import { defineGadget } from "../lib/schema/define_gadget.ts";
+import { type AgentTalk, agentTalk, calling, lines, portError, type Said } from "./_agent_talk.ts";
 
 const GOOD = "<a>yes</a>";
 const never = <T>(): Promise<T> => new Promise<T>(() => {});

@@ -3,7 +3,7 @@ import { loadAgents } from "../lib/catalog/load_agents.ts";
 import { memoryFiles } from "../lib/core/memory_files.ts";
 import { PromptError } from "../lib/core/prompt_error.ts";
 import { definePrompt } from "../lib/prompt/define_prompt.ts";
-import { PromptRegistry } from "../lib/prompt/prompt_registry.ts";
+import { PromptRegistry } from "../lib/prompt/registry.ts";
 import { defineTactic } from "../lib/run/define_tactic.ts";
 import { requireAgents } from "../lib/run/tactic.ts";
 import cases from "./spec/prompts/config.json" with { type: "json" };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { discoverPrompts } from "../lib/catalog/discover_prompts.ts";
+import { discoverPrompts } from "../lib/catalog/prompts/discover.ts";
 import { memoryFiles } from "../lib/core/memory_files.ts";
 import { PromptError } from "../lib/core/prompt_error.ts";
-import type { AnyPrompt } from "../lib/prompt/prompt_type.ts";
+import type { AnyPrompt } from "../lib/prompt/prompt.ts";
 
 async function read(text: string, name = "g.prompt") {
   const files = memoryFiles({ [`prompts/${name}`]: text });

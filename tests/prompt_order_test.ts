@@ -1,13 +1,11 @@
 // What runs side by side in a tactic with equal content (prompts.md 10): a resumed run gives each branch what it had, whatever arrives first.
-
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import type { RunEvent } from "../lib/core/event.ts";
 import type { Journal, RecordLine, RunJournal } from "../lib/core/journal.ts";
-import { ModelError } from "../lib/core/model.ts";
-import type { Model } from "../lib/core/model.ts";
+import { type Model, ModelError } from "../lib/core/model.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
-import { PromptRegistry } from "../lib/prompt/prompt_registry.ts";
+import { PromptRegistry } from "../lib/prompt/registry.ts";
 import { runTacticRun } from "../lib/run/agent_run.ts";
 import { defineTactic } from "../lib/run/define_tactic.ts";
 import { Replay } from "../lib/run/replay.ts";

@@ -3,7 +3,7 @@ import { PromptError } from "../lib/core/prompt_error.ts";
 import { fakeModel } from "../lib/models/fake_model.ts";
 import { createAgent } from "../lib/project/create_agent.ts";
 import { definePrompt } from "../lib/prompt/define_prompt.ts";
-import { PromptRegistry } from "../lib/prompt/prompt_registry.ts";
+import { PromptRegistry } from "../lib/prompt/registry.ts";
 import { tags } from "../lib/prompt/tags.ts";
 import { defineTactic } from "../lib/run/define_tactic.ts";
 import { runTactic } from "../lib/run/run_tactic.ts";

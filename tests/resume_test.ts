@@ -1,22 +1,18 @@
 // A run that ends at any operation of its journal and is gone on with (turn.md 3): the same result, no finished effect done twice.
 // The journal stops working at operation N, before or after it was done, for every N: what a kill leaves behind, without the process.
-
 import assert from "node:assert/strict";
 import type { RunEvent } from "../lib/core/event.ts";
 import type { Journal } from "../lib/core/journal.ts";
-import { ModelError } from "../lib/core/model.ts";
-import type { ModelPart } from "../lib/core/model.ts";
+import { ModelError, type ModelPart } from "../lib/core/model.ts";
+import { virtualClock } from "../lib/core/virtual_clock.ts";
+import { memoryJournal } from "../lib/journal/memory_journal.ts";
+import { scriptModel } from "../lib/models/script/script.ts";
+import { readScript } from "../lib/models/script/file.ts";
 import { ask, chat } from "../lib/run/dialog.ts";
 import type { RunOptions } from "../lib/run/run.ts";
-import { virtualClock } from "../lib/core/virtual_clock.ts";
-import { readScript } from "../lib/models/script_file.ts";
-import { scriptModel } from "../lib/models/script_model.ts";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
-import { createCatalog, runCalls } from "../mod.ts";
-import type { AnyGadget } from "../mod.ts";
+import { type AnyGadget, createCatalog, runCalls } from "../mod.ts";
 import { mortalJournal } from "./_mortal_journal.ts";
-import { scriptedModel } from "./_scripted_model.ts";
-import type { Script } from "./_scripted_model.ts";
+import { type Script, scriptedModel } from "./_scripted_model.ts";
 
 interface Case {
   start(options: RunOptions, effects: Effects): AsyncIterable<RunEvent>;

@@ -4,7 +4,7 @@ import type { RunJournal } from "../lib/core/journal.ts";
 import type { Json } from "../lib/core/json.ts";
 import { PermissionRefused } from "../lib/core/world.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
-import type { StepOf } from "../lib/parse/agent_file.ts";
+import type { StepOf } from "../lib/parse/agent/agent.ts";
 import { performRetriever } from "../lib/run/conversation_leaf.ts";
 import {
   type ConversationMeans,

@@ -1,8 +1,7 @@
 // The built-in gadget `RunFile` (calls.md 5): a document that is run by a call, in steps of the run that calls.
-
 import assert from "node:assert/strict";
 import { builtInGadgets } from "../gadgets/built_in.ts";
-import { builtInEntries, catalogOf } from "../lib/catalog/catalog_of.ts";
+import { builtInEntries, catalogOf } from "../lib/catalog/catalog.ts";
 import type { Catalog } from "../lib/core/catalog.ts";
 import type { RunEvent } from "../lib/core/event.ts";
 import type { RecordLine } from "../lib/core/journal.ts";
@@ -10,8 +9,7 @@ import { memoryFiles } from "../lib/core/memory_files.ts";
 import type { Model, ModelPart } from "../lib/core/model.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { fakeModel } from "../lib/models/fake_model.ts";
-import { boundedWorld } from "../lib/project/bounded_world.ts";
-import type { DocumentWorld } from "../lib/project/bounded_world.ts";
+import { boundedWorld, type DocumentWorld } from "../lib/project/bounded_world.ts";
 import { homeMeans } from "../lib/project/document_home.ts";
 import { openProgramDocument, programDefaults } from "../lib/project/program_document.ts";
 import { runCalls } from "../lib/run/calls.ts";
@@ -19,9 +17,9 @@ import { ask } from "../lib/run/dialog.ts";
 import { fileCalls } from "../lib/run/file_calls.ts";
 import { Replay } from "../lib/run/replay.ts";
 import type { RunOptions } from "../lib/run/run.ts";
-import { checkDescription } from "./_world.ts";
 import { mortalJournal } from "./_mortal_journal.ts";
 import { testProject } from "./_project.ts";
+import { checkDescription } from "./_world.ts";
 
 type EventOf<Type extends RunEvent["type"]> = RunEvent & { readonly type: Type };
 

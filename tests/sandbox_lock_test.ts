@@ -12,7 +12,7 @@ import { checkFrozen } from "../lib/project/project.ts";
 import { type Grant, grantFor, GrantMeans, type GrantMeansOptions } from "../lib/project/grant_gadget.ts";
 import { hashOfBytes } from "../lib/project/module_hashes.ts";
 import { readProjectLock } from "../lib/project/project_lock.ts";
-import { defaultConfig } from "../lib/catalog/config.ts";
+import { defaultConfig } from "../lib/catalog/config/config.ts";
 import { writeFiles } from "./_world.ts";
 
 const HASH = "ab".repeat(32);

@@ -1,15 +1,12 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { z } from "zod";
-import type { JsonSchema, Schema, StandardSchema } from "../lib/core/gadget.ts";
-import { CallParser } from "../lib/parse/call_parser.ts";
+import { type JsonSchema, jsonSchemaOf, type Schema, type StandardSchema } from "../lib/core/gadget.ts";
+import { CallParser } from "../lib/parse/calls/calls.ts";
 import { coerce } from "../lib/schema/coerce.ts";
 import { describeSchema } from "../lib/schema/describe.ts";
-import { issuesText } from "../lib/schema/validate.ts";
-import { jsonSchemaOf } from "../lib/core/gadget.ts";
 import { TextValue, undecided, untypedTree, untypedValue } from "../lib/schema/text_value.ts";
-import { validateInput } from "../lib/schema/validate.ts";
-import type { Checked } from "../lib/schema/validate.ts";
+import { type Checked, issuesText, validateInput } from "../lib/schema/validate.ts";
 
 interface TypedCase {
   readonly name: string;

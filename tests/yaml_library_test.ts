@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { yamlLibrary } from "../lib/parse/yaml_library.ts";
+import { yamlLibrary } from "../lib/parse/yaml/library.ts";
 import { PROJECT_ROOT, runProgram } from "./_run.ts";
 
 Deno.test("YAML is read by ES modules, which load six times as fast as CommonJS", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ProblemsError } from "../lib/core/problems_error.ts";
 import type { SourceError } from "../lib/core/source_error.ts";
-import { parseYaml } from "../lib/parse/yaml.ts";
+import { parseYaml } from "../lib/parse/yaml/yaml.ts";
 
 async function valueOf(text: string): Promise<unknown> {
   return (await parseYaml(text, { file: "a.yaml" })).value;

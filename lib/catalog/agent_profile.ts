@@ -1,4 +1,4 @@
-import { isText } from "../parse/check_fields.ts";
+import { isText } from "../parse/yaml/check_fields.ts";
 import { didYouMeanNames, nearestNames } from "../core/did_you_mean_names.ts";
 import { isRecord } from "../core/json.ts";
 import { type AgentLimits, DEFAULT_LIMITS, LIMIT_NAMES, limitProblem } from "../prompt/limits.ts";

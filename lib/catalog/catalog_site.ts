@@ -2,9 +2,9 @@ import { fileURLToPath } from "node:url";
 import { isAbsolute, join } from "node:path";
 import type { Files, Sight, World } from "../core/world.ts";
 import type { LoadModule } from "./module_loader.ts";
-import type { BuiltIns } from "./catalog_of.ts";
+import type { BuiltIns } from "./catalog.ts";
 import type { CatalogEntry, EntryGrant } from "../core/catalog.ts";
-import { type Config, loadConfig } from "./config.ts";
+import { type Config, loadConfig } from "./config/config.ts";
 import type { GadgetFile } from "./gadget_file.ts";
 import { takenWords, type TrustCandidate } from "./trust.ts";
 

@@ -1,10 +1,10 @@
 import { ProblemsError } from "../core/problems_error.ts";
 import { SourceError } from "../core/source_error.ts";
 import type { FileError } from "../core/world.ts";
-import type { Config } from "./config.ts";
-import { type ConfigLayers, mergeConfig } from "./merge_config.ts";
-import { readConfig, type WrittenConfig } from "./read_config.ts";
-import { shownPath } from "./shown_path.ts";
+import type { Config } from "./config/config.ts";
+import { type ConfigLayers, mergeConfig } from "./config/merge.ts";
+import { readConfig, type WrittenConfig } from "./config/read.ts";
+import { shownPath } from "./paths.ts";
 
 /** A configuration file that is there; one that cannot be read has a cause instead of a text. */
 export type ConfigText =

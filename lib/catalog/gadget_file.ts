@@ -2,8 +2,8 @@ import { basename, extname, join } from "node:path";
 import type { CatalogEntry, GadgetSource } from "../core/catalog.ts";
 import { SourceError } from "../core/source_error.ts";
 import { FileError, type Files } from "../core/world.ts";
-import type { GadgetFolder } from "./config.ts";
-import { shownPath } from "./shown_path.ts";
+import type { GadgetFolder } from "./config/config.ts";
+import { shownPath } from "./paths.ts";
 
 /** A file that holds a gadget; its module may not be loaded yet, or ever. */
 export interface GadgetFile {

@@ -1,11 +1,10 @@
-import type { Problem } from "../core/prompt_error.ts";
-import { isRecord } from "../core/json.ts";
 import { resolve } from "node:path";
-import { PromptError } from "../core/prompt_error.ts";
+import { isRecord } from "../core/json.ts";
+import { type Problem, PromptError } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
 import { FileError } from "../core/world.ts";
-import type { Place } from "../parse/front_matter.ts";
-import type { PromptRegistry } from "../prompt/prompt_registry.ts";
+import type { Place } from "../parse/yaml/front_matter.ts";
+import type { PromptRegistry } from "../prompt/registry.ts";
 import {
   type AgentProfile,
   agentProfile,
@@ -19,9 +18,10 @@ import {
   type ProjectPlace,
   projectWord,
   readProjectFile,
+  sortedProblems,
+  throwProblems,
 } from "./project_file.ts";
-import { isInside } from "./project_path.ts";
-import { sortedProblems, throwProblems } from "./throw_problems.ts";
+import { isInside } from "./paths.ts";
 
 /** Which agents are wanted. */
 export interface LoadAgentsOptions extends ProjectPlace {

@@ -4,10 +4,8 @@ import { GADGET_NAME } from "../core/gadget.ts";
 import { messageOf, SourceError } from "../core/source_error.ts";
 import { checkGadget, gadgetWarnings } from "../schema/check_gadget.ts";
 import { type GadgetFile, unreadyEntry } from "./gadget_file.ts";
-import { loadExports, type LoadModule, type ModuleExports } from "./module_loader.ts";
-import { isInside } from "./project_path.ts";
-import { shownPath } from "./shown_path.ts";
-import { thrownWords } from "./thrown_words.ts";
+import { loadExports, type LoadModule, type ModuleExports, thrownWords } from "./module_loader.ts";
+import { isInside, shownPath } from "./paths.ts";
 
 /** How modules are loaded here. */
 export interface LoadModuleOptions {

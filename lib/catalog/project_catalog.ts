@@ -3,15 +3,14 @@ import type { Catalog, CatalogEntry } from "../core/catalog.ts";
 import { mcpNamePart } from "../core/mcp_server.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { SourceError } from "../core/source_error.ts";
-import { builtInEntries, catalogOf, foldName } from "./catalog_of.ts";
+import { builtInEntries, catalogOf, foldName } from "./catalog.ts";
 import {
   type CatalogSite,
   catalogSite,
   type GadgetSandbox,
   type LoadCatalogOptions,
 } from "./catalog_site.ts";
-import type { Config } from "./config.ts";
-import { gadgetCandidates } from "./gadget_candidates.ts";
+import type { Config } from "./config/config.ts";
 import { unreadyEntry } from "./gadget_file.ts";
 import {
   maybeLate,
@@ -19,9 +18,16 @@ import {
   type OpenServers,
   type ServerGadgets,
   serverNamed,
-} from "./server_gadgets.ts";
-import { shownPath } from "./shown_path.ts";
-import { filesNamed, type TrustCandidate, trustProblem, wordMeant, wordProblem } from "./trust.ts";
+} from "./mcp/gadgets.ts";
+import { shownPath } from "./paths.ts";
+import {
+  filesNamed,
+  gadgetCandidates,
+  type TrustCandidate,
+  trustProblem,
+  wordMeant,
+  wordProblem,
+} from "./trust.ts";
 
 /** What a catalogue is made from, servers too. */
 export interface CatalogOptions extends LoadCatalogOptions {

@@ -1,12 +1,14 @@
-import type { Problem } from "../core/prompt_error.ts";
-import { maybeText } from "../core/maybe_text.ts";
 import { join } from "node:path";
+import { byPlace } from "../core/by_place.ts";
+import { isRecord } from "../core/json.ts";
+import { maybeText } from "../core/maybe_text.ts";
 import { ProblemsError } from "../core/problems_error.ts";
+import { type Problem, PromptError, type PromptErrorCode } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
 import { FileError, type Files } from "../core/world.ts";
-import { isRecord } from "../core/json.ts";
-import { FILE_START, lineProblem, type Place, placed } from "../parse/front_matter.ts";
-import { parseYaml } from "../parse/yaml.ts";
+import { MOST_TOLD } from "../parse/yaml/check_fields.ts";
+import { FILE_START, type LineProblem, lineProblem, type Place, placed } from "../parse/yaml/front_matter.ts";
+import { parseYaml } from "../parse/yaml/yaml.ts";
 
 /** A YAML file of a project: what it says, and where. */
 export interface ProjectFile {
@@ -53,4 +55,23 @@ function problemsOf(thrown: unknown, file: string): readonly Problem[] {
   if (thrown instanceof ProblemsError) return thrown.problems.map((each) => ({ file, ...lineProblem(each) }));
   if (thrown instanceof FileError) return [{ file, ...FILE_START, message: messageOf(thrown) }];
   throw thrown;
+}
+
+/** @throws {PromptError} with one `file:line: message` a line, when there are any */
+export function throwProblems(problems: readonly Problem[], code: PromptErrorCode): void {
+  if (problems.length === 0) return;
+  const lines = problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
+  throw new PromptError(lines.join("\n"), { code, problems });
+}
+
+/** By file, then by place; what is of one place stays in its order. */
+export function sortedProblems<Of extends Problem>(problems: readonly Of[]): readonly Of[] {
+  return problems.toSorted((a, b) => a.file === b.file ? byPlace(a, b) : a.file < b.file ? -1 : 1);
+}
+
+/** The problems of one file by place, none twice, and no more than a reader can do anything with. */
+export function inOrder(problems: readonly LineProblem[]): readonly LineProblem[] {
+  const sorted = problems.toSorted(byPlace);
+  const unique = new Map(sorted.map((each) => [`${each.line}:${each.column} ${each.message}`, each]));
+  return [...unique.values()].slice(0, MOST_TOLD);
 }

@@ -1,8 +1,8 @@
 // Where an agent may go on behind each of its steps (conversations.md 2.3, 2.4), as far as its file tells.
 
 import type { StepTree } from "../conversation/step_tree.ts";
-import type { AgentStep, StepFlow } from "../parse/agent_file.ts";
-import { flowsOf } from "../parse/agent_tree.ts";
+import type { AgentStep, StepFlow } from "../parse/agent/agent.ts";
+import { flowsOf } from "../parse/agent/tree.ts";
 
 /** Stands for the end of the conversation: the ids of steps are text. */
 export const END: unique symbol = Symbol("end");

@@ -10,19 +10,20 @@ import { type StepTree, stepTree } from "../conversation/step_tree.ts";
 import { byPlace } from "../core/by_place.ts";
 import { nearestName, orMeant } from "../core/nearest.ts";
 import {
+  type AgentCode,
   type AgentFile,
+  type AgentProblem,
   type AgentStep,
   type ConditionOperation,
   DESTINATIONS,
   type SlotPath,
-} from "../parse/agent_file.ts";
-import type { AgentCode, AgentProblem } from "../parse/agent_problem.ts";
-import { flowsOf, type StepPlace, stepPlaces, stepsIn } from "../parse/agent_tree.ts";
-import { readAgentYaml } from "../parse/agent_yaml.ts";
-import { MOST_TOLD } from "../parse/check_fields.ts";
-import { AgentReading, readAgentFile } from "../parse/read_agent_file.ts";
+} from "../parse/agent/agent.ts";
+import { flowsOf, type StepPlace, stepPlaces, stepsIn } from "../parse/agent/tree.ts";
+import { readAgentYaml } from "../parse/agent/yaml.ts";
+import { MOST_TOLD } from "../parse/yaml/check_fields.ts";
+import { AgentReading, readAgentFile } from "../parse/agent/read.ts";
 import type { FilePath } from "../parse/shape/shape.ts";
-import { findCutValues } from "../parse/yaml_tags.ts";
+import { findCutValues } from "../parse/yaml/tags.ts";
 import { AgentGraph, END } from "./agent_graph.ts";
 
 /** A step behind one that always goes on elsewhere, and that nothing jumps to. */

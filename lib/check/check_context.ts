@@ -1,7 +1,7 @@
 import { idKey } from "../document/block_index.ts";
-import { didYouMean } from "../parse/document_near.ts";
-import type { DocumentNode, DocumentProblem } from "../parse/document_node.ts";
-import { CALLEE_TOOL } from "../parse/tool_choice.ts";
+import { didYouMean } from "../parse/document/near.ts";
+import type { DocumentNode, DocumentProblem } from "../parse/document/tree.ts";
+import { CALLEE_TOOL } from "../parse/document/parameters.ts";
 import type { CheckDocumentOptions } from "./check_options.ts";
 import type { DocumentSource, ReadOperation } from "./document_source.ts";
 import { narrowedFile } from "./narrowing.ts";

@@ -1,5 +1,5 @@
-import type { DocumentFile } from "../parse/document_file.ts";
-import { didYouMean } from "../parse/document_near.ts";
+import type { DocumentFile } from "../parse/document/document.ts";
+import { didYouMean } from "../parse/document/near.ts";
 
 /** What is wrong with the inputs that a document is given (documents.md 10.3, 10.4). */
 export interface InputProblem {

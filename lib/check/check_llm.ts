@@ -1,7 +1,13 @@
-import { MAX_MEDIA_BYTES, mediaTypeOf, noMedia, tooLargeMedia } from "../parse/media_type.ts";
-import { modelOfProvider, needsModel } from "../parse/model_of_provider.ts";
-import type { LlmFields } from "../parse/operation_fields.ts";
-import { schemaOfText } from "../parse/schema_text.ts";
+import type { LlmFields } from "../parse/document/operation.ts";
+import {
+  MAX_MEDIA_BYTES,
+  mediaTypeOf,
+  modelOfProvider,
+  needsModel,
+  noMedia,
+  schemaOfText,
+  tooLargeMedia,
+} from "../parse/document/llm.ts";
 import { type CheckContext, type PlacedOperation, placeOf } from "./check_context.ts";
 import { fileOutside } from "./file_words.ts";
 import { narrowedFile } from "./narrowing.ts";

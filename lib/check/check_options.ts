@@ -1,6 +1,6 @@
-import type { DocumentFile } from "../parse/document_file.ts";
-import type { DocumentProblem } from "../parse/document_node.ts";
-import type { MergeMode } from "../parse/operation_fields.ts";
+import type { DocumentFile } from "../parse/document/document.ts";
+import type { DocumentProblem } from "../parse/document/tree.ts";
+import type { MergeMode } from "../parse/document/operation.ts";
 
 /** A problem with the file it is in, as messages name it; the empty text for what is in no file, such as a bad option. */
 export interface FileProblem extends DocumentProblem {

@@ -3,9 +3,9 @@ import { lostHeadings } from "../document/find_block.ts";
 import { LiveDocument } from "../document/live_document.ts";
 import { hasText } from "../document/node_text.ts";
 import { readReference } from "../document/reference.ts";
-import type { DocumentFile } from "../parse/document_file.ts";
-import type { OperationNode } from "../parse/document_node.ts";
-import type { OperationFields, Reference } from "../parse/operation_fields.ts";
+import type { DocumentFile } from "../parse/document/document.ts";
+import type { OperationNode } from "../parse/document/tree.ts";
+import type { OperationFields, Reference } from "../parse/document/operation.ts";
 import { NearIds } from "./near_ids.ts";
 
 /** An operation, and what it says where that could be read. */

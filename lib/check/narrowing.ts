@@ -1,6 +1,6 @@
-import { isInside } from "../catalog/project_path.ts";
+import { isInside } from "../catalog/paths.ts";
 import { resolve } from "node:path";
-import type { DocumentFile } from "../parse/document_file.ts";
+import type { DocumentFile } from "../parse/document/document.ts";
 
 /** The most that a document may use, said by its front matter and by those of the documents that run it (documents.md 13.2, 13.3). */
 export interface Narrowing {

@@ -1,4 +1,4 @@
-// Which known id a misspelt one is near to, by the rule of parse/document_near.ts. Going through all ids for each of many misspelt
+// Which known id a misspelt one is near to, by the rule of parse/document/near.ts. Going through all ids for each of many misspelt
 // ones would take minutes in a long document: ids that begin alike are compared once, as far as they are alike.
 
 import { idKey } from "../document/block_index.ts";

@@ -1,4 +1,4 @@
-import type { InputValue, OperationFields, Reference } from "../parse/operation_fields.ts";
+import type { InputValue, OperationFields, Reference } from "../parse/document/operation.ts";
 
 /** A reference into the document that an operation runs in. */
 export interface OwnReference {

@@ -1,5 +1,5 @@
 import { byPlace } from "../core/by_place.ts";
-import type { DocumentProblem } from "../parse/document_node.ts";
+import type { DocumentProblem } from "../parse/document/tree.ts";
 import type { FileProblem } from "./check_options.ts";
 
 /** Where a problem is told; a column that is left out is the first. */

@@ -1,6 +1,6 @@
 import { idKey } from "../document/block_index.ts";
 import type { LiveDocument } from "../document/live_document.ts";
-import type { DocumentFile } from "../parse/document_file.ts";
+import type { DocumentFile } from "../parse/document/document.ts";
 import type { Selection } from "./document_source.ts";
 import type { Narrowing } from "./narrowing.ts";
 import type { ProblemPlace } from "./problem_list.ts";

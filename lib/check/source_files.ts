@@ -1,7 +1,7 @@
-import { isInside, projectPath } from "../catalog/project_path.ts";
+import { isInside, projectPath } from "../catalog/paths.ts";
 import { dirname, resolve, sep } from "node:path";
 import { FileError, PermissionRefused } from "../core/world.ts";
-import { type DocumentFile, MAX_DOCUMENT_BYTES, readDocument } from "../parse/document_file.ts";
+import { type DocumentFile, MAX_DOCUMENT_BYTES, readDocument } from "../parse/document/document.ts";
 import type { CheckDocumentOptions } from "./check_options.ts";
 import { DocumentSource } from "./document_source.ts";
 import { fileMissing, fileOutside } from "./file_words.ts";

@@ -1,10 +1,10 @@
-import { typedPath } from "../catalog/shown_path.ts";
+import { typedPath } from "../catalog/paths.ts";
 import { VERSION } from "../core/version.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { workingFolder } from "../host/paths.ts";
 import { hasColor, type Terminal } from "../host/terminal.ts";
-import { MERGE_MODES } from "../parse/parameter_reader.ts";
+import { MERGE_MODES } from "../parse/document/parameters.ts";
 import { grantsNothing, NO_GRANTS, type RunGrants } from "../project/grants.ts";
 import { paintFor } from "../render/paint.ts";
 import { problemFrame, problemPlainLine } from "../render/problem_frame.ts";

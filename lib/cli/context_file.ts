@@ -1,11 +1,9 @@
-import { isJsonObject, toJson } from "../core/json.ts";
-import type { Json, JsonObject } from "../core/json.ts";
+import { isJsonObject, type Json, type JsonObject, toJson } from "../core/json.ts";
 import { didYouMean } from "../core/nearest.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { messageOf, SourceError } from "../core/source_error.ts";
-import { parseYaml } from "../parse/yaml.ts";
-import type { YamlDocument } from "../parse/yaml.ts";
-import { printableNumber } from "../parse/yaml_tree.ts";
+import { parseYaml, type YamlDocument } from "../parse/yaml/yaml.ts";
+import { printableNumber } from "../parse/yaml/tree.ts";
 import { flagFile } from "../service/flag_file.ts";
 
 const KEYS = ["user", "module", "session", "user-config", "user-context-log"];

@@ -1,10 +1,10 @@
-import { typedPath } from "../catalog/shown_path.ts";
+import { typedPath } from "../catalog/paths.ts";
 import { linkedSignal } from "../core/async.ts";
 import type { RunEvent } from "../core/event.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { Terminal } from "../host/terminal.ts";
-import type { AgentFile } from "../parse/agent_file.ts";
-import { agentTree } from "../parse/agent_tree.ts";
+import type { AgentFile } from "../parse/agent/agent.ts";
+import { agentTree } from "../parse/agent/tree.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import { longText, printable } from "../render/shown_text.ts";
 import { ConversationError } from "../run/conversation_error.ts";

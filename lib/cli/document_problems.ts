@@ -1,4 +1,4 @@
-import { typedPath } from "../catalog/shown_path.ts";
+import { typedPath } from "../catalog/paths.ts";
 import type { FileProblem } from "../check/check_options.ts";
 import { problemLine } from "../check/problem_line.ts";
 import type { ProjectSettings } from "../project/project.ts";

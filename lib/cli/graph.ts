@@ -1,15 +1,14 @@
 import { dirname } from "node:path";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
-import type { CallBlock } from "../parse/call_parser.ts";
-import { parseCalls } from "../parse/call_parser.ts";
+import { type CallBlock, parseCalls } from "../parse/calls/calls.ts";
+import { openSettings } from "../project/project.ts";
 import type { CallGraph } from "../render/call_graph.ts";
 import { printable } from "../render/shown_text.ts";
-import { openCallSource } from "./call_source.ts";
 import { EXIT } from "../service/exit_code.ts";
-import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { graphOfCalls } from "../service/graph_of_calls.ts";
-import { openSettings } from "../project/project.ts";
+import { openCallSource } from "./call_source.ts";
+import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { writeText } from "./write_text.ts";
 
 /** `orrery graph FILE`: draws how calls depend on each other, or what a document does; runs nothing. */

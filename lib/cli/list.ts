@@ -1,18 +1,16 @@
 // `orrery list KIND`: a list as names, as JSON, or as a table with what is wrong below it.
-
 import type { AgentProfile } from "../catalog/agent_profile.ts";
-import { typedPath } from "../catalog/shown_path.ts";
+import { typedPath } from "../catalog/paths.ts";
 import type { Catalog, CatalogEntry } from "../core/catalog.ts";
 import { GADGET_NAME } from "../core/gadget.ts";
 import type { Problem } from "../core/prompt_error.ts";
 import { workingFolder } from "../host/paths.ts";
 import { hostEnv } from "../host/process.ts";
 import type { Terminal } from "../host/terminal.ts";
-import type { ModelList } from "../models/model_list.ts";
+import type { ModelList } from "../models/known_models.ts";
 import { isAcceptedHere } from "../project/accepted_here.ts";
 import { openProjectModels } from "../project/open_models.ts";
-import { openSettings } from "../project/project.ts";
-import type { ProjectSettings } from "../project/project.ts";
+import { openSettings, type ProjectSettings } from "../project/project.ts";
 import type { PromptIndex } from "../project/prompt_index.ts";
 import { DEFAULT_LIMITS } from "../prompt/limits.ts";
 import { toolName } from "../prompt/tool_list.ts";

@@ -1,14 +1,13 @@
-import { typedPath } from "../catalog/shown_path.ts";
 import { resolve } from "node:path";
+import { typedPath } from "../catalog/paths.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import type { Terminal } from "../host/terminal.ts";
-import type { AgentFile } from "../parse/agent_file.ts";
-import { readAgentFile } from "../parse/read_agent_file.ts";
+import type { AgentFile } from "../parse/agent/agent.ts";
+import { readAgentFile } from "../parse/agent/read.ts";
 import { documentPath } from "../project/document_place.ts";
 import type { ProjectSettings } from "../project/project.ts";
-import { agentLines } from "../service/agent_lines.ts";
-import type { AgentLine } from "../service/agent_lines.ts";
+import { type AgentLine, agentLines } from "../service/agent_lines.ts";
 import { nearestFile } from "./call_source.ts";
 
 /** Reads an agent file; undefined when something is wrong with it, all of which is told. @throws {FileError} */

@@ -1,7 +1,7 @@
 // What is replayed is what was recorded: another prompt would only be told apart somewhere in the middle.
 
 import { PromptError } from "../core/prompt_error.ts";
-import { promptPath } from "../prompt/prompt_path.ts";
+import { promptPath } from "../prompt/registry.ts";
 import { UsageError } from "../service/exit_code.ts";
 import type { PromptRunInput } from "../service/prompt_run_input.ts";
 

@@ -1,6 +1,6 @@
 import { EMPTY_CATALOG } from "../core/catalog.ts";
 import type { Files } from "../core/world.ts";
-import { readDocument } from "../parse/document_file.ts";
+import { readDocument } from "../parse/document/document.ts";
 import type { DocumentMeans } from "../run/document_means.ts";
 import { DocumentResults } from "../service/document_results.ts";
 import { documentEvents } from "../service/document_run.ts";

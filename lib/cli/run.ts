@@ -1,25 +1,28 @@
-import { isJsonObject } from "../core/json.ts";
-import type { JsonObject } from "../core/json.ts";
-import { shownPath } from "../catalog/shown_path.ts";
 import { dirname } from "node:path";
+import { shownPath } from "../catalog/paths.ts";
 import type { StoredFile } from "../core/journal.ts";
+import { isJsonObject, type JsonObject } from "../core/json.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
+import { calledNames } from "../parse/calls/header.ts";
+import { keepStdout } from "../project/grants.ts";
 import { createRun } from "../project/open_run.ts";
-import { limitsOf, openCatalog, openSettings, wantedModel } from "../project/project.ts";
-import type { ProjectSettings } from "../project/project.ts";
-import { isAgentWord } from "./parse_flags.ts";
-import { aroundRun, interruptible } from "./around_run.ts";
-import { begunText, openCallSource } from "./call_source.ts";
-import type { CallSource } from "./call_source.ts";
-import { chooseView } from "./run_view.ts";
+import {
+  limitsOf,
+  openCatalog,
+  openSettings,
+  type ProjectSettings,
+  wantedModel,
+} from "../project/project.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
+import { aroundRun, interruptible } from "./around_run.ts";
+import { begunText, type CallSource, openCallSource } from "./call_source.ts";
+import { checkResultFile, checkStdout } from "./end_run.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf } from "./grants.ts";
-import { keepStdout } from "../project/grants.ts";
+import { isAgentWord } from "./parse_flags.ts";
 import { performCalls } from "./run_calls.ts";
-import { calledNames } from "../parse/call_header.ts";
-import { checkResultFile, checkStdout } from "./end_run.ts";
+import { chooseView } from "./run_view.ts";
 
 type RunCommand = ParsedCommand<typeof COMMANDS.run>;
 type RunFlags = RunCommand["flags"];

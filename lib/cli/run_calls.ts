@@ -1,20 +1,18 @@
 import type { Catalog } from "../core/catalog.ts";
-import type { World } from "../core/world.ts";
 import type { Json } from "../core/json.ts";
+import type { World } from "../core/world.ts";
 import type { Terminal } from "../host/terminal.ts";
-import type { Markers } from "../parse/call_header.ts";
+import type { Markers } from "../parse/calls/header.ts";
 import type { KeptRun } from "../project/open_run.ts";
 import { printable } from "../render/shown_text.ts";
 import type { Approvals } from "../run/approvals.ts";
 import type { CallLimits } from "../run/call_graph.ts";
-import { callsEvents } from "../service/calls_run.ts";
 import type { Replay } from "../run/replay.ts";
-import { endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
-import { followRun } from "./run_view.ts";
-import type { Interruptible } from "./around_run.ts";
+import { callsEvents } from "../service/calls_run.ts";
 import type { PromptCallsOptions } from "../service/containers.ts";
-import type { DeliverOptions } from "./end_run.ts";
-import type { RunView } from "./run_view.ts";
+import type { Interruptible } from "./around_run.ts";
+import { type DeliverOptions, endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
+import { followRun, type RunView } from "./run_view.ts";
 
 /** A text of calls with everything it needs to run. */
 export interface CallsWork {

@@ -1,26 +1,22 @@
 // `orrery run FILE.md` (documents.md 1.1): checks the document, then runs it.
-
 import { dirname, resolve } from "node:path";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath } from "../host/paths.ts";
-import { MERGE_MODES } from "../parse/parameter_reader.ts";
+import { MERGE_MODES } from "../parse/document/parameters.ts";
 import { documentPath } from "../project/document_place.ts";
-import { openSettings } from "../project/project.ts";
-import type { ProjectSettings } from "../project/project.ts";
-import { aroundRun } from "./around_run.ts";
+import { openSettings, type ProjectSettings } from "../project/project.ts";
 import { budgetOf, budgetWithin } from "../service/budget_flag.ts";
-import { nearestFile } from "./call_source.ts";
-import { settingsInput, textsOf } from "../service/document_run_input.ts";
-import type { DocumentRunInput } from "../service/document_run_input.ts";
-import { documentView, plainDocumentView } from "./document_view.ts";
-import { EXIT, UsageError } from "../service/exit_code.ts";
-import { grantsOf } from "./grants.ts";
 import { openDocumentPlace } from "../service/document_run.ts";
+import { type DocumentRunInput, settingsInput, textsOf } from "../service/document_run_input.ts";
+import { EXIT, UsageError } from "../service/exit_code.ts";
 import { promptInput } from "../service/prompt_input.ts";
+import { aroundRun } from "./around_run.ts";
+import { nearestFile } from "./call_source.ts";
+import { documentView, plainDocumentView } from "./document_view.ts";
+import { grantsOf } from "./grants.ts";
 import { RenewedView } from "./renewed_view.ts";
-import { runDocumentOnce } from "./run_document_once.ts";
-import type { DocumentCommand, DocumentStart } from "./run_document_once.ts";
+import { type DocumentCommand, type DocumentStart, runDocumentOnce } from "./run_document_once.ts";
 import { stdinText } from "./stdin_text.ts";
 
 /** Runs a document; gives the exit code. @throws {UsageError}, {FileError} */

@@ -1,10 +1,9 @@
-import { configSchema } from "../catalog/config_schema.ts";
+import { configSchema } from "../catalog/config/table.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { agentSchema } from "../parse/agent_schema.ts";
-import { conversationTestSchema } from "./test/schema.ts";
-import { documentTestSchema } from "./test/schema.ts";
+import { agentSchema } from "../parse/agent/schema.ts";
 import { EXIT } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import { conversationTestSchema, documentTestSchema } from "./test/schema.ts";
 import { writeText } from "./write_text.ts";
 
 const SCHEMAS: Readonly<Record<string, () => object>> = {

@@ -4,7 +4,7 @@ import { didYouMean } from "../core/nearest.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { Permissions } from "../core/world.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { writeCalls } from "../parse/write_calls.ts";
+import { writeCalls } from "../parse/calls/write.ts";
 import { duration, printable } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
 import { containedBy } from "../run/run_gadget.ts";

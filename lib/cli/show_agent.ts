@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { realPath, workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { type AgentFile, isAgentName } from "../parse/agent_file.ts";
+import { type AgentFile, isAgentName } from "../parse/agent/agent.ts";
 import { openSettings } from "../project/project.ts";
 import { printable, printableLine } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";

@@ -1,7 +1,7 @@
-import { typedPath } from "../catalog/shown_path.ts";
+import { typedPath } from "../catalog/paths.ts";
 import { isRecord, type Json } from "../core/json.ts";
 import type { Terminal } from "../host/terminal.ts";
-import type { DocumentFile } from "../parse/document_file.ts";
+import type { DocumentFile } from "../parse/document/document.ts";
 import { printable, printableLine } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
 import { shown } from "../schema/issue.ts";

@@ -1,4 +1,4 @@
-import type { FoundTactic } from "../catalog/discover_tactics.ts";
+import type { FoundTactic } from "../catalog/prompts/tactics.ts";
 import { isRecord } from "../core/json.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";

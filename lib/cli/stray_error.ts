@@ -1,4 +1,4 @@
-import { shownPath } from "../catalog/shown_path.ts";
+import { shownPath } from "../catalog/paths.ts";
 import { messageOf } from "../core/source_error.ts";
 
 /** Orrery's own modules: they are on the way of an error, not where it comes from. */

@@ -1,5 +1,5 @@
-import { foldName } from "../catalog/catalog_of.ts";
-import { shownPath } from "../catalog/shown_path.ts";
+import { foldName } from "../catalog/catalog.ts";
+import { shownPath } from "../catalog/paths.ts";
 import type { LockedServer } from "../core/gadget_lock.ts";
 import { didYouMean } from "../core/nearest.ts";
 import { basename, extname, join, resolve } from "node:path";

@@ -1,6 +1,6 @@
-import { promptTypesFile, TYPES_FILE_MARK } from "../catalog/prompt_types_file.ts";
-import { referencedModules } from "../catalog/prompt_type_text.ts";
-import { isInside, projectPath } from "../catalog/project_path.ts";
+import { promptTypesFile, TYPES_FILE_MARK } from "../catalog/prompts/types_file.ts";
+import { referencedModules } from "../catalog/prompts/type_text.ts";
+import { isInside, projectPath } from "../catalog/paths.ts";
 import { maybeText } from "../core/maybe_text.ts";
 import { join, resolve } from "node:path";
 import { hostFiles } from "../host/files.ts";

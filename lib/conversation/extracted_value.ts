@@ -1,9 +1,7 @@
 // What counts as a value that a model has found (conversations.md 2.8). A value fits as a whole or not at all: of a wrong part nobody
 // knows what was meant. Parts that are not there are left out, since none is required.
-
-import { isJsonObject, losesDigits } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
-import type { ExtractionSchema } from "../parse/agent_file.ts";
+import { isJsonObject, type Json, losesDigits } from "../core/json.ts";
+import type { ExtractionSchema } from "../parse/agent/agent.ts";
 
 /** How a model's value was taken. `wrong`: it is not of its type. */
 export type Extracted = { readonly found: Json } | "missing" | "wrong";

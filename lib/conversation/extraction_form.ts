@@ -1,7 +1,7 @@
 // The form that an extractor asks for (conversations.md 2.8), as JSON Schema. No value is required: what was not said is left out.
 
 import type { JsonObject } from "../core/json.ts";
-import type { ExtractionSchema, ExtractionValue } from "../parse/agent_file.ts";
+import type { ExtractionSchema, ExtractionValue } from "../parse/agent/agent.ts";
 import { extractionNames } from "./extraction_names.ts";
 
 /** Fills the placeholders of a text. */

@@ -1,4 +1,4 @@
-import type { ExtractionValue } from "../parse/agent_file.ts";
+import type { ExtractionValue } from "../parse/agent/agent.ts";
 import { slotKey } from "./slots.ts";
 
 /**

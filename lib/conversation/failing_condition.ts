@@ -1,8 +1,6 @@
 // Conditions of steps (conversations.md 2.5).
-
-import { isJsonObject } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
-import type { ConditionOperation, SlotPath, StepCondition } from "../parse/agent_file.ts";
+import { isJsonObject, type Json } from "../core/json.ts";
+import type { ConditionOperation, SlotPath, StepCondition } from "../parse/agent/agent.ts";
 
 /** The first condition that does not hold, in words; undefined when all hold. */
 export function failingCondition(

@@ -1,7 +1,7 @@
 // Placeholders of agent files (conversations.md 2.6): `{{ [destination.]name }}`. What was put in is never read again.
 
 import type { Json } from "../core/json.ts";
-import type { SlotDestination } from "../parse/agent_file.ts";
+import type { SlotDestination } from "../parse/agent/agent.ts";
 
 /** Gives the value of a placeholder; undefined when there is none. */
 export type LookUpSlot = (name: string, destination: SlotDestination | undefined) => Json | undefined;

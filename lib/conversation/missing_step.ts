@@ -1,6 +1,6 @@
 // Another agent file may have come since a conversation stopped (conversations.md 2.2): whether it can go on in that one.
 
-import { gotoProblem } from "../parse/agent_tree.ts";
+import { gotoProblem } from "../parse/agent/tree.ts";
 import type { BranchPosition, Position } from "./position.ts";
 import type { StepTree } from "./step_tree.ts";
 

@@ -1,4 +1,4 @@
-import type { StepFlow } from "../parse/agent_file.ts";
+import type { StepFlow } from "../parse/agent/agent.ts";
 import type { BranchWrite } from "./slots.ts";
 
 /** Where a conversation waits (conversations.md 2.2): at a step, or at one in each branch of a combined step. */

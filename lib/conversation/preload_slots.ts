@@ -1,8 +1,6 @@
 // Slots that are filled before the first step of a conversation (conversations.md 2.11).
-
-import { isJsonObject } from "../core/json.ts";
-import type { Json, JsonObject } from "../core/json.ts";
-import type { AgentFile, SlotSource, SourceSelection } from "../parse/agent_file.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import type { AgentFile, SlotSource, SourceSelection } from "../parse/agent/agent.ts";
 import { parseJsonPath } from "../schema/json_path.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { LogEntry } from "../core/conversation.ts";
 import type { Message } from "../core/message.ts";
-import type { MemorySelection } from "../parse/agent_file.ts";
+import type { MemorySelection } from "../parse/agent/agent.ts";
 import type { Messages } from "./message_log.ts";
 
 /** What is selected from, and for whom. */

@@ -1,6 +1,6 @@
 import type { SlotScope, SlotWrite } from "../core/conversation.ts";
 import type { Json, JsonObject } from "../core/json.ts";
-import type { SlotDestination, SlotPath } from "../parse/agent_file.ts";
+import type { SlotDestination, SlotPath } from "../parse/agent/agent.ts";
 
 /** Slots as a part of a conversation sees them. */
 export interface Slots {

@@ -1,4 +1,4 @@
-import type { AgentStep, SlotPath } from "../parse/agent_file.ts";
+import type { AgentStep, SlotPath } from "../parse/agent/agent.ts";
 import type { FilePath } from "../parse/shape/shape.ts";
 import { placeholdersIn } from "./fill_template.ts";
 import { type StepText, stepTexts } from "./step_texts.ts";

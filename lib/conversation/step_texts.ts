@@ -1,9 +1,9 @@
 // The texts of a step in which placeholders are filled.
 
 import { isJsonObject, type Json } from "../core/json.ts";
-import type { AgentPrompt, AgentStep, ExtractionSchema, RequestFields } from "../parse/agent_file.ts";
+import type { AgentPrompt, AgentStep, ExtractionSchema, RequestFields } from "../parse/agent/agent.ts";
 import type { FilePath } from "../parse/shape/shape.ts";
-import { flowsOf } from "../parse/agent_tree.ts";
+import { flowsOf } from "../parse/agent/tree.ts";
 
 /** A text of a step, and the way to it from the step. */
 export interface StepText {

@@ -1,6 +1,5 @@
-import type { AgentFile, AgentStep, StepOf } from "../parse/agent_file.ts";
-import { type AgentTree, agentTree, stepsIn } from "../parse/agent_tree.ts";
-import { firstLeaf } from "../parse/agent_tree.ts";
+import type { AgentFile, AgentStep, StepOf } from "../parse/agent/agent.ts";
+import { type AgentTree, agentTree, firstLeaf, stepsIn } from "../parse/agent/tree.ts";
 
 /** The steps of an agent, and where each stands among the others. */
 export interface StepTree extends AgentTree {

@@ -1,8 +1,6 @@
 // What a model says of the goals of a validator (conversations.md 2.8): `{<name>: {decision, explanation}}`, or the decision alone.
-
-import { isJsonObject } from "../core/json.ts";
-import type { Json, JsonObject } from "../core/json.ts";
-import type { ConversationGoal } from "../parse/agent_file.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import type { ConversationGoal } from "../parse/agent/agent.ts";
 
 /** What a model says of one goal. */
 export interface Verdict {

@@ -1,4 +1,4 @@
-import type { DocumentNode } from "../parse/document_node.ts";
+import type { DocumentNode } from "../parse/document/tree.ts";
 
 /** Nodes with their headings shifted so that the lowest level among them is this one (documents.md 7.8). */
 export function alignHeadings(nodes: readonly DocumentNode[], level: number): readonly DocumentNode[] {

@@ -2,8 +2,8 @@
 // list says where a text stands, the headings say what belongs together; a result that replaces a heading may stand between it and its
 // children without belonging to it. Each insertion walks over the list.
 
-import type { DocumentNode } from "../parse/document_node.ts";
-import type { MergeMode } from "../parse/operation_fields.ts";
+import type { DocumentNode } from "../parse/document/tree.ts";
+import type { MergeMode } from "../parse/document/operation.ts";
 import type { BlockIndex } from "./block_index.ts";
 import type { LiveNode, Piece } from "./live_node.ts";
 import type { Origin } from "./origin.ts";

@@ -1,6 +1,6 @@
 import type { Block, BlockList } from "./block_list.ts";
-import { didYouMean } from "../parse/document_near.ts";
-import { headingLine } from "../parse/heading_line.ts";
+import { didYouMean } from "../parse/document/near.ts";
+import { headingLine } from "../parse/document/lines.ts";
 import { type BlockIndex, idKey } from "./block_index.ts";
 import type { LiveNode } from "./live_node.ts";
 import { BlockReferenceError } from "./reference.ts";

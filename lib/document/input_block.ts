@@ -1,4 +1,4 @@
-import { parseResult } from "../parse/parse_result.ts";
+import { parseResult } from "../parse/document/document.ts";
 import { headingNode } from "./pieces.ts";
 import type { Piece } from "./live_node.ts";
 

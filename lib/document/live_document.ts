@@ -1,5 +1,5 @@
-import type { DocumentTree } from "../parse/document_node.ts";
-import type { MergeMode, Reference } from "../parse/operation_fields.ts";
+import type { DocumentTree } from "../parse/document/tree.ts";
+import type { MergeMode, Reference } from "../parse/document/operation.ts";
 import { BlockIndex } from "./block_index.ts";
 import { Block, BlockList, type Group, nested } from "./block_list.ts";
 import { findBlock, notFound } from "./find_block.ts";

@@ -1,4 +1,4 @@
-import type { DocumentNode } from "../parse/document_node.ts";
+import type { DocumentNode } from "../parse/document/tree.ts";
 import type { Origin } from "./origin.ts";
 
 /** A node with the node that it follows in its own source: between those two nothing is written when they still meet. */

@@ -1,5 +1,5 @@
-import type { DocumentNode, HeadingNode } from "../parse/document_node.ts";
-import { headingLine } from "../parse/heading_line.ts";
+import type { DocumentNode, HeadingNode } from "../parse/document/tree.ts";
+import { headingLine } from "../parse/document/lines.ts";
 import { idKey } from "./block_index.ts";
 import type { Piece } from "./live_node.ts";
 import { slug } from "./slug.ts";

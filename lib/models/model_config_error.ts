@@ -1,8 +1,8 @@
 import { ModelError } from "../core/model.ts";
 import type { ModelSettings } from "../core/model_settings.ts";
 import { didYouMean, nearestName } from "../core/nearest.ts";
-import { KNOWN_MODELS } from "./prices.ts";
-import { type Env, maybeKey, maybeProvider, type Provider, providerNames } from "./provider.ts";
+import { KNOWN_MODELS } from "./known_models.ts";
+import { type Env, maybeKey, maybeProvider, type Provider, providerNames } from "./provider/provider.ts";
 
 /** Nothing was sent: the settings or the environment lack something. */
 export function configError(message: string, cause?: unknown): ModelError {

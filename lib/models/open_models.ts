@@ -11,14 +11,12 @@ import {
 import { followAliases, maybeModelId, type ModelId, modelIdText } from "../core/model_id.ts";
 import type { ModelSettings } from "../core/model_settings.ts";
 import { FileError, type Files } from "../core/world.ts";
-import { Attempts } from "./attempts.ts";
-import type { FetchFunction } from "./fetch_function.ts";
 import { isClosed, withLeadingThoughts } from "./leading_thoughts.ts";
 import { configError, noModel, unknownName } from "./model_config_error.ts";
-import { type ModelList, modelList } from "./model_list.ts";
-import type { Env } from "./provider.ts";
-import { retrying, type RetryPolicy } from "./retrying.ts";
-import { DEFAULT_SILENCE, type Silence } from "./silence_watch.ts";
+import { type ModelList, modelList } from "./known_models.ts";
+import type { Env, FetchFunction } from "./provider/provider.ts";
+import { DEFAULT_SILENCE, type Silence } from "./provider/silence.ts";
+import { Attempts, retrying, type RetryPolicy } from "./retrying.ts";
 
 /** What models are made of. */
 export interface OpenModelsOptions {
@@ -120,8 +118,8 @@ class Finder {
 
   /** What talks to providers is loaded with the first of them: a script needs none of it. */
   async #provider(id: ModelId): Promise<Model> {
-    const { providerModel }: typeof import("./provider_model.ts") = await import(
-      "./provider_model.ts" as string
+    const { providerModel }: typeof import("./provider/model.ts") = await import(
+      "./provider/model.ts" as string
     );
     const model = providerModel(id, { silence: DEFAULT_SILENCE, ...this.#options });
     const { thoughts } = this.#options.settings.providers?.[id.provider] ?? {};
@@ -130,8 +128,8 @@ class Finder {
 
   async #script(id: ModelId): Promise<Model> {
     const { files, clock } = this.#options;
-    const { readScript }: typeof import("./script_file.ts") = await import("./script_file.ts" as string);
-    const { scriptModel }: typeof import("./script_model.ts") = await import("./script_model.ts" as string);
+    const { readScript }: typeof import("./script/file.ts") = await import("./script/file.ts" as string);
+    const { scriptModel }: typeof import("./script/script.ts") = await import("./script/script.ts" as string);
     try {
       const replies = await readScript(await files.readText(id.model), id.model);
       const opensUnseen = replies.some(({ chunks }) => isClosed(chunks.join("")));

@@ -1,15 +1,12 @@
 // A model of the user's own making (prompts.md 13, ModelPort): it answers whole. Here it becomes a model like any other.
-
-import { dialogMessage } from "../core/dialog_message.ts";
-import type { DialogMessage } from "../core/dialog_message.ts";
+import { type DialogMessage, dialogMessage } from "../core/dialog_message.ts";
 import type { JsonSchema } from "../core/gadget.ts";
 import { isRecord } from "../core/json.ts";
 import type { ToolCall } from "../core/message.ts";
-import { ModelError } from "../core/model.ts";
-import type { Model, ModelPart, ModelRequest, Usage } from "../core/model.ts";
+import { type Model, ModelError, type ModelPart, type ModelRequest, type Usage } from "../core/model.ts";
 import { messageOf } from "../core/source_error.ts";
 import { shown } from "../schema/issue.ts";
-import { codeOf } from "./problem_words.ts";
+import { codeOf } from "./said_by.ts";
 
 /** What a port is asked. */
 export interface PortRequest {

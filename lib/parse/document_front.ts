@@ -1,7 +1,6 @@
 import { withoutByteOrderMark } from "../core/file_text.ts";
-import type { DocumentLines } from "./document_lines.ts";
-import type { LineProblem } from "./front_matter.ts";
-import { parameterLine } from "./parameter_line.ts";
+import { type DocumentLines, parameterLine } from "./document/lines.ts";
+import type { LineProblem } from "./yaml/front_matter.ts";
 
 const OPENING = /^---[ \t]*$/;
 const CLOSING = /^(?:---|\.\.\.)[ \t]*$/;

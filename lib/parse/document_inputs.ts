@@ -1,8 +1,7 @@
 import { isRecord } from "../core/json.ts";
-import { didYouMean } from "./document_near.ts";
-import type { DocumentInput } from "./operation_fields.ts";
-import type { ParameterReader } from "./parameter_reader.ts";
-import { notText, type Part } from "./part.ts";
+import { didYouMean } from "./document/near.ts";
+import type { DocumentInput } from "./document/operation.ts";
+import { notText, type ParameterReader, type Part } from "./document/parameters.ts";
 
 const KEYS = ["name", "description", "default"] as const;
 const NAME = /^[A-Za-z][\w-]*$/;

@@ -1,10 +1,17 @@
-import { isInside } from "../catalog/project_path.ts";
-import { systemClock } from "../core/clock.ts";
 import { resolve } from "node:path";
-import { PermissionRefused } from "../core/world.ts";
+import { isInside } from "../catalog/paths.ts";
+import { systemClock } from "../core/clock.ts";
+import {
+  type Files,
+  type Http,
+  PermissionRefused,
+  type PermissionRequest,
+  type Policy,
+  type Shell,
+  type World,
+} from "../core/world.ts";
 import { namedAsGiven } from "../policy/guard_files.ts";
 import { refuseBeyond } from "../policy/narrowed_policy.ts";
-import type { Files, Http, PermissionRequest, Policy, Shell, World } from "../core/world.ts";
 import { NOBODY } from "./nobody.ts";
 
 /** What a program gives a document to touch: where its files are, and what else it may reach. */

@@ -1,18 +1,16 @@
 // The lists of `grants:` in both settings files. Loaded only where there are some: what a host or a variable looks like the policy knows.
-import type { Config, Grants } from "../catalog/config.ts";
-import { gadgetCandidates } from "../catalog/gadget_candidates.ts";
-import { projectPath } from "../catalog/project_path.ts";
-import { shownPath } from "../catalog/shown_path.ts";
-import { filesNamed, takenWords } from "../catalog/trust.ts";
+import { join } from "node:path";
+import { builtInGadgets } from "../../gadgets/built_in.ts";
+import type { Config, Grants } from "../catalog/config/config.ts";
+import { projectPath, shownPath } from "../catalog/paths.ts";
+import { filesNamed, gadgetCandidates, takenWords } from "../catalog/trust.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
 import { maybeText } from "../core/maybe_text.ts";
-import { join } from "node:path";
 import { ProblemsError } from "../core/problems_error.ts";
 import { SourceError } from "../core/source_error.ts";
 import { hostFiles } from "../host/files.ts";
 import { configFolder } from "../host/paths.ts";
-import { parseYaml } from "../parse/yaml.ts";
-import { builtInGadgets } from "../../gadgets/built_in.ts";
+import { parseYaml } from "../parse/yaml/yaml.ts";
 import { type GrantProblem, grantProblems } from "../policy/gadget_grants.ts";
 
 /**

@@ -1,14 +1,11 @@
 import { basename, dirname, resolve } from "node:path";
-import { SourceError } from "../core/source_error.ts";
 import { ProblemsError } from "../core/problems_error.ts";
+import { SourceError } from "../core/source_error.ts";
 import type { Files } from "../core/world.ts";
-import type { CollectionDocument } from "../parse/collection_file.ts";
-import { didYouMean } from "../parse/document_near.ts";
-import type { ModuleFile, ModuleSource } from "../parse/module_file.ts";
-import { readCollectionFile } from "../parse/collection_file.ts";
-import { readModuleFile } from "../parse/module_file.ts";
-import type { DocumentRole } from "../retrieval/indexed_document.ts";
-import type { SourceDocument } from "../retrieval/source_document.ts";
+import { didYouMean } from "../parse/document/near.ts";
+import { type CollectionDocument, readCollectionFile } from "../parse/files/collection.ts";
+import { type ModuleFile, type ModuleSource, readModuleFile } from "../parse/files/module.ts";
+import type { DocumentRole, SourceDocument } from "../retrieval/indexed_document.ts";
 import { shownPath } from "../run/document_paths.ts";
 
 /** Where the documents of a search are named. */

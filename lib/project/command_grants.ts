@@ -1,16 +1,13 @@
 // Programs that `grants:` of the settings lets a run start: `RunCommand: { run: [git] }` for calls of that gadget, `"@shell": trusted` for
 // the scripts of documents. Each has a shell of its own for it, since what one of them may start the other may not.
-
-import type { CommandName, Grant } from "../catalog/config.ts";
+import type { CommandName, Grant } from "../catalog/config/config.ts";
 import type { EntryGrant } from "../core/catalog.ts";
 import type { Permissions, Shell, World } from "../core/world.ts";
 import { absoluteEntry } from "../policy/permission_entry.ts";
-import { rulesByKind } from "../policy/policy_settings.ts";
-import type { PolicyRules, PolicySettings } from "../policy/policy_settings.ts";
-import type { WorldOptions } from "./world.ts";
+import { type PolicyRules, type PolicySettings, rulesByKind } from "../policy/policy_settings.ts";
 import { maybeGrant, type ProjectSettings } from "./project.ts";
 import { scriptShell } from "./script_shell.ts";
-import { createWorld } from "./world.ts";
+import { createWorld, type WorldOptions } from "./world.ts";
 
 /** A project whose settings are known, and whether what it says for itself counts. */
 export interface GrantingProject extends Pick<ProjectSettings, "root" | "config"> {

@@ -1,5 +1,5 @@
-import { type McpFile, type McpJson, readMcpJson, yamlServers } from "../catalog/mcp_config.ts";
-import { mcpServers } from "../catalog/mcp_servers.ts";
+import { type McpFile, type McpJson, readMcpJson, yamlServers } from "../catalog/mcp/config.ts";
+import { mcpServers } from "../catalog/mcp/servers.ts";
 import type { BrokenMcpServer, McpServer } from "../core/mcp_server.ts";
 import { join } from "node:path";
 import { hostEnv } from "../host/process.ts";

@@ -1,4 +1,4 @@
-import { acceptedConfig } from "../catalog/config_accepted.ts";
+import { acceptedConfig } from "../catalog/config/config.ts";
 import type { ConversationModels } from "../run/conversation_work.ts";
 import { modelsByName } from "./models_by_name.ts";
 import type { OpenProjectModelsOptions } from "./open_models.ts";

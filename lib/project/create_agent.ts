@@ -1,4 +1,4 @@
-import { createCatalog } from "../catalog/create_catalog.ts";
+import { createCatalog } from "../catalog/catalog.ts";
 import type { Catalog } from "../core/catalog.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import type { AnyGadget } from "../core/gadget.ts";

@@ -3,16 +3,16 @@ import {
   type DiscoverOptions,
   discoverPrompts as discover,
   type Discovery,
+  type KeepFile,
   type LocatedDiscovery,
   type PromptFolder,
-} from "../catalog/discover_prompts.ts";
-import type { KeepFile } from "../catalog/keep_file.ts";
+} from "../catalog/prompts/discover.ts";
 import { isRecord } from "../core/json.ts";
 import { fileStamps } from "../host/file_stamp.ts";
 import { hostFiles } from "../host/files.ts";
 import { journalPath } from "../host/journal_files.ts";
 import { realPath } from "../host/paths.ts";
-import type { PromptRegistry } from "../prompt/prompt_registry.ts";
+import type { PromptRegistry } from "../prompt/registry.ts";
 import { promptModuleLoader } from "./prompt_module_loader.ts";
 import { rootFolder } from "./root_folder.ts";
 

@@ -1,8 +1,7 @@
-import type { DocumentGrants } from "../check/check_options.ts";
-import { isInside } from "../catalog/project_path.ts";
-import { PermissionRefused } from "../core/world.ts";
-import type { PermissionRequest } from "../core/world.ts";
 import { relative, resolve } from "node:path";
+import { isInside } from "../catalog/paths.ts";
+import type { DocumentGrants } from "../check/check_options.ts";
+import { PermissionRefused, type PermissionRequest } from "../core/world.ts";
 import { realPath } from "../host/paths.ts";
 import { createPolicy } from "../policy/policy.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";

@@ -1,14 +1,12 @@
-import { acceptedConfig } from "../catalog/config_accepted.ts";
-import { isInside } from "../catalog/project_path.ts";
-import { followAliases, maybeModelId } from "../core/model_id.ts";
 import { resolve } from "node:path";
+import { acceptedConfig } from "../catalog/config/config.ts";
+import { isInside } from "../catalog/paths.ts";
+import { followAliases, maybeModelId } from "../core/model_id.ts";
 import { lookAt, realPath } from "../host/paths.ts";
 import { hostEnv } from "../host/process.ts";
-import { maybeProvider } from "../models/provider.ts";
-import { PROVIDER_KINDS } from "../models/provider_kinds.ts";
-import { didYouMean } from "../parse/document_near.ts";
-import { wantedModel } from "./project.ts";
-import type { ProjectSettings } from "./project.ts";
+import { maybeProvider, PROVIDER_KINDS } from "../models/provider/provider.ts";
+import { didYouMean } from "../parse/document/near.ts";
+import { type ProjectSettings, wantedModel } from "./project.ts";
 
 /** What is wrong with the name of a model, in the words of documents.md 7.6; undefined when it may be asked. A script has to be there. */
 export function modelProblem(

@@ -1,11 +1,9 @@
-import { ModelError } from "../core/model.ts";
-import type { Model } from "../core/model.ts";
+import { type Model, ModelError } from "../core/model.ts";
 import { denoGrants } from "../host/process.ts";
 import { tcpConnect } from "../host/tcp_connect.ts";
-import { findLocalServers } from "../models/find_local_servers.ts";
 import type { OpenModels } from "../models/open_models.ts";
-import { openProjectModels } from "./open_models.ts";
-import type { OpenProjectModelsOptions } from "./open_models.ts";
+import { findLocalServers } from "../models/provider/provider.ts";
+import { openProjectModels, type OpenProjectModelsOptions } from "./open_models.ts";
 
 /** The model of a dialog. @throws {ModelError} that says what to do, and which local servers there are to choose from */
 export async function findModel(options: OpenProjectModelsOptions): Promise<Model> {

@@ -1,7 +1,7 @@
 // Whether a gadget of a module may run on this machine, and what it may do then: what was said before, else the person at the terminal
 // (gadgets.md 3). `always` is written to `orrery.lock`.
-import type { Config } from "../catalog/config.ts";
-import { shownPath } from "../catalog/shown_path.ts";
+import type { Config } from "../catalog/config/config.ts";
+import { shownPath } from "../catalog/paths.ts";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
 import { filesNamed, takenWords, type TrustCandidate } from "../catalog/trust.ts";
 import type { EntryGrant } from "../core/catalog.ts";

@@ -1,8 +1,7 @@
 import { hostFiles } from "../host/files.ts";
 import { workingFolder } from "../host/paths.ts";
-import type { AgentFile } from "../parse/agent_file.ts";
-import { AgentFileError } from "../parse/agent_problem.ts";
-import { readAgentFile } from "../parse/read_agent_file.ts";
+import { type AgentFile, AgentFileError } from "../parse/agent/agent.ts";
+import { readAgentFile } from "../parse/agent/read.ts";
 import { rootFolder } from "./root_folder.ts";
 
 /**

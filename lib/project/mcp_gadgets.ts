@@ -1,18 +1,17 @@
 // The gadgets of MCP servers on this machine. Loaded only when a server is configured.
-import type { McpFile } from "../catalog/mcp_config.ts";
-import { mcpServers } from "../catalog/mcp_servers.ts";
-import type { ServerGadgets } from "../catalog/server_gadgets.ts";
-import { type BrokenMcpServer, mcpNamePart, type McpServer } from "../core/mcp_server.ts";
 import { join } from "node:path";
-import { SourceError } from "../core/source_error.ts";
-import type { PermissionKind, PermissionRequest, User } from "../core/world.ts";
-import { PermissionRefused } from "../core/world.ts";
+import type { McpFile } from "../catalog/mcp/config.ts";
+import { mcpServers } from "../catalog/mcp/servers.ts";
+import type { ServerGadgets } from "../catalog/mcp/gadgets.ts";
+import { type BrokenMcpServer, mcpNamePart, type McpServer } from "../core/mcp_server.ts";
 import type { PipeOptions } from "../core/pipes.ts";
 import type { Secrets } from "../core/secrets.ts";
-import { hostEnv } from "../host/process.ts";
+import { SourceError } from "../core/source_error.ts";
+import { type PermissionKind, PermissionRefused, type PermissionRequest, type User } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath, stateFolder } from "../host/paths.ts";
 import { hostPipes } from "../host/pipe_process.ts";
+import { hostEnv } from "../host/process.ts";
 import { hostStreamFetch } from "../host/stream_fetch.ts";
 import { mcpEntries, type ServerReach } from "../mcp/entries.ts";
 import type { ServerLock } from "../mcp/server_grant.ts";

@@ -1,14 +1,12 @@
-import { acceptedConfig } from "../catalog/config_accepted.ts";
-import type { Config } from "../catalog/config.ts";
+import { acceptedConfig, type Config } from "../catalog/config/config.ts";
 import { systemClock } from "../core/clock.ts";
-import { hostEnv, hostEnvProblem } from "../host/process.ts";
 import { hostModelFetch } from "../host/model_fetch.ts";
 import { realPath } from "../host/paths.ts";
+import { hostEnv, hostEnvProblem } from "../host/process.ts";
 import type { OpenModelsOptions } from "../models/open_models.ts";
-import { providerHosts } from "../models/provider_hosts.ts";
+import { providerHosts } from "../models/provider/provider.ts";
 import { createPolicy } from "../policy/policy.ts";
-import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
-import type { PolicySettings } from "../policy/policy_settings.ts";
+import { NO_POLICY_FLAGS, type PolicySettings } from "../policy/policy_settings.ts";
 
 /** Where models are wanted. */
 export interface ModelMeansOptions {

@@ -1,35 +1,29 @@
 // A conversation of a program: its options as what the conversation meets.
-
-import { builtInEntries, catalogOf } from "../catalog/catalog_of.ts";
-import { createCatalog } from "../catalog/create_catalog.ts";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
+import { builtInEntries, catalogOf, createCatalog } from "../catalog/catalog.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Collection } from "../core/collection.ts";
 import type { AnyGadget } from "../core/gadget.ts";
-import { isJsonObject, toJson } from "../core/json.ts";
-import type { JsonObject } from "../core/json.ts";
 import type { Journal } from "../core/journal.ts";
+import { isJsonObject, type JsonObject, toJson } from "../core/json.ts";
 import type { World } from "../core/world.ts";
 import { workingFolder } from "../host/paths.ts";
 import { memoryJournal } from "../journal/memory_journal.ts";
 import { newRunId } from "../journal/new_run.ts";
-import type { AgentFile } from "../parse/agent_file.ts";
+import type { AgentFile } from "../parse/agent/agent.ts";
 import { parsePolicyFlags } from "../policy/policy_flags.ts";
+import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import { conversationSubRuns } from "../run/conversation_sub_runs.ts";
 import type { ConversationMeans, ConversationModels } from "../run/conversation_work.ts";
-import { httpOfFetch } from "../run/http_of_fetch.ts";
-import type { ProgramFetch } from "../run/http_of_fetch.ts";
-import { LiveConversation } from "../run/live_conversation.ts";
-import type { Conversation, ConversationHome } from "../run/live_conversation.ts";
+import { httpOfFetch, type ProgramFetch } from "../run/http_of_fetch.ts";
+import { type Conversation, type ConversationHome, LiveConversation } from "../run/live_conversation.ts";
 import { setVariable } from "./conversation_means.ts";
 import { conversationModels } from "./conversation_models.ts";
-import { modelOfFunction } from "./model_of_function.ts";
-import type { ConversationModelFunction } from "./model_of_function.ts";
 import { readyTools } from "./document_place.ts";
 import { NO_GRANTS } from "./grants.ts";
+import { type ConversationModelFunction, modelOfFunction } from "./model_of_function.ts";
 import { NOBODY } from "./nobody.ts";
 import { isProjectAccepted, openSettings } from "./project.ts";
-import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import { createWorld } from "./world.ts";
 
 /** Where conversations, their slots and their steps are kept. */

@@ -1,25 +1,23 @@
 // What is kept of a run: its steps in the journal of the project, and a record where one is wanted. Every run loads it before its first
 // call, also one that is not kept: secrets are kept out of that too.
-
-import type { Config } from "../catalog/config.ts";
-import type { Journal, JournalStatus, Recorder, RunJournal, RunStart } from "../core/journal.ts";
-import type { RunStatus } from "../core/event.ts";
 import { resolve } from "node:path";
+import type { Config } from "../catalog/config/config.ts";
+import { shownPath } from "../catalog/paths.ts";
+import type { RunStatus } from "../core/event.ts";
+import type { Journal, JournalStatus, Recorder, RunJournal, RunStart } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { FileError } from "../core/world.ts";
-import { PROVIDER_KINDS } from "../models/provider_kinds.ts";
-import { hostEnv } from "../host/process.ts";
-import { grantsNothing } from "./grants.ts";
-import type { RunGrants } from "./grants.ts";
-import { shownPath } from "../catalog/shown_path.ts";
-import { projectRoot } from "./project.ts";
-import type { DrainRun } from "../run/run_drain.ts";
 import { hostFiles } from "../host/files.ts";
 import { growingFile } from "../host/growing_file.ts";
+import { hostEnv } from "../host/process.ts";
 import { memoryJournal } from "../journal/memory_journal.ts";
 import { fileRecorder } from "../journal/record_file.ts";
+import { PROVIDER_KINDS } from "../models/provider/provider.ts";
 import { shellWord } from "../policy/refusal.ts";
+import type { DrainRun } from "../run/run_drain.ts";
+import { grantsNothing, type RunGrants } from "./grants.ts";
 import { openJournal } from "./open_journal.ts";
+import { projectRoot } from "./project.ts";
 import { dropGrants, keepGrants } from "./run_grants.ts";
 import { runSecrets } from "./run_secrets.ts";
 

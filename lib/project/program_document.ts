@@ -1,40 +1,34 @@
 // A document that a program checks or runs: the options of the program as what the document meets.
-
-import { builtInEntries, catalogOf } from "../catalog/catalog_of.ts";
-import type { Config } from "../catalog/config.ts";
-import { DOCUMENT_LIMITS } from "../catalog/config.ts";
-import { createCatalog } from "../catalog/create_catalog.ts";
+import { dirname, resolve } from "node:path";
+import { builtInGadgets } from "../../gadgets/built_in.ts";
+import { builtInEntries, catalogOf, createCatalog } from "../catalog/catalog.ts";
+import { type Config, DOCUMENT_LIMITS } from "../catalog/config/config.ts";
 import { checkDocument } from "../check/check_document.ts";
 import type { CheckedDocument, DocumentCommandInput } from "../check/check_options.ts";
 import { maybeBlock } from "../check/given_blocks.ts";
 import type { Catalog } from "../core/catalog.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import type { Model } from "../core/model.ts";
-import { dirname, resolve } from "node:path";
-import { builtInGadgets } from "../../gadgets/built_in.ts";
 import { defaultShell } from "../host/default_shell.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath, workingFolder } from "../host/paths.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
-import { shownPath } from "../run/document_paths.ts";
 import type { DocumentMeans } from "../run/document_means.ts";
-import { boundedWorld } from "./bounded_world.ts";
-import type { DocumentWorld } from "./bounded_world.ts";
+import { shownPath } from "../run/document_paths.ts";
+import { boundedWorld, type DocumentWorld } from "./bounded_world.ts";
 import { DocumentBounds } from "./document_bounds.ts";
 import { documentGrants } from "./document_grants.ts";
-import { homeCheck } from "./document_home.ts";
-import type { DocumentHome } from "./document_home.ts";
+import { type DocumentHome, homeCheck } from "./document_home.ts";
 import { modelProblem } from "./document_models.ts";
 import { readyTools } from "./document_place.ts";
 import { NO_GRANTS } from "./grants.ts";
 import { modelsByName } from "./models_by_name.ts";
 import { NOBODY } from "./nobody.ts";
-import { isProjectAccepted, openCatalog, openSettings } from "./project.ts";
-import type { ProjectSettings } from "./project.ts";
+import { isProjectAccepted, openCatalog, openSettings, type ProjectSettings } from "./project.ts";
 import { rootFolder } from "./root_folder.ts";
 import { scriptShell } from "./script_shell.ts";
-import { worldGrants } from "./world_grants.ts";
 import { createWorld } from "./world.ts";
+import { worldGrants } from "./world_grants.ts";
 
 /** What a program says of a document: to check it, and to run it. */
 export interface DocumentOptions {

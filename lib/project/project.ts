@@ -1,7 +1,6 @@
 import { join, resolve } from "node:path";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
-import { type AbsentServer, withAbsentServers } from "../catalog/absent_servers.ts";
-import { loadCatalog } from "../catalog/catalog_of.ts";
+import { loadCatalog } from "../catalog/catalog.ts";
 import type { GadgetSandbox } from "../catalog/catalog_site.ts";
 import {
   COMMAND_NAMES,
@@ -10,9 +9,9 @@ import {
   findProjectRoot,
   type Grant,
   loadConfig,
-} from "../catalog/config.ts";
-import { type McpJson, readMcpJson } from "../catalog/mcp_config.ts";
-import type { ServerGadgets } from "../catalog/server_gadgets.ts";
+} from "../catalog/config/config.ts";
+import { type McpJson, readMcpJson } from "../catalog/mcp/config.ts";
+import { type AbsentServer, type ServerGadgets, withAbsentServers } from "../catalog/mcp/gadgets.ts";
 import type { TrustCandidate } from "../catalog/trust.ts";
 import type { Catalog } from "../core/catalog.ts";
 import { LOCK_FILE } from "../core/gadget_lock.ts";

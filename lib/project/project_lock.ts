@@ -1,6 +1,6 @@
 // `orrery.lock` of a project on this machine. Loaded only where there is one, or one is written.
 import { lockPlace, lockText, parseLock } from "../catalog/lock_file.ts";
-import { shownPath } from "../catalog/shown_path.ts";
+import { shownPath } from "../catalog/paths.ts";
 import { EMPTY_LOCK, type Lock, LOCK_FILE } from "../core/gadget_lock.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { maybeText } from "../core/maybe_text.ts";

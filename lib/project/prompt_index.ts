@@ -1,16 +1,13 @@
 import type { AgentProfile } from "../catalog/agent_profile.ts";
-import { discoverTactics } from "../catalog/discover_tactics.ts";
-import type { FoundTactic } from "../catalog/discover_tactics.ts";
-import { loadAgents } from "../catalog/load_agents.ts";
-import type { LoadAgentsOptions } from "../catalog/load_agents.ts";
-import type { LocatedPrompt } from "../catalog/make_prompts.ts";
-import type { SourceFile } from "../catalog/source_files.ts";
+import { discoverTactics, type FoundTactic } from "../catalog/prompts/tactics.ts";
+import { loadAgents, type LoadAgentsOptions } from "../catalog/load_agents.ts";
+import type { LocatedPrompt } from "../catalog/prompts/make.ts";
+import type { SourceFile } from "../catalog/sources/files.ts";
 import type { Problem } from "../core/prompt_error.ts";
 import { hostFiles } from "../host/files.ts";
 import { loadsModules } from "../host/process.ts";
-import type { PromptRegistry } from "../prompt/prompt_registry.ts";
-import { isTactic } from "../run/tactic.ts";
-import type { Tactic } from "../run/tactic.ts";
+import type { PromptRegistry } from "../prompt/registry.ts";
+import { isTactic, type Tactic } from "../run/tactic.ts";
 import { promptsIn } from "./discover_prompts.ts";
 import { promptModuleLoader } from "./prompt_module_loader.ts";
 

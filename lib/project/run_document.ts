@@ -1,13 +1,18 @@
 import type { CheckedDocument } from "../check/check_options.ts";
 import { givenBlocks } from "../check/given_blocks.ts";
 import type { RunEvent } from "../core/event.ts";
-import type { DocumentFile } from "../parse/document_file.ts";
+import type { DocumentFile } from "../parse/document/document.ts";
 import type { Budget } from "../run/budget.ts";
 import { runDocumentFile } from "../run/document.ts";
 import { DocumentCheckError } from "./document_check_error.ts";
 import { homeMeans } from "./document_home.ts";
-import { checkProgramDocument, openProgramDocument, programDefaults } from "./program_document.ts";
-import type { DocumentOptions, ProgramDocument } from "./program_document.ts";
+import {
+  checkProgramDocument,
+  type DocumentOptions,
+  openProgramDocument,
+  programDefaults,
+  type ProgramDocument,
+} from "./program_document.ts";
 
 /** How a document is run. */
 export interface RunDocumentOptions extends DocumentOptions {

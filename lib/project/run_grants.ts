@@ -1,25 +1,21 @@
 // What the user allowed a run is kept for its resume among the user's own files, never in the journal: a database that came with a
 // repository must not grant anything.
-
-import { builtInGadgets } from "../../gadgets/built_in.ts";
-import { gadgetCandidates } from "../catalog/gadget_candidates.ts";
-import { serverNamed } from "../catalog/server_gadgets.ts";
-import { filesNamed, takenWords } from "../catalog/trust.ts";
-import { canonicalJson, isJsonObject, toJson } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
 import { join, resolve } from "node:path";
+import { builtInGadgets } from "../../gadgets/built_in.ts";
+import { serverNamed } from "../catalog/mcp/gadgets.ts";
+import { filesNamed, gadgetCandidates, takenWords } from "../catalog/trust.ts";
+import { canonicalJson, isJsonObject, type Json, toJson } from "../core/json.ts";
 import { sha256 } from "../core/sha256.ts";
 import { FileError, PermissionRefused, type User } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
-import { stateFolder } from "../host/paths.ts";
 import { removeFile } from "../host/journal_files.ts";
+import { stateFolder } from "../host/paths.ts";
 import { moduleChanges } from "../policy/decide_grant.ts";
 import { gadgetGrantValues, parseGadgetGrants } from "../policy/gadget_grants.ts";
 import { absoluteEntry } from "../policy/permission_entry.ts";
 import { rulesByKind } from "../policy/policy_settings.ts";
 import { shellWord } from "../policy/refusal.ts";
-import { grantsNothing, NO_GRANTS } from "./grants.ts";
-import type { RunGrants, Said } from "./grants.ts";
+import { grantsNothing, NO_GRANTS, type RunGrants, type Said } from "./grants.ts";
 import { sourceHashes } from "./module_hashes.ts";
 import { type ProjectFlags, projectWord, settingsAt } from "./project.ts";
 import { promptIndex } from "./prompt_index.ts";

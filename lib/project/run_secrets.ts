@@ -1,11 +1,11 @@
-import type { Config } from "../catalog/config.ts";
+import type { Config } from "../catalog/config/config.ts";
 import type { Catalog } from "../core/catalog.ts";
 import type { ProviderSettings } from "../core/model_settings.ts";
 import type { Secrets } from "../core/secrets.ts";
 import type { Permissions, User } from "../core/world.ts";
 import { hostEnv, hostEnvNames } from "../host/process.ts";
 import { createSecrets } from "../journal/secrets.ts";
-import { PROVIDER_KINDS } from "../models/provider_kinds.ts";
+import { PROVIDER_KINDS } from "../models/provider/provider.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
 
 /** Where secrets come from. */

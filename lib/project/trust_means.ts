@@ -1,8 +1,13 @@
-import { gadgetCandidates } from "../catalog/gadget_candidates.ts";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
-import { filesNamed, takenWords, type TrustCandidate, wordProblem } from "../catalog/trust.ts";
+import { type ServerGadgets, serverNamed } from "../catalog/mcp/gadgets.ts";
+import {
+  filesNamed,
+  gadgetCandidates,
+  takenWords,
+  type TrustCandidate,
+  wordProblem,
+} from "../catalog/trust.ts";
 import type { GadgetToGrant, UsedPermissions } from "../core/gadget_lock.ts";
-import { type ServerGadgets, serverNamed } from "../catalog/server_gadgets.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { SourceError } from "../core/source_error.ts";
 import type { User } from "../core/world.ts";

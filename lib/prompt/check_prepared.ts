@@ -6,10 +6,10 @@ import {
   placed,
   type PlacedFailure,
   schemaAt,
+  typeOf,
   valueAt,
   WRAPPERS,
-} from "../schema/failure_place.ts";
-import { typeOf } from "../schema/failure_words.ts";
+} from "../schema/failure.ts";
 import { toPointer } from "../schema/issue.ts";
 import { JsonValidator } from "../schema/json_validator.ts";
 import type { PreparedSchema } from "../schema/prepare_schema.ts";

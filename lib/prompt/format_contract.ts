@@ -1,15 +1,13 @@
-import { defineError, ParseError } from "../core/prompt_error.ts";
-import type { JsonSchema, Schema, StandardSchema } from "../core/gadget.ts";
+import { isStandardSchema, type JsonSchema, type Schema, type StandardSchema } from "../core/gadget.ts";
 import { isRecord } from "../core/json.ts";
+import { defineError, ParseError } from "../core/prompt_error.ts";
 import { shown } from "../schema/issue.ts";
-import { isStandardSchema } from "../core/gadget.ts";
-import { checkValue } from "./check_value.ts";
-import { issueLines } from "./issue_lines.ts";
+import { checkValue, issueLines } from "./check_value.ts";
 import { prepareAnyType } from "./prepare_any_type.ts";
-import { replyJson } from "./reply_json.ts";
+import { replyJson } from "./contract.ts";
 
 export { checkValue } from "./check_value.ts";
-export { issueLines } from "./issue_lines.ts";
+export { issueLines } from "./check_value.ts";
 
 /** What a reply has to be when a prompt has a `format`. */
 export interface FormatContract {

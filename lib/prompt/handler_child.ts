@@ -1,11 +1,10 @@
 import { messageOf } from "../core/source_error.ts";
 import { foundValue } from "../schema/issue.ts";
-import type { HandlerEvent, HandlerState } from "./handler.ts";
-import type { HandlerText } from "./handler_texts.ts";
-import { makePrompt } from "./make_prompt.ts";
-import { isPrompt, partsOf, type PromptParts } from "./prompt_parts.ts";
+import type { HandlerEvent, HandlerState, HandlerText } from "./handler.ts";
+import { makePrompt } from "./define_prompt.ts";
+import { isPrompt, partsOf, type PromptParts } from "./parts.ts";
 import { literalText } from "./prompt_text.ts";
-import type { AnyPrompt } from "./prompt_type.ts";
+import type { AnyPrompt } from "./prompt.ts";
 
 /** A handler that gives nothing to go on with (prompts.md 7); the cause is what it threw. */
 export class HandlerError extends Error {

@@ -1,7 +1,7 @@
 import { frozenCopy } from "../core/frozen_copy.ts";
 import { isRecord } from "../core/json.ts";
-import type { FieldPath } from "../parse/front_matter.ts";
-import { isTexts } from "../parse/check_fields.ts";
+import type { FieldPath } from "../parse/yaml/front_matter.ts";
+import { isTexts } from "../parse/yaml/check_fields.ts";
 import { shown } from "../schema/issue.ts";
 import { promptProblem, type Refuse, refuseUnknownKeys } from "./prompt_problem.ts";
 

@@ -3,7 +3,7 @@ import { isPlainObject } from "../core/frozen_copy.ts";
 import { isRecord, type Json, toJson } from "../core/json.ts";
 import { PromptError, type PromptErrorCode } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
-import type { FieldPath } from "../parse/front_matter.ts";
+import type { FieldPath } from "../parse/yaml/front_matter.ts";
 import { shown } from "../schema/issue.ts";
 
 /** What is wrong with the prompt of a path; one without a path is not named. */

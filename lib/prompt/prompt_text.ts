@@ -1,18 +1,20 @@
 import { isRecord } from "../core/json.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
-import type { LineProblem } from "../parse/front_matter.ts";
-import { parseTemplate, type Template, TemplateError } from "../parse/template.ts";
-import type { TemplateAccess } from "../parse/template_access.ts";
-import { quoted } from "../parse/template_error.ts";
-import type { TemplateField } from "../parse/template_field.ts";
-import { type FormatSpec, parseFormatSpec } from "../parse/template_format_spec.ts";
-import { compactJson } from "./compact_json.ts";
-import { display } from "./display.ts";
-import { padded } from "./padded.ts";
+import {
+  type FormatSpec,
+  parseFormatSpec,
+  parseTemplate,
+  quoted,
+  type Template,
+  type TemplateAccess,
+  TemplateError,
+  type TemplateField,
+} from "../parse/template.ts";
+import type { LineProblem } from "../parse/yaml/front_matter.ts";
+import { compactJson, display, padded, RenderError } from "./value_text.ts";
 import { promptProblem } from "./prompt_problem.ts";
-import { RenderError } from "./render_error.ts";
-import type { Renderer } from "./renderer.ts";
+import type { Renderer } from "./prompt.ts";
 
 /** A template, ready to be rendered. */
 export interface PromptText {

@@ -2,7 +2,7 @@ import { ProblemsError } from "../core/problems_error.ts";
 import { sha256 } from "../core/sha256.ts";
 import { messageOf, SourceError } from "../core/source_error.ts";
 import { type Files, PermissionRefused } from "../core/world.ts";
-import type { DocumentType } from "../parse/collection_file.ts";
+import type { DocumentType } from "../parse/files/collection.ts";
 import {
   type DocumentText,
   type TextHeading,
@@ -11,10 +11,9 @@ import {
   trimmedSpan,
 } from "./document_text.ts";
 import { INDEX_VERSION } from "./index_schema.ts";
-import type { IndexedDocument, IndexedPassage, NewDocument } from "./indexed_document.ts";
+import type { IndexedDocument, IndexedPassage, NewDocument, SourceDocument } from "./indexed_document.ts";
 import type { PassageIndex } from "./passage_index.ts";
 import { readDocument } from "./read_document.ts";
-import type { SourceDocument } from "./source_document.ts";
 
 /** What is put in, and how it is read. */
 export interface IndexDocumentsOptions {

@@ -1,3 +1,5 @@
+import type { CollectionDocument } from "../parse/files/collection.ts";
+
 /** Where a document is looked for: in every search, or only where the secondary ones are wanted. */
 export type DocumentRole = "primary" | "secondary";
 
@@ -26,4 +28,11 @@ export interface IndexedPassage {
 /** A document that an index does not have yet. */
 export interface NewDocument extends IndexedDocument {
   readonly passages: readonly IndexedPassage[];
+}
+
+/** A document that is to be searched. */
+export interface SourceDocument extends CollectionDocument {
+  readonly role: DocumentRole;
+  /** As the files of the world take it. */
+  readonly path: string;
 }

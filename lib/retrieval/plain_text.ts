@@ -1,6 +1,5 @@
-import type { DocumentType } from "../parse/collection_file.ts";
-import type { DocumentText, TextHeading } from "./document_text.ts";
-import { formFeedPages } from "./text_pages.ts";
+import type { DocumentType } from "../parse/files/collection.ts";
+import type { DocumentText, TextHeading, TextPage } from "./document_text.ts";
 
 /** Text without markup: pages end with form feeds, and the headings of books and papers are known by their numbers or words. */
 export function plainText(text: string, type: DocumentType): DocumentText {
@@ -38,4 +37,26 @@ function levelOf(title: string): number | undefined {
   const number = NUMBERED.exec(title)?.[1];
   if (number !== undefined) return number.split(".").length;
   return NAMED.test(title) || WORDS.test(title) ? 1 : undefined;
+}
+
+/** The pages of a text that is parted by form feeds, as printers and `pdftotext` do it. */
+function formFeedPages(text: string): readonly TextPage[] {
+  return pagesBetween(text, { start: 0, borders: text.matchAll(/\f/g) });
+}
+
+/** Pages, numbered from 1, between what parts them. */
+export function pagesBetween(
+  text: string,
+  { start, borders }: {
+    readonly start: number;
+    readonly borders: Iterable<{ readonly index: number; readonly 0: string }>;
+  },
+): readonly TextPage[] {
+  const pages: TextPage[] = [];
+  let from = start;
+  for (const { index, 0: found } of borders) {
+    pages.push({ number: pages.length + 1, start: from, end: index });
+    from = index + found.length;
+  }
+  return [...pages, { number: pages.length + 1, start: from, end: text.length }];
 }

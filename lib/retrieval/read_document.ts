@@ -1,14 +1,12 @@
 import { extname } from "node:path";
 import { fileText } from "../core/file_text.ts";
 import { FileError } from "../core/world.ts";
-import type { DocumentType } from "../parse/collection_file.ts";
-import { DocumentLines } from "../parse/document_lines.ts";
-import { headingLine } from "../parse/heading_line.ts";
+import { DocumentLines, headingLine } from "../parse/document/lines.ts";
+import { MarkdownBlocks } from "../parse/document/markdown_blocks.ts";
+import type { DocumentType } from "../parse/files/collection.ts";
 import { htmlText } from "../parse/html_text.ts";
-import { MarkdownBlocks } from "../parse/markdown_blocks.ts";
 import type { DocumentText, TextHeading, TextPage, TextSpan } from "./document_text.ts";
-import { plainText } from "./plain_text.ts";
-import { pagesBetween } from "./text_pages.ts";
+import { pagesBetween, plainText } from "./plain_text.ts";
 
 /** What is read, and how. */
 export interface ReadDocumentOptions {

@@ -1,39 +1,32 @@
 // Agents and their dialogs (prompts.md 8): what was said, which prompt is in force, and one turn after the other.
-
+import { linkedSignal } from "../core/async.ts";
 import type { Clock } from "../core/clock.ts";
-import type { DialogMessage } from "../core/dialog_message.ts";
-import { dialogMessage } from "../core/dialog_message.ts";
+import { type DialogMessage, dialogMessage } from "../core/dialog_message.ts";
 import type { RunEvent } from "../core/event.ts";
 import { DivergedError } from "../core/journal.ts";
-import { linkedSignal } from "../core/async.ts";
-import { toJson } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
+import { type Json, toJson } from "../core/json.ts";
 import type { Message } from "../core/message.ts";
 import type { Model } from "../core/model.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { AgentLimits } from "../prompt/limits.ts";
-import type { ArgsList } from "../prompt/args_of.ts";
+import type { ArgsList } from "../prompt/inference.ts";
+import { isPrompt } from "../prompt/parts.ts";
+import type { AnyPrompt, Prompt, ToolRef } from "../prompt/prompt.ts";
 import { foundValue } from "../schema/issue.ts";
-import { isPrompt } from "../prompt/prompt_parts.ts";
-import type { AnyPrompt, Prompt, ToolRef } from "../prompt/prompt_type.ts";
 import { AgentError } from "./agent_error.ts";
 import type { Budget } from "./budget.ts";
-import { initialState } from "./call_state.ts";
-import type { CallState, TurnState } from "./call_state.ts";
-import { DialogLog } from "./dialog_log.ts";
-import type { DialogEntry } from "./dialog_log.ts";
-import { keptInFork } from "./fork_dialog.ts";
-import type { ForkOptions } from "./fork_dialog.ts";
+import { type CallState, initialState, type TurnState } from "./call_state.ts";
+import { type DialogEntry, DialogLog } from "./dialog_log.ts";
+import { type ForkOptions, keptInFork } from "./fork_dialog.ts";
 import { modelWithErrors } from "./model_with_errors.ts";
 import type { ToolSource } from "./offered.ts";
 import { orAborted } from "./or_aborted.ts";
-import { PromptTurn } from "./prompt_turn.ts";
-import type { PromptTurnEnd } from "./prompt_turn.ts";
+import { PromptTurn, type PromptTurnEnd } from "./prompt_turn.ts";
 import type { Run } from "./run.ts";
-import { placedGadget } from "./work_place.ts";
 import type { CallBounds } from "./tool_round.ts";
 import { runTurn } from "./turn.ts";
+import { placedGadget } from "./work_place.ts";
 
 /** A model with a character and bounds. */
 export interface Agent {

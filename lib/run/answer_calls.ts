@@ -1,13 +1,10 @@
 // The calls of one answer of a model, whichever way it writes them: blocks in its text, or the provider's own calls. Both come in as
 // they are written and go to one graph.
-
-import { isJsonObject, parseJson } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
+import { isJsonObject, type Json, parseJson } from "../core/json.ts";
 import type { ToolCall } from "../core/message.ts";
 import { messageOf } from "../core/source_error.ts";
-import { CallParser } from "../parse/call_parser.ts";
-import type { CallEvent } from "../parse/call_parser.ts";
-import type { Markers } from "../parse/call_header.ts";
+import type { Markers } from "../parse/calls/header.ts";
+import { type CallEvent, CallParser } from "../parse/calls/calls.ts";
 import { undecided } from "../schema/text_value.ts";
 import type { CallGraph, GraphCall } from "./call_graph.ts";
 

@@ -1,10 +1,9 @@
 import type { JsonObject } from "../core/json.ts";
-import { replyJson } from "../prompt/reply_json.ts";
-import { placed, WRAPPERS } from "../schema/failure_place.ts";
+import { replyJson } from "../prompt/contract.ts";
+import { placed, WRAPPERS } from "../schema/failure.ts";
 import { toPointer } from "../schema/issue.ts";
 import { JsonValidator } from "../schema/json_validator.ts";
-import { prepareSchema } from "../schema/prepare_schema.ts";
-import type { PreparedSchema } from "../schema/prepare_schema.ts";
+import { type PreparedSchema, prepareSchema } from "../schema/prepare_schema.ts";
 import type { AnswerContract } from "./document_turn.ts";
 
 const ANY_TYPE = ["object", "array", "string", "number", "boolean", "null"];

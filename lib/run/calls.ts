@@ -1,19 +1,14 @@
+import { eachUntilAborted } from "../core/async.ts";
 import type { Catalog } from "../core/catalog.ts";
 import type { RunEvent } from "../core/event.ts";
-import { messageOf } from "../core/source_error.ts";
-import { eachUntilAborted } from "../core/async.ts";
-import { CallParser } from "../parse/call_parser.ts";
-import type { CallEvent } from "../parse/call_parser.ts";
-import { completeMarkers } from "../parse/call_header.ts";
-import type { Markers } from "../parse/call_header.ts";
-import { OddMarkers } from "../parse/odd_markers.ts";
-import type { OddMarker } from "../parse/odd_markers.ts";
-import { undecided } from "../schema/text_value.ts";
-import { CallGraph } from "./call_graph.ts";
-import type { CallLimits } from "./call_graph.ts";
 import { SOURCE_END_KEY, SOURCE_ERROR_KEY } from "../core/journal.ts";
-import { Run } from "./run.ts";
-import type { RunOptions } from "./run.ts";
+import { messageOf } from "../core/source_error.ts";
+import { completeMarkers, type Markers } from "../parse/calls/header.ts";
+import { type CallEvent, CallParser } from "../parse/calls/calls.ts";
+import { type OddMarker, OddMarkers } from "../parse/calls/odd_markers.ts";
+import { undecided } from "../schema/text_value.ts";
+import { CallGraph, type CallLimits } from "./call_graph.ts";
+import { Run, type RunOptions } from "./run.ts";
 
 /** How to run calls. */
 export interface RunCallsOptions extends RunOptions {

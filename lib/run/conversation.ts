@@ -1,30 +1,22 @@
 // One turn of a conversation (conversations.md 2.2): what was said, the steps up to the next hold, and what is kept behind it. Effects are
 // steps of the run; everything else follows from them and from where the turn began, so that a turn whose process died is made again.
-
 import type { ConversationState } from "../conversation/conversation_state.ts";
-import { GrowingLog } from "../conversation/message_log.ts";
-import type { Messages } from "../conversation/message_log.ts";
-import { heldSteps } from "../conversation/position.ts";
-import type { Position } from "../conversation/position.ts";
-import { ConversationSlots } from "../conversation/slots.ts";
-import type { ConversationScope, SlotValues } from "../conversation/slots.ts";
+import { GrowingLog, type Messages } from "../conversation/message_log.ts";
+import { heldSteps, type Position } from "../conversation/position.ts";
+import { type ConversationScope, ConversationSlots, type SlotValues } from "../conversation/slots.ts";
 import { stepTree } from "../conversation/step_tree.ts";
-import { turnKey } from "../core/conversation.ts";
-import type { ConversationSave } from "../core/conversation.ts";
+import { type ConversationSave, turnKey } from "../core/conversation.ts";
 import type { RunEvent } from "../core/event.ts";
 import { toJson } from "../core/json.ts";
 import { ModelError } from "../core/model.ts";
 import { PermissionRefused } from "../core/world.ts";
-import type { AgentFile } from "../parse/agent_file.ts";
+import type { AgentFile } from "../parse/agent/agent.ts";
 import { RootBranch } from "./conversation_branch.ts";
 import { performLeaf } from "./conversation_leaf.ts";
-import { Outlet } from "./conversation_outlet.ts";
-import type { Told } from "./conversation_outlet.ts";
+import { Outlet, type Told } from "./conversation_outlet.ts";
 import { StepCount } from "./conversation_steps.ts";
-import { readTurnStart, turnStartJson } from "./conversation_turn_start.ts";
-import type { TurnStart } from "./conversation_turn_start.ts";
-import { ConversationWalk, StepFailure } from "./conversation_walk.ts";
-import type { Entry } from "./conversation_walk.ts";
+import { readTurnStart, type TurnStart, turnStartJson } from "./conversation_turn_start.ts";
+import { ConversationWalk, type Entry, StepFailure } from "./conversation_walk.ts";
 import type { ConversationMeans } from "./conversation_work.ts";
 import { EffectError } from "./effect.ts";
 import { modelReason } from "./end_reason.ts";

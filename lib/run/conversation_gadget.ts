@@ -1,14 +1,11 @@
 // The step `gadget` (conversations.md 3): one call, with the machinery of all calls.
-
 import type { StepOutcome } from "../conversation/step_outcome.ts";
-import { isJsonObject } from "../core/json.ts";
-import type { JsonObject } from "../core/json.ts";
-import type { StepOf } from "../parse/agent_file.ts";
+import { isJsonObject, type JsonObject } from "../core/json.ts";
+import type { StepOf } from "../parse/agent/agent.ts";
 import { CallGraph } from "./call_graph.ts";
 import type { CallOutcome } from "./call_step.ts";
 import { gadgetOfStep } from "./conversation_tools.ts";
-import { ConversationStepError } from "./conversation_work.ts";
-import type { StepWork } from "./conversation_work.ts";
+import { ConversationStepError, type StepWork } from "./conversation_work.ts";
 import { catalogOf } from "./tool_round.ts";
 
 type Work = StepWork<StepOf<"gadget">>;

@@ -6,7 +6,7 @@ import type { Clock } from "../core/clock.ts";
 import { isJsonObject, type Json, parseJson } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
 import { type Http, type HttpResponse, type HttpStream, PermissionRefused } from "../core/world.ts";
-import type { StepOf } from "../parse/agent_file.ts";
+import type { StepOf } from "../parse/agent/agent.ts";
 import { eventStream } from "../parse/event_stream.ts";
 import { type ConversationRequest, conversationRequest, type ReadyRequest } from "./conversation_request.ts";
 import { ConversationStepError, type StepWork } from "./conversation_work.ts";

@@ -1,10 +1,8 @@
 // What validators, extractors and summarizers have in common (conversations.md 2.7).
-
-import { JUDGE_CONSTANTS, JUDGE_INSTRUCTIONS } from "../conversation/judge_texts.ts";
-import type { JudgeKind } from "../conversation/judge_texts.ts";
+import { JUDGE_CONSTANTS, JUDGE_INSTRUCTIONS, type JudgeKind } from "../conversation/judge_texts.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Message } from "../core/message.ts";
-import type { JudgeFields, StepBase } from "../parse/agent_file.ts";
+import type { JudgeFields, StepBase } from "../parse/agent/agent.ts";
 import type { AnswerForm } from "./answer_form.ts";
 import { constantText } from "./conversation_prompts.ts";
 import { askOfStep } from "./conversation_question.ts";

@@ -13,7 +13,7 @@ import { toldMs } from "../core/clock.ts";
 import type { Passage } from "../core/collection.ts";
 import { isRecord, type Json, type JsonObject } from "../core/json.ts";
 import { PermissionRefused } from "../core/world.ts";
-import type { AgentStep, ConversationGoal, SlotPath, StepOf } from "../parse/agent_file.ts";
+import type { AgentStep, ConversationGoal, SlotPath, StepOf } from "../parse/agent/agent.ts";
 import { objectForm, textForm } from "./answer_form.ts";
 import type { Branch } from "./conversation_branch.ts";
 import { performGadget } from "./conversation_gadget.ts";

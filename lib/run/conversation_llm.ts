@@ -1,18 +1,14 @@
 // The step `llm` (conversations.md 2.8, 3). Text is said and stored; an answer of a form is a value, for the slot: only where there is none
 // it is said, as JSON.
-
-import { isJsonObject } from "../core/json.ts";
-import type { Json, JsonObject } from "../core/json.ts";
+import type { StepOutcome } from "../conversation/step_outcome.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { Message } from "../core/message.ts";
 import { messageOf } from "../core/source_error.ts";
-import type { StepOutcome } from "../conversation/step_outcome.ts";
-import type { LlmFields, StepOf } from "../parse/agent_file.ts";
-import { schemaForm, textForm } from "./answer_form.ts";
-import type { AnswerForm } from "./answer_form.ts";
+import type { LlmFields, StepOf } from "../parse/agent/agent.ts";
+import { type AnswerForm, schemaForm, textForm } from "./answer_form.ts";
 import { askOfStep } from "./conversation_question.ts";
 import { toolsOfStep } from "./conversation_tools.ts";
-import { ConversationStepError } from "./conversation_work.ts";
-import type { StepWork } from "./conversation_work.ts";
+import { ConversationStepError, type StepWork } from "./conversation_work.ts";
 
 type Work = StepWork<StepOf<"llm">>;
 

@@ -1,6 +1,6 @@
 import { slotText } from "../conversation/fill_template.ts";
 import type { Message } from "../core/message.ts";
-import type { AgentPrompt, StepBase } from "../parse/agent_file.ts";
+import type { AgentPrompt, StepBase } from "../parse/agent/agent.ts";
 import type { StepWork } from "./conversation_work.ts";
 
 /** The prompts of a step as messages, filled (conversations.md 2.7). A constant that is not there gives none, with a warning. */

@@ -5,7 +5,7 @@ import type { Message } from "../core/message.ts";
 import { type Model, ModelError, type ModelPart, type ModelRequest, wrappedModel } from "../core/model.ts";
 import { messageOf } from "../core/source_error.ts";
 import { PermissionRefused } from "../core/world.ts";
-import type { MemorySelection, ModelFields, StepBase } from "../parse/agent_file.ts";
+import type { MemorySelection, ModelFields, StepBase } from "../parse/agent/agent.ts";
 import { type AnswerReader, textAlone } from "./answer_calls.ts";
 import type { AnswerForm } from "./answer_form.ts";
 import type { BudgetReached } from "./budget.ts";

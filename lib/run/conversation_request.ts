@@ -1,9 +1,7 @@
 import type { Json, JsonObject } from "../core/json.ts";
 import type { HttpOptions } from "../core/world.ts";
-import type { RequestFields } from "../parse/agent_file.ts";
-import type { AgentStep } from "../parse/agent_file.ts";
-import { ConversationStepError } from "./conversation_work.ts";
-import type { StepWork } from "./conversation_work.ts";
+import type { AgentStep, RequestFields } from "../parse/agent/agent.ts";
+import { ConversationStepError, type StepWork } from "./conversation_work.ts";
 import { EnvText } from "./env_text.ts";
 import { EnvValues } from "./env_values.ts";
 

@@ -1,12 +1,10 @@
 // `llm.tools` (conversations.md 3): what the model of a step may call.
-
 import { didYouMeanNames } from "../core/did_you_mean_names.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import type { ToolSpec } from "../core/model.ts";
 import { messageOf } from "../core/source_error.ts";
-import type { StepBase } from "../parse/agent_file.ts";
-import { ConversationStepError } from "./conversation_work.ts";
-import type { StepWork } from "./conversation_work.ts";
+import type { StepBase } from "../parse/agent/agent.ts";
+import { ConversationStepError, type StepWork } from "./conversation_work.ts";
 import { notedTools } from "./noted_tools.ts";
 import { orAborted } from "./or_aborted.ts";
 import { toolSpecOf } from "./tool_spec.ts";

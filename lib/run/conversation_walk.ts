@@ -1,6 +1,5 @@
 // The way through the steps of a conversation (conversations.md 2.3, 2.4). A walk gives where it goes on, so that each chain and each
 // combined step decides for what is inside of it; where it waits is told by the ids of steps, so that a later turn finds it again.
-
 import { failingCondition } from "../conversation/failing_condition.ts";
 import { fillText } from "../conversation/fill_template.ts";
 import type { BranchFlow, BranchPosition, Position } from "../conversation/position.ts";
@@ -10,11 +9,10 @@ import type { StepTree } from "../conversation/step_tree.ts";
 import { DivergedError } from "../core/journal.ts";
 import type { JsonObject } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
-import type { AgentStep, StepFlow, StepOf } from "../parse/agent_file.ts";
-import { gotoProblem } from "../parse/agent_tree.ts";
+import type { AgentStep, StepFlow, StepOf } from "../parse/agent/agent.ts";
+import { gotoProblem } from "../parse/agent/tree.ts";
 import { BudgetError } from "./budget_error.ts";
-import { ChildBranch } from "./conversation_branch.ts";
-import type { Branch } from "./conversation_branch.ts";
+import { type Branch, ChildBranch } from "./conversation_branch.ts";
 import { orderedOutlets } from "./conversation_outlet.ts";
 import type { StepCount } from "./conversation_steps.ts";
 import { ConversationStepError } from "./conversation_work.ts";

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../core/json.ts";
 import type { Message } from "../core/message.ts";
 import type { Model, ModelRequest } from "../core/model.ts";
 import type { Http } from "../core/world.ts";
-import type { AgentStep, MemorySelection, SlotPath } from "../parse/agent_file.ts";
+import type { AgentStep, MemorySelection, SlotPath } from "../parse/agent/agent.ts";
 import type { Budget } from "./budget.ts";
 import type { CallLimits } from "./call_graph.ts";
 import type { ToolSource } from "./offered.ts";

@@ -1,26 +1,21 @@
-import { EMPTY_CATALOG } from "../core/catalog.ts";
-import type { Catalog } from "../core/catalog.ts";
+import { type Catalog, EMPTY_CATALOG } from "../core/catalog.ts";
 import type { RunEvent } from "../core/event.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import type { Message } from "../core/message.ts";
-import { ModelError } from "../core/model.ts";
-import type { Model, ModelRequest } from "../core/model.ts";
+import { type Model, ModelError, type ModelRequest } from "../core/model.ts";
 import { messageOf } from "../core/source_error.ts";
-import { completeMarkers } from "../parse/call_header.ts";
-import type { Markers } from "../parse/call_header.ts";
-import { runAskTurn } from "./ask_turn.ts";
-import type { AskTurnEnd } from "./ask_turn.ts";
+import { completeMarkers, type Markers } from "../parse/calls/header.ts";
+import { type AskTurnEnd, runAskTurn } from "./ask_turn.ts";
 import type { Budget } from "./budget.ts";
 import type { CallLimits } from "./call_graph.ts";
 import { CallError } from "./call_step.ts";
 import { ContextWindow } from "./context_window.ts";
 import { modelReason } from "./end_reason.ts";
-import { findGadget } from "./run_gadget.ts";
 import type { OutputContract } from "./output_contract.ts";
 import type { Run, RunEnd, RunOptions } from "./run.ts";
+import { findGadget } from "./run_gadget.ts";
 import { talk } from "./talk.ts";
-import { ASK_POLICY } from "./turn_policy.ts";
-import type { TurnPolicy } from "./turn_policy.ts";
+import { ASK_POLICY, type TurnPolicy } from "./turn_policy.ts";
 import { endingRun } from "./work_run.ts";
 
 /** How to talk to a model. */

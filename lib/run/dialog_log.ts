@@ -1,5 +1,5 @@
 import type { Message } from "../core/message.ts";
-import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import type { AnyPrompt } from "../prompt/prompt.ts";
 
 /** What of a question the journal has not seen with the question before. */
 export interface Sending {

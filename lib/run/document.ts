@@ -1,12 +1,10 @@
 // The run of an executable document (documents.md). What its operations do are steps of the run: one that was killed goes on at its
 // operation, by doing again what no step is needed for.
-
 import type { RunEvent } from "../core/event.ts";
 import { ModelError } from "../core/model.ts";
 import { LiveDocument } from "../document/live_document.ts";
-import type { DocumentFile } from "../parse/document_file.ts";
-import { documentInputs } from "./document_callee.ts";
-import type { GivenInput } from "./document_callee.ts";
+import type { DocumentFile } from "../parse/document/document.ts";
+import { documentInputs, type GivenInput } from "./document_callee.ts";
 import { DocumentFailure } from "./document_failure.ts";
 import type { DocumentMeans } from "./document_means.ts";
 import { runFile } from "./document_run.ts";

@@ -1,16 +1,12 @@
 // A document that another one runs (documents.md 10.3): it sees only its input.
-
-import { piecesOf } from "../document/live_node.ts";
 import type { DocumentInputs } from "../document/input_block.ts";
 import { LiveDocument } from "../document/live_document.ts";
+import { piecesOf } from "../document/live_node.ts";
 import { nodeBodies, nodeTexts } from "../document/node_text.ts";
-import { readDocument } from "../parse/document_file.ts";
-import type { DocumentFile } from "../parse/document_file.ts";
-import type { DocumentProblem } from "../parse/document_node.ts";
-import type { InputValue } from "../parse/operation_fields.ts";
-import { parseResult } from "../parse/parse_result.ts";
-import { isSaved, pathOf, readFile } from "./document_operation.ts";
-import type { Operation } from "./document_operation.ts";
+import { type DocumentFile, parseResult, readDocument } from "../parse/document/document.ts";
+import type { DocumentProblem } from "../parse/document/tree.ts";
+import type { InputValue } from "../parse/document/operation.ts";
+import { isSaved, type Operation, pathOf, readFile } from "./document_operation.ts";
 import { OperationError } from "./operation_error.ts";
 
 /** How many files may run inside each other, the entry included (documents.md 10.6, 14). */

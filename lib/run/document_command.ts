@@ -1,11 +1,10 @@
+import { dirname, isAbsolute, join } from "node:path";
 import { narrowedAway } from "../check/narrowing.ts";
 import { isJsonObject } from "../core/json.ts";
-import { dirname, isAbsolute, join } from "node:path";
 import { nodeBodies } from "../document/node_text.ts";
-import type { ShellFields } from "../parse/operation_fields.ts";
+import type { ShellFields } from "../parse/document/operation.ts";
 import { limitsOf } from "./document_means.ts";
-import { insertResult, resultNodes, targetOf } from "./document_operation.ts";
-import type { Operation } from "./document_operation.ts";
+import { insertResult, type Operation, resultNodes, targetOf } from "./document_operation.ts";
 import { runDocumentCommand } from "./document_shell.ts";
 import { performEffect } from "./effect.ts";
 import { OperationError } from "./operation_error.ts";

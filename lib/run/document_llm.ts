@@ -8,14 +8,20 @@ import { messageOf } from "../core/source_error.ts";
 import { alignHeadings } from "../document/align_headings.ts";
 import type { LiveNode } from "../document/live_node.ts";
 import { nodeText, nodeTexts } from "../document/node_text.ts";
-import { didYouMean } from "../parse/document_near.ts";
-import { headingLine } from "../parse/heading_line.ts";
-import { MAX_MEDIA_BYTES, mediaTypeOf, noMedia, tooLargeMedia } from "../parse/media_type.ts";
-import { modelOfProvider, needsModel } from "../parse/model_of_provider.ts";
-import type { LlmFields } from "../parse/operation_fields.ts";
-import { parseResult } from "../parse/parse_result.ts";
-import { schemaOfText } from "../parse/schema_text.ts";
-import { CALLEE_TOOL } from "../parse/tool_choice.ts";
+import { parseResult } from "../parse/document/document.ts";
+import { headingLine } from "../parse/document/lines.ts";
+import { didYouMean } from "../parse/document/near.ts";
+import type { LlmFields } from "../parse/document/operation.ts";
+import { CALLEE_TOOL } from "../parse/document/parameters.ts";
+import {
+  MAX_MEDIA_BYTES,
+  mediaTypeOf,
+  modelOfProvider,
+  needsModel,
+  noMedia,
+  schemaOfText,
+  tooLargeMedia,
+} from "../parse/document/llm.ts";
 import { answerContract } from "./answer_contract.ts";
 import { CallError } from "./call_step.ts";
 import { fileValue, meansOfCall, wantedFile } from "./called_file.ts";

@@ -1,9 +1,9 @@
 import type { Narrowing } from "../check/narrowing.ts";
 import type { Files, Shell } from "../core/world.ts";
 import type { Model } from "../core/model.ts";
-import type { DocumentFile } from "../parse/document_file.ts";
-import type { DocumentProblem } from "../parse/document_node.ts";
-import type { DocumentLimits, MergeMode } from "../parse/operation_fields.ts";
+import type { DocumentFile } from "../parse/document/document.ts";
+import type { DocumentProblem } from "../parse/document/tree.ts";
+import type { DocumentLimits, MergeMode } from "../parse/document/operation.ts";
 import type { Budget } from "./budget.ts";
 import type { CallLimits } from "./call_graph.ts";
 import type { DocumentCommand } from "./document_shell.ts";

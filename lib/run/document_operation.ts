@@ -1,18 +1,14 @@
 // One operation of a document while it runs: what it works on, and what all kinds of them do in the same way.
-
-import type { Json } from "../core/json.ts";
 import { resolve } from "node:path";
-import { narrowedFile } from "../check/narrowing.ts";
-import type { Narrowing } from "../check/narrowing.ts";
+import { narrowedFile, type Narrowing } from "../check/narrowing.ts";
+import type { Json } from "../core/json.ts";
 import type { LiveDocument } from "../document/live_document.ts";
-import { piecesOf } from "../document/live_node.ts";
-import type { LiveNode, Piece, Target } from "../document/live_node.ts";
+import { type LiveNode, type Piece, piecesOf, type Target } from "../document/live_node.ts";
 import { nodeTexts } from "../document/node_text.ts";
 import type { OriginKind } from "../document/origin.ts";
-import type { DocumentFile } from "../parse/document_file.ts";
-import type { DocumentNode } from "../parse/document_node.ts";
-import type { LlmFields, MergeMode, OperationFields } from "../parse/operation_fields.ts";
-import { parseResult } from "../parse/parse_result.ts";
+import { type DocumentFile, parseResult } from "../parse/document/document.ts";
+import type { DocumentNode } from "../parse/document/tree.ts";
+import type { LlmFields, MergeMode, OperationFields } from "../parse/document/operation.ts";
 import type { DocumentMeans } from "./document_means.ts";
 import { pathFrom } from "./document_paths.ts";
 import { fileFailure, readDocumentText } from "./document_text.ts";

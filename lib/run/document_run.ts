@@ -5,8 +5,8 @@ import { LiveDocument } from "../document/live_document.ts";
 import type { LiveNode } from "../document/live_node.ts";
 import { nodeBodies, nodeTexts } from "../document/node_text.ts";
 import { BlockReferenceError } from "../document/reference.ts";
-import { mayHaveOperations, readDocument } from "../parse/document_file.ts";
-import { headingLine } from "../parse/heading_line.ts";
+import { mayHaveOperations, readDocument } from "../parse/document/document.ts";
+import { headingLine } from "../parse/document/lines.ts";
 import type {
   Condition,
   GotoFields,
@@ -14,7 +14,7 @@ import type {
   LlmFields,
   ReturnFields,
   RunFields,
-} from "../parse/operation_fields.ts";
+} from "../parse/document/operation.ts";
 import { budgetReached } from "./budget.ts";
 import { BudgetError } from "./budget_error.ts";
 import {

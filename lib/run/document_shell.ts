@@ -1,7 +1,7 @@
 // The command of `@shell` and the text that it leaves in a document (documents.md 9.1-9.2).
 import type { Clock } from "../core/clock.ts";
 import type { Shell } from "../core/world.ts";
-import { closingLine } from "../parse/markdown_blocks.ts";
+import { closingLine } from "../parse/document/markdown_blocks.ts";
 
 /** Bytes of output that are kept (documents.md 14). */
 const MAX_BYTES = 1_048_576;

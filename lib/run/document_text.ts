@@ -1,8 +1,7 @@
 import { fileMissing, fileOutside } from "../check/file_words.ts";
 import { BYTE_ORDER_MARK, fileText, hasByteOrderMark } from "../core/file_text.ts";
-import { FileError, PermissionRefused } from "../core/world.ts";
-import type { Files } from "../core/world.ts";
-import { MAX_DOCUMENT_BYTES } from "../parse/document_file.ts";
+import { FileError, type Files, PermissionRefused } from "../core/world.ts";
+import { MAX_DOCUMENT_BYTES } from "../parse/document/document.ts";
 import { OperationError } from "./operation_error.ts";
 
 /** The text of a document's file, with its byte order mark. @throws {FileError}, {PermissionRefused} */

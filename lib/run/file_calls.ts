@@ -1,21 +1,16 @@
 // Documents that are run by calls (calls.md 5): the steps of each are steps of the run, below the key of its call.
-
 import { DivergedError } from "../core/journal.ts";
 import { LiveDocument } from "../document/live_document.ts";
-import { readDocument } from "../parse/document_file.ts";
-import type { DocumentFile } from "../parse/document_file.ts";
+import { type DocumentFile, readDocument } from "../parse/document/document.ts";
 import { CallError } from "./call_step.ts";
-import { fileValue, meansOfCall, wantedFile } from "./called_file.ts";
-import type { WantedFile } from "./called_file.ts";
-import { CallChains } from "./container.ts";
-import type { ContainerCall, Containers } from "./container.ts";
+import { fileValue, meansOfCall, type WantedFile, wantedFile } from "./called_file.ts";
+import { CallChains, type ContainerCall, type Containers } from "./container.ts";
 import { checkedError, depthProblem, documentInputs } from "./document_callee.ts";
 import { DocumentFailure } from "./document_failure.ts";
 import type { DocumentMeans } from "./document_means.ts";
 import { effectOf } from "./document_operation.ts";
 import { pathFrom, shownPath } from "./document_paths.ts";
-import { runFile } from "./document_run.ts";
-import type { DocumentEnd } from "./document_run.ts";
+import { type DocumentEnd, runFile } from "./document_run.ts";
 import { readDocumentText } from "./document_text.ts";
 import { EffectError } from "./effect.ts";
 import { notedTools } from "./noted_tools.ts";

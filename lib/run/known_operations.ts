@@ -1,8 +1,7 @@
-import type { DocumentProblem, OperationNode } from "../parse/document_node.ts";
-import type { DocumentFile } from "../parse/document_file.ts";
-import type { OperationFields } from "../parse/operation_fields.ts";
-import type { ResultNodes } from "../parse/parse_result.ts";
-import { readOperation } from "../parse/read_operation.ts";
+import type { DocumentFile, ResultNodes } from "../parse/document/document.ts";
+import type { DocumentProblem, OperationNode } from "../parse/document/tree.ts";
+import type { OperationFields } from "../parse/document/operation.ts";
+import { readOperation } from "../parse/document/read_operation.ts";
 import { OperationError } from "./operation_error.ts";
 
 /** What the operations of a running document say: its own, those of imported files, and those that were generated. */

@@ -26,8 +26,8 @@ import {
 } from "../core/journal.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
-import type { AgentFile } from "../parse/agent_file.ts";
-import { readAgentFile } from "../parse/read_agent_file.ts";
+import type { AgentFile } from "../parse/agent/agent.ts";
+import { readAgentFile } from "../parse/agent/read.ts";
 import { runConversationTurn } from "./conversation.ts";
 import { busyError, ConversationError, endedError } from "./conversation_error.ts";
 import type { TurnStart } from "./conversation_turn_start.ts";

@@ -1,15 +1,10 @@
 // A call of an agent's model before it runs (prompts.md 9.3): what cannot run is answered with a text that the model reads.
-
-import { canonicalJson, isJsonObject, parseJson } from "../core/json.ts";
 import { argumentsOf } from "../core/dialog_message.ts";
-import type { AnyGadget } from "../core/gadget.ts";
-import type { Json, JsonObject } from "../core/json.ts";
+import { type AnyGadget, isStandardSchema } from "../core/gadget.ts";
+import { canonicalJson, isJsonObject, type Json, type JsonObject, parseJson } from "../core/json.ts";
 import type { ToolCall } from "../core/message.ts";
 import { messageOf } from "../core/source_error.ts";
-import { checkValue } from "../prompt/check_value.ts";
-import type { CheckedValue } from "../prompt/check_value.ts";
-import { issueLines } from "../prompt/issue_lines.ts";
-import { isStandardSchema } from "../core/gadget.ts";
+import { type CheckedValue, checkValue, issueLines } from "../prompt/check_value.ts";
 import { measure } from "../schema/text_value.ts";
 import type { AgentCall } from "./call_state.ts";
 import { orAborted } from "./or_aborted.ts";

@@ -1,15 +1,13 @@
+import { didYouMeanNames } from "../core/did_you_mean_names.ts";
 import { isRecord } from "../core/json.ts";
 import type { Message } from "../core/message.ts";
 import { PromptError } from "../core/prompt_error.ts";
-import { didYouMeanNames } from "../core/did_you_mean_names.ts";
 import { definePrompt } from "../prompt/define_prompt.ts";
+import { type AgentLimits, DEFAULT_LIMITS, LIMIT_NAMES, limitProblem } from "../prompt/limits.ts";
+import type { AnyPrompt } from "../prompt/prompt.ts";
+import { isPrompt } from "../prompt/parts.ts";
 import { foundValue } from "../schema/issue.ts";
-import { DEFAULT_LIMITS, LIMIT_NAMES, limitProblem } from "../prompt/limits.ts";
-import type { AgentLimits } from "../prompt/limits.ts";
-import { isPrompt } from "../prompt/prompt_parts.ts";
-import type { AnyPrompt } from "../prompt/prompt_type.ts";
-import { agentOf } from "./agent.ts";
-import type { Agent, AgentHost } from "./agent.ts";
+import { type Agent, type AgentHost, agentOf } from "./agent.ts";
 
 /** An agent as it is written. */
 export interface AgentDefinition {

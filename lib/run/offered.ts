@@ -1,12 +1,10 @@
 // What a model is offered with a prompt (prompts.md 5, 9.1): gadgets, and what its provider runs itself.
-
+import { didYouMeanNames } from "../core/did_you_mean_names.ts";
 import type { AnyGadget } from "../core/gadget.ts";
-import type { JsonObject } from "../core/json.ts";
-import { isJsonObject, toJson } from "../core/json.ts";
+import { isJsonObject, type JsonObject, toJson } from "../core/json.ts";
 import type { Model, ToolSpec } from "../core/model.ts";
 import { messageOf } from "../core/source_error.ts";
-import { didYouMeanNames } from "../core/did_you_mean_names.ts";
-import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import type { AnyPrompt } from "../prompt/prompt.ts";
 import { toolSpecOf } from "./tool_spec.ts";
 
 /** The addons of prompts.md 5. */

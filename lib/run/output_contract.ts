@@ -1,9 +1,7 @@
-import type { JsonSchema, Schema } from "../core/gadget.ts";
-import { toJson } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
-import { replyJson } from "../prompt/reply_json.ts";
+import { type JsonSchema, jsonSchemaOf, type Schema } from "../core/gadget.ts";
+import { type Json, toJson } from "../core/json.ts";
+import { replyJson } from "../prompt/contract.ts";
 import { issuesText, validateInput } from "../schema/validate.ts";
-import { jsonSchemaOf } from "../core/gadget.ts";
 
 /** What a contract says of an answer. */
 export type ContractResult =

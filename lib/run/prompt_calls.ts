@@ -1,24 +1,16 @@
 // Prompts that are asked by calls (calls.md 5): the turns of each are steps of the run, below the key of its call.
-
 import { DivergedError } from "../core/journal.ts";
-import { isRecord } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
-import { ModelError } from "../core/model.ts";
-import type { Model } from "../core/model.ts";
+import { isRecord, type Json } from "../core/json.ts";
+import { type Model, ModelError } from "../core/model.ts";
 import { PromptError } from "../core/prompt_error.ts";
-import { dotpromptSettings } from "../prompt/dotprompt_settings.ts";
-import type { PromptFileProblem } from "../prompt/prompt_file_problem.ts";
-import { promptNotFound } from "../prompt/prompt_not_found.ts";
-import { promptPath } from "../prompt/prompt_path.ts";
-import type { PromptRegistry } from "../prompt/prompt_registry.ts";
-import { promptTrouble } from "../prompt/prompt_trouble.ts";
-import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import { dotpromptSettings } from "../prompt/dotprompt/fields.ts";
+import { type PromptFileProblem, promptTrouble } from "../prompt/prompt_trouble.ts";
+import type { AnyPrompt } from "../prompt/prompt.ts";
+import { promptNotFound, promptPath, type PromptRegistry } from "../prompt/registry.ts";
 import { AgentError } from "./agent_error.ts";
-import { agentsOfRun, answerOf } from "./agent_run.ts";
-import type { RunAgentsOptions } from "./agent_run.ts";
+import { agentsOfRun, answerOf, type RunAgentsOptions } from "./agent_run.ts";
 import { CallError } from "./call_step.ts";
-import { CallChains } from "./container.ts";
-import type { ContainerCall, Containers } from "./container.ts";
+import { CallChains, type ContainerCall, type Containers } from "./container.ts";
 import type { AgentDefinition } from "./make_agent.ts";
 import { orAborted } from "./or_aborted.ts";
 

@@ -1,6 +1,6 @@
 import { linkedSignal } from "../core/async.ts";
 import { PromptError } from "../core/prompt_error.ts";
-import { defaultRuntime } from "../prompt/default_runtime.ts";
+import { defaultRuntime } from "../prompt/registry.ts";
 import type { Agent } from "./agent.ts";
 import { orAborted } from "./or_aborted.ts";
 import { requireAgents, type Tactic, type TacticCtx, type TacticHost, type TacticOptions } from "./tactic.ts";

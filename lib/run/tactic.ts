@@ -1,6 +1,6 @@
 import { isRecord } from "../core/json.ts";
 import { PromptError } from "../core/prompt_error.ts";
-import type { PromptRegistry } from "../prompt/prompt_registry.ts";
+import type { PromptRegistry } from "../prompt/registry.ts";
 import type { Agent } from "./agent.ts";
 
 /** What a tactic works with. */

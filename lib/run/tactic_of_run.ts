@@ -4,7 +4,7 @@ import { DivergedError, type StepOutcome } from "../core/journal.ts";
 import { type Json, toJson } from "../core/json.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { messageOf } from "../core/source_error.ts";
-import type { PromptRegistry } from "../prompt/prompt_registry.ts";
+import type { PromptRegistry } from "../prompt/registry.ts";
 import { foundValue } from "../schema/issue.ts";
 import type { Agent } from "./agent.ts";
 import { tellStepEnd } from "./effect.ts";

@@ -4,8 +4,8 @@
 import type { CallErrorCode } from "../core/event.ts";
 import type { AnyGadget, GadgetCall } from "../core/gadget.ts";
 import type { Json } from "../core/json.ts";
-import type { Markers } from "../parse/call_header.ts";
-import { escapeLines } from "../parse/write_calls.ts";
+import type { Markers } from "../parse/calls/header.ts";
+import { escapeLines } from "../parse/calls/write.ts";
 import type { CallOutcome } from "./call_step.ts";
 import type { Run } from "./run.ts";
 import { toldResult } from "./told_result.ts";

@@ -1,18 +1,14 @@
 // The calls of one answer of an agent's model (prompts.md 9.3). What cannot run is answered too: every failure is a text that the model
 // reads, and the calls that are left run at once.
-
 import type { Catalog } from "../core/catalog.ts";
 import type { AnyGadget, GadgetContext } from "../core/gadget.ts";
-import { isJsonObject, toJson } from "../core/json.ts";
-import type { Json, JsonObject } from "../core/json.ts";
+import { isJsonObject, type Json, type JsonObject, toJson } from "../core/json.ts";
 import type { ToolCall } from "../core/message.ts";
-import { display } from "../prompt/display.ts";
-import { CallGraph } from "./call_graph.ts";
-import type { CallLimits } from "./call_graph.ts";
-import type { CallOutcome } from "./call_step.ts";
+import { display } from "../prompt/value_text.ts";
+import { CallGraph, type CallLimits } from "./call_graph.ts";
 import type { AgentCall } from "./call_state.ts";
-import { lookAtCall } from "./look_at_call.ts";
-import type { CallMemory, LookedCall, RunnableCall } from "./look_at_call.ts";
+import type { CallOutcome } from "./call_step.ts";
+import { type CallMemory, lookAtCall, type LookedCall, type RunnableCall } from "./look_at_call.ts";
 import type { Run } from "./run.ts";
 import { toldResult } from "./told_result.ts";
 import { markedAnswer, markedText } from "./tool_results.ts";

@@ -1,6 +1,6 @@
 import { encodeSegment } from "../core/json.ts";
 import { shownText } from "../core/shown.ts";
-import { readJsonText } from "./json_text.ts";
+import { readJsonText } from "./text_value.ts";
 
 export { foundValue, shown, shownJson } from "../core/shown.ts";
 

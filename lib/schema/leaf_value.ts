@@ -1,9 +1,7 @@
-import { trimBlanks, untypedValue } from "./text_value.ts";
 import type { JsonSchema } from "../core/gadget.ts";
-import { readJsonText } from "./json_text.ts";
 import type { JsonValidator } from "./json_validator.ts";
-import { resolveRef, schemaList } from "./schema_node.ts";
-import type { SchemaNode } from "./schema_node.ts";
+import { resolveRef, schemaList, type SchemaNode } from "./schema_node.ts";
+import { readJsonText, trimBlanks, untypedValue } from "./text_value.ts";
 
 /** What a schema lets a text become: a type of JSON Schema, or `any` where it has no say. */
 type Kind = "string" | "number" | "integer" | "boolean" | "null" | "array" | "object" | "any";

@@ -1,15 +1,18 @@
 // A schema is copied before it is used: the validator writes into the schemas it is given (they may be
 // frozen), digs into keywords it does not know, and cannot follow every reference. The copy holds only known,
 // checked keywords, with all references as `#/$defs/rN`.
-
 import type { JsonSchema } from "../core/gadget.ts";
-import { isRecord } from "../core/json.ts";
+import { decodeSegment, isRecord } from "../core/json.ts";
 import { didYouMean } from "../core/nearest.ts";
-import { shownJson, toPointer } from "./issue.ts";
-import type { Issue } from "./issue.ts";
-import { hasFixedValues, isSchemaNode, resolveRef, schemaEntries, schemaList } from "./schema_node.ts";
-import type { SchemaNode } from "./schema_node.ts";
-import { schemaTarget } from "./schema_target.ts";
+import { type Issue, shownJson, toPointer } from "./issue.ts";
+import {
+  hasFixedValues,
+  isSchemaNode,
+  resolveRef,
+  schemaEntries,
+  schemaList,
+  type SchemaNode,
+} from "./schema_node.ts";
 
 /** A checked copy of a schema, ready for use. */
 export interface PreparedSchema {
@@ -423,4 +426,52 @@ function isNames(value: unknown): boolean {
 function isType(value: unknown): boolean {
   const types: unknown[] = Array.isArray(value) ? value : [value];
   return types.length > 0 && types.every((type) => typeof type === "string" && SCHEMA_TYPES.includes(type));
+}
+
+/** What a reference leads to, and its path in the schema. */
+interface SchemaTarget {
+  readonly node: unknown;
+  readonly path: readonly string[];
+}
+
+/**
+ * The part of a schema that a fragment without `#` names, as a JSON pointer or an anchor; undefined when
+ * there is none.
+ */
+function schemaTarget(source: JsonSchema, fragment: string): SchemaTarget | undefined {
+  return fragment.startsWith("/") ? atPointer(source, fragment) : atAnchor(source, fragment);
+}
+
+function atPointer(source: JsonSchema, fragment: string): SchemaTarget | undefined {
+  const path = decoded(fragment).slice(1).split("/").map(decodeSegment);
+  let node: unknown = source;
+  for (const key of path) {
+    if (typeof node !== "object" || node === null || !Object.hasOwn(node, key)) return undefined;
+    node = Reflect.get(node, key);
+  }
+  return { node, path };
+}
+
+function decoded(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}
+
+function atAnchor(source: JsonSchema, anchor: string): SchemaTarget | undefined {
+  const seen = new Set<object>();
+  const search = (node: unknown, path: readonly string[]): SchemaTarget | undefined => {
+    if (typeof node !== "object" || node === null || seen.has(node)) return undefined;
+    seen.add(node);
+    const { $anchor, $dynamicAnchor, $id }: JsonSchema = { ...node };
+    if ([$anchor, $dynamicAnchor].includes(anchor) || $id === `#${anchor}`) return { node, path };
+    for (const [key, child] of Object.entries(node)) {
+      const found = search(child, [...path, key]);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return search(source, []);
 }

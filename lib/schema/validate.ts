@@ -9,15 +9,21 @@ import {
 import { encodeSegment, isRecord } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
 import { coerce, coercePrepared, fillDefaults } from "./coerce.ts";
-import { explainFailures } from "./explain_failures.ts";
-import { valueAt } from "./failure_place.ts";
-import { MAX_PROBLEMS } from "./finding.ts";
+import { explainFailures, MAX_PROBLEMS } from "./explain_failures.ts";
+import { valueAt } from "./failure.ts";
 import { type Checked, type Issue, shown, toPointer } from "./issue.ts";
-import { readJsonText } from "./json_text.ts";
 import { JsonValidator } from "./json_validator.ts";
 import { numberOf } from "./leaf_value.ts";
 import { type PreparedSchema, prepareSchema } from "./prepare_schema.ts";
-import { mapChildren, measure, TextValue, trimBlanks, untypedTree, untypedValue } from "./text_value.ts";
+import {
+  mapChildren,
+  measure,
+  readJsonText,
+  TextValue,
+  trimBlanks,
+  untypedTree,
+  untypedValue,
+} from "./text_value.ts";
 
 export type { Checked, Issue } from "./issue.ts";
 

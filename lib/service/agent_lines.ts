@@ -1,4 +1,4 @@
-import type { AgentProblem } from "../parse/agent_problem.ts";
+import type { AgentProblem } from "../parse/agent/agent.ts";
 import { printable } from "../render/shown_text.ts";
 
 /** A problem of an agent file, at its place. */

@@ -1,16 +1,13 @@
 // What an agent needs and this run of it would not have. Told before its first step is made: the turn that comes to it may be the tenth.
-
 import { preloadSlots } from "../conversation/preload_slots.ts";
 import type { JsonObject } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
-import type { AgentFile } from "../parse/agent_file.ts";
-import { pathText } from "../parse/shape/shape.ts";
-import type { FilePath } from "../parse/shape/shape.ts";
-import { stepPlaces } from "../parse/agent_tree.ts";
-import { readAgentYaml } from "../parse/agent_yaml.ts";
+import type { AgentFile } from "../parse/agent/agent.ts";
+import { stepPlaces } from "../parse/agent/tree.ts";
+import { readAgentYaml } from "../parse/agent/yaml.ts";
+import { type FilePath, pathText } from "../parse/shape/shape.ts";
 import type { AgentLine } from "./agent_lines.ts";
-import { StepNeeds } from "./step_needs.ts";
-import type { AgentMeets, Need } from "./step_needs.ts";
+import { type AgentMeets, type Need, StepNeeds } from "./step_needs.ts";
 
 /** What an agent will meet. */
 export interface AgentNeedsOptions extends AgentMeets {

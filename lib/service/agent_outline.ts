@@ -1,7 +1,7 @@
 import { type SlotRead, slotsRead, slotsWritten, type SlotTarget } from "../conversation/step_slots.ts";
 import { conditionText } from "../conversation/failing_condition.ts";
-import type { AgentFile, AgentStep, StepFlow } from "../parse/agent_file.ts";
-import { flowsOf, stepPlaces } from "../parse/agent_tree.ts";
+import type { AgentFile, AgentStep, StepFlow } from "../parse/agent/agent.ts";
+import { flowsOf, stepPlaces } from "../parse/agent/tree.ts";
 
 /** A step, in short. */
 export interface OutlinedStep {

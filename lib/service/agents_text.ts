@@ -1,4 +1,4 @@
-import { isInside } from "../catalog/project_path.ts";
+import { isInside } from "../catalog/paths.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 

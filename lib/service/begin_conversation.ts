@@ -1,18 +1,16 @@
 // What `run` and `chat` have in common: everything is looked at before the first step, and nothing is kept of what is refused.
-
 import type { Journal } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { memoryJournal } from "../journal/memory_journal.ts";
 import { newRunId } from "../journal/new_run.ts";
-import type { AgentFile } from "../parse/agent_file.ts";
+import type { AgentFile } from "../parse/agent/agent.ts";
 import { openJournal } from "../project/open_journal.ts";
 import { dropGrants, keepGrants } from "../project/run_grants.ts";
 import { runSecrets } from "../project/run_secrets.ts";
-import type { RunSurroundings } from "./ready_run.ts";
 import { conversationHome } from "./conversation_home.ts";
 import { ConversationSession } from "./conversation_session.ts";
-import { openAgent } from "./open_agent.ts";
-import type { OpenAgentOptions, RefusedAgent } from "./open_agent.ts";
+import { openAgent, type OpenAgentOptions, type RefusedAgent } from "./open_agent.ts";
+import type { RunSurroundings } from "./ready_run.ts";
 
 /** A conversation that is to begin. */
 export type BeginConversationOptions = Omit<OpenAgentOptions, "isNew">;

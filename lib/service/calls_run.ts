@@ -1,16 +1,14 @@
 // A text of calls with all that it needs: what the command line and a server do with it in the same way. On the way to the first call.
-
 import type { Catalog } from "../core/catalog.ts";
 import type { RunEvent } from "../core/event.ts";
 import type { Json } from "../core/json.ts";
 import type { World } from "../core/world.ts";
-import type { Markers } from "../parse/call_header.ts";
+import type { Markers } from "../parse/calls/header.ts";
 import type { Approvals } from "../run/approvals.ts";
 import type { CallLimits } from "../run/call_graph.ts";
 import { runCalls } from "../run/calls.ts";
 import type { Replay } from "../run/replay.ts";
-import { containersOf } from "./containers.ts";
-import type { PromptCallsOptions } from "./containers.ts";
+import { containersOf, type PromptCallsOptions } from "./containers.ts";
 import { budgetFrom, objectFrom, textFrom } from "./kept_input.ts";
 import type { Keeping } from "./ready_run.ts";
 

@@ -1,4 +1,4 @@
-import { builtInEntries } from "../catalog/catalog_of.ts";
+import { builtInEntries } from "../catalog/catalog.ts";
 import type { Catalog, CatalogEntry } from "../core/catalog.ts";
 import type { World } from "../core/world.ts";
 import { builtInGadgets } from "../../gadgets/built_in.ts";

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { compileGlob } from "../../gadgets/_glob.ts";
-import { projectPath } from "../catalog/project_path.ts";
+import { projectPath } from "../catalog/paths.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import { LOCK_FILE } from "../core/gadget_lock.ts";
 import { messageOf, type Span } from "../core/source_error.ts";
 import type { World } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
-import { parseYaml } from "../parse/yaml.ts";
+import { parseYaml } from "../parse/yaml/yaml.ts";
 import { isAcceptedHere } from "../project/accepted_here.ts";
 import { configuredServers } from "../project/configured_servers.ts";
 import { conversationMeans } from "../project/conversation_means.ts";

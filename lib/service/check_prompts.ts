@@ -1,19 +1,17 @@
-import { isInside } from "../catalog/project_path.ts";
 import { basename, dirname, resolve } from "node:path";
+import { isInside } from "../catalog/paths.ts";
 import { maybeText } from "../core/maybe_text.ts";
+import type { Problem } from "../core/prompt_error.ts";
 import { spanAt } from "../core/span_at.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
-import type { Problem } from "../core/prompt_error.ts";
-import type { LineProblem } from "../parse/front_matter.ts";
-import { readPromptFile } from "../parse/prompt_file.ts";
-import { templateProblems } from "../prompt/prompt_text.ts";
-import type { AnyPrompt } from "../prompt/prompt_type.ts";
-import { offerProblems } from "../run/offered.ts";
-import { splitFrontMatter } from "../parse/front_matter.ts";
+import { readPromptFile } from "../parse/files/prompt.ts";
+import { type LineProblem, splitFrontMatter } from "../parse/yaml/front_matter.ts";
 import { modelProblem } from "../project/document_models.ts";
-import { promptIndex } from "../project/prompt_index.ts";
-import type { PromptIndex } from "../project/prompt_index.ts";
+import { type PromptIndex, promptIndex } from "../project/prompt_index.ts";
+import { templateProblems } from "../prompt/prompt_text.ts";
+import type { AnyPrompt } from "../prompt/prompt.ts";
+import { offerProblems } from "../run/offered.ts";
 import type { CheckPlace, CheckPlaces } from "./check_places.ts";
 import type { CheckReport } from "./check_report.ts";
 import type { CheckTargets } from "./check_targets.ts";
@@ -165,11 +163,11 @@ export async function checkPromptText(
 
 async function textProblems(path: string, text: string): Promise<readonly LineProblem[]> {
   if (!path.endsWith(".md")) {
-    const { loadHandlebars }: typeof import("../prompt/handlebars_body.ts") = await import(
-      "../prompt/handlebars_body.ts" as string
+    const { loadHandlebars }: typeof import("../prompt/dotprompt/handlebars.ts") = await import(
+      "../prompt/dotprompt/handlebars.ts" as string
     );
-    const { readDotpromptFile }: typeof import("../prompt/dotprompt_file.ts") = await import(
-      "../prompt/dotprompt_file.ts" as string
+    const { readDotpromptFile }: typeof import("../prompt/dotprompt/dotprompt.ts") = await import(
+      "../prompt/dotprompt/dotprompt.ts" as string
     );
     return (await readDotpromptFile(text, await loadHandlebars())).problems;
   }

@@ -1,13 +1,12 @@
-import { byPlace } from "../core/by_place.ts";
 import { resolve } from "node:path";
-import { lookAt } from "../host/paths.ts";
+import { byPlace } from "../core/by_place.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { SourceError } from "../core/source_error.ts";
-import { findCutValues } from "../parse/yaml_tags.ts";
+import { lookAt } from "../host/paths.ts";
+import { findCutValues } from "../parse/yaml/tags.ts";
 import type { ProblemRule } from "../render/problems_sarif.ts";
 import type { ToldProblem } from "../render/told_problem.ts";
-import { ruleOf } from "./problem_rules.ts";
-import type { CheckedKind } from "./problem_rules.ts";
+import { type CheckedKind, ruleOf } from "./problem_rules.ts";
 
 /** Something that was found. */
 export interface FoundProblem {

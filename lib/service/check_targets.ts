@@ -1,10 +1,9 @@
 import { basename, dirname, relative, resolve } from "node:path";
-import { FileError } from "../core/world.ts";
-import type { Files } from "../core/world.ts";
+import { FileError, type Files } from "../core/world.ts";
 import { realPath } from "../host/paths.ts";
-import { isAgentName } from "../parse/agent_file.ts";
-import { isDocumentName } from "./document_text.ts";
+import { isAgentName } from "../parse/agent/agent.ts";
 import type { CheckPlaces } from "./check_places.ts";
+import { isDocumentName } from "./document_text.ts";
 import { UsageError } from "./exit_code.ts";
 import { walkFiles } from "./walk_files.ts";
 

@@ -2,7 +2,7 @@
 import { didYouMeanNames } from "../core/did_you_mean_names.ts";
 import { type JsonObject, toJson } from "../core/json.ts";
 import { PromptError } from "../core/prompt_error.ts";
-import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import type { AnyPrompt } from "../prompt/prompt.ts";
 import { numberOf } from "../schema/leaf_value.ts";
 import { UsageError } from "./exit_code.ts";
 import type { NamedAs } from "./named_as.ts";

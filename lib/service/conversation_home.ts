@@ -1,12 +1,11 @@
 import type { Journal } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
-import type { AgentFile } from "../parse/agent_file.ts";
+import type { AgentFile } from "../parse/agent/agent.ts";
 import type { ConversationHome } from "../run/live_conversation.ts";
-import type { RunSurroundings } from "./ready_run.ts";
 import { containersOf } from "./containers.ts";
-import { conversationAbout } from "./conversation_input.ts";
-import type { ConversationInput } from "./conversation_input.ts";
+import { conversationAbout, type ConversationInput } from "./conversation_input.ts";
 import type { OpenedAgent } from "./open_agent.ts";
+import type { RunSurroundings } from "./ready_run.ts";
 
 /** What a conversation of the command line is made of. */
 export interface ConversationHomeOptions extends OpenedAgent {

@@ -1,7 +1,6 @@
 import type { JsonSchema } from "../core/gadget.ts";
-import { toJson } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
-import type { Markers } from "../parse/call_header.ts";
+import { type Json, toJson } from "../core/json.ts";
+import type { Markers } from "../parse/calls/header.ts";
 import type { Budget } from "../run/budget.ts";
 import type { CallLimits } from "../run/call_graph.ts";
 import { budgetFrom, limitsFrom, markersFrom, numberFrom, objectFrom, textFrom } from "./kept_input.ts";

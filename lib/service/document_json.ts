@@ -1,9 +1,8 @@
-import { DOCUMENT_LIMITS } from "../catalog/config.ts";
-import type { DocumentSettings } from "../parse/operation_fields.ts";
+import { DOCUMENT_LIMITS } from "../catalog/config/config.ts";
 import type { Json, JsonObject } from "../core/json.ts";
-import type { DocumentFile } from "../parse/document_file.ts";
-import { modelOfProvider } from "../parse/model_of_provider.ts";
-import type { OperationFields } from "../parse/operation_fields.ts";
+import type { DocumentFile } from "../parse/document/document.ts";
+import { modelOfProvider } from "../parse/document/llm.ts";
+import type { DocumentSettings, OperationFields } from "../parse/document/operation.ts";
 import { pathFrom } from "../run/document_paths.ts";
 import type { DocumentOutline } from "./document_outline.ts";
 

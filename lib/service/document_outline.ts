@@ -1,20 +1,16 @@
-import { dirname } from "node:path";
-import type { Json } from "../core/json.ts";
-import { toJson } from "../core/json.ts";
+import { dirname, resolve } from "node:path";
+import { type Json, toJson } from "../core/json.ts";
 import { LiveDocument } from "../document/live_document.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath, workingFolder } from "../host/paths.ts";
-import { resolve } from "node:path";
-import { readDocument } from "../parse/document_file.ts";
-import type { DocumentFile } from "../parse/document_file.ts";
-import type { OperationNode } from "../parse/document_node.ts";
-import { readDocumentMapping } from "../parse/document_mapping.ts";
-import type { OperationFields } from "../parse/operation_fields.ts";
-import { openSettings } from "../project/project.ts";
-import type { ProjectSettings } from "../project/project.ts";
+import { type DocumentFile, readDocument } from "../parse/document/document.ts";
+import { readDocumentMapping } from "../parse/document/mapping.ts";
+import type { OperationNode } from "../parse/document/tree.ts";
+import type { OperationFields } from "../parse/document/operation.ts";
+import { documentPath } from "../project/document_place.ts";
+import { openSettings, type ProjectSettings } from "../project/project.ts";
 import { readDocumentText } from "../run/document_text.ts";
 import { UsageError } from "./exit_code.ts";
-import { documentPath } from "../project/document_place.ts";
 
 /** A document that is looked at, not run. */
 export interface SeenDocument {

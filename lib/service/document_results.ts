@@ -1,10 +1,9 @@
-import { isInside } from "../catalog/project_path.ts";
 import { basename, dirname, join, resolve } from "node:path";
+import { isInside } from "../catalog/paths.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath } from "../host/paths.ts";
-import { parseDocument } from "../parse/document.ts";
-import { mayHaveOperations } from "../parse/document_file.ts";
+import { mayHaveOperations, parseDocument } from "../parse/document/document.ts";
 
 /** A document as its run has left it. */
 export interface ResultDocument {

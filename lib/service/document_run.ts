@@ -1,27 +1,22 @@
 // A document from its check to its events: what the command line and a server do with it in the same way.
-
 import { checkDocument } from "../check/check_document.ts";
 import type { FileProblem } from "../check/check_options.ts";
 import { givenBlocks } from "../check/given_blocks.ts";
 import type { RunEvent } from "../core/event.ts";
 import { ModelError } from "../core/model.ts";
-import type { DocumentFile } from "../parse/document_file.ts";
+import type { DocumentFile } from "../parse/document/document.ts";
 import { DocumentBounds } from "../project/document_bounds.ts";
-import { homeCheck, homeMeans } from "../project/document_home.ts";
-import type { DocumentHome } from "../project/document_home.ts";
-import { placeHome } from "../project/document_place.ts";
-import type { DocumentPlace } from "../project/document_place.ts";
+import { type DocumentHome, homeCheck, homeMeans } from "../project/document_home.ts";
+import { type DocumentPlace, placeHome } from "../project/document_place.ts";
 import { keepStdout } from "../project/grants.ts";
 import { openCatalog } from "../project/project.ts";
 import type { Approvals } from "../run/approvals.ts";
 import { runDocumentFile } from "../run/document.ts";
 import type { DocumentMeans } from "../run/document_means.ts";
 import type { Replay } from "../run/replay.ts";
+import { containersOf, type PromptCallsOptions } from "./containers.ts";
 import type { DocumentResults } from "./document_results.ts";
-import { documentRunJson } from "./document_run_input.ts";
-import type { DocumentRunInput } from "./document_run_input.ts";
-import { containersOf } from "./containers.ts";
-import type { PromptCallsOptions } from "./containers.ts";
+import { type DocumentRunInput, documentRunJson } from "./document_run_input.ts";
 import type { Keeping, ReadyRun, StartPlace } from "./ready_run.ts";
 
 /** Opens a project for one document; undefined when it was aborted. */

@@ -1,13 +1,11 @@
-import { toJson } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
-import { MERGE_MODES } from "../parse/parameter_reader.ts";
-import type { MergeMode } from "../parse/operation_fields.ts";
-import { DOCUMENT_LIMITS } from "../catalog/config.ts";
+import { DOCUMENT_LIMITS } from "../catalog/config/config.ts";
+import { type Json, toJson } from "../core/json.ts";
+import type { MergeMode } from "../parse/document/operation.ts";
+import { MERGE_MODES } from "../parse/document/parameters.ts";
+import { limitsOf, type ProjectSettings } from "../project/project.ts";
 import type { Budget } from "../run/budget.ts";
 import type { CallLimits } from "../run/call_graph.ts";
 import type { DocumentMeans } from "../run/document_means.ts";
-import { limitsOf } from "../project/project.ts";
-import type { ProjectSettings } from "../project/project.ts";
 import { budgetFrom, limitsFrom, numberFrom, objectFrom, textFrom } from "./kept_input.ts";
 
 /** What a run of a document is made of: kept with the run, so that a resumed one is the same. */

@@ -1,7 +1,6 @@
-import { FileError } from "../core/world.ts";
-import type { Files } from "../core/world.ts";
-import { parseDocument } from "../parse/document.ts";
-import type { DocumentTree } from "../parse/document_node.ts";
+import { FileError, type Files } from "../core/world.ts";
+import { parseDocument } from "../parse/document/document.ts";
+import type { DocumentTree } from "../parse/document/tree.ts";
 import { readDocumentText } from "../run/document_text.ts";
 
 /** Keys of a front matter that only an executable document has. */

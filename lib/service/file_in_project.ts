@@ -1,6 +1,6 @@
 // Files as requests name them: only below the project root, wherever links lead.
 
-import { isInside } from "../catalog/project_path.ts";
+import { isInside } from "../catalog/paths.ts";
 import { relative, resolve } from "node:path";
 import { realPath } from "../host/paths.ts";
 import { ServiceError } from "./service.ts";

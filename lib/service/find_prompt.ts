@@ -1,13 +1,12 @@
+import { typedPath } from "../catalog/paths.ts";
 import { nearestNames } from "../core/did_you_mean_names.ts";
-import { typedPath } from "../catalog/shown_path.ts";
-import { PromptError } from "../core/prompt_error.ts";
-import type { Problem } from "../core/prompt_error.ts";
+import { type Problem, PromptError } from "../core/prompt_error.ts";
+import { shellWord } from "../policy/refusal.ts";
 import type { OpenedPrompts } from "../project/open_prompts.ts";
 import type { ProjectSettings } from "../project/project.ts";
-import { shellWord } from "../policy/refusal.ts";
-import { promptPath } from "../prompt/prompt_path.ts";
+import { promptPath } from "../prompt/registry.ts";
 import { problemLines, promptTrouble } from "../prompt/prompt_trouble.ts";
-import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import type { AnyPrompt } from "../prompt/prompt.ts";
 import type { Tactic } from "../run/tactic.ts";
 import { UsageError } from "./exit_code.ts";
 

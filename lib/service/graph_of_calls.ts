@@ -1,4 +1,4 @@
-import type { CallBlock } from "../parse/call_parser.ts";
+import type { CallBlock } from "../parse/calls/calls.ts";
 import type { CallGraph, GraphEdge, GraphNode } from "../render/call_graph.ts";
 import { cyclesOf } from "../schedule/cycles.ts";
 

@@ -3,13 +3,12 @@ import { operationReferences } from "../check/operation_references.ts";
 import type { LiveDocument } from "../document/live_document.ts";
 import type { LiveNode } from "../document/live_node.ts";
 import { readReference } from "../document/reference.ts";
-import type { OperationFields } from "../parse/operation_fields.ts";
+import type { OperationFields } from "../parse/document/operation.ts";
 import type { CallGraph, GraphEdge, GraphNode } from "../render/call_graph.ts";
 import type { OperationRow } from "../render/document_rail.ts";
 import { shown } from "../schema/issue.ts";
 import type { DocumentOutline, OutlinedOperation } from "./document_outline.ts";
-import { FileNodes } from "./graph_of_files.ts";
-import type { ReadFile } from "./graph_of_files.ts";
+import { FileNodes, type ReadFile } from "./graph_of_files.ts";
 
 /** The picture of a document, and its operations one by one. */
 export interface DocumentGraph {

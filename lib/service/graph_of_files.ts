@@ -1,6 +1,6 @@
 import { dirname, extname, join } from "node:path";
-import type { DocumentFile } from "../parse/document_file.ts";
-import type { ImportFields, RunFields } from "../parse/operation_fields.ts";
+import type { DocumentFile } from "../parse/document/document.ts";
+import type { ImportFields, RunFields } from "../parse/document/operation.ts";
 import type { GraphNode } from "../render/call_graph.ts";
 
 /** A file as a document; undefined when it cannot be read. Paths are absolute. */

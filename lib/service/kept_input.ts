@@ -1,10 +1,7 @@
 // What a run has kept of itself is read field by field: another version of Orrery may have kept something else.
-
-import { isJsonObject } from "../core/json.ts";
-import type { Json, JsonObject } from "../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { Message } from "../core/message.ts";
-import { completeMarkers } from "../parse/call_header.ts";
-import type { Markers } from "../parse/call_header.ts";
+import { completeMarkers, type Markers } from "../parse/calls/header.ts";
 import type { Budget } from "../run/budget.ts";
 import type { CallLimits } from "../run/call_graph.ts";
 

@@ -1,13 +1,11 @@
 // The name of a model is looked at before a run begins that may never ask it: neither its file nor its key has to be there.
-
-import { followAliases, maybeModelId } from "../core/model_id.ts";
-import { acceptedConfig } from "../catalog/config_accepted.ts";
-import type { Config } from "../catalog/config.ts";
-import type { ModelSettings } from "../core/model_settings.ts";
+import { acceptedConfig, type Config } from "../catalog/config/config.ts";
 import type { ModelError } from "../core/model.ts";
+import { followAliases, maybeModelId } from "../core/model_id.ts";
+import type { ModelSettings } from "../core/model_settings.ts";
 import { hostEnv } from "../host/process.ts";
 import { unknownName, unknownProvider } from "../models/model_config_error.ts";
-import { maybeProvider } from "../models/provider.ts";
+import { maybeProvider } from "../models/provider/provider.ts";
 import { UsageError } from "./exit_code.ts";
 import type { NamedAs } from "./named_as.ts";
 

@@ -1,8 +1,7 @@
-import { isRecord, toJson } from "../core/json.ts";
-import type { JsonObject } from "../core/json.ts";
-import { didYouMean } from "../core/nearest.ts";
 import { resolve } from "node:path";
-import { readModuleFile } from "../parse/module_file.ts";
+import { isRecord, type JsonObject, toJson } from "../core/json.ts";
+import { didYouMean } from "../core/nearest.ts";
+import { readModuleFile } from "../parse/files/module.ts";
 import { UsageError } from "./exit_code.ts";
 import { flagFile } from "./flag_file.ts";
 import type { NamedAs } from "./named_as.ts";

@@ -1,28 +1,25 @@
 // What an agent meets in a project, opened and looked at before its first step: `run`, `chat` and `resume` open it in the same way.
-
 import type { Collection } from "../core/collection.ts";
 import type { Embedder } from "../core/embedder.ts";
-import { FileError, PermissionRefused } from "../core/world.ts";
-import type { PermissionRequest } from "../core/world.ts";
-import { hostEnv } from "../host/process.ts";
+import { FileError, PermissionRefused, type PermissionRequest } from "../core/world.ts";
 import { realPath } from "../host/paths.ts";
-import type { AgentFile } from "../parse/agent_file.ts";
-import { stepPlaces } from "../parse/agent_tree.ts";
+import { hostEnv } from "../host/process.ts";
+import type { AgentFile } from "../parse/agent/agent.ts";
+import { stepPlaces } from "../parse/agent/tree.ts";
 import { createPolicy } from "../policy/policy.ts";
-import { conversationMeans } from "../project/conversation_means.ts";
-import type { ConversationPlace } from "../project/conversation_means.ts";
+import { conversationMeans, type ConversationPlace } from "../project/conversation_means.ts";
 import { modelProblem } from "../project/document_models.ts";
-import { projectCollection } from "../project/project_collection.ts";
+import { keepStdout } from "../project/grants.ts";
 import { openCatalog } from "../project/project.ts";
+import { projectCollection } from "../project/project_collection.ts";
+import { projectEmbedder } from "../project/project_embedder.ts";
 import type { ConversationMeans } from "../run/conversation_work.ts";
 import type { AgentLine } from "./agent_lines.ts";
 import { agentNeeds } from "./agent_needs.ts";
-import type { AgentMeets } from "./step_needs.ts";
-import type { RunSurroundings } from "./ready_run.ts";
 import type { ConversationInput } from "./conversation_input.ts";
-import { keepStdout } from "../project/grants.ts";
+import type { RunSurroundings } from "./ready_run.ts";
 import { runStepProblem } from "./run_step_problem.ts";
-import { projectEmbedder } from "../project/project_embedder.ts";
+import type { AgentMeets } from "./step_needs.ts";
 
 /** An agent that is about to talk. */
 export interface OpenAgentOptions extends Pick<ConversationPlace, "project" | "grants"> {

@@ -1,34 +1,27 @@
-import type { Catalog } from "../core/catalog.ts";
+import { type Catalog, EMPTY_CATALOG } from "../core/catalog.ts";
 import type { Model } from "../core/model.ts";
 import type { World } from "../core/world.ts";
-import { openPrompts } from "../project/open_prompts.ts";
-import type { OpenedPrompts } from "../project/open_prompts.ts";
-import { isProjectAccepted, wantedModel } from "../project/project.ts";
-import type { ProjectSettings } from "../project/project.ts";
-import type { RunGrants } from "../project/grants.ts";
-import { dotpromptSettings } from "../prompt/dotprompt_settings.ts";
-import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import { keepStdout, type RunGrants } from "../project/grants.ts";
+import { modelsByName } from "../project/models_by_name.ts";
+import { type OpenedPrompts, openPrompts } from "../project/open_prompts.ts";
+import { isProjectAccepted, type ProjectSettings, wantedModel } from "../project/project.ts";
+import { dotpromptSettings } from "../prompt/dotprompt/fields.ts";
+import type { AnyPrompt } from "../prompt/prompt.ts";
 import type { Approvals } from "../run/approvals.ts";
-import { systemPromptOf } from "../run/make_agent.ts";
-import type { AgentDefinition } from "../run/make_agent.ts";
-import { offeredBy } from "../run/offered.ts";
 import { catalogTools } from "../run/catalog_tools.ts";
+import { type AgentDefinition, systemPromptOf } from "../run/make_agent.ts";
 import { silentModel } from "../run/noted_model.ts";
-import type { RunSurroundings } from "./ready_run.ts";
-import { EMPTY_CATALOG } from "../core/catalog.ts";
-import { openDialogCatalog } from "./dialog_catalog.ts";
-import type { DialogCatalog } from "./dialog_catalog.ts";
+import { offeredBy } from "../run/offered.ts";
+import { type DialogCatalog, openDialogCatalog } from "./dialog_catalog.ts";
 import { UsageError } from "./exit_code.ts";
-import { findProfile, findPrompt, typedProblems } from "./find_prompt.ts";
-import type { FoundPrompt } from "./find_prompt.ts";
-import { keepStdout } from "../project/grants.ts";
+import { findProfile, findPrompt, type FoundPrompt, typedProblems } from "./find_prompt.ts";
 import { assertKnownModel, modelFrom } from "./known_model.ts";
 import type { NamedAs } from "./named_as.ts";
-import { modelsByName } from "../project/models_by_name.ts";
 import { profileAgent } from "./profile_agent.ts";
 import { withProjectText } from "./project_text.ts";
 import { promptAgent } from "./prompt_agent.ts";
 import type { PromptRunInput } from "./prompt_run_input.ts";
+import type { RunSurroundings } from "./ready_run.ts";
 
 /** What is wanted of a project. */
 export interface OpenPromptRunOptions {

@@ -1,6 +1,6 @@
 import type { AgentProfile } from "../catalog/agent_profile.ts";
-import type { PromptRegistry } from "../prompt/prompt_registry.ts";
-import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import type { PromptRegistry } from "../prompt/registry.ts";
+import type { AnyPrompt } from "../prompt/prompt.ts";
 import type { AgentDefinition } from "../run/make_agent.ts";
 
 /** The agent of a profile, with its system prompt. @throws {PromptError} when the registry does not have that */

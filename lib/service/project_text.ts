@@ -1,4 +1,4 @@
-import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import type { AnyPrompt } from "../prompt/prompt.ts";
 import type { AgentDefinition } from "../run/make_agent.ts";
 import { agentsText } from "./agents_text.ts";
 

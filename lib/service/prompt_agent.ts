@@ -1,5 +1,5 @@
-import { dotpromptSettings } from "../prompt/dotprompt_settings.ts";
-import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import { dotpromptSettings } from "../prompt/dotprompt/fields.ts";
+import type { AnyPrompt } from "../prompt/prompt.ts";
 import type { AgentDefinition } from "../run/make_agent.ts";
 
 /** Whoever is asked a prompt where no agent is named: nobody in particular, with what the prompt's file says of its model. */

@@ -1,9 +1,8 @@
 import type { JsonSchema } from "../core/gadget.ts";
 import { isRecord } from "../core/json.ts";
 import { formatContract } from "../prompt/format_contract.ts";
-import type { AnyPrompt } from "../prompt/prompt_type.ts";
-import { TagParser } from "../prompt/tag_parser.ts";
-import type { TagLists } from "../prompt/tag_spec.ts";
+import type { AnyPrompt } from "../prompt/prompt.ts";
+import { type TagLists, TagParser } from "../prompt/tags.ts";
 
 /** What the answer to a prompt has to be, as far as it can be told without running anything. */
 export type PromptAnswer =

@@ -1,16 +1,14 @@
-import { lineOfExport } from "../catalog/module_prompts.ts";
-import type { LocatedPrompt } from "../catalog/make_prompts.ts";
-import { toJson } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
+import type { LocatedPrompt } from "../catalog/prompts/make.ts";
+import { lineOfExport } from "../catalog/prompts/claim.ts";
+import { type Json, toJson } from "../core/json.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { hostFiles } from "../host/files.ts";
-import { DEFAULT_HANDLER } from "../prompt/handler_texts.ts";
+import { DEFAULT_HANDLER } from "../prompt/handler.ts";
+import { UsageError } from "./exit_code.ts";
 import { hiddenSecrets } from "./hidden_secrets.ts";
-import { promptAnswer } from "./prompt_answer.ts";
-import type { PromptAnswer } from "./prompt_answer.ts";
+import { type PromptAnswer, promptAnswer } from "./prompt_answer.ts";
 import type { PromptTool } from "./prompt_tools.ts";
 import { promptVariables } from "./prompt_variables.ts";
-import { UsageError } from "./exit_code.ts";
 
 /** Everything about a prompt as plain data. */
 export interface PromptJson {

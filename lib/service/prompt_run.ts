@@ -1,18 +1,15 @@
 // A prompt or a tactic from its opening to its events: what the command line and a server do with it in the same way.
-
 import type { RunEvent } from "../core/event.ts";
 import type { JsonObject } from "../core/json.ts";
-import type { ProjectSettings } from "../project/project.ts";
-import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import { limitsOf, type ProjectSettings } from "../project/project.ts";
+import type { AnyPrompt } from "../prompt/prompt.ts";
 import { runPrompt, runTacticRun } from "../run/agent_run.ts";
 import { ChangedError } from "./changed_error.ts";
 import type { FoundPrompt } from "./find_prompt.ts";
 import type { OpenedPromptRun } from "./open_prompt_run.ts";
 import { profileAgent } from "./profile_agent.ts";
 import type { PromptRunInput } from "./prompt_run_input.ts";
-import { asFlagsSay, promptRunOptions } from "./prompt_run_options.ts";
-import type { PromptRunMeans } from "./prompt_run_options.ts";
-import { limitsOf } from "../project/project.ts";
+import { asFlagsSay, type PromptRunMeans, promptRunOptions } from "./prompt_run_options.ts";
 
 /** What is said of a prompt. */
 export interface Asked {

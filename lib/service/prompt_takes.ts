@@ -1,9 +1,9 @@
-import type { LocatedPrompt } from "../catalog/make_prompts.ts";
-import { isDotpromptFile } from "../catalog/prompt_type_text.ts";
+import type { LocatedPrompt } from "../catalog/prompts/make.ts";
+import { isDotpromptFile } from "../catalog/prompts/type_text.ts";
 import type { JsonSchema } from "../core/gadget.ts";
 import { isRecord } from "../core/json.ts";
-import { partsOf } from "../prompt/prompt_parts.ts";
-import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import { partsOf } from "../prompt/parts.ts";
+import type { AnyPrompt } from "../prompt/prompt.ts";
 import type { PromptInput } from "./prompt_input.ts";
 
 /** Where the prompts of a project are defined, by path. */

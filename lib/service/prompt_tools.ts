@@ -1,12 +1,10 @@
 import type { Catalog } from "../core/catalog.ts";
-import type { JsonSchema } from "../core/gadget.ts";
+import { type JsonSchema, jsonSchemaOf } from "../core/gadget.ts";
 import { messageOf } from "../core/source_error.ts";
-import { openCatalog } from "../project/project.ts";
-import type { ProjectFlags, ProjectSettings } from "../project/project.ts";
-import type { AnyPrompt } from "../prompt/prompt_type.ts";
-import { jsonSchemaOf } from "../core/gadget.ts";
-import { NOBODY } from "../project/nobody.ts";
 import { keepStdout } from "../project/grants.ts";
+import { NOBODY } from "../project/nobody.ts";
+import { openCatalog, type ProjectFlags, type ProjectSettings } from "../project/project.ts";
+import type { AnyPrompt } from "../prompt/prompt.ts";
 
 /** A tool of a prompt, as far as it is known before a turn. */
 export interface PromptTool {

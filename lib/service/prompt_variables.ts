@@ -1,5 +1,5 @@
-import type { LocatedPrompt } from "../catalog/make_prompts.ts";
-import { isDotpromptFile } from "../catalog/prompt_type_text.ts";
+import type { LocatedPrompt } from "../catalog/prompts/make.ts";
+import { isDotpromptFile } from "../catalog/prompts/type_text.ts";
 import { isRecord } from "../core/json.ts";
 
 /** What a prompt takes. */

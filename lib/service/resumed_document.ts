@@ -2,7 +2,7 @@ import type { RunJournal, StoredFile } from "../core/journal.ts";
 import type { Json } from "../core/json.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { hostFiles } from "../host/files.ts";
-import { readDocument } from "../parse/document_file.ts";
+import { readDocument } from "../parse/document/document.ts";
 import { readDocumentText } from "../run/document_text.ts";
 import { ChangedError } from "./changed_error.ts";
 import { DocumentResults } from "./document_results.ts";

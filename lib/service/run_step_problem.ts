@@ -1,9 +1,8 @@
 import { PromptError } from "../core/prompt_error.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
-import { openPrompts } from "../project/open_prompts.ts";
-import type { OpenedPrompts } from "../project/open_prompts.ts";
-import { promptNotFound } from "../prompt/prompt_not_found.ts";
+import { type OpenedPrompts, openPrompts } from "../project/open_prompts.ts";
+import { promptNotFound } from "../prompt/registry.ts";
 import { promptTrouble } from "../prompt/prompt_trouble.ts";
 
 /** Why a document or a prompt is not there; where it `isOpen`, a module whose code was not loaded may have it. */

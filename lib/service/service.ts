@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../core/json.ts";
 import type { MessageRange, RunTrace } from "../core/journal.ts";
 import type { Message } from "../core/message.ts";
 import type { Model, Usage } from "../core/model.ts";
-import type { MergeMode } from "../parse/operation_fields.ts";
+import type { MergeMode } from "../parse/document/operation.ts";
 import type { Budget } from "../run/budget.ts";
 import type { Look } from "./look/look.ts";
 

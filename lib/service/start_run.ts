@@ -9,7 +9,7 @@ import { SourceError } from "../core/source_error.ts";
 import { FileError, PermissionRefused } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath } from "../host/paths.ts";
-import { writeCalls } from "../parse/write_calls.ts";
+import { writeCalls } from "../parse/calls/write.ts";
 import { createPolicy } from "../policy/policy.ts";
 import { placeHome } from "../project/document_place.ts";
 import type { ProjectSettings } from "../project/project.ts";

@@ -4,7 +4,7 @@ import { decodeSegment } from "../core/json.ts";
 import { ModelError } from "../core/model.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { PermissionRequest } from "../core/world.ts";
-import type { AgentStep } from "../parse/agent_file.ts";
+import type { AgentStep } from "../parse/agent/agent.ts";
 import type { FilePath } from "../parse/shape/shape.ts";
 import type { AskedModel, ConversationMeans } from "../run/conversation_work.ts";
 import { EnvText } from "../run/env_text.ts";

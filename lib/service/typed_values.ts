@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../core/gadget.ts";
 import { isRecord } from "../core/json.ts";
 import { prepareAnyType } from "../prompt/prepare_any_type.ts";
-import type { AnyPrompt } from "../prompt/prompt_type.ts";
+import type { AnyPrompt } from "../prompt/prompt.ts";
 import { shown } from "../schema/issue.ts";
 import { JsonValidator } from "../schema/json_validator.ts";
 import { leafValue } from "../schema/leaf_value.ts";
@@ -9,8 +9,7 @@ import { isSchemaNode } from "../schema/schema_node.ts";
 import { typeText } from "../schema/type_text.ts";
 import type { NamedAs } from "./named_as.ts";
 import type { PromptInput } from "./prompt_input.ts";
-import { inputSchemaOf } from "./prompt_takes.ts";
-import type { Located } from "./prompt_takes.ts";
+import { inputSchemaOf, type Located } from "./prompt_takes.ts";
 
 /** Reads the texts among values as the schemas of `*.prompt` files want them; what cannot be read so stays, and is among the problems. */
 export function typedValues(

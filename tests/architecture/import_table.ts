@@ -94,7 +94,7 @@ export const ROOM_GLOBALS: Readonly<Record<string, readonly string[]>> = {
 export const COMPUTED_IMPORT_PLACES: readonly string[] = [
   "lib/host/",
   "lib/sandbox/",
-  "lib/parse/yaml_library.ts",
+  "lib/parse/yaml/library.ts",
 ];
 
 /** Packages of deno.json that only examples import: gadgets of users may have their schemas from them. */

@@ -1,7 +1,7 @@
 // A process of its own: opens a document of so many headings and prints the most memory that it ever held, in MB.
 
 import { LiveDocument } from "../../lib/document/live_document.ts";
-import { parseDocument } from "../../lib/parse/document.ts";
+import { parseDocument } from "../../lib/parse/document/document.ts";
 
 const count = Number(Deno.args[0]);
 const text = Array.from({ length: count }, (_, n) => `## Heading number ${n}\n\nSome text below it.\n\n`)

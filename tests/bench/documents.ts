@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import { LiveDocument } from "../../lib/document/live_document.ts";
-import { parseDocument } from "../../lib/parse/document.ts";
+import { parseDocument } from "../../lib/parse/document/document.ts";
 import { orreryCommand, testEnvironment } from "../_run.ts";
 import { median } from "./_median.ts";
 import type { Row } from "./_table.ts";

@@ -1,8 +1,6 @@
 // CallParser and parseCalls against the floor under any chunked reader: append each chunk to a buffer, find the line ends from
 // where the last search stopped, drop what was used. Ratios are of throughput, medians of interleaved samples.
-
-import { CallParser } from "../../lib/parse/call_parser.ts";
-import { parseCalls } from "../../lib/parse/call_parser.ts";
+import { CallParser, parseCalls } from "../../lib/parse/calls/calls.ts";
 import { median } from "./_median.ts";
 import type { Row } from "./_table.ts";
 

@@ -1,14 +1,11 @@
 // The tables of fields in lib/help that are made from schemas: between `<!-- fields: SCHEMA/PATH -->` and `<!-- /fields -->`. A path goes
 // by properties; lists and maps of one thing are passed through. `deno task fields` writes them; tests/help_tables_test.ts compares.
-
 import { join } from "node:path";
+import { configSchema } from "../../lib/catalog/config/table.ts";
+import { conversationTestSchema, documentTestSchema } from "../../lib/cli/test/schema.ts";
 import type { JsonSchema } from "../../lib/core/gadget.ts";
-import { configSchema } from "../../lib/catalog/config_schema.ts";
-import { conversationTestSchema } from "../../lib/cli/test/schema.ts";
-import { documentTestSchema } from "../../lib/cli/test/schema.ts";
-import { agentSchema } from "../../lib/parse/agent_schema.ts";
-import { isSchemaNode, resolveRef, schemaList } from "../../lib/schema/schema_node.ts";
-import type { SchemaNode } from "../../lib/schema/schema_node.ts";
+import { agentSchema } from "../../lib/parse/agent/schema.ts";
+import { isSchemaNode, resolveRef, schemaList, type SchemaNode } from "../../lib/schema/schema_node.ts";
 import { typeText } from "../../lib/schema/type_text.ts";
 import { PROJECT_ROOT } from "../_run.ts";
 

@@ -1,16 +1,13 @@
 // `orrery test` with `*.conversation-test.yml`: what a person says, what models and servers answer, and what the agent is to say.
-
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import fc from "fast-check";
 import { readConversationTests } from "../../lib/cli/test/conversation_file.ts";
-import { toJson } from "../../lib/core/json.ts";
-import type { Json, JsonObject } from "../../lib/core/json.ts";
+import { type Json, type JsonObject, toJson } from "../../lib/core/json.ts";
 import { ProblemsError } from "../../lib/core/problems_error.ts";
-import { parseYaml } from "../../lib/parse/yaml.ts";
+import { parseYaml } from "../../lib/parse/yaml/yaml.ts";
 import { validateInput } from "../../lib/schema/validate.ts";
-import { conversationCases } from "../_conversation_cases.ts";
-import type { ConversationCase } from "../_conversation_cases.ts";
+import { type ConversationCase, conversationCases } from "../_conversation_cases.ts";
 import { testProject } from "../_project.ts";
 
 const AGENT = `version: "0.1"

@@ -1,18 +1,16 @@
 // What a tactic does side by side, and what its gadgets do inside of their calls (prompts.md 10): a resumed run and a replay give each
 // part its own outcomes, whatever arrives first.
-
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
-import { builtInEntries, catalogOf } from "../../lib/catalog/catalog_of.ts";
+import { builtInEntries, catalogOf } from "../../lib/catalog/catalog.ts";
 import type { RunEvent } from "../../lib/core/event.ts";
 import type { Journal, RecordLine, RunJournal } from "../../lib/core/journal.ts";
-import { ModelError } from "../../lib/core/model.ts";
-import type { Model, ModelPart } from "../../lib/core/model.ts";
+import { type Model, ModelError, type ModelPart } from "../../lib/core/model.ts";
 import type { World } from "../../lib/core/world.ts";
 import { memoryJournal } from "../../lib/journal/memory_journal.ts";
 import { definePrompt } from "../../lib/prompt/define_prompt.ts";
-import { PromptRegistry } from "../../lib/prompt/prompt_registry.ts";
+import { PromptRegistry } from "../../lib/prompt/registry.ts";
 import { tags } from "../../lib/prompt/tags.ts";
 import type { Dialog } from "../../lib/run/agent.ts";
 import { runPrompt, runTacticRun } from "../../lib/run/agent_run.ts";

@@ -2,12 +2,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { discoverPrompts } from "../../lib/catalog/discover_prompts.ts";
-import type { LocatedPrompt } from "../../lib/catalog/make_prompts.ts";
-import { projectPath } from "../../lib/catalog/project_path.ts";
-import { jsonSchemaType } from "../../lib/catalog/prompt_type_text.ts";
-import { promptTypesFile } from "../../lib/catalog/prompt_types_file.ts";
-import { specifierOf } from "../../lib/catalog/type_words.ts";
+import { projectPath } from "../../lib/catalog/paths.ts";
+import { jsonSchemaType, specifierOf } from "../../lib/catalog/prompts/type_text.ts";
+import { promptTypesFile } from "../../lib/catalog/prompts/types_file.ts";
+import { discoverPrompts } from "../../lib/catalog/prompts/discover.ts";
+import type { LocatedPrompt } from "../../lib/catalog/prompts/make.ts";
 import { reportFailure } from "../../lib/cli/report_failure.ts";
 import { PromptError } from "../../lib/core/prompt_error.ts";
 import type { User } from "../../lib/core/world.ts";

@@ -1,10 +1,9 @@
 // Modules of prompts that a program holds itself: `discoverPrompts({ modules })` with what `prompts.gen.ts` exports, also in a program that
 // was compiled.
-
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { discoverPrompts as discover, type PromptFolder } from "../../lib/catalog/discover_prompts.ts";
-import { discoverTactics } from "../../lib/catalog/discover_tactics.ts";
+import { discoverTactics } from "../../lib/catalog/prompts/tactics.ts";
+import { discoverPrompts as discover, type PromptFolder } from "../../lib/catalog/prompts/discover.ts";
 import { memoryFiles } from "../../lib/core/memory_files.ts";
 import type { Problem } from "../../lib/core/prompt_error.ts";
 import { discoverPrompts } from "../../lib/project/discover_prompts.ts";
@@ -12,10 +11,8 @@ import { definePrompt } from "../../lib/prompt/define_prompt.ts";
 import { defineTactic } from "../../lib/run/define_tactic.ts";
 import { isTactic } from "../../lib/run/tactic.ts";
 import { defineGadget } from "../../lib/schema/define_gadget.ts";
-import { testProject } from "../_project.ts";
-import type { TestProject } from "../_project.ts";
-import { PROJECT_ROOT, runProgram } from "../_run.ts";
-import type { RunResult } from "../_run.ts";
+import { type TestProject, testProject } from "../_project.ts";
+import { PROJECT_ROOT, runProgram, type RunResult } from "../_run.ts";
 
 const CONFIG = join(PROJECT_ROOT, "deno.json");
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
-import { discoverTactics } from "../../lib/catalog/discover_tactics.ts";
+import { discoverTactics } from "../../lib/catalog/prompts/tactics.ts";
 import { loadAgents } from "../../lib/catalog/load_agents.ts";
 import { type Problem, PromptError } from "../../lib/core/prompt_error.ts";
 import { fileStamp, fileStamps } from "../../lib/host/file_stamp.ts";

@@ -1,31 +1,26 @@
 // The built-in gadget `RunPrompt` (calls.md 5): a prompt that is asked by a call, in steps of the run that calls.
-
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
-import { builtInEntries, catalogOf } from "../../lib/catalog/catalog_of.ts";
-import { createCatalog } from "../../lib/catalog/create_catalog.ts";
+import { builtInEntries, catalogOf, createCatalog } from "../../lib/catalog/catalog.ts";
 import type { Catalog } from "../../lib/core/catalog.ts";
 import type { RunEvent } from "../../lib/core/event.ts";
 import type { AnyGadget } from "../../lib/core/gadget.ts";
 import type { Journal, RecordLine, RunJournal } from "../../lib/core/journal.ts";
-import { ModelError } from "../../lib/core/model.ts";
-import type { Model, ModelPart, ModelRequest } from "../../lib/core/model.ts";
+import { type Model, ModelError, type ModelPart, type ModelRequest } from "../../lib/core/model.ts";
 import type { World } from "../../lib/core/world.ts";
 import { memoryJournal } from "../../lib/journal/memory_journal.ts";
-import { fakeModel } from "../../lib/models/fake_model.ts";
-import type { FakeReply } from "../../lib/models/fake_model.ts";
+import { fakeModel, type FakeReply } from "../../lib/models/fake_model.ts";
 import { definePrompt } from "../../lib/prompt/define_prompt.ts";
-import { PromptRegistry } from "../../lib/prompt/prompt_registry.ts";
-import type { AnyPrompt } from "../../lib/prompt/prompt_type.ts";
+import type { AnyPrompt } from "../../lib/prompt/prompt.ts";
+import { PromptRegistry } from "../../lib/prompt/registry.ts";
 import { tags } from "../../lib/prompt/tags.ts";
 import { runPrompt } from "../../lib/run/agent_run.ts";
 import type { Budget } from "../../lib/run/budget.ts";
 import { runCalls } from "../../lib/run/calls.ts";
 import { catalogTools } from "../../lib/run/catalog_tools.ts";
 import { ask } from "../../lib/run/dialog.ts";
-import { promptCalls } from "../../lib/run/prompt_calls.ts";
-import type { CalledPrompts } from "../../lib/run/prompt_calls.ts";
+import { type CalledPrompts, promptCalls } from "../../lib/run/prompt_calls.ts";
 import { Replay } from "../../lib/run/replay.ts";
 import type { RunOptions } from "../../lib/run/run.ts";
 import { defineGadget } from "../../lib/schema/define_gadget.ts";

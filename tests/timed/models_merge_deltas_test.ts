@@ -1,8 +1,7 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { MergedDeltas } from "../../lib/models/merge_deltas.ts";
-import type { AnswerPart, WireFormat } from "../_provider_wire.ts";
-import { wireEvents } from "../_provider_wire.ts";
+import assert from "node:assert/strict";
+import { MergedDeltas } from "../../lib/models/provider/merge_deltas.ts";
+import { type AnswerPart, wireEvents, type WireFormat } from "../_provider_wire.ts";
 
 function through(bytes: Uint8Array<ArrayBuffer>, cuts: readonly number[]): string {
   const places = [0, ...[...cuts].map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];

@@ -10,7 +10,7 @@ import { messageOf } from "../../core/source_error.ts";
 import { hostFiles } from "../../host/files.ts";
 import { memoryJournal } from "../../journal/memory_journal.ts";
 import { newRunId } from "../../journal/new_run.ts";
-import { type AgentTree, agentTree } from "../../parse/agent_tree.ts";
+import { type AgentTree, agentTree } from "../../parse/agent/tree.ts";
 import { boundedWorld } from "../../project/bounded_world.ts";
 import { readyTools } from "../../project/document_place.ts";
 import { projectCollection, type ProjectCollectionOptions } from "../../project/project_collection.ts";

@@ -1,23 +1,19 @@
 // `*.conversation-test.yml`: what a person says, what models and servers answer, and what the agent is to say. A test is one conversation,
 // or several that share the slots which outlive a conversation. What is around one, a file, a test and a conversation may each say: the
 // nearest counts.
-
+import { dirname, join, resolve } from "node:path";
 import type { ConversationScope } from "../../conversation/slots.ts";
 import type { Json } from "../../core/json.ts";
 import { didYouMean } from "../../core/nearest.ts";
-import { dirname, join, resolve } from "node:path";
 import { messageOf, SourceError } from "../../core/source_error.ts";
 import { FileError } from "../../core/world.ts";
 import { hostFiles } from "../../host/files.ts";
-import type { AgentFile } from "../../parse/agent_file.ts";
-import { agentTree } from "../../parse/agent_tree.ts";
-import type { AgentTree } from "../../parse/agent_tree.ts";
-import { readAgentFile } from "../../parse/read_agent_file.ts";
+import type { AgentFile } from "../../parse/agent/agent.ts";
+import { type AgentTree, agentTree } from "../../parse/agent/tree.ts";
+import { readAgentFile } from "../../parse/agent/read.ts";
 import { contextFile } from "../context_file.ts";
-import { readReplies } from "./conversation_replies.ts";
-import type { RepliesByStep } from "./conversation_replies.ts";
-import { TestField } from "./field.ts";
-import type { TestSource } from "./field.ts";
+import { readReplies, type RepliesByStep } from "./conversation_replies.ts";
+import { TestField, type TestSource } from "./field.ts";
 import { conversationTestSchema } from "./schema.ts";
 
 /** A test that was read. */

@@ -1,14 +1,12 @@
 // What models say in a test: for each step its replies, in order. Text is what is said; a mapping is the answer of a step that asks for a
 // form, or a reply in the words of script files where all its keys are of those: {error: {status: 500}}.
-
 import { extractionNames } from "../../conversation/extraction_names.ts";
 import { isRecord } from "../../core/json.ts";
 import { didYouMean } from "../../core/nearest.ts";
 import type { Span } from "../../core/source_error.ts";
-import { readReply } from "../../models/script_reply.ts";
-import type { ScriptReply } from "../../models/script_reply.ts";
-import type { AgentStep } from "../../parse/agent_file.ts";
-import type { AgentTree } from "../../parse/agent_tree.ts";
+import { readReply, type ScriptReply } from "../../models/script/reply.ts";
+import type { AgentStep } from "../../parse/agent/agent.ts";
+import type { AgentTree } from "../../parse/agent/tree.ts";
 import type { TestField } from "./field.ts";
 
 /** The replies to the questions of each step. */

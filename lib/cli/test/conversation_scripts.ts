@@ -1,14 +1,11 @@
 // What models and servers say in the test of a conversation.
-
 import { systemClock } from "../../core/clock.ts";
 import type { Json } from "../../core/json.ts";
-import { ModelError, wrappedModel } from "../../core/model.ts";
-import type { Model } from "../../core/model.ts";
-import { scriptModel } from "../../models/script_model.ts";
+import { type Model, ModelError, wrappedModel } from "../../core/model.ts";
+import { scriptModel } from "../../models/script/script.ts";
 import type { AskedModel, ConversationModels } from "../../run/conversation_work.ts";
+import { type RequestAnswers, requestKey } from "./conversation_file.ts";
 import type { RepliesByStep } from "./conversation_replies.ts";
-import { requestKey } from "./conversation_file.ts";
-import type { RequestAnswers } from "./conversation_file.ts";
 import type { TestFailure, TestField } from "./field.ts";
 
 /** What the model of a step was sent the last time. */

@@ -1,8 +1,8 @@
 import { byPlace } from "../../core/by_place.ts";
 import { ProblemsError } from "../../core/problems_error.ts";
 import { SourceError, type Span } from "../../core/source_error.ts";
-import { MOST_TOLD } from "../check_fields.ts";
-import { parseYaml, type YamlDocument } from "../yaml.ts";
+import { MOST_TOLD } from "../yaml/check_fields.ts";
+import { parseYaml, type YamlDocument } from "../yaml/yaml.ts";
 import { FilePart, type FilePath, type FileReading, type Finding, pathText, type Shape } from "./shape.ts";
 
 /** A YAML file that is read by a shape. */

@@ -1,12 +1,10 @@
-import { projectPath } from "../../catalog/project_path.ts";
+import { projectPath } from "../../catalog/paths.ts";
 import { checkAgent } from "../../check/check_agent.ts";
 import { stepTree } from "../../conversation/step_tree.ts";
-import type { Files } from "../../core/world.ts";
-import { FileError } from "../../core/world.ts";
+import { FileError, type Files } from "../../core/world.ts";
 import { hostFiles } from "../../host/files.ts";
-import type { SlotSource } from "../../parse/agent_file.ts";
-import { isAgentName } from "../../parse/agent_file.ts";
-import { readAgentFile } from "../../parse/read_agent_file.ts";
+import { isAgentName, type SlotSource } from "../../parse/agent/agent.ts";
+import { readAgentFile } from "../../parse/agent/read.ts";
 import { agentLines } from "../agent_lines.ts";
 import { agentOutline } from "../agent_outline.ts";
 import { walkFiles } from "../walk_files.ts";

@@ -1,11 +1,11 @@
-import { projectPath } from "../../catalog/project_path.ts";
+import { projectPath } from "../../catalog/paths.ts";
 import type { DocumentGrants, Soon } from "../../check/check_options.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Files } from "../../core/world.ts";
 import { hostFiles } from "../../host/files.ts";
-import { type DocumentFile, readDocument } from "../../parse/document_file.ts";
-import { readDocumentSettings } from "../../parse/document_settings.ts";
-import type { DocumentSettings } from "../../parse/operation_fields.ts";
+import { type DocumentFile, readDocument } from "../../parse/document/document.ts";
+import { readDocumentSettings } from "../../parse/document/settings.ts";
+import type { DocumentSettings } from "../../parse/document/operation.ts";
 import { type DocumentPlace, placeGrants } from "../../project/document_place.ts";
 import { scriptShell } from "../../project/script_shell.ts";
 import { readDocumentText } from "../../run/document_text.ts";

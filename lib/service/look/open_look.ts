@@ -1,7 +1,7 @@
 // What is in the project, looked at when it is asked for: files as they are by then, gadgets and prompts as the project holds them.
 import { basename, resolve } from "node:path";
-import type { LocatedPrompt } from "../../catalog/make_prompts.ts";
-import { projectPath } from "../../catalog/project_path.ts";
+import type { LocatedPrompt } from "../../catalog/prompts/make.ts";
+import { projectPath } from "../../catalog/paths.ts";
 import type { Catalog } from "../../core/catalog.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { didYouMean } from "../../core/nearest.ts";
@@ -9,8 +9,8 @@ import type { Secrets } from "../../core/secrets.ts";
 import { FileError } from "../../core/world.ts";
 import { hostFiles } from "../../host/files.ts";
 import { hostEnv } from "../../host/process.ts";
-import type { ModelList } from "../../models/model_list.ts";
-import { isAgentName } from "../../parse/agent_file.ts";
+import type { ModelList } from "../../models/known_models.ts";
+import { isAgentName } from "../../parse/agent/agent.ts";
 import { NO_GRANTS, type RunGrants } from "../../project/grants.ts";
 import { openProjectModels } from "../../project/open_models.ts";
 import type { ProjectSettings } from "../../project/project.ts";

@@ -1,10 +1,9 @@
-import { isInside, projectPath } from "../../catalog/project_path.ts";
-import type { Problem } from "../../core/prompt_error.ts";
 import { sep } from "node:path";
+import { isInside, projectPath } from "../../catalog/paths.ts";
+import type { Problem } from "../../core/prompt_error.ts";
 import type { ToldProblem } from "../../render/told_problem.ts";
 import type { ReportedProblem } from "../check_report.ts";
-import { ruleOf } from "../problem_rules.ts";
-import type { CheckedKind } from "../problem_rules.ts";
+import { type CheckedKind, ruleOf } from "../problem_rules.ts";
 import type { ProblemJson } from "./look.ts";
 
 /** What a check found, as it is told. @param folder that files are named from */

@@ -1,12 +1,10 @@
-import type { LocatedPrompt } from "../../catalog/make_prompts.ts";
-import { isDotpromptFile } from "../../catalog/prompt_type_text.ts";
-import type { FoundTactic } from "../../catalog/discover_tactics.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
-import { toJson } from "../../core/json.ts";
+import type { FoundTactic } from "../../catalog/prompts/tactics.ts";
+import { isDotpromptFile } from "../../catalog/prompts/type_text.ts";
+import type { LocatedPrompt } from "../../catalog/prompts/make.ts";
+import { type Json, type JsonObject, toJson } from "../../core/json.ts";
 import { toolName } from "../../prompt/tool_list.ts";
 import type { Tactic } from "../../run/tactic.ts";
-import { promptAnswer } from "../prompt_answer.ts";
-import type { PromptAnswer } from "../prompt_answer.ts";
+import { type PromptAnswer, promptAnswer } from "../prompt_answer.ts";
 import { promptJson } from "../prompt_json.ts";
 import type { PromptTool } from "../prompt_tools.ts";
 import { promptVariables } from "../prompt_variables.ts";

@@ -1,17 +1,15 @@
 // What is known of a document before it runs (documents.md 1.2 to 1.4, 5.9, 10, 13): every rule with its line.
-
-import assert from "node:assert/strict";
-import { join } from "node:path";
 import fc from "fast-check";
+import assert from "node:assert/strict";
+import { join, resolve } from "node:path";
+import { isInside } from "../../../lib/catalog/paths.ts";
 import { checkDocument } from "../../../lib/check/check_document.ts";
 import type { DocumentGrants } from "../../../lib/check/check_options.ts";
 import { NearIds } from "../../../lib/check/near_ids.ts";
 import { problemLine } from "../../../lib/check/problem_line.ts";
-import { isInside } from "../../../lib/catalog/project_path.ts";
-import { resolve } from "node:path";
 import { PermissionRefused } from "../../../lib/core/world.ts";
-import { readDocument } from "../../../lib/parse/document_file.ts";
-import { didYouMean, FARTHEST, nearWord } from "../../../lib/parse/document_near.ts";
+import { readDocument } from "../../../lib/parse/document/document.ts";
+import { didYouMean, FARTHEST, nearWord } from "../../../lib/parse/document/near.ts";
 import { checkOptions, type CheckOverrides, problemLines, ROOT } from "../../_check_document.ts";
 import { caseNames, CASES_ROOT, type DocumentCase, filesBelow, readCase } from "../../_document_cases.ts";
 

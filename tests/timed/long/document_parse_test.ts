@@ -1,13 +1,12 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join, relative } from "node:path";
-import fc from "fast-check";
 import { parse, stringify } from "yaml";
-import { parseDocument, printDocument } from "../../../lib/parse/document.ts";
-import { didYouMean, nearWord } from "../../../lib/parse/document_near.ts";
-import type { DocumentNode } from "../../../lib/parse/document_node.ts";
-import { headingLine } from "../../../lib/parse/heading_line.ts";
-import { OPERATION_NAMES, parametersOf } from "../../../lib/parse/operation_table.ts";
-import { parseResult } from "../../../lib/parse/parse_result.ts";
+import { parseDocument, parseResult, printDocument } from "../../../lib/parse/document/document.ts";
+import { didYouMean, nearWord } from "../../../lib/parse/document/near.ts";
+import type { DocumentNode } from "../../../lib/parse/document/tree.ts";
+import { headingLine } from "../../../lib/parse/document/lines.ts";
+import { OPERATION_NAMES, parametersOf } from "../../../lib/parse/document/operation.ts";
 import { PROJECT_ROOT } from "../../_run.ts";
 
 /** What a node is, in a word or two: enough to see how a text was taken apart. */

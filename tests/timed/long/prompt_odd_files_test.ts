@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { Dotprompt } from "dotprompt";
 import fc from "fast-check";
-import { discoverPrompts } from "../../../lib/catalog/discover_prompts.ts";
+import { discoverPrompts } from "../../../lib/catalog/prompts/discover.ts";
 import { memoryFiles } from "../../../lib/core/memory_files.ts";
-import { readDotpromptFile } from "../../../lib/prompt/dotprompt_file.ts";
-import { loadHandlebars } from "../../../lib/prompt/handlebars_body.ts";
+import { readDotpromptFile } from "../../../lib/prompt/dotprompt/dotprompt.ts";
+import { loadHandlebars } from "../../../lib/prompt/dotprompt/handlebars.ts";
 
 async function discover(texts: Readonly<Record<string, string | Uint8Array>>) {
   const files = memoryFiles(

@@ -1,11 +1,9 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { didYouMeanNames, nearestNames } from "../../../lib/core/did_you_mean_names.ts";
 import { PromptError } from "../../../lib/core/prompt_error.ts";
-import { defaultRuntime, registerPrompt } from "../../../lib/prompt/default_runtime.ts";
 import { definePrompt } from "../../../lib/prompt/define_prompt.ts";
-import { promptPath } from "../../../lib/prompt/prompt_path.ts";
-import { PromptRegistry } from "../../../lib/prompt/prompt_registry.ts";
+import { defaultRuntime, promptPath, PromptRegistry, registerPrompt } from "../../../lib/prompt/registry.ts";
 import cases from "../../spec/prompts/registry.json" with { type: "json" };
 
 interface Operation {

@@ -2,9 +2,8 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { ParseError, PromptError } from "../../../lib/core/prompt_error.ts";
 import { outermostFences } from "../../../lib/prompt/fence_scan.ts";
-import type { Parser } from "../../../lib/prompt/parser.ts";
-import { scanTags, TagParser } from "../../../lib/prompt/tag_parser.ts";
-import { tags } from "../../../lib/prompt/tags.ts";
+import type { Parser } from "../../../lib/prompt/prompt.ts";
+import { scanTags, TagParser, tags } from "../../../lib/prompt/tags.ts";
 
 interface TagCase {
   readonly name: string;

@@ -1,26 +1,23 @@
 // A conversation with an agent (`agentTalk`), and prompts that a conversation asks by calls: what is told, kept, replayed and gone on with.
-
 import assert from "node:assert/strict";
 import { builtInGadgets } from "../../../gadgets/built_in.ts";
-import { builtInEntries, catalogOf } from "../../../lib/catalog/catalog_of.ts";
-import { stoppableGadget, stoppableModel } from "../../../lib/service/stoppable.ts";
-import { virtualClock } from "../../../lib/core/virtual_clock.ts";
+import { builtInEntries, catalogOf } from "../../../lib/catalog/catalog.ts";
 import type { RunEvent } from "../../../lib/core/event.ts";
-import { ModelError } from "../../../lib/core/model.ts";
-import type { Model, ModelPart } from "../../../lib/core/model.ts";
 import type { RecordLine } from "../../../lib/core/journal.ts";
+import { type Model, ModelError, type ModelPart } from "../../../lib/core/model.ts";
+import { virtualClock } from "../../../lib/core/virtual_clock.ts";
 import type { World } from "../../../lib/core/world.ts";
 import { memoryJournal } from "../../../lib/journal/memory_journal.ts";
 import { fakeModel } from "../../../lib/models/fake_model.ts";
 import { definePrompt } from "../../../lib/prompt/define_prompt.ts";
-import { PromptRegistry } from "../../../lib/prompt/prompt_registry.ts";
+import { PromptRegistry } from "../../../lib/prompt/registry.ts";
 import { tags } from "../../../lib/prompt/tags.ts";
-import { agentTalk } from "../../../lib/run/agent_talk.ts";
-import type { AgentTalkOptions } from "../../../lib/run/agent_talk.ts";
+import { agentTalk, type AgentTalkOptions } from "../../../lib/run/agent_talk.ts";
 import { chat } from "../../../lib/run/dialog.ts";
 import { promptCalls } from "../../../lib/run/prompt_calls.ts";
 import { Replay } from "../../../lib/run/replay.ts";
 import { defineGadget } from "../../../lib/schema/define_gadget.ts";
+import { stoppableGadget, stoppableModel } from "../../../lib/service/stoppable.ts";
 import { mortalJournal } from "../../_mortal_journal.ts";
 
 const call = (name: string, input: object = {}): ModelPart => ({

@@ -1,16 +1,12 @@
 // What has to type-check (prompts.md 13 and 14); lines that start with `same<` say which type it is.
-
 import { z } from "zod";
 import type { JsonSchema } from "../../../../lib/core/gadget.ts";
 import { ParseError } from "../../../../lib/core/prompt_error.ts";
-import type { ArgsList, ArgsOf } from "../../../../lib/prompt/args_of.ts";
 import { definePrompt } from "../../../../lib/prompt/define_prompt.ts";
 import type { Handler } from "../../../../lib/prompt/handler.ts";
-import type { Parser } from "../../../../lib/prompt/parser.ts";
-import type { Raw } from "../../../../lib/prompt/prompt_inference.ts";
-import type { AnyPrompt, Prompt, PromptDef, ToolRef } from "../../../../lib/prompt/prompt_type.ts";
-import { TagParser } from "../../../../lib/prompt/tag_parser.ts";
-import { tags } from "../../../../lib/prompt/tags.ts";
+import type { ArgsList, ArgsOf, Raw } from "../../../../lib/prompt/inference.ts";
+import type { AnyPrompt, Parser, Prompt, PromptDef, ToolRef } from "../../../../lib/prompt/prompt.ts";
+import { TagParser, tags } from "../../../../lib/prompt/tags.ts";
 import type { CallState } from "../../../../lib/run/call_state.ts";
 import { defineGadget } from "../../../../lib/schema/define_gadget.ts";
 

@@ -1,9 +1,9 @@
 // What must not type-check: below each comment, and for the reason that it tells.
 
 import { z } from "zod";
-import type { ArgsList } from "../../../../lib/prompt/args_of.ts";
+import type { ArgsList } from "../../../../lib/prompt/inference.ts";
 import { definePrompt } from "../../../../lib/prompt/define_prompt.ts";
-import type { Prompt, ToolRef } from "../../../../lib/prompt/prompt_type.ts";
+import type { Prompt, ToolRef } from "../../../../lib/prompt/prompt.ts";
 import { tags } from "../../../../lib/prompt/tags.ts";
 import { defineGadget } from "../../../../lib/schema/define_gadget.ts";
 

@@ -1,0 +1,123 @@
+import type { Catalog, CatalogEntry, EntryGrant } from "../core/catalog.ts";
+import type { AnyGadget } from "../core/gadget.ts";
+import type { World } from "../core/world.ts";
+import { checkGadget } from "../schema/check_gadget.ts";
+import type { CatalogOptions } from "./project_catalog.ts";
+
+/** An entry, and how it is found too as long as its real name is not known. */
+export interface NamedEntry {
+  readonly entry: CatalogEntry;
+  readonly alsoCalled?: readonly string[];
+}
+
+/**
+ * The catalogue of these entries. A name is found as it is written; an entry that is not ready, whose real name may be
+ * another, also by its stem with case, `_` and `-` ignored: so that a call of `FetchPage` says what is wrong with `fetch_page.ts`.
+ */
+export function catalogOf(named: readonly NamedEntry[]): Catalog {
+  const exact = new Map<string, CatalogEntry>();
+  const folded = new Map<string, CatalogEntry>();
+  for (const { entry, alsoCalled = [] } of named) {
+    if (entry.state === "ready" || !exact.has(entry.name)) {
+      if (exact.get(entry.name)?.state !== "ready") exact.set(entry.name, entry);
+    }
+    if (entry.state === "ready") continue;
+    for (const name of [entry.name, ...alsoCalled].map(foldName)) {
+      if (!folded.has(name)) folded.set(name, entry);
+    }
+  }
+  return {
+    entries: named.map(({ entry }) => entry),
+    maybeFind: (name) => exact.get(name) ?? folded.get(foldName(name)),
+  };
+}
+
+/** A name without case, `_` and `-` (gadgets.md 2). */
+export function foldName(name: string): string {
+  return name.toLowerCase().replaceAll(/[_-]/g, "");
+}
+
+/** The built-in gadgets by name; each loads its module when it is asked for. */
+export type BuiltIns = Readonly<Record<string, () => Promise<(world: World) => AnyGadget>>>;
+
+/** The entries of the built-in gadgets. */
+export function builtInEntries(
+  { builtIns, world, builtInGrants = {} }: {
+    readonly builtIns: BuiltIns;
+    readonly world: World;
+    readonly builtInGrants?: Readonly<Record<string, EntryGrant>>;
+  },
+): readonly CatalogEntry[] {
+  return Object.entries(builtIns).map(([name, load]) => {
+    const entry = builtInEntry(name, { load, world });
+    const grant = builtInGrants[name];
+    return grant === undefined ? entry : { ...entry, grant: () => grant };
+  });
+}
+
+/** Its module loads once, at the first `load`. */
+function builtInEntry(
+  name: string,
+  options: { readonly load: BuiltIns[string]; readonly world: World },
+): CatalogEntry {
+  let loaded: AnyGadget | Promise<AnyGadget> | undefined;
+  const load = async () => loaded = (await options.load())(options.world);
+  return { name, source: { kind: "built-in" }, state: "ready", load: () => loaded ??= load() };
+}
+
+/**
+ * The catalogue of a project: built-in gadgets, then the project's folders, then MCP servers, then `files` (gadgets.md 2). With a
+ * sandbox a module is looked at in a process that may do nothing, once for each of its versions; without one, a module that is not trusted is
+ * listed and not loaded. One that cannot be used is listed as broken.
+ *
+ * @throws {ProblemsError} for two gadgets of one name, a missing file or folder, and a trusted name that fits no file or several
+ */
+export async function loadCatalog(options: CatalogOptions): Promise<Catalog> {
+  if (hasBuiltInsOnly(options)) {
+    return catalogOf(builtInEntries(options).map((entry) => ({ entry })));
+  }
+  const { projectCatalog }: typeof import("./project_catalog.ts") = await import(
+    "./project_catalog.ts" as string
+  );
+  return await projectCatalog(options);
+}
+
+/** Nothing is named, granted or there that could be another gadget. */
+function hasBuiltInsOnly(options: CatalogOptions): boolean {
+  const { config, servers, files = [], trust = [], allowed = [], look = () => "other" } = options;
+  if (config === undefined || servers !== undefined) return false;
+  if ([files, trust, allowed].some(({ length }) => length > 0)) return false;
+  const words = [config.grants, config.project.grants, config.project.parts];
+  if (words.some((word) => Object.keys(word).length > 0)) return false;
+  return config.gadgets.folders.every(({ path, written }) =>
+    written === undefined && look(path) === "nothing"
+  );
+}
+
+/**
+ * A catalogue of gadgets that are at hand, for scripts and tests.
+ *
+ * @throws {TypeError} for a gadget that is none, and for two of one name
+ *
+ * ```ts
+ * import { createCatalog } from "orrery";
+ *
+ * const catalog = createCatalog([{ name: "Hello", description: "Greets.", run: () => "hello" }]);
+ * console.log(catalog.entries.map((entry) => entry.name)); // => [ "Hello" ]
+ * ```
+ */
+export function createCatalog(gadgets: readonly AnyGadget[]): Catalog {
+  const names = new Set<string>();
+  for (const [index, gadget] of gadgets.entries()) {
+    checkGadget(gadget, `gadget ${index + 1}`);
+    if (names.has(gadget.name)) {
+      throw new TypeError(`Two gadgets are named "${gadget.name}": a name stands for one`);
+    }
+    names.add(gadget.name);
+  }
+  return catalogOf(gadgets.map((gadget) => ({ entry: codeEntry(gadget) })));
+}
+
+function codeEntry(gadget: AnyGadget): CatalogEntry {
+  return { name: gadget.name, source: { kind: "code" }, state: "ready", load: () => gadget };
+}

@@ -1,0 +1,252 @@
+import { dirname, join } from "node:path";
+import type { JsonObject } from "../../core/json.ts";
+import type { McpServerSettings } from "../../core/mcp_settings.ts";
+import type { ModelSettings, ProviderSettings } from "../../core/model_settings.ts";
+import type { Span } from "../../core/source_error.ts";
+import { FileError, type Files, type Sight } from "../../core/world.ts";
+import { DEFAULT_MARKERS, type Markers } from "../../parse/calls/header.ts";
+import type { DocumentLimits } from "../../parse/document/operation.ts";
+import type { ConfigText } from "../config_files.ts";
+import type { ConfigFile } from "./table.ts";
+import { isInside } from "../paths.ts";
+
+/** Where the settings are. */
+export interface LoadConfigOptions {
+  /** The folder of the user's own `config.yaml`; without it there is none. */
+  readonly userFolder?: string;
+  /** The folder that files are named relative to in messages; default: the root. */
+  readonly cwd?: string;
+  /** The absolute paths that a path of the user's own settings means, with and without its links followed. Default: from their folder. */
+  readonly ownPaths?: (written: string) => readonly string[];
+  /** Looks at a path, so that a file which is not there costs next to nothing. Default: each is read, and not there then. */
+  readonly look?: (path: string) => Sight;
+}
+
+/**
+ * Reads `orrery.yaml` of the project root and the user's own `config.yaml`. Without either nothing is loaded to read them.
+ *
+ * @throws {ProblemsError} with every problem of both files
+ */
+export async function loadConfig(
+  root: string,
+  files: Files,
+  options: LoadConfigOptions = {},
+): Promise<Config> {
+  const { userFolder, cwd = root, look = () => "other", ownPaths } = options;
+  const maybeRead = (path: string) => look(path) === "nothing" ? undefined : maybeFile(path, files);
+  const [project, user] = await Promise.all([
+    maybeRead(join(root, "orrery.yaml")),
+    userFolder === undefined ? undefined : maybeRead(join(userFolder, "config.yaml")),
+  ]);
+  if (project === undefined && user === undefined) return defaultConfig(root);
+  const { configOf }: typeof import("../config_files.ts") = await import("../config_files.ts" as string);
+  return await configOf({ project, user }, {
+    root,
+    userFolder: userFolder ?? root,
+    cwd,
+    ownPaths,
+  });
+}
+
+async function maybeFile(path: string, files: Files): Promise<ConfigText | undefined> {
+  try {
+    return { path, text: await files.readText(path) };
+  } catch (cause) {
+    if (!(cause instanceof FileError)) throw cause;
+    return cause.code === "not-found" || cause.code === "not-folder" ? undefined : { path, cause };
+  }
+}
+
+/** How the search looks at the machine. */
+export interface ProjectRootOptions {
+  readonly look: (path: string) => Sight;
+  /** The user's home folder: the search goes no further up. */
+  readonly home?: string;
+  /** The working folder: absolute. */
+  readonly cwd: string;
+}
+
+/**
+ * The project root: the nearest folder with `orrery.yaml`, from `start` upwards; the search ends silently at the home folder,
+ * at a folder with `.git`, and at one that may not be read, each of them looked at last. None: that of the working folder when `start` is in
+ * it, so that what is kept of a run is found where it was started, else `start` (config.md).
+ *
+ * @param start absolute: the folder of the file that is run, or the working folder
+ */
+export function findProjectRoot(start: string, options: ProjectRootOptions): string {
+  const { look, home, cwd } = options;
+  for (let folder = start;; folder = dirname(folder)) {
+    const config = look(join(folder, "orrery.yaml"));
+    if (config === "file" || config === "other") return folder;
+    const isLast = config === "closed" || folder === home || dirname(folder) === folder;
+    if (isLast || look(join(folder, ".git")) !== "nothing") break;
+  }
+  return start !== cwd && isInside(start, cwd) ? findProjectRoot(cwd, options) : start;
+}
+
+/** What is granted to a gadget: all that it wants, or these permissions. */
+export type Grant = NonNullable<ConfigFile["grants"]>[string];
+
+/** Who starts programs, as grants name them: exactly so, since a gadget of the project may be called something like it. */
+export const COMMAND_NAMES = ["RunCommand", "@shell"] as const;
+
+/** One of them. */
+export type CommandName = typeof COMMAND_NAMES[number];
+
+/** By gadget, its file, or server, as a word that means it in this project. */
+export type Grants = Readonly<Record<string, Grant>>;
+
+/** Gadgets that run in the process of Orrery. */
+export type Isolation = Readonly<Record<string, "none">>;
+
+/** A folder of gadget modules. */
+export interface GadgetFolder {
+  /** Absolute. */
+  readonly path: string;
+  /** Where it was written; absent for the default, which need not exist. */
+  readonly written?: { readonly span: Span; readonly source: string };
+}
+
+/** MCP servers by name. */
+export type McpServers = Readonly<Record<string, McpServerSettings>>;
+
+/** Model providers by name. */
+export type Providers = Readonly<Record<string, ProviderSettings>>;
+
+/** What no run goes beyond; a budget that is absent is not there. */
+export interface Limits {
+  readonly concurrency: number;
+  readonly timeoutMs: number;
+  readonly resultBytes: number;
+  /** How long the process of a gadget is kept when nobody uses it. */
+  readonly gadgetIdleMs: number;
+  /** What the process of one gadget may take. */
+  readonly gadgetMemoryBytes: number;
+  /** Model turns of a run. */
+  readonly turns: number;
+  /** How often an answer that does not meet its output contract goes back. */
+  readonly retries: number;
+  /** How many a server has under way at once. */
+  readonly runs: number;
+  /** Of a run: input and output together. */
+  readonly tokens?: number;
+  /** Of a run: US dollars. */
+  readonly cost?: number;
+  /** Of a run. */
+  readonly timeMs?: number;
+}
+
+/** What holds for documents that say nothing else (documents.md). */
+export interface DocumentDefaults {
+  /** Models see the operations too. */
+  readonly showsOperations: boolean;
+  readonly temperature?: number;
+  /** The command that reads the scripts of `@shell`. */
+  readonly shell?: string;
+  readonly limits: DocumentLimits;
+}
+
+/** The limits of documents where neither they nor a configuration file say anything (documents.md 14). */
+export const DOCUMENT_LIMITS: DocumentLimits = { goto: 30, toolTurns: 8, shellTimeoutS: 120 };
+
+/** What holds for conversations (conversations.md). */
+export interface ConversationDefaults {
+  /** The file of the collection that retrievers search: absolute. */
+  readonly collection?: string;
+  /** The model of embeddings that they search with besides words: `provider/model`, or an alias. */
+  readonly embeddings?: string;
+  /** Of one model call, and of one request of a step. */
+  readonly timeoutMs?: number;
+  /** Steps that are made without waiting for the person. */
+  readonly steps: number;
+}
+
+/** The steps of a conversation where no configuration file says anything (conversations.md 2.3). */
+export const CONVERSATION_STEPS = 250;
+
+/** The settings of a run: those of the project over those of the user over the defaults (config.md). */
+export interface Config {
+  readonly calls: { readonly markers: Markers };
+  /** `providers` is what the user's own file says; a project's are in `project`. */
+  readonly models: ModelSettings;
+  /** Over the default of every kind of run. */
+  readonly toolsMode?: "blocks" | "native";
+  /** What the user's own file says; a project's are in `project`. */
+  readonly mcpServers: McpServers;
+  /** `isolation` is what the user's own file says for this project; a project's is in `project`. */
+  readonly gadgets: { readonly folders: readonly GadgetFolder[]; readonly isolation: Isolation };
+  /** What the user's own file says, as far as it is for this project; a project's are in `project`. */
+  readonly grants: Grants;
+  readonly limits: Limits;
+  readonly documents: DocumentDefaults;
+  readonly conversations: ConversationDefaults;
+  /** Globs of what a check leaves out of folders; default none. */
+  readonly exclude?: readonly string[];
+  /** What counts only after this user accepted the project (gadgets.md 3). */
+  readonly project: ProjectWord;
+  /** What was ignored, and why; a line each. */
+  readonly notices: readonly string[];
+}
+
+/** What a project says for itself. */
+export interface ProjectWord {
+  readonly grants: Grants;
+  readonly isolation: Isolation;
+  readonly providers: Providers;
+  readonly mcpServers: McpServers;
+  /** Those parts as they were written, also the ones of later versions, for the acceptance; empty when there are none. */
+  readonly parts: JsonObject;
+}
+
+/** The limits that a configuration file can change; times in seconds. */
+export const LIMIT_DEFAULTS = {
+  "concurrency": 16,
+  "timeout-s": 60,
+  "turns": 10,
+  "retries": 3,
+  "result-bytes": 1_048_576,
+  "gadget-idle-s": 30,
+  "gadget-memory-mb": 256,
+  "runs": 64,
+} as const;
+
+/** Where the gadget modules of a project are. */
+export const GADGET_FOLDER = "gadgets";
+
+/** The settings of a project without any configuration file. */
+export function defaultConfig(root: string): Config {
+  return {
+    calls: { markers: DEFAULT_MARKERS },
+    models: { aliases: {}, fallback: {}, providers: {}, prices: {} },
+    mcpServers: {},
+    gadgets: { folders: [{ path: join(root, GADGET_FOLDER) }], isolation: {} },
+    grants: {},
+    limits: {
+      concurrency: LIMIT_DEFAULTS.concurrency,
+      timeoutMs: LIMIT_DEFAULTS["timeout-s"] * 1000,
+      resultBytes: LIMIT_DEFAULTS["result-bytes"],
+      gadgetIdleMs: LIMIT_DEFAULTS["gadget-idle-s"] * 1000,
+      gadgetMemoryBytes: LIMIT_DEFAULTS["gadget-memory-mb"] * 1024 * 1024,
+      turns: LIMIT_DEFAULTS.turns,
+      retries: LIMIT_DEFAULTS.retries,
+      runs: LIMIT_DEFAULTS.runs,
+    },
+    documents: { showsOperations: false, limits: DOCUMENT_LIMITS },
+    conversations: { steps: CONVERSATION_STEPS },
+    project: { grants: {}, isolation: {}, providers: {}, mcpServers: {}, parts: {} },
+    notices: [],
+  };
+}
+
+/**
+ * The settings of a project that the user accepted: its own providers and MCP servers count too, over the user's (gadgets.md 3).
+ * What it says of gadgets is read where gadgets are trusted.
+ */
+export function acceptedConfig(config: Config): Config {
+  const { models, mcpServers, project } = config;
+  return {
+    ...config,
+    models: { ...models, providers: { ...models.providers, ...project.providers } },
+    mcpServers: { ...mcpServers, ...project.mcpServers },
+  };
+}

@@ -1,0 +1,174 @@
+import { followAliases, maybeModelId } from "../../core/model_id.ts";
+import {
+  type ModelSettings,
+  PROVIDER_TYPES,
+  type ProviderSettings,
+  type ProviderType,
+} from "../../core/model_settings.ts";
+
+/** A variable of the environment; undefined when it is not set. */
+export type Env = (name: string) => string | undefined;
+
+/** A provider with everything that is known before a request. */
+export interface Provider {
+  /** As ids name it. */
+  readonly name: string;
+  readonly type: ProviderType;
+  readonly settings: ProviderSettings;
+  /** Without a slash at its end. */
+  readonly baseURL: string;
+  /** Where the address comes from, for messages: a setting or a variable; absent for the provider's own. */
+  readonly urlFrom?: string;
+  /** The variables that may hold its key; empty when it needs none. */
+  readonly keyVariables: readonly string[];
+}
+
+/** The provider of a name: a configured one, or a type by its own name; undefined when it is neither. */
+export function maybeProvider(
+  name: string,
+  { settings, env }: { readonly settings: ModelSettings; readonly env: Env },
+): Provider | undefined {
+  const { providers = {} } = settings;
+  const written = Object.hasOwn(providers, name) ? providers[name] ?? {} : {};
+  const type = written.type ?? PROVIDER_TYPES.find((each) => each === name);
+  if (type === undefined) return undefined;
+  const { keyVariables, urlVariable, url = "" } = PROVIDER_KINDS[type];
+  const setting = written.baseURL;
+  const variable = urlVariable === undefined ? undefined : env(urlVariable)?.trim() || undefined;
+  const urlFrom = setting !== undefined ? `models.providers.${name}.baseURL` : variable && urlVariable;
+  return {
+    name,
+    type,
+    settings: written,
+    baseURL: withVersion(type, (setting ?? variable ?? url).replace(/\/+$/, "")),
+    urlFrom,
+    keyVariables: written.apiKeyEnv === undefined ? keyVariables : [written.apiKeyEnv],
+  };
+}
+
+/** Names that can stand before the slash of an id, configured ones first. */
+export function providerNames({ providers = {} }: ModelSettings): readonly string[] {
+  const types = PROVIDER_TYPES.filter((type) =>
+    type !== "openai-compatible" && !Object.hasOwn(providers, type)
+  );
+  return [...Object.keys(providers), ...types];
+}
+
+/** The first variable of the provider that holds a key, and the key. */
+export function maybeKey(
+  { keyVariables }: Provider,
+  env: Env,
+): { readonly name: string; readonly value: string } | undefined {
+  for (const name of keyVariables) {
+    const value = env(name)?.trim();
+    if (value) return { name, value };
+  }
+  return undefined;
+}
+
+/** Anthropic's own tools take its address without the version, the AI SDK with it. */
+function withVersion(type: ProviderType, url: string): string {
+  return type === "anthropic" && url === "https://api.anthropic.com" ? `${url}/v1` : url;
+}
+
+/** What is fixed for a type of provider. */
+interface ProviderKind {
+  /** The variables that may hold the key, the first one that is set wins. */
+  readonly keyVariables: readonly string[];
+  /** The variable that may hold another address. */
+  readonly urlVariable?: string;
+  /** Where its interface is. */
+  readonly url?: string;
+  /** Calls are told as complete at the end of the stream only, so that their end has to be seen in their arguments. */
+  readonly lateCalls?: true;
+  /** It takes instructions at the beginning only. */
+  readonly systemFirst?: true;
+}
+
+/** The types of providers, with the addresses and variables of the AI SDK. */
+export const PROVIDER_KINDS: Readonly<Record<ProviderType, ProviderKind>> = {
+  "openai": {
+    keyVariables: ["OPENAI_API_KEY"],
+    urlVariable: "OPENAI_BASE_URL",
+    url: "https://api.openai.com/v1",
+  },
+  "anthropic": {
+    keyVariables: ["ANTHROPIC_API_KEY"],
+    urlVariable: "ANTHROPIC_BASE_URL",
+    url: "https://api.anthropic.com/v1",
+    systemFirst: true,
+  },
+  "google": {
+    keyVariables: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    url: "https://generativelanguage.googleapis.com/v1beta",
+    systemFirst: true,
+  },
+  "mistral": {
+    keyVariables: ["MISTRAL_API_KEY"],
+    url: "https://api.mistral.ai/v1",
+    lateCalls: true,
+    systemFirst: true,
+  },
+  "xai": { keyVariables: ["XAI_API_KEY"], url: "https://api.x.ai/v1" },
+  "groq": { keyVariables: ["GROQ_API_KEY"], url: "https://api.groq.com/openai/v1", lateCalls: true },
+  "openai-compatible": { keyVariables: [], lateCalls: true },
+};
+
+/** What decides the hosts. */
+interface ProviderHostsOptions {
+  readonly settings: ModelSettings;
+  readonly env: Env;
+}
+
+/** The `host:port` of every provider that a model's calls may go to, its fallbacks' too; empty for an offline or unknown model. */
+export function providerHosts(name: string, options: ProviderHostsOptions): readonly string[] {
+  const { aliases = {}, fallback = {} } = options.settings;
+  const { way } = followAliases(name, aliases);
+  const names = way.flatMap((each) => [each, ...(Object.hasOwn(fallback, each) ? fallback[each] ?? [] : [])]);
+  return [
+    ...new Set(names.flatMap((each) => hostOf(followAliases(each, aliases).way.at(-1) ?? each, options))),
+  ];
+}
+
+function hostOf(id: string, options: ProviderHostsOptions): readonly string[] {
+  const provider = maybeProvider(maybeModelId(id)?.provider ?? "", options);
+  const url = provider === undefined ? null : URL.parse(provider.baseURL);
+  if (url === null) return [];
+  return [`${url.hostname}:${url.port || (url.protocol === "https:" ? "443" : "80")}`];
+}
+
+/** What a `fetch` is called with and gives; the platform's own is one. */
+export type FetchFunction = (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
+
+/** Opens a TCP connection and closes it again; rejects when nothing answers. */
+type Connect = (target: { readonly hostname: string; readonly port: number }) => Promise<void>;
+
+/** A model server that answers on this machine. */
+interface LocalServer {
+  readonly port: number;
+  /** What usually listens there. */
+  readonly name: string;
+  /** To be written as `baseURL`. */
+  readonly baseURL: string;
+}
+
+const PORTS: readonly (readonly [port: number, name: string])[] = [
+  [11434, "Ollama"],
+  [1234, "LM Studio"],
+  [8080, "llama.cpp"],
+];
+
+/** Which of the usual local model servers listen on this machine. Nothing is sent: a connection is opened and closed. */
+export async function findLocalServers(
+  options: { readonly connect: Connect },
+): Promise<readonly LocalServer[]> {
+  const found = await Promise.all(PORTS.map(async ([port, name]) => {
+    try {
+      await options.connect({ hostname: "127.0.0.1", port });
+      return [{ port, name, baseURL: `http://127.0.0.1:${port}/v1` }];
+    } catch {
+      return [];
+    }
+  }));
+  return found.flat();
+}

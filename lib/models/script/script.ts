@@ -1,0 +1,79 @@
+import type { Clock } from "../../core/clock.ts";
+import { type Message, textOf } from "../../core/message.ts";
+import { type Model, ModelError, type ModelPart, type ModelRequest } from "../../core/model.ts";
+import { codeOf, shortened } from "../said_by.ts";
+import type { ScriptReply } from "./reply.ts";
+
+/** A model that gives the replies of a script, in order, each once; the first unused one whose `when` fits. */
+export function scriptModel(
+  replies: readonly ScriptReply[],
+  options: { readonly id: string; readonly clock: Clock },
+): Model {
+  const { id, clock } = options;
+  const used = new Set<ScriptReply>();
+  let calls = 0;
+  const nextReply = (last: Message | undefined): ScriptReply | undefined => {
+    const text = last === undefined ? "" : textOf(last);
+    return replies.find((each) => !used.has(each) && (each.when?.test(text) ?? true));
+  };
+  const use = (reply: ScriptReply): void => {
+    if (!reply.repeat) used.add(reply);
+  };
+  return {
+    id,
+    answered: ({ messages }, { isFailure }) => {
+      const last = messages.at(-1);
+      let reply = nextReply(last);
+      while (!isFailure && reply?.error !== undefined && !reply.repeat) { // it was tried again
+        use(reply);
+        reply = nextReply(last);
+      }
+      if (reply === undefined || (reply.error !== undefined) !== isFailure) return; // the script is another one by now
+      use(reply);
+      calls += reply.calls.length;
+    },
+    async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
+      const last = request.messages.at(-1);
+      const reply = nextReply(last);
+      if (reply === undefined) throw usedUp(id, { last, used: used.size, all: replies.length });
+      use(reply);
+      for (const text of reply.chunks) {
+        if (reply.delayMs > 0) await clock.sleep(reply.delayMs, request.signal);
+        request.signal?.throwIfAborted();
+        if (text !== "") yield { type: "text", text };
+      }
+      if (reply.error !== undefined) throw errorOf(reply.error, id);
+      for (const call of reply.calls) yield* callParts({ ...call, id: `call_${++calls}` });
+      const reason = reply.calls.length > 0 ? "calls" : "stop";
+      yield { type: "finish", reason, usage: { input: 0, output: 0 }, model: id };
+    },
+  };
+}
+
+function* callParts(call: Extract<ModelPart, { type: "call" }>["call"]): Generator<ModelPart> {
+  yield { type: "call-start", id: call.id, name: call.name };
+  yield { type: "call-delta", id: call.id, text: call.arguments };
+  yield { type: "call", call };
+}
+
+function errorOf(
+  { status, message, retryAfterMs }: NonNullable<ScriptReply["error"]>,
+  id: string,
+): ModelError {
+  return new ModelError(`${id}: ${message}${status === undefined ? "" : ` (${status})`}`, {
+    code: status === undefined ? "server" : codeOf(status, message),
+    status,
+    retryAfterMs,
+  });
+}
+
+function usedUp(
+  id: string,
+  { last, used, all }: { readonly last: Message | undefined; readonly used: number; readonly all: number },
+): ModelError {
+  const left = used === all ? `all ${all} replies are used` : `none of the ${all - used} replies left fits`;
+  const shown = last === undefined
+    ? "no message"
+    : `${last.role}: ${JSON.stringify(shortened(textOf(last)))}`;
+  return new ModelError(`${id} has no reply: ${left}. The last message is ${shown}`, { code: "request" });
+}

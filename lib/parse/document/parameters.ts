@@ -1,0 +1,333 @@
+import { isRecord } from "../../core/json.ts";
+import { messageOf } from "../../core/source_error.ts";
+import { headingLine } from "./lines.ts";
+import type { DocumentMapping } from "./mapping.ts";
+import {
+  type Condition,
+  type ImportFields,
+  type OperationFields,
+  PARAMETERS,
+  type Reference,
+  type ShellFields,
+  type ToolChoice,
+} from "./operation.ts";
+import type { DocumentProblem } from "./tree.ts";
+
+const MOST_SHOWN = 60;
+const MOST_TOLD = 100;
+
+/**
+ * Reads typed values from a mapping and keeps what is wrong with them, in the texts of documents.md 4. Every method gives
+ * undefined where there is nothing, and where what there is cannot be used.
+ */
+export class ParameterReader {
+  readonly problems: DocumentProblem[] = [];
+  readonly #mapping: DocumentMapping;
+  readonly #told = new Set<string>();
+
+  constructor(mapping: DocumentMapping) {
+    this.#mapping = mapping;
+  }
+
+  /** Whether a key is there, with whatever value. */
+  has(key: string): boolean {
+    return this.#mapping.values.has(key);
+  }
+
+  /** What a key has, null and empty text too. */
+  written(key: string): unknown {
+    return this.#mapping.values.get(key);
+  }
+
+  /** What a key has, whatever it is; an empty value is a problem. */
+  value(key: string): unknown {
+    const value = this.written(key);
+    return value === null || value === "" ? this.refuse(key, `${key} is empty`) : value;
+  }
+
+  /** Text that is not only blanks. */
+  text(key: string): string | undefined {
+    const value = this.value(key);
+    if (value === undefined) return undefined;
+    if (typeof value !== "string") return this.refuse(key, notText(key, value));
+    return value.trim() === "" ? this.refuse(key, `${key} is empty`) : value;
+  }
+
+  /** One of some words. */
+  word<Word extends string>(key: string, words: readonly Word[]): Word | undefined {
+    const value = this.value(key);
+    const found = words.find((word) => word === value);
+    if (value === undefined || found !== undefined) return found;
+    const wanted = [words.slice(0, -1).join(", "), ...words.slice(-1)].join(" or ");
+    return this.refuse(key, `${key} must be ${wanted}, not ${this.#shown(key, value)}`);
+  }
+
+  /** True or false. */
+  flag(key: string): boolean | undefined {
+    const value = this.value(key);
+    if (value === undefined || typeof value === "boolean") return value;
+    return this.refuse(key, `${key} must be true or false`);
+  }
+
+  /** A number. @param wanted what is expected, as the end of a sentence */
+  number(
+    key: string,
+    { isFine, wanted }: { readonly isFine: (value: number) => boolean; readonly wanted: string },
+  ): number | undefined {
+    const value = this.value(key);
+    if (value === undefined || (typeof value === "number" && isFine(value))) return value;
+    return this.refuse(key, `${key} must be ${wanted}`);
+  }
+
+  /** Tools, as a parameter or a default of the file. */
+  tools(): ToolChoice | undefined {
+    const value = this.value("tools");
+    return value === undefined ? undefined : this.part("tools", readToolChoice(value));
+  }
+
+  /** At least one reference. */
+  references(key: string): readonly Reference[] | undefined {
+    const value = this.value(key);
+    return value === undefined ? undefined : this.part(key, readReferences(value, key));
+  }
+
+  /** What was read from a part of a value; a problem is one of its key. */
+  part<T>(key: string, part: Part<T>): T | undefined {
+    return "value" in part ? part.value : this.refuse(key, part.problem);
+  }
+
+  /** A scalar inside a value as text; see {@linkcode DocumentMapping.writtenAt}. */
+  writtenAt(path: readonly (string | number)[]): string | undefined {
+    return this.#mapping.writtenAt(path);
+  }
+
+  /** The line of each parameter that is there; a key that is none has no line here. */
+  lines(): ReadonlyMap<string, number> {
+    const keys = Object.keys(PARAMETERS).filter((key) => this.has(key));
+    return new Map(keys.map((key) => [key, this.#mapping.lineOf(key)]));
+  }
+
+  /** Tells what is wrong with a key; once, however often it is found. */
+  refuse(key: string, message: string): undefined {
+    this.#tell(key, { severity: "error", message });
+  }
+
+  /** Tells what is likely not meant. */
+  warn(key: string, message: string): void {
+    this.#tell(key, { severity: "warning", message });
+  }
+
+  #tell(key: string, what: { readonly severity: "error" | "warning"; readonly message: string }): void {
+    const line = this.#mapping.lineOf(key);
+    const told = `${line}: ${what.message}`;
+    if (this.#told.has(told) || this.#told.size >= MOST_TOLD) return;
+    this.#told.add(told);
+    this.problems.push({ ...what, line, column: 1 });
+  }
+
+  #shown(key: string, value: unknown): string {
+    if (Array.isArray(value)) return "a list";
+    const text = this.#mapping.writtenAt([key]);
+    if (text === undefined) return "a mapping";
+    return JSON.stringify(text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN)}...`);
+  }
+}
+
+/** From 1. */
+export const FROM_ONE = {
+  isFine: (value: number): boolean => Number.isSafeInteger(value) && value >= 1,
+  wanted: "a whole number from 1",
+};
+
+/** What a model takes. */
+export const TEMPERATURE = {
+  isFine: (value: number): boolean => value >= 0 && value <= 2,
+  wanted: "a number from 0 to 2",
+};
+
+/** In the order in which errors name them. */
+export const MERGE_MODES = ["append", "prepend", "replace"] as const;
+
+/** What was read from a part of a parameter, or what is wrong with it. */
+export type Part<T> = { readonly value: T } | { readonly problem: string };
+
+/** What to say of something that should be text. */
+export function notText(label: string, value: unknown): string {
+  return `${label} must be text${typeof value === "object" && value !== null ? "" : " (put it in quotes)"}`;
+}
+
+/**
+ * References as documents.md 4 has them: one, a list of them, or `{block_uri: refs}`; at least one, without blanks around.
+ *
+ * @param label what they are called in an error
+ */
+export function readReferences(value: unknown, label: string): Part<readonly Reference[]> {
+  if (isRecord(value)) {
+    const inside = Object.keys(value).length === 1 ? value.block_uri : undefined;
+    return inside === undefined ? notReferences(label) : readReferences(inside, label);
+  }
+  const written: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const references: Reference[] = [];
+  for (const item of written) {
+    if (typeof item !== "string") return notReferences(label);
+    if (item.trim() !== "") references.push(item.trim());
+  }
+  if (references.length === 0 || references.length < written.length) return { problem: `${label} is empty` };
+  return references.every(isStarAtEnd) ? { value: references } : STRAY_STAR;
+}
+
+function notReferences(label: string): Part<never> {
+  return { problem: `${label} must be a reference or a list of references` };
+}
+
+const STRAY_STAR = { problem: '* may stand only at the end of a reference, as in "a/*"' };
+
+/** Whether it has a `*` only as a step of its own, after another one (documents.md 5.5). */
+function isStarAtEnd(reference: Reference): boolean {
+  const star = reference.indexOf("*");
+  return star === -1 || (star === reference.length - 1 && star > 1 && reference[star - 1] === "/");
+}
+
+/** The tool that every model may be offered: it runs another document (documents.md 8.5). */
+export const CALLEE_TOOL = "fractalic_run";
+
+/** `none`, `all`, a name, names between commas, or a list of names. */
+function readToolChoice(value: unknown): Part<ToolChoice> {
+  const written: readonly unknown[] = Array.isArray(value)
+    ? value
+    : typeof value === "string"
+    ? value.split(",")
+    : [value];
+  const names = new Set<string>();
+  for (const item of written) {
+    if (typeof item !== "string") return { problem: notText("tools", item) };
+    if (item.trim() !== "") names.add(item.trim());
+  }
+  const [first] = names;
+  if (first === undefined) return written.length === 0 ? { value: "none" } : { problem: "tools is empty" };
+  if (names.size === 1 && (first === "none" || first === "all")) return { value: first };
+  const word = ["none", "all"].find((word) => names.has(word));
+  return word === undefined
+    ? { value: [...names] }
+    : { problem: `tools: "${word}" cannot stand beside other names` };
+}
+
+// The parameters that several operations have.
+
+export function anyFields(
+  reader: ParameterReader,
+): Pick<OperationFields, "conditions" | "onError" | "lines"> {
+  const onError = reader.word("on-error", ["stop", "continue"]);
+  return {
+    conditions: readConditions(reader),
+    lines: reader.lines(),
+    ...(onError !== undefined && { onError }),
+  };
+}
+
+export function mergeFields(reader: ParameterReader): Pick<ImportFields, "isRunOnce" | "to" | "mode"> {
+  const target = reader.value("to");
+  const isText = target === undefined || typeof target === "string";
+  if (!isText) reader.refuse("to", notText("to", target));
+  const to = isText ? reader.references("to")?.[0] : undefined;
+  const mode = reader.word("mode", MERGE_MODES);
+  return {
+    isRunOnce: reader.flag("run-once") ?? false,
+    ...(to !== undefined && { to }),
+    ...(mode !== undefined && { mode }),
+  };
+}
+
+export function promptField(reader: ParameterReader): { readonly prompt?: string } {
+  const prompt = reader.text("prompt");
+  return prompt === undefined ? {} : { prompt };
+}
+
+export function blocksField(reader: ParameterReader): Pick<ImportFields, "blocks"> {
+  const blocks = reader.references("block");
+  return blocks === undefined ? {} : { blocks };
+}
+
+const EMPTY_HEADER =
+  'use-header is empty: a value that begins with # must be quoted, as in use-header: "# Title"';
+const NO_HEADER = 'use-header must be one heading line such as "# Title", or none';
+
+export function headerField(reader: ParameterReader): Pick<ShellFields, "useHeader"> {
+  const value = reader.written("use-header");
+  if (value === undefined) return {};
+  if (value === null) return reader.refuse("use-header", EMPTY_HEADER) ?? {};
+  const header = typeof value === "string" ? value.replace(/\n+$/, "") : "";
+  if (header.trim().toLowerCase() === "none") return { useHeader: "none" };
+  if (headingLine(header) !== undefined) return { useHeader: header };
+  return reader.refuse("use-header", NO_HEADER) ?? {};
+}
+
+// The parameter `if` (documents.md 9.5).
+
+const TEXT_TESTS = ["equals", "not-equals", "contains", "matches"] as const;
+type TextTest = (typeof TEXT_TESTS)[number];
+
+const FORM = "if needs block and exactly one of equals, not-equals, contains, matches, exists";
+const MOST = 1000;
+
+/** All conditions of an operation; none when it has no `if`, or one that cannot be used. */
+function readConditions(reader: ParameterReader): readonly Condition[] {
+  const value = reader.value("if");
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) return conditionsOf([readCondition(value, { reader, path: ["if"] })], reader);
+  if (value.length === 0) reader.refuse("if", FORM);
+  if (value.length > MOST) reader.refuse("if", `if has more than ${MOST} conditions`);
+  const read = value.slice(0, MOST).map((item: unknown, index) =>
+    readCondition(item, { reader, path: ["if", index] })
+  );
+  return conditionsOf(read, reader);
+}
+
+function conditionsOf(parts: readonly Part<Condition>[], reader: ParameterReader): readonly Condition[] {
+  return parts.flatMap((part) => reader.part("if", part) ?? []);
+}
+
+interface ConditionPlace {
+  readonly reader: ParameterReader;
+  readonly path: readonly (string | number)[];
+}
+
+function readCondition(item: unknown, place: ConditionPlace): Part<Condition> {
+  if (!isRecord(item) || !Object.hasOwn(item, "block") || Object.keys(item).length !== 2) {
+    return { problem: FORM };
+  }
+  const blocks = readReferences(item.block ?? "", "block in if");
+  if ("problem" in blocks) return blocks;
+  const kind = TEXT_TESTS.find((kind) => Object.hasOwn(item, kind));
+  const test = kind !== undefined
+    ? textTest(kind, place)
+    : Object.hasOwn(item, "exists")
+    ? existsTest(item.exists)
+    : { problem: FORM };
+  return "problem" in test ? test : { value: { blocks: blocks.value, test: test.value } };
+}
+
+function existsTest(value: unknown): Part<Condition["test"]> {
+  return typeof value === "boolean"
+    ? { value: { kind: "exists", value } }
+    : { problem: "exists in if must be true or false" };
+}
+
+function textTest(kind: TextTest, { reader, path }: ConditionPlace): Part<Condition["test"]> {
+  const value = reader.writtenAt([...path, kind]);
+  if (value === undefined) return { problem: `${kind} in if must be text` };
+  if (kind !== "matches") return { value: { kind, value } };
+  const problem = problemOfPattern(value);
+  return problem === undefined ? { value: { kind, value } } : { problem };
+}
+
+function problemOfPattern(pattern: string): string | undefined {
+  try {
+    new RegExp(pattern, "u");
+    return undefined;
+  } catch (thrown) {
+    const message = messageOf(thrown);
+    const why = message.slice(message.lastIndexOf("/u: ") + "/u: ".length);
+    return `matches in if is not a regular expression: ${why.slice(0, 1).toLowerCase()}${why.slice(1)}`;
+  }
+}

@@ -1,0 +1,155 @@
+// The front matter of a document (documents.md 3). It sets defaults, and grants nothing.
+import { byPlace } from "../../core/by_place.ts";
+import { isRecord } from "../../core/json.ts";
+import { isTexts } from "../yaml/check_fields.ts";
+import { readDocumentInputs } from "../document_inputs.ts";
+import { type DocumentMapping, readDocumentMapping } from "./mapping.ts";
+import { didYouMean, nearWord } from "./near.ts";
+import type { DocumentProblem, FrontMatterNode } from "./tree.ts";
+import type { DocumentLimits, DocumentSettings } from "./operation.ts";
+import { FROM_ONE, MERGE_MODES, ParameterReader, TEMPERATURE } from "./parameters.ts";
+
+const MOST_UNKNOWN = 20;
+
+/** In the order of the table, which decides between equally near names. */
+const KEYS = [
+  "model",
+  "temperature",
+  "tools",
+  "mode",
+  "limits",
+  "permissions",
+  "title",
+  "description",
+  "inputs",
+] as const;
+
+/** Reads and checks a front matter; what cannot be used is left out of the settings, and a problem. */
+export async function readDocumentSettings(
+  node: FrontMatterNode | undefined,
+): Promise<{ readonly settings: DocumentSettings; readonly problems: readonly DocumentProblem[] }> {
+  const mapping = await readDocumentMapping(node?.yaml ?? "", {
+    linesAbove: node?.line ?? 1,
+    notMapping: "front matter must be a mapping of keys to values",
+    keyName: "front matter key",
+  });
+  const reader = new ParameterReader(mapping);
+  const settings = readSettings(reader, mapping);
+  tellUnknown(reader, mapping);
+  const problems = [...mapping.problems, ...reader.problems]
+    .sort(byPlace);
+  return { settings, problems };
+}
+
+function readSettings(reader: ParameterReader, mapping: DocumentMapping): DocumentSettings {
+  const model = reader.text("model");
+  const temperature = reader.number("temperature", TEMPERATURE);
+  const tools = reader.tools();
+  const mode = reader.word("mode", MERGE_MODES);
+  const title = readNote(reader, "title");
+  const description = readNote(reader, "description");
+  return {
+    limits: readLimits(reader),
+    permissions: readDocumentPermissions(reader),
+    inputs: readDocumentInputs(reader),
+    lines: linesOf(mapping),
+    ...(model !== undefined && { model }),
+    ...(temperature !== undefined && { temperature }),
+    ...(tools !== undefined && { tools }),
+    ...(mode !== undefined && { mode }),
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+  };
+}
+
+/** Text for people, which may be empty. */
+function readNote(reader: ParameterReader, key: "title" | "description"): string | undefined {
+  return reader.written(key) === null || reader.written(key) === "" ? undefined : reader.text(key);
+}
+
+/** Keys of other programs are none of ours, unless one of ours is likely meant. */
+function tellUnknown(reader: ParameterReader, { values }: DocumentMapping): void {
+  const known: ReadonlySet<string> = new Set(KEYS);
+  let told = 0;
+  for (const key of values.keys()) {
+    const near = known.has(key) ? undefined : nearWord(key.replace(/:.*/s, ""), KEYS);
+    if (near !== undefined && told++ < MOST_UNKNOWN) {
+      reader.refuse(key, `unknown front matter key ${JSON.stringify(key)} (did you mean "${near}"?)`);
+    }
+  }
+}
+
+/** By their paths; what is inside a key is told at the line of the key (documents.md 1.3). */
+function linesOf({ values, lineOf }: DocumentMapping): ReadonlyMap<string, number> {
+  return new Map(
+    KEYS.filter((key) => values.has(key)).flatMap((key) =>
+      pathsIn(key, values.get(key)).map((path) => [path, lineOf(key)] as const)
+    ),
+  );
+}
+
+const DEEPEST = 3;
+
+function pathsIn(path: string, value: unknown): readonly string[] {
+  const isFlat = typeof value !== "object" || value === null || path.split(".").length >= DEEPEST;
+  return isFlat
+    ? [path]
+    : [path, ...Object.entries(value).flatMap(([key, part]) => pathsIn(`${path}.${key}`, part))];
+}
+
+const FIELDS: ReadonlyMap<string, keyof DocumentLimits> = new Map([
+  ["goto", "goto"],
+  ["tool-turns", "toolTurns"],
+  ["shell-timeout", "shellTimeoutS"],
+]);
+
+/** The limits that a front matter gives, without those that cannot be used. */
+function readLimits(reader: ParameterReader): Partial<DocumentLimits> {
+  const written = reader.value("limits");
+  const limits: { -readonly [Field in keyof DocumentLimits]?: number } = {};
+  if (written !== undefined && !isRecord(written)) reader.refuse("limits", "limits must be a mapping");
+  for (const [name, value] of isRecord(written) ? Object.entries(written) : []) {
+    const field = FIELDS.get(name);
+    if (field === undefined) {
+      const near = didYouMean(name, FIELDS.keys());
+      reader.refuse("limits", `unknown limit ${JSON.stringify(name)}${near}`);
+    } else if (typeof value === "number" && FROM_ONE.isFine(value)) limits[field] = value;
+    else reader.refuse("limits", `limits.${name} must be ${FROM_ONE.wanted}`);
+  }
+  return limits;
+}
+
+const NAMES = ["read", "write", "net", "run"] as const;
+
+/** The permissions of a front matter; those that cannot be used count as not given. */
+function readDocumentPermissions(reader: ParameterReader): DocumentSettings["permissions"] {
+  const written = reader.value("permissions");
+  if (written === undefined) return {};
+  if (!isRecord(written)) return reader.refuse("permissions", "permissions must be a mapping") ?? {};
+  for (const name of Object.keys(written)) {
+    if (NAMES.some((known) => known === name)) continue;
+    reader.refuse("permissions", `unknown permission ${JSON.stringify(name)}${didYouMean(name, NAMES)}`);
+  }
+  const read = scopeOf(reader, ["read", written.read]);
+  const write = scopeOf(reader, ["write", written.write]);
+  const net = scopeOf(reader, ["net", written.net]);
+  const { run } = written;
+  if (run !== undefined && typeof run !== "boolean") {
+    reader.refuse("permissions", "permissions.run must be true or false");
+  }
+  return {
+    ...(read !== undefined && { read }),
+    ...(write !== undefined && { write }),
+    ...(net !== undefined && { net }),
+    ...(typeof run === "boolean" && { run }),
+  };
+}
+
+function scopeOf(
+  reader: ParameterReader,
+  [name, value]: readonly [string, unknown],
+): boolean | readonly string[] | undefined {
+  if (value === undefined || typeof value === "boolean") return value;
+  if (isTexts(value) && !value.includes("")) return value;
+  return reader.refuse("permissions", `permissions.${name} must be true, false or a list of texts`);
+}

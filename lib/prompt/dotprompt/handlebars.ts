@@ -1,0 +1,232 @@
+// The body of a `*.prompt` file is Handlebars, of which Orrery takes the part that makes one text of its values (prompts.md 12). What is
+// beyond that is found when the file is read. The library is loaded when the first such file is there.
+import { byPlace } from "../../core/by_place.ts";
+import { didYouMeanNames } from "../../core/did_you_mean_names.ts";
+import { isRecord } from "../../core/json.ts";
+import { messageOf } from "../../core/source_error.ts";
+import { spanAt } from "../../core/span_at.ts";
+import { FILE_START, type LineProblem, type Place } from "../../parse/yaml/front_matter.ts";
+import { RenderError } from "../value_text.ts";
+
+/** The helpers: how many arguments they take, and whether they have an inside. */
+const HELPERS: Readonly<Record<string, { readonly takes: number; readonly isBlock: boolean }>> = {
+  if: { takes: 1, isBlock: true },
+  unless: { takes: 1, isBlock: true },
+  each: { takes: 1, isBlock: true },
+  with: { takes: 1, isBlock: true },
+  lookup: { takes: 2, isBlock: false },
+  json: { takes: 1, isBlock: false },
+  ifEquals: { takes: 2, isBlock: true },
+  unlessEquals: { takes: 2, isBlock: true },
+};
+
+/** The helpers that a body may use. */
+const HELPER_NAMES: readonly string[] = Object.keys(HELPERS);
+
+/** They make several messages of one file. */
+const OF_MESSAGES: readonly string[] = ["role", "history", "media", "section"];
+
+type Node = Readonly<Record<string, unknown>>;
+
+/** What a syntax tree of Handlebars has that `*.prompt` files may not have; every node is looked at, from the first to the last. */
+function treeProblems(tree: unknown): readonly LineProblem[] {
+  const problems: LineProblem[] = [];
+  const rest: unknown[] = [tree];
+  while (rest.length > 0) {
+    const node = rest.pop();
+    if (Array.isArray(node)) pushReversed(rest, node);
+    else if (isRecord(node)) {
+      const message = problemOf(node);
+      if (message !== undefined) problems.push({ ...placeOf(node), message });
+      if (node.type !== "ContentStatement" && node.type !== "PathExpression") {
+        pushReversed(rest, partsOf(node));
+      }
+    }
+  }
+  return problems.sort(byPlace);
+}
+
+function pushReversed(rest: unknown[], nodes: readonly unknown[]): void {
+  for (let index = nodes.length - 1; index >= 0; index--) rest.push(nodes[index]);
+}
+
+/** Where nodes have other nodes, in the order of the text. */
+const PARTS: readonly string[] = [
+  "path",
+  "name",
+  "params",
+  "hash",
+  "pairs",
+  "value",
+  "program",
+  "body",
+  "inverse",
+];
+
+function partsOf(node: Node): readonly unknown[] {
+  return PARTS.flatMap((key) => {
+    const part = node[key];
+    return typeof part === "object" && part !== null ? [part] : [];
+  });
+}
+
+function problemOf(node: Node): string | undefined {
+  switch (node.type) {
+    case "PartialStatement":
+    case "PartialBlockStatement":
+      return "a partial is not supported";
+    case "Decorator":
+    case "DecoratorBlock":
+      return "a decorator is not supported";
+    case "MustacheStatement":
+    case "BlockStatement":
+    case "SubExpression":
+      return callProblem(node);
+    default:
+      return undefined;
+  }
+}
+
+function callProblem({ type, path, params, hash }: Node): string | undefined {
+  const name = isRecord(path) ? String(path.original) : "";
+  const found = Array.isArray(params) ? params.length : 0;
+  const isBlock = type === "BlockStatement";
+  if (OF_MESSAGES.includes(name)) return "a role, history, media or section helper is not supported";
+  const helper = Object.hasOwn(HELPERS, name) ? HELPERS[name] : undefined;
+  if (helper === undefined) {
+    const isValue = type === "MustacheStatement" && found === 0 && hash === undefined;
+    return isValue
+      ? undefined
+      : `unknown helper ${JSON.stringify(name)}${didYouMeanNames(name, HELPER_NAMES)}`;
+  }
+  if (helper.isBlock !== isBlock) {
+    return helper.isBlock
+      ? `the helper "${name}" needs an inside: {{#${name} …}}…{{/${name}}}`
+      : `the helper "${name}" has no inside: {{${name} …}}`;
+  }
+  const takes = `${helper.takes} argument${helper.takes === 1 ? "" : "s"}`;
+  return found === helper.takes ? undefined : `the helper "${name}" takes ${takes}, found ${found}`;
+}
+
+/** The library counts lines from 1 and columns from 0. */
+function placeOf({ loc }: Node): Place {
+  const { line, column } = isRecord(loc) && isRecord(loc.start) ? loc.start : {};
+  return typeof line === "number" && typeof column === "number" ? { line, column: column + 1 } : FILE_START;
+}
+
+/** Handlebars, as far as `*.prompt` files may use it. */
+export interface HandlebarsBodies {
+  /** What is not supported in a body, or where it cannot be read; lines and columns count from 1. */
+  problems(body: string): readonly LineProblem[];
+  /** @throws {RenderError} when the body cannot be read or rendered. */
+  render(body: string, values: Readonly<Record<string, unknown>>): string;
+}
+
+/** Loads Handlebars. */
+export async function loadHandlebars(): Promise<HandlebarsBodies> {
+  const { default: library } = await import("handlebars");
+  const own = library.create();
+  own.registerHelper({ json, ifEquals, unlessEquals });
+  const compile = (body: string) =>
+    own.compile(body, { noEscape: true, knownHelpersOnly: true, knownHelpers: KNOWN });
+  const compiled = new Map<string, ReturnType<typeof compile>>();
+  return {
+    problems(body) {
+      const tooDeep = levelsProblem(body);
+      if (tooDeep !== undefined) return [tooDeep];
+      try {
+        return treeProblems(own.parse(body));
+      } catch (thrown) {
+        return [syntaxProblem(body, thrown, Reflect.get(own, "Parser")?.lexer?.yylloc)];
+      }
+    },
+    render(body, values) {
+      try {
+        const template = compiled.get(body) ?? compile(body);
+        compiled.set(body, template);
+        // Said outright, both are refused without a warning on the console.
+        const safely = { allowProtoPropertiesByDefault: false, allowProtoMethodsByDefault: false };
+        return template(values, safely);
+      } catch (thrown) {
+        throw new RenderError(messageOf(thrown).split("\n", 1)[0], { cause: thrown });
+      }
+    },
+  };
+}
+
+const MOST_LEVELS = 200;
+
+/** The library takes a time that grows with the square of the levels, so the levels are counted before it reads anything. */
+function levelsProblem(body: string): LineProblem | undefined {
+  let blocks = 0;
+  let brackets = 0;
+  let tag: number | undefined;
+  for (const { 0: token, 1: kind, index } of body.matchAll(/\{\{~?(#|\^\s*[^\s~}]|\/)?|\}\}|[()]/g)) {
+    if (token.startsWith("{{")) {
+      [tag, brackets] = [index, 0];
+      if (kind === "/") blocks = Math.max(0, blocks - 1);
+      else if (kind !== undefined) blocks++;
+    } else if (token === "}}") tag = undefined;
+    else if (tag !== undefined) brackets += token === "(" ? 1 : -1;
+    if (tag === undefined || blocks + brackets <= MOST_LEVELS) continue;
+    const message = `there are more than ${MOST_LEVELS} levels of Handlebars inside each other`;
+    return { ...spanAt(body, tag), message };
+  }
+  return undefined;
+}
+
+/** What the library calls these. */
+const TOKENS: Readonly<Record<string, string>> = {
+  CLOSE: '"}}"',
+  OPEN_UNESCAPED: '"{{{"',
+  CLOSE_UNESCAPED: '"}}}"',
+  OPEN_SEXPR: '"("',
+  CLOSE_SEXPR: '")"',
+  OPEN_ENDBLOCK: '"{{/"',
+  INVERSE: '"{{else}}"',
+  OPEN_INVERSE_CHAIN: '"{{else"',
+  EQUALS: '"="',
+  SEP: '"/"',
+};
+
+/**
+ * Why the library cannot read a body, at the tag that it cannot read.
+ *
+ * @param token where the token is that it does not expect: errors of its grammar say that in words only
+ */
+function syntaxProblem(body: string, thrown: unknown, token: unknown): LineProblem {
+  const message = messageOf(thrown);
+  const found = /, got '(.*)'$/.exec(message)?.[1];
+  const place = found === undefined ? thrown : token;
+  const { first_line, first_column, lineNumber = first_line, column = first_column } = isRecord(place)
+    ? place
+    : {};
+  const lines = body.split("\n").slice(0, Number(lineNumber ?? 1) - 1);
+  const at = lines.join("\n").length + Math.sign(lines.length) + Number(column ?? 0);
+  const tag = found === "EOF" ? body.length : Math.max(0, body.lastIndexOf("{{", at));
+  const words = found === "EOF"
+    ? "a block is not closed"
+    : found === undefined
+    ? message.replace(/ - \d+:\d+$/, "").split("\n", 1)[0]
+    : `${TOKENS[found] ?? "something"} is not expected here`;
+  return { ...spanAt(body, tag), message: `cannot read the Handlebars of the body: ${words}` };
+}
+
+const KNOWN = Object.fromEntries(HELPER_NAMES.map((name) => [name, true]));
+
+interface Block {
+  fn(context: unknown): string;
+  inverse(context: unknown): string;
+}
+
+function json(value: unknown, { hash }: { readonly hash: { readonly indent?: number } }): string | undefined {
+  return JSON.stringify(value, null, hash.indent ?? 0);
+}
+
+function ifEquals(this: unknown, first: unknown, second: unknown, block: Block): string {
+  return first === second ? block.fn(this) : block.inverse(this);
+}
+
+function unlessEquals(this: unknown, first: unknown, second: unknown, block: Block): string {
+  return first === second ? block.inverse(this) : block.fn(this);
+}

@@ -1,0 +1,219 @@
+import type { JsonSchema } from "../core/gadget.ts";
+import { decodeSegment } from "../core/json.ts";
+import { shown, shownInsteadOfJson } from "./issue.ts";
+import type { Failure } from "./json_validator.ts";
+import { isIntegerLiteral } from "./leaf_value.ts";
+import { isSchemaNode, resolveRef, type SchemaNode } from "./schema_node.ts";
+import { joined, oneOf, typeText } from "./type_text.ts";
+
+/** A failure with its places as paths. */
+export interface PlacedFailure {
+  readonly keyword: string;
+  /** The path of the keyword in the schema, references included as `$ref`. */
+  readonly at: readonly string[];
+  /** The path in the value. */
+  readonly where: readonly string[];
+  readonly error: string;
+}
+
+/** These failures only say that something inside them failed. */
+export const WRAPPERS: ReadonlySet<string> = new Set([
+  "properties",
+  "patternProperties",
+  "additionalProperties",
+  "unevaluatedProperties",
+  "prefixItems",
+  "items",
+  "unevaluatedItems",
+  "$ref",
+  "allOf",
+  "if",
+  "dependentSchemas",
+]);
+
+/**
+ * The failures with paths. What a schema `false` refuses gets the keyword that holds this schema:
+ * `false:additionalProperties`.
+ */
+export function placed(failures: readonly Failure[]): readonly PlacedFailure[] {
+  const out: PlacedFailure[] = [];
+  for (const { keyword, keywordLocation, instanceLocation, error } of failures) {
+    const where = pathOf(instanceLocation);
+    const before = out.at(-1);
+    // The validator gives such a failure the place in the value twice; the one before it is the keyword's
+    // own.
+    if (keyword !== "false" || before === undefined) {
+      out.push({ keyword, at: pathOf(keywordLocation), where, error });
+    } else out.push({ keyword: `false:${before.keyword}`, at: [...before.at, "false"], where, error });
+  }
+  return out;
+}
+
+/** The part of a prepared schema a path leads to. */
+export function schemaAt(root: JsonSchema, path: readonly string[]): JsonSchema {
+  let node: unknown = root;
+  for (const key of path) {
+    const holder: object = typeof node === "object" && node !== null ? node : {};
+    const next: unknown = Object.hasOwn(holder, key) ? Reflect.get(holder, key) : undefined;
+    node = key === "$ref" && typeof next === "string" ? resolveRef(root, next) : next;
+  }
+  return objectSchema(isSchemaNode(node) ? node : true);
+}
+
+/** The part of a value a path leads to. */
+export function valueAt(value: unknown, path: readonly string[]): unknown {
+  let node = value;
+  for (const key of path) {
+    node = typeof node === "object" && node !== null && Object.hasOwn(node, key)
+      ? Reflect.get(node, key)
+      : undefined;
+  }
+  return node;
+}
+
+/** True when `path` begins with `prefix`. */
+export function isWithin(prefix: readonly string[], path: readonly string[]): boolean {
+  return prefix.length <= path.length && prefix.every((key, index) => key === path[index]);
+}
+
+function objectSchema(node: SchemaNode): JsonSchema {
+  return typeof node === "boolean" ? {} : node;
+}
+
+function pathOf(location: string): readonly string[] {
+  return location.split("/").slice(1)
+    .map((part) => decodeSegment(decodeURIComponent(part)));
+}
+
+/** What a keyword wanted and what there was. */
+export interface Words {
+  readonly expected: string;
+  readonly found: string;
+  /** Texts one of which may have been meant. */
+  readonly near?: readonly string[];
+}
+
+/** A failed keyword: the schema that has it, and the value it was about. */
+export interface Context {
+  readonly schema: JsonSchema;
+  readonly value: unknown;
+  readonly root: JsonSchema;
+  /** What the validator said. */
+  readonly error: string;
+}
+
+type Say = (context: Context, wanted: unknown) => Words;
+
+/** The words for a failed keyword about a single value; undefined for a keyword that has none. */
+export function wordsFor(keyword: string, context: Context): Words | undefined {
+  return SAY.get(keyword)?.(context, context.schema[keyword]);
+}
+
+const SAY: ReadonlyMap<string, Say> = new Map<string, Say>([
+  ["type", typeWords],
+  ["enum", ({ value }, wanted) => choice(Array.isArray(wanted) ? wanted : [], value)],
+  ["const", ({ value }, wanted) => choice([wanted], value)],
+  ["minimum", ({ value }, wanted) => ({ expected: `at least ${wanted}`, found: shown(value) })],
+  ["maximum", ({ value }, wanted) => ({ expected: `at most ${wanted}`, found: shown(value) })],
+  ["exclusiveMinimum", ({ value }, wanted) => ({ expected: `more than ${wanted}`, found: shown(value) })],
+  ["exclusiveMaximum", ({ value }, wanted) => ({ expected: `less than ${wanted}`, found: shown(value) })],
+  ["multipleOf", ({ value }, wanted) => ({ expected: `a multiple of ${wanted}`, found: shown(value) })],
+  [
+    "minLength",
+    ({ value }, wanted) => ({ expected: `at least ${count(wanted, "character")}`, found: lengthOf(value) }),
+  ],
+  [
+    "maxLength",
+    ({ value }, wanted) => ({ expected: `at most ${count(wanted, "character")}`, found: lengthOf(value) }),
+  ],
+  ["pattern", ({ value }, wanted) => ({ expected: `text matching ${wanted}`, found: shown(value) })],
+  ["format", ({ value }, wanted) => ({ expected: `text in the format ${wanted}`, found: shown(value) })],
+  [
+    "minItems",
+    ({ value }, wanted) => ({ expected: `at least ${count(wanted, "item")}`, found: sizeOf(value) }),
+  ],
+  [
+    "maxItems",
+    ({ value }, wanted) => ({ expected: `at most ${count(wanted, "item")}`, found: sizeOf(value) }),
+  ],
+  [
+    "minProperties",
+    ({ value }, wanted) => ({ expected: `at least ${properties(wanted)}`, found: sizeOf(value) }),
+  ],
+  [
+    "maxProperties",
+    ({ value }, wanted) => ({ expected: `at most ${properties(wanted)}`, found: sizeOf(value) }),
+  ],
+  ["uniqueItems", ({ error }) => ({ expected: "every item once", found: `the same in ${twins(error)}` })],
+  [
+    "not",
+    ({ root, value }, wanted) => ({ expected: `anything but ${typeOf(wanted, root)}`, found: shown(value) }),
+  ],
+  [
+    "contains",
+    ({ root }, wanted) => ({ expected: `an item that is ${typeOf(wanted, root)}`, found: "none" }),
+  ],
+  ["minContains", (context, wanted) => containsWords(context, `at least ${count(wanted, "item")}`)],
+  ["maxContains", (context, wanted) => containsWords(context, `at most ${count(wanted, "item")}`)],
+]);
+
+function typeWords({ schema, value, root }: Context, wanted: unknown): Words {
+  const types: readonly unknown[] = Array.isArray(wanted) ? wanted : [wanted];
+  const words = types.map((type) => type === "array" ? typeText({ ...schema, type }, root) : String(type));
+  return {
+    expected: joined(words),
+    found: typeof value === "string" ? textInstead(value, types) : shown(value),
+  };
+}
+
+/** A text that stayed text because it is none of the types. */
+function textInstead(text: string, types: readonly unknown[]): string {
+  if (isTooLarge(text, types)) return `${text.trim()}, which is beyond ±(2^53 - 1)`;
+  const isContainer = types.includes("array") || types.includes("object");
+  return isContainer ? shownInsteadOfJson(text) : shown(text);
+}
+
+function isTooLarge(text: string, types: readonly unknown[]): boolean {
+  const number = text.trim() === "" ? NaN : Number(text);
+  if (!Number.isFinite(number) || Math.abs(number) <= Number.MAX_SAFE_INTEGER) return false;
+  return types.includes("number") ? isIntegerLiteral(text) : types.includes("integer");
+}
+
+function choice(values: readonly unknown[], found: unknown): Words {
+  const near = values.filter((value) => typeof value === "string");
+  return { expected: oneOf(values), found: shown(found), near };
+}
+
+function count(wanted: unknown, noun: string): string {
+  return `${wanted} ${noun}${wanted === 1 ? "" : "s"}`;
+}
+
+function properties(wanted: unknown): string {
+  return wanted === 1 ? "1 property" : `${wanted} properties`;
+}
+
+/** Characters are code points, as JSON Schema counts them. */
+function lengthOf(value: unknown): string {
+  const length = typeof value === "string" ? Array.from(value).length : 0;
+  return length === 0 ? "empty text" : `${length} in ${shown(value).replace(/ \([0-9]+ characters\)$/, "")}`;
+}
+
+function sizeOf(value: unknown): string {
+  const size = typeof value === "object" && value !== null ? Object.keys(value).length : 0;
+  return size === 0 ? "none" : String(size);
+}
+
+function twins(error: string): string {
+  const [, first, second] = /indexes ([0-9]+) and ([0-9]+)/.exec(error) ?? [];
+  return second === undefined ? "two items" : `items ${first} and ${second}`;
+}
+
+function containsWords({ schema, root, error }: Context, expected: string): Words {
+  const found = /([0-9]+) items were found/.exec(error)?.[1] ?? "fewer";
+  return { expected: `${expected} that is ${typeOf(schema.contains, root)}`, found };
+}
+
+/** The type of a schema in words, also of what is no schema. */
+export function typeOf(schema: unknown, root: JsonSchema): string {
+  return isSchemaNode(schema) ? typeText(schema, root) : "anything";
+}
