@@ -32,8 +32,8 @@ export type {
 export type { GadgetDefinition } from "./lib/schema/define_gadget.ts";
 export type { InputOf } from "./lib/schema/input_type.ts";
 export { createCatalog } from "./lib/catalog/catalog.ts";
-export { loadCatalog } from "./lib/project/load_catalog.ts";
-export type { LoadCatalogOptions } from "./lib/project/load_catalog.ts";
+export { loadCatalog } from "./lib/project/create_agent.ts";
+export type { LoadCatalogOptions } from "./lib/project/create_agent.ts";
 export type { Catalog, CatalogEntry, GadgetSource } from "./lib/core/catalog.ts";
 
 export { runCalls } from "./lib/run/calls.ts";
@@ -111,14 +111,14 @@ export type {
   TextNode,
 } from "./lib/parse/document/tree.ts";
 export type { OperationName } from "./lib/parse/document/operation.ts";
-export { checkDocument } from "./lib/project/check_document.ts";
-export type { CheckDocumentOptions } from "./lib/project/check_document.ts";
+export { checkDocument } from "./lib/project/run_document.ts";
+export type { CheckDocumentOptions } from "./lib/project/run_document.ts";
 export type { FileProblem } from "./lib/check/check_options.ts";
 export { runDocument } from "./lib/project/run_document.ts";
 export type { RunDocumentOptions } from "./lib/project/run_document.ts";
-export type { DocumentInput, DocumentOptions } from "./lib/project/program_document.ts";
+export type { DocumentInput, DocumentOptions } from "./lib/project/document/program.ts";
 export type { DocumentWorld } from "./lib/project/bounded_world.ts";
-export { DocumentCheckError } from "./lib/project/document_check_error.ts";
+export { DocumentCheckError } from "./lib/project/run_document.ts";
 
 export { loadAgent } from "./lib/project/load_agent.ts";
 export { AgentFileError } from "./lib/parse/agent/agent.ts";

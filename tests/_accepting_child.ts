@@ -1,6 +1,6 @@
 // Accepts runs, many at once, and says of each that it was accepted, until it is killed. Its argument is the folder of a project.
 
-import { NO_GRANTS } from "../lib/project/grants.ts";
+import { NO_GRANTS } from "../lib/project/trust/grants.ts";
 import { openService } from "../lib/service/open_service.ts";
 
 const AT_ONCE = 24;

@@ -1,11 +1,9 @@
 // checkDocument over files in memory.
-
-import { checkDocument } from "../lib/check/check_document.ts";
-import type { CheckDocumentOptions, DocumentGrants } from "../lib/check/check_options.ts";
-import { problemLine } from "../lib/check/problem_line.ts";
-import { isInside } from "../lib/catalog/paths.ts";
-import { memoryFiles } from "../lib/core/memory_files.ts";
 import { resolve } from "node:path";
+import { isInside } from "../lib/catalog/paths.ts";
+import { checkDocument } from "../lib/check/check_document.ts";
+import { type CheckDocumentOptions, type DocumentGrants, problemLine } from "../lib/check/check_options.ts";
+import { memoryFiles } from "../lib/core/memory_files.ts";
 import { PermissionRefused } from "../lib/core/world.ts";
 
 export const ROOT = "/project";

@@ -1,29 +1,28 @@
 // A service whose runs, talks and answers are written by the test: for everything that stands on `Service`. Readers, asks and states are
 // the real ones.
-
 import type { RunEventBody, RunKind, RunStatus } from "../lib/core/event.ts";
-import type { Json } from "../lib/core/json.ts";
 import type { RunTrace } from "../lib/core/journal.ts";
+import type { Json } from "../lib/core/json.ts";
 import type { Model } from "../lib/core/model.ts";
-import { Asks } from "../lib/service/asks.ts";
-import { HeldRun } from "../lib/service/held_run.ts";
-import { heldTrace, tracedState } from "../lib/service/kept_run_state.ts";
+import { Asks } from "../lib/service/runs/asks.ts";
+import { heldTrace, tracedState } from "../lib/service/runs/kept.ts";
 import type { Look } from "../lib/service/look/look.ts";
-import { keptReader } from "../lib/service/run_reader.ts";
-import { ServiceError } from "../lib/service/service.ts";
-import type {
-  Answer,
-  BeginTalk,
-  OpenAsk,
-  ProjectNow,
-  ProjectReader,
-  ResumeWishes,
-  RunHandle,
-  RunState,
-  Service,
-  StartRun,
-  TalkHandle,
-  TalkState,
+import { keptReader } from "../lib/service/runs/reader.ts";
+import { HeldRun } from "../lib/service/runs/held_run.ts";
+import {
+  type Answer,
+  type BeginTalk,
+  type OpenAsk,
+  type ProjectNow,
+  type ProjectReader,
+  type ResumeWishes,
+  type RunHandle,
+  type RunState,
+  type Service,
+  ServiceError,
+  type StartRun,
+  type TalkHandle,
+  type TalkState,
 } from "../lib/service/service.ts";
 
 /** What a scripted run does. */

@@ -1,13 +1,11 @@
 // A project in a folder of its own with a secret beside it, and its files behind a policy that may act between judgement and opening.
-
 import { join } from "node:path";
 import type { FileChanges } from "../lib/core/file_changes.ts";
 import type { Files, Policy } from "../lib/core/world.ts";
 import { exactFiles } from "../lib/host/exact_files.ts";
 import { hostFileChanges } from "../lib/host/file_changes.ts";
 import { realPath } from "../lib/host/paths.ts";
-import { guardFileChanges } from "../lib/policy/guard_file_changes.ts";
-import { guardFiles } from "../lib/policy/guard_files.ts";
+import { guardFileChanges, guardFiles } from "../lib/policy/guard_files.ts";
 import { createPolicy } from "../lib/policy/policy.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
 

@@ -1,9 +1,7 @@
-import { NO_GRANTS } from "../lib/project/grants.ts";
-import { openService } from "../lib/service/open_service.ts";
-import type { OpenServiceOptions } from "../lib/service/open_service.ts";
+import { NO_GRANTS } from "../lib/project/trust/grants.ts";
+import { openService, type OpenServiceOptions } from "../lib/service/open_service.ts";
 import type { Frame, RunReader, Service } from "../lib/service/service.ts";
-import { testProject } from "./_project.ts";
-import type { TestProject } from "./_project.ts";
+import { type TestProject, testProject } from "./_project.ts";
 
 /** A project that is held open in this process. */
 export interface TestService extends AsyncDisposable {

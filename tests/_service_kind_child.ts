@@ -3,13 +3,13 @@
 import type { RunEvent } from "../lib/core/event.ts";
 import { newRunId } from "../lib/journal/new_run.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
-import { NO_GRANTS } from "../lib/project/grants.ts";
-import type { ReadyRun, StartPlace } from "../lib/service/ready_run.ts";
+import { NO_GRANTS } from "../lib/project/trust/grants.ts";
+import type { ReadyRun, StartPlace } from "../lib/service/start/ready_run.ts";
 import type { RunHandle } from "../lib/service/service.ts";
-import { startCallFile } from "../lib/service/start_calls.ts";
-import { startPrompt } from "../lib/service/start_prompt.ts";
-import { startAsk, startDocument } from "../lib/service/start_run.ts";
-import { openTalks } from "../lib/service/talks.ts";
+import { startCallFile } from "../lib/service/start/calls.ts";
+import { startPrompt } from "../lib/service/start/prompt.ts";
+import { startAsk, startDocument } from "../lib/service/start/start.ts";
+import { openTalks } from "../lib/service/talks/talks.ts";
 import { runKept, startPlace } from "./_start_place.ts";
 import { talkHost } from "./_talk_host.ts";
 

@@ -1,13 +1,10 @@
 // A project of a test as a run of the service meets it, with nobody to be asked.
-
-import type { RunEvent } from "../lib/core/event.ts";
 import type { Catalog } from "../lib/core/catalog.ts";
-import { NO_GRANTS } from "../lib/project/grants.ts";
-import type { RunGrants } from "../lib/project/grants.ts";
+import type { RunEvent } from "../lib/core/event.ts";
+import { NO_GRANTS, NOBODY, type RunGrants } from "../lib/project/trust/grants.ts";
 import { createRun } from "../lib/project/open_run.ts";
 import { openSettings } from "../lib/project/project.ts";
-import type { ReadyRun, StartPlace } from "../lib/service/ready_run.ts";
-import { NOBODY } from "../lib/project/nobody.ts";
+import type { ReadyRun, StartPlace } from "../lib/service/start/ready_run.ts";
 
 /** A place, and what it noticed. */
 export interface TestedPlace extends StartPlace, AsyncDisposable {

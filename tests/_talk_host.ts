@@ -1,13 +1,11 @@
 // A project of a test as conversations of the service meet it: its turns are held one at a time, and nobody is asked.
-
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import { openJournal } from "../lib/project/open_journal.ts";
-import { HeldRun } from "../lib/service/held_run.ts";
-import { keptReader } from "../lib/service/run_reader.ts";
-import { ServiceError } from "../lib/service/service.ts";
-import type { RunHandle } from "../lib/service/service.ts";
-import type { TalkHost } from "../lib/service/talk_host.ts";
+import { keptReader } from "../lib/service/runs/reader.ts";
+import { HeldRun } from "../lib/service/runs/held_run.ts";
+import { type RunHandle, ServiceError } from "../lib/service/service.ts";
+import type { TalkHost } from "../lib/service/talks/talks.ts";
 import { startPlace } from "./_start_place.ts";
 
 /** A host, and how many turns are held. */

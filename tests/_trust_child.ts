@@ -5,7 +5,7 @@ import { parseFlags } from "../lib/cli/parse_flags.ts";
 import { reportFailure } from "../lib/cli/report_failure.ts";
 import { trust } from "../lib/cli/trust.ts";
 import { hostTerminal } from "../lib/host/terminal.ts";
-import { hashOfBytes } from "../lib/project/module_hashes.ts";
+import { hashOfBytes } from "../lib/project/trust/module_hashes.ts";
 
 const terminal = hostTerminal();
 const json = async (file: string) => JSON.parse(await Deno.readTextFile(file));

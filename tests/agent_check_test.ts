@@ -3,7 +3,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { checkAgent, lintAgent } from "../lib/check/check_agent.ts";
 import { readAgentFile } from "../lib/parse/agent/read.ts";
-import { AGENT_RULES } from "../lib/service/problem_rules.ts";
+import { AGENT_RULES } from "../lib/service/check/report.ts";
 import { agentCases, agentText, textAt, writtenStep } from "./_agent_file.ts";
 import { randomRoot } from "./_random_agent.ts";
 

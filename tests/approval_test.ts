@@ -1,5 +1,4 @@
 // What no flag allows is asked about where somebody is at the terminal (turn.md 2.6).
-
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createCatalog } from "../lib/catalog/catalog.ts";
@@ -9,8 +8,7 @@ import type { RunEvent } from "../lib/core/event.ts";
 import type { PermissionRequest, User } from "../lib/core/world.ts";
 import type { Terminal } from "../lib/host/terminal.ts";
 import type { TerminalUser } from "../lib/host/terminal_user.ts";
-import { approvingPolicy } from "../lib/policy/approving_policy.ts";
-import { createPolicy } from "../lib/policy/policy.ts";
+import { approvingPolicy, createPolicy } from "../lib/policy/policy.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
 import { Approvals } from "../lib/run/approvals.ts";
 import { runCalls } from "../lib/run/calls.ts";

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import type { Model, ModelPart } from "../lib/core/model.ts";
-import { agentsText } from "../lib/service/agents_text.ts";
+import { agentsText } from "../lib/service/prompt/open.ts";
 import { typedMessages } from "../lib/cli/chat_lines.ts";
 import { ChatStop } from "../lib/cli/chat_stop.ts";
 import { question } from "../lib/cli/ask.ts";
-import { stoppableCatalog, stoppableModel } from "../lib/service/stoppable.ts";
+import { stoppableCatalog, stoppableModel } from "../lib/service/start/stoppable.ts";
 import { createCatalog } from "../lib/catalog/catalog.ts";
 import type { Terminal } from "../lib/host/terminal.ts";
 import { testProject } from "./_project.ts";

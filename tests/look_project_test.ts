@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { NO_GRANTS } from "../lib/project/grants.ts";
+import { NO_GRANTS } from "../lib/project/trust/grants.ts";
 import type { Look } from "../lib/service/look/look.ts";
 import { openService } from "../lib/service/open_service.ts";
 import { ServiceError } from "../lib/service/service.ts";

@@ -1,8 +1,9 @@
-import assert from "node:assert/strict";
-import { dirname, join, normalize } from "node:path";
 import fc from "fast-check";
 import ipaddr from "ipaddr.js";
+import assert from "node:assert/strict";
+import { dirname, join, normalize } from "node:path";
 import { memoryFiles } from "../lib/core/memory_files.ts";
+import { SourceError } from "../lib/core/source_error.ts";
 import {
   FileError,
   type PermissionKind,
@@ -11,7 +12,6 @@ import {
   type Policy,
   type ShellResult,
 } from "../lib/core/world.ts";
-import { SourceError } from "../lib/core/source_error.ts";
 import { exactFiles } from "../lib/host/exact_files.ts";
 import { hostFiles } from "../lib/host/files.ts";
 import { hostHttp } from "../lib/host/http.ts";
@@ -25,12 +25,11 @@ import {
   withAccepted,
   writeAccepted,
 } from "../lib/policy/accepted.ts";
-import { approvingPolicy } from "../lib/policy/approving_policy.ts";
 import { type GuardedWorld, guardWorld } from "../lib/policy/guard.ts";
-import { createPolicy } from "../lib/policy/policy.ts";
+import { privateRange } from "../lib/policy/net_rule.ts";
+import { approvingPolicy, createPolicy } from "../lib/policy/policy.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
 import type { PolicySettings } from "../lib/policy/policy_settings.ts";
-import { privateRange } from "../lib/policy/private_range.ts";
 
 /** Flags as they are typed: `--allow-read=a,b --deny-net`. */
 function settingsOf(flags: readonly string[]): PolicySettings {

@@ -1,12 +1,10 @@
 // The state of a run's page: events that were recorded, and every way in which a stream of them may be cut and read again.
-
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { PageFrame } from "../lib/browser/run_state.ts";
-import { RunState } from "../lib/browser/run_state.ts";
+import assert from "node:assert/strict";
+import { type PageFrame, RunState } from "../lib/browser/run_state.ts";
 import { stepName } from "../lib/browser/step_name.ts";
 import type { RunEvent } from "../lib/core/event.ts";
-import { RunHistory } from "../lib/service/run_history.ts";
+import { RunHistory } from "../lib/service/runs/history.ts";
 import { CALLS_RUN, CONVERSATION_RUN, DOCUMENT_RUN, recorded } from "./_recorded_runs.ts";
 
 const RUNS = { calls: CALLS_RUN, document: DOCUMENT_RUN, conversation: CONVERSATION_RUN };

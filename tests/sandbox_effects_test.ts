@@ -11,7 +11,7 @@ import { hostHttp } from "../lib/host/http.ts";
 import { realPath } from "../lib/host/paths.ts";
 import { hostShell } from "../lib/host/shell.ts";
 import { guardWorld } from "../lib/policy/guard.ts";
-import { guardFileChanges } from "../lib/policy/guard_file_changes.ts";
+import { guardFileChanges } from "../lib/policy/guard_files.ts";
 import { createPolicy } from "../lib/policy/policy.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
 import { type EffectOptions, performEffect } from "../lib/sandbox/effects.ts";

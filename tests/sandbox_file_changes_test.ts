@@ -6,7 +6,7 @@ import { FileError, type FileErrorCode, PermissionRefused } from "../lib/core/wo
 import { hostFileChanges } from "../lib/host/file_changes.ts";
 import { hostFiles } from "../lib/host/files.ts";
 import { realPath } from "../lib/host/paths.ts";
-import { guardFileChanges } from "../lib/policy/guard_file_changes.ts";
+import { guardFileChanges } from "../lib/policy/guard_files.ts";
 import { createPolicy } from "../lib/policy/policy.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
 

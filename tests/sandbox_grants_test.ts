@@ -1,6 +1,6 @@
 // What a gadget may do: grants as they are written, in words, as a policy, and who has the say.
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import type { GadgetToGrant, LockedGadget } from "../lib/core/gadget_lock.ts";
 import { SourceError } from "../lib/core/source_error.ts";
 import { type PermissionKind, PermissionRefused, type Permissions, type User } from "../lib/core/world.ts";
@@ -13,9 +13,13 @@ import {
   parseGadgetGrants,
 } from "../lib/policy/gadget_grants.ts";
 import { gadgetPolicy } from "../lib/policy/gadget_policy.ts";
-import { minimisedPermissions } from "../lib/policy/minimised.ts";
-import { joinedPermissions, missingPermissions } from "../lib/policy/permission_sets.ts";
-import { permissionChanges, permissionLines } from "../lib/policy/permission_words.ts";
+import { minimisedPermissions } from "../lib/policy/use_tally.ts";
+import {
+  joinedPermissions,
+  missingPermissions,
+  permissionChanges,
+  permissionLines,
+} from "../lib/policy/permission_sets.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
 import { NO_POLICY_FLAGS } from "../lib/policy/policy_settings.ts";
 

@@ -9,9 +9,14 @@ import { ProblemsError } from "../lib/core/problems_error.ts";
 import { SourceError } from "../lib/core/source_error.ts";
 import type { User } from "../lib/core/world.ts";
 import { checkFrozen } from "../lib/project/project.ts";
-import { type Grant, grantFor, GrantMeans, type GrantMeansOptions } from "../lib/project/grant_gadget.ts";
-import { hashOfBytes } from "../lib/project/module_hashes.ts";
-import { readProjectLock } from "../lib/project/project_lock.ts";
+import {
+  type Grant,
+  grantFor,
+  GrantMeans,
+  type GrantMeansOptions,
+} from "../lib/project/trust/grant_gadget.ts";
+import { hashOfBytes } from "../lib/project/trust/module_hashes.ts";
+import { readProjectLock } from "../lib/project/trust/lock.ts";
 import { defaultConfig } from "../lib/catalog/config/config.ts";
 import { writeFiles } from "./_world.ts";
 

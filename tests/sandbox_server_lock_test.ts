@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { parseLock } from "../lib/catalog/lock_file.ts";
-import { serverHash, toolHashes } from "../lib/mcp/server_hash.ts";
+import { serverHash, toolHashes } from "../lib/mcp/server_words.ts";
 import { serverArgs, stdioServer } from "./_mcp.ts";
 import { type TestProject, testProject } from "./_project.ts";
 import { atTerminal, noTerminal } from "./_pty.ts";

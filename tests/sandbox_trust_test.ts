@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { basename, dirname, join } from "node:path";
 import { lockText, parseLock } from "../lib/catalog/lock_file.ts";
-import { hashOfBytes } from "../lib/project/module_hashes.ts";
+import { hashOfBytes } from "../lib/project/trust/module_hashes.ts";
 import { readUntil, type TestProject, testProject } from "./_project.ts";
 import { compiledBinary, PROJECT_ROOT, runProgram, type RunResult } from "./_run.ts";
 

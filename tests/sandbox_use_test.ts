@@ -1,15 +1,14 @@
 // What gadgets really used: counted where their policy is asked, kept over runs, and `orrery trust --minimise`.
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import fc from "fast-check";
 import { parseLock } from "../lib/catalog/lock_file.ts";
 import { PermissionRefused, type Policy } from "../lib/core/world.ts";
 import { alone } from "../lib/host/alone.ts";
 import { hostFiles } from "../lib/host/files.ts";
-import { minimisedPermissions } from "../lib/policy/minimised.ts";
 import { entryHolds } from "../lib/policy/permission_sets.ts";
-import { countedPolicy, UseTally } from "../lib/policy/use_tally.ts";
-import { gadgetUse, keepGadgetUse } from "../lib/project/gadget_use.ts";
+import { countedPolicy, minimisedPermissions, UseTally } from "../lib/policy/use_tally.ts";
+import { gadgetUse, keepGadgetUse } from "../lib/project/trust/gadget_use.ts";
 import { testProject } from "./_project.ts";
 
 const PLACE = { root: "/project" };

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createSecrets } from "../lib/journal/secrets.ts";
-import { NO_GRANTS } from "../lib/project/grants.ts";
+import { NO_GRANTS } from "../lib/project/trust/grants.ts";
 import { ProjectHold } from "../lib/service/project_hold.ts";
 import { testProject } from "./_project.ts";
 

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { RunEvent, RunEventBody } from "../lib/core/event.ts";
-import { Asks } from "../lib/service/asks.ts";
-import { HeldRun } from "../lib/service/held_run.ts";
-import type { HistoryBounds } from "../lib/service/run_history.ts";
-import { keptReader } from "../lib/service/run_reader.ts";
-import { RunSummary } from "../lib/service/run_summary.ts";
+import { Asks } from "../lib/service/runs/asks.ts";
+import { HeldRun } from "../lib/service/runs/held_run.ts";
+import type { HistoryBounds } from "../lib/service/runs/history.ts";
+import { keptReader } from "../lib/service/runs/reader.ts";
+import { RunSummary } from "../lib/service/runs/summary.ts";
 import type { Frame, RunReader } from "../lib/service/service.ts";
 
 type Doing =

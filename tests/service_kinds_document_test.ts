@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { ProblemsError } from "../lib/core/problems_error.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
-import { NO_GRANTS } from "../lib/project/grants.ts";
+import { NO_GRANTS } from "../lib/project/trust/grants.ts";
 import { openJournal } from "../lib/project/open_journal.ts";
 import { continueRun } from "../lib/project/open_run.ts";
-import { readyResumed } from "../lib/service/resume_run.ts";
+import { readyResumed } from "../lib/service/start/resume.ts";
 import { ServiceError, type ServiceErrorCode } from "../lib/service/service.ts";
-import { type DocumentWish, startDocument } from "../lib/service/start_run.ts";
+import { type DocumentWish, startDocument } from "../lib/service/start/start.ts";
 import { testProject } from "./_project.ts";
 import { runKept, startPlace } from "./_start_place.ts";
 

@@ -1,12 +1,15 @@
 // Runs of each kind in a project that is held open: begun, stopped, gone on with; and the same by the command line in the same project.
-
 import assert from "node:assert/strict";
-import { NO_GRANTS } from "../lib/project/grants.ts";
+import { NO_GRANTS } from "../lib/project/trust/grants.ts";
 import { openService } from "../lib/service/open_service.ts";
-import { ServiceError } from "../lib/service/service.ts";
-import type { RunHandle, RunState, Service, StartRun } from "../lib/service/service.ts";
-import { testProject } from "./_project.ts";
-import type { TestProject } from "./_project.ts";
+import {
+  type RunHandle,
+  type RunState,
+  type Service,
+  ServiceError,
+  type StartRun,
+} from "../lib/service/service.ts";
+import { type TestProject, testProject } from "./_project.ts";
 
 const SLOW = '- { chunks: ["one ", "two ", "three"], delayMs: 150, repeat: true }\n';
 

@@ -6,10 +6,10 @@ import { createSecrets } from "../lib/journal/secrets.ts";
 import { openJournal } from "../lib/project/open_journal.ts";
 import { continueRun } from "../lib/project/open_run.ts";
 import { UsageError } from "../lib/service/exit_code.ts";
-import { readyResumed } from "../lib/service/resume_run.ts";
+import { readyResumed } from "../lib/service/start/resume.ts";
 import { ServiceError } from "../lib/service/service.ts";
-import { startPrompt } from "../lib/service/start_prompt.ts";
-import { startAsk } from "../lib/service/start_run.ts";
+import { startPrompt } from "../lib/service/start/prompt.ts";
+import { startAsk } from "../lib/service/start/start.ts";
 import { type TestProject, testProject } from "./_project.ts";
 import { runKept, startPlace } from "./_start_place.ts";
 

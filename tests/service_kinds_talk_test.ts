@@ -1,11 +1,15 @@
 // Conversations as the service holds them.
-
 import assert from "node:assert/strict";
 import type { RunEvent } from "../lib/core/event.ts";
 import { ProblemsError } from "../lib/core/problems_error.ts";
-import { ServiceError } from "../lib/service/service.ts";
-import type { BeginTalk, RunHandle, RunReader, ServiceErrorCode } from "../lib/service/service.ts";
-import { openTalks } from "../lib/service/talks.ts";
+import {
+  type BeginTalk,
+  type RunHandle,
+  type RunReader,
+  ServiceError,
+  type ServiceErrorCode,
+} from "../lib/service/service.ts";
+import { openTalks } from "../lib/service/talks/talks.ts";
 import { testProject } from "./_project.ts";
 import { talkHost } from "./_talk_host.ts";
 

@@ -6,8 +6,8 @@ import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import type { Clock } from "../lib/core/clock.ts";
 import { virtualClock } from "../lib/core/virtual_clock.ts";
-import { HeldRun } from "../lib/service/held_run.ts";
-import { RunRegistry } from "../lib/service/run_registry.ts";
+import { HeldRun } from "../lib/service/runs/held_run.ts";
+import { RunRegistry } from "../lib/service/runs/registry.ts";
 
 function held(id: string): HeldRun {
   return new HeldRun({ id, kind: "calls", startedAt: 0 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { settleSteps } from "../lib/service/settle_steps.ts";
+import { settleSteps } from "../lib/service/start/settle.ts";
 import { nobody } from "../lib/cli/around_run.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 

@@ -8,7 +8,7 @@ import { memoryFiles } from "../lib/core/memory_files.ts";
 import { parseStateList, type StateListForm, stateListText } from "../lib/core/state_list.ts";
 import { SourceError } from "../lib/core/source_error.ts";
 import { FileError } from "../lib/core/world.ts";
-import { serverHash, toolHashes } from "../lib/mcp/server_hash.ts";
+import { serverHash, toolHashes } from "../lib/mcp/server_words.ts";
 import { hashOwnWord } from "../lib/policy/accepted.ts";
 
 const FORM: StateListForm<string> = {

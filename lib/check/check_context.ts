@@ -1,11 +1,10 @@
 import { idKey } from "../document/block_index.ts";
 import { didYouMean } from "../parse/document/near.ts";
-import type { DocumentNode, DocumentProblem } from "../parse/document/tree.ts";
 import { CALLEE_TOOL } from "../parse/document/parameters.ts";
-import type { CheckDocumentOptions } from "./check_options.ts";
+import type { DocumentNode, DocumentProblem } from "../parse/document/tree.ts";
+import type { CheckDocumentOptions, ProblemList, ProblemPlace } from "./check_options.ts";
 import type { DocumentSource, ReadOperation } from "./document_source.ts";
 import { narrowedFile } from "./narrowing.ts";
-import type { ProblemList, ProblemPlace } from "./problem_list.ts";
 import type { RunningDocument } from "./running_document.ts";
 import type { ReadFailure, SourceFiles } from "./source_files.ts";
 

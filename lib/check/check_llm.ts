@@ -9,9 +9,9 @@ import {
   tooLargeMedia,
 } from "../parse/document/llm.ts";
 import { type CheckContext, type PlacedOperation, placeOf } from "./check_context.ts";
-import { fileOutside } from "./file_words.ts";
+import { fileOutside } from "./source_files.ts";
 import { narrowedFile } from "./narrowing.ts";
-import type { ProblemPlace } from "./problem_list.ts";
+import type { ProblemPlace } from "./check_options.ts";
 
 /** Everything that an `@llm` needs besides its references (documents.md 7, 8.1). */
 export async function checkLlm(

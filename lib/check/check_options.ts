@@ -1,6 +1,9 @@
+import { byPlace } from "../core/by_place.ts";
+import { LiveDocument } from "../document/live_document.ts";
+import { nodeTexts } from "../document/node_text.ts";
 import type { DocumentFile } from "../parse/document/document.ts";
-import type { DocumentProblem } from "../parse/document/tree.ts";
 import type { MergeMode } from "../parse/document/operation.ts";
+import type { DocumentProblem } from "../parse/document/tree.ts";
 
 /** A problem with the file it is in, as messages name it; the empty text for what is in no file, such as a bad option. */
 export interface FileProblem extends DocumentProblem {
@@ -82,4 +85,69 @@ export interface CheckDocumentOptions {
    * nothing is told to be missing of it and unknown blocks are left to the run; and it may use what all of them may. Default: none.
    */
   readonly callers?: readonly Pick<DocumentFile, "path" | "settings">[];
+}
+
+/** A problem as a line of text, in the form of documents.md 1.3. */
+export function problemLine({ file, line, column, severity, message }: FileProblem): string {
+  const text = `${severity}: ${message.replaceAll(/\s*\n\s*/g, " ")}`;
+  return file === "" ? text : `${file}:${line}:${column}: ${text}`;
+}
+
+/** Where a problem is told; a column that is left out is the first. */
+export interface ProblemPlace {
+  /** Empty for what is in no file. */
+  readonly file: string;
+  readonly line: number;
+}
+
+/** What is in no file: options of the command line. */
+export const NO_FILE: ProblemPlace = { file: "", line: 0 };
+
+/** Collects problems in any order, each once. */
+export class ProblemList {
+  readonly #byFile = new Map<string, Map<string, FileProblem>>([["", new Map()]]);
+
+  /** Gives a file its place among the others. */
+  name(file: string): void {
+    if (!this.#byFile.has(file)) this.#byFile.set(file, new Map());
+  }
+
+  add(file: string, { severity, line, column, message }: DocumentProblem): void {
+    this.name(file);
+    const key = `${line}:${column}:${severity}:${message}`;
+    const problems = this.#byFile.get(file);
+    if (!problems?.has(key)) problems?.set(key, { file, severity, line, column, message });
+  }
+
+  error({ file, line }: ProblemPlace, message: string): void {
+    this.add(file, { severity: "error", line, column: 1, message });
+  }
+
+  warn({ file, line }: ProblemPlace, message: string): void {
+    this.add(file, { severity: "warning", line, column: 1, message });
+  }
+
+  /** By file in the order in which they were named, and by line and column. */
+  sorted(): readonly FileProblem[] {
+    return [...this.#byFile.values()].flatMap((problems) => [...problems.values()].sort(byPlace));
+  }
+}
+
+/** The texts of the blocks that a document is given, of files that its check has read; a file that it has not gives none. */
+export function givenBlocks(
+  { blocks = [] }: Pick<DocumentCommandInput, "blocks">,
+  { files }: Pick<CheckedDocument, "files">,
+): string {
+  return blocks.map(({ file, reference }) => {
+    const source = files.get(file);
+    return source === undefined ? "" : nodeTexts(new LiveDocument(source.tree).select([reference]));
+  }).join("\n\n");
+}
+
+/** The file and the block that `FILE#REF` names; undefined for what names none. */
+export function maybeBlock(text: string): { readonly file: string; readonly reference: string } | undefined {
+  const at = text.lastIndexOf("#");
+  return at < 1 || at === text.length - 1
+    ? undefined
+    : { file: text.slice(0, at), reference: text.slice(at + 1) };
 }

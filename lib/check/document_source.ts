@@ -1,11 +1,12 @@
+import { extname } from "node:path";
 import { idKey } from "../document/block_index.ts";
 import { lostHeadings } from "../document/find_block.ts";
 import { LiveDocument } from "../document/live_document.ts";
 import { hasText } from "../document/node_text.ts";
 import { readReference } from "../document/reference.ts";
 import type { DocumentFile } from "../parse/document/document.ts";
+import type { InputValue, OperationFields, Reference } from "../parse/document/operation.ts";
 import type { OperationNode } from "../parse/document/tree.ts";
-import type { OperationFields, Reference } from "../parse/document/operation.ts";
 import { NearIds } from "./near_ids.ts";
 
 /** An operation, and what it says where that could be read. */
@@ -115,4 +116,47 @@ export function missingBlock(
   }
   const [first = ""] = steps;
   return `no block "${first}"${suggest(first)}`;
+}
+
+/** Whether a path is that of a result document (documents.md 1.1). */
+export function isResult(path: string): boolean {
+  return extname(path).toLowerCase() === ".ctx";
+}
+
+/** What is said of running one. */
+export function resultHint(path: string): string {
+  return `"${path}" is the result of a run: run "${path.slice(0, -".ctx".length)}.md" instead`;
+}
+
+/** A reference into the document that an operation runs in. */
+interface OwnReference {
+  /** The parameter. */
+  readonly key: string;
+  readonly reference: Reference;
+}
+
+/** The references of an operation that have to lead somewhere (documents.md 5.9); `block` of an @import leads into its file. */
+export function operationReferences(fields: OperationFields): readonly OwnReference[] {
+  const conditions = fields.conditions.filter(({ test }) => test.kind !== "exists");
+  return [
+    ...all("block", blocksOf(fields)),
+    ...all("to", "to" in fields && fields.to !== undefined ? [fields.to] : []),
+    ...all("if", conditions.flatMap(({ blocks }) => blocks)),
+    ...fields.name === "shell" ? all("env", valueBlocks(fields.env)) : [],
+    ...fields.name === "run" ? all("inputs", valueBlocks(fields.inputs)) : [],
+  ];
+}
+
+function blocksOf(fields: OperationFields): readonly Reference[] {
+  if (fields.name === "goto") return [fields.block];
+  if (fields.name === "import" || fields.name === "shell") return [];
+  return fields.blocks ?? [];
+}
+
+function valueBlocks(values: Readonly<Record<string, InputValue>>): readonly Reference[] {
+  return Object.values(values).flatMap((value) => typeof value === "string" ? [] : value.blocks);
+}
+
+function all(key: string, references: readonly Reference[]): readonly OwnReference[] {
+  return references.map((reference) => ({ key, reference }));
 }

@@ -6,17 +6,20 @@ import { LiveDocument } from "../document/live_document.ts";
 import { readReference } from "../document/reference.ts";
 import { slug } from "../document/slug.ts";
 import { type DocumentFile, mayHaveOperations } from "../parse/document/document.ts";
-import type { OperationNode } from "../parse/document/tree.ts";
+import { didYouMean } from "../parse/document/near.ts";
 import type { GotoFields, ImportFields, OperationFields, RunFields } from "../parse/document/operation.ts";
+import type { OperationNode } from "../parse/document/tree.ts";
 import { type CheckContext, type PlacedOperation, placeOf } from "./check_context.ts";
-import { inputProblems } from "./check_inputs.ts";
 import { canMakeFiles, checkLlm } from "./check_llm.ts";
-import type { Soon } from "./check_options.ts";
-import type { DocumentSource, ReadOperation } from "./document_source.ts";
+import type { ProblemList, Soon } from "./check_options.ts";
+import {
+  type DocumentSource,
+  isResult,
+  operationReferences,
+  type ReadOperation,
+  resultHint,
+} from "./document_source.ts";
 import { narrowedAway, narrowedBy, type Narrowing } from "./narrowing.ts";
-import { operationReferences } from "./operation_references.ts";
-import type { ProblemList } from "./problem_list.ts";
-import { isResult, resultHint } from "./result_path.ts";
 import { RunningDocument } from "./running_document.ts";
 
 /** One document may be run with other permissions by each of those that run it: so many ways are looked at. */
@@ -365,4 +368,31 @@ function flagPath(written: string, { options: { grants }, files }: CheckContext)
 function runFlag({ options: { grants } }: CheckContext): string {
   if (grants.runHint !== undefined) return grants.runHint;
   return grants.shell === undefined ? "--allow-run" : `--allow-run=${grants.shell}`;
+}
+
+/** What is wrong with the inputs that a document is given (documents.md 10.3, 10.4). */
+interface InputProblem {
+  /** Whether it is given something that it does not take; else something is missing. */
+  readonly isUnknown: boolean;
+  readonly message: string;
+}
+
+/** @param hint what is said behind a name that has no value */
+export function inputProblems(
+  { path, settings }: DocumentFile,
+  { given, hint = () => "" }: {
+    readonly given: Iterable<string>;
+    readonly hint?: (name: string) => string;
+  },
+): readonly InputProblem[] {
+  const names = new Set(given);
+  const declared = new Set(settings.inputs.map(({ name }) => name));
+  const unknown = [...names].filter((name) => !declared.has(name)).map((name) => ({
+    isUnknown: true,
+    message: `${path} has no input "${name}"${didYouMean(name, declared)}`,
+  }));
+  const missing = settings.inputs
+    .filter((input) => input.default === undefined && !names.has(input.name))
+    .map(({ name }) => ({ isUnknown: false, message: `input "${name}" needs a value${hint(name)}` }));
+  return [...unknown, ...missing];
 }

@@ -3,7 +3,7 @@ import type { LiveDocument } from "../document/live_document.ts";
 import type { DocumentFile } from "../parse/document/document.ts";
 import type { Selection } from "./document_source.ts";
 import type { Narrowing } from "./narrowing.ts";
-import type { ProblemPlace } from "./problem_list.ts";
+import type { ProblemPlace } from "./check_options.ts";
 
 /** A reference, with the number of its operation. */
 export interface PlacedReference extends ProblemPlace {

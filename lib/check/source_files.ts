@@ -1,10 +1,9 @@
-import { isInside, projectPath } from "../catalog/paths.ts";
 import { dirname, resolve, sep } from "node:path";
+import { isInside, projectPath } from "../catalog/paths.ts";
 import { FileError, PermissionRefused } from "../core/world.ts";
 import { type DocumentFile, MAX_DOCUMENT_BYTES, readDocument } from "../parse/document/document.ts";
 import type { CheckDocumentOptions } from "./check_options.ts";
 import { DocumentSource } from "./document_source.ts";
-import { fileMissing, fileOutside } from "./file_words.ts";
 
 const MAX_BYTES_OF_UNIT = 3;
 
@@ -100,4 +99,23 @@ function remembered<T>(known: Map<string, Promise<T>>, key: string, make: () => 
   let made = known.get(key);
   if (made === undefined) known.set(key, made = make());
   return made;
+}
+
+// What is said of a file by the check of a document and by its run. `written` is the path as the document has it.
+
+/** A file that is not there (documents.md 10.1). */
+export function fileMissing(written: string): string {
+  return `file not found: "${written}"`;
+}
+
+/** A file beyond what was granted (documents.md 13.1). @param options.flag what would grant it; `where` is what it lies outside of */
+export function fileOutside(
+  written: string,
+  { kind, flag, where = "the project root" }: {
+    readonly kind: "read" | "write";
+    readonly flag: string;
+    readonly where?: string;
+  },
+): string {
+  return `"${written}" is outside ${where}; ${kind} permission for it is needed (${flag})`;
 }

@@ -4,7 +4,7 @@ import type { Terminal } from "../host/terminal.ts";
 import type { TerminalUser } from "../host/terminal_user.ts";
 import type { OpenCatalogOptions } from "../project/project.ts";
 import type { FoundSecret } from "../project/open_run.ts";
-import type { RunSurroundings } from "../service/ready_run.ts";
+import type { RunSurroundings } from "../service/start/ready_run.ts";
 import type { RunView } from "./run_view.ts";
 import type { User } from "../core/world.ts";
 import { workingFolder } from "../host/paths.ts";

@@ -1,4 +1,4 @@
-import { isAgentTalk, promptRunInput } from "../service/prompt_run_input.ts";
+import { isAgentTalk, promptRunInput } from "../service/prompt/run.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { recordedRun } from "./open_replay.ts";
 import { UsageError } from "../service/exit_code.ts";

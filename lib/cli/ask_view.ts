@@ -1,9 +1,8 @@
 import type { Terminal } from "../host/terminal.ts";
-import { chooseView } from "./run_view.ts";
-import type { DialogInput } from "../service/dialog_input.ts";
-import { isStreamed } from "./run_ask.ts";
+import type { DialogInput } from "../service/start/dialog.ts";
 import type { DeliverOptions } from "./end_run.ts";
-import type { RunView } from "./run_view.ts";
+import { isStreamed } from "./run_ask.ts";
+import { chooseView, type RunView } from "./run_view.ts";
 
 /** The view of a question: without the text of the answer where that goes to stdout as it comes. */
 export async function askView(

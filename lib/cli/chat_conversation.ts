@@ -6,7 +6,7 @@ import type { Terminal } from "../host/terminal.ts";
 import { openSettings } from "../project/project.ts";
 import { isAgentWord } from "./parse_flags.ts";
 import { refusedAgent } from "./refused_agent.ts";
-import { beginConversation } from "../service/begin_conversation.ts";
+import { beginConversation } from "../service/talks/open.ts";
 import { conversationOfFlags } from "./conversation_flags.ts";
 import { conversationLines } from "./conversation_lines.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";

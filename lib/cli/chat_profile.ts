@@ -1,18 +1,22 @@
 import type { Terminal } from "../host/terminal.ts";
 import { openSettings } from "../project/project.ts";
-import { budgetOf, budgetWithin } from "../service/budget_flag.ts";
-import { checkedInput } from "../service/checked_input.ts";
+import { budgetOf, budgetWithin } from "../service/input/budget.ts";
+import { checkedInput } from "../service/input/checked_input.ts";
+import { promptInput } from "../service/input/prompt_input.ts";
+import { openPromptRun } from "../service/prompt/open.ts";
+import {
+  askedInput,
+  openedInput,
+  type PromptRunInput,
+  promptRunInput,
+  promptRunJson,
+} from "../service/prompt/run.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf } from "./grants.ts";
 import { beginTalk, greet, holdTalk } from "./hold_talk.ts";
-import { openPromptRun } from "../service/open_prompt_run.ts";
 import { openReplay } from "./open_replay.ts";
 import { profileTalk } from "./profile_talk.ts";
-import { promptInput } from "../service/prompt_input.ts";
-import { promptRunInput, promptRunJson } from "../service/prompt_run_input.ts";
-import type { PromptRunInput } from "../service/prompt_run_input.ts";
 import { assertRecorded } from "./recorded_prompt.ts";
-import { askedInput, openedInput } from "../service/prompt_run.ts";
 
 type ChatFlags = ParsedCommand<typeof COMMANDS.chat>["flags"];
 

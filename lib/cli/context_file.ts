@@ -4,7 +4,7 @@ import { ProblemsError } from "../core/problems_error.ts";
 import { messageOf, SourceError } from "../core/source_error.ts";
 import { parseYaml, type YamlDocument } from "../parse/yaml/yaml.ts";
 import { printableNumber } from "../parse/yaml/tree.ts";
-import { flagFile } from "../service/flag_file.ts";
+import { flagFile } from "../service/input/prompt_input.ts";
 
 const KEYS = ["user", "module", "session", "user-config", "user-context-log"];
 

@@ -1,13 +1,12 @@
-import type { JsonObject } from "../core/json.ts";
 import { resolve } from "node:path";
-import { limitsOf, wantedModel } from "../project/project.ts";
-import type { ProjectSettings } from "../project/project.ts";
-import { budgetOf, budgetWithin } from "../service/budget_flag.ts";
-import { contextFile } from "./context_file.ts";
-import type { ConversationInput } from "../service/conversation_input.ts";
+import type { JsonObject } from "../core/json.ts";
+import { limitsOf, type ProjectSettings, wantedModel } from "../project/project.ts";
+import type { ConversationInput } from "../service/talks/agent.ts";
 import { UsageError } from "../service/exit_code.ts";
+import { budgetOf, budgetWithin } from "../service/input/budget.ts";
+import { moduleChoice } from "../service/input/module_choice.ts";
+import { contextFile } from "./context_file.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { moduleChoice } from "../service/module_choice.ts";
 
 /** The flags that say how a conversation is held. */
 export type ConversationFlags = Pick<

@@ -5,7 +5,7 @@ import type { TerminalUser } from "../host/terminal_user.ts";
 import { printable } from "../render/shown_text.ts";
 import { slotLines } from "../render/slot_lines.ts";
 import { turnTrace } from "../render/turn_trace.ts";
-import type { ConversationSession } from "../service/conversation_session.ts";
+import type { ConversationSession } from "../service/talks/session.ts";
 import { type ChatCommand, pipedMessages, typedMessages } from "./chat_lines.ts";
 import type { ChatStop } from "./chat_stop.ts";
 import type { ConversationTalk, ConversationWork } from "./conversation_talk.ts";

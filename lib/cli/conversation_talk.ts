@@ -9,7 +9,7 @@ import type { ProjectSettings } from "../project/project.ts";
 import { longText, printable } from "../render/shown_text.ts";
 import { ConversationError } from "../run/conversation_error.ts";
 import type { LiveConversation } from "../run/live_conversation.ts";
-import type { ConversationSession } from "../service/conversation_session.ts";
+import type { ConversationSession } from "../service/talks/session.ts";
 import type { Interruptible } from "./around_run.ts";
 import type { ChatLines } from "./chat_lines.ts";
 import type { ChatStop } from "./chat_stop.ts";

@@ -4,7 +4,7 @@ import { AskingSteps } from "../render/asking_steps.ts";
 import { jsonLine } from "../render/jsonl.ts";
 import { OwnTexts } from "../render/own_texts.ts";
 import type { Interruptible } from "./around_run.ts";
-import { RunSummary } from "../service/run_summary.ts";
+import { RunSummary } from "../service/runs/summary.ts";
 import type { MessageStream } from "./message_stream.ts";
 import type { RunView } from "./run_view.ts";
 

@@ -1,9 +1,8 @@
 import type { Model } from "../core/model.ts";
-import type { ProjectSettings } from "../project/project.ts";
-import { budgetWithin } from "../service/budget_flag.ts";
-import type { DialogInput } from "../service/dialog_input.ts";
+import { limitsOf, type ProjectSettings } from "../project/project.ts";
+import type { DialogInput } from "../service/start/dialog.ts";
+import { budgetWithin } from "../service/input/budget.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { limitsOf } from "../project/project.ts";
 
 /** The flags that `ask` and `chat` share. */
 export type DialogFlags = Pick<

@@ -1,9 +1,8 @@
 import { typedPath } from "../catalog/paths.ts";
-import type { FileProblem } from "../check/check_options.ts";
-import { problemLine } from "../check/problem_line.ts";
+import { type FileProblem, problemLine } from "../check/check_options.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import { printable } from "../render/shown_text.ts";
-import type { SeenDocument } from "../service/document_outline.ts";
+import type { SeenDocument } from "../service/look/document_outline.ts";
 
 /** Problems of documents, a line each (documents.md 1.3), with their files as they are typed in the working folder. */
 export function problemLines(

@@ -5,7 +5,7 @@ import type { KeptRun } from "../project/open_run.ts";
 import { printable, resultText } from "../render/shown_text.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
 import type { Interruptible } from "./around_run.ts";
-import type { RunSummary } from "../service/run_summary.ts";
+import type { RunSummary } from "../service/runs/summary.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 

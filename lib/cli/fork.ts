@@ -1,5 +1,5 @@
 import type { Terminal } from "../host/terminal.ts";
-import { keepGrants, keptGrants } from "../project/run_grants.ts";
+import { keepGrants, keptGrants } from "../project/trust/grants.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { neededJournal } from "./journal_here.ts";

@@ -1,6 +1,6 @@
 // What the command line gives a document, the same for `run` and `check`.
 
-import { maybeBlock } from "../check/given_blocks.ts";
+import { maybeBlock } from "../check/check_options.ts";
 import { UsageError } from "../service/exit_code.ts";
 
 /** What `--block FILE#REF` names; the file as it was typed. @throws {UsageError} */

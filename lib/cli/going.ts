@@ -1,6 +1,6 @@
 import type { Json } from "../core/json.ts";
 import type { Terminal } from "../host/terminal.ts";
-import type { RunGrants } from "../project/grants.ts";
+import type { RunGrants } from "../project/trust/grants.ts";
 import type { KeptRun } from "../project/open_run.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import type { JournalHere } from "./journal_here.ts";

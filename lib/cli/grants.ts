@@ -1,8 +1,7 @@
 import { workingFolder } from "../host/paths.ts";
 import type { PolicyFlag } from "../policy/policy_flags.ts";
-import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
-import type { PolicySettings } from "../policy/policy_settings.ts";
-import type { RunGrants } from "../project/grants.ts";
+import { NO_POLICY_FLAGS, type PolicySettings } from "../policy/policy_settings.ts";
+import type { RunGrants } from "../project/trust/grants.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 
 const GRANTS = [

@@ -6,7 +6,7 @@ import { openSettings } from "../project/project.ts";
 import type { CallGraph } from "../render/call_graph.ts";
 import { printable } from "../render/shown_text.ts";
 import { EXIT } from "../service/exit_code.ts";
-import { graphOfCalls } from "../service/graph_of_calls.ts";
+import { graphOfCalls } from "../service/graph/calls.ts";
 import { openCallSource } from "./call_source.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { writeText } from "./write_text.ts";

@@ -1,12 +1,11 @@
 import type { Terminal } from "../host/terminal.ts";
 import { documentRail } from "../render/document_rail.ts";
-import { outlineOf, seeDocument } from "../service/document_outline.ts";
-import { documentProblems } from "./document_problems.ts";
 import { EXIT } from "../service/exit_code.ts";
+import { type DocumentGraph, graphOfDocument } from "../service/graph/document.ts";
+import { outlineOf, seeDocument } from "../service/look/document_outline.ts";
+import { projectReader } from "../service/graph/graph.ts";
+import { documentProblems } from "./document_problems.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { graphOfDocument } from "../service/graph_of_document.ts";
-import type { DocumentGraph } from "../service/graph_of_document.ts";
-import { projectReader } from "../service/look/graph_data.ts";
 import { writeText } from "./write_text.ts";
 
 /** `orrery graph FILE.md`: draws what a document does; runs nothing. */

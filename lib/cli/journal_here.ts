@@ -1,14 +1,11 @@
-import { RunNotFoundError } from "../core/journal.ts";
-import type { Journal, RunSummary } from "../core/journal.ts";
+import { type Journal, RunNotFoundError, type RunSummary } from "../core/journal.ts";
+import type { Secrets } from "../core/secrets.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { workingFolder } from "../host/paths.ts";
-import { openSettings } from "../project/project.ts";
-import type { ProjectSettings } from "../project/project.ts";
+import { openSettings, type ProjectSettings } from "../project/project.ts";
 import { runSecrets } from "../project/run_secrets.ts";
-import type { RunGrants } from "../project/grants.ts";
-import { NO_GRANTS } from "../project/grants.ts";
-import type { Secrets } from "../core/secrets.ts";
+import { NO_GRANTS, type RunGrants } from "../project/trust/grants.ts";
 
 /** The journal of the project that the working folder belongs to. */
 export interface JournalHere extends Disposable {

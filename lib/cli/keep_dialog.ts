@@ -1,9 +1,9 @@
 import type { Catalog } from "../core/catalog.ts";
 import { didYouMean } from "../core/nearest.ts";
-import type { RunGrants } from "../project/grants.ts";
+import type { RunGrants } from "../project/trust/grants.ts";
 import type { FoundSecret, KeepFlags, KeptRun } from "../project/open_run.ts";
 import type { ProjectSettings } from "../project/project.ts";
-import { type DialogInput, dialogJson } from "../service/dialog_input.ts";
+import { type DialogInput, dialogJson } from "../service/start/dialog.ts";
 import { UsageError } from "../service/exit_code.ts";
 
 /** Where a dialog belongs, and what is wanted of it. */

@@ -1,7 +1,5 @@
 import { chat } from "../run/dialog.ts";
-import type { DialogInput } from "../service/dialog_input.ts";
-import { dialogOptions } from "../service/dialog_options.ts";
-import type { DialogMeans } from "../service/dialog_options.ts";
+import { type DialogInput, type DialogMeans, dialogOptions } from "../service/start/dialog.ts";
 import type { Talk } from "./hold_talk.ts";
 import type { ChatWork } from "./run_chat.ts";
 

@@ -1,12 +1,11 @@
 import type { RunKind } from "../core/event.ts";
 import type { RecordLine, RunStart } from "../core/journal.ts";
 import { SourceError } from "../core/source_error.ts";
-import { readRecord } from "../journal/record_file.ts";
-import type { ReadRecord } from "../journal/record_file.ts";
+import { type ReadRecord, readRecord } from "../journal/record_file.ts";
 import { Replay } from "../run/replay.ts";
-import { promptRunInput } from "../service/prompt_run_input.ts";
 import { UsageError } from "../service/exit_code.ts";
-import { flagFile } from "../service/flag_file.ts";
+import { flagFile } from "../service/input/prompt_input.ts";
+import { promptRunInput } from "../service/prompt/run.ts";
 
 /** A record, ready to answer a run. */
 export interface OpenedReplay {

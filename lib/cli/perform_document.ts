@@ -2,7 +2,7 @@ import { typedPath } from "../catalog/paths.ts";
 import type { RunEvent } from "../core/event.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { KeptRun } from "../project/open_run.ts";
-import type { DocumentResults } from "../service/document_results.ts";
+import type { DocumentResults } from "../service/start/document.ts";
 import type { Interruptible } from "./around_run.ts";
 import { type DeliverOptions, endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
 import { followRun, type RunView } from "./run_view.ts";

@@ -2,17 +2,14 @@ import type { Terminal } from "../host/terminal.ts";
 import type { KeptRun } from "../project/open_run.ts";
 import { hasContract } from "../run/agent_run.ts";
 import type { Replay } from "../run/replay.ts";
+import type { PromptCallsOptions } from "../service/prompt/containers.ts";
+import type { FoundPrompt } from "../service/prompt/find.ts";
+import type { OpenedPromptRun } from "../service/prompt/open.ts";
+import { promptEvents, type PromptRunInput } from "../service/prompt/run.ts";
 import { AnswerStream } from "./answer_stream.ts";
-import { endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
-import type { FoundPrompt } from "../service/find_prompt.ts";
-import { followRun } from "./run_view.ts";
 import type { Interruptible } from "./around_run.ts";
-import type { PromptCallsOptions } from "../service/containers.ts";
-import type { OpenedPromptRun } from "../service/open_prompt_run.ts";
-import { promptEvents } from "../service/prompt_run.ts";
-import type { PromptRunInput } from "../service/prompt_run_input.ts";
-import type { DeliverOptions } from "./end_run.ts";
-import type { RunView } from "./run_view.ts";
+import { type DeliverOptions, endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
+import { followRun, type RunView } from "./run_view.ts";
 
 /** A prompt or a tactic that is about to run. */
 export interface PromptWork {

@@ -1,10 +1,9 @@
-import { agentTalk } from "../run/agent_talk.ts";
 import { hasContract } from "../run/agent_run.ts";
+import { agentTalk } from "../run/agent_talk.ts";
+import { asFlagsSay, type PromptRunMeans, promptRunOptions } from "../service/prompt/run.ts";
+import { stoppableModel } from "../service/start/stoppable.ts";
 import type { Talk } from "./hold_talk.ts";
-import { asFlagsSay, promptRunOptions } from "../service/prompt_run_options.ts";
-import type { PromptRunMeans } from "../service/prompt_run_options.ts";
 import type { ChatWork } from "./run_chat.ts";
-import { stoppableModel } from "../service/stoppable.ts";
 
 /** A chat with a profile of `orrery.yaml`. */
 export function profileTalk(

@@ -5,9 +5,9 @@ import { hostFiles } from "../host/files.ts";
 import type { Terminal } from "../host/terminal.ts";
 import type { AgentFile } from "../parse/agent/agent.ts";
 import { readAgentFile } from "../parse/agent/read.ts";
-import { documentPath } from "../project/document_place.ts";
+import { documentPath } from "../project/document/place.ts";
 import type { ProjectSettings } from "../project/project.ts";
-import { type AgentLine, agentLines } from "../service/agent_lines.ts";
+import { type AgentLine, agentLines } from "../service/talks/needs.ts";
 import { nearestFile } from "./call_source.ts";
 
 /** Reads an agent file; undefined when something is wrong with it, all of which is told. @throws {FileError} */

@@ -3,7 +3,7 @@
 import { PromptError } from "../core/prompt_error.ts";
 import { promptPath } from "../prompt/registry.ts";
 import { UsageError } from "../service/exit_code.ts";
-import type { PromptRunInput } from "../service/prompt_run_input.ts";
+import type { PromptRunInput } from "../service/prompt/run.ts";
 
 /** What the command line asks. */
 export interface AskedAgain {

@@ -1,20 +1,19 @@
-import { limitsFrom, markersFrom } from "../service/kept_input.ts";
-import { EMPTY_CATALOG } from "../core/catalog.ts";
-import { isJsonObject } from "../core/json.ts";
 import { basename, dirname, resolve } from "node:path";
+import { EMPTY_CATALOG } from "../core/catalog.ts";
 import { ReplayError } from "../core/journal.ts";
+import { isJsonObject } from "../core/json.ts";
 import { FileError } from "../core/world.ts";
-import { denoGrants } from "../host/process.ts";
 import { hostFiles } from "../host/files.ts";
+import { denoGrants } from "../host/process.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { chooseView } from "./run_view.ts";
-import type { GrantFlags } from "./grants.ts";
+import type { PromptsPlace } from "../service/prompt/containers.ts";
+import { limitsFrom, markersFrom } from "../service/input/kept_input.ts";
 import type { Interruptible } from "./around_run.ts";
-import type { PromptsPlace } from "../service/containers.ts";
-import { openReplay } from "./open_replay.ts";
-import type { OpenedReplay } from "./open_replay.ts";
-import { performCalls } from "./run_calls.ts";
 import type { DeliverOptions } from "./end_run.ts";
+import type { GrantFlags } from "./grants.ts";
+import { type OpenedReplay, openReplay } from "./open_replay.ts";
+import { performCalls } from "./run_calls.ts";
+import { chooseView } from "./run_view.ts";
 
 /** What a replay needs. */
 export interface ReplayCallsOptions {

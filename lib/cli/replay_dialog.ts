@@ -1,10 +1,8 @@
+import { EMPTY_CATALOG } from "../core/catalog.ts";
 import type { Model } from "../core/model.ts";
 import { silentModel } from "../run/noted_model.ts";
-import { EMPTY_CATALOG } from "../core/catalog.ts";
+import { type DialogInput, dialogInput, type DialogMeans } from "../service/start/dialog.ts";
 import type { DialogFlags } from "./dialog_flags.ts";
-import { dialogInput } from "../service/dialog_input.ts";
-import type { DialogInput } from "../service/dialog_input.ts";
-import type { DialogMeans } from "../service/dialog_options.ts";
 import type { GrantFlags } from "./grants.ts";
 import { openReplay } from "./open_replay.ts";
 import { replayedPrompts } from "./replayed_prompts.ts";

@@ -2,9 +2,12 @@ import { EMPTY_CATALOG } from "../core/catalog.ts";
 import type { Files } from "../core/world.ts";
 import { readDocument } from "../parse/document/document.ts";
 import type { DocumentMeans } from "../run/document_means.ts";
-import { DocumentResults } from "../service/document_results.ts";
-import { documentEvents } from "../service/document_run.ts";
-import { type DocumentRunInput, documentRunInput } from "../service/document_run_input.ts";
+import {
+  documentEvents,
+  DocumentResults,
+  type DocumentRunInput,
+  documentRunInput,
+} from "../service/start/document.ts";
 import { UsageError } from "../service/exit_code.ts";
 import { documentView } from "./document_view.ts";
 import { openReplay } from "./open_replay.ts";

@@ -1,8 +1,7 @@
 import { isProjectAccepted, openSettings } from "../project/project.ts";
-import { grantsOf } from "./grants.ts";
-import type { GrantFlags } from "./grants.ts";
-import type { PromptsPlace } from "../service/containers.ts";
+import type { PromptsPlace } from "../service/prompt/containers.ts";
 import { nobody } from "./around_run.ts";
+import { type GrantFlags, grantsOf } from "./grants.ts";
 
 /** Where the prompts of a replay are: they are its program, as they are now. Nobody is asked anything. */
 export async function replayedPrompts(

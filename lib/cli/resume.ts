@@ -1,33 +1,33 @@
-import { RunEndedError, RunNotFoundError, RunOwnedError } from "../core/journal.ts";
-import type { Journal, RunJournal } from "../core/journal.ts";
-import { isJsonObject } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
+import {
+  type Journal,
+  RunEndedError,
+  type RunJournal,
+  RunNotFoundError,
+  RunOwnedError,
+} from "../core/journal.ts";
+import { isJsonObject, type Json } from "../core/json.ts";
 import type { Terminal } from "../host/terminal.ts";
+import { keepGrants, keepStdout, renewedGrants, type RunGrants } from "../project/trust/grants.ts";
 import { continueRun } from "../project/open_run.ts";
 import { openCatalog } from "../project/project.ts";
-import type { RunGrants } from "../project/grants.ts";
-import { keepGrants, renewedGrants } from "../project/run_grants.ts";
 import { addGranted } from "../project/run_secrets.ts";
-import { aroundRun, interruptible, nobody } from "./around_run.ts";
-import type { AroundRunOptions, Interruptible } from "./around_run.ts";
-import { askView } from "./ask_view.ts";
-import { chooseView } from "./run_view.ts";
 import type { Budget } from "../run/budget.ts";
-import { budgetOf } from "../service/budget_flag.ts";
-import { dialogInput } from "../service/dialog_input.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
+import { budgetOf } from "../service/input/budget.ts";
+import { budgetFrom, limitsFrom, markersFrom } from "../service/input/kept_input.ts";
+import { RunSummary } from "../service/runs/summary.ts";
+import { dialogInput, openDialog } from "../service/start/dialog.ts";
+import { settleSteps, unverifiedText } from "../service/start/settle.ts";
+import { aroundRun, type AroundRunOptions, type Interruptible, interruptible, nobody } from "./around_run.ts";
+import { askView } from "./ask_view.ts";
+import { checkResultFile, checkStdout, endRun } from "./end_run.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import type { Going } from "./going.ts";
 import { grantsOf } from "./grants.ts";
-import { keepStdout } from "../project/grants.ts";
 import { isResumable, neededJournal } from "./journal_here.ts";
-import { openDialog } from "../service/open_dialog.ts";
-import { budgetFrom, limitsFrom, markersFrom } from "../service/kept_input.ts";
 import { performAsk } from "./run_ask.ts";
 import { performCalls } from "./run_calls.ts";
-import { checkResultFile, checkStdout, endRun } from "./end_run.ts";
-import { RunSummary } from "../service/run_summary.ts";
-import { settleSteps, unverifiedText } from "../service/settle_steps.ts";
+import { chooseView } from "./run_view.ts";
 
 type ResumeCommand = ParsedCommand<typeof COMMANDS.resume>;
 

@@ -1,11 +1,10 @@
 import type { RunJournal } from "../core/journal.ts";
 import { isInsideCall, printable } from "../render/shown_text.ts";
-import { dialogInput } from "../service/dialog_input.ts";
+import { dialogInput, openDialog } from "../service/start/dialog.ts";
+import { isAgentTalk } from "../service/prompt/run.ts";
+import type { Going } from "./going.ts";
 import { beginTalk, holdTalk } from "./hold_talk.ts";
 import { modelTalk } from "./model_talk.ts";
-import { openDialog } from "../service/open_dialog.ts";
-import { isAgentTalk } from "../service/prompt_run_input.ts";
-import type { Going } from "./going.ts";
 
 /** Goes on with a conversation: its messages so far are known to the model again, and the last ones are shown. */
 export async function resumeChat(run: RunJournal, going: Going): Promise<number> {

@@ -1,29 +1,26 @@
 // `orrery resume ID` of a conversation: an answer that was interrupted is finished first, then it goes on as a chat.
-
-import type { Journal, RunJournal, RunTrace } from "../core/journal.ts";
 import { resolve } from "node:path";
+import type { Journal, RunJournal, RunTrace } from "../core/journal.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
-import { keepGrants } from "../project/run_grants.ts";
+import { keepGrants } from "../project/trust/grants.ts";
 import { ownMessages } from "../render/own_texts.ts";
 import { printable } from "../render/shown_text.ts";
 import { readTurnStart } from "../run/conversation_turn_start.ts";
-import { nobody } from "./around_run.ts";
-import { closing } from "../service/begin_conversation.ts";
-import { conversationHome } from "../service/conversation_home.ts";
-import { conversationInput } from "../service/conversation_input.ts";
-import { conversationLines } from "./conversation_lines.ts";
-import { ConversationSession } from "../service/conversation_session.ts";
+import { closing } from "../service/talks/open.ts";
 import { EXIT } from "../service/exit_code.ts";
+import { conversationInput, openAgent } from "../service/talks/agent.ts";
+import { unverifiedText } from "../service/start/settle.ts";
+import { conversationHome, ConversationSession } from "../service/talks/session.ts";
+import { nobody } from "./around_run.ts";
+import { conversationLines } from "./conversation_lines.ts";
+import type { ConversationWork } from "./conversation_talk.ts";
 import type { Going } from "./going.ts";
 import { holdConversation } from "./hold_conversation.ts";
-import type { ConversationWork } from "./conversation_talk.ts";
 import { aroundTalk, beginTalk, typistOf } from "./hold_talk.ts";
 import { lastWords } from "./last_words.ts";
-import { refusedAgent } from "./refused_agent.ts";
-import { openAgent } from "../service/open_agent.ts";
 import { tellingProblems } from "./read_agent.ts";
-import { unverifiedText } from "../service/settle_steps.ts";
+import { refusedAgent } from "./refused_agent.ts";
 
 /** Goes on with a conversation, with the agent file as it is now; gives the exit code. @throws {FileError} when that is gone */
 export async function resumeConversation(run: RunJournal, going: Omit<Going, "kept">): Promise<number> {

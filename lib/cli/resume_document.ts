@@ -2,7 +2,7 @@ import type { RunJournal } from "../core/journal.ts";
 import { aroundRun, interruptible } from "./around_run.ts";
 import { documentView } from "./document_view.ts";
 import { EXIT } from "../service/exit_code.ts";
-import { resumedDocument } from "../service/resumed_document.ts";
+import { resumedDocument } from "../service/start/document.ts";
 import type { Going } from "./going.ts";
 import { performDocument } from "./perform_document.ts";
 

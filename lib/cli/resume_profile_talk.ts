@@ -1,11 +1,9 @@
 import type { RunJournal } from "../core/journal.ts";
-import { holdTalk } from "./hold_talk.ts";
-import type { Talk } from "./hold_talk.ts";
-import { openPromptRun } from "../service/open_prompt_run.ts";
-import { assertSamePrompt } from "../service/prompt_run.ts";
-import { profileTalk } from "./profile_talk.ts";
-import { promptRunInput } from "../service/prompt_run_input.ts";
+import { openPromptRun } from "../service/prompt/open.ts";
+import { assertSamePrompt, promptRunInput } from "../service/prompt/run.ts";
 import type { Going } from "./going.ts";
+import { holdTalk, type Talk } from "./hold_talk.ts";
+import { profileTalk } from "./profile_talk.ts";
 
 /** Goes on with a conversation with an agent; gives the exit code. @throws {UsageError} when its system prompt has changed since */
 export async function resumeProfileTalk(

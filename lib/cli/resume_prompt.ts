@@ -1,12 +1,11 @@
 import type { RunJournal } from "../core/journal.ts";
-import { aroundRun, interruptible } from "./around_run.ts";
-import { chooseView } from "./run_view.ts";
 import { EXIT } from "../service/exit_code.ts";
-import { openPromptRun } from "../service/open_prompt_run.ts";
-import { performPrompt } from "./perform_prompt.ts";
-import { assertSamePrompt } from "../service/prompt_run.ts";
-import { promptRunInput } from "../service/prompt_run_input.ts";
+import { openPromptRun } from "../service/prompt/open.ts";
+import { assertSamePrompt, promptRunInput } from "../service/prompt/run.ts";
+import { aroundRun, interruptible } from "./around_run.ts";
 import type { Going } from "./going.ts";
+import { performPrompt } from "./perform_prompt.ts";
+import { chooseView } from "./run_view.ts";
 
 /** Goes on with the run of a prompt or a tactic; gives the exit code. @throws {UsageError} when the prompt has changed since */
 export async function resumePrompt(run: RunJournal, going: Going): Promise<number> {

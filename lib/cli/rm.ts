@@ -1,6 +1,6 @@
 import { messageOf } from "../core/source_error.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { dropGrants } from "../project/run_grants.ts";
+import { dropGrants } from "../project/trust/grants.ts";
 import { EXIT } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { neededJournal } from "./journal_here.ts";

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from "../core/json.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { calledNames } from "../parse/calls/header.ts";
-import { keepStdout } from "../project/grants.ts";
+import { keepStdout } from "../project/trust/grants.ts";
 import { createRun } from "../project/open_run.ts";
 import {
   limitsOf,
@@ -201,8 +201,8 @@ function refuseDocumentFlags(flags: RunFlags, what: string): void {
 async function askedWith(flags: RunFlags, { limits }: ProjectSettings["config"]): Promise<JsonObject> {
   const model = wantedModel(flags.model);
   if (flags.budget.length === 0) return model === undefined ? {} : { model };
-  const { budgetOf, budgetWithin }: typeof import("../service/budget_flag.ts") = await import(
-    "../service/budget_flag.ts" as string
+  const { budgetOf, budgetWithin }: typeof import("../service/input/budget.ts") = await import(
+    "../service/input/budget.ts" as string
   );
   const budget = budgetWithin(limits, budgetOf(flags.budget, { command: "run" }));
   return { ...(model === undefined ? {} : { model }), budget: { ...budget } };
@@ -244,8 +244,8 @@ async function refuseUnknownModel(
   const name = wantedModel(flags.model);
   if (name === undefined) return;
   if (flags.model === undefined && !asksModels) return;
-  const { assertKnownModel, modelFrom }: typeof import("../service/known_model.ts") = await import(
-    "../service/known_model.ts" as string
+  const { assertKnownModel, modelFrom }: typeof import("../service/input/known_model.ts") = await import(
+    "../service/input/known_model.ts" as string
   );
   assertKnownModel(name, { from: modelFrom(flags.model), config, accepted, command: "run" });
 }

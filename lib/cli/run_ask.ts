@@ -1,15 +1,11 @@
 import type { Terminal } from "../host/terminal.ts";
-import { ask } from "../run/dialog.ts";
 import type { KeptRun } from "../project/open_run.ts";
+import { ask } from "../run/dialog.ts";
+import { type DialogInput, type DialogMeans, dialogOptions } from "../service/start/dialog.ts";
 import { AnswerStream } from "./answer_stream.ts";
-import type { DialogInput } from "../service/dialog_input.ts";
-import { dialogOptions } from "../service/dialog_options.ts";
-import type { DialogMeans } from "../service/dialog_options.ts";
-import { endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
-import { followRun } from "./run_view.ts";
 import type { Interruptible } from "./around_run.ts";
-import type { DeliverOptions } from "./end_run.ts";
-import type { RunView } from "./run_view.ts";
+import { type DeliverOptions, endRun, namingRecord, sayWhatIsLeft } from "./end_run.ts";
+import { followRun, type RunView } from "./run_view.ts";
 
 /** A question with everything it needs to be asked. */
 export interface AskWork extends Omit<DialogMeans, "signal" | "kept"> {

@@ -5,7 +5,7 @@ import type { KeptRun } from "../project/open_run.ts";
 import { jsonLine } from "../render/jsonl.ts";
 import { isInsideCall, printable } from "../render/shown_text.ts";
 import type { DialogSource } from "../run/dialog.ts";
-import { RunSummary } from "../service/run_summary.ts";
+import { RunSummary } from "../service/runs/summary.ts";
 import { AnswerStream } from "./answer_stream.ts";
 import { type ChatLines, pipedMessages, typedMessages } from "./chat_lines.ts";
 import type { ChatStop } from "./chat_stop.ts";

@@ -1,21 +1,19 @@
 // `orrery run FILE.agent.yml --say TEXT`: a conversation up to where nothing more is said.
-
 import { dirname, resolve } from "node:path";
 import { realPath } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { openSettings } from "../project/project.ts";
-import { aroundRun } from "./around_run.ts";
-import type { Interruptible } from "./around_run.ts";
-import { refusedAgent } from "./refused_agent.ts";
-import { beginConversation } from "../service/begin_conversation.ts";
-import { chooseView } from "./run_view.ts";
-import { conversationOfFlags } from "./conversation_flags.ts";
 import { EXIT } from "../service/exit_code.ts";
+import { beginConversation } from "../service/talks/open.ts";
+import { aroundRun, type Interruptible } from "./around_run.ts";
+import { conversationOfFlags } from "./conversation_flags.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf } from "./grants.ts";
 import { holdConversation } from "./hold_conversation.ts";
 import { readAgent } from "./read_agent.ts";
+import { refusedAgent } from "./refused_agent.ts";
 import { refuseRunFlags } from "./refused_agent_flags.ts";
+import { chooseView } from "./run_view.ts";
 
 /** What the command line says. */
 export interface RunConversationOptions {

@@ -4,13 +4,17 @@ import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { realPath } from "../host/paths.ts";
 import { MERGE_MODES } from "../parse/document/parameters.ts";
-import { documentPath } from "../project/document_place.ts";
+import { documentPath } from "../project/document/place.ts";
 import { openSettings, type ProjectSettings } from "../project/project.ts";
-import { budgetOf, budgetWithin } from "../service/budget_flag.ts";
-import { openDocumentPlace } from "../service/document_run.ts";
-import { type DocumentRunInput, settingsInput, textsOf } from "../service/document_run_input.ts";
+import {
+  type DocumentRunInput,
+  openDocumentPlace,
+  settingsInput,
+  textsOf,
+} from "../service/start/document.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
-import { promptInput } from "../service/prompt_input.ts";
+import { budgetOf, budgetWithin } from "../service/input/budget.ts";
+import { promptInput } from "../service/input/prompt_input.ts";
 import { aroundRun } from "./around_run.ts";
 import { nearestFile } from "./call_source.ts";
 import { documentView, plainDocumentView } from "./document_view.ts";

@@ -1,21 +1,22 @@
 // One run of a document: it is checked, then run. `--watch` comes here again and again.
-
 import type { RunJournal } from "../core/journal.ts";
 import type { Terminal } from "../host/terminal.ts";
-import { documentPath, placeHome } from "../project/document_place.ts";
-import type { DocumentPlace } from "../project/document_place.ts";
+import { documentPath, type DocumentPlace, placeHome } from "../project/document/place.ts";
 import { createRun } from "../project/open_run.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import { printableLine } from "../render/shown_text.ts";
-import type { AroundRun, Interruptible } from "./around_run.ts";
-import { DocumentResults } from "../service/document_results.ts";
-import type { DocumentRunInput } from "../service/document_run_input.ts";
-import { checkedDocument, readyDocument } from "../service/document_run.ts";
-import type { CheckedRun } from "../service/document_run.ts";
+import {
+  checkedDocument,
+  type CheckedRun,
+  DocumentResults,
+  type DocumentRunInput,
+  readyDocument,
+} from "../service/start/document.ts";
 import { EXIT } from "../service/exit_code.ts";
+import type { AroundRun, Interruptible } from "./around_run.ts";
+import { problemLines } from "./document_problems.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { blockOf } from "./given_input.ts";
-import { problemLines } from "./document_problems.ts";
 import { performDocument } from "./perform_document.ts";
 import type { RunView } from "./run_view.ts";
 

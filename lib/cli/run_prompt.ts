@@ -2,24 +2,27 @@ import { join } from "node:path";
 import { hostFiles } from "../host/files.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { openSettings } from "../project/project.ts";
-import { aroundRun } from "./around_run.ts";
-import { budgetOf, budgetWithin } from "../service/budget_flag.ts";
-import { checkedInput } from "../service/checked_input.ts";
-import { chooseView } from "./run_view.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
+import { budgetOf, budgetWithin } from "../service/input/budget.ts";
+import { checkedInput } from "../service/input/checked_input.ts";
+import { promptInput } from "../service/input/prompt_input.ts";
+import { type OpenedPromptRun, openPromptRun } from "../service/prompt/open.ts";
+import {
+  askedInput,
+  openedInput,
+  type PromptRunInput,
+  promptRunInput,
+  promptRunJson,
+  renderedPrompts,
+} from "../service/prompt/run.ts";
+import { aroundRun, type Interruptible } from "./around_run.ts";
 import type { conversationFlags, documentFlags } from "./flag_groups.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantsOf } from "./grants.ts";
-import type { Interruptible } from "./around_run.ts";
-import { openPromptRun } from "../service/open_prompt_run.ts";
-import type { OpenedPromptRun } from "../service/open_prompt_run.ts";
 import { openReplay } from "./open_replay.ts";
 import { performPrompt } from "./perform_prompt.ts";
-import { promptInput } from "../service/prompt_input.ts";
-import { askedInput, openedInput, renderedPrompts } from "../service/prompt_run.ts";
-import { promptRunInput, promptRunJson } from "../service/prompt_run_input.ts";
 import { assertRecorded } from "./recorded_prompt.ts";
-import type { PromptRunInput } from "../service/prompt_run_input.ts";
+import { chooseView } from "./run_view.ts";
 import { stdinText } from "./stdin_text.ts";
 
 /** Flags of `run` that are for documents alone. */

@@ -1,11 +1,9 @@
 import type { RunEvent } from "../core/event.ts";
-import type { Output, Terminal } from "../host/terminal.ts";
-import type { PlainLinesOptions, ShownText } from "../render/plain_lines.ts";
-import { hasColor } from "../host/terminal.ts";
-import { PlainLines } from "../render/plain_lines.ts";
+import { hasColor, type Output, type Terminal } from "../host/terminal.ts";
+import { PlainLines, type PlainLinesOptions, type ShownText } from "../render/plain_lines.ts";
+import { RunSummary } from "../service/runs/summary.ts";
 import type { AnswerStream } from "./answer_stream.ts";
 import type { Interruptible } from "./around_run.ts";
-import { RunSummary } from "../service/run_summary.ts";
 
 /** What the person at the terminal sees of a run, on stderr. */
 export interface RunView {

@@ -10,7 +10,7 @@ import { table } from "../render/table.ts";
 import { containedBy } from "../run/run_gadget.ts";
 import { describeSchema, type ParameterInfo } from "../schema/describe.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
-import { gadgetJson } from "../service/gadget_json.ts";
+import { gadgetJson } from "../service/look/gadgets.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { grantWords, permissionWords, sourceWord } from "./gadget_words.ts";
 import { withCatalogHere } from "./with_catalog_here.ts";

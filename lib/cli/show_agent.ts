@@ -6,9 +6,8 @@ import { openSettings } from "../project/project.ts";
 import { printable, printableLine } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
 import { shownJson } from "../schema/issue.ts";
-import { agentOutline, type OutlinedStep } from "../service/agent_outline.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
-import { sourceWords } from "../service/look/agent_data.ts";
+import { agentOutline, type OutlinedStep, sourceWords } from "../service/look/agents.ts";
 import { readAgent } from "./read_agent.ts";
 
 /** `orrery show agent FILE`: its steps, where they go on, and the slots that they use. */

@@ -1,6 +1,6 @@
 import { join, relative } from "node:path";
-import { CONFIG_TABLE } from "../catalog/config/table.ts";
 import { type ConfigRule, readConfig, type WrittenConfig } from "../catalog/config/read.ts";
+import { CONFIG_TABLE } from "../catalog/config/table.ts";
 import { isRecord, type Json, toJson } from "../core/json.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
@@ -8,14 +8,13 @@ import { configFolder, workingFolder } from "../host/paths.ts";
 import { hostEnv } from "../host/process.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
-import { isAcceptedHere } from "../project/accepted_here.ts";
-import { openProjectModels } from "../project/open_models.ts";
-import { openSettings, type ProjectSettings } from "../project/project.ts";
+import { openProjectModels } from "../project/models.ts";
+import { isAcceptedHere, openSettings, type ProjectSettings } from "../project/project.ts";
 import { runSecrets } from "../project/run_secrets.ts";
 import { printableLine } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
 import { EXIT } from "../service/exit_code.ts";
-import { hiddenSecrets, isSecretName } from "../service/hidden_secrets.ts";
+import { hiddenSecrets, isSecretName } from "../service/look/profiles.ts";
 
 /** A setting that holds, and why. */
 interface Setting {

@@ -1,7 +1,7 @@
 import type { Terminal } from "../host/terminal.ts";
 import { printable, printableLine, usageWords } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
-import { type ConversationJson, conversationJson } from "../service/conversation_json.ts";
+import { type ConversationJson, conversationJson } from "../service/talks/state.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
 import { neededJournal } from "./journal_here.ts";
 

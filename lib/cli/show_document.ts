@@ -5,8 +5,15 @@ import type { DocumentFile } from "../parse/document/document.ts";
 import { printable, printableLine } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
 import { shown } from "../schema/issue.ts";
-import { documentJson, type DocumentUses, type UsedThing, usesOf } from "../service/document_json.ts";
-import { type DocumentOutline, outlineOf, seeDocument } from "../service/document_outline.ts";
+import {
+  documentJson,
+  type DocumentOutline,
+  type DocumentUses,
+  outlineOf,
+  seeDocument,
+  type UsedThing,
+  usesOf,
+} from "../service/look/document_outline.ts";
 import { EXIT } from "../service/exit_code.ts";
 import { documentProblems } from "./document_problems.ts";
 

@@ -1,15 +1,14 @@
-import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import type { AgentProfile } from "../catalog/agent_profile.ts";
+import { toJson } from "../core/json.ts";
+import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import type { PromptIndex } from "../project/prompt_index.ts";
 import { runSecrets } from "../project/run_secrets.ts";
-import { toJson } from "../core/json.ts";
 import { DEFAULT_LIMITS } from "../prompt/limits.ts";
 import { printable } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
 import { EXIT } from "../service/exit_code.ts";
-import { findProfile } from "../service/find_prompt.ts";
-import { hiddenSecrets } from "../service/hidden_secrets.ts";
-import { profileData } from "../service/look/profile_data.ts";
+import { findProfile } from "../service/prompt/find.ts";
+import { hiddenSecrets, profileData } from "../service/look/profiles.ts";
 import { promptsHere } from "./prompts_here.ts";
 import type { ShowOptions } from "./show_prompt.ts";
 

@@ -8,14 +8,17 @@ import { runSecrets } from "../project/run_secrets.ts";
 import { printable, printableLine } from "../render/shown_text.ts";
 import { table } from "../render/table.ts";
 import type { Tactic } from "../run/tactic.ts";
+import { asNamed, typedValues } from "../service/input/checked_input.ts";
 import { EXIT } from "../service/exit_code.ts";
-import { findPrompt, typedProblems } from "../service/find_prompt.ts";
-import type { PromptAnswer } from "../service/prompt_answer.ts";
-import { promptInput } from "../service/prompt_input.ts";
-import { type PromptJson, promptJson } from "../service/prompt_json.ts";
-import { asNamed } from "../service/prompt_takes.ts";
-import { type PromptTool, promptTools } from "../service/prompt_tools.ts";
-import { typedValues } from "../service/typed_values.ts";
+import { findPrompt, typedProblems } from "../service/prompt/find.ts";
+import {
+  type PromptAnswer,
+  type PromptJson,
+  promptJson,
+  type PromptTool,
+  promptTools,
+} from "../service/look/prompts.ts";
+import { promptInput } from "../service/input/prompt_input.ts";
 import { interruptible } from "./around_run.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 import { promptsHere } from "./prompts_here.ts";

@@ -1,12 +1,11 @@
 import type { Catalog } from "../core/catalog.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
+import { openCatalog, openSettings, type ProjectFlags } from "../project/project.ts";
+import { keepStdout } from "../project/trust/grants.ts";
 import { printable } from "../render/shown_text.ts";
-import { openCatalog, openSettings } from "../project/project.ts";
-import type { ProjectFlags } from "../project/project.ts";
 import { EXIT } from "../service/exit_code.ts";
 import { interruptible, nobody } from "./around_run.ts";
-import { keepStdout } from "../project/grants.ts";
 
 /** How the catalogue is looked at. */
 export interface LookOptions {

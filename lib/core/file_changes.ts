@@ -20,7 +20,7 @@ export interface FileEntry {
 
 /**
  * Changes of files, and looks at them, each on exactly the path given. Paths are relative to the project root or absolute; the guarded
- * form (lib/policy/guard_file_changes.ts) follows links and judges where they lead, and what it then names here must be real: a path
+ * form (lib/policy/guard_files.ts) follows links and judges where they lead, and what it then names here must be real: a path
  * on which a link has been put meanwhile is an error.
  *
  * Every method throws a `FileError` that names the path as it was given.

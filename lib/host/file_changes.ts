@@ -1,4 +1,4 @@
-// Changes of files as they are, without any policy: lib/policy/guard_file_changes.ts puts one around them. Whoever judged a path judged
+// Changes of files as they are, without any policy: lib/policy/guard_files.ts puts one around them. Whoever judged a path judged
 // the real one, and no link is followed here: what is at that path by now is an error when it is another place (held_folder.ts).
 import { type FileChanges, type FileEntry, type FileLook, tooLargeReason } from "../core/file_changes.ts";
 import { type FileAction, fileProblem } from "../core/file_text.ts";

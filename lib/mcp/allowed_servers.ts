@@ -3,7 +3,7 @@ import { isRecord } from "../core/json.ts";
 import { maybeText } from "../core/maybe_text.ts";
 import { parseStateList, type StateListForm, stateListText } from "../core/state_list.ts";
 import type { Files } from "../core/world.ts";
-import type { ToolHashes } from "./server_hash.ts";
+import type { ToolHashes } from "./server_words.ts";
 
 /** A server that may be used as it was when it was allowed. */
 export interface AllowedServer {

@@ -3,9 +3,9 @@ import { type BrokenMcpServer, mcpNames, type McpServer } from "../core/mcp_serv
 import type { Pipes } from "../core/pipes.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { McpConnection } from "./connect.ts";
-import type { McpFetch } from "./http_fetch.ts";
+import type { McpFetch } from "./server_line.ts";
 import { type GivenGrant, serverGrant, type ServerGrantOptions, shownChanges } from "./server_grant.ts";
-import { toolHashes } from "./server_hash.ts";
+import { toolHashes } from "./server_words.ts";
 
 /** How a server that was granted is reached; what the user's flags forbid is refused there. */
 export interface ServerReach {

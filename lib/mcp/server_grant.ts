@@ -1,13 +1,19 @@
 // A server is granted before it is started or reached (gadgets.md 5): by the command line or the grants, because the user allowed it for
 // good as it is now, or by an answer on the terminal.
-import { mcpNamePart, type McpServer } from "../core/mcp_server.ts";
 import type { LockedServer } from "../core/gadget_lock.ts";
+import { mcpNamePart, type McpServer } from "../core/mcp_server.ts";
 import { shownWord } from "../core/shown_word.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { Files, User } from "../core/world.ts";
 import { readAllowedServers, removeAllowedServer, writeAllowedServer } from "./allowed_servers.ts";
-import { changedTools, serverHash, type ToolHashes } from "./server_hash.ts";
-import { lockedReach, serverChanges, serverWords } from "./server_words.ts";
+import {
+  changedTools,
+  lockedReach,
+  serverChanges,
+  serverHash,
+  serverWords,
+  type ToolHashes,
+} from "./server_words.ts";
 
 /** `orrery.lock`, as far as it is about servers. */
 export interface ServerLock {

@@ -2,8 +2,7 @@ import { type GadgetToGrant, LOCK_FILE } from "../core/gadget_lock.ts";
 import { shownWord } from "../core/shown_word.ts";
 import { PermissionRefused, type User } from "../core/world.ts";
 import { gadgetGrantFlags } from "./gadget_grants.ts";
-import type { PermissionPlace } from "./permission_sets.ts";
-import { permissionLines } from "./permission_words.ts";
+import { permissionLines, type PermissionPlace } from "./permission_sets.ts";
 import { PERMISSION_KINDS } from "./policy_settings.ts";
 import { shellWord } from "./refusal.ts";
 

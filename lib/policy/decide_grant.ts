@@ -1,12 +1,11 @@
 // Who has the say over a gadget (gadgets.md 3), without asking anybody and without touching anything.
-import type { GadgetToGrant, LockedGadget } from "../core/gadget_lock.ts";
 import { isAbsolute, relative, sep } from "node:path";
+import type { GadgetToGrant, LockedGadget } from "../core/gadget_lock.ts";
 import { shownWord } from "../core/shown_word.ts";
 import type { Permissions } from "../core/world.ts";
-import { isEmptyPermissions, joinedPermissions } from "./permission_sets.ts";
-import { holdsPath } from "./path_rule.ts";
-import { permissionChanges } from "./permission_words.ts";
 import type { WrittenGrant } from "./gadget_grants.ts";
+import { isEmptyPermissions, joinedPermissions, permissionChanges } from "./permission_sets.ts";
+import { holdsPath } from "./rules.ts";
 
 /** Where a grant came from, in the order in which they are asked. */
 export type GrantSource = "command line" | "your settings" | "the project" | "orrery.lock" | "your answer";

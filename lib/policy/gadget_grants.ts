@@ -1,13 +1,12 @@
 // What a user grants one gadget in words of their own (gadgets.md 3): `--allow-gadget NAME=KIND:VALUE,...`, and `grants:` of orrery.yaml.
-import { didYouMean } from "../core/nearest.ts";
 import { relative, resolve } from "node:path";
+import { didYouMean } from "../core/nearest.ts";
 import { SourceError } from "../core/source_error.ts";
 import type { PermissionKind, Permissions } from "../core/world.ts";
-import { absoluteEntry, entriesOf, entryProblem, isPathEntry } from "./permission_entry.ts";
-import { holdsPath } from "./path_rule.ts";
 import { joinedPermissions, permissionsOf } from "./permission_sets.ts";
-import { PERMISSION_KINDS } from "./policy_settings.ts";
+import { absoluteEntry, entriesOf, entryProblem, isPathEntry, PERMISSION_KINDS } from "./policy_settings.ts";
 import { flagValue, shellWord } from "./refusal.ts";
+import { holdsPath } from "./rules.ts";
 
 /** What a name, a file or a stem is granted. */
 export interface GadgetGrant {

@@ -1,18 +1,18 @@
 import { join, relative } from "node:path";
-import { PermissionRefused } from "../core/world.ts";
-import type { PermissionKind, PermissionRequest, Permissions, Policy } from "../core/world.ts";
 import { LOCK_FILE } from "../core/gadget_lock.ts";
-import type { KindRules, PolicyRule } from "./kind_rules.ts";
-import { commandRules, nameRules } from "./name_rule.ts";
+import {
+  type PermissionKind,
+  PermissionRefused,
+  type PermissionRequest,
+  type Permissions,
+  type Policy,
+} from "../core/world.ts";
 import { netRules } from "./net_rule.ts";
-import { holdsPath, pathRules } from "./path_rule.ts";
-import { absoluteEntry } from "./permission_entry.ts";
-import { leadsOut } from "./permission_sets.ts";
-import { permissionLines } from "./permission_words.ts";
-import { isJournal } from "./policy.ts";
-import type { PolicyOptions } from "./policy.ts";
-import type { PolicySettings } from "./policy_settings.ts";
+import { leadsOut, permissionLines } from "./permission_sets.ts";
+import { isJournal, type PolicyOptions } from "./policy.ts";
+import { absoluteEntry, type PolicySettings } from "./policy_settings.ts";
 import { flagValue, refusal, shellWord } from "./refusal.ts";
+import { commandRules, holdsPath, type KindRules, nameRules, pathRules, type PolicyRule } from "./rules.ts";
 
 /** Where the policy of a gadget holds. */
 export interface GadgetPolicyOptions extends PolicyOptions {

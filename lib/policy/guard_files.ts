@@ -1,5 +1,8 @@
-import { join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
+import type { FileChanges, FileLook } from "../core/file_changes.ts";
+import { type FileAction, fileProblem } from "../core/file_text.ts";
 import { FileError, type Files, type FolderEntry, PermissionRefused, type Policy } from "../core/world.ts";
+import { holdsPath } from "./rules.ts";
 
 /**
  * Files that ask the policy about the real path, links followed, and then use that real path and no other. What a `--deny` flag forbids by
@@ -125,5 +128,167 @@ export async function namedAsGiven<T>(given: string, real: string, work: () => P
     const { code, cause } = error;
     const message = error.message.replace(JSON.stringify(real), () => JSON.stringify(given));
     throw new FileError(message, { path: given, code, ...(cause === undefined ? {} : { cause }) });
+  }
+}
+
+type Kind = "read" | "write";
+
+/** What a guard of changes is made with. */
+interface GuardChangesOptions {
+  readonly policy: Policy;
+  /** What relative paths are relative to: real and absolute. */
+  readonly root: string;
+  /** Gives real paths, asking nobody. */
+  readonly files: Pick<Files, "resolve">;
+}
+
+/**
+ * Changes that ask the policy about the real path of both their ends, and then name that one and no other. Of a folder that is moved or
+ * removed the policy is asked about everything in it: a `--deny` flag inside of it stays a wall.
+ */
+export function guardFileChanges(raw: FileChanges, options: GuardChangesOptions): FileChanges {
+  return new GuardedChanges(raw, options);
+}
+
+/** More in one folder is not looked through. */
+const MAX_ENTRIES = 100_000;
+
+class GuardedChanges implements FileChanges {
+  readonly #raw: FileChanges;
+  readonly #policy: Policy;
+  readonly #root: string;
+  readonly #files: Pick<Files, "resolve">;
+
+  constructor(raw: FileChanges, { policy, root, files }: GuardChangesOptions) {
+    this.#raw = raw;
+    this.#policy = policy;
+    this.#root = root;
+    this.#files = files;
+  }
+
+  async look(path: string, { isLink = false }: { readonly isLink?: boolean } = {}): Promise<FileLook> {
+    const real = isLink ? await this.#itself(path, ["read"]) : await this.#followed(path, "read");
+    return await namedAsGiven(path, real, () => this.#raw.look(real, { isLink }));
+  }
+
+  async readBytes(path: string, options: Parameters<FileChanges["readBytes"]>[1]): Promise<Uint8Array> {
+    const real = await this.#followed(path, "read");
+    return await namedAsGiven(path, real, () => this.#raw.readBytes(real, options));
+  }
+
+  async list(path: string): ReturnType<FileChanges["list"]> {
+    const real = await this.#followed(path, "read");
+    return await namedAsGiven(path, real, () => this.#raw.list(real));
+  }
+
+  async writeBytes(path: string, bytes: Uint8Array): Promise<void> {
+    const real = await this.#followed(path, "write");
+    await namedAsGiven(path, real, () => this.#raw.writeBytes(real, bytes));
+  }
+
+  async append(path: string, bytes: Uint8Array): Promise<void> {
+    const real = await this.#followed(path, "write");
+    await namedAsGiven(path, real, () => this.#raw.append(real, bytes));
+  }
+
+  async create(path: string, bytes: Uint8Array): Promise<void> {
+    const real = await this.#followed(path, "write");
+    await namedAsGiven(path, real, () => this.#raw.create(real, bytes));
+  }
+
+  async makeFolder(path: string, options: { readonly isRecursive: boolean }): Promise<void> {
+    refuseDenied(this.#policy, { kind: "write", value: resolve(this.#root, path) });
+    const real = await this.#files.resolve(path);
+    // `mkdir -p` of what is there changes nothing: it is enough to know of it.
+    if (options.isRecursive && await this.#isFolder(real)) {
+      return await permitEither(this.#policy, { path, real, root: this.#root });
+    }
+    await permitReal(this.#policy, { kind: "write", path, real, root: this.#root });
+    await namedAsGiven(path, real, () => this.#raw.makeFolder(real, options));
+  }
+
+  async remove(path: string, { isRecursive }: { readonly isRecursive: boolean }): Promise<void> {
+    const real = await this.#itself(path, ["write"]);
+    this.#refuseRoot(path, { real, action: "remove" });
+    const below = isRecursive ? await this.#below(real, "remove") : [];
+    for (const inside of below) this.#policy.check({ kind: "write", value: inside });
+    // One by one, from the bottom: what came in after the look has not been judged, and its folder stays.
+    for (const each of [...below.reverse(), real]) {
+      await namedAsGiven(path, real, () => this.#raw.remove(each, { isRecursive: false }));
+    }
+  }
+
+  async rename(path: string, to: string): Promise<void> {
+    // What is moved can be read at its new place: it must be one that may be read where it is.
+    const real = await this.#itself(path, ["read", "write"]);
+    const realTo = await this.#itself(to, ["write"]);
+    this.#refuseRoot(path, { real, action: "rename" });
+    for (const inside of await this.#below(real, "rename")) {
+      this.#policy.check({ kind: "read", value: inside });
+      this.#policy.check({ kind: "write", value: inside });
+      this.#policy.check({ kind: "write", value: realTo + inside.slice(real.length) });
+    }
+    await namedAsGiven(to, realTo, () => namedAsGiven(path, real, () => this.#raw.rename(real, realTo)));
+  }
+
+  async copy(path: string, to: string): Promise<void> {
+    const real = await this.#followed(path, "read");
+    const realTo = await this.#followed(to, "write");
+    await namedAsGiven(to, realTo, () => namedAsGiven(path, real, () => this.#raw.copy(real, realTo)));
+  }
+
+  /** Where a path leads, links followed; the policy has been asked. */
+  async #followed(path: string, kind: Kind): Promise<string> {
+    refuseDenied(this.#policy, { kind, value: resolve(this.#root, path) });
+    const real = await this.#files.resolve(path);
+    await permitReal(this.#policy, { kind, path, real, root: this.#root });
+    return real;
+  }
+
+  /** The path itself in its real folder: a link there is not followed. */
+  async #itself(path: string, kinds: readonly Kind[]): Promise<string> {
+    const absolute = resolve(this.#root, path);
+    for (const kind of kinds) refuseDenied(this.#policy, { kind, value: absolute });
+    const real = join(await this.#files.resolve(dirname(absolute)), basename(absolute));
+    for (const kind of kinds) await permitReal(this.#policy, { kind, path, real, root: this.#root });
+    return real;
+  }
+
+  /** Whoever may change everything in the project has still to leave it where it is. */
+  #refuseRoot(path: string, { real, action }: { readonly real: string; readonly action: FileAction }): void {
+    if (!holdsPath(real, this.#root)) return;
+    throw fileProblem(path, { action, code: "other", reason: "the project is in it, or is it" });
+  }
+
+  async #isFolder(real: string): Promise<boolean> {
+    return (await this.#maybeLook(real))?.kind === "folder";
+  }
+
+  async #maybeLook(real: string): Promise<FileLook | undefined> {
+    try {
+      return await this.#raw.look(real, { isLink: true });
+    } catch (error) {
+      if (error instanceof FileError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Everything in a folder, each folder before what is in it; no link is followed. Nothing of what is no folder. */
+  async #below(real: string, action: FileAction): Promise<string[]> {
+    if (!await this.#isFolder(real)) return [];
+    const found: string[] = [];
+    const folders = [real];
+    for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+      for (const entry of await this.#raw.list(folder)) {
+        const path = join(folder, entry.name);
+        found.push(path);
+        if (entry.kind === "folder") folders.push(path);
+      }
+      if (found.length > MAX_ENTRIES) {
+        const reason = `it holds more than ${MAX_ENTRIES} files, too many to be judged one by one`;
+        throw fileProblem(real, { action, code: "other", reason });
+      }
+    }
+    return found;
   }
 }

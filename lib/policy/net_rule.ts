@@ -1,6 +1,4 @@
-import { endsOf, type IpRange, isWithin, maybeIpAddress, maybeIpRange } from "./ip_address.ts";
-import type { KindRules, RulePair } from "./kind_rules.ts";
-import { privateRange } from "./private_range.ts";
+import type { KindRules, RulePair } from "./rules.ts";
 
 /** An entry of `--allow-net` or `--deny-net`. */
 export interface NetRule {
@@ -170,4 +168,162 @@ function namesThisMachine({ host }: NetRule): boolean {
 /** Whether a name means this machine: `localhost`, and every name below it. */
 export function isLocalName(name: string): boolean {
   return name === "localhost" || name.endsWith(".localhost");
+}
+
+// Own code for a few dozen lines: the check before a connection must not wait for a module to load.
+
+/** An IP address: 4 bytes, or 16. */
+export type IpAddress = readonly number[];
+
+/** All addresses that share their first `bits` bits with `base`. */
+export interface IpRange {
+  readonly base: IpAddress;
+  readonly bits: number;
+}
+
+/** Reads an address as a URL or a resolver writes it, in brackets or not; an IPv4-mapped one is given as its IPv4 form. */
+export function maybeIpAddress(text: string): IpAddress | undefined {
+  const bare = text.replace(/^\[(.*)\]$/, "$1").replace(/%.*$/, ""); // "%eth0" names the interface, not the address
+  const bytes = bare.includes(":") ? maybeIpv6(bare) : maybeIpv4(bare);
+  return bytes !== undefined && isWithin(bytes, MAPPED) ? bytes.slice(12) : bytes;
+}
+
+/** Reads `10.0.0.0/8`, or a single address. */
+export function maybeIpRange(text: string): IpRange | undefined {
+  const [address = "", bits, ...more] = text.split("/");
+  const base = maybeIpAddress(address);
+  if (base === undefined || more.length > 0) return undefined;
+  if (bits === undefined) return { base, bits: base.length * 8 };
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= base.length * 8 ? { base, bits: Number(bits) } : undefined;
+}
+
+/** Whether the address is of the range's family and in it. */
+export function isWithin(address: IpAddress, range: IpRange): boolean {
+  if (address.length !== range.base.length) return false;
+  return address.every((byte, index) => {
+    const bits = Math.min(8, Math.max(0, range.bits - index * 8));
+    const mask = 0xff & (0xff << (8 - bits));
+    return (byte & mask) === ((range.base[index] ?? 0) & mask);
+  });
+}
+
+/** The first and the last address of a range. */
+export function endsOf(range: IpRange): readonly [IpAddress, IpAddress] {
+  const hostBits = (index: number) => 0xff >> Math.min(8, Math.max(0, range.bits - index * 8));
+  return [
+    range.base.map((byte, index) => byte & ~hostBits(index) & 0xff),
+    range.base.map((byte, index) => byte | hostBits(index)),
+  ];
+}
+
+/** Four decimal numbers only: "0177.0.0.1" and "2130706433" are for the URL parser, which writes them out. */
+function maybeIpv4(text: string): IpAddress | undefined {
+  const parts = text.split(".");
+  if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255)) {
+    return undefined;
+  }
+  return parts.map(Number);
+}
+
+function maybeIpv6(text: string): IpAddress | undefined {
+  const [head = "", tail, ...more] = text.split("::");
+  if (more.length > 0) return undefined;
+  const before = maybeGroups(head);
+  const after = tail === undefined ? [] : maybeGroups(tail);
+  if (before === undefined || after === undefined) return undefined;
+  const missing = 16 - before.length - after.length;
+  if (tail === undefined ? missing !== 0 : missing < 2) return undefined;
+  return [...before, ...new Array<number>(missing).fill(0), ...after];
+}
+
+/** The bytes of groups divided by colons, the last of which may be an IPv4 address. */
+function maybeGroups(text: string): number[] | undefined {
+  if (text === "") return [];
+  const bytes: number[] = [];
+  const groups = text.split(":");
+  for (const [index, group] of groups.entries()) {
+    const ipv4 = index === groups.length - 1 && group.includes(".") ? maybeIpv4(group) : undefined;
+    if (ipv4 !== undefined) bytes.push(...ipv4);
+    else if (/^[0-9a-f]{1,4}$/i.test(group)) bytes.push(parseInt(group, 16) >> 8, parseInt(group, 16) & 0xff);
+    else return undefined;
+  }
+  return bytes;
+}
+
+const MAPPED: IpRange = { base: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 0, 0], bits: 96 };
+
+/** Ranges that are not the public network, the narrower before the wider (IANA special-purpose registries). */
+const RANGES: readonly (readonly [string, string])[] = [
+  ["169.254.169.254/32", "metadata"],
+  ["168.63.129.16/32", "metadata"], // Azure
+  ["100.100.100.200/32", "metadata"], // Alibaba Cloud
+  ["192.0.0.192/32", "metadata"], // Oracle Cloud
+  ["fd00:ec2::254/128", "metadata"], // Amazon EC2
+  ["0.0.0.0/8", "unspecified"],
+  ["10.0.0.0/8", "private"],
+  ["100.64.0.0/10", "carrier-grade NAT"],
+  ["127.0.0.0/8", "loopback"],
+  ["169.254.0.0/16", "link-local"],
+  ["172.16.0.0/12", "private"],
+  ["192.0.0.0/24", "reserved"],
+  ["192.0.2.0/24", "documentation"],
+  ["192.88.99.0/24", "reserved"],
+  ["192.168.0.0/16", "private"],
+  ["198.18.0.0/15", "benchmarking"],
+  ["198.51.100.0/24", "documentation"],
+  ["203.0.113.0/24", "documentation"],
+  ["224.0.0.0/4", "multicast"],
+  ["240.0.0.0/4", "reserved"],
+  ["::/128", "unspecified"],
+  ["::1/128", "loopback"],
+  ["64:ff9b:1::/48", "private"], // NAT64 for local use, RFC 8215
+  ["100::/64", "discard"],
+  ["2001:2::/48", "benchmarking"], // RFC 5180
+  ["2001:10::/28", "reserved"], // ORCHID, RFC 4843
+  ["2001:20::/28", "reserved"], // ORCHIDv2, RFC 7343
+  ["2001:db8::/32", "documentation"],
+  ["3fff::/20", "documentation"],
+  ["5f00::/16", "reserved"],
+  ["fc00::/7", "unique local"],
+  ["fe80::/10", "link-local"],
+  ["fec0::/10", "site-local"],
+  ["ff00::/8", "multicast"],
+];
+
+/** IPv6 ranges whose addresses hold an IPv4 address that the packet ends up at; from which byte, and whether it is inverted. */
+const EMBEDDING: readonly (readonly [string, number, 0 | 0xff])[] = [
+  ["::/96", 12, 0], // IPv4-compatible, RFC 4291
+  ["::ffff:0:0:0/96", 12, 0], // IPv4-translated, RFC 2765
+  ["64:ff9b::/96", 12, 0], // NAT64, RFC 6052
+  ["2002::/16", 2, 0], // 6to4, RFC 3056
+  ["2001::/32", 12, 0xff], // Teredo, RFC 4380
+];
+
+/** Read when the first address is looked at: most runs have none. */
+const readRanges = () => ({
+  ranges: RANGES.map(([text, name]) => [rangeOf(text), name] as const),
+  embedding: EMBEDDING.map(([text, at, mask]) => [rangeOf(text), at, mask] as const),
+});
+let known: ReturnType<typeof readRanges> | undefined;
+
+/**
+ * The name of the range that makes an address private, such as "loopback" (gadgets.md 3); undefined for a public one.
+ * An IPv6 address that stands for an IPv4 one is judged by that. What is no address at all is "unreadable".
+ */
+export function privateRange(address: string | IpAddress): string | undefined {
+  const bytes = typeof address === "string" ? maybeIpAddress(address) : address;
+  if (bytes === undefined) return "unreadable";
+  const { ranges, embedding } = known ??= readRanges();
+  const found = ranges.find(([range]) => isWithin(bytes, range));
+  if (found !== undefined) return found[1];
+  for (const [range, at, mask] of embedding) {
+    if (isWithin(bytes, range)) return privateRange(bytes.slice(at, at + 4).map((byte) => byte ^ mask));
+  }
+  return undefined;
+}
+
+function rangeOf(text: string): IpRange {
+  const range = maybeIpRange(text);
+  if (range === undefined) throw new TypeError(`${text} is no range of addresses`);
+  return range;
 }

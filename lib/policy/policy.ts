@@ -1,12 +1,14 @@
 import { join, relative } from "node:path";
-import { PermissionRefused } from "../core/world.ts";
-import type { PermissionKind, PermissionRequest, Policy } from "../core/world.ts";
-import type { KindRules } from "./kind_rules.ts";
-import { commandRules, nameRules } from "./name_rule.ts";
-import { type NetRules, netRules } from "./net_rule.ts";
-import { pathRules } from "./path_rule.ts";
+import {
+  type PermissionKind,
+  PermissionRefused,
+  type PermissionRequest,
+  type Policy,
+} from "../core/world.ts";
+import { maybeIpAddress, type NetRules, netRules, privateRange } from "./net_rule.ts";
 import type { PolicySettings } from "./policy_settings.ts";
 import { flagValue, refusal, shellWord } from "./refusal.ts";
+import { commandRules, type KindRules, nameRules, pathRules } from "./rules.ts";
 
 /** Where a policy holds. */
 export interface PolicyOptions {
@@ -107,4 +109,88 @@ function allowedWords(kind: PermissionKind, all: boolean, list: readonly string[
   if (all) return kind === "net" ? ["every public address", ...list].join(", ") : "everything";
   const defaults = kind === "read" ? ["the project"] : kind === "write" ? ["the project's .orrery/"] : [];
   return [...defaults, ...list].join(", ") || "nothing";
+}
+
+/**
+ * A policy with a further bound: nobody is asked about what is beyond it.
+ *
+ * @param against the end of a sentence that says what is against a request; undefined when nothing is
+ */
+export function narrowedPolicy(
+  policy: Policy,
+  against: (request: PermissionRequest) => string | undefined,
+): Policy {
+  return {
+    check(request) {
+      refuseBeyond(request, against);
+      policy.check(request);
+    },
+    permit(request) {
+      refuseBeyond(request, against);
+      return policy.permit(request);
+    },
+    describe: () => policy.describe(),
+  };
+}
+
+/** Passes what nothing is against. @throws {PermissionRefused} without a flag, since none would help */
+export function refuseBeyond(
+  request: PermissionRequest,
+  against: (request: PermissionRequest) => string | undefined,
+): void {
+  const why = against(request);
+  if (why === undefined) return;
+  const { kind, value } = request;
+  throw new PermissionRefused(`${JSON.stringify(value)} needs ${kind} permission, ${why}`, {
+    request,
+    flag: "",
+  });
+}
+
+/** Says whether something that no flag allows may be done all the same, for the rest of the run. */
+export type Approve = (refused: PermissionRefused) => Promise<boolean>;
+
+/**
+ * A policy that asks before it refuses (turn.md 2.6). What a `--deny` flag forbids is not asked about, and what was allowed is not asked
+ * again; a host that was allowed by its name is asked about again when it turns out to be a private address.
+ */
+export function approvingPolicy(policy: Policy, approve: Approve): Policy {
+  const approved = new Set<string>();
+  /** Of several that want the same at once, the first one's answer counts. */
+  const asking = new Map<string, Promise<boolean>>();
+  const isAllowed = (request: PermissionRequest): PermissionRefused | undefined => {
+    if (approved.has(nameOf(request))) return undefined;
+    try {
+      policy.check(request);
+      return undefined;
+    } catch (error) {
+      if (error instanceof PermissionRefused) return error;
+      throw error;
+    }
+  };
+  return {
+    check(request) {
+      const refused = isAllowed(request);
+      if (refused !== undefined) throw refused;
+    },
+    async permit(request) {
+      const refused = isAllowed(request);
+      if (refused === undefined) return;
+      if (refused.flag === "") throw refused;
+      const name = nameOf(request);
+      const asked = asking.get(name) ?? approve(refused).finally(() => asking.delete(name));
+      asking.set(name, asked);
+      if (!await asked) throw refused;
+      approved.add(name);
+    },
+    describe: () => policy.describe(),
+  };
+}
+
+function nameOf({ kind, value, address }: PermissionRequest): string {
+  const ip = address === undefined ? undefined : maybeIpAddress(address);
+  const isPublic = address === undefined || (ip !== undefined && privateRange(ip) === undefined);
+  const isAsWritten = value === address ||
+    address !== undefined && (value.startsWith(`${address}:`) || value.startsWith(`[${address}]`));
+  return `${kind} ${value}${isPublic || isAsWritten ? "" : ` at ${address}`}`;
 }

@@ -1,9 +1,13 @@
-import type { PermissionKind } from "../core/world.ts";
 import { SourceError } from "../core/source_error.ts";
-import type { PolicyRule } from "./kind_rules.ts";
-import { entriesOf, entryProblem } from "./permission_entry.ts";
-import { NO_RULES, PERMISSION_KINDS } from "./policy_settings.ts";
-import type { PolicySettings } from "./policy_settings.ts";
+import type { PermissionKind } from "../core/world.ts";
+import {
+  entriesOf,
+  entryProblem,
+  NO_RULES,
+  PERMISSION_KINDS,
+  type PolicySettings,
+} from "./policy_settings.ts";
+import type { PolicyRule } from "./rules.ts";
 
 /** A flag without its dashes; `true` when it has no value. */
 export interface PolicyFlag {

@@ -1,5 +1,8 @@
+import { resolve } from "node:path";
+import { messageOf } from "../core/source_error.ts";
 import type { PermissionKind } from "../core/world.ts";
-import type { PolicyRule } from "./kind_rules.ts";
+import { parseNetRule } from "./net_rule.ts";
+import type { PolicyRule } from "./rules.ts";
 
 /** What the user's `--allow-*` and `--deny-*` flags say, values as they were written. */
 export interface PolicySettings {
@@ -45,3 +48,51 @@ export const NO_RULES: PolicyRules = {
 
 /** No flags at all: the defaults of a run. */
 export const NO_POLICY_FLAGS: PolicySettings = { allowAll: false, allow: NO_RULES, deny: NO_RULES };
+
+/** Divides a list at single commas, as Deno does: `a,,b,c` is `a,b` and `c`. */
+export function entriesOf(value: string): string[] {
+  const entries = [""];
+  for (const part of value.matchAll(/,,|,|[^,]+/g)) {
+    if (part[0] === ",") entries.push("");
+    else entries.push((entries.pop() ?? "") + (part[0] === ",," ? "," : part[0]));
+  }
+  return entries;
+}
+
+/**
+ * What is wrong with an entry of a list of permissions; undefined when nothing is.
+ *
+ * @param all how everything of the kind is written: `write --allow-run alone`
+ */
+export function entryProblem(entry: string, kind: PermissionKind, all: string): string | undefined {
+  if (entry === "") return `a value of the list is empty: ${all} for everything, or a list divided by commas`;
+  if (entry.includes("\0")) return "a value holds a NUL character";
+  if (kind === "net") return netProblem(entry);
+  if (kind === "run" && entry === "*") return `"*" is no command: ${all} for every command`;
+  if (kind === "env" && !/^[^=*]*\*?$/.test(entry)) {
+    return `expected the name of a variable, or its beginning with "*" at the end, found "${entry}"`;
+  }
+  return undefined;
+}
+
+function netProblem(entry: string): string | undefined {
+  try {
+    parseNetRule(entry);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** An entry as it is seen from `cwd`, written so that it is the same from everywhere. */
+export function absoluteEntry(
+  entry: string,
+  { kind, cwd }: { readonly kind: PermissionKind; readonly cwd: string },
+): string {
+  return isPathEntry(entry, kind) ? resolve(cwd, entry) : entry;
+}
+
+/** Whether it names a file, and not a host, a variable or a program by its name. */
+export function isPathEntry(entry: string, kind: PermissionKind): boolean {
+  return kind === "read" || kind === "write" || kind === "run" && entry.includes("/");
+}

@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from "node:path";
 import { PermissionRefused, type PermissionRequest } from "../core/world.ts";
-import { holdsPath } from "./path_rule.ts";
+import { holdsPath } from "./rules.ts";
 
 /** What a refusal says besides the request. */
 export interface RefusalOptions {

@@ -1,5 +1,8 @@
 import { resolve } from "node:path";
+import { builtInGadgets } from "../../gadgets/built_in.ts";
+import { builtInEntries } from "../catalog/catalog.ts";
 import { isInside } from "../catalog/paths.ts";
+import type { Catalog, CatalogEntry } from "../core/catalog.ts";
 import { systemClock } from "../core/clock.ts";
 import {
   type Files,
@@ -11,8 +14,8 @@ import {
   type World,
 } from "../core/world.ts";
 import { namedAsGiven } from "../policy/guard_files.ts";
-import { refuseBeyond } from "../policy/narrowed_policy.ts";
-import { NOBODY } from "./nobody.ts";
+import { refuseBeyond } from "../policy/policy.ts";
+import { NOBODY } from "./trust/grants.ts";
 
 /** What a program gives a document to touch: where its files are, and what else it may reach. */
 export interface DocumentWorld extends Partial<Omit<World, "root" | "files">> {
@@ -151,3 +154,21 @@ const NO_HTTP: Http = {
   fetch: nothingHere,
   open: nothingHere,
 };
+
+/** The gadgets of a project, of which the built-in ones touch another world than the project itself. */
+export function catalogInWorld(catalog: Catalog, world: World): Catalog {
+  const own = new Map(
+    builtInEntries({ builtIns: builtInGadgets, world }).map((entry) => [entry.name, entry]),
+  );
+  const placed = (entry: CatalogEntry): CatalogEntry =>
+    (entry.source.kind === "built-in" ? own.get(entry.name) : undefined) ?? entry;
+  const { whole } = catalog;
+  return {
+    entries: catalog.entries.map(placed),
+    whole: whole && (async () => (await whole()).map(placed)),
+    maybeFind: (name) => {
+      const entry = catalog.maybeFind(name);
+      return entry && placed(entry);
+    },
+  };
+}

@@ -8,9 +8,9 @@ import type { Budget } from "../run/budget.ts";
 import type { CallLimits } from "../run/call_graph.ts";
 import { conversationSubRuns } from "../run/conversation_sub_runs.ts";
 import type { ConversationMeans } from "../run/conversation_work.ts";
-import { conversationModels } from "./conversation_models.ts";
-import { readyTools } from "./document_place.ts";
-import type { RunGrants } from "./grants.ts";
+import { conversationModels } from "./models.ts";
+import { readyTools } from "./document/place.ts";
+import type { RunGrants } from "./trust/grants.ts";
 import type { ProjectSettings } from "./project.ts";
 
 /** A project that a conversation is held in. */

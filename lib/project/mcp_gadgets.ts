@@ -1,8 +1,8 @@
 // The gadgets of MCP servers on this machine. Loaded only when a server is configured.
 import { join } from "node:path";
 import type { McpFile } from "../catalog/mcp/config.ts";
-import { mcpServers } from "../catalog/mcp/servers.ts";
 import type { ServerGadgets } from "../catalog/mcp/gadgets.ts";
+import { mcpServers } from "../catalog/mcp/servers.ts";
 import { type BrokenMcpServer, mcpNamePart, type McpServer } from "../core/mcp_server.ts";
 import type { PipeOptions } from "../core/pipes.ts";
 import type { Secrets } from "../core/secrets.ts";
@@ -17,8 +17,7 @@ import { mcpEntries, type ServerReach } from "../mcp/entries.ts";
 import type { ServerLock } from "../mcp/server_grant.ts";
 import { createPolicy } from "../policy/policy.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
-import type { LockKeeper } from "./lock_keeper.ts";
-import { serverPlace } from "./project_lock.ts";
+import { type LockKeeper, serverPlace } from "./trust/lock.ts";
 import { PUBLIC_VARIABLES } from "./run_secrets.ts";
 
 /** What the servers are opened with. */

@@ -1,17 +1,15 @@
+import { dirname, resolve } from "node:path";
 import type { Collection } from "../core/collection.ts";
 import type { Embedder } from "../core/embedder.ts";
-import { dirname, resolve } from "node:path";
 import type { World } from "../core/world.ts";
 import { realPath, workingFolder } from "../host/paths.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
-import { NO_GRANTS } from "./grants.ts";
-import { NOBODY } from "./nobody.ts";
-import { isProjectAccepted, openSettings } from "./project.ts";
-import type { ProjectSettings } from "./project.ts";
+import { NO_GRANTS, NOBODY } from "./trust/grants.ts";
+import { isProjectAccepted, openSettings, type ProjectSettings } from "./project.ts";
 import { projectCollection } from "./project_collection.ts";
+import { projectEmbedder } from "./models.ts";
 import { rootFolder } from "./root_folder.ts";
 import { createWorld } from "./world.ts";
-import { projectEmbedder } from "./project_embedder.ts";
 
 /** How a collection is opened. */
 export interface OpenCollectionOptions {

@@ -18,11 +18,10 @@ import type { ConversationMeans, ConversationModels } from "../run/conversation_
 import { httpOfFetch, type ProgramFetch } from "../run/http_of_fetch.ts";
 import { type Conversation, type ConversationHome, LiveConversation } from "../run/live_conversation.ts";
 import { setVariable } from "./conversation_means.ts";
-import { conversationModels } from "./conversation_models.ts";
-import { readyTools } from "./document_place.ts";
-import { NO_GRANTS } from "./grants.ts";
+import { conversationModels } from "./models.ts";
+import { readyTools } from "./document/place.ts";
+import { NO_GRANTS, NOBODY } from "./trust/grants.ts";
 import { type ConversationModelFunction, modelOfFunction } from "./model_of_function.ts";
-import { NOBODY } from "./nobody.ts";
 import { isProjectAccepted, openSettings } from "./project.ts";
 import { createWorld } from "./world.ts";
 

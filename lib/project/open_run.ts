@@ -15,10 +15,9 @@ import { fileRecorder } from "../journal/record_file.ts";
 import { PROVIDER_KINDS } from "../models/provider/provider.ts";
 import { shellWord } from "../policy/refusal.ts";
 import type { DrainRun } from "../run/run_drain.ts";
-import { grantsNothing, type RunGrants } from "./grants.ts";
+import { dropGrants, grantsNothing, keepGrants, type RunGrants } from "./trust/grants.ts";
 import { openJournal } from "./open_journal.ts";
 import { projectRoot } from "./project.ts";
-import { dropGrants, keepGrants } from "./run_grants.ts";
 import { runSecrets } from "./run_secrets.ts";
 
 /** Where a run belongs and what it was allowed. */

@@ -1,20 +1,18 @@
 // The way to the sandbox, loaded with the first module of a gadget; what works there is loaded while a process starts.
 import { join } from "node:path";
+import { alone } from "../host/alone.ts";
 import { hostFiles } from "../host/files.ts";
+import { hostHttp } from "../host/http.ts";
 import { cacheFolder, configFolder, realPath, stateFolder } from "../host/paths.ts";
 import { isCompiled } from "../host/process.ts";
+import { hostShell } from "../host/shell.ts";
 import { gadgetProcesses } from "../host/start_gadget_process.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
-import { alone } from "../host/alone.ts";
-import { hostHttp } from "../host/http.ts";
-import { hostShell } from "../host/shell.ts";
-import { keepGadgetUse } from "./gadget_use.ts";
-import { GrantMeans } from "./grant_gadget.ts";
-import type { GadgetTally } from "./gadget_use.ts";
-import type { GrantMeansOptions } from "./grant_gadget.ts";
-import type { LockKeeper } from "./lock_keeper.ts";
+import { type GadgetTally, keepGadgetUse } from "./trust/gadget_use.ts";
+import type { LockKeeper } from "./trust/lock.ts";
 import type { OpenCatalogOptions, ProjectSettings } from "./project.ts";
 import { SandboxedGadgets } from "./sandboxed_gadgets.ts";
+import { GrantMeans, type GrantMeansOptions } from "./trust/grant_gadget.ts";
 
 /** What the gadgets of a project are decided by. */
 export interface SandboxDecisions

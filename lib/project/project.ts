@@ -22,23 +22,28 @@ import type { User, World } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { configFolder, homeFolder, lookAt, realPath } from "../host/paths.ts";
 import { hostEnv } from "../host/process.ts";
-import type { Approve } from "../policy/approving_policy.ts";
+import type { Approve } from "../policy/policy.ts";
 import { NO_POLICY_FLAGS, type PolicySettings } from "../policy/policy_settings.ts";
 import { shellWord } from "../policy/refusal.ts";
-import { acceptProject } from "./accept_project.ts";
-import { checkGrants, withGrantedFiles } from "./check_grants.ts";
-import { commandEntryGrants, type GrantingProject, withCommandGrants } from "./command_grants.ts";
 import { serverFiles } from "./configured_servers.ts";
-import { frozenError } from "./grant_gadget.ts";
 import { importOwn } from "./import_own.ts";
-import { LockKeeper } from "./lock_keeper.ts";
 import type { McpGadgetsOptions } from "./mcp_gadgets.ts";
-import { changedModules } from "./module_hashes.ts";
 import type { SandboxDecisions } from "./open_sandbox.ts";
-import { type ProjectLock, readProjectLock, withLockPart } from "./project_lock.ts";
 import { addGadgetVariables } from "./run_secrets.ts";
 import type { SandboxedGadgets } from "./sandboxed_gadgets.ts";
-import { createWorld, type WorldOptions } from "./world.ts";
+import { acceptProject } from "./trust/accept.ts";
+import { checkGrants, withGrantedFiles } from "./trust/check_grants.ts";
+import { frozenError } from "./trust/grant_gadget.ts";
+import { NOBODY } from "./trust/grants.ts";
+import { LockKeeper, type ProjectLock, readProjectLock, withLockPart } from "./trust/lock.ts";
+import { changedModules } from "./trust/module_hashes.ts";
+import {
+  commandEntryGrants,
+  createWorld,
+  type GrantingProject,
+  withCommandGrants,
+  type WorldOptions,
+} from "./world.ts";
 
 /** A project root with its settings. */
 export interface ProjectSettings {
@@ -401,4 +406,10 @@ export async function checkFrozen(
     return changes.length === 0 ? [] : [frozenError(gadget.name, { changes, lock, hint })];
   }));
   if (problems.some((each) => each.length > 0)) throw new ProblemsError(problems.flat());
+}
+
+/** Whether the user has accepted what the project says for itself; nobody is asked. */
+export async function isAcceptedHere(project: ProjectSettings): Promise<boolean> {
+  const flags = { gadget: [], trust: [], "trust-project": false };
+  return await isProjectAccepted({ ...project, flags, user: NOBODY, notice: () => undefined });
 }

@@ -1,7 +1,7 @@
 import type { AgentProfile } from "../catalog/agent_profile.ts";
-import { discoverTactics, type FoundTactic } from "../catalog/prompts/tactics.ts";
 import { loadAgents, type LoadAgentsOptions } from "../catalog/load_agents.ts";
 import type { LocatedPrompt } from "../catalog/prompts/make.ts";
+import { discoverTactics, type FoundTactic } from "../catalog/prompts/tactics.ts";
 import type { SourceFile } from "../catalog/sources/files.ts";
 import type { Problem } from "../core/prompt_error.ts";
 import { hostFiles } from "../host/files.ts";
@@ -89,4 +89,18 @@ export async function promptIndex(
     modules,
     notLoaded: [...problems, ...tactics.problems].filter((problem) => !isTold(problem)),
   };
+}
+
+/** The prompts of a project and what goes with them. */
+export type OpenedPrompts = Pick<PromptIndex, "registry" | "located" | "profiles" | "tactics" | "problems">;
+
+/**
+ * Finds everything that prompts.md calls by a name, for whoever is to run some of it: what cannot be run, and why, is among the problems.
+ *
+ * @param root real and absolute
+ */
+export async function openPrompts(root: string, { trustsCode }: TrustOptions): Promise<OpenedPrompts> {
+  const index = await promptIndex(root, { trustsCode, isForRuns: true });
+  const { registry, located, profiles, tactics, problems, notLoaded } = index;
+  return { registry, located, profiles, tactics, problems: [...notLoaded, ...problems] };
 }

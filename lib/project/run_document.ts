@@ -1,18 +1,16 @@
-import type { CheckedDocument } from "../check/check_options.ts";
-import { givenBlocks } from "../check/given_blocks.ts";
+import { type CheckedDocument, type FileProblem, givenBlocks, problemLine } from "../check/check_options.ts";
 import type { RunEvent } from "../core/event.ts";
 import type { DocumentFile } from "../parse/document/document.ts";
 import type { Budget } from "../run/budget.ts";
 import { runDocumentFile } from "../run/document.ts";
-import { DocumentCheckError } from "./document_check_error.ts";
-import { homeMeans } from "./document_home.ts";
+import { homeMeans } from "./document/home.ts";
 import {
   checkProgramDocument,
   type DocumentOptions,
   openProgramDocument,
   programDefaults,
   type ProgramDocument,
-} from "./program_document.ts";
+} from "./document/program.ts";
 
 /** How a document is run. */
 export interface RunDocumentOptions extends DocumentOptions {
@@ -99,4 +97,58 @@ function performed(
     signal,
     clock: world?.clock,
   });
+}
+
+/** How a document is checked. */
+export type CheckDocumentOptions = DocumentOptions;
+
+/**
+ * Finds everything that can be known to be wrong with a document before it runs, in its own text and in what it imports and runs
+ * (documents.md 1.2): errors, which keep it from running, and warnings. Nothing is run and no file is written.
+ *
+ * @param file relative to the root of the `world`; without one, to the working folder
+ * @throws {TypeError} for a block of the input that is none, {ProblemsError} for mistakes in `orrery.yaml`
+ *
+ * ```ts
+ * import { checkDocument, memoryFiles } from "orrery";
+ *
+ * const text = "# Plan\n\n@llm\npromt: Go on.\n";
+ * const world = { root: "/project", files: memoryFiles({ "plan.md": text }) };
+ * for (const { file, line, column, severity, message } of await checkDocument("plan.md", { world })) {
+ *   console.log(`${file}:${line}:${column}: ${severity}: ${message}`);
+ * }
+ * // => plan.md:4:1: error: @llm has no parameter "promt" (did you mean "prompt"?)
+ * ```
+ */
+export async function checkDocument(
+  file: string | URL,
+  options: CheckDocumentOptions = {},
+): Promise<readonly FileProblem[]> {
+  await using document = await openProgramDocument(file, options);
+  return (await checkProgramDocument(document)).problems;
+}
+
+/**
+ * A document cannot be run: what is wrong was found before anything ran. The message has a line for each error.
+ *
+ * ```ts
+ * import { DocumentCheckError, memoryFiles, runDocument } from "orrery";
+ *
+ * const world = { root: "/project", files: memoryFiles({ "plan.md": "@shell\nprompt: date\n" }) };
+ * try {
+ *   for await (const event of runDocument("plan.md", { world })) console.log(event.type);
+ * } catch (error) {
+ *   if (error instanceof DocumentCheckError) console.log(error.problems[0]?.message);
+ * } // => @shell needs run permission (--allow-run)
+ * ```
+ */
+export class DocumentCheckError extends Error {
+  override readonly name = "DocumentCheckError";
+  /** Errors and warnings: by file, the document itself first, and by line. */
+  readonly problems: readonly FileProblem[];
+
+  constructor(problems: readonly FileProblem[]) {
+    super(problems.filter(({ severity }) => severity === "error").map(problemLine).join("\n"));
+    this.problems = problems;
+  }
 }

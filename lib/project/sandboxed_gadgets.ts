@@ -24,9 +24,8 @@ import { SYSTEM_FACTS, systemFacts } from "../host/system_facts.ts";
 import { lockedGadget } from "../policy/decide_grant.ts";
 import { gadgetPolicy, loadingPolicy } from "../policy/gadget_policy.ts";
 import { guardWorld } from "../policy/guard.ts";
-import { guardFileChanges } from "../policy/guard_file_changes.ts";
-import { isPathEntry } from "../policy/permission_entry.ts";
-import { PERMISSION_KINDS, type PolicySettings } from "../policy/policy_settings.ts";
+import { guardFileChanges } from "../policy/guard_files.ts";
+import { isPathEntry, PERMISSION_KINDS, type PolicySettings } from "../policy/policy_settings.ts";
 import { countedPolicy, UseTally } from "../policy/use_tally.ts";
 import { eventLoopTurn } from "../run/event_loop_turn.ts";
 import { performEffect } from "../sandbox/effects.ts";
@@ -39,9 +38,9 @@ import { mapStack } from "../sandbox/gate/map_stack.ts";
 import type { PreparedGraph } from "../sandbox/gate/prepared_graph.ts";
 import { keepKnownGadget, type KnownGadget, maybeKnownGadget } from "../sandbox/known_gadgets.ts";
 import { sandboxedGadget } from "../sandbox/sandboxed_gadget.ts";
-import type { GadgetTally } from "./gadget_use.ts";
-import type { Grant, GrantMeans } from "./grant_gadget.ts";
-import { linkTarget } from "./module_hashes.ts";
+import type { GadgetTally } from "./trust/gadget_use.ts";
+import type { Grant, GrantMeans } from "./trust/grant_gadget.ts";
+import { linkTarget } from "./trust/module_hashes.ts";
 
 /** Characters of what a module told the console before it failed. */
 const MOST_SAID = 300;

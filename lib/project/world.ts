@@ -1,15 +1,22 @@
+import type { CommandName, Grant } from "../catalog/config/config.ts";
+import type { EntryGrant } from "../core/catalog.ts";
 import { systemClock } from "../core/clock.ts";
-import type { PermissionRequest, User, World } from "../core/world.ts";
+import type { PermissionRequest, Permissions, Shell, User, World } from "../core/world.ts";
+import { defaultShell } from "../host/default_shell.ts";
 import { exactFiles } from "../host/exact_files.ts";
 import { hostHttp } from "../host/http.ts";
 import { realPath } from "../host/paths.ts";
 import { hostShell } from "../host/shell.ts";
-import { approvingPolicy } from "../policy/approving_policy.ts";
-import type { Approve } from "../policy/approving_policy.ts";
 import { guardWorld } from "../policy/guard.ts";
-import { narrowedPolicy } from "../policy/narrowed_policy.ts";
-import { createPolicy } from "../policy/policy.ts";
-import type { PolicySettings } from "../policy/policy_settings.ts";
+import { type Approve, approvingPolicy, createPolicy, narrowedPolicy } from "../policy/policy.ts";
+import {
+  absoluteEntry,
+  type PolicyRules,
+  type PolicySettings,
+  rulesByKind,
+} from "../policy/policy_settings.ts";
+import type { DocumentMeans } from "../run/document_means.ts";
+import { maybeGrant, type ProjectSettings } from "./project.ts";
 
 /** What a world is made from. */
 export interface WorldOptions {
@@ -34,4 +41,76 @@ export function createWorld({ root, cwd, settings, user, approve, against }: Wor
     against === undefined ? asking : narrowedPolicy(asking, against),
   );
   return { ...guarded, user, clock: systemClock, wallTime: () => Date.now() };
+}
+
+// Programs that `grants:` of the settings lets a run start: `RunCommand: { run: [git] }` for calls of that gadget, `"@shell": trusted` for
+// the scripts of documents. Each has a shell of its own for it, since what one of them may start the other may not.
+
+/** A project whose settings are known, and whether what it says for itself counts. */
+export interface GrantingProject extends Pick<ProjectSettings, "root" | "config"> {
+  readonly accepted: boolean;
+}
+
+/** The world of a run, with the programs on top of its flags that the settings grant it. */
+export function withCommandGrants(
+  world: World,
+  options: WorldOptions,
+  project: GrantingProject,
+): World {
+  const shellOf = (name: CommandName): Shell | undefined => {
+    const settings = commandSettings(name, options.settings, project);
+    return settings === options.settings ? undefined : createWorld({ ...options, settings }).shell;
+  };
+  const commands = shellOf("RunCommand");
+  const scripts = shellOf("@shell");
+  if (commands === undefined && scripts === undefined) return world;
+  return { ...world, commands: commands ?? world.shell, shell: scripts ?? world.shell };
+}
+
+/** What one of them may do: what the flags of the run say, and what it is granted. The same object where that is nothing. */
+export function commandSettings(
+  name: CommandName,
+  settings: PolicySettings,
+  project: GrantingProject,
+): PolicySettings {
+  const grant = maybeGrant(name, project);
+  if (grant === undefined) return settings;
+  return { ...settings, allow: added(settings.allow, permissionsOf(name, grant, project), project.root) };
+}
+
+/** What the settings grant `RunCommand`, for lists; nothing where they do not name it. */
+export function commandEntryGrants(project: GrantingProject): Readonly<Record<string, EntryGrant>> {
+  const name = "RunCommand";
+  const grant = maybeGrant(name, project);
+  if (grant === undefined) return {};
+  const from = Object.hasOwn(project.config.grants, name) ? "your settings" : "the project";
+  const permissions = permissionsOf(name, grant, project);
+  return { [name]: { state: "granted", from: [from], changes: [], permissions } };
+}
+
+function permissionsOf(name: CommandName, grant: Grant, project: GrantingProject): Permissions {
+  return grant === "trusted" ? trusted(name, project) : grant;
+}
+
+/** Scripts need their shell, and nothing else; `RunCommand` asks for any program, in any folder. */
+function trusted(name: CommandName, project: GrantingProject): Permissions {
+  return name === "@shell" ? { run: [scriptShell(project).command] } : { run: true, read: true };
+}
+
+function added(allow: PolicyRules, permissions: Permissions, root: string): PolicyRules {
+  return rulesByKind((kind) => {
+    const { all, list } = allow[kind];
+    const more = permissions[kind] ?? [];
+    if (more === true) return { all: true, list };
+    // Absolute: a grant is seen from the root, a flag from the working folder.
+    return { all, list: [...list, ...more.map((entry) => absoluteEntry(entry, { kind, cwd: root }))] };
+  });
+}
+
+/** The shell for `@shell`, as the configuration has it. */
+export function scriptShell(
+  { config: { documents } }: Pick<ProjectSettings, "config">,
+): DocumentMeans["script"] {
+  const shell = defaultShell();
+  return documents.shell === undefined ? shell : { ...shell, command: documents.shell };
 }

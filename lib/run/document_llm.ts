@@ -1,5 +1,5 @@
 // @llm (documents.md 7, 8): everything that can be wrong is found before the model is called.
-import { fileOutside } from "../check/file_words.ts";
+import { fileOutside } from "../check/source_files.ts";
 import type { ContainerGadget } from "../core/container_gadget.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import { isJsonObject, type Json, type JsonObject, maybeJsonObject, toJson } from "../core/json.ts";

@@ -1,4 +1,4 @@
-import { fileMissing, fileOutside } from "../check/file_words.ts";
+import { fileMissing, fileOutside } from "../check/source_files.ts";
 import { BYTE_ORDER_MARK, fileText, hasByteOrderMark } from "../core/file_text.ts";
 import { FileError, type Files, PermissionRefused } from "../core/world.ts";
 import { MAX_DOCUMENT_BYTES } from "../parse/document/document.ts";

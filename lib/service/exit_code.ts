@@ -45,3 +45,6 @@ export class UsageError extends Error {
     this.command = options.command;
   }
 }
+
+/** What a run was made of is not what it was when it began. */
+export class ChangedError extends UsageError {}

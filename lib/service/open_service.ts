@@ -6,24 +6,20 @@ import { messageOf } from "../core/source_error.ts";
 import { VERSION } from "../core/version.ts";
 import { memoryJournal } from "../journal/memory_journal.ts";
 import { newRunId } from "../journal/new_run.ts";
-import type { RunGrants } from "../project/grants.ts";
+import { dropGrants, type RunGrants } from "../project/trust/grants.ts";
 import { openJournal } from "../project/open_journal.ts";
 import type { FoundSecret } from "../project/open_run.ts";
 import { openSettings } from "../project/project.ts";
 import { promptIndex } from "../project/prompt_index.ts";
-import { dropGrants } from "../project/run_grants.ts";
 import { runSecrets } from "../project/run_secrets.ts";
-import type { HeldRun } from "./held_run.ts";
-import { heldTrace, listedState, tracedState } from "./kept_run_state.ts";
 import type { Look } from "./look/look.ts";
 import { openLook } from "./look/open_look.ts";
 import { ProjectHold } from "./project_hold.ts";
-import type { ReadyRun } from "./ready_run.ts";
-import { goOn, renewed } from "./resume_run.ts";
-import { keptReader } from "./run_reader.ts";
-import { busyRun, inWords, noRun } from "./run_refusals.ts";
-import { ABORT_MS, RunRegistry, within } from "./run_registry.ts";
-import { type PlacedRun, RunStage } from "./run_stage.ts";
+import type { HeldRun } from "./runs/held_run.ts";
+import { busyRun, heldTrace, inWords, listedState, noRun, tracedState } from "./runs/kept.ts";
+import { keptReader } from "./runs/reader.ts";
+import { ABORT_MS, RunRegistry, within } from "./runs/registry.ts";
+import { type PlacedRun, RunStage } from "./runs/stage.ts";
 import {
   type ProjectNow,
   type ProjectReader,
@@ -36,9 +32,10 @@ import {
   ServiceError,
   type StartRun,
 } from "./service.ts";
-import { startRun } from "./start_run.ts";
-import type { HeldTurn, TurnWish } from "./talk_host.ts";
-import { type OpenedTalks, openTalks } from "./talks.ts";
+import type { ReadyRun } from "./start/ready_run.ts";
+import { goOn, renewed } from "./start/resume.ts";
+import { startRun } from "./start/start.ts";
+import { type HeldTurn, type OpenedTalks, openTalks, type TurnWish } from "./talks/talks.ts";
 
 /** How a project is held open. */
 export interface OpenServiceOptions {

@@ -1,23 +1,26 @@
 // The project as it is: its settings and its gadgets are opened once for all runs, and anew when a file of theirs has changed. What is not
 // used any more is closed when its last run has ended.
-
+import { join } from "node:path";
 import type { Catalog } from "../core/catalog.ts";
+import { LOCK_FILE } from "../core/gadget_lock.ts";
 import { canonicalJson } from "../core/json.ts";
 import type { Model } from "../core/model.ts";
-import { join } from "node:path";
 import { messageOf } from "../core/source_error.ts";
-import { LOCK_FILE } from "../core/gadget_lock.ts";
 import { configFolder } from "../host/paths.ts";
 import { textStamp, treeStamp } from "../host/tree_stamp.ts";
-import type { RunGrants } from "../project/grants.ts";
-import { withCommandGrants } from "../project/command_grants.ts";
-import { modelsByName } from "../project/models_by_name.ts";
-import { openCatalog, projectParts, settingsAt } from "../project/project.ts";
-import type { OpenCatalogOptions, OpenedCatalog, ProjectSettings } from "../project/project.ts";
-import { createWorld } from "../project/world.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
-import { NOBODY } from "../project/nobody.ts";
-import { catalogInWorld } from "./catalog_in_world.ts";
+import { catalogInWorld } from "../project/bounded_world.ts";
+import { modelsByName } from "../project/models.ts";
+import {
+  openCatalog,
+  type OpenCatalogOptions,
+  type OpenedCatalog,
+  projectParts,
+  type ProjectSettings,
+  settingsAt,
+} from "../project/project.ts";
+import { NOBODY, type RunGrants } from "../project/trust/grants.ts";
+import { createWorld, withCommandGrants } from "../project/world.ts";
 
 /** How a project is held. */
 export interface ProjectHoldOptions {

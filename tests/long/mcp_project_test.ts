@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { JsonObject } from "../../lib/core/json.ts";
-import { acceptProject } from "../../lib/project/accept_project.ts";
+import { acceptProject } from "../../lib/project/trust/accept.ts";
 import { isAlive, serverArgs } from "../_mcp.ts";
 import { orrery, orreryCommand, testEnvironment } from "../_run.ts";
 import { writeFiles } from "../_world.ts";
@@ -383,7 +383,7 @@ Deno.test("mcp project: who accepted it before sees whose code orrery.lock has a
 
 Deno.test("mcp project: what servers are given is told to whoever masks secrets", async () => {
   const { mcpGadgets } = await import("../../lib/project/mcp_gadgets.ts");
-  const { LockKeeper } = await import("../../lib/project/lock_keeper.ts");
+  const { LockKeeper } = await import("../../lib/project/trust/lock.ts");
   const { NO_POLICY_FLAGS } = await import("../../lib/policy/policy_settings.ts");
   const told: (readonly [string, string])[] = [];
   Deno.env.set("ORRERY_TEST_TOKEN", "from-environment");

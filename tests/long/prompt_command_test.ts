@@ -13,7 +13,7 @@ import type { User } from "../../lib/core/world.ts";
 import { hostFiles } from "../../lib/host/files.ts";
 import type { Terminal } from "../../lib/host/terminal.ts";
 import { openCatalog, openSettings } from "../../lib/project/project.ts";
-import { hiddenSecrets } from "../../lib/service/hidden_secrets.ts";
+import { hiddenSecrets } from "../../lib/service/look/profiles.ts";
 import { bashCompletions } from "../_bash_completions.ts";
 import { type TestProject, testProject } from "../_project.ts";
 import { orrery, runProgram } from "../_run.ts";

@@ -1,17 +1,15 @@
 // What the service has started goes on after its process was killed, at whatever moment, and nothing that was done is done twice.
-
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import type { Json } from "../../lib/core/json.ts";
 import { createSecrets } from "../../lib/journal/secrets.ts";
 import { openJournal } from "../../lib/project/open_journal.ts";
 import { continueRun } from "../../lib/project/open_run.ts";
-import { readyResumed } from "../../lib/service/resume_run.ts";
 import { ServiceError } from "../../lib/service/service.ts";
-import { settleRun } from "../../lib/service/settle_run.ts";
-import { openTalks } from "../../lib/service/talks.ts";
-import { testProject } from "../_project.ts";
-import type { TestProject } from "../_project.ts";
+import { settleRun } from "../../lib/service/start/settle.ts";
+import { readyResumed } from "../../lib/service/start/resume.ts";
+import { openTalks } from "../../lib/service/talks/talks.ts";
+import { type TestProject, testProject } from "../_project.ts";
 import { KILLED_GRANTS, KILLED_KINDS, SAID } from "../_service_kind_child.ts";
 import { runKept, startPlace } from "../_start_place.ts";
 import { talkHost } from "../_talk_host.ts";

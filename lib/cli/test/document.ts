@@ -19,7 +19,7 @@ import { parseDocument } from "../../parse/document/document.ts";
 import { createPolicy } from "../../policy/policy.ts";
 import { parsePolicyFlags } from "../../policy/policy_flags.ts";
 import type { DocumentWorld } from "../../project/bounded_world.ts";
-import { DocumentCheckError } from "../../project/document_check_error.ts";
+import { DocumentCheckError } from "../../project/run_document.ts";
 import { resultText } from "../../render/shown_text.ts";
 import { shownPath } from "../../run/document_paths.ts";
 import { type TestFailure, TestField, type TestSource } from "./field.ts";

@@ -1,17 +1,15 @@
 // `orrery test FILE...`: tests that are kept as files. Nothing of the project is touched, and no provider is asked.
-
-import type { Json } from "../../core/json.ts";
 import { join, relative, resolve } from "node:path";
+import type { Json } from "../../core/json.ts";
 import { ProblemsError } from "../../core/problems_error.ts";
-import { messageOf, SourceError } from "../../core/source_error.ts";
-import type { Span } from "../../core/source_error.ts";
+import { messageOf, SourceError, type Span } from "../../core/source_error.ts";
 import { hostFiles } from "../../host/files.ts";
 import { lookAt, workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal.ts";
-import { keepStdout } from "../../project/grants.ts";
+import { keepStdout } from "../../project/trust/grants.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
-import { walkFiles } from "../../service/walk_files.ts";
+import { walkFiles } from "../../service/project_files.ts";
 import { interruptible } from "../around_run.ts";
 import type { COMMANDS, ParsedCommand } from "../flags.ts";
 import { conversationTests } from "./conversation.ts";

@@ -1,32 +1,25 @@
 // A document in the world of a test: its tools are those of the project, what they and the document do happens in that world, and a script
 // answers for every model.
-
 import { checkDocument } from "../../check/check_document.ts";
-import type { DocumentCommandInput } from "../../check/check_options.ts";
-import { givenBlocks } from "../../check/given_blocks.ts";
+import { type DocumentCommandInput, givenBlocks } from "../../check/check_options.ts";
 import type { RunEvent } from "../../core/event.ts";
 import type { Model } from "../../core/model.ts";
-import { boundedWorld } from "../../project/bounded_world.ts";
-import type { DocumentWorld } from "../../project/bounded_world.ts";
-import { DocumentBounds } from "../../project/document_bounds.ts";
-import { DocumentCheckError } from "../../project/document_check_error.ts";
-import { homeCheck, homeMeans } from "../../project/document_home.ts";
-import type { DocumentHome } from "../../project/document_home.ts";
-import { readyTools } from "../../project/document_place.ts";
-import { scriptShell } from "../../project/script_shell.ts";
-import { openPrompts } from "../../project/open_prompts.ts";
-import { programDefaults } from "../../project/program_document.ts";
-import { worldGrants } from "../../project/world_grants.ts";
+import { boundedWorld, catalogInWorld, type DocumentWorld } from "../../project/bounded_world.ts";
+import { DocumentBounds, worldGrants } from "../../project/document/grants.ts";
+import { type DocumentHome, homeCheck, homeMeans } from "../../project/document/home.ts";
+import { readyTools } from "../../project/document/place.ts";
+import { programDefaults } from "../../project/document/program.ts";
+import { limitsOf } from "../../project/project.ts";
+import { openPrompts } from "../../project/prompt_index.ts";
+import { DocumentCheckError } from "../../project/run_document.ts";
+import { scriptShell } from "../../project/world.ts";
 import type { Containers } from "../../run/container.ts";
 import { runDocumentFile } from "../../run/document.ts";
 import type { DocumentMeans } from "../../run/document_means.ts";
 import { fileCalls } from "../../run/file_calls.ts";
 import { promptCalls } from "../../run/prompt_calls.ts";
-import { budgetWithin } from "../../service/budget_flag.ts";
-import { catalogInWorld } from "../../service/catalog_in_world.ts";
-import { withProjectText } from "../../service/project_text.ts";
-import { promptAgent } from "../../service/prompt_agent.ts";
-import { limitsOf } from "../../project/project.ts";
+import { budgetWithin } from "../../service/input/budget.ts";
+import { promptAgent, withProjectText } from "../../service/prompt/open.ts";
 import type { TestProject } from "./projects.ts";
 
 /** What documents meet in a test. */

@@ -2,7 +2,7 @@
 
 import type { RunEvent } from "../../core/event.ts";
 import { OwnTexts } from "../../render/own_texts.ts";
-import { framesOf } from "../../service/run_reader.ts";
+import { framesOf } from "../../service/runs/reader.ts";
 import type { Answer, OpenAsk, RunHandle } from "../../service/service.ts";
 
 /** Who called, as far as a run is concerned. */

@@ -3,7 +3,7 @@ import { type Json, type JsonObject, maybeJsonObject } from "../../core/json.ts"
 import type { ModelPart } from "../../core/model.ts";
 import { isInsideCall } from "../../render/shown_text.ts";
 import type { CatalogJson } from "../../service/look/look.ts";
-import { framesOf } from "../../service/run_reader.ts";
+import { framesOf } from "../../service/runs/reader.ts";
 import type { RunHandle, Service } from "../../service/service.ts";
 import { HttpProblem } from "../problem.ts";
 import { answerHead, type MadeAnswer } from "./answer_parts.ts";

@@ -1,20 +1,22 @@
 // Answers of agents. The client sends all that was said each time; the conversation that it means is found by that, or named.
-
 import type { RunEvent } from "../../core/event.ts";
 import type { ModelPart, Usage } from "../../core/model.ts";
 import { addUsage } from "../../core/usage.ts";
 import { OwnTexts } from "../../render/own_texts.ts";
-import { framesOf } from "../../service/run_reader.ts";
-import { ServiceError } from "../../service/service.ts";
-import type { RunHandle, Service, TalkHandle, TalkState } from "../../service/service.ts";
-import { NOBODY_NAMED } from "../../service/talk_state.ts";
+import { framesOf } from "../../service/runs/reader.ts";
+import {
+  type RunHandle,
+  type Service,
+  ServiceError,
+  type TalkHandle,
+  type TalkState,
+} from "../../service/service.ts";
+import { NOBODY_NAMED } from "../../service/talks/state.ts";
 import { HttpProblem } from "../problem.ts";
-import { answerHead } from "./answer_parts.ts";
-import type { MadeAnswer } from "./answer_parts.ts";
+import { answerHead, type MadeAnswer } from "./answer_parts.ts";
 import type { ChatBody } from "./chat_body.ts";
 import { maybeFailedRun, NO_RETRY } from "./failed_run.ts";
-import { answeredOf, isHistoryOf, talkRequest } from "./talk_history.ts";
-import type { Said, TalkRequest } from "./talk_history.ts";
+import { answeredOf, isHistoryOf, type Said, type TalkRequest, talkRequest } from "./talk_history.ts";
 import type { TalkMemory, TalkOwner } from "./talk_memory.ts";
 import { ToldText } from "./told_text.ts";
 

@@ -1,7 +1,7 @@
 // What is in the project, looked at when it is asked for: files as they are by then, gadgets and prompts as the project holds them.
 import { basename, resolve } from "node:path";
-import type { LocatedPrompt } from "../../catalog/prompts/make.ts";
 import { projectPath } from "../../catalog/paths.ts";
+import type { LocatedPrompt } from "../../catalog/prompts/make.ts";
 import type { Catalog } from "../../core/catalog.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { didYouMean } from "../../core/nearest.ts";
@@ -11,24 +11,22 @@ import { hostFiles } from "../../host/files.ts";
 import { hostEnv } from "../../host/process.ts";
 import type { ModelList } from "../../models/known_models.ts";
 import { isAgentName } from "../../parse/agent/agent.ts";
-import { NO_GRANTS, type RunGrants } from "../../project/grants.ts";
-import { openProjectModels } from "../../project/open_models.ts";
+import { NO_GRANTS, type RunGrants } from "../../project/trust/grants.ts";
+import { openProjectModels } from "../../project/models.ts";
 import type { ProjectSettings } from "../../project/project.ts";
 import type { PromptIndex } from "../../project/prompt_index.ts";
-import { checkFiles } from "../check_files.ts";
-import { CheckPlaces } from "../check_places.ts";
-import { checkPromptText } from "../check_prompts.ts";
-import { CheckReport } from "../check_report.ts";
-import { CheckTargets, checkTargets } from "../check_targets.ts";
+import { checkFiles } from "../check/check.ts";
+import { CheckPlaces } from "../check/places.ts";
+import { checkPromptText } from "../check/prompts.ts";
+import { CheckReport } from "../check/report.ts";
+import { CheckTargets, checkTargets } from "../check/targets.ts";
 import { UsageError } from "../exit_code.ts";
-import { fileInProject } from "../file_in_project.ts";
-import { promptTools } from "../prompt_tools.ts";
+import { fileInProject, walkFiles } from "../project_files.ts";
 import { ServiceError } from "../service.ts";
-import { walkFiles } from "../walk_files.ts";
-import { agentData, agentsBelow } from "./agent_data.ts";
-import { documentData, documentsBelow } from "./document_data.ts";
-import { gadgetData, objectOf } from "./gadget_data.ts";
-import { agentGraph, callsGraph, documentGraph } from "./graph_data.ts";
+import { agentData, agentsBelow } from "./agents.ts";
+import { documentData, documentsBelow } from "./documents.ts";
+import { gadgetData, objectOf } from "./gadgets.ts";
+import { agentGraph, callsGraph, documentGraph } from "../graph/graph.ts";
 import {
   CATALOG_PARTS,
   type CatalogJson,
@@ -43,9 +41,9 @@ import {
   type PromptPageJson,
   type RenderedPrompt,
 } from "./look.ts";
-import { promptProblem, toldProblem } from "./problem_data.ts";
-import { profileData } from "./profile_data.ts";
-import { listedPrompt, listedTactic, promptData } from "./prompt_data.ts";
+import { promptProblem, toldProblem } from "./problems.ts";
+import { profileData } from "./profiles.ts";
+import { listedPrompt, listedTactic, promptData, promptTools } from "./prompts.ts";
 
 /** The project as it is now; each may be another one than before, when a file has changed. */
 export interface LookMeans {

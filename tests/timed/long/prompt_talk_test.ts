@@ -17,7 +17,7 @@ import { chat } from "../../../lib/run/dialog.ts";
 import { promptCalls } from "../../../lib/run/prompt_calls.ts";
 import { Replay } from "../../../lib/run/replay.ts";
 import { defineGadget } from "../../../lib/schema/define_gadget.ts";
-import { stoppableGadget, stoppableModel } from "../../../lib/service/stoppable.ts";
+import { stoppableGadget, stoppableModel } from "../../../lib/service/start/stoppable.ts";
 import { mortalJournal } from "../../_mortal_journal.ts";
 
 const call = (name: string, input: object = {}): ModelPart => ({

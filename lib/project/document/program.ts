@@ -1,0 +1,228 @@
+// A document that a program checks or runs: the options of the program as what the document meets.
+import { dirname, resolve } from "node:path";
+import { builtInGadgets } from "../../../gadgets/built_in.ts";
+import { builtInEntries, catalogOf, createCatalog } from "../../catalog/catalog.ts";
+import { type Config, DOCUMENT_LIMITS } from "../../catalog/config/config.ts";
+import { checkDocument } from "../../check/check_document.ts";
+import { type CheckedDocument, type DocumentCommandInput, maybeBlock } from "../../check/check_options.ts";
+import type { Catalog } from "../../core/catalog.ts";
+import type { AnyGadget } from "../../core/gadget.ts";
+import type { Model } from "../../core/model.ts";
+import { defaultShell } from "../../host/default_shell.ts";
+import { hostFiles } from "../../host/files.ts";
+import { realPath, workingFolder } from "../../host/paths.ts";
+import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
+import type { DocumentMeans } from "../../run/document_means.ts";
+import { shownPath } from "../../run/document_paths.ts";
+import { boundedWorld, type DocumentWorld } from "../bounded_world.ts";
+import { modelProblem, modelsByName } from "../models.ts";
+import { isProjectAccepted, openCatalog, openSettings, type ProjectSettings } from "../project.ts";
+import { rootFolder } from "../root_folder.ts";
+import { NO_GRANTS, NOBODY } from "../trust/grants.ts";
+import { createWorld, scriptShell } from "../world.ts";
+import { DocumentBounds, documentGrants, worldGrants } from "./grants.ts";
+import { type DocumentHome, homeCheck } from "./home.ts";
+import { readyTools } from "./place.ts";
+
+/** What a program says of a document: to check it, and to run it. */
+export interface DocumentOptions {
+  /**
+   * Where its files are and what it may do. Default: this machine, and the project that the file is in, without any grants: it may read
+   * the project root and nothing else.
+   */
+  readonly world?: DocumentWorld;
+  /** What it is given. Default: nothing. */
+  readonly input?: DocumentInput;
+  /**
+   * Who is asked: a model, whatever the document names; a name, for what names none itself (as `--model`); or a function that gives the
+   * model of each name, and that of `undefined`. Default: as the project says.
+   */
+  readonly model?: string | Model | ((name: string | undefined) => Model | Promise<Model>);
+  /** What the names of tools stand for. Default: the built-in gadgets and those of the project; in a world, the built-in ones. */
+  readonly gadgets?: readonly AnyGadget[];
+}
+
+/** What a document is given. */
+export interface DocumentInput {
+  /** Put before its first block, under a heading of its own. */
+  readonly prompt?: string;
+  /** Of the inputs that its front matter declares, by name. */
+  readonly values?: Readonly<Record<string, string>>;
+  /** Blocks of other files that are put before its first block: `notes.md#summary`, from the project root or absolute. */
+  readonly blocks?: readonly string[];
+}
+
+/** A document with what it meets. */
+export interface ProgramDocument extends AsyncDisposable {
+  /** As messages name it. */
+  readonly path: string;
+  readonly home: DocumentHome;
+  /** What the configuration says of all documents. */
+  readonly settings: Config["documents"];
+  /** As the check takes it. */
+  readonly input: DocumentCommandInput;
+  /** As named. */
+  readonly model: string | undefined;
+  /** Writes a result document, which needs no grant. */
+  write(path: string, text: string): Promise<void>;
+}
+
+/** @throws {TypeError} for a block that is none, {ProblemsError} for mistakes in `orrery.yaml` */
+export async function openProgramDocument(
+  file: string | URL,
+  options: DocumentOptions,
+): Promise<ProgramDocument> {
+  const { model } = options;
+  const opened = options.world === undefined
+    ? await onThisMachine(file, options)
+    : inWorld(file, { ...options, world: options.world });
+  return {
+    ...opened,
+    input: commandInput(options.input, opened.home.root),
+    model: typeof model === "string" ? model : undefined,
+  };
+}
+
+/** Everything that is wrong with it. */
+export async function checkProgramDocument(
+  { path, home, input, model }: ProgramDocument,
+): Promise<CheckedDocument> {
+  return await checkDocument(path, { ...homeCheck(home), input, model });
+}
+
+type Opened = Omit<ProgramDocument, "input" | "model">;
+
+async function onThisMachine(file: string | URL, options: DocumentOptions): Promise<Opened> {
+  const path = realPath(rootFolder(file));
+  const cwd = workingFolder();
+  const project = await openSettings(dirname(path), { cwd });
+  const { root, config } = project;
+  const bounds = new DocumentBounds(root);
+  const against: DocumentBounds["against"] = (request) => bounds.against(request);
+  const world = createWorld({ root, cwd, settings: NO_POLICY_FLAGS, user: NOBODY, against });
+  const script = scriptShell(project);
+  const tools = lateCatalog(async () =>
+    options.gadgets === undefined
+      ? (await openCatalog(project, { ...NO_GRANTS, user: NOBODY, notice: () => undefined, against })).catalog
+      : createCatalog(options.gadgets)
+  );
+  return {
+    path: shownPath(path, root),
+    home: {
+      root,
+      files: world.files,
+      shell: world.shell,
+      script,
+      grants: documentGrants({ root, cwd, settings: NO_POLICY_FLAGS, shell: script.command, canAsk: false }),
+      tools: readyTools(tools.open),
+      models: programModels(options.model, () => Promise.resolve(project)),
+      narrow: (narrowing) => bounds.narrow(narrowing),
+    },
+    settings: config.documents,
+    write: (out, text) => hostFiles({ root: cwd }).writeText(out, text),
+    [Symbol.asyncDispose]: tools.close,
+  };
+}
+
+function inWorld(
+  file: string | URL,
+  { world: given, gadgets, model }: DocumentOptions & { readonly world: DocumentWorld },
+): Opened {
+  const { root, files } = given;
+  const bounds = new DocumentBounds(root);
+  const world = boundedWorld(given, (request) => bounds.against(request));
+  const script = defaultShell();
+  const path = typeof file === "string" ? resolve(root, file) : rootFolder(file);
+  const tools = lateCatalog(() =>
+    Promise.resolve(
+      gadgets === undefined
+        ? catalogOf(builtInEntries({ builtIns: builtInGadgets, world }).map((entry) => ({ entry })))
+        : createCatalog(gadgets),
+    )
+  );
+  const here = (): Promise<ProjectSettings> => openSettings(workingFolder(), { cwd: workingFolder() });
+  return {
+    path: shownPath(path, root),
+    home: {
+      root,
+      files: world.files,
+      shell: world.shell,
+      script,
+      grants: worldGrants({ root, files, policy: world.policy }, script.command),
+      tools: readyTools(tools.open),
+      models: programModels(model, here),
+      narrow: (narrowing) => bounds.narrow(narrowing),
+    },
+    settings: { showsOperations: false, limits: DOCUMENT_LIMITS },
+    write: (out, text) => files.writeText(out, text),
+    [Symbol.asyncDispose]: tools.close,
+  };
+}
+
+/** Opened when the first tool is named. */
+function lateCatalog(open: () => Promise<Catalog>): {
+  readonly open: () => Promise<Catalog>;
+  readonly close: () => Promise<void>;
+} {
+  let opened: Promise<Catalog> | undefined;
+  return {
+    open: () => opened ??= open(),
+    close: async () => await (await opened?.catch(() => undefined))?.close?.(),
+  };
+}
+
+/** @param project whose configuration names are looked up in */
+function programModels(
+  model: DocumentOptions["model"],
+  project: () => Promise<ProjectSettings>,
+): DocumentHome["models"] {
+  if (typeof model === "object") return { problem: () => undefined, find: () => model };
+  if (typeof model === "function") return { problem: () => undefined, find: model };
+  let named: Promise<DocumentHome["models"]> | undefined;
+  const models = () => named ??= namedModels(project, model);
+  return {
+    problem: async (name) => await (await models()).problem(name),
+    find: async (name) => await (await models()).find(name),
+  };
+}
+
+async function namedModels(
+  project: () => Promise<ProjectSettings>,
+  model: string | undefined,
+): Promise<DocumentHome["models"]> {
+  const opened = await project();
+  const accepted = await isProjectAccepted({
+    ...opened,
+    flags: NO_GRANTS.flags,
+    user: NOBODY,
+    notice: () => undefined,
+  });
+  const settings = { ...NO_POLICY_FLAGS, ...(model !== undefined && { ownModel: model }) };
+  return {
+    problem: (name) => modelProblem(name, { ...opened, accepted }),
+    find: modelsByName({ ...opened, isAccepted: accepted, settings }),
+  };
+}
+
+function commandInput(
+  { prompt, values, blocks = [] }: DocumentInput = {},
+  root: string,
+): DocumentCommandInput {
+  return {
+    blocks: blocks.map((block) => blockOf(block, root)),
+    prompt,
+    values,
+  };
+}
+
+/** A file and a block of it. @throws {TypeError} */
+function blockOf(block: string, root: string): { readonly file: string; readonly reference: string } {
+  const named = maybeBlock(block);
+  if (named !== undefined) return { ...named, file: shownPath(resolve(root, named.file), root) };
+  throw new TypeError(`${JSON.stringify(block)} is no block: expected FILE#REF, such as "notes.md#summary"`);
+}
+
+/** What holds for a document of a program besides its own words. */
+export function programDefaults({ temperature, limits }: Config["documents"]): DocumentMeans["defaults"] {
+  return { limits, temperature };
+}

@@ -1,0 +1,284 @@
+import { join, resolve } from "node:path";
+import { builtInGadgets } from "../../../gadgets/built_in.ts";
+import { serverNamed } from "../../catalog/mcp/gadgets.ts";
+import { filesNamed, gadgetCandidates, takenWords } from "../../catalog/trust.ts";
+import { canonicalJson, isJsonObject, type Json, toJson } from "../../core/json.ts";
+import { sha256 } from "../../core/sha256.ts";
+import { FileError, PermissionRefused, type User } from "../../core/world.ts";
+import { hostFiles } from "../../host/files.ts";
+import { removeFile } from "../../host/journal_files.ts";
+import { logsToStderr } from "../../host/logs_to_stderr.ts";
+import { stateFolder } from "../../host/paths.ts";
+import { moduleChanges } from "../../policy/decide_grant.ts";
+import { gadgetGrantValues, parseGadgetGrants } from "../../policy/gadget_grants.ts";
+import {
+  absoluteEntry,
+  NO_POLICY_FLAGS,
+  PERMISSION_KINDS,
+  type PolicySettings,
+  rulesByKind,
+} from "../../policy/policy_settings.ts";
+import { shellWord } from "../../policy/refusal.ts";
+import { type ProjectFlags, projectWord, settingsAt } from "../project.ts";
+import { promptIndex } from "../prompt_index.ts";
+import { sourceHashes } from "./module_hashes.ts";
+
+/** What the flags of a command allow a run. */
+export interface RunGrants {
+  readonly settings: PolicySettings;
+  readonly flags: ProjectFlags;
+  /** Of what was kept for a run: what each flag that trusts something was said for. Default: it was not said yet. */
+  readonly said?: Said;
+}
+
+/** By flag, such as `--trust Fetch`: the SHA-256 of everything that it was said for, by name. */
+export type Said = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** Nothing beyond what every run may do. */
+export const NO_GRANTS: RunGrants = {
+  settings: NO_POLICY_FLAGS,
+  flags: {
+    gadget: [],
+    trust: [],
+    "allow-gadget": [],
+    frozen: false,
+    "trust-project": false,
+    "trust-code": false,
+  },
+};
+
+/** Whether there is nothing to be kept of them. */
+export function grantsNothing({ settings, flags }: RunGrants): boolean {
+  const hasRules = PERMISSION_KINDS.some((kind) =>
+    [settings.allow[kind], settings.deny[kind]].some(({ all, list }) => all || list.length > 0)
+  );
+  return !hasRules && !settings.allowAll && !flags["trust-project"] && !flags["trust-code"] &&
+    flags.gadget.length === 0 && flags.trust.length === 0 && (flags["allow-gadget"] ?? []).length === 0;
+}
+
+/** Before the catalogue is opened: what modules of gadgets tell the console goes to stderr, since stdout is for the result. */
+export function keepStdout({ trust }: { readonly trust: readonly string[] }): void {
+  if (trust.length > 0) logsToStderr(); // nothing else loads them
+}
+
+/** Who is asked where a program gave no user: every question is refused. */
+export const NOBODY: User = {
+  canAnswer: false,
+  ask: () => Promise.reject(new Error("Nobody can be asked: the program that runs this gave no user")),
+};
+
+// What the user allowed a run is kept for its resume among the user's own files, never in the journal: a database that came with a
+// repository must not grant anything.
+
+/** Keeps what a run of the project in `root` was allowed; paths are kept as absolute ones. Nothing is written when that is nothing. */
+export async function keepGrants(
+  id: string,
+  grants: RunGrants,
+  place: { readonly root: string; readonly cwd: string },
+): Promise<void> {
+  const folder = stateFolder();
+  if (folder === undefined || grantsNothing(grants)) return;
+  const absolute = absoluteGrants(grants, place.cwd);
+  const said = grants.said ?? await saidFor(absolute.flags, place);
+  const kept = { root: place.root, ...absolute, said };
+  await hostFiles({ root: folder, mode: 0o600 }).writeText(fileOf(id), `${JSON.stringify(kept)}\n`);
+}
+
+/** What the run of that project was allowed. */
+export async function keptGrants(id: string, { root }: { readonly root: string }): Promise<RunGrants> {
+  const folder = stateFolder();
+  if (folder === undefined) return NO_GRANTS;
+  try {
+    const kept: Json = JSON.parse(await hostFiles({ root: folder }).readText(fileOf(id)));
+    return isJsonObject(kept) && kept.root === root ? grantsFrom(kept) : NO_GRANTS;
+  } catch (error) {
+    if (error instanceof FileError || error instanceof SyntaxError) return NO_GRANTS;
+    throw error;
+  }
+}
+
+/**
+ * What the run of that project may do when it goes on: what it was allowed, and what is said now. What it was trusted with counts for what was
+ * there then: where that is something else now, the user is asked.
+ *
+ * @throws {PermissionRefused} where nobody can be asked, and after a no
+ */
+export async function renewedGrants(
+  id: string,
+  added: RunGrants,
+  { user, ...place }: { readonly root: string; readonly cwd: string; readonly user: User },
+): Promise<RunGrants> {
+  const kept = await keptGrants(id, place);
+  const { flags, said = {} } = kept;
+  const now = await saidFor(flags, place);
+  const again = new Set(Object.keys(namedBy(added.flags)));
+  const changed = Object.entries(now).flatMap(([flag, hashes]) => {
+    const changes = again.has(flag) ? [] : moduleChanges(said[flag] ?? {}, hashes);
+    return changes.length === 0 ? [] : [{ flag, why: `${flag}: ${changes.join("; ")}` }];
+  });
+  const [first] = changed;
+  if (first === undefined) return addedGrants(kept, added);
+  const lines = changed.map(({ why }) => `\n  ${why}`).join("");
+  const what = `Run ${id} was allowed this for what was there then, which is not there any more:${lines}`;
+  const isWanted = user.canAnswer &&
+    await user.ask(`${what}\nAllow it as it is now?`, { choices: ["yes", "no"] }) === "yes";
+  if (isWanted) return addedGrants(kept, added);
+  throw new PermissionRefused(
+    `${what}\nTo allow it as it is now, say it again: orrery resume ${id} ${
+      changed.map(({ flag }) => flag).join(" ")
+    }`,
+    { request: { kind: "run", value: first.flag }, flag: first.flag },
+  );
+}
+
+/** By flag: the words of the flags that trust something; `undefined` where the flag has none. */
+function namedBy(flags: ProjectFlags): Readonly<Record<string, string | undefined>> {
+  const allowed = (flags["allow-gadget"] ?? []).map((value) => value.slice(0, value.indexOf("=")));
+  return {
+    ...(flags["trust-project"] && { "--trust-project": undefined }),
+    ...(flags["trust-code"] && { "--trust-code": undefined }),
+    ...Object.fromEntries(flags.trust.map((word) => [`--trust ${shellWord(word)}`, word])),
+    ...Object.fromEntries(allowed.map((word) => [`--allow-gadget ${shellWord(word)}=…`, word])),
+  };
+}
+
+/** What these flags stand for now. */
+async function saidFor(
+  flags: ProjectFlags,
+  { root, cwd }: { readonly root: string; readonly cwd: string },
+): Promise<Said> {
+  const named = Object.entries(namedBy(flags));
+  if (named.length === 0) return {};
+  const project = await settingsAt(root, { cwd });
+  const disk = hostFiles({ root });
+  const { parts, servers } = await projectWord(project);
+  const { candidates } = await gadgetCandidates({
+    cwd,
+    disk,
+    config: project.config,
+    options: { files: flags.gadget },
+  });
+  const isTaken = takenWords(Object.keys(builtInGadgets), Object.keys(servers));
+  const hashOf = (value: unknown) => sha256(canonicalJson(toJson(value)));
+  const hashesFor = async (
+    flag: string,
+    word: string | undefined,
+  ): Promise<Readonly<Record<string, string>>> => {
+    if (flag === "--trust-project") {
+      return Object.fromEntries(Object.entries(parts).map(([part, value]) => [part, hashOf(value)]));
+    }
+    if (word === undefined) {
+      const { modules } = await promptIndex(root, { trustsCode: false });
+      const paths = [...modules.prompts, ...modules.tactics].map(({ path }) => path);
+      return await sourceHashes(paths, { root, disk });
+    }
+    const server = serverNamed(word, Object.keys(servers));
+    if (server !== undefined) return { [server]: hashOf(servers[server]) };
+    const found = filesNamed(word, candidates, { root, cwd, isTaken });
+    if (found.length === 0 && isTaken(word)) return {};
+    // A name that only the module itself knows may be that of any.
+    const files = found.length === 1 ? found : candidates;
+    return await sourceHashes(files.map(({ path }) => path), { root, disk });
+  };
+  return Object.fromEntries(
+    await Promise.all(named.map(async ([flag, word]) => [flag, await hashesFor(flag, word)] as const)),
+  );
+}
+
+/** Forgets what a run was allowed. */
+export function dropGrants(id: string): void {
+  const folder = stateFolder();
+  if (folder !== undefined) removeFile(join(folder, fileOf(id)));
+}
+
+/** Both together; what one of them denies stays denied. */
+export function addedGrants(a: RunGrants, b: RunGrants): RunGrants {
+  const rules = (verb: "allow" | "deny") =>
+    rulesByKind((kind) => {
+      const [first, second] = [a.settings[verb][kind], b.settings[verb][kind]];
+      return { all: first.all || second.all, list: [...first.list, ...second.list] };
+    });
+  return {
+    settings: {
+      allowAll: a.settings.allowAll || b.settings.allowAll,
+      allow: rules("allow"),
+      deny: rules("deny"),
+      ...((a.settings.runsByGrant ?? b.settings.runsByGrant) && { runsByGrant: true }),
+    },
+    flags: {
+      gadget: [...new Set([...a.flags.gadget, ...b.flags.gadget])],
+      trust: [...new Set([...a.flags.trust, ...b.flags.trust])],
+      "allow-gadget": [...new Set([...a.flags["allow-gadget"] ?? [], ...b.flags["allow-gadget"] ?? []])],
+      frozen: a.flags.frozen === true || b.flags.frozen === true,
+      "trust-project": a.flags["trust-project"] || b.flags["trust-project"],
+      "trust-code": a.flags["trust-code"] === true || b.flags["trust-code"] === true,
+    },
+  };
+}
+
+function fileOf(id: string): string {
+  return join("run-grants", `${encodeURIComponent(id)}.json`);
+}
+
+/** The run may be resumed from another folder. */
+function absoluteGrants({ settings, flags }: RunGrants, cwd: string): RunGrants {
+  const withSlash = (word: string) => word.includes("/") ? resolve(cwd, word) : word;
+  const rules = (verb: "allow" | "deny") =>
+    rulesByKind((kind) => {
+      const { all, list } = settings[verb][kind];
+      return { all, list: list.map((entry) => absoluteEntry(entry, { kind, cwd })) };
+    });
+  return {
+    settings: { allowAll: settings.allowAll, allow: rules("allow"), deny: rules("deny") },
+    flags: {
+      gadget: flags.gadget.map((file) => resolve(cwd, file)),
+      trust: flags.trust.map(withSlash),
+      "allow-gadget": parseGadgetGrants(flags["allow-gadget"] ?? [], { cwd }).map((
+        { name, permissions },
+      ) => ({
+        name: withSlash(name),
+        permissions,
+      })).flatMap(gadgetGrantValues),
+      frozen: flags.frozen ?? false,
+      "trust-project": flags["trust-project"],
+      "trust-code": flags["trust-code"] ?? false,
+    },
+  };
+}
+
+function grantsFrom(kept: { readonly [name: string]: Json }): RunGrants {
+  const settings = objectAt(kept, "settings");
+  const flags = objectAt(kept, "flags");
+  const rules = (verb: string) =>
+    rulesByKind((kind) => {
+      const rule = objectAt(objectAt(settings, verb), kind);
+      return { all: rule.all === true, list: textsAt(rule, "list") };
+    });
+  return {
+    settings: { allowAll: settings.allowAll === true, allow: rules("allow"), deny: rules("deny") },
+    flags: {
+      gadget: textsAt(flags, "gadget"),
+      trust: textsAt(flags, "trust"),
+      "allow-gadget": textsAt(flags, "allow-gadget"),
+      frozen: flags.frozen === true,
+      "trust-project": flags["trust-project"] === true,
+      "trust-code": flags["trust-code"] === true,
+    },
+    said: Object.fromEntries(
+      Object.keys(objectAt(kept, "said")).map((flag) => {
+        const hashes = Object.entries(objectAt(objectAt(kept, "said"), flag));
+        return [flag, Object.fromEntries(hashes.map(([name, hash]) => [name, String(hash)]))];
+      }),
+    ),
+  };
+}
+
+function objectAt(value: { readonly [name: string]: Json }, name: string): { readonly [name: string]: Json } {
+  const found = toJson(value[name] ?? null);
+  return isJsonObject(found) ? found : {};
+}
+
+function textsAt(value: { readonly [name: string]: Json }, name: string): readonly string[] {
+  const found = value[name];
+  return Array.isArray(found) ? found.filter((item) => typeof item === "string") : [];
+}

@@ -1,0 +1,190 @@
+import { builtInGadgets } from "../../../gadgets/built_in.ts";
+import { type ServerGadgets, serverNamed } from "../../catalog/mcp/gadgets.ts";
+import {
+  filesNamed,
+  gadgetCandidates,
+  takenWords,
+  type TrustCandidate,
+  wordProblem,
+} from "../../catalog/trust.ts";
+import type { GadgetToGrant, UsedPermissions } from "../../core/gadget_lock.ts";
+import { ProblemsError } from "../../core/problems_error.ts";
+import { SourceError } from "../../core/source_error.ts";
+import type { User } from "../../core/world.ts";
+import { hostFiles } from "../../host/files.ts";
+import { stateFolder } from "../../host/paths.ts";
+import { gadgetUse } from "./gadget_use.ts";
+import { LockKeeper } from "./lock.ts";
+import { NOBODY } from "./grants.ts";
+import { loadSandbox } from "../open_sandbox.ts";
+import { projectServers, type ProjectSettings } from "../project.ts";
+import type { SandboxedGadgets } from "../sandboxed_gadgets.ts";
+
+/** What words name. */
+export interface Named {
+  readonly gadgets: readonly GadgetToGrant[];
+  /** MCP servers, as the settings call them. */
+  readonly servers: readonly string[];
+}
+
+/** A server that was allowed for good. */
+export interface AllowedServer {
+  readonly name: string;
+  /** The names of its gadgets. */
+  readonly gadgets: readonly string[];
+}
+
+/** What `orrery trust` needs besides the lock. */
+export interface TrustMeans {
+  /**
+   * The gadgets that these words name, as they are now: described without any permission; and the servers, none of them started.
+   *
+   * @param files gadget modules besides those of the project's folders
+   * @throws {SourceError} or {ProblemsError} for a word that names nothing, or several gadgets, and for a gadget that cannot be described
+   */
+  describe(names: readonly string[], files: readonly string[]): Promise<Named>;
+  /** Starts servers once, to see their tools, and allows them as they are. @throws {SourceError} for one that cannot be used */
+  allowServers(names: readonly string[], keeper: LockKeeper): Promise<readonly AllowedServer[]>;
+  readonly used: UsedPermissions;
+}
+
+/** The means of this machine. @param notice told what is odd about a gadget */
+export function trustMeans(project: ProjectSettings, notice: (text: string) => void): TrustMeans {
+  return {
+    describe: (names, files) => describe(names, { project, files, notice }),
+    allowServers: (names, keeper) => allowServers(names, { project, keeper, notice }),
+    used: {
+      async of(gadget) {
+        const folder = stateFolder();
+        if (folder === undefined) return { calls: 0, used: [] };
+        return await gadgetUse(gadget, { root: project.root, state: hostFiles({ root: folder }) });
+      },
+    },
+  };
+}
+
+interface DescribeOptions {
+  readonly project: ProjectSettings;
+  readonly files: readonly string[];
+  readonly notice: (text: string) => void;
+}
+
+async function describe(
+  names: readonly string[],
+  { project, files, notice }: DescribeOptions,
+): Promise<Named> {
+  const { root, cwd, config } = project;
+  const { candidates, problems } = await gadgetCandidates({
+    cwd,
+    disk: hostFiles({ root }),
+    config,
+    options: { files },
+  });
+  if (problems.length > 0) throw new ProblemsError(problems);
+  const keeper = new LockKeeper({ ...project, parts: {}, projectAccepted: false, notice });
+  const sandbox = await loadSandbox(project, {
+    candidates,
+    flags: { gadget: files, trust: [], "trust-project": false, ephemeral: true },
+    user: NOBODY,
+    notice,
+    projectAccepted: false,
+    keeper,
+  });
+  const servers = await serversOf(project, { user: NOBODY, notice, keeper });
+  const described = new Described(sandbox, { project, candidates, servers: servers?.names ?? [] });
+  try {
+    const gadgets = new Map<string, GadgetToGrant>();
+    const named = new Set<string>();
+    for (const name of names) {
+      const found = await described.named(name);
+      if (typeof found === "string") named.add(found);
+      else gadgets.set(found.file, found);
+    }
+    return { gadgets: [...gadgets.values()], servers: [...named] };
+  } finally {
+    await sandbox.close();
+  }
+}
+
+function serversOf(
+  project: ProjectSettings,
+  { keeper, ...options }: {
+    readonly user: User;
+    readonly notice: (text: string) => void;
+    readonly keeper: LockKeeper;
+  },
+): Promise<ServerGadgets | undefined> {
+  return projectServers(project, { ...options, keeper });
+}
+
+/** Whoever names a server on the command line has answered what is asked about it. */
+const ALWAYS: User = { canAnswer: true, ask: () => Promise.resolve("always") };
+
+async function allowServers(
+  names: readonly string[],
+  options: Pick<DescribeOptions, "project" | "notice"> & { readonly keeper: LockKeeper },
+): Promise<readonly AllowedServer[]> {
+  const servers = await serversOf(options.project, { ...options, user: ALWAYS });
+  const opened = await servers?.open({ taken: new Set(), isTrusted: () => false, only: names });
+  try {
+    return names.map((name) => {
+      const entries = (opened?.entries ?? []).filter(({ source }) =>
+        source.kind === "mcp" && source.server === name
+      );
+      const [first] = entries;
+      if (first !== undefined && entries.every(({ state }) => state !== "ready")) {
+        throw new SourceError(first.problem ?? first.state, { code: "E-trust" });
+      }
+      return { name, gadgets: entries.flatMap(({ name, state }) => state === "ready" ? [name] : []) };
+    });
+  } finally {
+    await opened?.close();
+  }
+}
+
+class Described {
+  readonly #sandbox: SandboxedGadgets;
+  readonly #project: ProjectSettings;
+  readonly #candidates: readonly TrustCandidate[];
+  readonly #servers: readonly string[];
+
+  constructor(
+    sandbox: SandboxedGadgets,
+    { project, candidates, servers }: {
+      readonly project: ProjectSettings;
+      readonly candidates: readonly TrustCandidate[];
+      readonly servers: readonly string[];
+    },
+  ) {
+    this.#sandbox = sandbox;
+    this.#project = project;
+    this.#candidates = candidates;
+    this.#servers = servers;
+  }
+
+  /**
+   * A server by its name; a gadget by its file or the name in its text, else by the name that it has once it is looked at.
+   *
+   * @throws {SourceError} for a word that names none of them, or several
+   */
+  async named(word: string): Promise<GadgetToGrant | string> {
+    const isTaken = takenWords(Object.keys(builtInGadgets), this.#servers);
+    const found = filesNamed(word, this.#candidates, { ...this.#project, isTaken });
+    const [first] = found;
+    if (first !== undefined && found.length === 1) return await this.#sandbox.describe(first);
+    const server = serverNamed(word, this.#servers);
+    if (server !== undefined) return server;
+    const alike = found.length > 0 || isTaken(word) ? [] : await this.#called(word);
+    const [gadget] = alike;
+    if (gadget !== undefined && alike.length === 1) return gadget;
+    throw wordProblem(word, found, this.#candidates, { servers: this.#servers });
+  }
+
+  async #called(word: string): Promise<readonly GadgetToGrant[]> {
+    const all = await Promise.all(
+      this.#candidates.map((file) => this.#sandbox.describe(file).catch(() => undefined)),
+    );
+    return all.filter((gadget) => gadget !== undefined)
+      .filter(({ name }) => name === word);
+  }
+}

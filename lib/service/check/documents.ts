@@ -1,0 +1,127 @@
+import { checkDocument } from "../../check/check_document.ts";
+import type { CheckedDocument, DocumentCommandInput, FileProblem } from "../../check/check_options.ts";
+import { dirname, resolve } from "node:path";
+import { hostFiles } from "../../host/files.ts";
+import type { DocumentTree } from "../../parse/document/tree.ts";
+import type { MergeMode } from "../../parse/document/operation.ts";
+import { readOperation } from "../../parse/document/read_operation.ts";
+import type { CheckPlace, CheckPlaces } from "./places.ts";
+import type { CheckReport } from "./report.ts";
+import type { CheckTargets } from "./targets.ts";
+import { maybeDocument } from "../project_files.ts";
+import { homeCheck } from "../../project/document/home.ts";
+import { documentPath, placeHome } from "../../project/document/place.ts";
+
+/** What the command line says of every document. */
+export interface DocumentFlags {
+  readonly prompt?: string;
+  readonly values: Readonly<Record<string, string>>;
+  /** Files as they were typed. */
+  readonly blocks: readonly { readonly file: string; readonly reference: string }[];
+  readonly model?: string;
+  readonly mode?: MergeMode;
+  /** Some flag says what may be done: then what is not granted is an error, as for a run. Else a warning. */
+  readonly isGranting: boolean;
+  /** Some flag gives values: then those that are missing are errors. */
+  readonly isGiving: boolean;
+}
+
+interface CheckDocumentsOptions {
+  readonly places: CheckPlaces;
+  readonly report: CheckReport;
+  readonly flags: DocumentFlags;
+}
+
+/**
+ * Checks the documents that were named, and those that were found. A document that is found and that another one imports or runs is looked at
+ * as a part of that one: its references may lead to blocks of the other.
+ */
+export async function checkDocuments(
+  { documents, candidates }: Pick<CheckTargets, "documents" | "candidates">,
+  options: CheckDocumentsOptions,
+): Promise<void> {
+  const found = await foundDocuments(candidates);
+  const parts = new Set<string>();
+  for (const [path, tree] of found) for (const used of await usedBy(path, tree)) parts.add(used);
+  const entries = [...found.keys()].filter((path) => !parts.has(path));
+  for (const path of [...documents, ...entries]) await checkOne(path, options);
+  for (const path of found.keys()) if (!options.report.has(path)) await checkOne(path, options);
+}
+
+async function foundDocuments(candidates: ReadonlySet<string>): Promise<ReadonlyMap<string, DocumentTree>> {
+  const files = hostFiles({ root: "/" });
+  const found = new Map<string, DocumentTree>();
+  for (const path of candidates) {
+    const tree = await maybeDocument(path, files);
+    if (tree !== undefined) found.set(path, tree);
+  }
+  return found;
+}
+
+/** The files that a document names, absolute; not itself. */
+async function usedBy(path: string, { nodes }: DocumentTree): Promise<readonly string[]> {
+  const used: string[] = [];
+  for (const node of nodes) {
+    if (node.kind !== "operation" || (node.name !== "import" && node.name !== "run")) continue;
+    const { fields } = await readOperation(node);
+    if (fields !== undefined && "file" in fields) used.push(resolve(dirname(path), fields.file));
+  }
+  return used.filter((other) => other !== path);
+}
+
+async function checkOne(path: string, { places, report, flags }: CheckDocumentsOptions): Promise<void> {
+  report.file(path);
+  const place = await places.of(dirname(path));
+  if (place === undefined) return;
+  const { project, catalog } = place;
+  const { prompt, values, model, mode } = flags;
+  const input: DocumentCommandInput = {
+    values,
+    blocks: flags.blocks.map((block) => ({ ...block, file: documentPath(block.file, project) })),
+    prompt,
+  };
+  const home = homeCheck(placeHome(place));
+  const checked = await checkDocument(documentPath(path, project), {
+    ...home,
+    read: async (file) => places.textOf(resolve(project.root, file)) ?? await home.read(file),
+    toolNames: () => catalog.entries.map(({ name }) => name),
+    input,
+    model,
+    mode,
+  });
+  for (const [file, { text }] of checked.files) report.file(resolve(project.root, file), text);
+  for (const problem of checked.problems) addProblem(problem, { checked, place, flags, report });
+}
+
+/** A flag of the run that would help ends the message (documents.md 10.4, 13). */
+const GRANT = /\(--allow-(?:read|write|net|run)(?:=.*)?\)$/s;
+const MISSING_INPUT = /^input ".*" needs a value \(--input .*=\.\.\.\)$/s;
+
+function addProblem(
+  problem: FileProblem,
+  { checked: { entry }, place, flags, report }: {
+    readonly checked: CheckedDocument;
+    readonly place: CheckPlace;
+    readonly flags: DocumentFlags;
+    readonly report: CheckReport;
+  },
+): void {
+  const { file, line, column, severity } = problem;
+  const message = problem.message.replaceAll(/\s*\n\s*/g, " ");
+  const tool = /^unknown tool "([^"]*)"/.exec(message)?.[1];
+  if (tool !== undefined && place.isServerTool(tool)) return;
+  const pathOf = (shown: string): string => resolve(place.project.root, shown);
+  if (file === "" && MISSING_INPUT.test(message) && !flags.isGiving && entry !== undefined) {
+    const at = { path: pathOf(entry.path), line: entry.settings.lines.get("inputs") ?? 1, column: 1 };
+    return report.add({ kind: "document", ...at, severity: "warning", message });
+  }
+  const isLeft = !flags.isGranting && GRANT.test(message);
+  report.add({
+    kind: file === "" ? "command" : "document",
+    path: file === "" ? "" : pathOf(file),
+    line,
+    column,
+    severity: isLeft ? "warning" : severity,
+    message,
+  });
+}

@@ -1,0 +1,237 @@
+import { join } from "node:path";
+import { compileGlob } from "../../../gadgets/_glob.ts";
+import { projectPath } from "../../catalog/paths.ts";
+import type { AnyGadget } from "../../core/gadget.ts";
+import { LOCK_FILE } from "../../core/gadget_lock.ts";
+import { messageOf, type Span } from "../../core/source_error.ts";
+import type { World } from "../../core/world.ts";
+import { hostFiles } from "../../host/files.ts";
+import { parseYaml } from "../../parse/yaml/yaml.ts";
+import { configuredServers } from "../../project/configured_servers.ts";
+import { conversationMeans } from "../../project/conversation_means.ts";
+import { DocumentBounds } from "../../project/document/grants.ts";
+import type { DocumentPlace } from "../../project/document/place.ts";
+import { NOBODY, type RunGrants } from "../../project/trust/grants.ts";
+import {
+  isAcceptedHere,
+  limitsOf,
+  openCatalog,
+  projectParts,
+  projectRoot,
+  type ProjectSettings,
+  settingsAt,
+} from "../../project/project.ts";
+import { silentModel } from "../../run/noted_model.ts";
+import { agentMeets } from "../talks/agent.ts";
+import type { AgentMeets, AgentNeedsOptions } from "../talks/needs.ts";
+import type { CheckReport } from "./report.ts";
+
+/** A project as a check sees it: no server is started, no gadget is called, and nothing of it is loaded into this process. */
+export interface CheckPlace extends DocumentPlace {
+  readonly world: World;
+  /** For its agents. */
+  readonly meets: AgentNeedsOptions;
+  /** Whether a name may be that of a gadget that only a run knows: of a server. */
+  isServerTool(name: string): boolean;
+}
+
+/** The projects that the checked files belong to, each opened once; what is wrong with their settings is told. Dispose of it at the end. */
+export class CheckPlaces implements AsyncDisposable {
+  readonly #cwd: string;
+  readonly #grants: RunGrants;
+  readonly #report: CheckReport;
+  readonly #model: string | undefined;
+  readonly #exclude: readonly string[];
+  readonly #texts: ReadonlyMap<string, string>;
+  readonly #places = new Map<string, Promise<CheckPlace | undefined>>();
+  readonly #roots = new Map<string, string>();
+
+  constructor(
+    { cwd, grants, report, model, exclude = [], texts = new Map() }: {
+      readonly cwd: string;
+      readonly grants: RunGrants;
+      readonly report: CheckReport;
+      /** `--model` */
+      readonly model?: string;
+      /** `--exclude` */
+      readonly exclude?: readonly string[];
+      /** By absolute path: what stands for the text of a file, which need not be there. */
+      readonly texts?: ReadonlyMap<string, string>;
+    },
+  ) {
+    this.#cwd = cwd;
+    this.#grants = grants;
+    this.#report = report;
+    this.#model = model;
+    this.#exclude = exclude;
+    this.#texts = texts;
+  }
+
+  /** What stands for the text of a file; undefined where the file itself does. */
+  textOf(path: string): string | undefined {
+    return this.#texts.get(path);
+  }
+
+  /** The root of the project that a folder belongs to: real and absolute. */
+  rootOf(folder: string): string {
+    const known = this.#roots.get(folder);
+    if (known !== undefined) return known;
+    const root = projectRoot(folder, this.#cwd);
+    this.#roots.set(folder, root);
+    return root;
+  }
+
+  /** The project that a folder belongs to; undefined when its settings cannot be read. */
+  of(folder: string): Promise<CheckPlace | undefined> {
+    const root = this.rootOf(folder);
+    let place = this.#places.get(root);
+    if (place === undefined) this.#places.set(root, place = this.#opened(root));
+    return place;
+  }
+
+  /** What the project of a folder, or the command line, leaves out: files, and folders with all below them. */
+  async exclusion(folder: string): Promise<(path: string) => boolean> {
+    const root = this.rootOf(folder);
+    // What is wrong with settings is told with what they are for.
+    const project = await settingsAt(root, { cwd: this.#cwd }).catch(() => undefined);
+    const tests = [[root, project?.config.exclude ?? []], [this.#cwd, this.#exclude]] as const;
+    const globs = tests.flatMap(([from, list]) =>
+      list.map((glob) => ({ from, fits: this.#glob(glob, from) }))
+    );
+    return (path) =>
+      globs.some(({ from, fits }) => {
+        const parts = projectPath(path, from).split("/");
+        return parts.some((_, index) => fits(parts.slice(0, index + 1).join("/")));
+      });
+  }
+
+  #glob(glob: string, root: string): (path: string) => boolean {
+    try {
+      return compileGlob(glob.replace(/\/+$/, ""));
+    } catch (thrown) {
+      const path = join(root, "orrery.yaml");
+      const message = `exclude: ${JSON.stringify(glob)}: ${messageOf(thrown)}`;
+      this.#report.add({ kind: "settings", path, line: 1, column: 1, severity: "error", message });
+      return () => false;
+    }
+  }
+
+  /** Ends what the gadgets of the projects were described in. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const opening of this.#places.values()) {
+      await (await opening.catch(() => undefined))?.catalog.close?.();
+    }
+  }
+
+  async #opened(root: string): Promise<CheckPlace | undefined> {
+    const place = await this.#report.unlessProblems(this.#open(root), [this.#cwd]);
+    // Who asks about a text of their own asks about nothing else.
+    if (place !== undefined && this.#texts.size === 0) await tellUnaccepted(place.project, this.#report);
+    return place;
+  }
+
+  async #open(root: string): Promise<CheckPlace> {
+    const cwd = this.#cwd;
+    const grants = this.#grants;
+    const project = await settingsAt(root, { cwd });
+    const servers = await serverPrefixes(project);
+    // Grants of gadgets would load their modules: a check knows them by their files.
+    const quiet = { ...project, config: { ...project.config, grants: {} } };
+    const { catalog, world } = await openCatalog(quiet, {
+      flags: grants.flags,
+      settings: grants.settings,
+      accepted: false,
+      user: NOBODY,
+      notice: () => undefined,
+      servers: false,
+    });
+    const place = {
+      project,
+      grants,
+      catalog,
+      world,
+      accepted: true, // what a run would ask about is no mistake of a file
+      canAsk: false,
+      bounds: new DocumentBounds(root),
+      isServerTool: (name: string) => servers.some((prefix) => name.startsWith(prefix)),
+    };
+    return { ...place, meets: this.#meets(place) };
+  }
+
+  /** The same as for a run, but that servers are not asked, and that a script which cannot be read is told with its place. */
+  #meets(place: Omit<CheckPlace, "meets">): AgentNeedsOptions {
+    const { project } = place;
+    const { models, tools } = conversationMeans(place, {
+      model: this.#model,
+      budget: {},
+      limits: limitsOf(project, {}),
+    });
+    const means: AgentMeets["means"] = {
+      models: {
+        find: async (...asked) => {
+          const finding = Promise.resolve(models.find(...asked)).then((model) => ({ model }));
+          const found = await this.#report.unlessProblems(finding, [this.#cwd, project.root]);
+          return found?.model ?? SILENT; // which one is asked where nothing says so is for whoever runs it
+        },
+      },
+      tools: {
+        ...tools,
+        find: async (name) => place.isServerTool(name) ? SERVER_TOOL : await tools.find(name),
+      },
+    };
+    return {
+      ...agentMeets(place, { means, canAsk: false }),
+      hasCollection: project.config.conversations.collection !== undefined,
+      context: undefined,
+    };
+  }
+}
+
+const SILENT = silentModel({ id: "" });
+
+/** What a server takes only a run knows. */
+const SERVER_TOOL: AnyGadget = { name: "", description: "", run: () => undefined };
+
+async function serverPrefixes(project: ProjectSettings): Promise<readonly string[]> {
+  return (await configuredServers(project)).map(({ part }) => `${part}__`);
+}
+
+/** What is no part of `orrery.yaml`. */
+const FILES: readonly string[] = [".mcp.json", LOCK_FILE];
+
+/**
+ * A check takes what a project says for itself as accepted, since it looks for mistakes in files; a run does not. So that nobody takes the one
+ * for the other, what a run would leave out is told, once for each file that says it.
+ */
+async function tellUnaccepted(project: ProjectSettings, report: CheckReport): Promise<void> {
+  const parts = Object.keys(await projectParts(project));
+  if (parts.length === 0 || await isAcceptedHere(project)) return;
+  const ofYaml = parts.filter((part) => !FILES.includes(part));
+  if (ofYaml.length > 0) {
+    const path = join(project.root, "orrery.yaml");
+    tell(path, { parts: ofYaml, report, place: await placeIn(path, ofYaml) });
+  }
+  for (const part of parts.filter((each) => FILES.includes(each))) {
+    tell(join(project.root, part), { parts: [part], report });
+  }
+}
+
+function tell(path: string, { parts, report, place: { line, column } = START }: {
+  readonly parts: readonly string[];
+  readonly report: CheckReport;
+  readonly place?: Pick<Span, "line" | "column">;
+}): void {
+  const message =
+    `you have not accepted what this project says here, or not as it is now (${parts.join(", ")}): ` +
+    "a run takes it as absent, this check as accepted";
+  report.add({ kind: "settings", path, line, column, severity: "warning", message });
+}
+
+const START = { line: 1, column: 1 };
+
+/** The first of the parts. */
+async function placeIn(path: string, parts: readonly string[]): Promise<Pick<Span, "line" | "column">> {
+  const document = await parseYaml(await hostFiles({ root: "/" }).readText(path), { file: path });
+  const places = parts.flatMap((part) => document.at(part.split("."), "key") ?? []);
+  return places.sort((a, b) => a.line - b.line)[0] ?? START;
+}

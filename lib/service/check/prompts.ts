@@ -1,0 +1,177 @@
+import { basename, dirname, resolve } from "node:path";
+import { isInside } from "../../catalog/paths.ts";
+import { maybeText } from "../../core/maybe_text.ts";
+import type { Problem } from "../../core/prompt_error.ts";
+import { spanAt } from "../../core/span_at.ts";
+import { FileError } from "../../core/world.ts";
+import { hostFiles } from "../../host/files.ts";
+import { readPromptFile } from "../../parse/files/prompt.ts";
+import { type LineProblem, splitFrontMatter } from "../../parse/yaml/front_matter.ts";
+import { modelProblem } from "../../project/models.ts";
+import { type PromptIndex, promptIndex } from "../../project/prompt_index.ts";
+import { templateProblems } from "../../prompt/prompt_text.ts";
+import type { AnyPrompt } from "../../prompt/prompt.ts";
+import { offerProblems } from "../../run/offered.ts";
+import type { CheckPlace, CheckPlaces } from "./places.ts";
+import type { CheckReport } from "./report.ts";
+import type { CheckTargets } from "./targets.ts";
+
+/**
+ * Tells what is wrong with the prompts, tactics and profiles of the projects that were named. Gives how many modules of theirs were not looked
+ * at: that would run their code.
+ */
+export async function checkPrompts(
+  { prompts, settings, folders }: Pick<CheckTargets, "prompts" | "settings" | "folders">,
+  { places, report }: { readonly places: CheckPlaces; readonly report: CheckReport },
+): Promise<number> {
+  const indexes = new Map<string, Promise<PromptIndex>>();
+  const indexOf = (root: string, { project, accepted }: CheckPlace): Promise<PromptIndex> => {
+    const known = indexes.get(root);
+    const index = known ?? promptIndex(root, {
+      trustsCode: false,
+      modelProblem: (name) => modelProblem(name, { ...project, accepted }),
+    });
+    indexes.set(root, index);
+    return index;
+  };
+  const notLoaded = new Set<string>();
+  const look = async (folder: string, isWanted: (path: string) => boolean): Promise<void> => {
+    const root = places.rootOf(folder);
+    const place = await places.of(folder);
+    if (place === undefined) return;
+    const index = await indexOf(root, place);
+    const pathOf = ({ file }: Problem): string => resolve(root, file);
+    for (const { prompt, claim: { source: { path, kind } } } of index.located.values()) {
+      if (!isWanted(path)) continue;
+      report.file(path);
+      if (kind !== "module") await checkPrompt(prompt, { path, place, report });
+    }
+    for (const problem of index.problems) {
+      const path = pathOf(problem);
+      if (isWanted(path)) addProblem(path, { problem, report });
+    }
+    for (const problem of index.notLoaded) if (isWanted(pathOf(problem))) notLoaded.add(pathOf(problem));
+  };
+  for (const folder of folders) {
+    const isExcluded = await places.exclusion(folder);
+    await look(folder, (path) => isInside(path, folder) && !isExcluded(path));
+  }
+  for (const file of settings) await look(dirname(file), (path) => path === file); // profiles
+  for (const prompt of prompts) {
+    if (!report.has(prompt)) await look(dirname(prompt), (path) => path === prompt);
+    if (report.has(prompt)) continue;
+    const isOpen = await places.of(dirname(prompt)) !== undefined;
+    await checkUnfound(prompt, { isOpen, report });
+  }
+  return notLoaded.size;
+}
+
+/** What a run would refuse it for, and what looks like a place for a value and is none. */
+async function checkPrompt(
+  prompt: AnyPrompt,
+  { path, place, report }: {
+    readonly path: string;
+    readonly place: CheckPlace;
+    readonly report: CheckReport;
+  },
+): Promise<void> {
+  const text = await maybeText(hostFiles({ root: dirname(path) }), path) ?? "";
+  const { tools } = place.meets.means;
+  // A tool that cannot be loaded is for the run, which says how to allow it.
+  for await (const { problem, cause } of offerProblems(prompt, { tools })) {
+    const name = / "([^"]+)"(?: is unknown|\.|$)/.exec(problem)?.[1] ?? "";
+    const at = text.indexOf(name);
+    if (cause !== undefined || at < 0) continue; // the prompt that it extends has it
+    report.add({ kind: "prompt", path, ...spanAt(text, at), severity: "error", message: problem });
+  }
+  const front = splitFrontMatter(text);
+  if ("yaml" in front) await report.cutValues(front.yaml ?? "", { path, kind: "prompt", linesAbove: 1 });
+  promptWarnings(text, { path, report, names: prompt.vars });
+}
+
+/** A place for a value as prompts of the other form have it: it is sent as text. @param names variables of the prompt, besides those in the text */
+export function promptWarnings(
+  text: string,
+  { path, report, names }: {
+    readonly path: string;
+    readonly report: CheckReport;
+    readonly names: readonly string[];
+  },
+): void {
+  const isHandlebars = !path.endsWith(".md");
+  const known = new Set([...names, ...[...text.matchAll(DOUBLE)].map(([, name]) => name)]);
+  for (const found of text.matchAll(isHandlebars ? SINGLE : DOUBLE)) {
+    const [written, name = ""] = found;
+    if (isHandlebars && !known.has(name)) continue;
+    const meant = isHandlebars ? `{{${name}}}` : `{${name}}`;
+    const sent = isHandlebars ? written : meant;
+    const message = `${written} is no place for a value here: the model is sent ${sent}; write ${meant}`;
+    report.add({
+      kind: "prompt",
+      path,
+      ...spanAt(text, found.index),
+      severity: "warning",
+      message,
+    });
+  }
+}
+
+const SINGLE = /(?<![{\\$])\{([A-Za-z_]\w*)\}(?!\})/g;
+const DOUBLE = /(?<!\{)\{\{([A-Za-z_]\w*)\}\}(?!\})/g;
+
+function addProblem(
+  path: string,
+  { problem: { line, column = 1, message }, report }: {
+    readonly problem: Problem;
+    readonly report: CheckReport;
+  },
+): void {
+  for (const text of message.split("\n").filter((each) => each.trim() !== "")) {
+    report.add({ kind: "prompt", path, line, column, severity: "error", message: text.trim() });
+  }
+}
+
+/** @param options `isOpen`: the settings can be read, so that it is known where prompts are found */
+async function checkUnfound(
+  path: string,
+  { isOpen, report }: { readonly isOpen: boolean; readonly report: CheckReport },
+): Promise<void> {
+  report.file(path);
+  if (isOpen) {
+    const message = "nothing finds this prompt: it is in no folder that prompts.folders of orrery.yaml names";
+    report.add({ kind: "prompt", path, line: 1, column: 1, severity: "warning", message });
+  }
+  try {
+    await checkPromptText(path, { text: await hostFiles({ root: dirname(path) }).readText(path), report });
+  } catch (thrown) {
+    if (!(thrown instanceof FileError)) throw thrown;
+    addProblem(path, { problem: { file: path, line: 1, message: thrown.message }, report });
+  }
+}
+
+/** Tells what can be told of a prompt without the project around it. */
+export async function checkPromptText(
+  path: string,
+  { text, report }: { readonly text: string; readonly report: CheckReport },
+): Promise<void> {
+  report.file(path, text);
+  promptWarnings(text, { path, report, names: [] });
+  for (const problem of await textProblems(path, text)) {
+    addProblem(path, { problem: { file: path, ...problem }, report });
+  }
+}
+
+async function textProblems(path: string, text: string): Promise<readonly LineProblem[]> {
+  if (!path.endsWith(".md")) {
+    const { loadHandlebars }: typeof import("../../prompt/dotprompt/handlebars.ts") = await import(
+      "../../prompt/dotprompt/handlebars.ts" as string
+    );
+    const { readDotpromptFile }: typeof import("../../prompt/dotprompt/dotprompt.ts") = await import(
+      "../../prompt/dotprompt/dotprompt.ts" as string
+    );
+    return (await readDotpromptFile(text, await loadHandlebars())).problems;
+  }
+  const { body, bodyLine, problems } = await readPromptFile(text);
+  const name = basename(path, ".prompt.md");
+  return [...problems, ...templateProblems(body, { path: name, bodyLine })];
+}

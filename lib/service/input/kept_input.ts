@@ -1,0 +1,61 @@
+// What a run has kept of itself is read field by field: another version of Orrery may have kept something else.
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { Message } from "../../core/message.ts";
+import { completeMarkers, type Markers } from "../../parse/calls/header.ts";
+import type { Budget } from "../../run/budget.ts";
+import type { CallLimits } from "../../run/call_graph.ts";
+
+/** An object; what is none is empty. */
+export function objectFrom(kept: Json | undefined): JsonObject {
+  return kept !== undefined && isJsonObject(kept) ? kept : {};
+}
+
+/** A text; what is none is absent. */
+export function textFrom(kept: Json | undefined): string | undefined {
+  return typeof kept === "string" ? kept : undefined;
+}
+
+/** A number; what is none is absent. */
+export function numberFrom(kept: Json | undefined): number | undefined {
+  return typeof kept === "number" ? kept : undefined;
+}
+
+/** The markers that its calls are written with. */
+export function markersFrom(kept: Json | undefined): Markers {
+  const { start, end, arg } = objectFrom(kept);
+  return completeMarkers({
+    ...(typeof start === "string" && { start }),
+    ...(typeof end === "string" && { end }),
+    ...(typeof arg === "string" && { arg }),
+  });
+}
+
+/** The bounds of its calls. */
+export function limitsFrom(kept: Json | undefined): CallLimits {
+  return numbersFrom(kept, ["concurrency", "timeoutMs", "resultBytes"]);
+}
+
+/** Its budget. */
+export function budgetFrom(kept: Json | undefined): Budget {
+  return numbersFrom(kept, ["turns", "tokens", "cost", "timeMs"]);
+}
+
+/** Those that are there: they are put over others. */
+function numbersFrom(kept: Json | undefined, names: readonly string[]): Record<string, number> {
+  const numbers: Record<string, number> = {};
+  for (const name of names) {
+    const value = objectFrom(kept)[name];
+    if (typeof value === "number") numbers[name] = value;
+  }
+  return numbers;
+}
+
+/** Messages; what is none is left out. */
+export function messagesFrom(kept: Json | undefined): readonly Message[] {
+  return Array.isArray(kept) ? kept.filter(isMessage) : [];
+}
+
+function isMessage(kept: unknown): kept is Message {
+  if (typeof kept !== "object" || kept === null || !("role" in kept) || !("content" in kept)) return false;
+  return kept.role === "user" && Array.isArray(kept.content) || typeof kept.content === "string";
+}

@@ -1,0 +1,125 @@
+import { projectPath } from "../../catalog/paths.ts";
+import { checkAgent } from "../../check/check_agent.ts";
+import { conditionText } from "../../conversation/failing_condition.ts";
+import { type SlotRead, slotsRead, slotsWritten, type SlotTarget } from "../../conversation/step_slots.ts";
+import { stepTree } from "../../conversation/step_tree.ts";
+import { FileError, type Files } from "../../core/world.ts";
+import { hostFiles } from "../../host/files.ts";
+import {
+  type AgentFile,
+  type AgentStep,
+  isAgentName,
+  type SlotSource,
+  type StepFlow,
+} from "../../parse/agent/agent.ts";
+import { readAgentFile } from "../../parse/agent/read.ts";
+import { flowsOf, stepPlaces } from "../../parse/agent/tree.ts";
+import { agentLines } from "../talks/needs.ts";
+import { walkFiles } from "../project_files.ts";
+import { objectOf } from "./gadgets.ts";
+import type { AgentPageJson, ListedAgent } from "./look.ts";
+import { agentProblem } from "./problems.ts";
+
+/** The agents of a project: files of conversations. */
+export async function agentsBelow(root: string): Promise<readonly ListedAgent[]> {
+  const files = hostFiles({ root });
+  const paths = await walkFiles(root, { files, isWanted: isAgentName });
+  return await Promise.all(paths.map((path) => listed(path, { files, root })));
+}
+
+async function listed(
+  path: string,
+  { files, root }: { readonly files: Files; readonly root: string },
+): Promise<ListedAgent> {
+  const file = projectPath(path, root);
+  try {
+    const { agent, problems } = await readAgentFile(await files.readText(path), { file });
+    if (agent !== undefined) return { file, id: agent.id, steps: stepTree(agent).ids.length };
+    const [line = ""] = agentLines(problems.filter(({ severity }) => severity === "error")).split("\n", 1);
+    return { file, problem: line };
+  } catch (thrown) {
+    if (!(thrown instanceof FileError)) throw thrown;
+    return { file, problem: `${file}: error: ${thrown.message}` };
+  }
+}
+
+/** Everything about an agent; of a broken one its text and what is wrong. @param file relative to the root @throws {FileError} */
+export async function agentData(file: string, { root }: { readonly root: string }): Promise<AgentPageJson> {
+  const source = await hostFiles({ root }).readText(file);
+  const { agent } = await readAgentFile(source, { file });
+  const problems = (await checkAgent(source, { file })).map((problem) =>
+    agentProblem({ ...problem, message: `${problem.path}: ${problem.message}` }, file)
+  );
+  if (agent === undefined) {
+    const problem = problems.find(({ severity }) => severity === "error")?.message ?? "";
+    return { file, problem, source, constants: {}, slots: [], stepList: [], problems };
+  }
+  return {
+    file,
+    id: agent.id,
+    steps: stepTree(agent).ids.length,
+    source,
+    constants: objectOf(agent.constants),
+    slots: agent.preloads.map(({ name, source: from }) => ({ name, from: sourceWords(from) })),
+    stepList: agentOutline(agent).map((step) => ({
+      ...step,
+      conditions: [...step.conditions],
+      flows: { ...step.flows },
+      reads: [...step.reads],
+      writes: [...step.writes],
+    })),
+    problems,
+  };
+}
+
+/** `table users: name` */
+export function sourceWords(source: SlotSource): string {
+  const key = "key" in source ? ` ${source.key}` : "";
+  return `${source.kind}${key}: ${source.path}`;
+}
+
+/** A step, in short. */
+export interface OutlinedStep {
+  readonly id: string;
+  readonly kind: AgentStep["kind"];
+  /** How many chains and combined steps it stands in. */
+  readonly depth: number;
+  /** From 1. */
+  readonly line: number;
+  readonly isHolding: boolean;
+  /** `conversation.age greater-than 17` */
+  readonly conditions: readonly string[];
+  /** Where it goes on, by the key that says so: `flow`, `success`, `fail`. */
+  readonly flows: Readonly<Record<string, string>>;
+  /** `conversation.name` */
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+}
+
+/** What an agent consists of, its steps in the order of the file. */
+export function agentOutline(agent: AgentFile): readonly OutlinedStep[] {
+  return stepPlaces(agent.root).map(({ step, path }) => ({
+    id: step.id,
+    kind: step.kind,
+    depth: (path.length - 2) / 2, // a key and a number for each
+    line: step.span.line,
+    isHolding: (step.kind === "message" || step.kind === "llm") && step.hold,
+    conditions: step.conditions.map(conditionText),
+    flows: Object.fromEntries(flowsOf(step).map(({ flow, path }) => [String(path.at(-1)), flowText(flow)])),
+    reads: names(slotsRead(step), agent),
+    writes: names(slotsWritten(step), agent),
+  }));
+}
+
+/** `goto ask`, `repeat` */
+function flowText(flow: StepFlow): string {
+  return "goto" in flow ? `goto ${flow.goto}` : flow.action;
+}
+
+/** Each slot once; a placeholder that names a constant is none. */
+function names(slots: readonly (SlotRead | SlotTarget)[], { constants }: AgentFile): readonly string[] {
+  const own = slots.filter((slot) =>
+    !("by" in slot && slot.by === "bare-placeholder" && Object.hasOwn(constants, slot.slot.name))
+  );
+  return [...new Set(own.map(({ slot }) => `${slot.destination}.${slot.name}`))];
+}

@@ -1,0 +1,207 @@
+import { projectPath } from "../../catalog/paths.ts";
+import type { DocumentGrants, Soon } from "../../check/check_options.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { Files } from "../../core/world.ts";
+import { hostFiles } from "../../host/files.ts";
+import { type DocumentFile, readDocument } from "../../parse/document/document.ts";
+import type { DocumentSettings } from "../../parse/document/operation.ts";
+import { readDocumentSettings } from "../../parse/document/settings.ts";
+import { type DocumentPlace, placeGrants } from "../../project/document/place.ts";
+import { scriptShell } from "../../project/world.ts";
+import { readDocumentText } from "../../run/document_text.ts";
+import { documentJson, type DocumentUses, outlineOf, usesOf } from "./document_outline.ts";
+import { isDocumentName, maybeDocument, walkFiles } from "../project_files.ts";
+import { objectOf } from "./gadgets.ts";
+import type { DocumentPageJson, ListedDocument, NeedJson, UsedJson } from "./look.ts";
+import { documentProblem } from "./problems.ts";
+
+/** The documents of a project: Markdown files that can be run. */
+export async function documentsBelow(root: string): Promise<readonly ListedDocument[]> {
+  const files = hostFiles({ root });
+  const found: ListedDocument[] = [];
+  for (const path of await walkFiles(root, { files, isWanted: isDocumentName })) {
+    const listed = await maybeListed(path, { files, root });
+    if (listed !== undefined) found.push(listed);
+  }
+  return found;
+}
+
+async function maybeListed(
+  path: string,
+  { files, root }: { readonly files: Files; readonly root: string },
+): Promise<ListedDocument | undefined> {
+  const tree = await maybeDocument(path, files);
+  if (tree === undefined) return undefined;
+  const { nodes } = tree;
+  const [first] = nodes;
+  const { settings } = await readDocumentSettings(first?.kind === "front-matter" ? first : undefined);
+  return listedDocument(projectPath(path, root), {
+    settings,
+    operations: nodes.filter(({ kind }) => kind === "operation").length,
+  });
+}
+
+function listedDocument(
+  file: string,
+  { settings, operations }: { readonly settings: DocumentSettings; readonly operations: number },
+): ListedDocument {
+  const { title = null, description = null, inputs } = settings;
+  return {
+    file,
+    title,
+    description,
+    inputs: inputs.map(({ name, description = null, default: value = null }) => ({
+      name,
+      description,
+      default: value,
+    })),
+    input: inputSchema(inputs),
+    operations,
+  };
+}
+
+/** What a document takes, as a JSON Schema: every input is text. */
+function inputSchema(inputs: DocumentSettings["inputs"]): JsonObject {
+  const properties = inputs.map(({ name, description, default: value }): [string, Json] => [name, {
+    type: "string",
+    ...(description === undefined ? {} : { description }),
+    ...(value === undefined ? {} : { default: value }),
+  }]);
+  return {
+    type: "object",
+    properties: Object.fromEntries(properties),
+    required: inputs.filter((input) => input.default === undefined).map(({ name }) => name),
+    additionalProperties: false,
+  };
+}
+
+/** Everything about a document. @param file relative to the root @throws {FileError} */
+export async function documentData(
+  file: string,
+  { root, granting }: { readonly root: string; readonly granting: GrantingPlace },
+): Promise<DocumentPageJson> {
+  const source = await readDocumentText(hostFiles({ root }), file);
+  const read = await readDocument(source, { path: file });
+  const outline = await outlineOf(read);
+  const uses = usesOf(read, outline);
+  return {
+    ...listedDocument(file, { settings: read.settings, operations: outline.operations.length }),
+    source,
+    ...usedData(uses),
+    needs: await documentNeeds(read, uses, granting),
+    ...settingsData(documentJson(read, outline, uses)),
+    operationList: outline.operations.map(({ node: { name, line }, section = null, parameters }) => ({
+      name,
+      line,
+      section,
+      parameters,
+    })),
+    blocks: outline.blocks.map(({ id, title, level, line }) => ({ id, title, level, line })),
+    problems: read.problems.map((problem) => documentProblem(problem, file)),
+  };
+}
+
+type Uses = Pick<DocumentPageJson, "models" | "tools" | "imports" | "runs">;
+
+function usedData({ models, tools, imports, runs }: DocumentUses): Uses {
+  const data = (things: readonly UsedJson[]) =>
+    things.map(({ name, lines }) => ({ name, lines: [...lines] }));
+  return {
+    models: data(models),
+    tools: data(tools),
+    imports: data(imports),
+    runs: data(runs),
+  };
+}
+
+function settingsData({ defaults, limits }: JsonObject): Pick<DocumentPageJson, "defaults" | "limits"> {
+  return { defaults: asObject(defaults), limits: asObject(limits) };
+}
+
+function asObject(value: Json | undefined): JsonObject {
+  return typeof value === "object" && value !== null ? objectOf(value) : {};
+}
+
+// What a document may do only where that is granted, and whether it is for the runs of this process: whoever reads it has no command line.
+
+/** A project, and what its runs may do. */
+type GrantingPlace = Pick<DocumentPlace, "project" | "grants" | "accepted">;
+
+type Need = Pick<NeedJson, "kind" | "of"> & { readonly lines: number[] };
+
+/** What its operations need, and what its front matter asks for; each once, by the first line that says so. */
+async function documentNeeds(
+  file: DocumentFile,
+  uses: DocumentUses,
+  place: GrantingPlace,
+): Promise<readonly NeedJson[]> {
+  const shell = scriptShell(place.project).command;
+  const needs = new Map<string, Need>();
+  const add = ({ kind, of }: Wanted, lines: readonly number[]): void => {
+    const named = kind === "run" ? shell : of ?? null;
+    const key = `${kind} ${named ?? ""}`;
+    const known = needs.get(key)?.lines ?? [];
+    const all = [...new Set([...known, ...lines])].sort((a, b) => a - b);
+    needs.set(key, { kind, of: named, lines: all });
+  };
+  const line = file.settings.lines.get("permissions") ?? 1;
+  for (const wanted of declared(file)) add(wanted, [line]);
+  for (const { kind, path, lines } of uses.needs) {
+    add({ kind, of: path }, lines);
+  }
+  const [outright, asked] = [false, true].map((canAsk) => placeGrants({ ...place, canAsk }));
+  if (outright === undefined || asked === undefined) return [];
+  return await Promise.all(
+    [...needs.values()].sort((a, b) => (a.lines[0] ?? 0) - (b.lines[0] ?? 0)).map(async (need) => ({
+      ...need,
+      state: await isGranted(need, outright) ? "granted" : await isGranted(need, asked) ? "asked" : "refused",
+      grant: need.kind === "run" && isUncounted(place) ? UNCOUNTED : grantOf(need, outright),
+    })),
+  );
+}
+
+type Wanted = { readonly kind: NeedJson["kind"]; readonly of?: string };
+
+/** Reading is of the whole project without a list, which every document may do. */
+function declared({ settings: { permissions: { read, write, net, run } } }: DocumentFile): readonly Wanted[] {
+  return [
+    ...listed("read", read === true ? false : read),
+    ...listed("write", write),
+    ...listed("net", net),
+    ...listed("run", run),
+  ];
+}
+
+function listed(kind: NeedJson["kind"], wanted: boolean | readonly string[] = false): readonly Wanted[] {
+  if (typeof wanted !== "boolean") return wanted.map((of) => ({ kind, of }));
+  return wanted ? [{ kind }] : [];
+}
+
+function isGranted({ kind, of }: Need, grants: DocumentGrants): Soon<boolean> {
+  switch (kind) {
+    case "run":
+      return grants.mayRun();
+    case "read":
+      return grants.mayRead(of ?? ".");
+    case "write":
+      return grants.mayWrite(of ?? undefined);
+    case "net":
+      return grants.mayConnect(of ?? undefined);
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** The settings of the project name it, and nobody has accepted them. */
+function isUncounted({ accepted, project: { config } }: GrantingPlace): boolean {
+  return !accepted && Object.hasOwn(config.project.grants, "@shell");
+}
+
+const UNCOUNTED =
+  "the grants of the project's orrery.yaml count once whoever starts this server has accepted it (--trust-project)";
+
+function grantOf({ kind, of }: Need, { runHint, shell, flagPath }: DocumentGrants): string {
+  if (kind === "run") return runHint ?? (shell === undefined ? "--allow-run" : `--allow-run=${shell}`);
+  if (of === null) return `--allow-${kind}`;
+  return `--allow-${kind}=${kind === "net" ? of : flagPath?.(of) ?? of}`;
+}

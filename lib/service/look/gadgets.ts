@@ -1,0 +1,83 @@
+import type { CatalogEntry, EntryGrant } from "../../core/catalog.ts";
+import { type AnyGadget, jsonSchemaOf, type Schema } from "../../core/gadget.ts";
+import { isJsonObject, type JsonObject, toJson } from "../../core/json.ts";
+import { messageOf } from "../../core/source_error.ts";
+import type { GadgetJson } from "./look.ts";
+
+/** A gadget of the catalogue; one that cannot be loaded says why. */
+export async function gadgetData(entry: CatalogEntry): Promise<GadgetJson> {
+  const { gadget, problem } = await loadedGadget(entry);
+  const state = problem !== undefined && entry.state === "ready" ? "broken" : entry.state;
+  const { name, source, said } = entry;
+  const grant = entry.grant?.();
+  const [input, output] = [schemaData(gadget?.input), schemaData(gadget?.output)];
+  return {
+    name,
+    source: { ...source },
+    state,
+    problem,
+    description: gadget?.description ?? "",
+    input,
+    output,
+    permissions: objectOf(gadget?.permissions ?? {}),
+    timeoutMs: gadget?.timeoutMs,
+    examples: (gadget?.examples ?? []).map((example) => toJson(example)),
+    grant: grant && grantData(grant),
+    said,
+  };
+}
+
+function grantData({ permissions, ...grant }: EntryGrant): NonNullable<GadgetJson["grant"]> {
+  return permissions === undefined ? grant : { ...grant, permissions: objectOf(permissions) };
+}
+
+/** Undefined for a schema that offers no JSON Schema. */
+function schemaData(schema: Schema | undefined): JsonObject | undefined {
+  const json = schema === undefined ? undefined : jsonSchemaOf(schema);
+  return json === undefined ? undefined : objectOf(json);
+}
+
+/** A value that is known to be an object, as JSON. */
+export function objectOf(value: object): JsonObject {
+  const json = toJson(value);
+  return isJsonObject(json) ? json : {};
+}
+
+/** Everything about a gadget as plain data; a schema that offers no JSON Schema is left out. */
+export function gadgetJson(entry: CatalogEntry, gadget: AnyGadget): unknown {
+  const { timeoutMs, maxConcurrent, exclusive, untrusted, repeatable } = gadget;
+  const idempotent = typeof gadget.idempotent === "function" ? "by input" : gadget.idempotent;
+  return {
+    name: gadget.name,
+    source: entry.source,
+    state: "ready",
+    description: gadget.description ?? "",
+    ...schemaJson("input", gadget.input),
+    ...schemaJson("output", gadget.output),
+    permissions: gadget.permissions ?? {},
+    ...Object.fromEntries(
+      Object.entries({ timeoutMs, maxConcurrent, exclusive, untrusted, repeatable, idempotent })
+        .filter(([, value]) => value !== undefined),
+    ),
+    examples: gadget.examples ?? [],
+    ...(entry.grant !== undefined && { grant: entry.grant() }),
+    ...(entry.said !== undefined && { said: entry.said }),
+  };
+}
+
+function schemaJson(name: string, schema: Schema | undefined): Record<string, unknown> {
+  const json = schema === undefined ? undefined : jsonSchemaOf(schema);
+  return json === undefined ? {} : { [name]: json };
+}
+
+/** A gadget for whoever describes it, or why it is not to be had. */
+export async function loadedGadget(
+  entry: CatalogEntry,
+): Promise<{ readonly gadget?: AnyGadget; readonly problem?: string }> {
+  if (entry.state !== "ready") return { problem: entry.problem ?? entry.state };
+  try {
+    return { gadget: await entry.load() };
+  } catch (error) {
+    return { problem: messageOf(error) };
+  }
+}

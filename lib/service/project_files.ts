@@ -1,0 +1,108 @@
+// Files as requests name them: only below the project root, wherever links lead.
+import { join, relative, resolve } from "node:path";
+import { isInside } from "../catalog/paths.ts";
+import { FileError, type Files } from "../core/world.ts";
+import { realPath } from "../host/paths.ts";
+import { parseDocument } from "../parse/document/document.ts";
+import type { DocumentTree } from "../parse/document/tree.ts";
+import { readDocumentText } from "../run/document_text.ts";
+import { ServiceError } from "./service.ts";
+
+/** What is Orrery's own, or git's: nobody runs or shows it. */
+const HIDDEN: ReadonlySet<string> = new Set([".orrery", ".git"]);
+
+/**
+ * The file of that name, with every link followed: relative to the root, with `/`. It need not be there.
+ *
+ * @param named relative to the root, with `/`
+ * @throws {ServiceError} `outside`, in the same words whether it is there or not
+ */
+export function fileInProject(
+  named: string,
+  { root, field = "file" }: { readonly root: string; readonly field?: string },
+): string {
+  const isPlain = named !== "" && !/[\0\\]|^[A-Za-z]:/.test(named) &&
+    named.split("/").every((part) => part !== "" && part !== "." && part !== "..");
+  const real = isPlain ? realPath(resolve(root, named)) : root;
+  const path = relative(root, real).replaceAll("\\", "/");
+  const isHidden = [named, path].some((each) => HIDDEN.has(each.split("/")[0]?.toLowerCase() ?? ""));
+  if (isPlain && real !== root && isInside(real, root) && !isHidden) return path;
+  throw new ServiceError(
+    `${field}: ${
+      JSON.stringify(named)
+    } is not a file of the project: name one below its root, with "/" between folders`,
+    { code: "outside", details: { field } },
+  );
+}
+
+/**
+ * The files below a folder whose names are wanted, absolute and sorted, those of a folder before those of the folders in it. Hidden folders,
+ * `node_modules`, and folders that may not be looked into are left out, and links are not followed.
+ *
+ * @param folder absolute
+ * @throws {FileError} when the folder itself cannot be looked into
+ */
+export async function walkFiles(
+  folder: string,
+  { files, isWanted }: { readonly files: Files; isWanted(name: string): boolean },
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  const waiting = [folder];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    const entries = at === folder ? await files.list(at) : await maybeList(at, files);
+    const own = entries.filter(({ name, link }) => !link && !isLeftOut(name));
+    for (const { name, kind } of own) if (kind === "file" && isWanted(name)) found.push(join(at, name));
+    for (const { name, kind } of own.reverse()) if (kind === "folder") waiting.push(join(at, name));
+  }
+  return found;
+}
+
+async function maybeList(folder: string, files: Files): ReturnType<Files["list"]> {
+  try {
+    return await files.list(folder);
+  } catch (thrown) {
+    if (!(thrown instanceof FileError)) throw thrown;
+    return [];
+  }
+}
+
+function isLeftOut(name: string): boolean {
+  return name.startsWith(".") || name === "node_modules";
+}
+
+/** Keys of a front matter that only an executable document has. */
+const OWN_KEYS = /^(inputs|limits|permissions)[ \t]*:/m;
+
+/** Most Markdown has nothing that could be one, and is not looked at any further. */
+const MAYBE = /^[ \t]*@[A-Za-z]|^\uFEFF?---[ \t]*$/m;
+
+/** Whether a name may be that of a document: prompts have endings of their own. */
+export function isDocumentName(name: string): boolean {
+  return /\.md$/i.test(name) && !/\.prompt\.md$/i.test(name);
+}
+
+/**
+ * The document in a file; undefined where there is none: it has neither an operation, nor a line that was likely meant as one, nor a front
+ * matter with `inputs`, `limits` or `permissions`, or it is no text at all.
+ */
+export async function maybeDocument(path: string, files: Files): Promise<DocumentTree | undefined> {
+  const text = await maybeText(path, files);
+  if (text === undefined || !MAYBE.test(text)) return undefined;
+  const tree = parseDocument(text, { file: path });
+  const [first] = tree.nodes;
+  const isDocument = tree.nodes.some(({ kind }) => kind === "operation") ||
+    tree.problems.some(({ severity, message }) =>
+      severity === "error" ? !message.startsWith("front matter") : message.includes("@")
+    ) ||
+    first?.kind === "front-matter" && OWN_KEYS.test(first.yaml);
+  return isDocument ? tree : undefined;
+}
+
+async function maybeText(path: string, files: Files): Promise<string | undefined> {
+  try {
+    return await readDocumentText(files, path);
+  } catch (thrown) {
+    if (!(thrown instanceof FileError)) throw thrown;
+    return undefined;
+  }
+}

@@ -1,0 +1,228 @@
+import type { AgentProfile } from "../../catalog/agent_profile.ts";
+import { isInside } from "../../catalog/paths.ts";
+import { type Catalog, EMPTY_CATALOG } from "../../core/catalog.ts";
+import type { Model } from "../../core/model.ts";
+import { FileError, type World } from "../../core/world.ts";
+import { hostFiles } from "../../host/files.ts";
+import { keepStdout, type RunGrants } from "../../project/trust/grants.ts";
+import { modelsByName } from "../../project/models.ts";
+import { type OpenedPrompts, openPrompts } from "../../project/prompt_index.ts";
+import { isProjectAccepted, type ProjectSettings, wantedModel } from "../../project/project.ts";
+import { dotpromptSettings } from "../../prompt/dotprompt/fields.ts";
+import type { AnyPrompt } from "../../prompt/prompt.ts";
+import type { PromptRegistry } from "../../prompt/registry.ts";
+import type { Approvals } from "../../run/approvals.ts";
+import { catalogTools } from "../../run/catalog_tools.ts";
+import { type AgentDefinition, systemPromptOf } from "../../run/make_agent.ts";
+import { silentModel } from "../../run/noted_model.ts";
+import { offeredBy } from "../../run/offered.ts";
+import { UsageError } from "../exit_code.ts";
+import { findProfile, findPrompt, type FoundPrompt, typedProblems } from "./find.ts";
+import { assertKnownModel, modelFrom } from "../input/known_model.ts";
+import type { NamedAs } from "../input/prompt_input.ts";
+import type { PromptRunInput } from "./run.ts";
+import { type DialogCatalog, openDialogCatalog } from "../start/dialog.ts";
+import type { RunSurroundings } from "../start/ready_run.ts";
+
+/** What is wanted of a project. */
+export interface OpenPromptRunOptions {
+  /** Of a prompt or a tactic; empty: the system prompt of the profile. */
+  readonly path: string;
+  /** A file that may have been meant. */
+  readonly nearFile?: string;
+  /** The call files of the folder that was named instead. */
+  readonly folder?: readonly string[];
+  readonly profile: string | undefined;
+  /** The flag, or what a run has kept. */
+  readonly model: string | undefined;
+  readonly around: RunSurroundings;
+  readonly grants: RunGrants;
+  readonly command: "run" | "ask" | "chat" | "resume";
+  /** Where the values come from that errors name. Default `flag`. */
+  readonly as?: NamedAs;
+  /** A conversation is held with the agent. Default false. */
+  readonly isTalk?: boolean;
+  /** A record answers everything: no model is found, and nothing is started. */
+  readonly recorded?: Pick<PromptRunInput, "modelId">;
+}
+
+/** A prompt or a tactic with everything that it needs to run. */
+export interface OpenedPromptRun {
+  readonly found: FoundPrompt;
+  readonly opened: OpenedPrompts;
+  /** Whether what the project says for itself counts. */
+  readonly accepted: boolean;
+  readonly catalog: Catalog;
+  readonly world?: World;
+  readonly approvals: Approvals | undefined;
+  /** Who is asked. */
+  readonly agent: AgentDefinition;
+  /** Of the prompt; for a tactic of all its agents, where one was named. */
+  readonly model: Model | undefined;
+  /** As it was named. */
+  readonly modelName: string | undefined;
+  /** The model of an agent of a tactic, or of a prompt that a call asks; undefined for the default. */
+  modelOf(name: string | undefined): Model | Promise<Model>;
+}
+
+/** Opens what a prompt needs; undefined when Ctrl-C came first. @throws {UsageError}, {ModelError}, {PromptError} */
+export async function openPromptRun(
+  project: ProjectSettings,
+  options: OpenPromptRunOptions,
+): Promise<OpenedPromptRun | undefined> {
+  const { around, grants, command, recorded } = options;
+  const { user, notice } = around.opening;
+  const { root } = project;
+  keepStdout(grants.flags);
+  const accepted = around.accepted ??
+    await isProjectAccepted({ ...project, flags: grants.flags, user, notice });
+  const opened = await around.unlessAborted(
+    openPrompts(root, { trustsCode: grants.flags["trust-code"] === true }),
+  );
+  if (opened === undefined) return undefined;
+  const told = { ...opened, problems: typedProblems(opened.problems, project) };
+  const profile = options.profile === undefined ? undefined : findProfile(options.profile, told, { command });
+  const agent = profile && profileAgent(profile, opened.registry);
+  const found: FoundPrompt = options.path === "" && agent !== undefined
+    ? { kind: "prompt", prompt: systemPromptOf(agent) }
+    : findPrompt(options.path, told, { command, nearFile: options.nearFile, folder: options.folder });
+  const dialog = recorded === undefined
+    ? await around.open(
+      openDialogCatalog(project, {
+        ...grants,
+        ...around.opening,
+        open: around.openCatalog,
+        accepted,
+        tools: namedTools(found),
+      }),
+    )
+    : RECORDED;
+  if (dialog === undefined) return undefined;
+  const named = wantedModel(options.model);
+  const modelName = found.kind === "tactic" ? named : named ?? profile?.model ?? promptModel(found.prompt);
+  const isAccepted = accepted || dialog.projectAccepted;
+  if (named !== undefined && recorded === undefined && command !== "resume") {
+    const from = modelFrom(options.model, options.as);
+    assertKnownModel(named, { from, config: project.config, accepted: isAccepted, command });
+  }
+  const models = modelsByName({
+    ...project,
+    isAccepted,
+    settings: grants.settings,
+  });
+  const needsModel = found.kind === "prompt" || modelName !== undefined;
+  const model = !needsModel
+    ? undefined
+    : recorded === undefined
+    ? await models(modelName)
+    : silentModel({ id: recorded.modelId ?? "" });
+  const isNew = recorded === undefined && command !== "resume";
+  if (isNew && model !== undefined) await assertOffered(found, { catalog: dialog.catalog, model, command });
+  return {
+    found,
+    opened,
+    accepted,
+    catalog: dialog.catalog,
+    world: dialog.world,
+    approvals: around.approvals,
+    agent: await agentFor(found, { agent, root, isTalk: options.isTalk ?? false }),
+    model,
+    modelName,
+    modelOf: models,
+  };
+}
+
+const RECORDED: DialogCatalog = { catalog: EMPTY_CATALOG, projectAccepted: false };
+
+/** The plain names among the tools: only for them the catalogue is opened. What a tactic asks is not known before. */
+function namedTools(found: FoundPrompt): readonly string[] {
+  if (found.kind === "tactic") return ["*"];
+  return found.prompt.tools.flatMap((tool) => typeof tool === "string" ? [tool] : []);
+}
+
+/** What the prompt wants of its model and of the project leaves no run behind where there is no such thing. @throws {UsageError} */
+async function assertOffered(
+  found: FoundPrompt,
+  { catalog, model, command }: {
+    readonly catalog: Catalog;
+    readonly model: Model;
+    readonly command: OpenPromptRunOptions["command"];
+  },
+): Promise<void> {
+  if (found.kind === "tactic") return;
+  const tools = catalogTools(() => Promise.resolve(catalog));
+  const offered = await offeredBy(found.prompt, { tools, model });
+  // A tool that cannot be loaded is for the run, which says how to allow it.
+  if ("problem" in offered && offered.cause === undefined) {
+    throw new UsageError([offered.problem], { command });
+  }
+}
+
+function promptModel(prompt: AnyPrompt): string | undefined {
+  return dotpromptSettings(prompt).model;
+}
+
+/** Without a profile it is nobody in particular. A prompt that asks for it is told what the people of the project say. */
+async function agentFor(
+  found: FoundPrompt,
+  { agent, ...place }: {
+    readonly agent: AgentDefinition | undefined;
+    readonly root: string;
+    readonly isTalk: boolean;
+  },
+): Promise<AgentDefinition> {
+  if (found.kind === "tactic") return agent ?? { name: found.tactic.name, system: "" };
+  const { prompt } = found;
+  return await withProjectText(agent ?? promptAgent(prompt), { prompt, ...place });
+}
+
+/** The agent of a profile, with its system prompt. @throws {PromptError} when the registry does not have that */
+export function profileAgent(
+  { name, systemPrompt, system, limits, modelArgs }: AgentProfile,
+  registry: PromptRegistry,
+): AgentDefinition {
+  return { name, system: systemOf({ systemPrompt, system }, registry), limits, modelArgs };
+}
+
+function systemOf(
+  { systemPrompt, system }: Pick<AgentProfile, "systemPrompt" | "system">,
+  registry: PromptRegistry,
+): AnyPrompt | string {
+  return systemPrompt === null ? system ?? "" : registry.get(systemPrompt);
+}
+
+/** Whoever is asked a prompt where no agent is named: nobody in particular, with what the prompt's file says of its model. */
+export function promptAgent(prompt: AnyPrompt): AgentDefinition {
+  return { name: prompt.path, system: "", modelArgs: dotpromptSettings(prompt).config };
+}
+
+/**
+ * An agent that is told what the people of the project want every model to know: where a conversation is held, and where the prompt asks
+ * for it with `metadata: { context: project }` (cli.md).
+ */
+export async function withProjectText(
+  agent: AgentDefinition,
+  { prompt, root, isTalk = false }: {
+    readonly prompt: Pick<AnyPrompt, "metadata">;
+    readonly root: string;
+    readonly isTalk?: boolean;
+  },
+): Promise<AgentDefinition> {
+  const isWanted = isTalk || prompt.metadata.context === "project";
+  return isWanted ? { ...agent, addedText: await agentsText(root) } : agent;
+}
+
+/**
+ * `AGENTS.md` of the project root: what its people want every model to know (cli.md); empty when there is none, or when it is a link that
+ * leads out of the project.
+ */
+export async function agentsText(root: string): Promise<string> {
+  const files = hostFiles({ root });
+  try {
+    const [real, realRoot] = await Promise.all([files.resolve("AGENTS.md"), files.resolve(root)]);
+    return isInside(real, realRoot) ? (await files.readText(real)).trim() : "";
+  } catch (error) {
+    if (error instanceof FileError) return "";
+    throw error;
+  }
+}

@@ -1,0 +1,141 @@
+// The prompts that calls of `RunPrompt` ask, and the documents of `RunFile`. Loaded with the first such call.
+import { memoryFiles } from "../../core/memory_files.ts";
+import type { Model } from "../../core/model.ts";
+import type { Shell, World } from "../../core/world.ts";
+import { boundedGuarded, boundedWorld, catalogInWorld } from "../../project/bounded_world.ts";
+import { DocumentBounds } from "../../project/document/grants.ts";
+import { type DocumentHome, homeMeans } from "../../project/document/home.ts";
+import { placeHome } from "../../project/document/place.ts";
+import { modelsByName } from "../../project/models.ts";
+import { openPrompts } from "../../project/prompt_index.ts";
+import { programDefaults } from "../../project/document/program.ts";
+import { catalogTools } from "../../run/catalog_tools.ts";
+import type { Containers } from "../../run/container.ts";
+import type { DocumentMeans } from "../../run/document_means.ts";
+import { fileCalls } from "../../run/file_calls.ts";
+import { type CalledPrompts, promptCalls } from "../../run/prompt_calls.ts";
+import { budgetWithin } from "../input/budget.ts";
+import { stoppableGadget, stoppableModel } from "../start/stoppable.ts";
+import type { PromptCallsOptions } from "./containers.ts";
+import { promptAgent, withProjectText } from "./open.ts";
+
+/** Opens them; the project itself is not read before the first call. */
+export function openPromptCalls(options: PromptCallsOptions): Containers {
+  return {
+    ...promptCalls(() => calledPrompts(options), { within: options.within }),
+    ...openFileCalls(options),
+  };
+}
+
+async function calledPrompts(options: PromptCallsOptions): Promise<CalledPrompts> {
+  const { limits: { timeoutMs, resultBytes }, stop } = options;
+  const { project, accepted, grants } = await options.place();
+  const { root, config } = project;
+  const { registry, problems } = await openPrompts(root, {
+    trustsCode: grants.flags["trust-code"] === true,
+  });
+  const models = modelsByName({ ...project, isAccepted: accepted, settings: grants.settings });
+  const modelOf = async (name: string | undefined): Promise<Model> => {
+    const { model, modelName } = options;
+    return model !== undefined && (name === undefined || name === modelName)
+      ? model
+      : await models(name ?? modelName);
+  };
+  const tools = catalogTools(() => Promise.resolve(options.catalog));
+  return {
+    registry,
+    problems,
+    tools: stop === undefined ? tools : { ...tools, around: (gadget) => stoppableGadget(gadget, stop) },
+    wake: stop,
+    budget: options.budget ?? budgetWithin(config.limits, {}),
+    calls: {
+      timeoutMs,
+      resultBytes,
+    },
+    agentOf: async (prompt) => await withProjectText(promptAgent(prompt), { prompt, root }),
+    modelOf: async (name) => {
+      const model = await modelOf(name);
+      return stop === undefined ? model : stoppableModel(model, stop, { whenStopped: "fails" });
+    },
+  };
+}
+
+// The documents that calls of `RunFile` run. Loaded with the first such call.
+
+/** Opens them; the project itself is not read before the first call. */
+function openFileCalls(options: PromptCallsOptions): Containers {
+  let place: ReturnType<PromptCallsOptions["place"]> | undefined;
+  return fileCalls(async () => meansOf(options, await (place ??= options.place())));
+}
+
+type Place = Awaited<ReturnType<PromptCallsOptions["place"]>>;
+
+/** Each call has bounds of its own, since documents run side by side. */
+function meansOf(options: PromptCallsOptions, place: Place): DocumentMeans {
+  const { project, accepted, grants } = place;
+  const { root, config } = project;
+  const bounds = new DocumentBounds(root);
+  const against: Parameters<typeof boundedWorld>[1] = (request) => bounds.against(request);
+  const world = options.world === undefined
+    ? boundedWorld({ root, files: memoryFiles({}, { root }) }, against) // a record answers everything
+    : boundedGuarded(options.world, against);
+  const home = placeHome({
+    project,
+    grants,
+    accepted,
+    bounds,
+    canAsk: options.canAsk ?? false,
+    catalog: catalogInWorld(options.catalog, world),
+    world: stoppable(world, options.stop),
+  });
+  return homeMeans(asCalled(home, options), {
+    wishes: {
+      defaults: programDefaults(config.documents),
+      showsOperations: config.documents.showsOperations,
+      budget: options.budget ?? budgetWithin(config.limits, {}),
+      limits: options.limits,
+    },
+  });
+}
+
+/** The model of the run is that of the documents that name none, as it is that of prompts. */
+function asCalled(home: DocumentHome, options: PromptCallsOptions): DocumentHome {
+  const { model, modelName, stop } = options;
+  const find = async (name: string | undefined): Promise<Model> => {
+    const found = model !== undefined && (name === undefined || name === modelName)
+      ? model
+      : await home.models.find(name ?? modelName);
+    return stop === undefined ? found : stoppableModel(found, stop, { whenStopped: "fails" });
+  };
+  return {
+    ...home,
+    models: {
+      problem: (name) =>
+        model !== undefined && name === undefined ? undefined : home.models.problem(name ?? modelName),
+      find,
+    },
+    tools: stop === undefined ? home.tools : {
+      ...home.tools,
+      find: async (name) => {
+        const gadget = await home.tools.find(name);
+        return gadget && stoppableGadget(gadget, stop);
+      },
+    },
+  };
+}
+
+function stoppable(
+  { files, shell }: World,
+  stop: PromptCallsOptions["stop"],
+): { readonly files: World["files"]; readonly shell: Shell } {
+  if (stop === undefined) return { files, shell };
+  return {
+    files,
+    shell: {
+      run: (command, options) => {
+        const signals = options.signal === undefined ? [stop()] : [stop(), options.signal];
+        return shell.run(command, { ...options, signal: AbortSignal.any(signals) });
+      },
+    },
+  };
+}

@@ -1,0 +1,248 @@
+// A prompt or a tactic from its opening to its events: what the command line and a server do with it in the same way.
+import type { RunEvent } from "../../core/event.ts";
+import { type Json, type JsonObject, toJson } from "../../core/json.ts";
+import type { Message } from "../../core/message.ts";
+import type { KeptRun } from "../../project/open_run.ts";
+import { limitsOf, type ProjectSettings } from "../../project/project.ts";
+import type { AnyPrompt } from "../../prompt/prompt.ts";
+import { type RunAgentsOptions, runPrompt, runTacticRun } from "../../run/agent_run.ts";
+import type { Budget } from "../../run/budget.ts";
+import type { CallLimits } from "../../run/call_graph.ts";
+import { catalogTools } from "../../run/catalog_tools.ts";
+import type { AgentDefinition } from "../../run/make_agent.ts";
+import type { Replay } from "../../run/replay.ts";
+import type { RunOptions } from "../../run/run.ts";
+import { containersOf, type PromptCallsOptions } from "./containers.ts";
+import { ChangedError } from "../exit_code.ts";
+import type { FoundPrompt } from "./find.ts";
+import {
+  budgetFrom,
+  limitsFrom,
+  messagesFrom,
+  numberFrom,
+  objectFrom,
+  textFrom,
+} from "../input/kept_input.ts";
+import { type OpenedPromptRun, profileAgent } from "./open.ts";
+import { stoppableGadget } from "../start/stoppable.ts";
+
+/** What is said of a prompt. */
+export interface Asked {
+  readonly path: string;
+  readonly say: string | undefined;
+  readonly profile: string | undefined;
+  readonly values: JsonObject;
+  readonly temperature: number | undefined;
+}
+
+/** The same as a run keeps it. */
+export function askedInput(
+  { path, say, profile, values, temperature }: Asked,
+): Pick<PromptRunInput, "path" | "say" | "profile" | "values" | "temperature"> {
+  return {
+    path,
+    values,
+    ...(say === undefined ? {} : { say }),
+    ...(profile === undefined ? {} : { profile }),
+    ...(temperature === undefined ? {} : { temperature }),
+  };
+}
+
+/** What holds of a prompt, a tactic or an agent for the whole run. */
+export function openedInput(
+  { found, model, modelName }: OpenedPromptRun,
+  { project, flags }: {
+    readonly project: ProjectSettings;
+    readonly flags: { readonly concurrency?: number; readonly timeout?: number };
+  },
+): Pick<PromptRunInput, "kind" | "contractHash" | "model" | "modelId" | "limits" | "startedAt"> {
+  const { timeoutMs, resultBytes } = limitsOf(project, flags);
+  return {
+    kind: found.kind,
+    ...(found.kind === "prompt" && { contractHash: found.prompt.info().contractHash }),
+    ...(model === undefined ? {} : { model: modelName ?? model.id, modelId: model.id }),
+    limits: {
+      timeoutMs,
+      resultBytes,
+      concurrency: flags.concurrency,
+    },
+    startedAt: Date.now(),
+  };
+}
+
+/** Those that are rendered with the values; none of a tactic, which is given whatever there is. */
+export function renderedPrompts(
+  { found, agent: { system } }: OpenedPromptRun,
+  { say }: Pick<Asked, "say">,
+): readonly AnyPrompt[] {
+  if (found.kind === "tactic") return [];
+  return say !== undefined || typeof system === "string" || system === found.prompt
+    ? [found.prompt]
+    : [found.prompt, system];
+}
+
+/** Runs it. */
+export function promptEvents(means: PromptRunMeans): AsyncIterable<RunEvent> {
+  const { input, opened: { found, opened, agent, model, modelOf } } = means;
+  const common = promptRunOptions(means);
+  if (found.kind === "prompt") {
+    if (model === undefined) throw new Error("a prompt is asked of a model");
+    return runPrompt({
+      ...common,
+      prompt: found.prompt,
+      args: input.values,
+      model,
+      agent: asFlagsSay(agent, input),
+      systemArgs: input.values,
+      say: input.say,
+      history: input.history,
+    });
+  }
+  const agents = new Map([...opened.profiles].map(([name, profile]) => [name, {
+    definition: asFlagsSay(profileAgent(profile, opened.registry), input),
+    model: () => model ?? modelOf(profile.model),
+  }]));
+  return runTacticRun({
+    ...common,
+    tactic: found.tactic,
+    task: taskOf(input.values),
+    prompts: opened.registry,
+    agents,
+    startedAt: input.startedAt,
+  });
+}
+
+/** `task` alone is the task itself; else it is the object of all inputs. */
+function taskOf(values: Readonly<Record<string, unknown>>): unknown {
+  const names = Object.keys(values);
+  return names.length === 1 && names[0] === "task" ? values.task : values;
+}
+
+/** @throws {UsageError} when the prompt is not the one that the run began with */
+export function assertSamePrompt(found: FoundPrompt, input: PromptRunInput, id: string): void {
+  if (found.kind === "tactic" || input.contractHash === undefined) return;
+  const { contractHash } = found.prompt.info();
+  if (contractHash === input.contractHash) return;
+  const { path, say, profile } = input;
+  const what = path === ""
+    ? `system prompt of profile ${JSON.stringify(profile)}`
+    : `prompt ${JSON.stringify(path)}`;
+  const anew = say === undefined && path !== "" ? ` with orrery run ${path}` : "";
+  throw new ChangedError([
+    `Run ${id} began with another version of the ${what} (${input.contractHash}; ` +
+    `now ${contractHash}): bring that back to go on, or begin anew${anew}`,
+  ], { command: "resume" });
+}
+
+/** What agents of a run are run with, besides what they are asked. */
+export interface PromptRunMeans {
+  readonly input: PromptRunInput;
+  readonly opened: OpenedPromptRun;
+  readonly kept: Pick<KeptRun, "options"> | undefined;
+  readonly replay?: Replay;
+  /** Where the prompts are that their calls may ask. */
+  readonly prompts: PromptCallsOptions["place"];
+  readonly signal: AbortSignal;
+  /** Of a conversation: stops what is being answered. */
+  readonly turn?: () => AbortSignal;
+}
+
+/** The same for the engine. */
+export function promptRunOptions(means: PromptRunMeans): RunOptions & RunAgentsOptions {
+  const { kept, replay, opened, input, signal, turn } = means;
+  const { catalog, world, approvals, found } = opened;
+  const { timeoutMs, resultBytes } = input.limits;
+  const tools = catalogTools(() => Promise.resolve(catalog));
+  return {
+    tools: turn === undefined ? tools : { ...tools, around: (gadget) => stoppableGadget(gadget, turn) },
+    budget: input.budget,
+    calls: { timeoutMs, resultBytes },
+    signal,
+    containers: containersOf({
+      place: means.prompts,
+      catalog,
+      world,
+      canAsk: approvals !== undefined,
+      model: opened.model,
+      modelName: opened.modelName,
+      budget: input.budget,
+      limits: input.limits,
+      within: found.kind === "prompt" ? found.prompt.path : undefined,
+      stop: turn,
+    }),
+    clock: world?.clock,
+    replay,
+    approvals,
+    wake: turn,
+    ...kept?.options,
+  };
+}
+
+/** An agent with what the user said of it for this run. */
+export function asFlagsSay(
+  agent: AgentDefinition,
+  { temperature, limits: { concurrency } }: PromptRunInput,
+): AgentDefinition {
+  return {
+    ...agent,
+    ...(temperature === undefined ? {} : { modelArgs: { ...agent.modelArgs, temperature } }),
+    ...(concurrency === undefined ? {} : { limits: { ...agent.limits, parallelTools: concurrency } }),
+  };
+}
+
+/** What a run of a prompt, a tactic or an agent is made of: kept with the run, so that a resumed one is the same. */
+export interface PromptRunInput {
+  /** Of the prompt, or the name of the tactic; empty: the system prompt of the profile. */
+  readonly path: string;
+  readonly kind: "prompt" | "tactic";
+  /** Of the prompt's template and all that its answer is held to; absent for a tactic. */
+  readonly contractHash?: string;
+  readonly values: JsonObject;
+  /** The prompt is the system prompt, and this is said. */
+  readonly say?: string;
+  /** What was said before, in place of `say`: the last of it is what is answered. */
+  readonly history?: readonly Message[];
+  /** The agent of `orrery.yaml` that is asked. */
+  readonly profile?: string;
+  /** As it was named; absent where each agent has its own. */
+  readonly model?: string;
+  /** What that was when the run began. */
+  readonly modelId?: string;
+  readonly temperature?: number;
+  readonly budget: Budget;
+  /** Of the calls of its tools; `concurrency` only where the user said it. */
+  readonly limits: CallLimits;
+  /** ms since 1970. */
+  readonly startedAt: number;
+}
+
+/** As a run keeps it. */
+export function promptRunJson(input: PromptRunInput): Json {
+  return toJson(input);
+}
+
+/** What a run has kept. */
+export function promptRunInput(kept: Json): PromptRunInput {
+  const input = objectFrom(kept);
+  const { history } = input;
+  return {
+    path: String(input.path),
+    kind: input.kind === "tactic" ? "tactic" : "prompt",
+    contractHash: textFrom(input.contractHash),
+    values: objectFrom(input.values),
+    say: textFrom(input.say),
+    history: history === undefined ? undefined : messagesFrom(history),
+    profile: textFrom(input.profile),
+    model: textFrom(input.model),
+    modelId: textFrom(input.modelId),
+    temperature: numberFrom(input.temperature),
+    budget: budgetFrom(input.budget),
+    limits: limitsFrom(input.limits),
+    startedAt: numberFrom(input.startedAt) ?? 0,
+  };
+}
+
+/** Whether what a conversation has kept is a chat with a profile of `orrery.yaml`. */
+export function isAgentTalk(kept: Json): boolean {
+  return textFrom(objectFrom(kept).profile) !== undefined;
+}

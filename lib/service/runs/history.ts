@@ -1,0 +1,129 @@
+// What is held of the events of a run for its readers: in order, bounded, the text of a step only until its message is there. A reader names
+// the last `seq` that it has seen, so nothing here knows of readers.
+
+import type { RunEvent } from "../../core/event.ts";
+
+/** How much is held. */
+export interface HistoryBounds {
+  /** Deltas do not count. Default 5,000. */
+  readonly maxEvents?: number;
+  /** Of JSON. Default 4 MiB. */
+  readonly maxBytes?: number;
+  /** Events up to this `seq` were never here. Default 0. */
+  readonly before?: number;
+}
+
+/** Some events, and how far they go. */
+export interface HistoryPart {
+  readonly events: readonly RunEvent[];
+  /** The `seq` of the last event; where there is none, what was asked for. */
+  readonly last: number;
+}
+
+/** How long an event is as JSON. */
+export function eventBytes(event: RunEvent): number {
+  return JSON.stringify(event).length;
+}
+
+/** The events of a run, as far as they are held. */
+export class RunHistory {
+  readonly #maxEvents: number;
+  readonly #maxBytes: number;
+  #events: RunEvent[] = [];
+  /** How many are no deltas. */
+  #count = 0;
+  #bytes = 0;
+  #last: number;
+  #gone: number;
+
+  constructor({ maxEvents = 5_000, maxBytes = 4 * 1024 * 1024, before = 0 }: HistoryBounds = {}) {
+    this.#maxEvents = maxEvents;
+    this.#maxBytes = maxBytes;
+    this.#gone = this.#last = before;
+  }
+
+  /** `seq` of the newest event; 0 before the first. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** Up to this `seq` events are not held any more, but for the text of steps that are still writing; 0: all are held. */
+  get gone(): number {
+    return this.#gone;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  push(event: RunEvent): void {
+    this.#last = event.seq;
+    if (event.type === "message") this.#dropText(event.step); // the message has the whole text
+    else if (event.type === "step-start" && event.attempt > 1) this.#dropText(event.key);
+    this.#events.push(event);
+    this.#bytes += eventBytes(event);
+    if (event.type !== "text-delta") this.#count++;
+    if (this.#count > this.#maxEvents || this.#bytes > this.#maxBytes) this.#forget();
+  }
+
+  /**
+   * What came behind a `seq`, at least one event when there is any; the deltas of one step that came one behind the other are one event with
+   * the `seq` of the last.
+   *
+   * @param options.earlier what is not held any more, in order; it is put where it belongs
+   * @param options.upTo nothing behind this `seq` is wanted. Default: all
+   */
+  behind(
+    after: number,
+    { maxBytes, earlier = [], upTo = Infinity }: {
+      readonly maxBytes: number;
+      readonly earlier?: readonly RunEvent[];
+      readonly upTo?: number;
+    },
+  ): HistoryPart {
+    const held = this.#events.slice(this.#events.findLastIndex(({ seq }) => seq <= after) + 1);
+    const all = earlier.length === 0 ? held : [...earlier, ...held].sort((a, b) => a.seq - b.seq);
+    const events: RunEvent[] = [];
+    let last = after;
+    let room = maxBytes;
+    for (const event of all) {
+      if (events.length > 0 && (room <= 0 || event.seq > upTo)) break;
+      const newest = events.at(-1);
+      if (event.type === "text-delta" && newest?.type === "text-delta" && newest.step === event.step) {
+        events[events.length - 1] = { ...event, text: newest.text + event.text };
+      } else events.push(event);
+      room -= event.type === "text-delta" ? event.text.length : eventBytes(event);
+      last = event.seq;
+    }
+    return { events, last };
+  }
+
+  #dropText(step: string): void {
+    this.#events = this.#events.filter((event) => {
+      if (event.type !== "text-delta" || event.step !== step) return true;
+      this.#bytes -= eventBytes(event);
+      return false;
+    });
+  }
+
+  /** Half of what may be held stays; steps that still write keep their text while that is no more than a quarter. */
+  #forget(): void {
+    const texts: RunEvent[] = [];
+    let textBytes = 0;
+    let at = 0;
+    for (const event of this.#events.slice(0, -1)) {
+      if (this.#bytes <= this.#maxBytes / 2 && this.#count <= this.#maxEvents / 2) break;
+      at++;
+      const bytes = eventBytes(event);
+      if (event.type === "text-delta" && textBytes + bytes <= this.#maxBytes / 4) {
+        texts.push(event);
+        textBytes += bytes;
+        continue;
+      }
+      if (event.type !== "text-delta") this.#count--;
+      this.#bytes -= bytes;
+      this.#gone = Math.max(this.#gone, event.seq);
+    }
+    this.#events = [...texts, ...this.#events.slice(at)];
+  }
+}

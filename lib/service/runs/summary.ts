@@ -1,0 +1,160 @@
+import { toldMs } from "../../core/clock.ts";
+import type { CallErrorCode, RunEvent, RunKind, RunStatus } from "../../core/event.ts";
+import type { Json } from "../../core/json.ts";
+import type { Usage } from "../../core/model.ts";
+import { keyOf } from "../../render/plain_lines.ts";
+import { EXIT, EXIT_OF_REASON } from "../exit_code.ts";
+
+/** What `--json` says of one call. */
+type CallReport = {
+  /** Of the model that wrote it. */
+  readonly step?: string;
+  readonly invocationId: string;
+  readonly gadgetName: string;
+  readonly dependencies: readonly string[];
+  readonly line: number;
+  status: "result" | "error" | "skip" | "unfinished";
+  result?: Json;
+  error?: string;
+  code?: CallErrorCode;
+  flag?: string;
+  reason?: string;
+  /** How long its gadget ran. */
+  ms?: number;
+};
+
+/** A conversation that waits for its person has not failed. */
+const WELL_ENDED: ReadonlySet<RunStatus> = new Set(["done", "held", "completed"]);
+
+const REFUSALS: ReadonlySet<CallErrorCode> = new Set(["permission", "not-trusted"]);
+
+/** What is left of a run when it is over: its value, its exit code, and for `--json` its calls. */
+export class RunSummary {
+  readonly #withCalls: boolean;
+  readonly #calls = new Map<string, CallReport>();
+  readonly #ranAt = new Map<string, number>();
+  readonly #flags: string[] = [];
+  #run = "";
+  #kind: RunKind = "calls";
+  #opened = 0;
+  #ran = 0;
+  #isRefused = false;
+  #end: {
+    readonly status: RunStatus;
+    readonly value?: Json;
+    readonly error?: string;
+    readonly reason?: string;
+    readonly usage: Usage;
+  } = { status: "failed", usage: { input: 0, output: 0 } };
+  #ms = 0;
+
+  constructor(options: { readonly withCalls: boolean }) {
+    this.#withCalls = options.withCalls;
+  }
+
+  add(event: RunEvent): void {
+    this.#run = event.run;
+    this.#ms = event.at;
+    if (event.type === "run-start") this.#kind = event.kind;
+    if (event.type === "call-open") this.#opened++;
+    if (event.type === "call-run") this.#ran++;
+    if (event.type === "run-end") this.#end = event;
+    if (event.type === "call-error" && REFUSALS.has(event.code)) {
+      this.#isRefused = true;
+      if (event.flag !== undefined) this.#flags.push(event.flag);
+    }
+    if (this.#withCalls) this.#report(event);
+  }
+
+  /** As its events name it; empty when there was none. */
+  get run(): string {
+    return this.#run;
+  }
+
+  get status(): RunStatus {
+    return this.#end.status;
+  }
+
+  get value(): Json | undefined {
+    return this.#end.value;
+  }
+
+  /** It was a text of calls, and there was none in it. */
+  get isEmpty(): boolean {
+    return this.#kind === "calls" && this.#opened === 0;
+  }
+
+  /** Of refused calls: the flags that would have allowed them. */
+  get flags(): readonly string[] {
+    return this.#flags;
+  }
+
+  /** Of a run that was not interrupted (cli.md). An error before anything ran is one of the input: 2. */
+  get exitCode(): number {
+    if (WELL_ENDED.has(this.#end.status)) return EXIT.ok;
+    const { reason = "" } = this.#end;
+    if (this.#kind === "document") return documentCode(reason);
+    const code = EXIT_OF_REASON.get(reason);
+    if (code !== undefined) return code;
+    if (this.#isRefused) return EXIT.refused;
+    const nothingRan = this.#kind === "calls" && this.#end.error !== undefined && this.#ran === 0;
+    return nothingRan ? EXIT.usage : EXIT.failed;
+  }
+
+  /** Those that there were by now, when they are wanted. */
+  get calls(): readonly Json[] {
+    return [...this.#calls.values()].map((call) => ({ ...call }));
+  }
+
+  /** `{run, kind, status, value, error?, reason?, calls, usage, ms}` (cli.md). */
+  toJson(): unknown {
+    const { status, value = null, error, reason, usage } = this.#end;
+    return {
+      run: this.#run,
+      kind: this.#kind,
+      status,
+      value,
+      ...(error === undefined ? {} : { error }),
+      ...(reason === undefined ? {} : { reason }),
+      calls: this.calls,
+      usage,
+      ms: this.#ms,
+    };
+  }
+
+  #report(event: RunEvent): void {
+    if (!("invocationId" in event)) return;
+    const key = keyOf(event);
+    if (event.type === "call-open") {
+      const { step, invocationId, gadgetName, dependencies, line } = event;
+      this.#calls.set(key, {
+        step,
+        invocationId,
+        gadgetName,
+        dependencies,
+        line,
+        status: "unfinished",
+      });
+    }
+    if (event.type === "call-run") this.#ranAt.set(key, event.at);
+    const call = this.#calls.get(key);
+    if (call !== undefined) this.#endReport(call, event, this.#ranAt.get(key));
+  }
+
+  #endReport(call: CallReport, event: RunEvent, ranAt: number | undefined): void {
+    if (event.type === "call-result") Object.assign(call, { status: "result", result: event.result });
+    else if (event.type === "call-skip") Object.assign(call, { status: "skip", reason: event.reason });
+    else if (event.type === "call-error") {
+      const { error, code, flag } = event;
+      Object.assign(call, { status: "error", error, code, flag });
+    } else return;
+    if (ranAt !== undefined) call.ms = toldMs(event.at - ranAt);
+  }
+}
+
+/** Documents have codes of their own: an operation that failed is 1, whatever it failed of (cli.md). */
+function documentCode(reason: string): number {
+  if (reason === "time") return EXIT.timeout;
+  const code = EXIT_OF_REASON.get(reason);
+  return code === EXIT.budget || code === EXIT.interrupted ? code : EXIT.failed;
+}

@@ -1,0 +1,363 @@
+// A document from its check to its events: what the command line and a server do with it in the same way.
+import { basename, dirname, join, resolve } from "node:path";
+import { DOCUMENT_LIMITS } from "../../catalog/config/config.ts";
+import { isInside } from "../../catalog/paths.ts";
+import { checkDocument } from "../../check/check_document.ts";
+import { type FileProblem, givenBlocks } from "../../check/check_options.ts";
+import type { RunEvent } from "../../core/event.ts";
+import type { RunJournal, StoredFile } from "../../core/journal.ts";
+import { type Json, toJson } from "../../core/json.ts";
+import { ModelError } from "../../core/model.ts";
+import type { Secrets } from "../../core/secrets.ts";
+import { FileError } from "../../core/world.ts";
+import { hostFiles } from "../../host/files.ts";
+import { realPath } from "../../host/paths.ts";
+import {
+  type DocumentFile,
+  mayHaveOperations,
+  parseDocument,
+  readDocument,
+} from "../../parse/document/document.ts";
+import type { MergeMode } from "../../parse/document/operation.ts";
+import { MERGE_MODES } from "../../parse/document/parameters.ts";
+import { DocumentBounds } from "../../project/document/grants.ts";
+import { type DocumentHome, homeCheck, homeMeans } from "../../project/document/home.ts";
+import { type DocumentPlace, placeHome } from "../../project/document/place.ts";
+import { limitsOf, openCatalog, type ProjectSettings } from "../../project/project.ts";
+import { keepStdout } from "../../project/trust/grants.ts";
+import type { Approvals } from "../../run/approvals.ts";
+import type { Budget } from "../../run/budget.ts";
+import type { CallLimits } from "../../run/call_graph.ts";
+import { runDocumentFile } from "../../run/document.ts";
+import type { DocumentMeans } from "../../run/document_means.ts";
+import { readDocumentText } from "../../run/document_text.ts";
+import type { Replay } from "../../run/replay.ts";
+import { ChangedError, UsageError } from "../exit_code.ts";
+import { budgetFrom, limitsFrom, numberFrom, objectFrom, textFrom } from "../input/kept_input.ts";
+import { containersOf, type PromptCallsOptions } from "../prompt/containers.ts";
+import type { Keeping, ReadyRun, StartPlace } from "./ready_run.ts";
+
+/** Opens a project for one document; undefined when it was aborted. */
+export async function openDocumentPlace(
+  { project, grants, around }: StartPlace,
+): Promise<DocumentPlace | undefined> {
+  keepStdout(grants.flags);
+  const bounds = new DocumentBounds(project.root);
+  const open = around.openCatalog ?? openCatalog;
+  const opened = await around.open(
+    open(project, {
+      ...grants,
+      ...around.opening,
+      late: true,
+      against: (request) => bounds.against(request),
+    }),
+  );
+  if (opened === undefined) return undefined;
+  const canAsk = around.approvals !== undefined;
+  return { ...opened, project, grants, canAsk, bounds, accepted: opened.projectAccepted };
+}
+
+/** A document before it runs. */
+export interface CheckedRun {
+  /** Errors and warnings. */
+  readonly problems: readonly FileProblem[];
+  /** Undefined when there is an error among the problems. */
+  readonly checked: { readonly document: DocumentFile; readonly input: DocumentRunInput } | undefined;
+}
+
+/** A block of another file, which is named as documents name it. */
+export interface GivenBlock {
+  readonly file: string;
+  readonly reference: string;
+}
+
+/** Looks a document through; its input has the texts of the blocks then. */
+export async function checkedDocument(
+  home: DocumentHome,
+  { input, blocks }: { readonly input: DocumentRunInput; readonly blocks: readonly GivenBlock[] },
+): Promise<CheckedRun> {
+  const { prompt, values, model, mode } = input;
+  const options = homeCheck(home);
+  const { entry, files, problems } = await checkDocument(input.path, {
+    ...options,
+    modelProblem: async (name) => await options.modelProblem(name) ?? await unusable(name, home.models),
+    input: { values, blocks, prompt },
+    model,
+    mode,
+  });
+  const isWrong = problems.some(({ severity }) => severity === "error");
+  if (isWrong || entry === undefined) return { problems, checked: undefined };
+  const text = givenBlocks({ blocks }, { files });
+  return { problems, checked: { document: entry, input: { ...input, text } } };
+}
+
+/** Why a model cannot be asked, such as a key that is missing: known before anything has run. */
+async function unusable(
+  name: string | undefined,
+  models: DocumentHome["models"],
+): Promise<string | undefined> {
+  try {
+    await models.find(name);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ModelError && error.code === "config") return error.message;
+    throw error;
+  }
+}
+
+/** What a document runs with. */
+export interface DocumentRun {
+  readonly document: DocumentFile;
+  readonly input: DocumentRunInput;
+  readonly means: DocumentMeans;
+  readonly signal: AbortSignal | undefined;
+  readonly approvals: Approvals | undefined;
+  /** Where the prompts are that its tools may ask. */
+  readonly called: Pick<PromptCallsOptions, "place" | "catalog" | "world" | "canAsk">;
+  /** Answers every effect. */
+  readonly replay?: Replay;
+}
+
+/** Runs it. */
+export function documentEvents(run: DocumentRun, keeping: Keeping): AsyncIterable<RunEvent> {
+  const { document, input, means, signal, approvals, called, replay } = run;
+  const { budget, limits, model: modelName } = input;
+  return runDocumentFile({
+    document,
+    means,
+    input: {
+      text: input.text,
+      values: new Map(Object.entries(input.values)),
+      prompt: input.prompt,
+    },
+    containers: containersOf({ ...called, budget, limits, modelName }),
+    signal,
+    replay,
+    approvals,
+    ...keeping,
+  });
+}
+
+/** A checked document in its place; also one that was begun, and goes on. */
+export function readyDocument(
+  place: DocumentPlace,
+  { document, input, results, around: { approvals, opening: { signal } } }: {
+    readonly document: DocumentFile;
+    readonly input: DocumentRunInput;
+    readonly results: DocumentResults;
+    readonly around: Pick<StartPlace["around"], "approvals" | "opening">;
+  },
+): ReadyRun {
+  const means = homeMeans(placeHome(place), { wishes: input, result: (document) => results.keep(document) });
+  const { path, text } = document;
+  const { project, grants, accepted, catalog, canAsk } = place;
+  const called = { place: () => ({ project, grants, accepted }), catalog, canAsk };
+  return {
+    start: { kind: "document", file: path, input: documentRunJson(input), files: [{ path, text }] },
+    events: (keeping) => documentEvents({ document, input, means, signal, approvals, called }, keeping),
+  };
+}
+
+/** What a run of a document is made of: kept with the run, so that a resumed one is the same. */
+export interface DocumentRunInput {
+  /** Relative to the project root where it lies inside. */
+  readonly path: string;
+  readonly prompt?: string;
+  /** Blocks of other files, as text. */
+  readonly text: string;
+  readonly values: Readonly<Record<string, string>>;
+  /** As it was named. */
+  readonly model?: string;
+  readonly mode?: MergeMode;
+  /** A path, `-` or `none`; absent: beside the document. */
+  readonly out?: string;
+  readonly showsOperations: boolean;
+  readonly budget: Budget;
+  readonly limits: CallLimits;
+  /** What the configuration said when the run began. */
+  readonly defaults: DocumentMeans["defaults"];
+}
+
+/** Values of documents are text. */
+export function textsOf(values: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === "string" ? value : JSON.stringify(value),
+    ]),
+  );
+}
+
+/** As a run keeps it. */
+function documentRunJson(input: DocumentRunInput): Json {
+  return toJson(input);
+}
+
+/** What the project says of its documents, and the flags of a run. */
+export function settingsInput(
+  project: Pick<ProjectSettings, "config">,
+  flags: { readonly concurrency?: number; readonly timeout?: number },
+): Pick<DocumentRunInput, "text" | "showsOperations" | "limits" | "defaults"> {
+  const { showsOperations, limits, temperature } = project.config.documents;
+  const { timeoutMs, resultBytes } = limitsOf(project, flags);
+  return { text: "", showsOperations, limits: { timeoutMs, resultBytes }, defaults: { limits, temperature } };
+}
+
+/** What a run has kept. */
+export function documentRunInput(kept: Json): DocumentRunInput {
+  const input = objectFrom(kept);
+  const defaults = objectFrom(input.defaults);
+  const limits = objectFrom(defaults.limits);
+  const values = Object.entries(objectFrom(input.values)).map(([name, value]) => [name, String(value)]);
+  return {
+    path: String(input.path),
+    prompt: textFrom(input.prompt),
+    text: textFrom(input.text) ?? "",
+    values: Object.fromEntries(values),
+    model: textFrom(input.model),
+    mode: MERGE_MODES.find((each) => each === input.mode),
+    out: textFrom(input.out),
+    showsOperations: input.showsOperations === true,
+    budget: budgetFrom(input.budget),
+    limits: limitsFrom(input.limits),
+    defaults: {
+      limits: {
+        goto: numberFrom(limits.goto) ?? DOCUMENT_LIMITS.goto,
+        toolTurns: numberFrom(limits.toolTurns) ?? DOCUMENT_LIMITS.toolTurns,
+        shellTimeoutS: numberFrom(limits.shellTimeoutS) ?? DOCUMENT_LIMITS.shellTimeoutS,
+      },
+      temperature: numberFrom(defaults.temperature),
+    },
+  };
+}
+
+/** A document as its run has left it. */
+interface ResultDocument {
+  /** Relative to the project root where it lies inside. */
+  readonly path: string;
+  readonly text: string;
+  /** Files inside each other, the entry being 1. */
+  readonly depth: number;
+  /** How many operations it has, those that are text not among them. */
+  readonly operations: number;
+}
+
+/** Where the result documents of a run go (documents.md 12): each is whole or not there. */
+export class DocumentResults {
+  readonly #out: string | undefined;
+  readonly #root: string;
+  readonly #cwd: string;
+  readonly #onWritten: (path: string) => Promise<void>;
+  #entry: string | undefined;
+  #woken = 0;
+
+  /** @param place `onWritten` is told the real path of each result document beside its source */
+  constructor(
+    out: string | undefined,
+    place: {
+      readonly root: string;
+      readonly cwd: string;
+      readonly onWritten?: (path: string) => Promise<void>;
+    },
+  ) {
+    this.#out = out;
+    this.#root = place.root;
+    this.#cwd = place.cwd;
+    this.#onWritten = place.onWritten ?? (() => Promise.resolve());
+  }
+
+  /** That of the entry, once it is there; where it goes to stdout. */
+  get shown(): string | undefined {
+    return this.#out === "-" ? this.#entry : undefined;
+  }
+
+  /** What is to be told of where it was written: text of answers and commands has operations once it is in a document. */
+  get warning(): string | undefined {
+    const some = this.#woken === 1
+      ? "an operation that is text in this result"
+      : `${this.#woken} operations that are text in this result`;
+    return this.#woken === 0
+      ? undefined
+      : `${this.#out} is a document: ${some} would run with it; as a .ctx file it cannot run`;
+  }
+
+  /** @throws {FileError} */
+  async keep({ path, text, depth, operations }: ResultDocument): Promise<void> {
+    if (depth === 1) this.#entry = text;
+    if (this.#out === undefined) return await this.#beside(path, text);
+    if (depth > 1 || this.#out === "-" || this.#out === "none") return;
+    if (mayHaveOperations(this.#out)) {
+      const all = parseDocument(text).nodes.filter(({ kind }) => kind === "operation");
+      this.#woken = Math.max(0, all.length - operations);
+    }
+    await hostFiles({ root: this.#cwd }).writeText(this.#out, text);
+  }
+
+  /** No grant is needed for these, so a link must not lead them elsewhere: not out of the project, nor to another file in it. */
+  async #beside(path: string, text: string): Promise<void> {
+    const wanted = resolve(this.#root, path);
+    const place = join(realPath(dirname(wanted)), basename(wanted));
+    const real = realPath(place);
+    const why = !isInside(real, this.#root)
+      ? `it would be outside the project root, at ${real}`
+      : real !== place
+      ? `it is a link, which leads to ${real}`
+      : undefined;
+    if (why !== undefined) {
+      throw new FileError(
+        `Cannot write the result document ${JSON.stringify(path)}: ${why}; name a place for it with --out`,
+        { path, code: "other" },
+      );
+    }
+    await hostFiles({ root: this.#root }).writeText(real, text);
+    await this.#onWritten(real);
+  }
+}
+
+/** A run that goes on. */
+interface ResumedRun {
+  readonly run: RunJournal;
+  /** What it began with, and what is said of it now. */
+  readonly input: Json;
+  /** Of the journal: what was masked is known again by them. */
+  readonly secrets: Secrets;
+}
+
+/** A document that goes on. */
+interface ResumedDocument {
+  readonly ready: ReadyRun;
+  readonly results: DocumentResults;
+}
+
+/** The run of a document, as the document was when it began; undefined when it was aborted. @throws {UsageError} when the document cannot be had */
+export async function resumedDocument(
+  { run, input: kept, secrets }: ResumedRun,
+  at: StartPlace,
+): Promise<ResumedDocument | undefined> {
+  const { project, around } = at;
+  const [stored] = run.run.files ?? [];
+  if (stored === undefined) {
+    throw new UsageError([`Run ${run.id} has lost its document: begin anew`], { command: "resume" });
+  }
+  const text = await textAsItWas(stored, { root: project.root, secrets });
+  const place = await openDocumentPlace(at);
+  if (place === undefined) return undefined;
+  const input = documentRunInput(kept);
+  const results = new DocumentResults(input.out, project);
+  const document = await readDocument(text, { path: stored.path });
+  return { ready: readyDocument(place, { document, input, results, around }), results };
+}
+
+/** Secrets in a document are not kept with it: where it had some, the file has to be there as it was. @throws {UsageError} when it is not */
+async function textAsItWas(
+  { path, text }: StoredFile,
+  { root, secrets }: { readonly root: string; readonly secrets: Secrets },
+): Promise<string> {
+  if (!text.includes("[secret ")) return text;
+  const now = await readDocumentText(hostFiles({ root }), path).catch(() => undefined);
+  if (now !== undefined && secrets.mask(now) === text) return now;
+  throw new ChangedError(
+    [`${path} has changed since the run began, and what it had of secrets is not kept: begin anew`],
+    { command: "resume" },
+  );
+}

@@ -1,0 +1,256 @@
+import { resolve } from "node:path";
+import { type FileProblem, maybeBlock, problemLine } from "../../check/check_options.ts";
+import type { Catalog } from "../../core/catalog.ts";
+import { didYouMean } from "../../core/nearest.ts";
+import { ProblemsError } from "../../core/problems_error.ts";
+import { SourceError } from "../../core/source_error.ts";
+import { FileError, PermissionRefused } from "../../core/world.ts";
+import { hostFiles } from "../../host/files.ts";
+import { realPath } from "../../host/paths.ts";
+import { writeCalls } from "../../parse/calls/write.ts";
+import { createPolicy } from "../../policy/policy.ts";
+import { placeHome } from "../../project/document/place.ts";
+import type { ProjectSettings } from "../../project/project.ts";
+import { wishedBudget } from "../input/budget.ts";
+import { checkedInput } from "../input/checked_input.ts";
+import { fileInProject } from "../project_files.ts";
+import { openedInput, renderedPrompts } from "../prompt/run.ts";
+import { ServiceError, type StartRun } from "../service.ts";
+import { startCallFile, startCalls } from "./calls.ts";
+import {
+  checkedDocument,
+  DocumentResults,
+  type DocumentRunInput,
+  type GivenBlock,
+  openDocumentPlace,
+  readyDocument,
+  settingsInput,
+  textsOf,
+} from "./document.ts";
+import { openWished, readyPrompt, startPrompt } from "./prompt.ts";
+import { type ReadyRun, type StartPlace, stoppedError } from "./ready_run.ts";
+
+/** What is started where. */
+export interface StartRunPlace extends StartPlace {
+  readonly catalog: Catalog;
+}
+
+/** Makes ready what somebody wishes to run. Nothing of it has run by then. @throws as `Service.start` */
+export async function startRun(request: StartRun, at: StartRunPlace): Promise<ReadyRun> {
+  switch (request.kind) {
+    case "file":
+      return await startFile(request, at);
+    case "calls":
+      return await startCalls(request, at);
+    case "gadget":
+      return await startGadget(request, at);
+    case "prompt":
+      return await startPrompt(request, at);
+    case "ask":
+      return await startAsk(request, at);
+    default:
+      return request satisfies never;
+  }
+}
+
+const OF_DOCUMENTS = ["input", "prompt", "blocks", "mode", "out"] as const;
+
+/** @throws {ServiceError} `invalid` */
+async function startFile(
+  wish: Extract<StartRun, { readonly kind: "file" }>,
+  at: StartRunPlace,
+): Promise<ReadyRun> {
+  const { file } = wish;
+  if (/\.calls$/i.test(file)) {
+    const field = OF_DOCUMENTS.find((name) =>
+      wish[name] !== undefined && (name !== "out" || wish.out !== "none")
+    );
+    if (field === undefined) return await startCallFile(wish, at);
+    throw new ServiceError(`${field} is for documents; a call file takes none`, {
+      code: "invalid",
+      details: { field },
+    });
+  }
+  if (/\.md$/i.test(file)) {
+    return await startDocument(wish, at);
+  }
+  const hint = /\.agent\.ya?ml$/i.test(file)
+    ? "an agent is talked to: begin a conversation with it"
+    : "name one";
+  throw new ServiceError(
+    `file: expected a call file (.calls) or a document (.md), found ${JSON.stringify(file)}; ${hint}`,
+    { code: "invalid", details: { field: "file" } },
+  );
+}
+
+/** One call of a gadget that somebody wishes. */
+type GadgetWish = Extract<StartRun, { readonly kind: "gadget" }>;
+
+/** The call is a text of calls as well, so that it is resumed as one. @throws {ServiceError} `not-found`, `invalid`, `stopping` */
+async function startGadget(
+  { name, input, ...wishes }: GadgetWish,
+  at: StartPlace & { readonly catalog: Catalog },
+): Promise<ReadyRun> {
+  if (at.catalog.maybeFind(name) === undefined) {
+    const known = at.catalog.entries.map((entry) => entry.name);
+    throw new ServiceError(`There is no gadget ${JSON.stringify(name)}.${didYouMean(name, known)}`, {
+      code: "not-found",
+    });
+  }
+  return await startCalls({ ...wishes, name, text: callText({ name, input }, at) }, at);
+}
+
+/** @throws {ServiceError} `invalid` for what no call can say */
+function callText({ name, input }: Pick<GadgetWish, "name" | "input">, { project }: StartPlace): string {
+  try {
+    const { markers } = project.config.calls;
+    const call = { gadgetName: name, invocationId: "call", parameters: input };
+    return writeCalls([call], { markers, asJson: true }); // as arguments of their own, texts could become numbers
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new ServiceError(`input: ${error.message}`, { code: "invalid", details: { field: "input" } });
+  }
+}
+
+/** A profile of `orrery.yaml`, with what was said so far. */
+type AskWish = Extract<StartRun, { readonly kind: "ask" }>;
+
+/**
+ * The profile answers the last of the messages, with the tools of its system prompt. It is kept as a run of a prompt.
+ *
+ * @throws {ServiceError} `not-found`, `invalid` where the last message is not the user's, `stopping`; {UsageError}, {PromptError}, {ModelError}
+ */
+export async function startAsk(wish: AskWish, at: StartPlace): Promise<ReadyRun> {
+  const { messages, profile, model, budget } = wish;
+  assertAsked(wish);
+  const opened = await openWished({ path: "", profile, model }, at);
+  const values = checkedInput({ values: {}, texts: new Set() }, {
+    prompts: renderedPrompts(opened, { say: "" }),
+    located: opened.opened.located,
+    command: "ask",
+    as: "field",
+  });
+  return readyPrompt(opened, {
+    ...at,
+    input: {
+      path: "",
+      profile,
+      history: messages,
+      values,
+      ...openedInput(opened, { project: at.project, flags: {} }),
+      budget: wishedBudget(at.project, budget),
+    },
+  });
+}
+
+/** @throws {ServiceError} `invalid` */
+function assertAsked({ messages }: AskWish): void {
+  const last = messages.at(-1);
+  if (last?.role === "user") return;
+  const found = last === undefined ? "no message" : `one of the role "${last.role}"`;
+  throw new ServiceError(`messages: the last one has to be the user's, found ${found}`, {
+    code: "invalid",
+    details: { field: "messages" },
+  });
+}
+
+/** A document of the project that somebody wishes to run. */
+export type DocumentWish = Extract<StartRun, { readonly kind: "file" }>;
+
+/**
+ * Checks a document and makes it ready; warnings are noticed.
+ *
+ * @throws {ProblemsError} with every error that is known before it runs, {ServiceError} `not-found`, `outside`, `invalid`, `refused`,
+ * `stopping`
+ */
+export async function startDocument(wish: DocumentWish, at: StartPlace): Promise<ReadyRun> {
+  const { project, around } = at;
+  const path = await documentOf(wish, project);
+  const blocks = (wish.blocks ?? []).map((block) => blockOf(block, project));
+  const out = outOf(wish.out, at);
+  const place = await openDocumentPlace(at);
+  if (place === undefined) throw stoppedError();
+  const input: DocumentRunInput = {
+    ...settingsInput(project, {}),
+    ...wishedInput(wish, project),
+    path,
+    ...out,
+  };
+  const { problems, checked } = await checkedDocument(placeHome(place), { input, blocks });
+  if (checked === undefined) throw problemsError(problems.map(withoutFlag));
+  for (const problem of problems) around.opening.notice(problemLine(problem));
+  return readyDocument(place, {
+    ...checked,
+    results: new DocumentResults(checked.input.out, project),
+    around,
+  });
+}
+
+/** Whoever asks here fills in fields, and has no command line. */
+function withoutFlag<Problem extends { readonly message: string }>(problem: Problem): Problem {
+  return { ...problem, message: problem.message.replace(/ \(--input .*=\.\.\.\)$/s, "") };
+}
+
+/** @throws {ServiceError} `not-found`, `outside` */
+async function documentOf({ file }: DocumentWish, { root }: ProjectSettings): Promise<string> {
+  const path = fileInProject(file, { root });
+  const { kind } = await hostFiles({ root }).stat(path).catch((error) => {
+    if (error instanceof FileError) return { kind: "nothing" };
+    throw error;
+  });
+  if (kind === "file") return path;
+  throw new ServiceError(`file: there is no document ${JSON.stringify(file)} in the project`, {
+    code: "not-found",
+    details: { field: "file" },
+  });
+}
+
+function blockOf(block: string, { root }: ProjectSettings): GivenBlock {
+  const named = maybeBlock(block);
+  if (named !== undefined) return { ...named, file: fileInProject(named.file, { root, field: "blocks" }) };
+  throw new ServiceError(
+    `blocks: expected FILE#REF, such as notes.md#summary; found ${JSON.stringify(block)}`,
+    { code: "invalid", details: { field: "blocks" } },
+  );
+}
+
+/**
+ * Where the result goes, for whoever resumes it from another folder too. Beside the document it needs no grant, as everywhere.
+ *
+ * @throws {ServiceError} `refused` for a file that the run may not write, `outside`
+ */
+function outOf(
+  out: DocumentWish["out"] = "none",
+  { project: { root, cwd }, grants: { settings } }: StartPlace,
+): Pick<DocumentRunInput, "out"> {
+  if (out === "beside") return {};
+  if (out === "none") return { out };
+  const value = resolve(root, fileInProject(out.file, { root, field: "out.file" }));
+  try {
+    createPolicy(settings, { root, cwd, realPath }).check({ kind: "write", value });
+    return { out: value };
+  } catch (error) {
+    if (!(error instanceof PermissionRefused)) throw error;
+    throw new ServiceError(`out.file: ${error.message}`, {
+      code: "refused",
+      details: { field: "out.file", flag: error.flag },
+    });
+  }
+}
+
+function wishedInput(
+  { input = {}, prompt, model, mode, budget }: DocumentWish,
+  project: ProjectSettings,
+): Pick<DocumentRunInput, "values" | "budget" | "prompt" | "model" | "mode"> {
+  return { values: textsOf(input), budget: wishedBudget(project, budget), prompt, model, mode };
+}
+
+function problemsError(problems: readonly FileProblem[]): ProblemsError {
+  const errors = problems.filter(({ severity }) => severity === "error");
+  return new ProblemsError(errors.map(({ file, line, column, message }) =>
+    new SourceError(message, {
+      code: "E-document",
+      ...(file !== "" && { span: { file, line, column } }),
+    })
+  ));
+}

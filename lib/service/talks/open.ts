@@ -1,0 +1,271 @@
+// One turn of a conversation. Between turns nothing is held: the next one begins with what the journal has, whoever has made the one before.
+import { resolve } from "node:path";
+import type { RunEvent } from "../../core/event.ts";
+import type { Journal } from "../../core/journal.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { ProblemsError } from "../../core/problems_error.ts";
+import type { Secrets } from "../../core/secrets.ts";
+import { SourceError } from "../../core/source_error.ts";
+import { FileError } from "../../core/world.ts";
+import { hostFiles } from "../../host/files.ts";
+import { memoryJournal } from "../../journal/memory_journal.ts";
+import { newRunId } from "../../journal/new_run.ts";
+import type { AgentFile } from "../../parse/agent/agent.ts";
+import { readAgentFile } from "../../parse/agent/read.ts";
+import { openJournal } from "../../project/open_journal.ts";
+import { limitsOf, type ProjectSettings, wantedModel } from "../../project/project.ts";
+import { dropGrants, keepGrants } from "../../project/trust/grants.ts";
+import { runSecrets } from "../../project/run_secrets.ts";
+import { ConversationError, type ConversationErrorCode } from "../../run/conversation_error.ts";
+import type { AgentLine } from "./needs.ts";
+import { UsageError } from "../exit_code.ts";
+import { wishedBudget } from "../input/budget.ts";
+import { isModuleFile, moduleChoice } from "../input/module_choice.ts";
+import { fileInProject } from "../project_files.ts";
+import { type BeginTalk, ServiceError, type ServiceErrorCode } from "../service.ts";
+import { type RunSurroundings, type StartPlace, stoppedError } from "../start/ready_run.ts";
+import { type ConversationInput, openAgent, type OpenAgentOptions, type RefusedAgent } from "./agent.ts";
+import { conversationHome, type ConversationHomeOptions, ConversationSession } from "./session.ts";
+import { NOBODY_NAMED } from "./state.ts";
+
+/** A conversation that a turn is made of. */
+export interface TalkPlace {
+  readonly id: string;
+  /** The file of its agent, relative to the root. */
+  readonly file: string;
+  readonly at: StartPlace;
+  readonly journal: Journal;
+  readonly secrets: Secrets;
+  readonly isEphemeral: boolean;
+  /** The journal does not have it yet. */
+  readonly isNew: boolean;
+  /** Stops the turn when the process is about to end. */
+  readonly drain?: ConversationHomeOptions["drain"];
+}
+
+/** Opens a conversation for a turn. @param inputOf what it is made of, once its agent is known @throws {ProblemsError} with everything that is wrong or missing, {ServiceError} `gone`, `not-found`, `stopping` */
+export async function openTalk(
+  { id, file, at, journal, secrets, isEphemeral, isNew, drain }: TalkPlace,
+  inputOf: (agent: AgentFile) => ConversationInput | Promise<ConversationInput>,
+): Promise<ConversationSession> {
+  const { project, grants, around } = at;
+  const agent = await readAgent(file, { root: project.root, isNew });
+  const input = await inputOf(agent);
+  const opened = await openAgent({ agent, input, project, grants, around, isNew, isEphemeral });
+  if (!("means" in opened)) {
+    throw opened.problems === undefined ? stoppedError() : agentError(opened.problems);
+  }
+  const home = conversationHome({
+    ...opened,
+    agent,
+    input,
+    journal,
+    secrets,
+    around,
+    drain,
+  });
+  const keep = async (other: string) => isEphemeral ? undefined : await keepGrants(other, grants, project);
+  try {
+    const session = new ConversationSession({ home, id, isNew, keepGrants: keep });
+    await keep(id);
+    return session;
+  } catch (error) {
+    throw talkError(error);
+  }
+}
+
+/** @throws {ProblemsError}, {ServiceError} `not-found`, and `gone` where it was there once */
+async function readAgent(
+  file: string,
+  { root, isNew }: { readonly root: string; readonly isNew: boolean },
+): Promise<AgentFile> {
+  const { agent, problems } = await readAgentFile(await textOf(file, { root, isNew }), { file });
+  if (agent === undefined) throw agentError(problems);
+  return agent;
+}
+
+async function textOf(
+  file: string,
+  { root, isNew }: { readonly root: string; readonly isNew: boolean },
+): Promise<string> {
+  try {
+    return await hostFiles({ root }).readText(resolve(root, file));
+  } catch (error) {
+    if (!(error instanceof FileError) || error.code !== "not-found") throw error;
+    throw isNew
+      ? new ServiceError(`agent: there is no agent ${JSON.stringify(file)} in the project`, {
+        code: "not-found",
+        details: { field: "agent" },
+      })
+      : new ServiceError(
+        `The agent file ${JSON.stringify(file)} of this conversation is gone: put it back to go on with it`,
+        { code: "gone" },
+      );
+  }
+}
+
+/** The path of an agent file as requests name it. @throws {ServiceError} `outside`, `invalid` */
+export function agentPath(wish: Pick<BeginTalk, "agent">, root: string): string {
+  const path = fileInProject(wish.agent, { root, field: "agent" });
+  if (/\.agent\.ya?ml$/i.test(path)) return path;
+  throw new ServiceError(
+    `agent: expected a file that ends with .agent.yml or .agent.yaml, found ${JSON.stringify(wish.agent)}`,
+    { code: "invalid", details: { field: "agent" } },
+  );
+}
+
+/** What is wished of a new conversation. @throws {ServiceError} `invalid`, {FileError}, {ProblemsError} */
+export async function wishedTalk(
+  wish: BeginTalk,
+  { project, agent }: { readonly project: ProjectSettings; readonly agent: AgentFile },
+): Promise<ConversationInput> {
+  const { user = NOBODY_NAMED, session = agent.id, budget, canAsk = false } = wish;
+  const { module, context, ...ofFile } = await chosenModule(wish, project);
+  const { collection } = project.config.conversations;
+  const model = wantedModel(wish.model);
+  return {
+    scope: { user, module, session },
+    context,
+    given: slotsOf(wish.slots ?? {}),
+    budget: wishedBudget(project, budget),
+    limits: limitsOf(project, {}),
+    ...(canAsk && { canAsk }),
+    model,
+    collection,
+    ...ofFile,
+  };
+}
+
+async function chosenModule(
+  { module, session }: BeginTalk,
+  { root }: ProjectSettings,
+): ReturnType<typeof moduleChoice> {
+  const named = module !== undefined && isModuleFile(module)
+    ? fileInProject(module, { root, field: "module" })
+    : module;
+  try {
+    return await moduleChoice({ module: named, session }, { cwd: root, command: "run", as: "field" });
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new ServiceError(error.message, { code: "invalid", details: { field: "session" } });
+  }
+}
+
+const SLOT = /^(?:(?:conversation|session|module|global)\.)?[A-Za-z0-9_-]+$/;
+
+/** @throws {ServiceError} `invalid` */
+function slotsOf(slots: JsonObject): JsonObject {
+  const wrong = Object.keys(slots).find((name) => !SLOT.test(name));
+  if (wrong === undefined) {
+    return Object.fromEntries(
+      Object.entries(slots).map(([name, value]) => [name.replace(/^conversation\./, ""), value]),
+    );
+  }
+  throw new ServiceError(
+    `slots: ${JSON.stringify(wrong)} is no name of a slot: it has letters, digits, _ and -, and may have ` +
+      "session., module. or global. before it",
+    { code: "invalid", details: { field: "slots" } },
+  );
+}
+
+/** Waits until a turn has begun: it is in the journal then. @throws {ServiceError} when the conversation does not take it */
+export async function begunTurn(events: AsyncIterable<RunEvent>): Promise<AsyncIterable<RunEvent>> {
+  const iterator = events[Symbol.asyncIterator]();
+  try {
+    const first = await iterator.next();
+    return first.done === true ? rest(iterator) : withFirst(first.value, iterator);
+  } catch (error) {
+    throw talkError(error);
+  }
+}
+
+async function* withFirst(first: RunEvent, iterator: AsyncIterator<RunEvent>): AsyncGenerator<RunEvent> {
+  yield first;
+  yield* rest(iterator);
+}
+
+function rest(iterator: AsyncIterator<RunEvent>): AsyncIterable<RunEvent> {
+  return { [Symbol.asyncIterator]: () => iterator };
+}
+
+const CODES: { readonly [Code in ConversationErrorCode]: ServiceErrorCode } = {
+  empty: "invalid",
+  busy: "busy",
+  ended: "ended",
+  interrupted: "busy",
+  nothing: "ended",
+  changed: "changed",
+  gone: "not-found",
+};
+
+/** What a conversation does not take, as the service says it; `details.reason` has its own word for it. */
+function talkError(error: unknown): unknown {
+  if (!(error instanceof ConversationError)) return error;
+  const { message, code: reason } = error;
+  return new ServiceError(message, { code: CODES[reason], details: { reason } });
+}
+
+/** What is wrong with an agent file, or missing for it. */
+function agentError(problems: readonly AgentLine[]): ProblemsError {
+  const errors = problems.filter(({ severity }) => severity === "error");
+  return new ProblemsError(
+    errors.map(({ file, line, column, path, message, hint }) =>
+      new SourceError(`${path}: ${message}`, {
+        span: { file, line, column },
+        code: "E-agent",
+        hint,
+      })
+    ),
+  );
+}
+
+// What `run` and `chat` have in common: everything is looked at before the first step, and nothing is kept of what is refused.
+
+/** A conversation that is to begin. */
+type BeginConversationOptions = Omit<OpenAgentOptions, "isNew">;
+
+/** A conversation that can begin. */
+interface BegunConversation {
+  readonly agent: AgentFile;
+  readonly session: ConversationSession;
+  /** It can be gone on with. */
+  readonly isKept: boolean;
+  /** Puts away what it is held with, when the conversation has come to its end or not. */
+  close(isCompleted: boolean): void;
+}
+
+/** Opens all that a new conversation needs; or gives what is missing. */
+export async function beginConversation(
+  options: BeginConversationOptions,
+): Promise<BegunConversation | RefusedAgent> {
+  const { agent, project, grants, isEphemeral } = options;
+  const opened = await openAgent({ ...options, isNew: true });
+  if (!("means" in opened)) return opened;
+  const secrets = secretsOf(options);
+  const journal = isEphemeral ? memoryJournal({ secrets }) : openJournal(project.root, { secrets });
+  const keep = async (id: string) => isEphemeral ? undefined : await keepGrants(id, grants, project);
+  const home = conversationHome({ ...options, ...opened, journal, secrets });
+  const id = newRunId(Date.now());
+  await keep(id);
+  const session = new ConversationSession({ home, id, isNew: true, keepGrants: keep });
+  return { agent, session, isKept: !isEphemeral, close: closing(journal, session) };
+}
+
+/** Also of the servers that were started. */
+function secretsOf({ project: { config }, grants: { settings }, around }: {
+  readonly project: OpenAgentOptions["project"];
+  readonly grants: OpenAgentOptions["grants"];
+  readonly around: RunSurroundings;
+}): Secrets {
+  const secrets = runSecrets({ config, settings });
+  for (const { name, value } of around.found) secrets.add(name, value);
+  return secrets;
+}
+
+/** What it was allowed is forgotten with its end. */
+export function closing(journal: Journal, session: ConversationSession): BegunConversation["close"] {
+  return (isCompleted) => {
+    journal[Symbol.dispose]();
+    if (isCompleted) dropGrants(session.live.id);
+  };
+}
