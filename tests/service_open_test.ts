@@ -334,12 +334,14 @@ Deno.test("when it stops, steps may end, nothing new begins, and the rest can go
 
 Deno.test("side by side, what is under way ends before the run stops, and goes on as if nothing had been", async () => {
   const then = (id: string, after: string) => SUM.replace(":sum", `:${id}:${after}`);
-  const text = pause(0.1, "quick") + then("behindQuick", "quick") + pause(0.5, "slow") +
+  const text = pause(2, "quick") + then("behindQuick", "quick") + pause(2.5, "slow") +
     then("behindSlow", "slow");
   await using test = await serviceOf({ "two.calls": text });
   const { service, project } = test;
   const run = await service.start({ kind: "file", file: "two.calls" });
-  await framesOf(run.read({ after: 0 }), { until: isEvent("call-run") });
+  const bothBegan = (frame: Frame) =>
+    "event" in frame && frame.event.type === "call-run" && frame.event.invocationId === "slow";
+  await framesOf(run.read({ after: 0 }), { until: bothBegan });
   await service.stop({ graceMs: 10_000 });
   assert.equal(run.state.status, "stopped");
   const ended = (await project.run(["trace", run.id, "--json"])).stdout;
