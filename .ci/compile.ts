@@ -18,7 +18,7 @@ import {
   type Target,
   TARGETS,
 } from "./compile_plan.ts";
-import { helpFiles } from "../lib/cli/help_files.ts";
+import { helpFiles } from "../lib/cli/help.ts";
 import { joinStart } from "./join_start.ts";
 import { makePageAssets } from "../lib/service/look/page_assets.ts";
 import { packFolder } from "./pack_folder.ts";

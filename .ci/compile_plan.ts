@@ -88,7 +88,7 @@ export const ASSETS = "assets";
 /** What the web page loads, made before the program is (`lib/server/assets.ts`). */
 export const PAGE_ASSETS = `${MODULES}/${ASSETS}/page.json`;
 
-/** The pages of help and the project of `orrery init` (`lib/cli/help_files.ts`). */
+/** The pages of help and the project of `orrery init` (`lib/cli/help.ts`). */
 export const HELP_ASSETS = `${MODULES}/${ASSETS}/help.json`;
 
 /**

@@ -1,8 +1,8 @@
 // Draws graphs for graph_picture_test.ts, in a process of its own that can be ended: one JSON text a line on stdin, one on stdout.
 
 import { cellWidth } from "../lib/render/cells.ts";
-import type { CallGraph } from "../lib/render/call_graph.ts";
-import { graphPicture, graphSvg } from "../lib/render/graph_picture.ts";
+import type { CallGraph } from "../lib/render/graph/graph.ts";
+import { graphPicture, graphSvg } from "../lib/render/graph/picture.ts";
 
 /** A graph to be drawn. */
 export interface DrawRequest {

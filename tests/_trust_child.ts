@@ -1,9 +1,9 @@
 // `orrery trust` with gadgets that are described by a file, not by a process of their own: `described.json`, and `used.json`.
 import { resolve } from "node:path";
-import { COMMANDS } from "../lib/cli/flags.ts";
-import { parseFlags } from "../lib/cli/parse_flags.ts";
+import { COMMANDS } from "../lib/cli/flags/flags.ts";
+import { parseFlags } from "../lib/cli/flags/parse.ts";
 import { reportFailure } from "../lib/cli/report_failure.ts";
-import { trust } from "../lib/cli/trust.ts";
+import { trust } from "../lib/cli/trust/trust.ts";
 import { hostTerminal } from "../lib/host/terminal.ts";
 import { hashOfBytes } from "../lib/project/trust/module_hashes.ts";
 

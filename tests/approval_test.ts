@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createCatalog } from "../lib/catalog/catalog.ts";
-import { userBehind } from "../lib/cli/around_run.ts";
-import type { RunView } from "../lib/cli/run_view.ts";
+import { userBehind } from "../lib/cli/run/around.ts";
+import type { RunView } from "../lib/cli/run/view.ts";
 import type { RunEvent } from "../lib/core/event.ts";
 import type { PermissionRequest, User } from "../lib/core/world.ts";
 import type { Terminal } from "../lib/host/terminal.ts";

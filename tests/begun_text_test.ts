@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { begunText } from "../lib/cli/call_source.ts";
+import { begunText } from "../lib/cli/run/source.ts";
 import { calledNames } from "../lib/parse/calls/header.ts";
 
 async function* of(chunks: readonly string[], log: string[] = [], error?: Error): AsyncGenerator<string> {

@@ -1,14 +1,12 @@
 // `orrery chat`: line by line through a pipe, and the parts of the terminal's side that need no terminal.
-
 import assert from "node:assert/strict";
-import type { Model, ModelPart } from "../lib/core/model.ts";
-import { agentsText } from "../lib/service/prompt/open.ts";
-import { typedMessages } from "../lib/cli/chat_lines.ts";
-import { ChatStop } from "../lib/cli/chat_stop.ts";
-import { question } from "../lib/cli/ask.ts";
-import { stoppableCatalog, stoppableModel } from "../lib/service/start/stoppable.ts";
 import { createCatalog } from "../lib/catalog/catalog.ts";
+import { question } from "../lib/cli/ask/ask.ts";
+import { ChatStop, typedMessages } from "../lib/cli/chat/lines.ts";
+import type { Model, ModelPart } from "../lib/core/model.ts";
 import type { Terminal } from "../lib/host/terminal.ts";
+import { agentsText } from "../lib/service/prompt/open.ts";
+import { stoppableCatalog, stoppableModel } from "../lib/service/start/stoppable.ts";
 import { testProject } from "./_project.ts";
 
 Deno.test("chat through a pipe: a message a line, an answer a line; resume goes on with it", async () => {

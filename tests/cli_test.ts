@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { basename, join } from "node:path";
 import { configSchema } from "../lib/catalog/config/table.ts";
-import { COMMANDS } from "../lib/cli/flags.ts";
+import { COMMANDS } from "../lib/cli/flags/flags.ts";
 import { VERSION } from "../lib/core/version.ts";
 import { bashCompletions } from "./_bash_completions.ts";
 import { orrery, orreryCommand, PROJECT_ROOT, runProgram, testEnvironment } from "./_run.ts";

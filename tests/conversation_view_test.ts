@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { testProject } from "./_project.ts";
 import type { RunEvent, RunEventBody } from "../lib/core/event.ts";
-import { AskingSteps } from "../lib/render/asking_steps.ts";
+import { AskingSteps } from "../lib/render/turn_texts.ts";
 import { cellWidth } from "../lib/render/cells.ts";
-import { slotLines } from "../lib/render/slot_lines.ts";
+import { slotLines } from "../lib/render/trace/turn.ts";
 
 const WHOLE = "… is cut";
 

@@ -1,10 +1,8 @@
 // What can be seen of a document without running it: `graph`, `show document` and `list documents`.
-
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { acyclicGraph } from "../lib/render/acyclic_graph.ts";
-import { graphPicture } from "../lib/render/graph_picture.ts";
-import type { CallGraph } from "../lib/render/call_graph.ts";
+import assert from "node:assert/strict";
+import { acyclicGraph, type CallGraph } from "../lib/render/graph/graph.ts";
+import { graphPicture } from "../lib/render/graph/picture.ts";
 import { testProject } from "./_project.ts";
 import { orrery } from "./_run.ts";
 

@@ -1,7 +1,7 @@
 // A document that is run again when a file changes (`--watch`): what is done again, what is not, and when it ends.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { printOf, WatchedFiles, watchRuns } from "../lib/cli/watch_document.ts";
+import { printOf, WatchedFiles, watchRuns } from "../lib/cli/run/document/watch.ts";
 import { systemClock } from "../lib/core/clock.ts";
 import { fakeFileWatch, type FileWatch } from "../lib/core/file_watch.ts";
 import type { StepStart, StepTurn } from "../lib/core/journal.ts";

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { COMMANDS } from "../lib/cli/flags.ts";
-import type { CommandSpec } from "../lib/cli/flags.ts";
+import { COMMANDS, type CommandSpec } from "../lib/cli/flags/flags.ts";
 import { commandHelp, overview, TOPICS } from "../lib/cli/help.ts";
-import { parseFlags } from "../lib/cli/parse_flags.ts";
+import { parseFlags } from "../lib/cli/flags/parse.ts";
 import { UsageError } from "../lib/service/exit_code.ts";
 
 const run = (...args: string[]) => parseFlags(COMMANDS.run, args);

@@ -3,9 +3,8 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { acyclicGraph } from "../lib/render/acyclic_graph.ts";
-import type { CallGraph } from "../lib/render/call_graph.ts";
-import { leastWidth, orderedGraph } from "../lib/render/text_graph.ts";
+import { acyclicGraph, type CallGraph } from "../lib/render/graph/graph.ts";
+import { leastWidth, orderedGraph } from "../lib/render/graph/text.ts";
 import type { Drawn, DrawRequest } from "./_draw_graphs.ts";
 import { testProject } from "./_project.ts";
 import { PROJECT_ROOT, runProgram } from "./_run.ts";

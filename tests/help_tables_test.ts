@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { COMMANDS } from "../lib/cli/flags.ts";
+import { COMMANDS } from "../lib/cli/flags/flags.ts";
 import { TOPICS } from "../lib/cli/help.ts";
 import * as door from "../mod.ts";
 import { ROUTES } from "../lib/server/route_table.ts";

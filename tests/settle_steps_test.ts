@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { settleSteps } from "../lib/service/start/settle.ts";
-import { nobody } from "../lib/cli/around_run.ts";
+import { nobody } from "../lib/cli/run/around.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 
 const KEYS = ["step:a", "step:a/step:b", "step:c"];

@@ -1,13 +1,11 @@
 // The timeline of a run: rows of what was told and what was kept, cut to what a page may hold, and two of them beside each other.
-
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import type { RunEvent } from "../lib/core/event.ts";
 import type { RunTrace, StepRecord } from "../lib/core/journal.ts";
-import { comparedRows } from "../lib/render/trace_compare.ts";
-import { fairShare, htmlBytes, limitedRows } from "../lib/render/trace_limit.ts";
-import { tracePage } from "../lib/render/trace_page.ts";
-import type { TraceRow } from "../lib/render/trace_page.ts";
+import { tracePage, type TraceRow } from "../lib/render/trace/page.ts";
+import { comparedRows } from "../lib/render/trace/compare.ts";
+import { fairShare, htmlBytes, limitedRows } from "../lib/render/trace/limit.ts";
 import { CALLS_RUN, CONVERSATION_RUN, DOCUMENT_RUN, recorded } from "./_recorded_runs.ts";
 
 function traceOf(

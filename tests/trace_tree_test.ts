@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import type { StepRecord } from "../lib/core/journal.ts";
-import { tracePage } from "../lib/render/trace_page.ts";
-import { traceTree } from "../lib/render/trace_tree.ts";
+import { tracePage } from "../lib/render/trace/page.ts";
+import { traceTree } from "../lib/render/trace/tree.ts";
 import { testProject } from "./_project.ts";
 
 function treeOf(...keys: readonly string[]): string {

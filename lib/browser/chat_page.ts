@@ -1,8 +1,7 @@
 /// <reference lib="dom" />
 // A conversation with an agent: what was said, the answer as it comes, and the field for what is said next.
-
 import { isRecord } from "../core/json.ts";
-import { stateWord, statusTone } from "../render/status_tone.ts";
+import { stateWord, statusTone } from "../render/step_words.ts";
 import { AskPanel } from "./ask_panel.ts";
 import { el, findAll, maybeFind } from "./dom.ts";
 import { followEvents } from "./event_feed.ts";
@@ -11,8 +10,7 @@ import { tellConnection } from "./live.ts";
 import { RowView } from "./row_view.ts";
 import { RunClock } from "./run_clock.ts";
 import { RunState } from "./run_state.ts";
-import { getJson, postJson, UNREACHABLE } from "./server_calls.ts";
-import type { ServerAnswer } from "./server_calls.ts";
+import { getJson, postJson, type ServerAnswer, UNREACHABLE } from "./server_calls.ts";
 
 /** How near to its end counts as there, px. */
 const NEAR_PX = 60;

@@ -1,9 +1,6 @@
 /// <reference lib="dom" />
 // The graph of a run while it fills: calls in columns by how many others they wait for, as the events tell of them.
-
-import { callDepths } from "../render/call_depths.ts";
-import { idOf } from "../render/live_state.ts";
-import type { LiveCall } from "../render/live_state.ts";
+import { callDepths, idOf, type LiveCall } from "../render/live/state.ts";
 import { svg } from "./dom.ts";
 import type { RunState } from "./run_state.ts";
 

@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 // What a run does, line by line: calls and answers of models, or the operations of a document, each with its state in a word and its time.
 
-import type { LiveOperation } from "../render/document_state.ts";
-import type { LiveRow } from "../render/live_state.ts";
+import type { LiveOperation } from "../render/document/state.ts";
+import type { LiveRow } from "../render/live/state.ts";
 import { duration, usageWords } from "../render/shown_text.ts";
 import { el } from "./dom.ts";
 import type { RunState } from "./run_state.ts";

@@ -3,7 +3,7 @@
 // how it ended, what it gave and its timeline stand on the page already.
 
 import { resultText } from "../render/shown_text.ts";
-import { stateWord, statusTone } from "../render/status_tone.ts";
+import { stateWord, statusTone } from "../render/step_words.ts";
 import { figuresLine } from "../render/run_tally.ts";
 import { AskPanel } from "./ask_panel.ts";
 import { DocumentView } from "./document_view.ts";

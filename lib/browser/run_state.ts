@@ -1,13 +1,10 @@
 // A run as a page knows it: what came over the wire so far. However the stream was cut, and how often the reader came again, the same events
 // make the same state.
-
 import type { RunEvent, RunKind, RunStatus } from "../core/event.ts";
 import type { Json } from "../core/json.ts";
-import { documentState, updateDocument } from "../render/document_state.ts";
-import type { DocumentState } from "../render/document_state.ts";
-import { liveState, updateLive } from "../render/live_state.ts";
-import type { LiveState } from "../render/live_state.ts";
-import { OwnTexts } from "../render/own_texts.ts";
+import { type DocumentState, documentState, updateDocument } from "../render/document/state.ts";
+import { type LiveState, liveState, updateLive } from "../render/live/state.ts";
+import { OwnTexts } from "../render/turn_texts.ts";
 
 /** Something that waits for a person, as the server tells it. */
 export interface PageAsk {

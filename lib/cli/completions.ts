@@ -1,15 +1,7 @@
 import type { Terminal } from "../host/terminal.ts";
 import { EXIT } from "../service/exit_code.ts";
-import {
-  flagsWithNextWord,
-  grantsFiles,
-  quoted,
-  typedForms,
-  type ValueSource,
-  valueSource,
-} from "./completion_words.ts";
-import { bashCompletions } from "./completions_bash.ts";
-import { type Argument, COMMANDS, type CommandSpec, type Flag, type ParsedCommand } from "./flags.ts";
+import { type Argument, COMMANDS, type CommandSpec, type Flag, type ParsedCommand } from "./flags/flags.ts";
+import { TOPICS } from "./help.ts";
 
 /** `orrery completions SHELL`. */
 export async function completions(
@@ -280,4 +272,158 @@ function action(source: ValueSource): string {
 /** `:` and brackets end a part of a spec. */
 function escaped(text: string): string {
   return text.replace(/[:[\]\\]/g, "\\$&");
+}
+
+/** The completion script for bash 3.2 and later. */
+function bashCompletions(): string {
+  const specs: readonly CommandSpec[] = Object.values(COMMANDS);
+  return `# Completions of orrery for bash: source <(orrery completions bash)
+# Names are compared, never given to compgen -W: that would expand a name such as $(rm).
+_orrery_files() {
+  local IFS=$'\\n'
+  compopt -o filenames 2>/dev/null
+  COMPREPLY=( $(compgen -f -- "$cur") )
+}
+_orrery_names() {
+  local name
+  while IFS= read -r name; do
+    [[ $name == "$cur"* ]] && COMPREPLY+=( "$name" )
+  done < <("\${COMP_WORDS[0]}" list "$1" --names 2>/dev/null)
+}
+_orrery_words() {
+  COMPREPLY=( $(compgen -W "$1" -- "$cur") )
+}
+_orrery() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} equals= taking= word= at=0 i
+  COMPREPLY=()
+  if [[ $cur == "=" ]]; then
+    cur= equals=1
+  elif [[ $prev == "=" ]]; then
+    prev=\${COMP_WORDS[COMP_CWORD-2]} equals=1
+  fi
+  if (( COMP_CWORD == 1 )); then
+    _orrery_words ${doubleQuoted([...specs.map((spec) => spec.name), "--help", "--version"])}
+    return
+  fi
+  case \${COMP_WORDS[1]} in
+${specs.map(bashCase).join("")}  esac
+}
+complete -F _orrery orrery
+`;
+}
+
+function bashCase(spec: CommandSpec): string {
+  const taking = flagsWithNextWord(spec);
+  const forms = taking.flatMap(typedForms);
+  const values = taking.map((flag) =>
+    `        ${typedForms(flag).join("|")}) ${bashAction(valueSource(flag))}; return;;\n`
+  );
+  const grants = spec.flags.filter(grantsFiles).flatMap(typedForms);
+  const grantCase = grants.length === 0
+    ? ""
+    : `        ${grants.join("|")}) [[ $equals ]] && { _orrery_files; return; };;\n`;
+  return `    ${spec.name})
+      for (( i = 2; i < COMP_CWORD; i++ )); do
+        if [[ $taking ]]; then taking=
+        else
+          case \${COMP_WORDS[i]} in
+            ${forms.length === 0 ? "" : `${forms.join("|")}) taking=1;;\n            `}-?*|=) ;;
+            *) word=\${COMP_WORDS[i]}; (( at++ ));;
+          esac
+        fi
+      done
+      case $prev in
+${values.join("")}${grantCase}        *) ;;
+      esac
+      if [[ $cur == -* ]]; then
+        _orrery_words ${doubleQuoted(spec.flags.flatMap(typedForms))}
+        return
+      fi
+      case $at in
+${
+    spec.arguments.map((argument, index) =>
+      `        ${argument.many === true ? "*" : index}) ${bashAction(valueSource(argument))};;\n`
+    ).join("")
+  }        *) ;;
+      esac
+      ;;
+`;
+}
+
+function bashAction(source: ValueSource): string {
+  switch (source.kind) {
+    case "choices":
+      return `_orrery_words ${doubleQuoted(source.choices)}`;
+    case "file":
+      return "_orrery_files";
+    case "file-or-prompt":
+      return "_orrery_files; _orrery_names prompts";
+    case "shown":
+      return '_orrery_names "${word}s"';
+    case "names":
+      return `_orrery_names ${source.of}`;
+    case "none":
+      return ":";
+    default:
+      return source satisfies never;
+  }
+}
+
+/** Words of the table: letters, digits and dashes only. */
+function doubleQuoted(words: readonly string[]): string {
+  return `"${words.join(" ")}"`;
+}
+
+/** The forms of a flag as they are typed: `--output`, `-o`. */
+function typedForms(flag: Flag): string[] {
+  return [`--${flag.name}`, ...(flag.short === undefined ? [] : [`-${flag.short}`])];
+}
+
+/** Flags whose value is the next word; a grant has its list behind `=` only. */
+function flagsWithNextWord(spec: CommandSpec): Flag[] {
+  return spec.flags.filter((flag) => flag.kind !== "switch" && flag.kind !== "grant");
+}
+
+/** What a value can be, for a completion script. */
+type ValueSource =
+  | { readonly kind: "choices"; readonly choices: readonly string[] }
+  /** `shown`: names of the kind that the word before says, as `orrery show` takes them. */
+  | { readonly kind: "file" | "file-or-prompt" | "shown" | "none" }
+  | NameSource;
+
+/** Names that the program lists: `orrery list KIND --names`. */
+interface NameSource {
+  readonly kind: "names";
+  readonly of: "gadgets" | "models" | "profiles" | "prompts" | "runs";
+}
+
+/** Where the values of a flag or a word come from. */
+function valueSource(
+  of: { readonly choices?: readonly string[]; readonly names?: Flag["names"] | Argument["names"] },
+): ValueSource {
+  if (of.choices !== undefined) return { kind: "choices", choices: of.choices };
+  switch (of.names) {
+    case "gadget":
+    case "model":
+    case "profile":
+    case "prompt":
+    case "run":
+      return { kind: "names", of: `${of.names}s` };
+    case "help":
+      return { kind: "choices", choices: [...Object.keys(COMMANDS), ...Object.keys(TOPICS)] };
+    case undefined:
+      return { kind: "none" };
+    default:
+      return { kind: of.names };
+  }
+}
+
+/** Whether the list behind a grant's `=` names files. */
+function grantsFiles(flag: Flag): boolean {
+  return flag.kind === "grant" && (flag.value ?? "").startsWith("PATH");
+}
+
+/** A text in single quotes, as bash, zsh and the like read it. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,38 +1,37 @@
 import { didYouMean } from "../core/nearest.ts";
 import { atRest } from "../host/process.ts";
-import { hostTerminal } from "../host/terminal.ts";
-import type { Terminal } from "../host/terminal.ts";
-import { isAgentWord, parseFlags } from "./parse_flags.ts";
+import { hostTerminal, type Terminal } from "../host/terminal.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
-import type { ParsedCommand } from "./flag.ts";
-import type { CommandName, COMMANDS } from "./flags.ts";
-import { RUN } from "./flag_groups.ts";
+import type { ParsedCommand } from "./flags/flag.ts";
+import { RUN } from "./flags/groups.ts";
+import type { CommandName, COMMANDS } from "./flags/flags.ts";
+import { isAgentWord, parseFlags } from "./flags/parse.ts";
 
 type Runner = (args: readonly string[], terminal: Terminal) => Promise<number>;
 
 /** Each command loads its code when it is typed; `as string` for the reason given in lib/cli/main.ts. */
 const load = {
   init: (): Promise<typeof import("./init.ts")> => import("./init.ts" as string),
-  run: (): Promise<typeof import("./run.ts")> => import("./run.ts" as string),
-  ask: (): Promise<typeof import("./ask.ts")> => import("./ask.ts" as string),
-  chat: (): Promise<typeof import("./chat.ts")> => import("./chat.ts" as string),
+  run: (): Promise<typeof import("./run/run.ts")> => import("./run/run.ts" as string),
+  ask: (): Promise<typeof import("./ask/ask.ts")> => import("./ask/ask.ts" as string),
+  chat: (): Promise<typeof import("./chat/chat.ts")> => import("./chat/chat.ts" as string),
   check: (): Promise<typeof import("./check.ts")> => import("./check.ts" as string),
-  runs: (): Promise<typeof import("./runs.ts")> => import("./runs.ts" as string),
-  resume: (): Promise<typeof import("./resume.ts")> => import("./resume.ts" as string),
-  trace: (): Promise<typeof import("./trace.ts")> => import("./trace.ts" as string),
-  fork: (): Promise<typeof import("./fork.ts")> => import("./fork.ts" as string),
-  rm: (): Promise<typeof import("./rm.ts")> => import("./rm.ts" as string),
-  list: (): Promise<typeof import("./list.ts")> => import("./list.ts" as string),
-  show: (): Promise<typeof import("./show.ts")> => import("./show.ts" as string),
+  runs: (): Promise<typeof import("./runs/runs.ts")> => import("./runs/runs.ts" as string),
+  resume: (): Promise<typeof import("./resume/resume.ts")> => import("./resume/resume.ts" as string),
+  trace: (): Promise<typeof import("./runs/trace.ts")> => import("./runs/trace.ts" as string),
+  fork: (): Promise<typeof import("./runs/fork.ts")> => import("./runs/fork.ts" as string),
+  rm: (): Promise<typeof import("./runs/rm.ts")> => import("./runs/rm.ts" as string),
+  list: (): Promise<typeof import("./list/list.ts")> => import("./list/list.ts" as string),
+  show: (): Promise<typeof import("./show/show.ts")> => import("./show/show.ts" as string),
   graph: (): Promise<typeof import("./graph.ts")> => import("./graph.ts" as string),
   test: (): Promise<typeof import("./test/test.ts")> => import("./test/test.ts" as string),
-  trust: (): Promise<typeof import("./trust.ts")> => import("./trust.ts" as string),
+  trust: (): Promise<typeof import("./trust/trust.ts")> => import("./trust/trust.ts" as string),
   serve: (): Promise<typeof import("./serve.ts")> => import("./serve.ts" as string),
   mcp: (): Promise<typeof import("./mcp.ts")> => import("./mcp.ts" as string),
   schema: (): Promise<typeof import("./schema.ts")> => import("./schema.ts" as string),
   completions: (): Promise<typeof import("./completions.ts")> => import("./completions.ts" as string),
   help: (): Promise<typeof import("./help.ts")> => import("./help.ts" as string),
-  flags: (): Promise<typeof import("./flags.ts")> => import("./flags.ts" as string),
+  flags: (): Promise<typeof import("./flags/flags.ts")> => import("./flags/flags.ts" as string),
   reportFailure: (): Promise<typeof import("./report_failure.ts")> => import("./report_failure.ts" as string),
 };
 

@@ -3,13 +3,20 @@ import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { type CallBlock, parseCalls } from "../parse/calls/calls.ts";
 import { openSettings } from "../project/project.ts";
-import type { CallGraph } from "../render/call_graph.ts";
+import type { CallGraph } from "../render/graph/graph.ts";
+import { documentRail } from "../render/graph/rail.ts";
+import { graphMermaid } from "../render/graph/mermaid.ts";
+import { graphSvg, graphText } from "../render/graph/picture.ts";
 import { printable } from "../render/shown_text.ts";
 import { EXIT } from "../service/exit_code.ts";
 import { graphOfCalls } from "../service/graph/calls.ts";
-import { openCallSource } from "./call_source.ts";
-import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { writeText } from "./write_text.ts";
+import { type DocumentGraph, graphOfDocument } from "../service/graph/document.ts";
+import { projectReader } from "../service/graph/graph.ts";
+import { outlineOf, seeDocument } from "../service/look/document_outline.ts";
+import type { COMMANDS, ParsedCommand } from "./flags/flags.ts";
+import { writeText } from "./here.ts";
+import { documentProblems } from "./run/document/once.ts";
+import { openCallSource } from "./run/source.ts";
 
 /** `orrery graph FILE`: draws how calls depend on each other, or what a document does; runs nothing. */
 export async function graph(
@@ -18,9 +25,6 @@ export async function graph(
 ): Promise<number> {
   const [word = "-"] = words;
   if (/\.(md|ctx)$/i.test(word)) {
-    const { graphDocument }: typeof import("./graph_document.ts") = await import(
-      "./graph_document.ts" as string
-    );
     return await graphDocument(word, { flags, terminal });
   }
   const cwd = workingFolder();
@@ -51,11 +55,37 @@ async function drawn(
     readonly tell: (why: string) => void;
   },
 ): Promise<string> {
-  if (format === "mermaid") return (await import("../render/graph_mermaid.ts")).graphMermaid(graph);
-  if (format === "svg") return await (await import("../render/graph_picture.ts")).graphSvg(graph);
+  if (format === "mermaid") return graphMermaid(graph);
+  if (format === "svg") return await graphSvg(graph);
   const columns = terminal.stdout.isTerminal ? terminal.size().columns : MAX_COLUMNS;
-  return await (await import("../render/graph_text.ts")).graphText(graph, { columns, tell });
+  return await graphText(graph, { columns, tell });
 }
 
 /** Where no window says how wide a picture may be. */
 const MAX_COLUMNS = 160;
+
+/** `orrery graph FILE.md`: draws what a document does; runs nothing. */
+async function graphDocument(
+  word: string,
+  { flags, terminal }: {
+    readonly flags: ParsedCommand<typeof COMMANDS.graph>["flags"];
+    readonly terminal: Terminal;
+  },
+): Promise<number> {
+  const seen = await seeDocument(word, "graph");
+  const { path, file, project } = seen;
+  const outline = await outlineOf(file);
+  const drawn = await graphOfDocument(outline, { path, read: projectReader(project.root) });
+  await writeText(await textOf(drawn, flags.format ?? "text", file.path), { output: flags.output, terminal });
+  const notice = drawn.rows.length > 0
+    ? ""
+    : `notice: there is nothing to draw: ${file.path} has no operation\n`;
+  await terminal.stderr.write(notice + documentProblems(seen));
+  return EXIT.ok;
+}
+
+async function textOf({ graph, rows }: DocumentGraph, format: string, title: string): Promise<string> {
+  if (format === "mermaid") return graphMermaid(graph);
+  if (format === "svg") return await graphSvg(graph);
+  return rows.length === 0 ? "" : documentRail(title, { graph, rows });
+}

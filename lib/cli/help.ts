@@ -1,11 +1,10 @@
+import { maybeOwnFile, ownFiles } from "../host/own_file.ts";
 import { paged } from "../host/pager.ts";
-import { hasColor } from "../host/terminal.ts";
-import type { Terminal } from "../host/terminal.ts";
+import { isCompiled } from "../host/process.ts";
+import { hasColor, type Terminal } from "../host/terminal.ts";
 import { markdownText } from "../render/markdown_text.ts";
-import { COMMANDS } from "./flags.ts";
-import type { Argument, CommandSpec, Flag } from "./flags.ts";
-import { helpFile } from "./help_files.ts";
-import { argumentText } from "./parse_flags.ts";
+import { type Argument, COMMANDS, type CommandSpec, type Flag } from "./flags/flags.ts";
+import { argumentText } from "./flags/parse.ts";
 
 const TEXT_COLUMN = 28;
 const TEXT_WIDTH = 70;
@@ -121,4 +120,35 @@ function wrapped(text: string, width: number): string[] {
     else lines[lines.length - 1] = `${last} ${word}`;
   }
   return lines;
+}
+
+// The texts of lib/help: the pages of help and the project of `orrery init`. A compiled program has them inside, as one file.
+
+/** Where `.ci/compile.ts` puts them: beside the modules of the bundle. */
+const INSIDE = new URL("./assets/help.json", import.meta.url);
+
+const FOLDER = new URL("../help/", import.meta.url);
+
+/** A text of lib/help. @param path from there, such as `calls.md` @returns undefined when it is not there */
+export async function helpFile(path: string): Promise<string | undefined> {
+  return isCompiled() ? (await inside()).get(path) : await maybeOwnFile(new URL(path, FOLDER));
+}
+
+/** All texts below a folder of lib/help, by their path from it, in order. @param folder such as `project/`; `""` is lib/help itself */
+export async function helpFiles(folder: string): Promise<ReadonlyMap<string, string>> {
+  if (isCompiled()) {
+    const below = [...await inside()].filter(([path]) => path.startsWith(folder));
+    return new Map(below.map(([path, text]) => [path.slice(folder.length), text]));
+  }
+  const texts = new Map<string, string>();
+  for (const path of await ownFiles(new URL(folder, FOLDER))) {
+    if (/\.(?:png|svg)$/.test(path)) continue; // pictures of README.md
+    texts.set(path, await helpFile(folder + path) ?? "");
+  }
+  return texts;
+}
+
+async function inside(): Promise<ReadonlyMap<string, string>> {
+  const files: Readonly<Record<string, string>> = JSON.parse(await maybeOwnFile(INSIDE) ?? "{}");
+  return new Map(Object.entries(files));
 }

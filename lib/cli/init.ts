@@ -5,8 +5,8 @@ import { isCompiled } from "../host/process.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { printableLine } from "../render/shown_text.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
-import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { helpFile, helpFiles } from "./help_files.ts";
+import type { COMMANDS, ParsedCommand } from "./flags/flags.ts";
+import { helpFile, helpFiles } from "./help.ts";
 
 /** What is made of one kind. */
 interface Part {

@@ -5,9 +5,9 @@ import type { Terminal } from "../host/terminal.ts";
 import { printable } from "../render/shown_text.ts";
 import { EXIT } from "../service/exit_code.ts";
 import { openService } from "../service/open_service.ts";
-import type { COMMANDS, ParsedCommand } from "./flags.ts";
-import { grantsOf } from "./grants.ts";
-import { strayErrorText } from "./stray_error.ts";
+import type { COMMANDS, ParsedCommand } from "./flags/flags.ts";
+import { grantsOf } from "./flags/grants.ts";
+import { strayErrorText } from "./report_failure.ts";
 
 type McpCommand = ParsedCommand<typeof COMMANDS.mcp>;
 

@@ -1,3 +1,4 @@
+import { shownPath } from "../catalog/paths.ts";
 import {
   DivergedError,
   JournalError,
@@ -12,15 +13,13 @@ import { ModelError } from "../core/model.ts";
 import { notCapableText } from "../core/not_capable.ts";
 import { ProblemsError } from "../core/problems_error.ts";
 import { PromptError } from "../core/prompt_error.ts";
-import { SourceError } from "../core/source_error.ts";
+import { messageOf, SourceError } from "../core/source_error.ts";
 import { FileError, PermissionRefused } from "../core/world.ts";
-import type { Terminal } from "../host/terminal.ts";
+import { hasColor, type Terminal } from "../host/terminal.ts";
 import { errorFrame, plainErrorFrame } from "../render/error_frame.ts";
-import { paintFor } from "../render/paint.ts";
+import { paintFor } from "../render/cells.ts";
 import { ConversationError } from "../run/conversation_error.ts";
-import { conversationErrorCode } from "./conversation_error_code.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
-import { hasColor } from "../host/terminal.ts";
 
 /** Says on stderr what ended a command, and gives its exit code: 2 for what the user can put right before running. */
 export async function reportFailure(error: unknown, terminal: Terminal): Promise<number> {
@@ -76,4 +75,38 @@ function unexpected(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const ours = error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
   return ours ? `A mistake in Orrery itself: ${error.stack ?? error.message}` : error.message;
+}
+
+/** Orrery's own modules: they are on the way of an error, not where it comes from. */
+const OWN = [new URL("../", import.meta.url).href, new URL("../../gadgets/", import.meta.url).href];
+
+const FRAME = /^ +at (?:.*\()?(file:\/\/\/.+?)(?:[?#][^:\n]*)?:(\d+):\d+\)?$/gm;
+
+/** What is known of an error that nobody waited for: the module that its stack names, and what it says. @param cwd absolute */
+export function strayErrorText(error: unknown, cwd: string): string {
+  const stack: unknown = error instanceof Error ? error.stack : undefined;
+  const place = typeof stack === "string" ? placeOf(stack, cwd) : undefined;
+  return `${place === undefined ? "" : `${place}: `}an error that nobody waited for: ${messageOf(error)}`;
+}
+
+function placeOf(stack: string, cwd: string): string | undefined {
+  for (const [, url = "", line = ""] of stack.matchAll(FRAME)) {
+    if (OWN.some((folder) => url.startsWith(folder))) continue;
+    return `${shownPath(pathOf(url), cwd)}:${line}`;
+  }
+  return undefined;
+}
+
+function pathOf(url: string): string {
+  const path = new URL(url).pathname;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path; // a name that is no UTF-8
+  }
+}
+
+/** The exit code of a message that a conversation did not take: 2 for what the user can put right before. */
+export function conversationErrorCode({ code }: ConversationError): number {
+  return code === "gone" || code === "changed" || code === "empty" ? EXIT.usage : EXIT.failed;
 }

@@ -2,9 +2,9 @@ import { configSchema } from "../catalog/config/table.ts";
 import type { Terminal } from "../host/terminal.ts";
 import { agentSchema } from "../parse/agent/schema.ts";
 import { EXIT } from "../service/exit_code.ts";
-import type { COMMANDS, ParsedCommand } from "./flags.ts";
+import type { COMMANDS, ParsedCommand } from "./flags/flags.ts";
 import { conversationTestSchema, documentTestSchema } from "./test/schema.ts";
-import { writeText } from "./write_text.ts";
+import { writeText } from "./here.ts";
 
 const SCHEMAS: Readonly<Record<string, () => object>> = {
   config: configSchema,

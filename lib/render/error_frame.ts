@@ -1,8 +1,7 @@
-import type { SourceError } from "../core/source_error.ts";
-import type { Paint } from "./paint.ts";
-import { paintFor } from "./paint.ts";
+import type { SourceError, Span } from "../core/source_error.ts";
+import { cellWidth, type Paint, paintFor } from "./cells.ts";
+import { problemText, type ToldProblem } from "./problems.ts";
 import { printable, printableLine } from "./shown_text.ts";
-import { sourceLines } from "./source_lines.ts";
 
 /**
  * An error of something a user wrote, for people: `file:line:column: error: message`, the source line with a caret under the
@@ -23,4 +22,50 @@ export function errorFrame(error: SourceError, options: { readonly paint?: Paint
 export function plainErrorFrame(message: string, options: { readonly paint?: Paint } = {}): string {
   const paint = options.paint ?? paintFor(false);
   return message.split("\n").map((line) => `${paint("red", "error:")} ${printable(line)}\n`).join("");
+}
+
+/** How much of a very long source line is shown around the place. */
+const MAX_LINE_CELLS = 100;
+
+/** The line of a place with a caret under it; nothing where the source has no such line. */
+export function sourceLines(source: string, span: Omit<Span, "file">, paint: Paint): string[] {
+  const line = source.split("\n", span.line)[span.line - 1];
+  if (line === undefined) return [];
+  const column = Math.min(span.column - 1, line.length);
+  const from = Math.max(0, column - MAX_LINE_CELLS / 2);
+  const shown = line.slice(from, from + MAX_LINE_CELLS);
+  const before = printableLine(shown.slice(0, column - from));
+  const marked = printableLine(
+    line.slice(column, Math.min(column + (span.length ?? 1), from + MAX_LINE_CELLS)),
+  );
+  const number = String(span.line);
+  const margin = " ".repeat(number.length);
+  const caret = "^".repeat(Math.max(1, cellWidth(marked)));
+  return [
+    paint("dim", `${margin} |`),
+    `${paint("dim", `${number} |`)} ${printableLine(shown)}`,
+    `${paint("dim", `${margin} |`)} ${" ".repeat(cellWidth(before))}${paint("red", caret)}`,
+  ];
+}
+
+/** A problem for a terminal: its line, the source line with a caret under the place, what to do, its code. Ends with a line feed. */
+export function problemFrame(
+  problem: ToldProblem,
+  { source, paint }: { readonly source: string | undefined; readonly paint: Paint },
+): string {
+  const { file, line, column, severity, message, code, hint } = problem;
+  const place = file === "" ? "" : paint("bold", `${printableLine(`${file}:${line}:${column}`)}: `);
+  const color = severity === "error" ? "red" : "yellow";
+  const shown = source === undefined || file === "" ? [] : sourceLines(source, { line, column }, paint);
+  const advice = hint === undefined ? [] : [`${paint("cyan", "hint:")} ${printableLine(hint)}`];
+  return [
+    `${place}${paint(color, `${severity}:`)} ${printableLine(message)} ${paint("dim", `[${code}]`)}`,
+    ...shown,
+    ...advice,
+  ].map((each) => `${each}\n`).join("");
+}
+
+/** A problem for a pipe: one line, with its line feed. */
+export function problemPlainLine(problem: ToldProblem): string {
+  return `${printableLine(problemText(problem))}\n`;
 }

@@ -1,8 +1,5 @@
 // The Markdown of our own pages of help for a terminal: headings, paragraphs, lists, tables and code, in colour and in width.
-
-import { cellWidth, padToCells } from "./cells.ts";
-import { paintFor } from "./paint.ts";
-import type { Paint } from "./paint.ts";
+import { cellWidth, padToCells, type Paint, paintFor } from "./cells.ts";
 
 const WIDEST = 100;
 /** In a table that is too wide, a column is as wide as its longest word, up to this; */

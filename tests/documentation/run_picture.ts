@@ -1,11 +1,9 @@
 // Draws a recording of a run as an SVG that moves: the screens of the live view, one below the other on a strip that CSS pulls through a
 // window. No script, no font and nothing else from outside, so that a page may show it by `<img>`.
-
 import type { RunEvent } from "../../lib/core/event.ts";
-import { cellWidth } from "../../lib/render/cells.ts";
-import { liveState, updateLive } from "../../lib/render/live_state.ts";
-import { renderLive } from "../../lib/render/live_view.ts";
-import { paintFor } from "../../lib/render/paint.ts";
+import { cellWidth, paintFor } from "../../lib/render/cells.ts";
+import { liveState, updateLive } from "../../lib/render/live/state.ts";
+import { renderLive } from "../../lib/render/live/view.ts";
 import { BlankLines, InterimText, printableLine, resultText } from "../../lib/render/shown_text.ts";
 
 /** A run to draw. */
@@ -51,7 +49,7 @@ export function screensOf({ command, events }: Recording): readonly Screen[] {
   return screens;
 }
 
-/** What lib/cli/live_screen.ts shows of the same events. */
+/** What lib/cli/run/screen.ts shows of the same events. */
 class Screens {
   readonly #state = liveState();
   readonly #interim = new InterimText();

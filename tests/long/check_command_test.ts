@@ -1,15 +1,13 @@
 // `orrery check`: every kind of file, every format, and that nothing is run.
-
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { problemFrame } from "../../lib/render/problem_frame.ts";
-import { paintFor } from "../../lib/render/paint.ts";
+import { paintFor } from "../../lib/render/cells.ts";
+import { problemFrame } from "../../lib/render/error_frame.ts";
 import { bashCompletions } from "../_bash_completions.ts";
-import { testProject } from "../_project.ts";
-import { orrery, PROJECT_ROOT } from "../_run.ts";
-import type { TestProject } from "../_project.ts";
-import { atTerminal, noTerminal } from "../_pty.ts";
 import { filesBelow } from "../_document_cases.ts";
+import { type TestProject, testProject } from "../_project.ts";
+import { atTerminal, noTerminal } from "../_pty.ts";
+import { orrery, PROJECT_ROOT } from "../_run.ts";
 
 const YAML = "models: { default: script/echo }\n";
 

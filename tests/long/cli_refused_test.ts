@@ -1,11 +1,9 @@
 // Command lines that are refused: the message names what was found and what to do, the exit code is that of cli.md, and no run is left.
-
 import assert from "node:assert/strict";
-import { strayErrorText } from "../../lib/cli/stray_error.ts";
-import { parseFlags } from "../../lib/cli/parse_flags.ts";
-import { COMMANDS } from "../../lib/cli/flags.ts";
-import { testProject } from "../_project.ts";
-import type { TestProject } from "../_project.ts";
+import { COMMANDS } from "../../lib/cli/flags/flags.ts";
+import { parseFlags } from "../../lib/cli/flags/parse.ts";
+import { strayErrorText } from "../../lib/cli/report_failure.ts";
+import { type TestProject, testProject } from "../_project.ts";
 
 const NOW = "!!!GADGET_START:Now\n!!!GADGET_END\n";
 const GREET =

@@ -1,9 +1,9 @@
 // `orrery chat AGENT` at a terminal: text as it comes, Ctrl-C, and what can be typed besides messages.
 
 import assert from "node:assert/strict";
-import { MessageStream } from "../../lib/cli/message_stream.ts";
+import { MessageStream } from "../../lib/cli/conversation/turns.ts";
 import type { RunEvent, RunEventBody } from "../../lib/core/event.ts";
-import { turnTrace } from "../../lib/render/turn_trace.ts";
+import { turnTrace } from "../../lib/render/trace/turn.ts";
 import { testProject } from "../_project.ts";
 import { atTerminal, noTerminal } from "../_pty.ts";
 

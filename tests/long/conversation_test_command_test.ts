@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { readConversationTests } from "../../lib/cli/test/conversation_file.ts";
+import { readConversationTests } from "../../lib/cli/test/conversation/file.ts";
 import { type Json, type JsonObject, toJson } from "../../lib/core/json.ts";
 import { ProblemsError } from "../../lib/core/problems_error.ts";
 import { parseYaml } from "../../lib/parse/yaml/yaml.ts";

@@ -47,7 +47,7 @@ Deno.test("the release notes are those of the repository that they lie in", asyn
     const kept = (await notes()).stdout;
     assert.match(kept, /^8 commits, most of them in tests:$/m, "without a history it is that of the example");
 
-    const commits = ["lib/cli/run.ts", "lib/models/a.ts", "lib/models/b.ts", "tests/a.ts", "README.md"];
+    const commits = ["lib/cli/run/run.ts", "lib/models/a.ts", "lib/models/b.ts", "tests/a.ts", "README.md"];
     for (const [index, file] of commits.entries()) {
       await Deno.mkdir(join(folder, file, ".."), { recursive: true });
       await Deno.writeTextFile(join(folder, file), "");
@@ -67,7 +67,7 @@ Most of this release is in how models and their tools are reached.
 5 commits, most of them in lib/models:
 
 - lib/cli
-  - Change "lib/cli/run.ts"
+  - Change "lib/cli/run/run.ts"
 - lib/models
   - Change "lib/models/b.ts"
   - Change "lib/models/a.ts"

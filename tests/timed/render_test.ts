@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
-import { SourceError } from "../../lib/core/source_error.ts";
+import { refusalLine } from "../../lib/cli/run/end.ts";
+import { jsonLine } from "../../lib/cli/run/view.ts";
 import type { RunEvent, RunEventBody } from "../../lib/core/event.ts";
+import type { StepRecord } from "../../lib/core/journal.ts";
+import { SourceError } from "../../lib/core/source_error.ts";
+import type { CallGraph } from "../../lib/render/graph/graph.ts";
 import { cellWidth, cutToCells } from "../../lib/render/cells.ts";
+import { errorFrame } from "../../lib/render/error_frame.ts";
+import { graphMermaid } from "../../lib/render/graph/mermaid.ts";
+import { graphSvg, graphText } from "../../lib/render/graph/picture.ts";
+import { type LiveState, liveState, updateLive } from "../../lib/render/live/state.ts";
+import { renderLive } from "../../lib/render/live/view.ts";
+import { PlainLines } from "../../lib/render/plain_lines.ts";
 import {
   costWords,
   duration,
@@ -11,19 +21,7 @@ import {
   resultText,
   usageWords,
 } from "../../lib/render/shown_text.ts";
-import { errorFrame } from "../../lib/render/error_frame.ts";
-import { graphMermaid } from "../../lib/render/graph_mermaid.ts";
-import { graphSvg } from "../../lib/render/graph_picture.ts";
-import { graphText } from "../../lib/render/graph_text.ts";
-import type { CallGraph } from "../../lib/render/call_graph.ts";
-import { jsonLine } from "../../lib/render/jsonl.ts";
-import { liveState, updateLive } from "../../lib/render/live_state.ts";
-import type { LiveState } from "../../lib/render/live_state.ts";
-import { renderLive } from "../../lib/render/live_view.ts";
-import { PlainLines } from "../../lib/render/plain_lines.ts";
-import { refusalLine } from "../../lib/render/refusal_line.ts";
-import { traceTree } from "../../lib/render/trace_tree.ts";
-import type { StepRecord } from "../../lib/core/journal.ts";
+import { traceTree } from "../../lib/render/trace/tree.ts";
 
 function events(...bodies: readonly (RunEventBody & { readonly at: number })[]): RunEvent[] {
   return bodies.map((body, index) => ({ ...body, seq: index + 1, run: "r" }));

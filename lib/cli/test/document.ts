@@ -13,8 +13,8 @@ import { hostFiles } from "../../host/files.ts";
 import { realPath } from "../../host/paths.ts";
 import { hostShell } from "../../host/shell.ts";
 import { copyFile, temporaryFolder } from "../../host/temporary_folder.ts";
-import { scriptModel } from "../../models/script/script.ts";
 import { readReply } from "../../models/script/reply.ts";
+import { scriptModel } from "../../models/script/script.ts";
 import { parseDocument } from "../../parse/document/document.ts";
 import { createPolicy } from "../../policy/policy.ts";
 import { parsePolicyFlags } from "../../policy/policy_flags.ts";
@@ -23,10 +23,9 @@ import { DocumentCheckError } from "../../project/run_document.ts";
 import { resultText } from "../../render/shown_text.ts";
 import { shownPath } from "../../run/document_paths.ts";
 import { type TestFailure, TestField, type TestSource } from "./field.ts";
-import type { TestProject, TestProjects } from "./projects.ts";
 import { documentTestSchema } from "./schema.ts";
 import type { FileTest } from "./test.ts";
-import { runTestedDocument } from "./tested_document.ts";
+import { runTestedDocument, type TestProject, type TestProjects } from "./tested.ts";
 
 /** The tests of a `*.document-test.yml`. @throws {ProblemsError} with everything that is wrong with it */
 export async function documentTests(

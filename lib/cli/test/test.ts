@@ -1,3 +1,4 @@
+import { strayErrorText } from "../report_failure.ts";
 // `orrery test FILE...`: tests that are kept as files. Nothing of the project is touched, and no provider is asked.
 import { join, relative, resolve } from "node:path";
 import type { Json } from "../../core/json.ts";
@@ -10,12 +11,12 @@ import { keepStdout } from "../../project/trust/grants.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { walkFiles } from "../../service/project_files.ts";
-import { interruptible } from "../around_run.ts";
-import type { COMMANDS, ParsedCommand } from "../flags.ts";
-import { conversationTests } from "./conversation.ts";
+import { interruptible } from "../run/around.ts";
+import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
+import { conversationTests } from "./conversation/conversation.ts";
 import { documentTests } from "./document.ts";
 import type { TestFailure, TestSource } from "./field.ts";
-import { TestProjects } from "./projects.ts";
+import { TestProjects } from "./tested.ts";
 
 /** A test that was read. */
 export interface FileTest {
@@ -84,7 +85,6 @@ async function failuresOf(test: FileTest): Promise<readonly TestFailure[]> {
 
 /** Of a module that was loaded: what it does later nobody waits for. */
 async function tellStray(error: unknown, terminal: Terminal): Promise<void> {
-  const { strayErrorText } = await import("../stray_error.ts");
   await terminal.stderr.write(`warning: ${printable(strayErrorText(error, workingFolder()))}\n`);
 }
 

@@ -2,7 +2,7 @@
 import type { RunEvent } from "../../core/event.ts";
 import type { ModelPart, Usage } from "../../core/model.ts";
 import { addUsage } from "../../core/usage.ts";
-import { OwnTexts } from "../../render/own_texts.ts";
+import { OwnTexts } from "../../render/turn_texts.ts";
 import { framesOf } from "../../service/runs/reader.ts";
 import {
   type RunHandle,

@@ -1,16 +1,13 @@
 // Two runs side by side: what they took, and each step that did not go the same way.
-
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { costWords, duration } from "../../render/shown_text.ts";
-import { comparedRows } from "../../render/trace_compare.ts";
-import type { ComparedRow, ComparedValue } from "../../render/trace_compare.ts";
-import { tracePage } from "../../render/trace_page.ts";
-import type { TracePage, TraceRow } from "../../render/trace_page.ts";
+import { stateWord } from "../../render/step_words.ts";
+import { type ComparedRow, comparedRows, type ComparedValue } from "../../render/trace/compare.ts";
+import { type TracePage, tracePage, type TraceRow } from "../../render/trace/page.ts";
 import type { RunState } from "../../service/service.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
 import { href } from "./parts.tsx";
-import { stateWord } from "../../render/status_tone.ts";
 import { RunStatusBadge } from "./run_status.tsx";
 
 /** Runs that can be chosen. */

@@ -4,7 +4,7 @@ import { ID_PARAMS } from "../schemas.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
 import { href, jsonText } from "./parts.tsx";
-import { stateWord } from "../../render/status_tone.ts";
+import { stateWord } from "../../render/step_words.ts";
 import { RunStatusBadge } from "./run_status.tsx";
 
 /** More of a long conversation is in its trace. */

@@ -1,7 +1,7 @@
 // The pages, and what they load and post to.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { basename } from "node:path";
-import { type TracePage, tracePage } from "../../render/trace_page.ts";
+import { type TracePage, tracePage } from "../../render/trace/page.ts";
 import type { CatalogJson } from "../../service/look/look.ts";
 import type { OpenAsk, RunState } from "../../service/service.ts";
 import { text } from "../answers.ts";

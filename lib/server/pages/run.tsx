@@ -1,22 +1,18 @@
 // One run: while it goes on, what it says, calls and writes; when it is over, what came of it and its timeline.
-
 import type { Child } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { RunNotFoundError } from "../../core/journal.ts";
-import type { RunTrace } from "../../core/journal.ts";
+import { RunNotFoundError, type RunTrace } from "../../core/journal.ts";
 import type { Json } from "../../core/json.ts";
-import { liveState, updateLive } from "../../render/live_state.ts";
+import { liveState, updateLive } from "../../render/live/state.ts";
 import { figuresLine } from "../../render/run_tally.ts";
 import { duration, resultText, usageWords } from "../../render/shown_text.ts";
-import { tracePage } from "../../render/trace_page.ts";
-import type { TracePage } from "../../render/trace_page.ts";
-import { ServiceError } from "../../service/service.ts";
-import type { RunState, Service } from "../../service/service.ts";
+import { stateWord } from "../../render/step_words.ts";
+import { type TracePage, tracePage } from "../../render/trace/page.ts";
+import { type RunState, type Service, ServiceError } from "../../service/service.ts";
 import { ID_PARAMS } from "../schemas.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
 import { href, Time } from "./parts.tsx";
-import { stateWord } from "../../render/status_tone.ts";
 import { RunStatusBadge } from "./run_status.tsx";
 import { runTitle } from "./run_title.ts";
 import { TraceTimeline } from "./trace_timeline.tsx";

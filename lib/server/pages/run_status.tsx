@@ -1,5 +1,5 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { statusTone } from "../../render/status_tone.ts";
+import { statusTone } from "../../render/step_words.ts";
 
 /** How a run stands: in a word, and in a colour for whoever sees colours. */
 export function RunStatusBadge({ status, live = false }: {

@@ -1,10 +1,9 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
+import { stateWord } from "../../render/step_words.ts";
 import type { RunState } from "../../service/service.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
-import { durationText, Empty, href, List, Time } from "./parts.tsx";
-import type { Column } from "./parts.tsx";
-import { stateWord } from "../../render/status_tone.ts";
+import { type Column, durationText, Empty, href, List, Time } from "./parts.tsx";
 import { RunStatusBadge } from "./run_status.tsx";
 
 /** The words for states, with how runs stand that may be shown as such; `held` and `completed` are words of earlier addresses. */

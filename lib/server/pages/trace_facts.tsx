@@ -3,8 +3,8 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { costWords, duration } from "../../render/shown_text.ts";
 import { counted } from "../../render/run_tally.ts";
-import type { TracePage } from "../../render/trace_page.ts";
-import { stateWord } from "../../render/status_tone.ts";
+import type { TracePage } from "../../render/trace/page.ts";
+import { stateWord } from "../../render/step_words.ts";
 import { RunStatusBadge } from "./run_status.tsx";
 
 /** Figures of a run. */

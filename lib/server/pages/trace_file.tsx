@@ -1,18 +1,16 @@
 // The trace of a run as one file: everything it needs is inside, and its policy lets nothing else in. It opens without a server, from a mail
 // or an archive, in years.
-
 import { raw } from "hono/html";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { RunTrace } from "../../core/journal.ts";
 import { sha256 } from "../../core/sha256.ts";
-import { tracePage } from "../../render/trace_page.ts";
-import type { TraceLimit } from "../../render/trace_limit.ts";
-import type { TracePage } from "../../render/trace_page.ts";
+import { type TracePage, tracePage } from "../../render/trace/page.ts";
+import type { TraceLimit } from "../../render/trace/limit.ts";
 import { openAssets } from "../assets.ts";
 import { runTitle } from "./run_title.ts";
 import { TraceFacts } from "./trace_facts.tsx";
-import { TraceTimeline } from "./trace_timeline.tsx";
 import { TraceResult } from "./trace_result.tsx";
+import { TraceTimeline } from "./trace_timeline.tsx";
 
 /** A file is at most 20 MB: so much for values, and what is around them in so many lines. */
 const FILE_LIMIT: TraceLimit = { valueBytes: 11_000_000, rows: 4000 };

@@ -1,7 +1,7 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { resultText } from "../../render/shown_text.ts";
-import { htmlBytes } from "../../render/trace_limit.ts";
-import type { TracePage } from "../../render/trace_page.ts";
+import { htmlBytes } from "../../render/trace/limit.ts";
+import type { TracePage } from "../../render/trace/page.ts";
 
 /** More is cut: a trace has it once more, with the step that it came from. */
 const MAX_BYTES = 200_000;

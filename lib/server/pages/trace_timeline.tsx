@@ -1,11 +1,14 @@
 // The timeline of a run: a line for each step, with its place in the run's time as a bar, opened by a click or a key. It is whole without a
 // script; browser/trace_view.ts adds folding, a filter and keys.
-
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { costWords, duration, usageWords } from "../../render/shown_text.ts";
-import { limitedRows } from "../../render/trace_limit.ts";
-import type { LimitedRow, LimitedValue, TraceLimit } from "../../render/trace_limit.ts";
-import type { TraceKind, TracePage, TraceState } from "../../render/trace_page.ts";
+import type { TraceKind, TracePage, TraceState } from "../../render/trace/page.ts";
+import {
+  type LimitedRow,
+  limitedRows,
+  type LimitedValue,
+  type TraceLimit,
+} from "../../render/trace/limit.ts";
 
 /** What a page shows of a trace; `orrery trace ID --json` has all of it. */
 export const PAGE_LIMIT: TraceLimit = { valueBytes: 4_000_000, rows: 5000 };

@@ -4,8 +4,7 @@ import { ProblemsError } from "../../core/problems_error.ts";
 import { SourceError } from "../../core/source_error.ts";
 import { lookAt } from "../../host/paths.ts";
 import { findCutValues } from "../../parse/yaml/tags.ts";
-import type { ProblemRule } from "../../render/problems_sarif.ts";
-import type { ToldProblem } from "../../render/told_problem.ts";
+import type { ProblemRule, ToldProblem } from "../../render/problems.ts";
 
 /** Something that was found. */
 export interface FoundProblem {

@@ -5,8 +5,8 @@ import type { LiveNode } from "../../document/live_node.ts";
 import { readReference } from "../../document/reference.ts";
 import type { DocumentFile } from "../../parse/document/document.ts";
 import type { ImportFields, OperationFields, RunFields } from "../../parse/document/operation.ts";
-import type { CallGraph, GraphEdge, GraphNode } from "../../render/call_graph.ts";
-import type { OperationRow } from "../../render/document_rail.ts";
+import type { CallGraph, GraphEdge, GraphNode } from "../../render/graph/graph.ts";
+import type { OperationRow } from "../../render/graph/rail.ts";
 import { shown } from "../../schema/issue.ts";
 import type { DocumentOutline, OutlinedOperation } from "../look/document_outline.ts";
 

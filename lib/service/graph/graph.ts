@@ -11,7 +11,7 @@ import { flowsOf, stepPlaces, stepsIn } from "../../parse/agent/tree.ts";
 import { type CallBlock, CallParser } from "../../parse/calls/calls.ts";
 import type { Markers } from "../../parse/calls/header.ts";
 import { readDocument } from "../../parse/document/document.ts";
-import type { CallGraph, GraphEdge, GraphNode } from "../../render/call_graph.ts";
+import type { CallGraph, GraphEdge, GraphNode } from "../../render/graph/graph.ts";
 import { shownPath } from "../../run/document_paths.ts";
 import { readDocumentText } from "../../run/document_text.ts";
 import { graphOfCalls } from "./calls.ts";
@@ -71,8 +71,8 @@ export function projectReader(root: string): ReadFile {
 }
 
 async function drawn(graph: CallGraph, problems: readonly ProblemJson[]): Promise<GraphJson> {
-  const { graphMermaid } = await import("../../render/graph_mermaid.ts");
-  const { graphSvg } = await import("../../render/graph_picture.ts");
+  const { graphMermaid } = await import("../../render/graph/mermaid.ts");
+  const { graphSvg } = await import("../../render/graph/picture.ts");
   const mermaid = graphMermaid(graph);
   try {
     return { mermaid, svg: await graphSvg(graph), problems };

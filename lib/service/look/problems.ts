@@ -1,7 +1,7 @@
 import { sep } from "node:path";
 import { isInside, projectPath } from "../../catalog/paths.ts";
 import type { Problem } from "../../core/prompt_error.ts";
-import type { ToldProblem } from "../../render/told_problem.ts";
+import type { ToldProblem } from "../../render/problems.ts";
 import { type CheckedKind, type ReportedProblem, ruleOf } from "../check/report.ts";
 import type { ProblemJson } from "./look.ts";
 

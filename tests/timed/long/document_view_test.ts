@@ -1,20 +1,18 @@
 // What is seen of a document's run in a terminal: the frame and what scrolls away above it, as text, and once in a terminal.
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { LiveFrame } from "../../../lib/cli/live_frame.ts";
+import { LiveFrame } from "../../../lib/cli/run/screen.ts";
 import type { RunEvent, RunEventBody } from "../../../lib/core/event.ts";
 import type { Output, Terminal } from "../../../lib/host/terminal.ts";
-import { cellWidth } from "../../../lib/render/cells.ts";
-import { lastLines, renderDocument } from "../../../lib/render/document_frame.ts";
-import { DocumentLines } from "../../../lib/render/document_lines.ts";
+import { cellWidth, paintFor } from "../../../lib/render/cells.ts";
+import { lastLines, renderDocument } from "../../../lib/render/document/frame.ts";
+import { DocumentLines, mergedBlock } from "../../../lib/render/document/lines.ts";
 import {
   type DocumentState,
   documentState,
   grownTail,
   updateDocument,
-} from "../../../lib/render/document_state.ts";
-import { mergedBlock } from "../../../lib/render/merged_block.ts";
-import { paintFor } from "../../../lib/render/paint.ts";
+} from "../../../lib/render/document/state.ts";
 import { testProject } from "../../_project.ts";
 import { atTerminal, noTerminal } from "../../_pty.ts";
 

@@ -1,0 +1,60 @@
+import type { Terminal } from "../../host/terminal.ts";
+import type { KeptRun } from "../../project/open_run.ts";
+import { ask } from "../../run/dialog.ts";
+import { type DialogInput, type DialogMeans, dialogOptions } from "../../service/start/dialog.ts";
+import type { Interruptible } from "../run/around.ts";
+import { type DeliverOptions, endRun, namingRecord, sayWhatIsLeft } from "../run/end.ts";
+import { AnswerStream, chooseView, followRun, type RunView } from "../run/view.ts";
+
+/** A question with everything it needs to be asked. */
+export interface AskWork extends Omit<DialogMeans, "signal" | "kept"> {
+  readonly kept: KeptRun | undefined;
+  readonly terminal: Terminal;
+  readonly flags: DeliverOptions["flags"];
+  readonly cwd: string;
+  readonly view: RunView;
+  readonly stop: Interruptible;
+  readonly input: DialogInput;
+}
+
+/** Whether the answer goes to stdout as it comes: it can only be the last one, and nothing else goes there. */
+export function isStreamed(
+  { tools, schema }: Pick<DialogInput, "tools" | "schema">,
+  { json, jsonl, output }: DeliverOptions["flags"],
+): boolean {
+  return tools.length === 0 && schema === undefined && !json && !jsonl && output === undefined;
+}
+
+/** Asks, and delivers the answer; gives the exit code. */
+export async function performAsk(work: AskWork): Promise<number> {
+  const { terminal, view, stop, kept, input, flags } = work;
+  stop.onSecond(() => {
+    view.abandon();
+    sayWhatIsLeft(terminal, kept);
+  });
+  const answer = isStreamed(input, flags)
+    ? new AnswerStream({ stdout: terminal.stdout, onBegin: () => view.pause(), onEnd: () => view.resume() })
+    : undefined;
+  const events = ask(input.text ?? "", dialogOptions(input, { ...work, signal: stop.signal }));
+  const summary = await namingRecord(kept, {
+    terminal,
+    work: () => followRun(events, { terminal, view, flags, answer, stop }),
+  });
+  return await endRun(summary, {
+    ...work,
+    isShown: answer !== undefined,
+    isJson: input.schema !== undefined,
+  });
+}
+
+/** The view of a question: without the text of the answer where that goes to stdout as it comes. */
+export async function askView(
+  terminal: Terminal,
+  { input, flags }: {
+    readonly input: Pick<DialogInput, "tools" | "schema">;
+    readonly flags: DeliverOptions["flags"];
+  },
+): Promise<RunView> {
+  const shownText = isStreamed(input, flags) ? "none" : "interim";
+  return chooseView(terminal, { flags, file: "ask", shownText });
+}

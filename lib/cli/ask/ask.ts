@@ -1,0 +1,208 @@
+import type { JsonSchema } from "../../core/gadget.ts";
+import { decodeSegment, isJsonObject, toJson } from "../../core/json.ts";
+import { SourceError } from "../../core/source_error.ts";
+import { FileError } from "../../core/world.ts";
+import { workingFolder } from "../../host/paths.ts";
+import type { Terminal } from "../../host/terminal.ts";
+import { parseYaml } from "../../parse/yaml/yaml.ts";
+import { openSettings, wantedModel } from "../../project/project.ts";
+import { prepareSchema } from "../../schema/prepare_schema.ts";
+import { EXIT, UsageError } from "../../service/exit_code.ts";
+import { budgetOf } from "../../service/input/budget.ts";
+import { flagFile } from "../../service/input/prompt_input.ts";
+import { type DialogInput, openDialog } from "../../service/start/dialog.ts";
+import { aroundRun, type Interruptible, interruptible } from "../run/around.ts";
+import { asksPrompt, refuseWithoutPrompt, refuseWithPrompt } from "./prompt.ts";
+import { callText } from "../run/source.ts";
+import { checkResultFile, checkStdout } from "../run/end.ts";
+import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
+import { grantsOf } from "../flags/grants.ts";
+import { inputOf, keepDialog, replayDialog, wholeServers } from "../chat/dialog.ts";
+import { askView, performAsk } from "./answer.ts";
+import { runPromptCommand } from "../run/prompt.ts";
+
+type AskCommand = ParsedCommand<typeof COMMANDS.ask>;
+
+/** `orrery ask TEXT`: asks a model one question; gives the exit code. */
+export async function ask({ words, flags }: AskCommand, terminal: Terminal): Promise<number> {
+  checkStdout(flags, "ask");
+  const cwd = workingFolder();
+  const grants = await grantsOf(flags);
+  const budget = budgetOf(flags.budget, { command: "ask" });
+  await checkResultFile(flags.output, cwd);
+  const isPrompt = await goesToPrompt(flags, cwd);
+  const schema = flags.schema === undefined ? undefined : await readSchema(flags.schema, { cwd });
+  const stop = interruptible(terminal);
+  const onWait = (text: string) => void terminal.stderr.write(`notice: ${text}\n`);
+  const piped = flags.input.includes("-")
+    ? undefined // it is the values
+    : await pipedText(terminal, { signal: stop.signal, onWait });
+  if (stop.signal.aborted) return EXIT.interrupted;
+  const text = question(words, piped);
+  if (isPrompt && (text !== "" || flags.replay !== undefined)) {
+    const wanted = { command: "ask", path: flags.prompt, say: text === "" ? undefined : text } as const;
+    return await runPromptCommand(wanted, {
+      flags,
+      terminal,
+      cwd,
+      stop,
+      isStdinTaken: piped !== undefined,
+    });
+  }
+  if (flags.replay !== undefined) {
+    return await replayAsk({ text, schema, budget }, { terminal, flags, cwd, stop, record: flags.replay });
+  }
+  if (text === "") {
+    throw new UsageError(['orrery ask needs a TEXT, or text on a pipe: orrery ask "Why is the sky blue?"'], {
+      command: "ask",
+    });
+  }
+  const project = await openSettings(cwd, { cwd });
+  const shape = { tools: flags.tools, schema };
+  const view = await askView(terminal, { input: shape, flags });
+  stop.onSecond(() => view.abandon());
+  await using around = await aroundRun(view, {
+    terminal,
+    stop,
+    isQuiet: flags.quiet,
+    usesStdin: piped !== undefined,
+  });
+  const { tools } = flags;
+  const name = wantedModel(flags.model);
+  const dialog = await openDialog(project, {
+    around,
+    grants,
+    tools,
+    name,
+    typed: { flag: flags.model, command: "ask" },
+  });
+  if (dialog === undefined) return EXIT.interrupted;
+  const input: DialogInput = {
+    text,
+    ...shape,
+    ...inputOf(flags, { project, budget, name, model: dialog.model }),
+    tools: wholeServers(tools, dialog.catalog.entries),
+  };
+  const { found } = around;
+  const { catalog } = dialog;
+  const kept = await keepDialog({ kind: "ask", input }, { project, catalog, grants, found, flags });
+  return await performAsk({ ...dialog, terminal, flags, cwd, view, stop, input, kept });
+}
+
+/** Whether a prompt is asked, and not a model. @throws {UsageError} for flags that do not go together */
+async function goesToPrompt(flags: AskCommand["flags"], cwd: string): Promise<boolean> {
+  const asked = await asksPrompt(flags, cwd);
+  if (asked) refuseWithPrompt(flags);
+  else refuseWithoutPrompt(flags, { command: "ask", wanted: "--prompt PATH" });
+  return asked;
+}
+
+/** What is typed now is what runs; what is not comes from the record. */
+async function replayAsk(
+  given: {
+    readonly text: string;
+    readonly schema: JsonSchema | undefined;
+    readonly budget: DialogInput["budget"];
+  },
+  { terminal, flags, cwd, stop, record }: {
+    readonly terminal: Terminal;
+    readonly flags: AskCommand["flags"];
+    readonly cwd: string;
+    readonly stop: Interruptible;
+    readonly record: string;
+  },
+): Promise<number> {
+  const replayed = await replayDialog(record, { cwd, kind: "ask", flags });
+  const input: DialogInput = {
+    ...replayed.input,
+    ...(given.text === "" ? {} : { text: given.text }),
+    ...(given.schema === undefined ? {} : { schema: given.schema }),
+    budget: { ...replayed.input.budget, ...given.budget },
+  };
+  const view = await askView(terminal, { input, flags });
+  return await performAsk({ ...replayed, terminal, flags, cwd, view, stop, input });
+}
+
+/** The question with the text of a pipe behind it, between marks that do not occur in it; a pipe without text is none. */
+export function question(words: readonly string[], piped: string | undefined): string {
+  const text = words.join(" ").trim();
+  const context = piped === undefined || piped.trim() === "" ? "" : piped;
+  if (context === "" || text === "") return text === "" ? context : text;
+  const mark = freeMark(context);
+  return `${text}\n\n<${mark}>\n${context}${context.endsWith("\n") ? "" : "\n"}</${mark}>`;
+}
+
+function freeMark(context: string): string {
+  for (let n = 1;; n++) {
+    const mark = n === 1 ? "stdin" : `stdin-${n}`;
+    if (!context.includes(`</${mark}>`)) return mark;
+  }
+}
+
+/** The JSON Schema of a file, JSON or YAML. @throws {SourceError} or {ProblemsError} that names file, line and column; {FileError} */
+async function readSchema(file: string, { cwd }: { readonly cwd: string }): Promise<JsonSchema> {
+  const source = await flagFile(file, { flag: "--schema", cwd });
+  const document = await parseYaml(source, { file });
+  const schema = toJson(document.value);
+  if (!isJsonObject(schema)) {
+    throw new SourceError("Expected a JSON Schema, which is an object, found something else", {
+      span: document.at([]) ?? { file, line: 1, column: 1 },
+      source,
+      hint: 'Such as {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}.',
+    });
+  }
+  const prepared = prepareSchema(schema);
+  if ("broken" in prepared) {
+    const { pointer, message } = prepared.broken;
+    const path = pointer.split("/").slice(1).map(decodeSegment);
+    const span = document.at(path) ?? { file, line: 1, column: 1 };
+    throw new SourceError(`This JSON Schema cannot be used: ${message}`, { span, source });
+  }
+  return schema;
+}
+
+/** More would not fit into any model's window. */
+const MAX_BYTES = 10 * 1024 * 1024;
+const MAX_WORDS = "10 MB";
+/** A pipe that nobody writes to or closes looks like a program that hangs. */
+const NOTICE_MS = 3_000;
+
+/**
+ * All of stdin as text; undefined when it is a terminal.
+ *
+ * @throws {FileError} when it is not UTF-8 text, or longer than 10 MB
+ */
+async function pipedText(
+  terminal: Terminal,
+  { signal, onWait }: { readonly signal: AbortSignal; readonly onWait: (text: string) => void },
+): Promise<string | undefined> {
+  if (terminal.stdinIsTerminal) return undefined;
+  const timer = setTimeout(
+    () =>
+      onWait(
+        "waiting for stdin to end, because it is a pipe; for a question without context, add </dev/null",
+      ),
+    NOTICE_MS,
+  );
+  try {
+    let text = "";
+    for await (const piece of callText(bounded(terminal.stdinChunks({ signal })), "stdin")) text += piece;
+    return text;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function* bounded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) {
+      throw new FileError(
+        `Cannot read stdin: it is longer than ${MAX_WORDS}, which is too much for a question; send the part that matters`,
+        { path: "stdin", code: "other" },
+      );
+    }
+    yield chunk;
+  }
+}

@@ -1,0 +1,261 @@
+import type { RunEvent } from "../../core/event.ts";
+import type { Output, Terminal } from "../../host/terminal.ts";
+import type { TerminalUser } from "../../host/terminal_user.ts";
+import type { KeptRun } from "../../project/open_run.ts";
+import { isInsideCall, printable } from "../../render/shown_text.ts";
+import { hasContract } from "../../run/agent_run.ts";
+import { agentTalk } from "../../run/agent_talk.ts";
+import { chat, type DialogSource } from "../../run/dialog.ts";
+import { EXIT } from "../../service/exit_code.ts";
+import { asFlagsSay, type PromptRunMeans, promptRunOptions } from "../../service/prompt/run.ts";
+import { RunSummary } from "../../service/runs/summary.ts";
+import { type DialogInput, type DialogMeans, dialogOptions } from "../../service/start/dialog.ts";
+import { stoppableModel } from "../../service/start/stoppable.ts";
+import { type AroundRun, aroundRun, type AroundRunOptions, typistAt } from "../run/around.ts";
+import { type ChatLines, ChatStop, pipedMessages, typedMessages } from "./lines.ts";
+import { endRun, namingRecord, sayWhatIsLeft } from "../run/end.ts";
+import { AnswerStream, jsonLine, plainView, type RunView } from "../run/view.ts";
+
+/** A conversation from the moment its command was typed: it can be stopped before it begins. */
+export type Talk = Pick<ChatWork, "terminal" | "flags" | "view" | "stop">;
+
+/** How a conversation is held. */
+export interface HoldTalkOptions {
+  readonly cwd: string;
+  /** Told what servers are given; default: it is gathered in `found`. */
+  readonly secrets?: AroundRunOptions["secrets"];
+  /** A record says what was said. Default false. */
+  readonly isReplay?: boolean;
+  /** Opens whoever is talked with, and begins or goes on; undefined when Ctrl-C came first. */
+  begin(around: AroundRun): Promise<Pick<ChatWork, "events" | "answers" | "kept"> | undefined>;
+}
+
+/** Listens for Ctrl-C, and says on stderr what it does. */
+export function beginTalk(
+  terminal: Terminal,
+  flags: ChatWork["flags"],
+  { file = "chat" }: {
+    /** How errors name what is talked with. */
+    readonly file?: string;
+  } = {},
+): Talk {
+  const view = plainView(terminal.stderr, { file, quiet: flags.quiet, shownText: "none" });
+  const stop = new ChatStop(terminal, (text) => void terminal.stderr.write(`\n${text}\n`));
+  return { terminal, flags, view, stop };
+}
+
+/** Opens what the conversation needs and talks to its end; gives the exit code. */
+export async function holdTalk(
+  talk: Talk,
+  { cwd, secrets, isReplay = false, begin }: HoldTalkOptions,
+): Promise<number> {
+  const { terminal } = talk;
+  const typist = isReplay ? undefined : await typistOf(terminal);
+  await using around = await aroundTalk(talk, { typist, secrets });
+  const begun = await begin(around);
+  if (begun === undefined) return EXIT.interrupted;
+  return await performChat({ ...talk, ...begun, cwd, typist });
+}
+
+/** Whoever types; undefined where messages come through a pipe. */
+export async function typistOf(terminal: Terminal): Promise<TerminalUser | undefined> {
+  return terminal.stdinIsTerminal ? await typistAt(terminal, { edits: true }) : undefined;
+}
+
+/** Says with whom one talks, where somebody types. */
+export async function greet({ terminal, flags }: Talk, name: string): Promise<void> {
+  if (!terminal.stdinIsTerminal || flags.quiet) return;
+  await terminal.stderr.write(printable(`${name}; /help shows what there is, Ctrl-D ends\n`));
+}
+
+/** What is around a conversation. What a server says while somebody types would stand in the middle of their line. */
+export async function aroundTalk(
+  { terminal, flags, view, stop }: Talk,
+  { typist, secrets }: {
+    readonly typist: TerminalUser | undefined;
+    readonly secrets?: AroundRunOptions["secrets"];
+  },
+): Promise<AroundRun> {
+  const seen: RunView = typist === undefined ? view : { ...view, log: () => Promise.resolve() };
+  return await aroundRun(seen, {
+    terminal,
+    stop,
+    isQuiet: flags.quiet,
+    usesStdin: false,
+    typist,
+    turn: () => stop.turn,
+    secrets,
+  });
+}
+
+/** A conversation with everything it needs. */
+export interface ChatWork {
+  readonly terminal: Terminal;
+  readonly flags: { readonly jsonl: boolean; readonly quiet: boolean };
+  readonly cwd: string;
+  readonly view: RunView;
+  readonly stop: ChatStop;
+  readonly kept: KeptRun | undefined;
+  /** Whoever types the messages; undefined where they come through a pipe. */
+  readonly typist?: TerminalUser;
+  /** What may stand before an answer that is one. */
+  readonly answers: { readonly hasTools: boolean; readonly hasContract: boolean };
+  /** Talks with whoever answers. */
+  events(source: DialogSource): AsyncIterable<RunEvent>;
+}
+
+/** Talks until there is nothing more to say; gives the exit code. */
+export async function performChat(work: ChatWork): Promise<number> {
+  const { terminal, view, stop, kept, flags } = work;
+  stop.onSecond(() => {
+    view.abandon();
+    sayWhatIsLeft(terminal, kept);
+  });
+  const talk = new RunningTalk(work);
+  const events = work.events({ next: () => talk.next(), answered: () => talk.answered() });
+  const summary = await namingRecord(kept, { terminal, work: () => talk.follow(events) });
+  return await endRun(summary, {
+    ...work,
+    flags: { ...flags, json: false, output: undefined },
+    isShown: true,
+  });
+}
+
+/** Both sides of a conversation: what is typed, and what is shown of the answers. */
+class RunningTalk {
+  readonly #work: ChatWork;
+  readonly #answers: AnswerStream | LastAnswers | undefined;
+  #lines: ChatLines | undefined;
+  #isShowing = false;
+
+  constructor(work: ChatWork) {
+    const { terminal: { stdout, stdinIsTerminal }, flags, answers: { hasTools, hasContract } } = work;
+    this.#work = work;
+    if (flags.jsonl) this.#answers = undefined;
+    else if (hasContract || (!stdinIsTerminal && hasTools)) this.#answers = new LastAnswers(stdout);
+    else this.#answers = new AnswerStream({ stdout, endsLines: true });
+  }
+
+  /** The next message: asked for when everything that was told is on the screen. */
+  async next(): Promise<string | undefined> {
+    const { stop } = this.#work;
+    await this.#shown();
+    stop.listening();
+    const left = Promise.withResolvers<undefined>();
+    const onAbort = () => left.resolve(undefined);
+    stop.signal.addEventListener("abort", onAbort, { once: true });
+    this.#lines ??= this.#open();
+    const message = stop.signal.aborted ? undefined : await Promise.race([this.#lines.next(), left.promise]);
+    stop.signal.removeEventListener("abort", onAbort);
+    if (message !== undefined) stop.answering();
+    return message;
+  }
+
+  /** What was said of an answer is all there is of it. */
+  async answered(): Promise<void> {
+    await this.#shown();
+    await this.#answers?.end();
+  }
+
+  async follow(events: AsyncIterable<RunEvent>): Promise<RunSummary> {
+    const { terminal, view, flags, kept, stop } = this.#work;
+    const summary = new RunSummary({ withCalls: false });
+    const known = kept?.options.journal?.events.at(-1)?.seq ?? 0;
+    try {
+      for await (const event of events) {
+        this.#isShowing = true;
+        summary.add(event);
+        if (event.seq > known) {
+          if (flags.jsonl) await terminal.stdout.write(jsonLine(event));
+          await this.#answers?.event(event);
+          await view.event(event);
+        }
+        if (terminal.stdout.closed) stop.leave();
+        this.#isShowing = false;
+      }
+    } finally {
+      await this.#answers?.end();
+      await view.end();
+    }
+    return summary;
+  }
+
+  #open(): ChatLines {
+    const { terminal, stop, typist } = this.#work;
+    if (typist === undefined) return pipedMessages(terminal, stop.signal);
+    const say = (text: string) => terminal.stderr.write(printable(text));
+    return typedMessages(typist, { say, signal: stop.signal });
+  }
+
+  /** Events are taken as soon as they are told; what is left is to have written them. */
+  async #shown(): Promise<void> {
+    do await new Promise((resolve) => setTimeout(resolve, 0)); while (this.#isShowing);
+  }
+}
+
+/**
+ * Writes the answer of each turn when the turn is over, a line end behind it: what a model said while it called something is none, nor what
+ * broke a contract and was asked for again.
+ */
+class LastAnswers {
+  readonly #stdout: Output;
+  /** The last step that called something. */
+  #calling: string | undefined;
+  #answer: { readonly step: string; readonly text: string } | undefined;
+
+  constructor(stdout: Output) {
+    this.#stdout = stdout;
+  }
+
+  event(event: RunEvent): Promise<void> {
+    if (event.type === "message" && !isInsideCall(event.step)) this.#answer = event;
+    const isCall = event.type === "call-open" && event.step !== undefined && !isInsideCall(event.step);
+    if (isCall) this.#calling = event.step;
+    if (this.#answer?.step === this.#calling) this.#answer = undefined;
+    return Promise.resolve();
+  }
+
+  /** The turn is over. */
+  async end(): Promise<void> {
+    const { text } = this.#answer ?? {};
+    this.#answer = undefined;
+    if (text === undefined) return;
+    const shown = this.#stdout.isTerminal ? printable(text) : text;
+    await this.#stdout.write(shown.endsWith("\n") ? shown : `${shown}\n`);
+  }
+}
+
+/** A conversation with a model. */
+export function modelTalk(
+  input: DialogInput,
+  means: Omit<DialogMeans, "signal" | "turn"> & Pick<ChatWork, "kept">,
+  { stop }: Talk,
+): Pick<ChatWork, "events" | "answers" | "kept"> {
+  const options = dialogOptions(input, { ...means, signal: stop.signal, turn: () => stop.turn });
+  return {
+    kept: means.kept,
+    answers: { hasTools: input.tools.length > 0, hasContract: false },
+    events: (source) => chat(source, options),
+  };
+}
+
+/** A chat with a profile of `orrery.yaml`. */
+export function profileTalk(
+  means: Omit<PromptRunMeans, "signal" | "turn"> & Pick<ChatWork, "kept">,
+  { stop }: Talk,
+): Pick<ChatWork, "events" | "answers" | "kept"> {
+  const { input, opened: { found, agent, model }, kept } = means;
+  if (found.kind !== "prompt" || model === undefined) throw new Error("an agent has a prompt and a model");
+  const turn = () => stop.turn;
+  const options = {
+    ...promptRunOptions({ ...means, signal: stop.signal, turn }),
+    agent: asFlagsSay(agent, input),
+    args: input.values,
+    model: stoppableModel(model, turn, { whenStopped: "fails" }),
+  };
+  return {
+    kept,
+    answers: { hasTools: found.prompt.tools.length > 0, hasContract: hasContract(found.prompt) },
+    events: (source) => agentTalk(source, options),
+  };
+}

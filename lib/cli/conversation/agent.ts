@@ -1,0 +1,69 @@
+import { resolve } from "node:path";
+import { typedPath } from "../../catalog/paths.ts";
+import { FileError } from "../../core/world.ts";
+import { hostFiles } from "../../host/files.ts";
+import type { Terminal } from "../../host/terminal.ts";
+import type { AgentFile } from "../../parse/agent/agent.ts";
+import { readAgentFile } from "../../parse/agent/read.ts";
+import { documentPath } from "../../project/document/place.ts";
+import type { ProjectSettings } from "../../project/project.ts";
+import { EXIT } from "../../service/exit_code.ts";
+import type { RefusedAgent } from "../../service/talks/agent.ts";
+import { type AgentLine, agentLines } from "../../service/talks/needs.ts";
+import { nearestFile } from "../run/source.ts";
+
+/** Reads an agent file; undefined when something is wrong with it, all of which is told. @throws {FileError} */
+export async function readAgent(
+  word: string,
+  { project, terminal }: { readonly project: ProjectSettings; readonly terminal: Terminal },
+): Promise<AgentFile | undefined> {
+  const text = await textOf(word, project.cwd);
+  return await tellingProblems(text, { file: documentPath(word, project), project, terminal });
+}
+
+/** The same of a text that is there already. @param options `file`: from the root */
+export async function tellingProblems(
+  text: string,
+  { file, project, terminal }: {
+    readonly file: string;
+    readonly project: ProjectSettings;
+    readonly terminal: Terminal;
+  },
+): Promise<AgentFile | undefined> {
+  const { agent, problems } = await readAgentFile(text, { file });
+  if (agent === undefined) await tellProblems(problems, { project, terminal });
+  return agent;
+}
+
+/** Tells what is wrong with an agent file, whose name is from the root. */
+export async function tellProblems(
+  problems: readonly AgentLine[],
+  { project, terminal }: { readonly project: ProjectSettings; readonly terminal: Terminal },
+): Promise<void> {
+  const typed = problems.map((problem) => ({ ...problem, file: typedPath(problem.file, project) }));
+  await terminal.stderr.write(agentLines(typed));
+}
+
+async function textOf(word: string, cwd: string): Promise<string> {
+  try {
+    return await hostFiles({ root: cwd }).readText(word);
+  } catch (error) {
+    if (!(error instanceof FileError) || error.code !== "not-found") throw error;
+    const hint = await nearestFile(resolve(cwd, word), word);
+    throw new FileError(`file not found: ${JSON.stringify(word)}${hint}`, {
+      path: word,
+      code: "not-found",
+      cause: error,
+    });
+  }
+}
+
+/** Tells why an agent cannot begin; gives the exit code. */
+export async function refusedAgent(
+  { problems }: RefusedAgent,
+  options: { readonly project: ProjectSettings; readonly terminal: Terminal },
+): Promise<number> {
+  if (problems === undefined) return EXIT.interrupted;
+  await tellProblems(problems, options);
+  return EXIT.usage;
+}

@@ -1,0 +1,121 @@
+// `orrery chat FILE.agent.yml`: talks with an agent, in the terminal or through a pipe.
+import { dirname, resolve } from "node:path";
+import { realPath } from "../../host/paths.ts";
+import type { Terminal } from "../../host/terminal.ts";
+import { openSettings } from "../../project/project.ts";
+import { EXIT, UsageError } from "../../service/exit_code.ts";
+import { beginConversation } from "../../service/talks/open.ts";
+import { aroundRun, type Interruptible } from "../run/around.ts";
+import { conversationOfFlags } from "./flags.ts";
+import { conversationLines } from "./lines.ts";
+import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
+import { grantsOf } from "../flags/grants.ts";
+import { holdConversation } from "./hold.ts";
+import { aroundTalk, beginTalk, greet, typistOf } from "../chat/talk.ts";
+import { isAgentWord } from "../flags/parse.ts";
+import { readAgent, refusedAgent } from "./agent.ts";
+import { refuseChatFlags, refuseRunFlags } from "../flags/refused.ts";
+import { chooseView } from "../run/view.ts";
+
+type ChatFlags = ParsedCommand<typeof COMMANDS.chat>["flags"];
+
+/** Talks with an agent from its first step on; gives the exit code. @throws {UsageError}, {FileError}, {ProblemsError} */
+export async function chatWithAgentFile(
+  word: string,
+  { flags, terminal, cwd }: {
+    readonly flags: ChatFlags;
+    readonly terminal: Terminal;
+    readonly cwd: string;
+  },
+): Promise<number> {
+  assertAgent(word);
+  refuseChatFlags(flags);
+  const grants = await grantsOf(flags);
+  const project = await openSettings(dirname(realPath(resolve(cwd, word))), { cwd });
+  const agent = await readAgent(word, { project, terminal });
+  if (agent === undefined) return EXIT.usage;
+  const input = await conversationOfFlags(flags, { agent: agent.id, project, command: "chat" });
+  const talk = beginTalk(terminal, flags, agent);
+  const typist = await typistOf(terminal);
+  await using around = await aroundTalk(talk, { typist });
+  const begun = await beginConversation({
+    agent,
+    input,
+    project,
+    grants,
+    around,
+    isEphemeral: flags.ephemeral,
+  });
+  if (!("session" in begun)) return await refusedAgent(begun, { project, terminal });
+  await greet(talk, `${agent.id} (${agent.file})`);
+  return await holdConversation({
+    ...talk,
+    ...begun,
+    flags: { ...flags, json: false, output: undefined },
+    place: project,
+    first: "start",
+    lines: conversationLines({ ...begun, ...talk, typist }),
+    isTyped: typist !== undefined,
+    isChat: true,
+  });
+}
+
+/** @throws {UsageError} */
+function assertAgent(word: string): void {
+  if (isAgentWord(word)) return;
+  throw new UsageError([
+    `AGENT is a file that ends with .agent.yml or .agent.yaml; found ${JSON.stringify(word)}. ` +
+    "A profile of orrery.yaml is named by --profile NAME, a model by --model",
+  ], { command: "chat" });
+}
+
+// `orrery run FILE.agent.yml --say TEXT`: a conversation up to where nothing more is said.
+
+/** What the command line says. */
+interface RunConversationOptions {
+  readonly flags: ParsedCommand<typeof COMMANDS.run>["flags"];
+  readonly terminal: Terminal;
+  readonly cwd: string;
+  readonly stop: Interruptible;
+}
+
+/** Begins a conversation, says what `--say` says, and leaves it where it waits; gives the exit code. @throws {UsageError}, {FileError}, {ProblemsError} */
+export async function runConversation(
+  word: string,
+  { flags, terminal, cwd, stop }: RunConversationOptions,
+): Promise<number> {
+  refuseRunFlags(flags);
+  const grants = await grantsOf(flags);
+  const project = await openSettings(dirname(realPath(resolve(cwd, word))), { cwd });
+  const agent = await readAgent(word, { project, terminal });
+  if (agent === undefined) return EXIT.usage;
+  const input = await conversationOfFlags(flags, { agent: agent.id, project, command: "run" });
+  const view = chooseView(terminal, { flags, file: agent.file, shownText: "none" });
+  await using around = await aroundRun(view, { terminal, stop, isQuiet: flags.quiet, usesStdin: false });
+  const begun = await beginConversation({
+    agent,
+    input,
+    project,
+    grants,
+    around,
+    isEphemeral: flags.ephemeral,
+  });
+  if (!("session" in begun)) return await refusedAgent(begun, { project, terminal });
+  const left = [...flags.say];
+  return await holdConversation({
+    ...begun,
+    terminal,
+    flags,
+    place: project,
+    view,
+    stop,
+    first: "start",
+    lines: () => ({
+      next: () => Promise.resolve(left.shift()),
+      hasMore: () => Promise.resolve(left.length > 0),
+    }),
+    isTyped: false,
+    isChat: false,
+    between: "\n",
+  });
+}

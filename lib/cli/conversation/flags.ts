@@ -1,0 +1,128 @@
+import { resolve } from "node:path";
+import { isJsonObject, type Json, type JsonObject, toJson } from "../../core/json.ts";
+import { didYouMean } from "../../core/nearest.ts";
+import { ProblemsError } from "../../core/problems_error.ts";
+import { messageOf, SourceError } from "../../core/source_error.ts";
+import { printableNumber } from "../../parse/yaml/tree.ts";
+import { parseYaml, type YamlDocument } from "../../parse/yaml/yaml.ts";
+import { limitsOf, type ProjectSettings, wantedModel } from "../../project/project.ts";
+import { UsageError } from "../../service/exit_code.ts";
+import { budgetOf, budgetWithin } from "../../service/input/budget.ts";
+import { moduleChoice } from "../../service/input/module_choice.ts";
+import { flagFile } from "../../service/input/prompt_input.ts";
+import type { ConversationInput } from "../../service/talks/agent.ts";
+import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
+
+/** The flags that say how a conversation is held. */
+export type ConversationFlags = Pick<
+  ParsedCommand<typeof COMMANDS.chat>["flags"],
+  | "user"
+  | "module"
+  | "session"
+  | "context"
+  | "collection"
+  | "slot"
+  | "model"
+  | "budget"
+  | "concurrency"
+  | "timeout"
+>;
+
+/** Where a conversation is begun. */
+export interface ConversationFlagsOptions {
+  /** Of the agent: the session without a flag. */
+  readonly agent: string;
+  readonly project: ProjectSettings;
+  readonly command: "run" | "chat";
+}
+
+/** What the flags say of a conversation. @throws {UsageError}, {FileError}, {ProblemsError}, which name the flag or the file */
+export async function conversationOfFlags(
+  flags: ConversationFlags,
+  { agent, project, command }: ConversationFlagsOptions,
+): Promise<ConversationInput> {
+  const { cwd, config } = project;
+  const budget = budgetWithin(config.limits, budgetOf(flags.budget, { command }));
+  const given = slotsOf(flags.slot, command);
+  const context = flags.context === undefined ? {} : await contextFile(flags.context, { cwd });
+  const { module, context: ofModule, ...ofFile } = await moduleChoice(flags, { cwd, command });
+  const collection = flags.collection === undefined
+    ? config.conversations.collection
+    : resolve(cwd, flags.collection);
+  const model = wantedModel(flags.model);
+  return {
+    scope: { user: flags.user ?? "local", module, session: flags.session ?? agent },
+    context: { ...context, ...ofModule },
+    given,
+    budget,
+    limits: limitsOf(project, flags),
+    model,
+    collection,
+    ...ofFile,
+  };
+}
+
+const SLOT = /^(?:(?:conversation|session|module|global)\.)?[A-Za-z0-9_-]+$/;
+
+/** `--slot NAME=VALUE`: text; of the same name the last one counts. */
+function slotsOf(given: readonly string[], command: string): JsonObject {
+  const problems: string[] = [];
+  const slots = new Map<string, string>();
+  for (const text of given) {
+    const at = text.indexOf("=");
+    const name = text.slice(0, Math.max(0, at));
+    if (SLOT.test(name)) slots.set(name.replace(/^conversation\./, ""), text.slice(at + 1));
+    else problems.push(`--slot ${text}: ${SLOT_FORM}`);
+  }
+  if (problems.length > 0) throw new UsageError(problems, { command });
+  return Object.fromEntries(slots);
+}
+
+const SLOT_FORM =
+  "expected NAME=VALUE; a NAME has letters, digits, _ and -, and may have session., module. or global. before it";
+
+const KEYS = ["user", "module", "session", "user-config", "user-context-log"];
+
+/**
+ * Reads the file of `--context`: what preloaded slots come from (conversations.md 2.11), as YAML or JSON.
+ *
+ * @throws {FileError} that names the flag, {ProblemsError} for what is no such file
+ */
+export async function contextFile(file: string, { cwd }: { readonly cwd: string }): Promise<JsonObject> {
+  const text = await flagFile(file, { flag: "--context", cwd });
+  const document = await parseYaml(text, { file });
+  const problem = (message: string, path: readonly string[] = [], what: "key" | "value" = "value") => {
+    const span = document.at(path, what) ?? { file, line: 1, column: 1 };
+    return new SourceError(message, { span, source: text, code: "E-context" });
+  };
+  const context = jsonOf(document, problem);
+  if (context === null || !isJsonObject(context)) {
+    throw new ProblemsError([problem(`Expected a mapping with ${KEYS.join(", ")}`)]);
+  }
+  const unknown = Object.keys(context).filter((key) => !KEYS.includes(key));
+  if (unknown.length === 0) return context;
+  throw new ProblemsError(unknown.map((key) => problem(unknownKey(key), [key], "key")));
+}
+
+function unknownKey(key: string): string {
+  const hint = didYouMean(key, KEYS) || ` The keys here are ${KEYS.join(", ")}.`;
+  return `Unknown key ${JSON.stringify(key)}.${hint}`;
+}
+
+/** YAML has numbers that JSON has not. */
+function jsonOf({ value, written }: YamlDocument, problem: (message: string) => SourceError): Json {
+  try {
+    return printable(toJson(value), written, []);
+  } catch (error) {
+    throw new ProblemsError([problem(messageOf(error))]);
+  }
+}
+
+/** Templates print what is taken from here: a number of a mapping as it is written. */
+function printable(value: Json, written: YamlDocument["written"], path: readonly string[]): Json {
+  if (typeof value === "number") return printableNumber(value, written(path) ?? String(value));
+  if (typeof value !== "object" || value === null || !isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, printable(part, written, [...path, key])]),
+  );
+}

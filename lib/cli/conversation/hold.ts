@@ -1,0 +1,90 @@
+import { type JsonObject, toJson } from "../../core/json.ts";
+import { wayTo } from "../../project/open_run.ts";
+import type { ConversationError } from "../../run/conversation_error.ts";
+import type { LiveConversation } from "../../run/live_conversation.ts";
+import { EXIT } from "../../service/exit_code.ts";
+import { conversationErrorCode } from "../report_failure.ts";
+import { ConversationTalk, type ConversationWork } from "./talk.ts";
+import type { ConversationTurns } from "./turns.ts";
+import { type EndedRun, endRun, sayWhatIsLeft } from "../run/end.ts";
+
+/** Talks until there is nothing more to say; gives the exit code. */
+export async function holdConversation(work: ConversationWork): Promise<number> {
+  const { terminal, view, stop, session, flags, place } = work;
+  const way = work.isKept ? wayTo(place) : "";
+  stop.onSecond(() => {
+    view.abandon();
+    if (work.isKept) sayWhatIsLeft(terminal, { id: session.live.id, way, partialRecord: undefined });
+  });
+  const ended = await heldToItsEnd(work);
+  const code = await endRun(ended, {
+    ...work,
+    cwd: place.cwd,
+    kept: undefined,
+    isShown: !flags.json && flags.output === undefined,
+    endsLine: true,
+  });
+  if (!flags.quiet && !stop.hasLeft) await terminal.stderr.write(statusLine(work, way));
+  return code;
+}
+
+/** Whatever happens, its store is closed. */
+async function heldToItsEnd(work: ConversationWork): Promise<EndedRun> {
+  const { view, session, flags } = work;
+  const talk = new ConversationTalk(work);
+  try {
+    await talk.hold();
+    const { turns, problem } = talk;
+    return conversationReport(session.live, { turns, problem, withLog: flags.json });
+  } finally {
+    await view.end();
+    work.close(session.live.status === "completed");
+  }
+}
+
+function statusLine({ session: { live, isInterrupted }, isKept }: ConversationWork, way: string): string {
+  const { status, id } = live;
+  const word = isInterrupted ? "stopped" : status;
+  if (!isKept) return `${word}; nothing of it is kept\n`;
+  if (status === "completed") return `completed; all of it: ${way}orrery show conversation ${id}\n`;
+  return `${word}; to ${status === "failed" ? "try again" : "go on"}: ${way}orrery resume ${id}\n`;
+}
+
+/** What came of the turns of a command. */
+interface ConversationReportOptions {
+  readonly turns: Pick<ConversationTurns, "last" | "said">;
+  /** What was not taken. */
+  readonly problem: ConversationError | undefined;
+  /** For `--json`: its messages and slots too. */
+  readonly withLog: boolean;
+}
+
+/** What is left of a conversation when its command is over; it is read at once, since its store is closed by then. */
+function conversationReport(
+  live: LiveConversation,
+  { turns: { last, said }, problem, withLog }: ConversationReportOptions,
+): EndedRun {
+  const status = last?.end.status ?? (live.status === "completed" ? "completed" : "held");
+  const value = said.length === 0 ? undefined : said.join("\n\n");
+  const code = last?.summary.exitCode ?? EXIT.ok;
+  const error = problem?.message ?? last?.end.error;
+  const log: JsonObject = withLog ? { messages: toJson(live.log), slots: toJson(live.slots()) } : {};
+  return {
+    status,
+    value,
+    isEmpty: false,
+    flags: last?.summary.flags ?? [],
+    exitCode: problem === undefined ? code : Math.max(code, conversationErrorCode(problem)),
+    toJson: () => ({
+      run: live.id,
+      kind: "conversation",
+      status,
+      value: value ?? null,
+      ...(error === undefined ? {} : { error }),
+      ...(last?.end.reason === undefined ? {} : { reason: last.end.reason }),
+      ...log,
+      usage: last?.end.usage ?? { input: 0, output: 0 },
+      ms: last?.end.at ?? 0,
+    }),
+  };
+}

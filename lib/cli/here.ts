@@ -1,0 +1,126 @@
+import type { Catalog } from "../core/catalog.ts";
+import { type Journal, RunNotFoundError, type RunSummary } from "../core/journal.ts";
+import type { Secrets } from "../core/secrets.ts";
+import { FileError } from "../core/world.ts";
+import { hostFiles } from "../host/files.ts";
+import { workingFolder } from "../host/paths.ts";
+import type { Terminal } from "../host/terminal.ts";
+import { openJournal } from "../project/open_journal.ts";
+import { openCatalog, openSettings, type ProjectFlags, type ProjectSettings } from "../project/project.ts";
+import { type PromptIndex, promptIndex } from "../project/prompt_index.ts";
+import { runSecrets } from "../project/run_secrets.ts";
+import { keepStdout, NO_GRANTS, type RunGrants } from "../project/trust/grants.ts";
+import { printable } from "../render/shown_text.ts";
+import { EXIT } from "../service/exit_code.ts";
+import { interruptible, nobody } from "./run/around.ts";
+
+/** The journal of the project that the working folder belongs to. */
+export interface JournalHere extends Disposable {
+  readonly project: ProjectSettings;
+  readonly journal: Journal;
+  readonly secrets: Secrets;
+}
+
+/** Opens what is kept here; undefined when nothing ever was: looking makes no journal. @throws {JournalError} */
+export async function journalHere(grants: RunGrants = NO_GRANTS): Promise<JournalHere | undefined> {
+  const cwd = workingFolder();
+  const project = await openSettings(cwd, { cwd });
+  if (!await hasJournal(project.root)) return undefined;
+  const secrets = runSecrets({ config: project.config, settings: grants.settings });
+  const journal = openJournal(project.root, { secrets });
+  return { project, journal, secrets, [Symbol.dispose]: () => journal[Symbol.dispose]() };
+}
+
+/** The same where a run is named. @throws {RunNotFoundError} when nothing is kept here */
+export async function neededJournal(grants: RunGrants = NO_GRANTS): Promise<JournalHere> {
+  const here = await journalHere(grants);
+  if (here !== undefined) return here;
+  throw new RunNotFoundError("No run is kept in this project: the working folder decides which one it is");
+}
+
+/** Whether somebody can go on with the run. */
+export function isResumable({ status, owned }: RunSummary): boolean {
+  return !owned && (status === "running" || status === "stopped" || status === "held");
+}
+
+async function hasJournal(root: string): Promise<boolean> {
+  try {
+    return (await hostFiles({ root }).stat(".orrery/orrery.db")).kind === "file";
+  } catch (error) {
+    if (error instanceof FileError && error.code === "denied") throw error;
+    return false;
+  }
+}
+
+/** Writes a text to the file that was named with `-o`, whole or not at all, or else to stdout. */
+export async function writeText(
+  text: string,
+  { output, terminal }: { readonly output: string | undefined; readonly terminal: Terminal },
+): Promise<void> {
+  if (output === undefined) await terminal.stdout.write(text);
+  else await hostFiles({ root: workingFolder() }).writeText(output, text);
+}
+
+/** The project of the working folder, with its prompts. */
+export interface PromptsHere {
+  readonly project: ProjectSettings;
+  readonly index: PromptIndex;
+}
+
+/** How they are looked at. */
+interface PromptsHereOptions {
+  readonly flags: ProjectFlags;
+  readonly terminal: Terminal;
+  /** Whether what was ignored of the settings is told. Default true. */
+  readonly tellsNotices?: boolean;
+}
+
+/** Looks at the prompts of the project that the working folder belongs to, for commands that ask nobody. */
+export async function promptsHere(
+  { flags, terminal, tellsNotices = true }: PromptsHereOptions,
+): Promise<PromptsHere> {
+  const cwd = workingFolder();
+  const project = await openSettings(cwd, { cwd });
+  const notice = (text: string) =>
+    void (tellsNotices && terminal.stderr.write(`warning: ${printable(text)}\n`));
+  project.config.notices.forEach(notice);
+  const index = await promptIndex(project.root, { trustsCode: flags["trust-code"] === true });
+  return { project, index };
+}
+
+/** How the catalogue is looked at. */
+interface LookOptions {
+  readonly flags: ProjectFlags;
+  readonly terminal: Terminal;
+  /** Whether MCP servers are started for their gadgets. Default true. */
+  readonly servers?: boolean;
+}
+
+/**
+ * Looks at the catalogue of the project the working folder belongs to, for commands that run nothing and ask nobody; its servers end with
+ * the work. Gives the exit code.
+ */
+export async function withCatalogHere(
+  { flags, terminal, servers = true }: LookOptions,
+  work: (catalog: Catalog) => Promise<number>,
+): Promise<number> {
+  const cwd = workingFolder();
+  const { signal } = interruptible(terminal);
+  keepStdout(flags);
+  let catalog: Catalog | undefined;
+  try {
+    ({ catalog } = await openCatalog(await openSettings(cwd, { cwd }), {
+      flags,
+      user: nobody,
+      servers,
+      signal,
+      notice: (text) => void terminal.stderr.write(`warning: ${printable(text)}\n`),
+    }));
+    return await work(catalog);
+  } catch (error) {
+    if (signal.aborted) return EXIT.interrupted;
+    throw error;
+  } finally {
+    await catalog?.close?.();
+  }
+}

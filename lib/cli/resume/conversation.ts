@@ -1,0 +1,122 @@
+// `orrery resume ID` of a conversation: an answer that was interrupted is finished first, then it goes on as a chat.
+import { resolve } from "node:path";
+import type { Journal, RunJournal, RunTrace } from "../../core/journal.ts";
+import { FileError } from "../../core/world.ts";
+import { hostFiles } from "../../host/files.ts";
+import { keepGrants } from "../../project/trust/grants.ts";
+import { ownMessages } from "../../render/turn_texts.ts";
+import { printable } from "../../render/shown_text.ts";
+import { readTurnStart } from "../../run/conversation_turn_start.ts";
+import { EXIT } from "../../service/exit_code.ts";
+import { unverifiedText } from "../../service/start/settle.ts";
+import { conversationInput, openAgent } from "../../service/talks/agent.ts";
+import { closing } from "../../service/talks/open.ts";
+import { conversationHome, ConversationSession } from "../../service/talks/session.ts";
+import { nobody } from "../run/around.ts";
+import { conversationLines, lastWords } from "../conversation/lines.ts";
+import type { ConversationWork } from "../conversation/talk.ts";
+import type { Going } from "./going.ts";
+import { holdConversation } from "../conversation/hold.ts";
+import { aroundTalk, beginTalk, typistOf } from "../chat/talk.ts";
+import { refusedAgent, tellingProblems } from "../conversation/agent.ts";
+
+/** Goes on with a conversation, with the agent file as it is now; gives the exit code. @throws {FileError} when that is gone */
+export async function resumeConversation(run: RunJournal, going: Omit<Going, "kept">): Promise<number> {
+  const { here, grants, flags, terminal } = going;
+  const { project, journal, secrets } = here;
+  const { id, run: { file = "" } } = run;
+  const agent = await tellingProblems(await agentText(file, { root: project.root, id }), {
+    file,
+    project,
+    terminal,
+  });
+  if (agent === undefined) return EXIT.usage;
+  const input = conversationInput(going.input);
+  const talk = beginTalk(terminal, flags, agent);
+  const { stop } = talk;
+  const isChat = !flags.json && flags.output === undefined;
+  const typist = isChat ? await typistOf(terminal) : undefined;
+  await using around = await aroundTalk(talk, { typist, secrets });
+  const opened = await openAgent({
+    agent,
+    input,
+    project,
+    grants,
+    around,
+    isNew: false,
+    isEphemeral: false,
+  });
+  if (!("means" in opened)) return await refusedAgent(opened, { project, terminal });
+  const home = conversationHome({ ...opened, agent, input, journal, secrets, around });
+  const keep = (other: string) => keepGrants(other, grants, project);
+  const session = new ConversationSession({ home, id, isNew: false, keepGrants: keep });
+  if (session.isInterrupted) {
+    const user = flags.quiet ? nobody : typist ?? await terminal.user();
+    const left = await session.settle({ user, decisions: flags });
+    if (left.length > 0) {
+      await terminal.stderr.write(unverifiedText(id, left));
+      return EXIT.failed;
+    }
+  }
+  await keep(id);
+  if (!flags.quiet) await terminal.stderr.write(printable(wordsSoFar(session, { run, journal })));
+  return await holdConversation({
+    ...talk,
+    flags,
+    place: project,
+    agent,
+    session,
+    first: firstOf(session),
+    heard: run.lastSeq,
+    lines: terminal.stdinIsTerminal && typist === undefined
+      ? () => ({ next: () => Promise.resolve(undefined) })
+      : conversationLines({ terminal, stop, session, typist, isKept: true }),
+    isTyped: typist !== undefined,
+    isChat: true,
+    isKept: true,
+    close: closing(journal, session),
+  });
+}
+
+/** What was interrupted is finished, and what has failed is tried again. */
+function firstOf({ live, isInterrupted }: ConversationSession): ConversationWork["first"] {
+  if (isInterrupted || live.status === "failed") return "retry";
+  return live.turns === 0 ? "start" : "listen";
+}
+
+async function agentText(
+  file: string,
+  { root, id }: { readonly root: string; readonly id: string },
+): Promise<string> {
+  try {
+    return await hostFiles({ root }).readText(resolve(root, file));
+  } catch (error) {
+    if (!(error instanceof FileError) || error.code !== "not-found") throw error;
+    throw new FileError(
+      `The agent file ${JSON.stringify(file)} of conversation ${id} is gone: put it back to go on with it; ` +
+        `what was said is there: orrery show conversation ${id}`,
+      { path: file, code: "not-found", cause: error },
+    );
+  }
+}
+
+/** What was said last, and what is known of a turn that was interrupted. */
+function wordsSoFar({ live, isInterrupted }: ConversationSession, { run, journal }: {
+  readonly run: RunJournal;
+  readonly journal: Journal;
+}): string {
+  const { log, turns } = live;
+  const told = ownMessages(run.events).map((text) => `${text}\n`);
+  const since = isInterrupted ? [...saidIn(journal.read(run.id), turns + 1), ...told] : [];
+  const count = log.length + since.length;
+  if (count === 0) return "";
+  const heading = `${count} ${count === 1 ? "message" : "messages"} so far; the last:\n`;
+  return heading + lastWords(log) + since.join("");
+}
+
+/** What the person said that began a turn. */
+function saidIn({ steps }: RunTrace, turn: number): readonly string[] {
+  const outcome = steps.find(({ key }) => key === `turn[${turn}]`)?.outcome;
+  const { text } = outcome === undefined ? {} : readTurnStart(outcome);
+  return text === undefined ? [] : [`> ${text}\n`];
+}

@@ -1,0 +1,215 @@
+import {
+  type Journal,
+  RunEndedError,
+  type RunJournal,
+  RunNotFoundError,
+  RunOwnedError,
+} from "../../core/journal.ts";
+import { isJsonObject, type Json } from "../../core/json.ts";
+import type { Terminal } from "../../host/terminal.ts";
+import { continueRun } from "../../project/open_run.ts";
+import { openCatalog } from "../../project/project.ts";
+import { addGranted } from "../../project/run_secrets.ts";
+import { keepGrants, keepStdout, renewedGrants, type RunGrants } from "../../project/trust/grants.ts";
+import type { Budget } from "../../run/budget.ts";
+import { EXIT, UsageError } from "../../service/exit_code.ts";
+import { budgetOf } from "../../service/input/budget.ts";
+import { budgetFrom, limitsFrom, markersFrom } from "../../service/input/kept_input.ts";
+import { RunSummary } from "../../service/runs/summary.ts";
+import { dialogInput, openDialog } from "../../service/start/dialog.ts";
+import { settleSteps, unverifiedText } from "../../service/start/settle.ts";
+import {
+  aroundRun,
+  type AroundRunOptions,
+  type Interruptible,
+  interruptible,
+  nobody,
+} from "../run/around.ts";
+import { checkResultFile, checkStdout, endRun } from "../run/end.ts";
+import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
+import { grantsOf } from "../flags/grants.ts";
+import { isResumable, neededJournal } from "../here.ts";
+import { performCalls } from "../run/calls.ts";
+import { type Going, resumeChat, resumeDocument, resumePrompt } from "./going.ts";
+import { resumeConversation } from "./conversation.ts";
+import { askView, performAsk } from "../ask/answer.ts";
+import { chooseView } from "../run/view.ts";
+
+type ResumeCommand = ParsedCommand<typeof COMMANDS.resume>;
+
+/** `orrery resume [ID]`: goes on with a run and delivers its result as the first command would have; gives the exit code. */
+export async function resume({ words, flags }: ResumeCommand, terminal: Terminal): Promise<number> {
+  checkStdout(flags, "resume");
+  const budget = budgetOf(flags.budget, { command: "resume" });
+  const added = await grantsOf(flags);
+  const here = await neededJournal(added);
+  await checkResultFile(flags.output, here.project.cwd);
+  const id = words[0] ?? await newest(here.journal, terminal);
+  const again = words[0] === undefined ? undefined : await deliveredAgain(id, { here, flags, terminal });
+  if (again !== undefined) return again;
+  const run = openRun(here.journal, id);
+  try {
+    return await resumed(run, { here, added, budget, flags, terminal });
+  } catch (error) {
+    giveBack(run);
+    throw error;
+  }
+}
+
+/** A run with which nobody goes on stands where it stood. */
+function giveBack(run: RunJournal): void {
+  run.release(run.resumedFrom === "held" ? "held" : "stopped");
+}
+
+async function resumed(
+  run: RunJournal,
+  { here, added, budget, flags, terminal }: Pick<Going, "here" | "flags" | "terminal"> & {
+    readonly added: RunGrants;
+    readonly budget: Budget;
+  },
+): Promise<number> {
+  const user = flags.quiet ? nobody : await terminal.user();
+  const grants = await renewedGrants(run.id, added, { ...here.project, user });
+  addGranted(here.secrets, grants.settings);
+  const input = withBudget(run.run.input, budget);
+  if (run.run.kind === "conversation") {
+    giveBack(run); // each turn takes it over itself
+    return await resumeConversation(run, { here, grants, flags, terminal, input });
+  }
+  const { steps } = here.journal.read(run.id);
+  const left = await settleSteps(run, { steps, decisions: flags, user });
+  if (left.length > 0) {
+    giveBack(run);
+    here[Symbol.dispose]();
+    await terminal.stderr.write(unverifiedText(run.id, left));
+    return EXIT.failed;
+  }
+  await keepGrants(run.id, grants, here.project);
+  return await goOn(run, { here, grants, flags, terminal, input, kept: continueRun(run, here) });
+}
+
+/**
+ * Writes the value of a run that is done to the file that is named, since a process may have ended between the two; undefined where there
+ * is nothing to write.
+ */
+async function deliveredAgain(
+  id: string,
+  { here: { journal, project }, flags, terminal }: Pick<Going, "here" | "flags" | "terminal">,
+): Promise<number | undefined> {
+  if (flags.output === undefined) return undefined;
+  const { summary: { kind, status }, run, events } = journal.read(id);
+  if (status !== "done" || kind === "conversation" || kind === "chat") return undefined;
+  const summary = new RunSummary({ withCalls: flags.json });
+  for (const event of events) summary.add(event);
+  return await endRun(summary, {
+    terminal,
+    flags,
+    cwd: project.cwd,
+    stop: interruptible(terminal),
+    kept: undefined,
+    isJson: kind === "ask" && dialogInput(run.input).schema !== undefined,
+    endsLine: kind === "document",
+  });
+}
+
+/** @throws {RunEndedError}, {RunOwnedError}, of a conversation in its words (conversations.md 2.2); {RunNotFoundError} */
+function openRun(journal: Journal, word: string): RunJournal {
+  try {
+    return journal.open(word);
+  } catch (error) {
+    if (!(error instanceof RunEndedError || error instanceof RunOwnedError)) throw error;
+    const { id, kind } = journal.conversation(word).summary;
+    if (kind !== "conversation") throw error;
+    if (error instanceof RunOwnedError) {
+      throw new RunOwnedError(`The agent is still answering; try again when it is done. ${error.message}`, {
+        cause: error,
+      });
+    }
+    throw new RunEndedError(
+      `This conversation has ended. Start a new one, or go back to an earlier turn of it: orrery fork ${id} --turn N`,
+      { cause: error },
+    );
+  }
+}
+
+/** A run that a budget has ended can go on with more. */
+function withBudget(kept: Json, budget: Budget): Json {
+  if (Object.keys(budget).length === 0) return kept;
+  const input = isJsonObject(kept) ? kept : {};
+  return { ...input, budget: { ...budgetFrom(input.budget), ...budget } };
+}
+
+async function goOn(run: RunJournal, going: Going): Promise<number> {
+  switch (run.run.kind) {
+    case "calls":
+      return await goOnWithCalls(run, going);
+    case "ask":
+      return await goOnAsking(going);
+    case "chat": {
+      return await resumeChat(run, going);
+    }
+    case "prompt": {
+      return await resumePrompt(run, going);
+    }
+    case "document": {
+      return await resumeDocument(run, going);
+    }
+    default:
+      throw new UsageError([`Run ${run.id} is of a kind that this Orrery does not know: ${run.run.kind}`], {
+        command: "resume",
+      });
+  }
+}
+
+async function goOnWithCalls(run: RunJournal, going: Going): Promise<number> {
+  const { here: { project }, grants, flags, terminal, kept } = going;
+  const stop = interruptible(terminal);
+  const { file = "stdin", files = [] } = run.run;
+  const view = chooseView(terminal, { flags, file });
+  await using around = await aroundRun(view, aroundResumed(going, stop));
+  keepStdout(grants.flags);
+  const opened = await around.open(openCatalog(project, { ...grants, ...around.opening, late: true }));
+  if (opened === undefined) return EXIT.interrupted;
+  const input = isJsonObject(going.input) ? going.input : {};
+  return await performCalls({
+    ...opened,
+    approvals: around.approvals,
+    terminal,
+    flags,
+    cwd: project.cwd,
+    view,
+    stop,
+    kept,
+    markers: markersFrom(input.markers),
+    limits: limitsFrom(input.limits),
+    asked: input,
+    prompts: () => ({ project, grants, accepted: opened.projectAccepted }),
+    source: { name: file, isReadOnce: false, text: files.slice(0, 1).map(({ text }) => text) },
+  });
+}
+
+async function goOnAsking(going: Going): Promise<number> {
+  const { here: { project }, grants, flags, terminal, kept } = going;
+  const stop = interruptible(terminal);
+  const input = dialogInput(going.input);
+  const { tools, model: name } = input;
+  const view = await askView(terminal, { input, flags });
+  await using around = await aroundRun(view, aroundResumed(going, stop));
+  const dialog = await openDialog(project, { around, grants, tools, name });
+  if (dialog === undefined) return EXIT.interrupted;
+  return await performAsk({ ...dialog, terminal, flags, cwd: project.cwd, view, stop, input, kept });
+}
+
+function aroundResumed({ terminal, flags, here }: Going, stop: Interruptible): AroundRunOptions {
+  return { terminal, stop, isQuiet: flags.quiet, usesStdin: false, secrets: here.secrets };
+}
+
+async function newest(journal: Journal, terminal: Terminal): Promise<string> {
+  const found = journal.list().find(isResumable);
+  if (found === undefined) {
+    throw new RunNotFoundError("No run of this project can go on: orrery runs --all lists those there are");
+  }
+  const { id, kind, file } = found;
+  await terminal.stderr.write(`resuming ${id}: ${kind}${file === undefined ? "" : ` ${file}`}\n`);
+  return id;
+}

@@ -1,0 +1,120 @@
+import type { RunEvent } from "../../../core/event.ts";
+import type { Terminal } from "../../../host/terminal.ts";
+import { renderDocument } from "../../../render/document/frame.ts";
+import { DocumentLines, mergedBlock } from "../../../render/document/lines.ts";
+import {
+  type DocumentState,
+  documentState,
+  type IsReused,
+  operationOf,
+  updateDocument,
+} from "../../../render/document/state.ts";
+import type { FrameSize } from "../../../render/live/line.ts";
+import { paintFor } from "../../../render/cells.ts";
+import { longText, printable, printableLine } from "../../../render/shown_text.ts";
+import { LiveFrame } from "../screen.ts";
+import { linesView, type RunView, wantsLiveView } from "../view.ts";
+
+/** What the person at the terminal sees of a document's run, on stderr: live where it wants that, else lines. */
+export function documentView(
+  terminal: Terminal,
+  flags: { readonly quiet: boolean; readonly jsonl?: boolean },
+  options: { readonly isReused?: IsReused } = {},
+): RunView {
+  const { isReused = () => false } = options;
+  if (wantsLiveView(terminal, flags)) {
+    return documentScreen(terminal, { isReused });
+  }
+  return plainDocumentView(terminal, { ...flags, isReused });
+}
+
+/** The same as lines, as they come. */
+export function plainDocumentView(
+  { stderr }: Terminal,
+  options: { readonly quiet: boolean; readonly isReused?: IsReused },
+): RunView {
+  return linesView(stderr, new DocumentLines(options));
+}
+
+/** So many operations stay on the screen one by one, even when it scrolls. */
+const MAX_FINAL_ROWS = 200;
+
+/** The live view of a document's run on stderr. */
+function documentScreen(terminal: Terminal, options: { readonly isReused: IsReused }): RunView {
+  return new DocumentScreen(terminal, options);
+}
+
+/** What comes into the document, and what goes wrong, scrolls away above the frame of its operations. */
+class DocumentScreen implements RunView {
+  readonly #frame: LiveFrame;
+  readonly #isReused: IsReused;
+  readonly #state: DocumentState = documentState();
+  readonly #problems = new DocumentLines({ problemsOnly: true });
+  readonly #paint = paintFor(true);
+
+  constructor(terminal: Terminal, { isReused }: { readonly isReused: IsReused }) {
+    this.#isReused = isReused;
+    this.#frame = new LiveFrame(
+      terminal,
+      (size) => this.#state.rows.length === 0 ? [] : renderDocument(this.#state, size),
+    );
+  }
+
+  event(event: RunEvent): Promise<void> {
+    this.#frame.setTime(event.at);
+    this.#frame.writeAbove(this.#above(event));
+    updateDocument(this.#state, event, this.#isReused);
+    if (event.type === "call-log") return this.log(event.invocationId, event.text.replace(/\r?\n$/, ""));
+    return Promise.resolve();
+  }
+
+  #above(event: RunEvent): string {
+    const problem = this.#problems.text(event);
+    if (event.type === "warning") return this.#paint("yellow", problem.trimEnd()) + "\n";
+    if (problem !== "") {
+      return problem.trimEnd().split("\n").map((line) => `${this.#paint("red", line)}\n`).join("");
+    }
+    return event.type === "block-merge" ? this.#merged(event) : "";
+  }
+
+  /** That of an error is its line once more, which is told by itself. */
+  #merged(event: Extract<RunEvent, { type: "block-merge" }>): string {
+    if (event.step.endsWith("/error")) return "";
+    const { name = event.step, depth = 0 } = operationOf(this.#state, event.step) ?? {};
+    return mergedBlock(event, { name, depth, paint: this.#paint });
+  }
+
+  notice(text: string): Promise<void> {
+    this.#frame.writeAbove(`${this.#paint("yellow", "warning:")} ${printable(longText(text))}\n`);
+    return Promise.resolve();
+  }
+
+  log(source: string, text: string): Promise<void> {
+    const line = this.#paint("dim", `${printableLine(source)}: ${printable(longText(text.trimEnd()))}`);
+    this.#frame.writeAbove(`${line}\n`);
+    return Promise.resolve();
+  }
+
+  pause(): Promise<void> {
+    return this.#frame.pause();
+  }
+
+  resume(): void {
+    this.#frame.resume();
+  }
+
+  async end(): Promise<void> {
+    await this.#frame.end((size) => this.#lastFrame(size), "");
+  }
+
+  #lastFrame(size: FrameSize): readonly string[] {
+    const { rows } = this.#state;
+    if (rows.length === 0) return [];
+    const height = rows.length <= MAX_FINAL_ROWS ? MAX_FINAL_ROWS + 16 : size.rows;
+    return renderDocument(this.#state, { ...size, rows: height });
+  }
+
+  abandon(): void {
+    this.#frame.abandon();
+  }
+}

@@ -1,0 +1,216 @@
+import { basename, dirname, isAbsolute, join } from "node:path";
+import { decodeUtf8, withoutByteOrderMark } from "../../core/file_text.ts";
+import { nearestName } from "../../core/nearest.ts";
+import { FileError } from "../../core/world.ts";
+import { type FileChunks, hostFiles, openFileChunks } from "../../host/files.ts";
+import { realPath } from "../../host/paths.ts";
+import type { Terminal } from "../../host/terminal.ts";
+import { shellWord } from "../../policy/refusal.ts";
+import { UsageError } from "../../service/exit_code.ts";
+
+/** Where calls come from: a file, or stdin. */
+export interface CallSource {
+  /** As messages and events name it. */
+  readonly name: string;
+  readonly isStdin: boolean;
+  /** It cannot be read a second time: stdin, or a pipe with a name. */
+  readonly isReadOnce: boolean;
+  /** Absolute and real; absent for stdin. */
+  readonly path?: string;
+  readonly text: AsyncIterable<string>;
+}
+
+/**
+ * Opens what `run` and `graph` read.
+ *
+ * @throws {UsageError} for another kind of file, {FileError} for one that cannot be read
+ */
+export async function openCallSource(
+  word: string,
+  { terminal, cwd, command, signal }: {
+    readonly terminal: Terminal;
+    readonly cwd: string;
+    readonly command: "run" | "graph";
+    readonly signal?: AbortSignal;
+  },
+): Promise<CallSource> {
+  if (word === "-") {
+    return {
+      name: "stdin",
+      isStdin: true,
+      isReadOnce: true,
+      text: callText(terminal.stdinChunks({ signal }), "stdin"),
+    };
+  }
+  const path = isAbsolute(word) ? word : join(cwd, word);
+  const bytes = await openNamed(word, path, { signal });
+  if (!word.toLowerCase().endsWith(".calls")) throw otherKind(word, command);
+  const text = callText(bytes, JSON.stringify(word));
+  return { name: word, isStdin: false, isReadOnce: !bytes.isRegular, path: realPath(path), text };
+}
+
+async function openNamed(
+  word: string,
+  path: string,
+  options: { signal?: AbortSignal },
+): Promise<FileChunks> {
+  try {
+    return await openFileChunks(path, options);
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    const message = error.message.replace(JSON.stringify(path), () => JSON.stringify(word));
+    const hint = error.code === "not-found"
+      ? await nearestFile(path, word)
+      : error.code === "is-folder"
+      ? folderHint()
+      : "";
+    throw new FileError(message + hint, { path: word, code: error.code, cause: error });
+  }
+}
+
+function folderHint(): string {
+  return "; name one of its files, such as release.calls";
+}
+
+/** The file of the same folder whose name is nearest, and what is there at all when none is near. */
+export async function nearestFile(path: string, word: string): Promise<string> {
+  const files = hostFiles({ root: dirname(path) });
+  try {
+    const names = (await files.list(dirname(path))).filter(({ kind }) => kind === "file").map(({ name }) =>
+      name
+    );
+    const withEnding = names.find((name) => name === `${basename(path)}.calls`);
+    const near = withEnding ?? nearestName(basename(path), names);
+    return near === undefined ? "" : `. Did you mean ${JSON.stringify(join(dirname(word), near))}?`;
+  } catch {
+    return `: its folder ${JSON.stringify(dirname(word))} is not there`;
+  }
+}
+
+function otherKind(word: string, command: string): UsageError {
+  return new UsageError([
+    `Cannot ${command} ${
+      JSON.stringify(word)
+    }: expected a call file, whose name ends with ".calls", or - for stdin. ` +
+    `To read it as calls all the same: orrery ${command} - < ${shellWord(word)}`,
+  ], { command });
+}
+
+/** A NUL this far into a text means that it is none: a program, a picture, UTF-16. */
+const BINARY_PROBE_BYTES = 8 * 1024;
+
+/**
+ * Bytes as text, chunk for chunk, strictly as UTF-8; a byte order mark at the start is dropped. All text before the first
+ * wrong byte is given before the error.
+ *
+ * @param name how the error names the source: `"release.calls"` in quotes, or stdin
+ * @throws {FileError} `not-text`
+ */
+export async function* callText(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let offset = 0;
+  let tail = new Uint8Array();
+  for await (const chunk of bytes) {
+    const all = tail.length === 0 ? chunk : concat(tail, chunk);
+    refuseBinary(all, { offset, name });
+    const whole = all.subarray(0, wholeLength(all));
+    const text = decodeOrUndefined(decoder, whole);
+    if (text === undefined) {
+      const wrongAt = wrongOffset(whole);
+      yield textFrom(decoder.decode(whole.subarray(0, wrongAt)), offset);
+      throw notUtf8(name, { offset: offset + wrongAt, byte: whole[wrongAt] ?? 0 });
+    }
+    yield textFrom(text, offset);
+    offset += whole.length;
+    tail = all.slice(whole.length);
+  }
+  if (tail.length > 0) throw notUtf8(name, { offset, byte: tail[0] ?? 0 });
+}
+
+/** A text and what it begins with: its first chunk, empty where there is none; what is wrong with it is told when the text is read. */
+export async function begunText(
+  text: AsyncIterable<string>,
+): Promise<{ readonly first: string; readonly text: AsyncIterable<string> }> {
+  const iterator = text[Symbol.asyncIterator]();
+  const begun = iterator.next();
+  const first = await begun.then(({ value = "" }) => value, () => "");
+  async function* whole(): AsyncGenerator<string> {
+    try {
+      for (let next = await begun; next.done !== true; next = await iterator.next()) yield next.value;
+    } finally {
+      await iterator.return?.();
+    }
+  }
+  return { first, text: whole() };
+}
+
+function textFrom(text: string, offset: number): string {
+  return offset === 0 ? withoutByteOrderMark(text) : text;
+}
+
+function decodeOrUndefined(decoder: TextDecoder, bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function wrongOffset(bytes: Uint8Array): number {
+  const decoded = decodeUtf8(bytes);
+  return "wrongAt" in decoded ? decoded.wrongAt : bytes.length;
+}
+
+/** The length without a sequence that goes on in the next chunk: its lead byte is among the last three. */
+function wholeLength(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) break;
+    if (byte >= 0xc0) return sequenceLength(byte) > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+function sequenceLength(lead: number): number {
+  return lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+}
+
+function concat(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+}
+
+function refuseBinary(
+  bytes: Uint8Array,
+  { offset, name }: { readonly offset: number; readonly name: string },
+): void {
+  if (offset >= BINARY_PROBE_BYTES) return;
+  const at = bytes.subarray(0, BINARY_PROBE_BYTES - offset).indexOf(0);
+  if (at === -1) return;
+  throw new FileError(
+    `Cannot read ${name}: it is not text but binary data: found a NUL byte at offset ${offset + at}; ` +
+      "expected UTF-8 text",
+    { path: name, code: "not-text" },
+  );
+}
+
+function notUtf8(
+  name: string,
+  { offset, byte }: { readonly offset: number; readonly byte: number },
+): FileError {
+  const hex = byte.toString(16).toUpperCase().padStart(2, "0");
+  return new FileError(
+    `Cannot read ${name} any further: it is not UTF-8 text: the first wrong byte is 0x${hex} at offset ${offset}; ` +
+      "save it as UTF-8",
+    { path: name, code: "not-text" },
+  );
+}
+
+/** All of stdin as text, also what is typed; undefined after Ctrl-C. @throws {FileError} when it is not UTF-8 text */
+export async function stdinText(terminal: Terminal, signal: AbortSignal): Promise<string | undefined> {
+  let text = "";
+  for await (const piece of callText(terminal.stdinChunks({ signal }), "stdin")) text += piece;
+  return signal.aborted ? undefined : text;
+}

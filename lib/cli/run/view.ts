@@ -1,0 +1,178 @@
+import type { RunEvent } from "../../core/event.ts";
+import type { Json } from "../../core/json.ts";
+import { hasColor, type Output, type Terminal } from "../../host/terminal.ts";
+import { PlainLines, type PlainLinesOptions, type ShownText } from "../../render/plain_lines.ts";
+import { isInsideCall, printable } from "../../render/shown_text.ts";
+import { RunSummary } from "../../service/runs/summary.ts";
+import type { Interruptible } from "./around.ts";
+import { liveScreen } from "./screen.ts";
+
+/** What the person at the terminal sees of a run, on stderr. */
+export interface RunView {
+  event(event: RunEvent): Promise<void>;
+  /** Something that is no event of the run, such as a setting that was ignored. */
+  notice(text: string): Promise<void>;
+  /** A line that something besides the run says, such as a server. */
+  log(source: string, text: string): Promise<void>;
+  /** Shows a question in place of everything that moves, until `resume`. */
+  pause(): Promise<void>;
+  resume(): void;
+  /** The last state stays on the screen. */
+  end(): Promise<void>;
+  /** The process ends now: leaves the terminal as it was. */
+  abandon(): void;
+}
+
+/** What is to be seen. */
+export interface ViewOptions {
+  readonly flags: { readonly quiet: boolean; readonly jsonl: boolean };
+  /** How errors name the file. */
+  readonly file: string;
+  /** Somebody types what is run. */
+  readonly isTyped?: boolean;
+  /** Default `all`. */
+  readonly shownText?: ShownText;
+}
+
+/** The live view on a terminal that wants one, else lines; also lines where the terminal shows something else at the same time. */
+export function chooseView(
+  terminal: Terminal,
+  { flags, file, isTyped = false, shownText = "all" }: ViewOptions,
+): RunView {
+  if (!isTyped && wantsLiveView(terminal, flags)) {
+    return liveScreen(terminal, { file, shownText });
+  }
+  return plainView(terminal.stderr, { file, shownText, quiet: flags.quiet });
+}
+
+/** Whether stderr is a terminal with a live view that nothing else is shown in at the same time. */
+export function wantsLiveView(
+  { stdout, stderr }: Terminal,
+  { quiet, jsonl = false }: { readonly quiet: boolean; readonly jsonl?: boolean },
+): boolean {
+  return !quiet && !(jsonl && stdout.isTerminal) && hasColor(stderr);
+}
+
+/** Lines, as they come: for a pipe, a log file, and a terminal that is to stay plain. */
+export function plainView(output: Output, options: PlainLinesOptions): RunView {
+  return linesView(output, new PlainLines(options));
+}
+
+/** The same for whatever makes lines of events. */
+export function linesView(output: Output, lines: Pick<PlainLines, "text" | "log" | "notice">): RunView {
+  return {
+    event: (event) => output.write(lines.text(event)),
+    log: (source, text) => output.write(lines.log(source, text)),
+    notice: (text) => output.write(lines.notice(text)),
+    pause: () => Promise.resolve(),
+    resume: () => {},
+    end: () => Promise.resolve(),
+    abandon: () => {},
+  };
+}
+
+/** Who hears of a run. */
+export interface FollowOptions {
+  readonly terminal: Terminal;
+  readonly view: Pick<RunView, "event" | "end">;
+  readonly flags: { readonly json?: boolean; readonly jsonl: boolean };
+  /** Where the answer of a model goes as it comes. */
+  readonly answer?: AnswerStream;
+  /** Ended when nobody reads stdout any more. */
+  readonly stop?: Interruptible;
+}
+
+/** Takes the events of a run to everybody who wants them, until the run is over. */
+export async function followRun(
+  events: AsyncIterable<RunEvent>,
+  { terminal, view, flags, answer, stop }: FollowOptions,
+): Promise<RunSummary> {
+  const summary = new RunSummary({ withCalls: flags.json ?? false });
+  try {
+    for await (const event of events) {
+      summary.add(event);
+      if (flags.jsonl) await terminal.stdout.write(jsonLine(event));
+      await answer?.event(event);
+      await view.event(event);
+      if (terminal.stdout.closed && answer !== undefined) stop?.leave();
+    }
+    await answer?.complete(summary.value);
+  } finally {
+    await answer?.end();
+    await view.end();
+  }
+  return summary;
+}
+
+/** How the answer of a model gets to stdout while it is being written. */
+interface AnswerStreamOptions {
+  readonly stdout: Output;
+  /** Whether a line end is written behind each answer that has none. Default: for a terminal. */
+  readonly endsLines?: boolean;
+  /** Before the first text of an answer: everything else leaves the screen. */
+  readonly onBegin?: () => Promise<void>;
+  /** After the last. */
+  readonly onEnd?: () => void;
+}
+
+/** A text that a piece may not end with: half a character, or half a line end, which a terminal would obey. */
+const HALF = /[\ud800-\udbff\r]$/;
+
+/** Writes text as it comes. A terminal gets nothing that it would obey. */
+export class AnswerStream {
+  readonly #options: AnswerStreamOptions;
+  #held = "";
+  #written = "";
+  #isOpen = false;
+
+  constructor(options: AnswerStreamOptions) {
+    this.#options = options;
+  }
+
+  async event(event: RunEvent): Promise<void> {
+    if (event.type === "text-delta" && !isInsideCall(event.step)) await this.#write(event.text);
+    else if (event.type === "step-end" && !isInsideCall(event.key)) await this.end();
+  }
+
+  /** No more comes of this answer. */
+  async end(): Promise<void> {
+    const { stdout, onEnd, endsLines = stdout.isTerminal } = this.#options;
+    await this.#out(this.#held);
+    this.#held = "";
+    if (!this.#isOpen) return;
+    if (endsLines && !this.#written.endsWith("\n")) await stdout.write("\n");
+    this.#isOpen = false;
+    onEnd?.();
+  }
+
+  /** Writes what is missing of the value: an answer that was given before a resume is not told piece by piece again. */
+  async complete(value: Json | undefined): Promise<void> {
+    await this.end();
+    if (typeof value !== "string" || value === this.#written || !value.startsWith(this.#written)) return;
+    await this.#write(value.slice(this.#written.length));
+    await this.end();
+  }
+
+  async #write(text: string): Promise<void> {
+    if (text === "") return;
+    const all = this.#held + text;
+    this.#held = HALF.test(all) ? all.slice(-1) : "";
+    await this.#out(this.#held === "" ? all : all.slice(0, -1));
+  }
+
+  async #out(text: string): Promise<void> {
+    if (text === "") return;
+    const { stdout, onBegin } = this.#options;
+    if (!this.#isOpen) {
+      this.#isOpen = true;
+      await onBegin?.();
+    }
+    this.#written += text;
+    await stdout.write(stdout.isTerminal ? printable(text) : text);
+  }
+}
+
+/** An event as one line of JSON, with its line feed. */
+export function jsonLine(event: RunEvent): string {
+  return `${JSON.stringify(event)}\n`;
+}

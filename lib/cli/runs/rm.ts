@@ -1,0 +1,23 @@
+import { messageOf } from "../../core/source_error.ts";
+import type { Terminal } from "../../host/terminal.ts";
+import { dropGrants } from "../../project/trust/grants.ts";
+import { EXIT } from "../../service/exit_code.ts";
+import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
+import { neededJournal } from "../here.ts";
+
+/** `orrery rm ID...`: removes what can be removed, and says what cannot. */
+export async function rm({ words }: ParsedCommand<typeof COMMANDS.rm>, terminal: Terminal): Promise<number> {
+  using here = await neededJournal();
+  const problems: string[] = [];
+  for (const word of words) {
+    try {
+      const { id } = here.journal.read(word).summary;
+      here.journal.remove(id);
+      dropGrants(id);
+    } catch (error) {
+      problems.push(messageOf(error));
+    }
+  }
+  await terminal.stderr.write(problems.map((problem) => `error: ${problem}\n`).join(""));
+  return problems.length === 0 ? EXIT.ok : EXIT.failed;
+}

@@ -1,0 +1,40 @@
+import type { RunTrace } from "../../core/journal.ts";
+import type { Terminal } from "../../host/terminal.ts";
+import { conversationTrace } from "../../render/trace/turn.ts";
+import { traceTree } from "../../render/trace/tree.ts";
+import { EXIT, UsageError } from "../../service/exit_code.ts";
+import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
+import { neededJournal, writeText } from "../here.ts";
+
+/** `orrery trace ID`. @throws {UsageError} */
+export async function trace(
+  { words, flags }: ParsedCommand<typeof COMMANDS.trace>,
+  terminal: Terminal,
+): Promise<number> {
+  if (flags.json && flags.html !== undefined) {
+    throw new UsageError(["found --json and --html, expected one of them: JSON for a program, or a page"], {
+      command: "trace",
+    });
+  }
+  using here = await neededJournal();
+  const found = here.journal.read(words[0] ?? "");
+  if (flags.html !== undefined) {
+    await writeText(await tracePage(found), { output: flags.html, terminal });
+    return EXIT.ok;
+  }
+  await terminal.stdout.write(flags.json ? `${JSON.stringify(found, null, 2)}\n` : traceText(found));
+  return EXIT.ok;
+}
+
+/** Pages are loaded when one is wanted. */
+async function tracePage(found: RunTrace): Promise<string> {
+  const { traceFile }: typeof import("../../server/pages/trace_file.tsx") = await import(
+    "../../server/pages/trace_file.tsx" as string
+  );
+  return await traceFile(found);
+}
+
+function traceText(found: RunTrace): string {
+  if (found.summary.kind !== "conversation") return traceTree(found);
+  return conversationTrace(found);
+}

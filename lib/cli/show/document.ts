@@ -1,0 +1,123 @@
+import { typedPath } from "../../catalog/paths.ts";
+import { isRecord, type Json } from "../../core/json.ts";
+import type { Terminal } from "../../host/terminal.ts";
+import type { DocumentFile } from "../../parse/document/document.ts";
+import { printable, printableLine } from "../../render/shown_text.ts";
+import { table } from "../../render/cells.ts";
+import { shown } from "../../schema/issue.ts";
+import {
+  documentJson,
+  type DocumentOutline,
+  type DocumentUses,
+  outlineOf,
+  seeDocument,
+  type UsedThing,
+  usesOf,
+} from "../../service/look/document_outline.ts";
+import { EXIT } from "../../service/exit_code.ts";
+import { documentProblems } from "../run/document/once.ts";
+
+/** `orrery show document FILE.md`: what it takes, needs, uses and consists of. */
+export async function showDocument(
+  word: string,
+  { flags, terminal }: { readonly flags: { readonly json: boolean }; readonly terminal: Terminal },
+): Promise<number> {
+  const seen = await seeDocument(word, "show");
+  const { file, project } = seen;
+  const outline = await outlineOf(file);
+  const uses = usesOf(file, outline, (path) => typedPath(path, project));
+  if (flags.json) {
+    await terminal.stdout.write(`${JSON.stringify(documentJson(file, outline, uses), null, 2)}\n`);
+    return EXIT.ok;
+  }
+  await terminal.stdout.write(printable(documentPage(file, outline, uses)));
+  await terminal.stderr.write(documentProblems(seen));
+  return EXIT.ok;
+}
+
+/** Everything about a document, for people. */
+function documentPage(file: DocumentFile, outline: DocumentOutline, uses: DocumentUses): string {
+  const { path, settings: { title, description, inputs, permissions } } = file;
+  const facts = [
+    `Needs: ${words(uses.needs, "nothing beyond what every run may do")}`,
+    ...declared(permissions),
+    ...line(
+      "Models",
+      uses.models.map(({ name, lines }) => ({ name: name || "that of the configuration", lines })),
+    ),
+    ...line("Tools", uses.tools),
+    ...line("Imports", uses.imports),
+    ...line("Runs", uses.runs),
+  ];
+  const sections = [
+    title === undefined ? path : `${title}  (${path})`,
+    description ?? "",
+    listed(
+      "Inputs",
+      inputs.map((input) => [
+        input.name,
+        input.default === undefined ? "has to be given" : `default ${shown(input.default)}`,
+        input.description ?? "",
+      ]),
+    ),
+    facts.map(printableLine).join("\n"),
+    listed(
+      "Operations",
+      outline.operations.map(({ node, parameters }) => [
+        String(node.line),
+        `@${node.name}`,
+        Object.entries(parameters).map(([key, value]) => `${key}: ${short(value)}`).join(", "),
+      ]),
+    ),
+    listed(
+      "Blocks",
+      outline.blocks.map(({ id, title, level, line, depth }) => [
+        `${"  ".repeat(depth)}${id}`,
+        `${"#".repeat(level)} ${title}`,
+        `line ${line}`,
+      ]),
+    ),
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
+}
+
+function declared(permissions: DocumentFile["settings"]["permissions"]): readonly string[] {
+  const said = Object.entries(permissions).filter(([, value]) => value !== undefined)
+    .map(([kind, value]) => `${kind} ${Array.isArray(value) ? value.join(", ") || "nothing" : yesNo(value)}`);
+  return said.length === 0 ? [] : [`Permissions of its front matter: ${said.join("; ")}`];
+}
+
+function yesNo(value: unknown): string {
+  return value === true ? "yes" : "no";
+}
+
+function line(what: string, things: readonly UsedThing[]): readonly string[] {
+  return things.length === 0 ? [] : [`${what}: ${words(things, "")}`];
+}
+
+const MOST_LINES = 5;
+
+function words(things: readonly UsedThing[], none: string): string {
+  if (things.length === 0) return none;
+  return things.map(({ name, lines }) => {
+    const more = lines.length > MOST_LINES ? ", \u2026" : "";
+    return `${name} (line${lines.length === 1 ? "" : "s"} ${lines.slice(0, MOST_LINES).join(", ")}${more})`;
+  }).join(", ");
+}
+
+function listed(what: string, rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return "";
+  return `${what}:\n${
+    table(rows.map((row) => row.map(printableLine))).map((each) => `  ${each}`).join("\n")
+  }`;
+}
+
+/** A value on one line. */
+function short(value: Json): string {
+  if (typeof value === "string") return shown(value.trim());
+  if (Array.isArray(value)) {
+    return value.map((each) => typeof each === "string" ? each : short(each)).join(", ");
+  }
+  if (isRecord(value)) return shown(JSON.stringify(value)).replaceAll('\\"', '"').slice(1, -1);
+  return String(value);
+}

@@ -1,0 +1,221 @@
+import type { AgentProfile } from "../../catalog/agent_profile.ts";
+import type { FoundTactic } from "../../catalog/prompts/tactics.ts";
+import { isRecord, toJson } from "../../core/json.ts";
+import { workingFolder } from "../../host/paths.ts";
+import type { Terminal } from "../../host/terminal.ts";
+import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
+import type { PromptIndex } from "../../project/prompt_index.ts";
+import { runSecrets } from "../../project/run_secrets.ts";
+import { DEFAULT_LIMITS } from "../../prompt/limits.ts";
+import { printable, printableLine } from "../../render/shown_text.ts";
+import { table } from "../../render/cells.ts";
+import type { Tactic } from "../../run/tactic.ts";
+import { EXIT } from "../../service/exit_code.ts";
+import { asNamed, typedValues } from "../../service/input/checked_input.ts";
+import { promptInput } from "../../service/input/prompt_input.ts";
+import { hiddenSecrets, profileData } from "../../service/look/profiles.ts";
+import {
+  type PromptAnswer,
+  type PromptJson,
+  promptJson,
+  type PromptTool,
+  promptTools,
+} from "../../service/look/prompts.ts";
+import { findProfile, findPrompt, typedProblems } from "../../service/prompt/find.ts";
+import { interruptible } from "../run/around.ts";
+import { stdinText } from "../run/source.ts";
+import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
+import { promptsHere } from "../here.ts";
+
+/** What the flags of the command say. */
+export interface ShowOptions {
+  readonly flags: ParsedCommand<typeof COMMANDS.show>["flags"];
+  readonly terminal: Terminal;
+}
+
+/** `orrery show prompt PATH`: what is sent, and what its answer is held to. */
+export async function showPrompt(path: string, { flags, terminal }: ShowOptions): Promise<number> {
+  const stop = interruptible(terminal);
+  const given = await promptInput(flags, {
+    cwd: workingFolder(),
+    command: "show",
+    stdin: () => stdinText(terminal, stop.signal),
+  });
+  if (stop.signal.aborted) return EXIT.interrupted;
+  const { project, index } = await promptsHere({ flags, terminal });
+  const problems = typedProblems([...index.problems, ...index.notLoaded], project);
+  const found = findPrompt(path, { ...index, problems }, { command: "show" });
+  const { mask, maskJson } = runSecrets({ config: project.config, settings: NO_POLICY_FLAGS });
+  const write = async (json: unknown, page: () => string) =>
+    await terminal.stdout.write(flags.json ? `${JSON.stringify(json, null, 2)}\n` : page());
+  if (found.kind === "tactic") {
+    const located = index.locatedTactics.get(found.tactic.name);
+    if (located !== undefined) await write(tacticJson(located), () => tacticPage(located, index));
+    return EXIT.ok;
+  }
+  const located = index.located.get(found.prompt.path);
+  if (located !== undefined) {
+    const options = { prompts: [found.prompt], located: index.located };
+    const { values } = typedValues(asNamed(given, options), options);
+    const tools = await promptTools(found.prompt, { project, flags });
+    const json = await promptJson(located, { tools, values });
+    await write(maskJson(json), () => mask(printable(promptPage(json))));
+  }
+  return EXIT.ok;
+}
+
+function tacticJson({ tactic: { kind, name, agents }, file, line }: FoundTactic<Tactic>) {
+  return { kind, name, agents, file, line };
+}
+
+function tacticPage({ tactic, file, line }: FoundTactic<Tactic>, { profiles }: PromptIndex): string {
+  const rows = tactic.agents.map((name) => {
+    const profile = profiles.get(name);
+    return [
+      name,
+      profile === undefined ? "not configured: agents: of orrery.yaml has no such entry" : profile.model,
+    ]
+      .map(printableLine);
+  });
+  const agents = rows.length === 0
+    ? "Agents: none"
+    : `Agents:\n${table(rows).map((row) => `  ${row}`).join("\n")}`;
+  return `${printableLine(`${tactic.name}  (${file}:${line})`)}\n\nA tactic.\n\n${agents}\n`;
+}
+
+/** Everything about a prompt, for people. */
+function promptPage(prompt: PromptJson): string {
+  const { path, file, line, export: exported, text, template, addons, mcp, metadata } = prompt;
+  const place = `${file}:${line}${exported === undefined ? "" : `, export ${exported}`}`;
+  const sections = [
+    `${path}  (${place})`,
+    text === null ? `Template:\n${indented(template)}` : `Text:\n${indented(text)}`,
+    variableWords(prompt),
+    answerWords(prompt.answer),
+    toolWords(prompt.tools),
+    Array.isArray(mcp) && mcp.length > 0 ? `MCP servers of the provider:\n${indented(jsonLines(mcp))}` : "",
+    hasKeys(addons) ? `Addons: ${JSON.stringify(addons)}` : "",
+    handlerWords(prompt.handler),
+    hasKeys(metadata) ? `Metadata: ${JSON.stringify(metadata)}` : "",
+    `Hashes: prompt ${prompt.promptHash}, contract ${prompt.contractHash}`,
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
+}
+
+function variableWords({ variables, missing, unused }: PromptJson): string {
+  const all = variables.length === 0 ? "none" : variables.join(", ");
+  const without = missing.length === 0 ? "" : `; without a value: ${missing.join(", ")}`;
+  const more = unused.length === 0 ? "" : `\nNot used, there is no such variable: ${unused.join(", ")}`;
+  return `Variables: ${all}${without}${more}`;
+}
+
+function answerWords(answer: PromptAnswer): string {
+  switch (answer.kind) {
+    case "text":
+      return "Answer: any text";
+    case "tags":
+      return `Answer: text with\n${indented(tagLines(answer).join("\n"))}`;
+    case "parser": {
+      const { describe } = answer;
+      const described = describe === undefined ? "" : `, which says of itself ${JSON.stringify(describe)}`;
+      return `Answer: what a parser of its module takes${described}`;
+    }
+    case "json":
+      if (answer.schema === undefined) return "Answer: JSON that a schema of its module takes";
+      if (!hasKeys(answer.schema)) return "Answer: any JSON";
+      return `Answer: JSON of this schema\n${indented(JSON.stringify(answer.schema, null, 2))}`;
+    default:
+      return answer satisfies never;
+  }
+}
+
+function tagLines({ tags, refined }: PromptAnswer & { readonly kind: "tags" }): readonly string[] {
+  const word = (name: string, required: readonly string[]) =>
+    required.includes(name) ? "required" : "optional";
+  const rows = [
+    ...tags.xmlTags.map((name) => [`<${name}>...</${name}>`, word(name, tags.requiredXmlTags)]),
+    ...tags.mdTags.map((name) => [`\`\`\`${name} ... \`\`\``, word(name, tags.requiredMdTags)]),
+    ...tags.signalTags.map((name) => [`<${name}>`, "signal: there or not"]),
+  ];
+  const rest = refined ? ["A parser of its module goes on with what they hold."] : [];
+  return [...rows.length === 0 ? ["no tags"] : table(rows), ...rest];
+}
+
+function toolWords(tools: readonly PromptTool[]): string {
+  if (tools.length === 0) return "Tools: none";
+  const rows = tools.map(({ name, state, description, problem }) =>
+    [name, STATE_WORDS[state], problem ?? description ?? ""].map(printableLine)
+  );
+  return `Tools:\n${indented(table(rows).join("\n"))}`;
+}
+
+const STATE_WORDS: { readonly [state in PromptTool["state"]]: string } = {
+  linked: "linked",
+  "not linked": "not linked",
+  catalogue: "catalogue",
+  server: "MCP server, not started here",
+  "not trusted": "not trusted",
+  broken: "broken",
+  unknown: "not in the catalogue",
+};
+
+function handlerWords(handler: PromptJson["handler"]): string {
+  const rows = Object.entries(handler).map(([event, { text, isDefault }]) => {
+    const said = text === null ? "a function of its module" : printableLine(text);
+    return [event, isDefault ? `${said} (default)` : said];
+  });
+  return `Handlers:\n${indented(table(rows).join("\n"))}`;
+}
+
+function jsonLines(items: readonly unknown[]): string {
+  return items.map((item) => JSON.stringify(item)).join("\n");
+}
+
+function hasKeys(value: unknown): boolean {
+  return isRecord(value) && Object.keys(value).length > 0;
+}
+
+export function indented(text: string): string {
+  return text.split("\n").map((line) => line === "" ? "" : `  ${line}`).join("\n");
+}
+
+/** `orrery show profile NAME`: a profile of `orrery.yaml`, complete. */
+export async function showProfile(name: string, { flags, terminal }: ShowOptions): Promise<number> {
+  const { project, index } = await promptsHere({ flags, terminal });
+  const profile = findProfile(name, index, { command: "show" });
+  const { mask, maskJson } = runSecrets({ config: project.config, settings: NO_POLICY_FLAGS });
+  await terminal.stdout.write(
+    flags.json
+      ? `${JSON.stringify(maskJson(profileData(profile)), null, 2)}\n`
+      : mask(printable(profilePage(profile, index))),
+  );
+  return EXIT.ok;
+}
+
+function profilePage(profile: AgentProfile, index: PromptIndex): string {
+  const { name, model, limits, modelArgs } = profile;
+  const defaults = new Map<string, unknown>(Object.entries(DEFAULT_LIMITS));
+  const rows = Object.entries(limits).map((
+    [limit, value],
+  ) => [limit, `${value}`, value === defaults.get(limit) ? "default" : ""]);
+  const tactics = [...index.tactics.values()].filter(({ agents }) => agents.includes(name));
+  const sections = [
+    name,
+    `Model: ${model}`,
+    systemWords(profile, index),
+    `Limits:\n${indented(table(rows).join("\n"))}`,
+    Object.keys(modelArgs).length === 0
+      ? ""
+      : `Model arguments: ${JSON.stringify(hiddenSecrets(toJson(modelArgs)))}`,
+    tactics.length === 0
+      ? ""
+      : `Tactics that it works for: ${tactics.map((tactic) => tactic.name).join(", ")}`,
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
+}
+
+function systemWords({ systemPrompt, system }: AgentProfile, { located }: PromptIndex): string {
+  if (systemPrompt === null) return `System text:\n${indented(system ?? "")}`;
+  const file = located.get(systemPrompt)?.claim.source.file;
+  return `System prompt: ${systemPrompt}${file === undefined ? "" : `  (${file})`}`;
+}

@@ -1,0 +1,186 @@
+// A document in the world of a test: its tools are those of the project, what they and the document do happens in that world, and a script
+// answers for every model.
+import { checkDocument } from "../../check/check_document.ts";
+import { type DocumentCommandInput, givenBlocks } from "../../check/check_options.ts";
+import type { Catalog } from "../../core/catalog.ts";
+import type { RunEvent } from "../../core/event.ts";
+import type { Model } from "../../core/model.ts";
+import type { Secrets } from "../../core/secrets.ts";
+import { workingFolder } from "../../host/paths.ts";
+import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
+import { boundedWorld, catalogInWorld, type DocumentWorld } from "../../project/bounded_world.ts";
+import { DocumentBounds, worldGrants } from "../../project/document/grants.ts";
+import { type DocumentHome, homeCheck, homeMeans } from "../../project/document/home.ts";
+import { readyTools } from "../../project/document/place.ts";
+import { programDefaults } from "../../project/document/program.ts";
+import {
+  limitsOf,
+  openCatalog,
+  type OpenCatalogOptions,
+  openSettings,
+  type ProjectSettings,
+} from "../../project/project.ts";
+import { openPrompts } from "../../project/prompt_index.ts";
+import { DocumentCheckError } from "../../project/run_document.ts";
+import { runSecrets } from "../../project/run_secrets.ts";
+import { scriptShell } from "../../project/world.ts";
+import type { Containers } from "../../run/container.ts";
+import { runDocumentFile } from "../../run/document.ts";
+import type { DocumentMeans } from "../../run/document_means.ts";
+import { fileCalls } from "../../run/file_calls.ts";
+import { promptCalls } from "../../run/prompt_calls.ts";
+import { budgetWithin } from "../../service/input/budget.ts";
+import { promptAgent, withProjectText } from "../../service/prompt/open.ts";
+import { nobody } from "../run/around.ts";
+
+/** What documents meet in a test. */
+export interface TestedPlace {
+  readonly world: DocumentWorld;
+  readonly project: TestProject;
+  readonly model: Model;
+}
+
+/** A tested document, and what it meets. */
+export interface TestedDocument extends TestedPlace {
+  /** As messages name it. */
+  readonly path: string;
+  readonly input: DocumentCommandInput;
+}
+
+/** Checks it and runs it. @throws {DocumentCheckError} with everything that is wrong, before anything runs */
+export async function* runTestedDocument(tested: TestedDocument): AsyncGenerator<RunEvent> {
+  const { path, input, project: { signal, secrets } } = tested;
+  const home = homeOf(tested);
+  const checked = await checkDocument(path, { ...homeCheck(home), input });
+  const { entry, problems } = checked;
+  if (entry === undefined || problems.some(({ severity }) => severity === "error")) {
+    throw new DocumentCheckError(problems);
+  }
+  const { prompt, values = {} } = input;
+  yield* runDocumentFile({
+    document: entry,
+    means: meansOf(home, tested),
+    input: {
+      text: givenBlocks(input, checked),
+      values: new Map(Object.entries(values)),
+      prompt,
+    },
+    containers: () => Promise.resolve(containersOf(home, tested)),
+    signal,
+    secrets,
+  });
+}
+
+/** Prompts and documents that something else than a document runs. */
+export function testedContainers(tested: TestedPlace): Containers {
+  return containersOf(homeOf(tested), tested);
+}
+
+/** A home of its own for each document that runs by itself: each has its own bounds. */
+function homeOf({ world: given, project, model }: TestedPlace): DocumentHome {
+  const { root } = given;
+  const bounds = new DocumentBounds(root);
+  const world = boundedWorld(given, (request) => bounds.against(request));
+  const { files, shell, policy } = world;
+  const script = scriptShell(project.settings);
+  return {
+    root,
+    files,
+    shell,
+    script,
+    grants: worldGrants({ root, files: given.files, policy }, script.command),
+    tools: readyTools(async () => catalogInWorld(await project.catalog(), world)),
+    models: { problem: () => undefined, find: () => model },
+    narrow: (narrowing) => bounds.narrow(narrowing),
+  };
+}
+
+function meansOf(home: DocumentHome, { project: { settings } }: TestedPlace): DocumentMeans {
+  const { config } = settings;
+  return homeMeans(home, {
+    wishes: {
+      defaults: programDefaults(config.documents),
+      showsOperations: config.documents.showsOperations,
+      budget: budgetWithin(config.limits, {}),
+      limits: limitsOf(settings, {}),
+    },
+  });
+}
+
+/** Prompts and documents that tools run: in the same world, and the script answers there too. */
+function containersOf(home: DocumentHome, tested: TestedPlace): Containers {
+  const { project: { settings, trustsCode }, model } = tested;
+  const { root } = settings;
+  const { budget, calls } = meansOf(home, tested);
+  const prompts = promptCalls(async () => ({
+    ...await openPrompts(root, { trustsCode }),
+    tools: home.tools,
+    budget,
+    calls,
+    agentOf: async (prompt) => await withProjectText(promptAgent(prompt), { prompt, root }),
+    modelOf: () => model,
+  }));
+  return { ...prompts, ...fileCalls(() => Promise.resolve(meansOf(homeOf(tested), tested))) };
+}
+
+/** A project with what its tests may call. */
+export interface TestProject {
+  readonly settings: ProjectSettings;
+  /** Modules of prompts may be loaded. */
+  readonly trustsCode: boolean;
+  /** Ends its tests. */
+  readonly signal: AbortSignal;
+  /** What is not to be seen in what its tests do. */
+  readonly secrets: Secrets;
+  /** Its gadgets, opened when a test first needs them, and once for all tests; the built-in ones touch the project itself. */
+  catalog(): Promise<Catalog>;
+}
+
+/** What the command line says of the projects. */
+interface TestProjectsOptions extends Pick<OpenCatalogOptions, "flags" | "notice"> {
+  readonly signal: AbortSignal;
+}
+
+/** The projects that the files of tests belong to. Disposing of them ends their servers. */
+export class TestProjects implements AsyncDisposable {
+  readonly #options: TestProjectsOptions;
+  readonly #byRoot = new Map<string, TestProject>();
+  readonly #catalogs: Promise<Catalog>[] = [];
+
+  constructor(options: TestProjectsOptions) {
+    this.#options = options;
+  }
+
+  /** That of a folder. @throws {ProblemsError} for mistakes in its settings */
+  async of(folder: string): Promise<TestProject> {
+    const settings = await openSettings(folder, { cwd: workingFolder() });
+    const project = this.#byRoot.get(settings.root) ?? this.#project(settings);
+    this.#byRoot.set(settings.root, project);
+    return project;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const opening of this.#catalogs) await (await opening.catch(() => undefined))?.close?.();
+  }
+
+  #project(settings: ProjectSettings): TestProject {
+    const { flags, signal } = this.#options;
+    const secrets = runSecrets({ config: settings.config, settings: NO_POLICY_FLAGS });
+    let opening: Promise<Catalog> | undefined;
+    return {
+      settings,
+      signal,
+      secrets,
+      trustsCode: flags["trust-code"] === true,
+      catalog: () => opening ??= this.#open(settings, secrets),
+    };
+  }
+
+  #open(settings: ProjectSettings, secrets: Secrets): Promise<Catalog> {
+    const flags = { ...this.#options.flags, ephemeral: true };
+    const opening = openCatalog(settings, { ...this.#options, flags, user: nobody, secrets })
+      .then(({ catalog }) => catalog);
+    this.#catalogs.push(opening);
+    return opening;
+  }
+}

@@ -1,0 +1,230 @@
+import { basename, extname, join, resolve } from "node:path";
+import { foldName } from "../../catalog/catalog.ts";
+import { shownPath } from "../../catalog/paths.ts";
+import type { LockedServer } from "../../core/gadget_lock.ts";
+import type { BrokenMcpServer, McpServer } from "../../core/mcp_server.ts";
+import { didYouMean } from "../../core/nearest.ts";
+import { shownWord } from "../../core/shown_word.ts";
+import type { PermissionKind } from "../../core/world.ts";
+import { hostFiles } from "../../host/files.ts";
+import { configFolder, sightOf, stateFolder } from "../../host/paths.ts";
+import type { Terminal } from "../../host/terminal.ts";
+import { readAllowedServers } from "../../mcp/allowed_servers.ts";
+import { serverChanges, serverHash } from "../../mcp/server_words.ts";
+import type { WrittenGrant } from "../../policy/gadget_grants.ts";
+import { permissionLines, permissionsOf } from "../../policy/permission_sets.ts";
+import { isPathEntry } from "../../policy/policy_settings.ts";
+import { configuredServers } from "../../project/configured_servers.ts";
+import { isAcceptedHere, type ProjectSettings } from "../../project/project.ts";
+import { changedModules } from "../../project/trust/module_hashes.ts";
+import { printable, printableLine } from "../../render/shown_text.ts";
+import { table } from "../../render/cells.ts";
+import { EXIT, UsageError } from "../../service/exit_code.ts";
+import { permissionWords } from "../gadget_words.ts";
+
+/** Something that is allowed for good, and by what. */
+export interface TrustRow {
+  readonly name: string;
+  readonly kind: "gadget" | "server";
+  /** The file that says so, as messages name it. */
+  readonly from: string;
+  /** The module of a gadget of a lock, from the project root. */
+  readonly file?: string;
+  /** Of a gadget. */
+  readonly grant?: WrittenGrant;
+  /** Of a server of a lock: the command line or the URL. */
+  readonly reached?: string;
+  /** Whether it counts as it stands. */
+  readonly counts: boolean;
+  /** Why not, a line each. */
+  readonly reasons: readonly string[];
+}
+
+interface ListOptions {
+  readonly asJson: boolean;
+  readonly terminal: Terminal;
+}
+
+/** `orrery trust`. */
+export async function trustList(
+  project: ProjectSettings,
+  { asJson, terminal }: ListOptions,
+): Promise<number> {
+  const rows = await trustRows(project);
+  if (asJson) await terminal.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+  else if (rows.length === 0) {
+    await terminal.stderr.write(
+      "Nothing is allowed for good here. To allow a gadget: orrery trust allow NAME\n",
+    );
+  } else {
+    const lines = table([HEAD, ...rows.map((row) => cellsOf(row, project.root).map(printableLine))]);
+    await terminal.stdout.write(`${lines.join("\n")}\n`);
+  }
+  return EXIT.ok;
+}
+
+/** `orrery trust NAME`. @throws {UsageError} when nothing of that name is allowed */
+export async function trustPage(
+  name: string,
+  { project, asJson, terminal }: ListOptions & { readonly project: ProjectSettings },
+): Promise<number> {
+  const rows = await trustRows(project);
+  const found = namedBy(name, rows);
+  if (found.length === 0) throw notAllowed(name, rows);
+  if (asJson) await terminal.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
+  else {
+    const pages = found.map((row) => pageOf(row, project.root));
+    await terminal.stdout.write(printable(pages.join("\n")));
+  }
+  return EXIT.ok;
+}
+
+/** Nothing of that name is allowed for good. */
+export function notAllowed(name: string, rows: readonly Pick<TrustRow, "name">[]): UsageError {
+  const near = didYouMean(name, rows.map((row) => row.name));
+  return new UsageError([
+    `Nothing called ${JSON.stringify(name)} is allowed for good here.${near} All: orrery trust`,
+  ], { command: "trust" });
+}
+
+/** What a word means: those of that name, else of that file or its stem; case, `_` and `-` ignored. */
+export function namedBy<Entry extends Pick<TrustRow, "name" | "file">>(
+  word: string,
+  entries: readonly Entry[],
+): readonly Entry[] {
+  const folded = foldName(word.replace(/^\.\//, ""));
+  const named = entries.filter(({ name }) => foldName(name) === folded);
+  if (named.length > 0) return named;
+  return entries.filter(({ file }) =>
+    file !== undefined && [file, basename(file), basename(file, extname(file))].map(foldName).includes(folded)
+  );
+}
+
+/** Everything that is allowed for good here: by the lock, by settings, and servers by an answer. */
+export async function trustRows(project: ProjectSettings): Promise<readonly TrustRow[]> {
+  const { root, cwd, config } = project;
+  const isAccepted = await isAcceptedHere(project);
+  const yaml = shownPath(join(root, "orrery.yaml"), cwd);
+  const own = shownPath(join(configFolder() ?? root, "config.yaml"), cwd);
+  return [
+    ...await lockRows(project, isAccepted),
+    ...grantRows(config.grants, { from: own, reasons: [] }),
+    ...grantRows(config.project.grants, { from: yaml, reasons: isAccepted ? [] : [NOT_ACCEPTED] }),
+    ...await serverRows(project),
+  ];
+}
+
+const HEAD = ["NAME", "ALLOWED BY", "STATE", "MAY"];
+const NOT_ACCEPTED = "you have not accepted this project";
+
+async function lockRows(project: ProjectSettings, isAccepted: boolean): Promise<readonly TrustRow[]> {
+  const { root, lock: found } = project;
+  if (found === undefined) return [];
+  const { lock, file: from } = found;
+  const refused = isAccepted ? [] : [NOT_ACCEPTED];
+  const disk = hostFiles({ root });
+  const gadgets = await Promise.all(lock.gadgets.map(async (gadget): Promise<TrustRow> => {
+    const reasons = [...refused, ...await changedModules(gadget, { root, disk })];
+    const { name, file, permissions: grant } = gadget;
+    return { name, kind: "gadget", from, file, grant, counts: reasons.length === 0, reasons };
+  }));
+  const configured = lock.servers.length === 0 ? [] : await configuredServers(project);
+  const servers = lock.servers.map((server): TrustRow => {
+    const { name, reached } = server;
+    const reasons = [...refused, ...serverReasons(server, configured)];
+    return {
+      name,
+      kind: "server",
+      from,
+      reached: reachedWords(reached),
+      counts: reasons.length === 0,
+      reasons,
+    };
+  });
+  return [...gadgets, ...servers];
+}
+
+function grantRows(
+  grants: Readonly<Record<string, WrittenGrant>>,
+  { from, reasons }: { readonly from: string; readonly reasons: readonly string[] },
+): readonly TrustRow[] {
+  return Object.entries(grants).map(([name, grant]) => ({
+    name,
+    kind: "gadget",
+    from,
+    grant,
+    counts: reasons.length === 0,
+    reasons,
+  }));
+}
+
+/** The servers that were answered for: one that no settings name any more is there until `orrery trust deny` takes it away. */
+async function serverRows(project: ProjectSettings): Promise<readonly TrustRow[]> {
+  const folder = stateFolder();
+  if (folder === undefined) return [];
+  const all = await readAllowedServers(hostFiles({ root: folder }));
+  const servers = all.filter(({ root }) => root === project.root);
+  const configured = servers.length === 0 ? [] : await configuredServers(project);
+  return servers.map((server) => {
+    const { name } = server;
+    const reasons = serverReasons(server, configured);
+    return { name, kind: "server", from: "your answer", counts: reasons.length === 0, reasons };
+  });
+}
+
+/** Why a server that was allowed is not started: as it is now it was not allowed. What its tools are only its start tells. */
+function serverReasons(
+  { name, sha256, reached }: Pick<LockedServer, "name" | "sha256"> & Partial<Pick<LockedServer, "reached">>,
+  configured: readonly (McpServer | BrokenMcpServer)[],
+): readonly string[] {
+  const now = configured.find((server) => server.name === name);
+  if (now === undefined) return ["no settings have it any more"];
+  if ("problem" in now) return [now.problem];
+  if (serverHash(now) === sha256) return [];
+  return reached === undefined
+    ? ["it is not as it was when you allowed it"]
+    : serverChanges({ reached }, now);
+}
+
+function cellsOf(row: TrustRow, root: string): readonly string[] {
+  const state = row.counts ? "as it was" : row.reasons.join("; ");
+  return [row.name, row.from, row.file === undefined && row.counts ? "" : state, mayWords(row, root)];
+}
+
+function mayWords({ grant, reached, kind }: TrustRow, root: string): string {
+  if (grant === "trusted") return "all that it asks for";
+  if (grant === undefined) return reached ?? (kind === "server" ? "be started or reached" : "");
+  return permissionWords(permissionsOf((of) => {
+    const list = grant[of];
+    return list === undefined || list === true
+      ? list
+      : list.map((entry) => entry + sightWords(entry, of, root));
+  }));
+}
+
+/** What the path of a grant hides. */
+function sightWords(entry: string, kind: PermissionKind, root: string): string {
+  if (!isPathEntry(entry, kind)) return "";
+  const path = resolve(root, entry);
+  const { real, named } = path === root ? { real: path, named: [] } : sightOf(path);
+  return `${real === path ? "" : ` -> ${real}`}${
+    named.length === 0 ? "" : ` with hard links, such as ${named[0]}`
+  }`;
+}
+
+function pageOf(row: TrustRow, root: string): string {
+  const { name, from, file, grant, reasons } = row;
+  const may = grant === undefined || grant === "trusted"
+    ? [mayWords(row, root)]
+    : permissionLines(grant, { root, sightOf });
+  return [
+    `${shownWord(name)}${file === undefined ? "" : ` (${shownWord(file)})`}: allowed by ${shownWord(from)}`,
+    ...(may.length === 0 ? ["nothing: it needs no grant"] : may).map((line) => `  ${line}`),
+    ...(reasons.length === 0 ? [] : ["It does not count:", ...reasons.map((line) => `  ${line}`)]),
+    "",
+  ].join("\n");
+}
+
+function reachedWords(reached: LockedServer["reached"]): string {
+  return "url" in reached ? shownWord(reached.url) : reached.command.map(shownWord).join(" ");
+}

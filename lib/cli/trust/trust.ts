@@ -1,0 +1,312 @@
+import { type GadgetToGrant, type Lock, LOCK_FILE, type LockedGadget } from "../../core/gadget_lock.ts";
+import { canonicalJson } from "../../core/json.ts";
+import { nearestName } from "../../core/nearest.ts";
+import { shownWord } from "../../core/shown_word.ts";
+import { hostFiles } from "../../host/files.ts";
+import { sightOf, stateFolder, workingFolder } from "../../host/paths.ts";
+import { hasColor, type Terminal } from "../../host/terminal.ts";
+import { removeAllowedServer } from "../../mcp/allowed_servers.ts";
+import { lockedGadget } from "../../policy/decide_grant.ts";
+import { minimisedPermissions } from "../../policy/use_tally.ts";
+import { isEmptyPermissions, permissionChanges, permissionLines } from "../../policy/permission_sets.ts";
+import {
+  isProjectAccepted,
+  openSettings,
+  projectParts,
+  type ProjectSettings,
+} from "../../project/project.ts";
+import { checkManifest, GrantMeans } from "../../project/trust/grant_gadget.ts";
+import { type AllowedServer, type TrustMeans, trustMeans } from "../../project/trust/means.ts";
+import { plainErrorFrame } from "../../render/error_frame.ts";
+import { paintFor } from "../../render/cells.ts";
+import { printable } from "../../render/shown_text.ts";
+import { EXIT, UsageError } from "../../service/exit_code.ts";
+import { nobody, typistAt } from "../run/around.ts";
+import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
+import { namedBy, notAllowed, trustList, trustPage, type TrustRow, trustRows } from "./list.ts";
+
+type TrustCommand = ParsedCommand<typeof COMMANDS.trust>;
+
+/** `orrery trust`: what is allowed for good; gives the exit code. @param means default: those of this machine */
+export async function trust(
+  { words, flags }: TrustCommand,
+  terminal: Terminal,
+  means?: TrustMeans,
+): Promise<number> {
+  const { action, names } = wantedOf(words, flags);
+  const cwd = workingFolder();
+  const project = await openSettings(cwd, { cwd });
+  const change: TrustChange = {
+    project,
+    names,
+    files: flags.gadget,
+    trustsProject: flags["trust-project"],
+    isSure: flags.yes,
+    terminal,
+    means: means ??
+      trustMeans(project, (text) => void terminal.stderr.write(`warning: ${printable(text)}\n`)),
+  };
+  switch (action) {
+    case "allow":
+      return await allowForGood(change);
+    case "deny":
+      return await denyAgain(change);
+    case "minimise":
+      return await minimise(change);
+    case "list":
+      return await trustList(project, { asJson: flags.json, terminal });
+    case "show":
+      return await trustPage(names[0] ?? "", { project, asJson: flags.json, terminal });
+    default:
+      return action satisfies never;
+  }
+}
+
+type Action = "list" | "show" | "allow" | "deny" | "minimise";
+
+function wantedOf(
+  words: readonly string[],
+  { json, minimise, yes }: TrustCommand["flags"],
+): { readonly action: Action; readonly names: readonly string[] } {
+  const [first, ...rest] = words;
+  const usage = (problem: string) => new UsageError([problem], { command: "trust" });
+  const isChange = first === "allow" || first === "deny";
+  if (json && (minimise || isChange)) throw usage("--json belongs to the list: orrery trust --json");
+  if (yes && !minimise) throw usage("--yes belongs to --minimise: nothing else asks");
+  if (minimise) {
+    if (isChange) throw usage(`--minimise takes names of gadgets only; found "${first}" too`);
+    return { action: "minimise", names: words };
+  }
+  if (isChange) {
+    if (rest.length === 0) {
+      throw usage(
+        `orrery trust ${first} needs NAME: the gadget, its file or the stem of it, or the MCP server`,
+      );
+    }
+    return { action: first, names: rest };
+  }
+  if (rest.length > 0) {
+    const near = nearestName(first ?? "", ["allow", "deny"]);
+    const meant = near === undefined ? `allow ${words.join(" ")}` : `${near} ${rest.join(" ")}`;
+    throw usage(
+      `orrery trust shows one gadget; found "${rest[0]}" too. To change something: orrery trust ${meant}`,
+    );
+  }
+  return first === undefined ? { action: "list", names: [] } : { action: "show", names: [first] };
+}
+
+/** What is to be changed. */
+interface TrustChange {
+  readonly project: ProjectSettings;
+  readonly names: readonly string[];
+  /** Gadget modules besides those of the project's folders. */
+  readonly files: readonly string[];
+  readonly trustsProject: boolean;
+  /** What is shown is to be written without asking. */
+  readonly isSure: boolean;
+  readonly terminal: Terminal;
+  readonly means: TrustMeans;
+}
+
+/** `orrery trust allow NAME...`: writes the gadgets into the lock as they are now, and servers where they belong. */
+async function allowForGood(change: TrustChange): Promise<number> {
+  const { project: { root, cwd }, names, files, terminal, means } = change;
+  const grants = await acceptedGrants(change);
+  if (grants === undefined) return await sayNotAccepted(terminal);
+  const { gadgets, servers } = await means.describe(names, files);
+  gadgets.forEach((gadget) => checkManifest(gadget, cwd));
+  if (gadgets.length > 0) await grants.keep(gadgets.map((gadget) => lockedGadget(gadget, { root })));
+  await terminal.stdout.write(printable(gadgets.map((gadget) => allowedText(gadget, root)).join("")));
+  const allowed = servers.length === 0 ? [] : await means.allowServers(servers, grants.keeper);
+  await terminal.stdout.write(printable(allowed.map(allowedServerText).join("")));
+  return EXIT.ok;
+}
+
+/** `orrery trust deny NAME...`: takes gadgets and servers out of what is allowed for good. @throws {UsageError} for one that is not in it */
+async function denyAgain(change: TrustChange): Promise<number> {
+  const { project, names, terminal } = change;
+  const rows = await trustRows(project);
+  const denied = allNamed(names, rows);
+  const isDenied = (kind: TrustRow["kind"], entry: { readonly name: string; readonly file?: string }) =>
+    denied.some((row) => row.kind === kind && row.name === entry.name && row.file === entry.file);
+  const isLocked = denied.some(({ from, kind, file }) =>
+    from === project.lock?.file && (kind === "server" || file !== undefined)
+  );
+  if (isLocked) {
+    const grants = await grantMeans(change, { isAccepted: rows.some(isCountingLock(project)) });
+    await grants.change(({ gadgets, servers }): Lock => ({
+      gadgets: gadgets.filter((gadget) => !isDenied("gadget", gadget)),
+      servers: servers.filter(({ name }) => !isDenied("server", { name })),
+    }));
+  }
+  await forgetServers(denied, project.root);
+  const gone = denied.filter(({ kind, file, from }) =>
+    kind === "server" || file !== undefined || from === project.lock?.file
+  );
+  await terminal.stdout.write(
+    printable(
+      [...new Set(gone.map(({ name }) => name))].map((name) => `${shownWord(name)} is not allowed any more\n`)
+        .join(""),
+    ),
+  );
+  const elsewhere = denied.filter(({ kind, from, file }) =>
+    kind === "gadget" && file === undefined && from !== project.lock?.file
+  );
+  await terminal.stderr.write(
+    printable(
+      elsewhere.map(({ name, from }) =>
+        `warning: ${from} still grants ${shownWord(name)}: take it out there\n`
+      ).join(""),
+    ),
+  );
+  return EXIT.ok;
+}
+
+/** `orrery trust --minimise [NAME...]`: leaves what was really used. @throws {UsageError} for a name that is not in the lock */
+async function minimise(change: TrustChange): Promise<number> {
+  const { project, names, terminal, means } = change;
+  const { root, lock } = project;
+  const locked = lock?.lock.gadgets ?? [];
+  const wanted = names.length === 0 ? locked : allNamed(names, locked);
+  const grants = await acceptedGrants(change);
+  if (grants === undefined) return await sayNotAccepted(terminal);
+  const smaller: LockedGadget[] = [];
+  for (const gadget of wanted) {
+    if (isEmptyPermissions(gadget.permissions)) {
+      await terminal.stdout.write(
+        `${shownWord(gadget.name)} may do nothing, so there is nothing to take away\n`,
+      );
+      continue;
+    }
+    const { calls, used } = await means.used.of(gadget);
+    const permissions = minimisedPermissions(gadget.permissions, used, { root });
+    const isSame = canonicalJson(permissions) === canonicalJson(gadget.permissions);
+    if (calls > 0 && !isSame) smaller.push({ ...gadget, permissions });
+    await terminal.stdout.write(
+      printable(minimisedText(gadget, { calls, permissions, isSame, root })),
+    );
+  }
+  if (smaller.length === 0) return EXIT.ok;
+  const isWanted = await wantsLess(change, lock?.file ?? LOCK_FILE);
+  if (isWanted === undefined) return await sayNotSure(terminal);
+  if (isWanted) await grants.keep(smaller);
+  else await terminal.stderr.write("Nothing was written\n");
+  return EXIT.ok;
+}
+
+/** Whether what was shown is to be written: `--yes`, or the answer at the terminal; undefined when nobody can be asked. */
+async function wantsLess({ isSure, terminal }: TrustChange, file: string): Promise<boolean | undefined> {
+  if (isSure) return true;
+  if (!canAsk(terminal)) return undefined;
+  const user = await typistAt(terminal);
+  return await user.ask(`Write this to ${file}?`, { choices: ["yes", "no"] }) === "yes";
+}
+
+/** @throws {UsageError} for a name that none has */
+function allNamed<Entry extends Pick<TrustRow, "name" | "file">>(
+  names: readonly string[],
+  entries: readonly Entry[],
+): readonly Entry[] {
+  const found = names.map((name) => ({ name, of: namedBy(name, entries) }));
+  const missing = found.find(({ of }) => of.length === 0);
+  if (missing !== undefined) throw notAllowed(missing.name, entries);
+  return [...new Set(found.flatMap(({ of }) => of))];
+}
+
+function isCountingLock({ lock }: ProjectSettings): (row: TrustRow) => boolean {
+  const reason = "you have not accepted this project";
+  return ({ from, reasons }) => from === lock?.file && !reasons.includes(reason);
+}
+
+/** What is asked at the terminal, or `--trust-project`; undefined when what the lock says would count for nothing. */
+async function acceptedGrants(change: TrustChange): Promise<GrantMeans | undefined> {
+  const { project, trustsProject, terminal } = change;
+  const parts = await projectParts(project);
+  if (Object.keys(parts).length === 0) return await grantMeans(change, { isAccepted: false });
+  const isAccepted = await isProjectAccepted({
+    ...project,
+    flags: { gadget: [], trust: [], "trust-project": trustsProject },
+    user: canAsk(terminal) ? await typistAt(terminal) : nobody,
+    notice: noticeTo(terminal),
+  });
+  return isAccepted ? await grantMeans(change, { isAccepted }) : undefined;
+}
+
+async function grantMeans(
+  { project, terminal }: TrustChange,
+  { isAccepted }: { readonly isAccepted: boolean },
+): Promise<GrantMeans> {
+  return new GrantMeans({
+    root: project.root,
+    cwd: project.cwd,
+    config: project.config,
+    lock: project.lock,
+    parts: await projectParts(project),
+    projectAccepted: isAccepted,
+    flags: { trust: [] },
+    user: nobody,
+    notice: noticeTo(terminal),
+  });
+}
+
+function noticeTo(terminal: Terminal): (text: string) => void {
+  return (text) => void terminal.stderr.write(`warning: ${printable(text)}\n`);
+}
+
+function canAsk({ stdinIsTerminal, stderr }: Terminal): boolean {
+  return stdinIsTerminal && stderr.isTerminal;
+}
+
+async function sayNotSure(terminal: Terminal): Promise<number> {
+  const text = "Nothing was written, since nobody can be asked here: add --yes";
+  await terminal.stderr.write(plainErrorFrame(text, { paint: paintFor(hasColor(terminal.stderr)) }));
+  return EXIT.refused;
+}
+
+async function sayNotAccepted(terminal: Terminal): Promise<number> {
+  const text = `${LOCK_FILE} counts for nothing in a project that you have not accepted: add --trust-project`;
+  await terminal.stderr.write(plainErrorFrame(text, { paint: paintFor(hasColor(terminal.stderr)) }));
+  return EXIT.refused;
+}
+
+async function forgetServers(rows: readonly TrustRow[], root: string): Promise<void> {
+  const folder = stateFolder();
+  if (folder === undefined) return;
+  for (const { name, kind } of rows) {
+    if (kind === "server") {
+      await removeAllowedServer(hostFiles({ root: folder, mode: 0o600 }), { root, name });
+    }
+  }
+}
+
+function allowedText({ name, permissions }: GadgetToGrant, root: string): string {
+  const lines = permissionLines(permissions, { root, sightOf });
+  if (lines.length === 0) return `${shownWord(name)} is allowed as it is now; it asks for nothing\n`;
+  return `${shownWord(name)} is allowed for good to\n${lines.map((line) => `  ${line}\n`).join("")}`;
+}
+
+function allowedServerText({ name, gadgets }: AllowedServer): string {
+  const tools = gadgets.length === 0
+    ? "it has no tools"
+    : `with its tools as they are: ${gadgets.join(", ")}`;
+  return `The MCP server ${shownWord(name)} is allowed for good, ${tools}\n`;
+}
+
+function minimisedText(
+  { name, permissions: before }: LockedGadget,
+  { calls, permissions, isSame, root }: {
+    readonly calls: number;
+    readonly permissions: LockedGadget["permissions"];
+    readonly isSame: boolean;
+    readonly root: string;
+  },
+): string {
+  const gadget = shownWord(name);
+  if (calls === 0) return `${gadget} is left as it is: no run that is kept called it\n`;
+  if (isSame) return `${gadget} used all that it may do\n`;
+  const left = permissionLines(permissions, { root, sightOf }).map((line) => `still: ${line}`);
+  const lines = [...permissionChanges(before, permissions, { root }), ...left];
+  return `${gadget} in ${calls} ${calls === 1 ? "call" : "calls"}\n${
+    lines.map((line) => `  ${line}\n`).join("")
+  }`;
+}
