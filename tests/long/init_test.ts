@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { testProject } from "./_project.ts";
+import { testProject } from "../_project.ts";
 
 const KINDS = ["agent", "calls", "document", "prompt", "gadget"];
 /** What a person says who talks with the agent of the project. */

@@ -1,17 +1,17 @@
 // MCP servers in `orrery.lock`.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { parseLock } from "../lib/catalog/lock_file.ts";
-import { serverHash, toolHashes } from "../lib/mcp/server_words.ts";
-import { serverArgs, stdioServer } from "./_mcp.ts";
-import { type TestProject, testProject } from "./_project.ts";
-import { atTerminal, noTerminal } from "./_pty.ts";
+import { parseLock } from "../../lib/catalog/lock_file.ts";
+import { serverHash, toolHashes } from "../../lib/mcp/server_words.ts";
+import { serverArgs, stdioServer } from "../_mcp.ts";
+import { type TestProject, testProject } from "../_project.ts";
+import { atTerminal, noTerminal } from "../_pty.ts";
 
 const missing = await noTerminal();
 
 /** The same command line whatever is served: that is in a file. */
 async function serve(project: TestProject, scenario: string): Promise<void> {
-  const script = JSON.stringify(import.meta.resolve("./_mcp_server.ts"));
+  const script = JSON.stringify(import.meta.resolve("../_mcp_server.ts"));
   await project.write("server.ts", `Deno.args.splice(0, 9, "${scenario}");\nawait import(${script});\n`);
 }
 

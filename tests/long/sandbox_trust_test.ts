@@ -1,10 +1,10 @@
 // `orrery trust`, `--frozen`, `--allow-gadget` and the lock through the command line.
 import assert from "node:assert/strict";
 import { basename, dirname, join } from "node:path";
-import { lockText, parseLock } from "../lib/catalog/lock_file.ts";
-import { hashOfBytes } from "../lib/project/trust/module_hashes.ts";
-import { readUntil, type TestProject, testProject } from "./_project.ts";
-import { compiledBinary, PROJECT_ROOT, runProgram, type RunResult } from "./_run.ts";
+import { lockText, parseLock } from "../../lib/catalog/lock_file.ts";
+import { hashOfBytes } from "../../lib/project/trust/module_hashes.ts";
+import { readUntil, type TestProject, testProject } from "../_project.ts";
+import { compiledBinary, PROJECT_ROOT, runProgram, type RunResult } from "../_run.ts";
 
 const MODULE = "export default { name: 'Fetch', run: () => 1 };\n";
 

@@ -1,8 +1,8 @@
 // What modules of a project tell the console never reaches stdout, which is for the result of a command.
 
 import assert from "node:assert/strict";
-import { testProject } from "./_project.ts";
-import { PROJECT_ROOT } from "./_run.ts";
+import { testProject } from "../_project.ts";
+import { PROJECT_ROOT } from "../_run.ts";
 
 const ORRERY = JSON.stringify(new URL(`file://${PROJECT_ROOT}/mod.ts`).href);
 

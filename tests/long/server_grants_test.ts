@@ -1,11 +1,11 @@
 // Commands over HTTP: off, unless the settings grant them and count.
 
 import assert from "node:assert/strict";
-import { serverArgs } from "./_mcp.ts";
-import { testProject } from "./_project.ts";
-import type { TestProject } from "./_project.ts";
-import { serveProject } from "./_served_project.ts";
-import type { ServedProject } from "./_served_project.ts";
+import { serverArgs } from "../_mcp.ts";
+import { testProject } from "../_project.ts";
+import type { TestProject } from "../_project.ts";
+import { serveProject } from "../_served_project.ts";
+import type { ServedProject } from "../_served_project.ts";
 
 const GRANTS = `grants:
   RunCommand: { run: [echo, ./own.sh, /bin/pwd] }

@@ -2,8 +2,8 @@
 // run saved holds the words of models, commands and tools too: a heading in it says nothing by itself.
 
 import assert from "node:assert/strict";
-import { testProject } from "./_project.ts";
-import type { TestProject } from "./_project.ts";
+import { testProject } from "../_project.ts";
+import type { TestProject } from "../_project.ts";
 
 const ASK = "@llm\nprompt: Go\n";
 

@@ -5,11 +5,11 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as EarlierClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as EarlierTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { isRecord } from "../lib/core/json.ts";
-import { testProject } from "./_project.ts";
-import type { TestProject } from "./_project.ts";
-import { orreryCommand, testEnvironment } from "./_run.ts";
-import { serveProject } from "./_served_project.ts";
+import { isRecord } from "../../lib/core/json.ts";
+import { testProject } from "../_project.ts";
+import type { TestProject } from "../_project.ts";
+import { orreryCommand, testEnvironment } from "../_run.ts";
+import { serveProject } from "../_served_project.ts";
 
 const FILES = {
   "orrery.yaml": "models: { default: script/echo }\n",
