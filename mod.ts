@@ -36,15 +36,15 @@ export { loadCatalog } from "./lib/project/create_agent.ts";
 export type { LoadCatalogOptions } from "./lib/project/create_agent.ts";
 export type { Catalog, CatalogEntry, GadgetSource } from "./lib/core/catalog.ts";
 
-export { runCalls } from "./lib/run/calls.ts";
-export type { RunCallsOptions } from "./lib/run/calls.ts";
+export { runCalls } from "./lib/run/calls/calls.ts";
+export type { RunCallsOptions } from "./lib/run/calls/calls.ts";
 export type { CallErrorCode, RunEvent, RunEventBody, RunKind, RunStatus } from "./lib/core/event.ts";
-export { ask, chat } from "./lib/run/dialog.ts";
-export type { DialogOptions, DialogSource } from "./lib/run/dialog.ts";
-export { schemaContract } from "./lib/run/output_contract.ts";
-export type { ContractResult, OutputContract } from "./lib/run/output_contract.ts";
+export { ask, chat } from "./lib/run/dialog/dialog.ts";
+export type { DialogOptions, DialogSource } from "./lib/run/dialog/dialog.ts";
+export { schemaContract } from "./lib/run/turn/answer_contract.ts";
+export type { ContractResult, OutputContract } from "./lib/run/turn/answer_contract.ts";
 export type { Budget } from "./lib/run/budget.ts";
-export type { TurnPolicy } from "./lib/run/turn_policy.ts";
+export type { TurnPolicy } from "./lib/run/turn/turn.ts";
 
 export { definePrompt } from "./lib/prompt/define_prompt.ts";
 export type {
@@ -82,22 +82,22 @@ export { discoverPrompts } from "./lib/project/discover_prompts.ts";
 export type { DiscoverPromptsOptions } from "./lib/project/discover_prompts.ts";
 export type { Discovery, PromptFolder } from "./lib/catalog/prompts/discover.ts";
 
-export { defineTactic } from "./lib/run/define_tactic.ts";
-export type { TacticDefinition } from "./lib/run/define_tactic.ts";
-export type { Tactic, TacticCtx, TacticOptions } from "./lib/run/tactic.ts";
+export { defineTactic } from "./lib/run/tactic/tactic.ts";
+export type { TacticDefinition } from "./lib/run/tactic/tactic.ts";
+export type { Tactic, TacticCtx, TacticOptions } from "./lib/run/tactic/tactic.ts";
 
 export { createAgent } from "./lib/project/create_agent.ts";
 export type { AgentOptions } from "./lib/project/create_agent.ts";
 export type { AgentLimits } from "./lib/prompt/limits.ts";
-export type { Agent, CallOptions, Dialog, Reply } from "./lib/run/agent.ts";
-export type { ForkOptions } from "./lib/run/fork_dialog.ts";
-export { AgentError } from "./lib/run/agent_error.ts";
-export type { AgentErrorCode } from "./lib/run/agent_error.ts";
-export type { CallState } from "./lib/run/call_state.ts";
-export { runPrompt } from "./lib/run/agent_run.ts";
-export type { RunPromptOptions } from "./lib/run/agent_run.ts";
+export type { Agent, CallOptions, Dialog, Reply } from "./lib/run/agent/agent.ts";
+export type { ForkOptions } from "./lib/run/agent/dialog_log.ts";
+export { AgentError } from "./lib/run/agent/call_state.ts";
+export type { AgentErrorCode } from "./lib/run/agent/call_state.ts";
+export type { CallState } from "./lib/run/agent/call_state.ts";
+export { runPrompt } from "./lib/run/agent/prompt_run.ts";
+export type { RunPromptOptions } from "./lib/run/agent/prompt_run.ts";
 export type { ModelPort, PortReply, PortRequest } from "./lib/models/port_model.ts";
-export type { DialogMessage } from "./lib/core/dialog_message.ts";
+export type { DialogMessage } from "./lib/core/message.ts";
 
 export { parseDocument, printDocument } from "./lib/parse/document/document.ts";
 export type { ParseDocumentOptions } from "./lib/parse/document/document.ts";
@@ -150,11 +150,11 @@ export type {
 } from "./lib/parse/agent/agent.ts";
 export { openConversation } from "./lib/project/open_conversation.ts";
 export type { ConversationOptions, Store } from "./lib/project/open_conversation.ts";
-export type { ProgramFetch } from "./lib/run/http_of_fetch.ts";
+export type { ProgramFetch } from "./lib/run/conversation/http_of_fetch.ts";
 export type { ConversationModelFunction, ConversationModelRequest } from "./lib/project/model_of_function.ts";
-export type { Conversation, ConversationStatus } from "./lib/run/live_conversation.ts";
-export { ConversationError } from "./lib/run/conversation_error.ts";
-export type { ConversationErrorCode } from "./lib/run/conversation_error.ts";
+export type { Conversation, ConversationStatus } from "./lib/run/conversation/conversation.ts";
+export { ConversationError } from "./lib/run/conversation/work.ts";
+export type { ConversationErrorCode } from "./lib/run/conversation/work.ts";
 export type {
   Checkpoint,
   ConversationSave,
@@ -166,7 +166,7 @@ export type {
 export { openCollection } from "./lib/project/open_collection.ts";
 export type { OpenCollectionOptions } from "./lib/project/open_collection.ts";
 export type { Collection, Passage } from "./lib/core/collection.ts";
-export type { Embedder } from "./lib/core/embedder.ts";
+export type { Embedder } from "./lib/core/model.ts";
 
 export { fakeModel } from "./lib/models/fake_model.ts";
 export type { FakeModel, FakeReply } from "./lib/models/fake_model.ts";
@@ -202,14 +202,14 @@ export type {
   StepTurn,
   StoredFile,
 } from "./lib/core/journal.ts";
-export type { StepError, StepKind } from "./lib/core/step.ts";
+export type { StepError, StepKind } from "./lib/core/event.ts";
 
 export { SourceError } from "./lib/core/source_error.ts";
 export type { SourceErrorOptions, Span } from "./lib/core/source_error.ts";
 export { systemClock } from "./lib/core/clock.ts";
-export { virtualClock } from "./lib/core/virtual_clock.ts";
+export { virtualClock } from "./lib/core/clock.ts";
 export type { Clock } from "./lib/core/clock.ts";
-export type { VirtualClock } from "./lib/core/virtual_clock.ts";
+export type { VirtualClock } from "./lib/core/clock.ts";
 export { memoryFiles } from "./lib/core/memory_files.ts";
 export type {
   Files,

@@ -2,8 +2,7 @@
 // signs and powers nest the parser, and their depth is bounded, so no text of any size overflows the stack.
 import { losesDigits } from "../lib/core/json.ts";
 import { nearestName } from "../lib/core/nearest.ts";
-import { SourceError } from "../lib/core/source_error.ts";
-import { placeInWords, spanAt } from "../lib/core/span_at.ts";
+import { placeInWords, SourceError, spanAt } from "../lib/core/source_error.ts";
 
 /** What an expression may name: numbers, and lists of numbers for functions such as `sum`. */
 export type Variables = Readonly<Record<string, number | readonly number[]>>;

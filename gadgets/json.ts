@@ -1,10 +1,8 @@
 import type { Gadget } from "../lib/core/gadget.ts";
-import { parseJson, toJson } from "../lib/core/json.ts";
-import type { Json } from "../lib/core/json.ts";
-import { messageOf, SourceError } from "../lib/core/source_error.ts";
-import { placeInWords, spanAt } from "../lib/core/span_at.ts";
-import type { World } from "../lib/core/world.ts";
+import { type Json, parseJson, toJson } from "../lib/core/json.ts";
 import { jsonProblem } from "../lib/core/json_fault.ts";
+import { messageOf, placeInWords, SourceError, spanAt } from "../lib/core/source_error.ts";
+import type { World } from "../lib/core/world.ts";
 import { followPointer } from "./_pointer.ts";
 
 interface Input {

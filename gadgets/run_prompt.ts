@@ -1,4 +1,4 @@
-import type { ContainerGadget } from "../lib/core/container_gadget.ts";
+import type { ContainerGadget } from "../lib/core/gadget.ts";
 import type { World } from "../lib/core/world.ts";
 
 interface Input {

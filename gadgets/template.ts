@@ -1,8 +1,5 @@
-import { FILLS } from "../lib/core/gadget.ts";
-import type { FillingGadget, Gadget } from "../lib/core/gadget.ts";
-import { ProblemsError } from "../lib/core/problems_error.ts";
-import { SourceError } from "../lib/core/source_error.ts";
-import { placeInWords, spanAt } from "../lib/core/span_at.ts";
+import { type FillingGadget, FILLS, type Gadget } from "../lib/core/gadget.ts";
+import { placeInWords, ProblemsError, SourceError, spanAt } from "../lib/core/source_error.ts";
 import type { World } from "../lib/core/world.ts";
 import { followPointer } from "./_pointer.ts";
 

@@ -11,14 +11,13 @@
  */
 import assert from "node:assert/strict";
 import "../lib/catalog/catalog.ts";
-import type { Clock } from "../lib/core/clock.ts";
-import type { DialogMessage } from "../lib/core/dialog_message.ts";
-import { virtualClock } from "../lib/core/virtual_clock.ts";
+import { type Clock, virtualClock } from "../lib/core/clock.ts";
+import type { DialogMessage } from "../lib/core/message.ts";
 import type { ModelPort, PortReply, PortRequest } from "../lib/models/port_model.ts";
 import { type AgentOptions, createAgent } from "../lib/project/create_agent.ts";
 import "../lib/prompt/check_prepared.ts";
-import type { Agent, Dialog } from "../lib/run/agent.ts";
-import { AgentError } from "../lib/run/agent_error.ts";
+import type { Agent, Dialog } from "../lib/run/agent/agent.ts";
+import { AgentError } from "../lib/run/agent/call_state.ts";
 
 // Loaded when they are first needed, which no clock of a test waits for.
 

@@ -1,10 +1,7 @@
 // Models of conversations that answer from lists: the replies of each step, in order.
-
-import type { Message } from "../lib/core/message.ts";
-import { textOf } from "../lib/core/message.ts";
-import { ModelError } from "../lib/core/model.ts";
-import type { Model, ModelPart, ModelRequest } from "../lib/core/model.ts";
-import type { AskedModel, ConversationModels } from "../lib/run/conversation_work.ts";
+import { type Message, textOf } from "../lib/core/message.ts";
+import { type Model, ModelError, type ModelPart, type ModelRequest } from "../lib/core/model.ts";
+import type { AskedModel, ConversationModels } from "../lib/run/conversation/work.ts";
 
 /** Text, the object of a form, what goes wrong, or parts as they come. */
 export type ScriptedReply = string | Readonly<Record<string, unknown>> | Error | readonly ModelPart[];

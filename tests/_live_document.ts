@@ -1,6 +1,5 @@
 import { type Insertion, LiveDocument, type LiveDocumentOptions } from "../lib/document/live_document.ts";
-import { type LiveNode, type Piece, piecesOf } from "../lib/document/live_node.ts";
-import type { OriginKind } from "../lib/document/origin.ts";
+import { type LiveNode, type OriginKind, type Piece, piecesOf } from "../lib/document/live_node.ts";
 import { parseDocument, parseResult } from "../lib/parse/document/document.ts";
 import type { MergeMode } from "../lib/parse/document/operation.ts";
 

@@ -16,6 +16,9 @@ export function mortalJournal(
   };
   return {
     id: journal.id,
+    get status() {
+      return journal.status;
+    },
     run: journal.run,
     checkpoint: journal.checkpoint,
     events: journal.events,

@@ -11,7 +11,7 @@ import type { TerminalUser } from "../lib/host/terminal_user.ts";
 import { approvingPolicy, createPolicy } from "../lib/policy/policy.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
 import { Approvals } from "../lib/run/approvals.ts";
-import { runCalls } from "../lib/run/calls.ts";
+import { runCalls } from "../lib/run/calls/calls.ts";
 import { testProject } from "./_project.ts";
 import { atTerminal, noTerminal } from "./_pty.ts";
 

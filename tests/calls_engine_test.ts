@@ -1,12 +1,19 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { virtualClock } from "../lib/core/virtual_clock.ts";
+import assert from "node:assert/strict";
+import { virtualClock } from "../lib/core/clock.ts";
 import type { CallErrorCode, RunEvent } from "../lib/core/event.ts";
 import { type AskingGadget, PERMIT, SENT, type SentContext } from "../lib/core/gadget.ts";
 import { PermissionRefused } from "../lib/core/world.ts";
-import { createCatalog, defineGadget, runCalls, writeCalls } from "../mod.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
-import type { AnyGadget, Json, RunCallsOptions } from "../mod.ts";
+import {
+  type AnyGadget,
+  createCatalog,
+  defineGadget,
+  type Json,
+  runCalls,
+  type RunCallsOptions,
+  writeCalls,
+} from "../mod.ts";
 
 const call = (name: string, id = "", rest = ""): string =>
   `!!!GADGET_START:${name}:${id}\n${rest}!!!GADGET_END\n`;

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { virtualClock } from "../lib/core/virtual_clock.ts";
-import type { Clock } from "../lib/core/clock.ts";
+import { createCatalog } from "../lib/catalog/catalog.ts";
+import { type Clock, virtualClock } from "../lib/core/clock.ts";
 import type { RunEvent } from "../lib/core/event.ts";
 import type { AnyGadget, GadgetContext } from "../lib/core/gadget.ts";
-import { createCatalog } from "../lib/catalog/catalog.ts";
-import { runCalls } from "../lib/run/calls.ts";
+import { runCalls } from "../lib/run/calls/calls.ts";
 import graphCases from "./spec/calls/graph.json" with { type: "json" };
 
 interface GadgetSpec {

@@ -6,7 +6,7 @@ import type { LoadCatalogOptions } from "../lib/catalog/catalog_site.ts";
 import type { Catalog } from "../lib/core/catalog.ts";
 import { systemClock } from "../lib/core/clock.ts";
 import type { AnyGadget } from "../lib/core/gadget.ts";
-import { ProblemsError } from "../lib/core/problems_error.ts";
+import { ProblemsError } from "../lib/core/source_error.ts";
 import type { World } from "../lib/core/world.ts";
 import { hostFiles } from "../lib/host/files.ts";
 import { importModule } from "../lib/host/process.ts";

@@ -8,10 +8,9 @@ import {
   loadConfig,
   type LoadConfigOptions,
 } from "../lib/catalog/config/config.ts";
-import { CONFIG_TABLE, configSchema } from "../lib/catalog/config/table.ts";
 import { checkConfig } from "../lib/catalog/config/read.ts";
-import { ProblemsError } from "../lib/core/problems_error.ts";
-import type { SourceError } from "../lib/core/source_error.ts";
+import { CONFIG_TABLE, configSchema } from "../lib/catalog/config/table.ts";
+import { ProblemsError, type SourceError } from "../lib/core/source_error.ts";
 import { hostFiles } from "../lib/host/files.ts";
 import { lookAt } from "../lib/host/paths.ts";
 import { parseYaml } from "../lib/parse/yaml/yaml.ts";

@@ -1,11 +1,9 @@
 // What an agent meets that it was not made for, through the public door: each ends in a flow that the file has, or in an error that says
 // which step and why, and the conversation can be gone on with.
-
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { loadAgent, memoryJournal } from "../mod.ts";
-import type { ConversationOptions } from "../mod.ts";
-import { virtualClock } from "../lib/core/virtual_clock.ts";
+import { virtualClock } from "../lib/core/clock.ts";
+import { type ConversationOptions, loadAgent, memoryJournal } from "../mod.ts";
 import {
   agentOf,
   ask,
@@ -16,12 +14,13 @@ import {
   go,
   say,
   set,
+  type StepJson,
+  type Talk,
   talk,
   told,
   turn,
   when,
 } from "./_conversation_turns.ts";
-import type { StepJson, Talk } from "./_conversation_turns.ts";
 
 const FLOWS = { success: { action: "continue" }, fail: { goto: "sorry" } };
 const TARGET = { target: { slot: { name: "r" } } };

@@ -1,9 +1,7 @@
 // What counts as a value that a model has found (conversations.md 2.8).
-
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { extractedValue } from "../lib/conversation/extracted_value.ts";
-import { extractionNames } from "../lib/conversation/extraction_names.ts";
+import assert from "node:assert/strict";
+import { extractedValue, extractionNames } from "../lib/conversation/extraction.ts";
 import { readVerdicts, verdictForm } from "../lib/conversation/verdicts.ts";
 import type { Json } from "../lib/core/json.ts";
 import type { ExtractionSchema, ExtractionValue, SlotDestination } from "../lib/parse/agent/agent.ts";

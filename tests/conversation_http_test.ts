@@ -1,9 +1,9 @@
 // The steps that make requests, against servers on loopback, without the engine around them.
 import assert from "node:assert/strict";
 import { fillText, type LookUpSlot } from "../lib/conversation/fill_template.ts";
-import type { StepOutcome } from "../lib/conversation/step_outcome.ts";
+import type { StepOutcome } from "../lib/conversation/step_tree.ts";
 import type { RunEvent } from "../lib/core/event.ts";
-import { virtualClock } from "../lib/core/virtual_clock.ts";
+import { virtualClock } from "../lib/core/clock.ts";
 import { type Http, PermissionRefused } from "../lib/core/world.ts";
 import { hostHttp } from "../lib/host/http.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
@@ -11,9 +11,9 @@ import { createSecrets } from "../lib/journal/secrets.ts";
 import type { StepOf } from "../lib/parse/agent/agent.ts";
 import { createPolicy } from "../lib/policy/policy.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
-import { performApiCall, performSseCall } from "../lib/run/conversation_http.ts";
-import { ConversationStepError } from "../lib/run/conversation_work.ts";
-import { httpOfFetch } from "../lib/run/http_of_fetch.ts";
+import { performApiCall, performSseCall } from "../lib/run/conversation/http.ts";
+import { ConversationStepError } from "../lib/run/conversation/work.ts";
+import { httpOfFetch } from "../lib/run/conversation/http_of_fetch.ts";
 import { withRawServer, withServer } from "./_loopback.ts";
 import { type StepAtWork, stepBase, stepWork, type StepWorkOptions } from "./_step_work.ts";
 

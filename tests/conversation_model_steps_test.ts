@@ -6,24 +6,24 @@ import type { Journal, RecordLine } from "../lib/core/journal.ts";
 import type { Json } from "../lib/core/json.ts";
 import { textOf } from "../lib/core/message.ts";
 import { type Model, ModelError, type ModelPart } from "../lib/core/model.ts";
-import { virtualClock } from "../lib/core/virtual_clock.ts";
+import { virtualClock } from "../lib/core/clock.ts";
 import { PermissionRefused } from "../lib/core/world.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import type { AgentStep, StepOf } from "../lib/parse/agent/agent.ts";
 import { type ConversationModelRequest, modelOfFunction } from "../lib/project/model_of_function.ts";
-import { BudgetError } from "../lib/run/budget_error.ts";
-import { performGadget } from "../lib/run/conversation_gadget.ts";
+import { BudgetError } from "../lib/run/budget.ts";
+import { performGadget } from "../lib/run/conversation/gadget.ts";
 import {
   performExtractor,
   performRunFile,
   performSummarizer,
   performValidator,
-} from "../lib/run/conversation_leaf.ts";
-import { performLlmStep } from "../lib/run/conversation_llm.ts";
-import { type ConversationModels, ConversationStepError } from "../lib/run/conversation_work.ts";
-import type { ToolSource } from "../lib/run/offered.ts";
-import { Replay } from "../lib/run/replay.ts";
+} from "../lib/run/conversation/leaf.ts";
+import { performLlmStep } from "../lib/run/conversation/llm.ts";
+import { type ConversationModels, ConversationStepError } from "../lib/run/conversation/work.ts";
+import type { ToolSource } from "../lib/run/turn/offered.ts";
+import { Replay } from "../lib/run/replay/replay.ts";
 import type { RunOptions } from "../lib/run/run.ts";
 import { defineGadget } from "../lib/schema/define_gadget.ts";
 import { type ScriptedModels, scriptedModels, type ScriptedReply } from "./_conversation.ts";

@@ -1,14 +1,12 @@
 // `orrery test` with `*.document-test.yml`: documents with what they are given, what a model says and what is to come of it.
-
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import { overlayFiles } from "../lib/core/overlay_files.ts";
+import assert from "node:assert/strict";
+import { memoryFiles, overlayFiles } from "../lib/core/memory_files.ts";
 import { parseYaml } from "../lib/parse/yaml/yaml.ts";
-import { validateInput } from "../lib/schema/validate.ts";
 import { textDiff } from "../lib/render/text_diff.ts";
-import { testProject } from "./_project.ts";
+import { validateInput } from "../lib/schema/validate.ts";
 import { posixTest } from "./_posix_test.ts";
+import { testProject } from "./_project.ts";
 
 const PLAN =
   '---\ninputs: [{name: topic}]\n---\n# Q\n\nTell.\n\n@llm\nprompt: Answer in one word.\nuse-header: "# Answer"\n\n' +

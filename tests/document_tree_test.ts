@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { alignHeadings } from "../lib/document/align_headings.ts";
-import { nodeBodies, nodeText, nodeTexts } from "../lib/document/node_text.ts";
-import { slug } from "../lib/document/slug.ts";
+import { alignHeadings } from "../lib/document/pieces.ts";
+import { nodeBodies, nodeText, nodeTexts } from "../lib/document/live_node.ts";
+import { slug } from "../lib/document/block_index.ts";
 import { parseDocument, parseResult } from "../lib/parse/document/document.ts";
-import { idsOf, live, operationOf, put, resultPieces } from "./_live_document.ts";
+import { idsOf, live, operationOf, put, type PutOptions, resultPieces } from "./_live_document.ts";
 
 const TABLE = `# P
 
@@ -355,6 +355,18 @@ Deno.test("document tree: nodes know where they come from, and keep their own li
   assert.deepEqual([shell.origin, shell.content.line, shell.content.kind], [origin, 3, "operation"]);
   assert.deepEqual([...document.nodes()].map(({ serial }) => serial).slice(0, 2), [0, 1]);
   assert.deepEqual(operation.origin, { by: "file", file: "main.md" });
+});
+
+Deno.test("document tree: the numbers of nodes are those that kept runs have in the keys of their steps", () => {
+  const document = live("# A\n\n@llm\nprompt: x\n\n# B\n", { input: { pieces: resultPieces("given\n") } });
+  const numbers = (text: string, options: PutOptions = {}) =>
+    put(document, text, { operations: true, ...options }).nodes.map(({ serial }) => serial);
+  // One is left out behind what came without a header.
+  assert.deepEqual(numbers("# C\n\n@shell\nprompt: y\n"), [5, 6]);
+  assert.deepEqual(numbers(""), []);
+  assert.deepEqual(numbers("@shell\nprompt: z\n", { header: "# D" }), [8, 9]);
+  assert.deepEqual(numbers("# E\ne\n\n@shell\nprompt: w\n", { to: "b", mode: "replace" }), [2, 11]);
+  assert.deepEqual(document.insertError(operationOf(document), "no").nodes.map(({ serial }) => serial), [13]);
 });
 
 Deno.test("document tree: system text is what a person wrote above the operation", () => {

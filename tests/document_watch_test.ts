@@ -9,7 +9,7 @@ import type { Json } from "../lib/core/json.ts";
 import { FileError } from "../lib/core/world.ts";
 import { hostFileWatch } from "../lib/host/watch_files.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
-import { EarlierSteps } from "../lib/run/earlier_steps.ts";
+import { EarlierSteps } from "../lib/run/replay/earlier_steps.ts";
 import { posixTest } from "./_posix_test.ts";
 import { readUntil, type TestProject, testProject } from "./_project.ts";
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
-import { aroundJournal } from "../lib/run/around_journal.ts";
+import { aroundJournal } from "../lib/run/replay/program_order.ts";
 import { performEffect } from "../lib/run/effect.ts";
 import { Run } from "../lib/run/run.ts";
 

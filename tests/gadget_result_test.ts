@@ -5,8 +5,8 @@ import fc from "fast-check";
 import { ResultError } from "../lib/core/gadget.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import { createCatalog } from "../mod.ts";
-import { runCalls } from "../lib/run/calls.ts";
-import { resultOf } from "../lib/run/run_gadget.ts";
+import { runCalls } from "../lib/run/calls/calls.ts";
+import { resultOf } from "../lib/run/calls/gadget.ts";
 
 const given = (value: unknown) =>
   resultOf(value, { gadgetName: "Totals", maxBytes: 1000, mask: (json) => json });

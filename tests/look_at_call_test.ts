@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { AnyGadget } from "../lib/core/gadget.ts";
-import { CallMemory, lookAtCall } from "../lib/run/look_at_call.ts";
+import { CallMemory, lookAtCall } from "../lib/run/turn/look_at_call.ts";
 
 const look = (gadget: AnyGadget, signal = new AbortController().signal) =>
   lookAtCall({ id: "c1", name: gadget.name, arguments: "{}" }, {

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { systemClock } from "../lib/core/clock.ts";
-import { virtualClock } from "../lib/core/virtual_clock.ts";
+import { systemClock, virtualClock } from "../lib/core/clock.ts";
 import { memoryFiles } from "../lib/core/memory_files.ts";
 import type { Message } from "../lib/core/message.ts";
 import { ModelError, type ModelPart, type ModelRequest } from "../lib/core/model.ts";
-import { ProblemsError } from "../lib/core/problems_error.ts";
+import { ProblemsError } from "../lib/core/source_error.ts";
 import { fakeModel } from "../lib/models/fake_model.ts";
 import { openModels, type OpenModelsOptions } from "../lib/models/open_models.ts";
 import { testProject } from "./_project.ts";

@@ -2,15 +2,14 @@ import assert from "node:assert/strict";
 import { systemClock } from "../lib/core/clock.ts";
 import { memoryFiles } from "../lib/core/memory_files.ts";
 import { ModelError } from "../lib/core/model.ts";
-import { followAliases, maybeModelId } from "../lib/core/model_id.ts";
-import type { ModelSettings } from "../lib/core/model_settings.ts";
+import { followAliases, maybeModelId, type ModelSettings } from "../lib/core/model_settings.ts";
 import { addUsage } from "../lib/core/usage.ts";
 import { tcpConnect } from "../lib/host/tcp_connect.ts";
-import { openModels } from "../lib/models/open_models.ts";
 import { KNOWN_MODELS, maybeKnownModel } from "../lib/models/known_models.ts";
-import { findLocalServers, providerHosts } from "../lib/models/provider/provider.ts";
+import { openModels } from "../lib/models/open_models.ts";
 import { retryAfterMs } from "../lib/models/provider/fetch.ts";
 import { costOf } from "../lib/models/provider/model.ts";
+import { findLocalServers, providerHosts } from "../lib/models/provider/provider.ts";
 
 const LOCAL = { type: "openai-compatible", baseURL: "http://127.0.0.1:11434/v1" } as const;
 

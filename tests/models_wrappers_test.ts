@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { virtualClock } from "../lib/core/virtual_clock.ts";
+import { virtualClock } from "../lib/core/clock.ts";
 import { type Model, ModelError, type ModelPart } from "../lib/core/model.ts";
 import { fakeModel, type FakeReply } from "../lib/models/fake_model.ts";
 import { fallingBack } from "../lib/models/open_models.ts";

@@ -8,12 +8,11 @@ import { type Model, ModelError, type ModelPart } from "../lib/core/model.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { fakeModel } from "../lib/models/fake_model.ts";
 import { openModels } from "../lib/models/open_models.ts";
-import { performLlmStep } from "../lib/run/conversation_llm.ts";
-import { ask } from "../lib/run/dialog.ts";
-import { schemaContract } from "../lib/run/output_contract.ts";
-import type { TurnPolicy } from "../lib/run/turn_policy.ts";
-import { createAgent, createCatalog, definePrompt, runDocument, runPrompt } from "../mod.ts";
-import type { AnyGadget } from "../mod.ts";
+import { performLlmStep } from "../lib/run/conversation/llm.ts";
+import { ask } from "../lib/run/dialog/dialog.ts";
+import { schemaContract } from "../lib/run/turn/answer_contract.ts";
+import type { TurnPolicy } from "../lib/run/turn/turn.ts";
+import { type AnyGadget, createAgent, createCatalog, definePrompt, runDocument, runPrompt } from "../mod.ts";
 import { formatOf, type WireAnswer, wireEvents, type WireFormat } from "./_provider_wire.ts";
 import { stepBase, stepWork } from "./_step_work.ts";
 

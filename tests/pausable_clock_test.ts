@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { PausableClock, systemClock } from "../lib/core/clock.ts";
-import { virtualClock } from "../lib/core/virtual_clock.ts";
+import { PausableClock, systemClock, virtualClock } from "../lib/core/clock.ts";
 import { PermissionRefused } from "../lib/core/world.ts";
 import { Approvals } from "../lib/run/approvals.ts";
 import { createCatalog, runCalls } from "../mod.ts";

@@ -10,9 +10,9 @@ import { definePrompt } from "../lib/prompt/define_prompt.ts";
 import type { Handler } from "../lib/prompt/handler.ts";
 import type { Parser } from "../lib/prompt/prompt.ts";
 import { tags } from "../lib/prompt/tags.ts";
-import { AgentError } from "../lib/run/agent_error.ts";
-import { makeAgent } from "../lib/run/make_agent.ts";
-import { inOwnRun } from "../lib/run/own_run.ts";
+import { AgentError } from "../lib/run/agent/call_state.ts";
+import { makeAgent } from "../lib/run/agent/make_agent.ts";
+import { inOwnRun } from "../lib/run/work_run.ts";
 import { defineGadget } from "../lib/schema/define_gadget.ts";
 import { type AgentTalk, agentTalk, calling, lines, portError, type Said } from "./_agent_talk.ts";
 

@@ -4,8 +4,7 @@ import { memoryFiles } from "../lib/core/memory_files.ts";
 import { PromptError } from "../lib/core/prompt_error.ts";
 import { definePrompt } from "../lib/prompt/define_prompt.ts";
 import { PromptRegistry } from "../lib/prompt/registry.ts";
-import { defineTactic } from "../lib/run/define_tactic.ts";
-import { requireAgents } from "../lib/run/tactic.ts";
+import { defineTactic, requireAgents } from "../lib/run/tactic/tactic.ts";
 import cases from "./spec/prompts/config.json" with { type: "json" };
 
 interface ConfigCase {

@@ -1,12 +1,10 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { z } from "zod";
 import type { JsonSchema, Schema, StandardSchema } from "../lib/core/gadget.ts";
 import { ParseError } from "../lib/core/prompt_error.ts";
 import { checkValue, formatContract, issueLines } from "../lib/prompt/format_contract.ts";
-import { answerContract } from "../lib/run/answer_contract.ts";
-import { schemaForm } from "../lib/run/answer_form.ts";
-import { schemaContract } from "../lib/run/output_contract.ts";
+import { answerContract, schemaContract, schemaForm } from "../lib/run/turn/answer_contract.ts";
 
 interface FormatCase {
   readonly name: string;

@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
-import { type Clock, systemClock } from "../lib/core/clock.ts";
+import { type Clock, systemClock, virtualClock } from "../lib/core/clock.ts";
 import type { AnyGadget } from "../lib/core/gadget.ts";
 import { PromptError } from "../lib/core/prompt_error.ts";
-import { virtualClock } from "../lib/core/virtual_clock.ts";
 import type { ModelPort, PortReply } from "../lib/models/port_model.ts";
 import { createAgent } from "../lib/project/create_agent.ts";
 import { definePrompt } from "../lib/prompt/define_prompt.ts";
 import type { AnyPrompt } from "../lib/prompt/prompt.ts";
 import { display } from "../lib/prompt/value_text.ts";
-import type { Dialog } from "../lib/run/agent.ts";
-import { AgentError } from "../lib/run/agent_error.ts";
+import type { Dialog } from "../lib/run/agent/agent.ts";
+import { AgentError } from "../lib/run/agent/call_state.ts";
 import { defineGadget } from "../lib/schema/define_gadget.ts";
 import { type Data, promptCases, promptFields } from "./_prompt_cases.ts";
 

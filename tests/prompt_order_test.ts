@@ -6,11 +6,10 @@ import type { Journal, RecordLine, RunJournal } from "../lib/core/journal.ts";
 import { type Model, ModelError } from "../lib/core/model.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { PromptRegistry } from "../lib/prompt/registry.ts";
-import { runTacticRun } from "../lib/run/agent_run.ts";
-import { defineTactic } from "../lib/run/define_tactic.ts";
-import { Replay } from "../lib/run/replay.ts";
+import { runTacticRun } from "../lib/run/agent/prompt_run.ts";
+import { Replay } from "../lib/run/replay/replay.ts";
 import type { RunOptions } from "../lib/run/run.ts";
-import type { Tactic, TacticCtx } from "../lib/run/tactic.ts";
+import { defineTactic, type Tactic, type TacticCtx } from "../lib/run/tactic/tactic.ts";
 import { mortalJournal } from "./_mortal_journal.ts";
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -9,8 +9,8 @@ import { openModels } from "../lib/models/open_models.ts";
 import { createAgent } from "../lib/project/create_agent.ts";
 import { definePrompt } from "../lib/prompt/define_prompt.ts";
 import type { AnyPrompt } from "../lib/prompt/prompt.ts";
-import type { Reply } from "../lib/run/agent.ts";
-import { AgentError } from "../lib/run/agent_error.ts";
+import type { Reply } from "../lib/run/agent/agent.ts";
+import { AgentError } from "../lib/run/agent/call_state.ts";
 import { defineGadget } from "../lib/schema/define_gadget.ts";
 import { type ProviderReply, type ProviderServer, providerServer } from "./_provider_server.ts";
 

@@ -1,21 +1,18 @@
 // A run of a prompt that dies at any operation of its journal and is gone on with (turn.md 3): the same end, no finished effect done twice.
-
 import assert from "node:assert/strict";
-import { virtualClock } from "../lib/core/virtual_clock.ts";
+import { virtualClock } from "../lib/core/clock.ts";
 import type { RunEvent } from "../lib/core/event.ts";
 import type { AnyGadget } from "../lib/core/gadget.ts";
 import type { Journal, RunJournal } from "../lib/core/journal.ts";
-import { ModelError } from "../lib/core/model.ts";
-import type { Model, ModelPart, ModelRequest } from "../lib/core/model.ts";
+import { type Model, ModelError, type ModelPart, type ModelRequest } from "../lib/core/model.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { definePrompt } from "../lib/prompt/define_prompt.ts";
 import { tags } from "../lib/prompt/tags.ts";
-import { runPrompt } from "../lib/run/agent_run.ts";
+import { runPrompt } from "../lib/run/agent/prompt_run.ts";
 import type { RunOptions } from "../lib/run/run.ts";
 import { defineGadget } from "../lib/schema/define_gadget.ts";
 import { mortalJournal } from "./_mortal_journal.ts";
-import { scriptedModel } from "./_scripted_model.ts";
-import type { Script } from "./_scripted_model.ts";
+import { type Script, scriptedModel } from "./_scripted_model.ts";
 
 /** What one process after the other does to the world. */
 interface World {
@@ -232,7 +229,7 @@ Deno.test("what was waited for before a resume is not waited for again", async (
 });
 
 Deno.test("a turn that gave up a wait as too long, and was gone on behind, gives it up again after a resume", async () => {
-  const { agentsOfRun } = await import("../lib/run/agent_run.ts");
+  const { agentsOfRun } = await import("../lib/run/agent/prompt_run.ts");
   const { workRun } = await import("../lib/run/work_run.ts");
   const journal = memoryJournal({ isAlive: () => false });
   const full = new ModelError("full", { code: "rate-limit", retryAfterMs: 61_000 });
@@ -254,7 +251,7 @@ Deno.test("a turn that gave up a wait as too long, and was gone on behind, gives
 
 Deno.test("a tactic's dialogs, forks among them, are the same dialogs after a resume", async () => {
   const journal = memoryJournal({ isAlive: () => false });
-  const { agentsOfRun } = await import("../lib/run/agent_run.ts");
+  const { agentsOfRun } = await import("../lib/run/agent/prompt_run.ts");
   const { workRun } = await import("../lib/run/work_run.ts");
   const start = (model: Model, options: RunOptions) =>
     workRun("prompt", options, async (started) => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { PromptError } from "../lib/core/prompt_error.ts";
 import { definePrompt } from "../lib/prompt/define_prompt.ts";
-import { checkPromptRun, type WantedPromptRun } from "../lib/run/agent_run.ts";
+import { checkPromptRun, type WantedPromptRun } from "../lib/run/agent/prompt_run.ts";
 
 const greet = definePrompt({ path: "greet", template: "Hello {name}, {greeting}" });
 const system = definePrompt({ path: "bot/system", template: "Today is {date}" });

@@ -5,9 +5,13 @@ import { createAgent } from "../lib/project/create_agent.ts";
 import { definePrompt } from "../lib/prompt/define_prompt.ts";
 import { PromptRegistry } from "../lib/prompt/registry.ts";
 import { tags } from "../lib/prompt/tags.ts";
-import { defineTactic } from "../lib/run/define_tactic.ts";
-import { runTactic } from "../lib/run/run_tactic.ts";
-import { requireAgents, type Tactic, type TacticHost } from "../lib/run/tactic.ts";
+import {
+  defineTactic,
+  requireAgents,
+  runTactic,
+  type Tactic,
+  type TacticHost,
+} from "../lib/run/tactic/tactic.ts";
 import { defineGadget } from "../lib/schema/define_gadget.ts";
 
 const saveNote = defineGadget({ name: "save_note", description: "Saves a note." });

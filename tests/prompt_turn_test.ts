@@ -14,8 +14,8 @@ import { definePrompt } from "../lib/prompt/define_prompt.ts";
 import type { Handler, HandlerState } from "../lib/prompt/handler.ts";
 import type { AgentLimits } from "../lib/prompt/limits.ts";
 import { tags } from "../lib/prompt/tags.ts";
-import type { Dialog } from "../lib/run/agent.ts";
-import { AgentError } from "../lib/run/agent_error.ts";
+import type { Dialog } from "../lib/run/agent/agent.ts";
+import { AgentError } from "../lib/run/agent/call_state.ts";
 import { defineGadget } from "../lib/schema/define_gadget.ts";
 import { agentTalk, assertValid, calling, lines, plain, portError, type Said } from "./_agent_talk.ts";
 

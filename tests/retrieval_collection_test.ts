@@ -1,10 +1,9 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import fc from "fast-check";
-import { openCollection } from "orrery";
-import type { OpenCollectionOptions } from "orrery";
+import { openCollection, type OpenCollectionOptions } from "orrery";
 import { memoryFiles } from "../lib/core/memory_files.ts";
-import { ProblemsError } from "../lib/core/problems_error.ts";
+import { ProblemsError } from "../lib/core/source_error.ts";
 import { FileError, PermissionRefused } from "../lib/core/world.ts";
 import { memoryCollection } from "./_collections.ts";
 import { testPdf } from "./_pdf.ts";

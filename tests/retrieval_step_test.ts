@@ -5,12 +5,12 @@ import type { Json } from "../lib/core/json.ts";
 import { PermissionRefused } from "../lib/core/world.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import type { StepOf } from "../lib/parse/agent/agent.ts";
-import { performRetriever } from "../lib/run/conversation_leaf.ts";
+import { performRetriever } from "../lib/run/conversation/leaf.ts";
 import {
   type ConversationMeans,
   ConversationStepError,
   type StepWork,
-} from "../lib/run/conversation_work.ts";
+} from "../lib/run/conversation/work.ts";
 import { Run } from "../lib/run/run.ts";
 import { memoryCollection } from "./_collections.ts";
 

@@ -1,12 +1,11 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import fc from "fast-check";
-import { MAX_EFFECT_BYTES } from "../lib/core/effect_limits.ts";
-import type { EffectOp } from "../lib/core/gadget_message.ts";
-import { memoryDisk } from "../lib/core/memory_disk.ts";
+import { type EffectOp, MAX_EFFECT_BYTES } from "../lib/core/gadget_message.ts";
+import { memoryDisk } from "./_memory_disk.ts";
 import { type Http, PermissionRefused, type Shell } from "../lib/core/world.ts";
-import { hostFileChanges } from "../lib/host/file_changes.ts";
 import { exactFiles } from "../lib/host/exact_files.ts";
+import { hostFileChanges } from "../lib/host/file_changes.ts";
 import { hostHttp } from "../lib/host/http.ts";
 import { realPath } from "../lib/host/paths.ts";
 import { hostShell } from "../lib/host/shell.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { FileChanges } from "../lib/core/file_changes.ts";
-import { memoryDisk } from "../lib/core/memory_disk.ts";
+import { memoryDisk } from "./_memory_disk.ts";
 import { FileError, type FileErrorCode, PermissionRefused } from "../lib/core/world.ts";
 import { hostFileChanges } from "../lib/host/file_changes.ts";
 import { hostFiles } from "../lib/host/files.ts";

@@ -1,11 +1,9 @@
 // A gadget that runs elsewhere is one like any other for the engines.
-
 import assert from "node:assert/strict";
-import type { AnyGadget } from "../lib/core/gadget.ts";
-import { hasLateFormat } from "../lib/core/late_format.ts";
-import { toldResult } from "../lib/run/told_result.ts";
+import { type AnyGadget, hasLateFormat } from "../lib/core/gadget.ts";
 import type { Run } from "../lib/run/run.ts";
-import { runGadget } from "../lib/run/run_gadget.ts";
+import { runGadget } from "../lib/run/calls/gadget.ts";
+import { toldResult } from "../lib/run/turn/tool_round.ts";
 import { sandboxedGadget } from "../lib/sandbox/sandboxed_gadget.ts";
 import { checkGadget } from "../lib/schema/check_gadget.ts";
 import { echoing, fakeHost, listening, loading, until } from "./_fake_gadget.ts";

@@ -1,12 +1,12 @@
 // orrery.lock: its text, its errors, and what grantFor does with it.
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import fc from "fast-check";
+import { defaultConfig } from "../lib/catalog/config/config.ts";
 import { lockText, parseLock } from "../lib/catalog/lock_file.ts";
 import type { GadgetToGrant, Lock } from "../lib/core/gadget_lock.ts";
 import type { JsonObject } from "../lib/core/json.ts";
-import { ProblemsError } from "../lib/core/problems_error.ts";
-import { SourceError } from "../lib/core/source_error.ts";
+import { ProblemsError, SourceError } from "../lib/core/source_error.ts";
 import type { User } from "../lib/core/world.ts";
 import { checkFrozen } from "../lib/project/project.ts";
 import {
@@ -15,9 +15,8 @@ import {
   GrantMeans,
   type GrantMeansOptions,
 } from "../lib/project/trust/grant_gadget.ts";
-import { hashOfBytes } from "../lib/project/trust/module_hashes.ts";
 import { readProjectLock } from "../lib/project/trust/lock.ts";
-import { defaultConfig } from "../lib/catalog/config/config.ts";
+import { hashOfBytes } from "../lib/project/trust/module_hashes.ts";
 import { writeFiles } from "./_world.ts";
 
 const HASH = "ab".repeat(32);

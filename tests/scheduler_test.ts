@@ -1,10 +1,8 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { virtualClock } from "../lib/core/virtual_clock.ts";
-import type { Clock } from "../lib/core/clock.ts";
+import assert from "node:assert/strict";
+import { type Clock, virtualClock } from "../lib/core/clock.ts";
 import { schedule } from "../lib/schedule/schedule.ts";
-import { Scheduler } from "../lib/schedule/scheduler.ts";
-import type { NodeOutcome, ScheduleNode } from "../lib/schedule/scheduler.ts";
+import { type NodeOutcome, type ScheduleNode, Scheduler } from "../lib/schedule/scheduler.ts";
 
 const LIMIT = 3;
 

@@ -1,20 +1,17 @@
 // Every route of the API over a real socket, with a service that is written by the test (server.md).
-
 import assert from "node:assert/strict";
 import { eachUntilAborted } from "../lib/core/async.ts";
-import type { CallErrorCode } from "../lib/core/event.ts";
-import type { Json } from "../lib/core/json.ts";
-import { isRecord } from "../lib/core/json.ts";
-import { ModelError } from "../lib/core/model.ts";
-import { ProblemsError } from "../lib/core/problems_error.ts";
-import { SourceError } from "../lib/core/source_error.ts";
-import { FileError } from "../lib/core/world.ts";
-import { ServiceError } from "../lib/service/service.ts";
 import { systemClock } from "../lib/core/clock.ts";
+import type { CallErrorCode } from "../lib/core/event.ts";
+import { isRecord, type Json } from "../lib/core/json.ts";
+import { ModelError } from "../lib/core/model.ts";
+import { ProblemsError, SourceError } from "../lib/core/source_error.ts";
+import { FileError } from "../lib/core/world.ts";
 import { pieces, readPieces } from "../lib/server/body.ts";
-import { HttpProblem } from "../lib/server/problem.ts";
 import { openServer } from "../lib/server/open_server.ts";
+import { HttpProblem } from "../lib/server/problem.ts";
 import { Sessions } from "../lib/server/session.ts";
+import { ServiceError } from "../lib/service/service.ts";
 import { fakeService } from "./_fake_service.ts";
 import { codeOf, sendRaw, serveFake, statusOf, TOKEN } from "./_server.ts";
 

@@ -1,6 +1,6 @@
 // Documents as the service starts them, and goes on with them.
 import assert from "node:assert/strict";
-import { ProblemsError } from "../lib/core/problems_error.ts";
+import { ProblemsError } from "../lib/core/source_error.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
 import { NO_GRANTS } from "../lib/project/trust/grants.ts";

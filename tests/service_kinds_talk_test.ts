@@ -1,7 +1,7 @@
 // Conversations as the service holds them.
 import assert from "node:assert/strict";
 import type { RunEvent } from "../lib/core/event.ts";
-import { ProblemsError } from "../lib/core/problems_error.ts";
+import { ProblemsError } from "../lib/core/source_error.ts";
 import {
   type BeginTalk,
   type RunHandle,

@@ -1,11 +1,9 @@
 // What is held of runs that have ended.
-
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import fc from "fast-check";
-import type { Clock } from "../lib/core/clock.ts";
-import { virtualClock } from "../lib/core/virtual_clock.ts";
+import { type Clock, virtualClock } from "../lib/core/clock.ts";
 import { HeldRun } from "../lib/service/runs/held_run.ts";
 import { RunRegistry } from "../lib/service/runs/registry.ts";
 

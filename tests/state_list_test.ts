@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { isRecord } from "../lib/core/json.ts";
-import { maybeText } from "../lib/core/maybe_text.ts";
+import { maybeText } from "../lib/core/file_text.ts";
 import { memoryFiles } from "../lib/core/memory_files.ts";
 import { parseStateList, type StateListForm, stateListText } from "../lib/core/state_list.ts";
 import { SourceError } from "../lib/core/source_error.ts";

@@ -1,19 +1,14 @@
 // The one turn (turn.md 2): both ways to call gadgets, what the model is told, retries, budgets, breaks and aborts.
-
 import assert from "node:assert/strict";
 import type { RunEvent } from "../lib/core/event.ts";
-import { textOf } from "../lib/core/message.ts";
-import type { Message } from "../lib/core/message.ts";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
-import { ModelError } from "../lib/core/model.ts";
-import type { Model, ModelPart } from "../lib/core/model.ts";
-import { ask, chat } from "../lib/run/dialog.ts";
-import type { DialogOptions } from "../lib/run/dialog.ts";
-import { withLeadingThoughts } from "../lib/models/leading_thoughts.ts";
-import { schemaContract } from "../lib/run/output_contract.ts";
-import { createCatalog } from "../mod.ts";
 import { CrashError } from "../lib/core/gadget.ts";
-import type { AnyGadget } from "../mod.ts";
+import { type Message, textOf } from "../lib/core/message.ts";
+import { type Model, ModelError, type ModelPart } from "../lib/core/model.ts";
+import { memoryJournal } from "../lib/journal/memory_journal.ts";
+import { withLeadingThoughts } from "../lib/models/leading_thoughts.ts";
+import { schemaContract } from "../lib/run/turn/answer_contract.ts";
+import { ask, chat, type DialogOptions } from "../lib/run/dialog/dialog.ts";
+import { type AnyGadget, createCatalog } from "../mod.ts";
 import { type Script, scriptedModel } from "./_scripted_model.ts";
 
 const block = (header: string, rest = ""): string => `!!!GADGET_START:${header}\n${rest}!!!GADGET_END\n`;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { virtualClock } from "../lib/core/virtual_clock.ts";
+import { virtualClock } from "../lib/core/clock.ts";
 
 const realTime = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 

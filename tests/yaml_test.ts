@@ -1,7 +1,6 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ProblemsError } from "../lib/core/problems_error.ts";
-import type { SourceError } from "../lib/core/source_error.ts";
+import assert from "node:assert/strict";
+import { ProblemsError, type SourceError } from "../lib/core/source_error.ts";
 import { parseYaml } from "../lib/parse/yaml/yaml.ts";
 
 async function valueOf(text: string): Promise<unknown> {

@@ -1,5 +1,5 @@
 import { isText } from "../parse/yaml/check_fields.ts";
-import { didYouMeanNames, nearestNames } from "../core/did_you_mean_names.ts";
+import { didYouMeanNames, nearestNames } from "../core/nearest.ts";
 import { isRecord } from "../core/json.ts";
 import { type AgentLimits, DEFAULT_LIMITS, LIMIT_NAMES, limitProblem } from "../prompt/limits.ts";
 

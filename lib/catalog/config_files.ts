@@ -1,5 +1,4 @@
-import { ProblemsError } from "../core/problems_error.ts";
-import { SourceError } from "../core/source_error.ts";
+import { ProblemsError, SourceError } from "../core/source_error.ts";
 import type { FileError } from "../core/world.ts";
 import type { Config } from "./config/config.ts";
 import { type ConfigLayers, mergeConfig } from "./config/merge.ts";

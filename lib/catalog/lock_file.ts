@@ -5,8 +5,7 @@ import type { Lock, LockedGadget, LockedServer } from "../core/gadget_lock.ts";
 import { canonicalJson, isRecord, type Json, toJson } from "../core/json.ts";
 import { jsonProblem } from "../core/json_fault.ts";
 import { sha256 } from "../core/sha256.ts";
-import { SourceError, type Span } from "../core/source_error.ts";
-import { spanAt } from "../core/span_at.ts";
+import { SourceError, type Span, spanAt } from "../core/source_error.ts";
 import type { PermissionKind, Permissions } from "../core/world.ts";
 import { jsonPlace } from "./json_places.ts";
 

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import type { Catalog, CatalogEntry } from "../core/catalog.ts";
 import { mcpNamePart } from "../core/mcp_server.ts";
-import { ProblemsError } from "../core/problems_error.ts";
-import { SourceError } from "../core/source_error.ts";
+import { ProblemsError, SourceError } from "../core/source_error.ts";
 import { builtInEntries, catalogOf, foldName } from "./catalog.ts";
 import {
   type CatalogSite,

@@ -1,10 +1,8 @@
 import { join } from "node:path";
-import { byPlace } from "../core/by_place.ts";
 import { isRecord } from "../core/json.ts";
-import { maybeText } from "../core/maybe_text.ts";
-import { ProblemsError } from "../core/problems_error.ts";
+import { maybeText } from "../core/file_text.ts";
 import { type Problem, PromptError, type PromptErrorCode } from "../core/prompt_error.ts";
-import { messageOf } from "../core/source_error.ts";
+import { byPlace, messageOf, ProblemsError } from "../core/source_error.ts";
 import { FileError, type Files } from "../core/world.ts";
 import { MOST_TOLD } from "../parse/yaml/check_fields.ts";
 import { FILE_START, type LineProblem, lineProblem, type Place, placed } from "../parse/yaml/front_matter.ts";

@@ -1,14 +1,16 @@
 import {
+  jsonTexts,
   type SlotRead,
   slotsInText,
   slotsRead,
   slotsWritten,
   type SlotTarget,
+  type StepText,
+  stepTexts,
 } from "../conversation/step_slots.ts";
-import { jsonTexts, type StepText, stepTexts } from "../conversation/step_texts.ts";
 import { type StepTree, stepTree } from "../conversation/step_tree.ts";
-import { byPlace } from "../core/by_place.ts";
 import { nearestName, orMeant } from "../core/nearest.ts";
+import { byPlace } from "../core/source_error.ts";
 import {
   type AgentCode,
   type AgentFile,
@@ -18,11 +20,11 @@ import {
   DESTINATIONS,
   type SlotPath,
 } from "../parse/agent/agent.ts";
+import { AgentReading, readAgentFile } from "../parse/agent/read.ts";
 import { flowsOf, type StepPlace, stepPlaces, stepsIn } from "../parse/agent/tree.ts";
 import { readAgentYaml } from "../parse/agent/yaml.ts";
-import { MOST_TOLD } from "../parse/yaml/check_fields.ts";
-import { AgentReading, readAgentFile } from "../parse/agent/read.ts";
 import type { FilePath } from "../parse/shape/shape.ts";
+import { MOST_TOLD } from "../parse/yaml/check_fields.ts";
 import { findCutValues } from "../parse/yaml/tags.ts";
 import { AgentGraph, END } from "./agent_graph.ts";
 

@@ -1,10 +1,7 @@
-import { idKey } from "../document/block_index.ts";
-import { lostHeadings } from "../document/find_block.ts";
+import { idKey, slug } from "../document/block_index.ts";
+import { lostHeadings, readReference } from "../document/find_block.ts";
 import { type DocumentInputs, INPUT_ID } from "../document/input_block.ts";
-import { piecesOf } from "../document/live_node.ts";
-import { nodeTexts } from "../document/node_text.ts";
-import { readReference } from "../document/reference.ts";
-import { slug } from "../document/slug.ts";
+import { nodeTexts, piecesOf } from "../document/live_node.ts";
 import { type DocumentFile, parseResult } from "../parse/document/document.ts";
 import { type HeadingLine, headingLine } from "../parse/document/lines.ts";
 import type { DocumentNode } from "../parse/document/tree.ts";

@@ -1,6 +1,6 @@
-import { byPlace } from "../core/by_place.ts";
+import { byPlace } from "../core/source_error.ts";
 import { LiveDocument } from "../document/live_document.ts";
-import { nodeTexts } from "../document/node_text.ts";
+import { nodeTexts } from "../document/live_node.ts";
 import type { DocumentFile } from "../parse/document/document.ts";
 import type { MergeMode } from "../parse/document/operation.ts";
 import type { DocumentProblem } from "../parse/document/tree.ts";

@@ -1,9 +1,8 @@
 import { extname } from "node:path";
 import { idKey } from "../document/block_index.ts";
-import { lostHeadings } from "../document/find_block.ts";
+import { lostHeadings, readReference } from "../document/find_block.ts";
 import { LiveDocument } from "../document/live_document.ts";
-import { hasText } from "../document/node_text.ts";
-import { readReference } from "../document/reference.ts";
+import { hasText } from "../document/live_node.ts";
 import type { DocumentFile } from "../parse/document/document.ts";
 import type { InputValue, OperationFields, Reference } from "../parse/document/operation.ts";
 import type { OperationNode } from "../parse/document/tree.ts";

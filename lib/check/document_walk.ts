@@ -1,10 +1,9 @@
 // Goes through the operations of a document in the order in which they run, imported ones at the place of their import,
 // and through those of the documents that it runs. Of each file, what is imported again, or run again, is looked at once.
-import { idKey } from "../document/block_index.ts";
+import { idKey, slug } from "../document/block_index.ts";
 import type { DocumentInputs } from "../document/input_block.ts";
 import { LiveDocument } from "../document/live_document.ts";
-import { readReference } from "../document/reference.ts";
-import { slug } from "../document/slug.ts";
+import { readReference } from "../document/find_block.ts";
 import { type DocumentFile, mayHaveOperations } from "../parse/document/document.ts";
 import { didYouMean } from "../parse/document/near.ts";
 import type { GotoFields, ImportFields, OperationFields, RunFields } from "../parse/document/operation.ts";

@@ -9,16 +9,14 @@ import {
   StepNotFoundError,
   TurnNotFoundError,
 } from "../core/journal.ts";
-import { ModelError } from "../core/model.ts";
-import { notCapableText } from "../core/not_capable.ts";
-import { ProblemsError } from "../core/problems_error.ts";
+import { ModelError, notCapableText } from "../core/model.ts";
 import { PromptError } from "../core/prompt_error.ts";
-import { messageOf, SourceError } from "../core/source_error.ts";
+import { messageOf, ProblemsError, SourceError } from "../core/source_error.ts";
 import { FileError, PermissionRefused } from "../core/world.ts";
 import { hasColor, type Terminal } from "../host/terminal.ts";
-import { errorFrame, plainErrorFrame } from "../render/error_frame.ts";
 import { paintFor } from "../render/cells.ts";
-import { ConversationError } from "../run/conversation_error.ts";
+import { errorFrame, plainErrorFrame } from "../render/error_frame.ts";
+import { ConversationError } from "../run/conversation/work.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
 
 /** Says on stderr what ended a command, and gives its exit code: 2 for what the user can put right before running. */

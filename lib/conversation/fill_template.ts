@@ -1,7 +1,7 @@
 // Placeholders of agent files (conversations.md 2.6): `{{ [destination.]name }}`. What was put in is never read again.
-
-import type { Json } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import type { SlotDestination } from "../parse/agent/agent.ts";
+import type { Slots } from "./slots.ts";
 
 /** Gives the value of a placeholder; undefined when there is none. */
 export type LookUpSlot = (name: string, destination: SlotDestination | undefined) => Json | undefined;
@@ -69,4 +69,13 @@ function isDestination(text: string): text is SlotDestination {
 
 function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
+}
+
+/** What a placeholder stands for (conversations.md 2.6): without a destination the slot of the conversation, then the constant. */
+export function lookUpIn(slots: Slots, constants: JsonObject): LookUpSlot {
+  return (name, destination) => {
+    if (destination !== undefined) return slots.get({ destination, name });
+    return slots.get({ destination: "conversation", name }) ??
+      (Object.hasOwn(constants, name) ? constants[name] : undefined);
+  };
 }

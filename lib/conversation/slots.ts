@@ -1,6 +1,13 @@
 import type { SlotScope, SlotWrite } from "../core/conversation.ts";
-import type { Json, JsonObject } from "../core/json.ts";
-import type { SlotDestination, SlotPath } from "../parse/agent/agent.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import type {
+  AgentFile,
+  SlotDestination,
+  SlotPath,
+  SlotSource,
+  SourceSelection,
+} from "../parse/agent/agent.ts";
+import { parseJsonPath } from "../schema/json_path.ts";
 
 /** Slots as a part of a conversation sees them. */
 export interface Slots {
@@ -123,4 +130,97 @@ export function scopeOf(
 ): SlotScope {
   if (destination === "global") return { user };
   return destination === "module" ? { user, module } : { user, module, session };
+}
+
+/** Of a slot; a state holds slots some levels down, and what has more than 500 cannot be kept. */
+export const SLOT_LEVELS = 400;
+/** 16 MiB, in UTF-16 units; each part of a list or mapping counts as one more. */
+const MAX_SIZE = 16 * 1024 * 1024;
+
+/**
+ * Why a value is too much for a slot, in words behind `it has`; undefined when it is not. A value may hold the same part many times, so that
+ * it is small in memory and endless as text.
+ */
+export function slotProblem(value: Json): string | undefined {
+  const open: (readonly [Json, number])[] = [[value, 0]];
+  let size = 0;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [part, level] = next;
+    size += typeof part === "string" ? part.length + 1 : 1;
+    if (size > MAX_SIZE) return "more than 16 MB";
+    if (typeof part !== "object" || part === null) continue;
+    if (level >= SLOT_LEVELS) return `more than ${SLOT_LEVELS} levels`;
+    for (const [key, inside] of Object.entries(part)) {
+      size += Array.isArray(part) ? 0 : key.length;
+      open.push([inside, level + 1]);
+    }
+  }
+  return undefined;
+}
+
+// Slots that are filled before the first step of a conversation (conversations.md 2.11).
+
+/**
+ * The slots that the file asks for, out of `{user, module, session, "user-config", "user-context-log"}`; what is not there, or null, is not
+ * set.
+ *
+ * @throws {Error} for a module or session that is named and not there: `slots[0]: there is no module "x"`
+ */
+export function preloadSlots({ preloads }: Pick<AgentFile, "preloads">, context: Json): JsonObject {
+  const data = isJsonObject(context) ? context : {};
+  const found = preloads.map(({ name, source }, index) => [name, sourceValue(source, data, index)] as const);
+  return Object.fromEntries(
+    found.flatMap(([name, value]) => value === undefined || value === null ? [] : [[name, value]]),
+  );
+}
+
+function sourceValue(source: SlotSource, context: JsonObject, index: number): Json | undefined {
+  switch (source.kind) {
+    case "user":
+      return at(context.user, source.path);
+    case "module":
+      return at(moduleOf(source.module, context, index), source.path);
+    case "session":
+      return at(sessionOf(source, context, index), source.path);
+    case "user-config":
+      return at(field(context["user-config"], source.key), source.path);
+    case "user-context-log": {
+      const entries = field(context["user-context-log"], source.key);
+      const list: readonly Json[] = Array.isArray(entries) ? entries : [];
+      return at(source.filter === "latest" ? list.at(-1) : list[0], source.path);
+    }
+    default:
+      return source satisfies never;
+  }
+}
+
+function moduleOf(selection: SourceSelection, { module }: JsonObject, index: number): Json | undefined {
+  if ("selector" in selection || field(module, "id") === selection.from) return module;
+  throw new Error(`slots[${index}]: there is no module "${selection.from}"`);
+}
+
+function sessionOf(
+  { session, module }: Extract<SlotSource, { readonly kind: "session" }>,
+  context: JsonObject,
+  index: number,
+): Json | undefined {
+  const sessions = field(moduleOf(module, context, index), "sessions");
+  if ("selector" in session || field(context.session, "id") === session.from) return context.session;
+  const all: readonly Json[] = Array.isArray(sessions) ? sessions : [];
+  const found = all.find((one) => field(one, "id") === session.from);
+  if (found === undefined) throw new Error(`slots[${index}]: there is no session "${session.from}"`);
+  return found;
+}
+
+/** A field, or what a JSONPath selects: several values as a list. */
+function at(data: Json | undefined, path: string): Json | undefined {
+  if (!path.startsWith("$")) return field(data, path);
+  const parsed = parseJsonPath(path);
+  if (data === undefined || "problem" in parsed) return undefined;
+  const found = parsed.ok.select(data);
+  return found.length > 1 ? found : found[0];
+}
+
+function field(data: Json | undefined, name: string): Json | undefined {
+  return data !== undefined && isJsonObject(data) && Object.hasOwn(data, name) ? data[name] : undefined;
 }

@@ -1,4 +1,4 @@
-import type { AgentFile, AgentStep, StepOf } from "../parse/agent/agent.ts";
+import type { AgentFile, AgentStep, StepFlow, StepOf } from "../parse/agent/agent.ts";
 import { type AgentTree, agentTree, firstLeaf, stepsIn } from "../parse/agent/tree.ts";
 
 /** The steps of an agent, and where each stands among the others. */
@@ -61,3 +61,9 @@ function branchAround(path: readonly AgentStep[]): ReturnType<StepTree["branchAr
   const [combined, branch] = at === -1 ? [] : path.slice(at, at + 2);
   return combined?.kind === "combined" && branch !== undefined ? { combined, branch } : undefined;
 }
+
+/** Where it goes on behind a leaf that has done what it does. `hold` waits for the person first. */
+export type StepOutcome = { readonly kind: "next"; readonly isHeld?: boolean } | {
+  readonly kind: "flow";
+  readonly flow: StepFlow;
+};

@@ -1,5 +1,3 @@
-import { oneArray } from "./one_array.ts";
-
 /** Reads a body into one piece and stops after `maxBytes`. */
 export async function collectedBytes(
   body: AsyncIterable<Uint8Array>,
@@ -13,4 +11,15 @@ export async function collectedBytes(
     if (size > maxBytes) break;
   }
   return { body: oneArray(chunks, Math.min(size, maxBytes)), truncated: size > maxBytes };
+}
+
+/** The pieces one behind the other. @param size their bytes in all */
+export function oneArray(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
 }

@@ -1,4 +1,3 @@
-import type { StepError, StepKind } from "./step.ts";
 import type { Json } from "./json.ts";
 import type { Usage } from "./model.ts";
 
@@ -174,3 +173,13 @@ export type RunEventBody =
 
 /** One event of a run (events.md): plain JSON, `seq` from 1, `at` in ms since the run's start. */
 export type RunEvent = RunEventBody & { readonly seq: number; readonly at: number; readonly run: string };
+
+/** What an effect is. */
+export type StepKind = "model" | "gadget" | "shell" | "http" | "read" | "write" | "ask" | "source" | "step";
+
+/** Why a step ended badly; `code` and `flag` as in events. */
+export interface StepError {
+  readonly message: string;
+  readonly code?: string;
+  readonly flag?: string;
+}

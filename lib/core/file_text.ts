@@ -1,4 +1,4 @@
-import { FileError, type FileErrorCode } from "./world.ts";
+import { FileError, type FileErrorCode, type Files } from "./world.ts";
 
 /** What some editors put at the start of a text; it is no part of what the text says. */
 export const BYTE_ORDER_MARK = "\uFEFF";
@@ -141,4 +141,14 @@ function sequenceLength(bytes: Uint8Array, at: number): number {
     if (i === 1 ? byte < low || byte > high : byte < 0x80 || byte > 0xbf) return 0;
   }
   return following + 1;
+}
+
+/** The text of a file; undefined when there is none. @throws {FileError} when it is there and cannot be read */
+export async function maybeText(files: Files, path: string): Promise<string | undefined> {
+  try {
+    return await files.readText(path);
+  } catch (error) {
+    if (error instanceof FileError && error.code === "not-found") return undefined;
+    throw error;
+  }
 }

@@ -246,3 +246,27 @@ function offered(schema: StandardSchema): JsonSchema | undefined {
     return undefined; // the library has types that no JSON Schema can say, such as dates
   }
 }
+
+/** What runs inside of a call: a prompt, a document, or a document that the calling document's own text goes into. */
+export type Contained = "prompt" | "document" | "callee";
+
+/**
+ * A gadget whose call is no step of its own: what runs in it are steps of the run that calls, and its result follows from theirs. Only
+ * Orrery brings such gadgets along; the engine of the run does what they stand for.
+ */
+export interface ContainerGadget<Input = never> extends Gadget<Input> {
+  readonly contains: Contained;
+}
+
+/** No program can have it: a `format` that it writes gives its text at once. */
+export const LATE_FORMAT: unique symbol = Symbol("late format");
+
+/** A gadget that runs elsewhere: what a model reads of a result is asked for there, and comes later. Its `format` is never called. */
+interface LateFormatGadget extends Gadget {
+  readonly [LATE_FORMAT]: (result: Json, call: GadgetCall) => Promise<string>;
+}
+
+/** Whether a gadget is one, also a copy of one. */
+export function hasLateFormat(gadget: AnyGadget): gadget is LateFormatGadget {
+  return LATE_FORMAT in gadget;
+}

@@ -1,5 +1,4 @@
 // What Orrery and the process of a gadget say to each other. Whatever comes from a process is untrusted: whoever reads it checks it.
-
 import type { GadgetCall, JsonSchema } from "./gadget.ts";
 import type { Json } from "./json.ts";
 import type { Permissions } from "./world.ts";
@@ -171,3 +170,13 @@ export interface Effects {
   /** Blocks the process until the reply is there. */
   askSync(op: EffectOp, options?: { readonly bytes?: Uint8Array }): EffectReply;
 }
+
+// Bounds of one effect of a gadget. What is beyond them is an error that says so: nothing is cut.
+
+/** Of the bytes beside an effect or its reply: 32 MiB. A frame has these and some JSON. */
+export const MAX_EFFECT_BYTES = 32 * 1024 * 1024;
+/** Of the words of an effect: a path, a URL, headers, arguments. */
+export const MAX_EFFECT_TEXT = 1024 * 1024;
+
+/** The bound in words. */
+export const EFFECT_BYTES_WORDS = `${MAX_EFFECT_BYTES} bytes (32 MiB)`;

@@ -1,11 +1,9 @@
 // The port of the journal (turn.md 3). All methods are synchronous: what has returned is durable, and nothing that depends on
 // an outcome can run before its commit.
-
 import type { Checkpoint, ConversationSave, LogEntry, SlotScope } from "./conversation.ts";
-import type { RunEvent } from "./event.ts";
+import type { RunEvent, StepError, StepKind } from "./event.ts";
 import type { Json } from "./json.ts";
 import type { Usage } from "./model.ts";
-import type { StepError, StepKind } from "./step.ts";
 
 /** Where a run is. `running` with a dead owner may be resumed, as may `held` and `stopped`. */
 export type JournalStatus = "running" | "held" | "done" | "failed" | "stopped";

@@ -91,3 +91,12 @@ export function mcpNames(
 export function mcpNameParts(servers: Iterable<string>): ReadonlyMap<string, string> {
   return mcpNames(new Map([...servers].map((name) => [name, name])));
 }
+
+/** A server of `mcpServers`: a program on stdio, or an address. `${NAME}` in a value of `env` or `headers` stands for a variable. */
+export type McpServerSettings =
+  | {
+    readonly command: string;
+    readonly args?: readonly string[];
+    readonly env?: Readonly<Record<string, string>>;
+  }
+  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> };

@@ -197,3 +197,32 @@ export interface Models {
    */
   find(id?: string): Model | Promise<Model>;
 }
+
+/** A model that turns texts into vectors: texts of like meaning lie in like directions. */
+export interface Embedder {
+  /** `provider/model`. Vectors of another id are not compared with its own. */
+  readonly id: string;
+  /** How many numbers a vector has. Absent: as many as the first one that comes. */
+  readonly dimensions?: number;
+  /**
+   * A vector for each text, in their order.
+   *
+   * @throws {Error} when the model does not answer; the reason of the signal when that is aborted
+   */
+  embed(
+    texts: readonly string[],
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<readonly Float32Array[]>;
+}
+
+/**
+ * What a package could not do because of a permission that Deno itself lacks, and what to do; undefined for any other error. Packages look
+ * into the environment when they are loaded, or used for the first time.
+ */
+export function notCapableText(error: unknown): string | undefined {
+  if (!(error instanceof Error) || error.name !== "NotCapable") return undefined;
+  const variable = /env access to "([^"]*)"/.exec(error.message)?.[1];
+  if (variable === undefined) return `Deno itself was started with too little: ${error.message}`;
+  return `Deno itself was started without --allow-env=${variable}: add --ignore-env, ` +
+    "and every variable that it may not read counts as not set";
+}

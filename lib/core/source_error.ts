@@ -63,3 +63,52 @@ export function messageOf(thrown: unknown): string {
     return "a value that cannot be shown was thrown"; // it has no prototype, or a toString that throws
   }
 }
+
+/** Compares problems of one file, for a sort: by line and column; one without a column stands before those of its line. */
+export function byPlace(
+  a: { readonly line: number; readonly column?: number },
+  b: { readonly line: number; readonly column?: number },
+): number {
+  return a.line - b.line || (a.column ?? 0) - (b.column ?? 0);
+}
+
+/**
+ * The place of an offset in a text: line and column from 1, a line ends with LF.
+ *
+ * @param offset in UTF-16 units, from 0; one beyond the text means its end
+ */
+export function spanAt(
+  text: string,
+  offset: number,
+  options: { readonly file?: string; readonly length?: number } = {},
+): Span {
+  const end = Math.min(Math.max(0, offset), text.length);
+  let line = 1;
+  let lineStart = 0;
+  for (let at = text.indexOf("\n"); at !== -1 && at < end; at = text.indexOf("\n", at + 1)) {
+    line++;
+    lineStart = at + 1;
+  }
+  return { ...options, line, column: end - lineStart + 1 };
+}
+
+/** `column 7`, and for a text of several lines `line 2, column 7`: how a message names a place in a short text. */
+export function placeInWords(text: string, span: Span): string {
+  return text.includes("\n") ? `line ${span.line}, column ${span.column}` : `column ${span.column}`;
+}
+
+/** Everything that was found wrong with what a user wrote, thrown together: the message has one `place: text` a line. */
+export class ProblemsError extends Error {
+  override readonly name = "ProblemsError";
+  /** At least one, in the order of the text. */
+  readonly problems: readonly SourceError[];
+
+  constructor(problems: readonly SourceError[]) {
+    super(problems.map(lineOf).join("\n"));
+    this.problems = problems;
+  }
+}
+
+function lineOf(problem: SourceError): string {
+  return problem.place === "" ? problem.message : `${problem.place}: ${problem.message}`;
+}

@@ -1,12 +1,10 @@
 // The nodes of a document that runs: one list in the order of the text, in which each knows the heading whose section it belongs to. The
 // list says where a text stands, the headings say what belongs together; a result that replaces a heading may stand between it and its
 // children without belonging to it. Each insertion walks over the list.
-
-import type { DocumentNode } from "../parse/document/tree.ts";
 import type { MergeMode } from "../parse/document/operation.ts";
+import type { DocumentNode } from "../parse/document/tree.ts";
 import type { BlockIndex } from "./block_index.ts";
-import type { LiveNode, Piece } from "./live_node.ts";
-import type { Origin } from "./origin.ts";
+import type { LiveNode, Origin, Piece } from "./live_node.ts";
 import { headingWithId } from "./pieces.ts";
 
 /** A node, as the document changes it. */

@@ -1,10 +1,8 @@
-import type { Block, BlockList } from "./block_list.ts";
-import { didYouMean } from "../parse/document/near.ts";
 import { headingLine } from "../parse/document/lines.ts";
-import { type BlockIndex, idKey } from "./block_index.ts";
+import { didYouMean } from "../parse/document/near.ts";
+import { type BlockIndex, idKey, slug } from "./block_index.ts";
+import type { Block, BlockList } from "./block_list.ts";
 import type { LiveNode } from "./live_node.ts";
-import { BlockReferenceError } from "./reference.ts";
-import { slug } from "./slug.ts";
 
 /** Where blocks are looked for. */
 export interface BlockPlaces {
@@ -78,3 +76,26 @@ export function lostHeadings(nodes: Iterable<LiveNode>): ReadonlyMap<string, str
 
 const IS_TEXT =
   "is text: a heading begins its line, with an empty line above it and no fence or comment around";
+
+/** A reference in its parts: `a/b/*` is the steps `a` and `b`, and the whole section. */
+interface ReferenceParts {
+  readonly steps: readonly string[];
+  /** Whether it ends in `/*`. */
+  readonly isSection: boolean;
+}
+
+/** A reference that leads to no block, or is none. Its message is the text of documents.md 5. */
+export class BlockReferenceError extends Error {
+  override readonly name = "BlockReferenceError";
+}
+
+/** Reads a reference (documents.md 5.5, 5.6). @throws {BlockReferenceError} when a `*` stands elsewhere than at its end. */
+export function readReference(reference: string): ReferenceParts {
+  const text = reference.trim();
+  const isSection = text.endsWith("/*");
+  const path = isSection ? text.slice(0, -2) : text;
+  if (path.includes("*")) {
+    throw new BlockReferenceError('* may stand only at the end of a reference, as in "a/*"');
+  }
+  return { steps: path.split("/"), isSection };
+}

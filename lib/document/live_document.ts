@@ -1,15 +1,27 @@
-import type { DocumentTree } from "../parse/document/tree.ts";
 import type { MergeMode, Reference } from "../parse/document/operation.ts";
+import type { DocumentTree } from "../parse/document/tree.ts";
 import { BlockIndex } from "./block_index.ts";
 import { Block, BlockList, type Group, nested } from "./block_list.ts";
-import { findBlock, notFound } from "./find_block.ts";
+import { findBlock, notFound, readReference } from "./find_block.ts";
 import { type DocumentInputs, INPUT_ID, inputPieces } from "./input_block.ts";
-import { type LiveNode, type Piece, piecesOf, type Target } from "./live_node.ts";
-import { hasText } from "./node_text.ts";
-import { isSource, isWritten, type Origin } from "./origin.ts";
-import { headingNode, trimmedPieces, underHeader } from "./pieces.ts";
-import { readReference } from "./reference.ts";
-import { endsInEmptyLine, endsLine, withoutEmptyEnd } from "./text_ends.ts";
+import {
+  hasText,
+  isSource,
+  isWritten,
+  type LiveNode,
+  type Origin,
+  type Piece,
+  piecesOf,
+  type Target,
+} from "./live_node.ts";
+import {
+  endsInEmptyLine,
+  endsLine,
+  headingNode,
+  trimmedPieces,
+  underHeader,
+  withoutEmptyEnd,
+} from "./pieces.ts";
 
 /** What a model is told of the document above an operation, in document order. */
 export interface Context {
@@ -254,7 +266,12 @@ export class LiveDocument {
   #group(pieces: readonly Piece[], origin: Origin, header?: string): Group {
     const { newline } = this;
     const trimmed = trimmedPieces(pieces, newline);
-    if (header === undefined) return nested(this.#made(trimmed, origin));
+    if (header === undefined) {
+      const group = nested(this.#made(trimmed, origin));
+      // The keys of kept steps have these numbers, and one was always left out behind such a group.
+      if (trimmed.length > 0) this.#serial++;
+      return group;
+    }
     const [wrapper, ...blocks] = this.#made(underHeader(header, { pieces: trimmed, newline }), origin);
     return nested(blocks, wrapper);
   }

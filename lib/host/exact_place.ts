@@ -1,6 +1,6 @@
 // What is done to exactly the file that a path named when it was judged: in its folder, which is held, and without following a link there.
 import { type FileAction, fileProblem } from "../core/file_text.ts";
-import { oneArray } from "../core/one_array.ts";
+import { oneArray } from "../core/collected_bytes.ts";
 import { basename, dirname, resolve, sep } from "node:path";
 import { denoGrants } from "./process.ts";
 import { attemptOnFile, readable, withoutDeno } from "./file_attempt.ts";

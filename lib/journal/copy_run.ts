@@ -3,7 +3,7 @@ import type { JournalStatus } from "../core/journal.ts";
 import type { Usage } from "../core/model.ts";
 import { addUsage } from "../core/usage.ts";
 import { eventLists, stepPieces } from "./open_run.ts";
-import { parsedEvents } from "./run_rows.ts";
+import { parsedEvents } from "./new_run.ts";
 import type { CheckpointMark, JournalStore, RunRow, StepRow } from "./store.ts";
 
 /** How much of a run a copy has. */

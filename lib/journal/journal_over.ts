@@ -25,11 +25,14 @@ import {
   newRun,
   newRunId,
   type NewRunOptions,
+  parsedEvents,
+  runStart,
+  runSummary,
   SIGN_EVERY_MS,
   typedRunId,
 } from "./new_run.ts";
-import { noSuchStep } from "./no_such_step.ts";
 import {
+  noSuchStep,
   OpenRun,
   type OpenRunOptions,
   type OwnedRow,
@@ -45,7 +48,6 @@ import {
   scopeText,
   slotValues,
 } from "./run_conversation.ts";
-import { parsedEvents, runStart, runSummary } from "./run_rows.ts";
 import type { JournalOptions, JournalSettings, JournalStore, RowQuery, RunRow, StepRow } from "./store.ts";
 
 /** The journal that keeps its rows in a store; what is true of every journal is here. */

@@ -1,11 +1,10 @@
 // How a run begins: its id, and the claim of this process on it.
-
-import type { RunStart } from "../core/journal.ts";
-import { OpenRun } from "./open_run.ts";
-import type { OpenRunOptions, OwnedRow } from "./open_run.ts";
 import { systemClock } from "../core/clock.ts";
-import { RunOwnedError } from "../core/journal.ts";
-import type { JournalOptions, JournalSettings, Lease, RunRow } from "./store.ts";
+import type { RunEvent } from "../core/event.ts";
+import { RunOwnedError, type RunStart, type RunSummary } from "../core/journal.ts";
+import type { Usage } from "../core/model.ts";
+import { OpenRun, type OpenRunOptions, type OwnedRow, parsed } from "./open_run.ts";
+import type { FileRow, JournalOptions, JournalSettings, JournalStore, Lease, RunRow } from "./store.ts";
 
 /** What a new run needs besides what it starts with. */
 export type NewRunOptions =
@@ -180,4 +179,53 @@ function ownerInWords(lease: Lease, settings: JournalSettings): string {
   const freeInS = Math.ceil((SILENCE_MS - silentMs) / 1000);
   return `${who}, last heard of ${Math.round(silentMs / 1000)} s ago: wait until it has ended, or end it; ` +
     `if it is gone already, the run is free in ${freeInS} s`;
+}
+
+/** What the run was started with. */
+export function runStart(store: JournalStore, { id, kind, file }: RunRow): RunStart {
+  const files = store.files(id);
+  return {
+    id,
+    kind,
+    file,
+    ...(files.length === 0 ? {} : { files: whole(files) }),
+    input: parsed(store.input(id)),
+  };
+}
+
+/** The pieces of each path behind each other. */
+function whole(pieces: readonly FileRow[]): readonly FileRow[] {
+  const texts = new Map<string, string[]>();
+  for (const { path, text } of pieces) {
+    const pieces = texts.get(path);
+    if (pieces === undefined) texts.set(path, [text]);
+    else pieces.push(text);
+  }
+  return [...texts].map(([path, texts]) => ({ path, text: texts.join("") }));
+}
+
+/** Events in the lists in which they were kept. */
+export function parsedEvents(texts: readonly string[]): readonly RunEvent[] {
+  const lists: readonly (readonly RunEvent[])[] = JSON.parse(`[${texts.join(",")}]`);
+  return lists.flat();
+}
+
+/** The run as lists show it. */
+export function runSummary(row: RunRow, settings: JournalSettings): RunSummary {
+  const { id, kind, file, status, startedAt, updatedAt, steps, lease } = row;
+  return {
+    id,
+    kind,
+    file,
+    status,
+    owned: lease !== undefined && isHeld(lease, settings),
+    startedAt,
+    updatedAt,
+    steps,
+    usage: parsedUsage(row.usage),
+  };
+}
+
+function parsedUsage(text: string): Usage {
+  return JSON.parse(text);
 }

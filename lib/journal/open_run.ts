@@ -1,25 +1,27 @@
 import type { Checkpoint, ConversationSave, LogEntry, SlotScope } from "../core/conversation.ts";
 import type { RunEvent } from "../core/event.ts";
-import { DivergedError, RunNotFoundError, RunOwnedError } from "../core/journal.ts";
-import type {
-  BeginOptions,
-  JournalStatus,
-  MessageRange,
-  RunJournal,
-  RunStart,
-  StepOutcome,
-  StepRecord,
-  StepStart,
-  StepTurn,
-  StoredFile,
+import {
+  type BeginOptions,
+  DivergedError,
+  type JournalStatus,
+  type MessageRange,
+  type RunJournal,
+  RunNotFoundError,
+  RunOwnedError,
+  type RunStart,
+  StepNotFoundError,
+  type StepOutcome,
+  type StepRecord,
+  type StepStart,
+  type StepTurn,
+  type StoredFile,
 } from "../core/journal.ts";
-import type { Json } from "../core/json.ts";
+import { canonicalJson, firstDifference, type Json } from "../core/json.ts";
 import type { Usage } from "../core/model.ts";
-import type { FileRow, JournalSettings, JournalStore, Lease, RunProgress, RunRow, StepRow } from "./store.ts";
-import { noSuchStep } from "./no_such_step.ts";
-import type { RunConversation, RunMoment } from "./run_conversation.ts";
-import { canonicalJson, firstDifference } from "../core/json.ts";
+import { nearestName } from "../core/nearest.ts";
 import { sha256 } from "../core/sha256.ts";
+import type { RunConversation, RunMoment } from "./run_conversation.ts";
+import type { FileRow, JournalSettings, JournalStore, Lease, RunProgress, RunRow, StepRow } from "./store.ts";
 
 /** What is told and not kept: it is read while it happens. */
 const PASSING: ReadonlySet<RunEvent["type"]> = new Set(["text-delta", "call-progress"]);
@@ -495,4 +497,23 @@ export function parsed(text: string): Json {
 /** The same for an outcome. */
 function parsedOutcome(text: string): StepOutcome {
   return JSON.parse(text);
+}
+
+/** The error for a key that a run does not have; it names the nearest, else some of those there are. */
+export function noSuchStep(
+  store: JournalStore,
+  { id, key }: { readonly id: string; readonly key: string },
+): StepNotFoundError {
+  const keys = store.steps(id).map((step) => step.key);
+  return new StepNotFoundError(`Run "${id}" has no step "${key}"${whatThereIs(key, keys)}`);
+}
+
+const MAX_LISTED = 8;
+
+function whatThereIs(key: string, keys: readonly string[]): string {
+  const near = nearestName(key, keys);
+  if (near !== undefined) return `. Did you mean "${near}"?`;
+  if (keys.length === 0) return ": none was begun";
+  const more = keys.length > MAX_LISTED ? ` and ${keys.length - MAX_LISTED} more` : "";
+  return `: it has ${keys.slice(0, MAX_LISTED).join(", ")}${more}`;
 }

@@ -1,7 +1,6 @@
 import type { SQLInputValue } from "node:sqlite";
-import { JournalError } from "../core/journal.ts";
-import type { JournalStatus } from "../core/journal.ts";
-import type { StepKind } from "../core/step.ts";
+import type { StepKind } from "../core/event.ts";
+import { JournalError, type JournalStatus } from "../core/journal.ts";
 import type { FileRow, Lease, RunRow, StepRow } from "./store.ts";
 
 /** A row as SQLite gives it. */

@@ -3,7 +3,7 @@
 import type { Clock } from "../core/clock.ts";
 import type { JournalStatus, MessageRange, RunOwner, RunQuery } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
-import type { StepKind } from "../core/step.ts";
+import type { StepKind } from "../core/event.ts";
 
 /** The claim of a process on a run. */
 export interface Lease extends RunOwner {

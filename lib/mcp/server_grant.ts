@@ -2,7 +2,7 @@
 // good as it is now, or by an answer on the terminal.
 import type { LockedServer } from "../core/gadget_lock.ts";
 import { mcpNamePart, type McpServer } from "../core/mcp_server.ts";
-import { shownWord } from "../core/shown_word.ts";
+import { shownWord } from "../core/shown.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { Files, User } from "../core/world.ts";
 import { readAllowedServers, removeAllowedServer, writeAllowedServer } from "./allowed_servers.ts";

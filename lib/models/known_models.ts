@@ -1,5 +1,11 @@
-import { followAliases, maybeModelId, modelIdText } from "../core/model_id.ts";
-import type { ModelPrice, ModelSettings, ProviderType } from "../core/model_settings.ts";
+import {
+  followAliases,
+  maybeModelId,
+  modelIdText,
+  type ModelPrice,
+  type ModelSettings,
+  type ProviderType,
+} from "../core/model_settings.ts";
 import { type Env, maybeKey, maybeProvider, providerNames } from "./provider/provider.ts";
 
 // List prices and windows as the providers publish them. A model that is not here has no price: unknown, never zero.

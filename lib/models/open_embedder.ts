@@ -1,16 +1,21 @@
 import type { EmbeddingModelV4 } from "@ai-sdk/provider";
-import type { Embedder } from "../core/embedder.ts";
-import { followAliases, maybeModelId, type ModelId, modelIdText } from "../core/model_id.ts";
-import type { ProviderType } from "../core/model_settings.ts";
+import type { Embedder } from "../core/model.ts";
+import {
+  followAliases,
+  maybeModelId,
+  type ModelId,
+  modelIdText,
+  type ProviderType,
+} from "../core/model_settings.ts";
 import { configError, unknownName } from "./model_config_error.ts";
 import type { OpenModelsOptions } from "./open_models.ts";
-import type { FetchFunction, Provider } from "./provider/provider.ts";
 import { type ProviderAccess, providerAccess } from "./provider/access.ts";
 import { KEY_PLACEHOLDER } from "./provider/fetch.ts";
+import type { FetchFunction, Provider } from "./provider/provider.ts";
+import { DEFAULT_SILENCE } from "./provider/silence.ts";
 import { nextAttempt, waitFor } from "./retrying.ts";
 import { COMPATIBLE_NAME } from "./sdk/load.ts";
 import { sdkProblem } from "./sdk/problem.ts";
-import { DEFAULT_SILENCE } from "./provider/silence.ts";
 
 /** What a model of embeddings is made of. */
 export type OpenEmbedderOptions = Omit<OpenModelsOptions, "files" | "replay">;

@@ -8,12 +8,17 @@ import {
   type Models,
   wrappedModel,
 } from "../core/model.ts";
-import { followAliases, maybeModelId, type ModelId, modelIdText } from "../core/model_id.ts";
-import type { ModelSettings } from "../core/model_settings.ts";
+import {
+  followAliases,
+  maybeModelId,
+  type ModelId,
+  modelIdText,
+  type ModelSettings,
+} from "../core/model_settings.ts";
 import { FileError, type Files } from "../core/world.ts";
+import { type ModelList, modelList } from "./known_models.ts";
 import { isClosed, withLeadingThoughts } from "./leading_thoughts.ts";
 import { configError, noModel, unknownName } from "./model_config_error.ts";
-import { type ModelList, modelList } from "./known_models.ts";
 import type { Env, FetchFunction } from "./provider/provider.ts";
 import { DEFAULT_SILENCE, type Silence } from "./provider/silence.ts";
 import { Attempts, retrying, type RetryPolicy } from "./retrying.ts";

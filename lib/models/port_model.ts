@@ -1,8 +1,7 @@
 // A model of the user's own making (prompts.md 13, ModelPort): it answers whole. Here it becomes a model like any other.
-import { type DialogMessage, dialogMessage } from "../core/dialog_message.ts";
 import type { JsonSchema } from "../core/gadget.ts";
 import { isRecord } from "../core/json.ts";
-import type { ToolCall } from "../core/message.ts";
+import { type DialogMessage, dialogMessage, type ToolCall } from "../core/message.ts";
 import { type Model, ModelError, type ModelPart, type ModelRequest, type Usage } from "../core/model.ts";
 import { messageOf } from "../core/source_error.ts";
 import { shown } from "../schema/issue.ts";

@@ -1,7 +1,7 @@
 // What a project says about permissions is the project's word, not the user's: it counts only once the user has
 // accepted exactly that (gadgets.md 3).
 import { isJsonObject, isRecord, type Json } from "../core/json.ts";
-import { maybeText } from "../core/maybe_text.ts";
+import { maybeText } from "../core/file_text.ts";
 import { sha256 } from "../core/sha256.ts";
 import { parseStateList, type StateListForm, stateListText } from "../core/state_list.ts";
 import type { Files } from "../core/world.ts";

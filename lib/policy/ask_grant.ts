@@ -1,5 +1,5 @@
 import { type GadgetToGrant, LOCK_FILE } from "../core/gadget_lock.ts";
-import { shownWord } from "../core/shown_word.ts";
+import { shownWord } from "../core/shown.ts";
 import { PermissionRefused, type User } from "../core/world.ts";
 import { gadgetGrantFlags } from "./gadget_grants.ts";
 import { permissionLines, type PermissionPlace } from "./permission_sets.ts";

@@ -1,5 +1,5 @@
 import { relative, resolve } from "node:path";
-import { shownWord } from "../core/shown_word.ts";
+import { shownWord } from "../core/shown.ts";
 import type { PermissionKind, Permissions } from "../core/world.ts";
 import {
   endsOf,

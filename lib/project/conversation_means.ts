@@ -1,17 +1,15 @@
 // What a conversation works with in a project of this machine, with what the flags of a command grant it.
-
 import type { Catalog } from "../core/catalog.ts";
 import type { Collection } from "../core/collection.ts";
 import type { World } from "../core/world.ts";
 import { hostEnv } from "../host/process.ts";
 import type { Budget } from "../run/budget.ts";
-import type { CallLimits } from "../run/call_graph.ts";
-import { conversationSubRuns } from "../run/conversation_sub_runs.ts";
-import type { ConversationMeans } from "../run/conversation_work.ts";
-import { conversationModels } from "./models.ts";
+import type { CallLimits } from "../run/calls/graph.ts";
+import { type ConversationMeans, conversationSubRuns } from "../run/conversation/work.ts";
 import { readyTools } from "./document/place.ts";
-import type { RunGrants } from "./trust/grants.ts";
+import { conversationModels } from "./models.ts";
 import type { ProjectSettings } from "./project.ts";
+import type { RunGrants } from "./trust/grants.ts";
 
 /** A project that a conversation is held in. */
 export interface ConversationPlace {

@@ -1,12 +1,10 @@
 // A program's own function as the model of its conversations.
-
+import { isStream } from "../core/async.ts";
 import { isRecord } from "../core/json.ts";
 import type { Message } from "../core/message.ts";
-import { ModelError } from "../core/model.ts";
-import type { Model, ModelPart, ModelRequest } from "../core/model.ts";
-import { isStream } from "../core/async.ts";
+import { type Model, ModelError, type ModelPart, type ModelRequest } from "../core/model.ts";
 import { portModel } from "../models/port_model.ts";
-import type { AskedModel, ConversationModels } from "../run/conversation_work.ts";
+import type { AskedModel, ConversationModels } from "../run/conversation/work.ts";
 import { shown } from "../schema/issue.ts";
 
 /** What a conversation asks a program's own model. */

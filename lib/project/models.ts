@@ -2,9 +2,8 @@ import { resolve } from "node:path";
 import { acceptedConfig, type Config } from "../catalog/config/config.ts";
 import { isInside } from "../catalog/paths.ts";
 import { systemClock } from "../core/clock.ts";
-import type { Embedder } from "../core/embedder.ts";
-import { type Model, ModelError } from "../core/model.ts";
-import { followAliases, maybeModelId, modelIdText } from "../core/model_id.ts";
+import { type Embedder, type Model, ModelError } from "../core/model.ts";
+import { followAliases, maybeModelId, modelIdText } from "../core/model_settings.ts";
 import { FileError, PermissionRefused, type Policy } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";
 import { hostModelFetch } from "../host/model_fetch.ts";
@@ -22,7 +21,7 @@ import {
 import { didYouMean } from "../parse/document/near.ts";
 import { createPolicy } from "../policy/policy.ts";
 import { NO_POLICY_FLAGS, type PolicySettings } from "../policy/policy_settings.ts";
-import type { ConversationModels } from "../run/conversation_work.ts";
+import type { ConversationModels } from "../run/conversation/work.ts";
 import { type ProjectSettings, wantedModel } from "./project.ts";
 
 /** Where the models are wanted. */

@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import type { Collection } from "../core/collection.ts";
-import type { Embedder } from "../core/embedder.ts";
+import type { Embedder } from "../core/model.ts";
 import type { World } from "../core/world.ts";
 import { realPath, workingFolder } from "../host/paths.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";

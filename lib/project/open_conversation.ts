@@ -13,16 +13,23 @@ import { newRunId } from "../journal/new_run.ts";
 import type { AgentFile } from "../parse/agent/agent.ts";
 import { parsePolicyFlags } from "../policy/policy_flags.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
-import { conversationSubRuns } from "../run/conversation_sub_runs.ts";
-import type { ConversationMeans, ConversationModels } from "../run/conversation_work.ts";
-import { httpOfFetch, type ProgramFetch } from "../run/http_of_fetch.ts";
-import { type Conversation, type ConversationHome, LiveConversation } from "../run/live_conversation.ts";
+import {
+  type ConversationMeans,
+  type ConversationModels,
+  conversationSubRuns,
+} from "../run/conversation/work.ts";
+import { httpOfFetch, type ProgramFetch } from "../run/conversation/http_of_fetch.ts";
+import {
+  type Conversation,
+  type ConversationHome,
+  LiveConversation,
+} from "../run/conversation/conversation.ts";
 import { setVariable } from "./conversation_means.ts";
-import { conversationModels } from "./models.ts";
 import { readyTools } from "./document/place.ts";
-import { NO_GRANTS, NOBODY } from "./trust/grants.ts";
 import { type ConversationModelFunction, modelOfFunction } from "./model_of_function.ts";
+import { conversationModels } from "./models.ts";
 import { isProjectAccepted, openSettings } from "./project.ts";
+import { NO_GRANTS, NOBODY } from "./trust/grants.ts";
 import { createWorld } from "./world.ts";
 
 /** Where conversations, their slots and their steps are kept. */

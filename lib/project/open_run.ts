@@ -14,7 +14,7 @@ import { memoryJournal } from "../journal/memory_journal.ts";
 import { fileRecorder } from "../journal/record_file.ts";
 import { PROVIDER_KINDS } from "../models/provider/provider.ts";
 import { shellWord } from "../policy/refusal.ts";
-import type { DrainRun } from "../run/run_drain.ts";
+import type { DrainRun } from "../run/drain.ts";
 import { dropGrants, grantsNothing, keepGrants, type RunGrants } from "./trust/grants.ts";
 import { openJournal } from "./open_journal.ts";
 import { projectRoot } from "./project.ts";

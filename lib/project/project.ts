@@ -16,7 +16,7 @@ import type { TrustCandidate } from "../catalog/trust.ts";
 import type { Catalog } from "../core/catalog.ts";
 import { LOCK_FILE } from "../core/gadget_lock.ts";
 import type { JsonObject } from "../core/json.ts";
-import { ProblemsError } from "../core/problems_error.ts";
+import { ProblemsError } from "../core/source_error.ts";
 import type { Secrets } from "../core/secrets.ts";
 import type { User, World } from "../core/world.ts";
 import { hostFiles } from "../host/files.ts";

@@ -1,9 +1,8 @@
 import { basename, dirname, resolve } from "node:path";
 import type { Collection } from "../core/collection.ts";
-import type { Embedder } from "../core/embedder.ts";
-import { ProblemsError } from "../core/problems_error.ts";
+import type { Embedder } from "../core/model.ts";
 import { sha256 } from "../core/sha256.ts";
-import { messageOf, SourceError } from "../core/source_error.ts";
+import { messageOf, ProblemsError, SourceError } from "../core/source_error.ts";
 import type { Files } from "../core/world.ts";
 import { ownDatabasePath, removeDatabase } from "../host/own_database.ts";
 import { didYouMean } from "../parse/document/near.ts";
@@ -11,7 +10,7 @@ import { type CollectionDocument, readCollectionFile } from "../parse/files/coll
 import { type ModuleFile, type ModuleSource, readModuleFile } from "../parse/files/module.ts";
 import type { DocumentRole, SourceDocument } from "../retrieval/indexed_document.ts";
 import { openPassageCollection, type PassageCollectionOptions } from "../retrieval/passage_collection.ts";
-import { shownPath } from "../run/document_paths.ts";
+import { shownPath } from "../run/document/files.ts";
 
 /** How a collection is opened in a project. */
 export interface ProjectCollectionOptions {

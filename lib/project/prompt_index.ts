@@ -7,7 +7,7 @@ import type { Problem } from "../core/prompt_error.ts";
 import { hostFiles } from "../host/files.ts";
 import { loadsModules } from "../host/process.ts";
 import type { PromptRegistry } from "../prompt/registry.ts";
-import { isTactic, type Tactic } from "../run/tactic.ts";
+import { isTactic, type Tactic } from "../run/tactic/tactic.ts";
 import { promptsIn } from "./discover_prompts.ts";
 import { promptModuleLoader } from "./prompt_module_loader.ts";
 

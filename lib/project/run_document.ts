@@ -2,7 +2,7 @@ import { type CheckedDocument, type FileProblem, givenBlocks, problemLine } from
 import type { RunEvent } from "../core/event.ts";
 import type { DocumentFile } from "../parse/document/document.ts";
 import type { Budget } from "../run/budget.ts";
-import { runDocumentFile } from "../run/document.ts";
+import { runDocumentFile } from "../run/document/document.ts";
 import { homeMeans } from "./document/home.ts";
 import {
   checkProgramDocument,

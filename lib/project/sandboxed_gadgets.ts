@@ -27,7 +27,7 @@ import { guardWorld } from "../policy/guard.ts";
 import { guardFileChanges } from "../policy/guard_files.ts";
 import { isPathEntry, PERMISSION_KINDS, type PolicySettings } from "../policy/policy_settings.ts";
 import { countedPolicy, UseTally } from "../policy/use_tally.ts";
-import { eventLoopTurn } from "../run/event_loop_turn.ts";
+import { eventLoopTurn } from "../core/async.ts";
 import { performEffect } from "../sandbox/effects.ts";
 import { facadeModules } from "../sandbox/facade_modules.ts";
 import type { PerformEffect } from "../sandbox/gadget_effects.ts";

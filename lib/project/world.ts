@@ -15,7 +15,7 @@ import {
   type PolicySettings,
   rulesByKind,
 } from "../policy/policy_settings.ts";
-import type { DocumentMeans } from "../run/document_means.ts";
+import type { DocumentMeans } from "../run/document/means.ts";
 import { maybeGrant, type ProjectSettings } from "./project.ts";
 
 /** What a world is made from. */

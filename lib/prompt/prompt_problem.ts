@@ -1,4 +1,4 @@
-import { didYouMeanNames } from "../core/did_you_mean_names.ts";
+import { didYouMeanNames } from "../core/nearest.ts";
 import { isPlainObject } from "../core/frozen_copy.ts";
 import { isRecord, type Json, toJson } from "../core/json.ts";
 import { PromptError, type PromptErrorCode } from "../core/prompt_error.ts";

@@ -1,4 +1,4 @@
-import { didYouMeanNames, nearestNames } from "../core/did_you_mean_names.ts";
+import { didYouMeanNames, nearestNames } from "../core/nearest.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import { PromptError, type PromptErrorCode } from "../core/prompt_error.ts";
 import type { AnyPrompt } from "./prompt.ts";

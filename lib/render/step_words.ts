@@ -1,4 +1,4 @@
-import type { StepError } from "../core/step.ts";
+import type { StepError } from "../core/event.ts";
 
 /** How a run stands, in one of the words that there are for it everywhere; who is waited for comes before everything else. */
 export function stateWord({ status, asks = [], hasFailed = false }: {

@@ -1,6 +1,5 @@
-import { ProblemsError } from "../core/problems_error.ts";
 import { sha256 } from "../core/sha256.ts";
-import { messageOf, SourceError } from "../core/source_error.ts";
+import { messageOf, ProblemsError, SourceError } from "../core/source_error.ts";
 import { type Files, PermissionRefused } from "../core/world.ts";
 import type { DocumentType } from "../parse/files/collection.ts";
 import {

@@ -1,6 +1,6 @@
 import type { PermissionRefused, User } from "../core/world.ts";
 import type { Run } from "./run.ts";
-import { stepHere } from "./work_place.ts";
+import { stepHere } from "./replay/work_place.ts";
 
 /** What was said to a question. */
 export interface Said {

@@ -67,3 +67,14 @@ function costReached({ cost }: Budget, usage: Usage, made: number): BudgetReache
   if (usage.cost < cost) return undefined;
   return { reason: "cost", error: `The run has cost $${usage.cost.toFixed(4)}, its budget is $${cost}` };
 }
+
+/** A bound of the run holds its next model call back. */
+export class BudgetError extends Error {
+  override readonly name = "BudgetError";
+  readonly reached: BudgetReached;
+
+  constructor(reached: BudgetReached) {
+    super(reached.error);
+    this.reached = reached;
+  }
+}

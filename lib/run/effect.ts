@@ -1,14 +1,12 @@
 // One effect of an engine as a journaled step: done once, and answered from the journal or a record afterwards.
-
+import type { StepError, StepKind } from "../core/event.ts";
 import type { StepOutcome } from "../core/journal.ts";
-import { isJsonObject } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
-import { PermissionRefused } from "../core/world.ts";
+import { isJsonObject, type Json } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
-import { orAborted } from "./or_aborted.ts";
-import type { ReplayedStep } from "./replay.ts";
+import { PermissionRefused } from "../core/world.ts";
+import { orAborted } from "../core/async.ts";
+import type { ReplayedStep } from "./replay/replay.ts";
 import type { Run } from "./run.ts";
-import type { StepError, StepKind } from "../core/step.ts";
 
 /** What is to be done. */
 export interface Effect {

@@ -1,33 +1,30 @@
 // One run: the one door for its effects and its events. What goes out is masked, stored and recorded here; what comes in from a
 // journal or a record comes in here. The engines know nothing of either.
-
-import { Channel, linkedSignal } from "../core/async.ts";
-import { PausableClock, systemClock } from "../core/clock.ts";
-import type { Clock } from "../core/clock.ts";
+import { Channel, type LinkedSignal, linkedSignal } from "../core/async.ts";
+import { type Clock, PausableClock, systemClock } from "../core/clock.ts";
 import type { RunEvent, RunEventBody, RunKind, RunStatus } from "../core/event.ts";
-import type {
-  BeginOptions,
-  DivergedError,
-  JournalStatus,
-  Recorder,
-  RunJournal,
-  StepOutcome,
-  StepStart,
-  StepTurn,
+import {
+  ABORT_KEY,
+  type BeginOptions,
+  type DivergedError,
+  type JournalStatus,
+  type Recorder,
+  type RunJournal,
+  type StepOutcome,
+  type StepStart,
+  type StepTurn,
+  TOLD_KEY,
 } from "../core/journal.ts";
-import { toJson } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
-import type { LinkedSignal } from "../core/async.ts";
-import { addUsage } from "../core/usage.ts";
+import { type Json, toJson } from "../core/json.ts";
 import type { Usage } from "../core/model.ts";
-import { ABORT_KEY, TOLD_KEY } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { messageOf } from "../core/source_error.ts";
+import { addUsage } from "../core/usage.ts";
 import { ABORTED } from "../schedule/scheduler.ts";
-import type { Containers } from "./container.ts";
+import type { Containers } from "./calls/container.ts";
 import { eventIdentity, Outbox } from "./outbox.ts";
-import type { DrainRun, RunDrain } from "./run_drain.ts";
-import type { Replay, ReplayedStep } from "./replay.ts";
+import type { Replay, ReplayedStep } from "./replay/replay.ts";
+import type { DrainRun, RunDrain } from "./drain.ts";
 
 /** What every engine takes besides its own options. */
 export interface RunOptions {

@@ -1,7 +1,12 @@
-import { EFFECT_BYTES_WORDS, MAX_EFFECT_BYTES, MAX_EFFECT_TEXT } from "../core/effect_limits.ts";
 import type { FileChanges, FileLook } from "../core/file_changes.ts";
 import { decodeUtf8 } from "../core/file_text.ts";
-import type { EffectFailure, EffectOp } from "../core/gadget_message.ts";
+import {
+  EFFECT_BYTES_WORDS,
+  type EffectFailure,
+  type EffectOp,
+  MAX_EFFECT_BYTES,
+  MAX_EFFECT_TEXT,
+} from "../core/gadget_message.ts";
 import type { Json } from "../core/json.ts";
 import type { Http, HttpResponse, PermissionRefused, Shell, ShellResult, World } from "../core/world.ts";
 import { failedEffect, notThere, tooLarge } from "./effect_failure.ts";

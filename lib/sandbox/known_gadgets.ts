@@ -3,7 +3,7 @@
 
 import type { GadgetDescription } from "../core/gadget_message.ts";
 import { isRecord, type Json, toJson } from "../core/json.ts";
-import { maybeText } from "../core/maybe_text.ts";
+import { maybeText } from "../core/file_text.ts";
 import { sha256 } from "../core/sha256.ts";
 import type { Files } from "../core/world.ts";
 import { shownFile } from "./gate/inside_folder.ts";

@@ -2,12 +2,12 @@ import {
   type AnyGadget,
   type GadgetCall,
   type GadgetContext,
+  LATE_FORMAT,
   SENT,
   type SentContext,
 } from "../core/gadget.ts";
 import type { GadgetDescription } from "../core/gadget_message.ts";
 import { type Json, toJson } from "../core/json.ts";
-import { LATE_FORMAT } from "../core/late_format.ts";
 import { GadgetThrown } from "./gadget_failure.ts";
 import type { GadgetHost } from "./gadget_host.ts";
 

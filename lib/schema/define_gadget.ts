@@ -1,4 +1,4 @@
-import { didYouMeanNames } from "../core/did_you_mean_names.ts";
+import { didYouMeanNames } from "../core/nearest.ts";
 import { frozenCopy, isPlainObject } from "../core/frozen_copy.ts";
 import {
   type DefinedGadget,

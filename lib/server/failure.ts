@@ -1,19 +1,13 @@
 // What was thrown, as a problem. What nobody foresaw says nothing of itself: it may hold paths, or worse.
-
-import { isJsonObject, toJson } from "../core/json.ts";
-import type { Json, JsonObject } from "../core/json.ts";
 import { JournalError, RunEndedError, RunNotFoundError, RunOwnedError } from "../core/journal.ts";
+import { isJsonObject, type Json, type JsonObject, toJson } from "../core/json.ts";
 import { ModelError } from "../core/model.ts";
-import { ProblemsError } from "../core/problems_error.ts";
 import { PromptError } from "../core/prompt_error.ts";
-import { SourceError } from "../core/source_error.ts";
-import { FileError } from "../core/world.ts";
-import type { FileErrorCode } from "../core/world.ts";
+import { ProblemsError, SourceError } from "../core/source_error.ts";
+import { FileError, type FileErrorCode } from "../core/world.ts";
 import { UsageError } from "../service/exit_code.ts";
-import { ServiceError } from "../service/service.ts";
-import type { ServiceErrorCode } from "../service/service.ts";
-import { HttpProblem } from "./problem.ts";
-import type { ProblemDetails } from "./problem.ts";
+import { ServiceError, type ServiceErrorCode } from "../service/service.ts";
+import { HttpProblem, type ProblemDetails } from "./problem.ts";
 
 /** Where a problem is told, and what must not be. */
 export interface FailureSettings {

@@ -5,7 +5,7 @@ import { FileError, type Files } from "../core/world.ts";
 import { realPath } from "../host/paths.ts";
 import { parseDocument } from "../parse/document/document.ts";
 import type { DocumentTree } from "../parse/document/tree.ts";
-import { readDocumentText } from "../run/document_text.ts";
+import { readDocumentText } from "../run/document/files.ts";
 import { ServiceError } from "./service.ts";
 
 /** What is Orrery's own, or git's: nobody runs or shows it. */

@@ -2,15 +2,13 @@
 // the 99th percentile, over the commit of its start where the gadget may not be done twice. Between two tokens the machine sleeps, and
 // what wakes up is slow: what the least that could be done takes, and a commit of another run, are measured in the same stream, at the
 // same pace.
-
 import { systemClock } from "../../lib/core/clock.ts";
 import type { Journal, RunJournal } from "../../lib/core/journal.ts";
 import { thisProcess } from "../../lib/host/process.ts";
 import { sqliteJournal } from "../../lib/journal/sqlite_journal.ts";
 import { openModels } from "../../lib/models/open_models.ts";
-import { ask } from "../../lib/run/dialog.ts";
-import { createCatalog } from "../../mod.ts";
-import type { AnyGadget } from "../../mod.ts";
+import { ask } from "../../lib/run/dialog/dialog.ts";
+import { type AnyGadget, createCatalog } from "../../mod.ts";
 import type { Row } from "./_table.ts";
 
 /** 70 seconds: twenty blocks are slower than the 99th percentile, so that it does not hang on the luck of two or three. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { readConversationTests } from "../../lib/cli/test/conversation/file.ts";
 import { type Json, type JsonObject, toJson } from "../../lib/core/json.ts";
-import { ProblemsError } from "../../lib/core/problems_error.ts";
+import { ProblemsError } from "../../lib/core/source_error.ts";
 import { parseYaml } from "../../lib/parse/yaml/yaml.ts";
 import { validateInput } from "../../lib/schema/validate.ts";
 import { type ConversationCase, conversationCases } from "../_conversation_cases.ts";

@@ -8,10 +8,10 @@ import { hostFiles } from "../../lib/host/files.ts";
 import { createPolicy } from "../../lib/policy/policy.ts";
 import { NO_POLICY_FLAGS } from "../../lib/policy/policy_settings.ts";
 import { discoverPrompts, promptCache, promptsIn } from "../../lib/project/discover_prompts.ts";
-import { isTactic } from "../../lib/run/tactic.ts";
+import { isTactic } from "../../lib/run/tactic/tactic.ts";
 
 const DEFINE = new URL("../../lib/prompt/define_prompt.ts", import.meta.url).href;
-const TACTIC = new URL("../../lib/run/define_tactic.ts", import.meta.url).href;
+const TACTIC = new URL("../../lib/run/tactic/tactic.ts", import.meta.url).href;
 
 /** A folder with these files, as long as the test lasts. */
 async function inFolder(

@@ -6,7 +6,7 @@ import type { Shell, ShellResult } from "../../lib/core/world.ts";
 import { defaultShell } from "../../lib/host/default_shell.ts";
 import { hostShell } from "../../lib/host/shell.ts";
 import { closingLine } from "../../lib/parse/document/markdown_blocks.ts";
-import { type DocumentCommand, runDocumentCommand, shellText } from "../../lib/run/document_shell.ts";
+import { type DocumentCommand, runDocumentCommand, shellText } from "../../lib/run/document/shell.ts";
 import { testWorld } from "../_world.ts";
 import { posixTest } from "../_posix_test.ts";
 

@@ -1,6 +1,5 @@
 // What a model says before its end is kept in pieces: what each costs, what becomes of what an older version kept whole, and what is put
 // together when the process died.
-
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -13,14 +12,11 @@ import { memoryJournal, memoryStore } from "../../lib/journal/memory_journal.ts"
 import { createSecrets } from "../../lib/journal/secrets.ts";
 import { sqliteJournal } from "../../lib/journal/sqlite_journal.ts";
 import type { JournalStore } from "../../lib/journal/store.ts";
-import { ask } from "../../lib/run/dialog.ts";
-import type { DialogOptions } from "../../lib/run/dialog.ts";
-import { createCatalog } from "../../mod.ts";
-import type { AnyGadget } from "../../mod.ts";
+import { ask, type DialogOptions } from "../../lib/run/dialog/dialog.ts";
+import { type AnyGadget, createCatalog } from "../../mod.ts";
 import { journalChild } from "../_journal_child.ts";
 import { withDatabase } from "../_journal_places.ts";
-import { scriptedModel } from "../_scripted_model.ts";
-import type { Script } from "../_scripted_model.ts";
+import { type Script, scriptedModel } from "../_scripted_model.ts";
 
 const OWNER = { host: "here", pid: 1 };
 const MODEL = step("model", { kind: "model", name: "script/x", input: { messages: ["m".repeat(10_000)] } });

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import type { JsonObject } from "../../core/json.ts";
-import type { McpServerSettings } from "../../core/mcp_settings.ts";
+import type { McpServerSettings } from "../../core/mcp_server.ts";
 import type { ModelSettings, ProviderSettings } from "../../core/model_settings.ts";
 import type { Span } from "../../core/source_error.ts";
 import { FileError, type Files, type Sight } from "../../core/world.ts";

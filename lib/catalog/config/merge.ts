@@ -1,13 +1,19 @@
 import { isAbsolute, join, relative, sep } from "node:path";
 import type { JsonObject } from "../../core/json.ts";
-import type { McpServerSettings } from "../../core/mcp_settings.ts";
-import { followAliases, maybeModelId } from "../../core/model_id.ts";
-import { type ModelSettings, PROVIDER_TYPES, type ProviderSettings } from "../../core/model_settings.ts";
+import type { McpServerSettings } from "../../core/mcp_server.ts";
+import {
+  followAliases,
+  maybeModelId,
+  type ModelSettings,
+  PROVIDER_TYPES,
+  type ProviderSettings,
+} from "../../core/model_settings.ts";
 import { didYouMean } from "../../core/nearest.ts";
-import { ProblemsError } from "../../core/problems_error.ts";
-import { messageOf, SourceError } from "../../core/source_error.ts";
+import { messageOf, ProblemsError, SourceError } from "../../core/source_error.ts";
 import { completeMarkers, type Markers } from "../../parse/calls/header.ts";
 import { agentProfile, defaultsProblems } from "../agent_profile.ts";
+import { serverNamed } from "../mcp/gadgets.ts";
+import { isInside } from "../paths.ts";
 import {
   COMMAND_NAMES,
   type Config,
@@ -18,10 +24,8 @@ import {
   type Limits,
   type McpServers,
 } from "./config.ts";
-import { CONFIG_TABLE, type ConfigFile } from "./table.ts";
-import { isInside } from "../paths.ts";
 import type { WrittenConfig } from "./read.ts";
-import { serverNamed } from "../mcp/gadgets.ts";
+import { CONFIG_TABLE, type ConfigFile } from "./table.ts";
 
 /** The files that were read, and where they were. */
 export interface ConfigLayers {

@@ -1,7 +1,6 @@
 import { isRecord } from "../../core/json.ts";
 import { didYouMean } from "../../core/nearest.ts";
-import { ProblemsError } from "../../core/problems_error.ts";
-import { SourceError, type Span } from "../../core/source_error.ts";
+import { ProblemsError, SourceError, type Span } from "../../core/source_error.ts";
 import { parseYaml, type YamlDocument } from "../../parse/yaml/yaml.ts";
 import { CONFIG_TABLE, type ConfigFile } from "./table.ts";
 

@@ -3,10 +3,9 @@
 import { join } from "node:path";
 import { isJsonObject, isRecord, type Json, type JsonObject } from "../../core/json.ts";
 import { jsonProblem } from "../../core/json_fault.ts";
-import type { McpServerSettings } from "../../core/mcp_settings.ts";
+import type { McpServerSettings } from "../../core/mcp_server.ts";
 import { didYouMean, nearestName } from "../../core/nearest.ts";
-import { messageOf, SourceError, type Span } from "../../core/source_error.ts";
-import { spanAt } from "../../core/span_at.ts";
+import { messageOf, SourceError, type Span, spanAt } from "../../core/source_error.ts";
 import { FileError, type Files } from "../../core/world.ts";
 import { isText, isTexts } from "../../parse/yaml/check_fields.ts";
 import { parseYaml } from "../../parse/yaml/yaml.ts";

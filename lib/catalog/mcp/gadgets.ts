@@ -1,7 +1,7 @@
 import { type Catalog, type CatalogEntry, EntryError } from "../../core/catalog.ts";
 import { mcpNamePart, mcpNameParts } from "../../core/mcp_server.ts";
 import { didYouMean } from "../../core/nearest.ts";
-import { shownWord } from "../../core/shown_word.ts";
+import { shownWord } from "../../core/shown.ts";
 
 /** Gadgets that come from servers, which have to be started before their names are known. */
 export interface ServerGadgets {

@@ -3,8 +3,8 @@ import {
   type McpEndpoint,
   mcpNameParts,
   type McpServer,
+  type McpServerSettings,
 } from "../../core/mcp_server.ts";
-import type { McpServerSettings } from "../../core/mcp_settings.ts";
 import type { McpFile, WrongServer } from "./config.ts";
 
 type Path = readonly (string | number)[];

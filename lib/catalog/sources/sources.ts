@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { didYouMeanNames } from "../../core/did_you_mean_names.ts";
+import { didYouMeanNames } from "../../core/nearest.ts";
 import { isRecord } from "../../core/json.ts";
 import type { Problem } from "../../core/prompt_error.ts";
 import { messageOf } from "../../core/source_error.ts";

@@ -1,6 +1,6 @@
 import type { Terminal } from "../../host/terminal.ts";
 import type { KeptRun } from "../../project/open_run.ts";
-import { ask } from "../../run/dialog.ts";
+import { ask } from "../../run/dialog/dialog.ts";
 import { type DialogInput, type DialogMeans, dialogOptions } from "../../service/start/dialog.ts";
 import type { Interruptible } from "../run/around.ts";
 import { type DeliverOptions, endRun, namingRecord, sayWhatIsLeft } from "../run/end.ts";

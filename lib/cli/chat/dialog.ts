@@ -4,7 +4,7 @@ import { didYouMean } from "../../core/nearest.ts";
 import { createRun, type FoundSecret, type KeepFlags, type KeptRun } from "../../project/open_run.ts";
 import { limitsOf, type ProjectSettings } from "../../project/project.ts";
 import type { RunGrants } from "../../project/trust/grants.ts";
-import { silentModel } from "../../run/noted_model.ts";
+import { silentModel } from "../../run/turn/noted_model.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { budgetWithin } from "../../service/input/budget.ts";
 import { type DialogInput, dialogInput, dialogJson, type DialogMeans } from "../../service/start/dialog.ts";

@@ -3,18 +3,17 @@ import type { Output, Terminal } from "../../host/terminal.ts";
 import type { TerminalUser } from "../../host/terminal_user.ts";
 import type { KeptRun } from "../../project/open_run.ts";
 import { isInsideCall, printable } from "../../render/shown_text.ts";
-import { hasContract } from "../../run/agent_run.ts";
-import { agentTalk } from "../../run/agent_talk.ts";
-import { chat, type DialogSource } from "../../run/dialog.ts";
+import { agentTalk, hasContract } from "../../run/agent/prompt_run.ts";
+import { chat, type DialogSource } from "../../run/dialog/dialog.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import { asFlagsSay, type PromptRunMeans, promptRunOptions } from "../../service/prompt/run.ts";
 import { RunSummary } from "../../service/runs/summary.ts";
 import { type DialogInput, type DialogMeans, dialogOptions } from "../../service/start/dialog.ts";
 import { stoppableModel } from "../../service/start/stoppable.ts";
 import { type AroundRun, aroundRun, type AroundRunOptions, typistAt } from "../run/around.ts";
-import { type ChatLines, ChatStop, pipedMessages, typedMessages } from "./lines.ts";
 import { endRun, namingRecord, sayWhatIsLeft } from "../run/end.ts";
 import { AnswerStream, jsonLine, plainView, type RunView } from "../run/view.ts";
+import { type ChatLines, ChatStop, pipedMessages, typedMessages } from "./lines.ts";
 
 /** A conversation from the moment its command was typed: it can be stopped before it begins. */
 export type Talk = Pick<ChatWork, "terminal" | "flags" | "view" | "stop">;

@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import { isJsonObject, type Json, type JsonObject, toJson } from "../../core/json.ts";
 import { didYouMean } from "../../core/nearest.ts";
-import { ProblemsError } from "../../core/problems_error.ts";
-import { messageOf, SourceError } from "../../core/source_error.ts";
+import { messageOf, ProblemsError, SourceError } from "../../core/source_error.ts";
 import { printableNumber } from "../../parse/yaml/tree.ts";
 import { parseYaml, type YamlDocument } from "../../parse/yaml/yaml.ts";
 import { limitsOf, type ProjectSettings, wantedModel } from "../../project/project.ts";

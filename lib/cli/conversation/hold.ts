@@ -1,7 +1,7 @@
 import { type JsonObject, toJson } from "../../core/json.ts";
 import { wayTo } from "../../project/open_run.ts";
-import type { ConversationError } from "../../run/conversation_error.ts";
-import type { LiveConversation } from "../../run/live_conversation.ts";
+import type { ConversationError } from "../../run/conversation/work.ts";
+import type { LiveConversation } from "../../run/conversation/conversation.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import { conversationErrorCode } from "../report_failure.ts";
 import { ConversationTalk, type ConversationWork } from "./talk.ts";

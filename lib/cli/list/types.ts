@@ -1,7 +1,7 @@
 import { promptTypesFile, TYPES_FILE_MARK } from "../../catalog/prompts/types_file.ts";
 import { referencedModules } from "../../catalog/prompts/type_text.ts";
 import { isInside, projectPath } from "../../catalog/paths.ts";
-import { maybeText } from "../../core/maybe_text.ts";
+import { maybeText } from "../../core/file_text.ts";
 import { join, resolve } from "node:path";
 import { hostFiles } from "../../host/files.ts";
 import type { Terminal } from "../../host/terminal.ts";

@@ -6,7 +6,7 @@ import { hostFiles } from "../../host/files.ts";
 import { keepGrants } from "../../project/trust/grants.ts";
 import { ownMessages } from "../../render/turn_texts.ts";
 import { printable } from "../../render/shown_text.ts";
-import { readTurnStart } from "../../run/conversation_turn_start.ts";
+import { readTurnStart } from "../../run/conversation/turn.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import { unverifiedText } from "../../service/start/settle.ts";
 import { conversationInput, openAgent } from "../../service/talks/agent.ts";

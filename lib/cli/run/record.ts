@@ -2,7 +2,7 @@ import type { RunKind } from "../../core/event.ts";
 import type { RecordLine, RunStart } from "../../core/journal.ts";
 import { SourceError } from "../../core/source_error.ts";
 import { type ReadRecord, readRecord } from "../../journal/record_file.ts";
-import { Replay } from "../../run/replay.ts";
+import { Replay } from "../../run/replay/replay.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { flagFile } from "../../service/input/prompt_input.ts";
 import { promptRunInput } from "../../service/prompt/run.ts";

@@ -9,7 +9,7 @@ import { runSecrets } from "../../project/run_secrets.ts";
 import { DEFAULT_LIMITS } from "../../prompt/limits.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";
 import { table } from "../../render/cells.ts";
-import type { Tactic } from "../../run/tactic.ts";
+import type { Tactic } from "../../run/tactic/tactic.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import { asNamed, typedValues } from "../../service/input/checked_input.ts";
 import { promptInput } from "../../service/input/prompt_input.ts";

@@ -7,7 +7,7 @@ import type { Terminal } from "../../host/terminal.ts";
 import { writeCalls } from "../../parse/calls/write.ts";
 import { duration, printable, printableLine, usageWords } from "../../render/shown_text.ts";
 import { table } from "../../render/cells.ts";
-import { containedBy } from "../../run/run_gadget.ts";
+import { containedBy } from "../../run/calls/gadget.ts";
 import { describeSchema, type ParameterInfo } from "../../schema/describe.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { gadgetJson } from "../../service/look/gadgets.ts";

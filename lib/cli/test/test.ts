@@ -1,9 +1,6 @@
-import { strayErrorText } from "../report_failure.ts";
-// `orrery test FILE...`: tests that are kept as files. Nothing of the project is touched, and no provider is asked.
 import { join, relative, resolve } from "node:path";
 import type { Json } from "../../core/json.ts";
-import { ProblemsError } from "../../core/problems_error.ts";
-import { messageOf, SourceError, type Span } from "../../core/source_error.ts";
+import { messageOf, ProblemsError, SourceError, type Span } from "../../core/source_error.ts";
 import { hostFiles } from "../../host/files.ts";
 import { lookAt, workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal.ts";
@@ -11,12 +8,15 @@ import { keepStdout } from "../../project/trust/grants.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { walkFiles } from "../../service/project_files.ts";
-import { interruptible } from "../run/around.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
+import { strayErrorText } from "../report_failure.ts";
+import { interruptible } from "../run/around.ts";
 import { conversationTests } from "./conversation/conversation.ts";
 import { documentTests } from "./document.ts";
 import type { TestFailure, TestSource } from "./field.ts";
 import { TestProjects } from "./tested.ts";
+
+// `orrery test FILE...`: tests that are kept as files. Nothing of the project is touched, and no provider is asked.
 
 /** A test that was read. */
 export interface FileTest {

@@ -4,7 +4,7 @@ import { shownPath } from "../../catalog/paths.ts";
 import type { LockedServer } from "../../core/gadget_lock.ts";
 import type { BrokenMcpServer, McpServer } from "../../core/mcp_server.ts";
 import { didYouMean } from "../../core/nearest.ts";
-import { shownWord } from "../../core/shown_word.ts";
+import { shownWord } from "../../core/shown.ts";
 import type { PermissionKind } from "../../core/world.ts";
 import { hostFiles } from "../../host/files.ts";
 import { configFolder, sightOf, stateFolder } from "../../host/paths.ts";

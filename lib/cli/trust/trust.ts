@@ -1,7 +1,7 @@
 import { type GadgetToGrant, type Lock, LOCK_FILE, type LockedGadget } from "../../core/gadget_lock.ts";
 import { canonicalJson } from "../../core/json.ts";
 import { nearestName } from "../../core/nearest.ts";
-import { shownWord } from "../../core/shown_word.ts";
+import { shownWord } from "../../core/shown.ts";
 import { hostFiles } from "../../host/files.ts";
 import { sightOf, stateFolder, workingFolder } from "../../host/paths.ts";
 import { hasColor, type Terminal } from "../../host/terminal.ts";

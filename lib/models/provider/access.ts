@@ -1,10 +1,9 @@
 import type { Clock } from "../../core/clock.ts";
-import { type ModelId, modelIdText } from "../../core/model_id.ts";
-import type { ModelSettings } from "../../core/model_settings.ts";
+import { type ModelId, modelIdText, type ModelSettings } from "../../core/model_settings.ts";
 import { configError, missingKey, unknownProvider } from "../model_config_error.ts";
-import { type Env, type FetchFunction, maybeKey, maybeProvider, type Provider } from "./provider.ts";
 import { type ProviderAnswer, providerFetch } from "./fetch.ts";
 import { ProviderProblem } from "./problem.ts";
+import { type Env, type FetchFunction, maybeKey, maybeProvider, type Provider } from "./provider.ts";
 import type { Silence } from "./silence.ts";
 
 /** What a provider is reached with. */

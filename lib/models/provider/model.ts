@@ -6,19 +6,18 @@ import type {
 } from "@ai-sdk/provider";
 import { isJsonObject, type JsonObject, toJson } from "../../core/json.ts";
 import type { FinishReason, Model, ModelPart, ModelRequest, Usage } from "../../core/model.ts";
-import { type ModelId, modelIdText } from "../../core/model_id.ts";
-import type { ModelPrice } from "../../core/model_settings.ts";
+import { type ModelId, modelIdText, type ModelPrice } from "../../core/model_settings.ts";
 import { inDollars } from "../../core/usage.ts";
 import { type KnownModel, maybeKnownModel } from "../known_models.ts";
-import { type Provider, PROVIDER_KINDS } from "./provider.ts";
-import { providerAccess, type ProviderAccessOptions } from "./access.ts";
-import { hasEnded } from "./fetch.ts";
-import type { ProviderProblem } from "./problem.ts";
 import { SdkCalls } from "../sdk/calls.ts";
 import { addonsOf, hostedTools } from "../sdk/hosted_tools.ts";
 import { COMPATIBLE_NAME, loadSdkModel } from "../sdk/load.ts";
 import { type AnswerSoFar, brokenOff, isWithoutReason, sdkProblem } from "../sdk/problem.ts";
 import { type RequestStyle, sdkRequest } from "../sdk/request.ts";
+import { providerAccess, type ProviderAccessOptions } from "./access.ts";
+import { hasEnded } from "./fetch.ts";
+import type { ProviderProblem } from "./problem.ts";
+import { type Provider, PROVIDER_KINDS } from "./provider.ts";
 
 /** What a provider's model is made of. */
 export type ProviderModelOptions = ProviderAccessOptions;

@@ -1,5 +1,5 @@
 import { ModelError, type ModelErrorCode } from "../../core/model.ts";
-import type { ModelId } from "../../core/model_id.ts";
+import type { ModelId } from "../../core/model_settings.ts";
 import type { Provider } from "./provider.ts";
 
 /** Words for what goes wrong with one model of one provider. No message holds a key. */

@@ -1,5 +1,6 @@
-import { followAliases, maybeModelId } from "../../core/model_id.ts";
 import {
+  followAliases,
+  maybeModelId,
   type ModelSettings,
   PROVIDER_TYPES,
   type ProviderSettings,

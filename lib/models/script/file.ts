@@ -1,6 +1,5 @@
 import { type Json, parseJson, toJson } from "../../core/json.ts";
-import { ProblemsError } from "../../core/problems_error.ts";
-import { messageOf, SourceError, type Span } from "../../core/source_error.ts";
+import { messageOf, ProblemsError, SourceError, type Span } from "../../core/source_error.ts";
 import { parseYaml, type YamlDocument } from "../../parse/yaml/yaml.ts";
 import { readReply, type ReplyProblem, type ScriptReply } from "./reply.ts";
 

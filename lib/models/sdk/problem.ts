@@ -1,5 +1,4 @@
-import { ModelError } from "../../core/model.ts";
-import { notCapableText } from "../../core/not_capable.ts";
+import { ModelError, notCapableText } from "../../core/model.ts";
 import { messageOf } from "../../core/source_error.ts";
 import { BrokenAnswer } from "../provider/fetch.ts";
 import type { ProviderProblem } from "../provider/problem.ts";

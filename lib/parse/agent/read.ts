@@ -1,13 +1,12 @@
-import { byPlace } from "../../core/by_place.ts";
 import { nearestName, orMeant } from "../../core/nearest.ts";
 import { sha256 } from "../../core/sha256.ts";
-import type { Span } from "../../core/source_error.ts";
+import { byPlace, type Span } from "../../core/source_error.ts";
+import { FilePart, type FilePath, type FileReading, type Finding, pathText } from "../shape/shape.ts";
+import { MOST_TOLD } from "../yaml/check_fields.ts";
 import type { AgentCode, AgentFile, AgentProblem } from "./agent.ts";
 import { AGENT_ROOT, type AgentStructure } from "./schema.ts";
 import { agentTree, flowsOf, gotoProblem, repeatProblem, stepPlaces } from "./tree.ts";
 import { type AgentYaml, readAgentYaml } from "./yaml.ts";
-import { MOST_TOLD } from "../yaml/check_fields.ts";
-import { FilePart, type FilePath, type FileReading, type Finding, pathText } from "../shape/shape.ts";
 
 /** What was read of an agent file. */
 export interface ReadAgentFile {

@@ -1,12 +1,11 @@
 // The YAML of an operation or of the front matter: what it says, and the line of each key.
 import { isRecord } from "../../core/json.ts";
-import { ProblemsError } from "../../core/problems_error.ts";
-import type { SourceError } from "../../core/source_error.ts";
-import type { DocumentProblem } from "./tree.ts";
+import { ProblemsError, type SourceError } from "../../core/source_error.ts";
 import { lineProblem, type Place } from "../yaml/front_matter.ts";
-import { parseYaml, type YamlDocument } from "../yaml/yaml.ts";
 import { RepeatedKeyError, repeatedKeyMessage } from "../yaml/problem.ts";
 import { findYamlTags } from "../yaml/tags.ts";
+import { parseYaml, type YamlDocument } from "../yaml/yaml.ts";
+import type { DocumentProblem } from "./tree.ts";
 
 /** What a piece of YAML in a document says. */
 export interface DocumentMapping {

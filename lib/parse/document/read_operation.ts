@@ -1,6 +1,5 @@
-import { byPlace } from "../../core/by_place.ts";
 import { isJsonObject, isRecord, type JsonObject, toJson } from "../../core/json.ts";
-import { messageOf } from "../../core/source_error.ts";
+import { byPlace, messageOf } from "../../core/source_error.ts";
 import { type DocumentMapping, readDocumentMapping } from "./mapping.ts";
 import { didYouMean, FARTHEST, nearWord } from "./near.ts";
 import {
@@ -18,7 +17,6 @@ import {
   type ShellFields,
   takes,
 } from "./operation.ts";
-import type { DocumentProblem, OperationNode } from "./tree.ts";
 import {
   anyFields,
   blocksField,
@@ -32,6 +30,7 @@ import {
   readReferences,
   TEMPERATURE,
 } from "./parameters.ts";
+import type { DocumentProblem, OperationNode } from "./tree.ts";
 
 const DEFAULT_RETRIES = 2;
 const RETRIES = {

@@ -1,5 +1,5 @@
 // The front matter of a document (documents.md 3). It sets defaults, and grants nothing.
-import { byPlace } from "../../core/by_place.ts";
+import { byPlace } from "../../core/source_error.ts";
 import { isRecord } from "../../core/json.ts";
 import { isTexts } from "../yaml/check_fields.ts";
 import { readDocumentInputs } from "../document_inputs.ts";

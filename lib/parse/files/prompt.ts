@@ -1,6 +1,5 @@
-import { didYouMeanNames } from "../../core/did_you_mean_names.ts";
-import { shortenedName } from "../../core/nearest.ts";
 import { isRecord } from "../../core/json.ts";
+import { didYouMeanNames, shortenedName } from "../../core/nearest.ts";
 import { checkFields, type FieldRule, isText } from "../yaml/check_fields.ts";
 import { type LineProblem, type Place, readFrontMatter, splitFrontMatter } from "../yaml/front_matter.ts";
 

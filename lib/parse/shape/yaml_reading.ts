@@ -1,6 +1,4 @@
-import { byPlace } from "../../core/by_place.ts";
-import { ProblemsError } from "../../core/problems_error.ts";
-import { SourceError, type Span } from "../../core/source_error.ts";
+import { byPlace, ProblemsError, SourceError, type Span } from "../../core/source_error.ts";
 import { MOST_TOLD } from "../yaml/check_fields.ts";
 import { parseYaml, type YamlDocument } from "../yaml/yaml.ts";
 import { FilePart, type FilePath, type FileReading, type Finding, pathText, type Shape } from "./shape.ts";

@@ -1,7 +1,5 @@
 import type { ErrorCode, YAMLError } from "yaml";
-import { SourceError } from "../../core/source_error.ts";
-import type { SourceErrorOptions, Span } from "../../core/source_error.ts";
-import { spanAt } from "../../core/span_at.ts";
+import { SourceError, type SourceErrorOptions, type Span, spanAt } from "../../core/source_error.ts";
 
 /** A text and where it came from. */
 export interface YamlSource {

@@ -1,9 +1,7 @@
 // The library's own conversion is not used: it follows an alias into its own anchor, and tells no place of what it refuses.
-
 import type { Alias, Node, Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
 import { losesDigits } from "../../core/json.ts";
-import type { SourceError } from "../../core/source_error.ts";
-import { spanAt } from "../../core/span_at.ts";
+import { type SourceError, spanAt } from "../../core/source_error.ts";
 import type { YamlLibrary } from "./library.ts";
 import { RepeatedKeyError, yamlProblemAt, type YamlRange, type YamlSource } from "./problem.ts";
 

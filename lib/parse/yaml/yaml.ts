@@ -1,8 +1,6 @@
 import type { Document, Node, YAMLError } from "yaml";
 import { isRecord } from "../../core/json.ts";
-import { ProblemsError } from "../../core/problems_error.ts";
-import type { SourceError, Span } from "../../core/source_error.ts";
-import { spanAt } from "../../core/span_at.ts";
+import { ProblemsError, type SourceError, type Span, spanAt } from "../../core/source_error.ts";
 import { isWayLost, yamlDocuments, type YamlLibrary, yamlLibrary } from "./library.ts";
 import {
   RepeatedKeyError,

@@ -1,6 +1,6 @@
 import { LOCK_FILE } from "../../core/gadget_lock.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import { shownWord } from "../../core/shown_word.ts";
+import { shownWord } from "../../core/shown.ts";
 import type { Files, Permissions, User } from "../../core/world.ts";
 import { hostFiles } from "../../host/files.ts";
 import { sightOf, stateFolder } from "../../host/paths.ts";

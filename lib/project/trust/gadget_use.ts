@@ -1,7 +1,7 @@
 // What gadgets really used in the runs of a project that are kept: a file of the user's own for each project, outside of all of them.
 import type { GadgetUse, LockedGadget, UsedPermission } from "../../core/gadget_lock.ts";
 import { canonicalJson, isRecord } from "../../core/json.ts";
-import { maybeText } from "../../core/maybe_text.ts";
+import { maybeText } from "../../core/file_text.ts";
 import { join } from "node:path";
 import { sha256 } from "../../core/sha256.ts";
 import type { Files } from "../../core/world.ts";

@@ -4,7 +4,7 @@ import { lockPlace, lockText, parseLock } from "../../catalog/lock_file.ts";
 import { shownPath } from "../../catalog/paths.ts";
 import { EMPTY_LOCK, type Lock, LOCK_FILE } from "../../core/gadget_lock.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import { maybeText } from "../../core/maybe_text.ts";
+import { maybeText } from "../../core/file_text.ts";
 import { SourceError, type Span } from "../../core/source_error.ts";
 import { hostFiles } from "../../host/files.ts";
 import { removeFile } from "../../host/journal_files.ts";

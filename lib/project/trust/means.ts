@@ -8,17 +8,16 @@ import {
   wordProblem,
 } from "../../catalog/trust.ts";
 import type { GadgetToGrant, UsedPermissions } from "../../core/gadget_lock.ts";
-import { ProblemsError } from "../../core/problems_error.ts";
-import { SourceError } from "../../core/source_error.ts";
+import { ProblemsError, SourceError } from "../../core/source_error.ts";
 import type { User } from "../../core/world.ts";
 import { hostFiles } from "../../host/files.ts";
 import { stateFolder } from "../../host/paths.ts";
-import { gadgetUse } from "./gadget_use.ts";
-import { LockKeeper } from "./lock.ts";
-import { NOBODY } from "./grants.ts";
 import { loadSandbox } from "../open_sandbox.ts";
 import { projectServers, type ProjectSettings } from "../project.ts";
 import type { SandboxedGadgets } from "../sandboxed_gadgets.ts";
+import { gadgetUse } from "./gadget_use.ts";
+import { NOBODY } from "./grants.ts";
+import { LockKeeper } from "./lock.ts";
 
 /** What words name. */
 export interface Named {

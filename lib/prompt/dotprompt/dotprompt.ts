@@ -1,4 +1,4 @@
-import { didYouMeanNames } from "../../core/did_you_mean_names.ts";
+import { didYouMeanNames } from "../../core/nearest.ts";
 import { frozenCopy } from "../../core/frozen_copy.ts";
 import type { JsonSchema } from "../../core/gadget.ts";
 import { isRecord } from "../../core/json.ts";

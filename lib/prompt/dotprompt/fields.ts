@@ -1,4 +1,4 @@
-import { didYouMeanNames } from "../../core/did_you_mean_names.ts";
+import { didYouMeanNames } from "../../core/nearest.ts";
 import { isRecord } from "../../core/json.ts";
 import { checkFields, type FieldRule, isText, yamlFound } from "../../parse/yaml/check_fields.ts";
 import type { FrontMatterFields, LineProblem } from "../../parse/yaml/front_matter.ts";

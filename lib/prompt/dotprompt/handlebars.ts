@@ -1,10 +1,8 @@
 // The body of a `*.prompt` file is Handlebars, of which Orrery takes the part that makes one text of its values (prompts.md 12). What is
 // beyond that is found when the file is read. The library is loaded when the first such file is there.
-import { byPlace } from "../../core/by_place.ts";
-import { didYouMeanNames } from "../../core/did_you_mean_names.ts";
+import { didYouMeanNames } from "../../core/nearest.ts";
 import { isRecord } from "../../core/json.ts";
-import { messageOf } from "../../core/source_error.ts";
-import { spanAt } from "../../core/span_at.ts";
+import { byPlace, messageOf, spanAt } from "../../core/source_error.ts";
 import { FILE_START, type LineProblem, type Place } from "../../parse/yaml/front_matter.ts";
 import { RenderError } from "../value_text.ts";
 

@@ -1,6 +1,5 @@
-import type { RunEvent } from "../../core/event.ts";
+import type { RunEvent, StepKind } from "../../core/event.ts";
 import type { Usage } from "../../core/model.ts";
-import type { StepKind } from "../../core/step.ts";
 import { keyOf } from "../plain_lines.ts";
 import { emptyTally, type RunTally, tallyAfter } from "../run_tally.ts";
 import { callStep, stepWord } from "../step_words.ts";

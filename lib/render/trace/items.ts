@@ -1,9 +1,8 @@
 // What a run did, one item for each thing that took time or decided something, found by key: events say when, the kept steps say with what and
 // what came of it. The journal's own times are those of its commits, so an event's time comes first.
-import type { RunEvent } from "../../core/event.ts";
+import type { RunEvent, StepKind } from "../../core/event.ts";
 import type { RunTrace, StepRecord } from "../../core/journal.ts";
 import type { Usage } from "../../core/model.ts";
-import type { StepKind } from "../../core/step.ts";
 import { addUsage } from "../../core/usage.ts";
 import { callStep, keyParts, stepWord } from "../step_words.ts";
 import {

@@ -1,5 +1,4 @@
-import { SourceError } from "../../core/source_error.ts";
-import { spanAt } from "../../core/span_at.ts";
+import { SourceError, spanAt } from "../../core/source_error.ts";
 
 /** The text of a module as it was written: errors point into it. */
 export interface SourceText {

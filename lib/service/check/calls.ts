@@ -9,7 +9,7 @@ import { hostFiles } from "../../host/files.ts";
 import { completeMarkers } from "../../parse/calls/header.ts";
 import { type CallBlock, CallParser } from "../../parse/calls/calls.ts";
 import { OddMarkers } from "../../parse/calls/odd_markers.ts";
-import { PLACEHOLDER, strangeResult } from "../../run/run_gadget.ts";
+import { PLACEHOLDER, strangeResult } from "../../run/calls/gadget.ts";
 import type { Issue } from "../../schema/issue.ts";
 import { TextValue, undecided } from "../../schema/text_value.ts";
 import { settledIssues } from "../../schema/validate.ts";

@@ -21,7 +21,7 @@ import {
   type ProjectSettings,
   settingsAt,
 } from "../../project/project.ts";
-import { silentModel } from "../../run/noted_model.ts";
+import { silentModel } from "../../run/turn/noted_model.ts";
 import { agentMeets } from "../talks/agent.ts";
 import type { AgentMeets, AgentNeedsOptions } from "../talks/needs.ts";
 import type { CheckReport } from "./report.ts";

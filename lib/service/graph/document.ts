@@ -2,7 +2,7 @@ import { dirname, extname, join } from "node:path";
 import { operationReferences } from "../../check/document_source.ts";
 import type { LiveDocument } from "../../document/live_document.ts";
 import type { LiveNode } from "../../document/live_node.ts";
-import { readReference } from "../../document/reference.ts";
+import { readReference } from "../../document/find_block.ts";
 import type { DocumentFile } from "../../parse/document/document.ts";
 import type { ImportFields, OperationFields, RunFields } from "../../parse/document/operation.ts";
 import type { CallGraph, GraphEdge, GraphNode } from "../../render/graph/graph.ts";

@@ -12,13 +12,12 @@ import { type CallBlock, CallParser } from "../../parse/calls/calls.ts";
 import type { Markers } from "../../parse/calls/header.ts";
 import { readDocument } from "../../parse/document/document.ts";
 import type { CallGraph, GraphEdge, GraphNode } from "../../render/graph/graph.ts";
-import { shownPath } from "../../run/document_paths.ts";
-import { readDocumentText } from "../../run/document_text.ts";
-import { graphOfCalls } from "./calls.ts";
-import { graphOfDocument, type ReadFile } from "./document.ts";
+import { readDocumentText, shownPath } from "../../run/document/files.ts";
 import { outlineOf } from "../look/document_outline.ts";
 import type { GraphJson, ProblemJson } from "../look/look.ts";
 import { agentProblem, callProblem, documentProblem } from "../look/problems.ts";
+import { graphOfCalls } from "./calls.ts";
+import { graphOfDocument, type ReadFile } from "./document.ts";
 
 /** The graph of a text of calls. @param options `file`: its name in problems */
 export async function callsGraph(

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Message } from "../../core/message.ts";
 import { completeMarkers, type Markers } from "../../parse/calls/header.ts";
 import type { Budget } from "../../run/budget.ts";
-import type { CallLimits } from "../../run/call_graph.ts";
+import type { CallLimits } from "../../run/calls/graph.ts";
 
 /** An object; what is none is empty. */
 export function objectFrom(kept: Json | undefined): JsonObject {

@@ -11,8 +11,7 @@ import type { DocumentSettings, OperationFields } from "../../parse/document/ope
 import type { OperationNode } from "../../parse/document/tree.ts";
 import { documentPath } from "../../project/document/place.ts";
 import { openSettings, type ProjectSettings } from "../../project/project.ts";
-import { pathFrom } from "../../run/document_paths.ts";
-import { readDocumentText } from "../../run/document_text.ts";
+import { pathFrom, readDocumentText } from "../../run/document/files.ts";
 import { UsageError } from "../exit_code.ts";
 
 /** A document that is looked at, not run. */

@@ -8,7 +8,7 @@ import type { DocumentSettings } from "../../parse/document/operation.ts";
 import { readDocumentSettings } from "../../parse/document/settings.ts";
 import { type DocumentPlace, placeGrants } from "../../project/document/place.ts";
 import { scriptShell } from "../../project/world.ts";
-import { readDocumentText } from "../../run/document_text.ts";
+import { readDocumentText } from "../../run/document/files.ts";
 import { documentJson, type DocumentUses, outlineOf, usesOf } from "./document_outline.ts";
 import { isDocumentName, maybeDocument, walkFiles } from "../project_files.ts";
 import { objectOf } from "./gadgets.ts";

@@ -15,7 +15,7 @@ import { DEFAULT_HANDLER } from "../../prompt/handler.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";
 import { type TagLists, TagParser } from "../../prompt/tags.ts";
 import { toolName } from "../../prompt/tool_list.ts";
-import type { Tactic } from "../../run/tactic.ts";
+import type { Tactic } from "../../run/tactic/tactic.ts";
 import { UsageError } from "../exit_code.ts";
 import { objectOf } from "./gadgets.ts";
 import type { ListedPrompt, ListedTactic, PromptPageJson } from "./look.ts";

@@ -4,8 +4,8 @@ import type { World } from "../../core/world.ts";
 import type { RunGrants } from "../../project/trust/grants.ts";
 import type { ProjectSettings } from "../../project/project.ts";
 import type { Budget } from "../../run/budget.ts";
-import type { CallLimits } from "../../run/call_graph.ts";
-import type { Containers } from "../../run/container.ts";
+import type { CallLimits } from "../../run/calls/graph.ts";
+import type { Containers } from "../../run/calls/container.ts";
 
 /** The project whose prompts may be asked. */
 export interface PromptsPlace {

@@ -1,5 +1,5 @@
 import { typedPath } from "../../catalog/paths.ts";
-import { nearestNames } from "../../core/did_you_mean_names.ts";
+import { nearestNames } from "../../core/nearest.ts";
 import { type Problem, PromptError } from "../../core/prompt_error.ts";
 import { shellWord } from "../../policy/refusal.ts";
 import type { OpenedPrompts } from "../../project/prompt_index.ts";
@@ -7,7 +7,7 @@ import type { ProjectSettings } from "../../project/project.ts";
 import { promptPath } from "../../prompt/registry.ts";
 import { problemLines, promptTrouble } from "../../prompt/prompt_trouble.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";
-import type { Tactic } from "../../run/tactic.ts";
+import type { Tactic } from "../../run/tactic/tactic.ts";
 import { UsageError } from "../exit_code.ts";
 
 /** What a name on the command line stands for. */

@@ -4,25 +4,24 @@ import { type Catalog, EMPTY_CATALOG } from "../../core/catalog.ts";
 import type { Model } from "../../core/model.ts";
 import { FileError, type World } from "../../core/world.ts";
 import { hostFiles } from "../../host/files.ts";
-import { keepStdout, type RunGrants } from "../../project/trust/grants.ts";
 import { modelsByName } from "../../project/models.ts";
-import { type OpenedPrompts, openPrompts } from "../../project/prompt_index.ts";
 import { isProjectAccepted, type ProjectSettings, wantedModel } from "../../project/project.ts";
+import { type OpenedPrompts, openPrompts } from "../../project/prompt_index.ts";
+import { keepStdout, type RunGrants } from "../../project/trust/grants.ts";
 import { dotpromptSettings } from "../../prompt/dotprompt/fields.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";
 import type { PromptRegistry } from "../../prompt/registry.ts";
 import type { Approvals } from "../../run/approvals.ts";
-import { catalogTools } from "../../run/catalog_tools.ts";
-import { type AgentDefinition, systemPromptOf } from "../../run/make_agent.ts";
-import { silentModel } from "../../run/noted_model.ts";
-import { offeredBy } from "../../run/offered.ts";
+import { type AgentDefinition, systemPromptOf } from "../../run/agent/make_agent.ts";
+import { silentModel } from "../../run/turn/noted_model.ts";
+import { catalogTools, offeredBy } from "../../run/turn/offered.ts";
 import { UsageError } from "../exit_code.ts";
-import { findProfile, findPrompt, type FoundPrompt, typedProblems } from "./find.ts";
 import { assertKnownModel, modelFrom } from "../input/known_model.ts";
 import type { NamedAs } from "../input/prompt_input.ts";
-import type { PromptRunInput } from "./run.ts";
 import { type DialogCatalog, openDialogCatalog } from "../start/dialog.ts";
 import type { RunSurroundings } from "../start/ready_run.ts";
+import { findProfile, findPrompt, type FoundPrompt, typedProblems } from "./find.ts";
+import type { PromptRunInput } from "./run.ts";
 
 /** What is wanted of a project. */
 export interface OpenPromptRunOptions {

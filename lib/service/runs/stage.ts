@@ -4,7 +4,7 @@ import type { Journal, RunJournal, RunTrace } from "../../core/journal.ts";
 import type { Secrets } from "../../core/secrets.ts";
 import { messageOf } from "../../core/source_error.ts";
 import { dropGrants, grantsNothing, keepGrants, NOBODY, type RunGrants } from "../../project/trust/grants.ts";
-import { type DrainRun, RunDrain } from "../../run/run_drain.ts";
+import { type DrainRun, RunDrain } from "../../run/drain.ts";
 import type { OpenProject } from "../project_hold.ts";
 import type { ReadyRun, StartPlace } from "../start/ready_run.ts";
 import { askingUser, Asks } from "./asks.ts";

@@ -15,9 +15,9 @@ import {
   wantedModel,
 } from "../../project/project.ts";
 import type { Approvals } from "../../run/approvals.ts";
-import type { CallLimits } from "../../run/call_graph.ts";
-import { runCalls } from "../../run/calls.ts";
-import type { Replay } from "../../run/replay.ts";
+import type { CallLimits } from "../../run/calls/graph.ts";
+import { runCalls } from "../../run/calls/calls.ts";
+import type { Replay } from "../../run/replay/replay.ts";
 import { containersOf, type PromptCallsOptions } from "../prompt/containers.ts";
 import { wishedBudget } from "../input/budget.ts";
 import { budgetFrom, limitsFrom, markersFrom, objectFrom, textFrom } from "../input/kept_input.ts";

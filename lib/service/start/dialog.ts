@@ -10,10 +10,10 @@ import type { KeptRun } from "../../project/open_run.ts";
 import { openCatalog, type OpenCatalogOptions, type ProjectSettings } from "../../project/project.ts";
 import type { Approvals } from "../../run/approvals.ts";
 import type { Budget } from "../../run/budget.ts";
-import type { CallLimits } from "../../run/call_graph.ts";
-import type { DialogOptions } from "../../run/dialog.ts";
-import { schemaContract } from "../../run/output_contract.ts";
-import type { Replay } from "../../run/replay.ts";
+import type { CallLimits } from "../../run/calls/graph.ts";
+import type { DialogOptions } from "../../run/dialog/dialog.ts";
+import { schemaContract } from "../../run/turn/answer_contract.ts";
+import type { Replay } from "../../run/replay/replay.ts";
 import { containersOf, type PromptCallsOptions } from "../prompt/containers.ts";
 import {
   budgetFrom,

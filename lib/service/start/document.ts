@@ -27,11 +27,11 @@ import { limitsOf, openCatalog, type ProjectSettings } from "../../project/proje
 import { keepStdout } from "../../project/trust/grants.ts";
 import type { Approvals } from "../../run/approvals.ts";
 import type { Budget } from "../../run/budget.ts";
-import type { CallLimits } from "../../run/call_graph.ts";
-import { runDocumentFile } from "../../run/document.ts";
-import type { DocumentMeans } from "../../run/document_means.ts";
-import { readDocumentText } from "../../run/document_text.ts";
-import type { Replay } from "../../run/replay.ts";
+import type { CallLimits } from "../../run/calls/graph.ts";
+import { runDocumentFile } from "../../run/document/document.ts";
+import type { DocumentMeans } from "../../run/document/means.ts";
+import { readDocumentText } from "../../run/document/files.ts";
+import type { Replay } from "../../run/replay/replay.ts";
 import { ChangedError, UsageError } from "../exit_code.ts";
 import { budgetFrom, limitsFrom, numberFrom, objectFrom, textFrom } from "../input/kept_input.ts";
 import { containersOf, type PromptCallsOptions } from "../prompt/containers.ts";

@@ -13,7 +13,7 @@ import {
 } from "../../project/trust/grants.ts";
 import { addGranted } from "../../project/run_secrets.ts";
 import type { Budget } from "../../run/budget.ts";
-import { ask } from "../../run/dialog.ts";
+import { ask } from "../../run/dialog/dialog.ts";
 import { ChangedError } from "../exit_code.ts";
 import { wishedBudget } from "../input/budget.ts";
 import { budgetFrom, objectFrom } from "../input/kept_input.ts";

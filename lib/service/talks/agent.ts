@@ -1,7 +1,7 @@
 // What an agent meets in a project, opened and looked at before its first step: `run`, `chat` and `resume` open it in the same way.
 import type { ConversationScope } from "../../conversation/slots.ts";
 import type { Collection } from "../../core/collection.ts";
-import type { Embedder } from "../../core/embedder.ts";
+import type { Embedder } from "../../core/model.ts";
 import { type Json, type JsonObject, toJson } from "../../core/json.ts";
 import { FileError, PermissionRefused, type PermissionRequest } from "../../core/world.ts";
 import { realPath } from "../../host/paths.ts";
@@ -15,8 +15,8 @@ import { openCatalog } from "../../project/project.ts";
 import { projectCollection } from "../../project/project_collection.ts";
 import { keepStdout } from "../../project/trust/grants.ts";
 import type { Budget } from "../../run/budget.ts";
-import type { CallLimits } from "../../run/call_graph.ts";
-import type { ConversationMeans } from "../../run/conversation_work.ts";
+import type { CallLimits } from "../../run/calls/graph.ts";
+import type { ConversationMeans } from "../../run/conversation/work.ts";
 import { budgetFrom, limitsFrom, objectFrom, textFrom } from "../input/kept_input.ts";
 import type { RunSurroundings } from "../start/ready_run.ts";
 import { type AgentLine, type AgentMeets, agentNeeds, runStepProblem } from "./needs.ts";

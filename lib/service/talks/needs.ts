@@ -1,6 +1,6 @@
 // What an agent needs and this run of it would not have. Told before its first step is made: the turn that comes to it may be the tenth.
-import { preloadSlots } from "../../conversation/preload_slots.ts";
-import { didYouMeanNames } from "../../core/did_you_mean_names.ts";
+import { preloadSlots } from "../../conversation/slots.ts";
+import { didYouMeanNames } from "../../core/nearest.ts";
 import type { AnyGadget } from "../../core/gadget.ts";
 import { decodeSegment, type JsonObject } from "../../core/json.ts";
 import { ModelError } from "../../core/model.ts";
@@ -16,8 +16,8 @@ import { type OpenedPrompts, openPrompts } from "../../project/prompt_index.ts";
 import { promptTrouble } from "../../prompt/prompt_trouble.ts";
 import { promptNotFound } from "../../prompt/registry.ts";
 import { printable } from "../../render/shown_text.ts";
-import type { AskedModel, ConversationMeans } from "../../run/conversation_work.ts";
-import { EnvText } from "../../run/env_text.ts";
+import type { AskedModel, ConversationMeans } from "../../run/conversation/work.ts";
+import { EnvText } from "../../run/conversation/request.ts";
 import { settledIssues } from "../../schema/validate.ts";
 
 /** What an agent will meet. */

@@ -1,12 +1,11 @@
-import { keptState } from "../../conversation/conversation_state.ts";
-import { heldSteps } from "../../conversation/position.ts";
+import { heldSteps, keptState } from "../../conversation/position.ts";
 import { ConversationSlots, scopeOf } from "../../conversation/slots.ts";
 import type { LogEntry, SlotScope } from "../../core/conversation.ts";
 import type { ConversationRecord, Journal, MessageRange } from "../../core/journal.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Usage } from "../../core/model.ts";
-import { conversationInput } from "./agent.ts";
 import type { OpenAsk, TalkState } from "../service.ts";
+import { conversationInput } from "./agent.ts";
 
 /** Whose a conversation is where nobody is named. */
 export const NOBODY_NAMED = "local";

@@ -9,8 +9,8 @@ import {
 import type { Secrets } from "../../core/secrets.ts";
 import { newRunId } from "../../journal/new_run.ts";
 import { dropGrants, keepGrants, keptGrants, NOBODY } from "../../project/trust/grants.ts";
-import type { LiveConversation } from "../../run/live_conversation.ts";
-import type { DrainRun } from "../../run/run_drain.ts";
+import type { LiveConversation } from "../../run/conversation/conversation.ts";
+import type { DrainRun } from "../../run/drain.ts";
 import {
   type BeginTalk,
   type Frame,

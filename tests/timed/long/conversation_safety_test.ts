@@ -1,7 +1,9 @@
 // What people, servers and programs may do to a conversation, and what must not come of it: hang, break it for good, lead elsewhere.
-
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
+import { extractedValue } from "../../../lib/conversation/extraction.ts";
+import { failingCondition } from "../../../lib/conversation/failing_condition.ts";
+import { parseJsonPath } from "../../../lib/schema/json_path.ts";
 import {
   loadAgent,
   memoryFiles,
@@ -9,13 +11,21 @@ import {
   openCollection,
   openConversation,
   openJournal,
+  type RunEvent,
 } from "../../../mod.ts";
-import type { RunEvent } from "../../../mod.ts";
-import { extractedValue } from "../../../lib/conversation/extracted_value.ts";
-import { failingCondition } from "../../../lib/conversation/failing_condition.ts";
-import { parseJsonPath } from "../../../lib/schema/json_path.ts";
-import { agentOf, ask, chain, endOf, go, say, set, talk, told, turn } from "../../_conversation_turns.ts";
-import type { StepJson } from "../../_conversation_turns.ts";
+import {
+  agentOf,
+  ask,
+  chain,
+  endOf,
+  go,
+  say,
+  set,
+  type StepJson,
+  talk,
+  told,
+  turn,
+} from "../../_conversation_turns.ts";
 
 const LONG = 1_000_000;
 

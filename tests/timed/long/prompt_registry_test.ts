@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { didYouMeanNames, nearestNames } from "../../../lib/core/did_you_mean_names.ts";
+import { didYouMeanNames, nearestNames } from "../../../lib/core/nearest.ts";
 import { PromptError } from "../../../lib/core/prompt_error.ts";
 import { definePrompt } from "../../../lib/prompt/define_prompt.ts";
 import { defaultRuntime, promptPath, PromptRegistry, registerPrompt } from "../../../lib/prompt/registry.ts";

@@ -8,7 +8,7 @@ import { readDocument } from "../../../parse/document/document.ts";
 import { MERGE_MODES } from "../../../parse/document/parameters.ts";
 import { documentPath } from "../../../project/document/place.ts";
 import { openSettings, type ProjectSettings } from "../../../project/project.ts";
-import type { DocumentMeans } from "../../../run/document_means.ts";
+import type { DocumentMeans } from "../../../run/document/means.ts";
 import { EXIT, UsageError } from "../../../service/exit_code.ts";
 import { budgetOf, budgetWithin } from "../../../service/input/budget.ts";
 import { promptInput } from "../../../service/input/prompt_input.ts";

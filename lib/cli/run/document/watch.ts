@@ -15,7 +15,7 @@ import { hostFileWatch } from "../../../host/watch_files.ts";
 import { memoryJournal } from "../../../journal/memory_journal.ts";
 import { paintFor } from "../../../render/cells.ts";
 import { printableLine } from "../../../render/shown_text.ts";
-import { EarlierSteps } from "../../../run/earlier_steps.ts";
+import { EarlierSteps } from "../../../run/replay/earlier_steps.ts";
 import { EXIT, UsageError } from "../../../service/exit_code.ts";
 import { documentView } from "./view.ts";
 import { type DocumentCommand, type DocumentStart, runDocumentOnce } from "./once.ts";

@@ -4,8 +4,8 @@ import type { Collection } from "../../../core/collection.ts";
 import type { RunEvent } from "../../../core/event.ts";
 import type { Journal } from "../../../core/journal.ts";
 import { canonicalJson, type Json, type JsonObject } from "../../../core/json.ts";
+import { overlayFiles } from "../../../core/memory_files.ts";
 import { type Message, textOf } from "../../../core/message.ts";
-import { overlayFiles } from "../../../core/overlay_files.ts";
 import { messageOf } from "../../../core/source_error.ts";
 import { hostFiles } from "../../../host/files.ts";
 import { memoryJournal } from "../../../journal/memory_journal.ts";
@@ -15,20 +15,19 @@ import { boundedWorld, catalogInWorld } from "../../../project/bounded_world.ts"
 import { readyTools } from "../../../project/document/place.ts";
 import { projectCollection, type ProjectCollectionOptions } from "../../../project/project_collection.ts";
 import { textDiff } from "../../../render/text_diff.ts";
-import type { ContainerCall, Containers } from "../../../run/container.ts";
-import { conversationSubRuns } from "../../../run/conversation_sub_runs.ts";
-import type { ConversationMeans } from "../../../run/conversation_work.ts";
-import { httpOfFetch } from "../../../run/http_of_fetch.ts";
+import type { ContainerCall, Containers } from "../../../run/calls/container.ts";
+import { type ConversationMeans, conversationSubRuns } from "../../../run/conversation/work.ts";
+import { httpOfFetch } from "../../../run/conversation/http_of_fetch.ts";
 import {
   type Conversation,
   type ConversationStatus,
   LiveConversation,
-} from "../../../run/live_conversation.ts";
-import { readConversationTests, type TestConversation } from "./file.ts";
-import { TestModels, TestServer } from "./scripts.ts";
+} from "../../../run/conversation/conversation.ts";
 import type { TestFailure, TestField, TestSource } from "../field.ts";
 import type { FileTest } from "../test.ts";
 import { testedContainers, type TestProject, type TestProjects } from "../tested.ts";
+import { readConversationTests, type TestConversation } from "./file.ts";
+import { TestModels, TestServer } from "./scripts.ts";
 
 /** The tests of a `*.conversation-test.yml`. @throws {ProblemsError} */
 export async function conversationTests(

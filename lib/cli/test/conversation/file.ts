@@ -2,7 +2,7 @@
 // or several that share the slots which outlive a conversation. What is around one, a file, a test and a conversation may each say: the
 // nearest counts.
 import { dirname, join, resolve } from "node:path";
-import { extractionNames } from "../../../conversation/extraction_names.ts";
+import { extractionNames } from "../../../conversation/extraction.ts";
 import type { ConversationScope } from "../../../conversation/slots.ts";
 import { isRecord, type Json } from "../../../core/json.ts";
 import { didYouMean } from "../../../core/nearest.ts";

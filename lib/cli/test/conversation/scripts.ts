@@ -3,7 +3,7 @@ import { systemClock } from "../../../core/clock.ts";
 import type { Json } from "../../../core/json.ts";
 import { type Model, ModelError, wrappedModel } from "../../../core/model.ts";
 import { scriptModel } from "../../../models/script/script.ts";
-import type { AskedModel, ConversationModels } from "../../../run/conversation_work.ts";
+import type { AskedModel, ConversationModels } from "../../../run/conversation/work.ts";
 import { type RepliesByStep, type RequestAnswers, requestKey } from "./file.ts";
 import type { TestFailure, TestField } from "../field.ts";
 

@@ -1,7 +1,7 @@
 // What a gadget hands to a facade, read once: an object that gives something else the second time has no second time.
 import { isRecord } from "../../../core/json.ts";
-import { EFFECT_BYTES_WORDS, MAX_EFFECT_BYTES } from "../../../core/effect_limits.ts";
-import { oneArray } from "../../../core/one_array.ts";
+import { EFFECT_BYTES_WORDS, MAX_EFFECT_BYTES } from "../../../core/gadget_message.ts";
+import { oneArray } from "../../../core/collected_bytes.ts";
 
 /** Named options that were handed over; none when it is no object. */
 export function optionsOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -1,7 +1,14 @@
 // What a facade does is written once, as a generator that asks for one effect after the other, and is run in two ways: blocking the process
 // (`readFileSync`) or not (`readFile`).
-import { EFFECT_BYTES_WORDS, MAX_EFFECT_BYTES, MAX_EFFECT_TEXT } from "../../../core/effect_limits.ts";
-import type { EffectFailure, EffectOp, EffectReply, Effects } from "../../../core/gadget_message.ts";
+import {
+  EFFECT_BYTES_WORDS,
+  type EffectFailure,
+  type EffectOp,
+  type EffectReply,
+  type Effects,
+  MAX_EFFECT_BYTES,
+  MAX_EFFECT_TEXT,
+} from "../../../core/gadget_message.ts";
 import type { Json } from "../../../core/json.ts";
 
 /** One effect that is asked for. */

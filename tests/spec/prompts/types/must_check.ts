@@ -7,7 +7,7 @@ import type { Handler } from "../../../../lib/prompt/handler.ts";
 import type { ArgsList, ArgsOf, Raw } from "../../../../lib/prompt/inference.ts";
 import type { AnyPrompt, Parser, Prompt, PromptDef, ToolRef } from "../../../../lib/prompt/prompt.ts";
 import { TagParser, tags } from "../../../../lib/prompt/tags.ts";
-import type { CallState } from "../../../../lib/run/call_state.ts";
+import type { CallState } from "../../../../lib/run/agent/call_state.ts";
 import { defineGadget } from "../../../../lib/schema/define_gadget.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;

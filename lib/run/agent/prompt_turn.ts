@@ -1,0 +1,389 @@
+// The turn of an agent as prompts.md 9 has it: a prompt says what is asked, what an answer has to be, which tools there are, and what is said
+// to a bad answer, to the results of tools, and at the end of the rounds.
+import { orAborted } from "../../core/async.ts";
+import type { GadgetContext } from "../../core/gadget.ts";
+import { dialogMessage, type Message } from "../../core/message.ts";
+import { type Model, ModelError, type ModelErrorCode } from "../../core/model.ts";
+import { ParseError } from "../../core/prompt_error.ts";
+import { messageOf } from "../../core/source_error.ts";
+import { contractOf } from "../../prompt/contract.ts";
+import type { HandlerEvent } from "../../prompt/handler.ts";
+import { handlerChild, HandlerError } from "../../prompt/handler_child.ts";
+import type { AgentLimits } from "../../prompt/limits.ts";
+import type { AnyPrompt } from "../../prompt/prompt.ts";
+import { BudgetError, type BudgetReached } from "../budget.ts";
+import {
+  AgentError,
+  type AgentErrorCode,
+  type CallState,
+  initialState,
+  noteError,
+  stateNow,
+  type TurnState,
+} from "./call_state.ts";
+import type { DialogLog } from "./dialog_log.ts";
+import type { Run } from "../run.ts";
+import { textAlone } from "../turn/answer_calls.ts";
+import { CallMemory } from "../turn/look_at_call.ts";
+import { assistantMessage, type ModelAnswer, whyBad } from "../turn/model_answer.ts";
+import { type Offered, offeredBy, type ToolSource } from "../turn/offered.ts";
+import { askedToWait, sleepForProvider } from "../turn/provider_sleep.ts";
+import { type CallBounds, runToolRound } from "../turn/tool_round.ts";
+import type { Question, TurnKind } from "../turn/turn.ts";
+
+/** One turn of a dialog. */
+export interface PromptTurnOptions {
+  readonly run: Run;
+  readonly signal: AbortSignal;
+  /** `dialog[1]/`: before the number of each question. */
+  readonly keyPrefix: string;
+  /** For errors. */
+  readonly agent: string;
+  readonly model: Model;
+  readonly limits: AgentLimits;
+  /** What the provider takes besides. */
+  readonly modelArgs: Readonly<Record<string, unknown>>;
+  /** Where plain names of tools are. */
+  readonly tools: ToolSource;
+  readonly log: DialogLog;
+  readonly given: Pick<GadgetContext, "deps" | "dialog">;
+  /** From 0 to 1: the share of random delay. */
+  readonly random: () => number;
+  /** Something comes after a turn that failed: its failure is kept like an answer. Default false. */
+  readonly keepsFailure?: boolean;
+  /** Of its calls. */
+  readonly calls?: CallBounds;
+  /** Ends a wait for the provider early. */
+  readonly wake?: () => AbortSignal;
+}
+
+/** What a turn ends with. */
+export interface PromptTurnEnd {
+  readonly parsed: unknown;
+  readonly text: string;
+  readonly state: CallState;
+}
+
+const NO_MORE_TOOLS = "Error: no tools are available any more. Provide the final response.";
+
+/** The state machine of one turn. What goes wrong is thrown as an {@linkcode AgentError}. */
+export class PromptTurn implements TurnKind<PromptTurnEnd> {
+  readonly state: TurnState;
+  readonly #options: PromptTurnOptions;
+  readonly #root: string;
+  readonly #memory = new CallMemory();
+  readonly #waits: ProviderWaits;
+  /** Sent, but gone with the next answer that is accepted. */
+  readonly #scratch: Message[] = [];
+  /** Resolved for the prompt in force. */
+  #offered: { readonly prompt: AnyPrompt; readonly tools: Offered } | undefined;
+  /** Calls that the model has written in this turn, those after the limit too. */
+  #written = 0;
+  #isFinal: boolean;
+
+  constructor(options: PromptTurnOptions) {
+    const { limits, log } = options;
+    this.#options = options;
+    this.#root = log.topPrompt.rootPath;
+    this.#isFinal = limits.interruptSteps === 0;
+    this.#waits = new ProviderWaits(options);
+    this.state = initialState(limits);
+  }
+
+  async question(): Promise<Question> {
+    const { log, model, modelArgs, keyPrefix, signal, run } = this.#options;
+    const prompt = log.topPrompt;
+    const { specs, providerTools } = await this.#tools(prompt);
+    log.mask((message) => run.mask(message));
+    const messages = [...log.all, ...this.#scratch];
+    const sent = log.sending(messages);
+    this.state.modelCalls++;
+    return {
+      key: `${keyPrefix}turn[${sent.n}]/model`,
+      signal,
+      model,
+      news: sent.news,
+      about: {
+        prompt: prompt.path,
+        after: sent.after,
+        tools: this.#isFinal ? [] : specs.map(({ name }) => name),
+      },
+      callsBefore: this.#written,
+      keepsFailure: this.#options.keepsFailure === true
+        ? true
+        : (error) => this.#waits.next(error) !== undefined,
+      request: {
+        messages,
+        retries: 0,
+        ...(!this.#isFinal && { tools: specs, providerTools }),
+        ...contractOf(prompt).request,
+        args: modelArgs,
+      },
+      reader: () => textAlone,
+    };
+  }
+
+  async answered(answer: ModelAnswer): Promise<PromptTurnEnd | undefined> {
+    this.#options.signal.throwIfAborted();
+    this.#written += answer.calls.length;
+    if (answer.calls.length === 0) return await this.#text(answer);
+    if (this.#isFinal) return this.#overcalled(answer);
+    await this.#round(answer);
+    return undefined;
+  }
+
+  async failed(failure: ModelError): Promise<undefined> {
+    const { run, signal, keyPrefix, log } = this.#options;
+    const place = `${keyPrefix}turn[${log.asked}]`;
+    const error = await askedToWait(failure, { run, signal, key: `${place}/asked` });
+    const wait = this.#waits.next(error);
+    if (wait === undefined) {
+      const { code, message } = this.#waits.giveUp(error);
+      throw this.#error(code, message, error);
+    }
+    if (wait.isRecall) {
+      noteError(this.state.llmRecalls, this.state.step, error);
+      this.state.state = "llm_recall";
+    }
+    this.#waits.took(wait);
+    await sleepForProvider({
+      run,
+      signal,
+      wake: this.#options.wake?.(),
+      key: `${place}/wait`,
+      ms: wait.ms,
+      tell: (ms) =>
+        run.emit({
+          type: "warning",
+          text: `${error.message}; trying again in ${Math.round(ms / 100) / 10} s`,
+        }),
+    });
+    return undefined;
+  }
+
+  stopped(reached: BudgetReached): never {
+    throw new BudgetError(reached);
+  }
+
+  /** An error of this turn, whose state is `failure` from now on. */
+  #error(code: AgentErrorCode, message: string, cause?: unknown): AgentError {
+    const { agent, run } = this.#options;
+    this.state.state = "failure";
+    const text = code === "handler" ? message : `agent "${agent}": ${message}`;
+    return new AgentError(run.mask(text), { code, state: this.state, cause });
+  }
+
+  /** @throws {AgentError} `config`, before anything is asked */
+  async #tools(prompt: AnyPrompt): Promise<Offered> {
+    if (this.#offered?.prompt !== prompt) {
+      const tools = await orAborted(offeredBy(prompt, this.#options), this.#options.signal);
+      if ("problem" in tools) throw this.#error("config", tools.problem, tools.cause);
+      this.#offered = { prompt, tools };
+    }
+    return this.#offered.tools;
+  }
+
+  async #round(answer: ModelAnswer): Promise<void> {
+    const { log, limits, keyPrefix, given, run, signal, calls: bounds } = this.#options;
+    const { state } = this;
+    const prompt = log.topPrompt;
+    const calls = await runToolRound(answer.calls, {
+      run,
+      signal,
+      keyPrefix: `${keyPrefix}turn[${log.asked}]/`,
+      tools: (await this.#tools(prompt)).gadgets,
+      parallel: limits.parallelTools,
+      memory: this.#memory,
+      given,
+      bounds,
+    });
+    state.state = "interrupt";
+    state.interruptSteps.push(state.step);
+    const n = state.step + 1;
+    const messages: Message[] = [assistantMessage(answer)];
+    let child = prompt;
+    for (const call of calls) {
+      state.calls.push(call);
+      state.call = call;
+      const values = { call_results: call.text ?? "", step: n, max_steps: limits.interruptSteps };
+      const made = await this.#child("onInterrupt", { prompt, n, values });
+      messages.push({ role: "tool", id: call.id, name: call.name, content: made.text });
+      child = made.prompt;
+    }
+    delete state.call;
+    signal.throwIfAborted();
+    const final = limits.interruptSteps !== "unlimited" && n >= limits.interruptSteps
+      ? await this.#child("onInterruptFinal", {
+        prompt: child,
+        n,
+        values: { step: n, max_steps: limits.interruptSteps },
+      })
+      : undefined;
+    signal.throwIfAborted();
+    log.add(messages, child);
+    if (final !== undefined) log.add([{ role: "user", content: final.text }], final.prompt);
+    this.#isFinal = final !== undefined;
+    this.#scratch.length = 0;
+    state.step = n;
+  }
+
+  #overcalled(answer: ModelAnswer): undefined {
+    const { limits } = this.#options;
+    const error = new Error("tool call after the limit");
+    noteError(this.state.exceptionRetries, this.state.step, error);
+    const told: Message[] = answer.calls.map(({ id, name }) => ({
+      role: "tool",
+      id,
+      name,
+      content: NO_MORE_TOOLS,
+    }));
+    this.#reject([assistantMessage(answer), ...told]);
+    if (this.state.exceptionRetriesCount >= limits.exceptionRetries) {
+      throw this.#error(
+        "interrupts",
+        `still calling tools after the limit of ${limits.interruptSteps} rounds`,
+        error,
+      );
+    }
+    this.#retries(error);
+    return undefined;
+  }
+
+  async #text(answer: ModelAnswer): Promise<PromptTurnEnd | undefined> {
+    const { log, signal } = this.#options;
+    const prompt = log.topPrompt;
+    let parsed: unknown;
+    try {
+      parsed = await orAborted(contractOf(prompt).parse(answer.text, { prompt, signal }), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof ParseError) return await this.#rejected(answer, whyOf(error, answer));
+      throw this.#error("parser", `the parser of prompt "${this.#root}" failed: ${messageOf(error)}`, error);
+    }
+    signal.throwIfAborted();
+    log.add([assistantMessage(answer)], prompt);
+    this.state.state = "success";
+    return { parsed, text: answer.text, state: this.state };
+  }
+
+  async #rejected(answer: ModelAnswer, error: ParseError): Promise<undefined> {
+    const { log, limits } = this.#options;
+    const { state } = this;
+    noteError(state.exceptionRetries, state.step, error);
+    if (state.exceptionRetriesCount >= limits.exceptionRetries) {
+      this.#reject([assistantMessage(answer)]);
+      const message = `no valid answer after ${limits.exceptionRetries} retries: ${error.message}`;
+      throw this.#error("exceptions", message, error);
+    }
+    const n = this.#retries(error);
+    const values = { error_message: error.message, retry_count: n, max_retries: limits.exceptionRetries };
+    const { prompt, text } = await this.#child("onException", { prompt: log.topPrompt, n, values });
+    this.#reject([assistantMessage(answer), { role: "user", content: text }]);
+    log.topPrompt = prompt;
+    return undefined;
+  }
+
+  /** The answer is no good, and asked for again: tells why, and gives which retry of the turn that is. */
+  #retries({ message }: Error): number {
+    const { run, agent, limits } = this.#options;
+    const n = ++this.state.exceptionRetriesCount;
+    this.state.state = "exception";
+    const why = message.replaceAll(/\s*\n\s*/g, " ");
+    run.emit({
+      type: "warning",
+      text: `${agent}: the answer is asked for again (${n} of ${limits.exceptionRetries}): ${why}`,
+    });
+    return n;
+  }
+
+  /** Sent with the next question, and never kept. */
+  #reject(messages: readonly Message[]): void {
+    const masked = messages.map((message) => this.#options.run.mask(message));
+    this.#scratch.push(...masked);
+    this.state.attempts.push(...masked.map((message) => dialogMessage(message)));
+  }
+
+  async #child(
+    event: HandlerEvent,
+    { prompt, n, values }: {
+      readonly prompt: AnyPrompt;
+      readonly n: number;
+      readonly values: Readonly<Record<string, unknown>>;
+    },
+  ): Promise<{ readonly prompt: AnyPrompt; readonly text: string }> {
+    const { signal } = this.#options;
+    const request = { spec: prompt, rootPath: this.#root, n, values, state: stateNow(this.state) };
+    try {
+      return await orAborted(handlerChild(event, request), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error instanceof HandlerError ? this.#error("handler", error.message, error.cause) : error;
+    }
+  }
+}
+
+/** What is wrong with an answer, and that it was cut off. */
+function whyOf(error: ParseError, answer: ModelAnswer): ParseError {
+  const message = whyBad(error.message, answer);
+  return message === error.message ? error : new ParseError(message, error.issues);
+}
+
+/** Before the model is asked again. */
+interface ProviderWait {
+  readonly ms: number;
+  /** It failed; a rate limit is no failure. */
+  readonly isRecall: boolean;
+}
+
+const LONGEST_JITTER = 0.25;
+const RECALLED: ReadonlySet<ModelErrorCode> = new Set(["server", "network", "timeout"]);
+
+/** How often and how long a turn waits for its provider (prompts.md 9.6). */
+class ProviderWaits {
+  readonly #limits: AgentLimits;
+  readonly #random: () => number;
+  #rateLimits = 0;
+  #recalls = 0;
+
+  constructor({ limits, random }: { readonly limits: AgentLimits; readonly random: () => number }) {
+    this.#limits = limits;
+    this.#random = random;
+  }
+
+  /** The next wait for such an error; undefined when the turn is over with it. */
+  next(error: ModelError): ProviderWait | undefined {
+    const { rateLimitWaits, llmRecalls } = this.#limits;
+    if (error.code === "rate-limit") {
+      if (this.#rateLimits >= rateLimitWaits || this.#isTooLong(error)) return undefined;
+      return { ms: error.retryAfterMs ?? this.#growing(this.#rateLimits), isRecall: false };
+    }
+    if (!RECALLED.has(error.code) || this.#recalls >= llmRecalls) return undefined;
+    return { ms: this.#growing(this.#recalls), isRecall: true };
+  }
+
+  took({ isRecall }: ProviderWait): void {
+    if (isRecall) this.#recalls++;
+    else this.#rateLimits++;
+  }
+
+  /** What a turn ends with that waits no more. */
+  giveUp(error: ModelError): { readonly code: AgentErrorCode; readonly message: string } {
+    const { message, code, retryAfterMs = 0 } = error;
+    if (code === "config") return { code, message };
+    if (code !== "rate-limit") return { code: "provider", message };
+    const why = this.#isTooLong(error)
+      ? `asked to wait ${retryAfterMs / 1000} s, more than ${this.#limits.maxWait} s`
+      : `rate limited ${this.#rateLimits + 1} times`;
+    return { code: "rate_limit", message: `${why}: ${message}` };
+  }
+
+  #isTooLong({ retryAfterMs = 0 }: ModelError): boolean {
+    return retryAfterMs > this.#limits.maxWait * 1000;
+  }
+
+  /** 1, 2, 4 … s, and up to a quarter more so that not all come back at once. */
+  #growing(waits: number): number {
+    const ms = 1000 * 2 ** waits * (1 + LONGEST_JITTER * this.#random());
+    return Math.min(ms, this.#limits.maxWait * 1000);
+  }
+}

@@ -1,0 +1,157 @@
+import { eachUntilAborted } from "../../core/async.ts";
+import type { Catalog } from "../../core/catalog.ts";
+import type { RunEvent } from "../../core/event.ts";
+import { SOURCE_END_KEY, SOURCE_ERROR_KEY } from "../../core/journal.ts";
+import { messageOf } from "../../core/source_error.ts";
+import { completeMarkers, type Markers } from "../../parse/calls/header.ts";
+import { type CallEvent, CallParser } from "../../parse/calls/calls.ts";
+import { type OddMarker, OddMarkers } from "../../parse/calls/odd_markers.ts";
+import { undecided } from "../../schema/text_value.ts";
+import { CallGraph, type CallLimits } from "./graph.ts";
+import { Run, type RunOptions } from "../run.ts";
+
+/** How to run calls. */
+export interface RunCallsOptions extends RunOptions {
+  readonly catalog: Catalog;
+  /** What is not given is the default of the format. */
+  readonly markers?: Partial<Markers>;
+  readonly limits?: CallLimits;
+  /** Where the text is from, for `run-start`. */
+  readonly file?: string;
+  /** The text is from somewhere that cannot be read again, such as a pipe: the journal keeps it. */
+  readonly isReadOnce?: boolean;
+}
+
+/**
+ * Parses call blocks from a text, or from its pieces as they come, runs them as a graph meanwhile, and tells what happens (calls.md 5,
+ * events.md).
+ *
+ * The last event is `run-end`: `done` when every call gave a result, else `failed`, or `stopped` after an abort; its `value` is the result
+ * of the calls that no other call depends on (one: itself; several: an object by id). A source that throws ends the run as
+ * `failed` after the calls it had completed. Leaving the loop early aborts the run.
+ *
+ * @throws {TypeError} at once, when the markers cannot be told apart.
+ *
+ * ```ts
+ * import { createCatalog, runCalls } from "orrery";
+ *
+ * const catalog = createCatalog([{ name: "Hello", description: "Greets.", run: () => "hello" }]);
+ * for await (const event of runCalls(["!!!GADGET_START:Hello\n"], { catalog })) {
+ *   if (event.type === "run-end") console.log(event.status, event.value); // => done hello
+ * }
+ * ```
+ */
+export function runCalls(
+  chunks: Iterable<string> | AsyncIterable<string>,
+  options: RunCallsOptions,
+): AsyncIterable<RunEvent> {
+  completeMarkers(options.markers);
+  const pieces = typeof chunks === "string" ? [chunks] : chunks;
+  return { [Symbol.asyncIterator]: () => new CallRun(options).start(pieces) };
+}
+
+/** The source is read no further while so many events wait for their reader. */
+const MAX_WAITING_EVENTS = 10_000;
+
+/** A run of one text. The parser feeds the graph; both tell the run. */
+class CallRun {
+  readonly #options: RunCallsOptions;
+  readonly #run: Run;
+  readonly #graph: CallGraph;
+  /** The call whose block is being read. */
+  #openCall: { readonly invocationId: string; readonly line: number } | undefined;
+
+  constructor(options: RunCallsOptions) {
+    const { catalog, limits = {} } = options;
+    this.#options = options;
+    this.#run = new Run(options);
+    this.#graph = new CallGraph({ run: this.#run, catalog, limits });
+  }
+
+  start(chunks: Iterable<string> | AsyncIterable<string>): AsyncIterator<RunEvent> {
+    this.#run.start("calls", this.#options.file);
+    this.#perform(this.#options.replay?.source ?? chunks).catch((error) => this.#run.events.fail(error));
+    return this.#run.events;
+  }
+
+  async #perform(chunks: Iterable<string> | AsyncIterable<string>): Promise<void> {
+    let broken: string | undefined;
+    try {
+      await this.#read(chunks);
+    } catch (error) {
+      broken = messageOf(error);
+      this.#run.part(SOURCE_ERROR_KEY, broken);
+    }
+    await this.#finish(broken);
+  }
+
+  async #read(chunks: Iterable<string> | AsyncIterable<string>): Promise<void> {
+    const parser = new CallParser({ ...this.#options, leaf: undecided });
+    const mask = this.#run.secrets?.stream();
+    const odd = new OddMarkers(completeMarkers(this.#options.markers));
+    const take = (text: string): undefined | Promise<void> => {
+      this.#keep(text);
+      this.#warn(odd.push(text));
+      return this.#takeAll(parser.push(text));
+    };
+    await eachUntilAborted(
+      chunks,
+      (chunk) => take(mask === undefined ? chunk : mask.push(chunk)),
+      this.#run.signal,
+    );
+    if (mask !== undefined && !this.#run.signal.aborted) await take(mask.end());
+    this.#warn(odd.all(""));
+    const rest = parser.end();
+    this.#run.part(SOURCE_END_KEY, null);
+    if (!this.#run.signal.aborted) await this.#takeAll(rest);
+  }
+
+  #warn(odd: readonly OddMarker[]): void {
+    const { file = "stdin" } = this.#options;
+    for (const { line, message } of odd) {
+      this.#run.emit({ type: "warning", text: message, file, line, column: 1 });
+    }
+  }
+
+  #keep(text: string): void {
+    if (text === "") return;
+    const { file = "", isReadOnce = false } = this.#options;
+    this.#run.source(text, { path: file, isReadOnce });
+  }
+
+  /** Waits only where a gadget's module has to be loaded: the calls behind it keep their order. */
+  #takeAll(events: readonly CallEvent[], from = 0): undefined | Promise<void> {
+    for (let i = from; i < events.length; i++) {
+      const event = events[i];
+      if (event?.type === "text-delta") {
+        this.#run.emit({ type: "text-delta", step: "source", text: event.text });
+      } else if (event?.type === "call-start") {
+        this.#openCall = event;
+        this.#graph.open(event);
+      } else if (event?.type === "call-end") {
+        this.#openCall = undefined;
+        const loading = this.#graph.add(event.call);
+        if (loading !== undefined) return loading.then(() => this.#takeAll(events, i + 1));
+      }
+    }
+    return this.#run.events.room(MAX_WAITING_EVENTS);
+  }
+
+  async #finish(sourceError: string | undefined): Promise<void> {
+    if (sourceError !== undefined && this.#openCall !== undefined) {
+      this.#graph.refuse(this.#openCall, `The text broke off inside this block: ${sourceError}`);
+    }
+    await this.#graph.close();
+    const value = this.#graph.value();
+    const stopped = this.#run.signal.aborted;
+    const isDone = sourceError === undefined && this.#graph.failures === 0;
+    const status = stopped ? "stopped" : isDone ? "done" : "failed";
+    const end = value === undefined ? { status } as const : { status, value } as const;
+    if (isDone && !stopped) return this.#run.end(end);
+    this.#run.end({
+      ...end,
+      ...(sourceError === undefined ? {} : { error: sourceError }),
+      ...(stopped ? { reason: "interrupted" } : {}),
+    });
+  }
+}

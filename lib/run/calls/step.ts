@@ -1,0 +1,223 @@
+import type { CallErrorCode, RunEventBody } from "../../core/event.ts";
+import { type AnyGadget, CrashError, InputError, ResultError } from "../../core/gadget.ts";
+import type { BeginOptions, StepOutcome } from "../../core/journal.ts";
+import { isJsonObject, type Json, toJson } from "../../core/json.ts";
+import type { Secrets } from "../../core/secrets.ts";
+import { messageOf } from "../../core/source_error.ts";
+import { PermissionRefused } from "../../core/world.ts";
+import { untypedTree } from "../../schema/text_value.ts";
+import type { ReplayedStep } from "../replay/replay.ts";
+import type { Run } from "../run.ts";
+import { PlaceholderError } from "./gadget.ts";
+
+/** How a call ended. */
+export type CallOutcome =
+  | { readonly status: "result"; readonly result: Json }
+  | { readonly status: "error"; readonly failure: CallFailure }
+  | { readonly status: "skip"; readonly reason: string };
+
+/** Which call an event tells of. */
+export interface CallPlace {
+  readonly step?: string;
+  readonly invocationId: string;
+  readonly line: number;
+}
+
+/** What a step is made of. */
+export interface CallStepOptions {
+  readonly key: string;
+  readonly place: CallPlace;
+  readonly gadget: AnyGadget;
+  /** The arguments with their placeholders filled. */
+  readonly input: unknown;
+  /** What runs in it are the steps. Default false. */
+  readonly isContainer?: boolean;
+}
+
+/** A call as a journaled step of its run, from its beginning to its outcome. */
+export class CallStep {
+  readonly #run: Run;
+  readonly #options: CallStepOptions;
+  /** A secret may come in two pieces of a log. */
+  #logMask: ReturnType<Secrets["stream"]> | undefined;
+  #isBegun = false;
+  #isClosed = false;
+
+  constructor(run: Run, options: CallStepOptions) {
+    this.#run = run;
+    this.#options = options;
+  }
+
+  /** Undefined when the gadget has to run; else what is known to come of it. @throws {CallError} */
+  begin(options: BeginOptions = {}): Json | Promise<Json> | undefined {
+    const { key, gadget, input, isContainer = false } = this.#options;
+    if (!this.#run.isKept || isContainer) return undefined;
+    const asJson = toJson(untypedTree(input));
+    const begun = this.#run.begin({
+      key,
+      kind: "gadget",
+      name: gadget.name,
+      input: asJson,
+      idempotent: isIdempotent(gadget, asJson),
+    }, options);
+    switch (begun.do) {
+      case "perform":
+        this.#isBegun = true;
+        return undefined;
+      case "answer":
+        return resultOrThrow(begun.outcome);
+      case "unverified":
+        throw new CallError(
+          `Started before the process ended, and its end is not known: it is not run again unasked (step "${key}")`,
+          "unverified",
+        );
+      case "replay":
+        return this.#replayed(begun.step);
+      default:
+        return begun satisfies never;
+    }
+  }
+
+  /** The input is there and fits: the gadget starts. */
+  started(): void {
+    if (this.#isBegun) this.#run.part(this.#options.key, { started: true });
+    this.#run.emit({ type: "call-run", ...this.#options.place });
+  }
+
+  log(text: string): void {
+    if (this.#isClosed) return;
+    this.#logMask ??= this.#run.secrets?.stream();
+    const shown = this.#logMask?.push(text) ?? text;
+    if (shown !== "") this.#tellLog(shown);
+  }
+
+  progress(done: number, total: number | undefined): void {
+    if (!Number.isFinite(done) || !(total === undefined || Number.isFinite(total))) {
+      throw new TypeError(
+        `progress(done, total?) takes finite numbers; found ${String(done)}, ${String(total)}`,
+      );
+    }
+    if (this.#isClosed) return;
+    const progress = { done, ...(total === undefined ? {} : { total }) };
+    if (this.#isBegun) this.#run.part(this.#options.key, { progress });
+    this.#run.emit({ type: "call-progress", ...this.#options.place, ...progress });
+  }
+
+  /** What the gadget tells from now on is not heard. */
+  close(): void {
+    const rest = this.#logMask?.end() ?? "";
+    if (rest !== "" && !this.#isClosed) this.#tellLog(rest);
+    this.#isClosed = true;
+  }
+
+  /** Commits the outcome, if it came of this very process, with the event that tells of it. */
+  finish(outcome: CallOutcome, tell: () => void): void {
+    if (!this.#isBegun || outcome.status === "skip") return tell();
+    if (outcome.status === "result") return this.#run.finish(this.#options.key, { ok: outcome.result }, tell);
+    const { error: message, code, flag } = outcome.failure;
+    const error = { message, code, ...(flag === undefined ? {} : { flag }) };
+    this.#run.finish(this.#options.key, { error }, tell);
+  }
+
+  #tellLog(text: string): void {
+    if (this.#isBegun) this.#run.part(this.#options.key, { log: text });
+    this.#run.emit({ type: "call-log", ...this.#options.place, text });
+  }
+
+  async #replayed({ parts, outcome }: ReplayedStep): Promise<Json> {
+    for await (const part of parts) {
+      if (!isJsonObject(part)) continue;
+      if (part.started === true) this.started();
+      else if (typeof part.log === "string") this.log(part.log);
+      else if (part.progress !== undefined && isJsonObject(part.progress)) {
+        const { done, total } = part.progress;
+        this.progress(Number(done), total === undefined ? undefined : Number(total));
+      }
+    }
+    return resultOrThrow(await outcome);
+  }
+}
+
+function isIdempotent({ idempotent = false }: AnyGadget, input: Json): boolean {
+  if (typeof idempotent === "boolean") return idempotent;
+  try {
+    return isJsonObject(input) && idempotent(input) === true;
+  } catch {
+    return false;
+  }
+}
+
+function resultOrThrow(outcome: StepOutcome): Json {
+  if ("ok" in outcome) return outcome.ok;
+  const { message, code, flag } = outcome.error;
+  throw new CallError(message, callErrorCode(code), flag);
+}
+
+/** The event that tells of an outcome. */
+export function outcomeEvent(outcome: CallOutcome, place: CallPlace): RunEventBody {
+  switch (outcome.status) {
+    case "result":
+      return { type: "call-result", ...place, result: outcome.result };
+    case "error":
+      return { type: "call-error", ...place, ...outcome.failure };
+    case "skip":
+      return { type: "call-skip", ...place, reason: outcome.reason };
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** Why a call failed, as its event tells it. */
+export interface CallFailure {
+  readonly error: string;
+  readonly code: CallErrorCode;
+  readonly flag?: string;
+}
+
+/** An error whose code is known where it is made: before a gadget runs. */
+export class CallError extends Error {
+  override readonly name = "CallError";
+  readonly failure: CallFailure;
+
+  constructor(error: string, code: CallErrorCode, flag?: string) {
+    super(error);
+    this.failure = flag === undefined ? { error, code } : { error, code, flag };
+  }
+}
+
+/** What was thrown, as the failure of a call. */
+export function callFailure(thrown: unknown, cause: "thrown" | "timeout" | "abort"): CallFailure {
+  const error = messageOf(thrown);
+  if (cause !== "thrown") return { error: cause === "abort" ? `Aborted: ${error}` : error, code: cause };
+  if (thrown instanceof CallError) return thrown.failure;
+  if (thrown instanceof PermissionRefused) return { error, code: "permission", flag: thrown.flag };
+  if (thrown instanceof InputError || thrown instanceof PlaceholderError) return { error, code: "input" };
+  if (thrown instanceof CrashError) return { error, code: "crash" };
+  return { error, code: thrown instanceof ResultError ? "result" : "failed" };
+}
+
+const CODES: ReadonlySet<string> = new Set<CallErrorCode>(
+  [
+    "parse",
+    "unknown-gadget",
+    "not-trusted",
+    "unavailable",
+    "input",
+    "permission",
+    "timeout",
+    "abort",
+    "result",
+    "unverified",
+    "crash",
+    "failed",
+  ],
+);
+
+/** A code that was kept as text. */
+export function callErrorCode(text: string | undefined): CallErrorCode {
+  return isCode(text) ? text : "failed";
+}
+
+function isCode(text: string | undefined): text is CallErrorCode {
+  return text !== undefined && CODES.has(text);
+}

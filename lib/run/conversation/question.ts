@@ -1,0 +1,437 @@
+import { slotText } from "../../conversation/fill_template.ts";
+import { linkedSignal, orAborted } from "../../core/async.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { Message } from "../../core/message.ts";
+import { type Model, ModelError, type ModelPart, type ModelRequest, wrappedModel } from "../../core/model.ts";
+import { messageOf } from "../../core/source_error.ts";
+import { PermissionRefused } from "../../core/world.ts";
+import type { AgentPrompt, MemorySelection, ModelFields, StepBase } from "../../parse/agent/agent.ts";
+import { BudgetError, type BudgetReached } from "../budget.ts";
+import type { StepTools } from "./gadget.ts";
+import { type AskedModel, ConversationStepError, type StepWork } from "./work.ts";
+import { EnvText, EnvValues } from "./request.ts";
+import { type AnswerReader, textAlone } from "../turn/answer_calls.ts";
+import type { AnswerForm } from "../turn/answer_contract.ts";
+import { CallMemory } from "../turn/look_at_call.ts";
+import { assistantMessage, type ModelAnswer, whyBad } from "../turn/model_answer.ts";
+import { modelWithErrors, notedModel } from "../turn/noted_model.ts";
+import { askedToWait, isPassing, sleepForProvider, waitMs } from "../turn/provider_sleep.ts";
+import { runToolRound } from "../turn/tool_round.ts";
+import { CONVERSATION_POLICY, type Question, runTurn, type TurnKind } from "../turn/turn.ts";
+
+/** What a step asks besides what its fields say. */
+export interface StepQuestion<Value> {
+  readonly kind: AskedModel["kind"];
+  /** Before the prompts. Default: nothing. */
+  readonly before?: readonly Message[];
+  /** Behind the memory. Default: nothing. */
+  readonly behind?: readonly Message[];
+  /** Where the step selects nothing. */
+  readonly memory: readonly MemorySelection[];
+  /** Where the step has none. Default: the provider's. */
+  readonly temperature?: number;
+  readonly form: AnswerForm<Value>;
+  readonly tools?: StepTools;
+  /** Default false. */
+  readonly isSpoken?: boolean;
+}
+
+/** Asks the model of a step. @throws {ConversationStepError}; {BudgetError}; {DivergedError}; the reason of the signal */
+export async function askOfStep<Value>(
+  work: StepWork<StepBase & ModelFields>,
+  question: StepQuestion<Value>,
+): Promise<TurnAnswer<Value>> {
+  const { run, means, step, key, signal } = work;
+  const { kind, before = [], behind = [], form, tools, isSpoken = false } = question;
+  const prompts = promptMessages(work, step.prompts);
+  const selections = step.memory ?? question.memory;
+  const memory = selections.length === 0 ? [] : work.memory(selections, step.memoryLimit);
+  const messages = [...before, ...prompts, ...memory, ...behind];
+  if (messages.length === 0) {
+    throw new ConversationStepError(
+      step.id,
+      "there is nothing to send to the model: no prompts, and no memory yet",
+    );
+  }
+  const model = await modelOfStep(work, { step: step.id, kind, prompts, memory, schema: form.schema });
+  const turn = new QuestionTurn({
+    work,
+    model,
+    messages,
+    sampling: samplingOf(step, question.temperature),
+    form,
+    isSpoken,
+    tools,
+  });
+  return await runTurn(turn, { run, budget: means.budget, signal, place: `${key}/` });
+}
+
+function samplingOf(
+  step: Pick<ModelFields, "temperature" | "effort">,
+  otherwise: number | undefined,
+): Pick<ModelRequest, "temperature" | "args"> {
+  const temperature = step.temperature ?? otherwise;
+  return {
+    ...(temperature === undefined ? {} : { temperature }),
+    args: step.effort && { reasoningEffort: step.effort },
+  };
+}
+
+// The turn of a step that asks a model (conversations.md 2.7, 2.8): a question, rounds of tool calls, and an answer that may have to be of
+// a form. What is said streams to whoever reads the conversation; an answer that comes to nothing takes back what was told of it.
+
+/** One question of a step. */
+interface QuestionTurnOptions<Value> {
+  readonly work: StepWork<StepBase>;
+  readonly model: Model;
+  readonly messages: readonly Message[];
+  readonly sampling: Pick<ModelRequest, "temperature" | "args">;
+  readonly form: AnswerForm<Value>;
+  /** Default: none. */
+  readonly tools?: StepTools;
+  /** Its text is told while it comes. */
+  readonly isSpoken: boolean;
+}
+
+/** What a model answered. */
+interface TurnAnswer<Value> {
+  readonly text: string;
+  readonly value: Value;
+}
+
+const NO_TOOLS: StepTools = { specs: [], gadgets: new Map() };
+
+/** The state machine of one step. What goes wrong is thrown as a {@linkcode ConversationStepError}. */
+class QuestionTurn<Value> implements TurnKind<TurnAnswer<Value>> {
+  readonly #options: QuestionTurnOptions<Value>;
+  readonly #tools: StepTools;
+  readonly #calls = new CallMemory();
+  readonly #added: Message[] = [];
+  /** Questions so far, failed ones too. */
+  #asked = 0;
+  /** How many of the added messages an earlier question had. */
+  #known: number | undefined;
+  #rounds = 0;
+  #written = 0;
+  /** Of the question that is being asked. */
+  #failures = 0;
+  #misfits = 0;
+  /** Text of the answer that is coming was told. */
+  #isTold = false;
+
+  constructor(options: QuestionTurnOptions<Value>) {
+    this.#options = options;
+    this.#tools = options.tools ?? NO_TOOLS;
+  }
+
+  question(): Question {
+    const { work, model, messages } = this.#options;
+    const news = this.#known === undefined ? messages : this.#added.slice(this.#known);
+    this.#asked++;
+    this.#known = this.#added.length;
+    return {
+      key: `${this.#place}model`,
+      signal: work.signal,
+      model,
+      news,
+      about: this.#about(),
+      callsBefore: this.#written,
+      keepsFailure: (error) => this.#isAskedAgain(error),
+      isMessage: false,
+      request: this.#request(),
+      reader: () => this.#reader(),
+    };
+  }
+
+  async answered(answer: ModelAnswer): Promise<TurnAnswer<Value> | undefined> {
+    this.#options.work.signal.throwIfAborted();
+    this.#failures = 0;
+    this.#written += answer.calls.length;
+    if (answer.calls.length === 0 || this.#offered.length === 0) return this.#final(answer);
+    await this.#round(answer);
+    return undefined;
+  }
+
+  async failed(failure: ModelError): Promise<undefined> {
+    const { run, signal, means } = this.#options.work;
+    const error = await askedToWait(failure, { run, signal, key: `${this.#place}asked` });
+    if (!this.#isAskedAgain(error)) throw this.#end(error.message, error);
+    this.#failures++;
+    await sleepForProvider({
+      run,
+      signal,
+      key: `${this.#place}wait`,
+      ms: waitMs(error, { attempt: this.#failures, random: means.random ?? Math.random }),
+      tell: (ms) =>
+        this.#options.work.warn(`${error.message}; trying again in ${Math.round(ms / 100) / 10} s`),
+    });
+    return undefined;
+  }
+
+  stopped(reached: BudgetReached): never {
+    throw new BudgetError(reached);
+  }
+
+  /** Before the keys of what belongs to the question: most steps ask one. */
+  get #place(): string {
+    const { key } = this.#options.work;
+    const isOnly = this.#asked === 1 && this.#tools.specs.length === 0;
+    return isOnly ? `${key}/` : `${key}/turn[${this.#asked}]/`;
+  }
+
+  get #offered(): StepTools["specs"] {
+    return this.#rounds < CONVERSATION_POLICY.rounds ? this.#tools.specs : [];
+  }
+
+  /** Never behind text that was told: it is said once or not at all. */
+  #isAskedAgain(error: ModelError): boolean {
+    return isPassing(error) && !this.#isTold && this.#failures < CONVERSATION_POLICY.transportRetries;
+  }
+
+  #about(): JsonObject {
+    const { sampling: { temperature, args }, form } = this.#options;
+    return {
+      tools: this.#offered.map(({ name }) => name),
+      temperature: temperature ?? null,
+      ...(args?.reasoningEffort === undefined ? {} : { effort: String(args.reasoningEffort) }),
+      ...(form.schema === undefined ? {} : { schema: form.schema }),
+    };
+  }
+
+  #request(): ModelRequest {
+    const { messages, sampling, form: { schema } } = this.#options;
+    const tools = this.#offered;
+    return {
+      messages: [...messages, ...this.#added],
+      retries: 0, // each attempt is a step
+      ...sampling,
+      ...(tools.length > 0 && { tools }),
+      ...(schema !== undefined && tools.length === 0 && { schema, json: true }),
+    };
+  }
+
+  #reader(): AnswerReader {
+    const { work, isSpoken } = this.#options;
+    if (!isSpoken) return { ...textAlone, text: () => Promise.resolve([]) };
+    return {
+      ...textAlone,
+      text: (text) => {
+        this.#isTold = true;
+        work.delta(text);
+        return Promise.resolve([]); // the step tells it, in its place among the others
+      },
+    };
+  }
+
+  async #round(answer: ModelAnswer): Promise<void> {
+    const { work: { run, signal, means } } = this.#options;
+    this.#takeBack();
+    const calls = await runToolRound(answer.calls, {
+      run,
+      signal,
+      keyPrefix: this.#place,
+      tools: this.#tools.gadgets,
+      parallel: CONVERSATION_POLICY.parallel,
+      memory: this.#calls,
+      given: {},
+      bounds: means.calls,
+    });
+    this.#add(
+      assistantMessage(answer),
+      ...calls.map(({ id, name, text = "" }): Message => ({ role: "tool", id, name, content: text })),
+    );
+    this.#rounds++;
+    if (this.#offered.length === 0) {
+      this.#added.push({ role: "user", content: CONVERSATION_POLICY.lastNotice });
+    }
+  }
+
+  #final(answer: ModelAnswer): TurnAnswer<Value> | undefined {
+    const { text } = answer;
+    const { form } = this.#options;
+    const isEmpty = form.schema === undefined && text.trim() === ""; // of a form, it is one that does not fit
+    if (isEmpty) throw this.#end(whyBad("the model gave an empty answer", answer));
+    const read = form.read(text);
+    if ("value" in read) return { text, value: read.value };
+    if (this.#misfits >= CONVERSATION_POLICY.contractRetries) {
+      throw this.#end("the model did not answer in the requested form");
+    }
+    this.#misfits++;
+    this.#takeBack();
+    this.#add({ role: "assistant", content: text }, {
+      role: "user",
+      content: `The answer is not valid: ${whyBad(read.why, answer)}. Answer again with the JSON only.`,
+    });
+    return undefined;
+  }
+
+  /** The answer is the question's own: it is no news. */
+  #add(answer: Message, ...messages: readonly Message[]): void {
+    this.#known = this.#added.length + 1;
+    this.#added.push(answer, ...messages);
+  }
+
+  #end(reason: string, cause?: unknown): ConversationStepError {
+    this.#takeBack();
+    const { id } = this.#options.work.step;
+    return new ConversationStepError(id, reason, cause === undefined ? undefined : { cause });
+  }
+
+  #takeBack(): void {
+    if (this.#isTold) this.#options.work.discard();
+    this.#isTold = false;
+  }
+}
+
+type Work = StepWork<StepBase & Pick<ModelFields, "model">>;
+
+/** Of a whole answer, in ms (conversations.md 2.7). */
+const TIMEOUT_MS = 60_000;
+
+/** The model of a step, or the configured default. @throws {ConversationStepError} when there is none */
+async function modelOfStep(work: Work, asked: AskedModel): Promise<Model> {
+  const { run, means, step, key, signal } = work;
+  try {
+    const noted = notedModel(run, { key: `${key}/finds-model`, find: () => find(work, asked) });
+    const model = await orAborted(noted, signal);
+    return modelWithin(modelWithErrors(model), { ms: means.timeoutMs ?? TIMEOUT_MS, clock: run.clock });
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    throw new ConversationStepError(step.id, error.message, { cause: error });
+  }
+}
+
+/** @throws {ModelError} `config` */
+async function find({ step, means }: Work, asked: AskedModel): Promise<Model> {
+  if (step.model === undefined) {
+    return known(
+      await means.models.find(undefined, asked),
+      `no model set; add "model" or configure a default`,
+    );
+  }
+  const written = new EnvText(step.model, (text) => text);
+  const values = await EnvValues.read(written.names, (name) => means.env(name)).catch(refused);
+  const hide = (told: string): string => values.hiddenIn(told).message;
+  const name = written.with(values);
+  try {
+    const model = known(await means.models.find(name, asked), `there is no model "${name}"`);
+    return written.names.length === 0 ? model : hiddenModel(model, { id: written.shown, hide });
+  } catch (error) {
+    throw written.names.length === 0 ? error : hiddenError(error, hide);
+  }
+}
+
+/** A refusal stays one, with the flag that would allow it. @throws */
+function refused(error: unknown): never {
+  if (!(error instanceof PermissionRefused)) throw error;
+  throw new ModelError(error.message, { code: "permission", flag: error.flag, cause: error });
+}
+
+function known(model: Model | undefined, problem: string): Model {
+  if (model === undefined) throw new ModelError(problem, { code: "config" });
+  return model;
+}
+
+/** A model whose whole answer has to be there within `ms` of the question; else it fails with `timeout`. */
+function modelWithin(
+  model: Model,
+  options: { readonly ms: number; readonly clock: Clock },
+): Model {
+  return wrappedModel(model, (request) => partsWithin(model, { ...options, request }));
+}
+
+async function* partsWithin(
+  model: Model,
+  { ms, clock, request }: { readonly ms: number; readonly clock: Clock; readonly request: ModelRequest },
+): AsyncGenerator<ModelPart> {
+  const ended = new AbortController();
+  using linked = linkedSignal([request.signal, ended.signal]);
+  const late = clock.sleep(ms, linked.signal).then((): never => {
+    throw new ModelError(`${model.id} did not answer within ${ms / 1000} s`, { code: "timeout" });
+  });
+  late.catch(() => undefined); // it fails at the end of each answer, when nobody looks
+  const parts = model.stream({ ...request, signal: linked.signal })[Symbol.asyncIterator]();
+  try {
+    while (true) {
+      const pulled = parts.next();
+      pulled.catch(() => undefined);
+      const next = await Promise.race([pulled, late]);
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    ended.abort();
+    parts.return?.()?.catch(() => undefined); // not waited for: it may hang
+  }
+}
+
+/** How a model is called, and what takes the rest out that is not to be told. */
+interface Hiding {
+  readonly id: string;
+  hide(text: string): string;
+}
+
+/** A model that is told of by another id, in its errors too. */
+function hiddenModel(model: Model, hiding: Hiding): Model {
+  const hide = (text: string): string => hiding.hide(text.replaceAll(model.id, () => hiding.id));
+  const own = wrappedModel(model, (request) => partsOf(model, { request, hide }));
+  return { ...own, id: hiding.id };
+}
+
+/** An error without what is hidden; its code stays. */
+function hiddenError(error: unknown, hide: (text: string) => string): ModelError {
+  const message = hide(messageOf(error));
+  if (!(error instanceof ModelError)) return new ModelError(message, { code: "config" });
+  const { code, status, retryAfterMs, flag } = error;
+  return new ModelError(message, {
+    code,
+    status,
+    retryAfterMs,
+    flag,
+  });
+}
+
+async function* partsOf(
+  model: Model,
+  { request, hide }: { readonly request: ModelRequest; readonly hide: (text: string) => string },
+): AsyncGenerator<ModelPart> {
+  try {
+    for await (const part of model.stream(request)) yield hiddenPart(part, hide);
+  } catch (error) {
+    request.signal?.throwIfAborted();
+    throw error instanceof ModelError
+      ? hiddenError(error, hide)
+      : new ModelError(hide(messageOf(error)), { code: "request" });
+  }
+}
+
+function hiddenPart(part: ModelPart, hide: (text: string) => string): ModelPart {
+  if (part.type === "finish") return { ...part, model: hide(part.model) };
+  if (part.type !== "retry") return part;
+  return {
+    ...part,
+    error: hide(part.error),
+    ...(part.model === undefined ? {} : { model: hide(part.model) }),
+  };
+}
+
+/** The prompts of a step as messages, filled (conversations.md 2.7). A constant that is not there gives none, with a warning. */
+function promptMessages(
+  work: StepWork<StepBase>,
+  prompts: readonly AgentPrompt[],
+): readonly Message[] {
+  return prompts.flatMap((prompt): readonly Message[] => {
+    if (prompt.role !== "constant") return [{ role: prompt.role, content: work.fill(prompt.text) }];
+    const content = constantText(work, prompt.name);
+    if (content !== undefined) return [{ role: "system", content }];
+    work.warn(`there is no constant "${prompt.name}"; its prompt is left out`);
+    return [];
+  });
+}
+
+/** A constant as text, filled; undefined when there is none of that name. */
+export function constantText(work: StepWork<StepBase>, name: string): string | undefined {
+  const { constants } = work;
+  return Object.hasOwn(constants, name) ? work.fill(slotText(constants[name])) : undefined;
+}

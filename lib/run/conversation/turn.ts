@@ -1,0 +1,264 @@
+// One turn of a conversation (conversations.md 2.2): what was said, the steps up to the next hold, and what is kept behind it. Effects are
+// steps of the run; everything else follows from them and from where the turn began, so that a turn whose process died is made again.
+import { GrowingLog, type Messages } from "../../conversation/message_log.ts";
+import { type ConversationState, heldSteps, type Position } from "../../conversation/position.ts";
+import {
+  type ConversationScope,
+  ConversationSlots,
+  slotPath,
+  type SlotValue,
+  type SlotValues,
+} from "../../conversation/slots.ts";
+import { stepTree } from "../../conversation/step_tree.ts";
+import { type ConversationSave, turnKey } from "../../core/conversation.ts";
+import type { RunEvent } from "../../core/event.ts";
+import type { StepOutcome } from "../../core/journal.ts";
+import { isJsonObject, type Json, type JsonObject, toJson } from "../../core/json.ts";
+import { ModelError } from "../../core/model.ts";
+import { PermissionRefused } from "../../core/world.ts";
+import type { AgentFile } from "../../parse/agent/agent.ts";
+import { Outlet, RootBranch, type Told } from "./branch.ts";
+import { performLeaf } from "./leaf.ts";
+import { ConversationWalk, type Entry, StepCount, StepFailure } from "./walk.ts";
+import type { ConversationMeans } from "./work.ts";
+import { EffectError } from "../effect.ts";
+import type { Run, RunEnd, RunOptions } from "../run.ts";
+import { endingRun, modelReason } from "../work_run.ts";
+
+/** A turn to be made. */
+export interface ConversationTurnOptions extends RunOptions {
+  readonly agent: AgentFile;
+  /** The agent file of this hash, for a turn that another one began. @throws {Error} when it was not kept */
+  storedAgent(hash: string): Promise<AgentFile>;
+  readonly means: ConversationMeans;
+  readonly scope: ConversationScope;
+  /** From 1: of this conversation. */
+  readonly turn: number;
+  /** Where it was behind the turn before; undefined at the start. */
+  readonly state: ConversationState | undefined;
+  /** What was said before. */
+  readonly log: Messages;
+  /** What begins it. Absent: it has begun already, in a process that died. */
+  readonly start?: TurnStart;
+  /** Steps that may be made without waiting for the person. Default 250. */
+  readonly maxSteps?: number;
+  /** Takes what the turn leaves behind, before its run ends. */
+  save(saved: ConversationSave, state: ConversationState): void;
+}
+
+/** Makes a turn and tells what happens; `run-end` is `held`, `completed` or `failed`, and its value is what was said, as text. */
+export function runConversationTurn(options: ConversationTurnOptions): AsyncIterable<RunEvent> {
+  const { agent } = options;
+  return endingRun("conversation", { ...options, file: agent.file }, async (run) => {
+    const start = await beginTurn(run, options);
+    const isSame = start.hash === agent.hash;
+    const turn = isSame ? options : { ...options, agent: await options.storedAgent(start.hash) };
+    return await new ConversationTurn(run, turn, start).make();
+  });
+}
+
+/** What began the turn is kept before anything comes of it. */
+async function beginTurn(run: Run, { turn, start }: ConversationTurnOptions): Promise<TurnStart> {
+  const key = turnKey(turn);
+  const begun = run.begin({ key, kind: "ask", name: "user", input: null, idempotent: true });
+  if (begun.do === "answer") return readTurnStart(begun.outcome);
+  if (begun.do === "replay") return readTurnStart(await begun.step.outcome);
+  if (start === undefined) throw new Error(`Turn ${turn} of this conversation was not kept: say it again`);
+  const kept = run.mask(turnStartJson(start));
+  run.finish(key, { ok: kept });
+  return readTurnStart({ ok: kept });
+}
+
+class ConversationTurn {
+  readonly #run: Run;
+  readonly #options: ConversationTurnOptions;
+  readonly #start: TurnStart;
+  readonly #slots: ConversationSlots;
+  readonly #visits: Map<string, number>;
+  readonly #log: GrowingLog;
+  readonly #branch: RootBranch;
+  readonly #count: StepCount;
+  readonly #walk: ConversationWalk;
+  /** What the person has said and no hold has taken yet. */
+  #waiting: string | undefined;
+
+  constructor(run: Run, options: ConversationTurnOptions, start: TurnStart) {
+    const { agent, state, log, maxSteps, means } = options;
+    this.#run = run;
+    this.#options = options;
+    this.#start = start;
+    this.#slots = new ConversationSlots(slotsAt(state, start));
+    for (const { path, value } of start.given ?? []) this.#slots.set(path, value);
+    this.#visits = new Map(Object.entries(state?.visits ?? {}));
+    this.#log = new GrowingLog(log);
+    const outlet = new Outlet((told) => this.#tell(told), { isOpen: true });
+    this.#branch = new RootBranch(this.#slots, { outlet, log: this.#log });
+    this.#count = new StepCount(maxSteps);
+    const tree = stepTree(agent);
+    const leaf = { run, means, tree, constants: agent.constants, visits: this.#visits };
+    this.#walk = new ConversationWalk({
+      tree,
+      constants: agent.constants,
+      count: this.#count,
+      assertGoing: () => {
+        run.signal.throwIfAborted();
+        this.#assertCounts();
+      },
+      perform: (step, branch) => performLeaf(step, branch, leaf),
+    });
+  }
+
+  async make(): Promise<RunEnd> {
+    try {
+      const position = await this.#steps(this.#entry());
+      return position === undefined ? this.#completed() : this.#held(position);
+    } catch (error) {
+      if (error instanceof StepFailure) return this.#failed(error);
+      throw error;
+    }
+  }
+
+  /** Up to a hold that nothing answers; undefined at the end. */
+  async #steps(first: Entry): Promise<Position | undefined> {
+    let entry = first;
+    while (true) {
+      const walked = await this.#walk.walk(this.#options.agent.root, entry, this.#branch);
+      if (walked.kind !== "held") return undefined;
+      const { position } = walked;
+      if (this.#waiting === undefined) return position;
+      this.#hear(this.#waiting, heldSteps(position));
+      this.#waiting = undefined;
+      this.#count.reset();
+      entry = { kind: "resume", position };
+    }
+  }
+
+  /** What was said at the start waits for the first hold; later it answers where the conversation stands. */
+  #entry(): Entry {
+    const { text } = this.#start;
+    const { position, waiting } = this.#options.state ?? {};
+    this.#waiting = waiting;
+    if (position === undefined) {
+      this.#waiting = text;
+      return { kind: "start" };
+    }
+    if (text !== undefined) {
+      this.#hear(text, position.at === "failed" ? [position.step] : heldSteps(position));
+    }
+    return { kind: "resume", position };
+  }
+
+  #hear(text: string, steps: readonly string[]): void {
+    this.#log.add({ who: "user", text, steps });
+  }
+
+  #tell(told: Told): void {
+    if (this.#run.hasRefused) return; // it is told when the turn goes on
+    if (told.type !== "say") return this.#run.emit(told);
+    const { step } = told;
+    const text = this.#run.mask(told.text);
+    const n = this.#log.add({ who: "assistant", text, steps: [step] });
+    this.#run.emit({ type: "message", step, n, text });
+  }
+
+  #completed(): RunEnd {
+    if (this.#waiting !== undefined) {
+      const text = "no step waited for a message: what was said at the start is not in the log";
+      this.#run.emit({ type: "warning", text });
+    }
+    return this.#end({ status: "completed" });
+  }
+
+  #held(position: Position): RunEnd {
+    for (const step of heldSteps(position)) this.#run.emit({ type: "hold", step });
+    return this.#end({ status: "held", position });
+  }
+
+  #failed({ step, cause }: StepFailure): RunEnd {
+    const waiting = this.#waiting;
+    const end = this.#end({
+      status: "failed",
+      position: { at: "failed", step },
+      error: cause.message,
+      waiting,
+    });
+    const reason = reasonOf(cause);
+    return { ...end, error: cause.message, ...(reason === undefined ? {} : { reason }), keepAs: "stopped" };
+  }
+
+  /** @throws {DOMException} when the process is about to end and a step did not begin: the turn is gone on with from there */
+  #assertCounts(): void {
+    if (this.#run.hasRefused) throw new DOMException("the process is about to end", "AbortError");
+  }
+
+  #end(how: Omit<ConversationState, "hash" | "slots" | "visits">): RunEnd {
+    this.#assertCounts();
+    const { agent, scope, save } = this.#options;
+    const state: ConversationState = {
+      ...how,
+      hash: agent.hash,
+      slots: this.#slots.own,
+      visits: Object.fromEntries(this.#visits),
+    };
+    const messages = this.#log.added;
+    save({ state: toJson(state), messages, slots: this.#slots.written(scope) }, state);
+    const said = messages.flatMap(({ who, text }) => who === "assistant" ? [text] : []);
+    return { status: how.status, ...(said.length > 0 && { value: said.join("\n\n") }) };
+  }
+}
+
+function slotsAt(state: ConversationState | undefined, { slots, preloaded = {} }: TurnStart): SlotValues {
+  return { ...slots, conversation: state === undefined ? preloaded : state.slots };
+}
+
+/** What ended it, where that decides the exit code. */
+function reasonOf(error: Error): string | undefined {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof ModelError) return modelReason(cause);
+    if (cause instanceof PermissionRefused) return "permission";
+    if (cause instanceof EffectError && cause.failure.code === "permission") return "permission";
+  }
+  return undefined;
+}
+
+/** What a turn begins with: everything that it takes from outside, so that it can be made again. */
+export interface TurnStart {
+  /** What the person said. Absent: nothing, the conversation begins or the step that failed is tried again. */
+  readonly text?: string;
+  /** The slots of this person by then. */
+  readonly slots: { readonly session: JsonObject; readonly module: JsonObject; readonly global: JsonObject };
+  /** Of the first turn: the conversation's own slots. */
+  readonly preloaded?: JsonObject;
+  /** Of the first turn: slots that whoever began it has set. */
+  readonly given?: readonly SlotValue[];
+  /** SHA-256 of the agent file that is run. */
+  readonly hash: string;
+}
+
+/** As the journal keeps it. */
+function turnStartJson(start: TurnStart): Json {
+  return toJson(start);
+}
+
+/** The same, read back. */
+export function readTurnStart(outcome: StepOutcome): TurnStart {
+  const kept = "ok" in outcome && isJsonObject(outcome.ok) ? outcome.ok : {};
+  const { session, module, global } = object(kept.slots);
+  const given: readonly Json[] = Array.isArray(kept.given) ? kept.given : [];
+  return {
+    ...(typeof kept.text === "string" && { text: kept.text }),
+    slots: { session: object(session), module: object(module), global: object(global) },
+    ...(kept.preloaded !== undefined && { preloaded: object(kept.preloaded) }),
+    given: given.map((each) => slotValue(object(each))),
+    hash: String(kept.hash),
+  };
+}
+
+function slotValue({ path, value = null }: JsonObject): SlotValue {
+  const { destination, name } = object(path);
+  return { path: slotPath(`${String(destination)}.${String(name)}`), value };
+}
+
+function object(value: Json | undefined): JsonObject {
+  return value !== undefined && isJsonObject(value) ? value : {};
+}

@@ -1,0 +1,266 @@
+import { type Catalog, EMPTY_CATALOG } from "../../core/catalog.ts";
+import type { RunEvent } from "../../core/event.ts";
+import type { AnyGadget } from "../../core/gadget.ts";
+import type { StepOutcome } from "../../core/journal.ts";
+import type { Json } from "../../core/json.ts";
+import type { Message } from "../../core/message.ts";
+import { type Model, ModelError, type ModelRequest } from "../../core/model.ts";
+import { messageOf } from "../../core/source_error.ts";
+import { completeMarkers, type Markers } from "../../parse/calls/header.ts";
+import { type AskTurnEnd, runAskTurn } from "./ask_turn.ts";
+import type { Budget } from "../budget.ts";
+import { findGadget } from "../calls/gadget.ts";
+import type { CallLimits } from "../calls/graph.ts";
+import { CallError } from "../calls/step.ts";
+import { ContextWindow } from "./context_window.ts";
+import type { ReplayedStep } from "../replay/replay.ts";
+import type { Run, RunEnd, RunOptions } from "../run.ts";
+import type { OutputContract } from "../turn/answer_contract.ts";
+import { ASK_POLICY, type TurnPolicy } from "../turn/turn.ts";
+import { endingRun, endOfThrown, modelReason } from "../work_run.ts";
+
+/** How to talk to a model. */
+export interface DialogOptions extends RunOptions {
+  readonly model: Model;
+  /** Default: none. */
+  readonly system?: string;
+  /** Names of gadgets that the model may call. Default: none. */
+  readonly tools?: readonly string[];
+  /** Where they are; needed with `tools`. */
+  readonly catalog?: Catalog;
+  /** Default: {@linkcode ASK_POLICY}. */
+  readonly policy?: Partial<TurnPolicy>;
+  /** What is not given is the default of the format. */
+  readonly markers?: Partial<Markers>;
+  readonly limits?: CallLimits;
+  readonly budget?: Budget;
+  /** What each answer has to be. Default: any text. */
+  readonly contract?: OutputContract;
+  readonly sampling?: Pick<ModelRequest, "temperature" | "topP" | "maxOutputTokens" | "stop" | "seed">;
+}
+
+/**
+ * Asks a model one thing and tells what happens: its text as it comes, the calls it writes, and at last `run-end` with the answer as its
+ * value (turn.md 2). Leaving the loop early aborts the run.
+ *
+ * `run-end` is `done` with an answer; `failed` with the reason `contract` (the value is the last text), `provider`, `config` or `permission`;
+ * `stopped` with the reason `turns`, `tokens`, `cost` or `time` for a budget, or `interrupted`.
+ *
+ * ```ts
+ * import { ask, fakeModel } from "orrery";
+ *
+ * const model = fakeModel(["Blue."]);
+ * for await (const event of ask("Which colour has the sky?", { model })) {
+ *   if (event.type === "run-end") console.log(event.status, event.value); // => done Blue.
+ * }
+ * ```
+ */
+export function ask(text: string, options: DialogOptions): AsyncIterable<RunEvent> {
+  completeMarkers(options.markers);
+  return endingRun("ask", options, async (run) => await new DialogRun(run, options).ask(text));
+}
+
+/** Where the messages of a conversation come from. */
+export interface DialogSource {
+  /** The `n`th message, from 1; undefined ends the conversation. */
+  next(n: number): Promise<string | undefined>;
+  /** The `n`th message is answered, or has no answer; in a replay too. */
+  answered?(n: number): void | Promise<void>;
+}
+
+/**
+ * Talks to a model over several turns in one run. A message that was said before the run was resumed is not asked for again. A turn that fails
+ * is told as a `warning`, and the conversation goes on; a budget ends it.
+ *
+ * ```ts
+ * import { chat, fakeModel } from "orrery";
+ *
+ * const said = ["I am Ann.", "Who am I?"];
+ * const model = fakeModel(["Hello Ann.", "You are Ann."]);
+ * for await (const event of chat({ next: (n) => Promise.resolve(said[n - 1]) }, { model })) {
+ *   if (event.type === "message") console.log(event.text); // => Hello Ann.
+ * } // => You are Ann.
+ * ```
+ */
+export function chat(source: DialogSource, options: DialogOptions): AsyncIterable<RunEvent> {
+  completeMarkers(options.markers);
+  return endingRun("chat", options, async (run) => await new DialogRun(run, options).talk(source));
+}
+
+/** The questions of a run to one model. */
+class DialogRun {
+  readonly #options: DialogOptions;
+  readonly #run: Run;
+  readonly #history: Message[] = [];
+  readonly #window: ContextWindow;
+  /** How many messages the turns before had as their input. */
+  #known = 0;
+
+  constructor(run: Run, options: DialogOptions) {
+    this.#options = options;
+    this.#run = run;
+    this.#window = new ContextWindow({ run, model: options.model });
+    if (options.system !== undefined) {
+      this.#history.push({ role: "system", content: run.mask(options.system) });
+    }
+  }
+
+  async ask(text: string): Promise<RunEnd> {
+    const gadgets = await this.#gadgets();
+    this.#history.push({ role: "user", content: this.#run.mask(text) });
+    return endOf(await this.#turn({ keyPrefix: "", keepsFailure: false }, gadgets));
+  }
+
+  async talk(source: DialogSource): Promise<RunEnd> {
+    const gadgets = await this.#gadgets();
+    return await talk(this.#run, {
+      source,
+      answer: async ({ n, text }) => {
+        this.#history.push({ role: "user", content: text });
+        const end = await this.#turn({ keyPrefix: `say[${n}]/`, keepsFailure: true }, gadgets);
+        this.#history.push(...end.messages);
+        this.#known = this.#history.length;
+        if (end.status === "answer") return { value: end.value };
+        return end.status === "budget" ? { end: endOf(end) } : { problem: messageOf(end.error) };
+      },
+    });
+  }
+
+  async #turn(
+    place: { readonly keyPrefix: string; readonly keepsFailure: boolean },
+    gadgets: readonly AnyGadget[],
+  ): Promise<AskTurnEnd> {
+    const { model, catalog = EMPTY_CATALOG, policy, markers, limits = {}, budget = {}, contract, sampling } =
+      this.#options;
+    return await runAskTurn({
+      ...place,
+      run: this.#run,
+      window: this.#window,
+      model,
+      messages: [...this.#history],
+      known: this.#known,
+      gadgets,
+      catalog: offered(catalog, gadgets),
+      policy: { ...ASK_POLICY, ...policy },
+      markers: completeMarkers(markers),
+      limits,
+      budget,
+      contract,
+      sampling,
+    });
+  }
+
+  /** @throws {ModelError} `config`, for a name that is no gadget: before the model is asked. */
+  async #gadgets(): Promise<readonly AnyGadget[]> {
+    const { tools = [], catalog = EMPTY_CATALOG } = this.#options;
+    const found = await Promise.all(tools.map((name) => findGadget(catalog, { name, run: this.#run })));
+    return found.map((gadget) => {
+      if (!(gadget instanceof CallError)) return gadget;
+      const { error, code } = gadget.failure;
+      throw new ModelError(error, { code: code === "not-trusted" ? "permission" : "config" });
+    });
+  }
+}
+
+/** A model calls what it was offered, whatever else there is. */
+function offered(catalog: Catalog, gadgets: readonly AnyGadget[]): Catalog {
+  const names = new Set(gadgets.map(({ name }) => name));
+  const entries = catalog.entries.filter(({ name }) => names.has(name));
+  return { entries, maybeFind: (name) => names.has(name) ? catalog.maybeFind(name) : undefined };
+}
+
+function endOf(end: AskTurnEnd): RunEnd {
+  switch (end.status) {
+    case "answer":
+      return { status: "done", value: end.value };
+    case "contract":
+      return { status: "failed", reason: "contract", error: end.error, value: end.text };
+    case "budget":
+      return {
+        status: "stopped",
+        reason: end.reason,
+        error: end.error,
+        ...(end.text !== "" && { value: end.text }),
+      };
+    case "model":
+      return {
+        status: "failed",
+        reason: modelReason(end.error),
+        error: end.error.message,
+        ...(end.text !== "" && { value: end.text }),
+        keepAs: "stopped",
+      };
+    default:
+      return end satisfies never;
+  }
+}
+
+// Both sides of a conversation, whoever answers in it.
+
+/** What came of a message. */
+export type Answered =
+  | { readonly value: Json }
+  /** There is no answer: that is told, and the conversation goes on. */
+  | { readonly problem: string }
+  /** The conversation is over. */
+  | { readonly end: RunEnd };
+
+/** A message that is to be answered. */
+interface Said {
+  /** From 1. */
+  readonly n: number;
+  readonly text: string;
+}
+
+/**
+ * Hears one message after the other and has each answered, until there is none; the value is the last answer. A message that was said
+ * before the run was resumed is not asked for again. What is thrown ends the conversation.
+ */
+export async function talk(
+  run: Run,
+  { source, answer }: { readonly source: DialogSource; answer(said: Said): Promise<Answered> },
+): Promise<RunEnd> {
+  let last: { readonly value?: Json } = {};
+  try {
+    for (let n = 1;; n++) {
+      const text = await hear(run, { source, n });
+      if (text === undefined) return { status: "done", ...last, keepAs: "held" }; // it can be gone on with
+      const answered = await answer({ n, text });
+      if ("end" in answered) return answered.end;
+      if ("value" in answered) last = { value: answered.value };
+      else run.emit({ type: "warning", text: answered.problem });
+      await source.answered?.(n);
+    }
+  } catch (error) {
+    const end = endOfThrown(error, run);
+    return end.reason === "interrupted" ? { ...end, ...last } : end;
+  }
+}
+
+async function hear(
+  run: Run,
+  { source, n }: { readonly source: DialogSource; readonly n: number },
+): Promise<string | undefined> {
+  const key = `say[${n}]`;
+  const begun = run.begin({ key, kind: "ask", name: "user", input: null, idempotent: true });
+  if (begun.do === "answer") return textOf(begun.outcome);
+  if (begun.do === "replay") return await replayed(begun.step);
+  const said = await source.next(n);
+  if (said === undefined) {
+    run.part(key, null); // only a record needs to know: a resumed talk asks again
+    return undefined;
+  }
+  const text = run.mask(said);
+  run.finish(key, { ok: text });
+  return text;
+}
+
+function textOf(outcome: StepOutcome): string | undefined {
+  return "ok" in outcome && typeof outcome.ok === "string" ? outcome.ok : undefined;
+}
+
+/** A part instead of an outcome: nothing more was said. */
+async function replayed({ parts, outcome }: ReplayedStep): Promise<string | undefined> {
+  for await (const _end of parts) return undefined;
+  return textOf(await outcome);
+}

@@ -1,0 +1,111 @@
+// The tool calls of one answer to an @llm (documents.md 8). They run one after another; what goes wrong is told to the model as JSON.
+import type { AnyGadget } from "../../core/gadget.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson } from "../../core/json.ts";
+import type { ToolCall } from "../../core/message.ts";
+import type { ToolSpec } from "../../core/model.ts";
+import type { Containers } from "../calls/container.ts";
+import { CallGraph, type CallLimits } from "../calls/graph.ts";
+import type { CallOutcome } from "../calls/step.ts";
+import type { Run } from "../run.ts";
+import { catalogOf, markedAnswer } from "../turn/tool_round.ts";
+
+/** What an @llm may call. */
+export interface DocumentTools {
+  readonly specs: readonly ToolSpec[];
+  /** By name. */
+  readonly gadgets: ReadonlyMap<string, AnyGadget>;
+  readonly limits?: Pick<CallLimits, "timeoutMs" | "resultBytes">;
+  /** Does what their calls contain. */
+  readonly containers?: Containers;
+}
+
+/** A call that was answered. */
+export interface ToolAnswer {
+  readonly id: string;
+  readonly name: string;
+  /** What the model reads. */
+  readonly text: string;
+  /** Absent: it failed. */
+  readonly result?: Json;
+}
+
+/** Answers the calls, in their order. @throws the signal's reason */
+export async function runDocumentCalls(
+  calls: readonly ToolCall[],
+  options: {
+    readonly run: Run;
+    readonly signal: AbortSignal;
+    readonly keyPrefix: string;
+    readonly tools: DocumentTools;
+  },
+): Promise<readonly ToolAnswer[]> {
+  const { run, signal, keyPrefix, tools } = options;
+  const graph = new CallGraph({
+    run,
+    signal,
+    keyPrefix,
+    step: `${keyPrefix}model`,
+    catalog: catalogOf(tools.gadgets),
+    limits: { ...tools.limits, concurrency: 1 },
+    isLiteral: true,
+    containers: tools.containers,
+  });
+  const refused = new Map<string, string>();
+  for (const call of calls) {
+    const header = { invocationId: call.id, gadgetName: call.name, dependencies: [], line: 0 };
+    const read = readCall(call, tools);
+    graph.open(header);
+    if ("parameters" in read) await graph.add({ ...header, ...read });
+    else {
+      refused.set(call.id, read.refusal);
+      graph.refuse(header, read.refusal);
+    }
+  }
+  await graph.close();
+  signal.throwIfAborted();
+  const outcomes = new Map([...graph.outcomes()].map(({ call, outcome }) => [call.invocationId, outcome]));
+  return calls.map(({ id, name }) => {
+    const refusal = refused.get(id);
+    const outcome = outcomes.get(id);
+    if (refusal !== undefined || outcome === undefined) return { id, name, text: errorText(refusal ?? "") };
+    const text = markedAnswer({ gadget: tools.gadgets.get(name), outcome }, outcomeText(outcome));
+    return { id, name, text, ...(outcome.status === "result" && { result: outcome.result }) };
+  });
+}
+
+/** A call as it may run, or what the model is told instead (documents.md 8.3). */
+function readCall(
+  { name, arguments: text, cut }: ToolCall,
+  { gadgets }: DocumentTools,
+): { readonly parameters: JsonObject } | { readonly refusal: string } {
+  if (cut !== undefined) return { refusal: cut };
+  if (!gadgets.has(name)) return { refusal: `unknown tool "${name}"` };
+  try {
+    const parameters: Json = text.trim() === "" ? {} : parseJson(text);
+    return isJsonObject(parameters) ? { parameters } : { refusal: `the arguments are not a JSON object` };
+  } catch (error) {
+    const { message } = error instanceof RangeError ? error : { message: "the arguments are not valid JSON" };
+    return { refusal: message };
+  }
+}
+
+function outcomeText(outcome: CallOutcome): string {
+  switch (outcome.status) {
+    case "result":
+      return typeof outcome.result === "string" ? outcome.result : pretty(outcome.result);
+    case "error":
+      return errorText(outcome.failure.error);
+    case "skip":
+      return errorText(outcome.reason);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function errorText(error: string): string {
+  return pretty({ error });
+}
+
+function pretty(value: Json): string {
+  return JSON.stringify(value, null, 2);
+}

@@ -1,0 +1,184 @@
+// The calls of one answer of a model, whichever way it writes them: blocks in its text, or the provider's own calls. Both come in as
+// they are written and go to one graph.
+import { isJsonObject, type Json, parseJson } from "../../core/json.ts";
+import type { ToolCall } from "../../core/message.ts";
+import { messageOf } from "../../core/source_error.ts";
+import type { Markers } from "../../parse/calls/header.ts";
+import { type CallEvent, CallParser } from "../../parse/calls/calls.ts";
+import { undecided } from "../../schema/text_value.ts";
+import type { CallGraph, GraphCall } from "../calls/graph.ts";
+
+/** What takes the calls of an answer as they come. */
+export interface AnswerReader {
+  /** Text of the answer; gives what of it is to be shown. */
+  text(text: string): Promise<readonly string[]>;
+  /** A call of the provider begins. */
+  open(call: { readonly id: string; readonly name: string }): void;
+  call(call: ToolCall): Promise<void>;
+  /** The answer broke off: calls of the provider that have begun, and were not given, are none. */
+  drop(why: string): void;
+  /**
+   * The answer has ended; gives what of its text is still to be shown. `cutOff` says why when it broke off before its end: what only
+   * that ended is no whole call.
+   */
+  end(cutOff?: string): Promise<readonly string[]>;
+}
+
+/** How the calls of an answer are taken. */
+export interface AnswerReaderOptions {
+  readonly graph: CallGraph;
+  /** Calls start while the answer is still coming; else when it has ended. */
+  readonly isMidStream: boolean;
+  /** A call is whole and about to start, while the answer is still coming: the length of the text up to it, in UTF-16 units. */
+  readonly onWhole: (textLength: number) => void;
+}
+
+/** No calls: all text is the answer. */
+export const textAlone: AnswerReader = {
+  text: (text) => Promise.resolve([text]),
+  open: () => undefined,
+  call: () => Promise.resolve(),
+  drop: () => undefined,
+  end: () => Promise.resolve([]),
+};
+
+/** Call blocks in the text. It is read line by line: where a call ends has to be known exactly. */
+export class BlockReader implements AnswerReader {
+  readonly #options: AnswerReaderOptions & { readonly markers: Markers };
+  readonly #parser: CallParser;
+  readonly #waiting: GraphCall[] = [];
+  #length = 0;
+
+  constructor(options: AnswerReaderOptions & { readonly markers: Markers }) {
+    this.#options = options;
+    this.#parser = new CallParser({ ...options, leaf: undecided });
+  }
+
+  async text(text: string): Promise<readonly string[]> {
+    const shown: string[] = [];
+    for (let at = 0; at < text.length;) {
+      const newline = text.indexOf("\n", at);
+      const end = newline < 0 ? text.length : newline + 1;
+      const lineStart = this.#length;
+      this.#length += end - at;
+      await this.#take(this.#parser.push(text.slice(at, end)), { end: this.#length, shown, lineStart });
+      at = end;
+    }
+    return shown;
+  }
+
+  open(): void {}
+
+  async call(): Promise<void> {}
+
+  drop(): void {}
+
+  async end(cutOff?: string): Promise<readonly string[]> {
+    const shown: string[] = [];
+    const events = cutOff === undefined ? this.#parser.end() : this.#cut(cutOff);
+    await this.#take(events, { end: this.#length, shown });
+    for (const call of this.#waiting) await this.#options.graph.add(call);
+    return shown;
+  }
+
+  /** A block whose END stands in the last line is closed. */
+  #cut(cutOff: string): readonly CallEvent[] {
+    const closed = this.#parser.push("\n");
+    const last = closed.at(-1);
+    if (last?.type === "text-delta") closed.splice(-1, 1, { ...last, text: last.text.slice(0, -1) });
+    return [...closed, ...refused(this.#parser.end(), cutOff)];
+  }
+
+  /** A call that the header of the next one ends is whole before that line. */
+  async #take(
+    events: readonly CallEvent[],
+    place: { readonly end: number; readonly shown: string[]; readonly lineStart?: number },
+  ): Promise<void> {
+    const { graph, isMidStream, onWhole } = this.#options;
+    const endsAtHeader = events.some(({ type }) => type === "call-start");
+    for (const event of events) {
+      if (event.type === "text-delta" && event.text !== "") place.shown.push(event.text);
+      else if (event.type === "call-start") graph.open(event);
+      else if (event.type === "call-end" && !isMidStream) this.#waiting.push(event.call);
+      else if (event.type === "call-end") {
+        onWhole(endsAtHeader ? place.lineStart ?? place.end : place.end);
+        await graph.add(event.call);
+      }
+    }
+  }
+}
+
+/** The provider's own calls. */
+export class NativeReader implements AnswerReader {
+  readonly #options: AnswerReaderOptions;
+  /** True once the call was given. */
+  readonly #opened = new Map<string, boolean>();
+  readonly #waiting: GraphCall[] = [];
+  #length = 0;
+
+  constructor(options: AnswerReaderOptions) {
+    this.#options = options;
+  }
+
+  text(text: string): Promise<readonly string[]> {
+    this.#length += text.length;
+    return Promise.resolve([text]);
+  }
+
+  open({ id, name }: { readonly id: string; readonly name: string }): void {
+    if (this.#opened.has(id)) return;
+    this.#opened.set(id, false);
+    this.#options.graph.open({ invocationId: id, gadgetName: name, dependencies: [], line: 0 });
+  }
+
+  async call(call: ToolCall): Promise<void> {
+    this.open(call);
+    this.#opened.set(call.id, true);
+    if (this.#options.isMidStream && call.cut === undefined) this.#options.onWhole(this.#length);
+    const answerCall = nativeCall(call);
+    if (this.#options.isMidStream) await this.#options.graph.add(answerCall);
+    else this.#waiting.push(answerCall);
+  }
+
+  drop(why: string): void {
+    for (const [invocationId, isGiven] of this.#opened) {
+      if (isGiven) continue;
+      this.#options.graph.refuse({ invocationId, line: 0 }, why);
+      this.#opened.delete(invocationId); // the next attempt may have a call of that id
+    }
+  }
+
+  async end(): Promise<readonly string[]> {
+    for (const call of this.#waiting) await this.#options.graph.add(call);
+    return [];
+  }
+}
+
+/** The call that only the end of the text has closed is not run: nobody knows how it would have gone on. */
+function refused(events: readonly CallEvent[], cutOff: string): readonly CallEvent[] {
+  return events.map((event) =>
+    event.type === "call-end" ? { ...event, call: { ...event.call, parseError: cutOff } } : event
+  );
+}
+
+function nativeCall({ id, name, arguments: text, cut }: ToolCall): GraphCall {
+  const read = cut === undefined ? argumentsOf(text) : { problem: cut };
+  const base = { invocationId: id, gadgetName: name, dependencies: [], line: 0 };
+  return "problem" in read
+    ? { ...base, parameters: {}, parseError: read.problem }
+    : { ...base, parameters: read.value };
+}
+
+function argumentsOf(
+  text: string,
+): { readonly value: Readonly<Record<string, Json>> } | { readonly problem: string } {
+  if (text.trim() === "") return { value: {} };
+  try {
+    const value = parseJson(text);
+    if (isJsonObject(value)) return { value };
+    return { problem: `The arguments must be a JSON object, found ${text.slice(0, 200)}` };
+  } catch (error) {
+    const what = error instanceof RangeError ? "cannot be read" : "are not valid JSON";
+    return { problem: `The arguments ${what} (${messageOf(error)}): ${text.slice(0, 200)}` };
+  }
+}

@@ -1,0 +1,99 @@
+import { isJsonObject, type Json, toJson } from "../../core/json.ts";
+import {
+  type Model,
+  ModelError,
+  modelErrorCode,
+  type ModelPart,
+  type ModelRequest,
+  wrappedModel,
+} from "../../core/model.ts";
+import { messageOf } from "../../core/source_error.ts";
+import type { Run } from "../run.ts";
+
+/**
+ * A model that a run has to find first. A record keeps what decides what it is asked, so that a replay needs no provider and no key.
+ *
+ * @throws {ModelError} when it cannot be found
+ */
+export async function notedModel(
+  run: Run,
+  { key, find }: { readonly key: string; find(): Model | Promise<Model> },
+): Promise<Model> {
+  const model = await run.lookUp(key, () => found(find), { note: noteOf, from: fromNote });
+  if (model instanceof ModelError) throw model;
+  return model;
+}
+
+async function found(find: () => Model | Promise<Model>): Promise<Model | ModelError> {
+  try {
+    return await find();
+  } catch (error) {
+    return problemOf(error);
+  }
+}
+
+function problemOf(error: unknown): ModelError {
+  return error instanceof ModelError
+    ? error
+    : new ModelError(messageOf(error), { code: "config", cause: error });
+}
+
+function noteOf(model: Model | ModelError): Json {
+  if (model instanceof ModelError) {
+    const { message, code, flag } = model;
+    return { problem: toJson({ message, code, flag }) };
+  }
+  const { id, contextTokens, addons, takesServers } = model;
+  return toJson({ id, contextTokens, addons, takesServers });
+}
+
+function fromNote(noted: Json): Model | ModelError {
+  const { problem, ...model } = isJsonObject(noted) ? noted : {};
+  if (problem !== undefined && isJsonObject(problem)) {
+    const { message, code, flag } = problem;
+    return new ModelError(String(message), {
+      code: modelErrorCode(code),
+      ...(typeof flag === "string" && { flag }),
+    });
+  }
+  return silentModel({
+    id: String(model.id),
+    ...(typeof model.contextTokens === "number" && { contextTokens: model.contextTokens }),
+    ...(Array.isArray(model.addons) && { addons: model.addons.map(String) }),
+    ...(model.takesServers === true && { takesServers: true }),
+  });
+}
+
+/** Stands for the model whose answers a record has. */
+export function silentModel(known: Omit<Model, "stream" | "answered">): Model {
+  return {
+    ...known,
+    stream: () => {
+      throw new Error("A replay asks no model");
+    },
+  };
+}
+
+/** A model whose every failure is a {@linkcode ModelError}: what a model of the user's own throws is none. */
+export function modelWithErrors(model: Model): Model {
+  return wrappedModel(model, (request) => ({ [Symbol.asyncIterator]: () => partsOf(model, request) }));
+}
+
+function partsOf(model: Model, request: ModelRequest): AsyncIterator<ModelPart> {
+  let parts: AsyncIterator<ModelPart> | undefined;
+  return {
+    async next() {
+      try {
+        parts ??= model.stream(request)[Symbol.asyncIterator]();
+        return await parts.next();
+      } catch (error) {
+        if (error instanceof ModelError || request.signal?.aborted === true) throw error;
+        throw new ModelError(messageOf(error), { code: "request", cause: error });
+      }
+    },
+    async return() {
+      await parts?.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+}

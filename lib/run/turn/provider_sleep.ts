@@ -1,0 +1,103 @@
+import { linkedSignal, orAborted } from "../../core/async.ts";
+import type { StepOutcome } from "../../core/journal.ts";
+import { isJsonObject } from "../../core/json.ts";
+import { ModelError, type ModelErrorCode } from "../../core/model.ts";
+import type { Begun, Run } from "../run.ts";
+
+/** A wait for a provider. */
+export interface ProviderSleep {
+  readonly run: Run;
+  readonly signal: AbortSignal;
+  /** Ends the wait early. */
+  readonly wake?: AbortSignal;
+  readonly key: string;
+  readonly ms: number;
+  /** Says what is waited for; `ms` is how long it takes, or has taken. */
+  tell(ms: number): void;
+}
+
+/**
+ * Waits, as a step of its run: what was waited for before the run was resumed is not waited for again, and a replay takes no time.
+ *
+ * @throws the signal's reason
+ */
+export async function sleepForProvider({ run, signal, wake, key, ms, tell }: ProviderSleep): Promise<void> {
+  const begun: Begun = run.isKept
+    ? run.begin({ key, kind: "step", name: "wait", input: null, idempotent: true })
+    : { do: "perform", attempt: 1 };
+  if (begun.do === "answer") return tell(waitedMs(begun.outcome) ?? ms);
+  const chosen = run.lookUp(`${key}/ms`, () => ms, { note: (found) => found, from: Number });
+  tell(await orAborted(chosen, signal));
+  if (begun.do === "replay") {
+    await orAborted(begun.step.outcome, signal);
+    return;
+  }
+  using waking = linkedSignal([signal, wake]);
+  const sleeping = run.clock.sleep(ms, waking.signal).catch((error) => {
+    if (wake?.aborted !== true) throw error;
+  });
+  await orAborted(sleeping, signal);
+  if (run.isKept) run.finish(key, { ok: { ms } });
+}
+
+/** The error as it came: what a journal and a record have of it lacks what the provider asked to wait, which is a step of its own. */
+export async function askedToWait(
+  error: ModelError,
+  { run, signal, key }: Pick<ProviderSleep, "run" | "signal" | "key">,
+): Promise<ModelError> {
+  if (error.code !== "rate-limit" || !run.isKept) return error;
+  const begun = run.begin({ key, kind: "step", name: "asked to wait", input: null, idempotent: true });
+  switch (begun.do) {
+    case "answer":
+      return withWait(error, begun.outcome);
+    case "replay":
+      return withWait(error, await orAborted(begun.step.outcome, signal));
+    case "perform":
+    case "unverified":
+      run.finish(key, { ok: error.retryAfterMs ?? null });
+      return error;
+    default:
+      return begun satisfies never;
+  }
+}
+
+function withWait(error: ModelError, outcome: StepOutcome): ModelError {
+  const { message, code, status, flag } = error;
+  const retryAfterMs = "ok" in outcome ? outcome.ok : null;
+  return new ModelError(message, {
+    code,
+    cause: error,
+    status,
+    flag,
+    ...(typeof retryAfterMs === "number" ? { retryAfterMs } : {}),
+  });
+}
+
+function waitedMs(outcome: StepOutcome): number | undefined {
+  if (!("ok" in outcome) || !isJsonObject(outcome.ok)) return undefined;
+  return typeof outcome.ok.ms === "number" ? outcome.ok.ms : undefined;
+}
+
+const PASSING: ReadonlySet<ModelErrorCode> = new Set(["rate-limit", "server", "network", "timeout"]);
+const FIRST_MS = 1000;
+const LONGEST_MS = 60_000;
+const JITTER = 0.25;
+
+/** Whether the same question may be answered a moment later (documents.md 7.7). */
+export function isPassing({ code, retryAfterMs = 0 }: ModelError): boolean {
+  return PASSING.has(code) && retryAfterMs <= LONGEST_MS;
+}
+
+/**
+ * How long to wait before the question is asked again, in ms: what the provider asks for, else 1, 2, 4 ... s and up to a quarter more.
+ *
+ * @param attempt how often it has failed, from 1
+ */
+export function waitMs(error: ModelError, { attempt, random }: {
+  readonly attempt: number;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}): number {
+  if (error.retryAfterMs !== undefined) return error.retryAfterMs;
+  return Math.min(LONGEST_MS, Math.round(FIRST_MS * 2 ** (attempt - 1) * (1 + JITTER * random())));
+}
