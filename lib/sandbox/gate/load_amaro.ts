@@ -1,11 +1,21 @@
 // Loaded with the first TypeScript only: amaro is almost four megabytes.
 
+import { createContext, runInContext } from "node:vm";
+import { isRecord } from "../../core/json.ts";
+
 /** What a module that was stripped of its types is, or why it cannot be. */
 export type Stripped =
   | { readonly code: string; readonly map: string }
   /** `line` and `column` from 1. */
   | { readonly problem: string; readonly line: number; readonly column: number }
+  /** It broke the reader, or was not read in time. */
   | { readonly crash: true };
+
+/**
+ * How long the reading of a text may take, ms. The package tries `<any>(`, and what stands behind `extends`, twice, and so what is in them
+ * four times, eight times …: a text of some hundred characters takes for ever, and nobody knows all of those texts.
+ */
+const MOST_TIME = 5_000;
 
 /** Turns TypeScript into JavaScript, with a source map. */
 export type StripTypes = (text: string, file: string) => Stripped;
@@ -22,16 +32,23 @@ async function load(): Promise<StripTypes> {
   const { loaded, restore } = await withWatchedInstance(
     (): Promise<typeof import("./amaro.ts")> => import("./amaro.ts" as string),
   );
+  const inTime = createContext({});
   return (text, filename) => {
-    try {
+    let done: Stripped = { crash: true };
+    inTime["strip"] = () => {
       const { code, map } = loaded.transformSync(text, { ...OPTIONS, filename });
-      return { code, map: map ?? "" };
+      done = { code, map: map ?? "" };
+    };
+    try {
+      runInContext("strip()", inTime, { timeout: MOST_TIME });
     } catch (thrown) {
-      if (!(thrown instanceof Error)) return problemOf(thrown);
-      if (!(thrown instanceof WebAssembly.RuntimeError || thrown instanceof RangeError)) throw thrown;
+      if (!(isLate(thrown) || thrown instanceof WebAssembly.RuntimeError || thrown instanceof RangeError)) {
+        if (thrown instanceof Error) throw thrown;
+        return problemOf(thrown);
+      }
       restore?.();
-      return { crash: true };
     }
+    return done;
   };
 }
 
@@ -47,6 +64,11 @@ const OPTIONS = {
   },
 } as const;
 
+/** The error is of the context's own making, and no Error of ours. */
+function isLate(thrown: unknown): boolean {
+  return isRecord(thrown) && thrown["code"] === "ERR_SCRIPT_EXECUTION_TIMEOUT";
+}
+
 /** What is wrong with a text is thrown as a plain object; its columns count from 0. */
 function problemOf(thrown: unknown): Stripped {
   const found = typeof thrown === "object" && thrown !== null ? thrown : {};
@@ -58,7 +80,7 @@ function problemOf(thrown: unknown): Stripped {
   return { problem: message, line, column: column + 1 };
 }
 
-// amaro is one WebAssembly instance for the whole process, and deep nesting overflows its stack: after that it would fail for every other
+// amaro is one WebAssembly instance for the whole process, and deep nesting overflows its stack, as a text that takes for ever is given up in the midst of it: after that it would fail for every other
 // module too. It cannot be loaded again; but its memory can be put back to what it was when it was new.
 
 type Exports = WebAssembly.Exports;

@@ -20,20 +20,7 @@ export async function plainModule(source: SourceText, path: string): Promise<Pla
   return /\.m?ts$/.test(path) ? await stripped(source) : { code: source.text };
 }
 
-/** The package reads `class extends class extends …` twice as long with each of them, and nobody could stop it. */
-const MOST_HERITAGE = 12;
-
-function isEndless(text: string): boolean {
-  let nested = 0;
-  for (const [token] of text.matchAll(/\bclass\b[\s\w$]*\bextends\b|[{}]/g)) {
-    nested = token.length > 1 ? nested + 1 : 0;
-    if (nested > MOST_HERITAGE) return true;
-  }
-  return false;
-}
-
 async function stripped(source: SourceText): Promise<PlainModule> {
-  if (isEndless(source.text)) throw tooDeep(source);
   // Heavy: only where there is TypeScript.
   const { loadAmaro }: typeof import("./load_amaro.ts") = await import("./load_amaro.ts" as string);
   const strip = await loadAmaro();
