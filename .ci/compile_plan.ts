@@ -85,7 +85,7 @@ export const MODULES = "dist/small";
 /** The folder of them with what the program reads from inside itself. */
 export const ASSETS = "assets";
 
-/** What the web page loads, made before the program is (`lib/server/assets.ts`). */
+/** What the web page loads, made before the program is (`lib/server/pages/assets.ts`). */
 export const PAGE_ASSETS = `${MODULES}/${ASSETS}/page.json`;
 
 /** The pages of help and the project of `orrery init` (`lib/cli/help.ts`). */

@@ -1,5 +1,4 @@
 // A process of a gadget in memory: it speaks in frames, and does whatever a test wants.
-
 import { encodeFrame, FrameReader } from "../lib/core/frames.ts";
 import type { FromGadget, GadgetDescription, ToGadget } from "../lib/core/gadget_message.ts";
 import type { Json } from "../lib/core/json.ts";
@@ -8,10 +7,14 @@ import type {
   GadgetProcess,
   GadgetProcessEnd,
   StartGadgetProcess,
-} from "../lib/host/start_gadget_process.ts";
-import type { PerformEffect } from "../lib/sandbox/gadget_effects.ts";
-import { GadgetHost, type GadgetHostLimits, type GadgetHostOptions } from "../lib/sandbox/gadget_host.ts";
-import type { GadgetCallOptions } from "../lib/sandbox/gadget_host.ts";
+} from "../lib/host/commands/gadget_process.ts";
+import type { PerformEffect } from "../lib/sandbox/gadget/effects.ts";
+import {
+  type GadgetCallOptions,
+  GadgetHost,
+  type GadgetHostLimits,
+  type GadgetHostOptions,
+} from "../lib/sandbox/gadget/host.ts";
 
 const DESCRIPTION: GadgetDescription = {
   name: "Fake",

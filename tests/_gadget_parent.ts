@@ -1,8 +1,6 @@
 // A process that has started a gadget's, and is killed: what it started goes too.
-
-import { watchedByShell } from "../lib/host/bound_child.ts";
-import { startChild } from "../lib/host/child_start.ts";
-import { gadgetProcesses } from "../lib/host/start_gadget_process.ts";
+import { startChild, watchedByShell } from "../lib/host/commands/child.ts";
+import { gadgetProcesses } from "../lib/host/commands/gadget_process.ts";
 
 if (Deno.args[0] === "watched") {
   const child = startChild("sleep", {

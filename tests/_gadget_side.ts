@@ -4,8 +4,8 @@ import { pathToFileURL } from "node:url";
 import { encodeFrame, FrameReader } from "../lib/core/frames.ts";
 import type { GadgetCall } from "../lib/core/gadget.ts";
 import type { ToGadget } from "../lib/core/gadget_message.ts";
-import { listenForGadget } from "../lib/host/gadget_listener.ts";
-import { gadgetCommand } from "../lib/host/start_gadget_process.ts";
+import { listenForGadget } from "../lib/host/commands/gadget_listener.ts";
+import { gadgetCommand } from "../lib/host/commands/gadget_process.ts";
 
 /** What a process has said. */
 export interface Said {

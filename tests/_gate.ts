@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { memoryFiles } from "../lib/core/memory_files.ts";
 import { SourceError } from "../lib/core/source_error.ts";
 import type { Files } from "../lib/core/world.ts";
-import { prepareModules } from "../lib/sandbox/gate/prepare_modules.ts";
-import type { PreparedGraph } from "../lib/sandbox/gate/prepared_graph.ts";
+import { type PreparedGraph, prepareModules } from "../lib/sandbox/gate/prepare_modules.ts";
 
 /** Where the files of the tests are. */
 export const CWD = "/project";

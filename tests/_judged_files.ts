@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import type { FileChanges } from "../lib/core/file_changes.ts";
 import type { Files, Policy } from "../lib/core/world.ts";
-import { exactFiles } from "../lib/host/exact_files.ts";
-import { hostFileChanges } from "../lib/host/file_changes.ts";
+import { exactFiles } from "../lib/host/files/exact_files.ts";
+import { hostFileChanges } from "../lib/host/files/changes.ts";
 import { realPath } from "../lib/host/paths.ts";
 import { guardFileChanges, guardFiles } from "../lib/policy/guard_files.ts";
 import { createPolicy } from "../lib/policy/policy.ts";

@@ -1,7 +1,7 @@
 // MCP servers for tests: how one on stdio is started, and a connection to it.
 import { fileURLToPath } from "node:url";
 import { mcpNamePart, type McpServer } from "../lib/core/mcp_server.ts";
-import { hostPipes } from "../lib/host/pipe_process.ts";
+import { hostPipes } from "../lib/host/commands/pipe_process.ts";
 import { connectMcp, type ConnectMcpOptions, type McpConnection } from "../lib/mcp/connect.ts";
 
 /** The script of the test server. */

@@ -1,12 +1,12 @@
 // A gadget of a text, in a real process of its own, without a project around it.
 
 import { join } from "node:path";
-import { hostFiles } from "../lib/host/files.ts";
-import { gadgetProcesses } from "../lib/host/start_gadget_process.ts";
+import { hostFiles } from "../lib/host/files/files.ts";
+import { gadgetProcesses } from "../lib/host/commands/gadget_process.ts";
 import { facadeModules } from "../lib/sandbox/facade_modules.ts";
 import { mapStack } from "../lib/sandbox/gate/map_stack.ts";
 import { prepareModules } from "../lib/sandbox/gate/prepare_modules.ts";
-import { GadgetHost, type GadgetHostOptions } from "../lib/sandbox/gadget_host.ts";
+import { GadgetHost, type GadgetHostOptions } from "../lib/sandbox/gadget/host.ts";
 import { LIMITS } from "./_fake_gadget.ts";
 
 /** What such a gadget has when nothing else is said. */

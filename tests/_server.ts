@@ -1,10 +1,7 @@
 // A server over a socket of its own, with a service that is written by the test, and requests as no client would send them.
-
-import { openServer } from "../lib/server/open_server.ts";
-import type { OpenServer, OpenServerOptions } from "../lib/server/open_server.ts";
+import { type OpenServer, openServer, type OpenServerOptions } from "../lib/server/server.ts";
 import type { Service } from "../lib/service/service.ts";
-import { fakeService } from "./_fake_service.ts";
-import type { FakeScript, FakeService } from "./_fake_service.ts";
+import { type FakeScript, type FakeService, fakeService } from "./_fake_service.ts";
 
 /** The token of the servers of tests. */
 export const TOKEN = "a-token-of-the-tests-0123456789";

@@ -1,6 +1,6 @@
 // Some routes of a service on a socket of this machine, for clients that nobody here wrote.
 
-import { openServer } from "../lib/server/open_server.ts";
+import { openServer } from "../lib/server/server.ts";
 import type { Route } from "../lib/server/route.ts";
 import type { Service } from "../lib/service/service.ts";
 

@@ -4,7 +4,7 @@ import { COMMANDS } from "../lib/cli/flags/flags.ts";
 import { parseFlags } from "../lib/cli/flags/parse.ts";
 import { reportFailure } from "../lib/cli/report_failure.ts";
 import { trust } from "../lib/cli/trust/trust.ts";
-import { hostTerminal } from "../lib/host/terminal.ts";
+import { hostTerminal } from "../lib/host/terminal/terminal.ts";
 import { hashOfBytes } from "../lib/project/trust/module_hashes.ts";
 
 const terminal = hostTerminal();

@@ -1,18 +1,16 @@
 // A world over a real temporary folder: real files, commands and policy; the network is what a test says.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { systemClock } from "../lib/core/clock.ts";
-import type { Clock } from "../lib/core/clock.ts";
+import { type Clock, systemClock } from "../lib/core/clock.ts";
 import type { AnyGadget, GadgetContext } from "../lib/core/gadget.ts";
 import { type Json, toJson } from "../lib/core/json.ts";
 import type { Http, Policy, World } from "../lib/core/world.ts";
-import { exactFiles } from "../lib/host/exact_files.ts";
-import { hostShell } from "../lib/host/shell.ts";
+import { exactFiles } from "../lib/host/files/exact_files.ts";
+import { hostShell } from "../lib/host/commands/shell.ts";
 import { guardWorld } from "../lib/policy/guard.ts";
 import { createPolicy } from "../lib/policy/policy.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
-import { issuesText } from "../lib/schema/validate.ts";
-import { validateInput } from "../lib/schema/validate.ts";
+import { issuesText, validateInput } from "../lib/schema/validate.ts";
 
 /** How the world is. */
 export interface TestWorldOptions {

@@ -64,25 +64,25 @@ const BROKEN: readonly (readonly [rule: string, what: string, files: Files, expe
     "oneDoor",
     "a second app",
     { "lib/server/b.ts": `import type { Hono } from "hono";\nnew Hono();` },
-    "lib/server/b.ts:2: says new Hono: only lib/server/open_server.ts may",
+    "lib/server/b.ts:2: says new Hono: only lib/server/server.ts may",
   ],
   [
     "oneDoor",
     "the router under another name",
     { "lib/server/b.ts": `import { Hono as Small } from "hono/tiny";\nnew Small();` },
-    "lib/server/b.ts:1: imports hono/tiny: only lib/server/open_server.ts may",
+    "lib/server/b.ts:1: imports hono/tiny: only lib/server/server.ts may",
   ],
   [
     "oneDoor",
     "the router on demand",
     { "lib/server/b.ts": `await import("hono" as string);` },
-    "lib/server/b.ts:1: imports hono: only lib/server/open_server.ts may",
+    "lib/server/b.ts:1: imports hono: only lib/server/server.ts may",
   ],
   [
     "oneDoor",
     "a second socket",
     { "lib/host/b.ts": `Deno["serve"](() => new Response());` },
-    "lib/host/b.ts:1: says Deno.serve: only lib/host/serve_http.ts may",
+    "lib/host/b.ts:1: says Deno.serve: only lib/host/http/serve.ts may",
   ],
   [
     "importDirection",
@@ -301,7 +301,7 @@ const SOUND: readonly (readonly [what: string, files: Files])[] = [
     "lib/host/a.ts": `import "node:net";\nexport const a = (file: string) => [Deno.cwd(), import(file)];`,
   }],
   ["a type of Node's", { "gadgets/a.ts": `import type { DatabaseSync } from "node:sqlite";` }],
-  ["SQLite in its gadget", { "gadgets/sql_query.ts": `await import("node:sqlite");` }],
+  ["SQLite in its gadget", { "gadgets/sql/sql_query.ts": `await import("node:sqlite");` }],
   ["a test's own world", {
     "tests/a_test.ts": `import { z } from "zod";\nimport "orrery";\nDeno.cwd() as any;`,
     "mod.ts": "",

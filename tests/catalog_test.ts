@@ -8,7 +8,7 @@ import { systemClock } from "../lib/core/clock.ts";
 import type { AnyGadget } from "../lib/core/gadget.ts";
 import { ProblemsError } from "../lib/core/source_error.ts";
 import type { World } from "../lib/core/world.ts";
-import { hostFiles } from "../lib/host/files.ts";
+import { hostFiles } from "../lib/host/files/files.ts";
 import { importModule } from "../lib/host/process.ts";
 
 type Files = Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import { createCatalog } from "../lib/catalog/catalog.ts";
 import { question } from "../lib/cli/ask/ask.ts";
 import { ChatStop, typedMessages } from "../lib/cli/chat/lines.ts";
 import type { Model, ModelPart } from "../lib/core/model.ts";
-import type { Terminal } from "../lib/host/terminal.ts";
+import type { Terminal } from "../lib/host/terminal/terminal.ts";
 import { agentsText } from "../lib/service/prompt/open.ts";
 import { stoppableCatalog, stoppableModel } from "../lib/service/start/stoppable.ts";
 import { testProject } from "./_project.ts";

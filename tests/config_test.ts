@@ -11,7 +11,7 @@ import {
 import { checkConfig } from "../lib/catalog/config/read.ts";
 import { CONFIG_TABLE, configSchema } from "../lib/catalog/config/table.ts";
 import { ProblemsError, type SourceError } from "../lib/core/source_error.ts";
-import { hostFiles } from "../lib/host/files.ts";
+import { hostFiles } from "../lib/host/files/files.ts";
 import { lookAt } from "../lib/host/paths.ts";
 import { parseYaml } from "../lib/parse/yaml/yaml.ts";
 

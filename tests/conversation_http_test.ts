@@ -5,7 +5,7 @@ import type { StepOutcome } from "../lib/conversation/step_tree.ts";
 import type { RunEvent } from "../lib/core/event.ts";
 import { virtualClock } from "../lib/core/clock.ts";
 import { type Http, PermissionRefused } from "../lib/core/world.ts";
-import { hostHttp } from "../lib/host/http.ts";
+import { hostHttp } from "../lib/host/http/http.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import type { StepOf } from "../lib/parse/agent/agent.ts";

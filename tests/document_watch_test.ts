@@ -7,7 +7,7 @@ import { fakeFileWatch, type FileWatch } from "../lib/core/file_watch.ts";
 import type { StepStart, StepTurn } from "../lib/core/journal.ts";
 import type { Json } from "../lib/core/json.ts";
 import { FileError } from "../lib/core/world.ts";
-import { hostFileWatch } from "../lib/host/watch_files.ts";
+import { hostFileWatch } from "../lib/host/files/watch.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { EarlierSteps } from "../lib/run/replay/earlier_steps.ts";
 import { posixTest } from "./_posix_test.ts";

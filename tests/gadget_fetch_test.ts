@@ -5,7 +5,7 @@ import { htmlText } from "../lib/parse/html_text.ts";
 import { virtualClock } from "../lib/core/clock.ts";
 import type { Json } from "../lib/core/json.ts";
 import type { Http, HttpResponse } from "../lib/core/world.ts";
-import { hostHttp } from "../lib/host/http.ts";
+import { hostHttp } from "../lib/host/http/http.ts";
 import { callError, callGadget, testWorld } from "./_world.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { gadgetCommand } from "../lib/host/start_gadget_process.ts";
-import { connectFlags, listenForGadget } from "../lib/host/gadget_listener.ts";
+import { gadgetCommand } from "../lib/host/commands/gadget_process.ts";
+import { connectFlags, listenForGadget } from "../lib/host/commands/gadget_listener.ts";
 import { PROJECT_ROOT } from "./_run.ts";
 
 const CONNECT = `

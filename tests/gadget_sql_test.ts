@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import sqlQuery from "../gadgets/sql_query.ts";
+import sqlQuery from "../gadgets/sql/sql_query.ts";
 import { callError, callGadget, type TestWorld, testWorld, type TestWorldOptions } from "./_world.ts";
 
 /** A world with a small database `app.db`. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { JournalError } from "../lib/core/journal.ts";
-import { journalPath } from "../lib/host/journal_files.ts";
+import { journalPath } from "../lib/host/files/journal_files.ts";
 import { isProcessAlive, thisProcess } from "../lib/host/process.ts";
 import { PROJECT_ROOT, runProgram } from "./_run.ts";
 

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { runFiles } from "../lib/host/journal_files.ts";
+import { runFiles } from "../lib/host/files/journal_files.ts";
 import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
 import { testProject } from "./_project.ts";
 import TEXT_RUNS from "./spec/journal_text_runs.json" with { type: "json" };

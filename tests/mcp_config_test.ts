@@ -6,7 +6,7 @@ import { readMcpJson, yamlServers } from "../lib/catalog/mcp/config.ts";
 import { expandVariables, mcpServers } from "../lib/catalog/mcp/servers.ts";
 import type { BrokenMcpServer, McpServer } from "../lib/core/mcp_server.ts";
 import { SourceError } from "../lib/core/source_error.ts";
-import { hostFiles } from "../lib/host/files.ts";
+import { hostFiles } from "../lib/host/files/files.ts";
 import { writeFiles } from "./_world.ts";
 
 async function inFolder(

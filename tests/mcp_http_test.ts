@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { PermissionRefused } from "../lib/core/world.ts";
-import { hostStreamFetch } from "../lib/host/stream_fetch.ts";
+import { hostStreamFetch } from "../lib/host/http/stream_fetch.ts";
 import { toolResult } from "../lib/mcp/tool_gadget.ts";
 import { connect, httpServer, messageFrom } from "./_mcp.ts";
 

@@ -3,7 +3,7 @@ import { systemClock } from "../lib/core/clock.ts";
 import { memoryFiles } from "../lib/core/memory_files.ts";
 import { ModelError, type ModelPart, type ModelRequest } from "../lib/core/model.ts";
 import { PermissionRefused } from "../lib/core/world.ts";
-import { hostModelFetch } from "../lib/host/model_fetch.ts";
+import { hostModelFetch } from "../lib/host/http/model_fetch.ts";
 import { openModels, type OpenModelsOptions } from "../lib/models/open_models.ts";
 import { type ProviderReply, type ProviderServer, providerServer, TEST_KEY } from "./_provider_server.ts";
 

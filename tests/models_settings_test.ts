@@ -4,7 +4,7 @@ import { memoryFiles } from "../lib/core/memory_files.ts";
 import { ModelError } from "../lib/core/model.ts";
 import { followAliases, maybeModelId, type ModelSettings } from "../lib/core/model_settings.ts";
 import { addUsage } from "../lib/core/usage.ts";
-import { tcpConnect } from "../lib/host/tcp_connect.ts";
+import { tcpConnect } from "../lib/host/http/dial.ts";
 import { KNOWN_MODELS, maybeKnownModel } from "../lib/models/known_models.ts";
 import { openModels } from "../lib/models/open_models.ts";
 import { retryAfterMs } from "../lib/models/provider/fetch.ts";

@@ -12,11 +12,11 @@ import {
   type Policy,
   type ShellResult,
 } from "../lib/core/world.ts";
-import { exactFiles } from "../lib/host/exact_files.ts";
-import { hostFiles } from "../lib/host/files.ts";
-import { hostHttp } from "../lib/host/http.ts";
+import { exactFiles } from "../lib/host/files/exact_files.ts";
+import { hostFiles } from "../lib/host/files/files.ts";
+import { hostHttp } from "../lib/host/http/http.ts";
 import { realPath } from "../lib/host/paths.ts";
-import { hostShell } from "../lib/host/shell.ts";
+import { hostShell } from "../lib/host/commands/shell.ts";
 import {
   hashOwnWord,
   hasOwnWord,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { clearTimeout as clearNodes, setTimeout as nodes } from "node:timers";
-import { quietTimer } from "../lib/host/quiet_timer.ts";
+import { quietTimer } from "../lib/host/process.ts";
 
 const pause = (ms: number) => new Promise<void>((resolve) => nodes(resolve, ms));
 

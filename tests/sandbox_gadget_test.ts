@@ -4,7 +4,7 @@ import { type AnyGadget, hasLateFormat } from "../lib/core/gadget.ts";
 import type { Run } from "../lib/run/run.ts";
 import { runGadget } from "../lib/run/calls/gadget.ts";
 import { toldResult } from "../lib/run/turn/tool_round.ts";
-import { sandboxedGadget } from "../lib/sandbox/sandboxed_gadget.ts";
+import { sandboxedGadget } from "../lib/sandbox/gadget/gadget.ts";
 import { checkGadget } from "../lib/schema/check_gadget.ts";
 import { echoing, fakeHost, listening, loading, until } from "./_fake_gadget.ts";
 

@@ -1,10 +1,17 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import fc from "fast-check";
 import { SourceError } from "../lib/core/source_error.ts";
-import { decodeMap, encodeMap, type Mapping, sourcePlace } from "../lib/sandbox/gate/source_map.ts";
-import { editText, moveMappings, sameMappings } from "../lib/sandbox/gate/edited_text.ts";
 import { harmlessEdits } from "../lib/sandbox/gate/rewrite_imports.ts";
+import {
+  decodeMap,
+  editText,
+  encodeMap,
+  type Mapping,
+  moveMappings,
+  sameMappings,
+  sourcePlace,
+} from "../lib/sandbox/gate/source_map.ts";
 import { gated } from "./_gate.ts";
 
 /** Every way in which a module can load another; EVIL is its URL. */

@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
-import { fileURLToPath } from "node:url";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { decodeUtf8 } from "../lib/core/file_text.ts";
 import { memoryFiles } from "../lib/core/memory_files.ts";
 import type { Files } from "../lib/core/world.ts";
-import { hostFiles } from "../lib/host/files.ts";
+import { hostFiles } from "../lib/host/files/files.ts";
 import { facadeFile } from "../lib/sandbox/gate/allowed_names.ts";
 import { mapStack } from "../lib/sandbox/gate/map_stack.ts";
-import { prepareModules } from "../lib/sandbox/gate/prepare_modules.ts";
-import type { PreparedGraph } from "../lib/sandbox/gate/prepared_graph.ts";
+import { type PreparedGraph, prepareModules } from "../lib/sandbox/gate/prepare_modules.ts";
 import { CWD, FACADES, gate, gated, refusal, refused } from "./_gate.ts";
 
 const HELPER = "__orreryGadget";

@@ -7,7 +7,7 @@ import { InputError, ResultError } from "../lib/core/gadget.ts";
 import { PermissionRefused } from "../lib/core/world.ts";
 import { isStream } from "../lib/core/async.ts";
 import type { EffectOp } from "../lib/core/gadget_message.ts";
-import { GadgetHosts } from "../lib/sandbox/gadget_hosts.ts";
+import { GadgetHosts } from "../lib/sandbox/gadget/host.ts";
 import {
   type Behaviour,
   echoing,

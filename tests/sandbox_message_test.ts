@@ -1,11 +1,9 @@
 // What a process says is foreign: whatever it is, it is a message of a known shape, or an error of one known kind.
-
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { FromGadget } from "../lib/core/gadget_message.ts";
+import assert from "node:assert/strict";
 import { FrameError, FrameReader } from "../lib/core/frames.ts";
-import { MessageError } from "../lib/sandbox/message_fields.ts";
-import { readMessage } from "../lib/sandbox/read_message.ts";
+import type { FromGadget } from "../lib/core/gadget_message.ts";
+import { MessageError, readMessage } from "../lib/sandbox/gadget/messages.ts";
 
 const error = { name: "Error", message: "m", stack: "s", refusal: 3 };
 const gadget = {

@@ -257,8 +257,8 @@ posixTest("with a part of Deno's permissions links are looked for before and beh
   Deno.symlinkSync(join(outside, "folder"), join(root, "data/way"));
   const here = new URL("../", import.meta.url);
   const script = `
-    import { exactFiles } from ${JSON.stringify(new URL("lib/host/exact_files.ts", here).href)};
-    import { hostFileChanges } from ${JSON.stringify(new URL("lib/host/file_changes.ts", here).href)};
+    import { exactFiles } from ${JSON.stringify(new URL("lib/host/files/exact_files.ts", here).href)};
+    import { hostFileChanges } from ${JSON.stringify(new URL("lib/host/files/changes.ts", here).href)};
     const files = exactFiles({ root: ${JSON.stringify(root)} });
     const changes = hostFileChanges({ root: ${JSON.stringify(root)} });
     const said = (work) => work.then((value) => value ?? "done", (error) => error.message);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { endWords, thrownInGadget } from "../lib/sandbox/gadget_failure.ts";
+import { endWords, thrownInGadget } from "../lib/sandbox/gadget/failure.ts";
 import { PROJECT_ROOT } from "./_run.ts";
 import { attackPlace, type AttackRun, callOf } from "./sandbox/_place.ts";
 

@@ -1,7 +1,7 @@
 // What pages load: modules as a browser reads them, style sheets, pictures; and nothing else.
 
 import assert from "node:assert/strict";
-import { openAssets } from "../lib/server/assets.ts";
+import { openAssets } from "../lib/server/pages/assets.ts";
 
 Deno.test("assets: each module with all that it imports, as JavaScript under its own name", async () => {
   const assets = await openAssets();

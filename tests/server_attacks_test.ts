@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { isSameText } from "../lib/server/guard.ts";
-import { openServer } from "../lib/server/open_server.ts";
+import { openServer } from "../lib/server/server.ts";
 import { ROUTES } from "../lib/server/route_table.ts";
 import { codeOf, sendRaw, TOKEN, untouchedService } from "./_server.ts";
 import { serviceOf } from "./_service.ts";

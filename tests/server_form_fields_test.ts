@@ -1,7 +1,7 @@
 // Forms made from JSON Schema, and the values that their texts stand for.
 
 import assert from "node:assert/strict";
-import { filledForm, filledJson, formFields } from "../lib/server/form_fields.ts";
+import { filledForm, filledJson, formFields } from "../lib/server/pages/form_fields.ts";
 
 const SCHEMA = {
   type: "object",

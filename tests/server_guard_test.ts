@@ -13,11 +13,10 @@ import {
   type RequestHead,
   STRICT_RULE,
 } from "../lib/server/guard.ts";
-import { createApp, openServer } from "../lib/server/open_server.ts";
-import { defineRoute } from "../lib/server/route.ts";
-import { honoPath, openapiPath, pathPattern } from "../lib/server/route_path.ts";
+import { createApp, openServer } from "../lib/server/server.ts";
+import { defineRoute, honoPath, openapiPath, pathPattern } from "../lib/server/route.ts";
 import { ROUTES } from "../lib/server/route_table.ts";
-import { openapiOf } from "../lib/server/routes/openapi.ts";
+import { openapiOf } from "../lib/server/api/openapi.ts";
 import { fakeService } from "./_fake_service.ts";
 import { codeOf, sendRaw, TOKEN, untouchedService } from "./_server.ts";
 

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { RunTrace } from "../lib/core/journal.ts";
 import { isRecord } from "../lib/core/json.ts";
-import { watchedAnswer } from "../lib/server/mcp/mcp_http.ts";
+import { watchedAnswer } from "../lib/server/mcp/http.ts";
 import { mcpRoutes } from "../lib/server/route_table.ts";
 import type { CatalogJson, GadgetJson } from "../lib/service/look/look.ts";
 import { ServiceError, type StartRun } from "../lib/service/service.ts";

@@ -10,7 +10,7 @@ import { ModelError, type ModelPart } from "../lib/core/model.ts";
 import { messageOf } from "../lib/core/source_error.ts";
 import { type FakeModel, fakeModel } from "../lib/models/fake_model.ts";
 import { echoModel } from "../lib/models/open_models.ts";
-import { openAiRoutes } from "../lib/server/openai/routes.ts";
+import { openAiRoutes } from "../lib/server/openai/openai.ts";
 import { TextStreams } from "../lib/server/text_streams.ts";
 import type { CatalogJson } from "../lib/service/look/look.ts";
 import { ServiceError, type StartRun } from "../lib/service/service.ts";

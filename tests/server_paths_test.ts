@@ -1,12 +1,10 @@
 // Paths that lead out of the project, in every parameter and every field that names one, over a real socket and with a real project behind it:
 // nothing outside is shown, nothing is started, and no answer is a failure that nobody foresaw.
-
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { ROUTES } from "../lib/server/route_table.ts";
-import { openServer } from "../lib/server/open_server.ts";
-import { codeOf, sendRaw, TOKEN } from "./_server.ts";
-import type { RawAnswer } from "./_server.ts";
+import { openServer } from "../lib/server/server.ts";
+import { codeOf, type RawAnswer, sendRaw, TOKEN } from "./_server.ts";
 import { serviceOf } from "./_service.ts";
 
 /** Stands in every file that nobody may see. */

@@ -8,7 +8,7 @@ import { ModelError } from "../lib/core/model.ts";
 import { ProblemsError, SourceError } from "../lib/core/source_error.ts";
 import { FileError } from "../lib/core/world.ts";
 import { pieces, readPieces } from "../lib/server/body.ts";
-import { openServer } from "../lib/server/open_server.ts";
+import { openServer } from "../lib/server/server.ts";
 import { HttpProblem } from "../lib/server/problem.ts";
 import { Sessions } from "../lib/server/session.ts";
 import { ServiceError } from "../lib/service/service.ts";

@@ -1,8 +1,11 @@
 // Who is let in at the socket of a gadget's process: with a listener whose connections all come, and speak, in the same turn.
-
 import assert from "node:assert/strict";
-import type { GadgetConnection, GadgetListener } from "../lib/host/gadget_listener.ts";
-import { newToken, tokenConnection } from "../lib/host/gadget_listener.ts";
+import {
+  type GadgetConnection,
+  type GadgetListener,
+  newToken,
+  tokenConnection,
+} from "../lib/host/commands/gadget_listener.ts";
 
 /** Says nothing before the turn has come. */
 class FakeConnection {

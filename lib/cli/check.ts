@@ -1,9 +1,9 @@
 import { typedPath } from "../catalog/paths.ts";
 import { VERSION } from "../core/version.ts";
 import { FileError } from "../core/world.ts";
-import { hostFiles } from "../host/files.ts";
+import { hostFiles } from "../host/files/files.ts";
 import { workingFolder } from "../host/paths.ts";
-import { hasColor, type Terminal } from "../host/terminal.ts";
+import { hasColor, type Terminal } from "../host/terminal/terminal.ts";
 import { MERGE_MODES } from "../parse/document/parameters.ts";
 import { grantsNothing, NO_GRANTS, type RunGrants } from "../project/trust/grants.ts";
 import { paintFor } from "../render/cells.ts";

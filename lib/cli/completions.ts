@@ -1,4 +1,4 @@
-import type { Terminal } from "../host/terminal.ts";
+import type { Terminal } from "../host/terminal/terminal.ts";
 import { EXIT } from "../service/exit_code.ts";
 import { type Argument, COMMANDS, type CommandSpec, type Flag, type ParsedCommand } from "./flags/flags.ts";
 import { TOPICS } from "./help.ts";

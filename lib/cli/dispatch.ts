@@ -1,6 +1,6 @@
 import { didYouMean } from "../core/nearest.ts";
 import { atRest } from "../host/process.ts";
-import { hostTerminal, type Terminal } from "../host/terminal.ts";
+import { hostTerminal, type Terminal } from "../host/terminal/terminal.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
 import type { ParsedCommand } from "./flags/flag.ts";
 import { RUN } from "./flags/groups.ts";

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { workingFolder } from "../host/paths.ts";
-import type { Terminal } from "../host/terminal.ts";
+import type { Terminal } from "../host/terminal/terminal.ts";
 import { type CallBlock, parseCalls } from "../parse/calls/calls.ts";
 import { openSettings } from "../project/project.ts";
 import type { CallGraph } from "../render/graph/graph.ts";

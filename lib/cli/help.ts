@@ -1,7 +1,7 @@
-import { maybeOwnFile, ownFiles } from "../host/own_file.ts";
-import { paged } from "../host/pager.ts";
+import { maybeOwnFile, ownFiles } from "../host/paths.ts";
+import { paged } from "../host/terminal/pager.ts";
 import { isCompiled } from "../host/process.ts";
-import { hasColor, type Terminal } from "../host/terminal.ts";
+import { hasColor, type Terminal } from "../host/terminal/terminal.ts";
 import { markdownText } from "../render/markdown_text.ts";
 import { type Argument, COMMANDS, type CommandSpec, type Flag } from "./flags/flags.ts";
 import { argumentText } from "./flags/parse.ts";

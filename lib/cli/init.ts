@@ -1,8 +1,8 @@
 import { join, resolve } from "node:path";
-import { makeNewFiles } from "../host/make_new_files.ts";
+import { makeNewFiles } from "../host/files/make_new_files.ts";
 import { lookAt, workingFolder } from "../host/paths.ts";
 import { isCompiled } from "../host/process.ts";
-import type { Terminal } from "../host/terminal.ts";
+import type { Terminal } from "../host/terminal/terminal.ts";
 import { printableLine } from "../render/shown_text.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags/flags.ts";

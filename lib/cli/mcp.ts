@@ -1,7 +1,7 @@
 import { exitProcess } from "../host/process.ts";
-import { logsToStderr } from "../host/logs_to_stderr.ts";
+import { logsToStderr } from "../host/terminal/logs_to_stderr.ts";
 import { workingFolder } from "../host/paths.ts";
-import type { Terminal } from "../host/terminal.ts";
+import type { Terminal } from "../host/terminal/terminal.ts";
 import { printable } from "../render/shown_text.ts";
 import { EXIT } from "../service/exit_code.ts";
 import { openService } from "../service/open_service.ts";

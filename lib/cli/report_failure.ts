@@ -13,7 +13,7 @@ import { ModelError, notCapableText } from "../core/model.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { messageOf, ProblemsError, SourceError } from "../core/source_error.ts";
 import { FileError, PermissionRefused } from "../core/world.ts";
-import { hasColor, type Terminal } from "../host/terminal.ts";
+import { hasColor, type Terminal } from "../host/terminal/terminal.ts";
 import { paintFor } from "../render/cells.ts";
 import { errorFrame, plainErrorFrame } from "../render/error_frame.ts";
 import { ConversationError } from "../run/conversation/work.ts";

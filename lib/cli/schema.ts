@@ -1,5 +1,5 @@
 import { configSchema } from "../catalog/config/table.ts";
-import type { Terminal } from "../host/terminal.ts";
+import type { Terminal } from "../host/terminal/terminal.ts";
 import { agentSchema } from "../parse/agent/schema.ts";
 import { EXIT } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags/flags.ts";

@@ -1,13 +1,13 @@
 import { messageOf } from "../core/source_error.ts";
 import { exitProcess, hostEnv } from "../host/process.ts";
-import { logsToStderr } from "../host/logs_to_stderr.ts";
+import { logsToStderr } from "../host/terminal/logs_to_stderr.ts";
 import { workingFolder } from "../host/paths.ts";
-import type { Terminal } from "../host/terminal.ts";
-import { keepToken } from "../host/token_file.ts";
+import type { Terminal } from "../host/terminal/terminal.ts";
+import { keepToken } from "../host/files/journal_files.ts";
 import { plainErrorFrame } from "../render/error_frame.ts";
 import { paintFor } from "../render/cells.ts";
 import { printable } from "../render/shown_text.ts";
-import type { OpenServer } from "../server/open_server.ts";
+import type { OpenServer } from "../server/server.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
 import { openService } from "../service/open_service.ts";
 import type { Service } from "../service/service.ts";
@@ -113,11 +113,11 @@ async function loadServer() {
   const [{ isLoopback }, { randomName }, { openServer }]: [
     typeof import("../server/guard.ts"),
     typeof import("../server/session.ts"),
-    typeof import("../server/open_server.ts"),
+    typeof import("../server/server.ts"),
   ] = await Promise.all([
     import("../server/guard.ts" as string),
     import("../server/session.ts" as string),
-    import("../server/open_server.ts" as string),
+    import("../server/server.ts" as string),
   ]);
   return { isLoopback, randomName, openServer };
 }

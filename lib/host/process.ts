@@ -3,6 +3,7 @@
 // only to a process with all of Deno's permissions.
 import type { AsyncLocalStorage } from "node:async_hooks";
 import type { RunOwner } from "../core/journal.ts";
+import type { Json } from "../core/json.ts";
 
 /** What was typed after the program's name. */
 export function commandLine(): readonly string[] {
@@ -259,4 +260,37 @@ function maybeStatus(permission: Deno.PermissionDescriptor): Deno.PermissionStat
   } catch {
     return undefined;
   }
+}
+
+/** What can be granted of the system, as `Deno.permissions` names it. */
+export const SYSTEM_FACTS = [
+  "hostname",
+  "osRelease",
+  "osUptime",
+  "loadavg",
+  "networkInterfaces",
+  "systemMemoryInfo",
+  "uid",
+  "gid",
+] as const;
+
+/** The facts of these names; those are missing that Deno itself may not tell. */
+export function systemFacts(names: readonly string[]): Readonly<Record<string, Json>> {
+  const wanted = SYSTEM_FACTS.filter((name) =>
+    names.includes(name) && denoGrants({ name: "sys", kind: name })
+  );
+  return Object.fromEntries(wanted.map((name) => [name, JSON.parse(JSON.stringify(Deno[name]()))]));
+}
+
+/** Does something later, unless it is disposed of before. Waiting for it does not keep the process alive. */
+export function quietTimer(delayMs: number, work: () => void): Disposable {
+  const timer = setTimeout(work, delayMs);
+  unref(timer);
+  return { [Symbol.dispose]: () => clearTimeout(timer) };
+}
+
+/** A package may have put the `setTimeout` of Node in the place of Deno's, which gives no number (Deno 2.6). */
+function unref(timer: number | { readonly unref: () => void }): void {
+  if (typeof timer === "number") Deno.unrefTimer(timer);
+  else timer.unref();
 }

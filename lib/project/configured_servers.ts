@@ -3,7 +3,7 @@ import { mcpServers } from "../catalog/mcp/servers.ts";
 import type { BrokenMcpServer, McpServer } from "../core/mcp_server.ts";
 import { join } from "node:path";
 import { hostEnv } from "../host/process.ts";
-import { hostFiles } from "../host/files.ts";
+import { hostFiles } from "../host/files/files.ts";
 import { configFolder } from "../host/paths.ts";
 import type { ProjectSettings } from "./project.ts";
 

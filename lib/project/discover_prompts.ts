@@ -8,9 +8,9 @@ import {
   type PromptFolder,
 } from "../catalog/prompts/discover.ts";
 import { isRecord } from "../core/json.ts";
-import { fileStamps } from "../host/file_stamp.ts";
-import { hostFiles } from "../host/files.ts";
-import { journalPath } from "../host/journal_files.ts";
+import { fileStamps } from "../host/files/stamp.ts";
+import { hostFiles } from "../host/files/files.ts";
+import { journalPath } from "../host/files/journal_files.ts";
 import { realPath } from "../host/paths.ts";
 import type { PromptRegistry } from "../prompt/registry.ts";
 import { promptModuleLoader } from "./prompt_module_loader.ts";

@@ -1,4 +1,4 @@
-import { hostFiles } from "../host/files.ts";
+import { hostFiles } from "../host/files/files.ts";
 import { workingFolder } from "../host/paths.ts";
 import { type AgentFile, AgentFileError } from "../parse/agent/agent.ts";
 import { readAgentFile } from "../parse/agent/read.ts";

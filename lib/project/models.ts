@@ -5,11 +5,11 @@ import { systemClock } from "../core/clock.ts";
 import { type Embedder, type Model, ModelError } from "../core/model.ts";
 import { followAliases, maybeModelId, modelIdText } from "../core/model_settings.ts";
 import { FileError, PermissionRefused, type Policy } from "../core/world.ts";
-import { hostFiles } from "../host/files.ts";
-import { hostModelFetch } from "../host/model_fetch.ts";
+import { hostFiles } from "../host/files/files.ts";
+import { hostModelFetch } from "../host/http/model_fetch.ts";
 import { lookAt, realPath } from "../host/paths.ts";
 import { denoGrants, hostEnv, hostEnvProblem } from "../host/process.ts";
-import { tcpConnect } from "../host/tcp_connect.ts";
+import { tcpConnect } from "../host/http/dial.ts";
 import { openEmbedder } from "../models/open_embedder.ts";
 import { type OpenModels, openModels, type OpenModelsOptions } from "../models/open_models.ts";
 import {

@@ -1,6 +1,6 @@
 import type { Journal } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";
-import { journalPath, runFiles } from "../host/journal_files.ts";
+import { journalPath, runFiles } from "../host/files/journal_files.ts";
 import { isProcessAlive, thisProcess } from "../host/process.ts";
 import { sqliteJournal } from "../journal/sqlite_journal.ts";
 

@@ -1,12 +1,12 @@
 // The way to the sandbox, loaded with the first module of a gadget; what works there is loaded while a process starts.
 import { join } from "node:path";
-import { alone } from "../host/alone.ts";
-import { hostFiles } from "../host/files.ts";
-import { hostHttp } from "../host/http.ts";
+import { alone } from "../host/files/journal_files.ts";
+import { hostFiles } from "../host/files/files.ts";
+import { hostHttp } from "../host/http/http.ts";
 import { cacheFolder, configFolder, realPath, stateFolder } from "../host/paths.ts";
 import { isCompiled } from "../host/process.ts";
-import { hostShell } from "../host/shell.ts";
-import { gadgetProcesses } from "../host/start_gadget_process.ts";
+import { hostShell } from "../host/commands/shell.ts";
+import { gadgetProcesses } from "../host/commands/gadget_process.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import { type GadgetTally, keepGadgetUse } from "./trust/gadget_use.ts";
 import type { LockKeeper } from "./trust/lock.ts";

@@ -19,7 +19,7 @@ import type { JsonObject } from "../core/json.ts";
 import { ProblemsError } from "../core/source_error.ts";
 import type { Secrets } from "../core/secrets.ts";
 import type { User, World } from "../core/world.ts";
-import { hostFiles } from "../host/files.ts";
+import { hostFiles } from "../host/files/files.ts";
 import { configFolder, homeFolder, lookAt, realPath } from "../host/paths.ts";
 import { hostEnv } from "../host/process.ts";
 import type { Approve } from "../policy/policy.ts";

@@ -4,7 +4,7 @@ import type { Embedder } from "../core/model.ts";
 import { sha256 } from "../core/sha256.ts";
 import { messageOf, ProblemsError, SourceError } from "../core/source_error.ts";
 import type { Files } from "../core/world.ts";
-import { ownDatabasePath, removeDatabase } from "../host/own_database.ts";
+import { ownDatabasePath, removeDatabase } from "../host/files/journal_files.ts";
 import { didYouMean } from "../parse/document/near.ts";
 import { type CollectionDocument, readCollectionFile } from "../parse/files/collection.ts";
 import { type ModuleFile, type ModuleSource, readModuleFile } from "../parse/files/module.ts";

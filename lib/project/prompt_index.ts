@@ -4,7 +4,7 @@ import type { LocatedPrompt } from "../catalog/prompts/make.ts";
 import { discoverTactics, type FoundTactic } from "../catalog/prompts/tactics.ts";
 import type { SourceFile } from "../catalog/sources/files.ts";
 import type { Problem } from "../core/prompt_error.ts";
-import { hostFiles } from "../host/files.ts";
+import { hostFiles } from "../host/files/files.ts";
 import { loadsModules } from "../host/process.ts";
 import type { PromptRegistry } from "../prompt/registry.ts";
 import { isTactic, type Tactic } from "../run/tactic/tactic.ts";

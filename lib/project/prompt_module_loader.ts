@@ -1,6 +1,6 @@
 import type { LoadModule } from "../catalog/module_loader.ts";
 import { resolve } from "node:path";
-import { logsToStderr } from "../host/logs_to_stderr.ts";
+import { logsToStderr } from "../host/terminal/logs_to_stderr.ts";
 import { loadsModules } from "../host/process.ts";
 import { importOwn } from "./import_own.ts";
 

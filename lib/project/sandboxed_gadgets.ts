@@ -1,6 +1,7 @@
 // The gadgets of modules, each in a process of its own. What such a gadget may do is decided before its first call; what it says of itself
 // is known before that, from a process that may do nothing.
 import { type GadgetFile, unreadyEntry } from "../catalog/gadget_file.ts";
+import { eventLoopTurn } from "../core/async.ts";
 import type { CatalogEntry } from "../core/catalog.ts";
 import { type AnyGadget, type AskingGadget, PERMIT } from "../core/gadget.ts";
 import type { GadgetToGrant } from "../core/gadget_lock.ts";
@@ -15,29 +16,31 @@ import {
   type Policy,
   type Shell,
 } from "../core/world.ts";
-import { exactFiles } from "../host/exact_files.ts";
-import { hostFileChanges } from "../host/file_changes.ts";
+import type { StartGadgetProcess } from "../host/commands/gadget_process.ts";
+import { hostFileChanges } from "../host/files/changes.ts";
+import { exactFiles } from "../host/files/exact_files.ts";
 import { realPath } from "../host/paths.ts";
-import { hostEnv, hostEnvNames } from "../host/process.ts";
-import type { StartGadgetProcess } from "../host/start_gadget_process.ts";
-import { SYSTEM_FACTS, systemFacts } from "../host/system_facts.ts";
+import { hostEnv, hostEnvNames, SYSTEM_FACTS, systemFacts } from "../host/process.ts";
 import { lockedGadget } from "../policy/decide_grant.ts";
 import { gadgetPolicy, loadingPolicy } from "../policy/gadget_policy.ts";
 import { guardWorld } from "../policy/guard.ts";
 import { guardFileChanges } from "../policy/guard_files.ts";
 import { isPathEntry, PERMISSION_KINDS, type PolicySettings } from "../policy/policy_settings.ts";
 import { countedPolicy, UseTally } from "../policy/use_tally.ts";
-import { eventLoopTurn } from "../core/async.ts";
 import { performEffect } from "../sandbox/effects.ts";
 import { facadeModules } from "../sandbox/facade_modules.ts";
-import type { PerformEffect } from "../sandbox/gadget_effects.ts";
-import { thrownPlace } from "../sandbox/gadget_failure.ts";
-import type { GadgetHost, GadgetHostOptions, GadgetSurroundings } from "../sandbox/gadget_host.ts";
-import { GadgetHosts } from "../sandbox/gadget_hosts.ts";
+import type { PerformEffect } from "../sandbox/gadget/effects.ts";
+import { thrownPlace } from "../sandbox/gadget/failure.ts";
+import {
+  type GadgetHost,
+  type GadgetHostOptions,
+  GadgetHosts,
+  type GadgetSurroundings,
+} from "../sandbox/gadget/host.ts";
 import { mapStack } from "../sandbox/gate/map_stack.ts";
-import type { PreparedGraph } from "../sandbox/gate/prepared_graph.ts";
+import type { PreparedGraph } from "../sandbox/gate/prepare_modules.ts";
 import { keepKnownGadget, type KnownGadget, maybeKnownGadget } from "../sandbox/known_gadgets.ts";
-import { sandboxedGadget } from "../sandbox/sandboxed_gadget.ts";
+import { sandboxedGadget } from "../sandbox/gadget/gadget.ts";
 import type { GadgetTally } from "./trust/gadget_use.ts";
 import type { Grant, GrantMeans } from "./trust/grant_gadget.ts";
 import { linkTarget } from "./trust/module_hashes.ts";

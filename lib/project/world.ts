@@ -2,11 +2,11 @@ import type { CommandName, Grant } from "../catalog/config/config.ts";
 import type { EntryGrant } from "../core/catalog.ts";
 import { systemClock } from "../core/clock.ts";
 import type { PermissionRequest, Permissions, Shell, User, World } from "../core/world.ts";
-import { defaultShell } from "../host/default_shell.ts";
-import { exactFiles } from "../host/exact_files.ts";
-import { hostHttp } from "../host/http.ts";
+import { defaultShell } from "../host/commands/find_program.ts";
+import { exactFiles } from "../host/files/exact_files.ts";
+import { hostHttp } from "../host/http/http.ts";
 import { realPath } from "../host/paths.ts";
-import { hostShell } from "../host/shell.ts";
+import { hostShell } from "../host/commands/shell.ts";
 import { guardWorld } from "../policy/guard.ts";
 import { type Approve, approvingPolicy, createPolicy, narrowedPolicy } from "../policy/policy.ts";
 import {

@@ -3,7 +3,7 @@
 import { whenAborted } from "../core/async.ts";
 import type { JsonSchema } from "../core/gadget.ts";
 import { parseJson } from "../core/json.ts";
-import { quietTimer } from "../host/quiet_timer.ts";
+import { quietTimer } from "../host/process.ts";
 import { messageOf } from "../core/source_error.ts";
 import { MAX_BODY_BYTES, tooLarge } from "./guard.ts";
 import { HttpProblem } from "./problem.ts";

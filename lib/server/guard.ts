@@ -1,10 +1,14 @@
 // Who may ask anything at all. It stands in front of every route, looks at the head of a request and at nothing else, and is pure: a test
 // asks it about heads that no client would send. It is a plain function because as middleware it costs ten times as much.
-
-import type { Accepts, Access, Method, Route, TellProblem } from "./route.ts";
-import { hasControl } from "./inside_path.ts";
-import { pathPattern } from "./route_path.ts";
-import type { ProblemDetails } from "./problem.ts";
+import { HttpProblem, type ProblemDetails } from "./problem.ts";
+import {
+  type Accepts,
+  type Access,
+  type Method,
+  pathPattern,
+  type Route,
+  type TellProblem,
+} from "./route.ts";
 
 /** Who asks. `anybody`: the server was started without a token. `nobody`: without the token, where none is needed. */
 export type Caller = "token" | "page" | "anybody" | "nobody";
@@ -368,4 +372,38 @@ function isAddressAt(given: string, port: number): boolean {
   if (!given.endsWith(end)) return false;
   const name = given.slice(0, -end.length);
   return name === "localhost" || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(name) || /^\[[0-9a-f:.]+\]$/.test(name);
+}
+
+/**
+ * A path below the project root, as it was given. Whether the file is there, and where it really lies, is for the service; this is said of
+ * what can never be one, in the same words for every file.
+ *
+ * @throws {HttpProblem} 403 `outside`
+ */
+export function insidePath(path: string): string {
+  const parts = path.split("/");
+  const isOutside = parts.some((part) => part === "" || part === "." || part === "..") ||
+    hasControl(path) ||
+    path.includes("\\") || DRIVE.test(path) || HIDDEN.test(path);
+  if (isOutside) throw outside();
+  return path;
+}
+
+/** Whether a control character is in it, NUL first of all. */
+function hasControl(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x20 || unit === 0x7f) return true;
+  }
+  return false;
+}
+
+const DRIVE = /^[A-Za-z]:/;
+const HIDDEN = /^\.(?:orrery|git)(?:\/|$)/i;
+
+function outside(): HttpProblem {
+  return new HttpProblem(403, "outside", {
+    detail:
+      "found a path that is not one of the project, expected one below its root, with / and without . and ..",
+  });
 }

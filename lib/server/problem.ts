@@ -1,7 +1,13 @@
 // What goes wrong, as RFC 9457 has it. Only what was thrown to be told is told: of everything else a reference goes out, and the error
 // itself to stderr.
-
-import type { Json, JsonObject } from "../core/json.ts";
+import { JournalError, RunEndedError, RunNotFoundError, RunOwnedError } from "../core/journal.ts";
+import { isJsonObject, type Json, type JsonObject, toJson } from "../core/json.ts";
+import { ModelError } from "../core/model.ts";
+import { PromptError } from "../core/prompt_error.ts";
+import { ProblemsError, SourceError } from "../core/source_error.ts";
+import { FileError, type FileErrorCode } from "../core/world.ts";
+import { UsageError } from "../service/exit_code.ts";
+import { ServiceError, type ServiceErrorCode } from "../service/service.ts";
 
 /** A problem, ready to be told. */
 export interface ProblemDetails {
@@ -66,3 +72,182 @@ const TITLES: ReadonlyMap<number, string> = new Map([
   [503, "Service Unavailable"],
   [504, "Gateway Timeout"],
 ]);
+
+// What was thrown, as a problem. What nobody foresaw says nothing of itself: it may hold paths, or worse.
+
+/** Where a problem is told, and what must not be. */
+interface FailureSettings {
+  /** The project root: paths below it are told relative to it. */
+  readonly root: string;
+  /** Takes what nobody foresaw, with the reference under which it was told. */
+  readonly tell: (text: string) => void;
+}
+
+/** The problem of what was thrown. */
+export function failureOf(error: unknown, settings: FailureSettings): ProblemDetails {
+  const details = known(error, settings);
+  if (details !== undefined) return withoutRoot(details, settings.root);
+  const reference = crypto.randomUUID().slice(0, 8);
+  settings.tell(
+    `HTTP ${reference}: ${error instanceof Error ? error.stack ?? error.message : String(error)}\n`,
+  );
+  return {
+    status: 500,
+    code: "internal",
+    detail: `something went wrong here; the log of the server has it under ${reference}`,
+    more: { reference },
+  };
+}
+
+function known(error: unknown, settings: FailureSettings): ProblemDetails | undefined {
+  if (error instanceof HttpProblem) return error.details;
+  if (error instanceof ServiceError) return ofService(error);
+  if (error instanceof SourceError) return ofSource([error], settings);
+  if (error instanceof ProblemsError) return ofSource(error.problems, settings);
+  if (error instanceof ModelError) return ofModel(error);
+  if (error instanceof FileError) return ofFile(error);
+  if (error instanceof PromptError) return ofPrompt(error);
+  if (error instanceof RunNotFoundError) return { status: 404, code: "not-found", detail: error.message };
+  if (error instanceof RunEndedError) return { status: 409, code: "ended", detail: error.message };
+  if (error instanceof RunOwnedError) return { status: 409, code: "busy", detail: error.message };
+  if (error instanceof UsageError) return { status: 400, code: "invalid", detail: error.message };
+  if (error instanceof JournalError) return { status: 503, code: "journal", detail: error.message };
+  return undefined;
+}
+
+const STATUS_OF_SERVICE: { readonly [code in ServiceErrorCode]: number } = {
+  "not-found": 404,
+  "busy": 409,
+  "ended": 409,
+  "limit": 429,
+  "stopping": 503,
+  "outside": 403,
+  "unverified": 409,
+  "changed": 409,
+  "refused": 403,
+  "invalid": 400,
+  "gone": 404,
+};
+
+function ofService({ code, message, details }: ServiceError): ProblemDetails {
+  return {
+    status: STATUS_OF_SERVICE[code],
+    code,
+    detail: message,
+    more: details,
+    ...((code === "limit" || code === "stopping") && { headers: { "retry-after": "1" } }),
+  };
+}
+
+/** Something a user wrote is wrong: the first place as members of its own, all of them as `problems`. */
+function ofSource(errors: readonly SourceError[], { root }: FailureSettings): ProblemDetails {
+  const problems = errors.map((error) => sourceJson(error, root));
+  const [first = {}] = problems;
+  return {
+    status: 422,
+    code: "check",
+    detail: errors.map(({ message, place, hint }) =>
+      `${place === "" ? "" : `${place}: `}${message}${hint === undefined ? "" : `. ${hint}`}`
+    ).join("\n"),
+    more: { ...placeOf(first), problems },
+  };
+}
+
+/** Where, without what. */
+function placeOf({ file, line, column }: JsonObject): JsonObject {
+  return {
+    ...(file !== undefined && { file }),
+    ...(line !== undefined && { line }),
+    ...(column !== undefined && { column }),
+  };
+}
+
+function sourceJson({ message, span, hint, code }: SourceError, root: string): JsonObject {
+  return {
+    message: relativeTo(root, message),
+    ...(span?.file !== undefined && { file: relativeTo(root, span.file) }),
+    ...(span !== undefined && { line: span.line, column: span.column }),
+    ...(hint !== undefined && { hint: relativeTo(root, hint) }),
+    ...(code !== undefined && { code }),
+  };
+}
+
+function ofModel({ code, message, flag, retryAfterMs }: ModelError): ProblemDetails {
+  const more: JsonObject = flag === undefined ? {} : { flag };
+  const wait = retryAfterMs ?? 1_000;
+  switch (code) {
+    case "config":
+      return { status: 422, code: "model", detail: message };
+    case "permission":
+      return { status: 403, code: "refused", detail: message, more };
+    case "rate-limit":
+      return {
+        status: 429,
+        code: "rate-limit",
+        detail: message,
+        headers: { "retry-after": String(Math.ceil(wait / 1000)) },
+      };
+    case "timeout":
+      return { status: 504, code: "timeout", detail: message };
+    default:
+      return { status: 502, code: "provider", detail: message };
+  }
+}
+
+const STATUS_OF_FILE: { readonly [code in FileErrorCode]?: number } = {
+  "not-found": 404,
+  "is-folder": 404,
+  "not-folder": 404,
+  "denied": 403,
+};
+
+function ofFile({ code, message }: FileError): ProblemDetails {
+  return {
+    status: STATUS_OF_FILE[code] ?? 422,
+    code: code === "is-folder" || code === "not-folder"
+      ? "not-found"
+      : code === "denied"
+      ? "refused"
+      : code === "not-found"
+      ? code
+      : "file",
+    detail: message,
+  };
+}
+
+function ofPrompt({ code, message, problems = [] }: PromptError): ProblemDetails {
+  const json = toJson(problems);
+  return {
+    status: code === "registry" ? 404 : 422,
+    code: code === "registry" ? "not-found" : "check",
+    detail: message,
+    ...(problems.length > 0 && { more: { problems: json } }),
+  };
+}
+
+/** An absolute path says where on whose machine the project lies, which is nobody's business. */
+function withoutRoot(details: ProblemDetails, root: string): ProblemDetails {
+  const { detail, more } = details;
+  if (!detail.includes(root) && (more === undefined || !JSON.stringify(more).includes(root))) return details;
+  return {
+    ...details,
+    detail: relativeTo(root, detail),
+    ...(more !== undefined && { more: objectWithout(more, root) }),
+  };
+}
+
+function objectWithout(more: JsonObject, root: string): JsonObject {
+  const told = mapped(more, root);
+  return isJsonObject(told) ? told : {};
+}
+
+function mapped(value: Json, root: string): Json {
+  if (typeof value === "string") return relativeTo(root, value);
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof Array) return value.map((item) => mapped(item, root));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, mapped(item, root)]));
+}
+
+function relativeTo(root: string, text: string): string {
+  return text.replaceAll(`${root}/`, "").replaceAll(root, ".");
+}

@@ -1,12 +1,13 @@
 // A route is data: one table of them makes the routes of Hono, the checks of what comes in, and the OpenAPI document. What a route answers
 // with is in answers.ts (json, html, text, empty, seeOther), problem.ts (HttpProblem, to be thrown) and sse.ts (runEvents, textStream).
-
+import type { Clock } from "../core/clock.ts";
 import type { JsonSchema } from "../core/gadget.ts";
 import type { FromJsonSchema } from "../schema/input_type.ts";
 import type { Service } from "../service/service.ts";
 import type { Caller } from "./guard.ts";
 import type { ProblemDetails } from "./problem.ts";
-import type { ServerSettings } from "./server_settings.ts";
+import type { Sessions } from "./session.ts";
+import type { TextStreams } from "./text_streams.ts";
 
 /** The methods there are; HEAD is GET without its body. */
 export type Method = "GET" | "POST" | "DELETE";
@@ -106,4 +107,55 @@ export function defineRoute<
   const Body extends JsonSchema = Nothing,
 >(route: RouteDefinition<Params, Query, Body>): Route {
   return route;
+}
+
+// The path of a route, as its table writes it: `{name}` is one part, `{name+}` one or more.
+
+const PART = /\{(\w+)(\+?)\}/g;
+
+/** As Hono writes it. */
+export function honoPath(path: string): string {
+  return path.replaceAll(
+    PART,
+    (_whole, name: string, many: string) => many === "" ? `:${name}` : `:${name}{.+}`,
+  );
+}
+
+/** As OpenAPI writes it. */
+export function openapiPath(path: string): string {
+  return path.replaceAll(PART, (_whole, name: string) => `{${name}}`);
+}
+
+/** Which paths of requests are meant, percent signs as they are. */
+export function pathPattern(path: string): RegExp {
+  const parts = path.split(/(\{\w+\+?\})/).map((part) => {
+    if (!part.startsWith("{")) return part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    return part.endsWith("+}") ? ".+" : "[^/]+";
+  });
+  return new RegExp(`^${parts.join("")}$`);
+}
+
+/** The names in it. */
+export function pathNames(path: string): readonly string[] {
+  return [...path.matchAll(PART)].map(([, name = ""]) => name);
+}
+
+/** What the routes have in common, besides the service. */
+export interface ServerSettings {
+  /** `http://127.0.0.1:7337`: as the server is bound, for links that are printed. */
+  readonly origin: string;
+  /** Absent: nobody needs one. */
+  readonly token?: string;
+  /** The name of the cookie of the page. */
+  readonly cookie: string;
+  readonly sessions: Sessions;
+  /** Every answer that goes on: SSE and the like. */
+  readonly streams: TextStreams;
+  readonly clock: Clock;
+  /** Aborted when the server is about to end: who waits, waits no more. */
+  readonly stopping: AbortSignal;
+  /** Something that has to be ended with the server, when all runs have ended: sessions of one's own. */
+  readonly atStop: (work: () => void | Promise<void>) => void;
+  /** Tells the person at the terminal; a line or more. */
+  readonly tell: (text: string) => void;
 }

@@ -3,23 +3,21 @@ import { isJsonObject, type JsonObject } from "../core/json.ts";
 import { CATALOG_PARTS } from "../service/look/look.ts";
 import type { RunState } from "../service/service.ts";
 import { json, seeOther } from "./answers.ts";
-import { docsPage } from "./docs.tsx";
-import { insidePath } from "./inside_path.ts";
-import type { McpHttp } from "./mcp/mcp_http.ts";
-import { openAiRoutes } from "./openai/routes.ts";
-import { pageRoutes } from "./pages/routes.tsx";
+import { docsPage } from "./pages/docs.tsx";
+import { insidePath } from "./guard.ts";
+import type { McpHttp } from "./mcp/http.ts";
+import { openAiRoutes } from "./openai/openai.ts";
+import { pageRoutes } from "./pages/pages.tsx";
 import { HttpProblem } from "./problem.ts";
-import { defineRoute, type Route, type RouteContext } from "./route.ts";
-import { conversationRoutes } from "./routes/conversations.ts";
-import { loginRoutes } from "./routes/login.tsx";
-import { openapiRoutes } from "./routes/openapi.ts";
-import { runRoutes } from "./routes/run.ts";
-import { runsRoutes } from "./routes/runs.ts";
-import { followed, invalid, jsonObject, started } from "./run_answers.ts";
-import { ASK, BUDGET, EVENT_ANSWER, MAX_NAME, MODEL, SCHEMAS, STREAM } from "./schemas.ts";
-import type { ServerSettings } from "./server_settings.ts";
+import { defineRoute, type Route, type RouteContext, type ServerSettings } from "./route.ts";
+import { conversationRoutes } from "./api/conversations.ts";
+import { loginRoutes } from "./api/login.tsx";
+import { openapiRoutes } from "./api/openapi.ts";
+import { runRoutes } from "./api/run.ts";
+import { runsRoutes } from "./api/runs.ts";
+import { followed, invalid, jsonObject, started, wantsEvents } from "./run_answers.ts";
+import { ASK, BUDGET, EVENT_ANSWER, MAX_NAME, MODEL, SCHEMAS, STREAM } from "./api/schemas.ts";
 import { sessionCookie } from "./session.ts";
-import { wantsEvents } from "./sse.ts";
 
 /** One call of one gadget. */
 const gadgetRoutes = [
@@ -323,7 +321,7 @@ async function answer(context: RouteContext, body?: unknown): Promise<Response> 
 }
 
 async function openHttp(context: RouteContext): Promise<McpHttp> {
-  const { McpHttp }: typeof import("./mcp/mcp_http.ts") = await import("./mcp/mcp_http.ts" as string);
+  const { McpHttp }: typeof import("./mcp/http.ts") = await import("./mcp/http.ts" as string);
   return new McpHttp(context);
 }
 

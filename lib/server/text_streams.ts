@@ -2,7 +2,7 @@
 // reader that has gone is known by `cancel`, on an idle connection too. `request.signal` fires at every end, and warns of it on stderr, where Deno
 // does not run with the `no-legacy-abort` of deno.json.
 
-import { quietTimer } from "../host/quiet_timer.ts";
+import { quietTimer } from "../host/process.ts";
 import type { AnswerHeaders } from "./answers.ts";
 import { HttpProblem } from "./problem.ts";
 

@@ -7,7 +7,7 @@ import { canonicalJson } from "../core/json.ts";
 import type { Model } from "../core/model.ts";
 import { messageOf } from "../core/source_error.ts";
 import { configFolder } from "../host/paths.ts";
-import { textStamp, treeStamp } from "../host/tree_stamp.ts";
+import { textStamp, treeStamp } from "../host/files/stamp.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import { catalogInWorld } from "../project/bounded_world.ts";
 import { modelsByName } from "../project/models.ts";

@@ -106,8 +106,8 @@ function mayImportNode(path: string, specifier: string): boolean {
 
 /** Where a server is made, and where it listens: what answers anywhere else would have no guard in front of it. */
 const DOORS: Readonly<Record<string, string>> = {
-  "new Hono": "lib/server/open_server.ts",
-  "Deno.serve": "lib/host/serve_http.ts",
+  "new Hono": "lib/server/server.ts",
+  "Deno.serve": "lib/host/http/serve.ts",
 };
 
 /** Nothing answers over HTTP but the one app, at the one socket; no other module has the router at all, under whatever name. */

@@ -1,7 +1,7 @@
 // The way to another process and back with nothing at either end: what the machine itself takes for a call, just now.
 
 import { fileURLToPath } from "node:url";
-import { listenForGadget } from "../../lib/host/gadget_listener.ts";
+import { listenForGadget } from "../../lib/host/commands/gadget_listener.ts";
 import { median } from "./_median.ts";
 
 const MESSAGE = new Uint8Array(180); // as long as a small call

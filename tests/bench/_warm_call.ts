@@ -1,10 +1,10 @@
 // A call of a warm gadget without the engine around it: only the way to its process and back.
 
 import { join } from "node:path";
-import { hostFiles } from "../../lib/host/files.ts";
-import { gadgetProcesses } from "../../lib/host/start_gadget_process.ts";
+import { hostFiles } from "../../lib/host/files/files.ts";
+import { gadgetProcesses } from "../../lib/host/commands/gadget_process.ts";
 import { facadeModules } from "../../lib/sandbox/facade_modules.ts";
-import { GadgetHost } from "../../lib/sandbox/gadget_host.ts";
+import { GadgetHost } from "../../lib/sandbox/gadget/host.ts";
 import { mapStack } from "../../lib/sandbox/gate/map_stack.ts";
 import { prepareModules } from "../../lib/sandbox/gate/prepare_modules.ts";
 import { median } from "./_median.ts";

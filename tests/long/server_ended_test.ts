@@ -1,12 +1,10 @@
 // A server that is ended under load, kindly and not: no run that was accepted is lost, and each can be gone on with to its end.
-
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { TOKEN_FILE } from "../../lib/host/token_file.ts";
-import { codeOf, TOKEN } from "../_server.ts";
-import { testProject } from "../_project.ts";
-import type { TestProject } from "../_project.ts";
+import { TOKEN_FILE } from "../../lib/host/files/journal_files.ts";
+import { type TestProject, testProject } from "../_project.ts";
 import { serveProject } from "../_served_project.ts";
+import { codeOf, TOKEN } from "../_server.ts";
 import { allDone, Clients, LOAD_FILES, LOAD_FLAGS, pause } from "../_server_load.ts";
 import { thoroughTest } from "../_thorough.ts";
 

@@ -1,7 +1,7 @@
 // Clients that take their time, and clients that never stop: the server answers everybody else meanwhile, and lets go of them.
 
 import assert from "node:assert/strict";
-import { openServer } from "../../lib/server/open_server.ts";
+import { openServer } from "../../lib/server/server.ts";
 import { codeOf, sendRaw, TOKEN, untouchedService } from "../_server.ts";
 
 interface Slow {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { RunTrace, StepRecord } from "../../lib/core/journal.ts";
-import { traceFile } from "../../lib/server/pages/trace_file.tsx";
+import { traceFile } from "../../lib/server/pages/trace.tsx";
 import { testProject } from "../_project.ts";
 
 const MAX_BYTES = 20_000_000;

@@ -4,8 +4,8 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { createCatalog, runCalls } from "../../mod.ts";
-import { gadgetProcesses } from "../../lib/host/start_gadget_process.ts";
-import { sandboxedGadget } from "../../lib/sandbox/sandboxed_gadget.ts";
+import { gadgetProcesses } from "../../lib/host/commands/gadget_process.ts";
+import { sandboxedGadget } from "../../lib/sandbox/gadget/gadget.ts";
 import { leftProcesses, seesProcesses } from "../_marked_processes.ts";
 import { testProject } from "../_project.ts";
 import { realGadget } from "../_real_gadget.ts";

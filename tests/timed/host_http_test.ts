@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { PermissionRefused, type PermissionRequest } from "../../lib/core/world.ts";
-import type { Http } from "../../lib/core/world.ts";
-import { hostHttp } from "../../lib/host/http.ts";
-import { ACCEPTED_ENCODINGS } from "../../lib/host/http_decoding.ts";
+import { type Http, PermissionRefused, type PermissionRequest } from "../../lib/core/world.ts";
+import { hostHttp } from "../../lib/host/http/http.ts";
+import { ACCEPTED_ENCODINGS } from "../../lib/host/http/exchange.ts";
 import { createPolicy } from "../../lib/policy/policy.ts";
 import { parsePolicyFlags } from "../../lib/policy/policy_flags.ts";
 import { withRawServer, withServer } from "../_loopback.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { hostShell } from "../../lib/host/shell.ts";
+import { hostShell } from "../../lib/host/commands/shell.ts";
 import { posixTest } from "../_posix_test.ts";
 
 const shell = hostShell();

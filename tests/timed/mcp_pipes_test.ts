@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { hostPipes } from "../../lib/host/pipe_process.ts";
+import { hostPipes } from "../../lib/host/commands/pipe_process.ts";
 import { isAlive } from "../_mcp.ts";
 import { posixTest } from "../_posix_test.ts";
 

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { isProcessAlive } from "../../lib/host/process.ts";
-import { gadgetProcesses } from "../../lib/host/start_gadget_process.ts";
-import type { GadgetHostOptions } from "../../lib/sandbox/gadget_host.ts";
+import { gadgetProcesses } from "../../lib/host/commands/gadget_process.ts";
+import type { GadgetHostOptions } from "../../lib/sandbox/gadget/host.ts";
 import { listening, until } from "../_fake_gadget.ts";
 import { type RealGadget, realGadget } from "../_real_gadget.ts";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createCatalog, runCalls } from "../../mod.ts";
 import { isStream } from "../../lib/core/async.ts";
-import { sandboxedGadget } from "../../lib/sandbox/sandboxed_gadget.ts";
+import { sandboxedGadget } from "../../lib/sandbox/gadget/gadget.ts";
 import { listening, turn } from "../_fake_gadget.ts";
 import { realGadget } from "../_real_gadget.ts";
 

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { isProcessAlive } from "../../lib/host/process.ts";
-import { sweep } from "../../lib/host/private_folder.ts";
-import { EarlyEnd, gadgetProcesses } from "../../lib/host/start_gadget_process.ts";
-import { GadgetHost } from "../../lib/sandbox/gadget_host.ts";
+import { sweep } from "../../lib/host/files/private_folder.ts";
+import { EarlyEnd, gadgetProcesses } from "../../lib/host/commands/gadget_process.ts";
+import { GadgetHost } from "../../lib/sandbox/gadget/host.ts";
 import { fakeHost, LIMITS, listening, loading, until } from "../_fake_gadget.ts";
 import { PROJECT_ROOT } from "../_run.ts";
 

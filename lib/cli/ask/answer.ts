@@ -1,4 +1,4 @@
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { KeptRun } from "../../project/open_run.ts";
 import { ask } from "../../run/dialog/dialog.ts";
 import { type DialogInput, type DialogMeans, dialogOptions } from "../../service/start/dialog.ts";

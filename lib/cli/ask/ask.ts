@@ -3,7 +3,7 @@ import { decodeSegment, isJsonObject, toJson } from "../../core/json.ts";
 import { SourceError } from "../../core/source_error.ts";
 import { FileError } from "../../core/world.ts";
 import { workingFolder } from "../../host/paths.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import { parseYaml } from "../../parse/yaml/yaml.ts";
 import { openSettings, wantedModel } from "../../project/project.ts";
 import { prepareSchema } from "../../schema/prepare_schema.ts";

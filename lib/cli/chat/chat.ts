@@ -1,5 +1,5 @@
 import { workingFolder } from "../../host/paths.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import { openSettings, wantedModel } from "../../project/project.ts";
 import { budgetOf } from "../../service/input/budget.ts";
 import { agentsText } from "../../service/prompt/open.ts";

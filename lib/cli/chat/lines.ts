@@ -1,6 +1,6 @@
 import { exitProcess } from "../../host/process.ts";
-import type { Terminal } from "../../host/terminal.ts";
-import type { TerminalUser } from "../../host/terminal_user.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
+import type { TerminalUser } from "../../host/terminal/user.ts";
 import { table } from "../../render/cells.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import type { Interruptible } from "../run/around.ts";

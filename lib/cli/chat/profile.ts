@@ -1,4 +1,4 @@
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import { createRun } from "../../project/open_run.ts";
 import { openSettings } from "../../project/project.ts";
 import { budgetOf, budgetWithin } from "../../service/input/budget.ts";

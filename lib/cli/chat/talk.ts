@@ -1,6 +1,6 @@
 import type { RunEvent } from "../../core/event.ts";
-import type { Output, Terminal } from "../../host/terminal.ts";
-import type { TerminalUser } from "../../host/terminal_user.ts";
+import type { Output, Terminal } from "../../host/terminal/terminal.ts";
+import type { TerminalUser } from "../../host/terminal/user.ts";
 import type { KeptRun } from "../../project/open_run.ts";
 import { isInsideCall, printable } from "../../render/shown_text.ts";
 import { agentTalk, hasContract } from "../../run/agent/prompt_run.ts";

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { typedPath } from "../../catalog/paths.ts";
 import { FileError } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import { hostFiles } from "../../host/files/files.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
 import { readAgentFile } from "../../parse/agent/read.ts";
 import { documentPath } from "../../project/document/place.ts";

@@ -1,7 +1,7 @@
 // `orrery chat FILE.agent.yml`: talks with an agent, in the terminal or through a pipe.
 import { dirname, resolve } from "node:path";
 import { realPath } from "../../host/paths.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import { openSettings } from "../../project/project.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { beginConversation } from "../../service/talks/open.ts";

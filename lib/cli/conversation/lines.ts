@@ -1,8 +1,8 @@
 import type { LogEntry } from "../../core/conversation.ts";
 import { messageOf } from "../../core/source_error.ts";
 import type { User } from "../../core/world.ts";
-import type { Terminal } from "../../host/terminal.ts";
-import type { TerminalUser } from "../../host/terminal_user.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
+import type { TerminalUser } from "../../host/terminal/user.ts";
 import { printable } from "../../render/shown_text.ts";
 import { slotLines, turnTrace } from "../../render/trace/turn.ts";
 import type { ConversationSession } from "../../service/talks/session.ts";

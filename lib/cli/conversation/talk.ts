@@ -2,7 +2,7 @@ import { typedPath } from "../../catalog/paths.ts";
 import { linkedSignal } from "../../core/async.ts";
 import type { RunEvent } from "../../core/event.ts";
 import { messageOf } from "../../core/source_error.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
 import { agentTree } from "../../parse/agent/tree.ts";
 import type { ProjectSettings } from "../../project/project.ts";

@@ -1,5 +1,5 @@
 import type { RunEvent } from "../../core/event.ts";
-import type { Output, Terminal } from "../../host/terminal.ts";
+import type { Output, Terminal } from "../../host/terminal/terminal.ts";
 import { AskingSteps, OwnTexts } from "../../render/turn_texts.ts";
 import { RunSummary } from "../../service/runs/summary.ts";
 import type { Interruptible } from "../run/around.ts";

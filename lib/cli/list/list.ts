@@ -6,7 +6,7 @@ import { GADGET_NAME } from "../../core/gadget.ts";
 import type { Problem } from "../../core/prompt_error.ts";
 import { workingFolder } from "../../host/paths.ts";
 import { hostEnv } from "../../host/process.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { ModelList } from "../../models/known_models.ts";
 import { openProjectModels } from "../../project/models.ts";
 import { isAcceptedHere, openSettings, type ProjectSettings } from "../../project/project.ts";

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { Journal, RunJournal, RunTrace } from "../../core/journal.ts";
 import { FileError } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { keepGrants } from "../../project/trust/grants.ts";
 import { ownMessages } from "../../render/turn_texts.ts";
 import { printable } from "../../render/shown_text.ts";

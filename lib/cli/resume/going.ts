@@ -1,6 +1,6 @@
 import type { RunJournal } from "../../core/journal.ts";
 import type { Json } from "../../core/json.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { KeptRun } from "../../project/open_run.ts";
 import type { RunGrants } from "../../project/trust/grants.ts";
 import { isInsideCall, printable } from "../../render/shown_text.ts";

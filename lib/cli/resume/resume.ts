@@ -6,7 +6,7 @@ import {
   RunOwnedError,
 } from "../../core/journal.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import { continueRun } from "../../project/open_run.ts";
 import { openCatalog } from "../../project/project.ts";
 import { addGranted } from "../../project/run_secrets.ts";

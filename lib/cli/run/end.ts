@@ -1,8 +1,8 @@
 import type { JournalStatus } from "../../core/journal.ts";
 import { messageOf } from "../../core/source_error.ts";
 import { FileError } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import { hostFiles } from "../../host/files/files.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { KeptRun } from "../../project/open_run.ts";
 import { printable, resultText } from "../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";

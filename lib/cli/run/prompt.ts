@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { PromptError } from "../../core/prompt_error.ts";
-import { hostFiles } from "../../host/files.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import { hostFiles } from "../../host/files/files.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import { createRun, type KeptRun } from "../../project/open_run.ts";
 import { openSettings } from "../../project/project.ts";
 import { promptPath } from "../../prompt/registry.ts";

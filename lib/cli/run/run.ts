@@ -2,9 +2,9 @@ import { dirname } from "node:path";
 import { shownPath } from "../../catalog/paths.ts";
 import type { StoredFile } from "../../core/journal.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { workingFolder } from "../../host/paths.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import { calledNames } from "../../parse/calls/header.ts";
 import { createRun } from "../../project/open_run.ts";
 import {

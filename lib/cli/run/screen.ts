@@ -1,5 +1,5 @@
 import type { RunEvent } from "../../core/event.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import { cellWidth, paintFor } from "../../render/cells.ts";
 import type { FrameSize } from "../../render/live/line.ts";
 import { type LiveState, liveState, updateLive } from "../../render/live/state.ts";

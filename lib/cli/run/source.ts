@@ -2,9 +2,9 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import { decodeUtf8, withoutByteOrderMark } from "../../core/file_text.ts";
 import { nearestName } from "../../core/nearest.ts";
 import { FileError } from "../../core/world.ts";
-import { type FileChunks, hostFiles, openFileChunks } from "../../host/files.ts";
+import { type FileChunks, hostFiles, openFileChunks } from "../../host/files/files.ts";
 import { realPath } from "../../host/paths.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import { shellWord } from "../../policy/refusal.ts";
 import { UsageError } from "../../service/exit_code.ts";
 

@@ -1,4 +1,4 @@
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import { keepGrants, keptGrants } from "../../project/trust/grants.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";

@@ -1,5 +1,5 @@
 import { messageOf } from "../../core/source_error.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import { dropGrants } from "../../project/trust/grants.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";

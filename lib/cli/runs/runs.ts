@@ -1,5 +1,5 @@
 import type { RunSummary } from "../../core/journal.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import { printableLine, usageWords } from "../../render/shown_text.ts";
 import { table } from "../../render/cells.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";

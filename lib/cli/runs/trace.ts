@@ -1,5 +1,5 @@
 import type { RunTrace } from "../../core/journal.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import { conversationTrace } from "../../render/trace/turn.ts";
 import { traceTree } from "../../render/trace/tree.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
@@ -28,8 +28,8 @@ export async function trace(
 
 /** Pages are loaded when one is wanted. */
 async function tracePage(found: RunTrace): Promise<string> {
-  const { traceFile }: typeof import("../../server/pages/trace_file.tsx") = await import(
-    "../../server/pages/trace_file.tsx" as string
+  const { traceFile }: typeof import("../../server/pages/trace.tsx") = await import(
+    "../../server/pages/trace.tsx" as string
   );
   return await traceFile(found);
 }

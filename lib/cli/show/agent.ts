@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { realPath, workingFolder } from "../../host/paths.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import { type AgentFile, isAgentName } from "../../parse/agent/agent.ts";
 import { openSettings } from "../../project/project.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";

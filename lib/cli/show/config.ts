@@ -3,10 +3,10 @@ import { type ConfigRule, readConfig, type WrittenConfig } from "../../catalog/c
 import { CONFIG_TABLE } from "../../catalog/config/table.ts";
 import { isRecord, type Json, toJson } from "../../core/json.ts";
 import { FileError } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { configFolder, workingFolder } from "../../host/paths.ts";
 import { hostEnv } from "../../host/process.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
 import { openProjectModels } from "../../project/models.ts";
 import { isAcceptedHere, openSettings, type ProjectSettings } from "../../project/project.ts";

@@ -1,6 +1,6 @@
 import { typedPath } from "../../catalog/paths.ts";
 import { isRecord, type Json } from "../../core/json.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { DocumentFile } from "../../parse/document/document.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";
 import { table } from "../../render/cells.ts";

@@ -3,7 +3,7 @@ import type { AnyGadget } from "../../core/gadget.ts";
 import { didYouMean } from "../../core/nearest.ts";
 import { messageOf } from "../../core/source_error.ts";
 import type { Permissions } from "../../core/world.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import { writeCalls } from "../../parse/calls/write.ts";
 import { duration, printable, printableLine, usageWords } from "../../render/shown_text.ts";
 import { table } from "../../render/cells.ts";

@@ -1,9 +1,9 @@
 import { join, relative, resolve } from "node:path";
 import type { Json } from "../../core/json.ts";
 import { messageOf, ProblemsError, SourceError, type Span } from "../../core/source_error.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { lookAt, workingFolder } from "../../host/paths.ts";
-import type { Terminal } from "../../host/terminal.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import { keepStdout } from "../../project/trust/grants.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";

@@ -2,9 +2,9 @@ import { type GadgetToGrant, type Lock, LOCK_FILE, type LockedGadget } from "../
 import { canonicalJson } from "../../core/json.ts";
 import { nearestName } from "../../core/nearest.ts";
 import { shownWord } from "../../core/shown.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { sightOf, stateFolder, workingFolder } from "../../host/paths.ts";
-import { hasColor, type Terminal } from "../../host/terminal.ts";
+import { hasColor, type Terminal } from "../../host/terminal/terminal.ts";
 import { removeAllowedServer } from "../../mcp/allowed_servers.ts";
 import { lockedGadget } from "../../policy/decide_grant.ts";
 import { minimisedPermissions } from "../../policy/use_tally.ts";

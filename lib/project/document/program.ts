@@ -8,8 +8,8 @@ import { type CheckedDocument, type DocumentCommandInput, maybeBlock } from "../
 import type { Catalog } from "../../core/catalog.ts";
 import type { AnyGadget } from "../../core/gadget.ts";
 import type { Model } from "../../core/model.ts";
-import { defaultShell } from "../../host/default_shell.ts";
-import { hostFiles } from "../../host/files.ts";
+import { defaultShell } from "../../host/commands/find_program.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { realPath, workingFolder } from "../../host/paths.ts";
 import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
 import type { DocumentMeans } from "../../run/document/means.ts";

@@ -2,7 +2,7 @@ import { LOCK_FILE } from "../../core/gadget_lock.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { shownWord } from "../../core/shown.ts";
 import type { Files, Permissions, User } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { sightOf, stateFolder } from "../../host/paths.ts";
 import {
   type AcceptedProject,

@@ -7,7 +7,7 @@ import { filesNamed, gadgetCandidates, takenWords } from "../../catalog/trust.ts
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { maybeText } from "../../core/file_text.ts";
 import { ProblemsError, SourceError } from "../../core/source_error.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { configFolder } from "../../host/paths.ts";
 import { parseYaml } from "../../parse/yaml/yaml.ts";
 import { type GrantProblem, grantProblems } from "../../policy/gadget_grants.ts";

@@ -5,9 +5,9 @@ import { filesNamed, gadgetCandidates, takenWords } from "../../catalog/trust.ts
 import { canonicalJson, isJsonObject, type Json, toJson } from "../../core/json.ts";
 import { sha256 } from "../../core/sha256.ts";
 import { FileError, PermissionRefused, type User } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
-import { removeFile } from "../../host/journal_files.ts";
-import { logsToStderr } from "../../host/logs_to_stderr.ts";
+import { hostFiles } from "../../host/files/files.ts";
+import { removeFile } from "../../host/files/journal_files.ts";
+import { logsToStderr } from "../../host/terminal/logs_to_stderr.ts";
 import { stateFolder } from "../../host/paths.ts";
 import { moduleChanges } from "../../policy/decide_grant.ts";
 import { gadgetGrantValues, parseGadgetGrants } from "../../policy/gadget_grants.ts";

@@ -6,8 +6,8 @@ import { EMPTY_LOCK, type Lock, LOCK_FILE } from "../../core/gadget_lock.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { maybeText } from "../../core/file_text.ts";
 import { SourceError, type Span } from "../../core/source_error.ts";
-import { hostFiles } from "../../host/files.ts";
-import { removeFile } from "../../host/journal_files.ts";
+import { hostFiles } from "../../host/files/files.ts";
+import { removeFile } from "../../host/files/journal_files.ts";
 import { realPath } from "../../host/paths.ts";
 import { keepAccepted } from "./accept.ts";
 

@@ -10,7 +10,7 @@ import {
 import type { GadgetToGrant, UsedPermissions } from "../../core/gadget_lock.ts";
 import { ProblemsError, SourceError } from "../../core/source_error.ts";
 import type { User } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { stateFolder } from "../../host/paths.ts";
 import { loadSandbox } from "../open_sandbox.ts";
 import { projectServers, type ProjectSettings } from "../project.ts";

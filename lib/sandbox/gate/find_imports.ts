@@ -1,9 +1,13 @@
 // Where a JavaScript text imports something. The lexer says where; what is there is read a second time, strictly, because the text is
 // an attacker's: what the two do not agree about is refused.
-
 import { init, parse } from "es-module-lexer/minimal";
-import { plainText, readAttributes, readExportClause, readImportClause } from "./import_clause.ts";
-import { TokenReader } from "./token_reader.ts";
+import {
+  plainText,
+  readAttributes,
+  readExportClause,
+  readImportClause,
+  TokenReader,
+} from "./import_syntax.ts";
 
 interface Place {
   /** From its first to behind its last character: offsets in UTF-16 units. */

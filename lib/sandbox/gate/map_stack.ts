@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { shownFile } from "./inside_folder.ts";
-import type { PreparedGraph, PreparedModule } from "./prepared_graph.ts";
+import { shownFile } from "./source.ts";
+import type { PreparedGraph, PreparedModule } from "./prepare_modules.ts";
 import { decodeMap, type Mapping, sourcePlace } from "./source_map.ts";
 
 /** What a stack is told by. */

@@ -1,7 +1,7 @@
 import { jsonProblem } from "../../core/json_fault.ts";
 import { SourceError } from "../../core/source_error.ts";
 import { decodeMap, type Mapping } from "./source_map.ts";
-import { GATE_CODE, gateError, type SourceText } from "./source_text.ts";
+import { GATE_CODE, gateError, type SourceText } from "./source.ts";
 
 /** A module as JavaScript, not yet fit to be run. */
 export interface PlainModule {

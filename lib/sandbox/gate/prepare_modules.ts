@@ -5,15 +5,11 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { sha256 } from "../../core/sha256.ts";
 import type { Files } from "../../core/world.ts";
 import { facadeFile, PURE_NODE_NAMES } from "./allowed_names.ts";
-import { moveMappings, sameMappings } from "./edited_text.ts";
 import type { FoundImport, NamedImport } from "./find_imports.ts";
-import { shownFile, wayInside } from "./inside_folder.ts";
 import { type PlainModule, plainModule } from "./plain_module.ts";
-import type { PreparedGraph, PreparedModule } from "./prepared_graph.ts";
-import { MAX_GRAPH_BYTES, readSource } from "./read_source.ts";
 import { rewriteImports } from "./rewrite_imports.ts";
-import { encodeMap, sourcePlace } from "./source_map.ts";
-import { gateError, type SourceText } from "./source_text.ts";
+import { gateError, MAX_GRAPH_BYTES, readSource, shownFile, type SourceText, wayInside } from "./source.ts";
+import { encodeMap, moveMappings, sameMappings, sourcePlace } from "./source_map.ts";
 
 /** Of a gadget, the entry included. */
 export const MAX_MODULES = 200;
@@ -358,4 +354,27 @@ function nodeNames({ facades }: SpecifierUse): string {
 
 function refused(specifier: string, message: string, hint: string): ImportTarget {
   return { kind: "refused", message: `Cannot import ${JSON.stringify(specifier)}: ${message}`, hint };
+}
+
+/** A module of a gadget, ready to run. */
+export interface PreparedModule {
+  /** The real, absolute path of the original. */
+  readonly path: string;
+  /** How messages name it: from the working folder. */
+  readonly file: string;
+  /** Of the bytes of the original, 64 hexadecimal digits. */
+  readonly sha256: string;
+  /** The name of the file that it is written to: `0.js` for the entry. */
+  readonly output: string;
+  /** JavaScript; what it imports are outputs beside it, facades (`facadeFile`), and modules of Node and of npm. */
+  readonly code: string;
+  /** From `code` to the original: a source map (version 3), JSON. Absent when every place is the same in both. */
+  readonly map?: string;
+}
+
+/** Everything that a gadget's module imports, itself first. */
+export interface PreparedGraph {
+  readonly modules: readonly PreparedModule[];
+  /** Of the paths below the entry's folder and the hashes there: 64 hexadecimal digits. */
+  readonly hash: string;
 }

@@ -1,7 +1,6 @@
-import { type Edit, editText } from "./edited_text.ts";
+import { type Edit, editText } from "./source_map.ts";
 import type { FoundImport, NamedImport } from "./find_imports.ts";
-import { skipExportNames } from "./import_clause.ts";
-import { type CommentBudget, TokenReader } from "./token_reader.ts";
+import { type CommentBudget, skipExportNames, TokenReader } from "./import_syntax.ts";
 
 /** A module with its imports written anew. */
 export interface Rewritten {

@@ -1,14 +1,12 @@
 // MCP on standard input and output, for one client that has started this process.
-
-import { parseJSONRPCMessage } from "@modelcontextprotocol/server";
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
+import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isRecord, parseJson } from "../../core/json.ts";
 import { messageOf } from "../../core/source_error.ts";
 import { type StdioLine, stdioLines } from "../../core/stdio_lines.ts";
 import type { Service } from "../../service/service.ts";
-import { CatalogWatch } from "./catalog_watch.ts";
-import { mcpServer, tellChanged } from "./mcp_server.ts";
+import { mcpServer, tellChanged } from "./server.ts";
+import { CatalogWatch } from "./tools.ts";
 
 /** What is needed besides. */
 export interface McpStdioOptions {

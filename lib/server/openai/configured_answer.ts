@@ -1,11 +1,11 @@
 import type { Model, ModelPart, ModelRequest, ToolSpec } from "../../core/model.ts";
 import { type Service, ServiceError } from "../../service/service.ts";
 import { HttpProblem } from "../problem.ts";
-import { answerHead, type MadeAnswer } from "./answer_parts.ts";
-import type { ChatBody } from "./chat_body.ts";
-import { chatMessages } from "./chat_messages.ts";
+import { answerHead, type MadeAnswer } from "./answer.ts";
+import type { ChatBody } from "./schemas.ts";
+import { chatMessages } from "./messages.ts";
 import { namedCatalog, namedModels, unknownModel } from "./model_names.ts";
-import { badField, ofModelError } from "./openai_problem.ts";
+import { badField, ofModelError } from "./problem.ts";
 
 /** How many answers of models are under way that no run is kept of; each counts like a run. */
 export interface PassedOn {

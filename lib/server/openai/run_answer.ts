@@ -6,13 +6,11 @@ import type { CatalogJson } from "../../service/look/look.ts";
 import { framesOf } from "../../service/runs/reader.ts";
 import type { RunHandle, Service } from "../../service/service.ts";
 import { HttpProblem } from "../problem.ts";
-import { answerHead, type MadeAnswer } from "./answer_parts.ts";
-import type { ChatBody } from "./chat_body.ts";
-import { chatMessages } from "./chat_messages.ts";
-import { maybeFailedRun } from "./failed_run.ts";
+import { answerHead, type MadeAnswer, maybeFailedRun, ToldText } from "./answer.ts";
+import { chatMessages } from "./messages.ts";
 import type { AskedModel } from "./model_names.ts";
-import { badField } from "./openai_problem.ts";
-import { ToldText } from "./told_text.ts";
+import { badField } from "./problem.ts";
+import type { ChatBody } from "./schemas.ts";
 
 /** What is run for an answer. */
 export type RunModel = Extract<AskedModel, { readonly kind: "profile" | "document" | "prompt" }>;

@@ -13,12 +13,17 @@ import {
 } from "../../service/service.ts";
 import { NOBODY_NAMED } from "../../service/talks/state.ts";
 import { HttpProblem } from "../problem.ts";
-import { answerHead, type MadeAnswer } from "./answer_parts.ts";
-import type { ChatBody } from "./chat_body.ts";
-import { maybeFailedRun, NO_RETRY } from "./failed_run.ts";
-import { answeredOf, isHistoryOf, type Said, type TalkRequest, talkRequest } from "./talk_history.ts";
-import type { TalkMemory, TalkOwner } from "./talk_memory.ts";
-import { ToldText } from "./told_text.ts";
+import { answerHead, type MadeAnswer, maybeFailedRun, NO_RETRY, ToldText } from "./answer.ts";
+import type { ChatBody } from "./schemas.ts";
+import {
+  answeredOf,
+  isHistoryOf,
+  type Said,
+  type TalkMemory,
+  type TalkOwner,
+  type TalkRequest,
+  talkRequest,
+} from "./talk_history.ts";
 
 /** What is needed besides the request. */
 export interface TalkAnswerMeans {

@@ -1,11 +1,11 @@
 // What a client remembers of a conversation with an agent, and what the agent's own log has of it: the same, when it is the same one.
-
+import { sha256 } from "../../core/sha256.ts";
 import type { TalkState } from "../../service/service.ts";
 import { HttpProblem } from "../problem.ts";
-import type { ChatBody } from "./chat_body.ts";
-import { chatMessages } from "./chat_messages.ts";
-import { badField } from "./openai_problem.ts";
-import { BETWEEN } from "./told_text.ts";
+import { BETWEEN } from "./answer.ts";
+import { chatMessages } from "./messages.ts";
+import { badField } from "./problem.ts";
+import type { ChatBody } from "./schemas.ts";
 
 /** Something that was said. */
 export interface Said {
@@ -86,4 +86,43 @@ export function isHistoryOf(before: readonly Said[], messages: TalkState["messag
 function greetingBehind(log: readonly Said[]): readonly Said[] {
   const first = log.findIndex(({ who }) => who === "user");
   return [...log.slice(first, first + 1), ...log.slice(0, Math.max(0, first)), ...log.slice(first + 1)];
+}
+
+/** A conversation, as it stood when its last answer was told. */
+interface RememberedTalk {
+  readonly id: string;
+  /** The number of its last message. */
+  readonly last: number;
+}
+
+/** Whose history it is. */
+export interface TalkOwner {
+  /** The file of the agent. */
+  readonly agent: string;
+  readonly user: string | undefined;
+}
+
+const MOST = 1_000;
+
+/** Which conversation has which history, of those that were answered last. Texts are known by their hash alone. */
+export class TalkMemory {
+  readonly #talks = new Map<string, RememberedTalk>();
+
+  find(owner: TalkOwner, history: readonly Said[]): RememberedTalk | undefined {
+    return this.#talks.get(keyOf(owner, history));
+  }
+
+  keep(owner: TalkOwner, history: readonly Said[], talk: RememberedTalk): void {
+    const key = keyOf(owner, history);
+    this.#talks.delete(key); // so that it becomes the newest
+    this.#talks.set(key, talk);
+    for (const oldest of this.#talks.keys()) {
+      if (this.#talks.size <= MOST) break;
+      this.#talks.delete(oldest);
+    }
+  }
+}
+
+function keyOf({ agent, user = "" }: TalkOwner, history: readonly Said[]): string {
+  return sha256(JSON.stringify([agent, user, comparable(history)]));
 }

@@ -1,12 +1,22 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { AgentPageJson, AgentStepJson, ListedAgent } from "../../service/look/look.ts";
-import { definePage } from "./define_page.tsx";
+import { definePage, PATH_PARAMS, SEARCH_QUERY } from "./define_page.tsx";
 import { Graph } from "./graph.tsx";
 import { PageHead } from "./layout.tsx";
 import { modelIds } from "./models.tsx";
-import { Badge, counted, Empty, Facts, href, isFound, List, Problems, Search, Source } from "./parts.tsx";
-import type { Column } from "./parts.tsx";
-import { PATH_PARAMS, SEARCH_QUERY } from "./path_params.ts";
+import {
+  Badge,
+  type Column,
+  counted,
+  Empty,
+  Facts,
+  href,
+  isFound,
+  List,
+  Problems,
+  Search,
+  Source,
+} from "./parts.tsx";
 import { AskField, JsonInput, ModelField, SayField, StartForm } from "./schema_form.tsx";
 
 /** `/agents`: conversations that can be had. */

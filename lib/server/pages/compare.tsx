@@ -7,8 +7,7 @@ import { type TracePage, tracePage, type TraceRow } from "../../render/trace/pag
 import type { RunState } from "../../service/service.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
-import { href } from "./parts.tsx";
-import { RunStatusBadge } from "./run_status.tsx";
+import { href, RunStatusBadge } from "./parts.tsx";
 
 /** Runs that can be chosen. */
 const CHOICES = 100;

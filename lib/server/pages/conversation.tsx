@@ -1,11 +1,10 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
+import { stateWord } from "../../render/step_words.ts";
 import type { TalkState } from "../../service/service.ts";
-import { ID_PARAMS } from "../schemas.ts";
+import { ID_PARAMS } from "../api/schemas.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
-import { href, jsonText } from "./parts.tsx";
-import { stateWord } from "../../render/step_words.ts";
-import { RunStatusBadge } from "./run_status.tsx";
+import { href, jsonText, RunStatusBadge } from "./parts.tsx";
 
 /** More of a long conversation is in its trace. */
 const SHOWN_MESSAGES = 500;

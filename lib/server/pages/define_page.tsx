@@ -1,16 +1,12 @@
 // A page is a route whose answer is HTML. What keeps it from being made is a page too.
-
-import { html } from "../answers.ts";
-import type { AnswerOptions } from "../answers.ts";
-import { openAssets } from "../assets.ts";
-import type { JsonSchema } from "../../core/gadget.ts";
 import { basename } from "node:path";
+import type { JsonSchema } from "../../core/gadget.ts";
 import type { FromJsonSchema } from "../../schema/input_type.ts";
-import { defineRoute } from "../route.ts";
-import type { Nothing, Route, RouteContext } from "../route.ts";
-import { chosenTheme } from "./chosen_theme.ts";
-import { Layout } from "./layout.tsx";
-import type { PageFrame, PageParts } from "./layout.tsx";
+import { type AnswerOptions, html } from "../answers.ts";
+import { openAssets } from "./assets.ts";
+import { defineRoute, type Nothing, type Route, type RouteContext } from "../route.ts";
+import { MAX_NAME } from "../api/schemas.ts";
+import { chosenTheme, Layout, type PageFrame, type PageParts } from "./layout.tsx";
 import { problemPage } from "./problem_page.tsx";
 
 /** A page while it is being defined. */
@@ -61,3 +57,17 @@ async function frameOf(
     active: service.active,
   };
 }
+
+/** The path of a page about one thing: a name, or a path of files. */
+export const PATH_PARAMS = {
+  type: "object",
+  properties: { path: { type: "string", minLength: 1, maxLength: MAX_NAME } },
+  required: ["path"],
+} as const;
+
+/** What is searched on a list. */
+export const SEARCH_QUERY = {
+  type: "object",
+  properties: { q: { type: "string", maxLength: 200 } },
+  additionalProperties: false,
+} as const;

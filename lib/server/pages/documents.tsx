@@ -1,4 +1,5 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
+import { isRecord, type Json } from "../../core/json.ts";
 import type {
   DocumentPageJson,
   ListedCalls,
@@ -6,15 +7,23 @@ import type {
   NeedJson,
   UsedJson,
 } from "../../service/look/look.ts";
-import { isRecord } from "../../core/json.ts";
-import type { Json } from "../../core/json.ts";
-import { definePage } from "./define_page.tsx";
+import { definePage, PATH_PARAMS, SEARCH_QUERY } from "./define_page.tsx";
 import { Graph } from "./graph.tsx";
 import { PageHead } from "./layout.tsx";
 import { modelIds } from "./models.tsx";
-import { Badge, counted, Empty, Facts, href, isFound, List, Problems, Search, Source } from "./parts.tsx";
-import type { Column } from "./parts.tsx";
-import { PATH_PARAMS, SEARCH_QUERY } from "./path_params.ts";
+import {
+  Badge,
+  type Column,
+  counted,
+  Empty,
+  Facts,
+  href,
+  isFound,
+  List,
+  Problems,
+  Search,
+  Source,
+} from "./parts.tsx";
 import { AskField, ModelField, SayField, StartForm } from "./schema_form.tsx";
 
 /** `/documents`: executable Markdown, and files of calls. */

@@ -1,11 +1,22 @@
-import type { GadgetJson } from "../../service/look/look.ts";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { Json } from "../../core/json.ts";
-import { definePage } from "./define_page.tsx";
+import type { GadgetJson } from "../../service/look/look.ts";
+import { definePage, PATH_PARAMS, SEARCH_QUERY } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
-import { Badge, Block, Empty, Facts, href, isFound, jsonText, List, Search, Sentence } from "./parts.tsx";
-import type { Column, Tone } from "./parts.tsx";
-import { PATH_PARAMS, SEARCH_QUERY } from "./path_params.ts";
+import {
+  Badge,
+  Block,
+  type Column,
+  Empty,
+  Facts,
+  href,
+  isFound,
+  jsonText,
+  List,
+  Search,
+  Sentence,
+  type Tone,
+} from "./parts.tsx";
 import { AskField, StartForm } from "./schema_form.tsx";
 
 /** `/gadgets`: what calls and models can use. */

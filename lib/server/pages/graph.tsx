@@ -1,9 +1,8 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { text } from "../answers.ts";
-import { defineRoute } from "../route.ts";
-import type { Route } from "../route.ts";
+import { defineRoute, type Route } from "../route.ts";
+import { PATH_PARAMS } from "./define_page.tsx";
 import { href } from "./parts.tsx";
-import { PATH_PARAMS } from "./path_params.ts";
 
 /** What a file does, drawn: loaded when it is unfolded. */
 export function Graph({ file }: { readonly file: string }): JSX.Element {

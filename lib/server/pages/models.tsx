@@ -1,10 +1,8 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { ListedModel, Look } from "../../service/look/look.ts";
-import { definePage } from "./define_page.tsx";
+import { definePage, SEARCH_QUERY } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
-import { Badge, Empty, isFound, List, Search } from "./parts.tsx";
-import type { Column } from "./parts.tsx";
-import { SEARCH_QUERY } from "./path_params.ts";
+import { Badge, type Column, Empty, isFound, List, Search } from "./parts.tsx";
 
 /** `/models`: what can be asked, and what is missing for it. */
 export const modelsPage = definePage({

@@ -1,8 +1,8 @@
 // What many pages have: states, tables, facts, texts.
-
 import type { Child } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { Json } from "../../core/json.ts";
+import { statusTone } from "../../render/step_words.ts";
 import type { ProblemJson } from "../../service/look/look.ts";
 
 /** What a colour says besides the words. */
@@ -198,4 +198,36 @@ export function href(base: string, path: string): string {
 /** `3 runs`, `1 run` */
 export function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
+/** What a run is called that has no file. */
+export function runTitle(kind: string): string {
+  return TITLES.get(kind) ?? kind;
+}
+
+const TITLES: ReadonlyMap<string, string> = new Map([
+  ["calls", "Calls"],
+  ["ask", "A question to a model"],
+  ["chat", "A chat with a model"],
+  ["prompt", "A prompt"],
+  ["document", "A document"],
+  ["conversation", "A conversation"],
+]);
+
+/** How a run stands: in a word, and in a colour for whoever sees colours. */
+export function RunStatusBadge({ status, live = false }: {
+  readonly status: string;
+  /** Whether a script of the page goes on with it, and it is read out when it changes. */
+  readonly live?: boolean;
+}): JSX.Element {
+  return (
+    <span
+      class="badge"
+      data-tone={statusTone(status)}
+      data-run-status={live ? true : undefined}
+      role={live ? "status" : undefined}
+    >
+      {status}
+    </span>
+  );
 }

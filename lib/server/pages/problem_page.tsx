@@ -1,11 +1,8 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { PAGE_POLICY, seeOther, text } from "../answers.ts";
-import { assetsNow } from "../assets.ts";
-import { titleOf } from "../problem.ts";
-import type { ProblemDetails } from "../problem.ts";
-import { chosenTheme } from "./chosen_theme.ts";
-import { LonePage } from "./layout.tsx";
-import type { PageFrame } from "./layout.tsx";
+import { assetsNow } from "./assets.ts";
+import { type ProblemDetails, titleOf } from "../problem.ts";
+import { chosenTheme, LonePage, type PageFrame } from "./layout.tsx";
 
 /** What kept a page from being made, as a page; who is not let in yet is asked for the token. @param headers of the request */
 export function problemPage(problem: ProblemDetails, headers: Pick<Headers, "get">): Response {

@@ -1,15 +1,23 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { ListedPrompt, ListedTactic, ProfileJson, PromptPageJson } from "../../service/look/look.ts";
-import { ServiceError } from "../../service/service.ts";
-import type { Service } from "../../service/service.ts";
-import { definePage } from "./define_page.tsx";
+import { type Service, ServiceError } from "../../service/service.ts";
+import { definePage, PATH_PARAMS, SEARCH_QUERY } from "./define_page.tsx";
 import { firstSentence } from "./gadgets.tsx";
-import { PageHead } from "./layout.tsx";
-import type { PageParts } from "./layout.tsx";
+import { PageHead, type PageParts } from "./layout.tsx";
 import { modelIds } from "./models.tsx";
-import { Badge, Block, Empty, Facts, href, isFound, jsonText, List, Problems, Search } from "./parts.tsx";
-import type { Column } from "./parts.tsx";
-import { PATH_PARAMS, SEARCH_QUERY } from "./path_params.ts";
+import {
+  Badge,
+  Block,
+  type Column,
+  Empty,
+  Facts,
+  href,
+  isFound,
+  jsonText,
+  List,
+  Problems,
+  Search,
+} from "./parts.tsx";
 import { AskField, ModelField, SayField, StartForm } from "./schema_form.tsx";
 
 /** `/prompts`: prompts, tactics, and the profiles that they ask. */

@@ -9,13 +9,11 @@ import { duration, resultText, usageWords } from "../../render/shown_text.ts";
 import { stateWord } from "../../render/step_words.ts";
 import { type TracePage, tracePage } from "../../render/trace/page.ts";
 import { type RunState, type Service, ServiceError } from "../../service/service.ts";
-import { ID_PARAMS } from "../schemas.ts";
+import { ID_PARAMS } from "../api/schemas.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
-import { href, Time } from "./parts.tsx";
-import { RunStatusBadge } from "./run_status.tsx";
-import { runTitle } from "./run_title.ts";
-import { TraceTimeline } from "./trace_timeline.tsx";
+import { href, RunStatusBadge, runTitle, Time } from "./parts.tsx";
+import { TraceTimeline } from "./timeline.tsx";
 
 /** What can go on: a turn of a conversation does so with a message. */
 const RESUMABLE = "stopped";

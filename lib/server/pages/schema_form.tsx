@@ -1,8 +1,7 @@
 import type { Child } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { JsonObject } from "../../core/json.ts";
-import { formFields } from "../form_fields.ts";
-import type { FormField } from "../form_fields.ts";
+import { type FormField, formFields } from "./form_fields.ts";
 import { Sentence } from "./parts.tsx";
 
 /** The names of a form's fields begin with it; what follows is the pointer into the value. */

@@ -5,7 +5,7 @@ import { encodeSegment } from "../../core/json.ts";
 import { didYouMean } from "../../core/nearest.ts";
 import { messageOf } from "../../core/source_error.ts";
 import { FileError } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { completeMarkers } from "../../parse/calls/header.ts";
 import { type CallBlock, CallParser } from "../../parse/calls/calls.ts";
 import { OddMarkers } from "../../parse/calls/odd_markers.ts";

@@ -8,7 +8,7 @@ import { maybeText } from "../../core/file_text.ts";
 import { didYouMean } from "../../core/nearest.ts";
 import { byPlace, messageOf, ProblemsError } from "../../core/source_error.ts";
 import { FileError, PermissionRefused } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { readAgentFile } from "../../parse/agent/read.ts";
 import { configuredServers } from "../../project/configured_servers.ts";
 import { modelProblem } from "../../project/models.ts";

@@ -1,7 +1,7 @@
 import { checkDocument } from "../../check/check_document.ts";
 import type { CheckedDocument, DocumentCommandInput, FileProblem } from "../../check/check_options.ts";
 import { dirname, resolve } from "node:path";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import type { DocumentTree } from "../../parse/document/tree.ts";
 import type { MergeMode } from "../../parse/document/operation.ts";
 import { readOperation } from "../../parse/document/read_operation.ts";

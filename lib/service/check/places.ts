@@ -5,7 +5,7 @@ import type { AnyGadget } from "../../core/gadget.ts";
 import { LOCK_FILE } from "../../core/gadget_lock.ts";
 import { messageOf, type Span } from "../../core/source_error.ts";
 import type { World } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { parseYaml } from "../../parse/yaml/yaml.ts";
 import { configuredServers } from "../../project/configured_servers.ts";
 import { conversationMeans } from "../../project/conversation_means.ts";

@@ -4,7 +4,7 @@ import { maybeText } from "../../core/file_text.ts";
 import type { Problem } from "../../core/prompt_error.ts";
 import { spanAt } from "../../core/source_error.ts";
 import { FileError } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { readPromptFile } from "../../parse/files/prompt.ts";
 import { type LineProblem, splitFrontMatter } from "../../parse/yaml/front_matter.ts";
 import { modelProblem } from "../../project/models.ts";

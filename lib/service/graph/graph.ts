@@ -3,7 +3,7 @@ import { isInside } from "../../catalog/paths.ts";
 import { withoutByteOrderMark } from "../../core/file_text.ts";
 import { SourceError } from "../../core/source_error.ts";
 import { FileError } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { realPath } from "../../host/paths.ts";
 import type { AgentFile, AgentStep, StepFlow } from "../../parse/agent/agent.ts";
 import { readAgentFile } from "../../parse/agent/read.ts";

@@ -1,7 +1,7 @@
 import { isRecord, parseJson } from "../../core/json.ts";
 import { messageOf } from "../../core/source_error.ts";
 import { FileError } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { UsageError } from "../exit_code.ts";
 
 /** What the flags give a prompt, before it is read. */

@@ -4,7 +4,7 @@ import { conditionText } from "../../conversation/failing_condition.ts";
 import { type SlotRead, slotsRead, slotsWritten, type SlotTarget } from "../../conversation/step_slots.ts";
 import { stepTree } from "../../conversation/step_tree.ts";
 import { FileError, type Files } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import {
   type AgentFile,
   type AgentStep,

@@ -2,7 +2,7 @@ import { dirname, resolve } from "node:path";
 import { DOCUMENT_LIMITS } from "../../catalog/config/config.ts";
 import { type Json, type JsonObject, toJson } from "../../core/json.ts";
 import { LiveDocument } from "../../document/live_document.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { realPath, workingFolder } from "../../host/paths.ts";
 import { type DocumentFile, readDocument } from "../../parse/document/document.ts";
 import { modelOfProvider } from "../../parse/document/llm.ts";

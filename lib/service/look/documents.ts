@@ -2,7 +2,7 @@ import { projectPath } from "../../catalog/paths.ts";
 import type { DocumentGrants, Soon } from "../../check/check_options.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Files } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { type DocumentFile, readDocument } from "../../parse/document/document.ts";
 import type { DocumentSettings } from "../../parse/document/operation.ts";
 import { readDocumentSettings } from "../../parse/document/settings.ts";

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { didYouMean } from "../../core/nearest.ts";
 import type { Secrets } from "../../core/secrets.ts";
 import { FileError } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { hostEnv } from "../../host/process.ts";
 import type { ModelList } from "../../models/known_models.ts";
 import { isAgentName } from "../../parse/agent/agent.ts";

@@ -2,7 +2,7 @@
 // included, so that no import has to be rewritten; only their types go.
 
 import { dirname, join } from "node:path";
-import { maybeOwnFile, ownFiles } from "../../host/own_file.ts";
+import { maybeOwnFile, ownFiles } from "../../host/paths.ts";
 import { findImports } from "../../sandbox/gate/find_imports.ts";
 import { plainModule } from "../../sandbox/gate/plain_module.ts";
 

@@ -7,7 +7,7 @@ import { type JsonSchema, jsonSchemaOf } from "../../core/gadget.ts";
 import { isRecord, type Json, type JsonObject, toJson } from "../../core/json.ts";
 import { PromptError } from "../../core/prompt_error.ts";
 import { messageOf } from "../../core/source_error.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { keepStdout, NOBODY } from "../../project/trust/grants.ts";
 import { openCatalog, type ProjectFlags, type ProjectSettings } from "../../project/project.ts";
 import { formatContract } from "../../prompt/format_contract.ts";

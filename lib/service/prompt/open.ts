@@ -3,7 +3,7 @@ import { isInside } from "../../catalog/paths.ts";
 import { type Catalog, EMPTY_CATALOG } from "../../core/catalog.ts";
 import type { Model } from "../../core/model.ts";
 import { FileError, type World } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { modelsByName } from "../../project/models.ts";
 import { isProjectAccepted, type ProjectSettings, wantedModel } from "../../project/project.ts";
 import { type OpenedPrompts, openPrompts } from "../../project/prompt_index.ts";

@@ -5,7 +5,7 @@ import { withoutByteOrderMark } from "../../core/file_text.ts";
 import type { RunJournal } from "../../core/journal.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { FileError, type World } from "../../core/world.ts";
-import { exactFiles } from "../../host/exact_files.ts";
+import { exactFiles } from "../../host/files/exact_files.ts";
 import type { Markers } from "../../parse/calls/header.ts";
 import {
   limitsOf,

@@ -10,7 +10,7 @@ import { type Json, toJson } from "../../core/json.ts";
 import { ModelError } from "../../core/model.ts";
 import type { Secrets } from "../../core/secrets.ts";
 import { FileError } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { realPath } from "../../host/paths.ts";
 import {
   type DocumentFile,

@@ -4,7 +4,7 @@ import type { Catalog } from "../../core/catalog.ts";
 import { didYouMean } from "../../core/nearest.ts";
 import { ProblemsError, SourceError } from "../../core/source_error.ts";
 import { FileError, PermissionRefused } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { realPath } from "../../host/paths.ts";
 import { writeCalls } from "../../parse/calls/write.ts";
 import { createPolicy } from "../../policy/policy.ts";

@@ -7,7 +7,7 @@ import { ModelError } from "../../core/model.ts";
 import { PromptError } from "../../core/prompt_error.ts";
 import { messageOf } from "../../core/source_error.ts";
 import { FileError, type PermissionRequest } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import type { AgentFile, AgentProblem, AgentStep } from "../../parse/agent/agent.ts";
 import { stepPlaces } from "../../parse/agent/tree.ts";
 import { readAgentYaml } from "../../parse/agent/yaml.ts";

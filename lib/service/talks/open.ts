@@ -6,7 +6,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { Secrets } from "../../core/secrets.ts";
 import { ProblemsError, SourceError } from "../../core/source_error.ts";
 import { FileError } from "../../core/world.ts";
-import { hostFiles } from "../../host/files.ts";
+import { hostFiles } from "../../host/files/files.ts";
 import { memoryJournal } from "../../journal/memory_journal.ts";
 import { newRunId } from "../../journal/new_run.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";

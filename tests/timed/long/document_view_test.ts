@@ -3,7 +3,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { LiveFrame } from "../../../lib/cli/run/screen.ts";
 import type { RunEvent, RunEventBody } from "../../../lib/core/event.ts";
-import type { Output, Terminal } from "../../../lib/host/terminal.ts";
+import type { Output, Terminal } from "../../../lib/host/terminal/terminal.ts";
 import { cellWidth, paintFor } from "../../../lib/render/cells.ts";
 import { lastLines, renderDocument } from "../../../lib/render/document/frame.ts";
 import { DocumentLines, mergedBlock } from "../../../lib/render/document/lines.ts";

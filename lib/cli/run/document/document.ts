@@ -2,7 +2,7 @@
 import { dirname, resolve } from "node:path";
 import { EMPTY_CATALOG } from "../../../core/catalog.ts";
 import { FileError, type Files } from "../../../core/world.ts";
-import { hostFiles } from "../../../host/files.ts";
+import { hostFiles } from "../../../host/files/files.ts";
 import { realPath } from "../../../host/paths.ts";
 import { readDocument } from "../../../parse/document/document.ts";
 import { MERGE_MODES } from "../../../parse/document/parameters.ts";

@@ -3,7 +3,7 @@ import { typedPath } from "../../../catalog/paths.ts";
 import { type FileProblem, maybeBlock, problemLine } from "../../../check/check_options.ts";
 import type { RunEvent } from "../../../core/event.ts";
 import type { RunJournal } from "../../../core/journal.ts";
-import type { Terminal } from "../../../host/terminal.ts";
+import type { Terminal } from "../../../host/terminal/terminal.ts";
 import { documentPath, type DocumentPlace, placeHome } from "../../../project/document/place.ts";
 import { createRun, type KeptRun } from "../../../project/open_run.ts";
 import type { ProjectSettings } from "../../../project/project.ts";

@@ -1,5 +1,5 @@
 import type { RunEvent } from "../../../core/event.ts";
-import type { Terminal } from "../../../host/terminal.ts";
+import type { Terminal } from "../../../host/terminal/terminal.ts";
 import { renderDocument } from "../../../render/document/frame.ts";
 import { DocumentLines, mergedBlock } from "../../../render/document/lines.ts";
 import {

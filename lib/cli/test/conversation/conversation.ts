@@ -7,7 +7,7 @@ import { canonicalJson, type Json, type JsonObject } from "../../../core/json.ts
 import { overlayFiles } from "../../../core/memory_files.ts";
 import { type Message, textOf } from "../../../core/message.ts";
 import { messageOf } from "../../../core/source_error.ts";
-import { hostFiles } from "../../../host/files.ts";
+import { hostFiles } from "../../../host/files/files.ts";
 import { memoryJournal } from "../../../journal/memory_journal.ts";
 import { newRunId } from "../../../journal/new_run.ts";
 import { type AgentTree, agentTree } from "../../../parse/agent/tree.ts";

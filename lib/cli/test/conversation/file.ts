@@ -8,7 +8,7 @@ import { isRecord, type Json } from "../../../core/json.ts";
 import { didYouMean } from "../../../core/nearest.ts";
 import { messageOf, SourceError, type Span } from "../../../core/source_error.ts";
 import { FileError } from "../../../core/world.ts";
-import { hostFiles } from "../../../host/files.ts";
+import { hostFiles } from "../../../host/files/files.ts";
 import { readReply, type ScriptReply } from "../../../models/script/reply.ts";
 import type { AgentFile, AgentStep } from "../../../parse/agent/agent.ts";
 import { readAgentFile } from "../../../parse/agent/read.ts";

@@ -4,8 +4,19 @@ import { isRecord } from "../../../core/json.ts";
 import { bytesOf, collected, kindOf, optionsOf, pathOf, refuseMode, signalOf } from "./arguments.ts";
 import type { Environment, SystemFacts } from "./environment.ts";
 import { denoError, notThere } from "./error.ts";
-import { type Entry, fieldOf, isNumber, list, look, maybeLook } from "./file_steps.ts";
-import { type Ask, asking, FailedEffect, step, type Steps } from "./steps.ts";
+import {
+  type Ask,
+  asking,
+  type Entry,
+  FailedEffect,
+  fieldOf,
+  isNumber,
+  list,
+  look,
+  maybeLook,
+  step,
+  type Steps,
+} from "./steps.ts";
 import { emptyInput, loggingOutput } from "./streams.ts";
 
 /** What the facades share. */

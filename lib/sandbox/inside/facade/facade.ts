@@ -7,9 +7,8 @@ import { collected, optionsOf, pathOfUrl } from "./arguments.ts";
 import { denoFacade, type FacadeParts } from "./deno.ts";
 import { gadgetEnvironment, systemFacts } from "./environment.ts";
 import { fetchError, nodeError, notThere } from "./error.ts";
-import { fieldOf, isNumber, isText } from "./file_steps.ts";
 import { nodeFiles } from "./node_fs.ts";
-import { type Answer, asking, step } from "./steps.ts";
+import { type Answer, asking, fieldOf, isNumber, isText, step } from "./steps.ts";
 import { loggingNodeOutput } from "./streams.ts";
 
 /** What a gadget was granted, and where it stands. */

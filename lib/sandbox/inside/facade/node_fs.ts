@@ -3,7 +3,9 @@ import { FACADE_NAMES } from "../../facade_modules.ts";
 import { bytesOf, optionsOf, pathOf, refuseMode, signalOf } from "./arguments.ts";
 import { notThere } from "./error.ts";
 import {
+  type Ask,
   type Entry,
+  FailedEffect,
   isFolder,
   isMissing,
   list,
@@ -11,8 +13,9 @@ import {
   look,
   makeFolders,
   maybeLook,
-} from "./file_steps.ts";
-import { type Ask, FailedEffect, step, type Steps } from "./steps.ts";
+  step,
+  type Steps,
+} from "./steps.ts";
 
 type Given = readonly unknown[];
 

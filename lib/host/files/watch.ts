@@ -1,0 +1,66 @@
+// Editors put a new file in the place of the old one: what is watched is the folder, by the names in it.
+
+import type { FileWatch } from "../../core/file_watch.ts";
+import { dirname } from "node:path";
+
+/** How often is looked where the system cannot tell of changes. */
+const POLL_MS = 1000;
+
+/** The changes of files as the system tells them; where it does not, `onChange` is called once a second. */
+export function hostFileWatch(): FileWatch {
+  return { watch: watchFiles };
+}
+
+function watchFiles(paths: readonly string[], onChange: () => void): Disposable {
+  const watcher = maybeWatcher([...new Set(paths.map(nearestFolder))]);
+  if (watcher === undefined) return polling(onChange);
+  let isOver = false;
+  let poll: Disposable | undefined;
+  const onError = (): void => {
+    if (!isOver) poll = polling(onChange);
+  };
+  follow(watcher, { paths, onChange }).catch(onError);
+  return {
+    [Symbol.dispose]() {
+      isOver = true;
+      poll?.[Symbol.dispose]();
+      watcher.close();
+    },
+  };
+}
+
+/** The system has a limit of what it watches, and some file systems tell nothing. */
+function maybeWatcher(folders: readonly string[]): Deno.FsWatcher | undefined {
+  try {
+    return Deno.watchFs([...folders], { recursive: false });
+  } catch {
+    return undefined;
+  }
+}
+
+async function follow(
+  watcher: Deno.FsWatcher,
+  { paths, onChange }: { readonly paths: readonly string[]; readonly onChange: () => void },
+): Promise<void> {
+  for await (const { kind, paths: changed } of watcher) {
+    if (kind !== "access" && changed.some((at) => paths.some((path) => isAtOrAbove(at, path)))) onChange();
+  }
+}
+
+/** A folder on the way to a file that is not there yet may be made. */
+function isAtOrAbove(at: string, path: string): boolean {
+  return path === at || (path.startsWith(at) && /[\\/]/.test(path.charAt(at.length)));
+}
+
+function nearestFolder(path: string): string {
+  const folder = dirname(path);
+  try {
+    if (Deno.statSync(folder).isDirectory || folder === path) return folder;
+  } catch { /* not there: the one above */ }
+  return folder === path ? folder : nearestFolder(folder);
+}
+
+function polling(onChange: () => void): Disposable {
+  const timer = setInterval(onChange, POLL_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}

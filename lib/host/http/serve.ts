@@ -1,0 +1,64 @@
+// The only place that listens for HTTP. Whoever serves hands in one function, and nothing else answers.
+
+import { systemReason } from "../files/attempt.ts";
+
+/** A server that listens. */
+export interface HttpServer {
+  /** As it is bound. */
+  readonly host: string;
+  readonly port: number;
+  /** Takes no more requests, waits for the answers that are under way as long as this, and then cuts them off. */
+  close(options: { readonly graceMs: number }): Promise<void>;
+}
+
+/** What listens where. */
+export interface ServeHttpOptions {
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  /** Must not fail. */
+  readonly fetch: (request: Request) => Response | Promise<Response>;
+}
+
+/** Listens. @throws {Error} that says why it cannot, and what to do */
+export function serveHttp({ host, port, fetch }: ServeHttpOptions): HttpServer {
+  const end = new AbortController();
+  const server = listening({ host, port, signal: end.signal, fetch });
+  return {
+    host,
+    port: server.addr.port,
+    async close({ graceMs }) {
+      const cut = setTimeout(() => end.abort(), graceMs);
+      try {
+        await server.shutdown();
+        await server.finished;
+      } finally {
+        clearTimeout(cut);
+      }
+    },
+  };
+}
+
+function listening(
+  { host, port, signal, fetch }: ServeHttpOptions & { readonly signal: AbortSignal },
+): Deno.HttpServer<Deno.NetAddr> {
+  try {
+    return Deno.serve({
+      hostname: host,
+      port,
+      signal,
+      onListen() {}, // it would write to stdout
+      onError: () => new Response(null, { status: 500 }),
+    }, fetch);
+  } catch (error) {
+    if (error instanceof Deno.errors.AddrInUse) {
+      throw new Error(
+        `Port ${port} of ${host} is taken: choose another one by --port, or 0 for any that is free`,
+      );
+    }
+    if (error instanceof Deno.errors.NotCapable) {
+      throw new Error(`Deno itself was started without --allow-net=${host}:${port}`);
+    }
+    throw new Error(`Cannot listen at ${host}:${port}: ${systemReason(error)}`, { cause: error });
+  }
+}

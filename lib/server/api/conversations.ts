@@ -1,0 +1,197 @@
+import type { RunHandle, TalkHandle } from "../../service/service.ts";
+import { json } from "../answers.ts";
+import { insidePath } from "../guard.ts";
+import { defineRoute, type RouteContext } from "../route.ts";
+import { followed, jsonObject, readAfter, runEvents, wantsEvents } from "../run_answers.ts";
+import { ASK, BUDGET, EVENT_ANSWER, ID_PARAMS, MAX_NAME, MODEL, SCHEMAS, STREAM } from "./schemas.ts";
+
+const NAME = { type: "string", minLength: 1, maxLength: MAX_NAME } as const;
+const TURN = { type: "object", properties: { stream: STREAM }, additionalProperties: false } as const;
+const TALK = { description: "The conversation behind the turn", schema: SCHEMAS.TalkState } as const;
+const TURN_ANSWERS = { 200: { ...TALK, orEvents: true } } as const;
+const TURN_PROBLEMS = {
+  400: ["empty"],
+  404: ["not-found", "gone"],
+  409: ["busy", "ended", "interrupted", "changed", "nothing"],
+  429: ["limit"],
+  503: ["stopping", "readers"],
+} as const;
+
+/** A turn: its events when they were asked for, else the conversation when it has ended. */
+async function turnAnswer(
+  context: RouteContext<unknown, unknown, { readonly stream?: boolean }>,
+  { talk, turn, status = 200 }: {
+    readonly talk: TalkHandle;
+    readonly turn: RunHandle;
+    readonly status?: number;
+  },
+): Promise<Response> {
+  const place = { location: `/v1/conversations/${encodeURIComponent(talk.id)}` };
+  if (wantsEvents(context.request, context.body.stream)) {
+    return followed(context, turn, {
+      headers: { "orrery-run": talk.id, "content-location": place.location },
+    });
+  }
+  await turn.ended;
+  return json(await talk.state(), { status, headers: status === 201 ? place : {} });
+}
+
+/** Conversations with agents. */
+export const conversationRoutes = [
+  defineRoute({
+    method: "POST",
+    path: "/v1/conversations",
+    summary: "Begins a conversation with an agent; answers when its first turn has ended",
+    request: {
+      body: {
+        type: "object",
+        properties: {
+          agent: { ...NAME, description: "The file of the agent, relative to the project root" },
+          slots: { type: "object", description: "Slots that are set before its first step" },
+          user: { ...NAME, description: "With whom: global slots are kept for this user. Without it: local" },
+          module: NAME,
+          session: NAME,
+          message: { type: "string", description: "What is said first" },
+          model: MODEL,
+          budget: BUDGET,
+          ask: ASK,
+          stream: STREAM,
+        },
+        required: ["agent"],
+        additionalProperties: false,
+      },
+    },
+    responses: { 200: EVENT_ANSWER, 201: TALK },
+    problems: { 403: ["outside"], 422: ["check"], ...TURN_PROBLEMS },
+    access: "token",
+    async handle(context) {
+      const { agent, slots, ask, stream: _stream, ...wishes } = context.body;
+      const begun = await context.service.talks.begin({
+        agent: insidePath(agent),
+        ...wishes,
+        ...(slots !== undefined && { slots: jsonObject(slots) }),
+        ...(ask !== undefined && { canAsk: ask }),
+      });
+      return await turnAnswer(context, { ...begun, status: 201 });
+    },
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/v1/conversations",
+    summary: "The conversations of the project, newest first",
+    request: {
+      query: {
+        type: "object",
+        properties: { agent: NAME, limit: { type: "integer", minimum: 1, maximum: 200 } },
+        additionalProperties: false,
+      },
+    },
+    responses: {
+      200: {
+        description: "Conversations",
+        schema: {
+          type: "object",
+          properties: { conversations: { type: "array", items: SCHEMAS.TalkState } },
+          required: ["conversations"],
+        },
+      },
+    },
+    access: "token",
+    handle: async ({ service, query }) => json({ conversations: await service.talks.list(query) }),
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/v1/conversations/{id}",
+    summary: "How a conversation stands",
+    request: {
+      params: ID_PARAMS,
+      query: {
+        type: "object",
+        properties: {
+          last: { type: "integer", minimum: 1, description: "Only so many of its newest messages" },
+        },
+        additionalProperties: false,
+      },
+    },
+    responses: { 200: { description: "The conversation", schema: SCHEMAS.TalkState } },
+    problems: { 404: ["not-found", "gone"] },
+    access: "token",
+    handle: async ({ service, params, query }) =>
+      json(await (await service.talks.open(params.id)).state(query)),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/v1/conversations/{id}/messages",
+    summary: "Says something; answers when the turn has ended",
+    request: {
+      params: ID_PARAMS,
+      body: {
+        type: "object",
+        properties: { text: { type: "string" }, stream: STREAM },
+        required: ["text"],
+        additionalProperties: false,
+      },
+    },
+    responses: TURN_ANSWERS,
+    problems: TURN_PROBLEMS,
+    access: "token",
+    async handle(context) {
+      const talk = await context.service.talks.open(context.params.id);
+      return await turnAnswer(context, { talk, turn: await talk.say(context.body.text) });
+    },
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/v1/conversations/{id}/retry",
+    summary: "Tries the turn that failed, or was interrupted, again",
+    request: { params: ID_PARAMS, body: TURN },
+    responses: TURN_ANSWERS,
+    problems: TURN_PROBLEMS,
+    access: "token",
+    async handle(context) {
+      const talk = await context.service.talks.open(context.params.id);
+      return await turnAnswer(context, { talk, turn: await talk.retry() });
+    },
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/v1/conversations/{id}/back",
+    summary: "A new conversation, without the last turns of this one",
+    request: {
+      params: ID_PARAMS,
+      body: {
+        type: "object",
+        properties: { turns: { type: "integer", minimum: 1 } },
+        required: ["turns"],
+        additionalProperties: false,
+      },
+    },
+    responses: { 200: { description: "The conversation before them", schema: SCHEMAS.TalkState } },
+    problems: { 404: ["not-found", "gone"], 409: ["busy"] },
+    access: "token",
+    async handle({ service, params, body }) {
+      return json(await (await service.talks.open(params.id)).back(body.turns));
+    },
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/v1/conversations/{id}/events",
+    summary: "The events of all turns, until the conversation is completed",
+    request: {
+      params: ID_PARAMS,
+      query: {
+        type: "object",
+        properties: { after: { type: "integer", minimum: 0 } },
+        additionalProperties: false,
+      },
+    },
+    responses: { 200: EVENT_ANSWER },
+    problems: { 404: ["not-found", "gone"], 503: ["readers"] },
+    access: "token",
+    async handle(context) {
+      const after = readAfter(context.request, context.query.after);
+      const talk = await context.service.talks.open(context.params.id);
+      return runEvents(context, talk.read({ after }));
+    },
+  }),
+];

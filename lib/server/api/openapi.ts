@@ -1,0 +1,179 @@
+import type { JsonSchema } from "../../core/gadget.ts";
+import { isRecord } from "../../core/json.ts";
+import { json } from "../answers.ts";
+import { titleOf } from "../problem.ts";
+import { type Accepts, defineRoute, openapiPath, pathNames, type Route, type RouteAnswer } from "../route.ts";
+import { SCHEMAS } from "./schemas.ts";
+
+/** The OpenAPI document of all routes, itself among them. @param routes read when it is asked for */
+export function openapiRoutes(routes: () => readonly Route[]): readonly Route[] {
+  let made: unknown;
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/openapi.json",
+      summary: "This document",
+      responses: { 200: { description: "OpenAPI 3.1", schema: { type: "object" } } },
+      access: "token",
+      handle({ service }) {
+        made ??= openapiOf(routes(), { version: service.version });
+        return json(made);
+      },
+    }),
+  ];
+}
+
+// The OpenAPI document (3.1) is made of the table of routes and its schemas, so that it says what is checked.
+
+/** A part of the document: plain JSON. */
+type Part = { readonly [key: string]: unknown };
+
+/** Makes the document. */
+export function openapiOf(routes: readonly Route[], { version }: { readonly version: string }): Part {
+  const paths: Record<string, Record<string, Part>> = {};
+  for (const route of routes) {
+    const path = openapiPath(route.path);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Orrery",
+      version,
+      description:
+        "Everything the command line does to files of a project. Errors are application/problem+json (RFC 9457) with a code.",
+    },
+    jsonSchemaDialect: "https://json-schema.org/draft/2020-12/schema",
+    servers: [{ url: "/" }],
+    paths,
+    components: {
+      schemas: Object.fromEntries(Object.entries(SCHEMAS).map(([name, schema]) => [name, inner(schema)])),
+      securitySchemes: {
+        token: {
+          type: "http",
+          scheme: "bearer",
+          description: "The token that orrery serve prints, or was given",
+        },
+      },
+    },
+  };
+}
+
+const TYPE_OF: { readonly [accepts in Accepts]: readonly string[] } = {
+  json: ["application/json"],
+  form: ["application/x-www-form-urlencoded"],
+  calls: ["text/plain", "application/x-orrery-calls"],
+};
+
+function operation(route: Route): Part {
+  const { method, path, summary, description, request: { params, query, body } = {}, access } = route;
+  const { accepts = "json" } = route;
+  const parameters = [...parametersOf("path", params, pathNames(path)), ...parametersOf("query", query)];
+  return {
+    operationId: operationId(method, path),
+    summary,
+    ...(description !== undefined && { description }),
+    security: access === "open" ? [] : [{ token: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(method !== "GET" && (body !== undefined || accepts === "calls") && {
+      requestBody: {
+        required: accepts !== "json" || requiredOf(body).length > 0,
+        content: Object.fromEntries(TYPE_OF[accepts].map((type) => [type, {
+          schema: body === undefined ? { type: "string" } : referring(body),
+        }])),
+      },
+    }),
+    responses: responsesOf(route),
+  };
+}
+
+function operationId(method: string, path: string): string {
+  const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
+  return [method.toLowerCase(), ...words.length === 0 ? ["root"] : words].join("_");
+}
+
+function parametersOf(
+  place: "path" | "query",
+  schema: JsonSchema | undefined,
+  names: readonly string[] = [],
+): readonly Part[] {
+  const properties = isRecord(schema?.properties) ? schema.properties : {};
+  const all = new Set([...names, ...Object.keys(properties)]);
+  return [...all].map((name) => {
+    const given = properties[name];
+    const { description, ...rest } = isRecord(given) ? given : { type: "string", description: undefined };
+    return {
+      name,
+      in: place,
+      required: place === "path" || requiredOf(schema).includes(name),
+      description,
+      schema: referring(rest),
+    };
+  });
+}
+
+function requiredOf(schema: JsonSchema | undefined): readonly unknown[] {
+  return Array.isArray(schema?.required) ? schema.required : [];
+}
+
+/** What every route may answer with besides its own: the codes of the guard and of what is wrong with a request. */
+const COMMON: Readonly<Record<number, readonly string[]>> = {
+  400: ["invalid"],
+  401: ["token"],
+  403: ["origin"],
+  421: ["host"],
+};
+
+function responsesOf({ responses, problems = {}, access, method }: Route): Part {
+  const answers = Object.entries(responses).map(([status, answer]) => [status, answerOf(answer)] as const);
+  const common = Object.entries(COMMON).filter(([status]) => access !== "open" || status !== "401");
+  const writing: readonly (readonly [string, readonly string[]])[] = method === "GET"
+    ? []
+    : [["413", ["too-large"]], ["415", ["content-type"]]];
+  const codes = new Map<string, readonly string[]>();
+  for (const [status, some] of [...common, ...writing, ...Object.entries(problems)]) {
+    codes.set(status, [...codes.get(status) ?? [], ...some]);
+  }
+  return {
+    ...Object.fromEntries([...codes].map(([status, some]) => [status, problemAnswer(Number(status), some)])),
+    ...Object.fromEntries(answers),
+    default: problemAnswer(500, ["internal"]),
+  };
+}
+
+function answerOf({ description, schema, type, orEvents = false }: RouteAnswer): Part {
+  const media = type ?? (schema === undefined ? undefined : "application/json");
+  if (media === undefined) return { description };
+  const content = { [media]: { schema: referring(schema ?? { type: "string" }) } };
+  return {
+    description,
+    content: orEvents ? { ...content, "text/event-stream": { schema: reference("Events") } } : content,
+  };
+}
+
+function problemAnswer(status: number, codes: readonly string[]): Part {
+  return {
+    description: `${titleOf(status)}: ${codes.join(", ")}`,
+    content: { "application/problem+json": { schema: reference("Problem") } },
+  };
+}
+
+const NAMES: ReadonlyMap<unknown, string> = new Map(
+  Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]),
+);
+
+/** A schema that has a name is told by it. */
+function referring(value: unknown): unknown {
+  const name = NAMES.get(value);
+  return name === undefined ? inner(value) : reference(name);
+}
+
+function inner(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(referring);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, referring(child)]));
+}
+
+function reference(name: string): Part {
+  return { $ref: `#/components/schemas/${name}` };
+}

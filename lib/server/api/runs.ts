@@ -1,0 +1,187 @@
+import { quietTimer } from "../../host/process.ts";
+import type { ProjectNow, StartRun } from "../../service/service.ts";
+import { json } from "../answers.ts";
+import { insidePath } from "../guard.ts";
+import { defineRoute } from "../route.ts";
+import { invalid, jsonObject, started } from "../run_answers.ts";
+import { randomName } from "../session.ts";
+import { ASK, BUDGET, EVENT_ANSWER, MAX_NAME, MODEL, SCHEMAS, STREAM } from "./schemas.ts";
+import type { FromJsonSchema } from "../../schema/input_type.ts";
+
+// No pattern, default or reference: such a body is checked without the validator, which is most of what this route may cost.
+const WANTED = {
+  type: "object",
+  properties: {
+    file: {
+      type: "string",
+      minLength: 1,
+      maxLength: MAX_NAME,
+      description: "A call file or a document, relative to the project root",
+    },
+    path: {
+      type: "string",
+      minLength: 1,
+      maxLength: MAX_NAME,
+      description: "A prompt or a tactic of the project",
+    },
+    input: { type: "object", description: "Values of the document or the prompt" },
+    prompt: { type: "string", description: "Of a document: what it is asked, put before its first block" },
+    blocks: {
+      type: "array",
+      maxItems: 100,
+      items: { type: "string", maxLength: MAX_NAME },
+      description: "Of a document: blocks of other files, FILE#REF",
+    },
+    mode: { enum: ["append", "prepend", "replace"], description: "Of a document: how results are merged" },
+    out: {
+      type: "string",
+      minLength: 1,
+      maxLength: MAX_NAME,
+      description: "Of a document: where its result goes: beside, none, or a file. Without it: none",
+    },
+    say: { type: "string", description: "Of a prompt: what is said to it" },
+    profile: {
+      type: "string",
+      maxLength: MAX_NAME,
+      description: "Of a prompt: the profile of orrery.yaml that is asked",
+    },
+    model: MODEL,
+    budget: BUDGET,
+    ask: ASK,
+    stream: STREAM,
+  },
+  additionalProperties: false,
+} as const;
+
+type Wanted = FromJsonSchema<typeof WANTED>;
+
+function requestOf({ file, path, input, ask, stream: _stream, ...wanted }: Wanted): StartRun {
+  const values = {
+    ...(input !== undefined && { input: jsonObject(input) }),
+    ...(ask !== undefined && { canAsk: ask }),
+  };
+  if (file !== undefined) {
+    if (path !== undefined) throw invalid("found file and path, expected one of them");
+    return fileRequest(file, wanted, values);
+  }
+  if (path === undefined) throw invalid("found neither file nor path, expected one of them");
+  const { prompt, blocks, mode, out, ...rest } = wanted;
+  refuse("path", { prompt, blocks, mode, out });
+  return { kind: "prompt", path: insidePath(path), ...rest, ...values };
+}
+
+function fileRequest(
+  file: string,
+  { say, profile, out, ...wanted }: Omit<Wanted, "file" | "path" | "input" | "ask" | "stream">,
+  values: Pick<StartRun & { kind: "file" }, "input" | "canAsk">,
+): StartRun {
+  refuse("file", { say, profile });
+  return {
+    kind: "file",
+    file: insidePath(file),
+    ...wanted,
+    ...values,
+    ...(out !== undefined && { out: out === "beside" || out === "none" ? out : { file: insidePath(out) } }),
+  };
+}
+
+/** A field that means nothing is a mistake, and not left out silently. */
+function refuse(kind: string, fields: Readonly<Record<string, unknown>>): void {
+  for (const name in fields) {
+    if (fields[name] === undefined) continue;
+    throw invalid(`found ${kind} and ${name}, expected no ${name} with ${kind}`);
+  }
+}
+
+/** Runs are started and listed. */
+export const runsRoutes = [
+  defineRoute({
+    method: "POST",
+    path: "/v1/runs",
+    summary: "Starts a call file, a document, a prompt or a tactic",
+    request: { body: WANTED },
+    responses: {
+      200: EVENT_ANSWER,
+      202: { description: "It has begun, and is kept; Location says where it is", schema: SCHEMAS.Started },
+    },
+    problems: {
+      403: ["outside", "refused"],
+      404: ["not-found"],
+      422: ["check", "model"],
+      429: ["limit"],
+      503: ["stopping", "readers"],
+    },
+    access: "token",
+    async handle(context) {
+      return started(context, await context.service.start(requestOf(context.body)), context.body);
+    },
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/v1/runs",
+    summary: "The runs of the project, newest first",
+    request: {
+      query: {
+        type: "object",
+        properties: {
+          status: SCHEMAS.RunState.properties.status,
+          kind: SCHEMAS.RunState.properties.kind,
+          file: { type: "string", maxLength: MAX_NAME },
+          limit: { type: "integer", minimum: 1, maximum: 200 },
+          before: { type: "string", maxLength: 100, description: "Only those that began before this run" },
+        },
+        additionalProperties: false,
+      },
+    },
+    responses: {
+      200: {
+        description: "Runs",
+        schema: {
+          type: "object",
+          properties: { runs: { type: "array", items: SCHEMAS.RunState } },
+          required: ["runs"],
+        },
+      },
+    },
+    access: "token",
+    handle: async ({ service, query }) => json({ runs: await service.runs(query) }),
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/v1/events",
+    summary: "What goes on in the project: how many runs are under way, and which wait for a person",
+    description:
+      "An event `project` at once, and one whenever a run begins, ends, asks or is answered. Another `server` than before: it was started again.",
+    responses: { 200: { description: "Server-sent events", type: "text/event-stream" } },
+    problems: { 503: ["readers"] },
+    access: "token",
+    handle({ service, settings: { streams } }) {
+      const reader = service.watch();
+      let pause: Promise<void> | undefined;
+      let wake = (): void => {};
+      return streams.open({
+        async next() {
+          await pause;
+          const now = await reader.next();
+          pause = new Promise((resolve) => void quietTimer(EVERY_MS, wake = resolve));
+          return now && `event: project\ndata: ${JSON.stringify(projectJson(now))}\n\n`;
+        },
+        leave() {
+          reader.leave();
+          wake();
+        },
+      });
+    },
+  }),
+];
+
+/** Pages need no more: hundreds of runs may begin and end in this time. */
+const EVERY_MS = 200;
+
+/** The name of this process. */
+const SERVER = randomName();
+
+function projectJson({ version, active, waiting }: ProjectNow): unknown {
+  const runs = waiting.map(({ id, kind, file = null, asks }) => ({ id, kind, file, asks }));
+  return { server: SERVER, version, active, waiting: runs };
+}

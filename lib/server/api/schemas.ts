@@ -1,0 +1,212 @@
+// The schemas that several routes have in common: what comes in is checked by them, and the OpenAPI document has each of them once.
+
+import type { JsonSchema } from "../../core/gadget.ts";
+
+/** Longer names of anything are a mistake. */
+export const MAX_NAME = 1_000;
+
+/** The id of a run or a conversation. */
+export const ID = {
+  type: "string",
+  pattern: "^[\\w:@-][\\w.:@-]{0,99}$",
+  description: "The id of a run",
+} as const;
+
+/** The path of a route with `{id}`. */
+export const ID_PARAMS = { type: "object", properties: { id: ID }, required: ["id"] } as const;
+
+/** What a run may use up. */
+export const BUDGET = {
+  type: "object",
+  description: "What it may use up; what is absent has no bound",
+  properties: {
+    turns: { type: "integer", minimum: 1, description: "Model calls" },
+    tokens: { type: "integer", minimum: 1, description: "Of all model calls" },
+    cost: { type: "number", minimum: 0, description: "US dollars" },
+    timeMs: { type: "integer", minimum: 1, description: "Milliseconds" },
+  },
+  additionalProperties: false,
+} as const;
+
+/** Whether things may be asked about. */
+export const ASK = {
+  type: "boolean",
+  description:
+    "Whether what is not granted is asked about, by an ask event; without it that is refused at once",
+} as const;
+
+/** Whether events are wanted. */
+export const STREAM = {
+  type: "boolean",
+  description: "Whether the answer is the stream of events; without it Accept: text/event-stream says so",
+} as const;
+
+/** The name of a model. */
+export const MODEL = {
+  type: "string",
+  minLength: 1,
+  maxLength: MAX_NAME,
+  description: "provider/model, or an alias of models.aliases",
+} as const;
+
+/** Any object. */
+export const OBJECT = { type: "object" } as const satisfies JsonSchema;
+
+const TEXT = { type: "string" } as const;
+const COUNT = { type: "integer", minimum: 0 } as const;
+
+const USAGE = {
+  type: "object",
+  properties: {
+    input: COUNT,
+    output: COUNT,
+    cached: COUNT,
+    reasoning: COUNT,
+    cost: { type: "number", description: "US dollars; absent where the price is not known" },
+  },
+  required: ["input", "output"],
+} as const;
+
+const OPEN_ASK = {
+  type: "object",
+  properties: {
+    ask: {
+      type: "string",
+      description: "a1, a2, …; never the same again in its run, also when that is gone on with",
+    },
+    kind: { enum: ["permission", "question"] },
+    subject: TEXT,
+    permissions: { type: "array", items: TEXT },
+    question: TEXT,
+    choices: { type: "array", items: TEXT },
+  },
+  required: ["ask", "kind", "question"],
+} as const;
+
+const STATUS = { enum: ["running", "done", "failed", "stopped", "held", "completed"] } as const;
+const KIND = { enum: ["calls", "ask", "chat", "prompt", "document", "conversation"] } as const;
+
+const RUN_STATE = {
+  type: "object",
+  properties: {
+    id: TEXT,
+    kind: KIND,
+    status: STATUS,
+    owned: { type: "boolean", description: "Whether a process that lives has it" },
+    file: TEXT,
+    startedAt: { type: "number", description: "ms since 1970" },
+    ms: { type: "number" },
+    usage: USAGE,
+    steps: COUNT,
+    value: { description: "What it gave" },
+    error: TEXT,
+    reason: TEXT,
+    hasFailed: { const: true, description: "It is stopped since what it did last has failed; it can go on" },
+    calls: { type: "array", items: OBJECT, description: "As orrery run --json has them" },
+    asks: { type: "array", items: OPEN_ASK },
+  },
+  required: ["id", "kind", "status", "owned", "startedAt", "ms", "usage", "steps", "asks"],
+} as const;
+
+const STARTED = {
+  type: "object",
+  properties: {
+    id: TEXT,
+    kind: KIND,
+    status: STATUS,
+    url: { type: "string", description: "Where its state is" },
+    events: { type: "string", description: "Where its events are" },
+  },
+  required: ["id", "kind", "status", "url", "events"],
+} as const;
+
+const TALK_STATE = {
+  type: "object",
+  properties: {
+    id: TEXT,
+    agent: TEXT,
+    status: { enum: ["held", "completed", "failed", "running"] },
+    turns: COUNT,
+    messages: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          n: COUNT,
+          role: { enum: ["user", "assistant"] },
+          text: TEXT,
+          answered: {
+            const: false,
+            description: "Of what was said last, while its turn goes on or has been interrupted",
+          },
+        },
+        required: ["n", "role", "text"],
+      },
+    },
+    slots: OBJECT,
+    step: { type: "string", description: "The step that waits for the person" },
+    error: TEXT,
+    interrupted: { const: true, description: "Its last turn did not fail: it was stopped" },
+    usage: USAGE,
+    asks: { type: "array", items: OPEN_ASK },
+  },
+  required: ["id", "agent", "status", "turns", "messages", "slots", "usage", "asks"],
+} as const;
+
+const FILE_PROBLEM = {
+  type: "object",
+  properties: {
+    code: TEXT,
+    severity: { enum: ["error", "warning"] },
+    message: TEXT,
+    file: TEXT,
+    line: COUNT,
+    column: COUNT,
+    hint: TEXT,
+  },
+  required: ["code", "severity", "message", "file", "line", "column"],
+} as const;
+
+const PROBLEM = {
+  type: "object",
+  description: "RFC 9457",
+  properties: {
+    type: TEXT,
+    title: TEXT,
+    status: { type: "integer" },
+    detail: { type: "string", description: "What was found, what was expected, what to do" },
+    code: { type: "string", description: "A short stable name for programs" },
+    file: TEXT,
+    line: COUNT,
+    column: COUNT,
+    problems: { type: "array", items: OBJECT },
+  },
+  required: ["type", "title", "status", "detail", "code"],
+} as const;
+
+const EVENTS = {
+  type: "string",
+  description:
+    "Server-sent events: event is the type, id its seq, data the event as JSON. Without an id: ask (a question that is open), answered, and gap " +
+    "(events up to seq are not held any more). A comment every 15 s. Last-Event-ID goes on behind that event.",
+} as const;
+
+/** Those that have a name in the OpenAPI document. */
+export const SCHEMAS = {
+  Budget: BUDGET,
+  Events: EVENTS,
+  FileProblem: FILE_PROBLEM,
+  OpenAsk: OPEN_ASK,
+  Problem: PROBLEM,
+  RunState: RUN_STATE,
+  Started: STARTED,
+  TalkState: TALK_STATE,
+  Usage: USAGE,
+} as const;
+
+/** The answer that is a stream of events. */
+export const EVENT_ANSWER = {
+  description: "The events of the run",
+  type: "text/event-stream",
+  schema: EVENTS,
+} as const;

@@ -1,0 +1,246 @@
+// The page that explains the API: made of the same table as the OpenAPI document, so that it needs no program of somebody else, nor a network.
+import type { JSX } from "hono/jsx/jsx-runtime";
+import type { JsonSchema } from "../../core/gadget.ts";
+import { isRecord, type Json } from "../../core/json.ts";
+import { definePage } from "./define_page.tsx";
+import { PageHead } from "./layout.tsx";
+import { Badge, Block, List } from "./parts.tsx";
+import { titleOf } from "../problem.ts";
+import { type Accepts, openapiPath, pathNames, type Route } from "../route.ts";
+import { SCHEMAS } from "../api/schemas.ts";
+
+/** The page. @param routes read when it is asked for */
+export function docsPage(routes: () => readonly Route[]): Route {
+  return definePage({
+    path: "/docs",
+    summary: "This API, as a page",
+    page: ({ settings }) => ({
+      title: "HTTP API",
+      section: "docs",
+      children: <Docs routes={routes().filter(isApi)} origin={settings.origin} />,
+    }),
+  });
+}
+
+/** Not the pages themselves, nor what they load. */
+function isApi({ path, method, responses }: Route): boolean {
+  const isPage = Object.values(responses).some(({ type = "" }) => /html|svg|javascript/.test(type));
+  return path.startsWith("/v1/") || path === "/mcp" ||
+    (!isPage && method === "GET" && !path.startsWith("/link"));
+}
+
+function Docs(
+  { routes, origin }: { readonly routes: readonly Route[]; readonly origin: string },
+): JSX.Element {
+  return (
+    <>
+      <PageHead
+        title="HTTP API"
+        lede={"Everything the command line does to files of the project. Each request shows the token (Authorization: Bearer TOKEN); errors are " +
+          "application/problem+json with a code. Programs read /openapi.json."}
+        actions={<a class="button" href="/openapi.json">openapi.json</a>}
+      />
+      <nav aria-label="Routes">
+        <List
+          label="Routes"
+          rows={routes}
+          columns={[
+            {
+              head: "Route",
+              kind: "name",
+              cell: (route) => <a href={`#${idOf(route)}`}>{`${route.method} ${openapiPath(route.path)}`}</a>,
+            },
+            { head: "What it does", cell: ({ summary }) => summary },
+          ]}
+        />
+      </nav>
+      {routes.map((route) => <RouteDocs key={idOf(route)} route={route} origin={origin} />)}
+      <section aria-labelledby="schemas">
+        <h2 id="schemas">Schemas</h2>
+        {Object.entries(SCHEMAS).map(([name, schema]) => (
+          <details class="fold" id={`schema-${name}`}>
+            <summary>
+              <code>{name}</code>
+            </summary>
+            <Block label={`Schema ${name}`} text={JSON.stringify(schema, null, 2)} />
+          </details>
+        ))}
+      </section>
+    </>
+  );
+}
+
+function RouteDocs({ route, origin }: { readonly route: Route; readonly origin: string }): JSX.Element {
+  const { method, path, summary, description, access, request: { params, query, body } = {} } = route;
+  const { accepts = "json" } = route;
+  const id = idOf(route);
+  return (
+    <section aria-labelledby={id}>
+      <h2 id={id}>
+        <code>{`${method} ${openapiPath(path)}`}</code>
+      </h2>
+      <p>{summary}. {description}</p>
+      <p>
+        {access === "open"
+          ? <Badge>no token</Badge>
+          : access === "bearer"
+          ? <Badge>token, no cookie</Badge>
+          : null}
+      </p>
+      <Fields label="Parts of the path" schema={params} names={pathNames(path)} />
+      <Fields label="Query" schema={query} />
+      <Fields label="Body" schema={body} />
+      <Block label={`An example of ${method} ${path}`} text={exampleRequest(route, origin)} />
+      <Answers route={route} />
+      {accepts === "calls" && <p class="small soft">The body is a text of calls, whole or piece by piece.</p>}
+    </section>
+  );
+}
+
+interface Field {
+  readonly name: string;
+  readonly type: string;
+  readonly isRequired: boolean;
+  readonly about: string;
+}
+
+function Fields({ label, schema, names = [] }: {
+  readonly label: string;
+  readonly schema: JsonSchema | undefined;
+  readonly names?: readonly string[];
+}): JSX.Element | null {
+  const properties = isRecord(schema?.properties) ? schema.properties : {};
+  const required: readonly unknown[] = Array.isArray(schema?.required) ? schema.required : names;
+  const rows: readonly Field[] = Object.entries(properties).map(([name, field]) => ({
+    name,
+    type: isRecord(field) ? typeWords(field) : "anything",
+    isRequired: required.includes(name),
+    about: isRecord(field) && typeof field.description === "string" ? field.description : "",
+  }));
+  if (rows.length === 0) return null;
+  return (
+    <>
+      <h3>{label}</h3>
+      <List
+        label={label}
+        rows={rows}
+        columns={[
+          { head: "Name", kind: "name", cell: ({ name }) => <code>{name}</code> },
+          { head: "Type", kind: "nowrap", cell: ({ type }) => type },
+          { head: "Needed", kind: "nowrap", cell: ({ isRequired }) => isRequired ? "yes" : "no" },
+          { head: "About", cell: ({ about }) => about },
+        ]}
+      />
+    </>
+  );
+}
+
+function typeWords(schema: JsonSchema): string {
+  const { type, enum: choices, items } = schema;
+  if (Array.isArray(choices)) return choices.map((choice) => JSON.stringify(choice)).join(" or ");
+  if (type === "array") return `list of ${isRecord(items) ? typeWords(items) : "anything"}`;
+  if (Array.isArray(type)) return type.join(" or ");
+  return typeof type === "string" ? type : "anything";
+}
+
+function Answers({ route: { responses, problems = {} } }: { readonly route: Route }): JSX.Element {
+  const answers = Object.entries(responses).map(([status, { description, type, orEvents, schema }]) => ({
+    status,
+    words: description,
+    type: [
+      type ?? (schema === undefined ? "" : "application/json"),
+      ...orEvents === true ? ["text/event-stream"] : [],
+    ]
+      .filter((each) => each !== "").join(" or "),
+    name: nameOf(schema),
+  }));
+  const refusals = Object.entries(problems).map(([status, codes]) => ({
+    status,
+    words: `${titleOf(Number(status))}: ${codes.join(", ")}`,
+    type: "application/problem+json",
+    name: "Problem",
+  }));
+  return (
+    <>
+      <h3>Answers</h3>
+      <List
+        label="Answers"
+        rows={[...answers, ...refusals]}
+        columns={[
+          { head: "Status", kind: "name", cell: ({ status }) => status },
+          { head: "What", cell: ({ words }) => words },
+          { head: "Type", kind: "nowrap", cell: ({ type }) => type },
+          {
+            head: "Schema",
+            kind: "nowrap",
+            cell: ({ name }) => name === undefined ? "" : <a href={`#schema-${name}`}>{name}</a>,
+          },
+        ]}
+      />
+    </>
+  );
+}
+
+function nameOf(schema: JsonSchema | undefined): string | undefined {
+  return Object.entries(SCHEMAS).find(([, each]) => each === schema)?.[0];
+}
+
+function idOf({ method, path }: Route): string {
+  return `${method}${path}`.replaceAll(/[^A-Za-z0-9]+/g, "-").toLowerCase();
+}
+
+const TYPES: { readonly [accepts in Accepts]: string } = {
+  json: "application/json",
+  form: "application/x-www-form-urlencoded",
+  calls: "text/plain",
+};
+
+/** As it is typed in a shell. */
+function exampleRequest(
+  { method, path, access, accepts = "json", request: { body } = {} }: Route,
+  origin: string,
+): string {
+  const lines = [`curl ${method === "GET" ? "" : `-X ${method} `}${origin}${openapiPath(path)}`];
+  if (access !== "open") lines.push('-H "Authorization: Bearer $TOKEN"');
+  if (method !== "GET" && accepts === "calls") {
+    lines.push(`-H "Content-Type: ${TYPES.calls}"`, "--data-binary @FILE.calls");
+  } else if (method !== "GET" && body !== undefined) {
+    lines.push(
+      `-H "Content-Type: ${TYPES[accepts]}"`,
+      `-d '${JSON.stringify(exampleOf(body)).replaceAll("'", "'\\''")}'`,
+    );
+  }
+  return lines.join(" \\\n  ");
+}
+
+/** A small value that a schema of a route lets through: of an object what it needs, else its first property. */
+function exampleOf(schema: JsonSchema): Json {
+  const { type, enum: choices, anyOf } = schema;
+  if (Array.isArray(choices)) return textOf(choices[0]);
+  if (Array.isArray(anyOf)) return isRecord(anyOf[0]) ? exampleOf(anyOf[0]) : {};
+  switch (Array.isArray(type) ? type[0] : type) {
+    case "string":
+      return "…";
+    case "integer":
+    case "number":
+      return typeof schema.minimum === "number" ? schema.minimum : 1;
+    case "boolean":
+      return true;
+    case "array":
+      return isRecord(schema.items) ? [exampleOf(schema.items)] : [];
+    default:
+      return exampleObject(schema);
+  }
+}
+
+function exampleObject({ properties, required }: JsonSchema): Json {
+  if (!isRecord(properties)) return {};
+  const needed: readonly unknown[] = Array.isArray(required) ? required : [];
+  const entries = Object.entries(properties);
+  const shown = needed.length > 0 ? entries.filter(([name]) => needed.includes(name)) : entries.slice(0, 1);
+  return Object.fromEntries(shown.map(([name, field]) => [name, isRecord(field) ? exampleOf(field) : null]));
+}
+
+function textOf(value: unknown): Json {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : null;
+}
