@@ -36,7 +36,7 @@ export async function check(
   const cwd = workingFolder();
   // A check calls no gadget and asks nobody: what is granted makes no difference. What gadgets say of themselves is found out in processes that
   // may do nothing.
-  const grants = await grantsOf({
+  const grants = grantsOf({
     ...NO_GRANTS.flags,
     "allow-gadget": [],
     frozen: false,

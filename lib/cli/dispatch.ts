@@ -3,8 +3,7 @@ import { atRest } from "../host/process.ts";
 import { hostTerminal, type Terminal } from "../host/terminal/terminal.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
 import type { ParsedCommand } from "./flags/flag.ts";
-import { RUN } from "./flags/groups.ts";
-import type { CommandName, COMMANDS } from "./flags/flags.ts";
+import { type CommandName, COMMANDS } from "./flags/flags.ts";
 import { isAgentWord, parseFlags } from "./flags/parse.ts";
 
 type Runner = (args: readonly string[], terminal: Terminal) => Promise<number>;
@@ -31,13 +30,12 @@ const load = {
   schema: (): Promise<typeof import("./schema.ts")> => import("./schema.ts" as string),
   completions: (): Promise<typeof import("./completions.ts")> => import("./completions.ts" as string),
   help: (): Promise<typeof import("./help.ts")> => import("./help.ts" as string),
-  flags: (): Promise<typeof import("./flags/flags.ts")> => import("./flags/flags.ts" as string),
   reportFailure: (): Promise<typeof import("./report_failure.ts")> => import("./report_failure.ts" as string),
 };
 
 const RUNNERS: { readonly [name in CommandName]: Runner } = {
   init: command("init", async () => (await load.init()).init),
-  run: command("run", async () => (await load.run()).run, () => Promise.resolve(RUN)),
+  run: command("run", async () => (await load.run()).run),
   ask: command("ask", async () => (await load.ask()).ask),
   chat: command("chat", async () => (await load.chat()).chat),
   check: command("check", async () => (await load.check()).check),
@@ -63,20 +61,15 @@ function command<Name extends CommandName>(
   runner: () => Promise<
     (parsed: ParsedCommand<typeof COMMANDS[Name]>, terminal: Terminal) => Promise<number>
   >,
-  spec: () => Promise<typeof COMMANDS[Name]> = () => specOf(name),
 ): Runner {
   return async (args, terminal) => {
-    const parsed = parseFlags(await spec(), args);
+    const parsed = parseFlags(COMMANDS[name], args);
     if (parsed.wantsHelp) {
-      await terminal.stdout.write((await load.help()).commandHelp(await specOf(name)));
+      await terminal.stdout.write((await load.help()).commandHelp(COMMANDS[name]));
       return EXIT.ok;
     }
     return await (await runner())(parsed, terminal);
   };
-}
-
-async function specOf<Name extends CommandName>(name: Name): Promise<typeof COMMANDS[Name]> {
-  return (await load.flags()).COMMANDS[name];
 }
 
 /** Finds the command and runs it; gives the exit code. Everything that is thrown ends here, as a message on stderr. */
@@ -106,7 +99,7 @@ async function runCommand(args: readonly string[], terminal: Terminal): Promise<
 /** Of a name that is a command and a topic: both. */
 async function showHelp(name: string | undefined, terminal: Terminal): Promise<number> {
   const { commandHelp, overview, showTopic, TOPICS } = await load.help();
-  const command = name !== undefined && isCommandName(name) ? commandHelp(await specOf(name)) : "";
+  const command = name !== undefined && isCommandName(name) ? commandHelp(COMMANDS[name]) : "";
   if (name === undefined) await terminal.stdout.write(overview());
   else if (Object.hasOwn(TOPICS, name)) await showTopic(name, { terminal, before: command });
   else if (command !== "") await terminal.stdout.write(command);

@@ -17,7 +17,7 @@ const GRACE_MS = 10_000;
 /** `orrery mcp`: the project over MCP on stdin and stdout, until the client closes its end. */
 export async function mcp({ flags }: McpCommand, terminal: Terminal): Promise<number> {
   logsToStderr(); // stdout is the protocol's alone
-  const grants = await grantsOf(flags);
+  const grants = grantsOf(flags);
   const stop = new AbortController();
   using _listener = terminal.onInterrupt(() => {
     if (stop.signal.aborted) exitProcess(EXIT.interrupted);

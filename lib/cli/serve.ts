@@ -95,7 +95,7 @@ function tokenProblems(
 
 /** What is said here holds for every run; commands and gadgets are granted in orrery.yaml, where it can be seen. */
 async function grantsHere(flags: ServeFlags) {
-  const { settings, flags: given } = await grantsOf({
+  const { settings, flags: given } = grantsOf({
     ...flags,
     "allow-run": [],
     "allow-all": false,

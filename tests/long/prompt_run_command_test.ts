@@ -397,10 +397,10 @@ const CASES: readonly Case[] = [
     ],
     code: 2,
     stderr: new RegExp(
-      "^error: --schema and --prompt cannot both say what the answer has to be: the prompt does, with its parser or format\n" +
+      "^error: --tools and --prompt cannot both say what the model may call: the prompt names its tools itself\n" +
         "error: --system and --prompt cannot both be the system text: that of --prompt is a prompt\n" +
-        "error: --tools and --prompt cannot both say what the model may call: the prompt names its tools itself\n" +
-        "error: --tools-mode is not for --prompt: the tools of a prompt are called by the calls of the provider\nTry: orrery ask --help\n$",
+        "error: --tools-mode is not for --prompt: the tools of a prompt are called by the calls of the provider\n" +
+        "error: --schema and --prompt cannot both say what the answer has to be: the prompt does, with its parser or format\nTry: orrery ask --help\n$",
     ),
   },
   {
@@ -514,7 +514,7 @@ const CASES: readonly Case[] = [
     stdin: "",
     code: 2,
     stderr:
-      /^error: --system and --profile .*\nerror: --tools and --profile .*\nerror: --tools-mode is not for --profile.*\nerror: --input - cannot be: stdin is where the messages come from/,
+      /^error: --tools and --profile .*\nerror: --system and --profile .*\nerror: --tools-mode is not for --profile.*\nerror: --input - cannot be: stdin is where the messages come from/,
   },
   {
     what: "chat --input without a profile",

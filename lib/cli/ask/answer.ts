@@ -48,13 +48,13 @@ export async function performAsk(work: AskWork): Promise<number> {
 }
 
 /** The view of a question: without the text of the answer where that goes to stdout as it comes. */
-export async function askView(
+export function askView(
   terminal: Terminal,
   { input, flags }: {
     readonly input: Pick<DialogInput, "tools" | "schema">;
     readonly flags: DeliverOptions["flags"];
   },
-): Promise<RunView> {
+): RunView {
   const shownText = isStreamed(input, flags) ? "none" : "interim";
   return chooseView(terminal, { flags, file: "ask", shownText });
 }

@@ -12,11 +12,13 @@ import { budgetOf } from "../../service/input/budget.ts";
 import { flagFile } from "../../service/input/prompt_input.ts";
 import { type DialogInput, openDialog } from "../../service/start/dialog.ts";
 import { aroundRun, type Interruptible, interruptible } from "../run/around.ts";
-import { asksPrompt, refuseWithoutPrompt, refuseWithPrompt } from "./prompt.ts";
 import { callText } from "../run/source.ts";
 import { checkResultFile, checkStdout } from "../run/end.ts";
-import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
+import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
+import { refuseFlags } from "../flags/refused.ts";
+import { recordedRun } from "../run/record.ts";
+import { promptRunInput } from "../../service/prompt/run.ts";
 import { inputOf, keepDialog, replayDialog, wholeServers } from "../chat/dialog.ts";
 import { askView, performAsk } from "./answer.ts";
 import { runPromptCommand } from "../run/prompt.ts";
@@ -27,10 +29,12 @@ type AskCommand = ParsedCommand<typeof COMMANDS.ask>;
 export async function ask({ words, flags }: AskCommand, terminal: Terminal): Promise<number> {
   checkStdout(flags, "ask");
   const cwd = workingFolder();
-  const grants = await grantsOf(flags);
+  const grants = grantsOf(flags);
   const budget = budgetOf(flags.budget, { command: "ask" });
   await checkResultFile(flags.output, cwd);
-  const isPrompt = await goesToPrompt(flags, cwd);
+  const isPrompt = await asksPrompt(flags, cwd);
+  const prompted = flags.prompt === undefined ? "--profile" : "--prompt";
+  refuseFlags(COMMANDS.ask, flags, isPrompt ? prompted : "question");
   const schema = flags.schema === undefined ? undefined : await readSchema(flags.schema, { cwd });
   const stop = interruptible(terminal);
   const onWait = (text: string) => void terminal.stderr.write(`notice: ${text}\n`);
@@ -59,7 +63,7 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
   }
   const project = await openSettings(cwd, { cwd });
   const shape = { tools: flags.tools, schema };
-  const view = await askView(terminal, { input: shape, flags });
+  const view = askView(terminal, { input: shape, flags });
   stop.onSecond(() => view.abandon());
   await using around = await aroundRun(view, {
     terminal,
@@ -89,12 +93,12 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
   return await performAsk({ ...dialog, terminal, flags, cwd, view, stop, input, kept });
 }
 
-/** Whether a prompt is asked, and not a model. @throws {UsageError} for flags that do not go together */
-async function goesToPrompt(flags: AskCommand["flags"], cwd: string): Promise<boolean> {
-  const asked = await asksPrompt(flags, cwd);
-  if (asked) refuseWithPrompt(flags);
-  else refuseWithoutPrompt(flags, { command: "ask", wanted: "--prompt PATH" });
-  return asked;
+/** Whether a prompt is asked, and not a model: by the flags or, where they say nothing, by the record that is replayed. */
+async function asksPrompt({ prompt, profile, replay }: AskCommand["flags"], cwd: string): Promise<boolean> {
+  if (prompt !== undefined || profile !== undefined) return true;
+  if (replay === undefined) return false;
+  const { kind, input } = await recordedRun(replay, cwd);
+  return kind === "prompt" && promptRunInput(input).say !== undefined;
 }
 
 /** What is typed now is what runs; what is not comes from the record. */
@@ -119,7 +123,7 @@ async function replayAsk(
     ...(given.schema === undefined ? {} : { schema: given.schema }),
     budget: { ...replayed.input.budget, ...given.budget },
   };
-  const view = await askView(terminal, { input, flags });
+  const view = askView(terminal, { input, flags });
   return await performAsk({ ...replayed, terminal, flags, cwd, view, stop, input });
 }
 

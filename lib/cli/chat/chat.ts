@@ -4,13 +4,14 @@ import { openSettings, wantedModel } from "../../project/project.ts";
 import { budgetOf } from "../../service/input/budget.ts";
 import { agentsText } from "../../service/prompt/open.ts";
 import { type DialogInput, openDialog } from "../../service/start/dialog.ts";
-import { refuseWithoutPrompt, refuseWithProfile, talksWithAgent } from "../ask/prompt.ts";
 import { chatWithAgentFile } from "../conversation/conversation.ts";
 import { chatWithProfile } from "./profile.ts";
-import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
+import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
 import { beginTalk, greet, holdTalk, modelTalk, performChat } from "./talk.ts";
-import { refuseWithoutAgent } from "../flags/refused.ts";
+import { refuseFlags } from "../flags/refused.ts";
+import { recordedRun } from "../run/record.ts";
+import { isAgentTalk } from "../../service/prompt/run.ts";
 import { inputOf, keepDialog, replayDialog, wholeServers } from "./dialog.ts";
 
 type ChatCommand = ParsedCommand<typeof COMMANDS.chat>;
@@ -21,13 +22,21 @@ export async function chat({ words: [word], flags }: ChatCommand, terminal: Term
   if (word !== undefined) {
     return await chatWithAgentFile(word, { flags, terminal, cwd });
   }
-  refuseWithoutAgent(flags, { command: "chat", wanted: "orrery chat NAME.agent.yml" });
-  if (await talksWithAgent(flags, cwd)) {
-    refuseWithProfile(flags);
+  if (await talksWithProfile(flags, cwd)) {
+    refuseFlags(
+      COMMANDS.chat,
+      flags,
+      "--profile",
+      flags.input.includes("-")
+        ? [
+          "--input - cannot be: stdin is where the messages come from; --input-json @FILE reads the values from a file",
+        ]
+        : [],
+    );
     return await chatWithProfile(flags, { terminal, cwd });
   }
-  refuseWithoutPrompt(flags, { command: "chat", wanted: "--profile NAME" });
-  const grants = await grantsOf(flags);
+  refuseFlags(COMMANDS.chat, flags, "talk");
+  const grants = grantsOf(flags);
   const budget = budgetOf(flags.budget, { command: "chat" });
   const talk = beginTalk(terminal, flags);
   if (flags.replay !== undefined) {
@@ -56,6 +65,12 @@ export async function chat({ words: [word], flags }: ChatCommand, terminal: Term
       return modelTalk(input, { ...dialog, kept }, talk);
     },
   });
+}
+
+/** Whether a profile is talked with: by its flag or, where that says nothing, by the record that is replayed. */
+async function talksWithProfile({ profile, replay }: ChatCommand["flags"], cwd: string): Promise<boolean> {
+  if (profile !== undefined) return true;
+  return replay !== undefined && isAgentTalk((await recordedRun(replay, cwd)).input);
 }
 
 /** The flag, and what the people of the project want every model to know (cli.md). */

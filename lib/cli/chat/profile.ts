@@ -26,7 +26,7 @@ export async function chatWithProfile(
   { terminal, cwd }: { readonly terminal: Terminal; readonly cwd: string },
 ): Promise<number> {
   const command = "chat";
-  const grants = await grantsOf(flags);
+  const grants = grantsOf(flags);
   const budget = budgetOf(flags.budget, { command });
   const given = await promptInput(flags, { cwd, command, stdin: () => Promise.resolve("") });
   const talk = beginTalk(terminal, flags);

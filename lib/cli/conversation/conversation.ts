@@ -8,13 +8,13 @@ import { beginConversation } from "../../service/talks/open.ts";
 import { aroundRun, type Interruptible } from "../run/around.ts";
 import { conversationOfFlags } from "./flags.ts";
 import { conversationLines } from "./lines.ts";
-import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
+import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
 import { holdConversation } from "./hold.ts";
 import { aroundTalk, beginTalk, greet, typistOf } from "../chat/talk.ts";
 import { isAgentWord } from "../flags/parse.ts";
 import { readAgent, refusedAgent } from "./agent.ts";
-import { refuseChatFlags, refuseRunFlags } from "../flags/refused.ts";
+import { refuseFlags } from "../flags/refused.ts";
 import { chooseView } from "../run/view.ts";
 
 type ChatFlags = ParsedCommand<typeof COMMANDS.chat>["flags"];
@@ -29,8 +29,8 @@ export async function chatWithAgentFile(
   },
 ): Promise<number> {
   assertAgent(word);
-  refuseChatFlags(flags);
-  const grants = await grantsOf(flags);
+  refuseFlags(COMMANDS.chat, flags, "agent");
+  const grants = grantsOf(flags);
   const project = await openSettings(dirname(realPath(resolve(cwd, word))), { cwd });
   const agent = await readAgent(word, { project, terminal });
   if (agent === undefined) return EXIT.usage;
@@ -84,8 +84,8 @@ export async function runConversation(
   word: string,
   { flags, terminal, cwd, stop }: RunConversationOptions,
 ): Promise<number> {
-  refuseRunFlags(flags);
-  const grants = await grantsOf(flags);
+  refuseFlags(COMMANDS.run, flags, "agent");
+  const grants = grantsOf(flags);
   const project = await openSettings(dirname(realPath(resolve(cwd, word))), { cwd });
   const agent = await readAgent(word, { project, terminal });
   if (agent === undefined) return EXIT.usage;

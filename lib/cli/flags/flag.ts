@@ -9,6 +9,17 @@ export type FlagKind =
   | "texts" // any text; may be repeated
   | "grant"; // nothing (all of it) or =a,b,c; may be repeated
 
+/** What a command is about, once its words and flags were read. */
+export type Subject =
+  | "calls" // `run`: a call file
+  | "prompt"
+  | "document"
+  | "agent" // an agent file
+  | "question" // `ask`: of a model
+  | "talk" // `chat`: with a model
+  | "--prompt" // `ask`: by that flag
+  | "--profile"; // `ask` and `chat`: by that flag
+
 /** A flag of a command. */
 export interface Flag {
   /** Without the dashes. */
@@ -25,6 +36,8 @@ export interface Flag {
   readonly help: string;
   /** What the value names, for completions. */
   readonly names?: "file" | "gadget" | "model" | "profile" | "prompt";
+  /** Who does not take it, and what stands behind its name in the error. */
+  readonly not?: { readonly [subject in Subject]?: string };
 }
 
 /** A word of a command that is no flag. */

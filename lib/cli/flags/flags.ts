@@ -2,6 +2,7 @@
 import type { CommandSpec } from "./flag.ts";
 import {
   ASKED_AT_TERMINAL,
+  bothSay,
   budget,
   callFlags,
   catalogFlags,
@@ -162,6 +163,7 @@ export const COMMANDS = {
         value: "FILE",
         names: "file",
         help: "A JSON Schema that the answer has to fit; then it is printed as JSON.",
+        not: bothSay("say what the answer has to be: the prompt does, with its parser or format"),
       },
       ...outputFlags,
       ...callFlags,
@@ -200,7 +202,10 @@ export const COMMANDS = {
     }],
     flags: [
       ...modelFlags,
-      profile,
+      {
+        ...profile,
+        not: { agent: "names a profile of orrery.yaml, and AGENT a file: leave one of them out" },
+      },
       ...promptFlags,
       ...conversationFlags,
       jsonl,

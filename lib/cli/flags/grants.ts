@@ -34,13 +34,13 @@ export type GrantFlags = Pick<
 >;
 
 /** What the flags of a command allow. @throws {SourceError} that names the flag whose list cannot be read. */
-export async function grantsOf(
+export function grantsOf(
   { ephemeral = false, timeout, model, ...flags }: GrantFlags & {
     readonly ephemeral?: boolean;
     readonly model?: string;
     readonly timeout?: number;
   },
-): Promise<RunGrants> {
+): RunGrants {
   checkGadgetGrants(flags["allow-gadget"]);
   return {
     settings: model === undefined ? settingsOf(flags) : { ...settingsOf(flags), ownModel: model },

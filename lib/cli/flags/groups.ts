@@ -40,6 +40,41 @@ export const quiet = {
 /** Where the result of a run goes. */
 export const outputFlags = [json, jsonl, output, quiet] as const satisfies readonly Flag[];
 
+const RUN_AGENT = "is for conversations with an agent: orrery run NAME.agent.yml";
+const CHAT_AGENT = "is for conversations with an agent: orrery chat NAME.agent.yml";
+
+const ONLY_AGENTS = {
+  calls: RUN_AGENT,
+  prompt: RUN_AGENT,
+  document: RUN_AGENT,
+  talk: CHAT_AGENT,
+  "--profile": CHAT_AGENT,
+} as const;
+
+const ONLY_PROMPTS = {
+  calls: "is for prompts; a call file takes none",
+  agent: "is for prompts; an agent takes slots: --slot NAME=VALUE",
+  question: "gives values to a prompt: name it with --prompt PATH",
+  talk: "gives values to a prompt: name it with --profile NAME",
+} as const;
+
+const ONLY_DOCUMENTS = {
+  calls: "is for documents; a call file takes none",
+  prompt: "is for documents; a prompt takes none",
+  agent: "is for documents; an agent takes none",
+} as const;
+
+const NO_CONVERSATIONS = {
+  agent: "is not for conversations: orrery trace shows what happened, orrery fork --turn goes back",
+} as const;
+
+/** Of a flag that says what the prompt says itself. */
+export function bothSay(what: string): NonNullable<Flag["not"]> {
+  return { "--prompt": `and --prompt cannot both ${what}`, "--profile": `and --profile cannot both ${what}` };
+}
+
+const OF_AGENT_FILE = "is not for an agent file, which says it itself";
+
 /** What is kept of a run. */
 export const keepFlags = [
   {
@@ -53,6 +88,7 @@ export const keepFlags = [
     value: "FILE",
     names: "file",
     help: "Writes everything that comes into the run from outside, and every event, to FILE.",
+    not: NO_CONVERSATIONS,
   },
   {
     name: "replay",
@@ -61,6 +97,7 @@ export const keepFlags = [
     names: "file",
     help:
       "Answers every effect from the record in FILE and touches nothing; ends with the difference when the run is another one.",
+    not: NO_CONVERSATIONS,
   },
 ] as const satisfies readonly Flag[];
 
@@ -113,12 +150,14 @@ export const promptFlags = [
     help:
       "A value of the prompt, as text; NAME=@FILE is the text of a file, - a JSON object on stdin. Numbers and the like: --input-json. May be " +
       "repeated: of the same name the last one counts.",
+    not: ONLY_PROMPTS,
   },
   {
     name: "input-json",
     kind: "text",
     value: "JSON",
     help: "Values of the prompt as a JSON object, or @FILE for one.",
+    not: ONLY_PROMPTS,
   },
 ] as const satisfies readonly Flag[];
 
@@ -129,12 +168,14 @@ export const documentFlags = [
     kind: "text",
     value: "TEXT",
     help: "Of a document: what it is asked, put before its first block.",
+    not: ONLY_DOCUMENTS,
   },
   {
     name: "block",
     kind: "texts",
     value: "FILE#REF",
     help: "Of a document: a block of another file, put before its first block. May be repeated.",
+    not: ONLY_DOCUMENTS,
   },
   {
     name: "mode",
@@ -142,6 +183,7 @@ export const documentFlags = [
     value: "MODE",
     choices: ["append", "prepend", "replace"],
     help: "Of a document: how results are merged where an operation does not say it.",
+    not: ONLY_DOCUMENTS,
   },
   {
     name: "out",
@@ -150,11 +192,13 @@ export const documentFlags = [
     names: "file",
     default: "beside the document, with the ending .ctx",
     help: "Of a document: where its result document goes; - is stdout, none is nowhere.",
+    not: ONLY_DOCUMENTS,
   },
   {
     name: "show-operations",
     kind: "switch",
     help: "Of a document: models see its operations too.",
+    not: ONLY_DOCUMENTS,
   },
   {
     name: "watch",
@@ -163,6 +207,7 @@ export const documentFlags = [
       "Of a document: runs it again when it or a file that it read (imports, callees, media, schemas) changes, until Ctrl-C. What was done with " +
       "the same input is not done again: a model's answer to the same question, a tool's result, a command whose text, folder, variables " +
       "and time limit did not change.",
+    not: ONLY_DOCUMENTS,
   },
 ] as const satisfies readonly Flag[];
 
@@ -173,6 +218,11 @@ export const profile = {
   value: "NAME",
   names: "profile",
   help: "The profile that is asked, an entry of agents: in orrery.yaml: its model, system prompt and limits.",
+  not: {
+    calls: "is for prompts; a call file takes none",
+    document: "is for prompts; a document names its models itself, or takes --model",
+    agent: "is for prompts; a step of an agent names its model, or --model does",
+  },
 } as const satisfies Flag;
 
 /** Which model is asked, and how. */
@@ -184,8 +234,22 @@ export const modelFlags = [
     value: "GADGET,...",
     names: "gadget",
     help: "Gadgets that the model may call; SERVER__* stands for all of an MCP server. May be repeated.",
+    not: {
+      agent: OF_AGENT_FILE,
+      ...bothSay("say what the model may call: the prompt names its tools itself"),
+    },
   },
-  { name: "system", kind: "text", value: "TEXT", help: "What the model is told before everything else." },
+  {
+    name: "system",
+    kind: "text",
+    value: "TEXT",
+    help: "What the model is told before everything else.",
+    not: {
+      agent: OF_AGENT_FILE,
+      "--prompt": "and --prompt cannot both be the system text: that of --prompt is a prompt",
+      "--profile": "and --profile cannot both be the system text: that of --profile is a prompt",
+    },
+  },
   {
     name: "tools-mode",
     kind: "text",
@@ -193,6 +257,11 @@ export const modelFlags = [
     choices: ["blocks", "native"],
     default: "blocks",
     help: "How the model calls gadgets: by blocks in its text, or by the calls of its provider.",
+    not: {
+      agent: OF_AGENT_FILE,
+      "--prompt": "is not for --prompt: the tools of a prompt are called by the calls of the provider",
+      "--profile": "is not for --profile: the tools of a prompt are called by the calls of the provider",
+    },
   },
   budget,
   {
@@ -200,6 +269,7 @@ export const modelFlags = [
     kind: "number",
     value: "N",
     help: "How freely the model chooses its words. Default: the provider's.",
+    not: { agent: OF_AGENT_FILE },
   },
 ] as const satisfies readonly Flag[];
 
@@ -211,6 +281,7 @@ export const conversationFlags = [
     value: "NAME",
     default: "local",
     help: "Of a conversation: with whom. Its global slots are kept for this user.",
+    not: ONLY_AGENTS,
   },
   {
     name: "module",
@@ -220,6 +291,7 @@ export const conversationFlags = [
     names: "file",
     help:
       "Of a conversation: the module whose slots it has; a file that ends with .module.yml says what it consists of.",
+    not: ONLY_AGENTS,
   },
   {
     name: "session",
@@ -227,6 +299,7 @@ export const conversationFlags = [
     value: "NAME",
     default: "the id of the agent",
     help: "Of a conversation: the session of the module whose slots it has.",
+    not: ONLY_AGENTS,
   },
   {
     name: "context",
@@ -235,6 +308,7 @@ export const conversationFlags = [
     names: "file",
     help:
       "Of a conversation: what its preloaded slots come from, as YAML or JSON: user, module, session, user-config, user-context-log.",
+    not: ONLY_AGENTS,
   },
   {
     name: "collection",
@@ -243,6 +317,7 @@ export const conversationFlags = [
     names: "file",
     default: "conversations.collection of orrery.yaml",
     help: "Of a conversation: the .collection.yml file whose documents its retrievers search.",
+    not: ONLY_AGENTS,
   },
   {
     name: "slot",
@@ -250,6 +325,7 @@ export const conversationFlags = [
     value: "NAME=VALUE",
     help:
       "Of a conversation: a slot that is set before its first step, as text; session.NAME, module.NAME and global.NAME outlive it. May be repeated.",
+    not: ONLY_AGENTS,
   },
 ] as const satisfies readonly Flag[];
 
@@ -409,6 +485,7 @@ export const RUN = {
       value: "TEXT",
       help:
         "Of a conversation: a message to the agent. May be repeated: each is said when the agent waits for one.",
+      not: ONLY_AGENTS,
     },
     ...conversationFlags,
     ...documentFlags,

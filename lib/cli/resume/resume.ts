@@ -41,7 +41,7 @@ type ResumeCommand = ParsedCommand<typeof COMMANDS.resume>;
 export async function resume({ words, flags }: ResumeCommand, terminal: Terminal): Promise<number> {
   checkStdout(flags, "resume");
   const budget = budgetOf(flags.budget, { command: "resume" });
-  const added = await grantsOf(flags);
+  const added = grantsOf(flags);
   const here = await neededJournal(added);
   await checkResultFile(flags.output, here.project.cwd);
   const id = words[0] ?? await newest(here.journal, terminal);
@@ -193,7 +193,7 @@ async function goOnAsking(going: Going): Promise<number> {
   const stop = interruptible(terminal);
   const input = dialogInput(going.input);
   const { tools, model: name } = input;
-  const view = await askView(terminal, { input, flags });
+  const view = askView(terminal, { input, flags });
   await using around = await aroundRun(view, aroundResumed(going, stop));
   const dialog = await openDialog(project, { around, grants, tools, name });
   if (dialog === undefined) return EXIT.interrupted;

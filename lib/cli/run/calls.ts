@@ -175,7 +175,7 @@ export async function replayedPrompts(
   { cwd, flags }: { readonly cwd: string; readonly flags: GrantFlags },
 ): Promise<PromptsPlace> {
   const project = await openSettings(folder, { cwd });
-  const grants = await grantsOf(flags);
+  const grants = grantsOf(flags);
   const accepted = await isProjectAccepted({
     ...project,
     flags: grants.flags,

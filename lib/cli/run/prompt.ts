@@ -65,7 +65,7 @@ export async function runPromptCommand(
   },
 ): Promise<number> {
   const { command } = wanted;
-  const grants = await grantsOf(flags);
+  const grants = grantsOf(flags);
   const budget = budgetOf(flags.budget, { command });
   const given = await promptInput(flags, { cwd, command, stdin: () => stdinText(terminal, stop.signal) });
   if (stop.signal.aborted) return EXIT.interrupted;

@@ -23,9 +23,10 @@ import { begunText, type CallSource, openCallSource } from "./source.ts";
 import { checkResultFile, checkStdout } from "./end.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
+import { RUN } from "../flags/groups.ts";
 import { recordedRun } from "./record.ts";
 import { isAgentWord } from "../flags/parse.ts";
-import { refuseWithoutAgent } from "../flags/refused.ts";
+import { refuseFlags } from "../flags/refused.ts";
 import { performCalls, replayCalls } from "./calls.ts";
 import { runConversation } from "../conversation/conversation.ts";
 import { runDocumentCommand } from "./document/document.ts";
@@ -39,22 +40,21 @@ type RunFlags = RunCommand["flags"];
 export async function run({ words, flags }: RunCommand, terminal: Terminal): Promise<number> {
   checkStdout(flags, "run");
   const cwd = workingFolder();
-  const grants = await grantsOf(flags);
+  const grants = grantsOf(flags);
   await checkResultFile(flags.output, cwd);
   const stop = interruptible(terminal);
   const word = words[0] ?? await recordedWord(flags, cwd);
   if (isAgentWord(word)) {
     return await runConversation(word, { flags, terminal, cwd, stop });
   }
-  refuseAgentFlags(flags);
   if (await isPromptPath(word, cwd)) {
-    refuseDocumentFlags(flags, "a prompt");
+    refuseFlags(RUN, flags, "prompt");
     return await runPromptCommand({ command: "run", path: word }, { flags, terminal, cwd, stop });
   }
   if (isDocument(word)) {
     return await runDocumentCommand(word, { flags, terminal, cwd, stop });
   }
-  refusePromptFlags(flags);
+  refuseFlags(RUN, flags, "calls");
   if (flags.replay !== undefined) {
     return await replayCalls(word, { terminal, flags, record: flags.replay, cwd, stop });
   }
@@ -142,14 +142,6 @@ function isDocument(word: string): boolean {
   ], { command: "run" });
 }
 
-/** Conversations alone have a use for them. */
-function refuseAgentFlags(flags: RunFlags): void {
-  const { user, module, session, context, collection, slot, say } = flags;
-  const isPlain = [user, module, session, context, collection].every((value) => value === undefined);
-  if (isPlain && slot.length === 0 && say.length === 0) return;
-  refuseWithoutAgent(flags, { command: "run", wanted: "orrery run NAME.agent.yml" });
-}
-
 /** A file that is there, or has a known ending, counts before a prompt (cli.md). */
 async function isPromptPath(word: string, cwd: string): Promise<boolean> {
   if (PROMPT_FILE.test(word)) {
@@ -160,36 +152,6 @@ async function isPromptPath(word: string, cwd: string): Promise<boolean> {
   }
   if (word === "-" || KNOWN_ENDING.test(word)) return false;
   return await hostFiles({ root: cwd }).stat(word).then(({ kind }) => kind === "folder", () => true);
-}
-
-/** Values and agents are for a prompt that is named; the model and the budget are also for those that calls ask. */
-function refusePromptFlags(flags: RunFlags): void {
-  const given = [
-    ...(flags.input.length > 0 ? ["--input"] : []),
-    ...(flags["input-json"] === undefined ? [] : ["--input-json"]),
-    ...(flags.profile === undefined ? [] : ["--profile"]),
-  ];
-  if (given.length > 0) {
-    throw new UsageError(given.map((flag) => `${flag} is for prompts; a call file takes none`), {
-      command: "run",
-    });
-  }
-  refuseDocumentFlags(flags, "a call file");
-}
-
-function refuseDocumentFlags(flags: RunFlags, what: string): void {
-  const given = [
-    ...(flags.prompt === undefined ? [] : ["--prompt"]),
-    ...(flags.block.length > 0 ? ["--block"] : []),
-    ...(flags.mode === undefined ? [] : ["--mode"]),
-    ...(flags.out === undefined ? [] : ["--out"]),
-    ...(flags["show-operations"] ? ["--show-operations"] : []),
-    ...(flags.watch ? ["--watch"] : []),
-  ];
-  if (given.length === 0) return;
-  throw new UsageError(given.map((flag) => `${flag} is for documents; ${what} takes none`), {
-    command: "run",
-  });
 }
 
 /** What the flags say of the prompts that calls ask. @throws {UsageError} for a budget that is none */

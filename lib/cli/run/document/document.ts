@@ -25,6 +25,8 @@ import { aroundRun } from "../around.ts";
 import { nearestFile, stdinText } from "../source.ts";
 import { documentView, plainDocumentView } from "./view.ts";
 import { grantsOf } from "../../flags/grants.ts";
+import { RUN } from "../../flags/groups.ts";
+import { refuseFlags } from "../../flags/refused.ts";
 import { openReplay } from "../record.ts";
 import { assertSameText, latePrompts } from "../calls.ts";
 import { type DocumentCommand, type DocumentStart, performDocument, runDocumentOnce } from "./once.ts";
@@ -33,11 +35,7 @@ import { refuseWithWatch, RenewedView, watchDocument } from "./watch.ts";
 /** Runs a document; gives the exit code. @throws {UsageError}, {FileError} */
 export async function runDocumentCommand(word: string, command: DocumentCommand): Promise<number> {
   const { flags, terminal, cwd, stop } = command;
-  if (flags.profile !== undefined) {
-    throw new UsageError(["--profile is for prompts; a document names its models itself, or takes --model"], {
-      command: "run",
-    });
-  }
+  refuseFlags(RUN, flags, "document");
   if (flags.out === "-" && (flags.json || flags.jsonl)) {
     throw new UsageError(["--out - and --json cannot both have stdout; choose one"], { command: "run" });
   }
@@ -45,7 +43,7 @@ export async function runDocumentCommand(word: string, command: DocumentCommand)
   if (flags.replay !== undefined) {
     return await replayDocument(word, { ...command, record: flags.replay });
   }
-  const grants = await grantsOf(flags);
+  const grants = grantsOf(flags);
   await assertThere(word, cwd);
   const project = await openSettings(dirname(realPath(resolve(cwd, word))), { cwd });
   const renewed = flags.watch ? new RenewedView(plainDocumentView(terminal, flags)) : undefined;
