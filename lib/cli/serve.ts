@@ -32,7 +32,7 @@ export async function serve({ flags }: ServeCommand, terminal: Terminal): Promis
   await using service = await openService({
     folder,
     ephemeral: flags.ephemeral,
-    grants: await grantsHere(flags),
+    grants: grantsHere(flags),
     notice: (text) => tell(`warning: ${text}`),
     ...(token !== undefined && { secrets: [{ name: "the token of the server", value: token }] }),
   });
@@ -94,7 +94,7 @@ function tokenProblems(
 }
 
 /** What is said here holds for every run; commands and gadgets are granted in orrery.yaml, where it can be seen. */
-async function grantsHere(flags: ServeFlags) {
+function grantsHere(flags: ServeFlags) {
   const { settings, flags: given } = grantsOf({
     ...flags,
     "allow-run": [],
