@@ -1,6 +1,6 @@
 // checkDocument over files in memory.
 import { resolve } from "node:path";
-import { isInside } from "../lib/catalog/paths.ts";
+import { isInside } from "../lib/core/paths.ts";
 import { checkDocument } from "../lib/check/check_document.ts";
 import { type CheckDocumentOptions, type DocumentGrants, problemLine } from "../lib/check/check_options.ts";
 import { memoryFiles } from "../lib/core/memory_files.ts";

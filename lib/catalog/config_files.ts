@@ -3,7 +3,7 @@ import type { FileError } from "../core/world.ts";
 import type { Config } from "./config/config.ts";
 import { type ConfigLayers, mergeConfig } from "./config/merge.ts";
 import { readConfig, type WrittenConfig } from "./config/read.ts";
-import { shownPath } from "./paths.ts";
+import { shownPath } from "../core/paths.ts";
 
 /** A configuration file that is there; one that cannot be read has a cause instead of a text. */
 export type ConfigText =

@@ -3,7 +3,7 @@ import type { CatalogEntry, GadgetSource } from "../core/catalog.ts";
 import { SourceError } from "../core/source_error.ts";
 import { FileError, type Files } from "../core/world.ts";
 import type { GadgetFolder } from "./config/config.ts";
-import { shownPath } from "./paths.ts";
+import { shownPath } from "../core/paths.ts";
 
 /** A file that holds a gadget; its module may not be loaded yet, or ever. */
 export interface GadgetFile {

@@ -21,7 +21,7 @@ import {
   sortedProblems,
   throwProblems,
 } from "./project_file.ts";
-import { isInside } from "./paths.ts";
+import { isInside } from "../core/paths.ts";
 
 /** Which agents are wanted. */
 export interface LoadAgentsOptions extends ProjectPlace {

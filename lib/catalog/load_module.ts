@@ -5,7 +5,7 @@ import { messageOf, SourceError } from "../core/source_error.ts";
 import { checkGadget, gadgetWarnings } from "../schema/check_gadget.ts";
 import { type GadgetFile, unreadyEntry } from "./gadget_file.ts";
 import { loadExports, type LoadModule, type ModuleExports, thrownWords } from "./module_loader.ts";
-import { isInside, shownPath } from "./paths.ts";
+import { isInside, shownPath } from "../core/paths.ts";
 
 /** How modules are loaded here. */
 export interface LoadModuleOptions {

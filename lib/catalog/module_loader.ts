@@ -4,7 +4,7 @@ import { isRecord } from "../core/json.ts";
 import { messageOf } from "../core/source_error.ts";
 import type { LineProblem } from "../parse/yaml/front_matter.ts";
 import { foundValue } from "../schema/issue.ts";
-import { isInside, projectPath } from "./paths.ts";
+import { isInside, projectPath } from "../core/paths.ts";
 
 /** What a module exports, by name. */
 export type ModuleExports = Readonly<Record<string, unknown>>;

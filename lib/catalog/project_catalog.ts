@@ -18,7 +18,7 @@ import {
   type ServerGadgets,
   serverNamed,
 } from "./mcp/gadgets.ts";
-import { shownPath } from "./paths.ts";
+import { shownPath } from "../core/paths.ts";
 import {
   filesNamed,
   gadgetCandidates,

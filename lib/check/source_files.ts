@@ -1,5 +1,5 @@
-import { dirname, resolve, sep } from "node:path";
-import { isInside, projectPath } from "../catalog/paths.ts";
+import { dirname, resolve } from "node:path";
+import { pathFromFolder } from "../core/paths.ts";
 import { FileError, PermissionRefused } from "../core/world.ts";
 import { type DocumentFile, MAX_DOCUMENT_BYTES, readDocument } from "../parse/document/document.ts";
 import type { CheckDocumentOptions } from "./check_options.ts";
@@ -33,9 +33,7 @@ export class SourceFiles {
   /** A path that a file names, as messages show it: relative to the root where it lies inside. */
   shown(written: string, from = ""): string {
     const { root } = this.#options;
-    const path = resolve(resolve(root, from === "" ? "" : dirname(from)), written);
-    if (!isInside(path, root)) return path.replaceAll(sep, "/");
-    return projectPath(path, root) || ".";
+    return pathFromFolder(resolve(resolve(root, from === "" ? "" : dirname(from)), written), root);
   }
 
   /** A document, by its shown path. @param hasOperations false: its operations are text */

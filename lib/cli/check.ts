@@ -1,4 +1,4 @@
-import { typedPath } from "../catalog/paths.ts";
+import { typedPath } from "../core/paths.ts";
 import { VERSION } from "../core/version.ts";
 import { FileError } from "../core/world.ts";
 import { hostFiles } from "../host/files/files.ts";

@@ -1,4 +1,4 @@
-import { shownPath } from "../catalog/paths.ts";
+import { shownPath } from "../core/paths.ts";
 import {
   DivergedError,
   JournalError,

@@ -1,11 +1,11 @@
 // Who has the say over a gadget (gadgets.md 3), without asking anybody and without touching anything.
+import { isInside } from "../core/paths.ts";
 import { isAbsolute, relative, sep } from "node:path";
 import type { GadgetToGrant, LockedGadget } from "../core/gadget_lock.ts";
 import { shownWord } from "../core/shown.ts";
 import type { Permissions } from "../core/world.ts";
 import type { WrittenGrant } from "./gadget_grants.ts";
 import { isEmptyPermissions, joinedPermissions, permissionChanges } from "./permission_sets.ts";
-import { holdsPath } from "./rules.ts";
 
 /** Where a grant came from, in the order in which they are asked. */
 export type GrantSource = "command line" | "your settings" | "the project" | "orrery.lock" | "your answer";
@@ -108,7 +108,7 @@ export function lockChanges(
 
 /** Where a link leads, as a lock has it: what is outside of the project is the same from everywhere. */
 export function lockedTarget(real: string, place: { readonly root: string }): string {
-  return holdsPath(place.root, real) ? lockedPath(real, place) : real;
+  return isInside(real, place.root) ? lockedPath(real, place) : real;
 }
 
 /** Of links what leads elsewhere than before, a line each. */

@@ -1,12 +1,12 @@
 // What a user grants one gadget in words of their own (gadgets.md 3): `--allow-gadget NAME=KIND:VALUE,...`, and `grants:` of orrery.yaml.
-import { relative, resolve } from "node:path";
+import { pathFromFolder } from "../core/paths.ts";
+import { resolve } from "node:path";
 import { didYouMean } from "../core/nearest.ts";
 import { SourceError } from "../core/source_error.ts";
 import type { PermissionKind, Permissions } from "../core/world.ts";
 import { joinedPermissions, permissionsOf } from "./permission_sets.ts";
 import { absoluteEntry, entriesOf, entryProblem, isPathEntry, PERMISSION_KINDS } from "./policy_settings.ts";
 import { flagValue, shellWord } from "./refusal.ts";
-import { holdsPath } from "./rules.ts";
 
 /** What a name, a file or a stem is granted. */
 export interface GadgetGrant {
@@ -72,8 +72,8 @@ function typedEntry(
 ): string {
   if (!isPathEntry(entry, kind)) return entry;
   const path = resolve(root, entry);
-  if (!holdsPath(cwd, path)) return path;
-  const way = relative(cwd, path) || ".";
+  const way = pathFromFolder(path, cwd);
+  if (way === path) return path;
   // A bare word would be a command of PATH, or another kind.
   return kind === "run" || PERMISSION_KINDS.some((other) => way.startsWith(`${other}:`)) ? `./${way}` : way;
 }

@@ -1,4 +1,5 @@
-import { join, relative } from "node:path";
+import { isInside, pathFromFolder } from "../core/paths.ts";
+import { join } from "node:path";
 import { LOCK_FILE } from "../core/gadget_lock.ts";
 import {
   type PermissionKind,
@@ -12,7 +13,7 @@ import { leadsOut, permissionLines } from "./permission_sets.ts";
 import { isJournal, type PolicyOptions } from "./policy.ts";
 import { absoluteEntry, type PolicySettings } from "./policy_settings.ts";
 import { flagValue, refusal, shellWord } from "./refusal.ts";
-import { commandRules, holdsPath, type KindRules, nameRules, pathRules, type PolicyRule } from "./rules.ts";
+import { commandRules, type KindRules, nameRules, pathRules, type PolicyRule } from "./rules.ts";
 
 /** Where the policy of a gadget holds. */
 export interface GadgetPolicyOptions extends PolicyOptions {
@@ -116,9 +117,9 @@ function refuseOurs(
   const path = request.value.toLowerCase();
   const files = OURS.map((file) => join(root, file).toLowerCase());
   const folders = sealed.map((folder) => folder.toLowerCase());
-  const isOurs = files.some((file) => path.startsWith(file)) || folders.some((each) => holdsPath(each, path));
+  const isOurs = files.some((file) => path.startsWith(file)) || folders.some((each) => isInside(path, each));
   // Removing or renaming a folder does it to what is inside.
-  const isAbove = [...files, ...folders].some((each) => holdsPath(path, each));
+  const isAbove = [...files, ...folders].some((each) => isInside(each, path));
   if (!isOurs && !isAbove) return;
   const what = isOurs ? "it is what Orrery itself believes" : "in it is what Orrery itself believes";
   throw refusedOurs(request, { cwd, why: `${what}, which no gadget may write` });
@@ -132,7 +133,7 @@ function refusedOurs(
   { cwd, why }: { readonly cwd: string; readonly why: string },
 ): PermissionRefused {
   const { kind, value } = request;
-  const shown = JSON.stringify(holdsPath(cwd, value) ? relative(cwd, value) || "." : value);
+  const shown = JSON.stringify(pathFromFolder(value, cwd));
   const doing = kind === "read" ? "Reading" : "Writing";
   return new PermissionRefused(`${doing} ${shown} is not allowed: ${why}`, { request, flag: "" });
 }

@@ -1,8 +1,8 @@
+import { isInside } from "../core/paths.ts";
 import { basename, dirname, join, resolve } from "node:path";
 import type { FileChanges, FileLook } from "../core/file_changes.ts";
 import { type FileAction, fileProblem } from "../core/file_text.ts";
 import { FileError, type Files, type FolderEntry, PermissionRefused, type Policy } from "../core/world.ts";
-import { holdsPath } from "./rules.ts";
 
 /**
  * Files that ask the policy about the real path, links followed, and then use that real path and no other. What a `--deny` flag forbids by
@@ -256,7 +256,7 @@ class GuardedChanges implements FileChanges {
 
   /** Whoever may change everything in the project has still to leave it where it is. */
   #refuseRoot(path: string, { real, action }: { readonly real: string; readonly action: FileAction }): void {
-    if (!holdsPath(real, this.#root)) return;
+    if (!isInside(this.#root, real)) return;
     throw fileProblem(path, { action, code: "other", reason: "the project is in it, or is it" });
   }
 

@@ -1,3 +1,4 @@
+import { isInside, pathFromFolder } from "../core/paths.ts";
 import { relative, resolve } from "node:path";
 import { shownWord } from "../core/shown.ts";
 import type { PermissionKind, Permissions } from "../core/world.ts";
@@ -11,7 +12,6 @@ import {
   privateRange,
 } from "./net_rule.ts";
 import { PERMISSION_KINDS } from "./policy_settings.ts";
-import { holdsPath } from "./rules.ts";
 
 /** What paths are relative to. */
 export interface PermissionPlace {
@@ -32,7 +32,7 @@ export interface PathSight {
 
 /** Whether a path in the project leads out of it: of such a link nothing is granted but what it leads to by its own name. */
 export function leadsOut(path: string, real: string, root: string): boolean {
-  return holdsPath(root, path) && !holdsPath(root, real);
+  return isInside(path, root) && !isInside(real, root);
 }
 
 /** Everything that any of them allows. */
@@ -93,7 +93,7 @@ export function entryHolds(
   switch (kind) {
     case "read":
     case "write":
-      return holdsPath(resolve(root, entry), resolve(root, other));
+      return isInside(resolve(root, other), resolve(root, entry));
     case "net": {
       const [wide, narrow] = [maybeNetRule(entry), maybeNetRule(other)];
       return wide !== undefined && narrow !== undefined && holdsHosts(wide, narrow);
@@ -209,12 +209,12 @@ function entryWords(kind: PermissionKind, entry: string, place: PermissionPlace)
 
 function pathWords(verb: string, entry: string, { root, sightOf }: PermissionPlace): string {
   const path = resolve(root, entry);
-  if (holdsPath(path, root)) {
+  if (isInside(root, path)) {
     return path === root
       ? `${verb} everything in the project`
       : `${verb} everything in ${shownWord(path)}, far more than the project`;
   }
-  const shown = (each: string) => shownWord(holdsPath(root, each) ? relative(root, each) || "." : each);
+  const shown = (each: string) => shownWord(pathFromFolder(each, root));
   const { real, isFile, named } = sightOf?.(path) ?? { real: path, isFile: false, named: [] };
   if (leadsOut(path, real, root)) {
     return `${verb} ${shown(path)}, which leads to ${
@@ -229,7 +229,7 @@ function pathWords(verb: string, entry: string, { root, sightOf }: PermissionPla
     : isFile
     ? "; it has another name elsewhere too (a hard link)"
     : `; files in it have other names elsewhere too (hard links), such as ${shown(resolve(path, first))}`;
-  return `${verb} ${shown(path)}${where}${holdsPath(root, path) ? "" : ", outside the project"}${others}`;
+  return `${verb} ${shown(path)}${where}${isInside(path, root) ? "" : ", outside the project"}${others}`;
 }
 
 function commandWord(entry: string, { root, sightOf }: PermissionPlace): string {
@@ -237,7 +237,7 @@ function commandWord(entry: string, { root, sightOf }: PermissionPlace): string 
   const path = resolve(root, entry);
   const real = sightOf?.(path).real ?? path;
   const leads = real === path ? "" : `, which leads to ${shownWord(real)}`;
-  return `${shownWord(holdsPath(root, path) ? `./${relative(root, path)}` : path)}${leads}`;
+  return `${shownWord(isInside(path, root) ? `./${relative(root, path)}` : path)}${leads}`;
 }
 
 function hostWords(entry: string): string {

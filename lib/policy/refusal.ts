@@ -1,6 +1,6 @@
-import { isAbsolute, relative } from "node:path";
+import { pathFromFolder } from "../core/paths.ts";
+import { isAbsolute } from "node:path";
 import { PermissionRefused, type PermissionRequest } from "../core/world.ts";
-import { holdsPath } from "./rules.ts";
 
 /** What a refusal says besides the request. */
 export interface RefusalOptions {
@@ -78,9 +78,8 @@ function shownValue({ kind, value }: PermissionRequest, cwd: string): string {
 }
 
 function shownPath(path: string, { cwd, kind }: { cwd: string; kind: string }): string {
-  if (!holdsPath(cwd, path)) return path;
-  const inside = relative(cwd, path) || ".";
-  return kind === "run" ? `./${inside}` : inside; // a bare word would be a command of PATH
+  const shown = pathFromFolder(path, cwd);
+  return kind === "run" && shown !== path ? `./${shown}` : shown; // a bare word would be a command of PATH
 }
 
 /** A flag's value: a comma in it is doubled, because single ones divide the list. */

@@ -1,4 +1,5 @@
-import { basename, resolve, sep } from "node:path";
+import { isInside } from "../core/paths.ts";
+import { basename, resolve } from "node:path";
 
 /** Makes a flag's path absolute and real. */
 export interface PathResolving {
@@ -22,12 +23,11 @@ export function pathRules(
   ];
   const deny = pair.deny.list.map((text) => ({ text, folders: bothPaths(text, options) }));
   return {
-    maybeDenied: (path) =>
-      deny.find(({ folders }) => folders.some((folder) => holdsPath(folder, path)))?.text,
+    maybeDenied: (path) => deny.find(({ folders }) => folders.some((folder) => isInside(path, folder)))?.text,
     isAllowed: (path) => {
       const isSystem = isSystemPath(path);
       if (pair.allow.all && !isSystem) return true;
-      return allow.some((folder) => holdsPath(folder, path) && (!isSystem || isSystemPath(folder)));
+      return allow.some((folder) => isInside(path, folder) && (!isSystem || isSystemPath(folder)));
     },
   };
 }
@@ -38,17 +38,12 @@ export function bothPaths(text: string, { cwd, realPath }: PathResolving): reado
   return [path, realPath(path)];
 }
 
-/** Whether `path` is `folder` or under it; both absolute. By folder: `/data` does not hold `/database`. */
-export function holdsPath(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
-}
-
 /** Folders of the kernel: a file of theirs may hold every variable of the environment, or be the memory of a process. */
 const SYSTEM_FOLDERS: readonly string[] = ["/proc", "/sys", "/dev"];
 
 /** Whether it must be named: all files (`--allow-read`, `--allow-read=/`) do not mean those of the kernel, as in Deno. */
 function isSystemPath(path: string): boolean {
-  return SYSTEM_FOLDERS.some((folder) => holdsPath(folder, path));
+  return SYSTEM_FOLDERS.some((folder) => isInside(path, folder));
 }
 
 /** What the flags say of one kind: all of it, and what is named. Both may be there: `--allow-net --allow-net=localhost`. */
@@ -95,7 +90,7 @@ export function commandRules({ allow, deny }: RulePair, options: PathResolving):
     maybeDenied: (command) =>
       denied.find(({ text, folders }) =>
         isPath(text) && isPath(command)
-          ? folders.some((folder) => holdsPath(folder, command))
+          ? folders.some((folder) => isInside(command, folder))
           : basename(text) === basename(command)
       )?.text,
     isAllowed: (command) => allow.all || (isPath(command) ? allowed : allow.list).includes(command),

@@ -1,10 +1,10 @@
-import { dirname, relative, resolve } from "node:path";
+import { isInside, pathFromFolder } from "../core/paths.ts";
+import { dirname, resolve } from "node:path";
 import type { GadgetUse, UsedPermission } from "../core/gadget_lock.ts";
 import type { PermissionKind, Permissions, Policy } from "../core/world.ts";
 import { isLocalName } from "./net_rule.ts";
 import { entryHolds, maybeNetRule, permissionsOf } from "./permission_sets.ts";
 import { PERMISSION_KINDS } from "./policy_settings.ts";
-import { holdsPath } from "./rules.ts";
 
 type Asked = Pick<UsedPermission, "kind" | "value">;
 
@@ -142,7 +142,7 @@ function standsForPaths(
   { root }: { readonly root: string },
 ): boolean {
   if (granted === true) return dirname(folder) !== folder;
-  return granted.some((entry) => holdsPath(resolve(root, entry), folder));
+  return granted.some((entry) => isInside(folder, resolve(root, entry)));
 }
 
 function minimisedPaths(
@@ -163,7 +163,7 @@ function minimisedPaths(
   // Such as a file behind a link: whichever entry stands for it has to stay.
   const unsure = paths.every(isHeld) || granted === true
     ? []
-    : granted.filter((entry) => ![...counts.keys()].some((path) => holdsPath(resolve(root, entry), path)));
+    : granted.filter((entry) => ![...counts.keys()].some((path) => isInside(path, resolve(root, entry))));
   const list = [...unsure, ...[...counts.keys()].map((path) => shortValue("read", path, place)).sort()];
   return list.length === 0 ? undefined : list;
 }
@@ -217,9 +217,8 @@ function shortValue(kind: PermissionKind, value: string, { root }: { readonly ro
   const isPath = kind === "read" || kind === "write" || kind === "run" && value.includes("/");
   if (!isPath) return value;
   const path = resolve(root, value);
-  if (!holdsPath(root, path)) return path;
-  const way = relative(root, path) || ".";
-  return kind === "run" ? `./${way}` : way;
+  const way = pathFromFolder(path, root);
+  return kind === "run" && way !== path ? `./${way}` : way;
 }
 
 // Files that were used, as somebody would grant them: a few as they are, and of many the folders that they are in. A path that is granted
@@ -231,9 +230,9 @@ type PathCounts = Map<string, number>;
 /** Counts a path, with what is known of others: the one that holds it counts it, and it holds what lies below. */
 function countPath(counts: PathCounts, path: string, count: number): void {
   for (const known of counts.keys()) {
-    if (holdsPath(known, path)) return void counts.set(known, (counts.get(known) ?? 0) + count);
+    if (isInside(path, known)) return void counts.set(known, (counts.get(known) ?? 0) + count);
   }
-  const below = [...counts].filter(([known]) => holdsPath(path, known));
+  const below = [...counts].filter(([known]) => isInside(known, path));
   below.forEach(([known]) => counts.delete(known));
   counts.set(path, below.reduce((sum, [, each]) => sum + each, count));
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
 import { builtInEntries } from "../catalog/catalog.ts";
-import { isInside } from "../catalog/paths.ts";
+import { isInside } from "../core/paths.ts";
 import type { Catalog, CatalogEntry } from "../core/catalog.ts";
 import { systemClock } from "../core/clock.ts";
 import {

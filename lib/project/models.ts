@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { acceptedConfig, type Config } from "../catalog/config/config.ts";
-import { isInside } from "../catalog/paths.ts";
+import { isInside } from "../core/paths.ts";
 import { systemClock } from "../core/clock.ts";
 import { type Embedder, type Model, ModelError } from "../core/model.ts";
 import { followAliases, maybeModelId, modelIdText } from "../core/model_settings.ts";

@@ -2,7 +2,7 @@
 // call, also one that is not kept: secrets are kept out of that too.
 import { resolve } from "node:path";
 import type { Config } from "../catalog/config/config.ts";
-import { shownPath } from "../catalog/paths.ts";
+import { shownPath } from "../core/paths.ts";
 import type { RunStatus } from "../core/event.ts";
 import type { Journal, JournalStatus, Recorder, RunJournal, RunStart } from "../core/journal.ts";
 import type { Secrets } from "../core/secrets.ts";

@@ -1,3 +1,4 @@
+import { pathFromFolder } from "../core/paths.ts";
 import { basename, dirname, resolve } from "node:path";
 import type { Collection } from "../core/collection.ts";
 import type { Embedder } from "../core/model.ts";
@@ -10,7 +11,6 @@ import { type CollectionDocument, readCollectionFile } from "../parse/files/coll
 import { type ModuleFile, type ModuleSource, readModuleFile } from "../parse/files/module.ts";
 import type { DocumentRole, SourceDocument } from "../retrieval/indexed_document.ts";
 import { openPassageCollection, type PassageCollectionOptions } from "../retrieval/passage_collection.ts";
-import { shownPath } from "../run/document/files.ts";
 
 /** How a collection is opened in a project. */
 export interface ProjectCollectionOptions {
@@ -94,7 +94,7 @@ export async function collectionSources(
   options: CollectionSourcesOptions,
 ): Promise<readonly SourceDocument[]> {
   if (!/\.module\.ya?ml$/i.test(file)) return await documentsOf(file, { ...options, role: "primary" });
-  const shown = shownPath(file, options.root);
+  const shown = pathFromFolder(file, options.root);
   const module = await readModuleFile(await options.files.readText(file), shown);
   return onlyOnce(await sourcesOf(module, { ...options, file }));
 }
@@ -105,7 +105,7 @@ async function documentsOf(
   file: string,
   { root, files, role }: DocumentsOptions,
 ): Promise<readonly SourceDocument[]> {
-  const { documents } = await readCollectionFile(await files.readText(file), shownPath(file, root));
+  const { documents } = await readCollectionFile(await files.readText(file), pathFromFolder(file, root));
   return documents.map((document) => ({ ...document, role, path: resolve(dirname(file), document.file) }));
 }
 

@@ -6,7 +6,8 @@ import { isRecord, type Json, toJson } from "../core/json.ts";
 import { sha256 } from "../core/sha256.ts";
 import type { Files } from "../core/world.ts";
 import type { PreparedGraph, PreparedModule } from "./gate/prepare_modules.ts";
-import { MAX_GRAPH_BYTES, readSource, shownFile } from "./gate/source.ts";
+import { shownPath } from "../core/paths.ts";
+import { MAX_GRAPH_BYTES, readSource } from "./gate/source.ts";
 import { readMessage } from "./gadget/messages.ts";
 
 /** Counted up with every change of what preparing and describing give. */
@@ -42,7 +43,7 @@ export async function maybeKnownGadget(
   const text = kept === undefined ? undefined : await maybeText(kept, fileOf(path, options));
   const known = text === undefined ? undefined : maybeKnown(text);
   if (known === undefined || !await areUnchanged(known.graph.modules, path, options)) return undefined;
-  const modules = known.graph.modules.map((module) => ({ ...module, file: shownFile(module.path, cwd) }));
+  const modules = known.graph.modules.map((module) => ({ ...module, file: shownPath(module.path, cwd) }));
   return { ...known, graph: { ...known.graph, modules } };
 }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { projectPath } from "../../lib/catalog/paths.ts";
+import { projectPath } from "../../lib/core/paths.ts";
 import { jsonSchemaType, specifierOf } from "../../lib/catalog/prompts/type_text.ts";
 import { promptTypesFile } from "../../lib/catalog/prompts/types_file.ts";
 import { discoverPrompts } from "../../lib/catalog/prompts/discover.ts";

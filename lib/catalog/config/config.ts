@@ -8,7 +8,7 @@ import { DEFAULT_MARKERS, type Markers } from "../../parse/calls/header.ts";
 import type { DocumentLimits } from "../../parse/document/operation.ts";
 import type { ConfigText } from "../config_files.ts";
 import type { ConfigFile } from "./table.ts";
-import { isInside } from "../paths.ts";
+import { isInside } from "../../core/paths.ts";
 
 /** Where the settings are. */
 export interface LoadConfigOptions {

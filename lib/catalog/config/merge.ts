@@ -13,7 +13,7 @@ import { messageOf, ProblemsError, SourceError } from "../../core/source_error.t
 import { completeMarkers, type Markers } from "../../parse/calls/header.ts";
 import { agentProfile, defaultsProblems } from "../agent_profile.ts";
 import { serverNamed } from "../mcp/gadgets.ts";
-import { isInside } from "../paths.ts";
+import { isInside } from "../../core/paths.ts";
 import {
   COMMAND_NAMES,
   type Config,

@@ -10,7 +10,7 @@ import { FileError, type Files } from "../../core/world.ts";
 import { isText, isTexts } from "../../parse/yaml/check_fields.ts";
 import { parseYaml } from "../../parse/yaml/yaml.ts";
 import { jsonPlace } from "../json_places.ts";
-import { shownPath } from "../paths.ts";
+import { shownPath } from "../../core/paths.ts";
 
 type Path = readonly (string | number)[];
 

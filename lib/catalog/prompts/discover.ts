@@ -24,7 +24,7 @@ import { tags } from "../../prompt/tags.ts";
 import { checkGadget } from "../../schema/check_gadget.ts";
 import { loadExports, type LoadModule, moduleProblem } from "../module_loader.ts";
 import { inOrder, type ProjectPlace, sortedProblems, throwProblems } from "../project_file.ts";
-import { isInside } from "../paths.ts";
+import { isInside } from "../../core/paths.ts";
 import { projectSources, type SourcesOptions } from "../sources/sources.ts";
 import type { SourceFile } from "../sources/files.ts";
 import {

@@ -3,7 +3,7 @@ import type { Problem } from "../../core/prompt_error.ts";
 import { messageOf } from "../../core/source_error.ts";
 import { FileError } from "../../core/world.ts";
 import type { ProjectPlace } from "../project_file.ts";
-import { isInside, projectPath } from "../paths.ts";
+import { isInside, pathFromFolder, projectPath } from "../../core/paths.ts";
 import type { SourceFolder } from "./sources.ts";
 
 /** What a file holds, told by its name. */
@@ -120,8 +120,7 @@ class Walk {
   /** Within the project it is named from its root. */
   async #targetOf(path: string): Promise<string> {
     const { files, root } = this.#place;
-    const target = await files.resolve(path);
-    return JSON.stringify(isInside(target, root) ? projectPath(target, root) : target);
+    return JSON.stringify(pathFromFolder(await files.resolve(path), root));
   }
 
   /** A module counts where its file would be found. */

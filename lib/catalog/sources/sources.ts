@@ -12,7 +12,7 @@ import {
   projectWord,
   readProjectFile,
 } from "../project_file.ts";
-import { isInside } from "../paths.ts";
+import { isInside } from "../../core/paths.ts";
 import { type SourceFiles, sourceFiles, type SourceKind } from "./files.ts";
 
 /** Where files are looked for. */

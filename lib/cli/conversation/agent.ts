@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { typedPath } from "../../catalog/paths.ts";
+import { typedPath } from "../../core/paths.ts";
 import { FileError } from "../../core/world.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";

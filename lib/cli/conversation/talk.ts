@@ -1,4 +1,4 @@
-import { typedPath } from "../../catalog/paths.ts";
+import { typedPath } from "../../core/paths.ts";
 import { linkedSignal } from "../../core/async.ts";
 import type { RunEvent } from "../../core/event.ts";
 import { messageOf } from "../../core/source_error.ts";

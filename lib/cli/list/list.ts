@@ -1,6 +1,6 @@
 // `orrery list KIND`: a list as names, as JSON, or as a table with what is wrong below it.
 import type { AgentProfile } from "../../catalog/agent_profile.ts";
-import { typedPath } from "../../catalog/paths.ts";
+import { typedPath } from "../../core/paths.ts";
 import type { Catalog, CatalogEntry } from "../../core/catalog.ts";
 import { GADGET_NAME } from "../../core/gadget.ts";
 import type { Problem } from "../../core/prompt_error.ts";

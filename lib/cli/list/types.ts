@@ -1,6 +1,6 @@
 import { promptTypesFile, TYPES_FILE_MARK } from "../../catalog/prompts/types_file.ts";
 import { referencedModules } from "../../catalog/prompts/type_text.ts";
-import { isInside, projectPath } from "../../catalog/paths.ts";
+import { isInside, pathFromFolder, projectPath } from "../../core/paths.ts";
 import { maybeText } from "../../core/file_text.ts";
 import { join, resolve } from "node:path";
 import { hostFiles } from "../../host/files/files.ts";
@@ -27,7 +27,7 @@ export async function writeTypes(
   terminal: Terminal,
 ): Promise<number> {
   const file = fileOf(flags["write-types"], { root, cwd });
-  const shown = isInside(file, cwd) ? projectPath(file, cwd) : file;
+  const shown = pathFromFolder(file, cwd);
   refuseIncomplete(index, shown);
   const files = hostFiles({ root: cwd });
   if (isInside(file, root)) refuseOutside(await files.resolve(file), { root, shown });

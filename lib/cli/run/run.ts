@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { shownPath } from "../../catalog/paths.ts";
+import { shownPath } from "../../core/paths.ts";
 import type { StoredFile } from "../../core/journal.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import { hostFiles } from "../../host/files/files.ts";

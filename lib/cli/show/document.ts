@@ -1,4 +1,4 @@
-import { typedPath } from "../../catalog/paths.ts";
+import { typedPath } from "../../core/paths.ts";
 import { isRecord, type Json } from "../../core/json.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { DocumentFile } from "../../parse/document/document.ts";

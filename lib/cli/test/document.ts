@@ -1,4 +1,5 @@
 // `*.document-test.yml`: documents with what they are given, what a model says, and what is to come of it.
+import { pathFromFolder } from "../../core/paths.ts";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { DocumentCommandInput } from "../../check/check_options.ts";
 import { systemClock } from "../../core/clock.ts";
@@ -21,7 +22,6 @@ import { parsePolicyFlags } from "../../policy/policy_flags.ts";
 import type { DocumentWorld } from "../../project/bounded_world.ts";
 import { DocumentCheckError } from "../../project/run_document.ts";
 import { resultText } from "../../render/shown_text.ts";
-import { shownPath } from "../../run/document/files.ts";
 import { type TestFailure, TestField, type TestSource } from "./field.ts";
 import { documentTestSchema } from "./schema.ts";
 import type { FileTest } from "./test.ts";
@@ -81,7 +81,7 @@ async function outcomeOf(
     requests.push({ ...request, messages: [...request.messages] });
     return script.stream(request);
   });
-  const pathOf = (named: string): string => shownPath(resolve(folder, named), world.root);
+  const pathOf = (named: string): string => pathFromFolder(resolve(folder, named), world.root);
   const document = test.at("document").text() ?? file.at("document").text() ?? "";
   const input = inputOf(test.at("input"), pathOf);
   try {

@@ -1,6 +1,6 @@
 import { basename, extname, join, resolve } from "node:path";
 import { foldName } from "../../catalog/catalog.ts";
-import { shownPath } from "../../catalog/paths.ts";
+import { shownPath } from "../../core/paths.ts";
 import type { LockedServer } from "../../core/gadget_lock.ts";
 import type { BrokenMcpServer, McpServer } from "../../core/mcp_server.ts";
 import { didYouMean } from "../../core/nearest.ts";

@@ -1,5 +1,5 @@
 import { relative, resolve } from "node:path";
-import { isInside } from "../../catalog/paths.ts";
+import { isInside } from "../../core/paths.ts";
 import type { DocumentGrants } from "../../check/check_options.ts";
 import { narrowedAway, type Narrowing, NOT_NARROWED } from "../../check/narrowing.ts";
 import { type Files, PermissionRefused, type PermissionRequest, type Policy } from "../../core/world.ts";

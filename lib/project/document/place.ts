@@ -1,10 +1,10 @@
 // A document in a project of this machine, with what the flags of a command grant it.
+import { pathFromFolder } from "../../core/paths.ts";
 import { resolve } from "node:path";
 import type { DocumentGrants } from "../../check/check_options.ts";
 import type { Catalog } from "../../core/catalog.ts";
 import type { World } from "../../core/world.ts";
 import { realPath } from "../../host/paths.ts";
-import { shownPath } from "../../run/document/files.ts";
 import { catalogTools, type ToolSource, wholeCatalog } from "../../run/turn/offered.ts";
 import { modelProblem, modelsByName } from "../models.ts";
 import type { ProjectSettings } from "../project.ts";
@@ -76,5 +76,5 @@ export function readyTools(catalog: () => Promise<Catalog>): ToolSource {
 
 /** The path of a file as documents name it. @param word as it was typed */
 export function documentPath(word: string, { root, cwd }: Pick<ProjectSettings, "root" | "cwd">): string {
-  return shownPath(realPath(resolve(cwd, word)), root);
+  return pathFromFolder(realPath(resolve(cwd, word)), root);
 }

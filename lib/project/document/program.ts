@@ -1,4 +1,5 @@
 // A document that a program checks or runs: the options of the program as what the document meets.
+import { pathFromFolder } from "../../core/paths.ts";
 import { dirname, resolve } from "node:path";
 import { builtInGadgets } from "../../../gadgets/built_in.ts";
 import { builtInEntries, catalogOf, createCatalog } from "../../catalog/catalog.ts";
@@ -13,7 +14,6 @@ import { hostFiles } from "../../host/files/files.ts";
 import { realPath, workingFolder } from "../../host/paths.ts";
 import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
 import type { DocumentMeans } from "../../run/document/means.ts";
-import { shownPath } from "../../run/document/files.ts";
 import { boundedWorld, type DocumentWorld } from "../bounded_world.ts";
 import { modelProblem, modelsByName } from "../models.ts";
 import { isProjectAccepted, openCatalog, openSettings, type ProjectSettings } from "../project.ts";
@@ -107,7 +107,7 @@ async function onThisMachine(file: string | URL, options: DocumentOptions): Prom
       : createCatalog(options.gadgets)
   );
   return {
-    path: shownPath(path, root),
+    path: pathFromFolder(path, root),
     home: {
       root,
       files: world.files,
@@ -142,7 +142,7 @@ function inWorld(
   );
   const here = (): Promise<ProjectSettings> => openSettings(workingFolder(), { cwd: workingFolder() });
   return {
-    path: shownPath(path, root),
+    path: pathFromFolder(path, root),
     home: {
       root,
       files: world.files,
@@ -218,7 +218,7 @@ function commandInput(
 /** A file and a block of it. @throws {TypeError} */
 function blockOf(block: string, root: string): { readonly file: string; readonly reference: string } {
   const named = maybeBlock(block);
-  if (named !== undefined) return { ...named, file: shownPath(resolve(root, named.file), root) };
+  if (named !== undefined) return { ...named, file: pathFromFolder(resolve(root, named.file), root) };
   throw new TypeError(`${JSON.stringify(block)} is no block: expected FILE#REF, such as "notes.md#summary"`);
 }
 

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { builtInGadgets } from "../../../gadgets/built_in.ts";
 import type { Config, Grants } from "../../catalog/config/config.ts";
-import { projectPath, shownPath } from "../../catalog/paths.ts";
+import { projectPath, shownPath } from "../../core/paths.ts";
 import { filesNamed, gadgetCandidates, takenWords } from "../../catalog/trust.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { maybeText } from "../../core/file_text.ts";

@@ -3,7 +3,7 @@
 import { basename, extname } from "node:path";
 import { builtInGadgets } from "../../../gadgets/built_in.ts";
 import type { Config } from "../../catalog/config/config.ts";
-import { shownPath } from "../../catalog/paths.ts";
+import { shownPath } from "../../core/paths.ts";
 import { filesNamed, takenWords, type TrustCandidate } from "../../catalog/trust.ts";
 import type { EntryGrant } from "../../core/catalog.ts";
 import { type GadgetToGrant, type Lock, LOCK_FILE, type LockedGadget } from "../../core/gadget_lock.ts";

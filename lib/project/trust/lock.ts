@@ -1,7 +1,7 @@
 // The lock of a project as it is now, for everybody in this process who looks something up in it or writes to it.
 import { join } from "node:path";
 import { lockPlace, lockText, parseLock } from "../../catalog/lock_file.ts";
-import { shownPath } from "../../catalog/paths.ts";
+import { shownPath } from "../../core/paths.ts";
 import { EMPTY_LOCK, type Lock, LOCK_FILE } from "../../core/gadget_lock.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { maybeText } from "../../core/file_text.ts";

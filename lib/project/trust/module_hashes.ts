@@ -1,14 +1,14 @@
+import { isInside } from "../../core/paths.ts";
 import type { LockedGadget } from "../../core/gadget_lock.ts";
 import { dirname, resolve } from "node:path";
 import { FileError, type Files } from "../../core/world.ts";
 import { lookAt, realPath } from "../../host/paths.ts";
 import { linkChanges, lockedPath, lockedTarget, moduleChanges } from "../../policy/decide_grant.ts";
-import { holdsPath } from "../../policy/rules.ts";
 
 /** Where a path of a grant leads, when it is a link in the project, or lies behind one. */
 export function linkTarget(entry: string, root: string): string | undefined {
   const path = resolve(root, entry);
-  const real = holdsPath(root, path) ? realPath(path) : path;
+  const real = isInside(path, root) ? realPath(path) : path;
   return real === path ? undefined : real;
 }
 

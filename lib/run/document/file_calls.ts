@@ -1,4 +1,5 @@
 // Documents that are run by calls (calls.md 5): the steps of each are steps of the run, below the key of its call.
+import { pathFromFolder } from "../../core/paths.ts";
 import { orAborted } from "../../core/async.ts";
 import { DivergedError } from "../../core/journal.ts";
 import { isRecord, type Json } from "../../core/json.ts";
@@ -11,7 +12,7 @@ import { DocumentFailure, OperationError } from "./failure.ts";
 import type { DocumentMeans } from "./means.ts";
 import { effectOf } from "./operation.ts";
 import { type DocumentEnd, runFile } from "./run_file.ts";
-import { pathFrom, readDocumentText, shownPath } from "./files.ts";
+import { pathFrom, readDocumentText } from "./files.ts";
 import { EffectError } from "../effect.ts";
 import { notedTools } from "../turn/offered.ts";
 
@@ -45,7 +46,7 @@ async function runCalled(
     readonly chains: CallChains<DocumentFile>;
   },
 ): Promise<DocumentEnd> {
-  const path = shownPath(pathFrom("", wanted.file), means.root);
+  const path = pathFromFolder(pathFrom("", wanted.file), means.root);
   const above = chains.above(keyPrefix);
   const tooDeep = depthProblem(above, path);
   if (tooDeep !== undefined) throw new CallError(`RunFile ${tooDeep}`, "failed");

@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, join, relative, sep } from "node:path";
+import { dirname, isAbsolute, join, sep } from "node:path";
 import { fileMissing, fileOutside } from "../../check/source_files.ts";
 import { BYTE_ORDER_MARK, fileText, hasByteOrderMark } from "../../core/file_text.ts";
 import { FileError, type Files, PermissionRefused } from "../../core/world.ts";
@@ -33,14 +33,6 @@ export function fileFailure(error: unknown, named: string): unknown {
 export function pathFrom(file: string, named: string): string {
   const path = isAbsolute(named) ? named : join(dirname(file), named);
   return path.replaceAll(sep, "/");
-}
-
-/** A path as messages show it: relative to the root where it lies inside, with `/`. */
-export function shownPath(path: string, root: string): string {
-  const shown = isAbsolute(path) && (path === root || path.startsWith(root + sep))
-    ? relative(root, path)
-    : path;
-  return shown.replaceAll(sep, "/");
 }
 
 /** The result document of a file: beside it, with another ending (documents.md 12.1). */

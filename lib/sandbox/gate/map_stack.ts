@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { shownFile } from "./source.ts";
+import { shownPath } from "../../core/paths.ts";
 import type { PreparedGraph, PreparedModule } from "./prepare_modules.ts";
 import { decodeMap, type Mapping, sourcePlace } from "./source_map.ts";
 
@@ -70,7 +70,7 @@ class PlaceReader {
     module: PreparedModule,
     { row, column }: { readonly row: string | undefined; readonly column: string | undefined },
   ): string {
-    const file = shownFile(module.path, this.#cwd);
+    const file = shownPath(module.path, this.#cwd);
     if (row === undefined) return file;
     const generated = { line: Number(row) - 1, column: Number(column ?? 1) - 1 };
     const { line, column: at } = sourcePlace(this.#map(module), generated) ?? generated;

@@ -8,7 +8,8 @@ import { facadeFile, PURE_NODE_NAMES } from "./allowed_names.ts";
 import type { FoundImport, NamedImport } from "./find_imports.ts";
 import { type PlainModule, plainModule } from "./plain_module.ts";
 import { rewriteImports } from "./rewrite_imports.ts";
-import { gateError, MAX_GRAPH_BYTES, readSource, shownFile, type SourceText, wayInside } from "./source.ts";
+import { shownPath, wayInside } from "../../core/paths.ts";
+import { gateError, MAX_GRAPH_BYTES, readSource, type SourceText } from "./source.ts";
 import { encodeMap, moveMappings, sameMappings, sourcePlace } from "./source_map.ts";
 
 /** Of a gadget, the entry included. */
@@ -80,7 +81,7 @@ class Preparation {
 
   async #prepare(wanted: Wanted): Promise<PreparedModule> {
     const { path, output } = wanted;
-    const file = shownFile(path, this.#options.cwd);
+    const file = shownPath(path, this.#options.cwd);
     const { text, sha256 } = await this.#read(wanted, file);
     const source = { file, text };
     const plain = await plainModule(source, path);
@@ -157,9 +158,9 @@ class Preparation {
     const way = wayInside(this.#folder, real);
     if (way === undefined) {
       throw refuse(
-        `it leads to ${shownFile(real, this.#options.cwd)}, which is not in the gadget's own folder`,
+        `it leads to ${shownPath(real, this.#options.cwd)}, which is not in the gadget's own folder`,
         `Expected a file in ${
-          shownFile(this.#folder, this.#options.cwd)
+          shownPath(this.#folder, this.#options.cwd)
         }, or below it: move or copy it there`,
       );
     }
@@ -168,7 +169,7 @@ class Preparation {
     }
     if (!isModuleFile(real, asked.isJson)) {
       throw refuse(
-        `it is a link to ${shownFile(real, this.#options.cwd)}, which is of another kind`,
+        `it is a link to ${shownPath(real, this.#options.cwd)}, which is of another kind`,
         "Import that file by its own name",
       );
     }

@@ -1,4 +1,3 @@
-import { isAbsolute, relative, sep } from "node:path";
 import { decodeUtf8 } from "../../core/file_text.ts";
 import { SourceError, spanAt } from "../../core/source_error.ts";
 import { FileError, type Files } from "../../core/world.ts";
@@ -83,16 +82,3 @@ export function gateError(
 
 /** The code of every error of the gate. */
 export const GATE_CODE = "E-gadget-module";
-
-/** The way from a folder to what is in it or below, with `/`; undefined for what is not. Both are absolute and real. */
-export function wayInside(folder: string, path: string): string | undefined {
-  const way = relative(folder, path);
-  const isOutside = way === "" || way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
-  return isOutside ? undefined : way.replaceAll(sep, "/");
-}
-
-/** A path as a message names it: from the working folder, unless the absolute one is shorter. */
-export function shownFile(path: string, cwd: string): string {
-  const way = relative(cwd, path);
-  return way !== "" && way.length < path.length && !isAbsolute(way) ? way : path;
-}

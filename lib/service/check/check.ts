@@ -2,7 +2,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { foldName } from "../../catalog/catalog.ts";
 import { COMMAND_NAMES } from "../../catalog/config/config.ts";
 import { readConfig, type WrittenConfig } from "../../catalog/config/read.ts";
-import { isInside } from "../../catalog/paths.ts";
+import { isInside } from "../../core/paths.ts";
 import { checkAgent } from "../../check/check_agent.ts";
 import { maybeText } from "../../core/file_text.ts";
 import { didYouMean } from "../../core/nearest.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { compileGlob } from "../../../gadgets/_glob.ts";
-import { projectPath } from "../../catalog/paths.ts";
+import { projectPath } from "../../core/paths.ts";
 import type { AnyGadget } from "../../core/gadget.ts";
 import { LOCK_FILE } from "../../core/gadget_lock.ts";
 import { messageOf, type Span } from "../../core/source_error.ts";

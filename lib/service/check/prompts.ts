@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from "node:path";
-import { isInside } from "../../catalog/paths.ts";
+import { isInside } from "../../core/paths.ts";
 import { maybeText } from "../../core/file_text.ts";
 import type { Problem } from "../../core/prompt_error.ts";
 import { spanAt } from "../../core/source_error.ts";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { isInside } from "../../catalog/paths.ts";
+import { isInside, pathFromFolder } from "../../core/paths.ts";
 import { withoutByteOrderMark } from "../../core/file_text.ts";
 import { SourceError } from "../../core/source_error.ts";
 import { FileError } from "../../core/world.ts";
@@ -12,7 +12,7 @@ import { type CallBlock, CallParser } from "../../parse/calls/calls.ts";
 import type { Markers } from "../../parse/calls/header.ts";
 import { readDocument } from "../../parse/document/document.ts";
 import type { CallGraph, GraphEdge, GraphNode } from "../../render/graph/graph.ts";
-import { readDocumentText, shownPath } from "../../run/document/files.ts";
+import { readDocumentText } from "../../run/document/files.ts";
 import { outlineOf } from "../look/document_outline.ts";
 import type { GraphJson, ProblemJson } from "../look/look.ts";
 import { agentProblem, callProblem, documentProblem } from "../look/problems.ts";
@@ -57,7 +57,7 @@ export async function agentGraph(file: string, { root }: { readonly root: string
 export function projectReader(root: string): ReadFile {
   const files = hostFiles({ root });
   return async (path) => {
-    const shown = shownPath(path, root);
+    const shown = pathFromFolder(path, root);
     if (!isInside(realPath(path), root)) return { shown };
     try {
       const text = await readDocumentText(files, path);

@@ -1,4 +1,4 @@
-import { projectPath } from "../../catalog/paths.ts";
+import { projectPath } from "../../core/paths.ts";
 import { checkAgent } from "../../check/check_agent.ts";
 import { conditionText } from "../../conversation/failing_condition.ts";
 import { type SlotRead, slotsRead, slotsWritten, type SlotTarget } from "../../conversation/step_slots.ts";

@@ -1,4 +1,4 @@
-import { projectPath } from "../../catalog/paths.ts";
+import { projectPath } from "../../core/paths.ts";
 import type { DocumentGrants, Soon } from "../../check/check_options.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Files } from "../../core/world.ts";

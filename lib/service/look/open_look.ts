@@ -1,6 +1,6 @@
 // What is in the project, looked at when it is asked for: files as they are by then, gadgets and prompts as the project holds them.
 import { basename, resolve } from "node:path";
-import { projectPath } from "../../catalog/paths.ts";
+import { projectPath } from "../../core/paths.ts";
 import type { LocatedPrompt } from "../../catalog/prompts/make.ts";
 import type { Catalog } from "../../core/catalog.ts";
 import type { JsonObject } from "../../core/json.ts";

@@ -1,5 +1,4 @@
-import { sep } from "node:path";
-import { isInside, projectPath } from "../../catalog/paths.ts";
+import { pathFromFolder } from "../../core/paths.ts";
 import type { Problem } from "../../core/prompt_error.ts";
 import type { ToldProblem } from "../../render/problems.ts";
 import { type CheckedKind, type ReportedProblem, ruleOf } from "../check/report.ts";
@@ -10,7 +9,7 @@ export function toldProblem(folder: string, { found, rule }: ReportedProblem): T
   const { path, line, column, severity, message, hint = rule.hint } = found;
   const isSaid = hint === undefined || /did you mean/i.test(message);
   return {
-    file: path === "" ? "" : isInside(path, folder) ? projectPath(path, folder) : path.replaceAll(sep, "/"),
+    file: pathFromFolder(path, folder),
     line,
     column,
     severity,

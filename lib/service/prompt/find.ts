@@ -1,4 +1,4 @@
-import { typedPath } from "../../catalog/paths.ts";
+import { typedPath } from "../../core/paths.ts";
 import { nearestNames } from "../../core/nearest.ts";
 import { type Problem, PromptError } from "../../core/prompt_error.ts";
 import { shellWord } from "../../policy/refusal.ts";

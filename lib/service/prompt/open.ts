@@ -1,5 +1,5 @@
 import type { AgentProfile } from "../../catalog/agent_profile.ts";
-import { isInside } from "../../catalog/paths.ts";
+import { isInside } from "../../core/paths.ts";
 import { type Catalog, EMPTY_CATALOG } from "../../core/catalog.ts";
 import type { Model } from "../../core/model.ts";
 import { FileError, type World } from "../../core/world.ts";

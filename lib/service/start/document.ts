@@ -1,7 +1,7 @@
 // A document from its check to its events: what the command line and a server do with it in the same way.
 import { basename, dirname, join, resolve } from "node:path";
 import { DOCUMENT_LIMITS } from "../../catalog/config/config.ts";
-import { isInside } from "../../catalog/paths.ts";
+import { isInside } from "../../core/paths.ts";
 import { checkDocument } from "../../check/check_document.ts";
 import { type FileProblem, givenBlocks } from "../../check/check_options.ts";
 import type { RunEvent } from "../../core/event.ts";

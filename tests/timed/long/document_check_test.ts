@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join, resolve } from "node:path";
-import { isInside } from "../../../lib/catalog/paths.ts";
+import { isInside } from "../../../lib/core/paths.ts";
 import { checkDocument } from "../../../lib/check/check_document.ts";
 import { type DocumentGrants, problemLine } from "../../../lib/check/check_options.ts";
 import { NearIds } from "../../../lib/check/near_ids.ts";

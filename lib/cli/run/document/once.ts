@@ -1,5 +1,5 @@
 // One run of a document: it is checked, then run. `--watch` comes here again and again.
-import { typedPath } from "../../../catalog/paths.ts";
+import { typedPath } from "../../../core/paths.ts";
 import { type FileProblem, maybeBlock, problemLine } from "../../../check/check_options.ts";
 import type { RunEvent } from "../../../core/event.ts";
 import type { RunJournal } from "../../../core/journal.ts";

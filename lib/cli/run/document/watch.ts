@@ -1,7 +1,7 @@
 // `orrery run FILE.md --watch`: runs the document again when it or a file that it read has changed; what has been done with the same
 // input is not done again.
 import { resolve } from "node:path";
-import { typedPath } from "../../../catalog/paths.ts";
+import { typedPath } from "../../../core/paths.ts";
 import { NOT_NARROWED } from "../../../check/narrowing.ts";
 import { whenAborted } from "../../../core/async.ts";
 import { type Clock, systemClock } from "../../../core/clock.ts";

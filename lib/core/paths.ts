@@ -1,9 +1,20 @@
 import { isAbsolute, relative, resolve, sep } from "node:path";
 
-/** Whether an absolute path is the root or below it. */
+/** Whether an absolute path is the root or below it, by folder: `/database` is not in `/data`. No other path is: `git` is a word, not a file. */
 export function isInside(path: string, root: string): boolean {
+  if (!isAbsolute(path)) return false;
   const way = relative(root, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** The way from a folder to what is in it or below, with `/`; undefined for what is not. Both are absolute and real. */
+export function wayInside(folder: string, path: string): string | undefined {
+  return path !== folder && isInside(path, folder) ? projectPath(path, folder) : undefined;
+}
+
+/** A path inside a folder as it is named from there, with `/`, the folder itself as `.`; every other path stays as it is, with `/`. */
+export function pathFromFolder(path: string, folder: string): string {
+  return isInside(path, folder) ? projectPath(path, folder) || "." : path.replaceAll(sep, "/");
 }
 
 /** An absolute path as problems name it: from the root, with `/`. */
