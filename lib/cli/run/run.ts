@@ -28,15 +28,15 @@ import { recordedRun } from "./record.ts";
 import { isAgentWord } from "../flags/parse.ts";
 import { refuseFlags } from "../flags/refused.ts";
 import { performCalls, replayCalls } from "./calls.ts";
-import { runConversation } from "../conversation/conversation.ts";
-import { runDocumentCommand } from "./document/document.ts";
-import { runPromptCommand } from "./prompt.ts";
 import { chooseView } from "./view.ts";
 
 type RunCommand = ParsedCommand<typeof COMMANDS.run>;
 type RunFlags = RunCommand["flags"];
 
-/** `orrery run FILE`: runs the calls of a file or of stdin; gives the exit code. */
+/**
+ * `orrery run FILE`: runs the calls of a file or of stdin; gives the exit code. What is no call file is loaded when it is named, because how fast calls
+ * start counts.
+ */
 export async function run({ words, flags }: RunCommand, terminal: Terminal): Promise<number> {
   checkStdout(flags, "run");
   const cwd = workingFolder();
@@ -45,13 +45,20 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
   const stop = interruptible(terminal);
   const word = words[0] ?? await recordedWord(flags, cwd);
   if (isAgentWord(word)) {
+    const { runConversation }: typeof import("../conversation/conversation.ts") = await import(
+      "../conversation/conversation.ts" as string
+    );
     return await runConversation(word, { flags, terminal, cwd, stop });
   }
   if (await isPromptPath(word, cwd)) {
     refuseFlags(RUN, flags, "prompt");
+    const { runPromptCommand }: typeof import("./prompt.ts") = await import("./prompt.ts" as string);
     return await runPromptCommand({ command: "run", path: word }, { flags, terminal, cwd, stop });
   }
   if (isDocument(word)) {
+    const { runDocumentCommand }: typeof import("./document/document.ts") = await import(
+      "./document/document.ts" as string
+    );
     return await runDocumentCommand(word, { flags, terminal, cwd, stop });
   }
   refuseFlags(RUN, flags, "calls");
