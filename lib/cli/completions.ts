@@ -55,9 +55,9 @@ ${specs.map(commandTable).join("")}  }
 
 function commandTable(spec: CommandSpec): string {
   const values = flagsWithNextWord(spec).flatMap((flag) =>
-    typedForms(flag).map((form) => `        '${form}' = ${block(valueSource(flag))}\n`)
+    typedForms(flag).map((form) => `        '${form}' = ${valueOf(POWERSHELL, flag)}\n`)
   );
-  const words = spec.arguments.map((argument) => block(valueSource(argument)));
+  const words = spec.arguments.map((argument) => valueOf(POWERSHELL, argument));
   return `    '${spec.name}' = @{
       Flags = @(${list(spec.flags.flatMap(typedForms))})
       Values = @{
@@ -66,24 +66,6 @@ ${values.join("")}      }
       Many = $${spec.arguments.at(-1)?.many === true}
     }
 `;
-}
-
-function block(source: ValueSource): string {
-  switch (source.kind) {
-    case "choices":
-      return `{ ${list(source.choices)} }`;
-    case "names":
-      return `{ orrery list ${source.of} --names 2>$null }`;
-    case "file-or-prompt":
-      return "{ orrery list prompts --names 2>$null }";
-    case "shown":
-      return '{ orrery list "${word}s" --names 2>$null }';
-    case "file":
-    case "none":
-      return "{ }";
-    default:
-      return source satisfies never;
-  }
 }
 
 /** Words of the table: letters, digits and dashes only. */
@@ -144,7 +126,7 @@ function flagOptions(flag: Flag): string {
   const text = `${short} -l ${flag.name} -d ${fishQuoted(flag.help)}`;
   if (flag.kind === "switch") return text;
   if (flag.kind === "grant") return grantsFiles(flag) ? `${text} -F` : text;
-  return `${text} -r${values(valueSource(flag))}`;
+  return `${text} -r${valueOf(FISH, flag)}`;
 }
 
 function wordLine(spec: CommandSpec, argument: Argument, index: number): string {
@@ -152,26 +134,7 @@ function wordLine(spec: CommandSpec, argument: Argument, index: number): string 
   const place = argument.many === true
     ? ["__orrery_in", spec.name]
     : ["__orrery_at", spec.name, index, ...taking];
-  return `complete -c orrery -n '${place.join(" ")}'${values(valueSource(argument))}`;
-}
-
-function values(source: ValueSource): string {
-  switch (source.kind) {
-    case "choices":
-      return ` -f -a ${fishQuoted(source.choices.join(" "))}`;
-    case "file":
-      return " -F";
-    case "file-or-prompt":
-      return " -F -a '(orrery list prompts --names 2>/dev/null)'";
-    case "shown":
-      return " -f -a '(__orrery_shown)'";
-    case "names":
-      return ` -f -a '(orrery list ${source.of} --names 2>/dev/null)'`;
-    case "none":
-      return " -f";
-    default:
-      return source satisfies never;
-  }
+  return `complete -c orrery -n '${place.join(" ")}'${valueOf(FISH, argument)}`;
 }
 
 function fishQuoted(text: string): string {
@@ -238,7 +201,7 @@ function flagSpec(flag: Flag): string {
 
 function flagValueSpec(flag: Flag, form: string, help: string): string {
   if (flag.kind === "switch") return help;
-  const values = `${flag.value ?? "VALUE"}:${action(valueSource(flag))}`;
+  const values = `${flag.value ?? "VALUE"}:${valueOf(ZSH, flag)}`;
   if (flag.kind === "grant") {
     return `=-${help}::${flag.value}:${flag.value?.startsWith("PATH") ? "_files" : " "}`;
   }
@@ -247,26 +210,7 @@ function flagValueSpec(flag: Flag, form: string, help: string): string {
 
 function wordSpec(argument: Argument, index: number): string {
   const place = argument.many === true ? "*:" : `${index + 1}${argument.required ? ":" : "::"}`;
-  return quoted(`${place}${argument.name}:${action(valueSource(argument))}`);
-}
-
-function action(source: ValueSource): string {
-  switch (source.kind) {
-    case "choices":
-      return `(${source.choices.join(" ")})`;
-    case "file":
-      return "_files";
-    case "file-or-prompt":
-      return "_orrery_files_or_prompts";
-    case "shown":
-      return "_orrery_shown";
-    case "names":
-      return `_orrery_${source.of}`;
-    case "none":
-      return " ";
-    default:
-      return source satisfies never;
-  }
+  return quoted(`${place}${argument.name}:${valueOf(ZSH, argument)}`);
 }
 
 /** `:` and brackets end a part of a spec. */
@@ -316,7 +260,7 @@ function bashCase(spec: CommandSpec): string {
   const taking = flagsWithNextWord(spec);
   const forms = taking.flatMap(typedForms);
   const values = taking.map((flag) =>
-    `        ${typedForms(flag).join("|")}) ${bashAction(valueSource(flag))}; return;;\n`
+    `        ${typedForms(flag).join("|")}) ${valueOf(BASH, flag)}; return;;\n`
   );
   const grants = spec.flags.filter(grantsFiles).flatMap(typedForms);
   const grantCase = grants.length === 0
@@ -342,31 +286,12 @@ ${values.join("")}${grantCase}        *) ;;
       case $at in
 ${
     spec.arguments.map((argument, index) =>
-      `        ${argument.many === true ? "*" : index}) ${bashAction(valueSource(argument))};;\n`
+      `        ${argument.many === true ? "*" : index}) ${valueOf(BASH, argument)};;\n`
     ).join("")
   }        *) ;;
       esac
       ;;
 `;
-}
-
-function bashAction(source: ValueSource): string {
-  switch (source.kind) {
-    case "choices":
-      return `_orrery_words ${doubleQuoted(source.choices)}`;
-    case "file":
-      return "_orrery_files";
-    case "file-or-prompt":
-      return "_orrery_files; _orrery_names prompts";
-    case "shown":
-      return '_orrery_names "${word}s"';
-    case "names":
-      return `_orrery_names ${source.of}`;
-    case "none":
-      return ":";
-    default:
-      return source satisfies never;
-  }
 }
 
 /** Words of the table: letters, digits and dashes only. */
@@ -384,38 +309,63 @@ function flagsWithNextWord(spec: CommandSpec): Flag[] {
   return spec.flags.filter((flag) => flag.kind !== "switch" && flag.kind !== "grant");
 }
 
-/** What a value can be, for a completion script. */
-type ValueSource =
-  | { readonly kind: "choices"; readonly choices: readonly string[] }
-  /** `shown`: names of the kind that the word before says, as `orrery show` takes them. */
-  | { readonly kind: "file" | "file-or-prompt" | "shown" | "none" }
-  | NameSource;
-
-/** Names that the program lists: `orrery list KIND --names`. */
-interface NameSource {
-  readonly kind: "names";
-  readonly of: "gadgets" | "models" | "profiles" | "prompts" | "runs";
+/** How a shell says where values come from. */
+interface Values {
+  choices(words: readonly string[]): string;
+  readonly file: string;
+  readonly fileOrPrompt: string;
+  /** Names of the kind that the word before says, as `orrery show` takes them. */
+  readonly shown: string;
+  /** Names that the program lists: `orrery list KIND --names`. @param kind such as `gadgets` */
+  names(kind: string): string;
+  readonly none: string;
 }
 
+const POWERSHELL: Values = {
+  choices: (words) => `{ ${list(words)} }`,
+  file: "{ }",
+  fileOrPrompt: "{ orrery list prompts --names 2>$null }",
+  shown: '{ orrery list "${word}s" --names 2>$null }',
+  names: (kind) => `{ orrery list ${kind} --names 2>$null }`,
+  none: "{ }",
+};
+
+const FISH: Values = {
+  choices: (words) => ` -f -a ${fishQuoted(words.join(" "))}`,
+  file: " -F",
+  fileOrPrompt: " -F -a '(orrery list prompts --names 2>/dev/null)'",
+  shown: " -f -a '(__orrery_shown)'",
+  names: (kind) => ` -f -a '(orrery list ${kind} --names 2>/dev/null)'`,
+  none: " -f",
+};
+
+const ZSH: Values = {
+  choices: (words) => `(${words.join(" ")})`,
+  file: "_files",
+  fileOrPrompt: "_orrery_files_or_prompts",
+  shown: "_orrery_shown",
+  names: (kind) => `_orrery_${kind}`,
+  none: " ",
+};
+
+const BASH: Values = {
+  choices: (words) => `_orrery_words ${doubleQuoted(words)}`,
+  file: "_orrery_files",
+  fileOrPrompt: "_orrery_files; _orrery_names prompts",
+  shown: '_orrery_names "${word}s"',
+  names: (kind) => `_orrery_names ${kind}`,
+  none: ":",
+};
+
 /** Where the values of a flag or a word come from. */
-function valueSource(
-  of: { readonly choices?: readonly string[]; readonly names?: Flag["names"] | Argument["names"] },
-): ValueSource {
-  if (of.choices !== undefined) return { kind: "choices", choices: of.choices };
-  switch (of.names) {
-    case "gadget":
-    case "model":
-    case "profile":
-    case "prompt":
-    case "run":
-      return { kind: "names", of: `${of.names}s` };
-    case "help":
-      return { kind: "choices", choices: [...Object.keys(COMMANDS), ...Object.keys(TOPICS)] };
-    case undefined:
-      return { kind: "none" };
-    default:
-      return { kind: of.names };
-  }
+function valueOf(shell: Values, { choices, names }: Pick<Flag | Argument, "choices" | "names">): string {
+  if (choices !== undefined) return shell.choices(choices);
+  if (names === undefined) return shell.none;
+  if (names === "file" || names === "shown") return shell[names];
+  if (names === "file-or-prompt") return shell.fileOrPrompt;
+  return names === "help"
+    ? shell.choices([...Object.keys(COMMANDS), ...Object.keys(TOPICS)])
+    : shell.names(`${names}s`);
 }
 
 /** Whether the list behind a grant's `=` names files. */

@@ -64,6 +64,7 @@ const ONLY_DOCUMENTS = {
   agent: "is for documents; an agent takes none",
 } as const;
 
+/** A record is of one run from its beginning, and a conversation is gone on with for days: its tests are files, and its journal has every turn. */
 const NO_CONVERSATIONS = {
   agent: "is not for conversations: orrery trace shows what happened, orrery fork --turn goes back",
 } as const;

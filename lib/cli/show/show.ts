@@ -18,7 +18,7 @@ import { neededJournal, withCatalogHere } from "../here.ts";
 import { showAgent } from "./agent.ts";
 import { showConfig } from "./config.ts";
 import { showDocument } from "./document.ts";
-import { showProfile, showPrompt } from "./prompt.ts";
+import { type ShowOptions, showProfile, showPrompt } from "./prompt.ts";
 
 /** `orrery show KIND NAME` and `orrery show config`. */
 export async function show(
@@ -39,30 +39,25 @@ export async function show(
     return await showConversation(name, { flags, terminal });
   }
   if (name === undefined) {
-    const what = kind === "prompt" || kind === "document" || kind === "agent"
-      ? `the path of the ${kind}`
-      : `the name of the ${kind}`;
-    throw new UsageError([`orrery show ${kind} needs NAME: ${what}; all: orrery list ${kind}s`], {
-      command: "show",
-    });
+    const what = kind === "profile" || kind === "gadget" ? "name" : "path";
+    throw new UsageError([
+      `orrery show ${kind} needs NAME: the ${what} of the ${kind}; all: orrery list ${kind}s`,
+    ], { command: "show" });
   }
-  if (kind === "prompt") {
-    return await showPrompt(name, { flags, terminal });
-  }
-  if (kind === "document") {
-    return await showDocument(name, { flags, terminal });
-  }
-  if (kind === "agent") {
-    return await showAgent(name, { flags, terminal });
-  }
-  if (kind === "profile") {
-    return await showProfile(name, { flags, terminal });
-  }
+  const showOne = PAGES.get(kind);
+  if (showOne !== undefined) return await showOne(name, { flags, terminal });
   return await withCatalogHere(
     { flags, terminal },
     (catalog) => showGadget(name, { catalog, asJson: flags.json, terminal }),
   );
 }
+
+const PAGES: ReadonlyMap<string, (name: string, options: ShowOptions) => Promise<number>> = new Map([
+  ["prompt", showPrompt],
+  ["document", showDocument],
+  ["agent", showAgent],
+  ["profile", showProfile],
+]);
 
 async function showGadget(
   name: string,
