@@ -33,6 +33,8 @@ const ENTRY = new URL("./_gadget_process_entry.ts", import.meta.url).href;
 /** A running process of a gadget. */
 export class GadgetSide implements AsyncDisposable {
   readonly folder: string;
+  /** What it has said first. */
+  readonly token: string;
   readonly child: Deno.ChildProcess;
   readonly #connection: Deno.Conn;
   readonly #stdin: WritableStreamDefaultWriter<Uint8Array>;
@@ -51,11 +53,12 @@ export class GadgetSide implements AsyncDisposable {
   private constructor(
     child: Deno.ChildProcess,
     connection: Deno.Conn,
-    options: StartSide & { folder: string },
+    options: StartSide & { folder: string; token: string },
   ) {
     this.child = child;
     this.#connection = connection;
     this.folder = options.folder;
+    this.token = options.token;
     this.#maxFrameBytes = options.maxFrameBytes ?? MAX_BYTES;
     this.#stdin = child.stdin.getWriter();
     this.#stderr = new Response(child.stderr).text();
@@ -97,8 +100,14 @@ export class GadgetSide implements AsyncDisposable {
       }),
     ]);
     if ("setNoDelay" in connection) connection.setNoDelay(true);
-    for (let left = 64; left > 0;) left -= await connection.read(new Uint8Array(left)) ?? left; // the token
-    return new GadgetSide(child, connection, { ...options, folder });
+    let token = "";
+    while (token.length < 64) {
+      const bytes = new Uint8Array(64 - token.length);
+      const count = await connection.read(bytes);
+      if (count === null) break;
+      token += new TextDecoder().decode(bytes.subarray(0, count));
+    }
+    return new GadgetSide(child, connection, { ...options, folder, token });
   }
 
   /** Starts it, and waits until the gadget is loaded, or is not. */

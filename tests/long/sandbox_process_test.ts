@@ -27,7 +27,7 @@ async function one(
 Deno.test("a process says its token, loads and is called", async () => {
   const side = await GadgetSide.start({ modules: probe("return { got: input, id: context.invocationId };") });
   await using _ = side;
-  assert.deepEqual(await side.next("hello"), { type: "hello", token: "ab".repeat(32) });
+  assert.equal(side.token, "ab".repeat(32));
   await side.sendLoad();
   assert.deepEqual(await side.next("loaded"), {
     type: "loaded",

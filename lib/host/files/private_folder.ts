@@ -1,5 +1,5 @@
 // A folder that nobody else can look into, and that is gone when this process ends, in whatever order that happens. What a signal ends that
-// nobody listens to can do nothing more: where nobody waits for that (left_folder.ts), the next process that makes such a folder takes it away.
+// nobody listens to can do nothing more: where nobody waits for that (`whenWeHaveEnded`), the next process that makes such a folder takes it away.
 import { dirname, isAbsolute, join } from "node:path";
 import { maybeFindProgram } from "../commands/find_program.ts";
 import {

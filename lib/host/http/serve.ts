@@ -1,4 +1,5 @@
-// The only place that listens for HTTP. Whoever serves hands in one function, and nothing else answers.
+// The only place that listens for HTTP. Whoever serves hands in one function, and nothing else answers. Half a request head is never timed
+// out, since Deno's server has no limit for it: it holds one descriptor, and nobody else up.
 
 import { systemReason } from "../files/attempt.ts";
 

@@ -1,7 +1,8 @@
 // The process of a gadget: started with this module under `deno run`; in the binary the program's own first look does it (lib/cli/main.ts).
 // It has no rights of its own: whatever the gadget wants done outside is asked of Orrery. It is not defended against the gadget: what a gadget
 // does to the language around it breaks its own calls, and what it says in this process's place is checked by Orrery like all else. Two things
-// hold against everything: no permission is left, and only modules that were prepared for this gadget are imported (door.ts, harden.ts).
+// hold against everything: no permission is left, and only modules that were prepared for this gadget are imported (door.ts). It gives its own
+// permissions away; a worker without them doubled its memory and trebled a warm call.
 import type {
   EffectFailure,
   EffectOp,
