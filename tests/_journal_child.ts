@@ -112,7 +112,7 @@ const MODES: Readonly<Record<string, () => void>> = {
       left--;
     }
   },
-  /** Opens a run at a moment, and holds it for a while. */
+  /** Opens a run at a moment, and holds it until it is killed. */
   take() {
     const [id = "", moment = "0"] = rest;
     const journal = open();
@@ -124,7 +124,7 @@ const MODES: Readonly<Record<string, () => void>> = {
       if (!(error instanceof RunOwnedError)) throw error;
       print(error.message);
     }
-    until(Number(moment) + 600);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   },
   /** Holds the lock of an empty database for a while. */
   hold() {

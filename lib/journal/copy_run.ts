@@ -1,18 +1,80 @@
 import type { RunEvent } from "../core/event.ts";
-import type { JournalStatus } from "../core/journal.ts";
+import { type JournalStatus, TurnNotFoundError } from "../core/journal.ts";
 import type { Usage } from "../core/model.ts";
 import { addUsage } from "../core/usage.ts";
+import { noSuchStep } from "./find.ts";
 import { eventLists, stepPieces } from "./open_run.ts";
 import { parsedEvents } from "./new_run.ts";
 import type { CheckpointMark, JournalStore, RunRow, StepRow } from "./store.ts";
 
-/** How much of a run a copy has. */
-export interface RunCopy {
+/** What a copy is made of, and what it is to be called. */
+export interface CopyOptions {
   readonly source: RunRow;
   /** Of the new run. */
   readonly id: string;
   /** ms since 1970. */
   readonly now: number;
+}
+
+/** Writes a run that stands where the source stood when the step `from` began; inside a commit. @throws {StepNotFoundError} */
+export function forkRun(store: JournalStore, from: string, copy: CopyOptions): void {
+  const { source } = copy;
+  const steps = store.steps(source.id);
+  const place = steps.find(({ key }) => key === from);
+  if (place === undefined) throw noSuchStep(store, { id: source.id, key: from });
+  copyRun(store, {
+    ...copy,
+    status: "stopped",
+    // What had begun and not ended is kept as such: an effect that may not be done twice is unverified in the fork too.
+    steps: steps.filter(({ beganTick, endedTick, idempotent }) =>
+      endedTick === undefined ? !idempotent && beganTick < place.beganTick : endedTick < place.beganTick
+    ),
+    ticks: place.beganTick - 1,
+    elapsedMs: place.startedAt,
+    checkpoints: store.conversations.checkpoints(source.id).filter(({ ticks }) => ticks < place.beganTick),
+    seenSeq: place.seenSeq,
+  });
+}
+
+/** Writes a conversation that stands where the source stood behind a turn (0: before the first one); inside a commit. @throws {TurnNotFoundError} */
+export function branchRun(store: JournalStore, turn: number, copy: CopyOptions): void {
+  const { source } = copy;
+  const all = store.conversations.checkpoints(source.id);
+  const mark = all[turn - 1];
+  if (turn !== 0 && mark === undefined) throw noSuchTurn(source.id, { turn, turns: all.length });
+  const ticks = mark?.ticks ?? 0;
+  const steps = store.steps(source.id).filter(({ beganTick, outcome, idempotent }) =>
+    beganTick <= ticks && (outcome !== undefined || !idempotent)
+  );
+  copyRun(store, {
+    ...copy,
+    status: "held",
+    // Of what ended later the outcome is known: it has ended by then here.
+    steps: steps.map((step) =>
+      step.endedTick === undefined ? step : { ...step, endedTick: Math.min(step.endedTick, ticks) }
+    ),
+    ticks,
+    elapsedMs: mark?.elapsedMs ?? 0,
+    checkpoints: all.slice(0, turn),
+    seenSeq: 0,
+    usage: mark?.usage,
+  });
+}
+
+function noSuchTurn(
+  id: string,
+  { turn, turns }: { readonly turn: number; readonly turns: number },
+): TurnNotFoundError {
+  const there = turns === 0
+    ? "none has ended yet"
+    : turns === 1
+    ? "it has turn 1"
+    : `it has turns 1 to ${turns}`;
+  return new TurnNotFoundError(`Run "${id}" has no turn ${turn}: ${there}, and 0 is its beginning`);
+}
+
+/** How much of a run a copy has. */
+interface RunCopy extends CopyOptions {
   readonly status: JournalStatus;
   readonly steps: readonly StepRow[];
   readonly ticks: number;
@@ -26,7 +88,7 @@ export interface RunCopy {
 }
 
 /** Writes a new run that has a part of what another one has; inside a commit. */
-export function copyRun(store: JournalStore, copy: RunCopy): void {
+function copyRun(store: JournalStore, copy: RunCopy): void {
   const { source, id, now, status, steps, ticks, elapsedMs, checkpoints } = copy;
   const lists = copiedEvents(store, copy);
   store.putRun({

@@ -8,16 +8,14 @@ import {
   type MessageRange,
   RunEndedError,
   type RunJournal,
-  RunNotFoundError,
   type RunQuery,
   type RunStart,
   type RunSummary,
   type RunTrace,
-  TurnNotFoundError,
 } from "../core/journal.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
-import { nearestName } from "../core/nearest.ts";
-import { copyRun } from "./copy_run.ts";
+import { branchRun, type CopyOptions, forkRun } from "./copy_run.ts";
+import { findRun } from "./find.ts";
 import {
   assertFree,
   journalSettings,
@@ -29,10 +27,8 @@ import {
   runStart,
   runSummary,
   SIGN_EVERY_MS,
-  typedRunId,
 } from "./new_run.ts";
 import {
-  noSuchStep,
   OpenRun,
   type OpenRunOptions,
   type OwnedRow,
@@ -181,11 +177,11 @@ class StoreJournal implements Journal {
   }
 
   fork(id: string, { from }: { readonly from: string }): string {
-    return this.#copy(id, (copy) => forkRun(this.#store, { ...copy, from: this.#settings.mask(from) }));
+    return this.#copy(id, (copy) => forkRun(this.#store, this.#settings.mask(from), copy));
   }
 
   branch(id: string, { turn }: { readonly turn: number }): string {
-    return this.#copy(id, (copy) => branchRun(this.#store, { ...copy, turn }));
+    return this.#copy(id, (copy) => branchRun(this.#store, turn, copy));
   }
 
   slots(scope: SlotScope): Readonly<Record<string, Json>> {
@@ -217,7 +213,7 @@ class StoreJournal implements Journal {
 
   #copy(
     id: string,
-    write: (copy: { readonly source: RunRow; readonly id: string; readonly now: number }) => void,
+    write: (copy: CopyOptions) => void,
   ): string {
     return this.#store.commit(() => {
       const source = findRun(this.#store, id);
@@ -285,70 +281,6 @@ function maybeSaid(row: StepRow | undefined): string | undefined {
   return typeof text === "string" ? text : undefined;
 }
 
-const MIN_BEGINNING = 4;
-const MAX_LISTED = 8;
-
-/** The run of an id, or of a beginning of an id that only it has. @throws {RunNotFoundError} */
-function findRun(store: JournalStore, typed: string): RunRow {
-  const row = store.run(typed) ?? byBeginning(store, typed) ?? byBeginning(store, typedRunId(typed));
-  if (row !== undefined) return row;
-  throw new RunNotFoundError(`There is no run "${typed}"${whatThereIs(store, typed)}`);
-}
-
-function byBeginning(store: JournalStore, beginning: string): RunRow | undefined {
-  if (beginning.length < MIN_BEGINNING) return undefined;
-  const ids = store.idsWith(beginning);
-  if (ids.length <= 1) return ids[0] === undefined ? undefined : store.run(ids[0]);
-  const more = ids.length > MAX_LISTED ? ` and ${ids.length - MAX_LISTED} more` : "";
-  throw new RunNotFoundError(
-    `${ids.length} runs begin with "${beginning}": ${
-      ids.slice(0, MAX_LISTED).join(", ")
-    }${more}. Give more of the id`,
-  );
-}
-
-function whatThereIs(store: JournalStore, typed: string): string {
-  const ids = store.idsWith("");
-  if (ids.length === 0) return ": none is kept here yet";
-  const near = nearestName(typed, ids);
-  if (near !== undefined) return `. Did you mean "${near}"?`;
-  return typed.length < MIN_BEGINNING
-    ? `; a beginning of an id needs at least ${MIN_BEGINNING} characters`
-    : `; "orrery runs" lists those there are`;
-}
-
-/** What a fork is made of. */
-interface ForkOptions {
-  readonly source: RunRow;
-  /** A key of the source. */
-  readonly from: string;
-  /** Of the new run. */
-  readonly id: string;
-  /** ms since 1970. */
-  readonly now: number;
-}
-
-/** Writes a run that stands where the source stood when the step `from` began; inside a commit. @throws {StepNotFoundError} */
-function forkRun(store: JournalStore, { source, from, id, now }: ForkOptions): void {
-  const steps = store.steps(source.id);
-  const place = steps.find(({ key }) => key === from);
-  if (place === undefined) throw noSuchStep(store, { id: source.id, key: from });
-  copyRun(store, {
-    source,
-    id,
-    now,
-    status: "stopped",
-    // What had begun and not ended is kept as such: an effect that may not be done twice is unverified in the fork too.
-    steps: steps.filter(({ beganTick, endedTick, idempotent }) =>
-      endedTick === undefined ? !idempotent && beganTick < place.beganTick : endedTick < place.beganTick
-    ),
-    ticks: place.beganTick - 1,
-    elapsedMs: place.startedAt,
-    checkpoints: store.conversations.checkpoints(source.id).filter(({ ticks }) => ticks < place.beganTick),
-    seenSeq: place.seenSeq,
-  });
-}
-
 /** What it is read from. */
 type EventStore = Pick<JournalStore, "eventList" | "eventLists">;
 
@@ -387,53 +319,4 @@ function firstBehind(
     else low = middle + 1;
   }
   return low;
-}
-
-/** What a branch is made of. */
-interface BranchOptions {
-  readonly source: RunRow;
-  /** Of the source; 0: before the first one. */
-  readonly turn: number;
-  /** Of the new run. */
-  readonly id: string;
-  /** ms since 1970. */
-  readonly now: number;
-}
-
-/** Writes a conversation that stands where the source stood behind a turn; inside a commit. @throws {TurnNotFoundError} */
-function branchRun(store: JournalStore, { source, turn, id, now }: BranchOptions): void {
-  const all = store.conversations.checkpoints(source.id);
-  const mark = all[turn - 1];
-  if (turn !== 0 && mark === undefined) throw noSuchTurn(source.id, { turn, turns: all.length });
-  const ticks = mark?.ticks ?? 0;
-  const steps = store.steps(source.id).filter(({ beganTick, outcome, idempotent }) =>
-    beganTick <= ticks && (outcome !== undefined || !idempotent)
-  );
-  copyRun(store, {
-    source,
-    id,
-    now,
-    status: "held",
-    // Of what ended later the outcome is known: it has ended by then here.
-    steps: steps.map((step) =>
-      step.endedTick === undefined ? step : { ...step, endedTick: Math.min(step.endedTick, ticks) }
-    ),
-    ticks,
-    elapsedMs: mark?.elapsedMs ?? 0,
-    checkpoints: all.slice(0, turn),
-    seenSeq: 0,
-    usage: mark?.usage,
-  });
-}
-
-function noSuchTurn(
-  id: string,
-  { turn, turns }: { readonly turn: number; readonly turns: number },
-): TurnNotFoundError {
-  const there = turns === 0
-    ? "none has ended yet"
-    : turns === 1
-    ? "it has turn 1"
-    : `it has turns 1 to ${turns}`;
-  return new TurnNotFoundError(`Run "${id}" has no turn ${turn}: ${there}, and 0 is its beginning`);
 }

@@ -9,7 +9,6 @@ import {
   RunNotFoundError,
   RunOwnedError,
   type RunStart,
-  StepNotFoundError,
   type StepOutcome,
   type StepRecord,
   type StepStart,
@@ -18,8 +17,8 @@ import {
 } from "../core/journal.ts";
 import { canonicalJson, firstDifference, type Json } from "../core/json.ts";
 import type { Usage } from "../core/model.ts";
-import { nearestName } from "../core/nearest.ts";
 import { sha256 } from "../core/sha256.ts";
+import { noSuchStep } from "./find.ts";
 import type { RunConversation, RunMoment } from "./run_conversation.ts";
 import type { FileRow, JournalSettings, JournalStore, Lease, RunProgress, RunRow, StepRow } from "./store.ts";
 
@@ -497,23 +496,4 @@ export function parsed(text: string): Json {
 /** The same for an outcome. */
 function parsedOutcome(text: string): StepOutcome {
   return JSON.parse(text);
-}
-
-/** The error for a key that a run does not have; it names the nearest, else some of those there are. */
-export function noSuchStep(
-  store: JournalStore,
-  { id, key }: { readonly id: string; readonly key: string },
-): StepNotFoundError {
-  const keys = store.steps(id).map((step) => step.key);
-  return new StepNotFoundError(`Run "${id}" has no step "${key}"${whatThereIs(key, keys)}`);
-}
-
-const MAX_LISTED = 8;
-
-function whatThereIs(key: string, keys: readonly string[]): string {
-  const near = nearestName(key, keys);
-  if (near !== undefined) return `. Did you mean "${near}"?`;
-  if (keys.length === 0) return ": none was begun";
-  const more = keys.length > MAX_LISTED ? ` and ${keys.length - MAX_LISTED} more` : "";
-  return `: it has ${keys.slice(0, MAX_LISTED).join(", ")}${more}`;
 }

@@ -5,7 +5,7 @@ import {
   RunNotFoundError,
   RunOwnedError,
 } from "../../core/journal.ts";
-import { isJsonObject, type Json } from "../../core/json.ts";
+import { isJsonObject } from "../../core/json.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { continueRun } from "../../project/open_run.ts";
 import { openCatalog } from "../../project/project.ts";
@@ -14,7 +14,7 @@ import { keepGrants, keepStdout, renewedGrants, type RunGrants } from "../../pro
 import type { Budget } from "../../run/budget.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { budgetOf } from "../../service/input/budget.ts";
-import { budgetFrom, limitsFrom, markersFrom } from "../../service/input/kept_input.ts";
+import { limitsFrom, markersFrom, withBudget } from "../../service/input/kept_input.ts";
 import { RunSummary } from "../../service/runs/summary.ts";
 import { dialogInput, openDialog } from "../../service/start/dialog.ts";
 import { settleSteps, unverifiedText } from "../../service/start/settle.ts";
@@ -130,13 +130,6 @@ function openRun(journal: Journal, word: string): RunJournal {
       { cause: error },
     );
   }
-}
-
-/** A run that a budget has ended can go on with more. */
-function withBudget(kept: Json, budget: Budget): Json {
-  if (Object.keys(budget).length === 0) return kept;
-  const input = isJsonObject(kept) ? kept : {};
-  return { ...input, budget: { ...budgetFrom(input.budget), ...budget } };
 }
 
 async function goOn(run: RunJournal, going: Going): Promise<number> {

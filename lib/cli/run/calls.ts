@@ -1,8 +1,8 @@
 import { basename, dirname, resolve } from "node:path";
-import { type Catalog, EMPTY_CATALOG } from "../../core/catalog.ts";
+import { EMPTY_CATALOG } from "../../core/catalog.ts";
 import { ReplayError } from "../../core/journal.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
-import { FileError, type World } from "../../core/world.ts";
+import { FileError } from "../../core/world.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { denoGrants } from "../../host/process.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
@@ -10,12 +10,9 @@ import type { Markers } from "../../parse/calls/header.ts";
 import type { KeptRun } from "../../project/open_run.ts";
 import { isProjectAccepted, openSettings } from "../../project/project.ts";
 import { printable } from "../../render/shown_text.ts";
-import type { Approvals } from "../../run/approvals.ts";
-import type { CallLimits } from "../../run/calls/graph.ts";
-import type { Replay } from "../../run/replay/replay.ts";
 import { limitsFrom, markersFrom } from "../../service/input/kept_input.ts";
-import type { PromptCallsOptions, PromptsPlace } from "../../service/prompt/containers.ts";
-import { callsEvents } from "../../service/start/calls.ts";
+import type { PromptsPlace } from "../../service/prompt/containers.ts";
+import { callsEvents, type CallsRun } from "../../service/start/calls.ts";
 import { type Interruptible, nobody } from "./around.ts";
 import { type DeliverOptions, endRun, namingRecord, sayWhatIsLeft } from "./end.ts";
 import { type GrantFlags, grantsOf } from "../flags/grants.ts";
@@ -23,28 +20,13 @@ import { type OpenedReplay, openReplay } from "./record.ts";
 import { chooseView, followRun, type RunView } from "./view.ts";
 
 /** A text of calls with everything it needs to run. */
-interface CallsWork {
+interface CallsWork extends Omit<CallsRun, "asked" | "signal"> {
   readonly terminal: Terminal;
   readonly flags: DeliverOptions["flags"];
   readonly cwd: string;
   readonly view: RunView;
   readonly stop: Interruptible;
-  readonly catalog: Catalog;
-  readonly world?: World;
   readonly kept: KeptRun | undefined;
-  /** Asks about what no flag allows; default: nobody. */
-  readonly approvals?: Approvals;
-  /** Answers every effect. */
-  readonly replay?: Replay;
-  readonly source: {
-    readonly name: string;
-    readonly isReadOnce: boolean;
-    readonly text: Iterable<string> | AsyncIterable<string>;
-  };
-  readonly markers: Markers;
-  readonly limits: CallLimits;
-  /** Where the prompts are that the calls may ask. */
-  readonly prompts: PromptCallsOptions["place"];
   /** What the run has kept of itself, with the model and the budget of those prompts. Default: what the record of a replay has. */
   readonly asked?: Json;
 }

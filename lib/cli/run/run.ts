@@ -17,6 +17,7 @@ import {
 import { keepStdout } from "../../project/trust/grants.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { budgetOf, budgetWithin } from "../../service/input/budget.ts";
+import { keptAsked } from "../../service/input/kept_input.ts";
 import { assertKnownModel, modelFrom } from "../../service/input/known_model.ts";
 import { aroundRun, interruptible } from "./around.ts";
 import { begunText, type CallSource, openCallSource } from "./source.ts";
@@ -77,7 +78,11 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
     isKept && !source.isReadOnce ? wholeText(source.text) : undefined,
   ]);
   refuseUnreadable(whole, project);
-  const asked = askedWith(flags, project.config);
+  const { limits: bounds } = project.config;
+  const budget = flags.budget.length > 0
+    ? budgetWithin(bounds, budgetOf(flags.budget, { command: "run" }))
+    : undefined;
+  const asked = keptAsked(wantedModel(flags.model), budget);
   const isTyped = source.isStdin && terminal.stdinIsTerminal;
   const view = chooseView(terminal, { flags, file: source.name, isTyped });
   stop.onSecond(() => view.abandon());
@@ -159,14 +164,6 @@ async function isPromptPath(word: string, cwd: string): Promise<boolean> {
   }
   if (word === "-" || KNOWN_ENDING.test(word)) return false;
   return await hostFiles({ root: cwd }).stat(word).then(({ kind }) => kind === "folder", () => true);
-}
-
-/** What the flags say of the prompts that calls ask. @throws {UsageError} for a budget that is none */
-function askedWith(flags: RunFlags, { limits }: ProjectSettings["config"]): JsonObject {
-  const model = wantedModel(flags.model);
-  if (flags.budget.length === 0) return model === undefined ? {} : { model };
-  const budget = budgetWithin(limits, budgetOf(flags.budget, { command: "run" }));
-  return { ...(model === undefined ? {} : { model }), budget: { ...budget } };
 }
 
 interface WholeText {

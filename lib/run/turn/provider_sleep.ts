@@ -2,6 +2,7 @@ import { linkedSignal, orAborted } from "../../core/async.ts";
 import type { StepOutcome } from "../../core/journal.ts";
 import { isJsonObject } from "../../core/json.ts";
 import { ModelError, type ModelErrorCode } from "../../core/model.ts";
+import { performEffect } from "../effect.ts";
 import type { Begun, Run } from "../run.ts";
 
 /** A wait for a provider. */
@@ -46,31 +47,23 @@ export async function askedToWait(
   { run, signal, key }: Pick<ProviderSleep, "run" | "signal" | "key">,
 ): Promise<ModelError> {
   if (error.code !== "rate-limit" || !run.isKept) return error;
-  const begun = run.begin({ key, kind: "step", name: "asked to wait", input: null, idempotent: true });
-  switch (begun.do) {
-    case "answer":
-      return withWait(error, begun.outcome);
-    case "replay":
-      return withWait(error, await orAborted(begun.step.outcome, signal));
-    case "perform":
-    case "unverified":
-      run.finish(key, { ok: error.retryAfterMs ?? null });
-      return error;
-    default:
-      return begun satisfies never;
-  }
-}
-
-function withWait(error: ModelError, outcome: StepOutcome): ModelError {
+  const own = error.retryAfterMs ?? null;
+  const asked = await orAborted(
+    performEffect(run, {
+      key,
+      kind: "step",
+      name: "asked to wait",
+      input: null,
+      isIdempotent: true,
+      isSilent: true,
+      perform: () => Promise.resolve(own),
+    }),
+    signal,
+  );
+  if (asked === own) return error;
   const { message, code, status, flag } = error;
-  const retryAfterMs = "ok" in outcome ? outcome.ok : null;
-  return new ModelError(message, {
-    code,
-    cause: error,
-    status,
-    flag,
-    ...(typeof retryAfterMs === "number" ? { retryAfterMs } : {}),
-  });
+  const retryAfterMs = typeof asked === "number" ? asked : undefined;
+  return new ModelError(message, { code, cause: error, status, flag, retryAfterMs });
 }
 
 function waitedMs(outcome: StepOutcome): number | undefined {

@@ -40,6 +40,26 @@ export function budgetFrom(kept: Json | undefined): Budget {
   return numbersFrom(kept, ["turns", "tokens", "cost", "timeMs"]);
 }
 
+/**
+ * What it has kept, with more of a budget: a run that a budget has ended can go on with it.
+ *
+ * @param within what the settings let a budget be; default: all that is said
+ */
+export function withBudget(
+  kept: Json,
+  budget: Budget = {},
+  within: (wanted: Budget) => Budget = (wanted) => wanted,
+): Json {
+  if (Object.keys(budget).length === 0) return kept;
+  const input = objectFrom(kept);
+  return { ...input, budget: { ...within({ ...budgetFrom(input.budget), ...budget }) } };
+}
+
+/** What it keeps of the model and the budget of prompts that its calls ask. */
+export function keptAsked(model: string | undefined, budget: Budget | undefined): JsonObject {
+  return { ...(model !== undefined && { model }), ...(budget && { budget: { ...budget } }) };
+}
+
 /** Those that are there: they are put over others. */
 function numbersFrom(kept: Json | undefined, names: readonly string[]): Record<string, number> {
   const numbers: Record<string, number> = {};

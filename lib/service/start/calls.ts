@@ -1,5 +1,4 @@
 // A text of calls, of a file or as it comes, made ready to run.
-import type { Catalog } from "../../core/catalog.ts";
 import type { RunEvent } from "../../core/event.ts";
 import { withoutByteOrderMark } from "../../core/file_text.ts";
 import type { RunJournal } from "../../core/journal.ts";
@@ -14,13 +13,11 @@ import {
   type ProjectSettings,
   wantedModel,
 } from "../../project/project.ts";
-import type { Approvals } from "../../run/approvals.ts";
 import type { CallLimits } from "../../run/calls/graph.ts";
-import { runCalls } from "../../run/calls/calls.ts";
-import type { Replay } from "../../run/replay/replay.ts";
+import { runCalls, type RunCallsOptions } from "../../run/calls/calls.ts";
 import { containersOf, type PromptCallsOptions } from "../prompt/containers.ts";
 import { wishedBudget } from "../input/budget.ts";
-import { budgetFrom, limitsFrom, markersFrom, objectFrom, textFrom } from "../input/kept_input.ts";
+import { budgetFrom, keptAsked, limitsFrom, markersFrom, objectFrom, textFrom } from "../input/kept_input.ts";
 import { assertKnownModel, modelFrom } from "../input/known_model.ts";
 import { fileInProject } from "../project_files.ts";
 import { type Keeping, type ReadyRun, type StartPlace, stoppedError } from "./ready_run.ts";
@@ -129,34 +126,25 @@ function askedWith(
   if (model !== undefined) {
     assertKnownModel(model, { from: modelFrom(model, "field"), config, accepted, command: "run" });
   }
-  const wanted = wantedModel(model);
-  return {
-    ...(wanted !== undefined && { model: wanted }),
-    ...(budget && { budget: { ...wishedBudget(project, budget) } }),
-  };
+  return keptAsked(wantedModel(model), budget && wishedBudget(project, budget));
 }
 
 // A text of calls with all that it needs: what the command line and a server do with it in the same way. On the way to the first call.
 
 /** A text of calls with everything that it needs. */
-interface CallsRun {
+export interface CallsRun extends Pick<RunCallsOptions, "catalog" | "approvals" | "replay" | "signal"> {
   readonly source: {
     readonly name: string;
     readonly isReadOnce: boolean;
     readonly text: Iterable<string> | AsyncIterable<string>;
   };
-  readonly catalog: Catalog;
   readonly world?: World;
-  readonly approvals?: Approvals;
-  /** Answers every effect. */
-  readonly replay?: Replay;
   readonly markers: Markers;
   readonly limits: CallLimits;
   /** What the run has kept of itself, with the model and the budget of the prompts that its calls ask. */
   readonly asked: Json;
   /** Where those prompts are. */
   readonly prompts: PromptCallsOptions["place"];
-  readonly signal?: AbortSignal;
 }
 
 /** Runs it. */

@@ -16,7 +16,7 @@ import type { Budget } from "../../run/budget.ts";
 import { ask } from "../../run/dialog/dialog.ts";
 import { ChangedError } from "../exit_code.ts";
 import { wishedBudget } from "../input/budget.ts";
-import { budgetFrom, objectFrom } from "../input/kept_input.ts";
+import { withBudget } from "../input/kept_input.ts";
 import type { ProjectHold } from "../project_hold.ts";
 import { openPromptRun } from "../prompt/open.ts";
 import { assertSamePrompt, promptRunInput } from "../prompt/run.ts";
@@ -104,7 +104,7 @@ export interface ResumeWish {
  */
 export async function readyResumed(wish: ResumeWish, at: StartPlace): Promise<ReadyRun> {
   const { run, secrets, budget } = wish;
-  const input = withBudget(run.run.input, budget, at);
+  const input = withBudget(run.run.input, budget, (wanted) => wishedBudget(at.project, wanted));
   try {
     switch (run.run.kind) {
       case "calls":
@@ -165,11 +165,4 @@ function atTerminal({ id, run: { kind } }: RunJournal): ServiceError {
     ? `run ${id} is a conversation, which goes on with a message or with retry`
     : `run ${id} is of a kind that this Orrery does not know: ${kind}`;
   return new ServiceError(message, { code: "invalid" });
-}
-
-/** A run that a budget has ended can go on with more, as far as the settings let it. */
-function withBudget(kept: Json, budget: Budget | undefined, { project }: StartPlace): Json {
-  if (budget === undefined || Object.keys(budget).length === 0) return kept;
-  const input = objectFrom(kept);
-  return { ...input, budget: { ...wishedBudget(project, { ...budgetFrom(input.budget), ...budget }) } };
 }
