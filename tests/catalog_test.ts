@@ -243,7 +243,7 @@ Deno.test("catalogue: the user's own grants count in the project that they name"
       "grants: { ../Weather: trusted, ../gadgets/rain.ts: trusted, ../../elsewhere/Snow: trusted, Snow: trusted }\n",
   };
   await inProject(files, async (root) => {
-    const { loadConfig } = await import("../lib/catalog/config/config.ts");
+    const { loadConfig } = await import("../lib/catalog/config/load.ts");
     const config = await loadConfig(root, hostFiles({ root }), { userFolder: join(root, "user") });
     const loaded = await load(root, { config });
     assert.deepEqual(loaded.imported.toSorted(), ["gadgets/rain.ts", "gadgets/weather.ts"]);
@@ -352,7 +352,7 @@ Deno.test("catalogue: folders and files that are not there", async () => {
 Deno.test("catalogue: nothing of a project is called like a built-in gadget, in any spelling", async () => {
   const files = { "gadgets/a.ts": moduleOf("e_cho"), "gadgets/Echo.ts": moduleOf("Other") };
   await inProject(files, async (root) => {
-    const config = await (await import("../lib/catalog/config/config.ts")).loadConfig(
+    const config = await (await import("../lib/catalog/config/load.ts")).loadConfig(
       root,
       hostFiles({ root }),
     );

@@ -59,6 +59,7 @@ docs: 3
 `;
   assert.deepEqual(await problemsOf(readCollectionFile(text, FILE)), [
     '1:10 version: must be the text "0.1"; put it in quotes',
+    '3:5 documents[0]: "file" is required in a document',
     '4:5 documents[0]: unknown key "fil" in a document (did you mean "file"?)',
     '5:11 documents[0].type: must be one of "text", "book", "paper", "slides"; found "txt" (did you mean "text"?)',
     "6:15 documents[0].exclude[0]: must be the number of a page, 1 or more; found 0",

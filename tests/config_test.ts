@@ -1,13 +1,8 @@
 import { Validator } from "@cfworker/json-schema";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import {
-  acceptedConfig,
-  type Config,
-  findProjectRoot,
-  loadConfig,
-  type LoadConfigOptions,
-} from "../lib/catalog/config/config.ts";
+import { acceptedConfig, type Config } from "../lib/catalog/config/config.ts";
+import { findProjectRoot, loadConfig, type LoadConfigOptions } from "../lib/catalog/config/load.ts";
 import { checkConfig } from "../lib/catalog/config/read.ts";
 import { CONFIG_TABLE, configSchema } from "../lib/catalog/config/table.ts";
 import { ProblemsError, type SourceError } from "../lib/core/source_error.ts";
@@ -90,7 +85,9 @@ Deno.test("config: without a file the defaults hold, and yaml is not loaded", as
 async function loadsYaml(files: Readonly<Record<string, string>>): Promise<boolean> {
   let log = "";
   await inFolder(files, async (root) => {
-    const [config, host] = ["../lib/catalog/config.ts", "../lib/host/files.ts"].map((path) => urlOf(path));
+    const [config, host] = ["../lib/catalog/config/load.ts", "../lib/host/files.ts"].map((path) =>
+      urlOf(path)
+    );
     const script = join(root, "script.ts");
     await Deno.writeTextFile(
       script,

@@ -11,7 +11,7 @@ import { systemClock, virtualClock } from "../lib/core/clock.ts";
 import type { Gadget, GadgetContext } from "../lib/core/gadget.ts";
 import { jsonProblem } from "../lib/core/json_fault.ts";
 import type { User, World } from "../lib/core/world.ts";
-import { checkGadget, gadgetWarnings } from "../lib/schema/check_gadget.ts";
+import { checkGadget, gadgetWarnings } from "../lib/schema/define_gadget.ts";
 import { TextValue } from "../lib/schema/text_value.ts";
 import { validateInput } from "../lib/schema/validate.ts";
 

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { z } from "zod";
 import type { JsonSchema, Schema, StandardSchema } from "../lib/core/gadget.ts";
 import { ParseError } from "../lib/core/prompt_error.ts";
-import { checkValue, formatContract, issueLines } from "../lib/prompt/format_contract.ts";
+import { formatContract } from "../lib/prompt/contract.ts";
+import { checkValue, issueLines } from "../lib/prompt/check_value.ts";
 import { answerContract, schemaContract, schemaForm } from "../lib/run/turn/answer_contract.ts";
 
 interface FormatCase {

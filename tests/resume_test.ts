@@ -1,13 +1,12 @@
 // A run that ends at any operation of its journal and is gone on with (turn.md 3): the same result, no finished effect done twice.
 // The journal stops working at operation N, before or after it was done, for every N: what a kill leaves behind, without the process.
 import assert from "node:assert/strict";
+import { virtualClock } from "../lib/core/clock.ts";
 import type { RunEvent } from "../lib/core/event.ts";
 import type { Journal } from "../lib/core/journal.ts";
 import { ModelError, type ModelPart } from "../lib/core/model.ts";
-import { virtualClock } from "../lib/core/clock.ts";
 import { memoryJournal } from "../lib/journal/memory_journal.ts";
-import { scriptModel } from "../lib/models/script/script.ts";
-import { readScript } from "../lib/models/script/file.ts";
+import { readScript, scriptModel } from "../lib/models/script/script.ts";
 import { ask, chat } from "../lib/run/dialog/dialog.ts";
 import type { RunOptions } from "../lib/run/run.ts";
 import { type AnyGadget, createCatalog, runCalls } from "../mod.ts";

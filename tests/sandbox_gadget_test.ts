@@ -5,7 +5,7 @@ import type { Run } from "../lib/run/run.ts";
 import { runGadget } from "../lib/run/calls/gadget.ts";
 import { toldResult } from "../lib/run/turn/tool_round.ts";
 import { sandboxedGadget } from "../lib/sandbox/gadget/gadget.ts";
-import { checkGadget } from "../lib/schema/check_gadget.ts";
+import { checkGadget } from "../lib/schema/define_gadget.ts";
 import { echoing, fakeHost, listening, loading, until } from "./_fake_gadget.ts";
 
 const description = {

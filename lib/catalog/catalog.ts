@@ -1,7 +1,7 @@
 import type { Catalog, CatalogEntry, EntryGrant } from "../core/catalog.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import type { World } from "../core/world.ts";
-import { checkGadget } from "../schema/check_gadget.ts";
+import { checkGadget } from "../schema/define_gadget.ts";
 import type { CatalogOptions } from "./project_catalog.ts";
 
 /** An entry, and how it is found too as long as its real name is not known. */

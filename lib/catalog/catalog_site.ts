@@ -4,7 +4,8 @@ import type { Files, Sight, World } from "../core/world.ts";
 import type { LoadModule } from "./module_loader.ts";
 import type { BuiltIns } from "./catalog.ts";
 import type { CatalogEntry, EntryGrant } from "../core/catalog.ts";
-import { type Config, loadConfig } from "./config/config.ts";
+import type { Config } from "./config/config.ts";
+import { loadConfig } from "./config/load.ts";
 import type { GadgetFile } from "./gadget_file.ts";
 import { takenWords, type TrustCandidate } from "./trust.ts";
 

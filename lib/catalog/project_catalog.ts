@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Catalog, CatalogEntry } from "../core/catalog.ts";
 import { mcpNamePart } from "../core/mcp_server.ts";
+import { shownPath } from "../core/paths.ts";
 import { ProblemsError, SourceError } from "../core/source_error.ts";
 import { builtInEntries, catalogOf, foldName } from "./catalog.ts";
 import {
@@ -10,7 +11,7 @@ import {
   type LoadCatalogOptions,
 } from "./catalog_site.ts";
 import type { Config } from "./config/config.ts";
-import { unreadyEntry } from "./gadget_file.ts";
+import { loadGadgetFile, unreadyEntry } from "./gadget_file.ts";
 import {
   maybeLate,
   maybeServerOf,
@@ -18,7 +19,6 @@ import {
   type ServerGadgets,
   serverNamed,
 } from "./mcp/gadgets.ts";
-import { shownPath } from "../core/paths.ts";
 import {
   filesNamed,
   gadgetCandidates,
@@ -132,7 +132,6 @@ async function entryOf(
     const problem = `Gadget "${file.stem}" is not trusted: ${file.file} was not loaded; run with ${flag}`;
     return { ...unreadyEntry(file, { state: "not-trusted", problem }), flag };
   }
-  const { loadGadgetFile }: typeof import("./load_module.ts") = await import("./load_module.ts" as string);
   const { cwd, notice, options: { importModule } } = site;
   return await loadGadgetFile(file, { importModule, cwd, notice });
 }

@@ -1,3 +1,4 @@
+import { prepareAnyType } from "../prompt/check_value.ts";
 import type { LlmFields } from "../parse/document/operation.ts";
 import {
   MAX_MEDIA_BYTES,
@@ -132,9 +133,6 @@ async function tellSchema(
     readonly context: CheckContext;
   },
 ): Promise<void> {
-  const { prepareAnyType }: typeof import("../prompt/prepare_any_type.ts") = await import(
-    "../prompt/prepare_any_type.ts" as string
-  );
   const prepared = prepareAnyType(schema);
   if ("broken" in prepared) context.problems.error(place, `${name} cannot be used${prepared.broken}`);
 }

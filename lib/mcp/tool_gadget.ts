@@ -3,7 +3,7 @@ import type { AnyGadget, Gadget, JsonSchema } from "../core/gadget.ts";
 import { decodeSegment, isRecord, type Json, toJson } from "../core/json.ts";
 import type { McpServer } from "../core/mcp_server.ts";
 import type { Permissions } from "../core/world.ts";
-import { checkGadget } from "../schema/check_gadget.ts";
+import { checkGadget } from "../schema/define_gadget.ts";
 import { prepareSchema } from "../schema/prepare_schema.ts";
 import type { McpConnection, McpTool } from "./connect.ts";
 

@@ -1,3 +1,4 @@
+import { readScript } from "./script/script.ts";
 import type { Clock } from "../core/clock.ts";
 import { type Message, textOf, type ToolCall } from "../core/message.ts";
 import {
@@ -133,7 +134,6 @@ class Finder {
 
   async #script(id: ModelId): Promise<Model> {
     const { files, clock } = this.#options;
-    const { readScript }: typeof import("./script/file.ts") = await import("./script/file.ts" as string);
     const { scriptModel }: typeof import("./script/script.ts") = await import("./script/script.ts" as string);
     try {
       const replies = await readScript(await files.readText(id.model), id.model);

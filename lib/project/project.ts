@@ -2,14 +2,8 @@ import { join, resolve } from "node:path";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
 import { loadCatalog } from "../catalog/catalog.ts";
 import type { GadgetSandbox } from "../catalog/catalog_site.ts";
-import {
-  COMMAND_NAMES,
-  type CommandName,
-  type Config,
-  findProjectRoot,
-  type Grant,
-  loadConfig,
-} from "../catalog/config/config.ts";
+import { COMMAND_NAMES, type CommandName, type Config, type Grant } from "../catalog/config/config.ts";
+import { findProjectRoot, loadConfig } from "../catalog/config/load.ts";
 import { type McpJson, readMcpJson } from "../catalog/mcp/config.ts";
 import { type AbsentServer, type ServerGadgets, withAbsentServers } from "../catalog/mcp/gadgets.ts";
 import type { TrustCandidate } from "../catalog/trust.ts";

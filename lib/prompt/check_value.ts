@@ -1,7 +1,9 @@
 import { isStandardSchema, type JsonSchema, type Schema, type StandardSchema } from "../core/gadget.ts";
+import { decodeSegment } from "../core/json.ts";
 import type { ParseIssue } from "../core/prompt_error.ts";
+import type { Issue } from "../schema/issue.ts";
+import { type PreparedSchema, prepareSchema, SCHEMA_TYPES } from "../schema/prepare_schema.ts";
 import { measure } from "../schema/text_value.ts";
-import { prepareAnyType } from "./prepare_any_type.ts";
 
 /** What a schema makes of a JSON value, its defaults filled in, or everything that it has against it. */
 export type CheckedValue = { readonly value: unknown } | { readonly issues: readonly ParseIssue[] };
@@ -61,4 +63,32 @@ export function pathText(path: ParseIssue["path"]): string {
     if (!/^[\p{L}_$][\p{L}\p{M}\p{N}_$]*$/u.test(key)) return `[${JSON.stringify(key)}]`;
     return index === 0 ? key : `.${key}`;
   }).join("");
+}
+
+const prepared = new WeakMap<JsonSchema, PreparedSchema | BrokenText>();
+
+/** A schema that cannot be used. */
+interface BrokenText {
+  /** Where and why, as the end of a sentence. */
+  readonly broken: string;
+  /** The way to it. */
+  readonly at: readonly string[];
+}
+
+/**
+ * Makes a JSON Schema ready for the validator, once for each schema object. Without a `type` it takes values of every type, as the
+ * standard has it, and not only objects, as where parameters of calls are described. Never throws.
+ */
+export function prepareAnyType(schema: JsonSchema): PreparedSchema | BrokenText {
+  const known = prepared.get(schema);
+  if (known !== undefined) return known;
+  const result = prepareSchema(schema.type === undefined ? { ...schema, type: SCHEMA_TYPES } : schema);
+  const ready = "broken" in result ? brokenText(result.broken) : result;
+  prepared.set(schema, ready);
+  return ready;
+}
+
+function brokenText({ pointer, message }: Issue): BrokenText {
+  const at = pointer.split("/").map(decodeSegment);
+  return pointer === "" ? { broken: `: ${message}`, at: [] } : { broken: ` at "${pointer}": ${message}`, at };
 }

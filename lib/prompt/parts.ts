@@ -5,7 +5,7 @@ import { shown } from "../schema/issue.ts";
 import { type Addons, readAddons } from "./addons.ts";
 import { type Handler, type HandlerTexts, readHandler } from "./handler.ts";
 import { type Mcp, mcpServers } from "./mcp_servers.ts";
-import { prepareAnyType } from "./prepare_any_type.ts";
+import { prepareAnyType } from "./check_value.ts";
 import type { AnyPrompt, Parser, Renderer } from "./prompt.ts";
 import {
   type FieldProblem,

@@ -1,8 +1,7 @@
 import type { DefinedGadget } from "../core/gadget.ts";
-import { messageOf } from "../core/source_error.ts";
 import { isDefinedGadget } from "../core/gadget_fields.ts";
-import { checkGadget } from "../schema/check_gadget.ts";
-import { definedGadget } from "../schema/define_gadget.ts";
+import { messageOf } from "../core/source_error.ts";
+import { checkGadget, definedGadget } from "../schema/define_gadget.ts";
 import { shown } from "../schema/issue.ts";
 import { orRefuse, promptProblem, type Refuse } from "./prompt_problem.ts";
 

@@ -11,7 +11,7 @@ import {
   schemaList,
   type SchemaNode,
 } from "./schema_node.ts";
-import { joined, typeText } from "./type_text.ts";
+import { joined, typeText } from "./describe.ts";
 
 /** A list of 100,000 wrong items is explained by its first ones. */
 const MAX_FAILURES = 1000;

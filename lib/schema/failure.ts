@@ -4,7 +4,7 @@ import { shown, shownInsteadOfJson } from "./issue.ts";
 import type { Failure } from "./json_validator.ts";
 import { isIntegerLiteral } from "./leaf_value.ts";
 import { isSchemaNode, resolveRef, type SchemaNode } from "./schema_node.ts";
-import { joined, oneOf, typeText } from "./type_text.ts";
+import { joined, oneOf, typeText } from "./describe.ts";
 
 /** A failure with its places as paths. */
 export interface PlacedFailure {

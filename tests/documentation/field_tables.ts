@@ -6,7 +6,7 @@ import { conversationTestSchema, documentTestSchema } from "../../lib/cli/test/s
 import type { JsonSchema } from "../../lib/core/gadget.ts";
 import { agentSchema } from "../../lib/parse/agent/schema.ts";
 import { isSchemaNode, resolveRef, schemaList, type SchemaNode } from "../../lib/schema/schema_node.ts";
-import { typeText } from "../../lib/schema/type_text.ts";
+import { typeText } from "../../lib/schema/describe.ts";
 import { PROJECT_ROOT } from "../_run.ts";
 
 const SCHEMAS: Readonly<Record<string, () => object>> = {

@@ -1,88 +1,11 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { JsonObject } from "../../core/json.ts";
 import type { McpServerSettings } from "../../core/mcp_server.ts";
 import type { ModelSettings, ProviderSettings } from "../../core/model_settings.ts";
-import type { Span } from "../../core/source_error.ts";
-import { FileError, type Files, type Sight } from "../../core/world.ts";
+import { type Span } from "../../core/source_error.ts";
 import { DEFAULT_MARKERS, type Markers } from "../../parse/calls/header.ts";
 import type { DocumentLimits } from "../../parse/document/operation.ts";
-import type { ConfigText } from "../config_files.ts";
 import type { ConfigFile } from "./table.ts";
-import { isInside } from "../../core/paths.ts";
-
-/** Where the settings are. */
-export interface LoadConfigOptions {
-  /** The folder of the user's own `config.yaml`; without it there is none. */
-  readonly userFolder?: string;
-  /** The folder that files are named relative to in messages; default: the root. */
-  readonly cwd?: string;
-  /** The absolute paths that a path of the user's own settings means, with and without its links followed. Default: from their folder. */
-  readonly ownPaths?: (written: string) => readonly string[];
-  /** Looks at a path, so that a file which is not there costs next to nothing. Default: each is read, and not there then. */
-  readonly look?: (path: string) => Sight;
-}
-
-/**
- * Reads `orrery.yaml` of the project root and the user's own `config.yaml`. Without either nothing is loaded to read them.
- *
- * @throws {ProblemsError} with every problem of both files
- */
-export async function loadConfig(
-  root: string,
-  files: Files,
-  options: LoadConfigOptions = {},
-): Promise<Config> {
-  const { userFolder, cwd = root, look = () => "other", ownPaths } = options;
-  const maybeRead = (path: string) => look(path) === "nothing" ? undefined : maybeFile(path, files);
-  const [project, user] = await Promise.all([
-    maybeRead(join(root, "orrery.yaml")),
-    userFolder === undefined ? undefined : maybeRead(join(userFolder, "config.yaml")),
-  ]);
-  if (project === undefined && user === undefined) return defaultConfig(root);
-  const { configOf }: typeof import("../config_files.ts") = await import("../config_files.ts" as string);
-  return await configOf({ project, user }, {
-    root,
-    userFolder: userFolder ?? root,
-    cwd,
-    ownPaths,
-  });
-}
-
-async function maybeFile(path: string, files: Files): Promise<ConfigText | undefined> {
-  try {
-    return { path, text: await files.readText(path) };
-  } catch (cause) {
-    if (!(cause instanceof FileError)) throw cause;
-    return cause.code === "not-found" || cause.code === "not-folder" ? undefined : { path, cause };
-  }
-}
-
-/** How the search looks at the machine. */
-export interface ProjectRootOptions {
-  readonly look: (path: string) => Sight;
-  /** The user's home folder: the search goes no further up. */
-  readonly home?: string;
-  /** The working folder: absolute. */
-  readonly cwd: string;
-}
-
-/**
- * The project root: the nearest folder with `orrery.yaml`, from `start` upwards; the search ends silently at the home folder,
- * at a folder with `.git`, and at one that may not be read, each of them looked at last. None: that of the working folder when `start` is in
- * it, so that what is kept of a run is found where it was started, else `start` (config.md).
- *
- * @param start absolute: the folder of the file that is run, or the working folder
- */
-export function findProjectRoot(start: string, options: ProjectRootOptions): string {
-  const { look, home, cwd } = options;
-  for (let folder = start;; folder = dirname(folder)) {
-    const config = look(join(folder, "orrery.yaml"));
-    if (config === "file" || config === "other") return folder;
-    const isLast = config === "closed" || folder === home || dirname(folder) === folder;
-    if (isLast || look(join(folder, ".git")) !== "nothing") break;
-  }
-  return start !== cwd && isInside(start, cwd) ? findProjectRoot(cwd, options) : start;
-}
 
 /** What is granted to a gadget: all that it wants, or these permissions. */
 export type Grant = NonNullable<ConfigFile["grants"]>[string];

@@ -21,7 +21,7 @@ import { templateProblems } from "../../prompt/prompt_text.ts";
 import type { PromptFileProblem } from "../../prompt/prompt_trouble.ts";
 import { promptPath, PromptRegistry } from "../../prompt/registry.ts";
 import { tags } from "../../prompt/tags.ts";
-import { checkGadget } from "../../schema/check_gadget.ts";
+import { checkGadget } from "../../schema/define_gadget.ts";
 import { loadExports, type LoadModule, moduleProblem } from "../module_loader.ts";
 import { inOrder, type ProjectPlace, sortedProblems, throwProblems } from "../project_file.ts";
 import { isInside } from "../../core/paths.ts";

@@ -4,7 +4,7 @@ import { isRecord } from "../../core/json.ts";
 import { isReference, type PromptFile } from "../../parse/files/prompt.ts";
 import type { DotpromptFile } from "../../prompt/dotprompt/dotprompt.ts";
 import { partsOf } from "../../prompt/parts.ts";
-import { prepareAnyType } from "../../prompt/prepare_any_type.ts";
+import { prepareAnyType } from "../../prompt/check_value.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";
 import { tagLists } from "../../prompt/tags.ts";
 import { SCHEMA_TYPES } from "../../schema/prepare_schema.ts";

@@ -75,8 +75,8 @@ const ANYTHING = /[^]/;
  */
 export class CallParser {
   readonly #markers: Markers;
-  /** What a line that is not plain begins with. */
-  readonly #beginnings: string;
+  /** What a line that is not plain begins with: a look at its first character tells most lines. */
+  readonly #beginnings: readonly number[];
   readonly #leaf: (text: string) => unknown;
   /** The ids of the text, with the lines they were first used on. */
   readonly #ids = new Map<string, number>();
@@ -96,7 +96,9 @@ export class CallParser {
 
   constructor(options: CallParserOptions = {}) {
     this.#markers = completeMarkers(options.markers);
-    this.#beginnings = ["\\", ...Object.values(this.#markers)].map((text) => text[0]).join("");
+    this.#beginnings = [
+      ...new Set(["\\", ...Object.values(this.#markers)].map((text) => text.charCodeAt(0))),
+    ];
     this.#leaf = options.leaf ?? untypedValue;
   }
 
@@ -117,58 +119,64 @@ export class CallParser {
     this.#read(this.#held);
     const rest = this.#call?.endText();
     if (rest !== undefined) this.#events.push(rest);
-    this.#closeCall();
+    this.#closeCall("");
     return this.#events;
   }
 
   #read(text: string): void {
     this.#held = "";
     let from = 0; // of the plain text that is not told yet
+    let body = 0; // of what the call that is open has of this text
     let at = 0;
     while (at < text.length) {
-      const kind = this.#isInLine ? "plain" : this.#kindOf(text, at);
-      if (kind === "open") {
-        const open = this.#openFrom(text, at);
-        this.#plain(text.slice(from, open));
-        if (text.startsWith(this.#markers.start, open)) this.#closeCall(); // whatever the header will be
-        this.#held = text.slice(open);
-        return;
-      }
       const newline = text.indexOf("\n", at);
+      const isPlain = this.#isInLine || !this.#beginnings.includes(text.charCodeAt(at));
+      const kind = isPlain ? "plain" : this.#kindOf(text, at, newline >= 0);
+      if (kind === "open") {
+        at = this.#openFrom(text, at);
+        this.#held = text.slice(at);
+        break;
+      }
       const next = newline < 0 ? text.length : newline + 1;
       if (kind !== "plain") {
         this.#plain(text.slice(from, at));
-        if (kind === "escaped") this.#call?.escape();
-        else this.#marked(kind, text.slice(at, next));
         from = kind === "escaped" ? at + 1 : next;
+        if (kind === "start" || kind === "end") {
+          this.#closeCall(text.slice(body, at));
+          body = next;
+        }
+        if (kind === "start" || kind === "arg") {
+          const rest = text.slice(at + this.#markers[kind].length, newline < 0 ? next : newline);
+          if (kind === "start") this.#openCall(rest);
+          else this.#call?.argument(this.#pointerOf(rest));
+        }
       }
       this.#isInLine = newline < 0;
       if (newline >= 0) this.#line++;
       at = next;
     }
-    this.#plain(text.slice(from));
+    this.#plain(text.slice(from, at));
+    if (this.#call !== undefined) this.#call.raw += text.slice(body, at);
+    if (this.#held.startsWith(this.#markers.start)) this.#closeCall(""); // whatever the header will be
   }
 
-  #kindOf(text: string, at: number): LineKind {
-    if (!this.#beginnings.includes(text.charAt(at))) return "plain";
+  #kindOf(text: string, at: number, isWhole: boolean): LineKind {
     const { start, arg, end } = this.#markers;
     const isInside = this.#call !== undefined;
     const marker = isInside ? afterEscapes(text, at) : at;
     const isEscaped = marker > at;
-    if (isInside && text.startsWith(arg, marker)) {
-      return this.#lineOf(isEscaped ? "escaped" : "arg", text, marker);
+    const isStart = text.startsWith(start, marker);
+    if (isStart || isInside && text.startsWith(arg, marker)) {
+      if (isEscaped) return "escaped";
+      const kind = isStart ? "start" : "arg";
+      return isWhole ? kind : this.#openUntil(/\n/, kind);
     }
-    if (text.startsWith(start, marker)) return this.#lineOf(isEscaped ? "escaped" : "start", text, marker);
     if (isInside && text.startsWith(end, marker)) {
       return this.#endOf(isEscaped ? "escaped" : "end", text, marker);
     }
     const isCutOff = isCut(text, marker, start) ||
       isInside && (isCut(text, marker, arg) || isCut(text, marker, end));
     return isCutOff ? this.#openUntil(ANYTHING, "plain") : "plain";
-  }
-
-  #lineOf(kind: LineKind, text: string, at: number): LineKind {
-    return kind === "escaped" || text.includes("\n", at) ? kind : this.#openUntil(/\n/, kind);
   }
 
   /** An END marker counts when nothing but blanks follows it on its line. */
@@ -196,13 +204,6 @@ export class CallParser {
     if (event !== undefined) this.#events.push(event);
   }
 
-  #marked(kind: "start" | "arg" | "end", line: string): void {
-    const rest = line.slice(this.#markers[kind].length, line.endsWith("\n") ? -1 : undefined);
-    if (kind === "arg") return this.#call?.argument(this.#pointerOf(rest), line);
-    this.#closeCall();
-    if (kind === "start") this.#openCall(rest);
-  }
-
   #pointerOf(text: string): ArgumentPointer {
     const known = this.#pointers.get(text);
     if (known !== undefined) return known;
@@ -226,8 +227,11 @@ export class CallParser {
     this.#events.push(start);
   }
 
-  #closeCall(): void {
-    if (this.#call !== undefined) this.#events.push({ type: "call-end", call: this.#call.end() });
+  /** @param rest the end of its body */
+  #closeCall(rest: string): void {
+    if (this.#call === undefined) return;
+    this.#call.raw += rest;
+    this.#events.push({ type: "call-end", call: this.#call.end() });
     this.#call = undefined;
   }
 }
@@ -284,7 +288,8 @@ class OpenCall {
   readonly #leaf: (text: string) => unknown;
   readonly #errors: string[];
   #tree = new ParameterTree({});
-  #raw = "";
+  /** The body as it is written. */
+  raw = "";
   /** Of the parameter whose value is being read; none before the first one. */
   #pointer: ArgumentPointer | undefined;
   #value = "";
@@ -302,21 +307,14 @@ class OpenCall {
   }
 
   /** Takes an ARG line: the value before it is complete. */
-  argument(pointer: ArgumentPointer, line: string): void {
+  argument(pointer: ArgumentPointer): void {
     this.#closeValue();
-    this.#raw += line;
     this.#pointer = pointer;
-  }
-
-  /** Takes the `\` of an escaped line, which is no part of the value. */
-  escape(): void {
-    this.#raw += "\\";
   }
 
   /** Takes a part of the value; gives what can be told of it. */
   text(text: string): CallEvent | undefined {
-    this.#raw += text;
-    const value = this.#ending + text;
+    const value = this.#ending === "" ? text : this.#ending + text;
     const end = value.length - endingOf(value);
     this.#ending = value.slice(end);
     return this.#tell(value.slice(0, end));
@@ -362,15 +360,16 @@ class OpenCall {
     this.#closeValue();
     const { gadgetName, invocationId, dependencies, line } = this.#start;
     const parameters = this.#tree.root;
-    const call = { gadgetName, invocationId, dependencies, parameters, parametersRaw: this.#raw, line };
+    const call = { gadgetName, invocationId, dependencies, parameters, parametersRaw: this.raw, line };
     return this.#errors.length === 0 ? call : { ...call, parseError: this.#errors.join("\n") };
   }
 }
 
 /** The length of the line ending that a text ends with; a CR may become one. */
 function endingOf(text: string): number {
-  if (text.endsWith("\n")) return text.endsWith("\r\n") ? 2 : 1;
-  return text.endsWith("\r") ? 1 : 0;
+  const last = text.at(-1);
+  if (last === "\n") return text.at(-2) === "\r" ? 2 : 1;
+  return last === "\r" ? 1 : 0;
 }
 
 /** A fence is three or more back-ticks, an optional word, and the same back-ticks alone on the last line. */

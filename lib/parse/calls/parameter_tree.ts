@@ -40,15 +40,17 @@ export class ParameterTree {
     node: Container,
     { pointer, at, value }: { pointer: ArgumentPointer; at: number; value: unknown },
   ): string | undefined {
-    const missing = pointer.segments.slice(at + 1);
-    if (missing.some((segment) => indexOf(segment) > 0)) return gap(pointer, 0);
-    const inner = missing.reduceRight((inside, segment) => {
-      const container = segment === "0" ? [inside] : { [segment]: inside };
-      this.#madeFor.set(container, pointer.text);
-      return container;
-    }, value);
+    const { text, segments } = pointer;
+    let inner = value;
+    for (let last = segments.length - 1; last > at; last--) {
+      const segment = segments[last] ?? "";
+      if (indexOf(segment) > 0) return gap(pointer, 0);
+      const container = segment === "0" ? [inner] : { [segment]: inner };
+      this.#madeFor.set(container, text);
+      inner = container;
+    }
     if (Array.isArray(node)) node.push(inner);
-    else node[pointer.segments[at] ?? ""] = inner;
+    else node[segments[at] ?? ""] = inner;
     return undefined;
   }
 
@@ -62,8 +64,8 @@ export class ParameterTree {
 
 /** The own child of a container; undefined when there is none (no value in the tree is undefined). */
 function ownChild(node: Container, segment: string): unknown {
-  const child: unknown = Reflect.get(node, segment);
-  return child === undefined || Object.hasOwn(node, segment) ? child : undefined; // "constructor" is there, but not ours
+  if (Array.isArray(node)) return node[Number(segment)];
+  return Object.hasOwn(node, segment) ? node[segment] : undefined; // "constructor" is there, but not ours
 }
 
 function itemError(pointer: ArgumentPointer, segment: string, length: number): string | undefined {

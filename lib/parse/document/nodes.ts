@@ -1,4 +1,4 @@
-import { frontMatterClose, nearFrontMatter } from "../document_front.ts";
+import { frontMatterClose, nearFrontMatter } from "../yaml/front_matter.ts";
 import {
   type DocumentLines,
   type HeadingLine,

@@ -62,7 +62,7 @@ const DOCUMENT = mapping("a document", {
   type: orNothing(oneOf(DOCUMENT_TYPES)),
   metadata: orNothing(mapping(`"metadata"`, { name: orNothing(WORDS), link: orNothing(WORDS) })),
   exclude: orNothing(listOf(PAGE)),
-}).to(({ id, file, type = "text", metadata, exclude = [] }) => ({
+}, { tellsAll: true }).to(({ id, file, type = "text", metadata, exclude = [] }) => ({
   id,
   file,
   type,
@@ -75,6 +75,7 @@ const FILE = mapping("the file", {
   version: VERSION,
   documents: listOfIds(DOCUMENT, "document id"),
 }, {
+  tellsAll: true,
   notMapping: (value) => value === null ? `is empty; it needs "version" and "documents"` : undefined,
 });
 

@@ -347,9 +347,11 @@ export interface MappingRule {
 export function mapping<const Of extends Fields>(
   what: string,
   fields: Of,
-  { rules = [], isOpen = false, notMapping }: {
+  { rules = [], isOpen = false, tellsAll = false, notMapping }: {
     /** Other keys are left alone. */
     readonly isOpen?: boolean;
+    /** A key that is likely misspelt is told as missing too. */
+    readonly tellsAll?: boolean;
     readonly rules?: readonly MappingRule[];
     readonly notMapping?: (value: unknown) => string | undefined;
   } = {},
@@ -365,7 +367,7 @@ export function mapping<const Of extends Fields>(
   return new Shape(schema, (part) => {
     const { value } = part;
     if (isRecord(value)) {
-      const hasUnknown = checkKeys(part, { what, fields, isOpen });
+      const hasUnknown = checkKeys(part, { what, fields, isOpen, tellsAll });
       for (const rule of rules) rule.check(part, { what, fields, hasUnknown });
     } else {
       part.refuse(notMapping?.(value) ?? `must be a mapping, found ${kindOf(value)}`);
@@ -386,7 +388,12 @@ function camel(key: string): string {
 /** Tells keys that are not known, missing or deprecated. */
 function checkKeys(
   part: FilePart,
-  { what, fields, isOpen }: { readonly what: string; readonly fields: Fields; readonly isOpen: boolean },
+  { what, fields, isOpen, tellsAll }: {
+    readonly what: string;
+    readonly fields: Fields;
+    readonly isOpen: boolean;
+    readonly tellsAll: boolean;
+  },
 ): boolean {
   const unknown = isOpen ? [] : part.keys.filter((key) => !Object.hasOwn(fields, key));
   const meant = unknown.map((key) => {
@@ -400,7 +407,7 @@ function checkKeys(
   });
   for (const [key, { absent, about: { missing, deprecated } }] of Object.entries(fields)) {
     if (part.child(key) === undefined) {
-      if (absent !== undefined || meant.includes(key)) continue;
+      if (absent !== undefined || !tellsAll && meant.includes(key)) continue;
       part.refuseKey(missing ?? `${JSON.stringify(key)} is required in ${what}`, "missing");
     } else if (deprecated !== undefined) {
       const message = `${JSON.stringify(key)} is deprecated`;

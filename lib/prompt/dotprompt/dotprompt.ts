@@ -1,7 +1,7 @@
-import { didYouMeanNames } from "../../core/nearest.ts";
 import { frozenCopy } from "../../core/frozen_copy.ts";
 import type { JsonSchema } from "../../core/gadget.ts";
 import { isRecord } from "../../core/json.ts";
+import { didYouMeanNames } from "../../core/nearest.ts";
 import { messageOf } from "../../core/source_error.ts";
 import { yamlFound } from "../../parse/yaml/check_fields.ts";
 import {
@@ -15,10 +15,9 @@ import { printableNumber } from "../../parse/yaml/tree.ts";
 import { shown } from "../../schema/issue.ts";
 import { measure } from "../../schema/text_value.ts";
 import { checkPrepared } from "../check_prepared.ts";
+import { pathText, prepareAnyType } from "../check_value.ts";
 import { dotpromptFields } from "./fields.ts";
 import type { HandlebarsBodies } from "./handlebars.ts";
-import { pathText } from "../check_value.ts";
-import { prepareAnyType } from "../prepare_any_type.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,7 @@
 import { isRecord } from "../../core/json.ts";
 import { measure } from "../../schema/text_value.ts";
 import { checkPrepared } from "../check_prepared.ts";
-import { type CheckedValue, issueLines } from "../check_value.ts";
-import { prepareAnyType } from "../prepare_any_type.ts";
+import { type CheckedValue, issueLines, prepareAnyType } from "../check_value.ts";
 import type { Renderer } from "../prompt.ts";
 import { RenderError } from "../value_text.ts";
 import type { DotpromptInput } from "./dotprompt.ts";

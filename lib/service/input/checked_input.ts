@@ -6,13 +6,13 @@ import type { JsonSchema } from "../../core/gadget.ts";
 import { isRecord, type JsonObject, toJson } from "../../core/json.ts";
 import { PromptError } from "../../core/prompt_error.ts";
 import { partsOf } from "../../prompt/parts.ts";
-import { prepareAnyType } from "../../prompt/prepare_any_type.ts";
+import { prepareAnyType } from "../../prompt/check_value.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";
 import { shown } from "../../schema/issue.ts";
 import { JsonValidator } from "../../schema/json_validator.ts";
 import { leafValue, numberOf } from "../../schema/leaf_value.ts";
 import { isSchemaNode } from "../../schema/schema_node.ts";
-import { typeText } from "../../schema/type_text.ts";
+import { typeText } from "../../schema/describe.ts";
 import { UsageError } from "../exit_code.ts";
 import type { NamedAs, PromptInput, PromptInputOptions } from "./prompt_input.ts";
 

@@ -10,7 +10,7 @@ import { messageOf } from "../../core/source_error.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { keepStdout, NOBODY } from "../../project/trust/grants.ts";
 import { openCatalog, type ProjectFlags, type ProjectSettings } from "../../project/project.ts";
-import { formatContract } from "../../prompt/format_contract.ts";
+import { formatContract } from "../../prompt/contract.ts";
 import { DEFAULT_HANDLER } from "../../prompt/handler.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";
 import { type TagLists, TagParser } from "../../prompt/tags.ts";

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { ParseError, PromptError } from "../../../lib/core/prompt_error.ts";
-import { outermostFences } from "../../../lib/prompt/fence_scan.ts";
 import type { Parser } from "../../../lib/prompt/prompt.ts";
-import { scanTags, TagParser, tags } from "../../../lib/prompt/tags.ts";
+import { outermostFences, scanTags, TagParser, tags } from "../../../lib/prompt/tags.ts";
 
 interface TagCase {
   readonly name: string;
