@@ -111,7 +111,7 @@ async function loadsYaml(files: Readonly<Record<string, string>>): Promise<boole
     log = new TextDecoder().decode(stderr);
     assert.equal(code, 0, log);
   });
-  assert.match(log, /catalog\/config\.ts/);
+  assert.match(log, /catalog\/config\/load\.ts/);
   return /yaml\/2\.\d+\.\d+\/[^\n]*\.js/.test(log);
 }
 
