@@ -85,7 +85,7 @@ Deno.test("config: without a file the defaults hold, and yaml is not loaded", as
 async function loadsYaml(files: Readonly<Record<string, string>>): Promise<boolean> {
   let log = "";
   await inFolder(files, async (root) => {
-    const [config, host] = ["../lib/catalog/config/load.ts", "../lib/host/files.ts"].map((path) =>
+    const [config, host] = ["../lib/catalog/config/load.ts", "../lib/host/files/files.ts"].map((path) =>
       urlOf(path)
     );
     const script = join(root, "script.ts");
