@@ -272,7 +272,9 @@ function importTarget(specifier: string, use: SpecifierUse): ImportTarget {
   }
   if (name !== undefined) return name;
   if (specifier.startsWith("npm:")) return packageTarget(specifier, use);
-  if (specifier.startsWith("node:")) return refused(specifier, "a gadget has no such module", nodeHint(use));
+  if (specifier.startsWith("node:")) {
+    return refused(specifier, "a gadget has no such module", nodeHint(specifier, use));
+  }
   if (/^(?:[a-z][a-z0-9+.-]*:|[/\\])/i.test(specifier)) {
     return refused(
       specifier,
@@ -343,10 +345,11 @@ function packageTarget(specifier: string, { compiled }: SpecifierUse): ImportTar
   );
 }
 
-function nodeHint(use: SpecifierUse): string {
-  return `Commands are run with \`new Deno.Command(…).output()\`, requests made with \`fetch\`. There are ${
-    nodeNames(use)
-  }`;
+function nodeHint(specifier: string, use: SpecifierUse): string {
+  const instead = /^node:(?:child_process|https?|net)$/.test(specifier)
+    ? "Commands are run with `new Deno.Command(…).output()`, requests made with `fetch`. "
+    : "";
+  return `${instead}There are ${nodeNames(use)}`;
 }
 
 function nodeNames({ facades }: SpecifierUse): string {
