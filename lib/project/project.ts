@@ -20,7 +20,6 @@ import type { Approve } from "../policy/policy.ts";
 import { NO_POLICY_FLAGS, type PolicySettings } from "../policy/policy_settings.ts";
 import { shellWord } from "../policy/refusal.ts";
 import { serverFiles } from "./configured_servers.ts";
-import { importOwn } from "./import_own.ts";
 import type { McpGadgetsOptions } from "./mcp_gadgets.ts";
 import type { SandboxDecisions } from "./open_sandbox.ts";
 import { addGadgetVariables } from "./run_secrets.ts";
@@ -219,7 +218,10 @@ export async function openCatalog(
     world,
     config: isNoticed ? config : project.config,
     projectAccepted,
-    importModule: (path) => importOwn(path, { root, cwd }),
+    importModule: async (path) => {
+      const { importOwn }: typeof import("./import_own.ts") = await import("./import_own.ts" as string);
+      return await importOwn(path, { root, cwd });
+    },
     builtIns: builtInGadgets,
     builtInGrants: commandEntryGrants(granting),
     disk: hostFiles({ root }),

@@ -5,7 +5,7 @@ import { type ReadRecord, readRecord } from "../../journal/record_file.ts";
 import { Replay } from "../../run/replay/replay.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { flagFile } from "../../service/input/prompt_input.ts";
-import { promptRunInput } from "../../service/prompt/run.ts";
+import { objectFrom, textFrom } from "../../service/input/kept_input.ts";
 
 /** A record, ready to answer a run. */
 export interface OpenedReplay {
@@ -71,6 +71,6 @@ function noRecord(error: SourceError): SourceError {
 
 /** The command that a record was made with. */
 function commandOf({ kind, file = "FILE", input }: RunStart): string {
-  if (kind === "prompt" && promptRunInput(input).say !== undefined) return "ask";
+  if (kind === "prompt" && textFrom(objectFrom(input).say) !== undefined) return "ask";
   return kind === "ask" || kind === "chat" ? kind : `run ${file}`;
 }

@@ -20,7 +20,6 @@ import {
 } from "../../policy/policy_settings.ts";
 import { shellWord } from "../../policy/refusal.ts";
 import { type ProjectFlags, projectWord, settingsAt } from "../project.ts";
-import { promptIndex } from "../prompt_index.ts";
 import { sourceHashes } from "./module_hashes.ts";
 
 /** What the flags of a command allow a run. */
@@ -168,6 +167,9 @@ async function saidFor(
       return Object.fromEntries(Object.entries(parts).map(([part, value]) => [part, hashOf(value)]));
     }
     if (word === undefined) {
+      const { promptIndex }: typeof import("../prompt_index.ts") = await import(
+        "../prompt_index.ts" as string
+      );
       const { modules } = await promptIndex(root, { trustsCode: false });
       const paths = [...modules.prompts, ...modules.tactics].map(({ path }) => path);
       return await sourceHashes(paths, { root, disk });

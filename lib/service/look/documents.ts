@@ -10,7 +10,8 @@ import { type DocumentPlace, placeGrants } from "../../project/document/place.ts
 import { scriptShell } from "../../project/world.ts";
 import { readDocumentText } from "../../run/document/files.ts";
 import { documentJson, type DocumentUses, outlineOf, usesOf } from "./document_outline.ts";
-import { isDocumentName, maybeDocument, walkFiles } from "../project_files.ts";
+import { isDocumentName, maybeDocument } from "../project_documents.ts";
+import { walkFiles } from "../project_files.ts";
 import { objectOf } from "./gadgets.ts";
 import type { DocumentPageJson, ListedDocument, NeedJson, UsedJson } from "./look.ts";
 import { documentProblem } from "./problems.ts";
