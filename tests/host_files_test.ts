@@ -227,10 +227,10 @@ posixTest("hostFiles reads and overwrites regular files only", () =>
 
 /** Tries every effect, and prints the outcomes. */
 const PROBE = `
-import { hostFiles } from ${JSON.stringify(import.meta.resolve("../lib/host/files.ts"))};
+import { hostFiles } from ${JSON.stringify(import.meta.resolve("../lib/host/files/files.ts"))};
 import { hostEnv } from ${JSON.stringify(import.meta.resolve("../lib/host/process.ts"))};
-import { hostShell } from ${JSON.stringify(import.meta.resolve("../lib/host/shell.ts"))};
-import { hostHttp } from ${JSON.stringify(import.meta.resolve("../lib/host/http.ts"))};
+import { hostShell } from ${JSON.stringify(import.meta.resolve("../lib/host/commands/shell.ts"))};
+import { hostHttp } from ${JSON.stringify(import.meta.resolve("../lib/host/http/http.ts"))};
 import { realPath, stateFolder, workingFolder } from ${
   JSON.stringify(import.meta.resolve("../lib/host/paths.ts"))
 };

@@ -583,7 +583,7 @@ Deno.test("http: where Deno knows hosts by name only, the address is checked bef
     Deno.writeTextFileSync(
       script,
       `
-      import { hostHttp } from ${JSON.stringify(import.meta.resolve("../../lib/host/http.ts"))};
+      import { hostHttp } from ${JSON.stringify(import.meta.resolve("../../lib/host/http/http.ts"))};
       const caCerts = [Deno.readTextFileSync(${JSON.stringify(join(folder, "ca.pem"))})];
       const asked = [];
       const url = "https://localhost:${port}/";

@@ -386,7 +386,7 @@ posixTest("shell: which of our variables a command gets", async () => {
 
 posixTest("shell: output is merged too where Deno may not look for programs", async () => {
   const code = `
-import { hostShell } from ${JSON.stringify(import.meta.resolve("../../lib/host/shell.ts"))};
+import { hostShell } from ${JSON.stringify(import.meta.resolve("../../lib/host/commands/shell.ts"))};
 const script = "echo out; echo err >&2; echo out";
 const run = (command, args) => hostShell().run(command, { args, isMerged: true }).then(({ stdout }) => stdout, String);
 console.log(JSON.stringify([

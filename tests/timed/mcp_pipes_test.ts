@@ -82,7 +82,7 @@ posixTest("pipes: a program that does not read does not hold up the end", async 
 posixTest("pipes: one that waits to be talked to does not keep our own process alive", async () => {
   const script = await Deno.makeTempFile({ suffix: ".ts" });
   try {
-    const module = import.meta.resolve("../../lib/host/pipe_process.ts");
+    const module = import.meta.resolve("../../lib/host/commands/pipe_process.ts");
     await Deno.writeTextFile(
       script,
       `import { hostPipes } from ${JSON.stringify(module)};
