@@ -122,17 +122,17 @@ async function checkSchema(
   }
   const found = schemaOfText(read.value, schema);
   if ("problem" in found) return context.problems.error(place, found.problem);
-  await tellSchema(found.value, { name: `schema "${schema}"`, place, context });
+  tellSchema(found.value, { name: `schema "${schema}"`, place, context });
 }
 
-async function tellSchema(
+function tellSchema(
   schema: Readonly<Record<string, unknown>>,
   { name, place, context }: {
     readonly name: string;
     readonly place: ProblemPlace;
     readonly context: CheckContext;
   },
-): Promise<void> {
+): void {
   const prepared = prepareAnyType(schema);
   if ("broken" in prepared) context.problems.error(place, `${name} cannot be used${prepared.broken}`);
 }

@@ -40,7 +40,7 @@ async function askedApi(
 ): Promise<{ readonly ok: Json } | { readonly problem: string }> {
   try {
     const outcome = await asEffect(work, request, () => askApi(work, request));
-    return await apiValue(outcome, work.step.responsePath);
+    return apiValue(outcome, work.step.responsePath);
   } catch (error) {
     const isOfSlot = error instanceof EffectError && error.failure.code === "permission" &&
       error.failure.flag?.includes("--allow-env") !== true && request.isHostFilled;
@@ -163,10 +163,10 @@ function decoderOf(contentType: string): TextDecoder {
 }
 
 /** The value of an outcome, or why there is none. @throws {Error} for a response-path that cannot be read */
-async function apiValue(
+function apiValue(
   outcome: Json,
   responsePath: string | undefined,
-): Promise<{ readonly ok: Json } | { readonly problem: string }> {
+): { readonly ok: Json } | { readonly problem: string } {
   const { text, problem } = isJsonObject(outcome) ? outcome : {};
   if (typeof problem === "string") return { problem };
   if (typeof text !== "string") return { problem: "the answer that was kept has no text" };
@@ -176,7 +176,7 @@ async function apiValue(
     const found = JSON.stringify(text.slice(0, MAX_SHOWN));
     return { problem: `the answer ${json.problem}, expected JSON for the response-path: found ${found}` };
   }
-  return await pickedValue(json.ok, responsePath);
+  return pickedValue(json.ok, responsePath);
 }
 
 function wholeValue(text: string): { readonly ok: Json } | { readonly problem: string } {
@@ -186,10 +186,7 @@ function wholeValue(text: string): { readonly ok: Json } | { readonly problem: s
   return json.problem === "is not JSON" ? { ok: text } : { problem: `the answer ${json.problem}` };
 }
 
-async function pickedValue(
-  value: Json,
-  path: string,
-): Promise<{ readonly ok: Json } | { readonly problem: string }> {
+function pickedValue(value: Json, path: string): { readonly ok: Json } | { readonly problem: string } {
   const picked = readResponsePath(path)(value);
   if ("problem" in picked) return picked;
   return picked.ok === undefined
@@ -215,7 +212,7 @@ async function askEventStream(
   { request, tell }: { readonly request: ConversationRequest; readonly tell: (text: string) => void },
 ): Promise<Json> {
   if (request.problem !== undefined) throw new Error(`${request.url}: ${request.problem}`);
-  const pick = await pickOf(step.responsePath);
+  const pick = step.responsePath === undefined ? undefined : readResponsePath(step.responsePath);
   const ready = await request.ready();
   using deadline = new Deadline({
     clock: run.limitClock,
@@ -243,11 +240,6 @@ async function askEventStream(
   }
   tell(shown.end());
   return { text: mask.mask(text) };
-}
-
-async function pickOf(path: string | undefined): Promise<PickValue | undefined> {
-  if (path === undefined) return undefined;
-  return readResponsePath(path);
 }
 
 interface Sending {
