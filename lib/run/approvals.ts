@@ -56,6 +56,7 @@ export class Approvals {
         permissions,
         reason: refused.message,
       });
+      await new Promise((resolve) => setTimeout(resolve)); // whoever is asked has read by then what was said before
     }
     const { allowed, by } = canAsk ? await this.#answer(refused) : { allowed: false, by: "nobody" };
     this.#run?.tellOutside({

@@ -195,6 +195,7 @@ export class Run {
     recorder?.write({ type: "step", ...masked });
     if (journal === undefined) return { do: "perform", attempt: 1 };
     if (this.#drain?.refuses() === true) throw this.#drain.reason;
+    if (options.isDeferred) this.#outbox.beforeStep({ isRead: false }); // its commit would keep that start too
     const turn = journal.begin(masked, options);
     if (turn.do === "perform") this.#drain?.began(step.key);
     const isRead = step.kind === "read";
