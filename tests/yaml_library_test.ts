@@ -14,7 +14,7 @@ Deno.test("YAML is read by ES modules, which load six times as fast as CommonJS"
 Deno.test("a package that has no folder for them is taken as it is", async () => {
   const folder = await Deno.makeTempDir();
   try {
-    const library = pathToFileURL(join(PROJECT_ROOT, "lib", "parse", "yaml_library.ts")).href;
+    const library = pathToFileURL(join(PROJECT_ROOT, "lib", "parse", "yaml", "library.ts")).href;
     const write = (name: string, text: string) => Deno.writeTextFile(join(folder, name), text);
     await write("deno.json", JSON.stringify({ imports: { yaml: "./another_yaml.js" } }));
     await write("another_yaml.js", "export const parse = () => 'read by another';\n");

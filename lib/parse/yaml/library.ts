@@ -17,7 +17,7 @@ export async function yamlLibrary(): Promise<YamlLibrary> {
  */
 async function esModules(): Promise<YamlLibrary | undefined> {
   try {
-    return await import(new URL("../../browser/index.js", import.meta.resolve("yaml")).href);
+    return await import(new URL("../browser/index.js", import.meta.resolve("yaml")).href);
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 // The calls of a gadget, as many at once as Orrery begins. Each ends with one message: a result, an error, an invalid input or the answer to
 // its cancelling; what it tells after that is told of no call.
 import { AsyncLocalStorage } from "node:async_hooks";
+import { setImmediate } from "node:timers";
 import type { FromGadget, ToGadget } from "../../core/gadget_message.ts";
 import { type Json, notResultText, toJson } from "../../core/json.ts";
 import { foundValue } from "../../core/shown.ts";
