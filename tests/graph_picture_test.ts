@@ -123,7 +123,7 @@ Deno.test("graph: any graph of up to 40 calls comes to an end as text, and is dr
     if (picture !== undefined) {
       assert.ok(cells >= leastWidth(orderedGraph(acyclicGraph(graph).graph), 3), `it is narrower: ${about}`);
     }
-    assert.ok(ms < 10_000, `${ms} ms: ${about}`);
+    assert.ok(ms < 30_000, `${ms} ms: ${about}`); // a second on a machine that is free; without an end it would be for ever
     if (graph.nodes.length <= 8 && (graph.nodes[0]?.id.length ?? 0) < 12) {
       for (const { id } of graph.nodes) assert.ok(picture?.includes(id), `${id}: ${about}\n${picture}`);
     }
@@ -167,7 +167,7 @@ Deno.test("graph: any graph comes to an end as SVG, with a picture or with what 
   const drawn = await drawAll(some.map((graph) => ({ graph, format: "svg", columns: 0 })));
   for (const [index, { ms, picture, error }] of drawn.entries()) {
     const about = JSON.stringify(some[index]);
-    assert.ok(ms < 10_000, `${ms} ms: ${about}`);
+    assert.ok(ms < 30_000, `${ms} ms: ${about}`); // a second on a machine that is free; without an end it would be for ever
     if (error === undefined) assert.match(picture ?? "", /^<svg/, about);
     else assert.match(error, /: take --format mermaid or --format text$/, about);
   }
