@@ -106,8 +106,10 @@ function harden(globals: Readonly<Record<string, unknown>>, door: GadgetDoor): v
 }
 
 const MOST_HEADER = 16_384;
-/** Where the code around the gadget is, in a bundle all of it. */
-const OWN_FOLDERS = ["./", "../../core/", "../"].map((way) => new URL(way, import.meta.url).href);
+/** Where the code around the gadget is. A bundle has all of it in one folder, and above that may be the gadget's own. */
+const OWN_FOLDERS = (Deno.build.standalone ? ["./"] : ["../", "../../core/"]).map((way) =>
+  new URL(way, import.meta.url).href
+);
 /** What the process was started with. */
 const OWN_ENTRY = Deno.mainModule;
 

@@ -157,18 +157,24 @@ export const runsRoutes = [
     access: "token",
     handle({ service, settings: { streams } }) {
       const reader = service.watch();
+      const left = Promise.withResolvers<void>();
       let pause: Promise<void> | undefined;
-      let wake = (): void => {};
+      let timer: Disposable | undefined;
       return streams.open({
         async next() {
           await pause;
           const now = await reader.next();
-          pause = new Promise((resolve) => void quietTimer(EVERY_MS, wake = resolve));
-          return now && `event: project\ndata: ${JSON.stringify(projectJson(now))}\n\n`;
+          if (now === undefined) return undefined;
+          pause = Promise.race([
+            left.promise,
+            new Promise<void>((resolve) => timer = quietTimer(EVERY_MS, resolve)),
+          ]);
+          return `event: project\ndata: ${JSON.stringify(projectJson(now))}\n\n`;
         },
         leave() {
           reader.leave();
-          wake();
+          timer?.[Symbol.dispose]();
+          left.resolve();
         },
       });
     },
