@@ -33,11 +33,15 @@ const problems = (text: string): readonly string[] =>
 const UNDER = (name: string) =>
   `text directly under @${name}: put an empty line before it, or indent it if it belongs to the value above`;
 
+/** Without keys that have no value: absent and undefined are one thing. */
+const plain = (value: unknown): unknown =>
+  value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+
 Deno.test("document: nodes own the empty lines after them, and their lines are those of the file", () => {
   const tree = parseDocument('Intro\n\n\n# A {id=a1}\ntext\n \t\n@llm\nprompt: "x"\n\n\nafter\n\n## B', {
     file: "x.md",
   });
-  assert.deepEqual(tree, {
+  assert.deepEqual(plain(tree), {
     file: "x.md",
     newline: "\n",
     nodes: [
@@ -56,7 +60,7 @@ Deno.test("document: nodes own the empty lines after them, and their lines are t
     ],
     problems: [],
   });
-  assert.deepEqual(parseDocument(""), { newline: "\n", nodes: [], problems: [] });
+  assert.deepEqual(plain(parseDocument("")), { newline: "\n", nodes: [], problems: [] });
   assert.deepEqual(split("\n\n# A\n"), ['text "\\n\\n"', "# A"]);
 });
 
@@ -187,7 +191,9 @@ Deno.test("document: what a heading is", () => {
     ["# A\nb", undefined],
     ["none", undefined],
   ];
-  for (const [line, heading] of cases) assert.deepEqual(headingLine(line), heading, JSON.stringify(line));
+  for (const [line, heading] of cases) {
+    assert.deepEqual(plain(headingLine(line)), plain(heading), JSON.stringify(line));
+  }
 });
 
 Deno.test("document: where a heading may stand", () => {
