@@ -31,10 +31,9 @@ export async function chatWithAgentFile(
   assertAgent(word);
   refuseFlags(COMMANDS.chat, flags, "agent");
   const grants = grantsOf(flags);
-  const project = await openSettings(dirname(realPath(resolve(cwd, word))), { cwd });
-  const agent = await readAgent(word, { project, terminal });
-  if (agent === undefined) return EXIT.usage;
-  const input = await conversationOfFlags(flags, { agent: agent.id, project, command: "chat" });
+  const opened = await openAgent(word, { flags, terminal, cwd, command: "chat" });
+  if (opened === undefined) return EXIT.usage;
+  const { project, agent, input } = opened;
   const talk = beginTalk(terminal, flags, agent);
   const typist = await typistOf(terminal);
   await using around = await aroundTalk(talk, { typist });
@@ -58,6 +57,22 @@ export async function chatWithAgentFile(
     isTyped: typist !== undefined,
     isChat: true,
   });
+}
+
+/** The agent of a file, and what the flags say for a conversation with it; undefined when it cannot be read, which is told. */
+async function openAgent(
+  word: string,
+  { flags, terminal, cwd, command }: {
+    readonly flags: Parameters<typeof conversationOfFlags>[0];
+    readonly terminal: Terminal;
+    readonly cwd: string;
+    readonly command: "chat" | "run";
+  },
+) {
+  const project = await openSettings(dirname(realPath(resolve(cwd, word))), { cwd });
+  const agent = await readAgent(word, { project, terminal });
+  if (agent === undefined) return undefined;
+  return { project, agent, input: await conversationOfFlags(flags, { agent: agent.id, project, command }) };
 }
 
 /** @throws {UsageError} */
@@ -86,10 +101,9 @@ export async function runConversation(
 ): Promise<number> {
   refuseFlags(COMMANDS.run, flags, "agent");
   const grants = grantsOf(flags);
-  const project = await openSettings(dirname(realPath(resolve(cwd, word))), { cwd });
-  const agent = await readAgent(word, { project, terminal });
-  if (agent === undefined) return EXIT.usage;
-  const input = await conversationOfFlags(flags, { agent: agent.id, project, command: "run" });
+  const opened = await openAgent(word, { flags, terminal, cwd, command: "run" });
+  if (opened === undefined) return EXIT.usage;
+  const { project, agent, input } = opened;
   const view = chooseView(terminal, { flags, file: agent.file, shownText: "none" });
   await using around = await aroundRun(view, { terminal, stop, isQuiet: flags.quiet, usesStdin: false });
   const begun = await beginConversation({

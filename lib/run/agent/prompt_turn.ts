@@ -152,11 +152,7 @@ export class PromptTurn implements TurnKind<PromptTurnEnd> {
       wake: this.#options.wake?.(),
       key: `${place}/wait`,
       ms: wait.ms,
-      tell: (ms) =>
-        run.emit({
-          type: "warning",
-          text: `${error.message}; trying again in ${Math.round(ms / 100) / 10} s`,
-        }),
+      error,
     });
     return undefined;
   }

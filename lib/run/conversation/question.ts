@@ -163,8 +163,8 @@ class QuestionTurn<Value> implements TurnKind<TurnAnswer<Value>> {
       signal,
       key: `${this.#place}wait`,
       ms: waitMs(error, { attempt: this.#failures, random: means.random ?? Math.random }),
-      tell: (ms) =>
-        this.#options.work.warn(`${error.message}; trying again in ${Math.round(ms / 100) / 10} s`),
+      error,
+      warn: (text) => this.#options.work.warn(text),
     });
     return undefined;
   }

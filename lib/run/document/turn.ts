@@ -117,11 +117,7 @@ export class DocumentTurn implements TurnKind<string> {
       signal,
       key: `${place}/wait`,
       ms: waitMs(error, { attempt: attempts, random }),
-      tell: (ms) =>
-        run.emit({
-          type: "warning",
-          text: `${error.message}; trying again in ${Math.round(ms / 100) / 10} s`,
-        }),
+      error,
     });
     return undefined;
   }

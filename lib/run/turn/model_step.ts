@@ -15,6 +15,7 @@ import type { Secrets } from "../../core/secrets.ts";
 import { messageOf } from "../../core/source_error.ts";
 import type { StepError } from "../../core/event.ts";
 import type { AnswerReader } from "./answer_calls.ts";
+import { againIn } from "./provider_sleep.ts";
 import {
   answerFrom,
   answerFromPieces,
@@ -322,9 +323,7 @@ function problemJson({ message, code, status, flag }: ModelError): Json {
 }
 
 function retryText({ error, delayMs, model }: Extract<ModelPart, { readonly type: "retry" }>): string {
-  const next = model === undefined
-    ? `trying again in ${Math.round(delayMs / 100) / 10} s`
-    : `${model} takes over`;
+  const next = model === undefined ? againIn(delayMs) : `${model} takes over`;
   return `${error}; ${next}`;
 }
 

@@ -13,8 +13,15 @@ export interface ProviderSleep {
   readonly wake?: AbortSignal;
   readonly key: string;
   readonly ms: number;
-  /** Says what is waited for; `ms` is how long it takes, or has taken. */
-  tell(ms: number): void;
+  /** Why it has to be waited for: a warning says it, and how long that takes, or has taken. */
+  readonly error: ModelError;
+  /** Takes the warning. Default: the run. */
+  warn?(text: string): void;
+}
+
+/** How long it takes until something is asked again, as people read it. */
+export function againIn(ms: number): string {
+  return `trying again in ${Math.round(ms / 100) / 10} s`;
 }
 
 /**
@@ -22,7 +29,10 @@ export interface ProviderSleep {
  *
  * @throws the signal's reason
  */
-export async function sleepForProvider({ run, signal, wake, key, ms, tell }: ProviderSleep): Promise<void> {
+export async function sleepForProvider(
+  { run, signal, wake, key, ms, error, warn = (text) => run.emit({ type: "warning", text }) }: ProviderSleep,
+): Promise<void> {
+  const tell = (waited: number): void => warn(`${error.message}; ${againIn(waited)}`);
   const begun: Begun = run.isKept
     ? run.begin({ key, kind: "step", name: "wait", input: null, idempotent: true })
     : { do: "perform", attempt: 1 };
@@ -34,8 +44,8 @@ export async function sleepForProvider({ run, signal, wake, key, ms, tell }: Pro
     return;
   }
   using waking = linkedSignal([signal, wake]);
-  const sleeping = run.clock.sleep(ms, waking.signal).catch((error) => {
-    if (wake?.aborted !== true) throw error;
+  const sleeping = run.clock.sleep(ms, waking.signal).catch((thrown) => {
+    if (wake?.aborted !== true) throw thrown;
   });
   await orAborted(sleeping, signal);
   if (run.isKept) run.finish(key, { ok: { ms } });
