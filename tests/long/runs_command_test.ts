@@ -18,7 +18,7 @@ const HANGING = ONE + command("slow", "echo ran >> log.txt; sleep 30") +
 const FLAGS = ["--allow-run=sh", "--allow-read", "--allow-write"];
 
 async function untilThere(project: TestProject, path: string): Promise<void> {
-  for (let i = 0; i < 1200; i++) {
+  for (let i = 0; i < 200; i++) {
     if (await project.read(path).then((text) => text !== "", () => false)) return;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
