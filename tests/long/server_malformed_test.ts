@@ -80,13 +80,15 @@ Deno.test("malformed requests start nothing, read nothing, and break nothing", a
   await using server = openServer(service, { port: 0, token: TOKEN, tell: (text) => void told.push(text) });
   const port = Number(new URL(server.origin).port);
   const statuses = new Map<number, number>();
+  // Most parts of a request are right more often than not, so that what is behind the first check is seen too.
+  const mostly = <T>(right: T, odd: fc.Arbitrary<T>): fc.Arbitrary<T> =>
+    fc.oneof({ arbitrary: fc.constant(right), weight: 2 }, { arbitrary: odd, weight: 1 });
   const request = fc.record({
-    method: word,
+    method: mostly("GET", word),
     target: targets(port),
-    version: fc.constantFrom("HTTP/1.1", "HTTP/1.0", "HTTP/0.9", "HTTP/2", "", "http/1.1"),
-    headers: headers(port),
-    // Most have a Host that is right, so that what is behind it is seen too.
-    hasHost: fc.boolean(),
+    version: mostly("HTTP/1.1", fc.constantFrom("HTTP/1.0", "HTTP/0.9", "HTTP/2", "", "http/1.1")),
+    headers: mostly<readonly string[]>([], headers(port)),
+    hasHost: mostly(true, fc.constant(false)),
     body: fc.oneof(junk, fc.constantFrom("{}", "5\r\nhello\r\n0\r\n\r\n", "zz\r\n", "[".repeat(500))),
   });
   await fc.assert(

@@ -150,6 +150,7 @@ pageTest("live: a server that was killed and started again", { files: VIEW_FILES
   /** It stands still, and one thing is told. */
   const lost = async (tab: OpenPage): Promise<void> => {
     await tab.page.locator("[data-run-lost]:visible").waitFor();
+    await stands(tab, "not known"); // the stream of the run; what is told may have come of the project's
     const tally = (): Promise<string | null> => tab.page.textContent("[data-run-tally]");
     const before = await tally();
     await new Promise((resolve) => setTimeout(resolve, 700));
