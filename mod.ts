@@ -204,14 +204,16 @@ export type {
 } from "./lib/core/journal.ts";
 export type { StepError, StepKind } from "./lib/core/event.ts";
 
-export { SourceError } from "./lib/core/source_error.ts";
+export { ProblemsError, SourceError } from "./lib/core/source_error.ts";
 export type { SourceErrorOptions, Span } from "./lib/core/source_error.ts";
 export { systemClock } from "./lib/core/clock.ts";
 export { virtualClock } from "./lib/core/clock.ts";
 export type { Clock } from "./lib/core/clock.ts";
 export type { VirtualClock } from "./lib/core/clock.ts";
 export { memoryFiles } from "./lib/core/memory_files.ts";
+export { FileError, PermissionRefused } from "./lib/core/world.ts";
 export type {
+  FileErrorCode,
   Files,
   Http,
   HttpOptions,

@@ -1,12 +1,13 @@
 // Agent files for tests: the cases, small ones of a few parts, and random ones.
-import type { Json, JsonObject } from "../lib/core/json.ts";
 import type {
   AgentProblem,
   AgentStep,
+  Json,
+  JsonObject,
   ModelFields,
   SlotPath,
   StepCondition,
-} from "../lib/parse/agent/agent.ts";
+} from "../mod.ts";
 import { readAgentFile } from "../lib/parse/agent/read.ts";
 
 const CASES = new URL("spec/conversations/", import.meta.url);

@@ -11,13 +11,20 @@
  */
 import assert from "node:assert/strict";
 import "../lib/catalog/catalog.ts";
-import { type Clock, virtualClock } from "../lib/core/clock.ts";
-import type { DialogMessage } from "../lib/core/message.ts";
-import type { ModelPort, PortReply, PortRequest } from "../lib/models/port_model.ts";
-import { type AgentOptions, createAgent } from "../lib/project/create_agent.ts";
 import "../lib/prompt/check_prepared.ts";
-import type { Agent, Dialog } from "../lib/run/agent/agent.ts";
-import { AgentError } from "../lib/run/agent/call_state.ts";
+import {
+  type Agent,
+  AgentError,
+  type AgentOptions,
+  type Clock,
+  createAgent,
+  type Dialog,
+  type DialogMessage,
+  type ModelPort,
+  type PortReply,
+  type PortRequest,
+  virtualClock,
+} from "../mod.ts";
 
 // Loaded when they are first needed, which no clock of a test waits for.
 

@@ -1,10 +1,9 @@
 // checkDocument over files in memory.
 import { resolve } from "node:path";
+import { memoryFiles, PermissionRefused } from "../mod.ts";
 import { isInside } from "../lib/core/paths.ts";
 import { checkDocument } from "../lib/check/check_document.ts";
 import { type CheckDocumentOptions, type DocumentGrants, problemLine } from "../lib/check/check_options.ts";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import { PermissionRefused } from "../lib/core/world.ts";
 
 export const ROOT = "/project";
 

@@ -1,8 +1,11 @@
+import {
+  type Collection,
+  type Embedder,
+  memoryFiles,
+  openCollection,
+  type OpenCollectionOptions,
+} from "../mod.ts";
 // Collections for tests: files in memory, and embedders that need no model.
-import type { Collection } from "../lib/core/collection.ts";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import type { Embedder } from "../lib/core/model.ts";
-import { openCollection, type OpenCollectionOptions } from "../lib/project/open_collection.ts";
 
 /** Documents by their file, as one collection in memory; each has its file without the ending as its id. */
 export async function memoryCollection(

@@ -1,6 +1,6 @@
 // Models of conversations that answer from lists: the replies of each step, in order.
-import { type Message, textOf } from "../lib/core/message.ts";
-import { type Model, ModelError, type ModelPart, type ModelRequest } from "../lib/core/model.ts";
+import { type Message, type Model, ModelError, type ModelPart, type ModelRequest } from "../mod.ts";
+import { textOf } from "../lib/core/message.ts";
 import type { AskedModel, ConversationModels } from "../lib/run/conversation/work.ts";
 
 /** Text, the object of a form, what goes wrong, or parts as they come. */

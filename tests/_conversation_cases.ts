@@ -1,7 +1,7 @@
 // The valid cases of conversations, and what each of them says of its run.
-import { isJsonObject, type Json, type JsonObject, toJson } from "../lib/core/json.ts";
+import type { Json, JsonObject, ProgramFetch } from "../mod.ts";
+import { isJsonObject, toJson } from "../lib/core/json.ts";
 import { parseYaml } from "../lib/parse/yaml/yaml.ts";
-import type { ProgramFetch } from "../lib/run/conversation/http_of_fetch.ts";
 
 const FOLDER = new URL("spec/conversations/valid/", import.meta.url);
 

@@ -1,9 +1,16 @@
 // Conversations of tests: agents out of plain objects, turns as lists of events, logs as lines.
 
 import assert from "node:assert/strict";
-import { loadAgent, openConversation } from "../mod.ts";
-import type { AgentFile, Conversation, ConversationOptions, LogEntry, RunEvent } from "../mod.ts";
-import type { Json } from "../lib/core/json.ts";
+import {
+  type AgentFile,
+  type Conversation,
+  type ConversationOptions,
+  type Json,
+  loadAgent,
+  type LogEntry,
+  openConversation,
+  type RunEvent,
+} from "../mod.ts";
 
 /** A step as a file writes it. */
 export type StepJson = Readonly<Record<string, unknown>> & { readonly id: string };

@@ -1,7 +1,7 @@
 // A process of a gadget in memory: it speaks in frames, and does whatever a test wants.
+import type { Json } from "../mod.ts";
 import { encodeFrame, FrameReader } from "../lib/core/frames.ts";
 import type { FromGadget, GadgetDescription, ToGadget } from "../lib/core/gadget_message.ts";
-import type { Json } from "../lib/core/json.ts";
 import type {
   BytePipe,
   GadgetProcess,

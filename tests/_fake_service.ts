@@ -1,9 +1,6 @@
 // A service whose runs, talks and answers are written by the test: for everything that stands on `Service`. Readers, asks and states are
 // the real ones.
-import type { RunEventBody, RunKind, RunStatus } from "../lib/core/event.ts";
-import type { RunTrace } from "../lib/core/journal.ts";
-import type { Json } from "../lib/core/json.ts";
-import type { Model } from "../lib/core/model.ts";
+import type { Json, Model, RunEventBody, RunKind, RunStatus, RunTrace } from "../mod.ts";
 import { Asks } from "../lib/service/runs/asks.ts";
 import { heldTrace, tracedState } from "../lib/service/runs/kept.ts";
 import type { Look } from "../lib/service/look/look.ts";

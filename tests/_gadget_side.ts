@@ -1,8 +1,8 @@
 // Orrery's side of the process of a gadget, as small as can be: it starts the real process with its real flags, and keeps what it says.
 
 import { pathToFileURL } from "node:url";
+import type { GadgetCall } from "../mod.ts";
 import { encodeFrame, FrameReader } from "../lib/core/frames.ts";
-import type { GadgetCall } from "../lib/core/gadget.ts";
 import type { ToGadget } from "../lib/core/gadget_message.ts";
 import { listenForGadget } from "../lib/host/commands/gadget_listener.ts";
 import { gadgetCommand } from "../lib/host/commands/gadget_process.ts";

@@ -1,8 +1,6 @@
 // The module gate over files in memory.
 import assert from "node:assert/strict";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import { SourceError } from "../lib/core/source_error.ts";
-import type { Files } from "../lib/core/world.ts";
+import { type Files, memoryFiles, SourceError } from "../mod.ts";
 import { type PreparedGraph, prepareModules } from "../lib/sandbox/gate/prepare_modules.ts";
 
 /** Where the files of the tests are. */

@@ -1,8 +1,8 @@
 // Opens a collection as a process of its own: `deno run -A _index_child.ts FILE [stop]`. It says "begun" when it is about to put the
 // passages in; with `stop` it never ends that transaction.
 
+import { openCollection } from "../mod.ts";
 import { IndexDatabase } from "../lib/retrieval/passage_index.ts";
-import { openCollection } from "../lib/project/open_collection.ts";
 
 const [file = "", stop] = Deno.args;
 

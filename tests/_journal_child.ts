@@ -3,9 +3,9 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
+import type { Journal, RunJournal } from "../mod.ts";
 import { isProcessAlive, thisProcess } from "../lib/host/process.ts";
 import { RunOwnedError } from "../lib/core/journal.ts";
-import type { Journal, RunJournal } from "../lib/core/journal.ts";
 import { nextTurn, savedTurn } from "./_saved_turn.ts";
 import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
 import { PROJECT_ROOT, testEnvironment } from "./_run.ts";

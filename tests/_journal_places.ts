@@ -1,11 +1,11 @@
 // Where journals can be, each shared by processes that are played: one may die, or be on another machine.
 
 import { join } from "node:path";
+import type { Journal, JournalOptions } from "../mod.ts";
 import { journalOver } from "../lib/journal/journal_over.ts";
-import type { JournalOptions } from "../lib/journal/store.ts";
 import { memoryStore } from "../lib/journal/memory_journal.ts";
 import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
-import type { Journal, RunOwner } from "../lib/core/journal.ts";
+import type { RunOwner } from "../lib/core/journal.ts";
 import type { Secrets } from "../lib/core/secrets.ts";
 
 /** One place, and the processes that use it. */

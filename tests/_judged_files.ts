@@ -1,7 +1,7 @@
 // A project in a folder of its own with a secret beside it, and its files behind a policy that may act between judgement and opening.
 import { join } from "node:path";
+import type { Files, Policy } from "../mod.ts";
 import type { FileChanges } from "../lib/core/file_changes.ts";
-import type { Files, Policy } from "../lib/core/world.ts";
 import { exactFiles } from "../lib/host/files/exact_files.ts";
 import { hostFileChanges } from "../lib/host/files/changes.ts";
 import { realPath } from "../lib/host/paths.ts";

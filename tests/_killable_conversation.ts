@@ -4,8 +4,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Json } from "../lib/core/json.ts";
-import type { StepRecord } from "../lib/core/journal.ts";
+import type { Json, StepRecord } from "../mod.ts";
 import { isProcessAlive, thisProcess } from "../lib/host/process.ts";
 import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
 import { PROJECT_ROOT, testEnvironment } from "./_run.ts";

@@ -1,6 +1,7 @@
+import { parseDocument } from "../mod.ts";
 import { type Insertion, LiveDocument, type LiveDocumentOptions } from "../lib/document/live_document.ts";
 import { type LiveNode, type OriginKind, type Piece, piecesOf } from "../lib/document/live_node.ts";
-import { parseDocument, parseResult } from "../lib/parse/document/document.ts";
+import { parseResult } from "../lib/parse/document/document.ts";
 import type { MergeMode } from "../lib/parse/document/operation.ts";
 
 /** A document of a text, as it stands before anything runs. */

@@ -1,8 +1,7 @@
+import { type FileErrorCode, type Files, memoryFiles } from "../mod.ts";
 import { type FileChanges, type FileLook, tooLargeReason } from "../lib/core/file_changes.ts";
 import { type FileAction, fileProblem } from "../lib/core/file_text.ts";
-import { memoryFiles } from "../lib/core/memory_files.ts";
 import { basename, dirname, resolve } from "node:path";
-import type { FileErrorCode, Files } from "../lib/core/world.ts";
 
 /** Files in memory, for tests, that can be read as `Files` and changed: no links, no modes. */
 export interface MemoryDisk {

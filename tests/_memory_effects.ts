@@ -1,6 +1,6 @@
+import type { Json } from "../mod.ts";
 import type { EffectFailure, EffectOp, EffectReply, Effects } from "../lib/core/gadget_message.ts";
 import { dirname, resolve } from "node:path";
-import type { Json } from "../lib/core/json.ts";
 
 type Op<Kind extends EffectOp["kind"]> = Extract<EffectOp, { readonly kind: Kind }>;
 type Reply = { readonly ok?: Json; readonly bytes?: Uint8Array } | EffectFailure;

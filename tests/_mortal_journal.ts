@@ -1,4 +1,4 @@
-import type { RunJournal } from "../lib/core/journal.ts";
+import type { RunJournal } from "../mod.ts";
 
 /** A journal whose process dies at its `n`th operation, before or after it was done, and which answers nothing from then on. */
 export function mortalJournal(

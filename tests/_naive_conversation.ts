@@ -1,7 +1,7 @@
 // The rules of conversations.md 2.2 to 2.5 once more, in another way: each chain of steps without combined ones around them is a list of
 // instructions with a counter, and branches run one after the other. It reads what a file says, without the parser.
 
-import type { Json } from "../lib/core/json.ts";
+import type { Json } from "../mod.ts";
 import type { StepJson } from "./_conversation_turns.ts";
 
 interface Body {

@@ -1,12 +1,9 @@
 // What the cases of tests/spec/prompts/ name, as values: prompts, parsers, renderers, handlers, and a prompt as they show it.
 import { z } from "zod";
+import { type AnyPrompt, defineGadget, type HandlerState, ParseError, tags } from "../mod.ts";
 import { isStandardSchema } from "../lib/core/gadget.ts";
 import { isRecord } from "../lib/core/json.ts";
-import { ParseError } from "../lib/core/prompt_error.ts";
-import { DEFAULT_HANDLER, type HandlerState } from "../lib/prompt/handler.ts";
-import type { AnyPrompt } from "../lib/prompt/prompt.ts";
-import { tags } from "../lib/prompt/tags.ts";
-import { defineGadget } from "../lib/schema/define_gadget.ts";
+import { DEFAULT_HANDLER } from "../lib/prompt/handler.ts";
 
 // deno-lint-ignore no-explicit-any
 export type Data = any;

@@ -17,8 +17,7 @@
  * @module
  */
 
-import { systemClock } from "../lib/core/clock.ts";
-import type { ModelSettings } from "../lib/core/model_settings.ts";
+import { systemClock } from "../mod.ts";
 import { formatOf, type WireAnswer, wireError, wireEvents, type WireFormat } from "./_provider_wire.ts";
 
 /** An answer, and how its bytes come. */
@@ -61,6 +60,19 @@ export interface ProviderRequest {
   readonly body: any;
 }
 
+/** What a configuration says of them, as far as tests do. */
+export interface ProviderSettings {
+  readonly providers: Readonly<Record<string, OneProvider>>;
+}
+
+interface OneProvider {
+  readonly type?: "openai" | "openai-compatible";
+  readonly baseURL?: string;
+  readonly apiKeyEnv?: string;
+  readonly api?: "chat";
+  readonly thoughts?: "text" | "reasoning";
+}
+
 /** The server. */
 export interface ProviderServer extends AsyncDisposable {
   /** `http://127.0.0.1:PORT` */
@@ -69,7 +81,7 @@ export interface ProviderServer extends AsyncDisposable {
   readonly host: string;
   readonly requests: readonly ProviderRequest[];
   /** Providers `openai` (responses), `chat`, `anthropic`, `google` and `compatible`, all at this server. */
-  readonly settings: ModelSettings;
+  readonly settings: ProviderSettings;
   /** Has a key for each of them: {@linkcode TEST_KEY}. */
   env(name: string): string | undefined;
 }
@@ -124,7 +136,7 @@ export function providerServer(
   };
 }
 
-function settingsFor(url: string): ModelSettings {
+function settingsFor(url: string): ProviderSettings {
   return {
     providers: {
       openai: { baseURL: `${url}/v1` },

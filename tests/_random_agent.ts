@@ -1,8 +1,7 @@
 // Random agents that can be used: steps of most kinds, and jumps that can be taken.
 
 import fc from "fast-check";
-import type { Json } from "../lib/core/json.ts";
-import type { AgentStep, SlotPath, StepAction, StepCondition, StepFlow } from "../lib/parse/agent/agent.ts";
+import type { AgentStep, Json, SlotPath, StepAction, StepCondition, StepFlow } from "../mod.ts";
 import { stepsIn } from "../lib/parse/agent/tree.ts";
 
 const text = fc.string({ maxLength: 12, unit: "grapheme" });

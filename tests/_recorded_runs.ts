@@ -1,6 +1,5 @@
+import type { RunEvent, RunEventBody } from "../mod.ts";
 // Events as runs have told them: a call file that fails, a document with a tool, two turns of a conversation.
-
-import type { RunEvent, RunEventBody } from "../lib/core/event.ts";
 
 /** The events with the fields that all of them have: `seq` from 1, 10 ms between two. */
 export function recorded(bodies: readonly RunEventBody[]): readonly RunEvent[] {

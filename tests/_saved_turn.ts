@@ -1,7 +1,5 @@
+import type { ConversationSave, LogEntry, RunJournal } from "../mod.ts";
 // Turns of a conversation that can be told when they are torn: each is made of its number alone.
-
-import type { ConversationSave, LogEntry } from "../lib/core/conversation.ts";
-import type { RunJournal } from "../lib/core/journal.ts";
 
 /** Whose slots the turns set. */
 export const SAVED_SCOPES = [{ user: "ana" }, { user: "ana", module: "m", session: "s" }] as const;

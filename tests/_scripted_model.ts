@@ -1,6 +1,4 @@
-import { systemClock } from "../lib/core/clock.ts";
-import type { Model, ModelPart, ModelRequest } from "../lib/core/model.ts";
-import { ModelError } from "../lib/core/model.ts";
+import { type Model, ModelError, type ModelPart, type ModelRequest, systemClock } from "../mod.ts";
 
 /** What a scripted model does when asked: parts in order; a number waits that many ms; an error is thrown. */
 export type Script = readonly (string | number | ModelPart | ModelError)[];

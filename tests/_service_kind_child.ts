@@ -1,6 +1,6 @@
 // Starts a run or a conversation of the service in a folder, and writes the type of each event in a line of its own; the first line is the id
 // of what was started. It is killed by the test that started it.
-import type { RunEvent } from "../lib/core/event.ts";
+import type { RunEvent } from "../mod.ts";
 import { newRunId } from "../lib/journal/new_run.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
 import { NO_GRANTS } from "../lib/project/trust/grants.ts";

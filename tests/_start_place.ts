@@ -1,6 +1,5 @@
 // A project of a test as a run of the service meets it, with nobody to be asked.
-import type { Catalog } from "../lib/core/catalog.ts";
-import type { RunEvent } from "../lib/core/event.ts";
+import type { Catalog, RunEvent } from "../mod.ts";
 import { NO_GRANTS, NOBODY, type RunGrants } from "../lib/project/trust/grants.ts";
 import { createRun } from "../lib/project/open_run.ts";
 import { openSettings } from "../lib/project/project.ts";

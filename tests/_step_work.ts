@@ -1,11 +1,8 @@
 // One step of a conversation without the engine around it: what it says, writes and warns of is a list of lines.
+import type { AgentStep, Json, JsonObject, LogEntry, RunEvent, StepBase } from "../mod.ts";
 import { fillJson, fillText, type LookUpSlot } from "../lib/conversation/fill_template.ts";
 import { memoryMessage, selectMemory } from "../lib/conversation/message_log.ts";
 import { slotKey } from "../lib/conversation/slots.ts";
-import type { LogEntry } from "../lib/core/conversation.ts";
-import type { RunEvent } from "../lib/core/event.ts";
-import type { Json, JsonObject } from "../lib/core/json.ts";
-import type { AgentStep, StepBase } from "../lib/parse/agent/agent.ts";
 import type { ConversationMeans, StepWork } from "../lib/run/conversation/work.ts";
 import { Run, type RunOptions } from "../lib/run/run.ts";
 

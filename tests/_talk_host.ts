@@ -1,7 +1,6 @@
 // A project of a test as conversations of the service meet it: its turns are held one at a time, and nobody is asked.
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
+import { memoryJournal, openJournal } from "../mod.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
-import { openJournal } from "../lib/project/open_journal.ts";
 import { keptReader } from "../lib/service/runs/reader.ts";
 import { HeldRun } from "../lib/service/runs/held_run.ts";
 import { type RunHandle, ServiceError } from "../lib/service/service.ts";

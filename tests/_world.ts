@@ -1,10 +1,17 @@
 // A world over a real temporary folder: real files, commands and policy; the network is what a test says.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type Clock, systemClock } from "../lib/core/clock.ts";
-import type { AnyGadget, GadgetContext } from "../lib/core/gadget.ts";
-import { type Json, toJson } from "../lib/core/json.ts";
-import type { Http, Policy, World } from "../lib/core/world.ts";
+import {
+  type AnyGadget,
+  type Clock,
+  type GadgetContext,
+  type Http,
+  type Json,
+  type Policy,
+  systemClock,
+  type World,
+} from "../mod.ts";
+import { toJson } from "../lib/core/json.ts";
 import { exactFiles } from "../lib/host/files/exact_files.ts";
 import { hostShell } from "../lib/host/commands/shell.ts";
 import { guardWorld } from "../lib/policy/guard.ts";

@@ -2,12 +2,10 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { Document, isScalar, visit } from "yaml";
+import { type AgentFile, AgentFileError, type AgentStep, type Json, loadAgent } from "../mod.ts";
 import { stepTree } from "../lib/conversation/step_tree.ts";
-import type { Json } from "../lib/core/json.ts";
-import { type AgentFile, AgentFileError, type AgentStep } from "../lib/parse/agent/agent.ts";
 import { gotoProblem, stepsIn } from "../lib/parse/agent/tree.ts";
 import { readAgentFile } from "../lib/parse/agent/read.ts";
-import { loadAgent } from "../lib/project/load_agent.ts";
 import { agentCases, agentText, caseFile, problemLines, writtenStep } from "./_agent_file.ts";
 import { testProject } from "./_project.ts";
 import { randomRoot } from "./_random_agent.ts";

@@ -1,17 +1,14 @@
 // What no flag allows is asked about where somebody is at the terminal (turn.md 2.6).
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { createCatalog } from "../lib/catalog/catalog.ts";
+import { createCatalog, type PermissionRequest, runCalls, type RunEvent, type User } from "../mod.ts";
 import { userBehind } from "../lib/cli/run/around.ts";
 import type { RunView } from "../lib/cli/run/view.ts";
-import type { RunEvent } from "../lib/core/event.ts";
-import type { PermissionRequest, User } from "../lib/core/world.ts";
 import type { Terminal } from "../lib/host/terminal/terminal.ts";
 import type { TerminalUser } from "../lib/host/terminal/user.ts";
 import { approvingPolicy, createPolicy } from "../lib/policy/policy.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
 import { Approvals } from "../lib/run/approvals.ts";
-import { runCalls } from "../lib/run/calls/calls.ts";
 import { testProject } from "./_project.ts";
 import { atTerminal, noTerminal } from "./_pty.ts";
 

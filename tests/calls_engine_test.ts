@@ -1,19 +1,20 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { virtualClock } from "../lib/core/clock.ts";
-import type { CallErrorCode, RunEvent } from "../lib/core/event.ts";
-import { type AskingGadget, PERMIT, SENT, type SentContext } from "../lib/core/gadget.ts";
-import { PermissionRefused } from "../lib/core/world.ts";
-import { createSecrets } from "../lib/journal/secrets.ts";
 import {
   type AnyGadget,
+  type CallErrorCode,
   createCatalog,
   defineGadget,
   type Json,
+  PermissionRefused,
   runCalls,
   type RunCallsOptions,
+  type RunEvent,
+  virtualClock,
   writeCalls,
 } from "../mod.ts";
+import { type AskingGadget, PERMIT, SENT, type SentContext } from "../lib/core/gadget.ts";
+import { createSecrets } from "../lib/journal/secrets.ts";
 
 const call = (name: string, id = "", rest = ""): string =>
   `!!!GADGET_START:${name}:${id}\n${rest}!!!GADGET_END\n`;

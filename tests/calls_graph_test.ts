@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
-import { createCatalog } from "../lib/catalog/catalog.ts";
-import { type Clock, virtualClock } from "../lib/core/clock.ts";
-import type { RunEvent } from "../lib/core/event.ts";
-import type { AnyGadget, GadgetContext } from "../lib/core/gadget.ts";
-import { runCalls } from "../lib/run/calls/calls.ts";
 import graphCases from "./spec/calls/graph.json" with { type: "json" };
+import {
+  type AnyGadget,
+  type Clock,
+  createCatalog,
+  type GadgetContext,
+  runCalls,
+  type RunEvent,
+  virtualClock,
+} from "../mod.ts";
 
 interface GadgetSpec {
   readonly takes?: number;

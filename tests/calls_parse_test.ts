@@ -1,15 +1,17 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { completeMarkers, DEFAULT_MARKERS, type Markers } from "../lib/parse/calls/header.ts";
 import {
   type CallBlock,
   type CallEvent,
   CallParser,
   type CallParserOptions,
+  type Markers,
   parseCalls,
-} from "../lib/parse/calls/calls.ts";
+  writeCalls,
+} from "../mod.ts";
+import { completeMarkers, DEFAULT_MARKERS } from "../lib/parse/calls/header.ts";
 import { OddMarkers } from "../lib/parse/calls/odd_markers.ts";
-import { escapeLines, writeCalls } from "../lib/parse/calls/write.ts";
+import { escapeLines } from "../lib/parse/calls/write.ts";
 import parseCases from "./spec/calls/parse.json" with { type: "json" };
 
 interface ExpectedCall extends Omit<CallBlock, "parseError"> {

@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { createCatalog, loadCatalog } from "../lib/catalog/catalog.ts";
+import {
+  type AnyGadget,
+  type Catalog,
+  createCatalog,
+  ProblemsError,
+  systemClock,
+  type World,
+} from "../mod.ts";
+import { loadCatalog } from "../lib/catalog/catalog.ts";
 import type { LoadCatalogOptions } from "../lib/catalog/catalog_site.ts";
-import type { Catalog } from "../lib/core/catalog.ts";
-import { systemClock } from "../lib/core/clock.ts";
-import type { AnyGadget } from "../lib/core/gadget.ts";
-import { ProblemsError } from "../lib/core/source_error.ts";
-import type { World } from "../lib/core/world.ts";
 import { hostFiles } from "../lib/host/files/files.ts";
 import { importModule } from "../lib/host/process.ts";
 

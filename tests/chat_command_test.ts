@@ -1,9 +1,8 @@
 // `orrery chat`: line by line through a pipe, and the parts of the terminal's side that need no terminal.
 import assert from "node:assert/strict";
-import { createCatalog } from "../lib/catalog/catalog.ts";
+import { createCatalog, type Model, type ModelPart } from "../mod.ts";
 import { question } from "../lib/cli/ask/ask.ts";
 import { ChatStop, typedMessages } from "../lib/cli/chat/lines.ts";
-import type { Model, ModelPart } from "../lib/core/model.ts";
 import type { Terminal } from "../lib/host/terminal/terminal.ts";
 import { agentsText } from "../lib/service/prompt/open.ts";
 import { stoppableCatalog, stoppableModel } from "../lib/service/start/stoppable.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ProblemsError } from "../lib/core/source_error.ts";
+import { ProblemsError } from "../mod.ts";
 import { errorFrame } from "../lib/render/error_frame.ts";
 import { readCollectionFile } from "../lib/parse/files/collection.ts";
 import { readModuleFile } from "../lib/parse/files/module.ts";

@@ -1,11 +1,11 @@
 import { Validator } from "@cfworker/json-schema";
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { ProblemsError, type SourceError } from "../mod.ts";
 import { acceptedConfig, type Config } from "../lib/catalog/config/config.ts";
 import { findProjectRoot, loadConfig, type LoadConfigOptions } from "../lib/catalog/config/load.ts";
 import { checkConfig } from "../lib/catalog/config/read.ts";
 import { CONFIG_TABLE, configSchema } from "../lib/catalog/config/table.ts";
-import { ProblemsError, type SourceError } from "../lib/core/source_error.ts";
 import { hostFiles } from "../lib/host/files/files.ts";
 import { lookAt } from "../lib/host/paths.ts";
 import { parseYaml } from "../lib/parse/yaml/yaml.ts";

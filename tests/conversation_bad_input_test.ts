@@ -2,8 +2,7 @@
 // which step and why, and the conversation can be gone on with.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { virtualClock } from "../lib/core/clock.ts";
-import { type ConversationOptions, loadAgent, memoryJournal } from "../mod.ts";
+import { type ConversationOptions, loadAgent, memoryJournal, virtualClock } from "../mod.ts";
 import {
   agentOf,
   ask,

@@ -1,10 +1,16 @@
 // All valid cases of conversations: transcript, slots, and what the models have seen.
 
 import assert from "node:assert/strict";
-import { loadAgent, memoryJournal, openConversation } from "../mod.ts";
-import type { Conversation, Message, RunEvent } from "../mod.ts";
+import {
+  type Conversation,
+  type Json,
+  loadAgent,
+  memoryJournal,
+  type Message,
+  openConversation,
+  type RunEvent,
+} from "../mod.ts";
 import { slotPath } from "../lib/conversation/slots.ts";
-import type { Json } from "../lib/core/json.ts";
 import { conversationCases, fetchOf } from "./_conversation_cases.ts";
 import type { ConversationCase } from "./_conversation_cases.ts";
 

@@ -1,10 +1,9 @@
 // What counts as a value that a model has found (conversations.md 2.8).
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import type { ExtractionSchema, ExtractionValue, Json, SlotDestination } from "../mod.ts";
 import { extractedValue, extractionNames } from "../lib/conversation/extraction.ts";
 import { readVerdicts, verdictForm } from "../lib/conversation/verdicts.ts";
-import type { Json } from "../lib/core/json.ts";
-import type { ExtractionSchema, ExtractionValue, SlotDestination } from "../lib/parse/agent/agent.ts";
 
 type Schema = Omit<ExtractionSchema, "description" | "examples">;
 

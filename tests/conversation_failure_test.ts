@@ -2,9 +2,7 @@
 // change, several at once, stores that cannot be written.
 
 import assert from "node:assert/strict";
-import { memoryJournal } from "../mod.ts";
-import type { AgentFile, RunEvent, Store } from "../mod.ts";
-import { defineGadget } from "../lib/schema/define_gadget.ts";
+import { type AgentFile, defineGadget, memoryJournal, type RunEvent, type Store } from "../mod.ts";
 import { journalOver } from "../lib/journal/journal_over.ts";
 import { memoryStore } from "../lib/journal/memory_journal.ts";
 import {

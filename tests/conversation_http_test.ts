@@ -1,14 +1,17 @@
 // The steps that make requests, against servers on loopback, without the engine around them.
 import assert from "node:assert/strict";
+import {
+  type Http,
+  memoryJournal,
+  PermissionRefused,
+  type RunEvent,
+  type StepOf,
+  virtualClock,
+} from "../mod.ts";
 import { fillText, type LookUpSlot } from "../lib/conversation/fill_template.ts";
 import type { StepOutcome } from "../lib/conversation/step_tree.ts";
-import type { RunEvent } from "../lib/core/event.ts";
-import { virtualClock } from "../lib/core/clock.ts";
-import { type Http, PermissionRefused } from "../lib/core/world.ts";
 import { hostHttp } from "../lib/host/http/http.ts";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
-import type { StepOf } from "../lib/parse/agent/agent.ts";
 import { createPolicy } from "../lib/policy/policy.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
 import { performApiCall, performSseCall } from "../lib/run/conversation/http.ts";

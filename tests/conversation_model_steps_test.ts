@@ -1,17 +1,25 @@
 // The steps of a conversation that ask a model, call a gadget or run a file (conversations.md 2.7, 2.8, 3), each by itself.
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { AnyGadget } from "../lib/core/gadget.ts";
-import type { Journal, RecordLine } from "../lib/core/journal.ts";
-import type { Json } from "../lib/core/json.ts";
+import {
+  type AgentStep,
+  type AnyGadget,
+  type ConversationModelRequest,
+  defineGadget,
+  type Journal,
+  type Json,
+  memoryJournal,
+  type Model,
+  ModelError,
+  type ModelPart,
+  PermissionRefused,
+  type StepOf,
+  virtualClock,
+} from "../mod.ts";
+import type { RecordLine } from "../lib/core/journal.ts";
 import { textOf } from "../lib/core/message.ts";
-import { type Model, ModelError, type ModelPart } from "../lib/core/model.ts";
-import { virtualClock } from "../lib/core/clock.ts";
-import { PermissionRefused } from "../lib/core/world.ts";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
-import type { AgentStep, StepOf } from "../lib/parse/agent/agent.ts";
-import { type ConversationModelRequest, modelOfFunction } from "../lib/project/model_of_function.ts";
+import { modelOfFunction } from "../lib/project/model_of_function.ts";
 import { BudgetError } from "../lib/run/budget.ts";
 import { performGadget } from "../lib/run/conversation/gadget.ts";
 import {
@@ -25,7 +33,6 @@ import { type ConversationModels, ConversationStepError } from "../lib/run/conve
 import type { ToolSource } from "../lib/run/turn/offered.ts";
 import { Replay } from "../lib/run/replay/replay.ts";
 import type { RunOptions } from "../lib/run/run.ts";
-import { defineGadget } from "../lib/schema/define_gadget.ts";
 import { type ScriptedModels, scriptedModels, type ScriptedReply } from "./_conversation.ts";
 import { type StepAtWork, stepBase, stepWork, type StepWorkOptions } from "./_step_work.ts";
 

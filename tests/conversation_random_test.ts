@@ -3,9 +3,16 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { memoryJournal, openConversation } from "../mod.ts";
-import type { AgentFile, Conversation, ConversationModelRequest, Journal, RunEvent } from "../mod.ts";
-import type { Json } from "../lib/core/json.ts";
+import {
+  type AgentFile,
+  type Conversation,
+  type ConversationModelRequest,
+  type Journal,
+  type Json,
+  memoryJournal,
+  openConversation,
+  type RunEvent,
+} from "../mod.ts";
 import { agentOf, endOf, eventsOf, lines, told, turn } from "./_conversation_turns.ts";
 import type { StepJson } from "./_conversation_turns.ts";
 import { NaiveConversation, naiveReply } from "./_naive_conversation.ts";

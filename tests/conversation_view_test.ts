@@ -1,8 +1,8 @@
 // What a terminal shows of a conversation.
 
 import assert from "node:assert/strict";
+import type { RunEvent, RunEventBody } from "../mod.ts";
 import { testProject } from "./_project.ts";
-import type { RunEvent, RunEventBody } from "../lib/core/event.ts";
 import { AskingSteps } from "../lib/render/turn_texts.ts";
 import { cellWidth } from "../lib/render/cells.ts";
 import { slotLines } from "../lib/render/trace/turn.ts";

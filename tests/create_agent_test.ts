@@ -1,10 +1,13 @@
 // What `createAgent` is given: what is wrong is said at once, and not by the first turn.
 import assert from "node:assert/strict";
-import { PromptError } from "../lib/core/prompt_error.ts";
-import { fakeModel } from "../lib/models/fake_model.ts";
-import { type AgentOptions, createAgent } from "../lib/project/create_agent.ts";
-import { definePrompt } from "../lib/prompt/define_prompt.ts";
-import type { AnyPrompt } from "../lib/prompt/prompt.ts";
+import {
+  type AgentOptions,
+  type AnyPrompt,
+  createAgent,
+  definePrompt,
+  fakeModel,
+  PromptError,
+} from "../mod.ts";
 
 const model = fakeModel([]);
 const good = { name: "a", model, system: "S" };

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import type { AnyGadget, JsonSchema, StandardSchema } from "../lib/core/gadget.ts";
-import { checkGadget, defineGadget, gadgetWarnings } from "../lib/schema/define_gadget.ts";
+import { type AnyGadget, defineGadget, type JsonSchema, type StandardSchema } from "../mod.ts";
+import { checkGadget, gadgetWarnings } from "../lib/schema/define_gadget.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
 

@@ -1,13 +1,12 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import type { DocumentProblem, OperationName } from "../mod.ts";
 import { readDocumentSettings } from "../lib/parse/document/settings.ts";
-import type { DocumentProblem } from "../lib/parse/document/tree.ts";
 import {
   type DocumentSettings,
   type FieldsOf,
   OPERATION_NAMES,
   type OperationFields,
-  type OperationName,
   PARAMETERS,
   takes,
 } from "../lib/parse/document/operation.ts";

@@ -1,7 +1,8 @@
 // `orrery test` with `*.document-test.yml`: documents with what they are given, what a model says and what is to come of it.
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { memoryFiles, overlayFiles } from "../lib/core/memory_files.ts";
+import { memoryFiles } from "../mod.ts";
+import { overlayFiles } from "../lib/core/memory_files.ts";
 import { parseYaml } from "../lib/parse/yaml/yaml.ts";
 import { textDiff } from "../lib/render/text_diff.ts";
 import { validateInput } from "../lib/schema/validate.ts";

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { parseDocument } from "../mod.ts";
 import { alignHeadings } from "../lib/document/pieces.ts";
 import { nodeBodies, nodeText, nodeTexts } from "../lib/document/live_node.ts";
 import { slug } from "../lib/document/block_index.ts";
-import { parseDocument, parseResult } from "../lib/parse/document/document.ts";
+import { parseResult } from "../lib/parse/document/document.ts";
 import { idsOf, live, operationOf, put, type PutOptions, resultPieces } from "./_live_document.ts";
 
 const TABLE = `# P

@@ -1,14 +1,10 @@
 // A document that is run again when a file changes (`--watch`): what is done again, what is not, and when it ends.
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { FileError, type Json, memoryJournal, type StepStart, type StepTurn, systemClock } from "../mod.ts";
 import { printOf, WatchedFiles, watchRuns } from "../lib/cli/run/document/watch.ts";
-import { systemClock } from "../lib/core/clock.ts";
 import { fakeFileWatch, type FileWatch } from "../lib/core/file_watch.ts";
-import type { StepStart, StepTurn } from "../lib/core/journal.ts";
-import type { Json } from "../lib/core/json.ts";
-import { FileError } from "../lib/core/world.ts";
 import { hostFileWatch } from "../lib/host/files/watch.ts";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { EarlierSteps } from "../lib/run/replay/earlier_steps.ts";
 import { posixTest } from "./_posix_test.ts";
 import { readUntil, type TestProject, testProject } from "./_project.ts";

@@ -1,7 +1,7 @@
 // One effect of an engine as a step: it is in the journal before anything of it happens.
 
 import assert from "node:assert/strict";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
+import { memoryJournal } from "../mod.ts";
 import { aroundJournal } from "../lib/run/replay/program_order.ts";
 import { performEffect } from "../lib/run/effect.ts";
 import { Run } from "../lib/run/run.ts";

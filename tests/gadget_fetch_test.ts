@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import fetchUrl from "../gadgets/fetch_url.ts";
+import { type Http, type Json, virtualClock } from "../mod.ts";
 import { htmlText } from "../lib/parse/html_text.ts";
-import { virtualClock } from "../lib/core/clock.ts";
-import type { Json } from "../lib/core/json.ts";
-import type { Http, HttpResponse } from "../lib/core/world.ts";
+import type { HttpResponse } from "../lib/core/world.ts";
 import { hostHttp } from "../lib/host/http/http.ts";
 import { callError, callGadget, testWorld } from "./_world.ts";
 

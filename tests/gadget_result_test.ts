@@ -2,10 +2,9 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { createCatalog, runCalls } from "../mod.ts";
 import { ResultError } from "../lib/core/gadget.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
-import { createCatalog } from "../mod.ts";
-import { runCalls } from "../lib/run/calls/calls.ts";
 import { resultOf } from "../lib/run/calls/gadget.ts";
 
 const given = (value: unknown) =>

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Journal, RunJournal, StepStart } from "../lib/core/journal.ts";
+import type { Journal, RunJournal, StepStart } from "../mod.ts";
 import { type Place, PLACES } from "./_journal_places.ts";
 
 type Action =

@@ -1,18 +1,14 @@
 // What every journal does. A process that dies is one whose journal is left as it is: nothing is released.
 
 import assert from "node:assert/strict";
+import type { Json, RunEvent, RunEventBody, RunJournal, RunStart, StepStart } from "../mod.ts";
 import {
   DivergedError,
   RunEndedError,
-  type RunJournal,
   RunNotFoundError,
   RunOwnedError,
-  type RunStart,
   StepNotFoundError,
-  type StepStart,
 } from "../lib/core/journal.ts";
-import type { RunEvent, RunEventBody } from "../lib/core/event.ts";
-import type { Json } from "../lib/core/json.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import { type Place, PLACES } from "./_journal_places.ts";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { RunJournal } from "../lib/core/journal.ts";
+import type { RunJournal } from "../mod.ts";
 import { thisProcess } from "../lib/host/process.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";

@@ -1,17 +1,17 @@
 // What a conversation keeps between its turns, in every kind of journal. A process that dies is one whose journal is left as it is.
 
 import assert from "node:assert/strict";
-import type { ConversationSave, LogEntry } from "../lib/core/conversation.ts";
-import type { RunEvent, RunEventBody } from "../lib/core/event.ts";
-import type { Json } from "../lib/core/json.ts";
-import {
-  type RunJournal,
-  RunNotFoundError,
-  RunOwnedError,
-  type RunStart,
-  type StepStart,
-  TurnNotFoundError,
-} from "../lib/core/journal.ts";
+import type {
+  ConversationSave,
+  Json,
+  LogEntry,
+  RunEvent,
+  RunEventBody,
+  RunJournal,
+  RunStart,
+  StepStart,
+} from "../mod.ts";
+import { RunNotFoundError, RunOwnedError, TurnNotFoundError } from "../lib/core/journal.ts";
 import { journalOver } from "../lib/journal/journal_over.ts";
 import { memoryStore } from "../lib/journal/memory_journal.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import type { Journal, RunEvent, RunEventBody, RunJournal } from "../mod.ts";
 import { RunNotFoundError } from "../lib/core/journal.ts";
-import type { EventRange, Journal, RunJournal } from "../lib/core/journal.ts";
-import type { RunEvent, RunEventBody } from "../lib/core/event.ts";
+import type { EventRange } from "../lib/core/journal.ts";
 import { journalOver } from "../lib/journal/journal_over.ts";
 import { memoryStore } from "../lib/journal/memory_journal.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { JournalError, type StepStart } from "../lib/core/journal.ts";
+import type { StepStart } from "../mod.ts";
+import { JournalError } from "../lib/core/journal.ts";
 import { thisProcess } from "../lib/host/process.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Json } from "../lib/core/json.ts";
+import type { Json } from "../mod.ts";
 import { parseJsonPath } from "../lib/schema/json_path.ts";
 
 function select(value: Json, path: string): readonly Json[] {

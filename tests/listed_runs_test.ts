@@ -1,8 +1,7 @@
 // Lists of runs read no more of the journal than they show, and are right where a process knows better than the journal.
 
 import assert from "node:assert/strict";
-import type { Journal, RunQuery } from "../lib/core/journal.ts";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
+import { type Journal, memoryJournal, type RunQuery } from "../mod.ts";
 import { listedRuns } from "../lib/service/open_service.ts";
 import type { RunsQuery, RunState } from "../lib/service/service.ts";
 

@@ -1,7 +1,7 @@
 // What is caught where a call is looked at: what a schema of the user's throws, and nothing else.
 
 import assert from "node:assert/strict";
-import type { AnyGadget } from "../lib/core/gadget.ts";
+import type { AnyGadget } from "../mod.ts";
 import { CallMemory, lookAtCall } from "../lib/run/turn/look_at_call.ts";
 
 const look = (gadget: AnyGadget, signal = new AbortController().signal) =>

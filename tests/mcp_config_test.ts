@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { SourceError } from "../mod.ts";
 import { jsonPlace } from "../lib/catalog/json_places.ts";
 import { readMcpJson, yamlServers } from "../lib/catalog/mcp/config.ts";
 import { expandVariables, mcpServers } from "../lib/catalog/mcp/servers.ts";
 import type { BrokenMcpServer, McpServer } from "../lib/core/mcp_server.ts";
-import { SourceError } from "../lib/core/source_error.ts";
 import { hostFiles } from "../lib/host/files/files.ts";
 import { writeFiles } from "./_world.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { PermissionRefused } from "../lib/core/world.ts";
+import { PermissionRefused } from "../mod.ts";
 import { hostStreamFetch } from "../lib/host/http/stream_fetch.ts";
 import { toolResult } from "../lib/mcp/tool_gadget.ts";
 import { connect, httpServer, messageFrom } from "./_mcp.ts";

@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
-import { systemClock, virtualClock } from "../lib/core/clock.ts";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import type { Message } from "../lib/core/message.ts";
-import { ModelError, type ModelPart, type ModelRequest } from "../lib/core/model.ts";
-import { ProblemsError } from "../lib/core/source_error.ts";
-import { fakeModel } from "../lib/models/fake_model.ts";
+import {
+  fakeModel,
+  memoryFiles,
+  type Message,
+  ModelError,
+  type ModelPart,
+  type ModelRequest,
+  ProblemsError,
+  systemClock,
+  virtualClock,
+} from "../mod.ts";
 import { openModels, type OpenModelsOptions } from "../lib/models/open_models.ts";
 import { testProject } from "./_project.ts";
 

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
-import { systemClock } from "../lib/core/clock.ts";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import { ModelError, type ModelPart, type ModelRequest } from "../lib/core/model.ts";
-import { PermissionRefused } from "../lib/core/world.ts";
+import {
+  memoryFiles,
+  ModelError,
+  type ModelPart,
+  type ModelRequest,
+  PermissionRefused,
+  systemClock,
+} from "../mod.ts";
 import { hostModelFetch } from "../lib/host/http/model_fetch.ts";
 import { openModels, type OpenModelsOptions } from "../lib/models/open_models.ts";
 import { type ProviderReply, type ProviderServer, providerServer, TEST_KEY } from "./_provider_server.ts";

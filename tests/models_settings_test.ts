@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { systemClock } from "../lib/core/clock.ts";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import { ModelError } from "../lib/core/model.ts";
+import { memoryFiles, ModelError, systemClock } from "../mod.ts";
 import { followAliases, maybeModelId, type ModelSettings } from "../lib/core/model_settings.ts";
 import { addUsage } from "../lib/core/usage.ts";
 import { tcpConnect } from "../lib/host/http/dial.ts";

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { virtualClock } from "../lib/core/clock.ts";
-import { type Model, ModelError, type ModelPart } from "../lib/core/model.ts";
-import { fakeModel, type FakeReply } from "../lib/models/fake_model.ts";
+import { fakeModel, type FakeReply, type Model, ModelError, type ModelPart, virtualClock } from "../mod.ts";
 import { fallingBack } from "../lib/models/open_models.ts";
 import { withLeadingThoughts } from "../lib/models/leading_thoughts.ts";
 import { retrying } from "../lib/models/retrying.ts";

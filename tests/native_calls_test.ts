@@ -1,18 +1,27 @@
 // A call of a provider runs only when it is known to be complete: streams as they are on the wire, cut behind every event and ended for every
 // reason, in each format; and what each kind of turn makes of a call, and of an answer, that was cut.
 import assert from "node:assert/strict";
-import { systemClock } from "../lib/core/clock.ts";
-import type { RunEvent } from "../lib/core/event.ts";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import { type Model, ModelError, type ModelPart } from "../lib/core/model.ts";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
-import { fakeModel } from "../lib/models/fake_model.ts";
+import {
+  type AnyGadget,
+  ask,
+  createAgent,
+  createCatalog,
+  definePrompt,
+  fakeModel,
+  memoryFiles,
+  memoryJournal,
+  type Model,
+  ModelError,
+  type ModelPart,
+  runDocument,
+  type RunEvent,
+  runPrompt,
+  schemaContract,
+  systemClock,
+  type TurnPolicy,
+} from "../mod.ts";
 import { openModels } from "../lib/models/open_models.ts";
 import { performLlmStep } from "../lib/run/conversation/llm.ts";
-import { ask } from "../lib/run/dialog/dialog.ts";
-import { schemaContract } from "../lib/run/turn/answer_contract.ts";
-import type { TurnPolicy } from "../lib/run/turn/turn.ts";
-import { type AnyGadget, createAgent, createCatalog, definePrompt, runDocument, runPrompt } from "../mod.ts";
 import { formatOf, type WireAnswer, wireEvents, type WireFormat } from "./_provider_wire.ts";
 import { stepBase, stepWork } from "./_step_work.ts";
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { PausableClock, systemClock, virtualClock } from "../lib/core/clock.ts";
-import { PermissionRefused } from "../lib/core/world.ts";
+import { createCatalog, PermissionRefused, runCalls, systemClock, virtualClock } from "../mod.ts";
+import { PausableClock } from "../lib/core/clock.ts";
 import { Approvals } from "../lib/run/approvals.ts";
-import { createCatalog, runCalls } from "../mod.ts";
 
 Deno.test("a held clock stands, and what slept sleeps longer by as much", async () => {
   const behind = virtualClock();

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { RunEvent } from "../lib/core/event.ts";
+import type { RunEvent } from "../mod.ts";
 import { PROJECT_ROOT } from "./_run.ts";
 import { runPicture, screensOf } from "./documentation/run_picture.ts";
 

@@ -2,16 +2,16 @@ import fc from "fast-check";
 import ipaddr from "ipaddr.js";
 import assert from "node:assert/strict";
 import { dirname, join, normalize } from "node:path";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import { SourceError } from "../lib/core/source_error.ts";
 import {
   FileError,
+  memoryFiles,
   type PermissionKind,
   PermissionRefused,
   type PermissionRequest,
   type Policy,
   type ShellResult,
-} from "../lib/core/world.ts";
+  SourceError,
+} from "../mod.ts";
 import { exactFiles } from "../lib/host/files/exact_files.ts";
 import { hostFiles } from "../lib/host/files/files.ts";
 import { hostHttp } from "../lib/host/http/http.ts";

@@ -1,19 +1,23 @@
 // A turn that is aborted wherever it can be: it ends with an AgentError, nothing of what was under way is kept, and the dialog goes on.
 import assert from "node:assert/strict";
-import { systemClock } from "../lib/core/clock.ts";
-import type { RunEvent } from "../lib/core/event.ts";
-import type { GadgetContext } from "../lib/core/gadget.ts";
-import type { Model, ModelPart } from "../lib/core/model.ts";
-import { fakeModel } from "../lib/models/fake_model.ts";
-import { type AgentOptions, createAgent } from "../lib/project/create_agent.ts";
-import { definePrompt } from "../lib/prompt/define_prompt.ts";
-import type { Handler } from "../lib/prompt/handler.ts";
-import type { Parser } from "../lib/prompt/prompt.ts";
-import { tags } from "../lib/prompt/tags.ts";
-import { AgentError } from "../lib/run/agent/call_state.ts";
+import {
+  AgentError,
+  type AgentOptions,
+  createAgent,
+  defineGadget,
+  definePrompt,
+  fakeModel,
+  type GadgetContext,
+  type Handler,
+  type Model,
+  type ModelPart,
+  type Parser,
+  type RunEvent,
+  systemClock,
+  tags,
+} from "../mod.ts";
 import { makeAgent } from "../lib/run/agent/make_agent.ts";
 import { inOwnRun } from "../lib/run/work_run.ts";
-import { defineGadget } from "../lib/schema/define_gadget.ts";
 import { type AgentTalk, agentTalk, calling, lines, portError, type Said } from "./_agent_talk.ts";
 
 const GOOD = "<a>yes</a>";

@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
+import { definePrompt, defineTactic, memoryFiles, PromptError, PromptRegistry } from "../mod.ts";
 import { loadAgents } from "../lib/catalog/load_agents.ts";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import { PromptError } from "../lib/core/prompt_error.ts";
-import { definePrompt } from "../lib/prompt/define_prompt.ts";
-import { PromptRegistry } from "../lib/prompt/registry.ts";
-import { defineTactic, requireAgents } from "../lib/run/tactic/tactic.ts";
+import { requireAgents } from "../lib/run/tactic/tactic.ts";
 import cases from "./spec/prompts/config.json" with { type: "json" };
 
 interface ConfigCase {

@@ -1,16 +1,23 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { z } from "zod";
-import type { Schema } from "../lib/core/gadget.ts";
-import { ParseError, PromptError } from "../lib/core/prompt_error.ts";
+import {
+  type AnyPrompt,
+  defineGadget,
+  definePrompt,
+  type HandlerState,
+  ParseError,
+  type PromptDef,
+  PromptError,
+  type Schema,
+  TagParser,
+  tags,
+} from "../mod.ts";
 import { TemplateError } from "../lib/parse/template.ts";
-import { contractText, definePrompt } from "../lib/prompt/define_prompt.ts";
-import type { HandlerEvent, HandlerState } from "../lib/prompt/handler.ts";
+import { contractText } from "../lib/prompt/define_prompt.ts";
+import type { HandlerEvent } from "../lib/prompt/handler.ts";
 import { handlerChild, HandlerError } from "../lib/prompt/handler_child.ts";
 import { isPrompt, partsOf } from "../lib/prompt/parts.ts";
-import type { AnyPrompt, PromptDef } from "../lib/prompt/prompt.ts";
-import { TagParser, tags } from "../lib/prompt/tags.ts";
-import { defineGadget } from "../lib/schema/define_gadget.ts";
 import { type Data, promptCases, promptFields, snapshot } from "./_prompt_cases.ts";
 
 const define = (given: Data): AnyPrompt => definePrompt(promptFields(given));

@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { discoverPrompts, type PromptFolder } from "../lib/catalog/prompts/discover.ts";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import { PromptError } from "../lib/core/prompt_error.ts";
-import { definePrompt } from "../lib/prompt/define_prompt.ts";
-import { PromptRegistry } from "../lib/prompt/registry.ts";
-import type { AnyPrompt } from "../lib/prompt/prompt.ts";
-import { defineGadget } from "../lib/schema/define_gadget.ts";
+import {
+  type AnyPrompt,
+  defineGadget,
+  definePrompt,
+  memoryFiles,
+  PromptError,
+  type PromptFolder,
+  PromptRegistry,
+} from "../mod.ts";
+import { discoverPrompts } from "../lib/catalog/prompts/discover.ts";
 import { snapshot } from "./_prompt_cases.ts";
 import cases from "./spec/prompts/discover.json" with { type: "json" };
 

@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { type AnyPrompt, memoryFiles, PromptError } from "../mod.ts";
 import { discoverPrompts } from "../lib/catalog/prompts/discover.ts";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import { PromptError } from "../lib/core/prompt_error.ts";
-import type { AnyPrompt } from "../lib/prompt/prompt.ts";
 
 async function read(text: string, name = "g.prompt") {
   const files = memoryFiles({ [`prompts/${name}`]: text });

@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { z } from "zod";
-import type { JsonSchema, Schema, StandardSchema } from "../lib/core/gadget.ts";
-import { ParseError } from "../lib/core/prompt_error.ts";
+import { type JsonSchema, ParseError, type Schema, schemaContract, type StandardSchema } from "../mod.ts";
 import { formatContract } from "../lib/prompt/contract.ts";
 import { checkValue, issueLines } from "../lib/prompt/check_value.ts";
-import { answerContract, schemaContract, schemaForm } from "../lib/run/turn/answer_contract.ts";
+import { answerContract, schemaForm } from "../lib/run/turn/answer_contract.ts";
 
 interface FormatCase {
   readonly name: string;

@@ -1,15 +1,20 @@
 import assert from "node:assert/strict";
-import { type Clock, systemClock, virtualClock } from "../lib/core/clock.ts";
-import type { AnyGadget } from "../lib/core/gadget.ts";
-import { PromptError } from "../lib/core/prompt_error.ts";
-import type { ModelPort, PortReply } from "../lib/models/port_model.ts";
-import { createAgent } from "../lib/project/create_agent.ts";
-import { definePrompt } from "../lib/prompt/define_prompt.ts";
-import type { AnyPrompt } from "../lib/prompt/prompt.ts";
+import {
+  AgentError,
+  type AnyGadget,
+  type AnyPrompt,
+  type Clock,
+  createAgent,
+  defineGadget,
+  definePrompt,
+  type Dialog,
+  type ModelPort,
+  type PortReply,
+  PromptError,
+  systemClock,
+  virtualClock,
+} from "../mod.ts";
 import { display } from "../lib/prompt/value_text.ts";
-import type { Dialog } from "../lib/run/agent/agent.ts";
-import { AgentError } from "../lib/run/agent/call_state.ts";
-import { defineGadget } from "../lib/schema/define_gadget.ts";
 import { type Data, promptCases, promptFields } from "./_prompt_cases.ts";
 
 const CASES = promptCases("loop");

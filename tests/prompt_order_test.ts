@@ -1,15 +1,22 @@
 // What runs side by side in a tactic with equal content (prompts.md 10): a resumed run gives each branch what it had, whatever arrives first.
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { RunEvent } from "../lib/core/event.ts";
-import type { Journal, RecordLine, RunJournal } from "../lib/core/journal.ts";
-import { type Model, ModelError } from "../lib/core/model.ts";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
-import { PromptRegistry } from "../lib/prompt/registry.ts";
+import {
+  defineTactic,
+  type Journal,
+  memoryJournal,
+  type Model,
+  ModelError,
+  PromptRegistry,
+  type RunEvent,
+  type RunJournal,
+  type Tactic,
+  type TacticCtx,
+} from "../mod.ts";
+import type { RecordLine } from "../lib/core/journal.ts";
 import { runTacticRun } from "../lib/run/agent/prompt_run.ts";
 import { Replay } from "../lib/run/replay/replay.ts";
 import type { RunOptions } from "../lib/run/run.ts";
-import { defineTactic, type Tactic, type TacticCtx } from "../lib/run/tactic/tactic.ts";
 import { mortalJournal } from "./_mortal_journal.ts";
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

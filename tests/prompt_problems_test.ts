@@ -2,13 +2,9 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { defineGadget, definePrompt, memoryFiles, PromptError, PromptRegistry } from "../mod.ts";
 import { discoverPrompts } from "../lib/catalog/prompts/discover.ts";
 import { loadAgents } from "../lib/catalog/load_agents.ts";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import { PromptError } from "../lib/core/prompt_error.ts";
-import { definePrompt } from "../lib/prompt/define_prompt.ts";
-import { PromptRegistry } from "../lib/prompt/registry.ts";
-import { defineGadget } from "../lib/schema/define_gadget.ts";
 
 type Texts = Readonly<Record<string, string>>;
 

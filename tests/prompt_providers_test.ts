@@ -1,17 +1,19 @@
 // What is sent to real providers for a turn of a prompt: arguments, formats, what they run themselves; and what cannot be sent.
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { systemClock } from "../lib/core/clock.ts";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import type { Model } from "../lib/core/model.ts";
+import {
+  AgentError,
+  type AnyPrompt,
+  createAgent,
+  defineGadget,
+  definePrompt,
+  memoryFiles,
+  type Model,
+  type Reply,
+  systemClock,
+} from "../mod.ts";
 import type { ModelSettings } from "../lib/core/model_settings.ts";
 import { openModels } from "../lib/models/open_models.ts";
-import { createAgent } from "../lib/project/create_agent.ts";
-import { definePrompt } from "../lib/prompt/define_prompt.ts";
-import type { AnyPrompt } from "../lib/prompt/prompt.ts";
-import type { Reply } from "../lib/run/agent/agent.ts";
-import { AgentError } from "../lib/run/agent/call_state.ts";
-import { defineGadget } from "../lib/schema/define_gadget.ts";
 import { type ProviderReply, type ProviderServer, providerServer } from "./_provider_server.ts";
 
 const YES: ProviderReply = { parts: [{ text: "yes" }] };

@@ -1,16 +1,22 @@
 // A run of a prompt that dies at any operation of its journal and is gone on with (turn.md 3): the same end, no finished effect done twice.
 import assert from "node:assert/strict";
-import { virtualClock } from "../lib/core/clock.ts";
-import type { RunEvent } from "../lib/core/event.ts";
-import type { AnyGadget } from "../lib/core/gadget.ts";
-import type { Journal, RunJournal } from "../lib/core/journal.ts";
-import { type Model, ModelError, type ModelPart, type ModelRequest } from "../lib/core/model.ts";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
-import { definePrompt } from "../lib/prompt/define_prompt.ts";
-import { tags } from "../lib/prompt/tags.ts";
-import { runPrompt } from "../lib/run/agent/prompt_run.ts";
+import {
+  type AnyGadget,
+  defineGadget,
+  definePrompt,
+  type Journal,
+  memoryJournal,
+  type Model,
+  ModelError,
+  type ModelPart,
+  type ModelRequest,
+  type RunEvent,
+  type RunJournal,
+  runPrompt,
+  tags,
+  virtualClock,
+} from "../mod.ts";
 import type { RunOptions } from "../lib/run/run.ts";
-import { defineGadget } from "../lib/schema/define_gadget.ts";
 import { mortalJournal } from "./_mortal_journal.ts";
 import { type Script, scriptedModel } from "./_scripted_model.ts";
 

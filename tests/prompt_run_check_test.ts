@@ -1,7 +1,6 @@
 // What a program asks is looked at before its run begins.
 import assert from "node:assert/strict";
-import { PromptError } from "../lib/core/prompt_error.ts";
-import { definePrompt } from "../lib/prompt/define_prompt.ts";
+import { definePrompt, PromptError } from "../mod.ts";
 import { checkPromptRun, type WantedPromptRun } from "../lib/run/agent/prompt_run.ts";
 
 const greet = definePrompt({ path: "greet", template: "Hello {name}, {greeting}" });

@@ -1,19 +1,24 @@
 // A prompt as a run: its events and how it ends, its budgets, its record and replay (prompts.md 9, turn.md 2 and 3).
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { virtualClock } from "../lib/core/clock.ts";
-import type { RunEvent } from "../lib/core/event.ts";
-import type { AnyGadget } from "../lib/core/gadget.ts";
+import {
+  type AnyGadget,
+  defineGadget,
+  definePrompt,
+  type Handler,
+  memoryJournal,
+  ModelError,
+  type ModelPart,
+  type RunEvent,
+  runPrompt,
+  type RunPromptOptions,
+  tags,
+  virtualClock,
+} from "../mod.ts";
 import type { RecordLine } from "../lib/core/journal.ts";
-import { ModelError, type ModelPart } from "../lib/core/model.ts";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
-import { definePrompt } from "../lib/prompt/define_prompt.ts";
-import type { Handler } from "../lib/prompt/handler.ts";
-import { tags } from "../lib/prompt/tags.ts";
-import { agentsOfRun, runPrompt, type RunPromptOptions } from "../lib/run/agent/prompt_run.ts";
+import { agentsOfRun } from "../lib/run/agent/prompt_run.ts";
 import { Replay } from "../lib/run/replay/replay.ts";
 import { Run, type RunOptions } from "../lib/run/run.ts";
-import { defineGadget } from "../lib/schema/define_gadget.ts";
 import { type Script, scriptedModel } from "./_scripted_model.ts";
 
 const GOOD = "<a>yes</a>";

@@ -1,20 +1,24 @@
 // What a run must not tell, planted wherever a turn of a prompt takes something in, and looked for in all that it sends, tells and keeps.
 import assert from "node:assert/strict";
-import { virtualClock } from "../lib/core/clock.ts";
-import type { AnyGadget } from "../lib/core/gadget.ts";
+import {
+  AgentError,
+  type AnyGadget,
+  defineGadget,
+  definePrompt,
+  type Handler,
+  memoryJournal,
+  ModelError,
+  type ModelPart,
+  ParseError,
+  runPrompt,
+  tags,
+  virtualClock,
+} from "../mod.ts";
 import type { RecordLine } from "../lib/core/journal.ts";
-import { ModelError, type ModelPart } from "../lib/core/model.ts";
-import { ParseError } from "../lib/core/prompt_error.ts";
 import type { Secrets } from "../lib/core/secrets.ts";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
-import { definePrompt } from "../lib/prompt/define_prompt.ts";
-import type { Handler } from "../lib/prompt/handler.ts";
-import { tags } from "../lib/prompt/tags.ts";
-import { AgentError } from "../lib/run/agent/call_state.ts";
-import { agentsOfRun, runPrompt } from "../lib/run/agent/prompt_run.ts";
+import { agentsOfRun } from "../lib/run/agent/prompt_run.ts";
 import { Run } from "../lib/run/run.ts";
-import { defineGadget } from "../lib/schema/define_gadget.ts";
 import { type Script, scriptedModel } from "./_scripted_model.ts";
 
 const KEY = 'sk-"plant\\ed/0+1=2~?&%41 ä☃';

@@ -1,18 +1,16 @@
 import assert from "node:assert/strict";
-import { PromptError } from "../lib/core/prompt_error.ts";
-import { fakeModel } from "../lib/models/fake_model.ts";
-import { createAgent } from "../lib/project/create_agent.ts";
-import { definePrompt } from "../lib/prompt/define_prompt.ts";
-import { PromptRegistry } from "../lib/prompt/registry.ts";
-import { tags } from "../lib/prompt/tags.ts";
 import {
+  createAgent,
+  defineGadget,
+  definePrompt,
   defineTactic,
-  requireAgents,
-  runTactic,
+  fakeModel,
+  PromptError,
+  PromptRegistry,
   type Tactic,
-  type TacticHost,
-} from "../lib/run/tactic/tactic.ts";
-import { defineGadget } from "../lib/schema/define_gadget.ts";
+  tags,
+} from "../mod.ts";
+import { requireAgents, runTactic, type TacticHost } from "../lib/run/tactic/tactic.ts";
 
 const saveNote = defineGadget({ name: "save_note", description: "Saves a note." });
 const task = definePrompt({

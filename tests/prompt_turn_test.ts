@@ -2,21 +2,26 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { z } from "zod";
-import type { AnyGadget, GadgetContext } from "../lib/core/gadget.ts";
-import { ModelError } from "../lib/core/model.ts";
-import { ParseError, PromptError } from "../lib/core/prompt_error.ts";
-import { PermissionRefused } from "../lib/core/world.ts";
-import { fakeModel } from "../lib/models/fake_model.ts";
-import type { PortReply } from "../lib/models/port_model.ts";
-import { createAgent } from "../lib/project/create_agent.ts";
+import {
+  AgentError,
+  type AgentLimits,
+  type AnyGadget,
+  createAgent,
+  defineGadget,
+  definePrompt,
+  type Dialog,
+  fakeModel,
+  type GadgetContext,
+  type Handler,
+  type HandlerState,
+  ModelError,
+  ParseError,
+  PermissionRefused,
+  type PortReply,
+  PromptError,
+  tags,
+} from "../mod.ts";
 import { contractOf } from "../lib/prompt/contract.ts";
-import { definePrompt } from "../lib/prompt/define_prompt.ts";
-import type { Handler, HandlerState } from "../lib/prompt/handler.ts";
-import type { AgentLimits } from "../lib/prompt/limits.ts";
-import { tags } from "../lib/prompt/tags.ts";
-import type { Dialog } from "../lib/run/agent/agent.ts";
-import { AgentError } from "../lib/run/agent/call_state.ts";
-import { defineGadget } from "../lib/schema/define_gadget.ts";
 import { agentTalk, assertValid, calling, lines, plain, portError, type Said } from "./_agent_talk.ts";
 
 const ANSWER = tags({ requiredXmlTags: ["a"] });

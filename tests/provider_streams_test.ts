@@ -7,9 +7,7 @@ import { createGoogle } from "@ai-sdk/google";
 import { createMistral } from "@ai-sdk/mistral";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { systemClock } from "../lib/core/clock.ts";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import { ModelError, type ModelPart } from "../lib/core/model.ts";
+import { memoryFiles, ModelError, type ModelPart, systemClock } from "../mod.ts";
 import { openModels } from "../lib/models/open_models.ts";
 
 type Fetch = typeof fetch;

@@ -1,9 +1,7 @@
 // Steps that only read: many in a row are one commit, and nothing else begins, or is told, before they are kept (turn.md 3).
 
 import assert from "node:assert/strict";
-import type { RunEvent } from "../lib/core/event.ts";
-import type { RunJournal } from "../lib/core/journal.ts";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
+import { memoryJournal, type RunEvent, type RunJournal } from "../mod.ts";
 import { performEffect } from "../lib/run/effect.ts";
 import type { Run } from "../lib/run/run.ts";
 import { endingRun } from "../lib/run/work_run.ts";

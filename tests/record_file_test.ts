@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { SourceError } from "../mod.ts";
 import type { RecordLine } from "../lib/core/journal.ts";
-import { SourceError } from "../lib/core/source_error.ts";
 import { jsonProblem } from "../lib/core/json_fault.ts";
 import { fileRecorder, readRecord } from "../lib/journal/record_file.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";

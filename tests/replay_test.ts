@@ -1,14 +1,20 @@
 // A record and its replay (turn.md 3): the same events, times included, with nothing performed; and what happens when the run is another one.
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { systemClock } from "../lib/core/clock.ts";
-import type { RunEvent } from "../lib/core/event.ts";
+import {
+  type AnyGadget,
+  ask,
+  chat,
+  createCatalog,
+  type DialogOptions,
+  ModelError,
+  runCalls,
+  type RunEvent,
+  systemClock,
+} from "../mod.ts";
 import type { RecordLine } from "../lib/core/journal.ts";
-import { ModelError } from "../lib/core/model.ts";
-import { ask, chat, type DialogOptions } from "../lib/run/dialog/dialog.ts";
 import { Replay } from "../lib/run/replay/replay.ts";
 import type { RunOptions } from "../lib/run/run.ts";
-import { type AnyGadget, createCatalog, runCalls } from "../mod.ts";
 import { type Script, scriptedModel } from "./_scripted_model.ts";
 
 const sleep = (ms: number, signal: AbortSignal): Promise<void> => systemClock.sleep(ms, signal);

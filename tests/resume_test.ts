@@ -1,15 +1,21 @@
 // A run that ends at any operation of its journal and is gone on with (turn.md 3): the same result, no finished effect done twice.
 // The journal stops working at operation N, before or after it was done, for every N: what a kill leaves behind, without the process.
 import assert from "node:assert/strict";
-import { virtualClock } from "../lib/core/clock.ts";
-import type { RunEvent } from "../lib/core/event.ts";
-import type { Journal } from "../lib/core/journal.ts";
-import { ModelError, type ModelPart } from "../lib/core/model.ts";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
+import {
+  type AnyGadget,
+  ask,
+  chat,
+  createCatalog,
+  type Journal,
+  memoryJournal,
+  ModelError,
+  type ModelPart,
+  runCalls,
+  type RunEvent,
+  virtualClock,
+} from "../mod.ts";
 import { readScript, scriptModel } from "../lib/models/script/script.ts";
-import { ask, chat } from "../lib/run/dialog/dialog.ts";
 import type { RunOptions } from "../lib/run/run.ts";
-import { type AnyGadget, createCatalog, runCalls } from "../mod.ts";
 import { mortalJournal } from "./_mortal_journal.ts";
 import { type Script, scriptedModel } from "./_scripted_model.ts";
 

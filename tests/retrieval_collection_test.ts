@@ -2,9 +2,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { openCollection, type OpenCollectionOptions } from "orrery";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import { ProblemsError } from "../lib/core/source_error.ts";
-import { FileError, PermissionRefused } from "../lib/core/world.ts";
+import { FileError, memoryFiles, PermissionRefused, ProblemsError } from "../mod.ts";
 import { memoryCollection } from "./_collections.ts";
 import { testPdf } from "./_pdf.ts";
 

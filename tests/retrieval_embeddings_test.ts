@@ -1,11 +1,9 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type Clock, systemClock } from "../lib/core/clock.ts";
-import { type Embedder, ModelError } from "../lib/core/model.ts";
+import { type Clock, type Embedder, ModelError, openCollection, systemClock } from "../mod.ts";
 import type { ModelSettings } from "../lib/core/model_settings.ts";
 import { openEmbedder } from "../lib/models/open_embedder.ts";
-import { openCollection } from "../lib/project/open_collection.ts";
 import { dotProduct, fusedRanks, unitVector } from "../lib/retrieval/passage_collection.ts";
 import { memoryCollection, wordEmbedder } from "./_collections.ts";
 

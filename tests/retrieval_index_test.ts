@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
+import { openCollection } from "../mod.ts";
 import type { IndexedDocument, NewDocument } from "../lib/retrieval/indexed_document.ts";
 import { PassageIndex } from "../lib/retrieval/passage_index.ts";
-import { openCollection } from "../lib/project/open_collection.ts";
 import { memoryCollection } from "./_collections.ts";
 import { runProgram } from "./_run.ts";
 

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
-import type { Collection } from "../lib/core/collection.ts";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import { openCollection } from "../lib/project/open_collection.ts";
+import { type Collection, memoryFiles, openCollection } from "../mod.ts";
 import { memoryCollection } from "./_collections.ts";
 import { PROJECT_ROOT } from "./_run.ts";
 

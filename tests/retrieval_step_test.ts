@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
-import type { Collection, Passage } from "../lib/core/collection.ts";
-import type { RunJournal } from "../lib/core/journal.ts";
-import type { Json } from "../lib/core/json.ts";
-import { PermissionRefused } from "../lib/core/world.ts";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
-import type { StepOf } from "../lib/parse/agent/agent.ts";
+import {
+  type Collection,
+  type Json,
+  memoryJournal,
+  type Passage,
+  PermissionRefused,
+  type RunJournal,
+  type StepOf,
+} from "../mod.ts";
 import { performRetriever } from "../lib/run/conversation/leaf.ts";
 import {
   type ConversationMeans,

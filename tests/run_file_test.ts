@@ -1,19 +1,23 @@
 // The built-in gadget `RunFile` (calls.md 5): a document that is run by a call, in steps of the run that calls.
 import assert from "node:assert/strict";
+import {
+  ask,
+  type Catalog,
+  type DocumentWorld,
+  fakeModel,
+  memoryFiles,
+  memoryJournal,
+  type Model,
+  type ModelPart,
+  runCalls,
+  type RunEvent,
+} from "../mod.ts";
 import { builtInGadgets } from "../gadgets/built_in.ts";
 import { builtInEntries, catalogOf } from "../lib/catalog/catalog.ts";
-import type { Catalog } from "../lib/core/catalog.ts";
-import type { RunEvent } from "../lib/core/event.ts";
 import type { RecordLine } from "../lib/core/journal.ts";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import type { Model, ModelPart } from "../lib/core/model.ts";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
-import { fakeModel } from "../lib/models/fake_model.ts";
-import { boundedWorld, type DocumentWorld } from "../lib/project/bounded_world.ts";
+import { boundedWorld } from "../lib/project/bounded_world.ts";
 import { homeMeans } from "../lib/project/document/home.ts";
 import { openProgramDocument, programDefaults } from "../lib/project/document/program.ts";
-import { runCalls } from "../lib/run/calls/calls.ts";
-import { ask } from "../lib/run/dialog/dialog.ts";
 import { fileCalls } from "../lib/run/document/file_calls.ts";
 import { Replay } from "../lib/run/replay/replay.ts";
 import type { RunOptions } from "../lib/run/run.ts";

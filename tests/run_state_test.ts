@@ -1,9 +1,9 @@
 // The state of a run's page: events that were recorded, and every way in which a stream of them may be cut and read again.
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import type { RunEvent } from "../mod.ts";
 import { type PageFrame, RunState } from "../lib/browser/run_state.ts";
 import { stepName } from "../lib/browser/step_name.ts";
-import type { RunEvent } from "../lib/core/event.ts";
 import { RunHistory } from "../lib/service/runs/history.ts";
 import { CALLS_RUN, CONVERSATION_RUN, DOCUMENT_RUN, recorded } from "./_recorded_runs.ts";
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { type Http, PermissionRefused, type Shell } from "../mod.ts";
 import { type EffectOp, MAX_EFFECT_BYTES } from "../lib/core/gadget_message.ts";
 import { memoryDisk } from "./_memory_disk.ts";
-import { type Http, PermissionRefused, type Shell } from "../lib/core/world.ts";
 import { exactFiles } from "../lib/host/files/exact_files.ts";
 import { hostFileChanges } from "../lib/host/files/changes.ts";
 import { hostHttp } from "../lib/host/http/http.ts";

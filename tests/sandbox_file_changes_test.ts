@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { FileError, type FileErrorCode, PermissionRefused } from "../mod.ts";
 import type { FileChanges } from "../lib/core/file_changes.ts";
 import { memoryDisk } from "./_memory_disk.ts";
-import { FileError, type FileErrorCode, PermissionRefused } from "../lib/core/world.ts";
 import { hostFileChanges } from "../lib/host/files/changes.ts";
 import { hostFiles } from "../lib/host/files/files.ts";
 import { realPath } from "../lib/host/paths.ts";

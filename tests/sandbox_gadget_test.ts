@@ -1,6 +1,7 @@
 // A gadget that runs elsewhere is one like any other for the engines.
 import assert from "node:assert/strict";
-import { type AnyGadget, hasLateFormat } from "../lib/core/gadget.ts";
+import type { AnyGadget } from "../mod.ts";
+import { hasLateFormat } from "../lib/core/gadget.ts";
 import type { Run } from "../lib/run/run.ts";
 import { runGadget } from "../lib/run/calls/gadget.ts";
 import { toldResult } from "../lib/run/turn/tool_round.ts";

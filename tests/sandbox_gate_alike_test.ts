@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { SourceError } from "../lib/core/source_error.ts";
+import { SourceError } from "../mod.ts";
 import { hostFiles } from "../lib/host/files/files.ts";
 import { gadgetDoor } from "../lib/sandbox/inside/door.ts";
 import { prepareModules } from "../lib/sandbox/gate/prepare_modules.ts";

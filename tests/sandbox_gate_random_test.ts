@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { SourceError } from "../lib/core/source_error.ts";
+import { SourceError } from "../mod.ts";
 import { harmlessEdits } from "../lib/sandbox/gate/rewrite_imports.ts";
 import {
   decodeMap,

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type Files, memoryFiles } from "../mod.ts";
 import { decodeUtf8 } from "../lib/core/file_text.ts";
-import { memoryFiles } from "../lib/core/memory_files.ts";
-import type { Files } from "../lib/core/world.ts";
 import { hostFiles } from "../lib/host/files/files.ts";
 import { facadeFile } from "../lib/sandbox/gate/allowed_names.ts";
 import { mapStack } from "../lib/sandbox/gate/map_stack.ts";

@@ -1,9 +1,8 @@
 // What a gadget may do: grants as they are written, in words, as a policy, and who has the say.
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import { type PermissionKind, PermissionRefused, type Permissions, SourceError, type User } from "../mod.ts";
 import type { GadgetToGrant, LockedGadget } from "../lib/core/gadget_lock.ts";
-import { SourceError } from "../lib/core/source_error.ts";
-import { type PermissionKind, PermissionRefused, type Permissions, type User } from "../lib/core/world.ts";
 import { askGrant, grantQuestion, grantRefused } from "../lib/policy/ask_grant.ts";
 import { decideGrant, type GrantSources, lockedGadget } from "../lib/policy/decide_grant.ts";
 import {

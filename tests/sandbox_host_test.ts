@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { PermissionRefused } from "../mod.ts";
 import { encodeFrame } from "../lib/core/frames.ts";
 import { InputError, ResultError } from "../lib/core/gadget.ts";
-import { PermissionRefused } from "../lib/core/world.ts";
 import { isStream } from "../lib/core/async.ts";
 import type { EffectOp } from "../lib/core/gadget_message.ts";
 import { GadgetHosts } from "../lib/sandbox/gadget/host.ts";

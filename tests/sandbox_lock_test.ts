@@ -2,12 +2,10 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { type JsonObject, ProblemsError, SourceError, type User } from "../mod.ts";
 import { defaultConfig } from "../lib/catalog/config/config.ts";
 import { lockText, parseLock } from "../lib/catalog/lock_file.ts";
 import type { GadgetToGrant, Lock } from "../lib/core/gadget_lock.ts";
-import type { JsonObject } from "../lib/core/json.ts";
-import { ProblemsError, SourceError } from "../lib/core/source_error.ts";
-import type { User } from "../lib/core/world.ts";
 import { checkFrozen } from "../lib/project/project.ts";
 import {
   type Grant,

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { FileError, PermissionRefused } from "../lib/core/world.ts";
+import { FileError, PermissionRefused } from "../mod.ts";
 import { type JudgedFiles, judgedFiles, OPERATIONS, SECRET } from "./_judged_files.ts";
 import { posixTest } from "./_posix_test.ts";
 

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { PermissionRefused, type Policy } from "../mod.ts";
 import { parseLock } from "../lib/catalog/lock_file.ts";
-import { PermissionRefused, type Policy } from "../lib/core/world.ts";
 import { alone } from "../lib/host/files/journal_files.ts";
 import { hostFiles } from "../lib/host/files/files.ts";
 import { entryHolds } from "../lib/policy/permission_sets.ts";

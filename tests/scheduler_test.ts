@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { type Clock, virtualClock } from "../lib/core/clock.ts";
-import { schedule } from "../lib/schedule/schedule.ts";
-import { type NodeOutcome, type ScheduleNode, Scheduler } from "../lib/schedule/scheduler.ts";
+import { type Clock, type NodeOutcome, schedule, type ScheduleNode, virtualClock } from "../mod.ts";
+import { Scheduler } from "../lib/schedule/scheduler.ts";
 
 const LIMIT = 3;
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { type JsonSchema, jsonSchemaOf, type Schema, type StandardSchema } from "../lib/core/gadget.ts";
-import { CallParser } from "../lib/parse/calls/calls.ts";
+import { CallParser, type JsonSchema, type Schema, type StandardSchema } from "../mod.ts";
+import { jsonSchemaOf } from "../lib/core/gadget.ts";
 import { coerce } from "../lib/schema/coerce.ts";
 import { describeSchema } from "../lib/schema/describe.ts";
 import { TextValue, undecided, untypedTree, untypedValue } from "../lib/schema/text_value.ts";

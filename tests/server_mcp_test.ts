@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport as EarlierTransport } from "@modelcontext
 import { ElicitRequestSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { RunTrace } from "../lib/core/journal.ts";
+import type { RunTrace } from "../mod.ts";
 import { isRecord } from "../lib/core/json.ts";
 import { watchedAnswer } from "../lib/server/mcp/http.ts";
 import { mcpRoutes } from "../lib/server/route_table.ts";

@@ -4,11 +4,9 @@ import { APICallError, generateText, jsonSchema, Output, stepCountIs, streamText
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import OpenAI from "openai";
-import type { RunEventBody } from "../lib/core/event.ts";
+import { type FakeModel, fakeModel, ModelError, type ModelPart, type RunEventBody } from "../mod.ts";
 import { isRecord } from "../lib/core/json.ts";
-import { ModelError, type ModelPart } from "../lib/core/model.ts";
 import { messageOf } from "../lib/core/source_error.ts";
-import { type FakeModel, fakeModel } from "../lib/models/fake_model.ts";
 import { echoModel } from "../lib/models/open_models.ts";
 import { openAiRoutes } from "../lib/server/openai/openai.ts";
 import { TextStreams } from "../lib/server/text_streams.ts";

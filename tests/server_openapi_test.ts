@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import SwaggerParser from "@apidevtools/swagger-parser";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import fc from "fast-check";
-import type { JsonSchema } from "../lib/core/gadget.ts";
+import type { JsonSchema } from "../mod.ts";
 import { isRecord } from "../lib/core/json.ts";
 import { issuesText } from "../lib/schema/validate.ts";
 import { validateInput } from "../lib/schema/validate.ts";

@@ -1,12 +1,16 @@
 // Every route of the API over a real socket, with a service that is written by the test (server.md).
 import assert from "node:assert/strict";
+import {
+  type CallErrorCode,
+  FileError,
+  type Json,
+  ModelError,
+  ProblemsError,
+  SourceError,
+  systemClock,
+} from "../mod.ts";
 import { eachUntilAborted } from "../lib/core/async.ts";
-import { systemClock } from "../lib/core/clock.ts";
-import type { CallErrorCode } from "../lib/core/event.ts";
-import { isRecord, type Json } from "../lib/core/json.ts";
-import { ModelError } from "../lib/core/model.ts";
-import { ProblemsError, SourceError } from "../lib/core/source_error.ts";
-import { FileError } from "../lib/core/world.ts";
+import { isRecord } from "../lib/core/json.ts";
 import { pieces, readPieces } from "../lib/server/body.ts";
 import { openServer } from "../lib/server/server.ts";
 import { HttpProblem } from "../lib/server/problem.ts";

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { EventSource } from "eventsource";
-import { systemClock } from "../lib/core/clock.ts";
+import { systemClock } from "../mod.ts";
 import { isRecord } from "../lib/core/json.ts";
 import { TextStreams } from "../lib/server/text_streams.ts";
 import type { FakeRun } from "./_fake_service.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { RunEvent, RunEventBody } from "../lib/core/event.ts";
+import type { RunEvent, RunEventBody } from "../mod.ts";
 import { Asks } from "../lib/service/runs/asks.ts";
 import { HeldRun } from "../lib/service/runs/held_run.ts";
 import type { HistoryBounds } from "../lib/service/runs/history.ts";

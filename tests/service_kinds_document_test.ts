@@ -1,10 +1,9 @@
 // Documents as the service starts them, and goes on with them.
 import assert from "node:assert/strict";
-import { ProblemsError } from "../lib/core/source_error.ts";
+import { openJournal, ProblemsError } from "../mod.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
 import { NO_GRANTS } from "../lib/project/trust/grants.ts";
-import { openJournal } from "../lib/project/open_journal.ts";
 import { continueRun } from "../lib/project/open_run.ts";
 import { readyResumed } from "../lib/service/start/resume.ts";
 import { ServiceError, type ServiceErrorCode } from "../lib/service/service.ts";

@@ -1,9 +1,7 @@
 // Prompts, tactics and profiles as the service starts them, and goes on with them.
 import assert from "node:assert/strict";
-import type { Json } from "../lib/core/json.ts";
-import type { Message } from "../lib/core/message.ts";
+import { type Json, type Message, openJournal } from "../mod.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
-import { openJournal } from "../lib/project/open_journal.ts";
 import { continueRun } from "../lib/project/open_run.ts";
 import { UsageError } from "../lib/service/exit_code.ts";
 import { readyResumed } from "../lib/service/start/resume.ts";

@@ -1,7 +1,6 @@
 // Conversations as the service holds them.
 import assert from "node:assert/strict";
-import type { RunEvent } from "../lib/core/event.ts";
-import { ProblemsError } from "../lib/core/source_error.ts";
+import { ProblemsError, type RunEvent } from "../mod.ts";
 import {
   type BeginTalk,
   type RunHandle,

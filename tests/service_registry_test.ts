@@ -3,7 +3,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { type Clock, virtualClock } from "../lib/core/clock.ts";
+import { type Clock, virtualClock } from "../mod.ts";
 import { HeldRun } from "../lib/service/runs/held_run.ts";
 import { RunRegistry } from "../lib/service/runs/registry.ts";
 

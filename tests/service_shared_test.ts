@@ -1,8 +1,8 @@
 // A run whose project others have open too: what it is, where it goes on, and what it may use up there.
 
 import assert from "node:assert/strict";
+import { openJournal } from "../mod.ts";
 import { NO_GRANTS } from "../lib/project/trust/grants.ts";
-import { openJournal } from "../lib/project/open_journal.ts";
 import { openService } from "../lib/service/open_service.ts";
 import type { Service } from "../lib/service/service.ts";
 import { framesOf, serviceOf } from "./_service.ts";

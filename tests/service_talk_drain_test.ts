@@ -2,8 +2,8 @@
 // with it hears the rest, each thing once.
 
 import assert from "node:assert/strict";
+import { openJournal } from "../mod.ts";
 import type { Frame, RunHandle } from "../lib/service/service.ts";
-import { openJournal } from "../lib/project/open_journal.ts";
 import { framesOf, serviceOf } from "./_service.ts";
 import type { TestService } from "./_service.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
+import { memoryJournal } from "../mod.ts";
 import { settleSteps } from "../lib/service/start/settle.ts";
 import { nobody } from "../lib/cli/run/around.ts";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
 
 const KEYS = ["step:a", "step:a/step:b", "step:c"];
 

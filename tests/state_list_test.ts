@@ -2,12 +2,10 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { FileError, memoryFiles, SourceError } from "../mod.ts";
 import { isRecord } from "../lib/core/json.ts";
 import { maybeText } from "../lib/core/file_text.ts";
-import { memoryFiles } from "../lib/core/memory_files.ts";
 import { parseStateList, type StateListForm, stateListText } from "../lib/core/state_list.ts";
-import { SourceError } from "../lib/core/source_error.ts";
-import { FileError } from "../lib/core/world.ts";
 import { serverHash, toolHashes } from "../lib/mcp/server_words.ts";
 import { hashOwnWord } from "../lib/policy/accepted.ts";
 

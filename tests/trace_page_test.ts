@@ -1,8 +1,7 @@
 // The timeline of a run: rows of what was told and what was kept, cut to what a page may hold, and two of them beside each other.
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { RunEvent } from "../lib/core/event.ts";
-import type { RunTrace, StepRecord } from "../lib/core/journal.ts";
+import type { RunEvent, RunTrace, StepRecord } from "../mod.ts";
 import { tracePage, type TraceRow } from "../lib/render/trace/page.ts";
 import { comparedRows } from "../lib/render/trace/compare.ts";
 import { fairShare, htmlBytes, limitedRows } from "../lib/render/trace/limit.ts";

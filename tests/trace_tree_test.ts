@@ -1,7 +1,7 @@
 // `orrery trace`: the keys of steps as a tree. What stands in brackets, or is the id of a call, may hold a slash.
 
 import assert from "node:assert/strict";
-import type { StepRecord } from "../lib/core/journal.ts";
+import type { StepRecord } from "../mod.ts";
 import { tracePage } from "../lib/render/trace/page.ts";
 import { traceTree } from "../lib/render/trace/tree.ts";
 import { testProject } from "./_project.ts";

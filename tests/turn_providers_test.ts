@@ -1,11 +1,8 @@
 // The turn over the wire: both ways to call gadgets against every format, with odd borders, keep-alive comments, a rate limit, and a stream
 // that breaks in the middle. A call starts before the answer has ended in all of them.
 import assert from "node:assert/strict";
-import { systemClock } from "../lib/core/clock.ts";
-import type { RunEvent } from "../lib/core/event.ts";
+import { type AnyGadget, ask, createCatalog, type RunEvent, systemClock } from "../mod.ts";
 import { openModels } from "../lib/models/open_models.ts";
-import { ask } from "../lib/run/dialog/dialog.ts";
-import { type AnyGadget, createCatalog } from "../mod.ts";
 import { type ProviderReply, type ProviderServer, providerServer, TEST_KEY } from "./_provider_server.ts";
 import type { AnswerPart } from "./_provider_wire.ts";
 

@@ -1,14 +1,22 @@
 // The one turn (turn.md 2): both ways to call gadgets, what the model is told, retries, budgets, breaks and aborts.
 import assert from "node:assert/strict";
-import type { RunEvent } from "../lib/core/event.ts";
+import {
+  type AnyGadget,
+  ask,
+  chat,
+  createCatalog,
+  type DialogOptions,
+  memoryJournal,
+  type Message,
+  type Model,
+  ModelError,
+  type ModelPart,
+  type RunEvent,
+  schemaContract,
+} from "../mod.ts";
 import { CrashError } from "../lib/core/gadget.ts";
-import { type Message, textOf } from "../lib/core/message.ts";
-import { type Model, ModelError, type ModelPart } from "../lib/core/model.ts";
-import { memoryJournal } from "../lib/journal/memory_journal.ts";
+import { textOf } from "../lib/core/message.ts";
 import { withLeadingThoughts } from "../lib/models/leading_thoughts.ts";
-import { schemaContract } from "../lib/run/turn/answer_contract.ts";
-import { ask, chat, type DialogOptions } from "../lib/run/dialog/dialog.ts";
-import { type AnyGadget, createCatalog } from "../mod.ts";
 import { type Script, scriptedModel } from "./_scripted_model.ts";
 
 const block = (header: string, rest = ""): string => `!!!GADGET_START:${header}\n${rest}!!!GADGET_END\n`;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { virtualClock } from "../lib/core/clock.ts";
+import { virtualClock } from "../mod.ts";
 
 const realTime = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 

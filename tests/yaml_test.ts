@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { ProblemsError, type SourceError } from "../lib/core/source_error.ts";
+import { ProblemsError, type SourceError } from "../mod.ts";
 import { parseYaml } from "../lib/parse/yaml/yaml.ts";
 
 async function valueOf(text: string): Promise<unknown> {

@@ -97,7 +97,16 @@ export function placeInWords(text: string, span: Span): string {
   return text.includes("\n") ? `line ${span.line}, column ${span.column}` : `column ${span.column}`;
 }
 
-/** Everything that was found wrong with what a user wrote, thrown together: the message has one `place: text` a line. */
+/**
+ * Everything that was found wrong with what a user wrote, thrown together: the message has one `place: text` a line.
+ *
+ * ```ts
+ * import { ProblemsError, SourceError } from "orrery";
+ *
+ * const problem = new SourceError("is no moon", { span: { file: "moons.yml", line: 3, column: 5 } });
+ * console.log(new ProblemsError([problem]).message); // => moons.yml:3:5: is no moon
+ * ```
+ */
 export class ProblemsError extends Error {
   override readonly name = "ProblemsError";
   /** At least one, in the order of the text. */

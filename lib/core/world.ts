@@ -16,7 +16,17 @@ export interface PermissionRequest {
   readonly detail?: string;
 }
 
-/** Something was not allowed. The message names what was asked for and the flag that would allow it. */
+/**
+ * Something was not allowed. The message names what was asked for and the flag that would allow it.
+ *
+ * ```ts
+ * import { PermissionRefused } from "orrery";
+ *
+ * const request = { kind: "write", value: "out/moons.txt" } as const;
+ * const refused = new PermissionRefused("writing out/moons.txt is not allowed", { request, flag: "--allow-write=out" });
+ * console.log(refused.flag); // => --allow-write=out
+ * ```
+ */
 export class PermissionRefused extends Error {
   override readonly name = "PermissionRefused";
   readonly request: PermissionRequest;
@@ -104,7 +114,19 @@ export type FileErrorCode =
   | "denied"
   | "other";
 
-/** A file could not be used; the message names the path as the user gave it, and what to do. */
+/**
+ * A file could not be used; the message names the path as the user gave it, and what to do.
+ *
+ * ```ts
+ * import { FileError, memoryFiles } from "orrery";
+ *
+ * try {
+ *   await memoryFiles({ "moons.txt": "Io" }).readText("stars.txt");
+ * } catch (error) {
+ *   if (error instanceof FileError) console.log(error.code, error.path);
+ * } // => not-found stars.txt
+ * ```
+ */
 export class FileError extends Error {
   override readonly name = "FileError";
   readonly path: string;

@@ -1,8 +1,8 @@
 // `orrery chat AGENT` at a terminal: text as it comes, Ctrl-C, and what can be typed besides messages.
 
 import assert from "node:assert/strict";
+import type { RunEvent, RunEventBody } from "../../mod.ts";
 import { MessageStream } from "../../lib/cli/conversation/turns.ts";
-import type { RunEvent, RunEventBody } from "../../lib/core/event.ts";
 import { turnTrace } from "../../lib/render/trace/turn.ts";
 import { testProject } from "../_project.ts";
 import { atTerminal, noTerminal } from "../_pty.ts";

@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { type Json, type JsonObject, ProblemsError } from "../../mod.ts";
 import { readConversationTests } from "../../lib/cli/test/conversation/file.ts";
-import { type Json, type JsonObject, toJson } from "../../lib/core/json.ts";
-import { ProblemsError } from "../../lib/core/source_error.ts";
+import { toJson } from "../../lib/core/json.ts";
 import { parseYaml } from "../../lib/parse/yaml/yaml.ts";
 import { validateInput } from "../../lib/schema/validate.ts";
 import { type ConversationCase, conversationCases } from "../_conversation_cases.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { JsonObject } from "../../lib/core/json.ts";
+import type { JsonObject } from "../../mod.ts";
 import { acceptProject } from "../../lib/project/trust/accept.ts";
 import { isAlive, serverArgs } from "../_mcp.ts";
 import { orrery, orreryCommand, testEnvironment } from "../_run.ts";

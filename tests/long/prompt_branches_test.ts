@@ -2,24 +2,33 @@
 // part its own outcomes, whatever arrives first.
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import {
+  defineGadget,
+  definePrompt,
+  defineTactic,
+  type Dialog,
+  type Journal,
+  memoryJournal,
+  type Model,
+  ModelError,
+  type ModelPart,
+  PromptRegistry,
+  runCalls,
+  type RunEvent,
+  type RunJournal,
+  runPrompt,
+  type Tactic,
+  type TacticCtx,
+  tags,
+  type World,
+} from "../../mod.ts";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
 import { builtInEntries, catalogOf } from "../../lib/catalog/catalog.ts";
-import type { RunEvent } from "../../lib/core/event.ts";
-import type { Journal, RecordLine, RunJournal } from "../../lib/core/journal.ts";
-import { type Model, ModelError, type ModelPart } from "../../lib/core/model.ts";
-import type { World } from "../../lib/core/world.ts";
-import { memoryJournal } from "../../lib/journal/memory_journal.ts";
-import { definePrompt } from "../../lib/prompt/define_prompt.ts";
-import { PromptRegistry } from "../../lib/prompt/registry.ts";
-import { tags } from "../../lib/prompt/tags.ts";
-import type { Dialog } from "../../lib/run/agent/agent.ts";
+import type { RecordLine } from "../../lib/core/journal.ts";
 import { promptCalls } from "../../lib/run/agent/prompt_calls.ts";
-import { runPrompt, runTacticRun } from "../../lib/run/agent/prompt_run.ts";
-import { runCalls } from "../../lib/run/calls/calls.ts";
+import { runTacticRun } from "../../lib/run/agent/prompt_run.ts";
 import { Replay } from "../../lib/run/replay/replay.ts";
 import type { RunOptions } from "../../lib/run/run.ts";
-import { defineTactic, type Tactic, type TacticCtx } from "../../lib/run/tactic/tactic.ts";
-import { defineGadget } from "../../lib/schema/define_gadget.ts";
 import { mortalJournal } from "../_mortal_journal.ts";
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

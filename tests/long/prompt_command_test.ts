@@ -2,14 +2,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { PromptError, type User } from "../../mod.ts";
 import { projectPath } from "../../lib/core/paths.ts";
 import { jsonSchemaType, specifierOf } from "../../lib/catalog/prompts/type_text.ts";
 import { promptTypesFile } from "../../lib/catalog/prompts/types_file.ts";
 import { discoverPrompts } from "../../lib/catalog/prompts/discover.ts";
 import type { LocatedPrompt } from "../../lib/catalog/prompts/make.ts";
 import { reportFailure } from "../../lib/cli/report_failure.ts";
-import { PromptError } from "../../lib/core/prompt_error.ts";
-import type { User } from "../../lib/core/world.ts";
 import { hostFiles } from "../../lib/host/files/files.ts";
 import type { Terminal } from "../../lib/host/terminal/terminal.ts";
 import { openCatalog, openSettings } from "../../lib/project/project.ts";

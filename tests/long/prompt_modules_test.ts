@@ -2,14 +2,18 @@
 // was compiled.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { discoverPrompts as discover, type PromptFolder } from "../../lib/catalog/prompts/discover.ts";
+import {
+  defineGadget,
+  definePrompt,
+  defineTactic,
+  discoverPrompts,
+  memoryFiles,
+  type Problem,
+  type PromptFolder,
+} from "../../mod.ts";
+import { discoverPrompts as discover } from "../../lib/catalog/prompts/discover.ts";
 import { discoverTactics } from "../../lib/catalog/prompts/tactics.ts";
-import { memoryFiles } from "../../lib/core/memory_files.ts";
-import type { Problem } from "../../lib/core/prompt_error.ts";
-import { discoverPrompts } from "../../lib/project/discover_prompts.ts";
-import { definePrompt } from "../../lib/prompt/define_prompt.ts";
-import { defineTactic, isTactic } from "../../lib/run/tactic/tactic.ts";
-import { defineGadget } from "../../lib/schema/define_gadget.ts";
+import { isTactic } from "../../lib/run/tactic/tactic.ts";
 import { type TestProject, testProject } from "../_project.ts";
 import { PROJECT_ROOT, runProgram, type RunResult } from "../_run.ts";
 

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
+import { discoverPrompts, type Problem, PromptError } from "../../mod.ts";
 import { discoverTactics } from "../../lib/catalog/prompts/tactics.ts";
 import { loadAgents } from "../../lib/catalog/load_agents.ts";
-import { type Problem, PromptError } from "../../lib/core/prompt_error.ts";
 import { fileStamp, fileStamps } from "../../lib/host/files/stamp.ts";
 import { hostFiles } from "../../lib/host/files/files.ts";
 import { createPolicy } from "../../lib/policy/policy.ts";
 import { NO_POLICY_FLAGS } from "../../lib/policy/policy_settings.ts";
-import { discoverPrompts, promptCache, promptsIn } from "../../lib/project/discover_prompts.ts";
+import { promptCache, promptsIn } from "../../lib/project/discover_prompts.ts";
 import { isTactic } from "../../lib/run/tactic/tactic.ts";
 
 const DEFINE = new URL("../../lib/prompt/define_prompt.ts", import.meta.url).href;

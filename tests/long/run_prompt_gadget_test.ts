@@ -1,29 +1,38 @@
 // The built-in gadget `RunPrompt` (calls.md 5): a prompt that is asked by a call, in steps of the run that calls.
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import {
+  type AnyGadget,
+  type AnyPrompt,
+  ask,
+  type Budget,
+  type Catalog,
+  createCatalog,
+  defineGadget,
+  definePrompt,
+  fakeModel,
+  type FakeReply,
+  type Journal,
+  memoryJournal,
+  type Model,
+  ModelError,
+  type ModelPart,
+  type ModelRequest,
+  PromptRegistry,
+  runCalls,
+  type RunEvent,
+  type RunJournal,
+  runPrompt,
+  tags,
+  type World,
+} from "../../mod.ts";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
-import { builtInEntries, catalogOf, createCatalog } from "../../lib/catalog/catalog.ts";
-import type { Catalog } from "../../lib/core/catalog.ts";
-import type { RunEvent } from "../../lib/core/event.ts";
-import type { AnyGadget } from "../../lib/core/gadget.ts";
-import type { Journal, RecordLine, RunJournal } from "../../lib/core/journal.ts";
-import { type Model, ModelError, type ModelPart, type ModelRequest } from "../../lib/core/model.ts";
-import type { World } from "../../lib/core/world.ts";
-import { memoryJournal } from "../../lib/journal/memory_journal.ts";
-import { fakeModel, type FakeReply } from "../../lib/models/fake_model.ts";
-import { definePrompt } from "../../lib/prompt/define_prompt.ts";
-import type { AnyPrompt } from "../../lib/prompt/prompt.ts";
-import { PromptRegistry } from "../../lib/prompt/registry.ts";
-import { tags } from "../../lib/prompt/tags.ts";
-import { runPrompt } from "../../lib/run/agent/prompt_run.ts";
-import type { Budget } from "../../lib/run/budget.ts";
-import { runCalls } from "../../lib/run/calls/calls.ts";
+import { builtInEntries, catalogOf } from "../../lib/catalog/catalog.ts";
+import type { RecordLine } from "../../lib/core/journal.ts";
 import { catalogTools } from "../../lib/run/turn/offered.ts";
-import { ask } from "../../lib/run/dialog/dialog.ts";
 import { type CalledPrompts, promptCalls } from "../../lib/run/agent/prompt_calls.ts";
 import { Replay } from "../../lib/run/replay/replay.ts";
 import type { RunOptions } from "../../lib/run/run.ts";
-import { defineGadget } from "../../lib/schema/define_gadget.ts";
 import { mortalJournal } from "../_mortal_journal.ts";
 import { testProject } from "../_project.ts";
 

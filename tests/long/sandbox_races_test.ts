@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { FileError, PermissionRefused } from "../../mod.ts";
 import { PROJECT_ROOT, testEnvironment } from "../_run.ts";
-import { FileError, PermissionRefused } from "../../lib/core/world.ts";
 import { judgedFiles, OPERATIONS } from "../_judged_files.ts";
 import { type AttackPlace, attackPlace, callOf, SECRET } from "../sandbox/_place.ts";
 import { isThorough } from "../_thorough.ts";

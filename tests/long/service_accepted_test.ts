@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
-import { openJournal } from "../../lib/project/open_journal.ts";
+import { openJournal } from "../../mod.ts";
 import { testProject } from "../_project.ts";
 
 const CHILD = fileURLToPath(new URL("../_accepting_child.ts", import.meta.url));

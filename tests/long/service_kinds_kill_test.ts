@@ -1,9 +1,8 @@
 // What the service has started goes on after its process was killed, at whatever moment, and nothing that was done is done twice.
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
-import type { Json } from "../../lib/core/json.ts";
+import { type Json, openJournal } from "../../mod.ts";
 import { createSecrets } from "../../lib/journal/secrets.ts";
-import { openJournal } from "../../lib/project/open_journal.ts";
 import { continueRun } from "../../lib/project/open_run.ts";
 import { ServiceError } from "../../lib/service/service.ts";
 import { settleRun } from "../../lib/service/start/settle.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { RunTrace, StepRecord } from "../../lib/core/journal.ts";
+import type { RunTrace, StepRecord } from "../../mod.ts";
 import { traceFile } from "../../lib/server/pages/trace.tsx";
 import { testProject } from "../_project.ts";
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
-import { type Clock, systemClock } from "../../lib/core/clock.ts";
-import type { Shell, ShellResult } from "../../lib/core/world.ts";
+import { type Clock, type Shell, type ShellResult, systemClock } from "../../mod.ts";
 import { defaultShell } from "../../lib/host/commands/find_program.ts";
 import { hostShell } from "../../lib/host/commands/shell.ts";
 import { closingLine } from "../../lib/parse/document/markdown_blocks.ts";

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import type { World } from "../../mod.ts";
 import { compileGlob } from "../../gadgets/_glob.ts";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
 import { applyEdits } from "../../gadgets/edit_file.ts";
@@ -9,7 +10,6 @@ import listFolder from "../../gadgets/list_folder.ts";
 import readFile from "../../gadgets/read_file.ts";
 import writeFile from "../../gadgets/write_file.ts";
 import { GADGET_NAME } from "../../lib/core/gadget.ts";
-import type { World } from "../../lib/core/world.ts";
 import { callError, callGadget, checkDescription, testWorld } from "../_world.ts";
 
 const textOf = (world: World, path: string) => Deno.readTextFile(join(world.root, path));

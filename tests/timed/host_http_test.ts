@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { type Http, PermissionRefused, type PermissionRequest } from "../../lib/core/world.ts";
+import { type Http, PermissionRefused, type PermissionRequest } from "../../mod.ts";
 import { hostHttp } from "../../lib/host/http/http.ts";
 import { ACCEPTED_ENCODINGS } from "../../lib/host/http/exchange.ts";
 import { createPolicy } from "../../lib/policy/policy.ts";

@@ -3,17 +3,23 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { RunEvent } from "../../lib/core/event.ts";
-import type { RunJournal, StepStart } from "../../lib/core/journal.ts";
-import type { ModelPart } from "../../lib/core/model.ts";
+import {
+  type AnyGadget,
+  ask,
+  createCatalog,
+  type DialogOptions,
+  memoryJournal,
+  type ModelPart,
+  type RunEvent,
+  type RunJournal,
+  type StepStart,
+} from "../../mod.ts";
 import { isProcessAlive, thisProcess } from "../../lib/host/process.ts";
 import { journalOver } from "../../lib/journal/journal_over.ts";
-import { memoryJournal, memoryStore } from "../../lib/journal/memory_journal.ts";
+import { memoryStore } from "../../lib/journal/memory_journal.ts";
 import { createSecrets } from "../../lib/journal/secrets.ts";
 import { sqliteJournal } from "../../lib/journal/sqlite_journal.ts";
 import type { JournalStore } from "../../lib/journal/store.ts";
-import { ask, type DialogOptions } from "../../lib/run/dialog/dialog.ts";
-import { type AnyGadget, createCatalog } from "../../mod.ts";
 import { journalChild } from "../_journal_child.ts";
 import { withDatabase } from "../_journal_places.ts";
 import { type Script, scriptedModel } from "../_scripted_model.ts";

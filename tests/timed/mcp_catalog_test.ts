@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { CatalogEntry } from "../../lib/core/catalog.ts";
-import type { AnyGadget } from "../../lib/core/gadget.ts";
+import type { AnyGadget, CatalogEntry, User } from "../../mod.ts";
 import { type BrokenMcpServer, mcpNameParts, mcpNames, type McpServer } from "../../lib/core/mcp_server.ts";
-import type { User } from "../../lib/core/world.ts";
 import { hostFiles } from "../../lib/host/files/files.ts";
 import { hostPipes } from "../../lib/host/commands/pipe_process.ts";
 import { type McpEntries, mcpEntries, type McpEntriesOptions } from "../../lib/mcp/entries.ts";

@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
+import { type RunEvent, type RunEventBody, SourceError, type StepRecord } from "../../mod.ts";
 import { refusalLine } from "../../lib/cli/run/end.ts";
 import { jsonLine } from "../../lib/cli/run/view.ts";
-import type { RunEvent, RunEventBody } from "../../lib/core/event.ts";
-import type { StepRecord } from "../../lib/core/journal.ts";
-import { SourceError } from "../../lib/core/source_error.ts";
 import type { CallGraph } from "../../lib/render/graph/graph.ts";
 import { cellWidth, cutToCells } from "../../lib/render/cells.ts";
 import { errorFrame } from "../../lib/render/error_frame.ts";

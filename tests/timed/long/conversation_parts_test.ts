@@ -1,14 +1,12 @@
 // What a conversation is made of, without steps: placeholders, conditions, slots, memory, positions.
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import type { ConditionOperation, Json, LogEntry } from "../../../mod.ts";
 import { failingCondition } from "../../../lib/conversation/failing_condition.ts";
 import { fillJson, fillText, placeholdersIn } from "../../../lib/conversation/fill_template.ts";
 import { GrowingLog, MessageLog, selectMemory } from "../../../lib/conversation/message_log.ts";
 import { heldSteps, type Position } from "../../../lib/conversation/position.ts";
 import { BranchSlots, ConversationSlots, slotPath } from "../../../lib/conversation/slots.ts";
-import type { LogEntry } from "../../../lib/core/conversation.ts";
-import type { Json } from "../../../lib/core/json.ts";
-import type { ConditionOperation } from "../../../lib/parse/agent/agent.ts";
 import { orderedOutlets, Outlet } from "../../../lib/run/conversation/branch.ts";
 
 const EMPTY = { conversation: {}, session: {}, module: {}, global: {} };

@@ -2,11 +2,11 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join, resolve } from "node:path";
+import { PermissionRefused } from "../../../mod.ts";
 import { isInside } from "../../../lib/core/paths.ts";
 import { checkDocument } from "../../../lib/check/check_document.ts";
 import { type DocumentGrants, problemLine } from "../../../lib/check/check_options.ts";
 import { NearIds } from "../../../lib/check/near_ids.ts";
-import { PermissionRefused } from "../../../lib/core/world.ts";
 import { readDocument } from "../../../lib/parse/document/document.ts";
 import { didYouMean, FARTHEST, nearWord } from "../../../lib/parse/document/near.ts";
 import { checkOptions, type CheckOverrides, problemLines, ROOT } from "../../_check_document.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { parseDocument } from "../../../mod.ts";
 import { LiveDocument } from "../../../lib/document/live_document.ts";
 import type { MergeMode } from "../../../lib/parse/document/operation.ts";
-import { parseDocument } from "../../../lib/parse/document/document.ts";
 import { live, put } from "../../_live_document.ts";
 import { NaiveDocument } from "../../_naive_document.ts";
 

@@ -1,8 +1,8 @@
 // What is seen of a document's run in a terminal: the frame and what scrolls away above it, as text, and once in a terminal.
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import type { RunEvent, RunEventBody } from "../../../mod.ts";
 import { LiveFrame } from "../../../lib/cli/run/screen.ts";
-import type { RunEvent, RunEventBody } from "../../../lib/core/event.ts";
 import type { Output, Terminal } from "../../../lib/host/terminal/terminal.ts";
 import { cellWidth, paintFor } from "../../../lib/render/cells.ts";
 import { lastLines, renderDocument } from "../../../lib/render/document/frame.ts";

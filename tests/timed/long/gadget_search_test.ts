@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
+import { virtualClock, type World } from "../../../mod.ts";
 import { compilePattern } from "../../../gadgets/search/pattern.ts";
 import searchText from "../../../gadgets/search/search_text.ts";
-import { virtualClock } from "../../../lib/core/clock.ts";
-import type { World } from "../../../lib/core/world.ts";
 import { callError, callGadget, testWorld, writeFiles } from "../../_world.ts";
 
 const FILES = {

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { Dotprompt } from "dotprompt";
 import fc from "fast-check";
+import { memoryFiles } from "../../../mod.ts";
 import { discoverPrompts } from "../../../lib/catalog/prompts/discover.ts";
-import { memoryFiles } from "../../../lib/core/memory_files.ts";
 import { readDotpromptFile } from "../../../lib/prompt/dotprompt/dotprompt.ts";
 import { loadHandlebars } from "../../../lib/prompt/dotprompt/handlebars.ts";
 

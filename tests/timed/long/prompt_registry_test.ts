@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import { defaultRuntime, definePrompt, PromptError, PromptRegistry, registerPrompt } from "../../../mod.ts";
 import { didYouMeanNames, nearestNames } from "../../../lib/core/nearest.ts";
-import { PromptError } from "../../../lib/core/prompt_error.ts";
-import { definePrompt } from "../../../lib/prompt/define_prompt.ts";
-import { defaultRuntime, promptPath, PromptRegistry, registerPrompt } from "../../../lib/prompt/registry.ts";
+import { promptPath } from "../../../lib/prompt/registry.ts";
 import cases from "../../spec/prompts/registry.json" with { type: "json" };
 
 interface Operation {

@@ -1,11 +1,9 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { PromptError } from "../../../lib/core/prompt_error.ts";
+import { definePrompt, PromptError, type Renderer } from "../../../mod.ts";
 import { parseTemplate, TemplateError } from "../../../lib/parse/template.ts";
-import { definePrompt } from "../../../lib/prompt/define_prompt.ts";
 import { display, RenderError } from "../../../lib/prompt/value_text.ts";
 import { fixedText, scientificText, templateRenderer } from "../../../lib/prompt/prompt_text.ts";
-import type { Renderer } from "../../../lib/prompt/prompt.ts";
 import renderCases from "../../spec/prompts/render.json" with { type: "json" };
 
 type Args = Readonly<Record<string, unknown>>;

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { ParseError, PromptError } from "../../../lib/core/prompt_error.ts";
-import type { Parser } from "../../../lib/prompt/prompt.ts";
-import { outermostFences, scanTags, TagParser, tags } from "../../../lib/prompt/tags.ts";
+import { ParseError, type Parser, PromptError, TagParser, tags } from "../../../mod.ts";
+import { outermostFences, scanTags } from "../../../lib/prompt/tags.ts";
 
 interface TagCase {
   readonly name: string;

@@ -1,22 +1,26 @@
 // A conversation with an agent (`agentTalk`), and prompts that a conversation asks by calls: what is told, kept, replayed and gone on with.
 import assert from "node:assert/strict";
+import {
+  chat,
+  defineGadget,
+  definePrompt,
+  fakeModel,
+  memoryJournal,
+  type Model,
+  ModelError,
+  type ModelPart,
+  PromptRegistry,
+  type RunEvent,
+  tags,
+  virtualClock,
+  type World,
+} from "../../../mod.ts";
 import { builtInGadgets } from "../../../gadgets/built_in.ts";
 import { builtInEntries, catalogOf } from "../../../lib/catalog/catalog.ts";
-import type { RunEvent } from "../../../lib/core/event.ts";
 import type { RecordLine } from "../../../lib/core/journal.ts";
-import { type Model, ModelError, type ModelPart } from "../../../lib/core/model.ts";
-import { virtualClock } from "../../../lib/core/clock.ts";
-import type { World } from "../../../lib/core/world.ts";
-import { memoryJournal } from "../../../lib/journal/memory_journal.ts";
-import { fakeModel } from "../../../lib/models/fake_model.ts";
-import { definePrompt } from "../../../lib/prompt/define_prompt.ts";
-import { PromptRegistry } from "../../../lib/prompt/registry.ts";
-import { tags } from "../../../lib/prompt/tags.ts";
 import { agentTalk, type AgentTalkOptions } from "../../../lib/run/agent/prompt_run.ts";
-import { chat } from "../../../lib/run/dialog/dialog.ts";
 import { promptCalls } from "../../../lib/run/agent/prompt_calls.ts";
 import { Replay } from "../../../lib/run/replay/replay.ts";
-import { defineGadget } from "../../../lib/schema/define_gadget.ts";
 import { stoppableGadget, stoppableModel } from "../../../lib/service/start/stoppable.ts";
 import { mortalJournal } from "../../_mortal_journal.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { FileError } from "../../../lib/core/world.ts";
+import { FileError } from "../../../mod.ts";
 import { DOCUMENT_TYPES, type DocumentType } from "../../../lib/parse/files/collection.ts";
 import type { DocumentText } from "../../../lib/retrieval/document_text.ts";
 import { pdfLines } from "../../../lib/retrieval/pdf_text.ts";

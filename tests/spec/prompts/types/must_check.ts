@@ -1,14 +1,6 @@
 // What has to type-check (prompts.md 13 and 14); lines that start with `same<` say which type it is.
 import { z } from "zod";
-import type { JsonSchema } from "../../../../lib/core/gadget.ts";
-import { ParseError } from "../../../../lib/core/prompt_error.ts";
-import { definePrompt } from "../../../../lib/prompt/define_prompt.ts";
-import type { Handler } from "../../../../lib/prompt/handler.ts";
-import type { ArgsList, ArgsOf, Raw } from "../../../../lib/prompt/inference.ts";
-import type { AnyPrompt, Parser, Prompt, PromptDef, ToolRef } from "../../../../lib/prompt/prompt.ts";
-import { TagParser, tags } from "../../../../lib/prompt/tags.ts";
-import type { CallState } from "../../../../lib/run/agent/call_state.ts";
-import { defineGadget } from "../../../../lib/schema/define_gadget.ts";
+import { type AnyPrompt, type ArgsList, type ArgsOf, type CallState, defineGadget, definePrompt, type Handler, type JsonSchema, ParseError, type Parser, type Prompt, type PromptDef, type Raw, TagParser, tags, type ToolRef } from "../../../../mod.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
 declare function same<A, B>(isSame: Equal<A, B>): void;

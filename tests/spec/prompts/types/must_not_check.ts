@@ -1,11 +1,7 @@
 // What must not type-check: below each comment, and for the reason that it tells.
 
 import { z } from "zod";
-import type { ArgsList } from "../../../../lib/prompt/inference.ts";
-import { definePrompt } from "../../../../lib/prompt/define_prompt.ts";
-import type { Prompt, ToolRef } from "../../../../lib/prompt/prompt.ts";
-import { tags } from "../../../../lib/prompt/tags.ts";
-import { defineGadget } from "../../../../lib/schema/define_gadget.ts";
+import { type ArgsList, defineGadget, definePrompt, type Prompt, tags, type ToolRef } from "../../../../mod.ts";
 
 declare function ask<O, A>(prompt: Prompt<string, O, readonly ToolRef[], A>, ...args: ArgsList<A>): O;
 const note = defineGadget({ name: "note", input: z.object({ title: z.string() }) });
