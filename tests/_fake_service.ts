@@ -6,6 +6,8 @@ import { heldTrace, tracedState } from "../lib/service/runs/kept.ts";
 import type { Look } from "../lib/service/look/look.ts";
 import { keptReader } from "../lib/service/runs/reader.ts";
 import { HeldRun } from "../lib/service/runs/held_run.ts";
+import { type OpenServer, openServer, type OpenServerOptions } from "../lib/server/server.ts";
+import { type AskOptions, askServer, TOKEN } from "./_server.ts";
 import {
   type Answer,
   type BeginTalk,
@@ -447,4 +449,58 @@ function noted(look: Look, note: (what: string, given: readonly unknown[]) => vo
       };
     },
   });
+}
+
+/** A server and what stands behind it. */
+export interface ServedFake extends AsyncDisposable {
+  readonly server: OpenServer;
+  readonly service: FakeService;
+  /** `http://127.0.0.1:PORT` */
+  readonly origin: string;
+  readonly port: number;
+  /** What was told at the terminal. */
+  readonly told: readonly string[];
+  /** A request with the token, JSON where there is a body. */
+  ask(path: string, options?: AskOptions): Promise<Response>;
+}
+
+/** Serves a fake. */
+export function serveFake(
+  script: FakeScript = {},
+  options: Partial<OpenServerOptions> = {},
+): ServedFake {
+  const service = fakeService(script);
+  const told: string[] = [];
+  const server = openServer(service, {
+    port: 0,
+    token: TOKEN,
+    tell: (text) => void told.push(text),
+    ...options,
+  });
+  const { origin } = server;
+  return {
+    server,
+    service,
+    origin,
+    port: Number(new URL(origin).port),
+    told,
+    ask: (path, given) => askServer(origin, path, given),
+    [Symbol.asyncDispose]: () => server.stop({ graceMs: 0 }),
+  };
+}
+
+/** A service that nothing may ask anything. */
+export function untouchedService(): { readonly service: Service; readonly touched: readonly string[] } {
+  const touched: string[] = [];
+  const fake = fakeService();
+  const stop: Service["stop"] = (options) => fake.stop(options);
+  const service = new Proxy(fake, {
+    get(target, name) {
+      if (name === "stop") return stop;
+      if (name === "root" || name === "version") return Reflect.get(target, name, target);
+      touched.push(String(name));
+      throw new Error(`the service was asked for ${String(name)}`);
+    },
+  });
+  return { service, touched };
 }

@@ -67,11 +67,21 @@ export function denoCommand(): readonly [program: string, ...args: string[]] {
  * @throws {Error} when it takes longer than `timeoutMs`; the message holds what it had printed.
  */
 export function orrery(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
-  const isInside = compiledBinary() === undefined && !isDeno26 && options.alone !== true;
+  const isInside = runsInside() && options.alone !== true;
   return isInside ? runInside(args, options) : runProgram([...orreryCommand(), ...args], options);
 }
 
-async function runInside(args: readonly string[], options: RunOptions): Promise<RunResult> {
+/** Whether commands run inside this process, where they may. */
+export function runsInside(): boolean {
+  return compiledBinary() === undefined && !isDeno26;
+}
+
+/** What a command that runs inside this process finds around it, and what it has written. */
+export function testProgram(options: Pick<RunOptions, "cwd" | "stdin" | "env"> = {}): {
+  readonly program: Program;
+  readonly stdout: { readonly text: string };
+  readonly stderr: { readonly text: string };
+} {
   const stdout = new Written();
   const stderr = new Written();
   const env = new Map(Object.entries({ ...testEnvironment(), ...options.env }));
@@ -82,6 +92,11 @@ async function runInside(args: readonly string[], options: RunOptions): Promise<
     env: { get: (name) => env.get(name), toObject: () => Object.fromEntries(env) },
     cwd: () => options.cwd ?? PROJECT_ROOT,
   };
+  return { program, stdout, stderr };
+}
+
+async function runInside(args: readonly string[], options: RunOptions): Promise<RunResult> {
+  const { program, stdout, stderr } = testProgram(options);
   const timeoutMs = options.timeoutMs ?? 30_000;
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {

@@ -1,14 +1,16 @@
-// `orrery serve` as a process of its own, in a project of a test: asked over its socket, told to end, or killed.
+// `orrery serve` in a project of a test: inside the process of the test, or as one of its own that can be killed.
 
+import { main } from "../main.ts";
 import { askServer, TOKEN } from "./_server.ts";
 import type { AskOptions } from "./_server.ts";
-import type { TestProject } from "./_project.ts";
+import { type TestProject, testProject } from "./_project.ts";
+import { runsInside, testProgram } from "./_run.ts";
 
-/** A server that is another process. */
-export interface ServedProject extends AsyncDisposable {
+/** A server of a project. */
+export interface Served extends AsyncDisposable {
+  readonly project: TestProject;
   readonly origin: string;
   readonly port: number;
-  readonly pid: number;
   /** How it ended: 128 + the number of the signal when one ended it. */
   readonly exit: Promise<number>;
   /** What it has told on stderr so far. */
@@ -17,7 +19,18 @@ export interface ServedProject extends AsyncDisposable {
   ask(path: string, options?: AskOptions): Promise<Response>;
   /** The same, as JSON; `status` and all fields of the answer. */
   json(path: string, options?: AskOptions): Promise<Answered>;
+}
+
+/** A server that is another process. */
+export interface ServedProject extends Served {
+  readonly pid: number;
   signal(signal: Deno.Signal): void;
+}
+
+/** A server inside this process, or where that cannot be a process of its own. */
+export interface ServedHere extends Served {
+  /** As Ctrl-C does: gives the exit code when it has ended. */
+  stop(): Promise<number>;
 }
 
 /** An answer that was read. */
@@ -64,13 +77,23 @@ export async function serveProject(
     throw error;
   }
   clearTimeout(late);
-  const ask: ServedProject["ask"] = (path, options) => askServer(origin, path, options);
   return {
-    origin,
-    port: Number(new URL(origin).port),
+    ...asked(origin, token),
+    project,
     pid: child.pid,
     exit,
     told: () => told,
+    signal: (signal) => child.kill(signal),
+    [Symbol.asyncDispose]: end,
+  };
+}
+
+function asked(origin: string, token: string): Pick<Served, "origin" | "port" | "ask" | "json"> {
+  const ask: Served["ask"] = (path, { headers, ...options } = {}) =>
+    askServer(origin, path, { ...options, headers: { authorization: `Bearer ${token}`, ...headers } });
+  return {
+    origin,
+    port: Number(new URL(origin).port),
     ask,
     async json(path, options) {
       const answer = await ask(path, options);
@@ -78,9 +101,92 @@ export async function serveProject(
       const text = await answer.text();
       return { status, headers, body: text === "" ? {} : JSON.parse(text) };
     },
-    signal: (signal) => child.kill(signal),
-    [Symbol.asyncDispose]: end,
   };
+}
+
+let starting: Promise<unknown> = Promise.resolve();
+
+/** Serves files as a project of their own, which is removed behind it, or a project that is there. Disposing of it ends it in order. */
+export async function served(
+  given: TestProject | Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+): Promise<ServedHere> {
+  if (isProject(given)) return await serveHere(given, args);
+  const project = await testProject(given);
+  try {
+    const server = await serveHere(project, args);
+    return {
+      ...server,
+      async [Symbol.asyncDispose]() {
+        await server[Symbol.asyncDispose]();
+        await project[Symbol.asyncDispose]();
+      },
+    };
+  } catch (error) {
+    await project[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+function isProject(given: object): given is TestProject {
+  return Symbol.asyncDispose in given;
+}
+
+async function serveHere(project: TestProject, args: readonly string[]): Promise<ServedHere> {
+  if (!runsInside()) {
+    const child = await serveProject(project, args);
+    const stop = (): Promise<number> => {
+      child.signal("SIGTERM");
+      return child.exit;
+    };
+    return { ...child, stop, [Symbol.asyncDispose]: async () => void await stop() };
+  }
+  const begun = starting.then(() => begin(project, args)); // one at a time, so that each has its own listener
+  starting = begun.catch(() => undefined);
+  return await begun;
+}
+
+async function begin(project: TestProject, args: readonly string[]): Promise<ServedHere> {
+  const { program, stdout, stderr } = testProgram({ cwd: project.folder, env: project.env });
+  const { addSignalListener } = Deno;
+  const mine = new Set<() => void>();
+  Deno.addSignalListener = (signal, listener) => {
+    if (signal !== "SIGTERM") return addSignalListener(signal, listener);
+    mine.add(listener);
+    addSignalListener(signal, listener);
+  };
+  try {
+    const command = [
+      "serve",
+      "--port",
+      "0",
+      ...args.includes("--no-token") ? [] : ["--token", TOKEN],
+      ...args,
+    ];
+    const exit = main(command, program);
+    const early = exit.then((code) => {
+      if (mine.size === 0) throw new Error(`it ended with ${code}: ${stderr.text}`);
+    });
+    while (mine.size === 0) {
+      await Promise.race([early, new Promise((resolve) => setTimeout(resolve, 1))]);
+    }
+    let stopped = false;
+    const stop = async (): Promise<number> => {
+      if (!stopped) { for (const listener of mine) listener(); }
+      stopped = true;
+      return await exit;
+    };
+    return {
+      ...asked(stdout.text.trim(), TOKEN),
+      project,
+      exit,
+      told: () => stderr.text,
+      stop,
+      [Symbol.asyncDispose]: async () => void await stop(),
+    };
+  } finally {
+    Deno.addSignalListener = addSignalListener;
+  }
 }
 
 async function collect(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {

@@ -1,23 +1,7 @@
-// A server over a socket of its own, with a service that is written by the test, and requests as no client would send them.
-import { type OpenServer, openServer, type OpenServerOptions } from "../lib/server/server.ts";
-import type { Service } from "../lib/service/service.ts";
-import { type FakeScript, type FakeService, fakeService } from "./_fake_service.ts";
+// Requests to a server, also such as no client would send.
 
 /** The token of the servers of tests. */
 export const TOKEN = "a-token-of-the-tests-0123456789";
-
-/** A server and what stands behind it. */
-export interface ServedFake extends AsyncDisposable {
-  readonly server: OpenServer;
-  readonly service: FakeService;
-  /** `http://127.0.0.1:PORT` */
-  readonly origin: string;
-  readonly port: number;
-  /** What was told at the terminal. */
-  readonly told: readonly string[];
-  /** A request with the token, JSON where there is a body. */
-  ask(path: string, options?: AskOptions): Promise<Response>;
-}
 
 /** What is asked. */
 export interface AskOptions {
@@ -25,31 +9,6 @@ export interface AskOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-}
-
-/** Serves a fake. */
-export function serveFake(
-  script: FakeScript = {},
-  options: Partial<OpenServerOptions> = {},
-): ServedFake {
-  const service = fakeService(script);
-  const told: string[] = [];
-  const server = openServer(service, {
-    port: 0,
-    token: TOKEN,
-    tell: (text) => void told.push(text),
-    ...options,
-  });
-  const { origin } = server;
-  return {
-    server,
-    service,
-    origin,
-    port: Number(new URL(origin).port),
-    told,
-    ask: (path, given) => askServer(origin, path, given),
-    [Symbol.asyncDispose]: () => server.stop({ graceMs: 0 }),
-  };
 }
 
 /** Asks a server with the token of tests. */
@@ -69,22 +28,6 @@ export async function askServer(
     signal: signal ?? AbortSignal.timeout(20_000),
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-}
-
-/** A service that nothing may ask anything. */
-export function untouchedService(): { readonly service: Service; readonly touched: readonly string[] } {
-  const touched: string[] = [];
-  const fake = fakeService();
-  const stop: Service["stop"] = (options) => fake.stop(options);
-  const service = new Proxy(fake, {
-    get(target, name) {
-      if (name === "stop") return stop;
-      if (name === "root" || name === "version") return Reflect.get(target, name, target);
-      touched.push(String(name));
-      throw new Error(`the service was asked for ${String(name)}`);
-    },
-  });
-  return { service, touched };
 }
 
 /** What came back on a raw connection. */

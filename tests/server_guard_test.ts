@@ -18,7 +18,8 @@ import { defineRoute, honoPath, openapiPath, pathPattern } from "../lib/server/r
 import { ROUTES } from "../lib/server/route_table.ts";
 import { openapiOf } from "../lib/server/api/openapi.ts";
 import { fakeService } from "./_fake_service.ts";
-import { codeOf, sendRaw, TOKEN, untouchedService } from "./_server.ts";
+import { codeOf, sendRaw, TOKEN } from "./_server.ts";
+import { untouchedService } from "./_fake_service.ts";
 
 const PORT = 7337;
 const HOST = `127.0.0.1:${PORT}`;

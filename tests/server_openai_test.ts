@@ -13,7 +13,8 @@ import { TextStreams } from "../lib/server/text_streams.ts";
 import type { CatalogJson } from "../lib/service/look/look.ts";
 import { ServiceError, type StartRun } from "../lib/service/service.ts";
 import { type FakeRun, type FakeScript, type FakeService, fakeService } from "./_fake_service.ts";
-import { sendRaw, serveFake } from "./_server.ts";
+import { sendRaw } from "./_server.ts";
+import { serveFake } from "./_fake_service.ts";
 import { surfaceServer, TOKEN } from "./_surface_server.ts";
 
 const CATALOG: CatalogJson = {

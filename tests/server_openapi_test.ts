@@ -11,8 +11,9 @@ import { issuesText } from "../lib/schema/validate.ts";
 import { validateInput } from "../lib/schema/validate.ts";
 import { ROUTES } from "../lib/server/route_table.ts";
 import type { Accepts, Route } from "../lib/server/route.ts";
-import { askServer, serveFake, TOKEN } from "./_server.ts";
-import type { ServedFake } from "./_server.ts";
+import { askServer, TOKEN } from "./_server.ts";
+import { serveFake } from "./_fake_service.ts";
+import type { ServedFake } from "./_fake_service.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -17,7 +17,8 @@ import { HttpProblem } from "../lib/server/problem.ts";
 import { Sessions } from "../lib/server/session.ts";
 import { ServiceError } from "../lib/service/service.ts";
 import { fakeService } from "./_fake_service.ts";
-import { codeOf, sendRaw, serveFake, statusOf, TOKEN } from "./_server.ts";
+import { codeOf, sendRaw, statusOf, TOKEN } from "./_server.ts";
+import { serveFake } from "./_fake_service.ts";
 
 /** The fields of a JSON answer. */
 async function fieldsOf(response: Response): Promise<Readonly<Record<string, unknown>>> {

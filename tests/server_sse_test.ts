@@ -7,8 +7,9 @@ import { systemClock } from "../mod.ts";
 import { isRecord } from "../lib/core/json.ts";
 import { TextStreams } from "../lib/server/text_streams.ts";
 import type { FakeRun } from "./_fake_service.ts";
-import { serveFake, TOKEN } from "./_server.ts";
-import type { ServedFake } from "./_server.ts";
+import { TOKEN } from "./_server.ts";
+import { serveFake } from "./_fake_service.ts";
+import type { ServedFake } from "./_fake_service.ts";
 
 /** A run that logs so many lines, and waits a little between them. */
 function logging(lines: number, { pauseMs = 1 }: { readonly pauseMs?: number } = {}): FakeRun {

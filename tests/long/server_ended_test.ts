@@ -1,7 +1,6 @@
 // A server that is ended under load, kindly and not: no run that was accepted is lost, and each can be gone on with to its end.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { TOKEN_FILE } from "../../lib/host/files/journal_files.ts";
 import { type TestProject, testProject } from "../_project.ts";
 import { serveProject } from "../_served_project.ts";
 import { codeOf, TOKEN } from "../_server.ts";
@@ -9,6 +8,9 @@ import { allDone, Clients, LOAD_FILES, LOAD_FLAGS, pause } from "../_server_load
 import { thoroughTest } from "../_thorough.ts";
 
 const CLIENTS = 8;
+
+/** Where the token of a server is, for its user alone. */
+const TOKEN_FILE = ".orrery/orrery.db-token";
 
 async function tokenOf(project: TestProject): Promise<string | undefined> {
   return await Deno.readTextFile(join(project.folder, TOKEN_FILE)).catch(() => undefined);

@@ -5,7 +5,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { openServer } from "../../lib/server/server.ts";
 import { ROUTES } from "../../lib/server/route_table.ts";
-import { codeOf, sendRaw, TOKEN, untouchedService } from "../_server.ts";
+import { codeOf, sendRaw, TOKEN } from "../_server.ts";
+import { untouchedService } from "../_fake_service.ts";
 import { serviceOf } from "../_service.ts";
 import { isThorough } from "../_thorough.ts";
 

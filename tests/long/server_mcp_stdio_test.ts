@@ -5,7 +5,6 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as EarlierClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as EarlierTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { isRecord } from "../../lib/core/json.ts";
 import { testProject } from "../_project.ts";
 import type { TestProject } from "../_project.ts";
 import { orreryCommand, testEnvironment } from "../_run.ts";
@@ -37,6 +36,10 @@ function started(project: TestProject, ...flags: readonly string[]) {
     cwd: project.folder,
     env: { ...testEnvironment(), ...project.env },
   };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 const INFO = { name: "test", version: "1.0.0" };

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { openServer } from "../../lib/server/server.ts";
-import { codeOf, sendRaw, TOKEN, untouchedService } from "../_server.ts";
+import { codeOf, sendRaw, TOKEN } from "../_server.ts";
+import { untouchedService } from "../_fake_service.ts";
 
 interface Slow {
   readonly port: number;
