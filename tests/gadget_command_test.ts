@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import runCommand from "../gadgets/run_command.ts";
-import { callError, callGadget, testWorld } from "./_world.ts";
+import { gadgetFolder } from "./_gadgets.ts";
 import { posixTest } from "./_posix_test.ts";
 
-const ALL = ["allow-run"];
+const ALL = { run: true } as const;
 const sh = (script: string, ...args: string[]) => ({ command: "sh", args: ["-c", script, "sh", ...args] });
 
 posixTest("RunCommand: arguments reach the program as they are", async () => {
-  await using world = await testWorld({ flags: ALL });
+  await using world = await gadgetFolder({ allow: ALL });
   const args = ["a b", "$HOME", "*", "; echo x", "'\"\\", "", "ä"];
-  assert.deepEqual(await callGadget(runCommand(world), { command: "printf", args: ["[%s]\\n", ...args] }), {
+  assert.deepEqual(await world.call("RunCommand", { command: "printf", args: ["[%s]\\n", ...args] }), {
     exitCode: 0,
     stdout: args.map((arg) => `[${arg}]\n`).join(""),
     stderr: "",
@@ -19,9 +18,9 @@ posixTest("RunCommand: arguments reach the program as they are", async () => {
 });
 
 posixTest("RunCommand: folder, standard input, environment", async () => {
-  await using world = await testWorld({ flags: ALL, files: { "sub/x.txt": "" } });
+  await using world = await gadgetFolder({ allow: ALL, files: { "sub/x.txt": "" } });
   const run = async (input: Record<string, unknown>) => {
-    const result = await callGadget(runCommand(world), input);
+    const result = await world.call("RunCommand", input);
     assert.ok(typeof result === "object" && result !== null && "stdout" in result);
     return result.stdout;
   };
@@ -38,27 +37,27 @@ posixTest("RunCommand: folder, standard input, environment", async () => {
 });
 
 posixTest("RunCommand: an exit code other than 0 is an error unless it is allowed", async () => {
-  await using world = await testWorld({ flags: ALL });
+  await using world = await gadgetFolder({ allow: ALL });
   const failing = sh("echo out; echo 'first problem' >&2; echo 'last problem' >&2; exit 3");
   assert.equal(
-    await callError(runCommand(world), failing),
+    await world.error("RunCommand", failing),
     "The command sh -c \"echo out; echo 'first problem' >&2; echo 'last problem' >&2; exit 3\" sh failed with exit code 3. " +
       "The end of its stderr:\nfirst problem\nlast problem",
   );
-  assert.deepEqual(await callGadget(runCommand(world), { ...failing, allowFailure: true }), {
+  assert.deepEqual(await world.call("RunCommand", { ...failing, allowFailure: true }), {
     exitCode: 3,
     stdout: "out\n",
     stderr: "first problem\nlast problem\n",
     truncated: false,
   });
   assert.match(
-    await callError(runCommand(world), sh("echo only out; exit 1")),
+    await world.error("RunCommand", sh("echo only out; exit 1")),
     /exit code 1\. The end of its stdout:\nonly out$/,
   );
-  assert.match(await callError(runCommand(world), sh("exit 7")), /exit code 7\. It printed nothing$/);
-  assert.match(await callError(runCommand(world), sh("kill -9 $$")), /exit code 137 \(ended by signal 9\)/);
-  const long = await callError(
-    runCommand(world),
+  assert.match(await world.error("RunCommand", sh("exit 7")), /exit code 7\. It printed nothing$/);
+  assert.match(await world.error("RunCommand", sh("kill -9 $$")), /exit code 137 \(ended by signal 9\)/);
+  const long = await world.error(
+    "RunCommand",
     sh('i=0; while [ $i -lt 2000 ]; do echo "problem $i" >&2; i=$((i+1)); done; exit 1'),
   );
   assert.match(long, /stderr:\n…\nproblem \d+\n[^]*problem 1999$/);
@@ -66,10 +65,10 @@ posixTest("RunCommand: an exit code other than 0 is an error unless it is allowe
 });
 
 posixTest("RunCommand: output is told while it comes, by whole lines", async () => {
-  await using world = await testWorld({ flags: ALL });
+  await using world = await gadgetFolder({ allow: ALL });
   const told: string[] = [];
-  await callGadget(
-    runCommand(world),
+  await world.call(
+    "RunCommand",
     sh("printf 'on'; sleep 0.1; printf 'e\\ntwo\\n'; sleep 0.1; printf 'half'; echo wrong >&2"),
     {
       log: (text) => told.push(text),
@@ -79,31 +78,28 @@ posixTest("RunCommand: output is told while it comes, by whole lines", async () 
 });
 
 posixTest("RunCommand: long output is cut, and says so", async () => {
-  await using world = await testWorld({ flags: ALL });
-  const result = await callGadget(runCommand(world), {
-    command: "head",
-    args: ["-c", "3000000", "/dev/zero"],
-  });
+  await using world = await gadgetFolder({ allow: ALL });
+  const result = await world.call("RunCommand", sh("head -c 3000000 /dev/zero | tr '\\0' x"));
   assert.ok(typeof result === "object" && result !== null && "stdout" in result && "truncated" in result);
   assert.equal(result.truncated, true);
   assert.ok(typeof result.stdout === "string" && result.stdout.length === 512 * 1024);
 });
 
 posixTest("RunCommand: an aborted call ends the program and what it started", async () => {
-  await using world = await testWorld({ flags: ALL });
+  await using world = await gadgetFolder({ allow: ALL });
   const abort = new AbortController();
   const started = performance.now();
-  const error = callError(runCommand(world), sh("sleep 30 & echo started; wait"), {
+  const error = world.error("RunCommand", sh("sleep 30 & echo started; wait"), {
     signal: abort.signal,
     log: () => abort.abort(new Error("stopped by the test")),
   });
-  assert.equal(await error, "stopped by the test");
+  assert.equal(await error, "Aborted: stopped by the test");
   assert.ok(performance.now() - started < 10_000);
 });
 
 posixTest("RunCommand: says why it cannot", async () => {
-  await using world = await testWorld({ flags: ["allow-run=git,nosuchprogram,cat"] });
-  const why = (input: Record<string, unknown>) => callError(runCommand(world), input);
+  await using world = await gadgetFolder({ allow: { run: ["git", "nosuchprogram", "cat"] } });
+  const why = (input: Record<string, unknown>) => world.error("RunCommand", input);
   assert.equal(
     await why({ command: "git log", args: ["-5"] }),
     'Cannot run "git log": no shell takes it apart; put the program alone into "command" and each argument into "args", as in ' +
@@ -125,11 +121,8 @@ posixTest("RunCommand: says why it cannot", async () => {
 });
 
 posixTest("RunCommand: what a model reads is what a terminal shows", async () => {
-  await using world = await testWorld({ flags: ALL });
-  const gadget = runCommand(world);
-  const call = { gadgetName: "RunCommand", invocationId: "x", parameters: {} };
-  const shown = async (script: string) =>
-    gadget.format?.(await callGadget(gadget, { ...sh(script), allowFailure: true }), call);
+  await using world = await gadgetFolder({ allow: ALL });
+  const shown = (script: string) => world.shown("RunCommand", { ...sh(script), allowFailure: true });
   assert.equal(await shown("echo 'a \"quoted\"'; echo b"), 'a "quoted"\nb');
   assert.equal(await shown("echo a; echo e >&2; exit 2"), "a\n[stderr]\ne\n[exit code 2]");
   assert.equal(await shown("true"), "[no output]");

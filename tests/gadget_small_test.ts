@@ -1,226 +1,107 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import askUser from "../gadgets/ask_user.ts";
-import calculate from "../gadgets/calculate.ts";
-import finish from "../gadgets/finish.ts";
-import json from "../gadgets/json.ts";
-import now from "../gadgets/now.ts";
-import template from "../gadgets/template.ts";
-import wait from "../gadgets/wait.ts";
-import { type Gadget, type GadgetContext, systemClock, type User, virtualClock, type World } from "../mod.ts";
-import { jsonProblem } from "../lib/core/json_fault.ts";
-import { checkGadget, gadgetWarnings } from "../lib/schema/define_gadget.ts";
-import { TextValue } from "../lib/schema/text_value.ts";
-import { validateInput } from "../lib/schema/validate.ts";
+import type { User } from "../mod.ts";
+import { type GadgetFolder, gadgetFolder, inputOf } from "./_gadgets.ts";
 
-const nobody: User = { canAnswer: false, ask: () => Promise.reject(new Error("nobody")) };
-
-/** A world in which only what a test gives can be used. */
-function worldWith(parts: Partial<World>): World {
-  const refuse = (what: string) => () => {
-    throw new Error(`the test world has no ${what}`);
-  };
-  return {
-    root: "/project",
-    files: {
-      resolve: refuse("files"),
-      stat: refuse("files"),
-      readBytes: refuse("files"),
-      readText: refuse("files"),
-      writeText: refuse("files"),
-      list: refuse("files"),
-    },
-    shell: { run: refuse("shell") },
-    http: { fetch: refuse("http"), open: refuse("http") },
-    user: nobody,
-    clock: systemClock,
-    policy: { permit: refuse("policy") },
-    wallTime: () => 0,
-    ...parts,
-  };
-}
-
-const world = worldWith({});
-
-async function run<Input>(
-  gadget: Gadget<Input>,
-  input: Input,
-  context: Partial<GadgetContext> = {},
-): Promise<unknown> {
-  assert.ok(gadget.run);
-  return await gadget.run(input, {
-    signal: new AbortController().signal,
-    invocationId: "x",
-    dependencies: {},
-    call: { gadgetName: gadget.name, invocationId: "x", parameters: {} },
-    log: () => {},
-    progress: () => {},
-    ...context,
+/** Runs a test with the gadgets of an empty folder. */
+function gadgetTest(name: string, work: (world: GadgetFolder) => Promise<void>): void {
+  Deno.test(name, async () => {
+    await using world = await gadgetFolder();
+    await work(world);
   });
 }
 
-async function failure(work: Promise<unknown>): Promise<string> {
-  const outcome = await work.then((value) => ({ value }), (error: unknown) => ({ error }));
-  assert.ok("error" in outcome, `expected an error, got ${JSON.stringify(outcome)}`);
-  assert.ok(outcome.error instanceof Error);
-  return outcome.error.message;
+interface InputSchema {
+  readonly type: string;
+  readonly additionalProperties: boolean;
+  readonly properties: Readonly<Record<string, { readonly description?: string }>>;
 }
 
-Deno.test("small gadgets: each tells a model what it takes", async () => {
-  const gadgets = [
-    askUser(world),
-    calculate(world),
-    finish(world),
-    json(world),
-    now(world),
-    template(world),
-    wait(world),
-  ];
-  assert.deepEqual(gadgets.map(({ name }) => name), [
-    "AskUser",
-    "Calculate",
-    "Finish",
-    "Json",
-    "Now",
-    "Template",
-    "Wait",
-  ]);
-  for (const gadget of gadgets) {
-    const schema = gadget.input as {
-      readonly type: string;
-      readonly properties: Record<string, { readonly description?: string }>;
-      readonly additionalProperties: boolean;
-      readonly required?: readonly string[];
-    };
-    assert.equal(schema.type, "object", gadget.name);
-    assert.equal(schema.additionalProperties, false, gadget.name);
-    for (const [key, { description }] of Object.entries(schema.properties)) {
-      assert.ok(
-        description !== undefined && description.length > 20,
-        `${gadget.name}.${key} is not described`,
-      );
+const ASK_FOR_NOTHING = ["AskUser", "Calculate", "Finish", "Json", "Now", "Template", "Wait"];
+
+gadgetTest("built-in gadgets: each tells a model what it takes", async (world) => {
+  assert.equal(world.catalog.entries.length, 17);
+  for (const { name } of world.catalog.entries) {
+    const gadget = await world.gadget(name);
+    assert.equal(gadget.name, name);
+    assert.match(name, /^[A-Z][A-Za-z]+$/);
+    assert.ok((gadget.description ?? "").length > 80, `${name} has no good description`);
+    if (ASK_FOR_NOTHING.includes(name)) assert.equal(gadget.permissions, undefined, name);
+    const { type, additionalProperties, properties } = gadget.input as unknown as InputSchema;
+    assert.deepEqual({ type, additionalProperties }, { type: "object", additionalProperties: false }, name);
+    for (const [key, { description }] of Object.entries(properties)) {
+      assert.ok((description ?? "").length > 20, `${name}.${key} is not described`);
     }
-    assert.ok((gadget.description ?? "").length > 60, gadget.name);
-    assert.deepEqual(gadgetWarnings(checkGadget(gadget, gadget.name)), []);
+    assert.ok((gadget.examples ?? []).length > 0, name);
     for (const { input } of gadget.examples ?? []) {
-      assert.deepEqual(await validateInput(gadget.input, input), { ok: true, value: input });
-      assert.ok(Object.keys(input).every((key) => Object.hasOwn(schema.properties, key)), gadget.name);
-      assert.ok((schema.required ?? []).every((key) => Object.hasOwn(input, key)), gadget.name);
+      assert.deepEqual(await inputOf(gadget, `${JSON.stringify(input)}\n`), input);
     }
-    assert.equal(gadget.permissions, undefined, gadget.name);
   }
 });
 
-/** The tree as a call block gives it: every text a leaf without a type. */
-function asLeaves(tree: unknown): unknown {
-  if (typeof tree === "string") return new TextValue(tree);
-  if (Array.isArray(tree)) return tree.map(asLeaves);
-  return typeof tree === "object" && tree !== null
-    ? Object.fromEntries(Object.entries(tree).map(([key, child]) => [key, asLeaves(child)]))
-    : tree;
-}
-
-Deno.test("small gadgets: the texts of a call block become what they take", async () => {
-  const typed = async (gadget: Gadget<never>, tree: unknown) => {
-    const checked = await validateInput(gadget.input, asLeaves(tree));
-    return checked.ok ? checked.value : checked.issues.map(({ message }) => message).join("; ");
+gadgetTest("small gadgets: the texts of a call block become what they take", async (world) => {
+  const typed = async (name: string, args: Readonly<Record<string, string>>) => {
+    const lines = Object.entries(args).map(([pointer, text]) => `!!!ARG:${pointer}\n${text}\n`);
+    return await inputOf(await world.gadget(name), lines.join(""));
   };
-  assert.deepEqual(await typed(wait(world), { seconds: "2.5" }), { seconds: 2.5 });
-  assert.match(String(await typed(wait(world), { seconds: "4000" })), /3600/);
-  assert.match(String(await typed(wait(world), {})), /seconds|missing|required/);
-  assert.deepEqual(await typed(json(world), { value: '{"a": [1]}', pretty: "true" }), {
+  assert.deepEqual(await typed("Wait", { seconds: "2.5" }), { seconds: 2.5 });
+  assert.match(String(await typed("Wait", { seconds: "4000" })), /3600/);
+  assert.match(String(await typed("Wait", {})), /seconds|missing|required/);
+  assert.deepEqual(await typed("Json", { value: '{"a": [1]}', pretty: "true" }), {
     value: '{"a": [1]}',
     pretty: true,
   });
-  assert.deepEqual(await typed(now(world), { format: "unix-ms" }), { format: "unix-ms" });
-  const texts = { template: "7", values: { price: "1.50", list: ["true", { deep: "2.0" }] } };
+  assert.deepEqual(await typed("Now", { format: "unix-ms" }), { format: "unix-ms" });
   assert.deepEqual(
-    await typed(template(world), texts),
-    texts,
+    await typed("Template", {
+      template: "7",
+      "values/price": "1.50",
+      "values/list/0": "true",
+      "values/list/1/deep": "2.0",
+    }),
+    { template: "7", values: { price: "1.50", list: ["true", { deep: "2.0" }] } },
     "a template's values stay as they were written",
   );
   const mixed = { template: "x", values: { number: 1.5, list: [null, true], text: "1.50" } };
-  assert.deepEqual(await validateInput(template(world).input, mixed), { ok: true, value: mixed });
-  const variables = { x: "2", list: ["1", "2"] };
-  assert.deepEqual(await typed(calculate(world), { expression: "12", variables }), {
-    expression: "12",
-    variables: { x: 2, list: [1, 2] },
-  });
-  assert.match(String(await typed(calculate(world), { expression: "1", variable: {} })), /variable/);
+  assert.deepEqual(await inputOf(await world.gadget("Template"), `${JSON.stringify(mixed)}\n`), mixed);
+  assert.deepEqual(
+    await typed("Calculate", {
+      expression: "12",
+      "variables/x": "2",
+      "variables/list/0": "1",
+      "variables/list/1": "2",
+    }),
+    { expression: "12", variables: { x: 2, list: [1, 2] } },
+  );
+  assert.match(String(await typed("Calculate", { expression: "1", "variable/x": "1" })), /variable/);
 });
 
-Deno.test("Calculate: examples of its own description", async () => {
-  assert.equal(await run(calculate(world), { expression: "2 * (3 + 4) ^ 2" }), 98);
+gadgetTest("Calculate: examples of its own description", async (world) => {
+  assert.equal(await world.call("Calculate", { expression: "2 * (3 + 4) ^ 2" }), 98);
   const prices = { expression: "round(avg(prices) * 1.19, 2)", variables: { prices: [10, 12.5, 8] } };
-  assert.equal(await run(calculate(world), prices), 12.1);
+  assert.equal(await world.call("Calculate", prices), 12.1);
   assert.equal(
-    await failure(run(calculate(world), { expression: "1 / 0" })),
+    await world.error("Calculate", { expression: "1 / 0" }),
     "Cannot calculate: division by zero at column 3",
   );
 });
 
-Deno.test("Now: ISO text in a zone, seconds, milliseconds", async () => {
-  const summer = now(worldWith({ wallTime: () => Date.UTC(2031, 6, 4, 7, 30, 1, 250) }));
-  assert.equal(await run(summer, {}), "2031-07-04T07:30:01.250Z");
-  assert.equal(await run(summer, { zone: "UTC" }), "2031-07-04T07:30:01.250+00:00");
-  assert.equal(await run(summer, { zone: "Europe/Berlin" }), "2031-07-04T09:30:01.250+02:00");
-  assert.equal(await run(summer, { zone: "America/St_Johns" }), "2031-07-04T05:00:01.250-02:30");
-  assert.equal(await run(summer, { zone: "Asia/Kathmandu" }), "2031-07-04T13:15:01.250+05:45");
-  assert.equal(await run(summer, { zone: "Pacific/Auckland" }), "2031-07-04T19:30:01.250+12:00");
-  assert.equal(await run(summer, { format: "unix" }), Date.UTC(2031, 6, 4, 7, 30, 1) / 1000);
-  assert.equal(
-    await run(summer, { format: "unix-ms", zone: "Europe/Berlin" }),
-    Date.UTC(2031, 6, 4, 7, 30, 1, 250),
-  );
-  const midnight = now(worldWith({ wallTime: () => Date.UTC(2031, 11, 31, 23, 0, 0) }));
-  assert.equal(await run(midnight, { zone: "Europe/Berlin" }), "2032-01-01T00:00:00.000+01:00");
-  assert.equal(
-    await failure(run(summer, { zone: "Europe/Berlni", format: "unix" })),
-    'Unknown time zone "Europe/Berlni": expected an IANA name such as "Europe/Berlin" or "UTC". Did you mean "Europe/Berlin"?',
-  );
-});
-
-Deno.test("Wait: waits by the clock, tells its progress, can be aborted", async () => {
-  const clock = virtualClock();
-  const gadget = wait(worldWith({ clock }));
-  const reports: (readonly [number, number | undefined])[] = [];
-  const progress = (done: number, total?: number) => void reports.push([done, total]);
-  assert.equal(await clock.run(run(gadget, { seconds: 3.5 }, { progress })), 3.5);
-  assert.equal(clock.now(), 3500);
-  assert.deepEqual(reports, [[0, 3.5], [1, 3.5], [2, 3.5], [3, 3.5], [3.5, 3.5]]);
-
-  reports.length = 0;
-  await clock.run(run(gadget, { seconds: 3600 }, { progress }));
-  assert.equal(clock.now(), 3_603_500);
-  assert.equal(reports.length, 61);
-  assert.ok((gadget.timeoutMs ?? 0) > 3_600_000);
-
-  const abort = new AbortController();
-  const aborted = clock.run(failure(run(gadget, { seconds: 100 }, { signal: abort.signal })));
-  abort.abort(new Error("stopped"));
-  assert.equal(await aborted, "stopped");
-  assert.equal(await failure(run(gadget, { seconds: 3601 })), "Cannot wait 3601 seconds: expected 0 to 3600");
-  assert.equal(await failure(run(gadget, { seconds: NaN })), "Cannot wait NaN seconds: expected 0 to 3600");
-});
-
-Deno.test("Json: reads text, picks by pointer and by path", async () => {
-  const gadget = json(world);
+gadgetTest("Json: reads text, picks by pointer and by path", async (world) => {
   const value = '{"items": [{"name": "pen", "price": 2}, {"name": "book", "price": 12}], "a/b": 1, "": 0}';
-  assert.deepEqual(await run(gadget, { value: " [1, 2] " }), [1, 2]);
-  assert.equal(await run(gadget, { value, pointer: "items/1/name" }), "book");
-  assert.equal(await run(gadget, { value, pointer: "/a~1b" }), 1);
-  assert.equal(await run(gadget, { value, pointer: "/" }), 0);
-  assert.deepEqual(await run(gadget, { value: { a: [1] }, pointer: "" }), { a: [1] });
-  assert.deepEqual(await run(gadget, { value, path: "$.items[?@.price < 10].name" }), ["pen"]);
-  assert.deepEqual(await run(gadget, { value, path: "$..name" }), ["pen", "book"]);
-  assert.deepEqual(await run(gadget, { value, path: "$.nothing" }), []);
-  assert.equal(await run(gadget, { value: "[1]", pretty: true }), "[\n  1\n]");
-  assert.equal(await run(gadget, { value: null }), null);
+  assert.deepEqual(await world.call("Json", { value: " [1, 2] " }), [1, 2]);
+  assert.equal(await world.call("Json", { value, pointer: "items/1/name" }), "book");
+  assert.equal(await world.call("Json", { value, pointer: "/a~1b" }), 1);
+  assert.equal(await world.call("Json", { value, pointer: "/" }), 0);
+  assert.deepEqual(await world.call("Json", { value: { a: [1] }, pointer: "" }), { a: [1] });
+  assert.deepEqual(await world.call("Json", { value, path: "$.items[?@.price < 10].name" }), ["pen"]);
+  assert.deepEqual(await world.call("Json", { value, path: "$..name" }), ["pen", "book"]);
+  assert.deepEqual(await world.call("Json", { value, path: "$.nothing" }), []);
+  assert.equal(await world.call("Json", { value: "[1]", pretty: true }), "[\n  1\n]");
+  assert.equal(await world.call("Json", { value: null }), null);
 });
 
-Deno.test("Json: errors say where", async () => {
-  const gadget = json(world);
-  const of = (input: Parameters<NonNullable<typeof gadget.run>>[0]) => failure(run(gadget, input));
+gadgetTest("Json: errors say where", async (world) => {
+  const of = (input: Record<string, unknown>) => world.error("Json", input);
   assert.match(
     await of({ value: '{"id": 12345678901234567890}', pointer: "id" }),
     /^Cannot read value as JSON: the number 12345678901234567890 is beyond/,
@@ -271,67 +152,32 @@ Deno.test("Json: errors say where", async () => {
   );
 });
 
-Deno.test("Json: a pattern that could run without end is refused", async () => {
-  const gadget = json(world);
+gadgetTest("Json: a pattern that could run without end is refused", async (world) => {
   const value = ["2031-05-04", "x", `${"a".repeat(60)}!`];
-  assert.deepEqual(await run(gadget, { value, path: "$[?match(@, '[0-9]{4}-[0-9]{2}-(04|05)')]" }), [
+  assert.deepEqual(await world.call("Json", { value, path: "$[?match(@, '[0-9]{4}-[0-9]{2}-(04|05)')]" }), [
     "2031-05-04",
   ]);
-  assert.deepEqual(await run(gadget, { value, path: '$[?search(@, "^\\\\S$")]' }), ["x"]);
-  assert.deepEqual(await run(gadget, { value: ["(match("], path: "$[?@ == '(match(']" }), ["(match("]);
+  assert.deepEqual(await world.call("Json", { value, path: '$[?search(@, "^\\\\S$")]' }), ["x"]);
+  assert.deepEqual(await world.call("Json", { value: ["(match("], path: "$[?@ == '(match(']" }), ["(match("]);
   const repeated = /found a pattern that repeats a group, which can run without end at column 4/;
   for (const pattern of ["^(a+)+$", "(a|a)*b", "(a*){2,9}x", "((a)+)", "(?:a?)+"]) {
     assert.match(
-      await failure(run(gadget, { value, path: `$[?search(@, '${pattern}')]` })),
+      await world.error("Json", { value, path: `$[?search(@, '${pattern}')]` }),
       repeated,
       pattern,
     );
   }
   assert.match(
-    await failure(run(gadget, { value, path: "$[?match(@, 'a*a*a*a*b')]" })),
+    await world.error("Json", { value, path: "$[?match(@, 'a*a*a*a*b')]" }),
     /4 open repetitions, at most 3/,
   );
   assert.match(
-    await failure(run(gadget, { value: [["x", "(a+)+"]], path: "$[?match(@[0], @[1])]" })),
+    await world.error("Json", { value: [["x", "(a+)+"]], path: "$[?match(@[0], @[1])]" }),
     /not written out/,
   );
 });
 
-Deno.test("Json: the place of a JSON error is told for exactly the texts that JSON.parse refuses", () => {
-  const agrees = (text: string) => {
-    let isJson = true;
-    try {
-      JSON.parse(text);
-    } catch {
-      isJson = false;
-    }
-    assert.equal(jsonProblem(text) === undefined, isJson, JSON.stringify(text));
-  };
-  const part = fc.constantFrom(
-    ..."{}[]:,\"'\\ \n\t\u0001\u00a0\ud800",
-    "0",
-    "-",
-    "1",
-    "01",
-    ".5",
-    "1e5",
-    "1.",
-    "true",
-    "nul",
-    '"a"',
-    '\\n"',
-    '\\u00e9"',
-    '"\\x"',
-  );
-  fc.assert(fc.property(fc.array(part, { maxLength: 12 }), (parts) => agrees(parts.join(""))), {
-    numRuns: 5000,
-  });
-  fc.assert(fc.property(fc.json(), (text) => agrees(text)));
-  fc.assert(fc.property(fc.json(), fc.nat(), (text, cut) => agrees(text.slice(0, cut % (text.length + 1)))));
-});
-
-Deno.test("Template: values are inserted as they are, once", async () => {
-  const gadget = template(world);
+gadgetTest("Template: values are inserted as they are, once", async (world) => {
   const values = {
     user: { name: "Ada" },
     list: [1, { a: null }],
@@ -339,18 +185,17 @@ Deno.test("Template: values are inserted as they are, once", async () => {
     tricky: "{{sum}} $& $1 \\{{",
     "a/b": "slash",
   };
-  const filled = (text: string) => run(gadget, { template: text, values });
+  const filled = (text: string) => world.call("Template", { template: text, values });
   assert.equal(await filled("Dear {{user/name}}, {{ sum }}!"), "Dear Ada, 12.5!");
   assert.equal(await filled("{{list}} {{list/0}} {{list/1/a}}"), '[1,{"a":null}] 1 null');
   assert.equal(await filled("{{tricky}}"), "{{sum}} $& $1 \\{{");
   assert.equal(await filled("{{a~1b}}"), "slash");
   assert.equal(await filled("\\{{sum}} { } }} {"), "{{sum}} { } }} {");
-  assert.equal(await run(gadget, { template: "" }), "");
+  assert.equal(await world.call("Template", { template: "" }), "");
 });
 
-Deno.test("Template: every name without a value is told with line and column", async () => {
-  const gadget = template(world);
-  const of = (text: string) => failure(run(gadget, { template: text, values: { name: "x", list: [1] } }));
+gadgetTest("Template: every name without a value is told with line and column", async (world) => {
+  const of = (text: string) => world.error("Template", { template: text, values: { name: "x", list: [1] } });
   assert.equal(
     await of("Dear {{nmae}}"),
     'Cannot fill template: no value for {{nmae}} at column 6 (no key "nmae"; did you mean "name"?)',
@@ -367,11 +212,11 @@ Deno.test("Template: every name without a value is told with line and column", a
   assert.equal(await of("{{ }}"), "Cannot fill template: {{ }} at column 1 has no name");
 });
 
-Deno.test("Template: any text without braces is itself, any value comes through", async () => {
+gadgetTest("Template: any text without braces is itself, any value comes through", async (world) => {
   await fc.assert(fc.asyncProperty(fc.string(), fc.string(), async (text, value) => {
     const plain = text.replaceAll(/[{}\\]/g, "");
     assert.equal(
-      await run(template(world), { template: `${plain}{{v}}${plain}`, values: { v: value } }),
+      await world.call("Template", { template: `${plain}{{v}}${plain}`, values: { v: value } }),
       `${plain}${value}${plain}`,
     );
   }));
@@ -379,42 +224,50 @@ Deno.test("Template: any text without braces is itself, any value comes through"
 
 Deno.test("AskUser: asks, takes choices, and says when nobody is there", async () => {
   const asked: { readonly question: string; readonly choices?: readonly string[] | undefined }[] = [];
-  const answering = (...answers: string[]) =>
-    askUser(worldWith({
-      user: {
-        canAnswer: true,
-        ask: (question, options) => {
-          asked.push({ question, choices: options?.choices });
-          return Promise.resolve(answers.shift() ?? "");
-        },
-      },
-    }));
-  assert.equal(await run(answering(" main "), { question: "Which branch?" }), " main ");
-  assert.equal(await run(answering(""), { question: "Which branch?", default: "main" }), "main");
-  assert.equal(await run(answering("Y"), { question: "Go on?", choices: ["yes", "no"] }), "yes");
+  let answers: string[] = [];
+  const user: User = {
+    canAnswer: true,
+    ask: (question, options) => {
+      asked.push({ question, choices: options?.choices });
+      return Promise.resolve(answers.shift() ?? "");
+    },
+  };
+  await using world = await gadgetFolder({ user });
+  const answer = (given: readonly string[], input: Record<string, unknown>) => {
+    answers = [...given];
+    return world.call("AskUser", input);
+  };
+  const failure = (given: readonly string[], input: Record<string, unknown>) => {
+    answers = [...given];
+    return world.error("AskUser", input);
+  };
+  assert.equal(await answer([" main "], { question: "Which branch?" }), " main ");
+  assert.equal(await answer([""], { question: "Which branch?", default: "main" }), "main");
+  assert.equal(await answer(["Y"], { question: "Go on?", choices: ["yes", "no"] }), "yes");
   assert.equal(
-    await run(answering("maybe", "2"), { question: "Go on?", choices: ["yes", "no"], default: "yes" }),
+    await answer(["maybe", "2"], { question: "Go on?", choices: ["yes", "no"], default: "yes" }),
     "no",
   );
   assert.deepEqual(asked[1], { question: "Which branch? (Enter: main)", choices: undefined });
   assert.deepEqual(asked[2], { question: "Go on?", choices: ["yes", "no"] });
   assert.equal(asked[3]?.question, "Go on? [yes/no] (Enter: yes)");
   assert.equal(
-    await failure(run(answering(..."aaaaaaaaaaaa"), { question: "Go on?", choices: ["yes"] })),
+    await failure([..."aaaaaaaaaaaa"], { question: "Go on?", choices: ["yes"] }),
     'No answer to "Go on?": none of 10 answers was one of the choices',
   );
   assert.equal(
-    await failure(run(answering(), { question: "Go on?", choices: ["yes", "no"], default: "maybe" })),
+    await failure([], { question: "Go on?", choices: ["yes", "no"], default: "maybe" }),
     'The default "maybe" is none of the choices "yes", "no"',
   );
-  assert.equal(await run(askUser(world), { question: "Go on?", default: "no" }), "no");
+  await using alone = await gadgetFolder();
+  assert.equal(await alone.call("AskUser", { question: "Go on?", default: "no" }), "no");
   assert.equal(
-    await failure(run(askUser(world), { question: "Go on?" })),
+    await alone.error("AskUser", { question: "Go on?" }),
     'Cannot ask "Go on?": nobody is at a terminal to answer; give a "default", or run it in a terminal',
   );
 });
 
-Deno.test("Finish: hands over its result", async () => {
-  assert.deepEqual(await run(finish(world), { result: { done: [1] } }), { done: [1] });
-  assert.equal(await run(finish(world), {}), null);
+gadgetTest("Finish: hands over its result", async (world) => {
+  assert.deepEqual(await world.call("Finish", { result: { done: [1] } }), { done: [1] });
+  assert.equal(await world.call("Finish", {}), null);
 });

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import sqlQuery from "../gadgets/sql/sql_query.ts";
-import { callError, callGadget, type TestWorld, testWorld, type TestWorldOptions } from "./_world.ts";
+import { type GadgetFolder, gadgetFolder } from "./_gadgets.ts";
 
 /** A world with a small database `app.db`. */
-async function worldWithDatabase(options: TestWorldOptions = {}): Promise<TestWorld> {
-  const world = await testWorld(options);
+async function worldWithDatabase(options: Parameters<typeof gadgetFolder>[0] = {}): Promise<GadgetFolder> {
+  const world = await gadgetFolder(options);
   const database = new DatabaseSync(join(world.root, "app.db"));
   database.exec(`
     CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, age, photo BLOB);
@@ -17,10 +16,10 @@ async function worldWithDatabase(options: TestWorldOptions = {}): Promise<TestWo
   return world;
 }
 
-const query = (world: TestWorld, sql: string, more: Record<string, unknown> = {}) =>
-  callGadget(sqlQuery(world), { database: "app.db", sql, ...more });
-const why = (world: TestWorld, sql: string, more: Record<string, unknown> = {}) =>
-  callError(sqlQuery(world), { database: "app.db", sql, ...more });
+const query = (world: GadgetFolder, sql: string, more: Record<string, unknown> = {}) =>
+  world.call("SqlQuery", { database: "app.db", sql, ...more });
+const why = (world: GadgetFolder, sql: string, more: Record<string, unknown> = {}) =>
+  world.error("SqlQuery", { database: "app.db", sql, ...more });
 
 Deno.test("SqlQuery: rows as JSON", async () => {
   await using world = await worldWithDatabase();
@@ -183,24 +182,24 @@ Deno.test("SqlQuery: writes only when it is told to", async () => {
 });
 
 Deno.test("SqlQuery: needs the permissions of its file", async () => {
-  await using world = await worldWithDatabase({ flags: [] });
+  await using world = await worldWithDatabase({ allow: {} });
   assert.match(
     await why(world, "DELETE FROM users", { write: true }),
     /Writing "app\.db" is not allowed: add --allow-write=app\.db/,
   );
-  await using denied = await worldWithDatabase({ flags: ["deny-read=app.db", "allow-write=app.db"] });
+  await using denied = await worldWithDatabase({ allow: { write: ["app.db"] }, deny: { read: ["app.db"] } });
   assert.match(await why(denied, "SELECT 1", { write: true }), /Reading "app\.db" is not allowed/);
-  await using linked = await testWorld();
+  await using linked = await gadgetFolder();
   await Deno.symlink(join(world.root, "app.db"), join(linked.root, "app.db"));
   assert.match(await why(linked, "SELECT 1"), /Reading .* is not allowed/);
 });
 
 Deno.test("SqlQuery: a database that is not there, or is none", async () => {
-  await using world = await testWorld({
+  await using world = await gadgetFolder({
     files: { "text.txt": "this is only text, and not a database\n".repeat(50), "sub/x": "" },
   });
   const error = (database: string, more = {}) =>
-    callError(sqlQuery(world), { database, sql: "SELECT 1 FROM sqlite_schema", ...more });
+    world.error("SqlQuery", { database, sql: "SELECT 1 FROM sqlite_schema", ...more });
   assert.equal(
     await error("nope.db"),
     'Cannot open the database "nope.db": no such file; it is made only with "write": true',
@@ -216,9 +215,9 @@ Deno.test("SqlQuery: a database that is not there, or is none", async () => {
     'Cannot open the database "no/such/folder.db": unable to open database file',
   );
   assert.deepEqual([...Deno.readDirSync(world.root)].map(({ name }) => name).toSorted(), ["sub", "text.txt"]);
-  await callGadget(sqlQuery(world), { database: "new.db", sql: "CREATE TABLE t(a)", write: true });
+  await world.call("SqlQuery", { database: "new.db", sql: "CREATE TABLE t(a)", write: true });
   assert.deepEqual(
-    await callGadget(sqlQuery(world), { database: "new.db", sql: "SELECT name FROM sqlite_schema" }),
+    await world.call("SqlQuery", { database: "new.db", sql: "SELECT name FROM sqlite_schema" }),
     {
       columns: ["name"],
       rows: [{ name: "t" }],
@@ -315,17 +314,4 @@ Deno.test("SqlQuery: a locked database", async () => {
     other.exec("ROLLBACK");
     other.close();
   }
-});
-
-Deno.test("SqlQuery: rows that never end, end in time", async () => {
-  let time = 0;
-  await using world = await worldWithDatabase({
-    clock: { now: () => time += 100, sleep: () => Promise.resolve() },
-  });
-  assert.match(
-    await why(world, "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c", {
-      maxRows: 100_000,
-    }),
-    /it did not end in time; use LIMIT, or an index/,
-  );
 });

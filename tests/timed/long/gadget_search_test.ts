@@ -1,10 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import fc from "fast-check";
-import { virtualClock, type World } from "../../../mod.ts";
-import { compilePattern } from "../../../gadgets/search/pattern.ts";
-import searchText from "../../../gadgets/search/search_text.ts";
-import { callError, callGadget, testWorld, writeFiles } from "../../_world.ts";
+import { type GadgetFolder, gadgetFolder, writeFiles } from "../../_gadgets.ts";
 
 const FILES = {
   "a.ts": "export const one = 1;\nconst two = 2;\n\nexport function three() {}\n",
@@ -18,10 +14,10 @@ const FILES = {
   "latin.txt": Uint8Array.of(0xe9, 32, 111, 110, 101),
 };
 
-const search = (world: World, input: Record<string, unknown>) => callGadget(searchText(world), input);
+const search = (world: GadgetFolder, input: Record<string, unknown>) => world.call("SearchText", input);
 
 /** `file:line:column` of each match. */
-async function places(world: World, input: Record<string, unknown>): Promise<string[]> {
+async function places(world: GadgetFolder, input: Record<string, unknown>): Promise<string[]> {
   const found = await search(world, input);
   assert.ok(
     typeof found === "object" && found !== null && "matches" in found && Array.isArray(found.matches),
@@ -30,7 +26,7 @@ async function places(world: World, input: Record<string, unknown>): Promise<str
 }
 
 Deno.test("SearchText: a text in all files, in order", async () => {
-  await using world = await testWorld({ files: FILES });
+  await using world = await gadgetFolder({ files: FILES });
   await Deno.symlink("a.ts", join(world.root, "link.ts"));
   assert.deepEqual(await search(world, { pattern: "one" }), {
     matches: [
@@ -56,7 +52,7 @@ Deno.test("SearchText: a text in all files, in order", async () => {
 });
 
 Deno.test("SearchText: regular expressions, line by line", async () => {
-  await using world = await testWorld({ files: FILES });
+  await using world = await gadgetFolder({ files: FILES });
   const found = (pattern: string, more = {}) => places(world, { pattern, regex: true, ...more });
   assert.deepEqual(await found("^export (const|function) \\w+"), ["a.ts:1:1", "a.ts:4:1"]);
   assert.deepEqual(await found("ts';$"), ["sub/b.ts:2:27"]);
@@ -69,7 +65,7 @@ Deno.test("SearchText: regular expressions, line by line", async () => {
 Deno.test("SearchText: context, cut lines, and an end after enough matches", async () => {
   const lines = Array.from({ length: 50 }, (_, index) => `line ${index + 1}${index % 10 === 4 ? " hit" : ""}`)
     .join("\n");
-  await using world = await testWorld({
+  await using world = await gadgetFolder({
     files: { "a.txt": lines, "long.txt": `${"x".repeat(1000)}needle${"y".repeat(1000)}` },
   });
   assert.deepEqual(await search(world, { pattern: "hit", context: 2, maxMatches: 2 }), {
@@ -114,27 +110,25 @@ Deno.test("SearchText: context, cut lines, and an end after enough matches", asy
 });
 
 Deno.test("SearchText: what a model reads is what grep prints", async () => {
-  await using world = await testWorld({ files: FILES });
-  const gadget = searchText(world);
-  const call = { gadgetName: "SearchText", invocationId: "x", parameters: {} };
+  await using world = await gadgetFolder({ files: FILES });
   assert.equal(
-    gadget.format?.(await search(world, { pattern: "two", context: 1 }), call),
+    await world.shown("SearchText", { pattern: "two", context: 1 }),
     "a.ts-1- export const one = 1;\na.ts:2:7: const two = 2;\na.ts-3- \n[1 matching line in 5 files]",
   );
   assert.equal(
-    gadget.format?.(await search(world, { pattern: "zzz" }), call),
+    await world.shown("SearchText", { pattern: "zzz" }),
     "[0 matching lines in 5 files]",
   );
   assert.equal(
-    gadget.format?.(await search(world, { pattern: "one", maxMatches: 1 }), call),
+    await world.shown("SearchText", { pattern: "one", maxMatches: 1 }),
     ".hidden/d.ts:1:1: one\n[1 matching line in 2 files so far; there are more: search for something rarer, or pass a narrower glob or " +
       "a larger maxMatches]",
   );
 });
 
 Deno.test("SearchText: says why it cannot", async () => {
-  await using world = await testWorld({ files: FILES });
-  const why = (input: Record<string, unknown>) => callError(searchText(world), input);
+  await using world = await gadgetFolder({ files: FILES });
+  const why = (input: Record<string, unknown>) => world.error("SearchText", input);
   assert.equal(await why({ pattern: "x", path: "nope" }), 'Cannot look at "nope": no such file or folder');
   assert.match(
     await why({ pattern: "x", path: "/etc" }),
@@ -165,15 +159,14 @@ Deno.test("SearchText: says why it cannot", async () => {
 });
 
 Deno.test("SearchText: a file that may not be read is told, not an end", async () => {
-  await using world = await testWorld({ files: FILES, flags: ["deny-read=sub"] });
-  // Flags are relative to the working folder, which is the root here.
+  await using world = await gadgetFolder({ files: FILES, deny: { read: ["sub"] } });
   const found = JSON.stringify(await search(world, { pattern: "one" }));
   assert.match(found, /"file":"a\.ts"/);
   assert.match(found, /"skipped":\[\{"file":"sub","reason":"Reading \\"sub\\" is not allowed/);
 });
 
 Deno.test("SearchText: one file that is not text says so", async () => {
-  await using world = await testWorld({ files: FILES });
+  await using world = await gadgetFolder({ files: FILES });
   const skipped = [{ file: "data.bin", reason: "it is not text but binary" }];
   assert.deepEqual(await search(world, { pattern: "one", path: "data.bin" }), {
     matches: [],
@@ -183,31 +176,9 @@ Deno.test("SearchText: one file that is not text says so", async () => {
   });
 });
 
-Deno.test("SearchText: an aborted call ends between files", async () => {
-  const files = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`f${index}.txt`, "text\n"]));
-  await using world = await testWorld({ files });
-  const abort = new AbortController();
-  let reads = 0;
-  const watched: World = {
-    ...world,
-    files: {
-      ...world.files,
-      readBytes: (path, options) => {
-        if (++reads === 20) abort.abort(new Error("stopped by the test"));
-        return world.files.readBytes(path, options);
-      },
-    },
-  };
-  assert.equal(
-    await callError(searchText(watched), { pattern: "text" }, { signal: abort.signal }),
-    "stopped by the test",
-  );
-  assert.ok(reads < 60, `${reads} files were read`);
-});
-
 Deno.test("SearchText: expressions that hang other engines do not", async () => {
   const evil = `${"a".repeat(200_000)}!\n`;
-  await using world = await testWorld({ files: { "evil.txt": evil } });
+  await using world = await gadgetFolder({ files: { "evil.txt": evil } });
   const started = performance.now();
   for (
     const pattern of [
@@ -228,81 +199,8 @@ Deno.test("SearchText: expressions that hang other engines do not", async () => 
   assert.ok(seconds < 5, `${seconds} s`);
 });
 
-Deno.test("SearchText: a search that is too costly ends by itself", async () => {
-  const clock = virtualClock();
-  let asked = 0;
-  let seed = 1;
-  const letter = () => (seed = seed * 48_271 % 0x7fffffff) % 2 === 0 ? "a" : "b";
-  await using world = await testWorld({
-    files: { "a.txt": Array.from({ length: 400_000 }, letter).join("").replace(/.{80}/g, "$&\n") },
-    clock: { ...clock, now: () => asked++ * 20_000 },
-  });
-  assert.match(
-    await callError(searchText(world), { pattern: "(a|b)*a(a|b){60}c", regex: true }),
-    /Cannot finish the search in time: the regular expression is too costly/,
-  );
-});
-
-Deno.test("patterns: the same lines and columns as JavaScript's own engine", () => {
-  const atom = fc.constantFrom(
-    ..."abc_ .",
-    "[ab]",
-    "[^a]",
-    "\\w",
-    "\\W",
-    "\\b",
-    "\\B",
-    "^",
-    "$",
-    "\\d",
-    "\\s",
-    "(?:a|b|)",
-    "\\.",
-    "é",
-    "\\x41",
-    "[]",
-    "[^]",
-  );
-  const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
-    pattern: fc.oneof(
-      { maxDepth: 4 },
-      atom,
-      fc.tuple(tie("pattern"), tie("pattern")).map(([a, b]) => a + b),
-      fc.tuple(tie("pattern"), tie("pattern")).map(([a, b]) => `(?:${a}|${b})`),
-      fc.tuple(tie("pattern"), fc.constantFrom("*", "+", "?", "{2}", "{1,3}", "{0,2}?", "*?", "+?", "{0}"))
-        .map(([a, sign]) => `(${a})${sign}`),
-    ),
-  }));
-  const line = fc.array(fc.constantFrom(..."abcA_ .1éÉ"), { maxLength: 12 }).map((signs) => signs.join(""));
-  fc.assert(
-    fc.property(
-      pattern,
-      fc.array(line, { minLength: 1, maxLength: 4 }),
-      fc.boolean(),
-      (source, lines, ignoreCase) => {
-        const text = lines.join("\n") + "\n";
-        const own = new RegExp(source, ignoreCase ? "i" : "");
-        const pattern = compilePattern(source, { ignoreCase });
-        const expected = lines.flatMap((line, index) => {
-          const match = own.exec(line);
-          return match === null ? [] : [`${index}:${match.index}`];
-        });
-        const found: string[] = [];
-        for (let from = 0; from < text.length;) {
-          const match = pattern.maybeFind(text, from);
-          if (match === undefined) break;
-          found.push(`${text.slice(0, match.lineStart).split("\n").length - 1}:${match.column}`);
-          from = match.lineEnd + 1;
-        }
-        assert.deepEqual(found, expected);
-      },
-    ),
-    { numRuns: 3000 },
-  );
-});
-
 Deno.test("SearchText: 100 MB in seconds", async () => {
-  await using world = await testWorld();
+  await using world = await gadgetFolder();
   const megabytes = await makeTree(world.root);
   for (
     const input of [{ pattern: "needle 7" }, { pattern: "n[e]+dle \\d*7$", regex: true }, {
