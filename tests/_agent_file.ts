@@ -1,14 +1,16 @@
 // Agent files for tests: the cases, small ones of a few parts, and random ones.
-import type {
-  AgentProblem,
-  AgentStep,
-  Json,
-  JsonObject,
-  ModelFields,
-  SlotPath,
-  StepCondition,
+import {
+  type AgentFile,
+  AgentFileError,
+  type AgentProblem,
+  type AgentStep,
+  type Json,
+  type JsonObject,
+  loadAgent,
+  type ModelFields,
+  type SlotPath,
+  type StepCondition,
 } from "../mod.ts";
-import { readAgentFile } from "../lib/parse/agent/read.ts";
 
 const CASES = new URL("spec/conversations/", import.meta.url);
 
@@ -40,14 +42,28 @@ export function agentText(steps: string): string {
   return `version: "0.1"\nstructure:\n  id: a\n  action:\n${root}`;
 }
 
-/** What is wrong with a text, a line each: `structure.action.llm: MESSAGE <- TEXT`, with what stands at the place. */
-export async function problemLines(text: string): Promise<readonly string[]> {
-  const { problems } = await readAgentFile(text, { file: "a.agent.yml" });
-  return problems.map((problem) => `${lineOf(problem)} <- ${textAt(text, problem)}`);
+/** Reads a text. Its agent, or everything that is wrong with it. */
+export async function readAgent(
+  text: string,
+  file: string,
+): Promise<{ readonly agent?: AgentFile; readonly problems: readonly AgentProblem[] }> {
+  try {
+    return { agent: await loadAgent({ file, text }), problems: [] };
+  } catch (error) {
+    if (!(error instanceof AgentFileError)) throw error;
+    return { problems: error.problems };
+  }
 }
 
-function lineOf({ severity, path, message }: AgentProblem): string {
-  return `${severity === "warning" ? "warning: " : ""}${path}: ${message}`;
+/** The steps of a chain or a combined step, none of another. */
+export function stepsIn(step: AgentStep): readonly AgentStep[] {
+  return step.kind === "chain" || step.kind === "combined" ? step.steps : [];
+}
+
+/** What is wrong with a text, a line each: `structure.action.llm: MESSAGE <- TEXT`, with what stands at the place. */
+export async function problemLines(text: string): Promise<readonly string[]> {
+  const { problems } = await readAgent(text, "a.agent.yml");
+  return problems.map((problem) => `${problem.path}: ${problem.message} <- ${textAt(text, problem)}`);
 }
 
 /** What stands at the place of a problem: a few characters of its line. */

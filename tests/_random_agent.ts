@@ -2,7 +2,6 @@
 
 import fc from "fast-check";
 import type { AgentStep, Json, SlotPath, StepAction, StepCondition, StepFlow } from "../mod.ts";
-import { stepsIn } from "../lib/parse/agent/tree.ts";
 
 const text = fc.string({ maxLength: 12, unit: "grapheme" });
 const word = fc.stringMatching(/^[A-Za-z_][\w-]{0,8}$/);
@@ -164,6 +163,6 @@ export const randomRoot: fc.Arbitrary<AgentStep> = fc.array(step, { maxLength: 5
 
 function numbered(step: AgentStep, numbers: { next: number }): AgentStep {
   const id = `step ${numbers.next++}`;
-  const steps = stepsIn(step).map((each) => numbered(each, numbers));
-  return step.kind === "chain" || step.kind === "combined" ? { ...step, id, steps } : { ...step, id };
+  if (step.kind !== "chain" && step.kind !== "combined") return { ...step, id };
+  return { ...step, id, steps: step.steps.map((each) => numbered(each, numbers)) };
 }

@@ -3,10 +3,15 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { Document, isScalar, visit } from "yaml";
 import { type AgentFile, AgentFileError, type AgentStep, type Json, loadAgent } from "../mod.ts";
-import { stepTree } from "../lib/conversation/step_tree.ts";
-import { gotoProblem, stepsIn } from "../lib/parse/agent/tree.ts";
-import { readAgentFile } from "../lib/parse/agent/read.ts";
-import { agentCases, agentText, caseFile, problemLines, writtenStep } from "./_agent_file.ts";
+import {
+  agentCases,
+  agentText,
+  caseFile,
+  problemLines,
+  readAgent,
+  stepsIn,
+  writtenStep,
+} from "./_agent_file.ts";
 import { testProject } from "./_project.ts";
 import { randomRoot } from "./_random_agent.ts";
 
@@ -16,8 +21,7 @@ Deno.test("agent file: what is wrong is told in the words of the cases, at its p
   assert.deepEqual(cases.map(({ name }) => name), Object.keys(places), "each case has a place");
   for (const { name, text } of cases) {
     await t.step(name, async () => {
-      const { agent, problems } = await readAgentFile(text, { file: "x.agent.yml" });
-      const [first] = problems.filter(({ severity }) => severity === "error");
+      const { agent, problems: [first] } = await readAgent(text, "x.agent.yml");
       assert.equal(agent, undefined);
       assert.equal(`# error: ${first?.path}: ${first?.message}`, text.split("\n", 1)[0]);
       const [line, column, there] = places[name] ?? [0, 0, ""];
@@ -33,9 +37,9 @@ Deno.test("agent file: what is wrong is told in the words of the cases, at its p
 Deno.test("agent file: the valid cases are read without errors", async (t) => {
   for (const { name, text } of await agentCases("valid")) {
     await t.step(name, async () => {
-      const { agent, problems } = await readAgentFile(text, { file: name });
-      assert.deepEqual(problems.filter(({ severity }) => severity === "error"), []);
-      assert.ok(agent !== undefined && stepTree(agent).ids.length > 0);
+      const { agent, problems } = await readAgent(text, name);
+      assert.deepEqual(problems, []);
+      assert.ok(agent !== undefined && agent.root.id !== "");
     });
   }
 });
@@ -268,7 +272,7 @@ Deno.test("agent file: what is wrong in whole files", async (t) => {
 });
 
 async function read(steps: string): Promise<AgentFile> {
-  const { agent, problems } = await readAgentFile(agentText(steps), { file: "a.agent.yml" });
+  const { agent, problems } = await readAgent(agentText(steps), "a.agent.yml");
   assert.ok(agent, problems.map(({ path, message }) => `${path}: ${message}`).join("\n"));
   return agent;
 }
@@ -394,21 +398,16 @@ Deno.test("agent file: what only Orrery has (conversations.md 3)", async () => {
   );
 });
 
-Deno.test("agent file: what is deprecated means what it says, and is told", async () => {
+Deno.test("agent file: what is deprecated means what it says", async () => {
   const text = agentText(
     "- { id: m, llm: { prompts: [ { user: x } ], skip-prefix: true, reasining-effort: low } }\n" +
       "- { id: c, counter: { slot: { name: n, global: true } } }",
   );
-  const { agent, problems } = await readAgentFile(text, { file: "a.agent.yml" });
-  const [m, c] = agent === undefined ? [] : stepsIn(agent.root);
+  const { root } = await loadAgent({ file: "a.agent.yml", text });
+  const [m, c] = stepsIn(root);
   assert.ok(m?.kind === "llm" && c?.kind === "counter");
   assert.equal(m.effort, "low");
   assert.deepEqual(c.slot, { destination: "global", name: "n" });
-  assert.deepEqual(problems.map(({ code, severity, message }) => `${code} ${severity} ${message}`), [
-    'W626 warning "skip-prefix" is deprecated',
-    'W626 warning "reasining-effort" is deprecated',
-    'W626 warning "global" is deprecated',
-  ]);
 });
 
 Deno.test("agent file: sources of preloaded slots, flat or not", async () => {
@@ -420,7 +419,7 @@ Deno.test("agent file: sources of preloaded slots, flat or not", async () => {
     "{ user-config: { key: k, path: $.d } }",
     "{ user-context-log: { key: k, path: $.e } }",
   ];
-  const { agent } = await readAgentFile(source(...sources), { file: "a.agent.yml" });
+  const { agent } = await readAgent(source(...sources), "a.agent.yml");
   const current = { selector: "current" };
   assert.deepEqual(agent?.preloads.map(({ source }) => source), [
     { kind: "user", path: "name" },
@@ -432,43 +431,34 @@ Deno.test("agent file: sources of preloaded slots, flat or not", async () => {
   ]);
 });
 
-Deno.test("agent file: steps know their way and their place, and the tree knows the steps", async () => {
-  const agent = await read(
-    "- id: a\n  chain:\n    - { message: { message: x }, id: b }\n- id: c\n  combined:\n    - id: d\n      chain:\n        - { id: e, message: { message: x } }",
-  );
-  const tree = stepTree(agent);
-  assert.deepEqual(tree.ids, ["main", "a", "b", "c", "d", "e"]);
-  assert.deepEqual(tree.path("e").map(({ id }) => id), ["main", "c", "d", "e"]);
-  assert.deepEqual([tree.find("e")?.path, tree.find("e")?.span], [
+Deno.test("agent file: steps know their way and their place, and where a jump may go", async () => {
+  const steps = (from: "b" | "e", to: string): string => {
+    const go = (id: string) => id === from ? `flow: { goto: ${to} }` : "message: { message: x }";
+    return `- id: a\n  chain:\n    - { ${
+      go("b")
+    }, id: b }\n- id: c\n  combined:\n    - id: d\n      chain:\n        - { id: e, ${go("e")} }`;
+  };
+  const ids = (step: AgentStep): readonly string[] => [step.id, ...stepsIn(step).flatMap(ids)];
+  const { root } = await read(steps("b", "c"));
+  assert.deepEqual(ids(root), ["main", "a", "b", "c", "d", "e"]);
+  const e = stepsIn(root).flatMap(stepsIn).flatMap(stepsIn).at(0);
+  assert.deepEqual([e?.id, e?.path, e?.span], [
+    "e",
     "structure.action.chain[1].combined[0].chain[0]",
     { file: "a.agent.yml", line: 14, column: 19, length: 2 },
   ]);
-  assert.deepEqual([tree.firstLeaf("main").id, tree.firstLeaf("c").id, tree.firstLeaf("b").id], [
-    "b",
-    "c",
-    "b",
+  const told = async (from: "b" | "e", to: string) =>
+    (await readAgent(agentText(steps(from, to)), "a.agent.yml")).problems.map(({ message }) => message);
+  assert.deepEqual(await told("e", "b"), []);
+  assert.deepEqual(await told("e", "c"), []);
+  assert.deepEqual(await told("b", "main"), [
+    '"main" is a chain and cannot be a goto target; use its first step "b"',
   ]);
-  assert.deepEqual([...tree.descendants("c")], ["c", "d", "e"]);
-  assert.deepEqual([tree.index("c"), tree.index("main"), tree.parent("main"), tree.find("x")], [
-    1,
-    0,
-    undefined,
-    undefined,
+  assert.deepEqual(await told("b", "d"), ['"d" is inside the combined step "c"; go to "c" instead']);
+  assert.deepEqual(await told("e", "d"), [
+    '"d" is a chain and cannot be a goto target; use its first step "e"',
   ]);
-  assert.deepEqual([tree.chainAround("e")?.id, tree.chainAround("d")?.id, tree.chainAround("main")], [
-    "d",
-    "main",
-    undefined,
-  ]);
-  const around = tree.branchAround("e");
-  assert.deepEqual([around?.combined.id, around?.branch.id, tree.branchAround("c")], ["c", "d", undefined]);
-  const told = (from: string, target: string) => gotoProblem(tree, { from, target });
-  assert.equal(told("e", "b"), undefined);
-  assert.equal(told("e", "c"), undefined);
-  assert.equal(told("b", "main"), '"main" is a chain and cannot be a goto target; use its first step "b"');
-  assert.equal(told("b", "d"), '"d" is inside the combined step "c"; go to "c" instead');
-  assert.equal(told("e", "d"), '"d" is a chain and cannot be a goto target; use its first step "e"');
-  assert.equal(told("b", "nowhere"), 'there is no step "nowhere"');
+  assert.deepEqual(await told("b", "nowhere"), ['there is no step "nowhere"']);
 });
 
 Deno.test("agent file: aliases stand for what they name, with the place of that", async () => {
@@ -489,7 +479,7 @@ Deno.test("agent file: aliases stand for what they name, with the place of that"
   const bomb =
     `version: "0.1"\nstructure:\n  id: a\n  action: { id: m, message: { message: x } }\n  constants:\n` +
     ["k0: &k0 [ x ]", ...laughs].map((line) => `    ${line}\n`).join("");
-  const { problems } = await readAgentFile(bomb, { file: "a.agent.yml" });
+  const { problems } = await readAgent(bomb, "a.agent.yml");
   assert.match(problems[0]?.message ?? "", /the aliases of this file would stand for more than/);
 });
 
@@ -518,7 +508,7 @@ Deno.test("agent file: a random agent that is written is read back as it was", a
   const property = fc.asyncProperty(randomRoot, fc.boolean(), async (root, isJson) => {
     const document = { version: "0.1", structure: { id: "random", action: writtenStep(root) } };
     const text = isJson ? JSON.stringify(document) : writtenYaml(document);
-    const { agent, problems } = await readAgentFile(text, { file: "r.agent.yml" });
+    const { agent, problems } = await readAgent(text, "r.agent.yml");
     assert.deepEqual(problems, [], text);
     assert.ok(agent);
     assert.deepEqual(plain(agent.root), plain(root), text);
@@ -561,8 +551,9 @@ Deno.test("agent file: no text gives anything but problems, each at a place in i
   );
   const any = fc.oneof(fc.string({ unit: "binary" }), parts.map((each) => each.join("")), spliced);
   const property = fc.asyncProperty(any, async (text) => {
-    const { agent, problems } = await readAgentFile(text, { file: "x" });
-    assert.equal(agent === undefined, problems.some(({ severity }) => severity === "error"));
+    const { agent, problems } = await readAgent(text, "x");
+    assert.equal(agent === undefined, problems.length > 0);
+    assert.ok(problems.every(({ severity }) => severity === "error"));
     const lines = text.split("\n");
     for (const { line, column, path, message } of problems) {
       assert.ok(

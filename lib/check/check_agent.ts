@@ -362,7 +362,7 @@ const RULES: readonly LintRule[] = [
 ];
 
 /** What is likely not meant in an agent that can be run (conversations.md 2.13), in the order of its text. What is deprecated its reader tells. */
-export async function lintAgent(agent: AgentFile): Promise<readonly AgentProblem[]> {
+async function lintAgent(agent: AgentFile): Promise<readonly AgentProblem[]> {
   const yaml = await readAgentYaml(agent.text);
   const reading = new AgentReading(yaml, agent.file);
   for (const { path, text } of yaml.digits) {

@@ -104,7 +104,7 @@ export class CheckReport {
 // what to do where the message does not say it.
 
 /** What the problems of agent files are about (conversations.md 2.12, 2.13): codes from 620 on are of what is likely not meant. */
-export const AGENT_RULES: readonly Rule[] = [
+const AGENT_RULES: readonly Rule[] = [
   agent("600", "agent", "A value in an agent file is not what it has to be."),
   agent("601", "agent-yaml", "An agent file is no YAML, or not one document."),
   agent("602", "agent-unknown-key", "A mapping of an agent file has no such key."),
