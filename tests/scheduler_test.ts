@@ -1,6 +1,22 @@
+// The order in which the nodes of a graph run, whatever the graph is, and what waits for time.
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { type Clock, type NodeOutcome, schedule, type ScheduleNode, virtualClock } from "../mod.ts";
+import { clearTimeout as clearNodes, setTimeout as nodes } from "node:timers";
+import {
+  type Clock,
+  createCatalog,
+  type NodeOutcome,
+  PermissionRefused,
+  runCalls,
+  schedule,
+  type ScheduleNode,
+  systemClock,
+  virtualClock,
+} from "../mod.ts";
+import { linkedSignal } from "../lib/core/async.ts";
+import { PausableClock } from "../lib/core/clock.ts";
+import { quietTimer } from "../lib/host/process.ts";
+import { Approvals } from "../lib/run/approvals.ts";
 import { Scheduler } from "../lib/schedule/scheduler.ts";
 
 const LIMIT = 3;
@@ -369,3 +385,102 @@ Deno.test("a node that aborts its own schedule ends with that, whatever it gives
     assert.equal(scheduler.isDone, true);
   }
 });
+
+// What it waits by: clocks, timers and signals.
+
+Deno.test("a held clock stands, and what slept sleeps longer by as much", async () => {
+  const behind = virtualClock();
+  const clock = new PausableClock(behind);
+  const woke: number[] = [];
+  await behind.run((async () => {
+    const sleeping = clock.sleep(100).then(() => woke.push(behind.now(), clock.now()));
+    await behind.sleep(40);
+    const [first, second] = [clock.hold(), clock.hold()];
+    await behind.sleep(500);
+    assert.equal(clock.now(), 40);
+    first[Symbol.dispose]();
+    first[Symbol.dispose]();
+    await behind.sleep(500);
+    assert.equal(clock.now(), 40);
+    second[Symbol.dispose]();
+    await sleeping;
+  })());
+  assert.deepEqual(woke, [1100, 100]);
+});
+
+Deno.test("a sleep that is aborted ends, held or not", async () => {
+  const behind = virtualClock();
+  const clock = new PausableClock(behind);
+  const stop = new AbortController();
+  const sleeping = clock.sleep(1_000, stop.signal);
+  stop.abort(new Error("enough"));
+  await assert.rejects(behind.run(sleeping), /enough/);
+});
+
+Deno.test("a call is not late because somebody was asked and took their time", async () => {
+  const approvals = new Approvals({
+    canAnswer: true,
+    ask: () => new Promise((resolve) => setTimeout(() => resolve("yes"), 150)),
+  });
+  const request = { kind: "write", value: "/p/out" } as const;
+  const refused = new PermissionRefused('Writing "out" is not allowed: add --allow-write=out', {
+    request,
+    flag: "--allow-write=out",
+  });
+  const asks = { name: "Asks", description: "Asks.", timeoutMs: 60, run: () => approvals.ask(refused) };
+  const late = {
+    name: "Late",
+    description: "Is late.",
+    timeoutMs: 60,
+    run: async (_input: never, { signal }: { signal: AbortSignal }) => {
+      await approvals.ask(refused);
+      await systemClock.sleep(5_000, signal);
+    },
+  };
+  const told: string[] = [];
+  const text = "!!!GADGET_START:Asks:a\n!!!GADGET_END\n!!!GADGET_START:Late:l:a\n!!!GADGET_END\n";
+  for await (const event of runCalls([text], { catalog: createCatalog([asks, late]), approvals })) {
+    if (event.type === "call-result") told.push(`${event.invocationId} ${event.result}`);
+    if (event.type === "call-error") told.push(`${event.invocationId} ${event.code}`);
+  }
+  assert.deepEqual(told, ["a true", "l timeout"]);
+});
+
+Deno.test("a linked signal is aborted with the first of the others, with its reason, and not after it is disposed of", () => {
+  const [a, b] = [new AbortController(), new AbortController()];
+  const linked = linkedSignal([a.signal, undefined, b.signal]);
+  const free = linkedSignal([a.signal, b.signal]);
+  free[Symbol.dispose]();
+  b.abort("b");
+  a.abort("a");
+  assert.deepEqual([linked.signal.aborted, linked.signal.reason, free.signal.aborted], [true, "b", false]);
+  assert.equal(linkedSignal([new AbortController().signal, a.signal]).signal.reason, "a");
+  assert.equal(linkedSignal([]).signal.aborted, false);
+});
+
+const pause = (ms: number) => new Promise<void>((resolve) => nodes(resolve, ms));
+
+/** With what a package puts in the place of Deno's own. */
+async function withNodes(work: () => Promise<void>): Promise<void> {
+  const own = { setTimeout, clearTimeout };
+  Object.assign(globalThis, { setTimeout: nodes, clearTimeout: clearNodes });
+  try {
+    await work();
+  } finally {
+    Object.assign(globalThis, own);
+  }
+}
+
+for (
+  const [what, around] of [["Deno", (work: () => Promise<void>) => work()], ["Node", withNodes]] as const
+) {
+  Deno.test(`a quiet timer does its work, or not when it is disposed of, with the timers of ${what}`, async () => {
+    await around(async () => {
+      let [done, disposed] = [0, 0];
+      using _first = quietTimer(1, () => void done++);
+      quietTimer(1, () => void disposed++)[Symbol.dispose]();
+      await pause(50);
+      assert.deepEqual([done, disposed], [1, 0]);
+    });
+  });
+}

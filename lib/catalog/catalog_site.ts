@@ -1,18 +1,15 @@
-import { fileURLToPath } from "node:url";
-import { isAbsolute, join } from "node:path";
 import type { Files, Sight, World } from "../core/world.ts";
 import type { LoadModule } from "./module_loader.ts";
 import type { BuiltIns } from "./catalog.ts";
 import type { CatalogEntry, EntryGrant } from "../core/catalog.ts";
 import type { Config } from "./config/config.ts";
-import { loadConfig } from "./config/load.ts";
 import type { GadgetFile } from "./gadget_file.ts";
 import { takenWords, type TrustCandidate } from "./trust.ts";
 
 /** What a catalogue is made from. */
 export interface LoadCatalogOptions {
-  /** The project root: absolute, or a `file:` URL. */
-  readonly root: string | URL;
+  /** The project root, absolute. */
+  readonly root: string;
   /** What the built-in gadgets may touch; guarded by the policy already. */
   readonly world: World;
   /** The built-in gadgets by name. */
@@ -21,8 +18,7 @@ export interface LoadCatalogOptions {
   readonly builtInGrants?: Readonly<Record<string, EntryGrant>>;
   /** Loads a module by its `file:` URL. */
   readonly importModule: LoadModule;
-  /** Default: read from the root. */
-  readonly config?: Config;
+  readonly config: Config;
   /** Gadget modules of their own (`--gadget FILE`), relative to `cwd` or absolute. */
   readonly files?: readonly string[];
   /** The gadgets whose modules may be loaded (`--trust NAME`), by name or file; and MCP servers, by name. */
@@ -35,16 +31,16 @@ export interface LoadCatalogOptions {
   readonly allowed?: readonly string[];
   /** Whether the user accepted what the project says for itself (gadgets.md 3). Default false. */
   readonly projectAccepted?: boolean;
-  /** What the gadget folders are listed with; default: the files of the world. */
-  readonly disk?: Files;
+  /** What the gadget folders are listed with. */
+  readonly disk: Files;
   /** Looks at a path, so that a project without gadgets of its own costs next to nothing. Default: the folders are listed. */
   readonly look?: (path: string) => Sight;
-  /** The folder that `files` are relative to, and files in messages; default: the root. */
-  readonly cwd?: string;
-  /** Where the gadgets of modules run, apart from this process. Default: those that are trusted run in it, the others not at all. */
-  readonly sandbox?: GadgetSandbox;
+  /** The folder that `files` are relative to, and files in messages. */
+  readonly cwd: string;
+  /** Where the gadgets of modules run, apart from this process. */
+  readonly sandbox: GadgetSandbox;
   /** Told what was ignored, a line each. */
-  readonly onNotice?: (text: string) => void;
+  readonly onNotice: (text: string) => void;
 }
 
 /** Where gadgets of modules run. */
@@ -59,7 +55,7 @@ export interface GadgetSandbox {
   close(): Promise<void>;
 }
 
-/** The options with their defaults. */
+/** The options, and what a name cannot mean. */
 export interface CatalogSite {
   readonly options: LoadCatalogOptions;
   readonly root: string;
@@ -70,18 +66,8 @@ export interface CatalogSite {
   readonly isTaken: (word: string) => boolean;
 }
 
-/** Fills in the defaults. @throws {ProblemsError} when the configuration has any */
-export async function catalogSite(options: LoadCatalogOptions): Promise<CatalogSite> {
-  const { disk = options.world.files, onNotice: notice = () => {} } = options;
-  const root = rootOf(options);
-  const cwd = options.cwd ?? root;
-  const config = options.config ?? await loadConfig(root, disk, { cwd });
-  if (options.config === undefined) config.notices.forEach(notice);
+export function catalogSite(options: LoadCatalogOptions): CatalogSite {
+  const { root, cwd, disk, config, onNotice: notice } = options;
   const isTaken = takenWords(Object.keys(options.builtIns), options.serverNames ?? []);
   return { options, root, cwd, disk, config, notice, isTaken };
-}
-
-function rootOf({ root, world }: LoadCatalogOptions): string {
-  if (typeof root === "string") return isAbsolute(root) ? join(root) : join(world.root, root);
-  return fileURLToPath(root);
 }

@@ -75,16 +75,12 @@ export async function namedGadget(
   }
 }
 
-/** The entry of a file that is not ready to be called. */
-export function unreadyEntry(
-  file: GadgetFile,
-  options: { readonly name?: string; readonly state: "not-trusted" | "broken"; readonly problem: string },
-): CatalogEntry {
-  const { name = file.stem, state, problem } = options;
+/** The entry of a file that cannot be called. */
+export function brokenEntry({ stem, source }: GadgetFile, problem: string, name = stem): CatalogEntry {
   const load = () => {
     throw new Error(problem);
   };
-  return { name, source: file.source, state, problem, load };
+  return { name, source, state: "broken", problem, load };
 }
 
 function gadgetFile(
@@ -115,7 +111,7 @@ interface LoadModuleOptions {
 
 /** Loads the module of a trusted gadget file; whatever is wrong with it becomes a `broken` entry. */
 export async function loadGadgetFile(file: GadgetFile, options: LoadModuleOptions): Promise<CatalogEntry> {
-  const broken = (problem: string, name?: string) => unreadyEntry(file, { state: "broken", problem, name });
+  const broken = (problem: string, name?: string) => brokenEntry(file, problem, name);
   let exported: ModuleExports;
   try {
     exported = await loadExports(file.path, options.importModule);

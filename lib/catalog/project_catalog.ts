@@ -11,7 +11,7 @@ import {
   type LoadCatalogOptions,
 } from "./catalog_site.ts";
 import type { Config } from "./config/config.ts";
-import { loadGadgetFile, unreadyEntry } from "./gadget_file.ts";
+import { loadGadgetFile } from "./gadget_file.ts";
 import {
   maybeLate,
   maybeServerOf,
@@ -39,13 +39,13 @@ export async function projectCatalog(options: CatalogOptions): Promise<Catalog> 
   try {
     return await openedCatalog(options);
   } catch (error) {
-    await options.sandbox?.close(); // nobody else could
+    await options.sandbox.close(); // nobody else could
     throw error;
   }
 }
 
 async function openedCatalog({ servers, ...options }: CatalogOptions): Promise<Catalog> {
-  const site = await catalogSite(options);
+  const site = catalogSite(options);
   const found = await gadgetCandidates(site);
   const { candidates } = found;
   const trusted = trustedFiles(candidates, site);
@@ -73,8 +73,7 @@ async function openedCatalog({ servers, ...options }: CatalogOptions): Promise<C
 }
 
 /** The processes of gadgets end with the catalogue. */
-function closing(catalog: Catalog, sandbox: GadgetSandbox | undefined): Catalog {
-  if (sandbox === undefined) return catalog;
+function closing(catalog: Catalog, sandbox: GadgetSandbox): Catalog {
   return {
     ...catalog,
     close: async () => void await Promise.all([catalog.close?.(), sandbox.close()]),
@@ -121,18 +120,9 @@ async function entryOf(
     readonly candidates: readonly TrustCandidate[];
   },
 ): Promise<CatalogEntry> {
-  const { sandbox } = site.options;
-  if (sandbox !== undefined && !(trusted.has(file) && isInProcess(file, candidates, site))) {
-    return await sandbox.open(file, candidates);
-  }
-  if (!trusted.has(file)) {
-    const { declared } = file;
-    const isEnough = declared !== undefined && filesNamed(declared, candidates, site).length === 1;
-    const flag = `--trust ${isEnough ? declared : file.file}`;
-    const problem = `Gadget "${file.stem}" is not trusted: ${file.file} was not loaded; run with ${flag}`;
-    return { ...unreadyEntry(file, { state: "not-trusted", problem }), flag };
-  }
-  const { cwd, notice, options: { importModule } } = site;
+  const { cwd, notice, options: { importModule, sandbox } } = site;
+  const isInside = trusted.has(file) && isInProcess(file, candidates, site);
+  if (!isInside) return await sandbox.open(file, candidates);
   return await loadGadgetFile(file, { importModule, cwd, notice });
 }
 

@@ -27,8 +27,7 @@ export interface CatalogEntry {
   readonly name: string;
   readonly source: GadgetSource;
   /**
-   * `not-trusted`: its module was not loaded, and the name is the stem of its file; or its server was not started, and the name is the
-   * server's. `broken`: it could not be loaded; `server__*` stands for all gadgets of a server.
+   * `not-trusted`: its server was not started, and the name is the server's. `broken`: it could not be loaded; `server__*` stands for all gadgets of a server.
    */
   readonly state: "ready" | "not-trusted" | "broken";
   /** Why it is not ready, and what to do. */

@@ -5,7 +5,7 @@ import type { Usage } from "./model.ts";
 export type CallErrorCode =
   | "parse" // the block could not be read
   | "unknown-gadget"
-  | "not-trusted" // the gadget's module was not loaded (exit code 5)
+  | "not-trusted" // the gadget's server was not started (exit code 5)
   | "unavailable" // the gadget's module could not be loaded, or has no `run`
   | "input" // the parameters do not fit the gadget's schema
   | "permission" // the policy refused an effect (exit code 5)

@@ -1,6 +1,6 @@
 // The gadgets of modules, each in a process of its own. What such a gadget may do is decided before its first call; what it says of itself
 // is known before that, from a process that may do nothing.
-import { type GadgetFile, unreadyEntry } from "../catalog/gadget_file.ts";
+import { brokenEntry, type GadgetFile } from "../catalog/gadget_file.ts";
 import { eventLoopTurn } from "../core/async.ts";
 import type { CatalogEntry } from "../core/catalog.ts";
 import { type AnyGadget, type AskingGadget, PERMIT } from "../core/gadget.ts";
@@ -83,7 +83,7 @@ export class SandboxedGadgets {
         said,
       };
     } catch (thrown) {
-      return unreadyEntry(file, { state: "broken", problem: this.#loadProblem(file, thrown) });
+      return brokenEntry(file, this.#loadProblem(file, thrown));
     }
   }
 
