@@ -1,7 +1,6 @@
 // The valid cases of conversations, and what each of them says of its run.
+import { parse } from "yaml";
 import type { Json, JsonObject, ProgramFetch } from "../mod.ts";
-import { isJsonObject, toJson } from "../lib/core/json.ts";
-import { parseYaml } from "../lib/parse/yaml/yaml.ts";
 
 const FOLDER = new URL("spec/conversations/valid/", import.meta.url);
 
@@ -40,11 +39,11 @@ export async function conversationCases(): Promise<readonly ConversationCase[]> 
   const names = [...Deno.readDirSync(FOLDER)].map(({ name }) => name).filter((name) => name.endsWith(".yml"))
     .sort();
   return await Promise.all(
-    names.map(async (name) => await conversationCase(name, await Deno.readTextFile(new URL(name, FOLDER)))),
+    names.map(async (name) => conversationCase(name, await Deno.readTextFile(new URL(name, FOLDER)))),
   );
 }
 
-async function conversationCase(name: string, text: string): Promise<ConversationCase> {
+function conversationCase(name: string, text: string): ConversationCase {
   const lines = text.split("\n");
   const comment = lines.slice(0, lines.findIndex((line) => !line.startsWith("#"))).map((line) =>
     line.slice(2)
@@ -55,7 +54,7 @@ async function conversationCase(name: string, text: string): Promise<Conversatio
   for (const line of rest.slice(0, at)) {
     const [, key = "", value = ""] = /^([a-z-]+): (.*)$/.exec(line) ?? [];
     if (!KNOWN.includes(key)) throw new Error(`${name}: unknown key ${JSON.stringify(line)}`);
-    keys[key] = toJson((await parseYaml(value)).value);
+    keys[key] = parse(value, { version: "1.2" });
   }
   const object = (key: string): JsonObject => {
     const value = keys[key] ?? {};
@@ -76,6 +75,10 @@ async function conversationCase(name: string, text: string): Promise<Conversatio
     ...(typeof keys.max === "number" && { max: keys.max }),
     expect: rest.slice(at + 1).map((line) => line.trim()),
   };
+}
+
+function isJsonObject(value: Json): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The network of a case. */
