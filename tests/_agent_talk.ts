@@ -10,23 +10,25 @@
  * @module
  */
 import assert from "node:assert/strict";
-import "../lib/catalog/catalog.ts";
-import "../lib/prompt/check_prepared.ts";
 import {
   type Agent,
   AgentError,
   type AgentOptions,
   type Clock,
   createAgent,
+  definePrompt,
   type Dialog,
   type DialogMessage,
+  fakeModel,
   type ModelPort,
   type PortReply,
   type PortRequest,
   virtualClock,
 } from "../mod.ts";
 
-// Loaded when they are first needed, which no clock of a test waits for.
+// What is loaded when it is first needed is loaded before a clock of a test could wait for it.
+await createAgent({ name: "first", model: fakeModel(["{}"]), system: "", gadgets: [] }).open()
+  .ask(definePrompt({ template: "Hi", format: { type: "object" } }));
 
 /** What the model says: a text, a whole reply, what goes wrong, or what is done to find it out. */
 export type Said = string | PortReply | Error | ((request: PortRequest) => PortReply | Promise<PortReply>);

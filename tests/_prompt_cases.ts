@@ -1,9 +1,6 @@
 // What the cases of tests/spec/prompts/ name, as values: prompts, parsers, renderers, handlers, and a prompt as they show it.
 import { z } from "zod";
 import { type AnyPrompt, defineGadget, type HandlerState, ParseError, tags } from "../mod.ts";
-import { isStandardSchema } from "../lib/core/gadget.ts";
-import { isRecord } from "../lib/core/json.ts";
-import { DEFAULT_HANDLER } from "../lib/prompt/handler.ts";
 
 // deno-lint-ignore no-explicit-any
 export type Data = any;
@@ -12,6 +9,9 @@ export type Data = any;
 export function promptCases(kind: string): readonly Data[] {
   return JSON.parse(Deno.readTextFileSync(new URL(`./spec/prompts/${kind}.json`, import.meta.url)));
 }
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const PARSERS: Readonly<Record<string, Data>> = {
   confidence: tags({ requiredXmlTags: ["confidence"] }).refine((result) => {
@@ -110,6 +110,13 @@ export function promptFields(given: Data): Data {
   };
 }
 
+/** What is said where a prompt has no handler of its own (prompts.md 7). */
+const DEFAULT_HANDLER = {
+  onException: "Error: {error_message}. Please fix.",
+  onInterrupt: "{call_results}",
+  onInterruptFinal: "You are reaching the limit of tool calls. Provide the final response.",
+};
+
 /** A prompt as the cases show it. */
 export function snapshot(prompt: AnyPrompt): Data {
   const { path, template, vars, tools, mcp, addons, metadata, parser, format, handler } = prompt;
@@ -124,7 +131,7 @@ export function snapshot(prompt: AnyPrompt): Data {
     addons,
     metadata,
     parser: parser === null ? null : parser.describe?.() ?? { custom: true },
-    format: isStandardSchema(format) ? "standard-schema" : format,
+    format: format !== null && "~standard" in format ? "standard-schema" : format,
     handler: Object.fromEntries(
       Object.entries(inForce).map((
         [event, value],

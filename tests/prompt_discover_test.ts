@@ -4,13 +4,12 @@ import {
   type AnyPrompt,
   defineGadget,
   definePrompt,
-  memoryFiles,
   PromptError,
   type PromptFolder,
   PromptRegistry,
 } from "../mod.ts";
-import { discoverPrompts } from "../lib/catalog/prompts/discover.ts";
 import { snapshot } from "./_prompt_cases.ts";
+import { discoverIn, type PromptFiles } from "./_prompt_files.ts";
 import cases from "./spec/prompts/discover.json" with { type: "json" };
 
 interface ModuleCase {
@@ -72,22 +71,21 @@ function isModule(value: unknown): value is ModuleCase {
   return typeof value === "object" && value !== null && ("exports" in value || "raises" in value);
 }
 
-function project(files: DiscoverCase["input"]["files"]) {
-  const texts = Object.entries(files).map(([path, value]) =>
-    [path, typeof value === "string" ? value : isModule(value) ? "" : JSON.stringify(value)] as const
+function project(files: DiscoverCase["input"]["files"]): PromptFiles {
+  const texts = Object.entries(files).flatMap(([path, value]) =>
+    isModule(value) ? [] : [[path, typeof value === "string" ? value : JSON.stringify(value)] as const]
   );
-  const loadModule = (path: string) => {
-    const value = files[path.replace(/^\/project\//, "")];
-    if (!isModule(value)) throw new TypeError(`Module not found "file://${path}".`);
-    return Promise.resolve(value).then(exportsOf);
-  };
-  return { root: "/project", files: memoryFiles(Object.fromEntries(texts)), loadModule };
+  const modules = Object.entries(files).flatMap(([path, value]) =>
+    isModule(value) ? [[path, () => Promise.resolve(value).then(exportsOf)] as const] : []
+  );
+  return { files: Object.fromEntries(texts), modules: Object.fromEntries(modules) };
 }
 
 for (const { name, input, expected, error } of cases as unknown as readonly DiscoverCase[]) {
   Deno.test(`discover: ${name}`, async () => {
-    const options = { ...project(input.files), ...(input.folders && { folders: input.folders }) };
-    const { registry, problems } = await discoverPrompts({ ...options, strict: false });
+    const files = project(input.files);
+    const options = input.folders && { folders: input.folders };
+    const { registry, problems } = await discoverIn(files, { ...options, strict: false });
     if (input.renderPrompt !== undefined) {
       const prompt: AnyPrompt = registry.get(registry.keys()[0] ?? "");
       const render = () => prompt(input.args ?? {});
@@ -111,7 +109,7 @@ for (const { name, input, expected, error } of cases as unknown as readonly Disc
       if (wanted.line !== undefined) assert.equal(line, wanted.line);
     }
     assert.equal(problems.length, expected.problems?.length, JSON.stringify(problems));
-    const strict = await discoverPrompts(options).then(() => undefined, (thrown: unknown) => thrown);
+    const strict = await discoverIn(files, options).then(() => undefined, (thrown: unknown) => thrown);
     if (expected.strictThrows) {
       assert.ok(strict instanceof PromptError && strict.code === "discover", String(strict));
       assert.deepEqual(strict.problems, problems);
@@ -133,17 +131,17 @@ function lookUp(registry: PromptRegistry, lookups: Readonly<Record<string, unkno
 
 // What the cases leave open.
 
-async function inMemory(
+async function discovered(
   files: DiscoverCase["input"]["files"],
   options: { readonly folders?: readonly PromptFolder[]; readonly registry?: PromptRegistry } = {},
 ) {
-  const { registry, problems } = await discoverPrompts({ ...project(files), ...options, strict: false });
+  const { registry, problems } = await discoverIn(project(files), { ...options, strict: false });
   return { registry, lines: problems.map(({ file, line, message }) => `${file}:${line}: ${message}`) };
 }
 
 /** The problems of one `*.prompt.md` file, without its name. */
 async function problemsOf(text: string, others: DiscoverCase["input"]["files"] = {}) {
-  const { lines } = await inMemory({ ...others, "prompts/a.prompt.md": text });
+  const { lines } = await discovered({ ...others, "prompts/a.prompt.md": text });
   return lines.map((line) => line.replace(/^prompts\/a\.prompt\.md:/, ""));
 }
 
@@ -222,7 +220,7 @@ Deno.test("discover: YAML that cannot be read is told in its line, with what to 
 });
 
 Deno.test("discover: a front matter fills all the fields of its prompt", async () => {
-  const { registry, lines } = await inMemory({
+  const { registry, lines } = await discovered({
     "prompts/deep/a.prompt.md": [
       "--- ",
       "name: b/c",
@@ -263,7 +261,7 @@ Deno.test("discover: a front matter fills all the fields of its prompt", async (
 Deno.test("discover: extends goes by key, over files of every kind, and replaces whole fields", async () => {
   const registry = new PromptRegistry();
   registry.register(definePrompt({ path: "elsewhere/base", template: "E {e}", tools: ["Now"] }));
-  const { lines } = await inMemory({
+  const { lines } = await discovered({
     "prompts/a.prompt.md": "---\nextends: z/base\nformat: { type: object }\n---\n",
     "prompts/b.prompt.md": "---\nextends: a\nformat: null\ntags: { xmlTags: [t] }\n---\nB",
     "prompts/c.prompt.md": "---\nextends: /elsewhere//base/\ndescription: d\n---\n",
@@ -282,7 +280,7 @@ Deno.test("discover: extends goes by key, over files of every kind, and replaces
 });
 
 Deno.test("discover: prompts that extend each other in a circle, and what extends them or something broken", async () => {
-  const { registry, lines } = await inMemory({
+  const { registry, lines } = await discovered({
     "prompts/a.prompt.md": "---\nextends: b\n---\n",
     "prompts/b.prompt.md": "---\nname: b\nextends: c\n---\n",
     "prompts/c.prompt.md": "---\nextends: a\n---\n",
@@ -316,12 +314,8 @@ Deno.test("discover: what a module throws is told, whatever it is", async () => 
     [new Error("first\nsecond"), "first"],
   ];
   for (const [value, message] of thrown) {
-    const { problems } = await discoverPrompts({
-      root: "/project",
-      files: memoryFiles({ "prompts/a.ts": "x" }),
-      loadModule: () => Promise.reject(value),
-      strict: false,
-    });
+    const modules = { "prompts/a.ts": () => Promise.reject(value) };
+    const { problems } = await discoverIn({ files: {}, modules }, { strict: false });
     assert.deepEqual(problems, [{ file: "prompts/a.ts", key: "a/", line: 1, message }]);
   }
 });
@@ -333,7 +327,7 @@ Deno.test("discover: a chain of a thousand prompts", async () => {
       index === 999 ? "end" : `---\nextends: p${index + 1}\n---\n`,
     ]),
   );
-  const { registry, lines } = await inMemory(files);
+  const { registry, lines } = await discovered(files);
   assert.deepEqual(lines, []);
   assert.equal(registry.get("p0").template, "end");
 });
@@ -359,7 +353,7 @@ Deno.test("discover: what a file refers to has to be there, inside the project, 
 });
 
 Deno.test("discover: folders that cannot be used, each with its line", async () => {
-  const { registry, lines } = await inMemory({
+  const { registry, lines } = await discovered({
     "orrery.yaml": [
       "prompts:",
       "  folders:",
@@ -390,17 +384,17 @@ Deno.test("discover: folders that cannot be used, each with its line", async () 
       ["prompts: [", "orrery.yaml:1: Found the end of a list or mapping in brackets too early"],
     ] as const
   ) {
-    const { lines } = await inMemory({ "orrery.yaml": yaml, "prompts/a.prompt.md": "x" });
+    const { lines } = await discovered({ "orrery.yaml": yaml, "prompts/a.prompt.md": "x" });
     assert.ok(lines[0]?.startsWith(line) && lines.length === 1, lines.join("\n"));
   }
-  assert.deepEqual((await inMemory({ "a.txt": "" }, { folders: ["nope", { path: "../up" }] })).lines, [
+  assert.deepEqual((await discovered({ "a.txt": "" }, { folders: ["nope", { path: "../up" }] })).lines, [
     '../up:1: folder "../up" is outside the project',
     'nope:1: folder "nope" does not exist',
   ]);
 });
 
 Deno.test("discover: a file below two folders counts in the first", async () => {
-  const { registry, lines } = await inMemory({
+  const { registry, lines } = await discovered({
     "orrery.yaml": "prompts: { folders: [prompts/, { path: prompts/shared, prefix: s }] }",
     "prompts/shared/a.prompt.md": "x",
   });
@@ -412,25 +406,16 @@ Deno.test("discover: strict registers all or nothing; a registry of one's own is
   const registry = new PromptRegistry();
   registry.register(definePrompt({ path: "a", template: "old" }));
   const files = { "prompts/a.prompt.md": "new", "prompts/b.prompt.md": "{" };
-  await assert.rejects(discoverPrompts({ ...project(files), registry }), PromptError);
+  await assert.rejects(discoverIn(project(files), { registry }), PromptError);
   assert.equal(registry.get("a").template, "old");
-  const { registry: same } = await discoverPrompts({ ...project(files), registry, strict: false });
+  const { registry: same } = await discoverIn(project(files), { registry, strict: false });
   assert.equal(same, registry);
   assert.equal(registry.get("a").template, "new");
 });
 
 Deno.test("discover: a file that is not text is a problem of that file", async () => {
-  const files = memoryFiles({
-    "prompts/a.prompt.md": new Uint8Array([0xff, 0xfe]),
-    "prompts/b.prompt.md": "x",
-  });
-  const loadModule = () => Promise.reject(new Error("none"));
-  const { registry, problems } = await discoverPrompts({
-    root: "/project",
-    files,
-    loadModule,
-    strict: false,
-  });
+  const files = { "prompts/a.prompt.md": new Uint8Array([0xff, 0xfe]), "prompts/b.prompt.md": "x" };
+  const { registry, problems } = await discoverIn({ files }, { strict: false });
   assert.deepEqual(registry.keys(), ["b"]);
   assert.deepEqual(problems, [{
     file: "prompts/a.prompt.md",
@@ -460,24 +445,26 @@ Deno.test("discover: any text is read, or refused in a line that it has", async 
     "[",
     ":",
   );
+  const text = fc.array(piece, { maxLength: 20 }).map((pieces) => pieces.join(""));
   await fc.assert(
-    fc.asyncProperty(fc.array(piece, { maxLength: 20 }).map((pieces) => pieces.join("")), async (text) => {
+    fc.asyncProperty(fc.array(text, { minLength: 30, maxLength: 30 }), async (texts) => {
       for (const name of ["a.prompt.md", "a.prompt"]) {
-        const files = memoryFiles({ [`prompts/${name}`]: text });
-        const loadModule = () => Promise.reject(new Error("none"));
-        const { registry, problems } = await discoverPrompts({
-          root: "/project",
-          files,
-          loadModule,
-          strict: false,
-        });
-        assert.equal(registry.keys().length, problems.length === 0 ? 1 : 0);
-        for (const { line } of problems) {
+        const files = texts.map((text, n) =>
+          [`prompts/${n}/${name}`, text.replaceAll("extends: a", `extends: ${n}/a`)] as const
+        );
+        const { registry, problems } = await discoverIn(
+          { files: Object.fromEntries(files) },
+          { strict: false },
+        );
+        const broken = new Set(problems.map(({ file }) => file));
+        assert.equal(registry.keys().length, texts.length - broken.size);
+        for (const { file, line } of problems) {
+          const text = files.find(([path]) => path === file)?.[1] ?? assert.fail(file);
           assert.ok(line >= 1 && line <= text.split("\n").length + 1, `${line} of ${JSON.stringify(text)}`);
         }
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 10 },
   );
 });
 
@@ -495,14 +482,32 @@ Deno.test("discover: a front matter comes out as it went in", async () => {
     each,
   ) => each.trim() !== "");
   await fc.assert(
-    fc.asyncProperty(fc.dictionary(fc.string(), value), name, fc.string(), async (metadata, name, body) => {
-      const template = body.replaceAll(/[{}]/g, "$&$&").replaceAll("\r\n", "\n").replaceAll(/^\n+|\n+$/g, "");
-      const text = `---\n${JSON.stringify({ name, metadata })}\n---\n\n${template}\n`;
-      const { registry, lines } = await inMemory({ "prompts/x.prompt.md": text });
-      assert.deepEqual(lines, []);
-      const prompt = registry.get(name);
-      assert.equal(prompt.template, template);
-      assert.deepEqual({ ...prompt.metadata }, JSON.parse(JSON.stringify(metadata)));
-    }),
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.dictionary(fc.string(), value), name, fc.string()), {
+        minLength: 20,
+        maxLength: 20,
+      }),
+      async (drawn) => {
+        const texts = drawn.map(([metadata, name, body], n) => ({
+          path: `${n}/${name}`,
+          metadata,
+          template: body.replaceAll(/[{}]/g, "$&$&").replaceAll("\r\n", "\n").replaceAll(/^\n+|\n+$/g, ""),
+          front: JSON.stringify({ name, metadata }),
+        }));
+        const { registry, lines } = await discovered(Object.fromEntries(
+          texts.map(({ front, template }, n) => [
+            `prompts/${n}/x.prompt.md`,
+            `---\n${front}\n---\n\n${template}\n`,
+          ]),
+        ));
+        assert.deepEqual(lines, []);
+        for (const { path, metadata, template } of texts) {
+          const prompt = registry.get(path);
+          assert.equal(prompt.template, template);
+          assert.deepEqual({ ...prompt.metadata }, JSON.parse(JSON.stringify(metadata)));
+        }
+      },
+    ),
+    { numRuns: 5 },
   );
 });

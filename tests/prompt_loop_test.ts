@@ -14,10 +14,12 @@ import {
   systemClock,
   virtualClock,
 } from "../mod.ts";
-import { display } from "../lib/prompt/value_text.ts";
 import { type Data, promptCases, promptFields } from "./_prompt_cases.ts";
 
 const CASES = promptCases("loop");
+
+/** A value as it shows in a prompt. */
+const SHOWN: AnyPrompt = definePrompt({ template: "{result}" });
 
 /** So long nothing else may go on before a wait is over. */
 const QUIET_MS = 25;
@@ -51,7 +53,7 @@ function gadgetOf(name: string, given: Data, abort: () => void): AnyGadget {
     input,
     ...(repeatable && { repeatable }),
     ...(!given.unlinked && { run }),
-    ...(format === "compact" && { format: (result: unknown) => display(result) }),
+    ...(format === "compact" && { format: (result: unknown) => SHOWN({ result }) }),
     ...(format === "throws" && {
       format: () => {
         throw new Error("format broke");

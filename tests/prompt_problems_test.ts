@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { defineGadget, definePrompt, memoryFiles, PromptError, PromptRegistry } from "../mod.ts";
-import { discoverPrompts } from "../lib/catalog/prompts/discover.ts";
-import { loadAgents } from "../lib/catalog/load_agents.ts";
+import { defineGadget, PromptError } from "../mod.ts";
+import { testProject } from "./_project.ts";
+import { discoverIn } from "./_prompt_files.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -15,22 +15,13 @@ interface Placed {
   readonly message: string;
 }
 
-const MODULES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  "/project/prompts/_lib.ts": {
-    tool: defineGadget({ name: "look", description: "d" }),
-    text: "no gadget",
-  },
+const MODULES = {
+  "prompts/_lib.ts": () =>
+    Promise.resolve({ tool: defineGadget({ name: "look", description: "d" }), text: "no gadget" }),
 };
 
 async function discover(texts: Texts) {
-  const loadModule = (path: string) => {
-    const module = MODULES[path];
-    return module === undefined
-      ? Promise.reject(new TypeError(`Module not found "file://${path}".`))
-      : Promise.resolve(module);
-  };
-  const files = memoryFiles({ "prompts/_lib.ts": "", "prompts/_gone.ts": "", ...texts });
-  const found = await discoverPrompts({ root: "/project", files, loadModule, strict: false });
+  const found = await discoverIn({ files: texts, modules: MODULES }, { strict: false });
   const problems: readonly Placed[] = found.problems;
   return { registry: found.registry, problems };
 }
@@ -353,12 +344,11 @@ Deno.test("problems: of prompts that may have been meant those are named that ca
 });
 
 Deno.test("problems: strict throws them all, in the order of their places, a line each", async () => {
-  const files = memoryFiles({
+  const files = {
     "prompts/b.prompt.md": "---\nzz: 1\nname: 5\n---\n{",
     "prompts/a.prompt": "---\nzz: 1\n---\n{{> p}}",
-  });
-  const loadModule = () => Promise.reject(new Error("none"));
-  await assert.rejects(discoverPrompts({ root: "/project", files, loadModule }), (thrown: unknown) => {
+  };
+  await assert.rejects(discoverIn({ files }), (thrown: unknown) => {
     assert.ok(thrown instanceof PromptError);
     assert.equal(
       thrown.message,
@@ -404,15 +394,17 @@ Deno.test("problems: any front matter and body gives each problem once, in order
     "{{/if}}",
     "x",
   );
+  const text = fc.tuple(fc.uniqueArray(lines, { maxLength: 6 }), fc.array(body, { maxLength: 8 }))
+    .map(([front, parts]) => ["---", ...front, "---", parts.join("")].join("\n"));
+  const file = fc.tuple(fc.constantFrom("a.prompt.md", "a.prompt"), text);
   await fc.assert(
-    fc.asyncProperty(
-      fc.uniqueArray(lines, { maxLength: 6 }),
-      fc.array(body, { maxLength: 8 }),
-      fc.constantFrom("a.prompt.md", "a.prompt"),
-      async (front, parts, name) => {
-        const text = ["---", ...front, "---", parts.join("")].join("\n");
-        const { registry, problems } = await discover({ [`prompts/${name}`]: text });
-        assert.equal(registry.keys().length, problems.length === 0 ? 1 : 0);
+    fc.asyncProperty(fc.array(file, { minLength: 30, maxLength: 30 }), async (drawn) => {
+      const texts = drawn.map(([name, text], n) => [`prompts/${n}/${name}`, text] as const);
+      const { registry, problems: all } = await discover(Object.fromEntries(texts));
+      let good = 0;
+      for (const [name, text] of texts) {
+        const problems = all.filter(({ file }) => file === name);
+        if (problems.length === 0) good++;
         const shown = problems.map(lineOf);
         assert.equal(new Set(shown).size, shown.length, shown.join("\n"));
         const rows = text.split("\n");
@@ -428,22 +420,24 @@ Deno.test("problems: any front matter and body gives each problem once, in order
           );
           before = [line, column];
         }
-      },
-    ),
-    { numRuns: 300 },
+      }
+      assert.equal(registry.keys().length, good);
+    }),
+    { numRuns: 10 },
   );
 });
 
-async function agentsOf(texts: Texts, paths: readonly string[] = ["bot/system"]) {
-  const prompts = new PromptRegistry();
-  for (const path of paths) prompts.register(definePrompt({ path, template: "x" }));
-  const found = await loadAgents({ root: "/project", files: memoryFiles(texts), prompts, strict: false });
-  const problems: readonly Placed[] = found.problems;
-  return { names: [...found.agents.keys()], lines: problems.map((each) => `${each.file}:${lineOf(each)}`) };
+/** What `orrery check` tells of a project that has these files and the prompt `bot/system`. */
+async function checked(texts: Texts) {
+  await using project = await testProject({ "prompts/bot/system.prompt.md": "x", ...texts });
+  const { code, stderr } = await project.run(["check"]);
+  const lines = stderr.trimEnd().split("\n");
+  assert.equal(code, 2);
+  return lines.slice(0, -1).map((line) => line.replace(": error:", ":")); // the last one counts them
 }
 
 Deno.test("problems: an agent is told all that is wrong with it, and nothing that follows from that", async () => {
-  const { names, lines } = await agentsOf({
+  const lines = await checked({
     "orrery.yaml": [
       "agents:",
       "  - modle: m",
@@ -455,19 +449,11 @@ Deno.test("problems: an agent is told all that is wrong with it, and nothing tha
       "    model: 5",
       "    systemPromt: bot/system",
       "  - { name: w, model: m, system: x, systemPrompt: none }",
-      "  - file.yaml",
     ].join("\n"),
-    "file.yaml": "- name: 5\n  model: ''\n- name: u\n  model: m\n  system: y\n  limits: 5\n",
   });
-  assert.deepEqual(names, []);
   assert.deepEqual(lines, [
-    "file.yaml:1:3: agents[4][0]: name must be text",
-    "file.yaml:1:3: agents[4][0]: give either systemPrompt or system",
-    "file.yaml:2:3: agents[4][0]: model must be text",
-    'file.yaml:6:3: agent "u": limits must be a mapping',
     "orrery.yaml:2:5: agents[0]: name is required",
     'orrery.yaml:2:5: agents[0]: unknown key "modle". Did you mean "model"?',
-    'orrery.yaml:3:5: agents[0]: prompt "bot/systm" not found. Did you mean "bot/system"?',
     "orrery.yaml:4:15: agents[0]: limit maxWait must be a non-negative integer",
     'orrery.yaml:4:28: agents[0]: unknown limit "interruptStep". Did you mean "interruptSteps"?',
     'orrery.yaml:5:5: agent "w": model is required',
@@ -475,23 +461,53 @@ Deno.test("problems: an agent is told all that is wrong with it, and nothing tha
     'orrery.yaml:6:5: agent "w": unknown key "modelArg". Did you mean "modelArgs"?',
     'orrery.yaml:8:5: agent "v": model must be text',
     'orrery.yaml:9:5: agent "v": unknown key "systemPromt". Did you mean "systemPrompt"?',
-    'orrery.yaml:10:7: agent "w" is defined twice',
     'orrery.yaml:10:26: agent "w": give either systemPrompt or system',
-    'orrery.yaml:10:37: agent "w": prompt "none" not found. Registered: bot/system',
+  ]);
+});
+
+Deno.test("problems: prompts that are not there, names that are taken and files of agents are told in their places", async () => {
+  const lines = await checked({
+    "orrery.yaml": [
+      "agents:",
+      "  - { name: u, model: script/echo, systemPrompt: bot/systm }",
+      "  - { name: w, model: script/echo, system: x }",
+      "  - { name: w, model: script/echo, systemPrompt: none }",
+      "  - file.yaml",
+    ].join("\n"),
+    "file.yaml": "- name: 5\n  model: ''\n- name: u\n  model: m\n  system: y\n  limits: 5\n",
+  });
+  assert.deepEqual(lines, [
+    'orrery.yaml:2:36: agent "u": prompt "bot/systm" not found. Did you mean "bot/system"?',
+    'orrery.yaml:4:7: agent "w" is defined twice',
+    'orrery.yaml:4:36: agent "w": prompt "none" not found. Registered: bot/system',
+    "file.yaml:1:3: agents[3][0]: name must be text",
+    "file.yaml:1:3: agents[3][0]: give either systemPrompt or system",
+    "file.yaml:2:3: agents[3][0]: model must be text",
+    'file.yaml:3:3: agent "u" is defined twice',
+    'file.yaml:6:3: agent "u": limits must be a mapping',
   ]);
 });
 
 Deno.test("problems: what is wrong with agentDefaults is told once, and not of the agents that it is meant for", async () => {
-  const { names, lines } = await agentsOf({
-    "orrery.yaml": [
-      "agentDefaults: { model: 5, limits: { maxWait: x }, systemPrompt: none }",
-      "agents: [{ name: a }, { name: b, model: m, system: x }]",
-    ].join("\n"),
-  });
-  assert.deepEqual(names, ["b"]);
-  assert.deepEqual(lines, [
-    "orrery.yaml:1:18: agentDefaults: model must be text",
-    "orrery.yaml:1:38: agentDefaults: limit maxWait must be a non-negative integer",
-    'orrery.yaml:1:52: agent "a": prompt "none" not found. Registered: bot/system',
-  ]);
+  assert.deepEqual(
+    await checked({
+      "orrery.yaml": [
+        "agentDefaults: { model: 5, limits: { maxWait: x } }",
+        "agents: [{ name: a, system: x }, { name: b, model: m, system: x }]",
+      ].join("\n"),
+    }),
+    [
+      "orrery.yaml:1:18: agentDefaults: model must be text",
+      "orrery.yaml:1:38: agentDefaults: limit maxWait must be a non-negative integer",
+    ],
+  );
+  assert.deepEqual(
+    await checked({
+      "orrery.yaml": [
+        "agentDefaults: { model: script/echo, systemPrompt: none }",
+        "agents: [{ name: a }, { name: b, system: x }]",
+      ].join("\n"),
+    }),
+    ['orrery.yaml:1:38: agent "a": prompt "none" not found. Registered: bot/system'],
+  );
 });

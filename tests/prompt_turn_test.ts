@@ -21,7 +21,6 @@ import {
   PromptError,
   tags,
 } from "../mod.ts";
-import { contractOf } from "../lib/prompt/contract.ts";
 import { agentTalk, assertValid, calling, lines, plain, portError, type Said } from "./_agent_talk.ts";
 
 const ANSWER = tags({ requiredXmlTags: ["a"] });
@@ -344,14 +343,6 @@ Deno.test("a schema that the model cannot meet: every attempt is answered with w
     { role: "system", content: "S" },
     { role: "user", content: "N?" },
   ]);
-});
-
-Deno.test("the contract of a format is made once, for its prompt and all that handlers make of it", () => {
-  const format = { type: "object", properties: { n: { type: "number" } } } as const;
-  const prompt = definePrompt({ path: "p", template: "x", format });
-  const child = prompt.extend({ path: "q" });
-  assert.equal(contractOf(prompt), contractOf(child));
-  assert.notEqual(contractOf(prompt), contractOf(prompt.extend({ path: "r", format: { ...format } })));
 });
 
 // Tools

@@ -19,7 +19,6 @@ import {
   projectWord,
   readProjectFile,
   sortedProblems,
-  throwProblems,
 } from "./project_file.ts";
 import { isInside } from "../core/paths.ts";
 
@@ -29,8 +28,6 @@ export interface LoadAgentsOptions extends ProjectPlace {
   readonly prompts?: PromptRegistry;
   /** What is wrong with the name of a model. Default: left to whoever asks it. */
   readonly modelProblem?: (name: string) => string | undefined;
-  /** Default true: any problem is thrown. */
-  readonly strict?: boolean;
 }
 
 /** The agents of a project by name, and what was wrong with others: by file, then by place. */
@@ -50,13 +47,9 @@ interface Entry {
   placeOf(path: readonly string[]): Place;
 }
 
-/**
- * The agents of `orrery.yaml` and of the files that it names (prompts.md 10).
- *
- * @throws {PromptError} `define`, with all problems, when there are any and `strict` is not false
- */
+/** The agents of `orrery.yaml` and of the files that it names (prompts.md 10). */
 export async function loadAgents(options: LoadAgentsOptions): Promise<LoadedAgents> {
-  const { prompts, strict = true, modelProblem = () => undefined } = options;
+  const { prompts, modelProblem = () => undefined } = options;
   const project = await readProjectFile(PROJECT_FILE, options);
   const problems: Problem[] = [...project.problems];
   const defaults = defaultsOf(project, problems);
@@ -79,9 +72,7 @@ export async function loadAgents(options: LoadAgentsOptions): Promise<LoadedAgen
       agents.set(read.profile.name, read.profile);
     }
   }
-  const sorted = sortedProblems(problems);
-  if (strict) throwProblems(sorted, "define");
-  return { agents, problems: sorted };
+  return { agents, problems: sortedProblems(problems) };
 }
 
 function clash({ name }: ReadEntry, names: Set<string>): readonly EntryProblem[] {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { isRecord } from "../core/json.ts";
 import { maybeText } from "../core/file_text.ts";
-import { type Problem, PromptError, type PromptErrorCode } from "../core/prompt_error.ts";
+import { type Problem, PromptError } from "../core/prompt_error.ts";
 import { byPlace, messageOf, ProblemsError } from "../core/source_error.ts";
 import { FileError, type Files } from "../core/world.ts";
 import { MOST_TOLD } from "../parse/yaml/check_fields.ts";
@@ -55,11 +55,11 @@ function problemsOf(thrown: unknown, file: string): readonly Problem[] {
   throw thrown;
 }
 
-/** @throws {PromptError} with one `file:line: message` a line, when there are any */
-export function throwProblems(problems: readonly Problem[], code: PromptErrorCode): void {
+/** @throws {PromptError} `discover`, with one `file:line: message` a line, when there are any */
+export function throwProblems(problems: readonly Problem[]): void {
   if (problems.length === 0) return;
   const lines = problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
-  throw new PromptError(lines.join("\n"), { code, problems });
+  throw new PromptError(lines.join("\n"), { code: "discover", problems });
 }
 
 /** By file, then by place; what is of one place stays in its order. */

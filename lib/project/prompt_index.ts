@@ -56,7 +56,7 @@ export async function promptIndex(
   const files = hostFiles({ root });
   const loader = promptModuleLoader(root, { trustsCode, keepsStdout: true });
   const { registry, located, sources, problems } = await promptsIn(root, { strict: false, ...loader });
-  const tactics = await discoverTactics<Tactic>({ root, files, ...loader, isTactic, strict: false });
+  const tactics = await discoverTactics<Tactic>({ root, files, ...loader, isTactic });
   const modules = {
     prompts: sources.filter(({ kind }) => kind === "module"),
     tactics: tactics.sources,
@@ -70,7 +70,6 @@ export async function promptIndex(
     files,
     modelProblem,
     ...((isWhole || isForRuns) && { prompts: registry }),
-    strict: false,
   });
   const problemsOf = {
     prompts: problems.filter(isTold),

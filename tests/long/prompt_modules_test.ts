@@ -2,19 +2,9 @@
 // was compiled.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import {
-  defineGadget,
-  definePrompt,
-  defineTactic,
-  discoverPrompts,
-  memoryFiles,
-  type Problem,
-  type PromptFolder,
-} from "../../mod.ts";
-import { discoverPrompts as discover } from "../../lib/catalog/prompts/discover.ts";
-import { discoverTactics } from "../../lib/catalog/prompts/tactics.ts";
-import { isTactic } from "../../lib/run/tactic/tactic.ts";
+import { defineGadget, definePrompt, discoverPrompts, type Problem, type PromptFolder } from "../../mod.ts";
 import { type TestProject, testProject } from "../_project.ts";
+import { discoverIn } from "../_prompt_files.ts";
 import { PROJECT_ROOT, runProgram, type RunResult } from "../_run.ts";
 
 const CONFIG = join(PROJECT_ROOT, "deno.json");
@@ -24,31 +14,21 @@ type Modules = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 const linesOf = (problems: readonly Problem[]) =>
   problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
 
-/** A project in memory, and modules that are in no file. */
-function inMemory(files: Readonly<Record<string, string>>, modules: Modules) {
-  const held = new Map(Object.entries(modules).map(([path, exported]) => [`/project/${path}`, exported]));
-  const loadModule = (path: string) => {
-    const exported = held.get(path);
-    return exported === undefined ? Promise.reject(new Error("not held")) : Promise.resolve(exported);
-  };
-  return {
-    root: "/project",
-    files: memoryFiles(files),
-    modules: [...held.keys()],
-    loadModule,
-    strict: false,
-  };
-}
-
+/** The prompts of a project with these files, and with modules that are in no file. */
 async function found(
   files: Readonly<Record<string, string>>,
   modules: Modules,
   options: { readonly folders?: readonly PromptFolder[] } = {},
 ) {
-  const { registry, sources, problems } = await discover({ ...inMemory(files, modules), ...options });
+  const held = Object.entries(modules).map(([path, exported]) =>
+    [path, () => Promise.resolve(exported)] as const
+  );
+  const { registry, problems } = await discoverIn({ files, modules: Object.fromEntries(held) }, {
+    ...options,
+    strict: false,
+  });
   return {
     keys: registry.keys(),
-    sources: sources.map(({ file }) => file),
     lines: linesOf(problems),
     textOf: (path: string) => registry.get(path).template,
   };
@@ -57,7 +37,7 @@ async function found(
 const one = (template: string, path = "task") => ({ task: definePrompt({ path, template }) });
 
 Deno.test("held modules: they count as if their files were there, in their order, with the same rules", async () => {
-  const { keys, sources, lines } = await found({ "prompts/b.prompt.md": "B", "prompts/d/x.prompt.md": "X" }, {
+  const { keys, lines } = await found({ "prompts/b.prompt.md": "B", "prompts/d/x.prompt.md": "X" }, {
     "prompts/z.ts": one("Z"),
     "prompts/a.ts": { task: definePrompt({ template: "A" }), default: definePrompt({ template: "D" }) },
     "prompts/d/deep/c.ts": one("C", "own/name"),
@@ -72,23 +52,19 @@ Deno.test("held modules: they count as if their files were there, in their order
     "promptsother/c.ts": one("left out"),
     "tactics/c.ts": one("left out"),
   });
-  assert.deepEqual(sources, [
-    "prompts/a.ts",
-    "prompts/b.prompt.md",
-    "prompts/d/deep/c.ts",
-    "prompts/d/x.prompt.md",
-    "prompts/z.ts",
-  ]);
   assert.deepEqual(keys, ["a", "a/task", "b", "d/deep/c/own/name", "d/x", "z/task"]);
   assert.deepEqual(lines, []);
 });
 
 Deno.test("held modules: what is on the disk too is there once, and loaded by its function", async () => {
-  const { keys, sources, lines, textOf } = await found({ "prompts/a.ts": "throw 1;", "prompts/b.ts": "" }, {
-    "prompts/a.ts": one("held"),
-  });
-  assert.deepEqual([keys, sources, textOf("a/task")], [["a/task"], ["prompts/a.ts", "prompts/b.ts"], "held"]);
-  assert.deepEqual(lines, ["prompts/b.ts:1: not held"]);
+  const { keys, lines, textOf } = await found(
+    { "prompts/a.ts": "throw 1;", "prompts/b.ts": "throw 'read';" },
+    {
+      "prompts/a.ts": one("held"),
+    },
+  );
+  assert.deepEqual([keys, textOf("a/task")], [["a/task"], "held"]);
+  assert.deepEqual(lines, ["prompts/b.ts:1: read"]);
 });
 
 Deno.test("held modules: their folders need not be there, others do; a prefix holds", async () => {
@@ -102,10 +78,7 @@ Deno.test("held modules: their folders need not be there, others do; a prefix ho
   assert.deepEqual((await found({}, modules, { folders: [] })).keys, []);
   assert.deepEqual((await found({}, modules)).keys, ["b/task"]);
   const all = await found({}, modules, { folders: ["."] });
-  assert.deepEqual([all.keys, all.sources], [["prompts/b/task", "some/where/a/task"], [
-    "prompts/b.ts",
-    "some/where/a.ts",
-  ]]);
+  assert.deepEqual(all.keys, ["prompts/b/task", "some/where/a/task"]);
 });
 
 Deno.test("held modules: two prompts of one key are a problem, as everywhere", async () => {
@@ -114,17 +87,6 @@ Deno.test("held modules: two prompts of one key are a problem, as everywhere", a
   });
   assert.deepEqual([keys, textOf("a/task")], [["a/task"], "first"]);
   assert.deepEqual(lines, ['prompts/a/task.prompt.md:1: prompt "a/task" is already defined in prompts/a.ts']);
-});
-
-Deno.test("held modules: tactics are found in them too", async () => {
-  const tactic = defineTactic({ name: "errand", agents: [], call: () => 1 });
-  const { tactics, sources, problems } = await discoverTactics({
-    ...inMemory({}, { "tactics/errand.ts": { tactic }, "prompts/a.ts": one("A") }),
-    isTactic,
-  });
-  assert.deepEqual([[...tactics.keys()], sources.map(({ file }) => file), problems], [["errand"], [
-    "tactics/errand.ts",
-  ], []]);
 });
 
 Deno.test("discoverPrompts: modules are loaded by their functions, also those that a file refers to", async () => {

@@ -1,17 +1,10 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { discoverPrompts, type Problem, PromptError } from "../../mod.ts";
-import { discoverTactics } from "../../lib/catalog/prompts/tactics.ts";
-import { loadAgents } from "../../lib/catalog/load_agents.ts";
-import { fileStamp, fileStamps } from "../../lib/host/files/stamp.ts";
-import { hostFiles } from "../../lib/host/files/files.ts";
-import { createPolicy } from "../../lib/policy/policy.ts";
-import { NO_POLICY_FLAGS } from "../../lib/policy/policy_settings.ts";
-import { promptCache, promptsIn } from "../../lib/project/discover_prompts.ts";
-import { isTactic } from "../../lib/run/tactic/tactic.ts";
+import { testProject } from "../_project.ts";
+import { orrery } from "../_run.ts";
 
-const DEFINE = new URL("../../lib/prompt/define_prompt.ts", import.meta.url).href;
-const TACTIC = new URL("../../lib/run/tactic/tactic.ts", import.meta.url).href;
+const ORRERY = new URL("../../mod.ts", import.meta.url).href;
 
 /** A folder with these files, as long as the test lasts. */
 async function inFolder(
@@ -34,7 +27,11 @@ async function write(path: string, text: string): Promise<void> {
   await Deno.writeTextFile(path, text);
 }
 
-const importFile = (path: string): Promise<unknown> => import(`file://${path}`);
+interface ListedProfile {
+  readonly name: string;
+  readonly limits: { readonly maxWait: number };
+  readonly modelArgs: unknown;
+}
 
 const linesOf = (problems: readonly Problem[]) =>
   problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
@@ -49,12 +46,12 @@ Deno.test("project prompts: every broken file is a problem with its line, and th
     "prompts/e_no_export.ts": 'import { nothing } from "./_lib.ts";\nnothing();\n',
     "prompts/f_text.ts": 'throw "just text";\n',
     "prompts/g_template.ts":
-      `import { definePrompt } from "${DEFINE}";\nexport const ok = definePrompt({ template: "x" });\nexport const bad = definePrompt({\n  path: "bad",\n  template: "{oops",\n});\n`,
+      `import { definePrompt } from "${ORRERY}";\nexport const ok = definePrompt({ template: "x" });\nexport const bad = definePrompt({\n  path: "bad",\n  template: "{oops",\n});\n`,
     "prompts/h_ok.ts":
-      `import { definePrompt } from "${DEFINE}";\nexport const ok = definePrompt({ template: "x" });\nexport const list = [ok];\nexport default ok.extend({ path: "own" });\n`,
+      `import { definePrompt } from "${ORRERY}";\nexport const ok = definePrompt({ template: "x" });\nexport const list = [ok];\nexport default ok.extend({ path: "own" });\n`,
     "prompts/h_ok/ok.prompt.md": "second",
     "prompts/i_twice.ts":
-      `import { definePrompt } from "${DEFINE}";\nexport const one = definePrompt({ path: "p", template: "1" });\nexport const two = definePrompt({ path: "p", template: "2" });\n`,
+      `import { definePrompt } from "${ORRERY}";\nexport const one = definePrompt({ path: "p", template: "1" });\nexport const two = definePrompt({ path: "p", template: "2" });\n`,
     "prompts/j.prompt.md": "a\nb {",
     "prompts/k.prompt": "a\n{{> p}}",
   }, async (root) => {
@@ -147,35 +144,6 @@ Deno.test("project prompts: the default folder need not be there, but may not le
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 1200));
 
-Deno.test("project prompts: a file is read again when it was changed, and else not", async () => {
-  await inFolder({ "prompts/a.prompt.md": "one", "prompts/b.prompt.md": "b" }, async (root) => {
-    await settled();
-    const readAnew = async () => {
-      const { keep, save } = promptCache(root);
-      const read: string[] = [];
-      for (const name of ["a.prompt.md", "b.prompt.md"]) {
-        const path = join(root, "prompts", name);
-        await keep(path, async () => {
-          read.push(name);
-          return { text: await Deno.readTextFile(path) };
-        });
-      }
-      await save();
-      return read;
-    };
-    assert.deepEqual(await readAnew(), ["a.prompt.md", "b.prompt.md"]);
-    assert.deepEqual(await readAnew(), []);
-    const { mtime } = await Deno.stat(join(root, "prompts/a.prompt.md"));
-    await write(join(root, "prompts/a.prompt.md"), "two");
-    await Deno.utime(join(root, "prompts/a.prompt.md"), mtime ?? 0, mtime ?? 0); // the same size and time
-    assert.deepEqual(await readAnew(), ["a.prompt.md"]);
-    await settled();
-    assert.deepEqual(await readAnew(), ["a.prompt.md"]);
-    assert.deepEqual(await readAnew(), []);
-    assert.deepEqual(await Array.fromAsync(Deno.readDir(root), ({ name }) => name), ["prompts"]);
-  });
-});
-
 Deno.test("project prompts: a file that is as it was gives the same prompt, unless what it refers to may have changed", async () => {
   await inFolder({
     "prompts/_lib.ts": "export const Answer = { type: 'object' };\n",
@@ -184,7 +152,7 @@ Deno.test("project prompts: a file that is as it was gives the same prompt, unle
     "prompts/c.prompt.md": "---\nformat: ./_lib.ts#Answer\n---\nC",
     "prompts/d.prompt": "D {{x}}",
     "prompts/e.ts":
-      `import { definePrompt } from "${DEFINE}";\nexport const e = definePrompt({ template: "E" });\n`,
+      `import { definePrompt } from "${ORRERY}";\nexport const e = definePrompt({ template: "E" });\n`,
   }, async (root) => {
     await settled();
     const keys = ["a", "b", "c", "d", "e/e"];
@@ -196,6 +164,12 @@ Deno.test("project prompts: a file that is as it was gives the same prompt, unle
     const changed = (await discoverPrompts({ root })).registry;
     assert.deepEqual([changed.get("a").template, changed.get("b").template], ["two", "two"]);
     assert.deepEqual([before.get("a").template, before.get("b").template], ["one", "one"]);
+    const path = join(root, "prompts/a.prompt.md");
+    const { mtime } = await Deno.stat(path);
+    await write(path, "six");
+    await Deno.utime(path, mtime ?? 0, mtime ?? 0); // the same size and time
+    assert.equal((await discoverPrompts({ root })).registry.get("a").template, "six");
+    assert.deepEqual(await Array.fromAsync(Deno.readDir(root), ({ name }) => name), ["prompts"]);
     // Under another key it is another prompt.
     const folders = [{ path: "prompts", prefix: "p" }];
     const { registry } = await discoverPrompts({ root, folders, strict: false });
@@ -216,10 +190,18 @@ Deno.test("project prompts: many files are kept for the next process, where no r
     const first = await discoverPrompts({ root });
     const kept = JSON.parse(await Deno.readTextFile(join(root, index)));
     assert.equal(Object.keys(kept.files).length, 121);
-    const policy = createPolicy(NO_POLICY_FLAGS, { root, cwd: root });
-    await policy.check({ kind: "write", value: join(root, ".orrery/notes") });
-    await assert.rejects(
-      (async () => await policy.check({ kind: "write", value: join(root, index) }))(),
+    const writing = (path: string) =>
+      `!!!GADGET_START:WriteFile\n!!!ARG:path\n${path}\n!!!ARG:content\nx\n!!!GADGET_END\n`;
+    const written = await orrery(["run", "-", "--allow-write"], {
+      cwd: root,
+      stdin: writing(".orrery/notes"),
+    });
+    assert.equal(written.code, 0, written.stderr);
+    const refused = await orrery(["run", "-", "--allow-write"], { cwd: root, stdin: writing(index) });
+    assert.equal(refused.code, 5, refused.stderr);
+    assert.match(
+      refused.stderr,
+      /Writing "\.orrery\/orrery\.db-prompts" is not allowed: it is the journal of Orrery/,
     );
     // Another process: what it says is what the index says, since the files are as they were.
     kept.files[join(root, "prompts/p7.prompt.md")].value.body = "from the index";
@@ -240,8 +222,7 @@ Deno.test("project prompts: many files are kept for the next process, where no r
 });
 
 async function inNewProcess(root: string): Promise<Readonly<Record<string, string>>> {
-  const module = new URL("../../lib/project/discover_prompts.ts", import.meta.url).href;
-  const script = `import { discoverPrompts } from ${JSON.stringify(module)};
+  const script = `import { discoverPrompts } from ${JSON.stringify(ORRERY)};
 const { registry } = await discoverPrompts({ root: ${JSON.stringify(root)} });
 console.log(JSON.stringify(Object.fromEntries(registry.keys().map((key) => [key, registry.get(key).template]))));`;
   const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
@@ -253,76 +234,43 @@ console.log(JSON.stringify(Object.fromEntries(registry.keys().map((key) => [key,
   return JSON.parse(text);
 }
 
-Deno.test("project prompts: a stamp is another one after every change, and none where that cannot be told", async () => {
-  await inFolder({ "a": "one" }, async (root) => {
-    const path = join(root, "a");
-    const later = Date.now() + 5000;
-    assert.equal(fileStamp(path), undefined); // changed just now
-    const stamp = fileStamp(path, later);
-    assert.ok(stamp !== undefined);
-    assert.equal(fileStamp(path, later), stamp);
-    await settled();
-    assert.equal(fileStamps()(path), stamp);
-    assert.equal(fileStamps()(join(root, "none")), undefined);
-    assert.equal(fileStamp(root, later), undefined);
-    assert.equal(fileStamp(join(root, "none"), later), undefined);
-    await Deno.writeTextFile(path, "three");
-    assert.notEqual(fileStamp(path, later), stamp);
-    await Deno.symlink(path, join(root, "link"));
-    assert.equal(fileStamp(join(root, "link"), later), undefined);
-  });
-});
-
-Deno.test("project prompts: whoever opens a project says whether and how its modules are loaded", async () => {
-  await inFolder({ "prompts/a.ts": "throw 1;", "prompts/b.prompt.md": "B" }, async (root) => {
-    const loadModule = () => Promise.reject(new Error("modules are not loaded here"));
-    const { registry, problems } = await promptsIn(root, { loadModule, strict: false });
-    assert.deepEqual(registry.keys(), ["b"]);
-    assert.deepEqual(linesOf(problems), ["prompts/a.ts:1: modules are not loaded here"]);
-  });
-});
-
 Deno.test("project tactics: what the modules export, each name once", async () => {
   const tactic = (name: string, text: string) =>
     `export const ${name} = defineTactic({ name: "${text}", agents: ["w"], call: (task: string) => task });\n`;
-  const first = `import { defineTactic } from "${TACTIC}";\n`;
-  await inFolder({
+  const first = 'import { defineTactic } from "orrery";\n';
+  await using project = await testProject({
     "tactics/a.ts": first + tactic("one", "one") + tactic("_two", "two") + "export const three = 3;\n",
     "tactics/deep/b.ts": `export { one as again } from "../a.ts";\n` + first + "\n" + tactic("one", "one"),
     "tactics/c_test.ts": "throw 1;\n",
     "tactics/d.ts": "throw new Error('no');\n",
     "tactics/e.prompt.md": "x",
-  }, async (root) => {
-    const options = {
-      root,
-      files: hostFiles({ root }),
-      isTactic,
-      loadModule: importFile,
-    };
-    const { tactics, problems } = await discoverTactics({ ...options, strict: false });
-    assert.deepEqual([...tactics].map(([name, { file, line }]) => [name, file, line]), [[
-      "one",
-      "tactics/a.ts",
-      2,
-    ]]);
-    assert.equal(isTactic(tactics.get("one")?.tactic), true);
-    assert.deepEqual(linesOf(problems), [
-      "tactics/d.ts:1: no",
-      'tactics/deep/b.ts:4: tactic "one" is already defined in tactics/a.ts',
-    ]);
-    await assert.rejects(discoverTactics(options), { code: "discover" });
-    await write(join(root, "orrery.yaml"), "tactics: { folders: [more], folder: x }\n");
-    assert.deepEqual(linesOf((await discoverTactics({ ...options, strict: false })).problems), [
-      'orrery.yaml:1: tactics: unknown key "folder". Did you mean "folders"?',
-      'orrery.yaml:1: folder "more" does not exist',
-    ]);
   });
+  const list = async () => {
+    const { code, stdout } = await project.run(["list", "prompts", "--json", "--trust-code"]);
+    assert.equal(code, 0);
+    const { prompts, tactics, problems } = JSON.parse(stdout);
+    assert.deepEqual(prompts, []);
+    return { tactics, lines: linesOf(problems) };
+  };
+  assert.deepEqual(await list(), {
+    tactics: [{ name: "one", agents: ["w"], file: "tactics/a.ts", line: 2 }],
+    lines: ["tactics/d.ts:1: no", 'tactics/deep/b.ts:4: tactic "one" is already defined in tactics/a.ts'],
+  });
+  await project.write("orrery.yaml", "tactics: { folders: [more] }\n");
+  assert.deepEqual(await list(), { tactics: [], lines: ['orrery.yaml:1: folder "more" does not exist'] });
+  await project.write("orrery.yaml", "tactics: { folders: [more], folder: x }\n");
+  const { code, stderr } = await project.run(["list", "prompts"]);
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /^orrery\.yaml:1:29: error: Unknown key "folder" in tactics\. Did you mean "folders"\?$/m,
+  );
 });
 
 Deno.test("project agents: entries of other files, each problem in its own", async () => {
-  await inFolder({
+  await using project = await testProject({
     "orrery.yaml": [
-      "agentDefaults: { model: m, limits: { maxWait: 5 } }",
+      "agentDefaults: { model: script/echo, limits: { maxWait: 5 } }",
       "agents:",
       "  - agents/one.yaml",
       "  - agents/more.yaml",
@@ -331,32 +279,42 @@ Deno.test("project agents: entries of other files, each problem in its own", asy
       "  - agents",
       "  - agents/broken.yaml",
       "  - agents/link.yaml",
-      "  - 5",
     ].join("\n"),
     "agents/one.yaml": "name: one\nsystem: You are one.\n",
     "agents/more.yaml":
       "- { name: two, system: 2, model: null }\n- name: three\n  system: ''\n  limits: { maxWait: null, parallelTools: 0 }\n- [x]\n- { name: one, system: again }\n- { name: four, system: x, limits: null, modelArgs: { a: 1 } }\n",
     "agents/broken.yaml": "name: [\n",
-  }, async (root) => {
-    await write(join(root, "..", "secret.yaml"), "name: secret\nsystem: x\n");
-    await Deno.symlink(join(root, "..", "secret.yaml"), join(root, "agents/link.yaml"));
-    const { agents, problems } = await loadAgents({ root, files: hostFiles({ root }), strict: false });
-    assert.deepEqual([...agents.keys()], ["one", "four"]);
-    assert.equal(agents.get("one")?.limits.maxWait, 5);
-    assert.deepEqual([agents.get("four")?.limits.maxWait, agents.get("four")?.modelArgs], [60, { a: 1 }]);
-    const [broken = "", ...lines] = linesOf(problems);
-    assert.match(broken, /^agents\/broken\.yaml:1: Found the end of a list or mapping in brackets too early/);
-    assert.deepEqual(lines, [
-      'agents/more.yaml:1: agent "two": model is required',
-      'agents/more.yaml:1: agent "two": system must be text',
-      'agents/more.yaml:4: agent "three": limit parallelTools must be an integer from 1',
-      "agents/more.yaml:5: agents[1][2] must be a mapping, or the name of a YAML file",
-      'agents/more.yaml:6: agent "one" is defined twice',
-      'orrery.yaml:5: agents[2]: file "agents/none.yaml" does not exist',
-      'orrery.yaml:6: agents[3]: file "../out.yaml" is outside the project',
-      'orrery.yaml:7: agents[4]: file "agents" is a folder',
-      'orrery.yaml:9: agents[6]: file "agents/link.yaml" is outside the project',
-      "orrery.yaml:10: agents[7] must be a mapping, or the name of a YAML file",
-    ]);
+    "../secret.yaml": "name: secret\nsystem: x\n",
   });
+  await Deno.symlink(join(project.folder, "../secret.yaml"), join(project.folder, "agents/link.yaml"));
+  const { code, stdout } = await project.run(["list", "profiles", "--json"]);
+  assert.equal(code, 0);
+  const { profiles, problems } = JSON.parse(stdout);
+  assert.deepEqual(
+    profiles.map(({ name, limits: { maxWait }, modelArgs }: ListedProfile) => [
+      name,
+      maxWait,
+      modelArgs,
+    ]),
+    [["one", 5, {}], ["four", 60, { a: 1 }]],
+  );
+  const [broken = "", ...lines] = linesOf(problems);
+  assert.match(broken, /^agents\/broken\.yaml:1: Found the end of a list or mapping in brackets too early/);
+  assert.deepEqual(lines, [
+    'agents/more.yaml:1: agent "two": model is required',
+    'agents/more.yaml:1: agent "two": system must be text',
+    'agents/more.yaml:4: agent "three": limit parallelTools must be an integer from 1',
+    "agents/more.yaml:5: agents[1][2] must be a mapping, or the name of a YAML file",
+    'agents/more.yaml:6: agent "one" is defined twice',
+    'orrery.yaml:5: agents[2]: file "agents/none.yaml" does not exist',
+    'orrery.yaml:6: agents[3]: file "../out.yaml" is outside the project',
+    'orrery.yaml:7: agents[4]: file "agents" is a folder',
+    'orrery.yaml:9: agents[6]: file "agents/link.yaml" is outside the project',
+  ]);
+  await project.write("orrery.yaml", "agents:\n  - 5\n");
+  const { stderr } = await project.run(["list", "profiles"]);
+  assert.match(
+    stderr,
+    /^orrery\.yaml:2:5: error: Found the number 5 for agents\.0, expected text or a mapping$/m,
+  );
 });

@@ -79,7 +79,7 @@ export async function discoverPrompts(options: DiscoverOptions): Promise<Located
   const made = await makePrompts(read.claims, { ...options, known: registry });
   const ofFolders = sources.problems.map((problem) => ({ ...problem, key: null }));
   const problems = sortedProblems<PromptFileProblem>([...ofFolders, ...read.problems, ...made.problems]);
-  if (strict) throwProblems(problems, "discover");
+  if (strict) throwProblems(problems);
   for (const { prompt } of made.prompts) registry.register(prompt);
   const sorted = made.prompts.toSorted((a, b) => a.prompt.path < b.prompt.path ? -1 : 1);
   return {

@@ -2,7 +2,7 @@ import type { Problem } from "../../core/prompt_error.ts";
 import { loadExports, type LoadModule, moduleProblem } from "../module_loader.ts";
 import { projectSources, type SourcesOptions } from "../sources/sources.ts";
 import type { SourceFile } from "../sources/files.ts";
-import { sortedProblems, throwProblems } from "../project_file.ts";
+import { sortedProblems } from "../project_file.ts";
 import { lineOfExport } from "./claim.ts";
 
 /** What discovery has to know of a tactic. */
@@ -14,8 +14,6 @@ export interface NamedTactic {
 export interface DiscoverTacticsOptions<T extends NamedTactic> extends Omit<SourcesOptions, "folders"> {
   readonly loadModule: LoadModule;
   isTactic(value: unknown): value is T;
-  /** Default true: any problem is thrown. */
-  readonly strict?: boolean;
 }
 
 /** A tactic and where it was found. */
@@ -33,15 +31,10 @@ export interface DiscoveredTactics<T extends NamedTactic> {
   readonly problems: readonly Problem[];
 }
 
-/**
- * Finds the tactics of a project: what the modules of its folders export (prompts.md 10). Names that begin with `_` are left out.
- *
- * @throws {PromptError} `discover`, with all problems, when there are any and `strict` is not false
- */
+/** Finds the tactics of a project: what the modules of its folders export (prompts.md 10). Names that begin with `_` are left out. */
 export async function discoverTactics<T extends NamedTactic>(
   options: DiscoverTacticsOptions<T>,
 ): Promise<DiscoveredTactics<T>> {
-  const { strict = true } = options;
   const sources = await projectSources("tactics", options);
   const found: Problem[] = [...sources.problems];
   const tactics = new Map<string, FoundTactic<T>>();
@@ -54,9 +47,7 @@ export async function discoverTactics<T extends NamedTactic>(
       else if (first.tactic !== each.tactic) found.push(taken(each, first));
     }
   }
-  const problems = sortedProblems(found);
-  if (strict) throwProblems(problems, "discover");
-  return { tactics, sources: sources.files, problems };
+  return { tactics, sources: sources.files, problems: sortedProblems(found) };
 }
 
 async function tacticsOf<T extends NamedTactic>(
