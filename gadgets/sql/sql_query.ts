@@ -127,6 +127,7 @@ export default function sqlQuery(world: World): Gadget<Input> {
       const path = await checkedPath(world, { database, write });
       const { DatabaseSync } = await import("node:sqlite");
       const end = world.clock.now() + TIMEOUT_MS - 5_000;
+      // SQLite runs in this process: a query that comes to no row cannot be stopped.
       const onRow = () => {
         if (world.clock.now() > end) throw new Error("it did not end in time; use LIMIT, or an index");
       };

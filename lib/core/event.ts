@@ -76,13 +76,15 @@ export type RunEventBody =
     /** Who answered: `terminal`, `policy`, `nobody`, … */
     readonly reason: string;
   }
+  /** A header is complete, so that a view can show a call while it is written. A block that an abort leaves open has no outcome. */
   | {
     readonly type: "call-open";
-    /** Of the model step that wrote the call; absent when the run's own source did. The same for every event of a call. */
+    /** Of the model step that wrote the call, since each may use the same ids; absent when the run's own source did. In every event of a call. */
     readonly step?: string;
     readonly invocationId: string;
     readonly gadgetName: string;
     readonly dependencies: readonly string[];
+    /** Tells two calls of one id apart; 0 where no block of a text is the call. */
     readonly line: number;
   }
   | {

@@ -126,6 +126,7 @@ export function promptCache(root: string): PromptCache {
   };
 }
 
+/** It begins like the name of the journal, so that no run may write it. */
 const INDEX = join(".orrery", "orrery.db-prompts");
 
 async function readIndex(root: string): Promise<ReadonlyMap<string, Kept>> {

@@ -35,7 +35,7 @@ export interface PromptIndex {
 
 /** Whose code may run. */
 export interface TrustOptions {
-  /** Modules of prompts and tactics are loaded: the project is accepted, or `--trust-code` was given (prompts.md 12). */
+  /** Modules of prompts and tactics are loaded: `--trust-code` was given (prompts.md 12). */
   readonly trustsCode: boolean;
 }
 

@@ -9,7 +9,7 @@ export type PromptModules = Readonly<Record<string, () => Promise<unknown>>>;
 
 /** Which modules of prompts and tactics may be loaded, and from where (prompts.md 12): they run in this process, with all that it may do. */
 export interface PromptModuleOptions {
-  /** The code of the project may run: the project is accepted, or `--trust-code` was given. */
+  /** The code of the project may run: `--trust-code` was given, or a program says so. To accept a project is not enough, that names no module. */
   readonly trustsCode: boolean;
   /** Loaded by these functions instead of from the disk. */
   readonly modules?: PromptModules;

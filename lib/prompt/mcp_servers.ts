@@ -11,7 +11,7 @@ export type Mcp = McpBase & (McpAtUrl | McpByCommand);
 interface McpBase {
   /** What it is called; no two of a prompt are called the same. */
   readonly label: string;
-  /** Who is asked before a tool is called. Default: `never`, nobody. */
+  /** Who is asked before a tool is called. Default: `never`, nobody; `auto` is the same, since a provider asks nobody. */
   readonly approval?: "never" | "manual" | "auto";
   /** Default: all of its tools. */
   readonly allowedTools?: readonly string[];

@@ -29,6 +29,7 @@ export async function budgetReached(
   const reached = turnsReached(budget, modelCalls) ?? tokensReached(budget, usage) ??
     costReached(budget, usage, modelCalls);
   if (reached !== undefined || budget.timeMs === undefined) return reached;
+  // It comes from outside, so a replay has it from its record.
   const elapsedMs = await run.lookUp(`${place}time:${modelCalls}`, () => Math.round(run.elapsedMs), {
     note: (ms) => ms,
     from: Number,

@@ -166,6 +166,7 @@ class Answer implements AsyncIterator<ModelPart> {
     const { signal } = this.#stop;
     const request = sdkRequest({ ...this.#request, signal }, this.#options.style);
     const model = await this.#options.load();
+    // Not by way of the package `ai`: loading it takes half a second.
     const { stream } = await model.doStream(request);
     return stream.getReader();
   }

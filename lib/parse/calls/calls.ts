@@ -42,6 +42,7 @@ export type CallEvent =
   | {
     readonly type: "argument-delta";
     readonly invocationId: string;
+    /** As it is written, also one that cannot be read. */
     readonly pointer: string;
     readonly delta: string;
   }

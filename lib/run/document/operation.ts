@@ -43,7 +43,10 @@ export interface FileWorld {
 export interface Operation<Fields extends OperationFields = OperationFields> extends FileWorld {
   readonly node: LiveNode;
   readonly fields: Fields;
-  /** Its step: `op[12]`, and `op[12]#2` when the run comes by again. */
+  /**
+   * Its step: `op[12]` by its line, and `op[12]#2` when the run comes by again; `op[part.md:4]` of an import, `op[+7]` of a result. What a
+   * document does that it runs lies below.
+   */
   readonly key: string;
   /** The file that its paths resolve against and its messages name. */
   readonly from: string;

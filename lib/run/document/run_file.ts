@@ -363,6 +363,7 @@ async function performImport(operation: Operation<ImportFields>): Promise<void> 
   targetOf(operation);
   const path = pathOf(operation, fields.file);
   refuseCycle(operation, path);
+  // Not before it is reached: operations above may have written it.
   const text = await readFile(operation, fields.file);
   const file = await readDocument(text, {
     path,
