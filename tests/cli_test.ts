@@ -460,11 +460,14 @@ Deno.test("completions for the other shells are read by them without a mistake",
     ["powershell", "pwsh", "-NoProfile", "-File"],
   ];
   await using folder = await folderOf({});
+  const { stdout: offers } = await orrery(["complete", ":"]);
+  const offered = offers.trimEnd().split("\n").map((line) => line.split("\t", 1)[0]);
+  assert.deepEqual(offered, [...Object.keys(COMMANDS), "--help", "--version"]);
   for (const [shell, ...command] of checks) {
     await t.step(shell, async () => {
       const { code, stdout } = await orrery(["completions", shell]);
       assert.equal(code, 0);
-      for (const name of Object.keys(COMMANDS)) assert(stdout.includes(name), `${name} in ${shell}`);
+      assert(stdout.includes("orrery complete ") || shell === "zsh", stdout);
       const file = join(folder.path, `script.${shell === "powershell" ? "ps1" : shell}`);
       await Deno.writeTextFile(file, stdout);
       const read = await runProgram([...command, file]).catch(() => undefined);

@@ -3,11 +3,37 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { FileError, type Json, memoryJournal, type StepStart, type StepTurn, systemClock } from "../mod.ts";
 import { printOf, WatchedFiles, watchRuns } from "../lib/cli/run/document/watch.ts";
-import { fakeFileWatch, type FileWatch } from "../lib/core/file_watch.ts";
+import type { FileWatch } from "../lib/core/file_watch.ts";
 import { hostFileWatch } from "../lib/host/files/watch.ts";
 import { EarlierSteps } from "../lib/run/replay/earlier_steps.ts";
 import { posixTest } from "./_posix_test.ts";
 import { readUntil, type TestProject, testProject } from "./_project.ts";
+
+/** A watch whose changes the test makes. */
+interface FakeFileWatch extends FileWatch {
+  /** What is watched at the moment. */
+  readonly watched: readonly string[];
+  /** Something has happened at this path. */
+  touch(path: string): void;
+}
+
+/** A watch for tests: it knows of no files. */
+function fakeFileWatch(): FakeFileWatch {
+  const watches = new Set<{ readonly paths: readonly string[]; readonly onChange: () => void }>();
+  return {
+    get watched() {
+      return [...watches].flatMap(({ paths }) => paths);
+    },
+    watch(paths, onChange) {
+      const watch = { paths, onChange };
+      watches.add(watch);
+      return { [Symbol.dispose]: () => void watches.delete(watch) };
+    },
+    touch(path) {
+      for (const { paths, onChange } of watches) if (paths.includes(path)) onChange();
+    },
+  };
+}
 
 // Steps.
 

@@ -38,7 +38,7 @@ export function svg<Tag extends keyof SVGElementTagNameMap>(
 }
 
 /** Sets attributes of an element that is there; `undefined` and `false` take one away. */
-export function setAttributes(element: Element, attributes: Attributes): void {
+function setAttributes(element: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name.replace(/^on/, ""), value);
     else if (value === undefined || value === false) element.removeAttribute(name);

@@ -9,67 +9,63 @@ import { isAgentWord, parseFlags } from "./flags/parse.ts";
 type Runner = (args: readonly string[], terminal: Terminal) => Promise<number>;
 
 /** Each command loads its code when it is typed; `as string` for the reason given in lib/cli/main.ts. */
-const load = {
-  init: (): Promise<typeof import("./init.ts")> => import("./init.ts" as string),
-  run: (): Promise<typeof import("./run/run.ts")> => import("./run/run.ts" as string),
-  ask: (): Promise<typeof import("./ask/ask.ts")> => import("./ask/ask.ts" as string),
-  chat: (): Promise<typeof import("./chat/chat.ts")> => import("./chat/chat.ts" as string),
-  check: (): Promise<typeof import("./check.ts")> => import("./check.ts" as string),
-  runs: (): Promise<typeof import("./runs/runs.ts")> => import("./runs/runs.ts" as string),
-  resume: (): Promise<typeof import("./resume/resume.ts")> => import("./resume/resume.ts" as string),
-  trace: (): Promise<typeof import("./runs/trace.ts")> => import("./runs/trace.ts" as string),
-  fork: (): Promise<typeof import("./runs/fork.ts")> => import("./runs/fork.ts" as string),
-  rm: (): Promise<typeof import("./runs/rm.ts")> => import("./runs/rm.ts" as string),
-  list: (): Promise<typeof import("./list/list.ts")> => import("./list/list.ts" as string),
-  show: (): Promise<typeof import("./show/show.ts")> => import("./show/show.ts" as string),
-  graph: (): Promise<typeof import("./graph.ts")> => import("./graph.ts" as string),
-  test: (): Promise<typeof import("./test/test.ts")> => import("./test/test.ts" as string),
-  trust: (): Promise<typeof import("./trust/trust.ts")> => import("./trust/trust.ts" as string),
-  serve: (): Promise<typeof import("./serve.ts")> => import("./serve.ts" as string),
-  mcp: (): Promise<typeof import("./mcp.ts")> => import("./mcp.ts" as string),
-  schema: (): Promise<typeof import("./schema.ts")> => import("./schema.ts" as string),
-  completions: (): Promise<typeof import("./completions.ts")> => import("./completions.ts" as string),
-  help: (): Promise<typeof import("./help.ts")> => import("./help.ts" as string),
-  reportFailure: (): Promise<typeof import("./report_failure.ts")> => import("./report_failure.ts" as string),
+const RUNNERS: { readonly [name in CommandName]: Runner } = {
+  init: command("init", (): Promise<typeof import("./init.ts")> => import("./init.ts" as string)),
+  run: command("run", (): Promise<typeof import("./run/run.ts")> => import("./run/run.ts" as string)),
+  ask: command("ask", (): Promise<typeof import("./ask/ask.ts")> => import("./ask/ask.ts" as string)),
+  chat: command("chat", (): Promise<typeof import("./chat/chat.ts")> => import("./chat/chat.ts" as string)),
+  check: command("check", (): Promise<typeof import("./check.ts")> => import("./check.ts" as string)),
+  runs: command("runs", (): Promise<typeof import("./runs/runs.ts")> => import("./runs/runs.ts" as string)),
+  resume: command(
+    "resume",
+    (): Promise<typeof import("./resume/resume.ts")> => import("./resume/resume.ts" as string),
+  ),
+  trace: command(
+    "trace",
+    (): Promise<typeof import("./runs/trace.ts")> => import("./runs/trace.ts" as string),
+  ),
+  fork: command("fork", (): Promise<typeof import("./runs/fork.ts")> => import("./runs/fork.ts" as string)),
+  rm: command("rm", (): Promise<typeof import("./runs/rm.ts")> => import("./runs/rm.ts" as string)),
+  list: command("list", (): Promise<typeof import("./list/list.ts")> => import("./list/list.ts" as string)),
+  show: command("show", (): Promise<typeof import("./show/show.ts")> => import("./show/show.ts" as string)),
+  graph: command("graph", (): Promise<typeof import("./graph.ts")> => import("./graph.ts" as string)),
+  test: command("test", (): Promise<typeof import("./test/test.ts")> => import("./test/test.ts" as string)),
+  trust: command(
+    "trust",
+    (): Promise<typeof import("./trust/trust.ts")> => import("./trust/trust.ts" as string),
+  ),
+  serve: command("serve", (): Promise<typeof import("./serve.ts")> => import("./serve.ts" as string)),
+  mcp: command("mcp", (): Promise<typeof import("./mcp.ts")> => import("./mcp.ts" as string)),
+  schema: command("schema", (): Promise<typeof import("./schema.ts")> => import("./schema.ts" as string)),
+  completions: command(
+    "completions",
+    (): Promise<typeof import("./completions.ts")> => import("./completions.ts" as string),
+  ),
+  help: command(
+    "help",
+    () => Promise.resolve({ help: ({ words }, terminal) => showHelp(words[0], terminal) }),
+  ),
 };
 
-const RUNNERS: { readonly [name in CommandName]: Runner } = {
-  init: command("init", async () => (await load.init()).init),
-  run: command("run", async () => (await load.run()).run),
-  ask: command("ask", async () => (await load.ask()).ask),
-  chat: command("chat", async () => (await load.chat()).chat),
-  check: command("check", async () => (await load.check()).check),
-  runs: command("runs", async () => (await load.runs()).runs),
-  resume: command("resume", async () => (await load.resume()).resume),
-  trace: command("trace", async () => (await load.trace()).trace),
-  fork: command("fork", async () => (await load.fork()).fork),
-  rm: command("rm", async () => (await load.rm()).rm),
-  list: command("list", async () => (await load.list()).list),
-  show: command("show", async () => (await load.show()).show),
-  graph: command("graph", async () => (await load.graph()).graph),
-  test: command("test", async () => (await load.test()).test),
-  trust: command("trust", async () => (await load.trust()).trust),
-  serve: command("serve", async () => (await load.serve()).serve),
-  mcp: command("mcp", async () => (await load.mcp()).mcp),
-  schema: command("schema", async () => (await load.schema()).schema),
-  completions: command("completions", async () => (await load.completions()).completions),
-  help: command("help", () => Promise.resolve(({ words }, terminal) => showHelp(words[0], terminal))),
-};
+type Command<Name extends CommandName> = (
+  parsed: ParsedCommand<typeof COMMANDS[Name]>,
+  terminal: Terminal,
+) => Promise<number>;
 
 function command<Name extends CommandName>(
   name: Name,
-  runner: () => Promise<
-    (parsed: ParsedCommand<typeof COMMANDS[Name]>, terminal: Terminal) => Promise<number>
-  >,
+  load: () => Promise<{ readonly [name in Name]: Command<Name> }>,
 ): Runner {
   return async (args, terminal) => {
     const parsed = parseFlags(COMMANDS[name], args);
-    if (parsed.wantsHelp) {
-      await terminal.stdout.write((await load.help()).commandHelp(COMMANDS[name]));
-      return EXIT.ok;
-    }
-    return await (await runner())(parsed, terminal);
+    if (!parsed.wantsHelp) return await (await load())[name](parsed, terminal);
+    await terminal.stdout.write((await loadHelp()).commandHelp(COMMANDS[name]));
+    return EXIT.ok;
   };
+}
+
+function loadHelp(): Promise<typeof import("./help.ts")> {
+  return import("./help.ts" as string);
 }
 
 /** Finds the command and runs it; gives the exit code. Everything that is thrown ends here, as a message on stderr. */
@@ -80,7 +76,9 @@ export async function dispatch(args: readonly string[]): Promise<number> {
     await atRest();
     return code;
   } catch (error) {
-    const { reportFailure } = await load.reportFailure();
+    const { reportFailure }: typeof import("./report_failure.ts") = await import(
+      "./report_failure.ts" as string
+    );
     return await reportFailure(error, terminal);
   }
 }
@@ -88,17 +86,21 @@ export async function dispatch(args: readonly string[]): Promise<number> {
 async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...rest] = args;
   if (name === undefined) {
-    await terminal.stderr.write((await load.help()).overview());
+    await terminal.stderr.write((await loadHelp()).overview());
     return EXIT.usage;
   }
   if (name === "--help" || name === "-h") return await showHelp(undefined, terminal);
+  if (name === "complete") {
+    const { complete }: typeof import("./completions.ts") = await import("./completions.ts" as string);
+    return await complete(rest, terminal);
+  }
   if (!isCommandName(name)) throw new UsageError([unknownCommand(name)]);
   return await RUNNERS[name](rest, terminal);
 }
 
 /** Of a name that is a command and a topic: both. */
 async function showHelp(name: string | undefined, terminal: Terminal): Promise<number> {
-  const { commandHelp, overview, showTopic, TOPICS } = await load.help();
+  const { commandHelp, overview, showTopic, TOPICS } = await loadHelp();
   const command = name !== undefined && isCommandName(name) ? commandHelp(COMMANDS[name]) : "";
   if (name === undefined) await terminal.stdout.write(overview());
   else if (Object.hasOwn(TOPICS, name)) await showTopic(name, { terminal, before: command });

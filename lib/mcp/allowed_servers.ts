@@ -16,7 +16,7 @@ export interface AllowedServer {
 }
 
 /** The name of the list in the state folder. */
-export const ALLOWED_SERVERS_FILE = "mcp_servers.json";
+const ALLOWED_SERVERS_FILE = "mcp_servers.json";
 
 const FORM: StateListForm<AllowedServer> = {
   key: "servers",

@@ -18,7 +18,7 @@ export function saidBy(body: string, masking: Masking): string {
 }
 
 /** The message of an error as providers write it: `{error: {message}}`, `{error}`, `{message}`, `{detail}`, or such things in a list. */
-export function maybeMessage(json: Json | undefined): string | undefined {
+function maybeMessage(json: Json | undefined): string | undefined {
   if (typeof json === "string") return json;
   if (Array.isArray(json)) return maybeMessage(json[0]);
   if (!isRecord(json)) return undefined;

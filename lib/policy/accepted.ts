@@ -37,7 +37,7 @@ export function markOf(line: string, hidden: Json): string {
 }
 
 /** The name of the list in the state folder. It must not be readable by others: `hostFiles({ root, mode: 0o600 })`. */
-export const ACCEPTED_FILE = "trusted.json";
+const ACCEPTED_FILE = "trusted.json";
 
 const FORM: StateListForm<AcceptedProject> = {
   key: "projects",
@@ -53,11 +53,6 @@ const FORM: StateListForm<AcceptedProject> = {
       : { root, sha256 };
   },
 };
-
-/** Whether a project says anything that has to be accepted. */
-export function hasOwnWord(parts: OwnWord): boolean {
-  return Object.keys(saidParts(parts)).length > 0;
-}
 
 /** The SHA-256 of the parts, in hex: the order of keys does not count, everything else does. */
 export function hashOwnWord(parts: OwnWord): string {

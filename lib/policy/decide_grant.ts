@@ -88,7 +88,7 @@ export function maybeLocked(
 }
 
 /** What of a gadget is not as it was when it was allowed, a line each; none when it is the same. */
-export function lockChanges(
+function lockChanges(
   gadget: GadgetToGrant,
   locked: LockedGadget,
   place: { readonly root: string },

@@ -105,7 +105,7 @@ export async function permitReal(
 const DOING = { read: "Reading", write: "Writing", run: "Running" } as const;
 
 /** A path may be known by who may read it, and by who may write it. */
-export async function permitEither(policy: Policy, asked: AskedPath): Promise<void> {
+async function permitEither(policy: Policy, asked: AskedPath): Promise<void> {
   if (!isAllowed(policy, "write", asked.real)) await permitReal(policy, { kind: "read", ...asked });
 }
 

@@ -189,7 +189,7 @@ export function maybeIpAddress(text: string): IpAddress | undefined {
 }
 
 /** Reads `10.0.0.0/8`, or a single address. */
-export function maybeIpRange(text: string): IpRange | undefined {
+function maybeIpRange(text: string): IpRange | undefined {
   const [address = "", bits, ...more] = text.split("/");
   const base = maybeIpAddress(address);
   if (base === undefined || more.length > 0) return undefined;

@@ -33,7 +33,7 @@ export function pathRules(
 }
 
 /** An entry of a `--deny` list counts for what it is called and for where it leads. */
-export function bothPaths(text: string, { cwd, realPath }: PathResolving): readonly string[] {
+function bothPaths(text: string, { cwd, realPath }: PathResolving): readonly string[] {
   const path = resolve(cwd, text);
   return [path, realPath(path)];
 }

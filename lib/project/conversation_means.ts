@@ -54,7 +54,7 @@ export function conversationMeans(
 }
 
 /** Variables of the environment that were granted. @throws {PermissionRefused}; {Error} for one that is not set */
-export function grantedEnv({ policy }: Pick<World, "policy">): ConversationMeans["env"] {
+function grantedEnv({ policy }: Pick<World, "policy">): ConversationMeans["env"] {
   return async (name) => {
     await policy.permit({ kind: "env", value: name });
     return setVariable(name);

@@ -184,7 +184,7 @@ export interface ModelMeansOptions {
  * What the models of a project are reached with. The hosts of the chosen one and of its fallbacks may be reached without a flag, since
  * the user chose them; `--deny-net` refuses them all the same.
  */
-export function modelMeans(
+function modelMeans(
   { root, cwd, config, isAccepted, settings = NO_POLICY_FLAGS, name }: ModelMeansOptions,
 ): Omit<OpenModelsOptions, "files" | "replay"> {
   const { models } = isAccepted ? acceptedConfig(config) : config;

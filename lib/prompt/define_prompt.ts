@@ -43,7 +43,7 @@ export function definePrompt<const Def extends PromptDef>(
 }
 
 /** A prompt of a definition of which no more is known. @throws {PromptError} `define` or `template` */
-export function definedPrompt(definition: unknown): AnyPrompt {
+function definedPrompt(definition: unknown): AnyPrompt {
   if (!isRecord(definition)) {
     throw defineError(`definePrompt takes an object such as { path, template }, found ${shown(definition)}`);
   }

@@ -28,7 +28,7 @@ export function plainErrorFrame(message: string, options: { readonly paint?: Pai
 const MAX_LINE_CELLS = 100;
 
 /** The line of a place with a caret under it; nothing where the source has no such line. */
-export function sourceLines(source: string, span: Omit<Span, "file">, paint: Paint): string[] {
+function sourceLines(source: string, span: Omit<Span, "file">, paint: Paint): string[] {
   const line = source.split("\n", span.line)[span.line - 1];
   if (line === undefined) return [];
   const column = Math.min(span.column - 1, line.length);

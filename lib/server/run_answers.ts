@@ -8,7 +8,7 @@ import type { RouteContext } from "./route.ts";
 import type { TextSource } from "./text_streams.ts";
 
 /** Where a run is found. */
-export function runUrl(id: string): string {
+function runUrl(id: string): string {
   return `/v1/runs/${encodeURIComponent(id)}`;
 }
 

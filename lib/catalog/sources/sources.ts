@@ -61,7 +61,7 @@ interface FoldersPlace extends ProjectPlace {
 }
 
 /** Looks for folders that are wanted: each has to be one, inside the project (prompts.md 12). */
-export async function sourceFolders(
+async function sourceFolders(
   { wanted, problems }: WantedFolders,
   place: FoldersPlace,
 ): Promise<SourceFolders> {
@@ -145,7 +145,7 @@ interface WantedFolders {
 }
 
 /** The folders given in code; there is no line to name. */
-export function givenFolders(given: readonly unknown[]): WantedFolders {
+function givenFolders(given: readonly unknown[]): WantedFolders {
   const wanted = given.map((word, index) => {
     const path = isRecord(word) ? word.path : word;
     return { word, file: String(path), line: 1, name: `folders[${index}]` };
@@ -154,7 +154,7 @@ export function givenFolders(given: readonly unknown[]): WantedFolders {
 }
 
 /** The folders that `orrery.yaml` names, or the default one. */
-export function writtenFolders(project: ProjectFile, key: FoldersKey): WantedFolders {
+function writtenFolders(project: ProjectFile, key: FoldersKey): WantedFolders {
   const { file, lineOf } = project;
   if (project.problems.length > 0) return { wanted: [], problems: project.problems };
   const byDefault = [{ word: `${key}/`, file: key, line: 1, name: key, isDefault: true }];

@@ -18,7 +18,7 @@ export interface AskWork extends Omit<DialogMeans, "signal" | "kept"> {
 }
 
 /** Whether the answer goes to stdout as it comes: it can only be the last one, and nothing else goes there. */
-export function isStreamed(
+function isStreamed(
   { tools, schema }: Pick<DialogInput, "tools" | "schema">,
   { json, jsonl, output }: DeliverOptions["flags"],
 ): boolean {

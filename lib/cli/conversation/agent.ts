@@ -36,7 +36,7 @@ export async function tellingProblems(
 }
 
 /** Tells what is wrong with an agent file, whose name is from the root. */
-export async function tellProblems(
+async function tellProblems(
   problems: readonly AgentLine[],
   { project, terminal }: { readonly project: ProjectSettings; readonly terminal: Terminal },
 ): Promise<void> {

@@ -77,7 +77,7 @@ export function bothSay(what: string): NonNullable<Flag["not"]> {
 const OF_AGENT_FILE = "is not for an agent file, which says it itself";
 
 /** What is kept of a run. */
-export const keepFlags = [
+const keepFlags = [
   {
     name: "ephemeral",
     kind: "switch",

@@ -104,7 +104,7 @@ export interface OpenedFile extends Disposable {
 }
 
 /** Opens a regular file: a pipe or a device may never end, and opening one may never come back. */
-export function openExactly(place: HeldPlace, how: "read" | "append" = "read"): OpenedFile {
+function openExactly(place: HeldPlace, how: "read" | "append" = "read"): OpenedFile {
   const { action, path } = place;
   const fs = nodeFs();
   const { isFile, isDirectory, size, mode } = lookExactly(place);

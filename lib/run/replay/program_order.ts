@@ -137,7 +137,7 @@ function abortedAgain(
 }
 
 /** One turn of a program, as its journal sees it. */
-export class ProgramTurn {
+class ProgramTurn {
   readonly #program: ProgramOrder;
   #order: PlaceOrder | undefined;
   /** The question that was asked last, while the turn may end with its answer. */

@@ -156,7 +156,7 @@ const calls = new WeakMap<Tactic, TacticCall>();
 const hosts = new WeakMap<AbortSignal, TacticHost>();
 
 /** Keeps what a tactic does. */
-export function keepCall(tactic: Tactic, call: TacticCall): void {
+function keepCall(tactic: Tactic, call: TacticCall): void {
   calls.set(tactic, call);
 }
 

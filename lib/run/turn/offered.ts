@@ -11,7 +11,7 @@ import { CallError } from "../calls/step.ts";
 import type { Run } from "../run.ts";
 
 /** The addons of prompts.md 5. */
-export const ADDON_NAMES: readonly string[] = ["computerUse", "webSearch"];
+const ADDON_NAMES: readonly string[] = ["computerUse", "webSearch"];
 
 /** Names to gadgets, for the tools that a prompt only names. */
 export interface ToolSource {

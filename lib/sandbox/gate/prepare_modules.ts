@@ -13,7 +13,7 @@ import { gateError, MAX_GRAPH_BYTES, readSource, type SourceText } from "./sourc
 import { encodeMap, moveMappings, sameMappings, sourcePlace } from "./source_map.ts";
 
 /** Of a gadget, the entry included. */
-export const MAX_MODULES = 200;
+const MAX_MODULES = 200;
 
 /** What preparing needs of the world. */
 export interface PrepareOptions {

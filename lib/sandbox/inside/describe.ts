@@ -7,7 +7,7 @@ import { foundValue, shown } from "../../core/shown.ts";
 import { thrownError } from "./thrown.ts";
 
 /** The default export is no gadget; a line for each thing that is wrong, without the name of the file. */
-export class GadgetProblem extends Error {
+class GadgetProblem extends Error {
   override readonly name = "GadgetProblem";
 }
 

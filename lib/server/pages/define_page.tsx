@@ -37,7 +37,7 @@ export function definePage<
 }
 
 /** A page with all that is around it. */
-export async function answerPage(
+async function answerPage(
   context: Pick<RouteContext, "service" | "request">,
   parts: PageParts,
   options?: AnswerOptions,

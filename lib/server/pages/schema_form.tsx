@@ -46,7 +46,7 @@ export function StartForm({ kind, name, schema, button, title, more, children }:
 }
 
 /** Fields for what a schema describes, or one for JSON. */
-export function SchemaFields({ schema }: { readonly schema: JsonObject | undefined }): JSX.Element | null {
+function SchemaFields({ schema }: { readonly schema: JsonObject | undefined }): JSX.Element | null {
   const fields = schema === undefined ? undefined : formFields(schema);
   if (fields === undefined) return <JsonInput label="Input as JSON" hint="A JSON object" />;
   if (fields.length === 0) return null;

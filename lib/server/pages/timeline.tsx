@@ -11,7 +11,7 @@ import {
 } from "../../render/trace/limit.ts";
 
 /** What a page shows of a trace; `orrery trace ID --json` has all of it. */
-export const PAGE_LIMIT: TraceLimit = { valueBytes: 4_000_000, rows: 5000 };
+const PAGE_LIMIT: TraceLimit = { valueBytes: 4_000_000, rows: 5000 };
 
 /** A timeline, with what can be done to it above. */
 export function TraceTimeline({ page, limit = PAGE_LIMIT }: {

@@ -90,7 +90,7 @@ async function checkPrompt(
 }
 
 /** A place for a value as prompts of the other form have it: it is sent as text. @param names variables of the prompt, besides those in the text */
-export function promptWarnings(
+function promptWarnings(
   text: string,
   { path, report, names }: {
     readonly path: string;

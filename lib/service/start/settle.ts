@@ -13,7 +13,7 @@ export interface Decisions {
 }
 
 /** A step that was started, may not be done twice, and whose end nobody knows. */
-export function unverifiedSteps(steps: readonly StepRecord[]): readonly StepRecord[] {
+function unverifiedSteps(steps: readonly StepRecord[]): readonly StepRecord[] {
   return steps.filter(({ status, idempotent, outcome }) =>
     status === "started" && !idempotent && outcome === undefined
   );
