@@ -143,6 +143,7 @@ export const runsRoutes = [
         },
       },
     },
+    problems: { 404: ["not-found"] },
     access: "token",
     handle: async ({ service, query }) => json({ runs: await service.runs(query) }),
   }),
