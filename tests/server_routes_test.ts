@@ -820,28 +820,6 @@ Deno.test("the login leads back to the page that was wanted, and nowhere but to 
   }
 });
 
-Deno.test("a session is that of a token: a server that starts again with the same one knows it, none that has another, and not for ever", () => {
-  const has = (key: string, id: string, time?: () => number): boolean =>
-    new Sessions(systemClock, { key, ...(time && { time }) }).has(id);
-  const session = new Sessions(systemClock, { key: TOKEN }).begin();
-  assert.equal(has(TOKEN, session), true);
-  assert.equal(has(`${TOKEN}.`, session), false);
-  const [until = "", name = "", seal = ""] = session.split(".");
-  for (
-    const forged of [
-      "",
-      ".",
-      `${Number(until) + 1}.${name}.${seal}`,
-      `${until}.${name}x.${seal}`,
-      `${until}.${name}.${seal.slice(1)}`,
-      `${until}.${name}`,
-      ` ${session}`,
-    ]
-  ) assert.equal(has(TOKEN, forged), false, forged);
-  const later = (hours: number) => () => Date.now() + hours * 3_600_000;
-  assert.deepEqual([11, 13].map((hours) => has(TOKEN, session, later(hours))), [true, false]);
-});
-
 Deno.test("GET /v1/events tells how it stands at once", async () => {
   await using served = serveFake({
     start: () => async ({ ask }) => ({ value: String(await ask({ kind: "question", question: "Which?" })) }),
