@@ -36,7 +36,12 @@ export function forkRun(store: JournalStore, from: string, copy: CopyOptions): v
   });
 }
 
-/** Writes a conversation that stands where the source stood behind a turn (0: before the first one); inside a commit. @throws {TurnNotFoundError} */
+/**
+ * Writes a conversation that stands where the source stood behind a turn (0: before the first one); inside a commit. Slots of the session,
+ * the module and the user stay as they are by now: they are the person's.
+ *
+ * @throws {TurnNotFoundError}
+ */
 export function branchRun(store: JournalStore, turn: number, copy: CopyOptions): void {
   const { source } = copy;
   const all = store.conversations.checkpoints(source.id);

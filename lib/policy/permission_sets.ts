@@ -232,6 +232,7 @@ function pathWords(verb: string, entry: string, { root, sightOf }: PermissionPla
   return `${verb} ${shown(path)}${where}${isInside(path, root) ? "" : ", outside the project"}${others}`;
 }
 
+/** Where a link leads is told, and it is followed: `.venv/bin/python` leads out of the project, and a program may do anything anyway. */
 function commandWord(entry: string, { root, sightOf }: PermissionPlace): string {
   if (!entry.includes("/")) return shownWord(entry);
   const path = resolve(root, entry);

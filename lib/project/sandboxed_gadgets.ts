@@ -184,7 +184,7 @@ const MIB = 1024 * 1024;
 const MAX_FRAME_BYTES = 64 * MIB;
 /** A program may set a higher limit of results than the project does. */
 const MOST_RESULT_BYTES = 16 * MIB;
-/** How long a gadget may take to hear that its call was given up. */
+/** How long a gadget may take to hear that its call was given up; on a busy machine a quarter of it was too little. */
 const CANCEL_MS = 1_000;
 
 /** Where gadgets run, and who decides what they may do. */

@@ -158,7 +158,7 @@ function grantRows(
   }));
 }
 
-/** The servers that were answered for: one that no settings name any more is there until `orrery trust deny` takes it away. */
+/** The servers that were answered for: one that no settings name any more may come back with them, and stays until `orrery trust deny`. */
 async function serverRows(project: ProjectSettings): Promise<readonly TrustRow[]> {
   const folder = stateFolder();
   if (folder === undefined) return [];

@@ -97,7 +97,8 @@ interface MergedChild {
 const BECOME = 'exec "$@" 2>&1';
 
 /**
- * Starts a program like {@linkcode startChild}, with its stderr in its stdout. Where that cannot be done, they are two pipes.
+ * Starts a program like {@linkcode startChild}, with its stderr in its stdout. Where that cannot be done, they are two pipes. It is a document's
+ * own command: every other ends with this process, also when that is killed.
  *
  * @throws {Error} that names the program and why it cannot be started
  */

@@ -183,6 +183,7 @@ class ConversationTurn {
       waiting,
     });
     const reason = reasonOf(cause);
+    // In the list of runs it is stopped: its step can be tried again.
     return { ...end, error: cause.message, ...(reason === undefined ? {} : { reason }), keepAs: "stopped" };
   }
 

@@ -97,6 +97,7 @@ export async function openPromptRun(
     )
     : RECORDED;
   if (dialog === undefined) return undefined;
+  // The flag, the variable, the profile, the prompt's file; where none says anything, `models.default`.
   const named = wantedModel(options.model);
   const modelName = found.kind === "tactic" ? named : named ?? profile?.model ?? promptModel(found.prompt);
   const isAccepted = accepted || dialog.projectAccepted;

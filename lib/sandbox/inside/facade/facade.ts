@@ -1,4 +1,5 @@
 // What a gadget sees in place of Deno, Node and the network. The process has no rights of its own: every effect is asked of Orrery.
+// Deno's own rights would not do: they follow every link, and in 2.6 they know hosts by name only.
 import { frozenCopy } from "../../../core/frozen_copy.ts";
 import type { Effects } from "../../../core/gadget_message.ts";
 import { isRecord, type Json } from "../../../core/json.ts";
