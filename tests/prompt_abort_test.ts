@@ -9,15 +9,11 @@ import {
   fakeModel,
   type GadgetContext,
   type Handler,
-  type Model,
   type ModelPart,
   type Parser,
   type RunEvent,
-  systemClock,
   tags,
 } from "../mod.ts";
-import { makeAgent } from "../lib/run/agent/make_agent.ts";
-import { inOwnRun } from "../lib/run/work_run.ts";
 import { type AgentTalk, agentTalk, calling, lines, portError, type Said } from "./_agent_talk.ts";
 
 const GOOD = "<a>yes</a>";
@@ -243,38 +239,6 @@ for (const { name, kept = [], modelCalls, ...meeting } of MEETINGS) {
     const { text } = await talk.run(talk.dialog.call());
     assert.equal(text, GOOD);
     assert.deepEqual(lines(talk.dialog.messages), [...accepted, `assistant: ${GOOD}`]);
-  });
-}
-
-for (const what of ["model", "tools"] as const) {
-  Deno.test(`a turn is aborted while its ${what} is looked up, which never ends`, async () => {
-    const controller = new AbortController();
-    let looks = 0;
-    const look = <T>(here: typeof what, found: T): T | Promise<T> => {
-      if (here !== what || looks++ > 0) return found;
-      setTimeout(() => controller.abort(new Error("enough")), 0);
-      return never<T>();
-    };
-    const work = defineGadget({ name: "work", description: "Works.", run: () => 1 });
-    const model = fakeModel([GOOD]);
-    const agent = makeAgent({ name: "a", system: "" }, {
-      clock: systemClock,
-      random: () => 0,
-      tools: { find: () => look("tools", work), names: () => Promise.resolve([]) },
-      budget: {},
-      model: () => look<Model>("model", model),
-      within: ({ signal }, turn) => inOwnRun({ clock: systemClock, signal }, turn),
-      nextDialog: () => 1,
-    });
-    const dialog = agent.open();
-    const prompt = definePrompt({ path: "p", template: "Hi", tools: ["work"] });
-    await assert.rejects(dialog.ask(prompt, {}, { signal: controller.signal }), (error) => {
-      assert.ok(error instanceof AgentError);
-      assert.deepEqual([error.code, error.state.modelCalls], ["aborted", 0]);
-      return true;
-    });
-    assert.equal((await dialog.call()).text, GOOD);
-    assert.deepEqual(lines(dialog.messages), ["user: Hi", `assistant: ${GOOD}`]);
   });
 }
 

@@ -16,7 +16,6 @@ import {
   tags,
   virtualClock,
 } from "../mod.ts";
-import type { RunOptions } from "../lib/run/run.ts";
 import { mortalJournal } from "./_mortal_journal.ts";
 import { type Script, scriptedModel } from "./_scripted_model.ts";
 
@@ -82,7 +81,7 @@ function gadgets({ effects }: World): readonly AnyGadget[] {
   ];
 }
 
-async function run(world: World, options: RunOptions): Promise<RunEvent[]> {
+async function run(world: World, options: { readonly journal?: RunJournal }): Promise<RunEvent[]> {
   const prompt = definePrompt({
     path: "task",
     template: "Do it.",
@@ -232,56 +231,4 @@ Deno.test("what was waited for before a resume is not waited for again", async (
     list.flatMap((event) => event.type === "warning" ? [event.text] : []);
   assert.deepEqual(warnings(told), ["full; trying again in 9 s"]);
   assert.deepEqual(warnings(events), warnings(told));
-});
-
-Deno.test("a turn that gave up a wait as too long, and was gone on behind, gives it up again after a resume", async () => {
-  const { agentsOfRun } = await import("../lib/run/agent/prompt_run.ts");
-  const { workRun } = await import("../lib/run/work_run.ts");
-  const journal = memoryJournal({ isAlive: () => false });
-  const full = new ModelError("full", { code: "rate-limit", retryAfterMs: 61_000 });
-  const start = (model: Model, options: RunOptions) =>
-    workRun("chat", options, async (started) => {
-      const dialog = agentsOfRun(started, { keepsFailure: true })({ name: "a", system: "S" }, () => model)
-        .open();
-      const first = await dialog.say("one").call().then(({ text }) => text, (error: Error) => error.message);
-      return `${first} / ${(await dialog.say("two").call()).text}`;
-    });
-  const first = journal.create({ kind: "chat", input: null });
-  const down = new ModelError("down", { code: "request" });
-  const told = await Array.fromAsync(start(scriptedModel([[full], [down]]), { journal: first }));
-  assert.equal(endOf(told).error, 'agent "a": down');
-  const model = { ...scriptedModel([]), stream: () => assert.fail("it was asked again") };
-  const events = await Array.fromAsync(start(model, { journal: journal.open(first.id) }));
-  assert.equal(endOf(events).error, 'agent "a": down'); // that failure is kept too
-});
-
-Deno.test("a tactic's dialogs, forks among them, are the same dialogs after a resume", async () => {
-  const journal = memoryJournal({ isAlive: () => false });
-  const { agentsOfRun } = await import("../lib/run/agent/prompt_run.ts");
-  const { workRun } = await import("../lib/run/work_run.ts");
-  const start = (model: Model, options: RunOptions) =>
-    workRun("prompt", options, async (started) => {
-      const make = agentsOfRun(started, {});
-      const agent = make({ name: "a", system: "S" }, () => model);
-      const one = agent.open().say("one");
-      const [first] = await Promise.all([one.call(), agent.open().say("two").call()]);
-      const fork = one.fork().say("more");
-      return `${first.text} ${(await fork.call()).text} ${one.messages.length} ${fork.messages.length}`;
-    });
-  const replies: Readonly<Record<string, string>> = { one: "1", two: "2", more: "3" };
-  const byQuestion = (isDead: (said: string) => boolean): Model => ({
-    id: "test/m",
-    stream(request) {
-      const said = String(request.messages.at(-1)?.content);
-      if (isDead(said)) throw new ModelError("killed", { code: "request" });
-      return scriptedModel([[replies[said] ?? ""]]).stream(request);
-    },
-  });
-  const first = journal.create({ kind: "prompt", input: null });
-  const failed = await Array.fromAsync(start(byQuestion((said) => said === "more"), { journal: first }));
-  assert.equal(endOf(failed).status, "failed");
-  const events = await Array.fromAsync(
-    start(byQuestion((said) => said !== "more"), { journal: journal.open(first.id) }),
-  );
-  assert.deepEqual([endOf(events).status, endOf(events).value], ["done", "1 3 3 5"], endOf(events).error);
 });

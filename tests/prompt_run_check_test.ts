@@ -1,7 +1,6 @@
 // What a program asks is looked at before its run begins.
 import assert from "node:assert/strict";
-import { definePrompt, PromptError } from "../mod.ts";
-import { checkPromptRun, type WantedPromptRun } from "../lib/run/agent/prompt_run.ts";
+import { definePrompt, fakeModel, PromptError, runPrompt, type RunPromptOptions } from "../mod.ts";
 
 const greet = definePrompt({ path: "greet", template: "Hello {name}, {greeting}" });
 const system = definePrompt({ path: "bot/system", template: "Today is {date}" });
@@ -16,9 +15,24 @@ const strict = definePrompt({
   },
 });
 
+interface WantedPromptRun extends Omit<Partial<RunPromptOptions>, "prompt" | "args" | "agent"> {
+  readonly prompt: unknown;
+  readonly args?: unknown;
+  readonly agent?: { readonly system: unknown };
+}
+
+/** Nothing is asked before the events are read. */
+function start({ agent, ...wanted }: WantedPromptRun): void {
+  runPrompt({
+    model: fakeModel([]),
+    ...wanted,
+    ...(agent !== undefined && { agent: { name: "bot", ...agent } }),
+  } as RunPromptOptions);
+}
+
 function refused(wanted: WantedPromptRun): readonly [string, ...string[]] {
   try {
-    checkPromptRun(wanted);
+    start(wanted);
   } catch (error) {
     assert.ok(error instanceof PromptError, String(error));
     return [error.code, ...error.message.split("\n")];
@@ -28,12 +42,12 @@ function refused(wanted: WantedPromptRun): readonly [string, ...string[]] {
 
 Deno.test("a prompt that can be rendered is let through, whatever else the values hold", () => {
   const args = { name: "A", greeting: "B" };
-  checkPromptRun({ prompt: greet, args });
-  checkPromptRun({ prompt: greet, args: { ...args, more: 1 }, agent: { system: "{literal}" } });
-  checkPromptRun({ prompt: greet, args, agent: { system }, systemArgs: { date: 1 } });
-  checkPromptRun({ prompt: greet, args, agent: { system }, say: "hi" });
-  checkPromptRun({ prompt: plain, args: { any: 1 } });
-  checkPromptRun({ prompt: plain });
+  start({ prompt: greet, args });
+  start({ prompt: greet, args: { ...args, more: 1 }, agent: { system: "{literal}" } });
+  start({ prompt: greet, args, agent: { system }, systemArgs: { date: 1 } });
+  start({ prompt: greet, args, agent: { system }, say: "hi" });
+  start({ prompt: plain, args: { any: 1 } });
+  start({ prompt: plain });
 });
 
 Deno.test("everything that is wrong with the values is told at once, in the words of the command line", () => {

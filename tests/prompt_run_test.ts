@@ -1,5 +1,4 @@
-// A prompt as a run: its events and how it ends, its budgets, its record and replay (prompts.md 9, turn.md 2 and 3).
-import fc from "fast-check";
+// A prompt as a run: its events and how it ends, and its budgets (prompts.md 9, turn.md 2 and 3).
 import assert from "node:assert/strict";
 import {
   type AnyGadget,
@@ -15,10 +14,6 @@ import {
   tags,
   virtualClock,
 } from "../mod.ts";
-import type { RecordLine } from "../lib/core/journal.ts";
-import { agentsOfRun } from "../lib/run/agent/prompt_run.ts";
-import { Replay } from "../lib/run/replay/replay.ts";
-import { Run, type RunOptions } from "../lib/run/run.ts";
 import { type Script, scriptedModel } from "./_scripted_model.ts";
 
 const GOOD = "<a>yes</a>";
@@ -360,132 +355,4 @@ Deno.test("each budget of a run holds its next model call back, and says which i
     assert.equal(told(events).filter((line) => line.startsWith("step-start")).length, calls);
     assert.equal(journal.read(run.id).summary.status, "stopped");
   }
-});
-
-Deno.test("a budget is the run's: dialogs of all its agents take from it", async () => {
-  const run = new Run({ clock: virtualClock() });
-  run.start("prompt", undefined);
-  const make = agentsOfRun(run, { budget: { turns: 3 } });
-  const model = scriptedModel([["1"], ["2"], ["3"], ["4"]]);
-  const one = make({ name: "one", system: "" }, () => model).open();
-  const two = make({ name: "two", system: "" }, () => model).open();
-  assert.equal((await one.say("a").call()).text, "1");
-  assert.equal((await two.say("b").call()).text, "2");
-  assert.equal((await one.say("c").call()).text, "3");
-  await assert.rejects(two.say("d").call(), /^BudgetError: The run has made 3 model calls, its budget is 3$/);
-  run.end({ status: "stopped" });
-  const keys = (await Array.fromAsync(run.events)).flatMap((event) =>
-    event.type === "step-start" ? [event.key] : []
-  );
-  assert.deepEqual(keys, ["dialog[1]/turn[1]/model", "dialog[2]/turn[1]/model", "dialog[1]/turn[2]/model"]);
-});
-
-// Record and replay
-
-interface Recorded {
-  readonly events: readonly RunEvent[];
-  readonly lines: readonly RecordLine[];
-}
-
-async function record(given: Given): Promise<Recorded> {
-  const lines: RecordLine[] = [];
-  const recorder: RunOptions["recorder"] = { write: (line) => void lines.push(structuredClone(line)) };
-  return { events: await eventsOf({ recorder, ...given }), lines };
-}
-
-/** As it comes back from a file. */
-function replayOf({ events, lines }: Recorded): Replay {
-  const id = events[0]?.run ?? assert.fail("no events");
-  return new Replay({ kind: "prompt", input: null, id }, JSON.parse(JSON.stringify(lines)));
-}
-
-async function assertReplays(recorded: Recorded, given: Omit<Given, "scripts"> = {}): Promise<void> {
-  const model = {
-    id: "test/scripted",
-    stream: () => assert.fail("the model was asked"),
-  };
-  const replayed = await Array.fromAsync(
-    start({ gadgets: STILL, random: () => 0.5, ...given, scripts: [], model, replay: replayOf(recorded) }),
-  );
-  assert.equal(
-    replayed.map((event) => JSON.stringify(event)).join("\n"),
-    recorded.events.map((event) => JSON.stringify(event)).join("\n"),
-  );
-}
-
-Deno.test("a run with rounds, retries, failures and waits: the replay tells the same, and does nothing", async () => {
-  for (const random of [() => 0, () => 0.77]) {
-    const recorded = await record({ scripts: LONG, random });
-    assert.equal(endOf(recorded.events).status, "done");
-    await assertReplays(recorded);
-  }
-});
-
-Deno.test("runs that failed, or were held back by a budget, are replayed to their end", async () => {
-  const agent = { name: "a", system: "S", limits: { exceptionRetries: 1, llmRecalls: 1, interruptSteps: 1 } };
-  const scripts: readonly (readonly Script[])[] = [
-    [["one"], ["two"]],
-    [[call("echo", { text: 1 })], [call("echo", { text: 1 })], [call("echo", { text: 1 })]],
-    [[failure("down", "network")], ["half", failure("down", "network")]],
-    [[failure("full", "rate-limit", { retryAfterMs: 61_000 })]],
-  ];
-  for (const script of scripts) {
-    const recorded = await record({ scripts: script, agent });
-    assert.equal(endOf(recorded.events).status, "failed");
-    await assertReplays(recorded, { agent });
-  }
-  const budget = { turns: 2, timeMs: 60_000 };
-  const recorded = await record({ scripts: LONG, budget });
-  assert.equal(endOf(recorded.events).reason, "turns");
-  await assertReplays(recorded, { budget });
-});
-
-Deno.test("a run that was interrupted in a wait is replayed up to there", async () => {
-  const controller = new AbortController();
-  const clock = virtualClock();
-  const scripts: readonly Script[] = [[failure("down", "server")], [GOOD]];
-  const lines: RecordLine[] = [];
-  const recorder: RunOptions["recorder"] = { write: (line) => void lines.push(structuredClone(line)) };
-  void clock.sleep(500).then(() => controller.abort(new Error("the run was interrupted")));
-  const { signal } = controller;
-  const events = await clock.run(Array.fromAsync(start({ scripts, clock, signal, recorder })));
-  assert.deepEqual([endOf(events).reason, endOf(events).at], ["interrupted", 500]);
-  await assertReplays({ events, lines });
-});
-
-Deno.test("a prompt that is another one ends the replay with the difference", async () => {
-  const recorded = await record({ scripts: LONG });
-  const events = await Array.fromAsync(
-    start({ gadgets: STILL, scripts: [], args: { what: "that" }, replay: replayOf(recorded) }),
-  );
-  const { status, reason, error = "" } = endOf(events);
-  assert.deepEqual([status, reason], ["failed", "diverged"]);
-  assert.match(
-    error,
-    /at "\/input\/messages\/0\/content" the record has "Do it\.", the run now has "Do that\."/,
-  );
-});
-
-Deno.test("property: whatever a model says and fails at, the replay is the recording", async () => {
-  const part = fc.oneof(
-    fc.constantFrom<string | ModelPart>("text ", GOOD),
-    fc.record({ name: fc.constantFrom("echo", "fails", "nobody"), n: fc.nat({ max: 3 }) }).map((
-      { name, n },
-    ) => call(name, { text: n })),
-  );
-  const script = fc.tuple(
-    fc.array(part, { maxLength: 4 }),
-    fc.option(fc.constantFrom<ModelError["code"]>("rate-limit", "server", "network", "request"), {
-      nil: undefined,
-      freq: 3,
-    }),
-  ).map(([parts, code]): Script => code === undefined ? parts : [...parts, failure("failed", code)]);
-  const agent = { name: "a", system: "S", limits: { interruptSteps: 2, exceptionRetries: 1 } };
-  await fc.assert(
-    fc.asyncProperty(fc.array(script, { minLength: 1, maxLength: 8 }), async (scripts) => {
-      const recorded = await record({ scripts, agent, random: Math.random });
-      await assertReplays(recorded, { agent, random: Math.random });
-    }),
-    { numRuns: 60 },
-  );
 });

@@ -10,7 +10,7 @@ import {
   type Tactic,
   tags,
 } from "../mod.ts";
-import { requireAgents, runTactic, type TacticHost } from "../lib/run/tactic/tactic.ts";
+import { testProject } from "./_project.ts";
 
 const saveNote = defineGadget({ name: "save_note", description: "Saves a note." });
 const task = definePrompt({
@@ -56,45 +56,63 @@ Deno.test("tactic: what it needs and is not there is told before it begins", asy
     researcher.run("x"),
     told('tactic "researcher" needs agent "researcher", which is not configured (known: none)'),
   );
-  assert.doesNotThrow(() => requireAgents(researcher, ["researcher"]));
 });
 
+const TACTICS = `import { defineTactic, tags } from "orrery";
+const researcher = defineTactic({
+  name: "researcher",
+  agents: ["researcher"],
+  async call(question, { agents, prompts, signal, now, step }) {
+    await step("made", () => undefined);
+    const dialog = agents.researcher.open({ date: now().toISOString().slice(0, 10) });
+    const { parsed } = await dialog.ask(prompts.get("research/task"), { question }, { signal });
+    return [dialog.messages[0].content, parsed.xmlTags.answer[0]];
+  },
+});
+const inner = defineTactic({
+  name: "inner",
+  agents: [],
+  call: async (text, { now, step }) => [text, now().toISOString(), await step("write", () => 5)],
+});
+export const outer = defineTactic({
+  name: "outer",
+  agents: [],
+  async call(question, { signal, step, now }) {
+    await step("first", () => undefined);
+    const [one, two, [text, at, written]] = await Promise.all([
+      researcher.run(question, { signal }),
+      researcher.run(question, { signal }),
+      inner.run("in", { signal }),
+    ]);
+    const today = "Today is " + now().toISOString().slice(0, 10);
+    return [one, two, text, written, at === now().toISOString(), one[0] === today];
+  },
+});
+`;
+
 Deno.test("tactic: another one that is given its signal has its agents, prompts, time and steps", async () => {
-  const seen: string[] = [];
-  const host: TacticHost = {
-    agents: new Map([["researcher", () => {
-      seen.push("made");
-      return agentOf("researcher", ["<answer>1</answer>", "<answer>2</answer>"]);
-    }]]),
-    prompts: registry,
-    now: () => new Date(86_400_000),
-    step: async (name, perform) => {
-      seen.push(name);
-      return await perform();
-    },
-  };
-  const inner = defineTactic({
-    name: "inner",
-    agents: [],
-    call: async (text: string, { now, step }) =>
-      `${text} ${now().toISOString()} ${await step("write", () => 5)}`,
+  await using project = await testProject({
+    "orrery.yaml": "agents: [{ name: researcher, model: script/m.yml, systemPrompt: system }]\n",
+    "m.yml": '- { when: Research, text: "<answer>1</answer>", repeat: true }\n',
+    "prompts/system.prompt.md": "Today is {date}",
+    "prompts/research/task.prompt.md": "---\ntags: { requiredXmlTags: [answer] }\n---\nResearch: {question}",
+    "tactics/outer.ts": TACTICS,
   });
-  const outer = defineTactic({
-    name: "outer",
-    agents: [],
-    async call(question: string, { signal, step }) {
-      await step("first", () => undefined);
-      const both = await Promise.all([
-        researcher.run(question, { signal }),
-        researcher.run(question, { signal }),
-        inner.run("in", { signal }),
-      ]);
-      return both.join(", ");
-    },
-  });
-  const result = await runTactic(outer, "q", { host });
-  assert.equal(result, "1, 1, in 1970-01-02T00:00:00.000Z 5"); // each run has agents of its own
-  assert.deepEqual(seen, ["first", "made", "made", "write"]);
+  const args = ["run", "outer", "-i", "task=q", "--trust-code", "--json"];
+  const { code, stdout, stderr } = await project.run(args);
+  assert.equal(code, 0, stderr);
+  const [[system, answer], two, ...rest] = JSON.parse(stdout).value;
+  assert.deepEqual([two, answer, rest], [[system, "1"], "1", ["in", 5, true, true]]);
+  const trace = await project.run(["trace", await project.newest(), "--json"]);
+  const keys: string[] = JSON.parse(trace.stdout).steps.map(({ key }: { key: string }) => key);
+  assert.deepEqual(keys.map((key) => key.replaceAll(/:[0-9a-f]{12}/g, "")).toSorted(), [
+    "step:first",
+    "tactic[inner]/step:write",
+    "tactic[researcher#2]/dialog[researcher]/turn[1]/model",
+    "tactic[researcher#2]/step:made",
+    "tactic[researcher]/dialog[researcher]/turn[1]/model",
+    "tactic[researcher]/step:made",
+  ]);
 });
 
 Deno.test("tactic: its signal is aborted with the one that it was given", async () => {

@@ -6,11 +6,19 @@ import {
   ask,
   chat,
   createCatalog,
+  defineGadget,
+  definePrompt,
   type DialogOptions,
+  type Handler,
   ModelError,
+  type ModelPart,
   runCalls,
   type RunEvent,
+  runPrompt,
+  type RunPromptOptions,
   systemClock,
+  tags,
+  virtualClock,
 } from "../mod.ts";
 import type { RecordLine } from "../lib/core/journal.ts";
 import { Replay } from "../lib/run/replay/replay.ts";
@@ -242,4 +250,183 @@ Deno.test("a stream that ended without a finish is replayed as that", async () =
   assert.ok(recorded.events.some((event) => event.type === "warning" && event.text.includes("cut off")));
   const replayed = await eventsOf(ask("Go", { model: endless, replay: replayOf(recorded) }));
   assert.equal(JSON.stringify(replayed), JSON.stringify(recorded.events));
+});
+
+// Prompts
+
+const GOOD = "<a>yes</a>";
+
+const call = (name: string, input: object = {}, id = ""): ModelPart => ({
+  type: "call",
+  call: { id, name, arguments: JSON.stringify(input) },
+});
+
+const failure = (message: string, code: ModelError["code"], more: object = {}): ModelError =>
+  new ModelError(message, { code, ...more });
+
+const GADGETS: readonly AnyGadget[] = [
+  defineGadget({
+    name: "echo",
+    description: "Echo.",
+    input: { type: "object", properties: { text: {} } },
+    run: (input, { log }) => (log("half"), (input as { text?: unknown }).text ?? null),
+  }),
+  defineGadget({ name: "fails", description: "Fails.", run: () => Promise.reject(new Error("no luck")) }),
+];
+
+/** They are offered, and must not be run. */
+const STILL: readonly AnyGadget[] = GADGETS.map(({ name, description = "", input = {} }) =>
+  defineGadget({
+    name,
+    description,
+    input: input as { readonly type: "object" },
+    run: () => assert.fail(`${name} was run`),
+  })
+);
+
+interface Given extends Partial<RunPromptOptions> {
+  readonly scripts: readonly Script[];
+  readonly tools?: never;
+  readonly gadgets?: readonly AnyGadget[];
+  readonly handler?: Handler;
+}
+
+function startPrompt(
+  { scripts, gadgets = GADGETS, handler = {}, ...options }: Given,
+): AsyncIterable<RunEvent> {
+  const prompt = definePrompt({
+    path: "task",
+    template: "Do {what}.",
+    parser: tags({ requiredXmlTags: ["a"] }),
+    tools: gadgets,
+    handler,
+  });
+  return runPrompt({
+    prompt,
+    args: { what: "it" },
+    model: scriptedModel(scripts),
+    random: () => 0,
+    ...options,
+  });
+}
+
+/** Its waits take no time. */
+async function* startQuickly(given: Given): AsyncIterable<RunEvent> {
+  const clock = virtualClock();
+  yield* await clock.run(Array.fromAsync(startPrompt({ clock, ...given })));
+}
+
+function endOf(events: readonly RunEvent[]): RunEvent & { readonly type: "run-end" } {
+  const end = events.at(-1);
+  return end?.type === "run-end" ? end : assert.fail("no run-end");
+}
+
+const LONG: readonly Script[] = [
+  [failure("slow down", "rate-limit", { status: 429, retryAfterMs: 7_000 })],
+  ["no ", "tag"],
+  ["Let me see. ", call("echo", { text: 1 }), call("fails"), call("nobody")],
+  [failure("down", "server", { status: 500 })],
+  [call("echo", { text: 2 })],
+  [GOOD],
+];
+
+const recordPrompt = (given: Given): Promise<Recorded> =>
+  record((options) => startQuickly({ ...options, ...given }));
+
+async function assertPromptReplays(recorded: Recorded, given: Omit<Given, "scripts"> = {}): Promise<void> {
+  const model = {
+    id: "test/scripted",
+    stream: () => assert.fail("the model was asked"),
+  };
+  const replayed = await Array.fromAsync(
+    startPrompt({
+      gadgets: STILL,
+      random: () => 0.5,
+      ...given,
+      scripts: [],
+      model,
+      replay: replayOf(recorded),
+    }),
+  );
+  assert.equal(
+    replayed.map((event) => JSON.stringify(event)).join("\n"),
+    recorded.events.map((event) => JSON.stringify(event)).join("\n"),
+  );
+}
+
+Deno.test("a run with rounds, retries, failures and waits: the replay tells the same, and does nothing", async () => {
+  for (const random of [() => 0, () => 0.77]) {
+    const recorded = await recordPrompt({ scripts: LONG, random });
+    assert.equal(endOf(recorded.events).status, "done");
+    await assertPromptReplays(recorded);
+  }
+});
+
+Deno.test("runs that failed, or were held back by a budget, are replayed to their end", async () => {
+  const agent = { name: "a", system: "S", limits: { exceptionRetries: 1, llmRecalls: 1, interruptSteps: 1 } };
+  const scripts: readonly (readonly Script[])[] = [
+    [["one"], ["two"]],
+    [[call("echo", { text: 1 })], [call("echo", { text: 1 })], [call("echo", { text: 1 })]],
+    [[failure("down", "network")], ["half", failure("down", "network")]],
+    [[failure("full", "rate-limit", { retryAfterMs: 61_000 })]],
+  ];
+  for (const script of scripts) {
+    const recorded = await recordPrompt({ scripts: script, agent });
+    assert.equal(endOf(recorded.events).status, "failed");
+    await assertPromptReplays(recorded, { agent });
+  }
+  const budget = { turns: 2, timeMs: 60_000 };
+  const recorded = await recordPrompt({ scripts: LONG, budget });
+  assert.equal(endOf(recorded.events).reason, "turns");
+  await assertPromptReplays(recorded, { budget });
+});
+
+Deno.test("a run that was interrupted in a wait is replayed up to there", async () => {
+  const controller = new AbortController();
+  const clock = virtualClock();
+  const scripts: readonly Script[] = [[failure("down", "server")], [GOOD]];
+  const lines: RecordLine[] = [];
+  const recorder: RunOptions["recorder"] = { write: (line) => void lines.push(structuredClone(line)) };
+  void clock.sleep(500).then(() => controller.abort(new Error("the run was interrupted")));
+  const { signal } = controller;
+  const events = await clock.run(Array.fromAsync(startPrompt({ scripts, clock, signal, recorder })));
+  assert.deepEqual([endOf(events).reason, endOf(events).at], ["interrupted", 500]);
+  await assertPromptReplays({ events, lines });
+});
+
+Deno.test("a prompt that is another one ends the replay with the difference", async () => {
+  const recorded = await recordPrompt({ scripts: LONG });
+  const events = await Array.fromAsync(
+    startPrompt({ gadgets: STILL, scripts: [], args: { what: "that" }, replay: replayOf(recorded) }),
+  );
+  const { status, reason, error = "" } = endOf(events);
+  assert.deepEqual([status, reason], ["failed", "diverged"]);
+  assert.match(
+    error,
+    /at "\/input\/messages\/0\/content" the record has "Do it\.", the run now has "Do that\."/,
+  );
+});
+
+Deno.test("property: whatever a model says and fails at, the replay is the recording", async () => {
+  const part = fc.oneof(
+    fc.constantFrom<string | ModelPart>("text ", GOOD),
+    fc.record({ name: fc.constantFrom("echo", "fails", "nobody"), n: fc.nat({ max: 3 }) }).map((
+      { name, n },
+    ) => call(name, { text: n })),
+  );
+  const script = fc.tuple(
+    fc.array(part, { maxLength: 4 }),
+    fc.option(fc.constantFrom<ModelError["code"]>("rate-limit", "server", "network", "request"), {
+      nil: undefined,
+      freq: 3,
+    }),
+  ).map(([parts, code]): Script => code === undefined ? parts : [...parts, failure("failed", code)]);
+  const agent = { name: "a", system: "S", limits: { interruptSteps: 2, exceptionRetries: 1 } };
+  await fc.assert(
+    fc.asyncProperty(fc.array(script, { minLength: 1, maxLength: 8 }), async (scripts) => {
+      const recorded = await recordPrompt({ scripts, agent, random: Math.random });
+      await assertPromptReplays(recorded, { agent, random: Math.random });
+    }),
+    { numRuns: 60 },
+  );
 });

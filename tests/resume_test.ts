@@ -12,15 +12,14 @@ import {
   type ModelPart,
   runCalls,
   type RunEvent,
-  virtualClock,
+  type RunJournal,
 } from "../mod.ts";
-import { readScript, scriptModel } from "../lib/models/script/script.ts";
-import type { RunOptions } from "../lib/run/run.ts";
 import { mortalJournal } from "./_mortal_journal.ts";
+import { testProject } from "./_project.ts";
 import { type Script, scriptedModel } from "./_scripted_model.ts";
 
 interface Case {
-  start(options: RunOptions, effects: Effects): AsyncIterable<RunEvent>;
+  start(options: { readonly journal?: RunJournal }, effects: Effects): AsyncIterable<RunEvent>;
 }
 
 /** How often each effect was done, to its end. */
@@ -242,21 +241,13 @@ Deno.test("a chat goes on where it was: what was said is not asked again", async
 });
 
 Deno.test("a script goes on behind the replies that were given before", async () => {
-  const script = '- text: "one"\n- when: again\n  text: "two"\n- text: "three"\n';
-  const read = await readScript(script, "x.yaml");
-  const replies = () => scriptModel(read, { id: "script/x", clock: virtualClock() });
-  const journal = memoryJournal({ isAlive: () => false });
-  const first = journal.create({ kind: "chat", input: null });
-  const said = ["Go", "Go again", "And on"];
-  await eventsOf(
-    chat({ next: (n) => Promise.resolve(n < 3 ? said[n - 1] : undefined) }, {
-      model: replies(),
-      journal: first,
-    }),
-  );
-  const source = { next: (n: number) => Promise.resolve(said[n - 1]) };
-  const events = await eventsOf(chat(source, { model: replies(), journal: journal.open(first.id) }));
-  assert.equal(endOf(events).value, "three");
+  await using project = await testProject({
+    "x.yml": '- text: "one"\n- when: again\n  text: "two"\n- text: "three"\n',
+  });
+  const first = await project.run(["chat", "-m", "script/x.yml"], { stdin: "Go\nGo again\n" });
+  assert.deepEqual([first.code, first.stdout], [0, "one\ntwo\n"], first.stderr);
+  const second = await project.run(["resume"], { stdin: "And on\n" });
+  assert.deepEqual([second.code, second.stdout], [0, "three\n"], second.stderr);
 });
 
 Deno.test("a chat with a turn that failed goes on with the same history", async () => {
