@@ -63,6 +63,7 @@ export interface Gadget<Input = never> {
   /** `[A-Za-z_][A-Za-z0-9_-]{0,63}` */
   readonly name: string;
   readonly description?: string;
+  /** Absent: it takes anything. `defineGadget` leaves none absent. */
   readonly input?: Schema;
   readonly output?: Schema;
   /** What it needs; absent means nothing at all. */
