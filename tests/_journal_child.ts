@@ -4,10 +4,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import type { Journal, RunJournal } from "../mod.ts";
-import { isProcessAlive, thisProcess } from "../lib/host/process.ts";
-import { RunOwnedError } from "../lib/core/journal.ts";
+import { journalAt } from "./_journal_file.ts";
 import { nextTurn, savedTurn } from "./_saved_turn.ts";
-import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
 import { PROJECT_ROOT, testEnvironment } from "./_run.ts";
 
 /** Starts one. */
@@ -39,7 +37,7 @@ function maybeOpened(journal: Journal, id: string): RunJournal | undefined {
   try {
     return journal.open(id);
   } catch (error) {
-    if (error instanceof RunOwnedError) return undefined;
+    if (error instanceof Error && error.name === "RunOwnedError") return undefined;
     throw error;
   }
 }
@@ -50,7 +48,7 @@ function until(moment: number): void {
 }
 
 function open(): Journal {
-  return sqliteJournal(path, { owner: thisProcess(), isAlive: isProcessAlive });
+  return journalAt(path);
 }
 
 const MODES: Readonly<Record<string, () => void>> = {
@@ -121,7 +119,7 @@ const MODES: Readonly<Record<string, () => void>> = {
       journal.open(id);
       print("owned");
     } catch (error) {
-      if (!(error instanceof RunOwnedError)) throw error;
+      if (!(error instanceof Error) || error.name !== "RunOwnedError") throw error;
       print(error.message);
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);

@@ -129,7 +129,8 @@ function close(journal: Journal): void {
 export function withDatabase(work: (path: string) => void): void {
   const folder = Deno.makeTempDirSync({ prefix: "orrery-journal-" });
   try {
-    work(join(folder, "orrery.db"));
+    Deno.mkdirSync(join(folder, ".orrery"));
+    work(join(folder, ".orrery", "orrery.db"));
   } finally {
     Deno.removeSync(folder, { recursive: true });
   }

@@ -4,9 +4,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Json, StepRecord } from "../mod.ts";
-import { isProcessAlive, thisProcess } from "../lib/host/process.ts";
-import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
+import { type Journal, type Json, openJournal, type StepRecord } from "../mod.ts";
 import { PROJECT_ROOT, testEnvironment } from "./_run.ts";
 
 /** When a process is killed: so many ms after an event, the so-manieth one or the first whose line has the text. */
@@ -263,8 +261,8 @@ function stepsOf({ folder }: KillablePlace, id: string | undefined): readonly St
 }
 
 /** The journal of a place. */
-export function openStore(folder: string): ReturnType<typeof sqliteJournal> {
-  return sqliteJournal(join(folder, "orrery.db"), { owner: thisProcess(), isAlive: isProcessAlive });
+export function openStore(folder: string): Journal {
+  return openJournal(folder);
 }
 
 /** How often the effect of a step was done, by whoever was affected. */

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { isProcessAlive, thisProcess } from "../lib/host/process.ts";
-import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
 import { journalChild } from "./_journal_child.ts";
+import { journalAt } from "./_journal_file.ts";
 
 /** Kills a process that commits, some time after its first word; gives how many steps it had said were done. */
 export async function killedWhileCommitting(
@@ -18,7 +17,7 @@ export async function killedWhileCommitting(
   }
   await process.status;
   const [id = "", ...lines] = said.split("\n").slice(0, -1);
-  using journal = sqliteJournal(path, { owner: thisProcess(), isAlive: isProcessAlive });
+  using journal = journalAt(path);
   const { steps, events } = journal.read(id);
   const kept = new Map(steps.map((step) => [step.key, step]));
   for (const line of lines) {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { isProcessAlive, thisProcess } from "../lib/host/process.ts";
-import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
 import { journalChild } from "./_journal_child.ts";
+import { journalAt } from "./_journal_file.ts";
 import { SAVED_SCOPES, savedTurn } from "./_saved_turn.ts";
 
 /** What a process that was killed has left. */
@@ -42,7 +41,7 @@ export async function killedWhileSaving(
 
 /** Gives how many turns there are. */
 function assertWhole(path: string, id: string): number {
-  using journal = sqliteJournal(path, { owner: thisProcess(), isAlive: isProcessAlive });
+  using journal = journalAt(path);
   const { checkpoints, messages, steps } = journal.read(id);
   const turns = checkpoints.length;
   const all = Array.from({ length: turns }, (_, index) => savedTurn(index + 1));

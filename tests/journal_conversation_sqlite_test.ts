@@ -1,27 +1,13 @@
 // What only a database shows of conversations: an older one, several processes, and one that is killed.
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { RunJournal } from "../mod.ts";
-import { thisProcess } from "../lib/host/process.ts";
-import { createSecrets } from "../lib/journal/secrets.ts";
-import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
 import { journalChild } from "./_journal_child.ts";
-import { withDatabase } from "./_journal_places.ts";
+import { journalAt, oneSecret, withDatabaseFile } from "./_journal_file.ts";
 import { type KilledConversation, killedWhileSaving } from "./_killed_while_saving.ts";
 import { nextTurn, savedTurn } from "./_saved_turn.ts";
-
-const OWNER = { host: "here", pid: 1, startedAt: "once" };
-
-async function withFolder(work: (folder: string) => void | Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "orrery-journal-" });
-  try {
-    await work(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
 
 async function linesOf(process: Deno.ChildProcess): Promise<readonly string[]> {
   const { code, stdout } = await process.output();
@@ -100,10 +86,10 @@ function count(path: string, table: string): number {
 }
 
 Deno.test("conversations: a journal of version 2 is brought up to this one, and a run in it goes on as before", () =>
-  withDatabase((path) => {
+  withDatabaseFile((path) => {
     oldDatabase(path);
     {
-      using journal = sqliteJournal(path, { owner: OWNER });
+      using journal = journalAt(path);
       assert.deepEqual(journal.list({ kind: "ask", file: "a.txt" }).map(({ id }) => id), ["0123456789ab"]);
       const { messages, checkpoints, events } = journal.read("0123");
       assert.deepEqual([messages, checkpoints, events.length], [[], [], 2]);
@@ -124,27 +110,28 @@ Deno.test("conversations: a journal of version 2 is brought up to this one, and 
       assert.deepEqual([journal.read(branch).steps, journal.read(branch).events], [[], []]);
       turn(journal.create({ kind: "conversation", input: null, id: "talk" }));
     }
-    using journal = sqliteJournal(path, { owner: OWNER });
+    using journal = journalAt(path);
     assert.equal(journal.open("talk").checkpoint?.n, 1);
-    using _new = sqliteJournal(`${path}2`, { owner: OWNER });
-    assert.deepEqual(schemaOf(path), schemaOf(`${path}2`));
+    return withDatabaseFile((fresh) => {
+      using _new = journalAt(fresh);
+      assert.deepEqual(schemaOf(path), schemaOf(fresh));
+    });
   }));
 
 Deno.test("conversations: several processes that open a journal of version 2 at once find one of this version", () =>
-  withFolder(async (folder) => {
-    const path = join(folder, "orrery.db");
+  withDatabaseFile(async (path) => {
     oldDatabase(path);
     const moment = String(Date.now() + 500);
     const children = [1, 2, 3].map(() => journalChild("fill", path, moment, "5"));
     await Promise.all(children.map(linesOf));
-    using journal = sqliteJournal(path, { owner: OWNER });
+    using journal = journalAt(path);
     assert.equal(journal.list({ kind: "calls" }).length, 15);
     assert.equal(journal.read("0123").events.length, 2);
   }));
 
 Deno.test("conversations: a save that could not be committed is committed with what comes next, once", () =>
-  withDatabase((path) => {
-    using journal = sqliteJournal(path, { owner: OWNER });
+  withDatabaseFile((path) => {
+    using journal = journalAt(path);
     const run = journal.create({ kind: "conversation", input: null });
     turn(run);
     for (const table of ["checkpoints", "messages", "slots", "runs"]) {
@@ -174,8 +161,8 @@ Deno.test("conversations: a save that could not be committed is committed with w
   }));
 
 Deno.test("conversations: a turn is saved in the commit that gives the run up", () =>
-  withDatabase((path) => {
-    using journal = sqliteJournal(path, { owner: OWNER });
+  withDatabaseFile((path) => {
+    using journal = journalAt(path);
     const run = journal.create({ kind: "conversation", input: null });
     nextTurn(run);
     run.commit();
@@ -193,9 +180,8 @@ Deno.test("conversations: a turn is saved in the commit that gives the run up", 
   }));
 
 Deno.test("conversations: what is removed is not in the file any more, and slots are", () =>
-  withFolder(async (folder) => {
-    const path = join(folder, "orrery.db");
-    using journal = sqliteJournal(path, { owner: OWNER });
+  withDatabaseFile(async (path) => {
+    using journal = journalAt(path);
     const run = journal.create({ kind: "conversation", input: null });
     const text = "marker-of-the-removed ".repeat(500);
     run.save({
@@ -211,13 +197,9 @@ Deno.test("conversations: what is removed is not in the file any more, and slots
   }));
 
 Deno.test("conversations: planted secrets are nowhere in the bytes of the database", () =>
-  withFolder(async (folder) => {
-    const path = join(folder, "orrery.db");
-    const secrets = createSecrets();
-    secrets.add("KEY", "correct horse/battery");
-    const forms = ["correct horse/battery", "correct%20horse%2Fbattery", btoa("correct horse/battery")];
-    const text = forms.join(" and ");
-    using journal = sqliteJournal(path, { owner: OWNER, secrets });
+  withDatabaseFile(async (path) => {
+    const text = "is correct horse/battery";
+    using journal = journalAt(path, { secrets: oneSecret("KEY", "correct horse/battery") });
     const run = journal.create({ kind: "conversation", input: null });
     run.save({
       state: { [text]: text },
@@ -226,17 +208,15 @@ Deno.test("conversations: planted secrets are nowhere in the bytes of the databa
     });
     run.release("held");
     journal.branch(run.id, { turn: 1 });
-    for await (const { name } of Deno.readDir(folder)) {
-      const bytes = new TextDecoder("latin1").decode(await Deno.readFile(join(folder, name)));
-      for (const form of forms) assert.ok(!bytes.includes(form), `${form} is in ${name}`);
+    for await (const { name } of Deno.readDir(dirname(path))) {
+      const bytes = new TextDecoder("latin1").decode(await Deno.readFile(join(dirname(path), name)));
+      assert.ok(!bytes.includes("horse/battery"), `it is in ${name}`);
     }
   }));
 
 Deno.test("conversations: two processes take turns in one, and none is lost", () =>
-  withFolder(async (folder) => {
-    const path = join(folder, "orrery.db");
-    const { host } = thisProcess();
-    using journal = sqliteJournal(path, { owner: { host, pid: 4_194_300, startedAt: "long ago" } });
+  withDatabaseFile(async (path) => {
+    using journal = journalAt(path);
     const run = journal.create({ kind: "conversation", input: null });
     run.release("held");
     const moment = String(Date.now() + 500);
@@ -253,8 +233,7 @@ Deno.test("conversations: two processes take turns in one, and none is lost", ()
   }));
 
 Deno.test("conversations: a turn is there whole or not at all when its process is killed", () =>
-  withFolder(async (folder) => {
-    const path = join(folder, "orrery.db");
+  withDatabaseFile(async (path) => {
     let before: KilledConversation | undefined;
     for (let round = 0; round < 5; round++) {
       before = await killedWhileSaving(path, { killAfterMs: 20 + 45 * round, before });

@@ -2,14 +2,42 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Journal, RunEvent, RunEventBody, RunJournal } from "../mod.ts";
-import { RunNotFoundError } from "../lib/core/journal.ts";
-import type { EventRange } from "../lib/core/journal.ts";
-import { journalOver } from "../lib/journal/journal_over.ts";
-import { memoryStore } from "../lib/journal/memory_journal.ts";
-import { createSecrets } from "../lib/journal/secrets.ts";
-import type { JournalStore } from "../lib/journal/store.ts";
-import { PLACES } from "./_journal_places.ts";
+import {
+  type Journal,
+  type JournalOptions,
+  memoryJournal,
+  type RunEvent,
+  type RunEventBody,
+  type RunJournal,
+} from "../mod.ts";
+import { journalAt, oneSecret, withDatabaseFile } from "./_journal_file.ts";
+
+type EventRange = NonNullable<Parameters<Journal["events"]>[1]>;
+type Options = Pick<JournalOptions, "secrets">;
+
+/** Opens one place, again and again: each time as somebody else does, where it is a file. */
+type Opener = (options?: Options) => Journal;
+
+const PLACES: Readonly<Record<string, (work: (open: Opener) => void) => Promise<void>>> = {
+  memory(work) {
+    let journal: Journal | undefined;
+    work((options) => journal ??= memoryJournal(options));
+    return Promise.resolve();
+  },
+  SQLite: (work) =>
+    withDatabaseFile((path) => {
+      const opened: Journal[] = [];
+      try {
+        work((options) => {
+          const journal = journalAt(path, options);
+          opened.push(journal);
+          return journal;
+        });
+      } finally {
+        for (const journal of opened) journal[Symbol.dispose]();
+      }
+    }),
+};
 
 const START = { kind: "calls", input: null };
 
@@ -48,11 +76,11 @@ const ranges = fc.array(
 );
 
 for (const [kind, inPlace] of Object.entries(PLACES)) {
-  Deno.test(`${kind}: events from a place on are those of the trace, as far as the bounds go`, () => {
-    fc.assert(
-      fc.property(commits, ranges, fc.nat({ max: 5 }), (commits, ranges, forkedAt) =>
-        inPlace((place) => {
-          const run = place.journal({ pid: 1 }).create(START);
+  Deno.test(`${kind}: events from a place on are those of the trace, as far as the bounds go`, async () => {
+    await fc.assert(
+      fc.asyncProperty(commits, ranges, fc.nat({ max: 5 }), (commits, ranges, forkedAt) =>
+        inPlace((open) => {
+          const run = open().create(START);
           const tell = teller(run);
           commits.forEach((texts, index) => {
             run.begin({ key: `s${index}`, kind: "read", name: "X", input: null, idempotent: true });
@@ -65,7 +93,7 @@ for (const [kind, inPlace] of Object.entries(PLACES)) {
             }
             run.finish(`s${index}`, { ok: 1 });
           });
-          const journal = place.journal({ pid: 2 }); // it is another one's
+          const journal = open();
           const from = `s${Math.min(forkedAt, commits.length - 1)}`;
           const ids = commits.length === 0 ? [run.id] : [run.id, journal.fork(run.id, { from })];
           for (const id of ids) {
@@ -94,13 +122,11 @@ for (const [kind, inPlace] of Object.entries(PLACES)) {
   });
 
   Deno.test(`${kind}: events from a place on are masked, nobody else's, and of a run that there is`, () =>
-    inPlace((place) => {
-      const secrets = createSecrets();
-      secrets.add("TOKEN", "very-secret-word");
-      const run = place.journal({ pid: 1, secrets }).create(START);
+    inPlace((open) => {
+      const run = open({ secrets: oneSecret("TOKEN", "very-secret-word") }).create(START);
       teller(run)({ type: "warning", text: "it is very-secret-word" });
       run.commit();
-      const other = place.journal({ pid: 2 });
+      const other = open();
       const [event] = other.events(run.id.slice(0, 8));
       assert.ok(event?.type === "warning");
       assert.doesNotMatch(event.text, /very-secret-word/);
@@ -109,64 +135,6 @@ for (const [kind, inPlace] of Object.entries(PLACES)) {
       run.release("done");
       assert.deepEqual(seqsOf(other.events(run.id)), [1]);
       other.remove(run.id);
-      assert.throws(() => other.events(run.id), RunNotFoundError);
+      assert.throws(() => other.events(run.id), { name: "RunNotFoundError" });
     }));
-}
-
-/** A store that counts how many lists of events, and how much of them, were read. */
-function counted(
-  store: JournalStore,
-): { readonly store: JournalStore; read: { lists: number; chars: number } } {
-  const read = { lists: 0, chars: 0 };
-  const note = (texts: readonly string[]): void => {
-    read.lists += texts.length;
-    for (const text of texts) read.chars += text.length;
-  };
-  return {
-    read,
-    store: {
-      ...store,
-      events(id, after) {
-        const lists = store.events(id, after);
-        note(lists);
-        return lists;
-      },
-      eventList(id, n) {
-        const list = store.eventList(id, n);
-        note(list === undefined ? [] : [list]);
-        return list;
-      },
-    },
-  };
-}
-
-/** How many events are told between two commits. */
-for (const atOnce of [1, 30, 12_000]) {
-  Deno.test(`of 12,000 events in commits of ${atOnce}, few are read to find a place`, () => {
-    const { store, read } = counted(memoryStore());
-    const journal = journalOver(store);
-    const run = journal.create(START);
-    const tell = teller(run);
-    for (let n = 1; n <= 12_000; n++) {
-      tell({ type: "warning", text: "w".repeat(100) });
-      if (n % atOnce === 0) run.commit();
-    }
-    run.release("stopped");
-    const forked = journalOver(store).fork(run.id, { from: last(journal, run.id) });
-    for (const id of [run.id, forked]) {
-      read.lists = read.chars = 0;
-      const part = journal.events(id, { after: 11_000, limit: 50 });
-      assert.deepEqual([part.length, part[0]?.seq], [50, 11_001]);
-      assert.ok(read.lists <= 70 && read.chars < 400_000, `${read.lists} lists, ${read.chars} characters`);
-    }
-  });
-}
-
-/** The key of a step behind everything that was told. */
-function last(journal: Journal, id: string): string {
-  const run = journal.open(id);
-  run.begin({ key: "last", kind: "read", name: "X", input: null, idempotent: true });
-  run.finish("last", { ok: 1 });
-  run.release("stopped");
-  return "last";
 }

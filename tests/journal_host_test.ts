@@ -1,9 +1,10 @@
+// What the journal of a project has around it: its folder, and the processes that share it.
+
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { JournalError } from "../lib/core/journal.ts";
-import { journalPath } from "../lib/host/files/journal_files.ts";
-import { isProcessAlive, thisProcess } from "../lib/host/process.ts";
+import { DatabaseSync } from "node:sqlite";
+import { openJournal } from "../mod.ts";
+import { journalAt, withDatabaseFile } from "./_journal_file.ts";
 import { PROJECT_ROOT, runProgram } from "./_run.ts";
 
 const OS = Deno.build.os;
@@ -18,83 +19,72 @@ async function withFolder(work: (folder: string) => Promise<void>): Promise<void
 }
 
 function refused(root: string, message: string): void {
-  assert.throws(() => journalPath(root), (error) => {
-    assert.ok(error instanceof JournalError);
-    assert.equal(error.message, message);
-    return true;
-  });
+  assert.throws(() => openJournal(root), { name: "JournalError", message });
 }
 
-Deno.test("this process lives, and one with its number that began at another time does not", () => {
-  const owner = thisProcess();
-  assert.equal(owner.pid, Deno.pid);
-  assert.equal(owner.host, Deno.hostname());
-  if (OS !== "linux") {
-    return console.log(`not run here: only Linux says when a process was started, this is ${OS}`);
-  }
-  assert.match(owner.startedAt ?? "", /^[0-9a-f-]{36}\/\d+$/);
-  assert.deepEqual(thisProcess(), owner);
-  assert.equal(isProcessAlive(owner), true);
-  assert.equal(isProcessAlive({ ...owner, startedAt: "before" }), false);
-  assert.equal(isProcessAlive({ pid: owner.pid }), undefined);
-});
+Deno.test("a run is that of its process, and not of one with its number that began at another time", () =>
+  withDatabaseFile((path) => {
+    if (OS !== "linux") {
+      return console.log(`not run here: only Linux says when a process was started, this is ${OS}`);
+    }
+    using journal = journalAt(path);
+    const { id } = journal.create({ kind: "calls", input: null });
+    using other = journalAt(path);
+    using database = new DatabaseSync(path);
+    const owner = database.prepare("SELECT owner_host, owner_pid, owner_started FROM runs").get();
+    assert.deepEqual([owner?.owner_host, owner?.owner_pid], [Deno.hostname(), Deno.pid]);
+    assert.match(String(owner?.owner_started), /^[0-9a-f-]{36}\/\d+$/);
+    const owned = (): boolean => other.read(id).summary.owned;
+    assert.equal(owned(), true);
+    database.exec("UPDATE runs SET owner_started = 'before'");
+    assert.equal(owned(), false);
+    database.exec(`UPDATE runs SET owner_started = '${owner?.owner_started}'`);
+    assert.equal(owned(), true);
+  }));
 
-Deno.test("a process that has ended is dead, before its parent has asked for it too", async () => {
-  if (OS === "windows") return console.log("not run here: on Windows no process is looked for");
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["eval", "await new Promise(() => setTimeout(() => {}, 1e6))"],
-  }).spawn();
-  const { pid } = child;
-  assert.notEqual(isProcessAlive({ pid }), false);
-  child.kill("SIGKILL");
-  await child.status;
-  assert.equal(isProcessAlive({ pid, startedAt: "x" }), false);
-});
-
-Deno.test("a process that may not look knows nothing of others, and asks for nothing", async () => {
-  const script = fileURLToPath(new URL("../lib/host/process.ts", import.meta.url));
-  const code = `import { isProcessAlive, thisProcess } from ${JSON.stringify(script)};
-    console.log(JSON.stringify([thisProcess().host, thisProcess().startedAt ?? null, isProcessAlive({ pid: 4194301, startedAt: "x" }) ?? null]));`;
-  await withFolder(async (folder) => {
-    const file = join(folder, "look.ts");
+Deno.test("a process that may not look at others keeps runs as one of no host, and asks for nothing", () =>
+  withFolder(async (root) => {
+    const file = join(root, "keep.ts");
+    const code = `import { openJournal } from ${JSON.stringify(join(PROJECT_ROOT, "mod.ts"))};
+      using journal = openJournal(${JSON.stringify(root)});
+      const { id } = journal.create({ kind: "calls", input: null });
+      console.log(journal.read(id).summary.owned);
+      const { DatabaseSync } = await import("node:sqlite");
+      using database = new DatabaseSync(${JSON.stringify(join(root, ".orrery", "orrery.db"))});
+      console.log(JSON.stringify(database.prepare("SELECT owner_host, owner_started FROM runs WHERE owner_pid NOT NULL").get()));`;
     await Deno.writeTextFile(file, code);
-    const run = (...flags: string[]) =>
-      runProgram([
-        Deno.execPath(),
-        "run",
-        "--quiet",
-        "--config",
-        join(PROJECT_ROOT, "deno.json"),
-        ...flags,
-        file,
-      ]);
-    const nothing = await run();
-    assert.deepEqual([nothing.code, nothing.stderr, JSON.parse(nothing.stdout)], [0, "", [
-      "localhost",
-      null,
-      null,
+    const command = [
+      Deno.execPath(),
+      "run",
+      "--quiet",
+      "--no-check",
+      "--config",
+      join(PROJECT_ROOT, "deno.json"),
+    ];
+    const { code: exit, stdout, stderr } = await runProgram([
+      ...command,
+      "--allow-read",
+      "--allow-write",
+      file,
+    ]);
+    assert.deepEqual([exit, stderr, stdout.split("\n")], [0, "", [
+      "true",
+      '{"owner_host":"localhost","owner_started":null}',
+      "",
     ]]);
-    // Deno shows /proc to a process with all permissions only; with these two a number can be looked for.
-    const some = await run("--allow-read", "--allow-run", "--allow-sys=hostname");
-    const gone = OS === "windows" ? null : false;
-    assert.deepEqual([some.code, some.stderr, JSON.parse(some.stdout)], [0, "", [
-      Deno.hostname(),
-      null,
-      gone,
-    ]]);
-  });
-});
+  }));
 
 Deno.test("the folder is made once, for its user alone, and git does not see it", () =>
   withFolder(async (root) => {
     const folder = join(root, ".orrery");
-    assert.equal(journalPath(root), join(folder, "orrery.db"));
+    openJournal(root)[Symbol.dispose]();
     assert.equal(await Deno.readTextFile(join(folder, ".gitignore")), "*\n");
     if (OS !== "windows") assert.equal(((await Deno.stat(folder)).mode ?? 0) & 0o777, 0o700);
-    assert.deepEqual(Array.from(Deno.readDirSync(folder), ({ name }) => name), [".gitignore"]);
+    const names = (): readonly string[] => Array.from(Deno.readDirSync(folder), ({ name }) => name).sort();
+    assert.deepEqual(names(), [".gitignore", "orrery.db"]);
     await Deno.remove(join(folder, ".gitignore"));
-    assert.equal(journalPath(root), join(folder, "orrery.db"));
-    assert.deepEqual([...Deno.readDirSync(folder)], [], "what is there is left as it is");
+    openJournal(root)[Symbol.dispose]();
+    assert.deepEqual(names(), ["orrery.db"], "what is there is left as it is");
   }));
 
 Deno.test("what is in the place of the folder or the database is refused", () =>

@@ -3,23 +3,22 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { runFiles } from "../lib/host/files/journal_files.ts";
-import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
+import { DatabaseSync } from "node:sqlite";
+import { journalAt, withDatabaseFile } from "./_journal_file.ts";
 import { testProject } from "./_project.ts";
 import TEXT_RUNS from "./spec/journal_text_runs.json" with { type: "json" };
 
 const { ended, dead } = TEXT_RUNS;
 const MODEL = { key: "model", kind: "model", name: "script/x", input: null, idempotent: true } as const;
 
-function withTexts(texts: Readonly<Record<string, unknown>>, test: (path: string) => void): void {
-  const folder = Deno.makeTempDirSync();
-  try {
-    const path = join(folder, "orrery.db");
+function withTexts(
+  texts: Readonly<Record<string, unknown>>,
+  test: (path: string) => void | Promise<void>,
+): Promise<void> {
+  return withDatabaseFile((path) => {
     for (const [id, rows] of Object.entries(texts)) write(path, id, JSON.stringify(rows));
-    test(path);
-  } finally {
-    Deno.removeSync(folder, { recursive: true });
-  }
+    return test(path);
+  });
 }
 
 function write(path: string, id: string, text: string): void {
@@ -31,17 +30,22 @@ function left(path: string): readonly string[] {
   return names.filter((name) => name.includes("-run-")).sort();
 }
 
-function journal(path: string, { isAlive = false } = {}) {
-  return sqliteJournal(path, {
-    owner: { host: "here", pid: 2, startedAt: "then" },
-    isAlive: () => isAlive,
-    texts: runFiles(path),
+/** Who owns the runs of this process. */
+async function thisOwner(): Promise<Readonly<Record<string, unknown>>> {
+  let owner = {};
+  await withDatabaseFile((path) => {
+    using journal = journalAt(path);
+    journal.create({ kind: "calls", input: null });
+    using database = new DatabaseSync(path);
+    const columns = "owner_host AS host, owner_pid AS pid, owner_started AS startedAt";
+    owner = { ...database.prepare(`SELECT ${columns} FROM runs`).get() };
   });
+  return owner;
 }
 
 Deno.test("text runs: one that ended is there as it was kept", () =>
   withTexts({ [ended.row.id]: ended }, (path) => {
-    using opened = journal(path);
+    using opened = journalAt(path);
     assert.deepEqual(left(path), []);
     const { summary, run, steps, events } = opened.read(ended.row.id);
     assert.deepEqual([summary.status, summary.usage], ["failed", { input: 3, output: 4 }]);
@@ -60,16 +64,19 @@ Deno.test("text runs: one that ended is there as it was kept", () =>
   }));
 
 for (const version of [2, 1]) {
-  Deno.test(`text runs: one of version ${version} whose process died is gone on with, with what its model had said`, () => {
+  Deno.test(`text runs: one of version ${version} whose process died is gone on with, with what its model had said`, async () => {
     const steps = dead.steps.map((row) => row.key === "model" ? { ...row, prefix: '{"text":"one"}' } : row);
     const { pieces: _pieces, ...rows } = dead;
     const text = version === 2 ? dead : { ...rows, version, steps };
-    withTexts({ [dead.row.id]: text }, (path) => {
+    const lease = { ...dead.row.lease, ...await thisOwner(), seenAt: Date.now() };
+    await withTexts({ [dead.row.id]: text }, (path) => {
+      write(path, dead.row.id, JSON.stringify({ ...text, row: { ...dead.row, lease } }));
       {
-        using living = journal(path, { isAlive: true });
+        using living = journalAt(path);
         assert.deepEqual(living.list(), [], "it is left to its process");
       }
-      using opened = journal(path);
+      write(path, dead.row.id, JSON.stringify(text));
+      using opened = journalAt(path);
       assert.deepEqual(left(path), []);
       const run = opened.open(dead.row.id);
       assert.equal(run.resumedFrom, "running");
@@ -88,9 +95,9 @@ Deno.test("text runs: whatever dies when, a run is there once; what nobody of th
     write(path, "w", "{");
     // Taken in by a process that died before it could take the file away; two at once do the same.
     for (let times = 0; times < 3; times++) {
-      using opened = journal(path);
+      using opened = journalAt(path);
       write(path, ended.row.id, JSON.stringify(ended));
-      using other = journal(path);
+      using other = journalAt(path);
       if (times > 0) assert.equal(opened.list().length, 1);
       assert.equal(other.list().length, 1);
       assert.deepEqual(other.read(ended.row.id).events.map(({ seq }) => seq), [1, 2]);

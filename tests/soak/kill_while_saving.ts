@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { databaseOf } from "../_journal_file.ts";
 import { type KilledConversation, killedWhileSaving } from "../_killed_while_saving.ts";
 
 const KILLS = 60;
@@ -17,7 +18,9 @@ export async function killWhileSaving(): Promise<string> {
     for (let i = 0; i < KILLS; i++) {
       // The slots of a user are those of all conversations, so each has a database.
       if (i % KILLS_A_CONVERSATION === 0) before = undefined;
-      const path = join(folder, `${Math.floor(i / KILLS_A_CONVERSATION)}.db`);
+      const root = join(folder, `${Math.floor(i / KILLS_A_CONVERSATION)}`);
+      await Deno.mkdir(root, { recursive: true });
+      const path = databaseOf(root);
       const killed: KilledConversation = await killedWhileSaving(path, { killAfterMs: 3 + 5 * i, before });
       turns += killed.turns - (before?.turns ?? 0);
       before = killed;
