@@ -56,7 +56,9 @@ export class ServerLine {
     const { command, args, env } = endpoint;
     const process = pipes.start(command, { args, env, cwd, onStderr: (text) => this.#log.stderr(text) });
     process.ended.then(({ exitCode }) => {
-      if (this.stdio?.isClosing !== true) this.#exitCode = exitCode;
+      // The client closes at once what it cannot begin with, and may do so before the end of a server that fell over is heard of.
+      const isOwn = this.stdio?.isBroken === true && exitCode < SIGNALLED;
+      if (this.stdio?.isClosing !== true || isOwn) this.#exitCode = exitCode;
       this.#log.end();
     });
     return this.#process = process;
@@ -65,7 +67,7 @@ export class ServerLine {
   /** What to say of an error; the error itself becomes the cause. */
   async problemOf(error: unknown): Promise<Error> {
     // The pipe may be seen to break before the exit code is known.
-    if (this.#process !== undefined && !this.stdio?.isClosing) {
+    if (this.#process !== undefined && (!this.stdio?.isClosing || this.stdio.isBroken)) {
       await within(this.stdio?.isBroken ? END_MS : SOON_MS, this.#process.ended);
     }
     const ended = this.#exitCode === undefined ? {} : { exitCode: this.#exitCode };
@@ -85,6 +87,9 @@ export class ServerLine {
     await this.stdio?.close();
   }
 }
+
+/** From here on exit codes are those of signals, such as ours. */
+const SIGNALLED = 128;
 
 /** What a server that may well live on is given. */
 const SOON_MS = 100;

@@ -78,7 +78,7 @@ export class StdioTransport implements MCPTransport {
     await this.#write(line);
   }
 
-  /** Whether the server takes nothing any more: it has ended, or is about to. */
+  /** Whether the server took nothing any more before we closed: it has ended, or is about to. */
   get isBroken(): boolean {
     return this.#isBroken;
   }
@@ -107,7 +107,7 @@ export class StdioTransport implements MCPTransport {
     try {
       await this.#process.write(`${line}\n`);
     } catch (cause) {
-      this.#isBroken = true;
+      this.#isBroken ||= !this.#isClosing;
       throw new Error("The server does not take input any more", { cause });
     }
   }
