@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import {
   type AnyGadget,
+  type CallErrorCode,
   type Catalog,
   createCatalog,
   type Json,
@@ -12,11 +13,23 @@ import {
   writeCalls,
 } from "../mod.ts";
 
+// What is allowed here is kept in no state folder of whoever runs the tests, nor do their settings count.
+const user = Deno.makeTempDirSync({ prefix: "orrery-user-" });
+for (const name of ["XDG_CONFIG_HOME", "XDG_STATE_HOME"]) Deno.env.set(name, join(user, name));
+globalThis.addEventListener("unload", () => Deno.removeSync(user, { recursive: true }));
+
 /** What a call is given besides its input. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly log?: (text: string) => void;
   readonly progress?: (done: number, total?: number) => void;
+}
+
+/** How a call ended. */
+export interface Outcome {
+  readonly result?: Json;
+  readonly error?: string;
+  readonly code?: CallErrorCode;
 }
 
 /** The gadgets of a folder, which goes away with them. */
@@ -28,6 +41,8 @@ export interface GadgetFolder extends AsyncDisposable {
   call(name: string, input: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<Json>;
   /** The message of the error that a call ends with. */
   error(name: string, input: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<string>;
+  /** How one call ends. */
+  outcome(name: string, input: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<Outcome>;
   /** The result of a call, as a model reads it. */
   shown(name: string, input: Readonly<Record<string, unknown>>): Promise<string | undefined>;
   gadget(name: string): Promise<AnyGadget>;
@@ -38,16 +53,17 @@ export interface GadgetFolder extends AsyncDisposable {
 export async function gadgetFolder(
   { files = {}, ...options }:
     & { readonly files?: Readonly<Record<string, string | Uint8Array>> }
-    & Pick<LoadCatalogOptions, "allow" | "deny" | "user"> = {},
+    & Omit<LoadCatalogOptions, "root" | "files"> = {},
 ): Promise<GadgetFolder> {
   const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "orrery-gadgets-" }));
   await writeFiles(root, files);
   const catalog = await loadCatalog({ root, allow: { write: ["."] }, ...options });
-  const outcome = (name: string, input: Readonly<Record<string, unknown>>, options?: CallOptions) =>
+  const outcome: GadgetFolder["outcome"] = (name, input, options) =>
     outcomeOf(catalog, { name, input, options });
   const folder: GadgetFolder = {
     root,
     catalog,
+    outcome,
     async call(name, input, options) {
       const { result, error } = await outcome(name, input, options);
       assert.equal(error, undefined);
@@ -64,7 +80,10 @@ export async function gadgetFolder(
     },
     gadget: async (name) => await (catalog.maybeFind(name) ?? assert.fail(`no gadget ${name}`)).load(),
     text: (path) => Deno.readTextFile(join(root, path)),
-    [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }),
+    async [Symbol.asyncDispose]() {
+      await catalog.close?.();
+      await Deno.remove(root, { recursive: true });
+    },
   };
   return folder;
 }
@@ -78,9 +97,9 @@ interface OneCall {
 async function outcomeOf(
   catalog: Catalog,
   { name, input, options: { signal, log = () => {}, progress = () => {} } = {} }: OneCall,
-): Promise<{ readonly result?: Json; readonly error?: string }> {
+): Promise<Outcome> {
   const text = writeCalls([{ gadgetName: name, parameters: input }], { asJson: true });
-  let outcome: { readonly result?: Json; readonly error?: string } = { error: "the call was never made" };
+  let outcome: Outcome = { error: "the call was never made" };
   for await (const event of runCalls([text], { catalog, signal })) {
     if (event.type === "call-log") log(event.text);
     if (event.type === "call-progress") progress(event.done, event.total);
@@ -91,8 +110,9 @@ async function outcomeOf(
 
 /** What a gadget is given for the input that a call writes so, or the error that it ends with. */
 export async function inputOf(gadget: AnyGadget, calls: string): Promise<Json | undefined> {
-  const echo = createCatalog([{ ...gadget, run: (input: unknown) => input } as AnyGadget]);
-  for await (const event of runCalls([`!!!GADGET_START:${gadget.name}\n${calls}`], { catalog: echo })) {
+  const { name, input } = gadget;
+  const echo = createCatalog([{ name, input, run: (given: unknown) => given } as AnyGadget]);
+  for await (const event of runCalls([`!!!GADGET_START:${name}\n${calls}`], { catalog: echo })) {
     if (event.type === "call-result") return event.result;
     if (event.type === "call-error") return event.error;
   }

@@ -1,8 +1,6 @@
-// MCP servers for tests: how one on stdio is started, and a connection to it.
+// MCP servers for tests: how the test server is started, and a folder whose catalogue has servers.
 import { fileURLToPath } from "node:url";
-import { mcpNamePart, type McpServer } from "../lib/core/mcp_server.ts";
-import { hostPipes } from "../lib/host/commands/pipe_process.ts";
-import { connectMcp, type ConnectMcpOptions, type McpConnection } from "../lib/mcp/connect.ts";
+import { type GadgetFolder, gadgetFolder } from "./_gadgets.ts";
 
 /** The script of the test server. */
 export const SERVER_SCRIPT = fileURLToPath(new URL("./_mcp_server.ts", import.meta.url));
@@ -12,45 +10,21 @@ export function serverArgs(scenario: string, ...rest: readonly string[]): readon
   return ["run", "-A", "--no-config", "--no-lock", SERVER_SCRIPT, scenario, ...rest];
 }
 
-/** The test server as it would be configured. */
-export function stdioServer(
+/** The test server as settings have it; it writes into the file `log` of the folder. */
+export function testServer(
   scenario: string,
-  { env = {}, name = "test", log }: {
-    readonly env?: Readonly<Record<string, string>>;
-    readonly name?: string;
-    readonly log?: string;
-  } = {},
-): McpServer {
-  const args = serverArgs(scenario, ...(log === undefined ? [] : [log]));
-  const endpoint = { kind: "stdio", command: Deno.execPath(), args, env } as const;
-  return { name, part: mcpNamePart(name), file: ".mcp.json", written: endpoint, endpoint, variables: [] };
+  env: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, unknown>> {
+  return { command: Deno.execPath(), args: serverArgs(scenario, "log"), env };
 }
 
-/** A server over HTTP as it would be configured. */
-export function httpServer(url: string, headers: Readonly<Record<string, string>> = {}): McpServer {
-  const endpoint = { kind: "http", url, headers } as const;
-  return { name: "web", part: "web", file: ".mcp.json", written: endpoint, endpoint, variables: [] };
-}
-
-/** Connects to a server with the machine's own processes. */
-export function connect(server: McpServer, options: Partial<ConnectMcpOptions> = {}): Promise<McpConnection> {
-  return connectMcp(server, {
-    cwd: Deno.cwd(),
-    pipes: hostPipes(),
-    fetch: () => Promise.reject(new Error("this test has no network")),
-    ...options,
-  });
-}
-
-/** What a promise is rejected with, as text. */
-export async function messageFrom(work: Promise<unknown>): Promise<string> {
-  try {
-    const value = await work;
-    throw new TypeError(`expected an error, got ${JSON.stringify(value)}`);
-  } catch (error) {
-    if (error instanceof TypeError) throw error;
-    return error instanceof Error ? error.message : String(error);
-  }
+/** The gadgets of a folder with these servers in its `.mcp.json`, started as trusted ones unless `trust` says otherwise. */
+export async function mcpFolder(
+  servers: Readonly<Record<string, unknown>>,
+  options: Parameters<typeof gadgetFolder>[0] = {},
+): Promise<GadgetFolder> {
+  const files = { ".mcp.json": JSON.stringify({ mcpServers: servers }), ...options.files };
+  return await gadgetFolder({ trustProject: true, trust: Object.keys(servers), ...options, files });
 }
 
 /** Whether a process is there; a zombie, which waits for its parent to look, is not. */

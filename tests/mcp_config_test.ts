@@ -1,53 +1,43 @@
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { SourceError } from "../mod.ts";
-import { jsonPlace } from "../lib/catalog/json_places.ts";
-import { readMcpJson, yamlServers } from "../lib/catalog/mcp/config.ts";
-import { expandVariables, mcpServers } from "../lib/catalog/mcp/servers.ts";
-import type { BrokenMcpServer, McpServer } from "../lib/core/mcp_server.ts";
-import { hostFiles } from "../lib/host/files/files.ts";
-import { writeFiles } from "./_world.ts";
+import { loadCatalog, SourceError } from "../mod.ts";
+import { type GadgetFolder, gadgetFolder } from "./_gadgets.ts";
+import { mcpFolder, serverArgs } from "./_mcp.ts";
+import { testProject } from "./_project.ts";
 
-async function inFolder(
-  files: Readonly<Record<string, string>>,
-  work: (root: string) => Promise<void>,
-): Promise<void> {
-  const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "orrery-mcp-" }));
+/** Works where these variables are set. */
+async function withVariables(work: () => Promise<void>): Promise<void> {
+  const variables = { TOKEN: "s3cret-value", EMPTY: "", PORT: "8080" };
+  for (const [name, value] of Object.entries(variables)) Deno.env.set(name, value);
   try {
-    await writeFiles(root, files);
-    await work(root);
+    await work();
   } finally {
-    await Deno.remove(root, { recursive: true });
+    for (const name of Object.keys(variables)) Deno.env.delete(name);
   }
 }
 
-const VARIABLES: Readonly<Record<string, string>> = { TOKEN: "s3cret-value", EMPTY: "", PORT: "8080" };
-const variable = (name: string) => VARIABLES[name];
+const problem = (folder: GadgetFolder, name: string) => folder.catalog.maybeFind(`${name}__*`)?.problem ?? "";
 
-async function serversOf(text: string): Promise<readonly (McpServer | BrokenMcpServer)[]> {
-  let servers: readonly (McpServer | BrokenMcpServer)[] = [];
-  await inFolder({ ".mcp.json": text }, async (root) => {
-    const file = await readMcpJson(root, { disk: hostFiles({ root }), cwd: root });
-    servers = file === undefined ? [] : await mcpServers([file], { variable, notice: () => {} });
+Deno.test(".mcp.json: both kinds of server, their variables replaced; defaults, empty ones, and text that only looks like one", async () => {
+  let heard: string | null = "";
+  await using http = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
+    heard = request.headers.get("authorization");
+    return new Response(null, { status: 503 });
   });
-  return servers;
-}
-
-const problemOf = async (text: string) => {
-  const [server] = await serversOf(text);
-  return server !== undefined && "problem" in server ? server.problem : JSON.stringify(server);
-};
-
-Deno.test(".mcp.json: both kinds of server, variables replaced, what is written kept", async () => {
-  const servers = await serversOf(JSON.stringify({
-    inputs: [],
-    mcpServers: {
+  await withVariables(async () => {
+    Deno.env.set("PORT", `${http.addr.port}`);
+    const texts = {
+      KEY: "a ${TOKEN} b",
+      PAIR: "${PORT}-${PORT}",
+      DEFAULTS: "${EMPTY:-x}${NONE:-y z}${EMPTY}${TOKEN:-p}",
+      ODD: "$PORT ${} ${1} ${a b} ${PORT",
+    };
+    await using folder = await mcpFolder({
       files: {
         type: "stdio",
-        command: "npx",
-        args: ["-y", "${PKG:-files}", "$HOME ${x%y}"],
-        env: { KEY: "a ${TOKEN} b" },
+        command: Deno.execPath(),
+        args: [...serverArgs("${SCENARIO:-ok}"), "log", "$HOME ${x%y}"],
+        env: texts,
       },
       web: {
         type: "http",
@@ -55,57 +45,31 @@ Deno.test(".mcp.json: both kinds of server, variables replaced, what is written 
         headers: { Authorization: "Bearer ${TOKEN}" },
       },
       off: { command: "rm", disabled: true },
-    },
-  }));
-  assert.deepEqual(servers, [
-    {
-      name: "files",
-      part: "files",
-      file: ".mcp.json",
-      written: {
-        kind: "stdio",
-        command: "npx",
-        args: ["-y", "${PKG:-files}", "$HOME ${x%y}"],
-        env: { KEY: "a ${TOKEN} b" },
-      },
-      endpoint: {
-        kind: "stdio",
-        command: "npx",
-        args: ["-y", "files", "$HOME ${x%y}"],
-        env: { KEY: "a s3cret-value b" },
-      },
-      variables: ["PKG", "TOKEN"],
-    },
-    {
-      name: "web",
-      part: "web",
-      file: ".mcp.json",
-      written: {
-        kind: "http",
-        url: "http://127.0.0.1:${PORT}/mcp",
-        headers: { Authorization: "Bearer ${TOKEN}" },
-      },
-      endpoint: {
-        kind: "http",
-        url: "http://127.0.0.1:8080/mcp",
-        headers: { Authorization: "Bearer s3cret-value" },
-      },
-      variables: ["PORT", "TOKEN"],
-    },
-  ]);
+    }, { trust: ["files", "web"] });
+    const given = JSON.parse(String(await folder.call("files__env", {})));
+    assert.deepEqual(Object.fromEntries(Object.keys(texts).map((name) => [name, given[name]])), {
+      KEY: "a s3cret-value b",
+      PAIR: `${http.addr.port}-${http.addr.port}`,
+      DEFAULTS: "xy zs3cret-value",
+      ODD: "$PORT ${} ${1} ${a b} ${PORT",
+    });
+    assert.equal(heard, "Bearer s3cret-value");
+    assert.equal(problem(folder, "web"), 'MCP server "web": it answered HTTP 503');
+    assert.deepEqual(folder.catalog.entries.filter(({ name }) => name.startsWith("off")), []);
+  });
 });
 
 Deno.test(".mcp.json: a missing variable is an error of its server, with its place", async () => {
   const text =
     '{\n\t"mcpServers": {\n\t\t"a": {\n\t\t\t"command": "x",\n\t\t\t"env": { "K": "${MISSING}" }\n\t\t}\n\t}\n}\n';
+  await using folder = await gadgetFolder({ files: { ".mcp.json": text }, trustProject: true, trust: ["a"] });
   assert.equal(
-    await problemOf(text),
+    problem(folder, "a"),
     '.mcp.json:5:18: MCP server "a": the variable MISSING is not set, or may not be read; set it, or write ${MISSING:-default}',
   );
 });
 
 Deno.test(".mcp.json: what is wrong with a server is told with its place, and with none of its values", async () => {
-  const one = (server: unknown) => problemOf(JSON.stringify({ mcpServers: { a: server } }));
   const cases: readonly (readonly [unknown, string])[] = [
     ["npx x", "expected an object with command or url"],
     [{}, "found neither command and url, expected one of them"],
@@ -131,16 +95,26 @@ Deno.test(".mcp.json: what is wrong with a server is told with its place, and wi
       'found a url with a name or a password in it, expected them in the header "Authorization"',
     ],
   ];
-  for (const [server, expected] of cases) {
-    const problem = await one(server);
-    assert.match(problem, /^\.mcp\.json:1:\d+: MCP server "a": /);
-    assert.equal(problem.replace(/^.*?MCP server "a": /, ""), expected);
-  }
+  await withVariables(async () => {
+    const servers = Object.fromEntries(cases.map(([server], index) => [`a${index}`, server]));
+    await using folder = await mcpFolder(servers, { trust: ["a1"] });
+    for (const [index, [, expected]] of cases.entries()) {
+      const [place = "", words] = problem(folder, `a${index}`).split(`MCP server "a${index}": `);
+      assert.match(place, /^\.mcp\.json:1:\d+: $/);
+      assert.equal(words, expected);
+    }
+  });
 });
 
 Deno.test(".mcp.json: what is no such file at all is an error with its place", async () => {
   const failure = async (text: string) => {
-    const error = await serversOf(text).then(() => undefined, (error: unknown) => error);
+    const root = await Deno.makeTempDir({ prefix: "orrery-mcp-" });
+    await Deno.writeTextFile(`${root}/.mcp.json`, text);
+    const error = await loadCatalog({ root, trustProject: true }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    await Deno.remove(root, { recursive: true });
     assert.ok(error instanceof SourceError, text);
     return `${error.place}: ${error.message}`;
   };
@@ -152,70 +126,26 @@ Deno.test(".mcp.json: what is no such file at all is an error with its place", a
   const form = 'Cannot read .mcp.json: expected an object {"mcpServers": {NAME: {...}}}';
   assert.equal(await failure("[]"), `.mcp.json:1:1: ${form}`);
   assert.equal(await failure('{"mcpServers": [1]}'), `.mcp.json:1:16: ${form}`);
-  assert.deepEqual(await serversOf("{}"), []);
+  await using folder = await gadgetFolder({ files: { ".mcp.json": "{}" }, trustProject: true });
+  assert.ok(folder.catalog.entries.every(({ source }) => source.kind === "built-in"));
 });
 
 Deno.test("mcpServers of orrery.yaml: the place of a missing variable, and the earlier file wins", async () => {
-  const yaml = "mcpServers:\n  web:\n    url: https://example.com/\n    headers:\n      X-Key: ${MISSING}\n";
-  await inFolder({ "orrery.yaml": yaml }, async (root) => {
-    const files = { disk: hostFiles({ root }), cwd: root };
-    const settings = { web: { url: "https://example.com/", headers: { "X-Key": "${MISSING}" } } };
-    const own = yamlServers(join(root, "home", "config.yaml"), { mine: { command: "a" } }, files);
-    const project = yamlServers(join(root, "orrery.yaml"), { ...settings, mine: { command: "b" } }, files);
-    const notices: string[] = [];
-    const servers = await mcpServers([own, project], { variable, notice: (text) => notices.push(text) });
-    assert.deepEqual(servers.map(({ name, file }) => [name, file]), [["mine", "home/config.yaml"], [
-      "web",
-      "orrery.yaml",
-    ]]);
-    assert.match(
-      JSON.stringify(servers[1]),
-      /"orrery\.yaml:5:14: MCP server \\"web\\": the variable MISSING is not set/,
-    );
-    assert.deepEqual(notices, [
-      'orrery.yaml: the MCP server "mine" is ignored: home/config.yaml has one of that name',
-    ]);
-  });
-});
-
-Deno.test("variables: defaults, empty ones, and text that only looks like one", () => {
-  const of = (text: string) => expandVariables(text, variable);
-  assert.deepEqual(of("${PORT}-${PORT}"), { text: "8080-8080", names: ["PORT", "PORT"], missing: [] });
-  assert.equal(of("${EMPTY}").text, "");
-  assert.equal(of("${EMPTY:-x}${NONE:-y z}${PORT:-p}").text, "xy z8080");
-  assert.deepEqual(of("${NONE}").missing, ["NONE"]);
-  assert.equal(of("$PORT ${} ${1} ${a b} ${PORT").text, "$PORT ${} ${1} ${a b} ${PORT");
-  assert.equal(expandVariables("${A}", () => "${B}").text, "${B}");
-});
-
-Deno.test("variables: a text without ${ stays as it is", () => {
-  fc.assert(fc.property(fc.string(), (text) => {
-    fc.pre(!text.includes("${"));
-    assert.equal(expandVariables(text, () => "x").text, text);
-  }));
-});
-
-Deno.test("json places: the place of every value is that value", () => {
-  const blanks = fc.constantFrom("", " ", "\n", "\t", "\r\n  ");
-  fc.assert(fc.property(fc.jsonValue(), fc.option(blanks, { nil: "" }), (value, blank) => {
-    const text = blank + JSON.stringify(value, null, blank.includes("\t") ? "\t" : blank.length) + blank;
-    const check = (inside: unknown, path: readonly (string | number)[]): void => {
-      const place = jsonPlace(text, path);
-      assert.ok(place, `${text} ${JSON.stringify(path)}`);
-      assert.deepEqual(JSON.parse(text.slice(place.start, place.end)), JSON.parse(JSON.stringify(inside)));
-      if (typeof inside !== "object" || inside === null) return;
-      for (const [key, child] of Object.entries(inside)) {
-        check(child, [...path, Array.isArray(inside) ? Number(key) : key]);
-      }
-    };
-    check(JSON.parse(text), []);
-    assert.equal(jsonPlace(text, ["nowhere at all", 7, "x"]), undefined);
-  }));
-});
-
-Deno.test("json places: of two keys of one name the last one counts, as for JSON.parse", () => {
-  const text = '{"a": {"b": 1}, "a": {"b": [2]}}';
-  const place = jsonPlace(text, ["a", "b"]);
-  assert.equal(text.slice(place?.start, place?.end), "[2]");
-  assert.equal(jsonPlace('{"a": {"b": 1}, "a": 3}', ["a", "b"]), undefined);
+  const yaml = "mcpServers:\n  web:\n    url: https://example.com/\n    headers:\n      X-Key: ${MISSING}\n" +
+    "  mine: { command: b }\n";
+  await using project = await testProject({ "orrery.yaml": yaml });
+  const own = join(project.env.XDG_CONFIG_HOME ?? "", "orrery");
+  await Deno.mkdir(own, { recursive: true });
+  await Deno.writeTextFile(join(own, "config.yaml"), '{ "mcpServers": { "mine": { "command": "a" } } }');
+  const { stdout, stderr } = await project.run(["list", "gadgets", "--json", "--trust-project"]);
+  const rows: readonly { readonly name: string; readonly problem?: string }[] = JSON.parse(stdout);
+  assert.match(
+    rows.find(({ name }) => name === "web__*")?.problem ?? "",
+    /^orrery\.yaml:5:14: MCP server "web": the variable MISSING is not set/,
+  );
+  assert.match(rows.find(({ name }) => name === "mine")?.problem ?? "", /not trusted: .*command: a[;)]/);
+  assert.match(
+    stderr,
+    /orrery\.yaml: the MCP server "mine" is ignored: \S*config\.yaml has one of that name/,
+  );
 });

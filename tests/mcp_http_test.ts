@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
-import { PermissionRefused } from "../mod.ts";
-import { hostStreamFetch } from "../lib/host/http/stream_fetch.ts";
-import { toolResult } from "../lib/mcp/tool_gadget.ts";
-import { connect, httpServer, messageFrom } from "./_mcp.ts";
-
-const signal = new AbortController().signal;
-const fetch = hostStreamFetch({ check: () => {} });
+import type { GadgetFolder } from "./_gadgets.ts";
+import { mcpFolder } from "./_mcp.ts";
 
 interface Message {
   readonly id?: number;
@@ -78,14 +73,21 @@ function legacy({ id, method, params }: Message): Response {
   }
 }
 
+/** A folder whose server `web` is there. */
+const web = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<GadgetFolder> =>
+  mcpFolder({ web: { type: "http", url, headers } });
+
 Deno.test("mcp http: a server of 2025 with JSON, events and a session", async () => {
   await withServer(legacy, async (url, heard) => {
-    const connection = await connect(httpServer(url, { Authorization: "Bearer s3cret-key" }), { fetch });
-    assert.equal(connection.protocolVersion, "2025-06-18");
-    assert.deepEqual(connection.tools.map(({ name }) => name), ["echo"]);
-    const result = toolResult(await connection.call("echo", { text: "grüße" }, { signal }));
-    assert.equal(result, "echo: grüße");
-    await connection.close();
+    await using folder = await web(url, { Authorization: "Bearer s3cret-key" });
+    assert.deepEqual(
+      folder.catalog.entries.filter(({ source }) => source.kind === "mcp").map(({ name }) => name),
+      [
+        "web__echo",
+      ],
+    );
+    assert.equal(await folder.call("web__echo", { text: "grüße" }), "echo: grüße");
+    await folder.catalog.close?.();
     assert.deepEqual(heard.map(({ http, method }) => `${http} ${method}`.trim()), [
       "POST server/discover",
       "POST initialize",
@@ -97,10 +99,7 @@ Deno.test("mcp http: a server of 2025 with JSON, events and a session", async ()
     assert.ok(heard.every(({ headers }) => headers.get("authorization") === "Bearer s3cret-key"));
     assert.equal(heard.at(-2)?.headers.get("mcp-session-id"), "session-1");
     assert.equal(heard.at(-2)?.headers.get("mcp-protocol-version"), "2025-06-18");
-    assert.equal(
-      await messageFrom(connection.call("echo", {}, { signal })),
-      'MCP server "web": it was ended',
-    );
+    assert.equal(await folder.error("web__echo", {}), 'MCP server "web": it was ended');
   });
 });
 
@@ -119,11 +118,11 @@ Deno.test("mcp http: a server of 2026 has no session; one that offers both is as
     });
   };
   await withServer(modern, async (url, heard) => {
-    const connection = await connect(httpServer(url), { fetch });
-    assert.equal(connection.protocolVersion, "2026-07-28");
-    assert.equal(toolResult(await connection.call("echo", {}, { signal })), "modern");
-    await connection.close();
+    await using folder = await web(url);
+    assert.equal(await folder.call("web__echo", {}), "modern");
+    await folder.catalog.close?.();
     assert.deepEqual(heard.map(({ method }) => method), ["server/discover", "tools/list", "tools/call"]);
+    assert.equal(heard.at(-1)?.headers.get("mcp-protocol-version"), "2026-07-28");
   });
   const refuses = (message: Message) => {
     if (message.method !== "server/discover") return legacy(message);
@@ -131,10 +130,9 @@ Deno.test("mcp http: a server of 2026 has no session; one that offers both is as
     const error = { code: -32022, message: "Unsupported protocol version", data };
     return Response.json({ jsonrpc: "2.0", id: message.id, error }, { status: 400 });
   };
-  await withServer(refuses, async (url) => {
-    const connection = await connect(httpServer(url), { fetch });
-    assert.equal(connection.protocolVersion, "2025-06-18");
-    await connection.close();
+  await withServer(refuses, async (url, heard) => {
+    await using _folder = await web(url);
+    assert.equal(heard.at(-1)?.headers.get("mcp-protocol-version"), "2025-06-18");
   });
 });
 
@@ -142,8 +140,8 @@ Deno.test("mcp http: what is no MCP server is told, without the values of its he
   const reason = async (answer: (message: Message, request: Request) => Response) => {
     let message = "";
     await withServer(answer, async (url) => {
-      const server = httpServer(url, { Authorization: "Bearer s3cret-key" });
-      message = await messageFrom(connect(server, { fetch, timeoutMs: 2_000 }));
+      await using folder = await web(url, { Authorization: "Bearer s3cret-key" });
+      message = folder.catalog.maybeFind("web__*")?.problem ?? "";
     });
     return message;
   };
@@ -187,32 +185,14 @@ Deno.test("mcp http: what is no MCP server is told, without the values of its he
   );
 });
 
-Deno.test("mcp http: nobody there, a refusal by the policy, silence, an abort", async () => {
+Deno.test("mcp http: nobody there", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
-  const stop = new AbortController();
-  const silent = `http://127.0.0.1:${port}/mcp?key=s3cret-key`;
-  assert.equal(
-    await messageFrom(connect(httpServer(silent), { fetch, timeoutMs: 200 })),
-    'MCP server "web": it did not answer within 0.2 s',
-  );
-  const connecting = connect(httpServer(silent), { fetch, signal: stop.signal });
-  setTimeout(() => stop.abort(new Error("enough")), 50);
-  assert.equal(await messageFrom(connecting), "enough");
   listener.close();
+  await using folder = await web(`http://127.0.0.1:${port}/mcp?key=s3cret-key`);
   assert.equal(
-    await messageFrom(connect(httpServer(silent), { fetch })),
+    folder.catalog.maybeFind("web__*")?.problem,
     `MCP server "web": Cannot fetch "http://127.0.0.1:${port}/mcp": nothing answers at 127.0.0.1:${port} (connection refused)`,
-  );
-  const request = { kind: "net", value: "127.0.0.1:1" } as const;
-  const denied = hostStreamFetch({
-    check() {
-      throw new PermissionRefused("--deny-net forbids it", { request, flag: "" });
-    },
-  });
-  assert.equal(
-    await messageFrom(connect(httpServer(silent), { fetch: denied })),
-    'MCP server "web": --deny-net forbids it',
   );
 });
 
@@ -229,16 +209,15 @@ Deno.test("mcp http: a call that is aborted or too large; the next one works", a
     return legacy(message);
   };
   await withServer(answer, async (url) => {
-    const connection = await connect(httpServer(url), { fetch });
+    await using folder = await web(url);
     const stop = new AbortController();
-    const waiting = connection.call("echo", { text: "wait" }, { signal: stop.signal });
+    const waiting = folder.error("web__echo", { text: "wait" }, { signal: stop.signal });
     setTimeout(() => stop.abort(new Error("enough")), 50);
-    assert.equal(await messageFrom(waiting), "enough");
+    assert.equal(await waiting, "Aborted: enough");
     assert.match(
-      await messageFrom(connection.call("echo", { text: "huge" }, { signal })),
+      await folder.error("web__echo", { text: "huge" }),
       /The server's answer is longer than 10485760 bytes/,
     );
-    assert.equal(toolResult(await connection.call("echo", { text: "on" }, { signal })), "echo: on");
-    await connection.close();
+    assert.equal(await folder.call("web__echo", { text: "on" }), "echo: on");
   });
 });

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { JsonObject } from "../../mod.ts";
-import { acceptProject } from "../../lib/project/trust/accept.ts";
+import { loadCatalog } from "../../mod.ts";
+import { writeFiles } from "../_gadgets.ts";
 import { isAlive, serverArgs } from "../_mcp.ts";
 import { orrery, orreryCommand, testEnvironment } from "../_run.ts";
-import { writeFiles } from "../_world.ts";
 
 const CALL = "!!!GADGET_START:test__echo\n!!!ARG:text\nhello\n!!!GADGET_END\n";
 
@@ -304,40 +303,47 @@ Deno.test("mcp project: without servers nothing of lib/mcp is loaded", async () 
   });
 });
 
-/** Asks somebody who says this, with a state folder of its own; gives the questions. */
-async function askedToAccept(
-  turns: readonly { readonly parts: JsonObject; readonly says: "yes" | "no" }[],
-): Promise<readonly string[]> {
+/** What a project is accepted for: its settings, and the servers of its `.mcp.json`. */
+interface Asking {
+  readonly settings?: object;
+  readonly mcpJson?: object;
+  readonly lock?: string;
+  readonly says: "yes" | "no";
+}
+
+/** Opens a project in one folder as somebody who says this; gives the questions about the project, its folder as `/p`. */
+async function askedToAccept(turns: readonly Asking[]): Promise<readonly string[]> {
   const asked: string[] = [];
-  const state = await Deno.makeTempDir({ prefix: "orrery-mcp-" });
-  const before = Deno.env.get("XDG_STATE_HOME");
-  Deno.env.set("XDG_STATE_HOME", state);
+  const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "orrery-mcp-" }));
   try {
-    for (const { parts, says } of turns) {
-      const user = {
-        canAnswer: true,
-        ask(question: string) {
-          asked.push(question);
-          return Promise.resolve(says);
-        },
+    for (const { settings = {}, mcpJson = {}, lock, says } of turns) {
+      await writeFiles(root, {
+        "orrery.yaml": JSON.stringify(settings),
+        ".mcp.json": JSON.stringify({ mcpServers: mcpJson }),
+        ...(lock !== undefined && { "orrery.lock": lock }),
+      });
+      const ask = (question: string) => {
+        if (!question.startsWith("The project in ")) return Promise.reject(new Error("no more is answered"));
+        asked.push(question.replaceAll(root, "/p"));
+        return Promise.resolve(says);
       };
-      const isAccepted = await acceptProject(parts, { root: "/p", isWanted: false, user, notice: () => {} });
-      assert.equal(isAccepted, says === "yes");
+      const catalog = await loadCatalog({ root, user: { canAnswer: true, ask } });
+      await catalog.close?.();
     }
   } finally {
-    if (before === undefined) Deno.env.delete("XDG_STATE_HOME");
-    else Deno.env.set("XDG_STATE_HOME", before);
-    await Deno.remove(state, { recursive: true });
+    await Deno.remove(root, { recursive: true });
   }
   return asked;
 }
 
 Deno.test("mcp project: who is asked to accept a project sees its servers, without the values they are given", async () => {
-  const parts = {
+  const settings = {
     mcpServers: { a: { command: "npx", args: ["-y", "x"], env: { KEY: "s3cret-value" } } },
-    ".mcp.json": { b: { url: "https://example.com/mcp", headers: { Authorization: "Bearer s3cret-value" } } },
   };
-  assert.deepEqual(await askedToAccept([{ parts, says: "no" }]), [
+  const mcpJson = {
+    b: { url: "https://example.com/mcp", headers: { Authorization: "Bearer s3cret-value" } },
+  };
+  assert.deepEqual(await askedToAccept([{ settings, mcpJson, says: "no" }]), [
     "The project in /p asks for this:\n" +
     '  mcpServers: a: the MCP server {"command":"npx","args":["-y","x"],"env":["KEY"]}\n' +
     '  .mcp.json: b: the MCP server {"url":"https://example.com/mcp","headers":["Authorization"]}\n' +
@@ -352,11 +358,11 @@ Deno.test("mcp project: who accepted it before sees what is new, also where that
   const read = "  let gadget Notes read notes and everything in it\n";
   const changed = "The project in /p has changed since you accepted it, and asks for this";
   const asked = await askedToAccept([
-    { parts: { grants, mcpServers: { a } }, says: "yes" },
-    { parts: { grants: { Notes: { read: ["notes"], write: ["out"] } }, mcpServers: { a } }, says: "no" },
-    { parts: { grants, mcpServers: { a: { ...a, env: { KEY: "another" } } } }, says: "no" },
-    { parts: { mcpServers: { a } }, says: "yes" },
-    { parts: { grants, mcpServers: { a } }, says: "no" },
+    { settings: { grants, mcpServers: { a } }, says: "yes" },
+    { settings: { grants: { Notes: { read: ["notes"], write: ["out"] } }, mcpServers: { a } }, says: "no" },
+    { settings: { grants, mcpServers: { a: { ...a, env: { KEY: "another" } } } }, says: "no" },
+    { settings: { mcpServers: { a } }, says: "yes" },
+    { settings: { grants, mcpServers: { a } }, says: "no" },
   ]);
   assert.deepEqual(asked.map((question) => question.replace(/\nAccept it\?$/, "\n")), [
     `The project in /p asks for this:\n${read}${words}`,
@@ -367,54 +373,48 @@ Deno.test("mcp project: who accepted it before sees what is new, also where that
   ]);
 });
 
-Deno.test("mcp project: who accepted it before sees whose code orrery.lock has anew", async () => {
-  const gadget = { name: "Fetch", file: "gadgets/fetch.ts", permissions: { net: ["a.com"], env: ["LANG"] } };
-  const lock = (sha256: string) => ({
-    "orrery.lock": {
-      gadgets: [{ ...gadget, modules: { "gadgets/fetch.ts": sha256 } }, { name: "Plain", file: "p.ts" }],
-    },
-  });
-  const [, question = ""] = await askedToAccept([
-    { parts: lock("1"), says: "yes" },
-    { parts: lock("2"), says: "no" },
-  ]);
-  assert.match(question, /^\+ let gadget Fetch \(gadgets\/fetch\.ts\) connect to a\.com$/m);
-});
-
-Deno.test("mcp project: what servers are given is told to whoever masks secrets", async () => {
-  const { mcpGadgets } = await import("../../lib/project/mcp_gadgets.ts");
-  const { LockKeeper } = await import("../../lib/project/trust/lock.ts");
-  const { NO_POLICY_FLAGS } = await import("../../lib/policy/policy_settings.ts");
-  const told: (readonly [string, string])[] = [];
-  Deno.env.set("ORRERY_TEST_TOKEN", "from-environment");
-  try {
-    const servers = {
-      web: {
-        url: "https://example.com/",
-        headers: { Authorization: "Bearer written-key", Accept: "text/event-stream" },
-      },
-      own: {
-        command: "a",
-        args: ["${HOME}"],
-        env: { X: "${ORRERY_TEST_TOKEN}", MODE: "production", MY_KEY: "written-too" },
+Deno.test("mcp project: what servers are given is masked: what variables come to, and what is written as a key", async () => {
+  const heard: (string | null)[] = [];
+  await using http = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    if (request.method !== "POST") return new Response(null, { status: 405 });
+    const key = request.headers.get("authorization");
+    heard.push(key);
+    const { id, method } = await request.json();
+    const results: Record<string, unknown> = {
+      "server/discover": { supportedVersions: ["2026-07-28"], capabilities: { tools: {} } },
+      "tools/list": { tools: [{ name: "keys", inputSchema: { type: "object" } }] },
+      "tools/call": {
+        content: [{ type: "text", text: `${key}, ${key?.slice(7)}, ${request.headers.get("user-agent")}` }],
       },
     };
-    await mcpGadgets([{ file: "f", servers, place: () => Promise.resolve(undefined) }], {
-      root: "/",
-      cwd: "/",
-      settings: NO_POLICY_FLAGS,
-      user: { canAnswer: false, ask: () => Promise.reject(new Error("nobody")) },
-      notice: () => {},
-      own: [],
-      keeper: new LockKeeper({ root: "/", cwd: "/", parts: {}, projectAccepted: false, notice: () => {} }),
-      frozen: false,
-      secrets: { add: (name, value) => told.push([name, value]) },
+    return Response.json({
+      jsonrpc: "2.0",
+      id,
+      result: { resultType: "complete", ...results[method] as object },
     });
-  } finally {
-    Deno.env.delete("ORRERY_TEST_TOKEN");
-  }
-  const values = new Set(told.map(([, value]) => value));
-  assert.deepEqual([...values], ["from-environment", "Bearer written-key", "written-key", "written-too"]);
+  });
+  const env = { OWN: "${TOKEN}", MODE: "production", MY_KEY: "written-too" };
+  const headers = { Authorization: "Bearer written-key", "User-Agent": "a-plain-agent" };
+  const web = { url: `http://127.0.0.1:${http.addr.port}/mcp`, headers };
+  const call = (name: string) => `!!!GADGET_START:${name}:x\n!!!GADGET_END\n`;
+  await inProject({
+    ".mcp.json": { mcpServers: { srv: { ...server(), env }, web } },
+    "env.calls": call("srv__env"),
+    "web.calls": call("web__keys"),
+  }, async (run) => {
+    const flags = ["-q", "--trust-project", "--trust", "srv", "--trust", "web"];
+    const given = await run("run", "env.calls", ...flags);
+    assert.match(given.stdout, /"OWN":"\[secret TOKEN\]"/, given.stderr);
+    assert.match(given.stdout, /"MODE":"production"/);
+    assert.match(given.stdout, /"MY_KEY":"\[secret MY_KEY\]"/);
+    const told = await run("run", "web.calls", ...flags);
+    assert.match(
+      told.stdout,
+      /^\[secret Authorization\], \[secret Authorization\], a-plain-agent/,
+      told.stderr,
+    );
+    assert.equal(heard.at(-1), "Bearer written-key");
+  });
 });
 
 Deno.test("mcp project: a granted server over HTTP may be on loopback, and --deny-net holds", async () => {
