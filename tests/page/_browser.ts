@@ -1,4 +1,4 @@
-// Pages in a real browser: a server as its user starts it, and a headless Chromium of its own. Any error on the console of a page fails
+// Pages in a real browser: a server as its user starts it, and a headless Chromium for each file of tests. Any error on the console of a page fails
 // the test. ORRERY_SCREENSHOTS names a folder for pictures.
 
 import assert from "node:assert/strict";
@@ -7,6 +7,7 @@ import { join } from "node:path";
 import axe from "axe-core";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { readUntil, type TestProject, testProject } from "../_project.ts";
+import { served } from "../_served_project.ts";
 
 /** The shell without a window does the same with half the work. */
 const CHROMIUM = Deno.env.get("ORRERY_CHROMIUM") ??
@@ -88,16 +89,17 @@ export function pageTest(
       const why = whyNotHere();
       if (why !== undefined) return console.log(`not run here: ${why}`);
       await using project = await testProject(options.files ?? {});
-      await using server = await startServer(project, options);
-      await using browser = await startBrowser();
+      const env = { ...project.env, ...options.env };
+      await using server = await served({ ...project, env }, ["--no-token", ...options.flags ?? []]);
+      const browser = await (sharedBrowser ??= startBrowser());
       const step = async (what: string, part: () => Promise<void>): Promise<void> => {
         const fn = () => part().catch((error) => Promise.reject(toldWhole(error)));
         await t.step({ name: what, fn, sanitizeOps: false, sanitizeResources: false });
       };
       const urlOf = (path: string): string => new URL(path, server.origin).href;
       const open = (path: string, look: PageLook = {}): Promise<OpenPage> =>
-        openPage(browser.browser, { url: urlOf(path), look });
-      await using kept = new KeptTabs(browser.browser);
+        openPage(browser, { url: urlOf(path), look });
+      await using kept = new KeptTabs(browser);
       const visit = (path: string, look: PageLook): Promise<OpenPage> => kept.visit(urlOf(path), look);
       await work({ origin: server.origin, project, open, visit, step });
     },
@@ -131,14 +133,12 @@ interface TestServer extends AsyncDisposable {
 /** Longer than it ever takes on a machine under load. */
 const START_MS = 60_000;
 
-/** `orrery serve`, until it has said its address. @param options.at default: at any port, for everybody of this machine */
+/** `orrery serve` as a process that is killed in the end, when it has said its address. */
 export async function startServer(
   project: TestProject,
-  { flags = [], env = {}, at = ["--port", "0", "--no-token"] }:
-    & Pick<PageTestOptions, "flags" | "env">
-    & { readonly at?: readonly string[] } = {},
+  { port, token }: { readonly port: string; readonly token: string },
 ): Promise<TestServer> {
-  const child = project.start(["serve", ...at, ...flags], { env });
+  const child = project.start(["serve", "--port", port, "--token", token]);
   const stop = async (): Promise<void> => {
     child.kill("SIGKILL");
     await child.status;
@@ -167,9 +167,13 @@ async function collect(stream: ReadableStream<Uint8Array>): Promise<string> {
   return await new Response(stream).text();
 }
 
-async function startBrowser(): Promise<AsyncDisposable & { readonly browser: Browser }> {
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: START_MS });
-  return { browser, [Symbol.asyncDispose]: () => browser.close() };
+/** One for all tests of a file, since its first page takes seconds; each has tabs and cookies of its own. */
+let sharedBrowser: Promise<Browser> | undefined;
+
+Deno.test.afterAll(async () => await (await sharedBrowser)?.close());
+
+function startBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: START_MS });
 }
 
 /** A tab for each look: to open one takes longer than to look at a page. */

@@ -137,8 +137,7 @@ async function notes({ page }: OpenPage): Promise<readonly string[]> {
 }
 
 pageTest("live: a server that was killed and started again", { files: VIEW_FILES }, async (test) => {
-  const serve = async (token: string, port: string) =>
-    await startServer(test.project, { at: ["--port", port, "--token", token] });
+  const serve = async (token: string, port: string) => await startServer(test.project, { port, token });
   const logIn = async ({ page }: OpenPage, token: string): Promise<void> => {
     await page.fill("#token", token);
     await page.click("button:text-is('Open')");
