@@ -1,10 +1,22 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { type JsonSchema, ParseError, type Schema, schemaContract, type StandardSchema } from "../mod.ts";
-import { formatContract } from "../lib/prompt/contract.ts";
-import { checkValue, issueLines } from "../lib/prompt/check_value.ts";
-import { answerContract, schemaForm } from "../lib/run/turn/answer_contract.ts";
+import {
+  type ConversationModelFunction,
+  definePrompt,
+  fakeModel,
+  type JsonSchema,
+  loadAgent,
+  memoryFiles,
+  openConversation,
+  ParseError,
+  type ParseIssue,
+  runDocument,
+  type Schema,
+  schemaContract,
+  type StandardSchema,
+} from "../mod.ts";
+import { agentTalk } from "./_agent_talk.ts";
 
 interface FormatCase {
   readonly name: string;
@@ -39,10 +51,29 @@ Deno.test("format: the cases", async () => {
   }
 });
 
+/** What an answer means to a prompt of this format. */
+function formatContract(format: Schema): { parse(text: string): Promise<unknown> } {
+  return definePrompt({ template: "x", format });
+}
+
+type Checked = { readonly value: unknown } | { readonly error: ParseError };
+
+/** A value as the answer to a prompt of this format. */
+async function checkValue(format: Schema, value: unknown): Promise<Checked> {
+  try {
+    return { value: await formatContract(format).parse(JSON.stringify(value)) };
+  } catch (error) {
+    return error instanceof ParseError ? { error } : assert.fail(String(error));
+  }
+}
+
 /** The lines of a refusal; empty when the value fits. */
 async function lines(schema: Schema, value: unknown): Promise<string> {
   const checked = await checkValue(schema, value);
-  return "issues" in checked ? issueLines(checked.issues) : "";
+  if ("value" in checked) return "";
+  const [head, ...rest] = checked.error.message.split("\n");
+  assert.equal(head, "Output does not match the schema:");
+  return rest.join("\n");
 }
 
 const CASES_OF_WORDS: readonly (readonly [JsonSchema, unknown, string])[] = [
@@ -159,19 +190,19 @@ Deno.test("format: of an object, first what is missing, then what is not allowed
   );
 });
 
-Deno.test("format: lines and paths", () => {
+Deno.test("format: lines and paths", async () => {
+  const issueLines = (issues: readonly ParseIssue[]) => lines(standard(() => ({ issues })), null);
   const line = (path: readonly (string | number)[]) => issueLines([{ path, message: "m" }]);
-  assert.equal(line([]), "- (root): m");
-  assert.equal(line(["a", "b", 0, "odd key", "c"]), '- a.b[0]["odd key"].c: m');
-  assert.equal(line([0, 1, "a"]), "- [0][1].a: m");
-  assert.equal(line(["odd-key"]), '- ["odd-key"]: m');
-  assert.equal(line(["0", ""]), '- ["0"][""]: m');
-  assert.equal(line(["größe", "$a_1", 'a"b\nc']), '- größe.$a_1["a\\"b\\nc"]: m');
-  assert.equal(issueLines([{ path: [], message: "two\r\n  lines" }]), "- (root): two lines");
+  assert.equal(await line([]), "- (root): m");
+  assert.equal(await line(["a", "b", 0, "odd key", "c"]), '- a.b[0]["odd key"].c: m');
+  assert.equal(await line([0, 1, "a"]), "- [0][1].a: m");
+  assert.equal(await line(["odd-key"]), '- ["odd-key"]: m');
+  assert.equal(await line(["0", ""]), '- ["0"][""]: m');
+  assert.equal(await line(["größe", "$a_1", 'a"b\nc']), '- größe.$a_1["a\\"b\\nc"]: m');
+  assert.equal(await issueLines([{ path: [], message: "two\r\n  lines" }]), "- (root): two lines");
   const many = (count: number) => Array.from({ length: count }, () => ({ path: ["a"], message: "m" }));
-  assert.equal(issueLines(many(20)), Array(20).fill("- a: m").join("\n"));
-  assert.equal(issueLines(many(23)), [...Array(20).fill("- a: m"), "- and 3 more"].join("\n"));
-  assert.equal(issueLines([]), "");
+  assert.equal(await issueLines(many(20)), Array(20).fill("- a: m").join("\n"));
+  assert.equal(await issueLines(many(23)), [...Array(20).fill("- a: m"), "- and 3 more"].join("\n"));
 });
 
 Deno.test("format: a list with many wrong items is told in 20 lines; the error has them all", async () => {
@@ -226,10 +257,40 @@ Deno.test("format: a fence around everything is taken off", async () => {
   }
 });
 
+/** What a document makes of an answer to an @llm with a schema: the answer, or why it is none. */
+async function inDocument(text: string): Promise<unknown> {
+  const files = memoryFiles({ "a.md": "@llm\nprompt: Go\nretries: 0\nschema: {}\nuse-header: none\n" });
+  const world = { root: "/project", files };
+  const end = (await Array.fromAsync(runDocument("a.md", { world, model: fakeModel([text]) }))).at(-1);
+  assert.ok(end?.type === "run-end");
+  return end.status === "done" ? end.value : { why: end.error };
+}
+
+const AGENT = `version: "0.1"
+structure:
+  id: a
+  action:
+    id: main
+    chain:
+      - { id: ask, llm: { prompts: [{ system: Go. }], schema: {}, store: { slot: { name: got } } } }
+`;
+
+/** What a conversation makes of an answer to a step with a schema. */
+async function inConversation(text: string): Promise<unknown> {
+  const agent = await loadAgent({ file: "a.agent.yml", text: AGENT });
+  let told = ""; // what the model is told of its answer, when it is asked again
+  const model: ConversationModelFunction = ({ messages }) => {
+    told = String(messages.at(-1)?.content);
+    return Promise.resolve(text);
+  };
+  const conversation = await openConversation(agent, { model });
+  const end = (await Array.fromAsync(conversation.start())).at(-1);
+  assert.ok(end?.type === "run-end");
+  return end.status === "completed" ? conversation.slots() : { why: told };
+}
+
 Deno.test("answers that are JSON are taken alike by prompts, documents, conversations and ask", async () => {
   const prompt = formatContract({});
-  const document = answerContract({});
-  const conversation = schemaForm({});
   const ask = schemaContract({ type: "array" });
   const good = [
     "[1]",
@@ -244,8 +305,8 @@ Deno.test("answers that are JSON are taken alike by prompts, documents, conversa
   ];
   for (const text of good) {
     assert.deepEqual(await prompt.parse(text), [1], text);
-    assert.deepEqual(document.check(text), { text: "[1]" }, text);
-    assert.deepEqual(conversation.read(text), { value: [1] }, text);
+    assert.deepEqual(await inDocument(text), "[1]", text);
+    assert.deepEqual(await inConversation(text), { "conversation.got": [1] }, text);
     assert.deepEqual(await ask.check(text), { ok: true, value: [1] }, text);
   }
   const bad = ["~~~\n[1]\n```", "[1]\n```", "```json\n[1]", "x [1]"];
@@ -253,8 +314,8 @@ Deno.test("answers that are JSON are taken alike by prompts, documents, conversa
     const named = bad.includes(text) ? "" : text.slice(1, -1); // a number is named, so that the model knows which
     const whys = [
       await prompt.parse(text).then(() => "taken", (error: unknown) => String(error)),
-      JSON.stringify(document.check(text)),
-      JSON.stringify(conversation.read(text)),
+      JSON.stringify(await inDocument(text)),
+      JSON.stringify(await inConversation(text)),
       JSON.stringify(await ask.check(text)),
     ];
     for (const why of whys) {
@@ -302,16 +363,20 @@ Deno.test("format: a schema that is none is a mistake in the definition", () => 
   }
 });
 
-Deno.test("format: what a provider is told", () => {
+Deno.test("format: what a provider is told", async () => {
+  const told = async (format: Schema) => {
+    const talk = agentTalk(["1"]);
+    await talk.run(talk.dialog.ask(definePrompt({ template: "x", format })).catch(() => undefined));
+    return talk.requests[0]?.format;
+  };
   const json = Object.freeze({ properties: { a: {} } });
-  assert.deepEqual({ ...formatContract(json), parse: 0 }, { schema: json, isStandard: false, parse: 0 });
-  const { schema, isStandard } = formatContract(report);
-  assert.equal(isStandard, true);
+  assert.deepEqual(await told(json), { schema: json });
   // What is written, not what is made of it: sources may be left out.
+  const schema = (await told(report))?.schema;
   assert.deepEqual(schema?.required, ["title", "confidence"]);
-  assert.deepEqual(formatContract(z.union([z.string(), z.number()])).schema?.type, ["string", "number"]);
-  assert.deepEqual(Object.keys(formatContract(z.date())), ["isStandard", "parse"]);
-  assert.deepEqual(Object.keys(formatContract(standard(() => ({ value: 1 })))), ["isStandard", "parse"]);
+  assert.deepEqual((await told(z.union([z.string(), z.number()])))?.schema?.type, ["string", "number"]);
+  assert.deepEqual(await told(z.date()), {});
+  assert.deepEqual(await told(standard(() => ({ value: 1 }))), {});
 });
 
 function standard(validate: StandardSchema["~standard"]["validate"]): StandardSchema {
@@ -348,7 +413,7 @@ Deno.test("format: a schema that throws is a defect, not an answer that breaks i
   await assert.rejects(formatContract(broken).parse("1"), { name: "TypeError", message: "schema bug" });
 });
 
-Deno.test("format: defaults are filled in, the reply is left alone", async () => {
+Deno.test("format: defaults are filled in", async () => {
   const schema = {
     type: "object",
     properties: {
@@ -356,9 +421,7 @@ Deno.test("format: defaults are filled in, the reply is left alone", async () =>
       sub: { type: "object", properties: { list: { type: "array", default: [] } } },
     },
   };
-  const reply = { sub: {} };
-  assert.deepEqual(await checkValue(schema, reply), { value: { sub: { list: [] }, n: 7 } });
-  assert.deepEqual(reply, { sub: {} });
+  assert.deepEqual(await checkValue(schema, { sub: {} }), { value: { sub: { list: [] }, n: 7 } });
 });
 
 Deno.test("format: any JSON value comes back as it was written, fenced or not", async () => {
@@ -423,8 +486,9 @@ Deno.test("format: a value that is refused is told why, at a place that it has o
       const checked = await checkValue(schema, value);
       seen["value" in checked ? "taken" : "refused"]++;
       if ("value" in checked) return assert.deepEqual(checked.value, value);
-      assert.ok(checked.issues.length > 0);
-      for (const { path, message } of checked.issues) {
+      const { issues } = checked.error;
+      assert.ok(issues.length > 0);
+      for (const { path, message } of issues) {
         assert.match(message, /^(?:is required|is not allowed|must )/);
         let inside: unknown = value;
         for (const [index, key] of path.entries()) {

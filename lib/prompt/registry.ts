@@ -90,6 +90,7 @@ function didYouMeanPrompts(
   broken: ReadonlyMap<string, string>,
 ): string {
   const near = didYouMeanNames(path, known);
+  if (broken.size === 0) return near;
   const [nearest = ""] = nearestNames(path, [...known, ...broken.keys()]);
   const place = known.includes(nearest) ? undefined : broken.get(nearest);
   if (place === undefined) return near;

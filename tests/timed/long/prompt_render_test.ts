@@ -1,38 +1,36 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { definePrompt, PromptError, type Renderer } from "../../../mod.ts";
-import { parseTemplate, TemplateError } from "../../../lib/parse/template.ts";
-import { display, RenderError } from "../../../lib/prompt/value_text.ts";
-import { fixedText, scientificText, templateRenderer } from "../../../lib/prompt/prompt_text.ts";
+import { type AnyPrompt, definePrompt, PromptError, type Renderer } from "../../../mod.ts";
 import renderCases from "../../spec/prompts/render.json" with { type: "json" };
 
 type Args = Readonly<Record<string, unknown>>;
 
 const cases: readonly RenderCase[] = JSON.parse(JSON.stringify(renderCases));
 
-const render = (template: string, args: Args = {}): string => templateRenderer(parseTemplate(template))(args);
+const promptOf = (template: string): AnyPrompt => definePrompt({ template });
+const render = (template: string, args: Args = {}): string => promptOf(template)(args);
+
+/** What a prompt says of a template or of values that it cannot take. */
+function refused(code: PromptError["code"], work: () => unknown): string {
+  try {
+    work();
+  } catch (error) {
+    assert.ok(error instanceof PromptError && error.code === code, String(error));
+    return error.message;
+  }
+  return assert.fail("it was taken");
+}
 
 /** `L:C: message` of a template that cannot be read. */
 function wrongTemplate(source: string): string {
-  try {
-    parseTemplate(source);
-  } catch (error) {
-    assert.ok(error instanceof TemplateError, String(error));
-    return `${error.line}:${error.column}: ${error.message}`;
-  }
-  return assert.fail(`${JSON.stringify(source)} was read`);
+  const [, told = ""] = /^template (.*)$/s.exec(refused("template", () => promptOf(source))) ?? [];
+  return told;
 }
 
 /** The message of a rendering that fails. */
 function wrongRendering(template: string, args: unknown): string {
-  const renderer = templateRenderer(parseTemplate(template));
-  try {
-    renderer(args as Args);
-  } catch (error) {
-    assert.ok(error instanceof RenderError, String(error));
-    return error.message;
-  }
-  return assert.fail(`${JSON.stringify(template)} was rendered`);
+  const prompt = promptOf(template);
+  return refused("render", () => Reflect.apply(prompt.render, undefined, [args]));
 }
 
 Deno.test("what a template may not hold is told with its place", () => {
@@ -83,14 +81,11 @@ Deno.test("what a template may not hold is told with its place", () => {
   for (const [template, expected] of wrong) assert.equal(wrongTemplate(template), expected, template);
 });
 
-Deno.test("a template is data that does not change", () => {
-  const template = parseTemplate("a {{b}} {c.d[e f]!j:>{w.x}} {c}{{");
-  assert.deepEqual(template.vars, ["c", "w"]);
-  assert.equal(template.parts.length, 5);
-  assert.equal(template.parts[0], "a {b} ");
-  assert.equal(template.parts[4], "{");
-  assert.ok(Object.isFrozen(template) && Object.isFrozen(template.vars) && Object.isFrozen(template.parts));
-  assert.deepEqual(parseTemplate(""), { parts: [], vars: [] });
+Deno.test("a template says its variables, which do not change", () => {
+  const { vars } = promptOf("a {{b}} {c.d[e f]!j:>{w.x}} {c}{{");
+  assert.deepEqual(vars, ["c", "w"]);
+  assert.ok(Object.isFrozen(vars));
+  assert.deepEqual(promptOf("").vars, []);
 });
 
 Deno.test("what cannot be rendered is told with the field as it was written", () => {
@@ -102,7 +97,6 @@ Deno.test("what cannot be rendered is told with the field as it was written", ()
     ["{b} {a:{w}}", {}, "missing variables: b, a, w"],
     ["{a}", Object.create({ a: 1 }), "missing variables: a"],
     ["{length}", "text", "arguments must be an object"],
-    ["none", undefined, "arguments must be an object"],
     ["{a.b.c!s:>3}", { a: { b: {} } }, `{a.b.c!s:>3}: no "c" in {a.b.c}`],
     ["{a.b.c}", { a: { b: null } }, `{a.b.c}: no "c" in {a.b.c}`],
     ["{a.b}", { a: null }, `{a.b}: no "b" in {a.b}`],
@@ -155,7 +149,6 @@ Deno.test("values are displayed", () => {
   const shared = [1];
   const shown: readonly (readonly [value: unknown, text: string])[] = [
     ['{as} "it" is', `{as} "it" is`],
-    [undefined, "null"],
     [-0, "0"],
     [1e21, "1e+21"],
     [-Infinity, "-Infinity"],
@@ -177,7 +170,7 @@ Deno.test("values are displayed", () => {
     [[Object("x"), Object(1), Object(false)], `["x",1,false]`],
     [JSON.parse(`{"__proto__":1}`), `{"__proto__":1}`],
   ];
-  for (const [value, text] of shown) assert.equal(display(value), text);
+  for (const [value, text] of shown) assert.equal(render("{value}", { value }), text);
 });
 
 Deno.test("entries of maps are found before properties, and nothing that is inherited", () => {
@@ -358,7 +351,7 @@ const escapeBraces = (text: string): string => text.replace(/[{}]/g, "$&$&");
 Deno.test("property: text with its braces doubled renders to that text", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: "binary" }), pieces), (text) => {
-      assert.deepEqual(parseTemplate(escapeBraces(text)).vars, []);
+      assert.deepEqual(promptOf(escapeBraces(text)).vars, []);
       assert.equal(render(escapeBraces(text)), text);
     }),
     { numRuns: 1000 },
@@ -370,12 +363,13 @@ Deno.test("property: any text is read, or there is an error at one of its braces
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: "binary" }), pieces), (text) => {
       try {
-        parseTemplate(text);
+        promptOf(text);
         read++;
       } catch (error) {
-        assert.ok(error instanceof TemplateError, String(error));
-        const line = text.split("\n")[error.line - 1] ?? assert.fail(`no line ${error.line}`);
-        assert.match(Array.from(line)[error.column - 1] ?? "", /[{}]/);
+        assert.ok(error instanceof PromptError, String(error));
+        const [, row, column] = /^template (\d+):(\d+): /.exec(error.message) ?? assert.fail(error.message);
+        const line = text.split("\n")[Number(row) - 1] ?? assert.fail(`no line ${row}`);
+        assert.match(Array.from(line)[Number(column) - 1] ?? "", /[{}]/);
       }
     }),
     { numRuns: 5000 },
@@ -391,7 +385,7 @@ Deno.test("property: what a value holds is never read as a template", () => {
       const template = parts.map((p) => "text" in p ? escapeBraces(p.text) : `{${p.variable}}`).join("");
       const names = [...new Set(parts.flatMap((p) => "variable" in p ? [p.variable] : []))];
       const args = Object.fromEntries(names.map((n) => [n, valueOf(n)]));
-      assert.deepEqual(parseTemplate(template).vars, names);
+      assert.deepEqual(promptOf(template).vars, names);
       assert.equal(
         render(template, args),
         parts.map((p) => "text" in p ? p.text : valueOf(p.variable)).join(""),
@@ -418,6 +412,9 @@ Deno.test("property: a width is kept, whatever it is filled with", () => {
     ),
   );
 });
+
+const fixedText = (n: number | bigint, places: number) => render(`{n:.${places}f}`, { n });
+const scientificText = (n: number | bigint, places: number) => render(`{n:.${places}e}`, { n });
 
 Deno.test("property: digits are those of the exact value, ties away from zero", () => {
   const double = fc.double({ min: 0, max: 1e21, noNaN: true, maxExcluded: true });
@@ -484,7 +481,7 @@ Deno.test("deep and wide templates take time that is linear in their length", ()
   for (
     const text of ["{".repeat(1e6 + 1), `${"{a:".repeat(3e5)}`, "{a".repeat(3e5), `{${"[".repeat(1e6)}}`]
   ) {
-    const ms = timed(() => assert.throws(() => parseTemplate(text), TemplateError));
+    const ms = timed(() => assert.throws(() => promptOf(text), { code: "template" }));
     assert.ok(ms < 1000, `${text.slice(0, 9)}: ${ms} ms`);
   }
 });

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { ParseError, type Parser, PromptError, TagParser, tags } from "../../../mod.ts";
-import { outermostFences, scanTags } from "../../../lib/prompt/tags.ts";
 
 interface TagCase {
   readonly name: string;
@@ -187,19 +186,19 @@ Deno.test("tags: refine of a subclass goes on with what the subclass gives; it m
   });
 });
 
+/** The outermost blocks of each of these names, as `tags` finds them. */
+const blocksOf = (text: string, names: readonly string[]) => tags({ mdTags: names }).parse(text).mdTags;
+
 Deno.test("tags: white space of every kind ends the word of a fence and closes it", () => {
   for (const space of [" ", "\t", "\v", "\f", "\u00a0", "\u1680", "\u2003", "\u2028", "\u3000", "\ufeff"]) {
-    assert.deepEqual(outermostFences(`\`\`\`py${space}x\`\`\`${space}`), [{ tag: "py", content: "x" }]);
+    assert.deepEqual(blocksOf(`\`\`\`py${space}x\`\`\`${space}`, ["py"]), { py: ["x"] });
   }
 });
 
 Deno.test("tags: a longer run inside closes with the block that holds it", () => {
   const text = "```md a ````py b ``` c ```py d``` e";
-  assert.deepEqual(outermostFences(text), [{ tag: "md", content: "a ````py b" }, {
-    tag: "py",
-    content: "d",
-  }]);
-  assert.deepEqual(outermostFences("````a b ``` c ```` d"), [{ tag: "a", content: "b ``` c" }]);
+  assert.deepEqual(blocksOf(text, ["md", "py"]), { md: ["a ````py b"], py: ["d"] });
+  assert.deepEqual(blocksOf("````a b ``` c ```` d", ["a"]), { a: ["b ``` c"] });
 });
 
 // The types: what follows would not compile if they were others.
@@ -240,13 +239,16 @@ const tagText = fc.array(
 ).map((parts) => parts.join(""));
 
 Deno.test("tags: elements and signals are what a plain reading finds", () => {
+  const names = ["a", "b", "ab"] as const;
+  const [contents, opened] = [tags({ xmlTags: names }), tags({ signalTags: names })];
   fc.assert(
     fc.property(tagText, (text) => {
-      const { contents, opened } = scanTags(text, ["a", "b", "ab"]);
-      for (const name of ["a", "b", "ab"]) {
+      const { xmlTags } = contents.parse(text);
+      const { signalTags } = opened.parse(text);
+      for (const name of names) {
         const found = [...text.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, "gs"))];
-        assert.deepEqual(contents.get(name), found.map(([, content]) => content));
-        assert.equal(opened.has(name), text.includes(`<${name}>`));
+        assert.deepEqual(xmlTags[name], found.map(([, content]) => content));
+        assert.equal(signalTags[name], text.includes(`<${name}>`));
       }
     }),
     { numRuns: 3000 },
@@ -278,7 +280,17 @@ function plainFences(text: string): readonly { readonly tag: string; readonly co
 
 Deno.test("tags: blocks are what a plain reading finds", () => {
   fc.assert(
-    fc.property(tagText, (text) => assert.deepEqual(outermostFences(text), plainFences(text))),
+    fc.property(tagText, (text) => {
+      const plain = plainFences(text);
+      const names = [...new Set(["py", "md", ...plain.map(({ tag }) => tag)])].filter((tag) =>
+        /^[\p{L}]+$/u.test(tag)
+      );
+      const blocks = blocksOf(text, names);
+      for (const name of names) {
+        const found = plain.filter(({ tag }) => tag === name).map(({ content }) => content);
+        assert.deepEqual(blocks[name], found);
+      }
+    }),
     { numRuns: 5000 },
   );
 });
