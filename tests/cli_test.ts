@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
 import { basename, join } from "node:path";
-import { configSchema } from "../lib/catalog/config/table.ts";
-import { COMMANDS } from "../lib/cli/flags/flags.ts";
-import { VERSION } from "../lib/core/version.ts";
 import { bashCompletions } from "./_bash_completions.ts";
 import { orrery, orreryCommand, PROJECT_ROOT, runProgram, testEnvironment } from "./_run.ts";
 
@@ -25,21 +22,22 @@ function call(header: string, args: Readonly<Record<string, string>> = {}): stri
   return `!!!GADGET_START:${header}\n${lines.join("")}!!!GADGET_END\n`;
 }
 
+const COMMANDS =
+  "run ask chat check runs resume trace fork rm list show graph test trust serve mcp schema completions help init"
+    .split(" ");
+
 const sum = (header: string, expression = "1+1") => call(header, { expression });
 
 Deno.test("version, help and the lack of a command", async () => {
   const config: { version: string } = JSON.parse(await Deno.readTextFile(join(PROJECT_ROOT, "deno.json")));
-  assert.equal(VERSION, config.version);
   const [version, short, help, runHelp, helpRun, nothing] = await Promise.all(
     [["--version"], ["-V"], ["--help"], ["run", "x", "--help"], ["help", "run"], []].map((args) =>
       orrery(args)
     ),
   );
-  assert.deepEqual(version, { code: 0, stdout: `orrery ${VERSION}\n`, stderr: "" });
+  assert.deepEqual(version, { code: 0, stdout: `orrery ${config.version}\n`, stderr: "" });
   assert.equal(short?.stdout, version?.stdout);
-  for (const name of Object.keys(COMMANDS)) {
-    assert.match(help?.stdout ?? "", new RegExp(`^  ${name}\\b`, "m"));
-  }
+  for (const name of COMMANDS) assert.match(help?.stdout ?? "", new RegExp(`^  ${name}\\b`, "m"));
   assert.equal(runHelp?.stdout, helpRun?.stdout);
   assert.match(runHelp?.stdout ?? "", /--allow-write\[=PATH,\.\.\.\]/);
   assert.deepEqual([runHelp?.code, nothing?.code, nothing?.stdout, nothing?.stderr], [
@@ -410,12 +408,6 @@ Deno.test("graph: as text, Mermaid and SVG, with what cannot run in the picture 
   assert.match(lines[0] ?? "", /^a\.calls:5: error: depends on "gone", which is never called$/);
   assert.match(text.stderr, /^a\.calls:9: error: "c" is on a cycle: c -> d -> c$/m);
   assert.match(text.stderr, /^a\.calls:17: error: Cannot read header "no good"/m);
-});
-
-Deno.test("schema config prints what editors need", async () => {
-  const { code, stdout } = await orrery(["schema", "config"]);
-  assert.equal(code, 0);
-  assert.deepEqual(JSON.parse(stdout), JSON.parse(JSON.stringify(configSchema())));
 });
 
 Deno.test("completions for bash complete commands, flags, choices, files and gadgets", async () => {

@@ -1,8 +1,5 @@
 // What can be seen of a document without running it: `graph`, `show document` and `list documents`.
-import fc from "fast-check";
 import assert from "node:assert/strict";
-import { acyclicGraph, type CallGraph } from "../lib/render/graph/graph.ts";
-import { graphPicture } from "../lib/render/graph/picture.ts";
 import { testProject } from "./_project.ts";
 import { orrery } from "./_run.ts";
 
@@ -149,26 +146,6 @@ Deno.test("graph of a document: what is wrong is in the picture and on stderr; l
   ]);
   assert.equal(other.code, 2);
   assert.match(other.stderr, /^error: .*"gone\.md".*\n$/);
-});
-
-Deno.test("graph: nothing leads back in what is drawn from top to bottom, and a picture is not too deep", async () => {
-  const graphs = fc.integer({ min: 1, max: 40 }).chain((size) =>
-    fc.array(fc.tuple(fc.nat(size - 1), fc.nat(size - 1)), { maxLength: 60 }).map((pairs): CallGraph => ({
-      nodes: Array.from({ length: size }, (_, i) => ({ id: `n${i}`, gadgetName: "", state: "ok" })),
-      edges: pairs.map(([from, to]) => ({ from, to, isCyclic: false })),
-    }))
-  );
-  fc.assert(fc.property(graphs, (given) => {
-    const { graph, depth } = acyclicGraph(given);
-    assert.ok(depth <= given.nodes.length);
-    assert.equal(acyclicGraph(graph).graph.edges.length, graph.edges.length);
-  }));
-  const chain = (size: number): CallGraph => ({
-    nodes: Array.from({ length: size }, (_, i) => ({ id: `n${i}`, gadgetName: "", state: "ok" })),
-    edges: Array.from({ length: size - 1 }, (_, i) => ({ from: i, to: i + 1, isCyclic: false })),
-  });
-  assert.notEqual(await graphPicture(chain(24), { columns: 80 }), undefined);
-  assert.equal(await graphPicture(chain(25), { columns: 80 }), undefined);
 });
 
 Deno.test("show document: what it takes, needs and uses, its operations and the ids of its blocks", async () => {

@@ -1,8 +1,6 @@
 // `orrery check`: every kind of file, every format, and that nothing is run.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { paintFor } from "../../lib/render/cells.ts";
-import { problemFrame } from "../../lib/render/error_frame.ts";
 import { bashCompletions } from "../_bash_completions.ts";
 import { filesBelow } from "../_document_cases.ts";
 import { type TestProject, testProject } from "../_project.ts";
@@ -589,16 +587,6 @@ Deno.test("check: words that name nothing to check are told together, and nothin
 });
 
 Deno.test("check: in a terminal the source line, a caret, the code and a hint stand below", async () => {
-  const frame = problemFrame({
-    file: "a.md",
-    line: 2,
-    column: 1,
-    severity: "error",
-    code: "E103",
-    message: 'no block "x"',
-    hint: "Look",
-  }, { source: "@return\nblock: x\n", paint: paintFor(false) });
-  assert.equal(frame, 'a.md:2:1: error: no block "x" [E103]\n  |\n2 | block: x\n  | ^\nhint: Look\n');
   const missing = await noTerminal();
   if (missing !== undefined) return console.log(`not run here: ${missing}`);
   await using project = await testProject({ "orrery.yaml": YAML, "a.md": "@return\nblock: x\n" });
