@@ -1,10 +1,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type Clock, type Embedder, ModelError, openCollection, systemClock } from "../mod.ts";
-import type { ModelSettings } from "../lib/core/model_settings.ts";
-import { openEmbedder } from "../lib/models/open_embedder.ts";
-import { dotProduct, fusedRanks, unitVector } from "../lib/retrieval/passage_collection.ts";
+import { type Collection, type Embedder, ModelError, openCollection } from "../mod.ts";
 import { memoryCollection, wordEmbedder } from "./_collections.ts";
 
 const EVERYTHING = { limit: 100, secondary: true };
@@ -91,29 +88,33 @@ Deno.test("the signal ends what is asked of the model", async () => {
   await assert.rejects(collection.search("dog", { ...EVERYTHING, signal: stop.signal }), /enough/);
 });
 
-Deno.test("the cosine is exact, and ranks are fused by their places alone", () => {
+Deno.test("property: by meaning alone the nearest vector comes first, and its length does not count", async () => {
   const numbers = fc.array(fc.float({ min: -100, max: 100, noNaN: true }), { minLength: 4, maxLength: 4 });
-  fc.assert(
-    fc.property(numbers, numbers, (a, b) => {
-      const [left, right] = [Float32Array.from(a), Float32Array.from(b)];
-      const length = (vector: readonly number[]) => Math.hypot(...vector);
-      fc.pre(length(a) > 1e-3 && length(b) > 1e-3);
-      const expected = a.reduce((sum, number, index) => sum + number * (b[index] ?? 0), 0) /
-        (length(a) * length(b));
-      assert.ok(Math.abs(dotProduct(unitVector(left), unitVector(right)) - expected) < 1e-4);
+  const length = (vector: readonly number[]) => Math.hypot(...vector);
+  await fc.assert(
+    fc.asyncProperty(fc.array(numbers, { minLength: 2, maxLength: 6 }), numbers, async (vectors, query) => {
+      fc.pre([query, ...vectors].every((vector) => length(vector) > 1e-3));
+      const cosines = vectors.map((vector) =>
+        vector.reduce((sum, number, index) => sum + number * (query[index] ?? 0), 0) /
+        (length(vector) * length(query))
+      );
+      const embeddings: Embedder = {
+        id: "fake/given",
+        embed: (texts) =>
+          Promise.resolve(texts.map((text) => Float32Array.from(vectors[Number(text.slice(4))] ?? query))),
+      };
+      const files = Object.fromEntries(vectors.map((_, index) => [`d${index}.txt`, `word${index}`]));
+      using collection = await memoryCollection(files, { embeddings });
+      const found = await collection.search("query", EVERYTHING);
+      const order = found.map(({ document }) => cosines[Number(document.slice(1))] ?? NaN);
+      for (const [index, cosine] of order.entries()) {
+        assert.ok(index === 0 || cosine <= (order[index - 1] ?? NaN) + 1e-4, `${order}`);
+      }
+      const best = Math.max(...cosines);
+      if (best > 0.5) assert.ok(Math.abs((order[0] ?? NaN) - best) < 1e-4, `${order}, the best is ${best}`);
     }),
   );
-  assert.deepEqual(unitVector(new Float32Array(3)), new Float32Array(3));
-  const list = (...rows: readonly number[]) => rows.map((row, index) => ({ row, score: 1000 - index * 500 }));
-  const fused = fusedRanks([list(1, 2, 3), list(4, 2, 1)]);
-  assert.deepEqual(
-    fused.map(({ row }) => row),
-    [2, 1, 4, 3].sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0)),
-  );
 });
-
-/** 1: 1/61 + 1/63; 2: 2/62; 4: 1/61; 3: 1/63. */
-const order = new Map([[1, 0], [2, 1], [4, 2], [3, 3]]);
 
 // The adapters of the AI SDK, against a server on this machine.
 
@@ -135,23 +136,50 @@ function embeddingServer(answer?: (asked: Asked, count: number) => Response | un
     return answer?.(asked, requests.length) ?? Response.json(vectorsFor(asked));
   });
   const url = `http://127.0.0.1:${server.addr.port}`;
-  const settings: ModelSettings = {
-    aliases: { mine: "compatible/embed-1" },
-    providers: {
-      openai: { baseURL: `${url}/openai` },
-      google: { baseURL: `${url}/google` },
-      mistral: { baseURL: `${url}/mistral` },
-      anthropic: { baseURL: `${url}/anthropic` },
-      compatible: { type: "openai-compatible", baseURL: `${url}/compatible`, headers: { "x-more": "1" } },
-      keyed: { type: "openai-compatible", baseURL: `${url}/keyed`, apiKeyEnv: "KEY" },
-    },
+  const providers = {
+    openai: { baseURL: `${url}/openai` },
+    google: { baseURL: `${url}/google` },
+    mistral: { baseURL: `${url}/mistral` },
+    anthropic: { baseURL: `${url}/anthropic` },
+    compatible: { type: "openai-compatible", baseURL: `${url}/compatible`, headers: { "x-more": "1" } },
+    keyed: { type: "openai-compatible", baseURL: `${url}/keyed`, apiKeyEnv: "KEYED_API_KEY" },
   };
-  const open = (
-    name: string,
-    clock: Clock = systemClock,
-    env: (name: string) => string | undefined = () => "sk-0123456789",
-  ) => openEmbedder(name, { settings, fetch, env, clock, random: () => 0.5 });
-  return { url, requests, open, [Symbol.asyncDispose]: () => server.shutdown() };
+  const models = { aliases: { mine: "compatible/embed-1" }, providers };
+  return { url, requests, models, [Symbol.asyncDispose]: () => server.shutdown() };
+}
+
+const KEYS = [
+  "OPENAI_API_KEY",
+  "ANTHROPIC_API_KEY",
+  "MISTRAL_API_KEY",
+  "GOOGLE_GENERATIVE_AI_API_KEY",
+  "KEYED_API_KEY",
+];
+
+/** Opens a collection as a user whose settings have these models, and whose environment has the keys. */
+async function opened(
+  models: object,
+  { embeddings, key = "sk-0123456789", pages = { "a.txt": "banana", "b.txt": "x" } }: {
+    readonly embeddings: string;
+    /** Empty: there is none. */
+    readonly key?: string;
+    readonly pages?: Readonly<Record<string, string>>;
+  },
+): Promise<Collection & Disposable> {
+  const folder = await Deno.makeTempDir({ prefix: "orrery-retrieval-" });
+  await Deno.mkdir(join(folder, "orrery"));
+  await Deno.writeTextFile(join(folder, "orrery", "config.yaml"), JSON.stringify({ models }));
+  const before = new Map(["XDG_CONFIG_HOME", ...KEYS].map((name) => [name, Deno.env.get(name)]));
+  Deno.env.set("XDG_CONFIG_HOME", folder);
+  for (const name of KEYS) key === "" ? Deno.env.delete(name) : Deno.env.set(name, key);
+  try {
+    return await memoryCollection(pages, { embeddings });
+  } finally {
+    for (const [name, value] of before) {
+      value === undefined ? Deno.env.delete(name) : Deno.env.set(name, value);
+    }
+    await Deno.remove(folder, { recursive: true });
+  }
 }
 
 function vectorsFor({ path, body }: Asked) {
@@ -181,10 +209,7 @@ for (
 ) {
   Deno.test(`embeddings of ${name}`, async () => {
     await using server = embeddingServer();
-    const embedder = server.open(name);
-    assert.equal(embedder.id, name);
-    const vectors = await embedder.embed(["banana", "x"]);
-    assert.deepEqual(vectors.map((vector) => [...vector]), [[6, 4], [1, 1]]);
+    using collection = await opened(server.models, { embeddings: name });
     const [request] = server.requests;
     assert.equal(server.requests.length, 1);
     assert.equal(request?.path, path);
@@ -193,53 +218,45 @@ for (
     if (!name.startsWith("google")) {
       assert.deepEqual([request?.body.model, request?.body.input], [name.split("/")[1], ["banana", "x"]]);
     }
+    assert.deepEqual(documentsOf(await collection.search("anan", EVERYTHING)), ["a", "b"]);
+    assert.deepEqual(documentsOf(await collection.search("y", EVERYTHING)), ["b", "a"]);
   });
 }
 
 Deno.test("embeddings: an alias, and as many texts at once as the provider takes", async () => {
   await using server = embeddingServer();
-  assert.equal(server.open("mine").id, "compatible/embed-1");
-  const texts = Array.from({ length: 70 }, (_, index) => "a".repeat(index));
-  const vectors = await server.open("mistral/mistral-embed").embed(texts);
-  assert.deepEqual(vectors.map(([length]) => length), texts.map(({ length }) => length));
-  assert.ok(server.requests.length > 1 && server.requests.every(({ body }) => body.input.length <= 32));
+  const pages = Object.fromEntries(
+    Array.from({ length: 70 }, (_, index) => [`d${index}.txt`, `a${"a".repeat(index)}`]),
+  );
+  using _collection = await opened(server.models, { embeddings: "mine", pages });
+  assert.deepEqual(server.requests.map(({ path, body }) => [path, body.model, body.input.length]), [
+    ["/compatible/embeddings", "embed-1", 32],
+    ["/compatible/embeddings", "embed-1", 32],
+    ["/compatible/embeddings", "embed-1", 6],
+  ]);
 });
-
-/** Waits between attempts are over at once; those for an answer are real. */
-function impatientClock(waits: number[]): Clock {
-  return {
-    now: systemClock.now,
-    sleep(ms, signal) {
-      if (ms > 5000) return systemClock.sleep(ms, signal);
-      waits.push(ms);
-      return Promise.resolve();
-    },
-  };
-}
 
 Deno.test("embeddings: what may pass is tried again, what may not is told without the key", async () => {
   const busy = () =>
     Response.json({ error: { message: "slow down, sk-0123456789" } }, {
       status: 429,
-      headers: { "retry-after": "2" },
+      headers: { "retry-after": "0" },
     });
   {
     await using server = embeddingServer((_, count) => count <= 2 ? busy() : undefined);
-    const waits: number[] = [];
-    const vectors = await server.open("openai/m", impatientClock(waits)).embed(["banana"]);
-    assert.deepEqual(vectors.map((vector) => [...vector]), [[6, 4]]);
-    assert.deepEqual([waits, server.requests.length], [[2000, 2000], 3]);
+    using _collection = await opened(server.models, { embeddings: "openai/m" });
+    assert.equal(server.requests.length, 3);
   }
   {
     await using server = embeddingServer(busy);
     await assert.rejects(
-      server.open("openai/m", impatientClock([])).embed(["x"]),
+      opened(server.models, { embeddings: "openai/m" }),
       /429.*asked 4 times; try again later/,
     );
   }
   const failure = async (response: () => Response, name = "openai/m") => {
     await using server = embeddingServer(response);
-    const error = await server.open(name).embed(["x"]).catch((error) => error);
+    const error = await opened(server.models, { embeddings: name }).catch((error) => error);
     assert.ok(error instanceof ModelError, String(error));
     assert.ok(!error.message.includes("sk-0123456789"), error.message);
     return [error.code, error.message.replace(/127\.0\.0\.1:\d+/, "HOST")];
@@ -260,23 +277,21 @@ Deno.test("embeddings: what may pass is tried again, what may not is told withou
 
 Deno.test("embeddings: models that make none, and keys that are missing", async () => {
   await using server = embeddingServer();
-  const message = (name: string, env?: () => undefined) => {
-    try {
-      server.open(name, undefined, env);
-      return "";
-    } catch (error) {
-      assert.ok(error instanceof ModelError && error.code === "config", String(error));
-      return error.message;
-    }
+  const message = async (embeddings: string, key?: string) => {
+    const error = await opened(server.models, { embeddings, ...(key !== undefined && { key }) }).catch((
+      error,
+    ) => error);
+    assert.ok(error instanceof ModelError && error.code === "config", String(error));
+    return error.message;
   };
   assert.match(
-    message("anthropic/claude"),
+    await message("anthropic/claude"),
     /^The model anthropic\/claude makes no embeddings: expected one of openai, google, mistral/,
   );
-  assert.match(message("script/echo"), /makes no embeddings/);
-  assert.match(message("mina"), /Unknown model "mina": .* Did you mean "mine"\?/);
-  assert.match(message("nobody/x"), /^The model provider "nobody" is unknown/);
-  assert.match(message("openai/m", () => undefined), /needs a key: set the variable OPENAI_API_KEY/);
+  assert.match(await message("script/echo"), /makes no embeddings/);
+  assert.match(await message("mina"), /Unknown model "mina": .* Did you mean "mine"\?/);
+  assert.match(await message("nobody/x"), /^The model provider "nobody" is unknown/);
+  assert.match(await message("openai/m", ""), /needs a key: set the variable OPENAI_API_KEY/);
 });
 
 Deno.test("a project searches with the model of its configuration, over the network", async () => {

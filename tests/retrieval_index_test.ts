@@ -1,26 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
-import { openCollection } from "../mod.ts";
-import type { IndexedDocument, NewDocument } from "../lib/retrieval/indexed_document.ts";
-import { PassageIndex } from "../lib/retrieval/passage_index.ts";
+import { DatabaseSync } from "node:sqlite";
+import { type Collection, memoryFiles, openCollection } from "../mod.ts";
 import { memoryCollection } from "./_collections.ts";
 import { runProgram } from "./_run.ts";
 
 const EVERYTHING = { limit: 100, secondary: true };
-
-function newDocument(
-  key: string,
-  texts: readonly string[],
-  rest: Partial<IndexedDocument> = {},
-): NewDocument {
-  const passages = texts.map((text, index) => ({ text, titles: key, page: 1, start: index, end: index + 1 }));
-  return { key, role: "primary", id: key, name: key, passages, ...rest };
-}
-
-function known({ passages: _, ...document }: NewDocument): IndexedDocument {
-  return document;
-}
 
 async function inFolder(test: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "orrery-retrieval-" }));
@@ -31,81 +17,107 @@ async function inFolder(test: (folder: string) => Promise<void>): Promise<void> 
   }
 }
 
-/** In memory and in a file all is alike. */
-function onBoth(name: string, test: (path: string) => void): void {
-  Deno.test(`${name}: in memory`, () => test(":memory:"));
-  Deno.test(`${name}: in a file`, () => inFolder((folder) => Promise.resolve(test(join(folder, "i.db")))));
+/** In memory and in a project's index all is alike; files are given by their paths. */
+type Opened = (files: Readonly<Record<string, string>>, file: string) => Promise<Collection & Disposable>;
+
+function onBoth(name: string, test: (open: Opened) => Promise<void>): void {
+  Deno.test(`${name}: in memory`, () =>
+    test((files, file) => openCollection(file, { world: { root: "/project", files: memoryFiles(files) } })));
+  Deno.test(`${name}: in a file`, () =>
+    inFolder((folder) =>
+      test(async (files, file) => {
+        for (const [path, text] of Object.entries(files)) await Deno.writeTextFile(join(folder, path), text);
+        return await openCollection(join(folder, file));
+      })
+    ));
 }
 
-const found = (index: PassageIndex, question: string, role: "primary" | "secondary" = "primary") =>
-  index.find(question, { role, limit: 10 }).map(({ row }) => index.passage(row)?.text);
+const collectionOf = (...documents: readonly string[]): string =>
+  `version: "0.1"\ndocuments:\n${documents.map((each) => `  - ${each}\n`).join("")}`;
 
-onBoth("an index holds the documents that it was given last", (path) => {
-  using index = new PassageIndex(path);
-  const [a, b, c] = [
-    newDocument("a", ["red wheel", "blue wheel"]),
-    newDocument("b", ["green wheel"], { role: "secondary", link: "https://example.com" }),
-    newDocument("c", ["yellow wheel"]),
-  ] as const;
-  assert.deepEqual(index.replace([a, b]), []);
-  assert.deepEqual([...index.keys()].sort(), ["a", "b"]);
-  assert.deepEqual(found(index, "wheel"), ["red wheel", "blue wheel"]);
-  assert.deepEqual(found(index, "wheel", "secondary"), ["green wheel"]);
-  const [row] = index.find("green", { role: "secondary", limit: 1 });
-  const expected = { document: "b", name: "b", link: "https://example.com", text: "green wheel" };
-  assert.deepEqual(index.passage(row?.row ?? 0), expected);
-
-  assert.deepEqual(index.replace([known(a), known(c)]), ["c"], "c would have to be given");
-  assert.deepEqual(found(index, "wheel", "secondary"), ["green wheel"], "and nothing was changed");
-  assert.deepEqual(index.replace([c, known({ ...a, role: "secondary" })]), []);
-  assert.deepEqual(found(index, "wheel"), ["yellow wheel"]);
-  assert.deepEqual(
-    found(index, "wheel", "secondary"),
-    ["red wheel", "blue wheel"],
-    "the role is another one",
-  );
-  assert.equal(index.passage(row?.row ?? 0), undefined);
-  index.replace([]);
-  assert.deepEqual(found(index, "wheel"), []);
-});
-
-onBoth("an index: equal passages come in the order of the collection, whenever they were put in", (path) => {
-  using index = new PassageIndex(path);
-  const documents = ["a", "b", "c"].map((key) => newDocument(key, ["wheel one", "wheel two"], { name: "n" }));
-  const order = () =>
-    index.find("wheel", { role: "primary", limit: 10 }).map(({ row }) => index.passage(row)?.document);
-  index.replace([documents[2], documents[0]].filter((each) => each !== undefined));
-  index.replace(documents);
-  assert.deepEqual(order(), ["a", "a", "b", "b", "c", "c"]);
-  index.replace(documents.toReversed().map(known));
-  assert.deepEqual(order(), ["c", "c", "b", "b", "a", "a"]);
+onBoth("an index holds the documents that it was given last, each with its role", async (open) => {
+  const files = {
+    "a.txt": "red wheel",
+    "b.txt": "green wheel",
+    "c.txt": "yellow wheel",
+    "all.collection.yml": collectionOf(
+      "{ id: a, file: a.txt, type: slides }",
+      "{ id: b, file: b.txt, type: slides, metadata: { name: B, link: https://example.com } }",
+      "{ id: c, file: c.txt, type: slides }",
+    ),
+  };
+  const found = async (primary: string, secondary: string) => {
+    const sources = `{ primary: ${primary}, secondary: ${secondary} }`;
+    const module = `version: "0.1"\nmodule:\n  id: m\n  contents: [{ id: s, sources: ${sources} }]\n`;
+    const all = { ...files, "m.module.yml": module };
+    using collection = await open(all, "m.module.yml");
+    const texts = async (isSecond: boolean) =>
+      (await collection.search("wheel", { limit: 100, secondary: isSecond })).map(({ text }) => text);
+    const [first, both] = [await texts(false), await texts(true)];
+    return [first.sort(), both.filter((each) => !first.includes(each)).sort()];
+  };
+  assert.deepEqual(await found("[a.txt]", "[b.txt]"), [["red wheel"], ["green wheel"]]);
+  assert.deepEqual(await found("[c.txt]", "[a.txt]"), [["yellow wheel"], ["red wheel"]]);
+  using collection = await open(files, "all.collection.yml");
+  const [passage] = await collection.search("green", EVERYTHING);
+  assert.deepEqual({ ...passage, score: 0 }, {
+    document: "b",
+    name: "B",
+    link: "https://example.com",
+    text: "green wheel",
+    score: 0,
+  });
 });
 
 onBoth(
+  "an index: equal passages come in the order of the collection, whenever they were put in",
+  async (open) => {
+    const texts = Object.fromEntries(
+      ["a", "b", "c"].map((id) => [`${id}.txt`, `wheel ${id}1\fwheel ${id}2`]),
+    );
+    const order = async (...ids: readonly string[]) => {
+      const documents = ids.map((id) =>
+        `{ id: ${id}, file: ${id}.txt, type: slides, metadata: { name: n } }`
+      );
+      using collection = await open(
+        { ...texts, "c.collection.yml": collectionOf(...documents) },
+        "c.collection.yml",
+      );
+      return (await collection.search("wheel", EVERYTHING)).map(({ text }) => text.slice(-2)).join(" ");
+    };
+    await order("c", "a");
+    assert.equal(await order("a", "b", "c"), "a1 a2 b1 b2 c1 c2");
+    assert.equal(await order("c", "b", "a"), "c1 c2 b1 b2 a1 a2");
+  },
+);
+
+onBoth(
   "a large index: words that stand in most passages change no order, and fill what others leave",
-  (path) => {
-    using index = new PassageIndex(path);
+  async (open) => {
     const texts = Array.from(
       { length: 1500 },
       (_, n) => `common ${n % 2 === 0 ? "even" : "odd"} number${n} ${n % 500 === 0 ? "rare" : ""}`,
     );
-    index.replace([newDocument("a", texts)]);
-    const numbers = (question: string, limit: number) =>
-      index.find(question, { role: "primary", limit }).map(({ row }) =>
-        /number\d+/.exec(index.passage(row)?.text ?? "")?.[0]
+    const files = {
+      "a.txt": texts.join("\f"),
+      "c.collection.yml": collectionOf("{ id: a, file: a.txt, type: slides }"),
+    };
+    using collection = await open(files, "c.collection.yml");
+    const numbers = async (question: string, limit: number) =>
+      (await collection.search(question, { limit, secondary: true })).map(({ text }) =>
+        /number\d+/.exec(text)?.[0]
       );
-    assert.deepEqual(numbers("common rare", 3), ["number0", "number500", "number1000"]);
-    assert.deepEqual(numbers("common rare", 5).slice(0, 3), ["number0", "number500", "number1000"]);
-    assert.equal(numbers("common rare", 5).length, 5);
-    assert.equal(numbers("common", 7).length, 7);
-    assert.deepEqual(numbers("common number77 xyzzy", 1), ["number77"]);
-    assert.deepEqual(numbers("xyzzy", 3), []);
+    assert.deepEqual(await numbers("common rare", 3), ["number0", "number500", "number1000"]);
+    assert.deepEqual((await numbers("common rare", 5)).slice(0, 3), ["number0", "number500", "number1000"]);
+    assert.equal((await numbers("common rare", 5)).length, 5);
+    assert.equal((await numbers("common", 7)).length, 7);
+    assert.deepEqual(await numbers("common number77 xyzzy", 1), ["number77"]);
+    assert.deepEqual(await numbers("xyzzy", 3), []);
   },
 );
 
-Deno.test("an index: any text is a question, and never a query of SQLite", () => {
-  using index = new PassageIndex(":memory:");
-  index.replace([newDocument("a", ["the red wheel", "titles text rank"])]);
+Deno.test("an index: any text is a question, and never a query of SQLite", async () => {
+  using collection = await memoryCollection({ "a.txt": "the red wheel", "b.txt": "titles text rank" });
   const syntax = fc.constantFrom(
     ...[
       '"',
@@ -136,15 +148,21 @@ Deno.test("an index: any text is a question, and never a query of SQLite", () =>
     fc.array(syntax, { maxLength: 8 }).map((parts) => parts.join(" ")),
     fc.array(syntax, { maxLength: 8 }).map((parts) => parts.join("")),
   );
-  fc.assert(
-    fc.property(text, (text) => {
-      const rows = index.find(text, { role: "primary", limit: 10 });
-      assert.ok(rows.every(({ row, score }) => index.passage(row) !== undefined && score >= 0));
+  await fc.assert(
+    fc.asyncProperty(text, async (text) => {
+      const found = await collection.search(text, EVERYTHING);
+      assert.ok(found.every(({ document, score }) => ["a", "b"].includes(document) && score >= 0));
     }),
-    { numRuns: 2000 },
+    { numRuns: 500 },
   );
-  assert.deepEqual(found(index, "red NOT wheel"), ["the red wheel"], "NOT is a word");
-  assert.equal(found(index, "titles:rank -wheel").length, 2, "and neither is a column, nor left out");
+  const documents = async (query: string) =>
+    (await collection.search(query, EVERYTHING)).map(({ document }) => document).sort();
+  assert.deepEqual(await documents("red NOT wheel"), ["a"], "NOT is a word");
+  assert.deepEqual(
+    await documents("titles:rank -wheel"),
+    ["a", "b"],
+    "and neither is a column, nor left out",
+  );
 });
 
 Deno.test("an index: whatever a document says, its words find it", async () => {
@@ -197,10 +215,10 @@ Deno.test("a project keeps the index: only what has changed is put in anew, and 
     assert.deepEqual(await texts(file), ["a First", "b b", "b b"]);
     const path = await indexFile(folder);
     const rows = () => {
-      using index = new PassageIndex(path);
-      return index.find("wheel", { role: "primary", limit: 10 }).map(({ row }) =>
-        `${row} ${index.passage(row)?.document}`
-      ).sort();
+      using database = new DatabaseSync(path);
+      const all = database.prepare("SELECT p.n, d.id FROM passages p JOIN documents d ON d.n = p.document")
+        .all();
+      return all.map(({ n, id }) => `${n} ${id}`).sort();
     };
     const before = rows();
     await texts(file);
@@ -237,7 +255,6 @@ Deno.test("a project's index: a broken file, one of another version, and what is
     assert.deepEqual(await texts(file), ["a First", "b b", "b b"]);
     assert.deepEqual((await Deno.readFile(path)).subarray(0, 15), sound.subarray(0, 15), "it was made anew");
 
-    const { DatabaseSync } = await import("node:sqlite");
     const database = new DatabaseSync(path);
     database.exec("PRAGMA user_version = 999; DROP TABLE texts");
     database.close();
@@ -295,8 +312,8 @@ Deno.test("a project's index: a process that is killed while it puts passages in
     await child.status;
     const path = await indexFile(folder);
     {
-      using index = new PassageIndex(path);
-      assert.equal(index.keys().size, 0);
+      using database = new DatabaseSync(path);
+      assert.deepEqual(database.prepare("SELECT * FROM documents").all(), []);
     }
     assert.deepEqual(await texts(file), ["a First", "b b", "b b"]);
   }));

@@ -1,3 +1,5 @@
+// A step that looks into a collection (conversations.md 2.8), in a conversation.
+
 import assert from "node:assert/strict";
 import {
   type Collection,
@@ -5,95 +7,40 @@ import {
   memoryJournal,
   type Passage,
   PermissionRefused,
-  type RunJournal,
-  type StepOf,
+  type Store,
 } from "../mod.ts";
-import { performRetriever } from "../lib/run/conversation/leaf.ts";
-import {
-  type ConversationMeans,
-  ConversationStepError,
-  type StepWork,
-} from "../lib/run/conversation/work.ts";
-import { Run } from "../lib/run/run.ts";
 import { memoryCollection } from "./_collections.ts";
-
-const never = (): never => assert.fail("the retriever does not do this");
-
-const STEP: StepOf<"retriever"> = {
-  kind: "retriever",
-  id: "find",
-  conditions: [],
-  path: "structure.action",
-  span: { line: 1, column: 1 },
-  query: { destination: "conversation", name: "question" },
-  target: { destination: "session", name: "docs" },
-  limit: 4,
-  secondary: true,
-};
+import { ask, chain, endOf, eventsOf, type StepJson, talk } from "./_conversation_turns.ts";
 
 interface Looking {
   readonly collection?: Collection;
-  readonly step?: Partial<StepOf<"retriever">>;
-  readonly journal?: RunJournal;
+  readonly step?: { readonly limit?: number; readonly secondary?: boolean };
+  readonly store?: Store;
 }
 
-/** Takes the step; gives what is in its target afterwards, and what was told. */
-async function look(question: Json | undefined, { collection, step, journal }: Looking = {}) {
-  const run = new Run(journal === undefined ? {} : { journal });
-  const written: unknown[] = [];
-  const told: string[] = [];
-  const events = (async () => {
-    for await (const event of run.events) {
-      if (event.type === "step-start" || event.type === "step-end") told.push(`${event.type} ${event.key}`);
-    }
-  })();
-  const means: ConversationMeans = {
-    models: { find: never },
-    http: { fetch: never, open: never },
-    tools: { find: never, names: never },
-    budget: {},
-    calls: {},
-    env: never,
-    runFile: never,
-    askPrompt: never,
-    ...(collection === undefined ? {} : { collection }),
-  };
-  const work: StepWork<StepOf<"retriever">> = {
-    run,
-    means,
-    step: { ...STEP, ...step },
-    key: "main/find#2",
-    constants: {},
-    signal: run.signal,
-    fill: never,
-    fillValue: never,
-    slot: (path) => path.name === "question" ? question : undefined,
-    setSlot: (path, value) => written.push([path, value]),
-    memory: never,
-    delta: never,
-    say: never,
-    discard: never,
-    warn: never,
-  };
-  try {
-    const outcome = await performRetriever(work);
-    assert.deepEqual(outcome, { kind: "next" });
-    assert.deepEqual(written.map((each) => Array.isArray(each) && each[0]), [STEP.target]);
-    const [[, value] = []] = written as [unknown, string][];
-    return { value, told };
-  } finally {
-    run.end({ status: journal === undefined ? "done" : "held" });
-    await events;
-  }
+function find(step: Looking["step"]): StepJson {
+  const target = { slot: { name: "docs", destination: "session" } };
+  return { id: "find", retriever: { query: { name: "question" }, target, ...step } };
 }
 
-async function failure(question: Json | undefined, looking: Looking = {}): Promise<string> {
-  const error = await look(question, looking).then(
-    () => assert.fail("it found something"),
-    (error: unknown) => error,
-  );
-  assert.ok(error instanceof ConversationStepError && error.step === "find", String(error));
-  return error.message;
+/** Takes the step; gives what is in its target afterwards, what was told of its effects, and why it failed. */
+async function look(question: Json | undefined, { collection, step, store }: Looking = {}) {
+  const one = await talk(chain([find(step)]), {
+    ...(collection !== undefined && { collection }),
+    ...(store !== undefined && { store }),
+    slots: question === undefined ? {} : { question },
+  });
+  const events = await one.start();
+  const told = [...eventsOf(events, "step-start"), ...eventsOf(events, "step-end")]
+    .filter(({ key }) => key.endsWith("/retrieve")).map(({ type, key }) => `${type} ${key}`);
+  const { "session.docs": value } = one.conversation.slots();
+  return { value: value === undefined ? undefined : String(value), told, error: endOf(events).error };
+}
+
+async function failure(question: Json | undefined, looking: Looking = {}): Promise<string | undefined> {
+  const { value, error } = await look(question, looking);
+  assert.equal(value, undefined, "it found something");
+  return error;
 }
 
 const PAGES = {
@@ -109,7 +56,7 @@ Deno.test("retriever: what fits is put into the target, each with its source", a
     value,
     "**Source: brakes**\n# Brakes\n\nA brake stops the wheel.\n\n**Source: both**\nA tyre and a brake.",
   );
-  assert.deepEqual(told, ["step-start main/find#2/retrieve", "step-end main/find#2/retrieve"]);
+  assert.deepEqual(told, ["step-start main/find/retrieve", "step-end main/find/retrieve"]);
   assert.equal((await look("xyzzy", { collection })).value, "");
   assert.match(
     (await look("brake", { collection, step: { limit: 1 } })).value ?? "",
@@ -178,16 +125,21 @@ Deno.test("retriever: what fails is tried once more", async () => {
 });
 
 Deno.test("retriever: a resumed turn is answered from the journal", async () => {
-  const journal = memoryJournal();
-  const begun = journal.create({ kind: "conversation", input: null });
-  const first = failing(0);
-  const looked = await look("x", { collection: first.collection, journal: begun });
-  const again = failing(9);
-  const resumed = await look("x", { collection: again.collection, journal: journal.open(begun.id) });
-  assert.deepEqual([looked.value, resumed.value], ["**Source: A**\ntext", "**Source: A**\ntext"]);
-  assert.deepEqual([first.asked.length, again.asked.length], [1, 0]);
-  const { steps } = journal.read(begun.id);
-  assert.deepEqual(steps.map(({ key, kind, input }) => [key, kind, input]), [
-    ["main/find#2/retrieve", "read", { queries: ["x"], limit: 4, secondary: true }],
+  const store = memoryJournal();
+  const { collection, asked } = failing(0);
+  const options = { collection, store, slots: { question: "x" } };
+  const steps = chain([find({}), { id: "b", llm: { prompts: [{ user: "go" }] } }, ask("q")]);
+  const one = await talk(steps, { ...options, model: () => new Promise<string>(() => {}) });
+  for await (const event of one.conversation.start()) {
+    if (event.type === "step-start" && event.kind === "model") break;
+  }
+  assert.deepEqual([one.conversation.status, one.conversation.slots()], ["running", {}]);
+  const again = await talk(steps, { ...options, id: one.conversation.id, model: () => Promise.resolve("b") });
+  assert.equal(endOf(await again.retry()).status, "held");
+  assert.equal(again.conversation.slots()["session.docs"], "**Source: A**\ntext");
+  assert.equal(asked.length, 1);
+  const { steps: kept } = store.read(one.conversation.id);
+  assert.deepEqual(kept.filter(({ kind }) => kind === "read").map(({ key, input }) => [key, input]), [
+    ["main/find/retrieve", { queries: ["x"], limit: 4, secondary: true }],
   ]);
 });

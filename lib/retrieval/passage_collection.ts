@@ -105,7 +105,7 @@ function sharedPlaces(
 const SOFTNESS = 60;
 
 /** Several rankings of the same passages as one, the best first; whose scores are on different scales, only their order counts. */
-export function fusedRanks(rankings: readonly (readonly FoundRow[])[]): readonly FoundRow[] {
+function fusedRanks(rankings: readonly (readonly FoundRow[])[]): readonly FoundRow[] {
   const scores = new Map<number, number>();
   for (const ranking of rankings) {
     for (const [index, { row }] of ranking.entries()) {
@@ -181,13 +181,13 @@ class PassageVectors {
 }
 
 /** The same direction with the length 1, so that the product of two is the cosine of the angle between them; zeros stay zeros. */
-export function unitVector(vector: Float32Array): Float32Array {
+function unitVector(vector: Float32Array): Float32Array {
   const length = Math.sqrt(dotProduct(vector, vector));
   return length === 0 ? vector : vector.map((number) => number / length);
 }
 
 /** Both have the same dimensions. */
-export function dotProduct(a: Float32Array, b: Float32Array): number {
+function dotProduct(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += (a[i] ?? 0) * (b[i] ?? 0);
   return sum;
