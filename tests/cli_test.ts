@@ -454,7 +454,7 @@ Deno.test("completions for the other shells are read by them without a mistake",
   await using folder = await folderOf({});
   const { stdout: offers } = await orrery(["complete", ":"]);
   const offered = offers.trimEnd().split("\n").map((line) => line.split("\t", 1)[0]);
-  assert.deepEqual(offered, [...Object.keys(COMMANDS), "--help", "--version"]);
+  assert.deepEqual(offered.toSorted(), [...COMMANDS, "--help", "--version"].toSorted());
   for (const [shell, ...command] of checks) {
     await t.step(shell, async () => {
       const { code, stdout } = await orrery(["completions", shell]);
