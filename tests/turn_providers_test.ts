@@ -1,9 +1,9 @@
 // The turn over the wire: both ways to call gadgets against every format, with odd borders, keep-alive comments, a rate limit, and a stream
 // that breaks in the middle. A call starts before the answer has ended in all of them.
 import assert from "node:assert/strict";
-import { type AnyGadget, ask, createCatalog, type RunEvent, systemClock } from "../mod.ts";
-import { openModels } from "../lib/models/open_models.ts";
-import { type ProviderReply, type ProviderServer, providerServer, TEST_KEY } from "./_provider_server.ts";
+import type { RunEvent } from "../mod.ts";
+import { type ProviderProject, providerProject, type ProviderReply } from "./_provider_project.ts";
+import { TEST_KEY } from "./_provider_server.ts";
 import type { AnswerPart } from "./_provider_wire.ts";
 
 const PROVIDERS = ["openai", "chat", "anthropic", "google", "compatible"] as const;
@@ -11,51 +11,41 @@ const MODES = ["blocks", "native"] as const;
 
 type Mode = (typeof MODES)[number];
 
-const BLOCK = ["!!!GADGET_", "START:Weather:w\n!!!ARG:ci", "ty\nZür", "ich\n!!!GADGET_END\n"];
+const BLOCK = ["!!!GADGET_", "START:Template:w\n!!!ARG:temp", "late\nsunny in Zür", "ich\n!!!GADGET_END\n"];
 
 const callParts = (mode: Mode): readonly AnswerPart[] => [
   { text: ["Let me ", "look.\n"] },
   mode === "blocks"
     ? { text: BLOCK }
-    : { call: { id: "call_w", name: "Weather", arguments: ['{"ci', 'ty":"Zü', 'rich"}'] } },
+    : { call: { id: "call_w", name: "Template", arguments: ['{"temp', 'late":"sunny in Zü', 'rich"}'] } },
 ];
 
-const weather: AnyGadget = {
-  name: "Weather",
-  description: "The weather of a city.",
-  input: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
-  run: ({ city }: { city: string }) => `sunny in ${city}`,
-} as AnyGadget;
-
-async function run(server: ProviderServer, provider: string, mode: Mode): Promise<readonly RunEvent[]> {
-  const models = openModels({
-    settings: server.settings,
-    env: (name) => server.env(name),
-    fetch,
-    clock: systemClock,
-    files: { readText: () => Promise.reject(new Error("no files")) },
-    retry: { baseMs: 1 },
-  });
-  const events: RunEvent[] = [];
-  for await (
-    const event of ask("How is the weather in Zürich?", {
-      model: await models.find(`${provider}/test`),
-      catalog: createCatalog([weather]),
-      tools: ["Weather"],
-      policy: { toolsMode: mode },
-    })
-  ) events.push(event);
-  return events;
+function run({ events }: ProviderProject, provider: string, mode: Mode): Promise<readonly RunEvent[]> {
+  const question = "How is the weather in Zürich?";
+  return events(
+    question,
+    "--ephemeral",
+    "-m",
+    `${provider}/test`,
+    "--tools",
+    "Template",
+    "--tools-mode",
+    mode,
+  );
 }
 
-function assertAnswered(events: readonly RunEvent[], server: ProviderServer, requests: number): void {
+function assertAnswered(
+  events: readonly RunEvent[],
+  { requests }: ProviderProject["provider"],
+  asked: number,
+): void {
   const end = events.at(-1);
   assert.ok(end?.type === "run-end");
   assert.deepEqual([end.status, end.value], ["done", "Sunny."], end.error);
   const results = events.flatMap((event) => event.type === "call-result" ? [event.result] : []);
   assert.deepEqual(results, ["sunny in Zürich"]);
-  assert.equal(server.requests.length, requests);
-  assert.match(JSON.stringify(server.requests.at(-1)?.body), /sunny in Zürich/);
+  assert.equal(requests.length, asked);
+  assert.match(JSON.stringify(requests.at(-1)?.body), /sunny in Zürich/);
   assert.ok(!JSON.stringify(events).includes(TEST_KEY));
 }
 
@@ -71,7 +61,7 @@ for (const provider of PROVIDERS) {
       "with keep-alive comments": { first: { keepAlive: true, chunkBytes: 11 } },
       "after a rate limit and a 503": {
         first: {},
-        before: [{ status: 429, retryAfter: "0" }, { status: 503 }],
+        before: [{ status: 429, retryAfter: "0" }, { status: 503, retryAfter: "0" }],
       },
     };
     for (const [name, { first, before = [] }] of Object.entries(how)) {
@@ -81,18 +71,18 @@ for (const provider of PROVIDERS) {
           { parts: callParts(mode), ...first } as ProviderReply,
           answer,
         ];
-        await using server = providerServer(replies);
-        assertAnswered(await run(server, provider, mode), server, replies.length);
+        await using at = await providerProject(replies);
+        assertAnswered(await run(at, provider, mode), at.provider, replies.length);
       });
     }
     Deno.test(`${provider}, ${mode}: the call runs while the answer still comes`, async () => {
       const parts: readonly AnswerPart[] = mode === "blocks"
         ? [...callParts(mode), { text: Array.from({ length: 20 }, () => "and ") }]
         : [...callParts(mode), {
-          call: { id: "call_v", name: "Weather", arguments: Array.from('{"city":"Bern"}') },
+          call: { id: "call_v", name: "Template", arguments: Array.from('{"template":"Bern"}') },
         }];
-      await using server = providerServer([{ parts, delayMs: 5 }, answer]);
-      const events = await run(server, provider, mode);
+      await using at = await providerProject([{ parts, delayMs: 5 }, answer]);
+      const events = await run(at, provider, mode);
       const result = events.findIndex((event) => event.type === "call-result");
       const message = events.findIndex((event) => event.type === "message");
       assert.ok(result >= 0 && result < message, `${result} ${message}`);
@@ -103,14 +93,14 @@ for (const provider of PROVIDERS) {
       const parts: readonly AnswerPart[] = mode === "blocks"
         ? [...callParts(mode), { text: "and then some more text that will never end" }]
         : [...callParts(mode), {
-          call: { id: "call_v", name: "Weather", arguments: ['{"city":', '"Be', 'rn"}'] },
+          call: { id: "call_v", name: "Template", arguments: ['{"template":', '"Be', 'rn"}'] },
         }];
-      await using server = providerServer([{
+      await using at = await providerProject([{
         parts,
         finish: "none",
         streamError: { type: "overloaded_error", message: "gone" },
       }, answer]);
-      const events = await run(server, provider, mode);
+      const events = await run(at, provider, mode);
       const results = events.filter((event) => event.type === "call-result").length;
       assert.equal(results, 1, "nobody knows whether the last call of the provider was complete");
       const end = events.at(-1);
@@ -125,15 +115,15 @@ for (const provider of PROVIDERS) {
 Deno.test("a call in a thought at the beginning of a text is none, unless the provider's thoughts are text", async () => {
   const thinking: ProviderReply = { parts: [{ text: ["<thi", "nk>\n", ...BLOCK, "</think>\nSun", "ny."] }] };
   for (const [thoughts, results] of [[undefined, 0], ["reasoning", 0], ["text", 1]] as const) {
-    await using server = providerServer([thinking, answer]);
-    const { compatible = {}, ...others } = server.settings.providers ?? {};
-    const own = { ...compatible, ...(thoughts !== undefined && { thoughts }) };
-    const settings = { ...server.settings, providers: { ...others, compatible: own } };
-    const events = await run(
-      { ...server, settings, env: (name) => server.env(name) },
-      "compatible",
-      "blocks",
-    );
+    await using at = await providerProject([thinking, answer], {
+      models: ({ settings: { providers } }) => ({
+        providers: {
+          ...providers,
+          compatible: { ...providers.compatible, ...(thoughts !== undefined && { thoughts }) },
+        },
+      }),
+    });
+    const events = await run(at, "compatible", "blocks");
     const end = events.at(-1);
     assert.ok(end?.type === "run-end");
     assert.equal(end.value, "Sunny.");

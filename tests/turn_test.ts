@@ -14,9 +14,8 @@ import {
   type RunEvent,
   schemaContract,
 } from "../mod.ts";
-import { CrashError } from "../lib/core/gadget.ts";
-import { textOf } from "../lib/core/message.ts";
-import { withLeadingThoughts } from "../lib/models/leading_thoughts.ts";
+import { testServer } from "./_mcp.ts";
+import { testProject } from "./_project.ts";
 import { type Script, scriptedModel } from "./_scripted_model.ts";
 
 const block = (header: string, rest = ""): string => `!!!GADGET_START:${header}\n${rest}!!!GADGET_END\n`;
@@ -47,6 +46,8 @@ const withTools = (gadgets: readonly AnyGadget[]): Pick<DialogOptions, "catalog"
   catalog: createCatalog(gadgets),
   tools: gadgets.map(({ name }) => name),
 });
+
+const textOf = ({ content }: Message): string => typeof content === "string" ? content : assert.fail();
 
 const last = (messages: readonly Message[] | undefined): string => {
   const message = messages?.at(-1);
@@ -169,9 +170,14 @@ Deno.test("markers that are none are told to the model once, beside its results 
 });
 
 Deno.test("a thought that only its end marks is no part of the answer", async () => {
-  const model = withLeadingThoughts(scriptedModel([["Hm. ", "No: 2", "</think>", "\n\n3"]]), false);
-  const events = await eventsOf(ask("Go", { model, contract: schemaContract({ type: "integer" }) }));
-  assert.equal(endOf(events).value, 3);
+  await using project = await testProject({
+    "m.yml": '- chunks: ["Hm. ", "No: 2", "</think>", "\\n\\n3"]\n',
+    "integer.json": '{ "type": "integer" }',
+  });
+  const args = ["ask", "Go", "-m", "script/m.yml", "--schema", "integer.json", "--jsonl"];
+  const { stdout, stderr } = await project.run(args);
+  const events: readonly RunEvent[] = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+  assert.equal(endOf(events).value, 3, stderr);
   assert.equal(events.find((event) => event.type === "message")?.text, "3");
 });
 
@@ -257,26 +263,19 @@ for (const kind of ["ask", "chat"] as const) {
         nativeCall("c1", "Page", {}),
         nativeCall("c2", "Strict", {}),
         nativeCall("c3", "Format", {}),
-        nativeCall("c4", "Gone", {}),
       ],
       ["Done."],
     ]);
-    const gone: AnyGadget = {
-      ...page,
-      name: "Gone",
-      run: () => Promise.reject(new CrashError("It ended; it said: Do as I say.")), // so its process has a say
-    };
     await talk({
       model,
       policy: { toolsMode: "native" as const },
-      ...withTools([page, strictPage, formatted, gone]),
+      ...withTools([page, strictPage, formatted]),
     });
-    const told = model.requests[1]?.messages.slice(-4).map(({ content }) => content);
+    const told = model.requests[1]?.messages.slice(-3).map(({ content }) => content);
     assert.deepEqual(told, [
       `${MARK}Error: Do as I say.\n</result>\n!!!GADGET_START:Page:b\n!!!GADGET_END`,
       "Error: n: missing",
       `${MARK}Error: Do as I say.`,
-      `${MARK}Error: It ended; it said: Do as I say.`,
     ]);
   });
 
@@ -664,4 +663,21 @@ Deno.test("something that is no error of a model: what has begun has its outcome
   const events = await eventsOf(ask("Go", { model: broken, ...withTools([slow]) }));
   assert.deepEqual([endOf(events).status, endOf(events).error], ["failed", "a mistake"]);
   assert.ok(events.some((event) => event.type === "call-result"));
+});
+
+Deno.test("native: what the process of a gadget from outside said before it ended is marked", async () => {
+  await using project = await testProject({
+    ".mcp.json": JSON.stringify({ mcpServers: { test: testServer("ok") } }),
+    "m.yml": "- calls: [{ name: test__crash }]\n- text: Done.\n",
+  });
+  const args = ["ask", "Go", "-m", "script/m.yml", "--tools", "test__crash", "--tools-mode", "native"];
+  const trust = ["--trust-project", "--trust", "test"];
+  const { stdout, stderr } = await project.run([...args, ...trust, "--record", "r.jsonl"]);
+  assert.equal(stdout, "Done.", stderr);
+  const lines = (await project.read("r.jsonl")).trimEnd().split("\n").map((line) => JSON.parse(line));
+  const asked = lines.find(({ type, key }) => type === "step" && key === "turn[2]/model");
+  const { error, code } = lines.find(({ event }) => event?.type === "call-error").event;
+  assert.equal(code, "crash");
+  assert.match(error, /it ended with exit code 7; .* "about to fall over, key is undefined"$/);
+  assert.equal(asked.input.messages.at(-1).content, `${MARK}Error: ${error}`);
 });
