@@ -98,7 +98,7 @@ async function missingProgram(place: Pick<Workplace, "shell">, info: string): Pr
   return (await place.shell(`command -v ${needed}`)).code === 0 ? undefined : needed;
 }
 
-/** Runs a module and compares; its types are for `checkModules`. @throws {assert.AssertionError} as `tryScript` */
+/** Runs a module and compares; its types are for documented_types_test.ts. @throws {assert.AssertionError} as `tryScript` */
 export async function tryModule(place: Workplace, block: ReadmeBlock): Promise<void> {
   const { where, text } = block;
   await place.write(moduleOf(block), text);
@@ -106,14 +106,6 @@ export async function tryModule(place: Workplace, block: ReadmeBlock): Promise<v
   assert.equal(run.code, 0, `${where}: ${run.stderr}`);
   const expected = block.expected?.text ?? arrowComments(text);
   if (expected !== undefined) assertOutput(run.stdout, expected, where);
-}
-
-/** Checks the types of all modules that were tried, at once: each by itself would load the compiler and the project anew. */
-export async function checkModules(place: Workplace, blocks: readonly ReadmeBlock[]): Promise<void> {
-  const modules = blocks.filter(({ kind }) => kind === "module");
-  assert.ok(modules.length > 0, "README.md has modules");
-  const types = await place.check(modules.map(moduleOf));
-  assert.equal(types.code, 0, types.stderr);
 }
 
 /** Its line is in the name: an error of the compiler says where it stands. */

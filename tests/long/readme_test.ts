@@ -1,16 +1,11 @@
 // Runs README.md: `ts` blocks as modules, `sh` blocks as scripts, in order and in one folder, as somebody would who reads
-// it from the top. What a block may say of itself: documentation/readme_blocks.ts.
+// it from the top. What a block may say of itself: documentation/readme_blocks.ts. Their
+// types are for documented_types_test.ts.
 
 import assert from "node:assert/strict";
 import { arrowComments, assertOutput } from "../documentation/expected_output.ts";
 import { fencesOf, markdownOfJsDoc } from "../documentation/fences.ts";
-import {
-  checkModules,
-  readmeBlocks,
-  tryModule,
-  tryScript,
-  writeBlock,
-} from "../documentation/readme_blocks.ts";
+import { readmeBlocks, tryModule, tryScript, writeBlock } from "../documentation/readme_blocks.ts";
 import { makeWorkplace } from "../documentation/workplace.ts";
 
 Deno.test("README.md does what it says", async (t) => {
@@ -23,7 +18,6 @@ Deno.test("README.md does what it says", async (t) => {
       if (block.kind === "module") await tryModule(place, block);
     });
   }
-  await t.step("the types of its modules fit", () => checkModules(place, blocks));
 });
 
 Deno.test("fences: language, info, line and what they print", () => {
