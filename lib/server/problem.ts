@@ -130,9 +130,10 @@ const STATUS_OF_SERVICE: { readonly [code in ServiceErrorCode]: number } = {
 };
 
 function ofService({ code, message, details }: ServiceError): ProblemDetails {
+  const { reason } = details;
   return {
     status: STATUS_OF_SERVICE[code],
-    code,
+    code: typeof reason === "string" ? reason : code, // a conversation has more words for it
     detail: message,
     more: details,
     ...((code === "limit" || code === "stopping") && { headers: { "retry-after": "1" } }),
