@@ -146,6 +146,13 @@ async function serveHere(project: TestProject, args: readonly string[]): Promise
   return await begun;
 }
 
+/** What is still under way is not waited for. */
+async function cancelAll({ json }: Pick<Served, "json">): Promise<void> {
+  const { runs = [] } = (await json("/v1/runs?status=running&limit=200")).body;
+  if (!Array.isArray(runs)) return;
+  await Promise.all(runs.map(({ id }) => json(`/v1/runs/${id}/cancel`, { body: {} })));
+}
+
 async function begin(project: TestProject, args: readonly string[]): Promise<ServedHere> {
   const { program, stdout, stderr } = testProgram({ cwd: project.folder, env: project.env });
   const { addSignalListener } = Deno;
@@ -176,13 +183,17 @@ async function begin(project: TestProject, args: readonly string[]): Promise<Ser
       stopped = true;
       return await exit;
     };
+    const asking = asked(stdout.text.trim(), TOKEN);
     return {
-      ...asked(stdout.text.trim(), TOKEN),
+      ...asking,
       project,
       exit,
       told: () => stderr.text,
       stop,
-      [Symbol.asyncDispose]: async () => void await stop(),
+      async [Symbol.asyncDispose]() {
+        if (!stopped) await cancelAll(asking);
+        await stop();
+      },
     };
   } finally {
     Deno.addSignalListener = addSignalListener;

@@ -153,7 +153,7 @@ Deno.test("every route understands requests that are made of its schemas, and an
           await response.body?.cancel().catch(() => undefined);
         }
       }),
-      { numRuns: isOfOne ? 12 : 6 },
+      { numRuns: isOfOne ? 8 : 5 },
     );
   }
   assert.equal(server.told(), "");

@@ -12,7 +12,7 @@ const FILES = [
   "long/sandbox_races",
   "long/server_ended",
   "long/server_malformed",
-  "long/service_kinds_kill",
+  "long/server_kill",
   "permissions",
 ];
 const IN_BINARY = /^long\/sandbox_(hostile_project|own_attacks|races)$/;

@@ -1,14 +1,22 @@
-// Whoever reads a run, however slowly and however often they come back, has seen the same in the end.
+// What is held of runs and of a project, as properties: readers, states, what has ended, and settings that change while they are read. What a
+// client sees of it is in server_runs_test.ts and server_sse_test.ts.
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
-import type { RunEvent, RunEventBody } from "../mod.ts";
+import { type Clock, type RunEvent, type RunEventBody, virtualClock } from "../mod.ts";
+import { createSecrets } from "../lib/journal/secrets.ts";
+import { NO_GRANTS } from "../lib/project/trust/grants.ts";
+import { ProjectHold } from "../lib/service/project_hold.ts";
 import { Asks } from "../lib/service/runs/asks.ts";
 import { HeldRun } from "../lib/service/runs/held_run.ts";
 import type { HistoryBounds } from "../lib/service/runs/history.ts";
-import { keptReader } from "../lib/service/runs/reader.ts";
+import { RunRegistry } from "../lib/service/runs/registry.ts";
 import { RunSummary } from "../lib/service/runs/summary.ts";
 import type { Frame, RunReader } from "../lib/service/service.ts";
+import { testProject } from "./_project.ts";
 
 type Doing =
   | { readonly do: "say"; readonly step: string; readonly text: string }
@@ -270,87 +278,141 @@ Deno.test("a text that is read in small parts is whole", async () => {
   assert.ok(seen.frames > 40 && seen.frames < 200, String(seen.frames));
 });
 
-Deno.test("a reader that waits gets what comes, and is let go when it leaves", async () => {
-  const play = new Play({}, { isKept: false });
-  const [stays, leaves] = [play.hub.read({ after: 0 }), play.hub.read({ after: 0 })];
-  const [got, none] = [stays.next({ maxBytes: 100 }), leaves.next({ maxBytes: 100 })];
-  leaves.leave();
-  assert.equal(await none, undefined);
-  play.tell({ type: "warning", text: "here" });
-  assert.equal((await got)?.length, 1);
-  const last = stays.next({ maxBytes: 100 });
-  play.hub.end();
-  assert.equal(await last, undefined);
-});
-
-Deno.test("asks come behind their events, and are taken back when they are answered", async () => {
-  const play = new Play({}, { isKept: false });
-  const { hub } = play;
-  const reader = hub.read({ after: 0 });
-  play.tell({ type: "warning", text: "before" });
-  const answered = play.asks.ask({ kind: "question", question: "Which?", choices: ["a", "b"] });
-  const [, ask] = await reader.next({ maxBytes: 1_000 }) ?? [];
-  assert.deepEqual(ask, { ask: { ask: "a1", kind: "question", question: "Which?", choices: ["a", "b"] } });
-  assert.equal(hub.answer("a1", { text: "c" }, { by: "http" }), false);
-  assert.equal(hub.answer("a1", { allow: true }, { by: "http" }), false);
-  assert.equal(hub.answer("a1", { text: "b" }, { by: "http" }), true);
-  assert.equal(hub.answer("a1", { text: "b" }, { by: "http" }), false);
-  assert.deepEqual(await answered, { answer: { text: "b" }, by: "http" });
-  assert.deepEqual(await reader.next({ maxBytes: 1_000 }), [{ answered: "a1" }]);
-  assert.deepEqual(await hub.read({ after: 1 }).next({ maxBytes: 1_000 }), [{ answered: "a1" }]);
-  play.tell({ type: "warning", text: "after" });
-  hub.end();
-  const behind = await hub.read({ after: 1 }).next({ maxBytes: 1_000 }) ?? [];
-  assert.deepEqual(behind.map((frame) => "event" in frame ? frame.event.seq : frame), [2, {
-    answered: "a1",
-  }]);
-  assert.equal(await hub.read({ after: 2 }).next({ maxBytes: 1_000 }), undefined, "who has its end has all");
-});
-
-Deno.test("an ask ends with its signal", async () => {
-  const { hub, asks } = new Play({}, { isKept: false });
-  const stop = new AbortController();
-  const answered = asks.ask({ kind: "permission", question: "May it?" }, { signal: stop.signal });
-  assert.equal(hub.state.asks.length, 1);
-  stop.abort(new Error("enough"));
-  await assert.rejects(answered, /enough/);
-  assert.deepEqual(hub.state.asks, []);
-});
-
-Deno.test("a number beyond the newest event is the newest", async () => {
-  const play = new Play({}, { isKept: false });
-  play.tell({ type: "warning", text: "old" });
-  const reader = play.hub.read({ after: 99 });
-  play.tell({ type: "warning", text: "new" });
-  const frames = await reader.next({ maxBytes: 1_000 });
-  assert.deepEqual(frames?.map((frame) => "event" in frame && frame.event.seq), [2]);
-});
-
-Deno.test("events that are all there are read in parts", async () => {
-  const { all, tell } = listing();
-  for (let n = 0; n < 50; n++) tell({ type: "warning", text: "x".repeat(100) });
-  const kept = (after: number) => all.filter(({ seq }) => seq > after).slice(0, 7);
-  const reader = keptReader(kept, { after: 10 });
-  const seqs: number[] = [];
-  let parts = 0;
-  for (
-    let frames = await reader.next({ maxBytes: 1_000 });
-    frames;
-    frames = await reader.next({ maxBytes: 1_000 })
-  ) {
-    parts++;
-    for (const frame of frames) if ("event" in frame) seqs.push(frame.event.seq);
-  }
-  assert.deepEqual(seqs, Array.from({ length: 40 }, (_, index) => index + 11));
-  assert.ok(parts > 5, String(parts));
-  assert.equal(await keptReader(kept, { after: 50 }).next({ maxBytes: 10 }), undefined);
-});
-
 function shown({ texts }: Seen): readonly (readonly [string, string])[] {
   return [...texts].filter(([, text]) => text !== "").sort();
 }
 
-function listing(): { readonly all: readonly RunEvent[]; readonly tell: (body: RunEventBody) => void } {
-  const all: RunEvent[] = [];
-  return { all, tell: (body) => void all.push({ ...body, seq: all.length + 1, at: 0, run: "r" }) };
+function held(id: string): HeldRun {
+  return new HeldRun({ id, kind: "calls", startedAt: 0 });
 }
+
+Deno.test("of the runs that have ended only so many bytes are held", async () => {
+  const registry = new RunRegistry({ clock: virtualClock(), isKept: true });
+  const run = (name: number): WeakRef<HeldRun> => {
+    const ended = held(`r${name}`);
+    ended.push({ type: "warning", text: "x".repeat(4_000_000), run: ended.id, seq: 1, at: 0 });
+    registry.add(ended);
+    ended.end();
+    registry.ended(ended);
+    return new WeakRef(ended);
+  };
+  const runs = Array.from({ length: 20 }, (_run, name) => run(name));
+  await new Promise((resolve) => setTimeout(resolve, 0)); // until then a WeakRef holds what it was made of
+  assert.equal([...registry.all].length, 8);
+  if (isCollected()) assert.equal(runs.filter((each) => each.deref() !== undefined).length, 8);
+});
+
+Deno.test("of the runs that nobody keeps the last thousand that have ended are held, and all that are under way", () => {
+  const registry = new RunRegistry({ clock: virtualClock(), isKept: false });
+  const slow = held("slow");
+  registry.add(slow);
+  for (let number = 0; number < 2_500; number++) {
+    const run = held(`r${number}`);
+    registry.add(run);
+    registry.ended(run);
+  }
+  const ids = [...registry.all].map(({ id }) => id);
+  assert.deepEqual(ids, [...Array.from({ length: 1_000 }, (_, at) => `r${1_500 + at}`), "slow"]);
+  assert.deepEqual([registry.find("r1499"), registry.find("r1500")?.id], [undefined, "r1500"]);
+  assert.deepEqual([registry.find("slow"), registry.active], [slow, 1]);
+});
+
+Deno.test("what is held of kept runs is what is under way, and what ended in the last five seconds", () => {
+  const id = fc.constantFrom("a", "b", "c", "d");
+  const steps = fc.array(fc.oneof(
+    fc.record({ do: fc.constantFrom("begin", "end", "remove"), id }),
+    fc.record({ do: fc.constant("wait"), ms: fc.integer({ min: 0, max: 4_000 }) }),
+  ));
+  fc.assert(fc.property(steps, (script) => {
+    let now = 0;
+    const clock: Clock = { now: () => now, sleep: () => Promise.reject(new Error("nobody waits")) };
+    const registry = new RunRegistry({ clock, isKept: true });
+    const active = new Map<string, HeldRun>();
+    let ended: { readonly run: HeldRun; readonly at: number }[] = [];
+    for (const step of script) {
+      if ("ms" in step) now += step.ms;
+      else if (step.do === "begin" && !active.has(step.id)) {
+        const run = held(step.id);
+        active.set(step.id, run);
+        ended = ended.filter(({ run }) => run.id !== step.id);
+        registry.add(run);
+      } else if (step.do === "end") {
+        const run = active.get(step.id);
+        if (run === undefined) continue;
+        active.delete(step.id);
+        ended.push({ run, at: now });
+        registry.ended(run);
+      } else if (step.do === "remove" && !active.has(step.id)) {
+        ended = ended.filter(({ run }) => run.id !== step.id);
+        registry.remove(step.id);
+      }
+      ended = ended.filter(({ at }) => at >= now - 5_000);
+      for (const name of ["a", "b", "c", "d"]) {
+        const expected = active.get(name) ?? ended.find(({ run }) => run.id === name)?.run;
+        assert.equal(registry.find(name), expected);
+      }
+      assert.deepEqual([...registry.all], [...ended.map(({ run }) => run), ...active.values()]);
+      assert.equal(registry.active, active.size);
+    }
+  }));
+});
+
+/** False where a running Deno cannot be told to (2.6). */
+function isCollected(): boolean {
+  setFlagsFromString("--expose-gc");
+  const isThere = runInNewContext("typeof gc === 'function' && (gc(), true)") === true;
+  setFlagsFromString("--no-expose-gc");
+  return isThere;
+}
+
+const LOOKED_AGAIN_MS = 1_050;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const GOOD = "limits: { runs: 3 }\n";
+const BAD = "limits: { runs: x }\n";
+const NEW = "limits: { runs: 4 }\n";
+
+/** A project whose settings are written in place. */
+async function heldProject(): Promise<
+  AsyncDisposable & {
+    readonly hold: ProjectHold;
+    write(text: string): void;
+    runs(): Promise<number>;
+  }
+> {
+  const project = await testProject({ "orrery.yaml": GOOD });
+  const hold = await ProjectHold.open({
+    root: await Deno.realPath(project.folder),
+    grants: NO_GRANTS,
+    ephemeral: true,
+    notice: () => {},
+    secrets: createSecrets(),
+  });
+  const path = join(project.folder, "orrery.yaml");
+  return {
+    hold,
+    write: (text) => Deno.writeTextFileSync(path, text),
+    async runs() {
+      await pause(LOOKED_AGAIN_MS);
+      return (await hold.current()).project.config.limits.runs;
+    },
+    async [Symbol.asyncDispose]() {
+      await hold[Symbol.asyncDispose]();
+      await project[Symbol.asyncDispose]();
+    },
+  };
+}
+
+Deno.test("settings that are repaired while they are read are seen at the next look", async () => {
+  await Promise.all(Array.from({ length: 24 }, async (_, delay) => {
+    await using held = await heldProject();
+    await pause(LOOKED_AGAIN_MS);
+    held.write(BAD);
+    const looked = held.hold.current();
+    for (let turn = 0; turn < delay; turn++) await Promise.resolve();
+    if (delay % 2 === 1) await pause(delay / 4);
+    held.write(NEW);
+    await looked;
+    assert.equal(await held.runs(), 4, `repaired after ${delay} turns`);
+  }));
+});
