@@ -1,39 +1,48 @@
 // What counts as a value that a model has found (conversations.md 2.8).
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { ExtractionSchema, ExtractionValue, Json, SlotDestination } from "../mod.ts";
-import { extractedValue, extractionNames } from "../lib/conversation/extraction.ts";
-import { readVerdicts, verdictForm } from "../lib/conversation/verdicts.ts";
+import type { ConversationModelRequest, ExtractionSchema, Json, SlotDestination } from "../mod.ts";
+import { agentOf, endOf, type StepJson, talk } from "./_conversation_turns.ts";
 
 type Schema = Omit<ExtractionSchema, "description" | "examples">;
 
-const full = ({ type, items, properties, ...rest }: Schema): ExtractionSchema => ({
-  description: "",
-  examples: [],
+/** A schema as a file writes it. */
+const written = ({ type, items, properties, ...rest }: Schema): Readonly<Record<string, unknown>> => ({
+  description: "d",
   type,
   ...rest,
-  ...(items === undefined ? {} : { items: full(items) }),
+  ...(items === undefined ? {} : { items: written(items) }),
   ...(properties === undefined ? {} : {
-    properties: Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, full(part)])),
+    properties: Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, written(part)])),
   }),
 });
 
-const read = (schema: Schema, value: Json | undefined): Json | undefined => {
-  const extracted = extractedValue(full(schema), value);
-  return typeof extracted === "string" ? undefined : extracted.found;
-};
+const FLOWS = { success: { action: "continue" }, fail: { action: "continue" } };
 
-const leaf = (type: Schema["type"]): ExtractionSchema => full({ type });
+function extractor(values: readonly Readonly<Record<string, unknown>>[]): StepJson {
+  return { id: "e", extractor: { values, ...FLOWS } };
+}
 
-Deno.test("missing, null, blank, null and none as text are not found", () => {
+/** What becomes of a value that a model gives; undefined: it is not found. */
+async function read(schema: Schema, value: Json | undefined): Promise<Json | undefined> {
+  const step = extractor([{ ...written(schema), target: { slot: { name: "x" } } }]);
+  const one = await talk(step, { model: () => Promise.resolve(value === undefined ? {} : { x: value }) });
+  assert.equal(endOf(await one.start()).error, undefined);
+  return one.conversation.slots()["conversation.x"];
+}
+
+const leaf = (type: Schema["type"]): ExtractionSchema => ({ description: "d", examples: [], type });
+const full = (schema: Schema): ExtractionSchema => ({ description: "d", examples: [], ...schema });
+
+Deno.test("missing, null, blank, null and none as text are not found", async () => {
   for (const type of ["string", "number", "integer", "boolean", "array", "object"] as const) {
     for (const value of [undefined, null, "", " \n", "null", "None", " none "]) {
-      assert.equal(read({ type }, value), undefined, `${type} ${value}`);
+      assert.equal(await read({ type }, value), undefined, `${type} ${value}`);
     }
   }
 });
 
-Deno.test("each type takes its values, and numbers as text; all else is not found", () => {
+Deno.test("each type takes its values, and numbers as text; all else is not found", async () => {
   const found: readonly (readonly [Schema, Json, Json])[] = [
     [{ type: "string" }, " Ana ", " Ana "],
     [{ type: "string" }, "30", "30"],
@@ -54,7 +63,7 @@ Deno.test("each type takes its values, and numbers as text; all else is not foun
       n: 2,
     }],
   ];
-  for (const [schema, value, expected] of found) assert.deepEqual(read(schema, value), expected);
+  for (const [schema, value, expected] of found) assert.deepEqual(await read(schema, value), expected);
   const notFound: readonly (readonly [Schema, Json])[] = [
     [{ type: "string" }, 30],
     [{ type: "string" }, ["a"]],
@@ -77,9 +86,11 @@ Deno.test("each type takes its values, and numbers as text; all else is not foun
     [{ type: "object", properties: { toString: leaf("string") } }, {}],
   ];
   for (const [schema, value] of notFound) {
-    assert.equal(read(schema, value), undefined, JSON.stringify([schema, value]));
+    assert.equal(await read(schema, value), undefined, JSON.stringify([schema, value]));
   }
 });
+
+const NAMES = fc.string({ minLength: 1 });
 
 const schemas: fc.Arbitrary<ExtractionSchema> = fc.letrec<{ schema: ExtractionSchema }>((tie) => ({
   schema: fc.oneof(
@@ -91,7 +102,7 @@ const schemas: fc.Arbitrary<ExtractionSchema> = fc.letrec<{ schema: ExtractionSc
     fc.option(tie("schema")).map((items) =>
       full(items === null ? { type: "array" } : { type: "array", items })
     ),
-    fc.dictionary(fc.string(), tie("schema"), { minKeys: 1, maxKeys: 3 }).map((properties) =>
+    fc.dictionary(NAMES, tie("schema"), { minKeys: 1, maxKeys: 3 }).map((properties) =>
       full({ type: "object", properties })
     ),
   ),
@@ -123,12 +134,13 @@ function valueOf({ type, items, properties, ...rest }: ExtractionSchema): fc.Arb
 
 const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value));
 
-Deno.test("a value of the declared type is found as it is, at any depth", () => {
-  fc.assert(
-    fc.property(
+Deno.test("a value of the declared type is found as it is, at any depth", async () => {
+  await fc.assert(
+    fc.asyncProperty(
       schemas.chain((schema) => fc.tuple(fc.constant(schema), valueOf(schema))),
-      ([schema, value]) => {
-        assert.deepEqual(extractedValue(schema, value), { found: value });
+      async ([schema, value]) => {
+        const json = asJson(value);
+        assert.deepEqual(await read(schema, json), json);
       },
     ),
   );
@@ -150,31 +162,49 @@ function fits({ type, items, properties, ...rest }: ExtractionSchema, value: Jso
   return typeof value === type && (rest.enum === undefined || rest.enum.some((choice) => choice === value));
 }
 
-Deno.test("any JSON is read without an error, and what is found is of its type", () => {
-  fc.assert(fc.property(schemas, fc.jsonValue().map(asJson), (schema, value) => {
-    const extracted = extractedValue(schema, value);
-    if (typeof extracted !== "string") assert.ok(fits(schema, extracted.found));
+Deno.test("any JSON is read without an error, and what is found is of its type", async () => {
+  await fc.assert(fc.asyncProperty(schemas, fc.jsonValue().map(asJson), async (schema, value) => {
+    const found = await read(schema, value);
+    if (found !== undefined) assert.ok(fits(schema, found));
   }));
 });
 
-Deno.test("numbers as text are the numbers", () => {
-  fc.assert(fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
-    assert.deepEqual(read({ type: "number" }, ` ${number} `), number === 0 ? Number(` ${number} `) : number);
+Deno.test("numbers as text are the numbers", async () => {
+  await fc.assert(fc.asyncProperty(fc.double({ noNaN: true, noDefaultInfinity: true }), async (number) => {
+    assert.deepEqual(await read({ type: "number" }, ` ${number} `), asJson(Number(` ${number} `)));
   }));
 });
 
-const target = (destination: SlotDestination, name: string): ExtractionValue => ({
-  ...leaf("string"),
-  target: { destination, name },
-});
+interface Target {
+  readonly destination: SlotDestination;
+  readonly name: string;
+}
 
-Deno.test("values are named by their slots, and no two alike", () => {
+/** By which names a model is asked for the values of these slots. */
+async function namesOf(targets: readonly Target[]): Promise<readonly string[]> {
+  const values = targets.map(({ destination, name }) => ({
+    description: "d",
+    target: { slot: destination === "conversation" ? { name } : { name, destination } },
+  }));
+  const asked: ConversationModelRequest[] = [];
+  const one = await talk(await agentOf(extractor(values)), {
+    model(request) {
+      asked.push(request);
+      return Promise.resolve({});
+    },
+  });
+  await one.start();
+  return Object.keys(Object(asked[0]?.schema?.properties));
+}
+
+Deno.test("values are named by their slots, and no two alike", async () => {
+  const target = (destination: SlotDestination, name: string): Target => ({ destination, name });
   assert.deepEqual(
-    extractionNames([target("session", "a"), target("conversation", "b"), target("module", "b")]),
+    await namesOf([target("session", "a"), target("conversation", "b"), target("module", "b")]),
     ["a", "conversation.b", "module.b"],
   );
   assert.deepEqual(
-    extractionNames([target("session", "x"), target("module", "x"), target("conversation", "session.x")]),
+    await namesOf([target("session", "x"), target("module", "x"), target("conversation", "session.x")]),
     ["session.x", "module.x", "conversation.session.x"],
   );
   const targets = fc.record({
@@ -182,30 +212,50 @@ Deno.test("values are named by their slots, and no two alike", () => {
     name: fc.constantFrom("x", "y", "session.x", "global.session.x", "__proto__"),
   });
   const different = fc.uniqueArray(targets, {
+    minLength: 1,
     selector: ({ destination, name }) => `${destination}.${name}`,
   });
-  fc.assert(fc.property(different, (list) => {
-    const names = extractionNames(list.map(({ destination, name }) => target(destination, name)));
+  await fc.assert(fc.asyncProperty(different, async (list) => {
+    const names = await namesOf(list);
     assert.equal(new Set(names).size, list.length);
   }));
 });
 
-Deno.test("verdicts: any JSON object is read without an error, and every name is a name", () => {
-  const goals = [{ name: "__proto__" }, { name: "constructor" }, { name: "polite" }];
-  assert.deepEqual(Object.keys(Object(verdictForm(goals).properties)), goals.map(({ name }) => name));
-  assert.deepEqual(readVerdicts(goals, {}), { value: new Map() });
-  const answer: { readonly [key: string]: Json } = JSON.parse(
-    `{"__proto__": true, "polite": {"decision": false, "explanation": " "}}`,
+Deno.test("verdicts: any JSON object is read without an error, and every name is a name", async () => {
+  const goals = ["__proto__", "constructor", "polite"].map((name) => ({ name, goal: "g" }));
+  const agent = await agentOf({ id: "v", validator: { goals, ...FLOWS } });
+  const judged = async (answer: object) => {
+    let form: unknown;
+    const one = await talk(agent, {
+      model({ schema }) {
+        form = schema?.properties;
+        return Promise.resolve(answer);
+      },
+    });
+    const { error } = endOf(await one.start());
+    assert.deepEqual(Object.keys(Object(form)), goals.map(({ name }) => name));
+    return { error, slots: one.conversation.slots() };
+  };
+  const said = JSON.parse(
+    `{"__proto__": true, "constructor": true, "polite": {"decision": false, "explanation": " "}}`,
   );
-  assert.deepEqual(readVerdicts(goals, answer), {
-    value: new Map([["__proto__", { decision: true }], ["polite", { decision: false }]]),
+  assert.deepEqual(await judged(said), {
+    error: undefined,
+    slots: { "conversation.__proto__": true, "conversation.constructor": true, "conversation.polite": false },
   });
-  fc.assert(
-    fc.property(fc.dictionary(fc.constantFrom("polite", "a"), fc.jsonValue().map(asJson)), (given) => {
-      const read = readVerdicts(goals, given);
-      if ("value" in read) {
-        for (const { decision } of read.value.values()) assert.equal(typeof decision, "boolean");
-      }
-    }),
+  assert.equal((await judged({})).error, 'step "v": the model gave no verdict for goal "__proto__"');
+  await fc.assert(
+    fc.asyncProperty(
+      fc.dictionary(fc.constantFrom("polite", "a"), fc.jsonValue().map(asJson)),
+      async (given) => {
+        const { error, slots } = await judged({ ...said, ...given });
+        if (error !== undefined) {
+          assert.match(
+            error,
+            /^step "v": the model (?:gave no verdict for goal|did not answer)/,
+          );
+        } else assert.equal(typeof slots["conversation.polite"], "boolean");
+      },
+    ),
   );
 });

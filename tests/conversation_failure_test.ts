@@ -2,9 +2,8 @@
 // change, several at once, stores that cannot be written.
 
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { type AgentFile, defineGadget, memoryJournal, type RunEvent, type Store } from "../mod.ts";
-import { journalOver } from "../lib/journal/journal_over.ts";
-import { memoryStore } from "../lib/journal/memory_journal.ts";
 import {
   agentOf,
   ask,
@@ -21,6 +20,7 @@ import {
   when,
 } from "./_conversation_turns.ts";
 import type { StepJson } from "./_conversation_turns.ts";
+import { journalAt, withDatabaseFile } from "./_journal_file.ts";
 
 function llm(id: string, more: Readonly<Record<string, unknown>> = {}): StepJson {
   return { id, llm: { prompts: [{ user: "go" }], ...more } };
@@ -429,53 +429,62 @@ Deno.test("a gadget whose end is not known is not called again, unless the step 
 });
 
 /** A store whose commits fail from some moment on. */
-function breakable(): { readonly store: Store; breakAfter(commits: number): void; mend(): void } {
-  const inner = memoryStore();
-  let left = Infinity;
-  const commit = <Result>(work: () => Result): Result => {
-    if (left-- <= 0) throw new Error("the disk is full");
-    return inner.commit(work);
+function breakable(
+  path: string,
+): { readonly store: Store & Disposable; breakAfter(commits: number): void; mend(): void } {
+  const store = journalAt(path);
+  const query = (sql: string): void => {
+    using database = new DatabaseSync(path);
+    database.exec(sql);
   };
-  return {
-    store: journalOver(Object.create(inner, { commit: { value: commit } })),
-    breakAfter: (commits) => left = commits,
-    mend: () => left = Infinity,
-  };
+  query(`
+    CREATE TABLE left (n INTEGER) STRICT;
+    INSERT INTO left VALUES (1000000);
+    CREATE TRIGGER broken BEFORE UPDATE ON runs WHEN (SELECT n FROM left) <= 0
+      BEGIN SELECT raise(ABORT, 'the disk is full'); END;
+    CREATE TRIGGER counted AFTER UPDATE ON runs BEGIN UPDATE left SET n = n - 1; END;`);
+  const allow = (commits: number): void => query(`UPDATE left SET n = ${commits}`);
+  return { store, breakAfter: allow, mend: () => allow(1_000_000) };
+}
+
+/** Answers, with commits that fail from this one on; gives how the turn ended. */
+async function answeredAfter(commits: number, path: string): Promise<string> {
+  const { store, breakAfter, mend } = breakable(path);
+  using _closed = store;
+  const full = `Cannot write the journal "${path}": the disk is full; make room and resume`;
+  const steps = chain([ask("q"), llm("b"), say("x"), llm("c"), ask("r"), say("end")]);
+  const { model, asked } = failing(0);
+  const one = await talk(steps, { store, model });
+  await one.start();
+  breakAfter(commits);
+  const end = await turn(one.conversation.say("hello")).then(endOf, (error: Error) => error.message);
+  if (typeof end === "string") {
+    assert.deepEqual([end, one.conversation.status, one.lines], [full, "held", ["bot q: q"]]);
+    mend();
+    await one.say("hello");
+  } else if (end.status === "failed") {
+    assert.deepEqual([end.reason, end.error], ["journal", `The journal could not be written: ${full}`]);
+    assert.equal(one.conversation.status, "running");
+    await assert.rejects(turn(one.conversation.retry()), { message: full });
+    mend();
+    await turn(one.conversation.retry()).catch((error) => assert.equal(error.message, NOTHING));
+  }
+  assert.equal(one.conversation.status, "held");
+  const said = ["bot q: q", "user q: hello", "bot b: b", "bot x: x", "bot c: c", "bot r: r"];
+  assert.deepEqual(one.lines, said, `after ${commits} commits`);
+  const kept = await talk(steps, { store, id: one.conversation.id });
+  assert.deepEqual(kept.lines, said);
+  assert.ok(asked.length <= 3, `${asked}`); // a question whose answer could not be kept
+  return typeof end === "string" ? "refused" : end.status;
 }
 
 Deno.test("a store that cannot be written: nothing is taken for done, and it goes on when it can be", async () => {
   const seen: string[] = [];
   for (let commits = 0; seen.at(-1) !== "held"; commits++) {
-    const { store, breakAfter, mend } = breakable();
-    const steps = chain([ask("q"), llm("b"), say("x"), llm("c"), ask("r"), say("end")]);
-    const { model, asked } = failing(0);
-    const one = await talk(steps, { store, model });
-    await one.start();
-    breakAfter(commits);
-    const end = await turn(one.conversation.say("hello")).then(endOf, (error: Error) => error.message);
-    if (typeof end === "string") {
-      assert.deepEqual([end, one.conversation.status, one.lines], ["the disk is full", "held", ["bot q: q"]]);
-      mend();
-      await one.say("hello");
-    } else if (end.status === "failed") {
-      assert.deepEqual([end.reason, end.error], [
-        "journal",
-        "The journal could not be written: the disk is full",
-      ]);
-      assert.equal(one.conversation.status, "running");
-      await assert.rejects(turn(one.conversation.retry()), { message: "the disk is full" });
-      mend();
-      await turn(one.conversation.retry()).catch((error) => assert.equal(error.message, NOTHING));
-    }
-    seen.push(typeof end === "string" ? "refused" : end.status);
-    assert.equal(one.conversation.status, "held");
-    const said = ["bot q: q", "user q: hello", "bot b: b", "bot x: x", "bot c: c", "bot r: r"];
-    assert.deepEqual(one.lines, said, `after ${commits} commits`);
-    const kept = await talk(steps, { store, id: one.conversation.id });
-    assert.deepEqual(kept.lines, said);
-    assert.ok(asked.length <= 3, `${asked}`); // a question whose answer could not be kept
+    await withDatabaseFile(async (path) => void seen.push(await answeredAfter(commits, path)));
   }
   assert.deepEqual(seen.slice(0, 2), ["refused", "failed"]);
+  assert.ok(seen.length > 3, `${seen}`);
 });
 
 Deno.test("what is no conversation of the store is not one", async () => {
