@@ -1,5 +1,6 @@
 import type { AgentProfile } from "../catalog/agent_profile.ts";
 import { loadAgents, type LoadAgentsOptions } from "../catalog/load_agents.ts";
+import { discoverPrompts } from "../catalog/prompts/discover.ts";
 import type { LocatedPrompt } from "../catalog/prompts/make.ts";
 import { discoverTactics, type FoundTactic } from "../catalog/prompts/tactics.ts";
 import type { SourceFile } from "../catalog/sources/files.ts";
@@ -8,7 +9,6 @@ import { hostFiles } from "../host/files/files.ts";
 import { loadsModules } from "../host/process.ts";
 import type { PromptRegistry } from "../prompt/registry.ts";
 import { isTactic, type Tactic } from "../run/tactic/tactic.ts";
-import { promptsIn } from "./discover_prompts.ts";
 import { promptModuleLoader } from "./prompt_module_loader.ts";
 
 /** The prompts of a project and what goes with them, each with the place where it is defined. */
@@ -55,7 +55,12 @@ export async function promptIndex(
 ): Promise<PromptIndex> {
   const files = hostFiles({ root });
   const loader = promptModuleLoader(root, { trustsCode, keepsStdout: true });
-  const { registry, located, sources, problems } = await promptsIn(root, { strict: false, ...loader });
+  const { registry, located, sources, problems } = await discoverPrompts({
+    root,
+    files,
+    strict: false,
+    ...loader,
+  });
   const tactics = await discoverTactics<Tactic>({ root, files, ...loader, isTactic });
   const modules = {
     prompts: sources.filter(({ kind }) => kind === "module"),

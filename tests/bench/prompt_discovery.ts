@@ -1,4 +1,4 @@
-// Finding prompts: 2,000 files for the first time, and again when nothing was changed, in the same process and in a new one.
+// Finding prompts: 2,000 files in a new process, and again in the same one.
 
 import { join } from "node:path";
 import { median } from "./_median.ts";
@@ -6,9 +6,6 @@ import type { Row } from "./_table.ts";
 
 const FILES = 2000;
 const SAMPLES = 5;
-
-/** A change of the last second is not told from another one: files are left alone for so long before they are kept. */
-const SETTLED_MS = 1500;
 
 /** The ending of the files, and the text of the nth. */
 type Kind = readonly [ending: string, text: (n: number) => string];
@@ -43,13 +40,11 @@ export async function benchDiscovery(): Promise<readonly Row[]> {
   const modules = await measured(MODULE, 200);
   return [
     row(`${FILES} *.prompt.md for the first time`, text.first, 1000),
-    row(`${FILES} *.prompt.md unchanged, same process`, text.again, 150),
-    row(`${FILES} *.prompt.md unchanged, new process`, text.newProcess, 150),
+    row(`${FILES} *.prompt.md again, same process`, text.again, 1000),
     row(`${FILES} *.prompt for the first time`, dotprompt.first, 1000),
-    row(`${FILES} *.prompt unchanged, same process`, dotprompt.again, 150),
-    row(`${FILES} *.prompt unchanged, new process`, dotprompt.newProcess),
+    row(`${FILES} *.prompt again, same process`, dotprompt.again, 1000),
     row("200 modules for the first time", modules.first),
-    row("200 modules unchanged, same process", modules.again),
+    row("200 modules again, same process", modules.again),
   ];
 }
 
@@ -60,22 +55,17 @@ function row(what: string, times: readonly number[], limit?: number): Row {
 interface Times {
   readonly first: readonly number[];
   readonly again: readonly number[];
-  readonly newProcess: readonly number[];
 }
 
 async function measured(kind: Kind, count: number): Promise<Times> {
   const root = await Deno.makeTempDir({ prefix: "orrery-discovery-" });
   try {
     await writeFiles(root, kind, count);
-    await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
-    const times = { first: [] as number[], again: [] as number[], newProcess: [] as number[] };
+    const times = { first: [] as number[], again: [] as number[] };
     for (let i = 0; i < SAMPLES; i++) {
-      await Deno.remove(join(root, ".orrery"), { recursive: true }).catch(() => undefined);
       const [first = NaN, again = NaN] = await inProcess(root);
-      const [newProcess = NaN] = await inProcess(root);
       times.first.push(first);
       times.again.push(again);
-      times.newProcess.push(newProcess);
     }
     return times;
   } finally {

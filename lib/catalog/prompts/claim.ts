@@ -20,8 +20,6 @@ export interface PromptClaim {
   readonly exported?: string;
   /** The prompt that it extends; it is made first. */
   readonly base?: { readonly key: string } & Place;
-  /** What is made follows from the value, the key and the base alone. */
-  readonly isSteady: boolean;
   /** Makes it, with its key as its path. */
   make(base: AnyPrompt | undefined): MadePrompt | Promise<MadePrompt>;
   /** What is wrong with it whatever it extends; nothing is, by default. @param isForeign what it extends has a grammar of its own */
@@ -97,7 +95,6 @@ function claimOf(exported: string, value: unknown, source: SourceFile): PromptCl
     source,
     value,
     exported,
-    isSteady: true,
     make() {
       try {
         return { prompt: value.extend({ path: key }) };

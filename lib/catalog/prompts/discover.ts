@@ -93,7 +93,6 @@ export async function discoverPrompts(options: DiscoverOptions): Promise<Located
 /** How files are read. */
 interface ReadOptions extends ProjectPlace {
   readonly loadModule: LoadModule;
-  readonly keep?: KeepFile;
 }
 
 /** How many files are read at a time. */
@@ -134,12 +133,11 @@ async function readSource(
   options: ReadOptions,
   dotprompt: Read | undefined,
 ): Promise<ReadSource> {
-  const { files, keep = keepNothing } = options;
   try {
     if (source.kind === "module") return await modulePrompts(source, options);
     if (source.kind === "dotprompt") return await dotprompt?.(source) ?? { claims: [], problems: [] };
-    const file = await keep(source.path, async () => readPromptFile(await files.readText(source.path)));
-    return textPrompt(file, source, options);
+    const file = await readPromptFile(await options.files.readText(source.path));
+    return { claims: [new TextPrompt(file, source, options).claim()], problems: [] };
   } catch (thrown) {
     if (!(thrown instanceof FileError)) throw thrown;
     const message = messageOf(thrown).replaceAll(source.path, source.file);
@@ -148,7 +146,7 @@ async function readSource(
 }
 
 /** Handlebars and the dotprompt package take a while to load: only where there is such a file. */
-async function dotpromptReader({ files, keep = keepNothing }: ReadOptions): Promise<Read> {
+async function dotpromptReader({ files }: ReadOptions): Promise<Read> {
   const { loadHandlebars }: typeof import("../../prompt/dotprompt/handlebars.ts") = await import(
     "../../prompt/dotprompt/handlebars.ts" as string
   );
@@ -160,22 +158,9 @@ async function dotpromptReader({ files, keep = keepNothing }: ReadOptions): Prom
   );
   const bodies: HandlebarsBodies = await loadHandlebars();
   return async (source) => {
-    const file = await keep(
-      source.path,
-      async () => readDotpromptFile(await files.readText(source.path), bodies),
-    );
+    const file = await readDotpromptFile(await files.readText(source.path), bodies);
     return dotpromptPrompt(file, source, { files, bodies });
   };
-}
-
-/** How what a file refers to is found. */
-interface TextPromptOptions extends ProjectPlace {
-  readonly loadModule: LoadModule;
-}
-
-/** The prompt of a `*.prompt.md` file that was read (prompts.md 12). */
-function textPrompt(file: PromptFile, source: SourceFile, options: TextPromptOptions): ReadSource {
-  return { claims: [new TextPrompt(file, source, options).claim()], problems: [] };
 }
 
 function hasReferences({ fields: { format, tools = [] } }: PromptFile): boolean {
@@ -187,16 +172,17 @@ function inWordsOfFiles<Problem extends { readonly message: string }>(problem: P
   return { ...problem, message: problem.message.replace("either parser or format", "either tags or format") };
 }
 
+/** The prompt of a `*.prompt.md` file that was read (prompts.md 12). */
 class TextPrompt {
   readonly #file: PromptFile;
   readonly #source: SourceFile;
-  readonly #options: TextPromptOptions;
+  readonly #options: ReadOptions;
   readonly #name: FileKey;
   /** Of the front matter, the name and the base. */
   readonly #known: LineProblem[];
   #parts: Promise<ReferencedParts> | undefined;
 
-  constructor(file: PromptFile, source: SourceFile, options: TextPromptOptions) {
+  constructor(file: PromptFile, source: SourceFile, options: ReadOptions) {
     const { fields: { name }, isNamed, places } = file;
     this.#file = file;
     this.#source = source;
@@ -212,7 +198,6 @@ class TextPrompt {
       ...(this.#name.isUnsure && { isUnsure: true }),
       source: this.#source,
       value: this.#file,
-      isSteady: !hasReferences(this.#file),
       base,
       make: (base) => this.#make(base),
       problems: ({ isForeign }) => this.#problems(isForeign),
@@ -386,12 +371,4 @@ async function referencedExport(reference: string, options: ReferenceOptions): P
     const { message } = moduleProblem(thrown, { path, root });
     throw new Error(`cannot load ${file}: ${message}`);
   }
-}
-
-/** Gives what was read of a file before, when the file is as it was then; else reads it. */
-export type KeepFile = <T extends object>(path: string, read: () => Promise<T>) => Promise<T>;
-
-/** Keeps nothing: every file is read. */
-async function keepNothing<T extends object>(_path: string, read: () => Promise<T>): Promise<T> {
-  return await read();
 }

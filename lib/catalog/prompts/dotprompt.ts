@@ -44,7 +44,7 @@ export function dotpromptPrompt(
     }
   };
   const about = { key, source, ...(isUnsure && { isUnsure }) };
-  return { claims: [{ ...about, value: file, isSteady: true, make, problems }], problems: [] };
+  return { claims: [{ ...about, value: file, make, problems }], problems: [] };
 }
 
 function defined(file: DotpromptFile, key: string, { bodies }: DotpromptOptions): AnyPrompt {

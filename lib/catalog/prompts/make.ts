@@ -3,7 +3,7 @@ import type { AnyPrompt } from "../../prompt/prompt.ts";
 import type { PromptFileProblem } from "../../prompt/prompt_trouble.ts";
 import { promptNotFound, type PromptRegistry } from "../../prompt/registry.ts";
 import { inOrder, type ProjectPlace } from "../project_file.ts";
-import { lineOfExport, type MadePrompt, type PromptClaim } from "./claim.ts";
+import { lineOfExport, type PromptClaim } from "./claim.ts";
 
 /** A prompt, and what its file says of it. */
 export interface LocatedPrompt {
@@ -55,21 +55,6 @@ async function taken(
     ...place,
     message: `prompt "${key}" is already defined in ${first.source.file}`,
   };
-}
-
-/** What was made of a value before, by that value. */
-const madeBefore = new WeakMap<
-  object,
-  { readonly prompt: AnyPrompt; readonly base: AnyPrompt | undefined }
->();
-
-/** Makes a prompt, unless the same one was made before: a file that is as it was when it was read gives the same value again. */
-async function makeOnce(claim: PromptClaim, base: AnyPrompt | undefined): Promise<MadePrompt> {
-  const before = claim.isSteady ? madeBefore.get(claim.value) : undefined;
-  if (before !== undefined && before.base === base && before.prompt.path === claim.key) return before;
-  const made = await claim.make(base);
-  if (claim.isSteady && "prompt" in made) madeBefore.set(claim.value, { prompt: made.prompt, base });
-  return made;
 }
 
 class Making {
@@ -146,7 +131,7 @@ class Making {
       return undefined;
     }
     if (typeof base === "object") return await this.#refuse(claim, base.why);
-    const made = await makeOnce(claim, base);
+    const made = await claim.make(base);
     return "prompt" in made ? made.prompt : this.#tell(claim, made.problems);
   }
 
