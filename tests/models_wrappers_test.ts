@@ -205,11 +205,10 @@ Deno.test("falling back: in order, only before something was shown", async () =>
   }
 });
 
-Deno.test("silence watch: one timer for many waits, late only while something is waited for", async () => {
+Deno.test("silence watch: late only while something is waited for", async () => {
   const clock = virtualClock();
   const late: number[] = [];
-  const silence = { firstByteMs: 1000, betweenMs: 100 };
-  const watch = new SilenceWatch(clock, { silence, onLate: () => late.push(clock.now()) });
+  const watch = new SilenceWatch(clock, () => late.push(clock.now()));
   await clock.run((async () => {
     watch.begin(1000);
     await clock.sleep(990);
@@ -228,7 +227,7 @@ Deno.test("silence watch: one timer for many waits, late only while something is
     await clock.sleep(500);
     assert.deepEqual(late, [2040]);
   })());
-  const ended = new SilenceWatch(clock, { silence, onLate: () => assert.fail("it had ended") });
+  const ended = new SilenceWatch(clock, () => assert.fail("it had ended"));
   ended.begin(100);
   ended.end();
   await clock.run(clock.sleep(500));

@@ -21,13 +21,10 @@ const TAIL = /[^]?<[^<>]{0,10}$|[^]$/;
  */
 export function withLeadingThoughts(model: Model, opensUnseen: boolean): Model {
   const habit = { opensUnseen };
-  return wrappedModel(model, (request) => ({
-    [Symbol.asyncIterator]: () => new Answer(model.stream(request)[Symbol.asyncIterator](), habit),
-  }));
+  return wrappedModel(model, (request) => new Answer(habit).parts(model.stream(request)));
 }
 
-class Answer implements AsyncIterator<ModelPart> {
-  readonly #source: AsyncIterator<ModelPart>;
+class Answer {
   readonly #habit: { opensUnseen: boolean };
   readonly #parts: ModelPart[] = [];
   /** Before a thought, in one, in what may be one, in an answer whose thought may still end, or where no thought can be. */
@@ -38,31 +35,23 @@ class Answer implements AsyncIterator<ModelPart> {
   #thought = "";
   #hasThought = false;
 
-  constructor(source: AsyncIterator<ModelPart>, habit: { opensUnseen: boolean }) {
-    this.#source = source;
+  constructor(habit: { opensUnseen: boolean }) {
     this.#habit = habit;
   }
 
-  async next(): Promise<IteratorResult<ModelPart>> {
-    while (true) {
-      const value = this.#parts.shift();
-      if (value !== undefined) return { done: false, value };
-      const result = await this.#source.next();
-      const type = result.done === true ? "end" : result.value.type;
-      if (result.done !== true && result.value.type === "text" && this.#place !== "over") {
-        this.#rest += result.value.text;
+  async *parts(source: AsyncIterable<ModelPart>): AsyncGenerator<ModelPart> {
+    for await (const part of source) {
+      if (part.type === "text" && this.#place !== "over") {
+        this.#rest += part.text;
         while (this.#goOn());
       } else {
-        if (!["text", "reasoning", "thought", "retry"].includes(type)) this.#flush();
-        if (this.#parts.length === 0) return result;
-        if (result.done !== true) this.#parts.push(result.value);
+        if (!["text", "reasoning", "thought", "retry"].includes(part.type)) this.#flush();
+        this.#parts.push(part);
       }
+      yield* this.#parts.splice(0);
     }
-  }
-
-  async return(): Promise<IteratorResult<ModelPart>> {
-    await this.#source.return?.();
-    return { done: true, value: undefined };
+    this.#flush();
+    yield* this.#parts;
   }
 
   /** Reads on from the place where it is; whether there is more to be read. */

@@ -22,7 +22,7 @@ import { isClosed, withLeadingThoughts } from "./leading_thoughts.ts";
 import { configError, noModel, unknownName } from "./model_config_error.ts";
 import type { Env, FetchFunction } from "./provider/provider.ts";
 import { DEFAULT_SILENCE, type Silence } from "./provider/silence.ts";
-import { Attempts, retrying, type RetryPolicy } from "./retrying.ts";
+import { attempts, retrying, type RetryPolicy } from "./retrying.ts";
 
 /** What models are made of. */
 export interface OpenModelsOptions {
@@ -162,25 +162,17 @@ interface Fallback {
 /** A model for which others take over, in order, when it fails before anything of its answer was shown. */
 export function fallingBack(model: Model, fallbacks: readonly Fallback[]): Model {
   if (fallbacks.length === 0) return model;
-  return wrappedModel(model, (request) => ({
-    [Symbol.asyncIterator]: () => attempts(model, { fallbacks, request }),
-  }));
-}
-
-function attempts(
-  model: Model,
-  { fallbacks, request }: { readonly fallbacks: readonly Fallback[]; readonly request: ModelRequest },
-): AsyncIterator<ModelPart> {
-  let attempt = 0;
-  const after = (error: unknown) => {
-    const next = fallbacks[attempt++];
-    if (next === undefined || !(error instanceof ModelError) || isFinal(error)) throw error;
-    return {
-      part: { type: "retry" as const, attempt, delayMs: 0, error: error.message, model: next.id },
-      open: async () => (await next.find()).stream(request)[Symbol.asyncIterator](),
-    };
-  };
-  return new Attempts(model.stream(request)[Symbol.asyncIterator](), { after });
+  return wrappedModel(model, (request) => {
+    let attempt = 0;
+    return attempts(() => model.stream(request), (error) => {
+      const next = fallbacks[attempt++];
+      if (next === undefined || !(error instanceof ModelError) || isFinal(error)) throw error;
+      return {
+        part: { type: "retry", attempt, delayMs: 0, error: error.message, model: next.id },
+        open: async () => (await next.find()).stream(request),
+      };
+    });
+  });
 }
 
 /** What another model would not do better: the user's own word. */

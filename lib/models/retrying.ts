@@ -1,12 +1,5 @@
 import type { Clock } from "../core/clock.ts";
-import {
-  type Model,
-  ModelError,
-  type ModelErrorCode,
-  type ModelPart,
-  type ModelRequest,
-  wrappedModel,
-} from "../core/model.ts";
+import { type Model, ModelError, type ModelErrorCode, type ModelPart, wrappedModel } from "../core/model.ts";
 
 /** How a failed call is tried again. */
 export interface RetryPolicy {
@@ -30,28 +23,20 @@ const PASSING: readonly ModelErrorCode[] = ["rate-limit", "server", "network", "
 
 /** A model that tries again what may pass, as long as nothing of the answer was shown (turn.md 1). */
 export function retrying(model: Model, options: RetryingOptions): Model {
-  return wrappedModel(model, (request) => ({
-    [Symbol.asyncIterator]: () => attempts(model, { ...options, request }),
-  }));
-}
-
-type RequestOptions = RetryingOptions & { readonly request: ModelRequest };
-
-function attempts(model: Model, { request, ...options }: RequestOptions): AsyncIterator<ModelPart> {
-  const begin = () => model.stream(request)[Symbol.asyncIterator]();
-  const most = request.retries ?? options.retries ?? 3;
-  let attempt = 0;
-  const after = (error: unknown) => {
-    const { delayMs, message } = nextAttempt(error, { ...options, attempt: ++attempt, most });
-    return {
-      part: { type: "retry" as const, attempt, delayMs, error: message },
-      async open() {
-        await waitFor(delayMs, { clock: options.clock, signal: request.signal });
-        return begin();
-      },
-    };
-  };
-  return new Attempts(begin(), { after });
+  return wrappedModel(model, (request) => {
+    const most = request.retries ?? options.retries ?? 3;
+    let attempt = 0;
+    return attempts(() => model.stream(request), (error) => {
+      const { delayMs, message } = nextAttempt(error, { ...options, attempt: ++attempt, most });
+      return {
+        part: { type: "retry", attempt, delayMs, error: message },
+        async open() {
+          await waitFor(delayMs, { clock: options.clock, signal: request.signal });
+          return model.stream(request);
+        },
+      };
+    });
+  });
 }
 
 /** How long is waited before what has failed is tried again, for the `attempt`-th time of `most`. @throws the error, when that was the end */
@@ -110,52 +95,32 @@ const NOT_SHOWN: ReadonlySet<ModelPart["type"]> = new Set(["retry", "call-start"
 /** The next attempt: what is told of it, and how it begins. */
 interface NextAttempt {
   readonly part: Extract<ModelPart, { type: "retry" }>;
-  open(): Promise<AsyncIterator<ModelPart>>;
+  open(): Promise<AsyncIterable<ModelPart>>;
 }
 
 /**
- * The parts of one attempt after another, until one shows something; from there on it is that attempt alone, whatever comes of
- * it, and it is passed through at no cost.
+ * The parts of one attempt after another, until one shows something; from there on it is that attempt alone, whatever comes of it.
+ *
+ * @param after says what follows a failure; it throws when that is the end
  */
-export class Attempts implements AsyncIterator<ModelPart> {
-  readonly #after: (error: unknown) => NextAttempt;
-  #current: AsyncIterator<ModelPart> | undefined;
-  #open: (() => Promise<AsyncIterator<ModelPart>>) | undefined;
-  #isShown = false;
-
-  /** `after` says what follows a failure; it throws when that is the end. */
-  constructor(
-    first: AsyncIterator<ModelPart>,
-    options: { readonly after: (error: unknown) => NextAttempt },
-  ) {
-    this.#current = first;
-    this.#after = options.after;
-  }
-
-  next(): Promise<IteratorResult<ModelPart>> {
-    return this.#isShown && this.#current !== undefined ? this.#current.next() : this.#first();
-  }
-
-  async return(): Promise<IteratorResult<ModelPart>> {
-    await this.#current?.return?.();
-    this.#open = undefined;
-    this.#current = undefined;
-    return { done: true, value: undefined };
-  }
-
-  async #first(): Promise<IteratorResult<ModelPart>> {
-    const open = this.#open;
-    this.#open = undefined;
+export async function* attempts(
+  first: () => AsyncIterable<ModelPart>,
+  after: (error: unknown) => NextAttempt,
+): AsyncGenerator<ModelPart> {
+  let open: () => AsyncIterable<ModelPart> | Promise<AsyncIterable<ModelPart>> = first;
+  while (true) {
+    let isShown = false;
     try {
-      if (open !== undefined) this.#current = await open();
-      if (this.#current === undefined) return { done: true, value: undefined };
-      const result = await this.#current.next();
-      this.#isShown = result.done === true || !NOT_SHOWN.has(result.value.type);
-      return result;
+      for await (const part of await open()) {
+        isShown ||= !NOT_SHOWN.has(part.type);
+        yield part;
+      }
+      return;
     } catch (error) {
-      const next = this.#after(error);
-      this.#open = () => next.open();
-      return { done: false, value: next.part };
+      if (isShown) throw error;
+      const next = after(error);
+      yield next.part;
+      open = next.open;
     }
   }
 }

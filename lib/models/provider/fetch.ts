@@ -64,7 +64,7 @@ class Exchange {
   constructor(options: ProviderFetchOptions, caller: AbortSignal | undefined) {
     this.#options = options;
     this.#caller = caller;
-    this.#watch = new SilenceWatch(options.clock, { silence: options.silence, onLate: () => this.#onLate() });
+    this.#watch = new SilenceWatch(options.clock, () => this.#onLate());
     this.#late.promise.catch(() => undefined); // it may come when nobody waits for it
     caller?.addEventListener("abort", () => this.#abort(), { once: true });
   }

@@ -76,7 +76,7 @@ function hasLateCalls({ type, settings, baseURL }: Provider): boolean {
   return (PROVIDER_KINDS[type].lateCalls ?? false) && !/\.googleapis\.com/.test(baseURL);
 }
 
-// One answer of the AI SDK as parts of ours. It is an iterator by hand: a generator would cost more than the rest of the way.
+// One answer of the AI SDK as parts of ours.
 
 /** A model of a provider, and how it is asked. */
 interface SdkModelOptions {
@@ -101,61 +101,60 @@ function sdkModel(options: SdkModelOptions): Model {
     contextTokens,
     addons: addonsOf(hosted),
     takesServers: hosted.servers !== undefined,
-    stream: (request) => ({ [Symbol.asyncIterator]: () => new Answer(options, request) }),
+    stream: (request) => new Answer(options, request).parts(),
   };
 }
 
 type Reader = ReadableStreamDefaultReader<LanguageModelV4StreamPart>;
 type SdkPart<Type extends string> = Extract<LanguageModelV4StreamPart, { type: Type }>;
 
-class Answer implements AsyncIterator<ModelPart> {
+class Answer {
   readonly #options: SdkModelOptions;
   readonly #request: ModelRequest;
   /** Ours and the caller's in one; not `AbortSignal.any`, whose listeners Deno 2.6 loses when it collects garbage. */
   readonly #stop = new AbortController();
   readonly #onAbort = (): void => this.#stop.abort(this.#request.signal?.reason);
-  /** Told, not taken yet. */
+  /** To be given next. */
   readonly #parts: ModelPart[] = [];
-  #taken = 0;
   readonly #calls: SdkCalls;
   readonly #thoughts = new Map<string, { text: string; metadata: Record<string, JsonObject> }>();
   /** Whole, and it is not seen yet what came of them. */
   #heldThoughts: ModelPart[] = [];
-  #reader: Reader | undefined;
   #finish: SdkPart<"finish"> | undefined;
   #characters = 0;
-  #isOver = false;
 
   constructor(options: SdkModelOptions, request: ModelRequest) {
     this.#options = options;
     this.#request = request;
-    request.signal?.addEventListener("abort", this.#onAbort, { once: true });
     this.#calls = new SdkCalls((part) => this.#tell(part), { isLate: options.lateCalls });
   }
 
-  async next(): Promise<IteratorResult<ModelPart>> {
+  async *parts(): AsyncGenerator<ModelPart> {
+    const { signal } = this.#request;
+    signal?.addEventListener("abort", this.#onAbort, { once: true });
+    let reader: Reader | undefined;
     try {
-      while (this.#taken === this.#parts.length) {
-        if (this.#isOver) return { done: true, value: undefined };
-        this.#request.signal?.throwIfAborted();
-        const { done, value } = await (this.#reader ??= await this.#open()).read();
-        if (done) this.#end();
-        else if (value.type === "text-delta" && value.delta !== "") {
-          this.#characters += value.delta.length;
-          return { done: false, value: { type: "text", text: value.delta } };
-        } else this.#take(value);
+      signal?.throwIfAborted();
+      reader = await this.#open();
+      while (true) {
+        signal?.throwIfAborted();
+        const { done, value } = await reader.read();
+        if (done) break;
+        this.#take(value);
+        yield* this.#parts.splice(0);
       }
+      this.#end();
     } catch (error) {
-      await this.#fail(error);
+      // A connection that breaks after the provider has told its end does no harm.
+      const problem = sdkProblem(error, this.#soFar);
+      if (problem.code !== "network" || this.#reason === undefined) throw problem;
+      this.#end();
+    } finally {
+      signal?.removeEventListener("abort", this.#onAbort);
+      this.#stop.abort();
+      await reader?.cancel().catch(() => undefined);
     }
-    return { done: false, value: this.#nextPart() };
-  }
-
-  async return(): Promise<IteratorResult<ModelPart>> {
-    this.#over();
-    this.#stop.abort();
-    await this.#reader?.cancel().catch(() => undefined);
-    return { done: true, value: undefined };
+    yield* this.#parts;
   }
 
   get #soFar(): AnswerSoFar {
@@ -175,6 +174,10 @@ class Answer implements AsyncIterator<ModelPart> {
     switch (part.type) {
       case "text-start":
         return this.#calls.pass();
+      case "text-delta":
+        this.#characters += part.delta.length;
+        if (part.delta !== "") this.#tell({ type: "text", text: part.delta });
+        return;
       case "reasoning-start":
         this.#calls.pass();
         return this.#think(part);
@@ -225,11 +228,6 @@ class Answer implements AsyncIterator<ModelPart> {
     this.#heldThoughts = [];
   }
 
-  #over(): void {
-    this.#isOver = true;
-    this.#request.signal?.removeEventListener("abort", this.#onAbort);
-  }
-
   get #reason(): FinishReason | undefined {
     const reason = this.#finish && finishReasonOf(this.#finish.finishReason, { hasCalls: this.#calls.any });
     return reason ?? (hasEnded(this.#stop.signal) ? "other" : undefined);
@@ -240,7 +238,6 @@ class Answer implements AsyncIterator<ModelPart> {
     const reason = this.#reason;
     if (this.#finish === undefined || reason === undefined) throw brokenOff(this.#soFar);
     const { usage, finishReason: { raw } } = this.#finish;
-    this.#over();
     this.#calls.end(reason);
     this.#tell({
       type: "finish",
@@ -251,23 +248,8 @@ class Answer implements AsyncIterator<ModelPart> {
     });
   }
 
-  /** A connection that breaks after the provider has told its end does no harm. */
-  async #fail(error: unknown): Promise<void> {
-    const problem = sdkProblem(error, this.#soFar);
-    await this.return();
-    if (problem.code !== "network" || this.#reason === undefined) throw problem;
-    this.#end();
-  }
-
   #tell(part: ModelPart): void {
     this.#parts.push(part);
-  }
-
-  #nextPart(): ModelPart {
-    const part = this.#parts[this.#taken++];
-    if (this.#taken === this.#parts.length) this.#parts.length = this.#taken = 0;
-    if (part === undefined) throw new Error("an answer was read beyond its end");
-    return part;
   }
 }
 

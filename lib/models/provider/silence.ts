@@ -11,56 +11,39 @@ export interface Silence {
 /** turn.md 1 */
 export const DEFAULT_SILENCE: Silence = { firstByteMs: 60_000, betweenMs: 60_000 };
 
-/** Says when a wait has become too long. Waits come by the thousand, so that there is one timer for many of them. */
+/** Says when a wait has become too long. */
 export class SilenceWatch {
   readonly #clock: Clock;
-  readonly #stepMs: number;
   readonly #onLate: () => void;
-  readonly #ended = new AbortController();
-  #deadline: number | undefined;
-  #isRunning = false;
+  #wait: AbortController | undefined;
+  #isOver = false;
 
   /** `onLate` is called at most once. */
-  constructor(clock: Clock, options: { readonly silence: Silence; readonly onLate: () => void }) {
+  constructor(clock: Clock, onLate: () => void) {
     this.#clock = clock;
-    this.#stepMs = Math.min(options.silence.firstByteMs, options.silence.betweenMs);
-    this.#onLate = options.onLate;
+    this.#onLate = onLate;
   }
 
   /** A wait begins, which may take `ms`. */
   begin(ms: number): void {
-    this.#deadline = this.#clock.now() + ms;
-    if (!this.#isRunning && !this.#ended.signal.aborted) void this.#run();
+    this.pause();
+    if (this.#isOver) return;
+    const wait = this.#wait = new AbortController();
+    this.#clock.sleep(ms, wait.signal).then(() => {
+      if (wait.signal.aborted) return;
+      this.end();
+      this.#onLate();
+    }, () => undefined);
   }
 
   /** What was waited for has come. */
   pause(): void {
-    this.#deadline = undefined;
+    this.#wait?.abort();
   }
 
   /** Nothing will be waited for any more. */
   end(): void {
-    this.#ended.abort();
-  }
-
-  async #run(): Promise<void> {
-    this.#isRunning = true;
-    try {
-      while (this.#deadline !== undefined) {
-        const left = this.#deadline - this.#clock.now();
-        if (left <= 0) return this.#late();
-        // Never longer than the shortest limit: a later wait may have a nearer deadline.
-        await this.#clock.sleep(Math.min(left, this.#stepMs), this.#ended.signal);
-      }
-    } catch {
-      /* ended */
-    } finally {
-      this.#isRunning = false;
-    }
-  }
-
-  #late(): void {
-    this.end();
-    this.#onLate();
+    this.#isOver = true;
+    this.pause();
   }
 }
