@@ -4,7 +4,6 @@ import type { GadgetUse, UsedPermission } from "../core/gadget_lock.ts";
 import type { PermissionKind, Permissions, Policy } from "../core/world.ts";
 import { isLocalName } from "./net_rule.ts";
 import { entryHolds, maybeNetRule, permissionsOf } from "./permission_sets.ts";
-import { PERMISSION_KINDS } from "./policy_settings.ts";
 
 type Asked = Pick<UsedPermission, "kind" | "value">;
 
@@ -97,13 +96,6 @@ export function countedPolicy(policy: Policy, onUse: (asked: Asked) => void): Po
     },
     describe: () => policy.describe(),
   };
-}
-
-/** What was written of a use; undefined for what is none. */
-export function maybeUsed(kind: unknown, value: unknown, count: unknown): UsedPermission | undefined {
-  const known = PERMISSION_KINDS.find((each) => each === kind);
-  if (known === undefined || typeof value !== "string" || typeof count !== "number") return undefined;
-  return { kind: known, value, count };
 }
 
 /** So many are shown and kept: of more hosts or names their entry stays as it is, of more files the folders that they are in. */

@@ -1,12 +1,12 @@
 // What gadgets really used in the runs of a project that are kept: a file of the user's own for each project, outside of all of them.
-import type { GadgetUse, LockedGadget, UsedPermission } from "../../core/gadget_lock.ts";
-import { canonicalJson, isRecord } from "../../core/json.ts";
+import type { GadgetUse, LockedGadget } from "../../core/gadget_lock.ts";
+import { canonicalJson } from "../../core/json.ts";
 import { maybeText } from "../../core/file_text.ts";
 import { join } from "node:path";
 import { sha256 } from "../../core/sha256.ts";
 import type { Files } from "../../core/world.ts";
 import { isEmptyPermissions } from "../../policy/permission_sets.ts";
-import { maybeUsed, UseTally } from "../../policy/use_tally.ts";
+import { UseTally } from "../../policy/use_tally.ts";
 
 /** Counted up with every change of what is written: of version 1 files that were many are missing. */
 const VERSION = 2;
@@ -87,24 +87,9 @@ async function readUse(place: GadgetUsePlace): Promise<readonly KnownUse[]> {
   const text = await maybeText(place.state, fileOf(place));
   if (text === undefined) return [];
   try {
-    const value: unknown = JSON.parse(text);
-    if (!isRecord(value) || value.version !== VERSION || value.root !== place.root) return [];
-    return Array.isArray(value.gadgets) ? value.gadgets.flatMap((each) => maybeKnownUse(each) ?? []) : [];
+    const { version, root, gadgets } = JSON.parse(text);
+    return version === VERSION && root === place.root ? gadgets : [];
   } catch {
     return [];
   }
-}
-
-function maybeKnownUse(value: unknown): KnownUse | undefined {
-  if (!isRecord(value) || !Array.isArray(value.used)) return undefined;
-  const { name, file, modules, calls } = value;
-  if (typeof name !== "string" || typeof file !== "string" || typeof modules !== "string") return undefined;
-  if (typeof calls !== "number") return undefined;
-  const used: UsedPermission[] = [];
-  for (const each of value.used) {
-    const known = isRecord(each) ? maybeUsed(each.kind, each.value, each.count) : undefined;
-    if (known === undefined) return undefined; // one that is missing would be taken for unused
-    used.push(known);
-  }
-  return { name, file, modules, calls, used };
 }

@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { builtInGadgets } from "../../../gadgets/built_in.ts";
 import { serverNamed } from "../../catalog/mcp/gadgets.ts";
 import { filesNamed, gadgetCandidates, takenWords } from "../../catalog/trust.ts";
-import { canonicalJson, isJsonObject, type Json, toJson } from "../../core/json.ts";
+import { canonicalJson, toJson } from "../../core/json.ts";
 import { sha256 } from "../../core/sha256.ts";
 import { FileError, PermissionRefused, type User } from "../../core/world.ts";
 import { hostFiles } from "../../host/files/files.ts";
@@ -88,8 +88,10 @@ export async function keptGrants(id: string, { root }: { readonly root: string }
   const folder = stateFolder();
   if (folder === undefined) return NO_GRANTS;
   try {
-    const kept: Json = JSON.parse(await hostFiles({ root: folder }).readText(fileOf(id)));
-    return isJsonObject(kept) && kept.root === root ? grantsFrom(kept) : NO_GRANTS;
+    const kept: RunGrants & { readonly root: string } = JSON.parse(
+      await hostFiles({ root: folder }).readText(fileOf(id)),
+    );
+    return kept.root === root ? kept : NO_GRANTS;
   } catch (error) {
     if (error instanceof FileError || error instanceof SyntaxError) return NO_GRANTS;
     throw error;
@@ -246,41 +248,4 @@ function absoluteGrants({ settings, flags }: RunGrants, cwd: string): RunGrants 
       "trust-code": flags["trust-code"] ?? false,
     },
   };
-}
-
-function grantsFrom(kept: { readonly [name: string]: Json }): RunGrants {
-  const settings = objectAt(kept, "settings");
-  const flags = objectAt(kept, "flags");
-  const rules = (verb: string) =>
-    rulesByKind((kind) => {
-      const rule = objectAt(objectAt(settings, verb), kind);
-      return { all: rule.all === true, list: textsAt(rule, "list") };
-    });
-  return {
-    settings: { allowAll: settings.allowAll === true, allow: rules("allow"), deny: rules("deny") },
-    flags: {
-      gadget: textsAt(flags, "gadget"),
-      trust: textsAt(flags, "trust"),
-      "allow-gadget": textsAt(flags, "allow-gadget"),
-      frozen: flags.frozen === true,
-      "trust-project": flags["trust-project"] === true,
-      "trust-code": flags["trust-code"] === true,
-    },
-    said: Object.fromEntries(
-      Object.keys(objectAt(kept, "said")).map((flag) => {
-        const hashes = Object.entries(objectAt(objectAt(kept, "said"), flag));
-        return [flag, Object.fromEntries(hashes.map(([name, hash]) => [name, String(hash)]))];
-      }),
-    ),
-  };
-}
-
-function objectAt(value: { readonly [name: string]: Json }, name: string): { readonly [name: string]: Json } {
-  const found = toJson(value[name] ?? null);
-  return isJsonObject(found) ? found : {};
-}
-
-function textsAt(value: { readonly [name: string]: Json }, name: string): readonly string[] {
-  const found = value[name];
-  return Array.isArray(found) ? found.filter((item) => typeof item === "string") : [];
 }
