@@ -1,17 +1,12 @@
 import { join } from "node:path";
-import type { Catalog, CatalogEntry } from "../core/catalog.ts";
+import type { Catalog, CatalogEntry, EntryGrant } from "../core/catalog.ts";
 import { mcpNamePart } from "../core/mcp_server.ts";
 import { shownPath } from "../core/paths.ts";
 import { ProblemsError, SourceError } from "../core/source_error.ts";
-import { builtInEntries, catalogOf, foldName } from "./catalog.ts";
-import {
-  type CatalogSite,
-  catalogSite,
-  type GadgetSandbox,
-  type LoadCatalogOptions,
-} from "./catalog_site.ts";
+import type { Files, World } from "../core/world.ts";
+import { builtInEntries, type BuiltIns, catalogOf, foldName } from "./catalog.ts";
 import type { Config } from "./config/config.ts";
-import { loadGadgetFile } from "./gadget_file.ts";
+import { type GadgetFile, loadGadgetFile } from "./gadget_file.ts";
 import {
   maybeLate,
   maybeServerOf,
@@ -19,23 +14,73 @@ import {
   type ServerGadgets,
   serverNamed,
 } from "./mcp/gadgets.ts";
+import type { LoadModule } from "./module_loader.ts";
 import {
   filesNamed,
   gadgetCandidates,
+  takenWords,
   type TrustCandidate,
   trustProblem,
   wordMeant,
   wordProblem,
 } from "./trust.ts";
 
-/** What a catalogue is made from, servers too. */
-export interface CatalogOptions extends LoadCatalogOptions {
+/** What a catalogue is made from. */
+export interface LoadCatalogOptions {
+  /** The project root, absolute. */
+  readonly root: string;
+  /** What the built-in gadgets may touch; guarded by the policy already. */
+  readonly world: World;
+  /** The built-in gadgets by name. */
+  readonly builtIns: BuiltIns;
+  /** What settings grant built-in gadgets, by name. Default: nothing. */
+  readonly builtInGrants?: Readonly<Record<string, EntryGrant>>;
+  /** Loads a module by its `file:` URL. */
+  readonly importModule: LoadModule;
+  readonly config: Config;
+  /** Gadget modules of their own (`--gadget FILE`), relative to `cwd` or absolute. */
+  readonly files?: readonly string[];
+  /** The gadgets whose modules may be loaded (`--trust NAME`), by name or file; and MCP servers, by name. */
+  readonly trust?: readonly string[];
+  /** Whether MCP servers are started when they are first needed. Default: at once. */
+  readonly late?: boolean;
+  /** Every MCP server that is configured, whether it counts or not: its name means no gadget. Default: none. */
+  readonly serverNames?: readonly string[];
+  /** The gadgets that something is granted by name (`--allow-gadget NAME=KIND`): each has to be a file's. */
+  readonly allowed?: readonly string[];
+  /** Whether the user accepted what the project says for itself (gadgets.md 3). Default false. */
+  readonly projectAccepted?: boolean;
+  /** What the gadget folders are listed with. */
+  readonly disk: Files;
+  /** The folder that `files` are relative to, and files in messages. */
+  readonly cwd: string;
+  /** Where the gadgets of modules run, apart from this process. */
+  readonly sandbox: GadgetSandbox;
+  /** Told what was ignored, a line each. */
+  readonly notice: (text: string) => void;
   /** Default: none. */
   readonly servers?: ServerGadgets;
 }
 
-/** As `loadCatalog`, also where there is more than the built-in gadgets. @throws {ProblemsError} */
-export async function projectCatalog(options: CatalogOptions): Promise<Catalog> {
+/** Where gadgets of modules run. */
+export interface GadgetSandbox {
+  /**
+   * The gadget of a file; what is wrong with it becomes a `broken` entry.
+   *
+   * @param candidates every gadget file of the catalogue: what a name stands for
+   */
+  open(file: GadgetFile, candidates: readonly TrustCandidate[]): Promise<CatalogEntry>;
+  /** Ends what they run in. */
+  close(): Promise<void>;
+}
+
+/**
+ * The catalogue of a project: built-in gadgets, then the project's folders, then MCP servers, then `files` (gadgets.md 2). A
+ * module is looked at in a process that may do nothing, once for each of its versions. One that cannot be used is listed as broken.
+ *
+ * @throws {ProblemsError} for two gadgets of one name, a missing file or folder, and a trusted name that fits no file or several
+ */
+export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog> {
   try {
     return await openedCatalog(options);
   } catch (error) {
@@ -44,32 +89,38 @@ export async function projectCatalog(options: CatalogOptions): Promise<Catalog> 
   }
 }
 
-async function openedCatalog({ servers, ...options }: CatalogOptions): Promise<Catalog> {
-  const site = catalogSite(options);
+interface CatalogSite extends LoadCatalogOptions {
+  /** Whether a word means something else than a gadget of a module. */
+  readonly isTaken: (word: string) => boolean;
+}
+
+async function openedCatalog(options: LoadCatalogOptions): Promise<Catalog> {
+  const { servers, builtIns, serverNames = [] } = options;
+  const site = { ...options, isTaken: takenWords(Object.keys(builtIns), serverNames) };
   const found = await gadgetCandidates(site);
   const { candidates } = found;
   const trusted = trustedFiles(candidates, site);
-  const builtIns = builtInEntries(options);
-  throwProblems([...found.problems, ...serverClashes(options.serverNames ?? [], builtIns)]);
+  const ours = builtInEntries(options);
+  throwProblems([...found.problems, ...serverClashes(serverNames, ours)]);
   const modules = await Promise.all(candidates.map((file) => entryOf(file, { site, trusted, candidates })));
   const known = candidates.map((file, index) => {
     const entry = modules[index];
     return entry?.state === "ready" ? { ...file, declared: entry.name } : file;
   });
-  throwProblems([...wrongWords(known, site), ...nameClashes([...builtIns, ...modules])]);
-  const opened = await openServers(site, { servers, entries: [...builtIns, ...modules] });
+  throwProblems([...wrongWords(known, site), ...nameClashes([...ours, ...modules])]);
+  const opened = await openServers(site, { servers, entries: [...ours, ...modules] });
   const named = modules.map((entry, index) => {
     const declared = candidates[index]?.declared;
     return { entry, alsoCalled: declared === undefined ? [] : [declared] };
   });
   const isOwnFile = ({ entry }: { readonly entry: CatalogEntry }) => entry.source.kind === "file";
   const catalog = catalogOf([
-    ...builtIns.map((entry) => ({ entry })),
+    ...ours.map((entry) => ({ entry })),
     ...named.filter((each) => !isOwnFile(each)),
     ...(opened?.entries ?? []).map((entry) => ({ entry })),
     ...named.filter(isOwnFile),
   ]);
-  return closing(opened === undefined ? catalog : withServers(catalog, opened), site.options.sandbox);
+  return closing(opened === undefined ? catalog : withServers(catalog, opened), site.sandbox);
 }
 
 /** The processes of gadgets end with the catalogue. */
@@ -92,10 +143,10 @@ async function openServers(
   const granted = Object.entries(grantsOf(site)).filter(([, grant]) => grant === "trusted").map(([name]) =>
     name
   );
-  const trusted = [...site.options.trust ?? [], ...granted];
+  const trusted = [...site.trust ?? [], ...granted];
   return await servers.open({
     taken: new Set(entries.map(({ name }) => name)),
-    late: site.options.late ?? false,
+    late: site.late ?? false,
     isTrusted: (server) => trusted.some((word) => serverNamed(word, servers.names) === server),
   });
 }
@@ -120,7 +171,7 @@ async function entryOf(
     readonly candidates: readonly TrustCandidate[];
   },
 ): Promise<CatalogEntry> {
-  const { cwd, notice, options: { importModule, sandbox } } = site;
+  const { cwd, notice, importModule, sandbox } = site;
   const isInside = trusted.has(file) && isInProcess(file, candidates, site);
   if (!isInside) return await sandbox.open(file, candidates);
   return await loadGadgetFile(file, { importModule, cwd, notice });
@@ -132,9 +183,9 @@ function isInProcess(
   candidates: readonly TrustCandidate[],
   site: CatalogSite,
 ): boolean {
-  const { config, options } = site;
+  const { config, projectAccepted } = site;
   const isolation = {
-    ...(options.projectAccepted ? config.project.isolation : {}),
+    ...(projectAccepted ? config.project.isolation : {}),
     ...config.gadgets.isolation,
   };
   return Object.keys(isolation).some((word) => {
@@ -200,7 +251,7 @@ function trustedFiles(
   site: CatalogSite,
 ): ReadonlySet<TrustCandidate> {
   const trusted = Object.entries(grantsOf(site)).filter(([, grant]) => grant === "trusted");
-  const words = [...site.options.trust ?? [], ...trusted.map(([word]) => word)];
+  const words = [...site.trust ?? [], ...trusted.map(([word]) => word)];
   return new Set(
     words.map((word) => filesNamed(word, candidates, site)).flatMap((found) =>
       found.length === 1 ? found : []
@@ -213,7 +264,7 @@ function wrongWords(
   candidates: readonly TrustCandidate[],
   site: CatalogSite,
 ): readonly SourceError[] {
-  const { trust = [], allowed = [] } = site.options;
+  const { trust = [], allowed = [] } = site;
   const problems: SourceError[] = [];
   for (const name of trust) {
     const found = filesNamed(name, candidates, site);
@@ -249,9 +300,9 @@ function takenProblem(name: string): SourceError {
   );
 }
 
-function noticeAbsence({ config, options, root, cwd, notice }: CatalogSite): void {
+function noticeAbsence({ config, projectAccepted, root, cwd, notice }: CatalogSite): void {
   const asked = Object.keys(config.project.parts);
-  if (asked.length === 0 || options.projectAccepted) return;
+  if (asked.length === 0 || projectAccepted) return;
   const file = shownPath(join(root, "orrery.yaml"), cwd);
   notice(
     `${file}: ${
@@ -261,8 +312,8 @@ function noticeAbsence({ config, options, root, cwd, notice }: CatalogSite): voi
 }
 
 /** The grants that count: the user's own before those of the project. */
-function grantsOf({ config, options }: Pick<CatalogSite, "config" | "options">): Config["grants"] {
-  return { ...(options.projectAccepted ? config.project.grants : {}), ...config.grants };
+function grantsOf({ config, projectAccepted }: CatalogSite): Config["grants"] {
+  return { ...(projectAccepted ? config.project.grants : {}), ...config.grants };
 }
 
 /** A grant may be for a gadget of another project or of an MCP server: only a likely mistake is worth a word. */

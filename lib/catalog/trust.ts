@@ -12,10 +12,8 @@ interface GadgetCandidatesOptions {
   readonly cwd: string;
   readonly disk: Files;
   readonly config: Pick<Config, "gadgets">;
-  readonly options: {
-    /** Gadget modules of their own, relative to `cwd` or absolute. */
-    readonly files?: readonly string[];
-  };
+  /** Gadget modules of their own, relative to `cwd` or absolute. Default: none. */
+  readonly files?: readonly string[];
 }
 
 /** The gadget files of a project with the names that their texts seem to give, without loading any; and what could not be found. */
@@ -30,8 +28,10 @@ export async function gadgetCandidates(
 }
 
 /** The files of the project's folders and of `files`, each once. */
-async function findFiles({ options, cwd, disk, config }: GadgetCandidatesOptions): Promise<FoundGadgetFiles> {
-  const paths = (options.files ?? []).map((file) => isAbsolute(file) ? join(file) : join(cwd, file));
+async function findFiles(
+  { files = [], cwd, disk, config }: GadgetCandidatesOptions,
+): Promise<FoundGadgetFiles> {
+  const paths = files.map((file) => isAbsolute(file) ? join(file) : join(cwd, file));
   const found = await Promise.all([
     ...config.gadgets.folders.map((folder) => folderGadgets(folder, { disk, cwd })),
     ...paths.map((path) => namedGadget(path, { disk, cwd })),

@@ -1,11 +1,10 @@
 import { join, resolve } from "node:path";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
-import { loadCatalog } from "../catalog/catalog.ts";
-import type { GadgetSandbox } from "../catalog/catalog_site.ts";
 import { COMMAND_NAMES, type CommandName, type Config, type Grant } from "../catalog/config/config.ts";
 import { findProjectRoot, loadConfig } from "../catalog/config/load.ts";
 import { type McpJson, readMcpJson } from "../catalog/mcp/config.ts";
 import { type AbsentServer, type ServerGadgets, withAbsentServers } from "../catalog/mcp/gadgets.ts";
+import { type GadgetSandbox, loadCatalog } from "../catalog/project_catalog.ts";
 import type { TrustCandidate } from "../catalog/trust.ts";
 import type { Catalog } from "../core/catalog.ts";
 import { LOCK_FILE } from "../core/gadget_lock.ts";
@@ -225,7 +224,6 @@ export async function openCatalog(
     builtIns: builtInGadgets,
     builtInGrants: commandEntryGrants(granting),
     disk: hostFiles({ root }),
-    look: lookAt,
     files: flags.gadget,
     trust: flags.trust,
     serverNames,
@@ -236,7 +234,7 @@ export async function openCatalog(
       serverNames,
       keeper,
     }),
-    onNotice: notice,
+    notice,
     servers,
     late: options.late,
   });

@@ -1,6 +1,17 @@
 import type { JsonSchema } from "../core/gadget.ts";
 import { nearestName } from "../core/nearest.ts";
-import { isWithin, placed, type PlacedFailure, schemaAt, valueAt, wordsFor, WRAPPERS } from "./failure.ts";
+import {
+  FailureReading,
+  type Fault,
+  type FaultWords,
+  namesOf,
+  placed,
+  type PlacedFailure,
+  schemaAt,
+  valueAt,
+  wordsFor,
+  WRAPPERS,
+} from "./failure.ts";
 import { type Issue, toPointer } from "./issue.ts";
 import { type Failure, GAVE_UP } from "./json_validator.ts";
 import {
@@ -25,7 +36,8 @@ export function explainFailures(
   value: unknown,
   root: JsonSchema,
 ): readonly Issue[] {
-  const findings = new Explanation(value, root).findings(placed(failures.slice(0, MAX_FAILURES)));
+  const reading = new FailureReading(new Explanation(value, root), MAX_PROBLEMS);
+  const findings = reading.faults(placed(failures.slice(0, MAX_FAILURES)));
   const issues = new Map<string, Issue>();
   for (const finding of inOrderOf(value, findings)) {
     const issue = { pointer: toPointer(finding.where), message: findingText(finding) };
@@ -34,7 +46,7 @@ export function explainFailures(
   return [...issues.values()];
 }
 
-class Explanation {
+class Explanation implements FaultWords<Finding> {
   readonly #value: unknown;
   readonly #root: JsonSchema;
 
@@ -43,26 +55,10 @@ class Explanation {
     this.#root = root;
   }
 
-  findings(failures: readonly PlacedFailure[]): readonly Finding[] {
-    const out: Finding[] = [];
-    for (let i = 0; i < failures.length && out.length < MAX_PROBLEMS; i++) {
-      const failure = failures[i];
-      if (failure === undefined || WRAPPERS.has(failure.keyword) || isOfOneItem(failure)) continue;
-      const inside = insideOf(failure, failures.slice(i + 1));
-      out.push(...this.#one(failure, inside));
-      i += inside.length;
-    }
-    const fixed = new Set(out.filter(isFixedValue).map(({ where }) => toPointer(where)));
-    return out.filter(({ keyword, where }) => keyword !== "type" || !fixed.has(toPointer(where)));
-  }
-
-  #one(failure: PlacedFailure, inside: readonly PlacedFailure[]): readonly Finding[] {
+  faultsOf(failure: PlacedFailure, inside: readonly PlacedFailure[]): readonly Finding[] {
     const { keyword, where } = failure;
     const schema = schemaAt(this.#root, failure.at.slice(0, -1));
     switch (keyword) {
-      case "anyOf":
-      case "oneOf":
-        return this.#union(failure, inside);
       case "required":
         return missingFindings(valueAt(this.#value, where), { where, schema, root: this.#root });
       case "dependentRequired":
@@ -86,6 +82,20 @@ class Explanation {
     }
   }
 
+  several(failure: PlacedFailure, matches: number): Finding {
+    return text(failure, `fits ${matches} alternatives, expected exactly one`);
+  }
+
+  combined({ where, keyword }: PlacedFailure, findings: readonly Finding[]): Finding {
+    const found = findings.find((finding) => finding.found !== undefined)?.found;
+    const hint = findings.find((finding) => finding.hint !== undefined)?.hint;
+    return { where, keyword, expected: joined(findings.map(({ expected }) => expected)), found, hint };
+  }
+
+  among(finding: Finding, alternatives: number): Finding {
+    return { ...finding, hint: `${finding.hint ?? ""} (or another of ${alternatives} alternatives)` };
+  }
+
   #leaf(failure: PlacedFailure, schema: JsonSchema, value = valueAt(this.#value, failure.where)): Finding {
     const { keyword, where, error } = failure;
     const words = wordsFor(keyword, { schema, value, root: this.#root, error });
@@ -101,81 +111,6 @@ class Explanation {
       return text(failure, `cannot be a name here, expected ${expected || "another name"}`);
     });
   }
-
-  /** Only what is wrong with the alternative that was most likely meant. */
-  #union(failure: PlacedFailure, inside: readonly PlacedFailure[]): readonly Finding[] {
-    const matches = Number(/\(([0-9]+) matches\)/.exec(failure.error)?.[1] ?? 0);
-    if (matches > 1) return [text(failure, `fits ${matches} alternatives, expected exactly one`)];
-    const branches = schemaList(schemaAt(this.#root, failure.at.slice(0, -1))[failure.keyword])
-      .map((_, index) =>
-        this.findings(inside.filter(({ at }) => isWithin([...failure.at, String(index)], at)))
-      )
-      .filter((findings) => findings.length > 0);
-    const near = branches.filter((findings) => !findings.some((finding) => isOfKind(finding, failure.where)));
-    if (near.length === 0) {
-      return [combined(failure, branches.flat().filter((finding) => isOfKind(finding, failure.where)))];
-    }
-    return this.#nearest(failure, near);
-  }
-
-  #nearest(failure: PlacedFailure, near: readonly (readonly Finding[])[]): readonly Finding[] {
-    const tagsOf = (findings: readonly Finding[]) =>
-      findings.filter((finding) => isTagOf(finding, failure.where));
-    const tagged = near.filter((findings) => tagsOf(findings).length === 0);
-    const tag = tagsOf(near[0] ?? [])[0];
-    if (tagged.length === 0 && tag !== undefined) {
-      const same = near.flatMap(tagsOf).filter(({ where }) => where.at(-1) === tag.where.at(-1));
-      return [combined({ ...failure, where: tag.where }, same)];
-    }
-    const open = tagged.length === 0 ? near : tagged;
-    const [best = []] = [...open].sort((a, b) => a.length - b.length);
-    if (open.length === 1) return best;
-    return best.map((finding) => ({
-      ...finding,
-      hint: `${finding.hint ?? ""} (or another of ${open.length} alternatives)`,
-    }));
-  }
-}
-
-/** The failures that came from inside this one. */
-function insideOf({ keyword, at }: PlacedFailure, after: readonly PlacedFailure[]): readonly PlacedFailure[] {
-  if (!["anyOf", "oneOf", "contains", "propertyNames", "not"].includes(keyword)) return [];
-  const end = after.findIndex((next) => !isWithin(at, next.at));
-  return end < 0 ? after : after.slice(0, end);
-}
-
-/** An item that is not what `contains` looks for: that alone is no error. */
-function isOfOneItem({ at }: PlacedFailure): boolean {
-  const isName = (index: number) =>
-    ["properties", "patternProperties", "dependentSchemas"].includes(at[index] ?? "");
-  return at.some((key, index) => key === "contains" && index < at.length - 1 && !isName(index - 1));
-}
-
-/** Fixed values tell more than their type, which a schema may name as well. */
-const isFixedValue = ({ keyword }: Finding): boolean => keyword === "const" || keyword === "enum";
-
-/** The value itself is of the wrong kind. */
-function isOfKind({ keyword, where }: Finding, place: readonly string[]): boolean {
-  return ["type", "const", "enum"].includes(keyword) && where.length === place.length;
-}
-
-/** A fixed value right below is another one, or missing. */
-function isTagOf(finding: Finding, place: readonly string[]): boolean {
-  return (isFixedValue(finding) || finding.isTag === true) && finding.where.length === place.length + 1;
-}
-
-/** One finding for several alternatives: what any of them expected. */
-function combined({ where, keyword }: PlacedFailure, findings: readonly Finding[]): Finding {
-  const found = findings.find((finding) => finding.found !== undefined)?.found;
-  const hint = findings.find((finding) => finding.hint !== undefined)?.hint;
-  const expected = joined(findings.map((finding) => finding.expected));
-  return {
-    where,
-    keyword,
-    expected,
-    found,
-    hint,
-  };
 }
 
 function text({ where, keyword }: PlacedFailure, text: string): Finding {
@@ -249,24 +184,16 @@ function propertyNames(schema: SchemaNode, root: JsonSchema): readonly string[] 
   ];
 }
 
-function namesOf(names: unknown): readonly string[] {
-  return Array.isArray(names) ? names.filter((name): name is string => typeof name === "string") : [];
-}
-
 /** Of one value: what is wrong beyond them is neither looked for nor explained. */
 export const MAX_PROBLEMS = 100;
 
 /** Something wrong at a place of a value, not yet a sentence. */
-interface Finding {
-  readonly where: readonly string[];
-  readonly keyword: string;
+interface Finding extends Fault {
   /** What is said instead of `expected …, found …`. */
   readonly text?: string;
   readonly expected: string;
   /** Absent for what is missing. */
   readonly found?: string;
-  /** The value tells the alternatives of a union apart: it is fixed in each. */
-  readonly isTag?: boolean;
   /** Added as it is: did you mean. */
   readonly hint?: string;
 }

@@ -1,9 +1,9 @@
 import type { JsonSchema } from "../core/gadget.ts";
-import { decodeSegment } from "../core/json.ts";
-import { shown, shownInsteadOfJson } from "./issue.ts";
+import { decodeSegment, isRecord } from "../core/json.ts";
+import { shown, shownInsteadOfJson, toPointer } from "./issue.ts";
 import type { Failure } from "./json_validator.ts";
 import { isIntegerLiteral } from "./leaf_value.ts";
-import { isSchemaNode, resolveRef, type SchemaNode } from "./schema_node.ts";
+import { isSchemaNode, resolveRef } from "./schema_node.ts";
 import { joined, oneOf, typeText } from "./describe.ts";
 
 /** A failure with its places as paths. */
@@ -57,7 +57,7 @@ export function schemaAt(root: JsonSchema, path: readonly string[]): JsonSchema 
     const next: unknown = Object.hasOwn(holder, key) ? Reflect.get(holder, key) : undefined;
     node = key === "$ref" && typeof next === "string" ? resolveRef(root, next) : next;
   }
-  return objectSchema(isSchemaNode(node) ? node : true);
+  return isRecord(node) ? node : {};
 }
 
 /** The part of a value a path leads to. */
@@ -72,17 +72,130 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
 }
 
 /** True when `path` begins with `prefix`. */
-export function isWithin(prefix: readonly string[], path: readonly string[]): boolean {
+function isWithin(prefix: readonly string[], path: readonly string[]): boolean {
   return prefix.length <= path.length && prefix.every((key, index) => key === path[index]);
-}
-
-function objectSchema(node: SchemaNode): JsonSchema {
-  return typeof node === "boolean" ? {} : node;
 }
 
 function pathOf(location: string): readonly string[] {
   return location.split("/").slice(1)
     .map((part) => decodeSegment(decodeURIComponent(part)));
+}
+
+/** Something wrong at a place of a value. */
+export interface Fault {
+  readonly where: readonly string[];
+  /** What has failed: of JSON Schema, or a word of whoever puts it into words. */
+  readonly keyword: string;
+  /** Something is missing whose schema lists its values, so that it tells the alternatives of a union apart. */
+  readonly isTag?: boolean;
+}
+
+/** What failures are in words. */
+export interface FaultWords<Of extends Fault> {
+  /** A failure outside of unions. @param inside the failures that came from inside it, for `reading` */
+  faultsOf(
+    failure: PlacedFailure,
+    inside: readonly PlacedFailure[],
+    reading: FailureReading<Of>,
+  ): readonly Of[];
+  /** A value that fits so many alternatives of which it may fit one. */
+  several(failure: PlacedFailure, matches: number): Of;
+  /** One for several alternatives: what any of them expected. Its place is that of `failure`. */
+  combined(failure: PlacedFailure, faults: readonly Of[]): Of;
+  /** A fault of one of several alternatives that were equally likely meant. Default: the fault. */
+  among?(fault: Of, alternatives: number): Of;
+}
+
+/** Finds out what the failures of a value mean: which of them are told, and of a union those of the alternative that was most likely meant. */
+export class FailureReading<Of extends Fault> {
+  readonly #words: FaultWords<Of>;
+  readonly #most: number;
+
+  /** @param most no more than about so many are looked for */
+  constructor(words: FaultWords<Of>, most = Infinity) {
+    this.#words = words;
+    this.#most = most;
+  }
+
+  /** In the order of the failures. */
+  faults(failures: readonly PlacedFailure[]): readonly Of[] {
+    const faults: Of[] = [];
+    for (let index = 0, next = 0; index < failures.length && faults.length < this.#most; index = next) {
+      next = index + 1;
+      const failure = failures[index];
+      if (failure === undefined || WRAPPERS.has(failure.keyword) || isOfOneItem(failure)) continue;
+      if (HOLDERS.has(failure.keyword)) next = endOfInside(failures, index);
+      const inside = failures.slice(index + 1, next);
+      const isUnion = failure.keyword === "anyOf" || failure.keyword === "oneOf";
+      const found = isUnion ? this.#union(failure, inside) : this.#words.faultsOf(failure, inside, this);
+      for (const fault of found) faults.push(fault);
+    }
+    // Fixed values tell more than their type, which a schema may name as well.
+    const fixed = new Set(faults.filter(isFixedValue).map(({ where }) => toPointer(where)));
+    return faults.filter(({ keyword, where }) => keyword !== "type" || !fixed.has(toPointer(where)));
+  }
+
+  #union(failure: PlacedFailure, inside: readonly PlacedFailure[]): readonly Of[] {
+    const matches = Number(/\(([0-9]+) matches\)/.exec(failure.error)?.[1] ?? 0);
+    if (matches > 1) return [this.#words.several(failure, matches)];
+    const branches = [...Map.groupBy(inside, ({ at }) => at[failure.at.length] ?? "").values()]
+      .map((branch) => this.faults(branch)).filter((faults) => faults.length > 0);
+    const isOfKind = (fault: Of) => isOfValue(fault, failure.where);
+    const ofKind = branches.filter((faults) => !faults.some(isOfKind));
+    return ofKind.length === 0
+      ? [this.#words.combined(failure, branches.flat().filter(isOfKind))]
+      : this.#likeliest(failure, ofKind);
+  }
+
+  /** Of the alternatives of the right type that whose fixed values are there, then the one with the fewest faults. */
+  #likeliest(failure: PlacedFailure, branches: readonly (readonly Of[])[]): readonly Of[] {
+    const isTag = (fault: Of) => isOfTag(fault, failure.where);
+    const open = branches.filter((faults) => !faults.some(isTag));
+    const tags = branches.flatMap((faults) => faults.filter(isTag));
+    const [tag] = tags;
+    if (open.length === 0 && tag !== undefined) {
+      const same = tags.filter(({ where }) => where.at(-1) === tag.where.at(-1));
+      return [this.#words.combined({ ...failure, where: tag.where }, same)];
+    }
+    const best = open.reduce((best, faults) => faults.length < best.length ? faults : best);
+    return open.length === 1 ? best : best.map((fault) => this.#words.among?.(fault, open.length) ?? fault);
+  }
+}
+
+/** These explain the failures that came from inside them. */
+const HOLDERS: ReadonlySet<string> = new Set(["anyOf", "oneOf", "contains", "propertyNames", "not"]);
+
+function endOfInside(failures: readonly PlacedFailure[], index: number): number {
+  const holder = failures[index]?.at ?? [];
+  let end = index + 1;
+  for (let next = failures[end]; next !== undefined && isWithin(holder, next.at); next = failures[end]) end++;
+  return end;
+}
+
+/** An item that is not what `contains` looks for: that alone is no error. */
+function isOfOneItem({ at }: PlacedFailure): boolean {
+  const isName = (index: number) =>
+    ["properties", "patternProperties", "dependentSchemas"].includes(at[index] ?? "");
+  return at.some((key, index) => key === "contains" && index < at.length - 1 && !isName(index - 1));
+}
+
+function isFixedValue({ keyword }: Fault): boolean {
+  return keyword === "const" || keyword === "enum";
+}
+
+/** The value itself is of the wrong type, or another one. */
+function isOfValue(fault: Fault, place: readonly string[]): boolean {
+  return (fault.keyword === "type" || isFixedValue(fault)) && fault.where.length === place.length;
+}
+
+/** A fixed value right below is another one, or missing. */
+function isOfTag(fault: Fault, place: readonly string[]): boolean {
+  return (isFixedValue(fault) || fault.isTag === true) && fault.where.length === place.length + 1;
+}
+
+/** The texts of a list keyword such as `required`. */
+export function namesOf(names: unknown): readonly string[] {
+  return Array.isArray(names) ? names.filter((name) => typeof name === "string") : [];
 }
 
 /** What a keyword wanted and what there was. */

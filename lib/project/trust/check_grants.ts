@@ -20,7 +20,7 @@ export async function withGrantedFiles(
   { root, cwd }: { readonly root: string; readonly cwd: string },
 ): Promise<Config> {
   const { project, mcpServers } = config;
-  const { candidates } = await gadgetCandidates({ cwd, disk: hostFiles({ root }), config, options: {} });
+  const { candidates } = await gadgetCandidates({ cwd, disk: hostFiles({ root }), config });
   const servers = Object.keys({ ...mcpServers, ...project.mcpServers });
   const named = { root, cwd, isTaken: takenWords(Object.keys(builtInGadgets), servers) };
   const parts = Object.entries(project.parts).map(([part, value]): [string, Json] => {

@@ -157,7 +157,7 @@ async function saidFor(
     cwd,
     disk,
     config: project.config,
-    options: { files: flags.gadget },
+    files: flags.gadget,
   });
   const isTaken = takenWords(Object.keys(builtInGadgets), Object.keys(servers));
   const hashOf = (value: unknown) => sha256(canonicalJson(toJson(value)));

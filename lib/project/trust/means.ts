@@ -77,7 +77,7 @@ async function describe(
     cwd,
     disk: hostFiles({ root }),
     config,
-    options: { files },
+    files,
   });
   if (problems.length > 0) throw new ProblemsError(problems);
   const keeper = new LockKeeper({ ...project, parts: {}, projectAccepted: false, notice });
