@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { discoverPrompts, type Problem, PromptError } from "../../mod.ts";
 import { testProject } from "../_project.ts";
-import { orrery } from "../_run.ts";
 
 const ORRERY = new URL("../../mod.ts", import.meta.url).href;
 
