@@ -1,60 +1,32 @@
 // What no flag allows is asked about where somebody is at the terminal (turn.md 2.6).
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { createCatalog, type PermissionRequest, runCalls, type RunEvent, type User } from "../mod.ts";
-import { userBehind } from "../lib/cli/run/around.ts";
-import type { RunView } from "../lib/cli/run/view.ts";
-import type { Terminal } from "../lib/host/terminal/terminal.ts";
-import type { TerminalUser } from "../lib/host/terminal/user.ts";
-import { approvingPolicy, createPolicy } from "../lib/policy/policy.ts";
-import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
-import { Approvals } from "../lib/run/approvals.ts";
-import { testProject } from "./_project.ts";
+import type { RunEvent } from "../mod.ts";
+import { type TestProject, testProject } from "./_project.ts";
 import { atTerminal, noTerminal } from "./_pty.ts";
+import { typed } from "./_typed.ts";
 
-/** Somebody who gives these answers, and what they were asked. */
-function answering(...answers: readonly string[]): User & { readonly asked: string[] } {
-  const left = [...answers];
-  const asked: string[] = [];
-  return {
-    asked,
-    canAnswer: true,
-    ask(question, { choices = [] } = {}) {
-      asked.push(`${question} [${choices.join("/")}]`);
-      return Promise.resolve(left.shift() ?? "no");
-    },
-  };
-}
+/** A call for each path, that writes it; chained: each waits for the one before it. */
+const writing = (paths: readonly string[], isChained = false): string =>
+  paths.map((path, index) =>
+    `!!!GADGET_START:WriteFile:c${index}${isChained && index > 0 ? `:c${index - 1}` : ""}\n` +
+    `!!!ARG:path\n${path}\n!!!ARG:content\nx\n!!!GADGET_END\n`
+  ).join("");
 
-const NOBODY: User = { canAnswer: false, ask: () => Promise.reject(new Error("nobody is asked")) };
-
-/** Runs calls of a gadget that asks for what its `value` names; a call a word. */
+/** Runs calls at a terminal with these answers: the questions on the screen, and what the run kept. */
 async function asking(
-  user: User,
-  values: readonly string[],
-  options: { readonly deny?: readonly string[]; readonly signal?: AbortSignal; readonly chained?: boolean } =
+  project: TestProject,
+  calls: string,
+  { answers = [], flags = [] }: { readonly answers?: readonly string[]; readonly flags?: readonly string[] } =
     {},
-): Promise<readonly RunEvent[]> {
-  const flags = (options.deny ?? []).map((value) => ({ name: "deny-run", value }));
-  const policy = createPolicy(parsePolicyFlags(flags), { root: "/p", cwd: "/p", realPath: (path) => path });
-  const approvals = new Approvals(user);
-  const guarded = approvingPolicy(policy, (refused) => approvals.ask(refused));
-  const catalog = createCatalog([{
-    name: "Start",
-    description: "Starts a program.",
-    input: { type: "object", properties: { value: { type: "string" } }, required: ["value"] },
-    async run({ value }: { value: string }) {
-      const request: PermissionRequest = { kind: "run", value };
-      await guarded.permit(request);
-      return `started ${value}`;
-    },
-  }]);
-  const text = values.map((value, index) =>
-    `!!!GADGET_START:Start:c${index}${options.chained && index > 0 ? `:c${index - 1}` : ""}\n` +
-    `!!!ARG:value\n${value}\n!!!GADGET_END\n`
-  );
-  const { signal } = options;
-  return await Array.fromAsync(runCalls(text, { catalog, approvals, ...(signal && { signal }) }));
+) {
+  await project.write("a.calls", calls);
+  const at = { cwd: project.folder, env: project.env, lines: answers };
+  const { code, stderr } = await typed(["run", "a.calls", ...flags], at);
+  const { stdout } = await project.run(["trace", await project.newest(), "--json"]);
+  const { events }: { readonly events: readonly RunEvent[] } = JSON.parse(stdout);
+  const asked = stderr.split("\n").filter((line) => line.endsWith("[yes/no]"));
+  return { code, asked, events, told: told(events).map((line) => line.replaceAll(`${project.folder}/`, "")) };
 }
 
 const told = (events: readonly RunEvent[]) =>
@@ -71,107 +43,53 @@ const told = (events: readonly RunEvent[]) =>
   );
 
 Deno.test("approval: a yes lets the call go on, for the rest of the run; question and answer are told", async () => {
-  const user = answering("yes");
-  const events = await asking(user, ["make", "make"], { chained: true });
-  assert.deepEqual(user.asked, ['Running "make": allow it for this run? [yes/no]']);
-  assert.deepEqual(told(events), [
-    "ask run make --allow-run=make",
-    "allow run make by terminal",
+  await using project = await testProject();
+  const { code, asked, told, events } = await asking(project, writing(["out/a", "out/a"], true), {
+    answers: ["yes"],
+  });
+  assert.equal(code, 0);
+  assert.deepEqual(asked, ['Writing "out/a": allow it for this run? [yes/no]']);
+  assert.deepEqual(told, [
+    "ask write out/a --allow-write=out/a",
+    "allow write out/a by terminal",
     "ok c0",
     "ok c1",
   ]);
   const ask = events.find((event) => event.type === "permission-ask");
-  assert.equal(ask?.reason, 'Running "make" is not allowed: add --allow-run=make');
+  assert.equal(ask?.reason, 'Writing "out/a" is not allowed: add --allow-write=out/a');
   assert.equal(ask?.step, "call:c0");
 });
 
-Deno.test("approval: a no is a refusal that names the flag", async () => {
-  const events = await asking(answering("no"), ["make"]);
-  assert.deepEqual(told(events), [
-    "ask run make --allow-run=make",
-    "deny run make by terminal",
-    "permission c0 --allow-run=make",
-  ]);
-  const refused = events.find((event) => event.type === "call-error");
-  assert.equal(refused?.error, 'Running "make" is not allowed: add --allow-run=make');
+Deno.test("approval: a no is a refusal that names the flag; what is denied is not asked about", async () => {
+  await using project = await testProject();
+  const no = await asking(project, writing(["a"]), { answers: ["no"] });
+  assert.deepEqual([no.code, no.told], [5, [
+    "ask write a --allow-write=a",
+    "deny write a by terminal",
+    "permission c0 --allow-write=a",
+  ]]);
+  const refused = no.events.find((event) => event.type === "call-error");
+  assert.equal(refused?.error, 'Writing "a" is not allowed: add --allow-write=a');
+  const denied = await asking(project, writing(["a"]), { answers: ["yes"], flags: ["--deny-write=a"] });
+  assert.deepEqual([denied.code, denied.asked, denied.told], [5, [], ["permission c0"]]);
 });
 
 Deno.test("approval: two calls that want the same at once are one question, two things are two, one after the other", async () => {
-  const same = answering("yes");
-  assert.deepEqual(told(await asking(same, ["make", "make", "make"])).slice(-3), ["ok c0", "ok c1", "ok c2"]);
+  await using project = await testProject();
+  const same = await asking(project, writing(["a", "a", "a"]), { answers: ["yes"] });
+  assert.deepEqual(same.told.slice(-3).sort(), ["ok c0", "ok c1", "ok c2"]);
   assert.equal(same.asked.length, 1);
-  let open = 0;
-  const user: User = {
-    canAnswer: true,
-    async ask(question) {
-      assert.equal(++open, 1, "one question at a time");
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      open--;
-      return question.includes("make") ? "yes" : "no";
-    },
-  };
-  const events = told(await asking(user, ["make", "rm"]));
-  assert.deepEqual(events.filter((line) => /^(ok|permission)/.test(line)).sort(), [
+  const two = await asking(project, writing(["a", "b"]), { answers: ["yes", "no"] });
+  assert.deepEqual(two.told.filter((line) => !line.startsWith("ok") && !line.startsWith("permission")), [
+    "ask write a --allow-write=a",
+    "allow write a by terminal",
+    "ask write b --allow-write=b",
+    "deny write b by terminal",
+  ]);
+  assert.deepEqual(two.told.filter((line) => /^(ok|permission)/.test(line)).sort(), [
     "ok c0",
-    "permission c1 --allow-run=rm",
+    "permission c1 --allow-write=b",
   ]);
-});
-
-Deno.test("approval: nobody there is a refusal without a question; what is denied is not asked about", async () => {
-  assert.deepEqual(told(await asking(NOBODY, ["make"])), [
-    "deny run make by nobody",
-    "permission c0 --allow-run=make",
-  ]);
-  const user = answering("yes");
-  assert.deepEqual(told(await asking(user, ["make"], { deny: ["make"] })), ["permission c0"]);
-  assert.deepEqual(user.asked, []);
-});
-
-Deno.test("approval: an abort ends the question", async () => {
-  const stop = new AbortController();
-  const user: User = {
-    canAnswer: true,
-    ask: (_question, { signal } = {}) =>
-      new Promise((_resolve, reject) => {
-        signal?.addEventListener("abort", () => reject(signal.reason));
-        stop.abort(new Error("Ctrl-C"));
-      }),
-  };
-  const events = await asking(user, ["make"], { signal: stop.signal });
-  const end = events.at(-1);
-  assert.deepEqual([end?.type, end?.type === "run-end" && end.status], ["run-end", "stopped"]);
-  assert.deepEqual(told(events).slice(1), ["abort c0"]);
-});
-
-Deno.test("user behind a view: it stands still while a question is open, and a stopped answer ends the question", async () => {
-  const seen: string[] = [];
-  const view = {
-    pause: () => Promise.resolve(void seen.push("pause")),
-    resume: () => void seen.push("resume"),
-  } as unknown as RunView;
-  const terminal = { stdinIsTerminal: true, stderr: { isTerminal: true } } as unknown as Terminal;
-  const typist = {
-    canAnswer: true,
-    ask(question: string, { signal }: { signal?: AbortSignal } = {}) {
-      seen.push(question);
-      if (question === "fine?") return Promise.resolve("yes");
-      return new Promise<string>((_resolve, reject) =>
-        signal?.addEventListener("abort", () => reject(signal.reason))
-      );
-    },
-  } as TerminalUser;
-  const turn = new AbortController();
-  const options = { terminal, isQuiet: false, usesStdin: false, typist, turn: () => turn.signal };
-  const user = await userBehind(view, options);
-  assert.equal(await user.ask("fine?"), "yes");
-  const open = user.ask("open?");
-  await Promise.resolve();
-  turn.abort(new Error("stopped"));
-  await assert.rejects(open, /stopped/);
-  assert.deepEqual(seen, ["pause", "fine?", "resume", "pause", "open?", "resume"]);
-  for (const way of [{ isQuiet: true }, { usesStdin: true }]) {
-    assert.equal((await userBehind(view, { ...options, ...way })).canAnswer, false);
-  }
 });
 
 const WRITE = "!!!GADGET_START:WriteFile:w\n!!!ARG:path\nout/a.txt\n!!!ARG:content\nhello\n!!!GADGET_END\n";
@@ -184,17 +102,25 @@ Deno.test("approval at a terminal: run asks, writes, and keeps what was said; --
   const piped = await project.run(["run", "a.calls", "-q", "--ephemeral"]);
   assert.equal(piped.code, 5);
   assert.match(piped.stderr, /refused; to allow it, add --allow-write=out\/a\.txt\n$/);
-  const quiet = await atTerminal(["run", "a.calls", "-q", "--ephemeral"], { cwd, env }).end();
-  assert.equal(quiet.code, 5, quiet.screen);
-  assert.doesNotMatch(quiet.screen, /allow it for this run/);
+  const quiet = await typed(["run", "a.calls", "-q", "--ephemeral"], { cwd, env, lines: ["yes"] });
+  assert.equal(quiet.code, 5, quiet.stderr);
+  assert.doesNotMatch(quiet.stderr, /allow it for this run/);
 
-  const no = atTerminal(["run", "a.calls", "--ephemeral"], { cwd, env });
-  await no.until('Writing "out/a.txt": allow it for this run? [yes/no]');
-  await no.type("perhaps\n");
-  await no.until("allow it for this run? [yes/no]"); // an answer that is none is asked for again
-  await no.type("no\n");
-  assert.equal((await no.end()).code, 5);
+  const no = await typed(["run", "a.calls", "--ephemeral"], { cwd, env, lines: ["perhaps", "no"] });
+  assert.equal(
+    no.stderr.split("allow it for this run? [yes/no]").length,
+    3,
+    "an answer that is none is asked for again",
+  );
+  assert.equal(no.code, 5);
   await assert.rejects(Deno.stat(join(cwd, "out")));
+
+  const stopped = atTerminal(["run", "a.calls", "--json"], { cwd, env });
+  await stopped.until("allow it for this run? [yes/no]");
+  await stopped.type("\x03");
+  const { code: stoppedCode, screen: left } = await stopped.end();
+  assert.equal(stoppedCode, 130, left);
+  assert.match(left, /"status":"stopped"/);
 
   const yes = atTerminal(["run", "a.calls"], { cwd, env: { ...env, NO_COLOR: "" } });
   await yes.until("allow it for this run? [yes/no]");

@@ -1,12 +1,8 @@
-// `orrery chat`: line by line through a pipe, and the parts of the terminal's side that need no terminal.
+// `orrery chat`: line by line through a pipe and at a terminal.
 import assert from "node:assert/strict";
-import { createCatalog, type Model, type ModelPart } from "../mod.ts";
-import { question } from "../lib/cli/ask/ask.ts";
-import { ChatStop, typedMessages } from "../lib/cli/chat/lines.ts";
-import type { Terminal } from "../lib/host/terminal/terminal.ts";
-import { agentsText } from "../lib/service/prompt/open.ts";
-import { stoppableCatalog, stoppableModel } from "../lib/service/start/stoppable.ts";
 import { testProject } from "./_project.ts";
+import { atTerminal, noTerminal } from "./_pty.ts";
+import { typed } from "./_typed.ts";
 
 Deno.test("chat through a pipe: a message a line, an answer a line; resume goes on with it", async () => {
   await using project = await testProject();
@@ -52,15 +48,19 @@ Deno.test("chat: an AGENTS.md that leads out of the project is not told; one tha
   await using project = await testProject({ "notes.md": "Be kind.\n", "some.yml": "- text: a\n" });
   const link = `${project.folder}/AGENTS.md`;
   await Deno.writeTextFile(`${project.folder}/../secret.md`, "hush-hush");
+  /** What the model was told besides the message. */
+  const told = async (): Promise<string> => {
+    const { code, stdout } = await project.run(["chat", "-m", "script/some.yml"], { stdin: "hi\n" });
+    assert.deepEqual([code, stdout], [0, "a\n"]);
+    return (await project.run(["trace", await project.newest(), "--json"])).stdout;
+  };
+  const none = await told();
+  assert.doesNotMatch(none, /AGENTS/);
   await Deno.symlink("../secret.md", link);
-  assert.equal(await agentsText(project.folder), "");
-  const { code, stdout } = await project.run(["chat", "-m", "script/some.yml"], { stdin: "hi\n" });
-  assert.deepEqual([code, stdout], [0, "a\n"]);
-  assert.doesNotMatch((await project.run(["trace", await project.newest(), "--json"])).stdout, /hush-hush/);
+  assert.doesNotMatch(await told(), /hush-hush|AGENTS/);
   await Deno.remove(link);
-  assert.equal(await agentsText(project.folder), "");
   await Deno.symlink("notes.md", link);
-  assert.equal(await agentsText(project.folder), "Be kind.");
+  assert.match(await told(), /Be kind\./);
 });
 
 Deno.test("chat --jsonl, --budget, and records", async () => {
@@ -78,22 +78,9 @@ Deno.test("chat --jsonl, --budget, and records", async () => {
   assert.equal(budget.code, 6, budget.stderr);
 });
 
-/** Somebody who types these lines. */
-function typist(lines: readonly string[]) {
-  const left = [...lines];
-  return {
-    prompts: [] as string[],
-    canAnswer: true,
-    ask: () => Promise.resolve(""),
-    line(prompt: string) {
-      this.prompts.push(prompt);
-      return Promise.resolve(left.shift());
-    },
-  };
-}
-
-Deno.test("typed messages: lines that go on, blocks, commands", async () => {
-  const user = typist([
+Deno.test("chat at a terminal: lines that go on, blocks, commands", async () => {
+  await using project = await testProject();
+  const lines = [
     "one",
     "two \\",
     "more",
@@ -108,114 +95,68 @@ Deno.test("typed messages: lines that go on, blocks, commands", async () => {
     "three",
     "/quit",
     "never",
+  ];
+  const at = { cwd: project.folder, env: project.env };
+  const { code, stdout, stderr } = await typed(["chat", "-m", "script/echo"], { ...at, lines });
+  assert.deepEqual([code, stdout], [
+    0,
+    "ECHO[one]\nECHO[two \nmore]\nECHO[a\n\nb \\]\nECHO[three]\n",
   ]);
-  let said = "";
-  const { signal } = new AbortController();
-  const messages = typedMessages(user, {
-    signal,
-    say: (text) => Promise.resolve(void (said += text)),
-  });
-  const got: (string | undefined)[] = [];
-  for (let message = await messages.next();; message = await messages.next()) {
-    got.push(message);
-    if (message === undefined) break;
-  }
-  assert.deepEqual(got, ["one", "two \nmore", "a\n\nb \\", "three", undefined]);
-  assert.match(said, /^A line is a message\.\n[\s\S]*There is no \/nope; \/help shows what there is\n$/);
-  assert.deepEqual(user.prompts.slice(0, 4), ["> ", "> ", "… ", "> "]);
-  assert.equal(
-    await typedMessages(typist(['"""', "left open"]), { signal, say: () => Promise.resolve() }).next(),
-    "left open",
+  assert.match(
+    stderr,
+    /\n> … {3}model [^\n]*\n> … … … … {3}model [^\n]*\n> > A line is a message\.\n[^]*There is no \/nope; \/help shows what there is\n> {3}model /,
   );
+  const open = await typed(["chat", "-m", "script/echo"], { ...at, lines: ['"""', "left open"] });
+  assert.deepEqual([open.code, open.stdout], [0, "ECHO[left open]\n"]);
 });
 
-function interrupts() {
-  let press = () => {};
-  const terminal = {
-    onInterrupt(listener: () => void) {
-      press = listener;
-      return { [Symbol.dispose]() {} };
-    },
-  } as unknown as Terminal;
-  return { terminal, press: () => press() };
-}
-
-Deno.test("Ctrl-C in a conversation: the answer first, then the conversation", () => {
-  const { terminal, press } = interrupts();
-  const said: string[] = [];
-  const stop = new ChatStop(terminal, (text) => said.push(text));
-  stop.listening();
-  press();
-  assert.deepEqual([stop.signal.aborted, said.length], [false, 1]);
-  stop.answering();
-  press();
-  assert.deepEqual([stop.turn.aborted, stop.signal.aborted], [true, false]);
-  stop.listening();
-  stop.answering();
-  assert.equal(stop.turn.aborted, false);
-  press();
-  press();
-  assert.deepEqual([stop.signal.aborted, stop.isInterrupted], [true, true]);
-  assert.match(said[1] ?? "", /^stopped; Ctrl-C once more ends/);
-});
-
-Deno.test("an answer that is stopped is what had been said; one of nothing says so", async () => {
-  const slow: Model = {
-    id: "test/slow",
-    async *stream({ signal }) {
-      yield { type: "text", text: "begun" };
-      if (signal?.reason?.message === "ended") throw signal.reason;
-      await new Promise((_resolve, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
-      yield { type: "text", text: "never" };
-    },
-  };
-  let turn = new AbortController();
-  const model = stoppableModel(slow, () => turn.signal);
-  const parts: ModelPart[] = [];
-  for await (const part of model.stream({ messages: [] })) {
-    parts.push(part);
-    if (part.type === "text") turn.abort();
-  }
-  assert.deepEqual(parts.map((part) => part.type === "text" ? part.text : part.type), ["begun", "finish"]);
-  const none = await Array.fromAsync(model.stream({ messages: [] }));
-  assert.deepEqual(none.map((part) => part.type === "text" ? part.text : part.type), ["[stopped]", "finish"]);
-  turn = new AbortController();
-  const run = new AbortController();
-  const failing = (async () => {
-    for await (const _part of model.stream({ messages: [], signal: run.signal })) {
-      run.abort(new Error("ended"));
-    }
-  })();
-  await assert.rejects(failing, /ended/);
-});
-
-Deno.test("gadgets are aborted with the answer that called them", async () => {
-  const turn = new AbortController();
-  const catalog = stoppableCatalog(
-    createCatalog([{
-      name: "Hang",
-      description: "Waits.",
-      run: (_input, { signal }) =>
-        new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
-    }]),
-    () => turn.signal,
-  );
-  const gadget = await catalog.maybeFind("Hang")?.load();
-  const running = gadget?.run?.({} as never, {
-    signal: new AbortController().signal,
-    invocationId: "a",
-    dependencies: {},
-    call: { gadgetName: "Hang", invocationId: "a", parameters: {} },
-    log: () => {},
-    progress: () => {},
+Deno.test("chat at a terminal: Ctrl-C stops the answer and its gadgets; what had been said is the answer; twice ends the conversation", async () => {
+  const missing = await noTerminal();
+  if (missing !== undefined) return console.log(`not run here: ${missing}`);
+  await using project = await testProject({
+    "slow.yml": `- { when: first, chunks: ["begun", " and", " so", " on", " for", " ever"], delayMs: 300 }
+- { when: second, calls: [ { name: Wait, input: { seconds: 60 } } ] }
+- { when: third, calls: [ { name: Now, input: {} } ] }
+- { when: "", text: never, delayMs: 60000 }
+`,
   });
-  turn.abort(new Error("stopped"));
-  await assert.rejects(Promise.resolve(running), /stopped/);
+  const chat = atTerminal(
+    ["chat", "-m", "script/slow.yml", "--tools", "Wait,Now", "--tools-mode", "native"],
+    {
+      cwd: project.folder,
+      env: project.env,
+    },
+  );
+  await chat.until("> ");
+  for (const [message, shown] of [["first", "begun"], ["second", "model "], ["third", "Now"]] as const) {
+    await chat.type(`${message}\n`);
+    await chat.until(shown);
+    await chat.type("\x03");
+    await chat.until("stopped; Ctrl-C once more ends the conversation");
+    await chat.until("> ");
+  }
+  await chat.type("\x03");
+  const { code, screen } = await chat.end();
+  assert.equal(code, 130, screen);
+  assert.match(screen, /error call_1 {2}Wait {2}\d[^\n]*\n {8}chat: the answer was stopped\n/);
+  const { stdout } = await project.run(["trace", await project.newest(), "--json"]);
+  const { steps }: {
+    readonly steps: readonly { readonly kind: string; readonly outcome: { ok?: unknown } }[];
+  } = JSON
+    .parse(stdout);
+  const answers = steps.flatMap(({ kind, outcome }) =>
+    kind === "model" ? [(outcome.ok as { readonly text: string }).text] : []
+  );
+  assert.deepEqual(answers, ["begun", "", "[stopped]", "", "[stopped]"]);
 });
 
-Deno.test("a question and its context", () => {
-  assert.equal(question(["a", "b"], undefined), "a b");
-  assert.equal(question([], "text"), "text");
-  assert.equal(question(["a"], "\n"), "a");
-  assert.equal(question(["a"], "x\n"), "a\n\n<stdin>\nx\n</stdin>");
+Deno.test("ask: a question and its context", async () => {
+  await using project = await testProject();
+  const asked = async (words: readonly string[], stdin?: string): Promise<string> =>
+    (await project.run(["ask", ...words, "-m", "script/echo", "-q"], stdin === undefined ? {} : { stdin }))
+      .stdout;
+  assert.equal(await asked(["a", "b"]), "ECHO[a b]");
+  assert.equal(await asked([], "text"), "ECHO[text]");
+  assert.equal(await asked(["a"], "\n"), "ECHO[a]");
+  assert.equal(await asked(["a"], "x\n"), "ECHO[a\n\n<stdin>\nx\n</stdin>]");
 });

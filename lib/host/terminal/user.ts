@@ -3,7 +3,7 @@
 
 import type { Interface } from "node:readline";
 import type { User } from "../../core/world.ts";
-import { isDeno29 } from "../process.ts";
+import { isDeno29, program } from "../process.ts";
 import { windowSize } from "./terminal.ts";
 
 /** How to ask. */
@@ -195,7 +195,7 @@ class LineReader implements Lines {
 
   async #readLine(): Promise<string | undefined> {
     while (!this.#text.includes("\n")) {
-      const count = await Deno.stdin.read(this.#buffer);
+      const count = await program().stdin.read(this.#buffer);
       if (count === null) return this.#rest();
       this.#text += this.#decoder.decode(this.#buffer.subarray(0, count), { stream: true });
     }
