@@ -1,45 +1,9 @@
+// Models without a network: those of scripts, as the command line asks them, and that of a program's own replies.
 import assert from "node:assert/strict";
-import {
-  fakeModel,
-  memoryFiles,
-  type Message,
-  ModelError,
-  type ModelPart,
-  type ModelRequest,
-  ProblemsError,
-  systemClock,
-  virtualClock,
-} from "../mod.ts";
-import { openModels, type OpenModelsOptions } from "../lib/models/open_models.ts";
-import { testProject } from "./_project.ts";
-
-function modelsOf(files: Readonly<Record<string, string>> = {}, options: Partial<OpenModelsOptions> = {}) {
-  return openModels({
-    settings: {},
-    fetch: () => Promise.reject(new Error("this test has no network")),
-    env: () => undefined,
-    clock: systemClock,
-    files: memoryFiles(files),
-    retry: { baseMs: 1 },
-    ...options,
-  });
-}
+import { fakeModel, type Message, type ModelPart, type RunEvent } from "../mod.ts";
+import { type TestProject, testProject } from "./_project.ts";
 
 const user = (content: string): Message => ({ role: "user", content });
-const TOOLS = [{ name: "Now", description: "Tells the time.", input: { type: "object" } }];
-
-/** An answer in a few words. */
-async function answerOf(
-  models: ReturnType<typeof modelsOf>,
-  id: string,
-  request: ModelRequest | string,
-): Promise<string> {
-  const model = await models.find(id);
-  const parts = await Array.fromAsync(
-    model.stream(typeof request === "string" ? { messages: [user(request)] } : request),
-  );
-  return parts.map(shown).filter((text) => text !== "").join(" ");
-}
 
 function shown(part: ModelPart): string {
   switch (part.type) {
@@ -65,42 +29,66 @@ async function errorOf(work: Promise<unknown>): Promise<Error> {
   return error;
 }
 
+interface Asked {
+  /** Of each answer of the model: its text and its calls. */
+  readonly answers: readonly string[];
+  readonly warnings: readonly string[];
+  readonly end: RunEvent & { readonly type: "run-end" };
+  readonly events: readonly RunEvent[];
+}
+
+/** Asks once, and tells what the model said each time that it was asked. */
+async function asked(project: TestProject, text: string, ...args: readonly string[]): Promise<Asked> {
+  const { stdout } = await project.run(["ask", text, "--jsonl", "--ephemeral", ...args]);
+  const events: readonly RunEvent[] = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+  const end = events.at(-1);
+  assert.ok(end?.type === "run-end", stdout);
+  const answers = events.flatMap((event) => {
+    if (event.type !== "step-end" || event.outcome === undefined) return [];
+    // deno-lint-ignore no-explicit-any
+    const { text, calls } = event.outcome as any;
+    return [
+      [
+        text,
+        ...calls.map(({ id, name, arguments: given }: Record<string, string>) => `${id}=${name}(${given})`),
+      ]
+        .filter((said) => said !== "").join(" "),
+    ];
+  });
+  const warnings = events.flatMap((event) => event.type === "warning" ? [event.text] : []);
+  return { answers, warnings, end, events };
+}
+
 Deno.test("script/echo: its rules", async () => {
-  const models = modelsOf();
-  const ask = (request: ModelRequest | string) => answerOf(models, "script/echo", request);
-  assert.equal(await ask("Hello\nyou"), "ECHO[Hello\nyou]");
-  assert.equal(await ask("before\nSAY:\n two\nlines \n"), " two\nlines \n");
-  assert.equal(await ask("SAY:\nfirst\nTHEN:\nsecond"), "first");
-  assert.equal(await ask("x\nSAY:"), "");
-  assert.equal(await ask(" SAY:\nno"), "ECHO[ SAY:\nno]");
+  await using project = await testProject();
+  const echo = async (text: string, ...args: readonly string[]) =>
+    (await asked(project, text, "-m", "script/echo", ...args)).answers;
+  assert.deepEqual(await echo("Hello\nyou"), ["ECHO[Hello\nyou]"]);
+  assert.deepEqual(await echo("before\nSAY:\n two\nlines"), [" two\nlines"]);
+  assert.deepEqual(await echo("SAY:\nfirst\nTHEN:\nsecond"), ["first"]);
+  assert.deepEqual(await echo(" SAY:\nno"), ["ECHO[ SAY:\nno]"]);
+  const empty = await asked(project, "x\nSAY:", "-m", "script/echo");
+  assert.deepEqual([empty.end.status, empty.end.error], ["failed", "script/echo gave an empty answer"]);
   const call = 'Do it\nCALL Now {"zone": "JST"}\nCALL Now {broken';
-  assert.equal(await ask(call), `ECHO[${call}]`);
-  assert.equal(
-    await ask({ messages: [user(call)], tools: TOOLS }),
-    'call_1=Now({"zone": "JST"}) call_2=Now({broken) calls',
-  );
-  const result: Message = { role: "tool", id: "call_1", name: "Now", content: `a \n\t b${"c".repeat(100)}` };
-  assert.equal(await ask({ messages: [user(call), result], tools: TOOLS }), `TOOLSAID[a b${"c".repeat(77)}]`);
-  const invalid = user("The answer is not valid: it is no JSON");
-  assert.equal(await ask({ messages: [user("SAY:\nx\nTHEN:\n{}"), invalid] }), "{}");
-  assert.equal(await ask({ messages: [user("Hi"), invalid] }), `ECHO[${invalid.content}]`);
-  assert.equal(await ask({ messages: [user("SAY:\none END two STOP")], stop: ["STOP", " END"] }), "one");
-  const media: Message = {
-    role: "user",
-    content: [{ type: "media", mediaType: "image/png", data: "" }, { type: "text", text: "look" }],
-  };
-  assert.equal(await ask({ messages: [media] }), "ECHO[look]");
+  assert.deepEqual(await echo(call), [`ECHO[${call}]`]);
+  const native = ["--tools", "Now,Template", "--tools-mode", "native"];
+  const [calls, told] = await echo(call, ...native);
+  assert.equal(calls, 'call_1=Now({"zone": "JST"}) call_2=Now({broken)');
+  assert.match(told ?? "", /^TOOLSAID\[Error: The arguments are not valid JSON \(/);
+  const template = JSON.stringify(`a \n\t b${"c".repeat(100)}`);
+  const [, said] = await echo(`CALL Template {"template": ${template}}`, ...native);
+  assert.equal(said, `TOOLSAID[a b${"c".repeat(77)}]`);
 });
 
 Deno.test("script/echo: it fails as it is told, and is tried again without waiting", async () => {
-  const models = modelsOf({}, { retry: { baseMs: 1_000_000 } });
-  const error = await errorOf(answerOf(models, "script/echo", "FAIL"));
-  assert.ok(error instanceof ModelError);
-  assert.deepEqual([error.code, error.message], ["request", "script provider failed"]);
-  assert.equal(await answerOf(models, "script/echo", "FAIL 2"), "retry1 retry2 ECHO[FAIL 2]");
-  assert.equal(await answerOf(models, "script/echo", "FAIL 2"), "ECHO[FAIL 2]");
-  const once = await errorOf(answerOf(modelsOf(), "script/echo", { messages: [user("FAIL 2")], retries: 1 }));
-  assert.match(once.message, /^script provider failed \(asked 2 times; /);
+  await using project = await testProject();
+  const { end } = await asked(project, "FAIL", "-m", "script/echo");
+  assert.deepEqual([end.status, end.reason, end.error], ["failed", "provider", "script provider failed"]);
+  const { answers, warnings } = await asked(project, "FAIL 2", "-m", "script/echo");
+  assert.deepEqual(answers, ["ECHO[FAIL 2]"]);
+  assert.deepEqual(warnings, Array(2).fill("script provider failed; trying again in 0 s"));
+  const chat = await project.run(["chat", "-m", "script/echo", "-q"], { stdin: "FAIL 2\nFAIL 2\n" });
+  assert.deepEqual([chat.code, chat.stdout], [0, "ECHO[FAIL 2]\nECHO[FAIL 2]\n"], chat.stderr);
 });
 
 Deno.test("script/FILE: replies in order, of YAML and of JSON lines", async () => {
@@ -116,57 +104,63 @@ Deno.test("script/FILE: replies in order, of YAML and of JSON lines", async () =
 - when: again
   text: and again
   repeat: true
-- error: { status: 500, message: down }
+- error: { status: 500, message: down, retryAfterMs: 1 }
 - text: last
 `;
-  const models = modelsOf({ "replies.yaml": yaml, "r.jsonl": '{"text":"a"}\n\n{"text":"b"}\r\n' });
-  const ask = (text: string, id = "script/replies.yaml") => answerOf(models, id, text);
-  assert.equal(await ask("x"), "one");
-  assert.equal(await ask("weather?"), "tw o");
-  assert.equal(await ask("x"), '{"a":[1]}');
-  assert.equal(await ask("x"), 'call_1=Now({"zone":"JST"}) call_2=Now({}) calls');
-  assert.equal(await ask("x"), "Let me see.  call_3=Now({}) calls");
-  assert.equal(await ask("again"), "and again");
-  assert.equal(await ask("again"), "and again");
-  assert.equal(await ask("my weather"), "retry1 last");
-  assert.equal(await ask("weather"), "sunny");
-  const error = await errorOf(ask("the last word"));
-  assert.ok(error instanceof ModelError);
-  assert.deepEqual([error.code, error.message], [
-    "request",
-    'script/replies.yaml has no reply: none of the 1 replies left fits. The last message is user: "the last word"',
+  await using project = await testProject({
+    "replies.yaml": yaml,
+    "r.jsonl": '{"text":"a"}\n\n{"text":"b"}\r\n',
+  });
+  const said = ["x", "weather?", "x", "x", "again", "again", "my weather", "weather", "the last word"];
+  const chat = async (model: string, lines: readonly string[]) => {
+    const args = ["chat", "-m", model, "--tools", "Now", "--tools-mode", "native"];
+    return await project.run(args, { stdin: lines.map((line) => `${line}\n`).join("") });
+  };
+  const { code, stdout, stderr } = await chat("script/replies.yaml", said);
+  assert.equal(code, 0);
+  assert.equal(stdout, 'one\ntwo\n{"a":[1]}\nlast\nand again\nand again\nsunny\n');
+  assert.deepEqual([...stderr.matchAll(/ok {4}(call_\d)/g)].map(([, id]) => id), [
+    "call_1",
+    "call_2",
+    "call_3",
   ]);
-  assert.equal(await ask("x", "script:r.jsonl"), "a");
-  assert.equal(await ask("x", "script/r.jsonl"), "b");
-  const over = await errorOf(ask("y", "script/r.jsonl"));
-  assert.equal(
-    over.message,
-    'script/r.jsonl has no reply: all 2 replies are used. The last message is user: "y"',
+  assert.match(stderr, /^ {2}warn {2}script\/replies\.yaml: down \(500\); trying again in 0 s$/m);
+  assert.match(
+    stderr,
+    /script\/replies\.yaml has no reply: none of the 1 replies left fits\. The last message is user: "the last word"$/m,
+  );
+  const lines = await chat("script:r.jsonl", ["x", "x", "y"]);
+  assert.equal(lines.stdout, "a\nb\n");
+  assert.match(
+    lines.stderr,
+    /script\/r\.jsonl has no reply: all 2 replies are used\. The last message is user: "y"$/m,
   );
 });
 
 Deno.test("script/FILE: chunks take their time, and errors say how long to wait", async () => {
-  const clock = virtualClock();
-  const yaml =
-    '- chunks: ["a", "b", "c"]\n  delayMs: 100\n- error: { status: 429, retryAfterMs: 5000 }\n- text: ok\n';
-  const models = modelsOf({ "s.yml": yaml }, { clock });
-  const times: number[] = [];
-  await clock.run((async () => {
-    const model = await models.find("script/s.yml");
-    for await (const part of model.stream({ messages: [] })) {
-      if (part.type === "text") times.push(clock.now());
-    }
-    assert.equal(await answerOf(models, "script/s.yml", "x"), "retry1 ok");
-  })());
-  assert.deepEqual(times, [100, 200, 300]);
-  assert.equal(clock.now(), 5300);
+  await using project = await testProject({
+    "s.yml": '- error: { status: 429, retryAfterMs: 100 }\n- chunks: ["a", "b", "c"]\n  delayMs: 20\n',
+  });
+  const { events, warnings, answers } = await asked(project, "x", "-m", "script/s.yml");
+  assert.deepEqual(answers, ["abc"]);
+  assert.match(warnings[0] ?? "", /; trying again in 0\.1 s$/);
+  const waited = events.find(({ type }) => type === "warning")?.at ?? NaN;
+  const times = events.flatMap((event) => event.type === "text-delta" ? [event.at] : []);
+  assert.equal(times.length, 3);
+  const early = 2; // timers of the system may be that much
+  for (const [n, at] of times.entries()) {
+    assert.ok(at - waited >= 100 + 20 * (n + 1) - early, `${at} after ${waited}`);
+  }
 });
 
 Deno.test("script/FILE: what is wrong is told with its place", async () => {
   const problems = async (text: string, file = "s.yaml") => {
-    const error = await errorOf(answerOf(modelsOf({ [file]: text }), `script/${file}`, "x"));
-    assert.ok(error instanceof ProblemsError, error.message);
-    return error.message.split("\n");
+    await using project = await testProject({ [file]: text });
+    const { code, stderr } = await project.run(["ask", "x", "-m", `script/${file}`, "-q"]);
+    assert.equal(code, 2);
+    return stderr.split("\n").filter((line) => line.startsWith(file)).map((line) =>
+      line.replace(" error:", "")
+    );
   };
   assert.deepEqual(await problems("text: one"), [
     "s.yaml:1:1: Found something else, expected a list of replies",
@@ -190,10 +184,10 @@ Deno.test("script/FILE: what is wrong is told with its place", async () => {
     "s.jsonl:2:1: Found 1, expected text",
     `s.jsonl:3:1: Found a line that is not JSON (${jsonProblem("none")})`,
   ]);
-  const missing = await errorOf(answerOf(modelsOf(), "script/none.yaml", "x"));
-  assert.ok(missing instanceof ModelError);
-  assert.equal(missing.code, "config");
-  assert.match(missing.message, /^The model script\/none\.yaml cannot be opened: .*none\.yaml/);
+  await using project = await testProject();
+  const missing = await project.run(["ask", "x", "-m", "script/none.yaml", "-q"]);
+  assert.equal(missing.code, 2);
+  assert.match(missing.stderr, /^error: The model script\/none\.yaml cannot be opened: .*none\.yaml/);
 });
 
 function jsonProblem(text: string): string {
@@ -205,13 +199,11 @@ function jsonProblem(text: string): string {
   return "";
 }
 
-Deno.test("replay/FILE is what the caller makes of it", async () => {
-  const replay = (file: string) => fakeModel([`from ${file}`], { id: `replay/${file}` });
-  assert.equal(await answerOf(modelsOf({}, { replay }), "replay/run.jsonl", "x"), "from run.jsonl");
-  assert.throws(() => modelsOf().find("replay/run.jsonl"), {
-    name: "ModelError",
-    message: "The model replay/run.jsonl cannot be opened here: nothing that reads records was given",
-  });
+Deno.test("replay/FILE gives the answers of a record, whatever is asked", async () => {
+  await using project = await testProject();
+  await project.run(["ask", "One", "-m", "script/echo", "--record", "run.jsonl"]);
+  const again = await project.run(["ask", "Two", "-m", "replay/run.jsonl", "-q"]);
+  assert.deepEqual(again, { code: 0, stdout: "ECHO[One]", stderr: "" });
 });
 
 Deno.test("fakeModel: replies, parts, errors and functions", async () => {

@@ -1,8 +1,15 @@
 import assert from "node:assert/strict";
 import { fakeModel, type FakeReply, type Model, ModelError, type ModelPart, virtualClock } from "../mod.ts";
+import type { ModelSettings } from "../lib/core/model_settings.ts";
+import { addUsage } from "../lib/core/usage.ts";
+import { tcpConnect } from "../lib/host/http/dial.ts";
+import { maybeKnownModel } from "../lib/models/known_models.ts";
 import { fallingBack } from "../lib/models/open_models.ts";
 import { withLeadingThoughts } from "../lib/models/leading_thoughts.ts";
 import { retrying } from "../lib/models/retrying.ts";
+import { retryAfterMs } from "../lib/models/provider/fetch.ts";
+import { costOf } from "../lib/models/provider/model.ts";
+import { findLocalServers, providerHosts } from "../lib/models/provider/provider.ts";
 import { SilenceWatch } from "../lib/models/provider/silence.ts";
 
 const busy = (retryAfterMs?: number) =>
@@ -231,4 +238,65 @@ Deno.test("silence watch: late only while something is waited for", async () => 
   ended.begin(100);
   ended.end();
   await clock.run(clock.sleep(500));
+});
+
+const LOCAL = { type: "openai-compatible", baseURL: "http://127.0.0.1:11434/v1" } as const;
+
+Deno.test("models: the hosts of a model, with those of its fallbacks", () => {
+  const settings: ModelSettings = {
+    aliases: { fast: "local/m", big: "anthropic/claude-opus-5" },
+    fallback: { fast: ["big", "openai/gpt-5"] },
+    providers: { local: LOCAL },
+  };
+  const hosts = (name: string, env: Readonly<Record<string, string>> = {}) =>
+    providerHosts(name, { settings, env: (each) => env[each] });
+  assert.deepEqual(hosts("fast"), ["127.0.0.1:11434", "api.anthropic.com:443", "api.openai.com:443"]);
+  assert.deepEqual(hosts("openai/x", { OPENAI_BASE_URL: "http://[::1]:9/v1" }), ["[::1]:9"]);
+  assert.deepEqual([hosts("script/echo"), hosts("nobody/x"), hosts("x")], [[], [], []]);
+});
+
+Deno.test("models: costs", () => {
+  const known = maybeKnownModel("anthropic/claude-haiku-4-5-20251001");
+  assert.deepEqual(known?.price, { input: 1, output: 5, cached: 0.1, cacheWrite: 1.25 });
+  const tokens = { input: 1_000_000, output: 100_000, cached: 400_000, cacheWrite: 200_000 };
+  assert.equal(costOf(tokens, { known }), 0.4 + 0.04 + 0.25 + 0.5);
+  assert.equal(costOf(tokens, {}), undefined);
+  const each = { input: 1, output: 1, cost: 0.1 };
+  assert.equal(addUsage(addUsage(each, each), each).cost, 0.3); // and not 0.30000000000000004
+  assert.equal(costOf({ ...tokens, cached: 0, cacheWrite: 0 }, { own: { input: 0, output: 0 }, known }), 0);
+  const long = maybeKnownModel("google/gemini-2.5-pro");
+  const few = { input: 200_000, output: 0, cached: 0, cacheWrite: 0 };
+  assert.equal(costOf(few, { known: long }), 0.25);
+  assert.equal(costOf({ ...few, input: 400_000 }, { known: long }), 1);
+  assert.equal(maybeKnownModel("openai/constructor"), undefined);
+});
+
+Deno.test("models: Retry-After in its forms", () => {
+  const wait = (headers: Readonly<Record<string, string>>) => retryAfterMs(new Headers(headers));
+  assert.equal(wait({ "retry-after": "7" }), 7000);
+  assert.equal(wait({ "retry-after": "0" }), 0);
+  assert.equal(wait({ "retry-after-ms": "12.5", "retry-after": "7" }), 13);
+  const date = "Wed, 21 Oct 2026 07:28:00 GMT";
+  assert.equal(wait({ "retry-after": "Wed, 21 Oct 2026 07:28:30 GMT", date }), 30_000);
+  assert.equal(wait({ "retry-after": "Wed, 21 Oct 2026 07:27:30 GMT", date }), 0);
+  assert.deepEqual([wait({}), wait({ "retry-after": "soon" })], [undefined, undefined]);
+});
+
+Deno.test("models: local servers are found by a connection alone", async () => {
+  const asked: number[] = [];
+  const found = await findLocalServers({
+    connect: ({ hostname, port }) => {
+      asked.push(port);
+      assert.equal(hostname, "127.0.0.1");
+      return port === 1234 ? Promise.resolve() : Promise.reject(new Error("refused"));
+    },
+  });
+  assert.deepEqual(asked, [11434, 1234, 8080]);
+  assert.deepEqual(found, [{ port: 1234, name: "LM Studio", baseURL: "http://127.0.0.1:1234/v1" }]);
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  await tcpConnect({ hostname: "127.0.0.1", port });
+  (await listener.accept()).close();
+  listener.close();
+  await assert.rejects(tcpConnect({ hostname: "127.0.0.1", port }));
 });
