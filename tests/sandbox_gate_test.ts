@@ -1,3 +1,4 @@
+// A text of TypeScript that breaks its reader is the error of that text alone.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,6 +9,8 @@ import { facadeFile } from "../lib/sandbox/gate/allowed_names.ts";
 import { mapStack } from "../lib/sandbox/gate/map_stack.ts";
 import { type PreparedGraph, prepareModules } from "../lib/sandbox/gate/prepare_modules.ts";
 import { CWD, FACADES, gate, gated, refusal, refused } from "./_gate.ts";
+import { ENDLESS_CLASS } from "./_endless_types.ts";
+import { plainModule } from "../lib/sandbox/gate/plain_module.ts";
 
 const HELPER = "__orreryGadget";
 const URL_A = "file:///project/gadgets/a.ts";
@@ -512,4 +515,23 @@ Deno.test("the hashed bytes are those that were read", async () => {
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   assert.equal(modules[0]?.sha256, Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join(""));
   assert.ok("text" in decodeUtf8(bytes));
+});
+
+const ENDLESS = [
+  `export const a = ${ENDLESS_CLASS};`,
+  `export const a = ${"class extends f({}, ".repeat(60)}Object${") {}".repeat(60)};`,
+  `export const a = ${"<any>(".repeat(60)}1${")".repeat(60)};`,
+];
+const DEEP = `export const a = ${"(".repeat(20_000)}1${")".repeat(20_000)};`;
+
+Deno.test("nesting that ends the reader, and text that it would read for ever, are errors of their own", async () => {
+  const plain = (text: string) => plainModule({ file: "a.ts", text }, "/a.ts");
+  for (const text of [DEEP, ...ENDLESS]) {
+    assert.match(
+      await refused(plain(text)),
+      /Cannot read this TypeScript: it is nested too deeply/,
+    );
+    assert.equal((await plain("export const b: number = 2;")).code.trim(), "export const b = 2;");
+  }
+  assert.match(await refused(plain("let 1")), /Cannot read this TypeScript/);
 });
