@@ -1,12 +1,13 @@
 // Orrery's side of a gadget's process, against a process in memory: every call settles exactly once, whatever the process does.
-
+// A gadget that runs elsewhere is one like any other for the engines.
+// What a process says is foreign: whatever it is, it is a message of a known shape, or an error of one known kind.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { PermissionRefused } from "../mod.ts";
-import { encodeFrame } from "../lib/core/frames.ts";
-import { InputError, ResultError } from "../lib/core/gadget.ts";
+import { type AnyGadget, PermissionRefused } from "../mod.ts";
+import { encodeFrame, FrameError, FrameReader } from "../lib/core/frames.ts";
+import { hasLateFormat, InputError, ResultError } from "../lib/core/gadget.ts";
 import { isStream } from "../lib/core/async.ts";
-import type { EffectOp } from "../lib/core/gadget_message.ts";
+import type { EffectOp, FromGadget } from "../lib/core/gadget_message.ts";
 import { GadgetHosts } from "../lib/sandbox/gadget/host.ts";
 import {
   type Behaviour,
@@ -20,6 +21,13 @@ import {
   turn,
   until,
 } from "./_fake_gadget.ts";
+import type { Run } from "../lib/run/run.ts";
+import { runGadget } from "../lib/run/calls/gadget.ts";
+import { toldResult } from "../lib/run/turn/tool_round.ts";
+import { sandboxedGadget } from "../lib/sandbox/gadget/gadget.ts";
+import { checkGadget } from "../lib/schema/define_gadget.ts";
+import { MessageError, readMessage } from "../lib/sandbox/gadget/messages.ts";
+import { endWords, thrownInGadget } from "../lib/sandbox/gadget/failure.ts";
 
 const READ: EffectOp = { kind: "read", path: "a.txt" };
 
@@ -649,3 +657,324 @@ function act(id: number, input: unknown, process: Parameters<Behaviour>[1]): voi
       return process.say({ type: "result", id, value: 1 });
   }
 }
+
+const description = {
+  name: "Fake",
+  description: "d",
+  input: { type: "object", properties: { a: { type: "number", default: 4 } } },
+  timeoutMs: 100,
+  isLinked: true,
+  hasFormat: true,
+  isValidating: true,
+  warnings: ["w"],
+} as const;
+
+function run(gadget: AnyGadget, input: unknown, logs: string[] = []): unknown {
+  return runGadget({
+    gadget,
+    input,
+    maxBytes: 1_000,
+    mask: (value) => value,
+    maskStart: (text) => text,
+    onStart: () => {},
+    context: (parameters) => ({
+      ...listening({ log: (text) => void logs.push(text) }),
+      call: { gadgetName: "Fake", invocationId: "c1", parameters },
+    }),
+  });
+}
+
+const RUN = {
+  lookUp: (_key: string, look: () => unknown) => look(),
+} as unknown as Run; // all that is asked of one here
+
+const CALL = listening().call;
+
+Deno.test("it is described, checked, run and told like any other", async () => {
+  const { host } = fakeHost(echoing);
+  const gadget = sandboxedGadget(description, host);
+  assert.deepEqual(Object.keys(gadget), ["name", "description", "input", "timeoutMs", "run", "format"]);
+  checkGadget(gadget, "gadgets/fake.ts");
+  assert.deepEqual(await run(gadget, {}), { a: 4 });
+  assert.throws(() => run(gadget, { a: "x" }), /a: /);
+  const copy = { ...gadget };
+  assert.ok(hasLateFormat(copy));
+  assert.deepEqual(await toldResult(RUN, { key: "k", gadget: copy, call: CALL, result: 7 }), {
+    text: "text 7",
+  });
+  assert.throws(() => gadget.format?.(1, CALL), /asked for in its process/);
+  await host.end();
+  const gone = await toldResult(RUN, { key: "k", gadget, call: CALL, result: 7 });
+  assert.deepEqual(gone, { error: "The process of gadget gadgets/fake.ts was ended with the run" });
+});
+
+Deno.test("a streamed result is joined, and told as it comes", async () => {
+  const { host } = fakeHost(loading((message, process) => {
+    if (message.type !== "call") return;
+    for (const text of ["a", "b", ""]) process.say({ type: "piece", id: message.id, text });
+    process.say({ type: "result", id: message.id });
+  }));
+  const logs: string[] = [];
+  assert.equal(await run(sandboxedGadget(description, host), {}, logs), "ab");
+  assert.deepEqual(logs, ["a", "b", ""]);
+  await host.end();
+});
+
+Deno.test("a stream that is longer than a result may be is ended, and its source closed", async () => {
+  const { host, fake } = fakeHost(loading((message, process) => {
+    if (message.type === "call" || message.type === "more") {
+      const count = message.type === "call" ? 16 : message.count;
+      for (let at = 0; at < count; at++) process.say({ type: "piece", id: 1, text: "é".repeat(20) });
+    }
+    if (message.type === "cancel") process.say({ type: "cancelled", id: message.id });
+  }));
+  const logs: string[] = [];
+  const result = await run(sandboxedGadget(description, host), {}, logs);
+  const marker =
+    "the stream was ended here, so nobody knows how much is missing; limits.result-bytes is 1000";
+  assert.equal(result, `${"é".repeat(500)}\n[cut: ${marker}]`);
+  assert.equal(logs.join(""), "é".repeat(500));
+  await until(() => fake.last.told.some(({ type }) => type === "cancel"));
+  await host.end();
+});
+
+Deno.test("what was cut in the process tells the size of the whole", async () => {
+  const { host } = fakeHost(loading((message, process) => {
+    if (message.type === "call") {
+      process.say({ type: "result", id: message.id, value: "x".repeat(2_000), wholeBytes: 5_000_000 });
+    }
+    if (message.type === "format") {
+      process.say({ type: "result", id: message.id, value: "ab", wholeBytes: 9 });
+    }
+  }));
+  assert.equal(
+    await run(sandboxedGadget(description, host), {}),
+    `${"x".repeat(1_000)}\n[cut: 4999000 of 5000000 bytes are missing; limits.result-bytes is 1000]`,
+  );
+  assert.equal(
+    await host.format(1, CALL),
+    "ab\n[cut: 7 of 9 bytes are missing; it was too long to be handed on]",
+  );
+  await host.end();
+});
+
+Deno.test("without run it is declared only; a format of a program itself stays one that gives text at once", async () => {
+  const { host } = fakeHost(echoing);
+  const gadget = sandboxedGadget({ ...description, isLinked: false, hasFormat: false }, host);
+  assert.equal("run" in gadget || "format" in gadget, false);
+  const late = { name: "Late", run: () => 1, format: () => Promise.resolve("x") } as unknown as AnyGadget;
+  assert.deepEqual(await toldResult(RUN, { key: "k", gadget: late, call: CALL, result: 1 }), {
+    error: 'format of "Fake" must return a string, found an object',
+  });
+});
+
+const error = { name: "Error", message: "m", stack: "s", refusal: 3 };
+const gadget = {
+  name: "A",
+  description: "d",
+  input: { type: "object" },
+  output: {},
+  permissions: { read: true, net: ["a:1"] },
+  examples: [{ input: { a: 1 }, comment: "c" }],
+  timeoutMs: 5,
+  maxConcurrent: 2,
+  exclusive: false,
+  untrusted: true,
+  repeatable: true,
+  idempotent: true,
+  isLinked: true,
+  hasFormat: false,
+  isValidating: true,
+  warnings: ["w"],
+} as const;
+
+const OPERATIONS = [
+  { kind: "read", path: "p" },
+  { kind: "write", path: "p", how: "append" },
+  { kind: "stat", path: "p", isLink: true },
+  { kind: "list", path: "" },
+  { kind: "make-folder", path: "p", isRecursive: true },
+  { kind: "remove", path: "p", isRecursive: false },
+  { kind: "rename", path: "p", to: "q" },
+  { kind: "copy", path: "p", to: "q" },
+  { kind: "real-path", path: "p" },
+  { kind: "fetch", url: "u", method: "GET", headers: [["a", "b"]], redirect: "manual" },
+  { kind: "run", command: "c", args: ["a"], cwd: "d", env: { A: "1" } },
+] as const;
+
+const MESSAGES: readonly FromGadget[] = [
+  { type: "loaded", gadget },
+  { type: "load-failed", error },
+  { type: "log", id: 1, text: "t" },
+  { type: "log", text: "t" },
+  { type: "progress", id: 1, done: 1.5, total: 2 },
+  { type: "piece", id: 1, text: "t" },
+  { type: "invalid", id: 1, issues: "i" },
+  { type: "result", id: 1, value: { a: [null, true, 1, "x"] } },
+  { type: "result", id: 1 },
+  { type: "error", id: 1, error },
+  { type: "cancelled", id: 1 },
+  ...OPERATIONS.map((op) => ({ type: "effect", effect: 1, call: 2, op }) as const),
+  { type: "effect-cancel", effect: 1 },
+];
+
+Deno.test("every message is read as it was said, and nothing that does not belong to it comes along", () => {
+  for (const message of MESSAGES) {
+    assert.deepEqual(readMessage(structuredClone(message)), message);
+    const more = { ...message, extra: 1, ...JSON.parse('{"__proto__": {"id": 5}}') };
+    assert.deepEqual(readMessage(more), message);
+  }
+});
+
+Deno.test("with any field missing, or something else, it is a message still, or a MessageError", () => {
+  let refused = 0;
+  for (const message of MESSAGES) {
+    for (const path of pathsOf(message)) {
+      for (const value of [undefined, null, {}, [[]], -1, "\u0000odd", Infinity]) {
+        const changed = structuredClone(message);
+        set(changed, path, value);
+        if (sound(() => readMessage(changed)) === undefined) refused++;
+      }
+    }
+  }
+  assert.ok(refused > 500, `only ${refused} were refused`);
+});
+
+Deno.test("what is no message is refused with words that quote nothing of it", () => {
+  const bad: readonly (readonly [unknown, RegExp])[] = [
+    [null, /found null as the message, expected an object/],
+    [[], /found a list as the message/],
+    [{}, /found nothing as "type" of the message, expected a known name/],
+    [{ type: "constructor" }, /found a string as "type"/],
+    [{ type: "toString", id: 1 }, /found a string as "type"/],
+    [{ type: "result", id: -1 }, /found a number as "id"/],
+    [{ type: "result", id: 1.5 }, /found a number as "id"/],
+    [{ type: "result", id: 2 ** 53 }, /found a number as "id"/],
+    [{ type: "result", id: 1, value: JSON.parse("1e999") }, /expected JSON of at most 500 levels/],
+    [
+      { type: "result", id: 1, value: JSON.parse("[".repeat(100_000) + "]".repeat(100_000)) },
+      /expected JSON of at most 500/,
+    ],
+    [{ type: "effect", effect: 1, op: { kind: "ffi" } }, /found a string as "kind"/],
+    [{ type: "effect", effect: 1, op: { ...OPERATIONS[9], headers: [["a"]] } }, /a header that is no pair/],
+    [{ type: "effect", effect: 1, op: { ...OPERATIONS[10], env: { A: 1 } } }, /found a number as "A" of env/],
+    [{ type: "loaded", gadget: { ...gadget, name: "a b" } }, /a name that no gadget can have/],
+    [{ type: "loaded", gadget: { ...gadget, permissions: { ffi: true } } }, /a permission of no known kind/],
+    [{ type: "loaded", gadget: { ...gadget, timeoutMs: 0 } }, /expected at least 1/],
+  ];
+  for (const [value, expected] of bad) {
+    assert.throws(() => readMessage(value), (error) => {
+      assert.ok(error instanceof MessageError);
+      assert.match(error.message, expected);
+      return true;
+    });
+  }
+  assert.throws(() => readMessage({ type: "cancelled", id: 1 }, 1), /bytes beside/);
+  assert.equal(readMessage({ type: "effect", effect: 1, op: OPERATIONS[0] }, 5).type, "effect");
+});
+
+Deno.test("no JSON throws anything but its own error, and what passes has the shape of its type", () => {
+  const json = fc.jsonValue().map((value): unknown => JSON.parse(JSON.stringify(value))); // in which -0 is 0
+  const field = fc.oneof(
+    json,
+    fc.constantFrom(...MESSAGES.flatMap((message) => Object.values(message))),
+  );
+  const name = fc.constantFrom(
+    "id",
+    "text",
+    "op",
+    "effect",
+    "call",
+    "value",
+    "error",
+    "gadget",
+    "done",
+    "token",
+    "issues",
+  );
+  const message = fc.tuple(fc.constantFrom(...MESSAGES), fc.dictionary(name, field)).map(([base, more]) => ({
+    ...base,
+    ...more,
+  }));
+  fc.assert(
+    fc.property(fc.oneof(json, message), fc.nat(2), (value, bytes) => {
+      const read = sound(() => readMessage(value, bytes));
+      if (read === undefined) return;
+      assert.deepEqual(readMessage(JSON.parse(JSON.stringify(read)), bytes), read);
+      if ("id" in read && read.id !== undefined) assert.ok(Number.isSafeInteger(read.id) && read.id >= 0);
+      if ("text" in read) assert.equal(typeof read.text, "string");
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+Deno.test("any bytes at all are frames, or a FrameError", () => {
+  const head = fc.tuple(fc.nat(40), fc.nat(8)).map(([text, bytes]) => [0, 0, 0, text, 0, 0, 0, bytes]);
+  const stream = fc.tuple(head, fc.array(fc.integer({ min: 0, max: 255 }), { maxLength: 80 })).map((
+    [a, b],
+  ) => [...a, ...b]);
+  fc.assert(
+    fc.property(
+      fc.oneof(stream, fc.array(fc.integer({ min: 0, max: 255 }))),
+      fc.integer({ min: 1, max: 9 }),
+      (bytes, size) => {
+        const reader = new FrameReader({ maxBytes: 64 });
+        try {
+          for (let at = 0; at < bytes.length; at += size) {
+            for (const { value, bytes: beside } of reader.push(Uint8Array.from(bytes.slice(at, at + size)))) {
+              sound(() => readMessage(value, beside.length));
+            }
+          }
+        } catch (error) {
+          assert.ok(error instanceof FrameError, String(error));
+        }
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
+
+function sound<Value>(work: () => Value): Value | undefined {
+  try {
+    return work();
+  } catch (error) {
+    assert.ok(error instanceof MessageError, String(error));
+    return undefined;
+  }
+}
+
+function pathsOf(value: unknown, above: readonly string[] = []): readonly (readonly string[])[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap((
+    [name, child],
+  ) => [[...above, name], ...pathsOf(child, [...above, name])]);
+}
+
+function set(target: unknown, [name = "", ...rest]: readonly string[], value: unknown): void {
+  const record = target as Record<string, unknown>;
+  if (rest.length > 0) set(record[name], rest, value);
+  else if (value === undefined) delete record[name];
+  else record[name] = value;
+}
+
+Deno.test("what is thrown without a stack has none of ours", () => {
+  const places = { folderUrl: "file:///tmp/orrery-gadget-1/", mapStack: (stack: string) => stack };
+  const { stack = "" } = thrownInGadget({ name: "Error", message: "undefined" }, places);
+  assert.equal(stack, "Error: undefined");
+});
+
+Deno.test("the last words of a process name files, and no folders", () => {
+  const said = (stderr: string): string => endWords({ exitCode: 1, stderr }, 2 ** 28);
+  const cases: Readonly<Record<string, string>> = {
+    "error: Uncaught Error: x\n    at f (file:///home/me/orrery/lib/sandbox/inside/inside.ts:3:4)":
+      "error: Uncaught Error: x     at f (inside.ts:3:4)",
+    "cannot read /tmp/orrery-gadget-12-ab/0.js": "cannot read 0.js",
+    "file:///tmp/deno-compile-orrery/lib/host/a.ts:1:1": "a.ts:1:1",
+    "see https://example.com/a/b": "see https://example.com/a/b",
+    "C:\\Users\\me\\orrery\\lib\\a.ts:1:1": "a.ts:1:1",
+    "1/2 of the memory, and/or more": "1/2 of the memory, and/or more",
+  };
+  for (const [stderr, words] of Object.entries(cases)) {
+    assert.equal(said(stderr), `ended with exit code 1; it said: ${words}`);
+  }
+});

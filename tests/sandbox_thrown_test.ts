@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { endWords, thrownInGadget } from "../lib/sandbox/gadget/failure.ts";
 import { PROJECT_ROOT } from "./_run.ts";
 import { attackPlace, type AttackRun, callOf } from "./sandbox/_place.ts";
 
@@ -188,27 +187,5 @@ Deno.test("a gadget that throws while it is loaded names its own file", async ()
     for (const path of [`${place.temporary}/`, join(PROJECT_ROOT, "lib"), "deno-compile"]) {
       assert.ok(!(run.stdout + run.stderr).includes(path), `${top} names ${path}`);
     }
-  }
-});
-
-Deno.test("what is thrown without a stack has none of ours", () => {
-  const places = { folderUrl: "file:///tmp/orrery-gadget-1/", mapStack: (stack: string) => stack };
-  const { stack = "" } = thrownInGadget({ name: "Error", message: "undefined" }, places);
-  assert.equal(stack, "Error: undefined");
-});
-
-Deno.test("the last words of a process name files, and no folders", () => {
-  const said = (stderr: string): string => endWords({ exitCode: 1, stderr }, 2 ** 28);
-  const cases: Readonly<Record<string, string>> = {
-    "error: Uncaught Error: x\n    at f (file:///home/me/orrery/lib/sandbox/inside/inside.ts:3:4)":
-      "error: Uncaught Error: x     at f (inside.ts:3:4)",
-    "cannot read /tmp/orrery-gadget-12-ab/0.js": "cannot read 0.js",
-    "file:///tmp/deno-compile-orrery/lib/host/a.ts:1:1": "a.ts:1:1",
-    "see https://example.com/a/b": "see https://example.com/a/b",
-    "C:\\Users\\me\\orrery\\lib\\a.ts:1:1": "a.ts:1:1",
-    "1/2 of the memory, and/or more": "1/2 of the memory, and/or more",
-  };
-  for (const [stderr, words] of Object.entries(cases)) {
-    assert.equal(said(stderr), `ended with exit code 1; it said: ${words}`);
   }
 });

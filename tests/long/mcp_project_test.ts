@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { loadCatalog } from "../../mod.ts";
 import { writeFiles } from "../_gadgets.ts";
+import { hashOf, lockText } from "../_lock.ts";
 import { isAlive, serverArgs } from "../_mcp.ts";
 import { orrery, orreryCommand, testEnvironment } from "../_run.ts";
 
@@ -371,6 +372,21 @@ Deno.test("mcp project: who accepted it before sees what is new, also where that
     `${changed}:\n${words}Nothing of it is new; what else has changed asks for nothing.\n`,
     `${changed}; + is new:\n${read.replace(" ", "+")}${words}`,
   ]);
+});
+
+Deno.test("mcp project: who accepted it before sees whose code orrery.lock has anew", async () => {
+  const lock = (text: string) =>
+    lockText({
+      name: "Fetch",
+      file: "gadgets/fetch.ts",
+      permissions: { net: ["a.com"], env: ["LANG"] },
+      modules: { "gadgets/fetch.ts": hashOf(text) },
+    }, { name: "Plain", file: "p.ts", permissions: {}, modules: { "p.ts": hashOf("p") } });
+  const [, question = ""] = await askedToAccept([
+    { lock: lock("1"), says: "yes" },
+    { lock: lock("2"), says: "no" },
+  ]);
+  assert.match(question, /^\+ let gadget Fetch \(gadgets\/fetch\.ts\) connect to a\.com$/m);
 });
 
 Deno.test("mcp project: what servers are given is masked: what variables come to, and what is written as a key", async () => {

@@ -2,9 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { lockText } from "../../lib/catalog/lock_file.ts";
-import type { Lock, LockedGadget } from "../../lib/core/gadget_lock.ts";
-import { sha256 } from "../../lib/core/sha256.ts";
+import { hashOf, type LockEntry, lockText } from "../_lock.ts";
 import { type AttackPlace, attackPlace, type AttackRun, callOf } from "../sandbox/_place.ts";
 import { isThorough } from "../_thorough.ts";
 
@@ -44,19 +42,13 @@ const everything = { read: true, write: true, net: true, run: true, env: true, s
 /** A lock as Orrery itself would write it for what lies there. */
 async function forgedLock(
   place: AttackPlace,
-  permissions: LockedGadget["permissions"] = everything,
+  permissions: LockEntry["permissions"] = everything,
 ): Promise<string> {
-  const hashOf = async (file: string) => await sha256(await place.project.read(file));
-  const gadget = {
-    name: "Evil",
-    file: "gadgets/evil.ts",
-    permissions,
-    modules: {
-      "gadgets/evil.ts": await hashOf("gadgets/evil.ts"),
-      "gadgets/_part.ts": await hashOf("gadgets/_part.ts"),
-    },
-  };
-  return lockText({ gadgets: [gadget], servers: [] } satisfies Lock);
+  const hashes = ["gadgets/_part.ts", "gadgets/evil.ts"].map(async (file) =>
+    [file, hashOf(await place.project.read(file))] as const
+  );
+  const modules = Object.fromEntries(await Promise.all(hashes));
+  return lockText({ name: "Evil", file: "gadgets/evil.ts", permissions, modules });
 }
 
 async function evilPlace(files: Readonly<Record<string, string>> = {}): Promise<AttackPlace> {

@@ -1,8 +1,11 @@
-// What runs inside the process of a gadget: the real process, with its real flags.
+// What runs inside the process of a gadget: the real process, with its real flags. A gadget may break the language around it, or try to get
+// round what was taken away. A package from npm gets Node's own modules there, where the gadget's own get facades, and has no rights by any
+// of them; what it prints, or asks of `process`, is the gadget's. In the binary there are no packages.
 
 import assert from "node:assert/strict";
 import { GadgetSide, type Said, type StartSide } from "../_gadget_side.ts";
 import { thoroughTest } from "../_thorough.ts";
+import { join } from "node:path";
 
 const probe = (run: string, further = ""): StartSide["modules"] => ({
   "0.js":
@@ -591,4 +594,320 @@ Deno.test("thenables are waited for", async () => {
 function errorOf({ error }: Said): { readonly [field: string]: unknown } {
   assert.ok(typeof error === "object" && error !== null);
   return { ...error };
+}
+
+async function loaded(top: string, run: string): Promise<GadgetSide> {
+  const text =
+    `${top}\nexport default { name: "Probe", description: "A test.", async run(input, context) { ${run} } };`;
+  const { side, loaded } = await GadgetSide.load({ modules: { "0.js": text } });
+  if (loaded.type === "loaded") return side;
+  await side[Symbol.asyncDispose]();
+  throw new Error(JSON.stringify(loaded));
+}
+
+/** What must be refused: each gives a text of what was thrown. */
+const CODE: readonly string[] = [
+  "eval('1')",
+  "(0, eval)('1')",
+  "globalThis.eval('1')",
+  "Function('return 1')",
+  "new Function('return 1')()",
+  "(() => 1).constructor('return 1')()",
+  "(async () => 1).constructor('return 1')()",
+  "(function* () {}).constructor('yield 1')()",
+  "(async function* () {}).constructor('yield 1')()",
+  "Reflect.construct(Function, ['return 1'])()",
+  "Reflect.construct(Object.getPrototypeOf(class {}).constructor, ['return 1'])()",
+  "new (class extends Function {})('return 1')()",
+  "(() => 1).bind().constructor('return 1')()",
+  "setTimeout.constructor('return 1')()",
+  "setTimeout('globalThis.bad = 1', 0)",
+  "setInterval({ toString: () => 'globalThis.bad = 1' }, 0)",
+  "setImmediate('1')",
+  "Symbol.constructor('return 1')()",
+  "Promise.prototype.constructor.constructor('return 1')()",
+];
+
+Deno.test("no text becomes code", async (t) => {
+  await using side = await loaded(
+    "const left = []; addEventListener('unhandledrejection', () => undefined);",
+    `const tries = [${CODE.map((code) => `() => ${code}`).join(", ")}];
+     try { const value = tries[input.at](); return "worked: " + typeof value; } catch (error) { return error.name + ": " + error.message; }`,
+  );
+  for (const [at, code] of CODE.entries()) {
+    await t.step(code, async () => {
+      assert.match(
+        String((await side.call(at, { at })).value),
+        /^(EvalError: (eval|new Function) is not there in a gadget|TypeError: set\w+: found \w+, expected a function)/,
+      );
+    });
+  }
+});
+
+Deno.test("the makers of functions lead nowhere else", async () => {
+  await using side = await loaded(
+    "",
+    `return [async () => 1, function* () {}, async function* () {}, () => 1].map((kind) => { const maker = Object.getPrototypeOf(kind).constructor; return Object.getPrototypeOf(maker) === Function.prototype && maker.prototype === Object.getPrototypeOf(kind); });`,
+  );
+  assert.deepEqual((await side.call(1)).value, [true, true, true, true]);
+});
+
+Deno.test("functions are what they were, but for their making", async () => {
+  await using side = await loaded(
+    "",
+    `const asynchronous = (async () => 1).constructor; function Old() {} Old.prototype = Object.create(Promise.prototype); Old.prototype.constructor = Old;
+     return [(() => 1) instanceof Function, (async () => 1) instanceof asynchronous, Function.name, asynchronous.name, typeof Function, Old.prototype.constructor === Old,
+       new (class extends Promise {})(() => 1).constructor === Promise, Promise.resolve(1).constructor === Promise, await new Promise((done) => setTimeout((a) => done(a), 0, 5))];`,
+  );
+  assert.deepEqual((await side.call(1)).value, [
+    true,
+    true,
+    "Function",
+    "AsyncFunction",
+    "function",
+    true,
+    false,
+    true,
+    5,
+  ]);
+});
+
+Deno.test("what reaches out of the process is gone, and stays gone", async () => {
+  const names =
+    "Worker SharedWorker BroadcastChannel WebSocket WebSocketStream EventSource WebTransport caches CacheStorage Cache localStorage sessionStorage Storage indexedDB alert confirm prompt postMessage close require GPU XMLHttpRequest ShadowRealm"
+      .split(" ");
+  await using side = await loaded(
+    "",
+    `const there = ${JSON.stringify(names)}.filter((name) => globalThis[name] !== undefined);
+     const fixed = []; for (const name of ["Deno", "eval", "Function", "console", "fetch", Symbol.for("orrery.gadget")]) { try { globalThis[name] = 1; fixed.push(name); } catch {} try { delete globalThis[name]; fixed.push(name); } catch {} }
+     return [there, fixed, navigator.gpu === undefined, typeof Deno.internal, typeof Deno.connect, Object.keys(globalThis[Symbol.for("orrery.gadget")]), Object.isFrozen(globalThis[Symbol.for("orrery.gadget")])];`,
+  );
+  assert.deepEqual((await side.call(1)).value, [
+    [],
+    [],
+    true,
+    "undefined",
+    "undefined",
+    ["importFrom", "metaOf", "facade"],
+    true,
+  ]);
+});
+
+Deno.test("stacks show no functions of the runtime", async () => {
+  await using side = await loaded(
+    "",
+    `Error.prepareStackTrace = (_, sites) => sites.map((site) => site.getFunction()); return typeof new Error("x").stack;`,
+  );
+  assert.equal((await side.call(1)).value, "string");
+});
+
+Deno.test("an exhausted stack breaks its own call", async () => {
+  await using side = await loaded(
+    "",
+    `const deep = () => { try { deep(); } finally { context.log("x"); Deno.readTextFile("y").catch(() => 1); } }; if (input.x === 1) deep(); return "fine";`,
+  );
+  await side.call(1, { x: 1 });
+  assert.equal((await side.call(2)).value, "fine");
+});
+
+Deno.test("a permission is not left, and cannot be asked for", async () => {
+  await using side = await loaded(
+    `import * as fs from "node:fs"; import * as net from "node:net"; import * as process from "node:child_process"; import * as os from "node:os";`,
+    `const tries = { read: () => fs.readFileSync("/etc/hostname"), list: () => fs.readdirSync("/"), write: () => fs.writeFileSync("/tmp/orrery-probe", ""), env: () => globalThis.Buffer && os.userInfo(),
+       run: () => process.execFileSync("/bin/true"), sys: () => os.hostname(), net: () => new Promise((done, fail) => net.connect(80, "127.0.0.1").on("error", fail).on("connect", done)) };
+     const told = {}; for (const [name, attempt] of Object.entries(tries)) { try { await attempt(); told[name] = "worked"; } catch (error) { told[name] = error.name + " " + error.code; } } return told;`,
+  );
+  const told = (await side.call(1)).value;
+  assert.deepEqual(
+    Object.entries(told ?? {}).filter(([, how]) => how === "worked"),
+    [],
+    JSON.stringify(told),
+  );
+});
+
+const PROCESS = new URL("../../lib/sandbox/inside/inside.ts", import.meta.url).href;
+
+/** A folder of Deno's with one package in it, `probe`, as it is after it was fetched. */
+async function cacheWith(files: Readonly<Record<string, string>>): Promise<string> {
+  const cache = await Deno.makeTempDir({ prefix: "orrery-packages-" });
+  const folder = join(cache, "npm/registry.npmjs.org/probe");
+  await Deno.mkdir(join(folder, "1.0.0"), { recursive: true });
+  const tarball = "https://registry.npmjs.org/probe/-/probe-1.0.0.tgz";
+  const version = { version: "1.0.0", dist: { tarball, shasum: "0".repeat(40) } };
+  await Deno.writeTextFile(
+    join(folder, "registry.json"),
+    JSON.stringify({ name: "probe", versions: { "1.0.0": version }, "dist-tags": { latest: "1.0.0" } }),
+  );
+  for (const [name, text] of Object.entries(files)) {
+    await Deno.writeTextFile(join(folder, "1.0.0", name), text);
+  }
+  return cache;
+}
+
+/** What the package does, in either kind of module; `node(name)` gives a module of Node's. */
+const WAYS = `{
+  readFile: (node) => node("fs").readFileSync("SECRET", "utf8"),
+  readFolder: (node) => node("fs").readdirSync("/").join(),
+  readPromise: (node) => node("fs/promises").readFile("SECRET", "utf8"),
+  ownFolder: (node) => node("fs").readdirSync(node("path").dirname("SECRET")).join(),
+  write: (node) => node("fs").writeFileSync("SECRET.written", "x"),
+  link: (node) => node("fs").symlinkSync("SECRET", "link"),
+  run: (node) => node("child_process").execFileSync("/bin/cat", ["SECRET"]).toString(),
+  spawn: (node) => node("child_process").spawnSync("/bin/cat", ["SECRET"]).stdout.toString(),
+  fork: (node) => node("child_process").fork("SECRET").pid,
+  connect: (node) => new Promise((done, fail) => node("net").connect(PORT, "127.0.0.1").on("error", fail).on("connect", () => done("connected"))),
+  request: (node) => new Promise((done, fail) => node("http").get("http://127.0.0.1:PORT/", done).on("error", fail)),
+  datagram: (node) => new Promise((done, fail) => node("dgram").createSocket("udp4").on("error", fail).bind(0, "127.0.0.1", () => done("bound"))),
+  lookUp: (node) => new Promise((done, fail) => node("dns").lookup("localhost", (error, found) => error ? fail(error) : done(found))),
+  database: (node) => new (node("sqlite").DatabaseSync)("SECRET"),
+  attached: (node) => new (node("sqlite").DatabaseSync)(":memory:").exec("attach 'SECRET' as other"),
+  extension: (node) => new (node("sqlite").DatabaseSync)(":memory:", { allowExtension: true }).loadExtension("x"),
+  requireFile: (node) => node("module").createRequire("/")("SECRET.json"),
+  importFile: async () => JSON.stringify(await import("file://SECRET.json", { with: { type: "json" } })),
+  importComputed: async () => (await import(["file:", "", "SECRET.js"].join("/"))).default,
+  contextImport: (node) => node("vm").runInThisContext("import('file://SECRET.js')"),
+  contextDeno: (node) => node("vm").runInThisContext("Deno.readTextFileSync('SECRET')"),
+  newContext: (node) => node("vm").runInNewContext("this.constructor.constructor('return Deno')()").readTextFileSync("SECRET"),
+  text: () => (0, eval)("Deno").readTextFileSync("SECRET"),
+  inspector: (node) => (node("inspector").open(0), "opened"),
+  session: (node) => { const session = new (node("inspector").Session)(); session.connect(); return "connected"; },
+  snapshot: (node) => node("v8").writeHeapSnapshot("SECRET.heap"),
+  hostname: (node) => node("os").hostname(),
+  user: (node) => node("os").userInfo().username,
+  variable: (node) => node("process").env.HOME,
+  variables: (node) => Object.keys(node("process").env).filter((name) => name !== "GRANTED").join(),
+  binding: (node) => node("process").binding("fs").open("SECRET"),
+  native: (node) => node("process").dlopen({ exports: {} }, "SECRET"),
+  kill: (node) => node("process").kill(node("process").ppid, 0),
+  killSelf: (node) => node("process").kill(node("process").pid, "SIGKILL"),
+  exit: (node) => node("process").exit(3),
+  reallyExit: (node) => node("process").reallyExit(3),
+  abort: (node) => node("process").abort(),
+  changeFolder: (node) => (node("process").chdir("/"), "changed"),
+  ownArguments: (node) => node("process").argv.join().includes("lib") && "told",
+  internal: () => Deno[Deno.internal]?.core ?? Deno.core,
+  globalProcess: (node) => process.exit === undefined || process.env.HOME,
+  realDeno: () => Deno.readTextFileSync("/etc/hostname"),
+}`;
+
+const WORKER = `
+  const { parentPort } = require("node:worker_threads");
+  const tries = {
+    read: () => Deno.readTextFileSync("SECRET"), node: () => require("fs").readFileSync("SECRET", "utf8"),
+    connect: () => Deno.connect({ port: PORT }), run: () => new Deno.Command("/bin/cat", { args: ["SECRET"] }).outputSync(),
+    env: () => Deno.env.get("HOME"), more: () => Deno.permissions.requestSync({ name: "read" }).state === "granted" && "granted",
+  };
+  (async () => {
+    const got = [];
+    for (const [name, attempt] of Object.entries(tries)) try { const value = await attempt(); if (value) got.push(name + ": " + value); } catch { /* refused */ }
+    parentPort.postMessage(got);
+  })();`;
+
+const KINDS = {
+  "package.json":
+    `{"name":"probe","version":"1.0.0","main":"index.cjs","exports":{".":"./index.cjs","./module":"./module.mjs"}}`,
+  "index.cjs": `
+    const node = (name) => require("node:" + name);
+    exports.ways = ${WAYS};
+    exports.node = node;
+    exports.prints = {
+      stdout: () => process.stdout.write("printed"), ownStdout: () => node("process").stdout.write("printed"),
+      ownStderr: () => node("process").stderr.write("printed"), console: () => console.log("printed"),
+      ownConsole: () => node("console").log("printed"), ownError: () => node("console").error("printed"),
+    };
+    exports.worker = (text) => new Promise((done) => {
+      const worker = new (node("worker_threads").Worker)(text, { eval: true });
+      worker.on("message", done); worker.on("error", (error) => done([])); setTimeout(() => done(["no answer"]), 5000);
+    });`,
+  "module.mjs": `
+    import { createRequire } from "node:module";
+    import process from "node:process";
+    const node = createRequire(import.meta.url);
+    export const ways = ${WAYS};
+    export { node };
+    export const prints = { stdout: () => process.stdout.write("printed"), console: () => console.log("printed") };
+    export const worker = () => [];`,
+};
+
+const gadgetOf = (specifier: string): string => `
+  import * as probe from "${specifier}";
+  const { ways, node, prints, worker } = probe.default ?? probe;
+  export default { name: "Probe", description: "A test.", async run({ does, text }) {
+    if (does === "read") return Deno.readTextFileSync("a.txt");
+    if (does === "worker") return await worker(text);
+    if (does in prints) { prints[does](); return Deno.readTextFileSync("a.txt"); }
+    const got = [];
+    for (const [name, attempt] of Object.entries(ways)) {
+      try {
+        const value = await Promise.race([attempt(node), new Promise((done) => setTimeout(done, 300))]);
+        if (value) got.push(name + ": " + String(value).slice(0, 200));
+      } catch { /* refused */ }
+    }
+    return { tried: Object.keys(ways).length, got };
+  } };`;
+
+for (const specifier of ["npm:probe@1.0.0", "npm:probe@1.0.0/module"]) {
+  Deno.test(`a package inside a gadget's process has no rights: ${specifier}`, async (t) => {
+    const outside = await Deno.makeTempDir({ prefix: "orrery-outside-" });
+    const secret = join(outside, "secret");
+    for (
+      const [end, text] of [["", "TOPSECRET"], [".json", `"TOPSECRET"`], [
+        ".js",
+        `export default "TOPSECRET";`,
+      ]]
+    ) {
+      await Deno.writeTextFile(secret + end, text ?? "");
+    }
+    let connections = 0;
+    const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, () => {
+      connections++;
+      return new Response("TOPSECRET");
+    });
+    const filled = (text: string) =>
+      text.replaceAll("SECRET", secret).replaceAll("PORT", String(server.addr.port));
+    const cache = await cacheWith(
+      Object.fromEntries(Object.entries(KINDS).map(([name, text]) => [name, filled(text)])),
+    );
+    try {
+      const { side, loaded } = await GadgetSide.load({
+        modules: { "0.js": gadgetOf(specifier) },
+        module: PROCESS,
+        env: { DENO_DIR: cache },
+      });
+      await using _ = side;
+      assert.equal(loaded.type, "loaded", JSON.stringify(loaded));
+      side.perform = ({ path }) =>
+        path === "a.txt" ? Promise.resolve("of Orrery") : Promise.reject(new Error("not allowed"));
+      await t.step("by no module of Node's", async () => {
+        const { value } = await side.call(1, { does: "all" });
+        assert.ok(typeof value === "object" && value !== null && "tried" in value && "got" in value);
+        assert.ok(Number(value.tried) > 40);
+        assert.deepEqual(value.got, []);
+      });
+      await t.step("what it prints is logged, and the way for effects stays whole", async () => {
+        const names = specifier.endsWith("module")
+          ? ["stdout", "console"]
+          : ["stdout", "ownStdout", "ownStderr", "console", "ownConsole", "ownError"];
+        for (const [at, does] of names.entries()) {
+          assert.equal((await side.call(10 + at, { does })).value, "of Orrery", does);
+          const logs = side.logs().filter(({ id }) => id === 10 + at).map(({ text }) => String(text).trim());
+          assert.deepEqual(logs, ["printed"], does);
+        }
+      });
+      await t.step("not in a worker either", async () => {
+        const { value } = await side.call(30, { does: "worker", text: filled(WORKER) });
+        assert.deepEqual(value, []);
+      });
+      assert.equal((await side.call(40, { does: "read" })).value, "of Orrery");
+      assert.equal(connections, 0);
+      assert.deepEqual(
+        [...Deno.readDirSync(outside)].map(({ name }) => name).sort(),
+        ["secret", "secret.js", "secret.json"],
+      );
+    } finally {
+      await server.shutdown();
+      await Deno.remove(cache, { recursive: true });
+      await Deno.remove(outside, { recursive: true });
+    }
+  });
 }

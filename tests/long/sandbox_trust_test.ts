@@ -1,50 +1,31 @@
 // `orrery trust`, `--frozen`, `--allow-gadget` and the lock through the command line.
 import assert from "node:assert/strict";
 import { basename, dirname, join } from "node:path";
-import { lockText, parseLock } from "../../lib/catalog/lock_file.ts";
-import { hashOfBytes } from "../../lib/project/trust/module_hashes.ts";
+import { hashOf, lockText } from "../_lock.ts";
 import { readUntil, type TestProject, testProject } from "../_project.ts";
-import { compiledBinary, PROJECT_ROOT, runProgram, type RunResult } from "../_run.ts";
+import { compiledBinary } from "../_run.ts";
 
-const MODULE = "export default { name: 'Fetch', run: () => 1 };\n";
+const MODULE =
+  `export default { name: "Fetch", description: "Test.", permissions: { net: ["a.com"], env: true },
+  run: () => Deno.env.get("HOME") };\n`;
+const WRONG =
+  `export default { name: "Wrong", description: "Test.", permissions: { net: ["http://a"] }, run: () => 1 };\n`;
 
-/** A project with one gadget, which can be described. */
-function fetchProject(more: Readonly<Record<string, string>> = {}): Promise<TestProject> {
-  return testProject({
-    "gadgets/fetch.ts": MODULE,
-    "described.json": JSON.stringify({
-      Fetch: { file: "gadgets/fetch.ts", permissions: { net: ["a.com"], env: true } },
-      Plain: { file: "gadgets/fetch.ts", permissions: {} },
-      Wrong: { file: "gadgets/fetch.ts", permissions: { net: ["http://a"] } },
-    }),
-    "used.json": "{}",
-    ...more,
+/** A project with a gadget that asks for something. */
+const fetchProject = (more: Readonly<Record<string, string>> = {}): Promise<TestProject> =>
+  testProject({ "gadgets/fetch.ts": MODULE, ...more });
+
+const PLAIN = {
+  "gadgets/plain.ts": `export default { name: "Plain", description: "Test.", run: () => 1 };\n`,
+};
+
+const lockOf = (hash: string): string =>
+  lockText({
+    name: "Fetch",
+    file: "gadgets/fetch.ts",
+    permissions: { net: ["a.com"] },
+    modules: { "gadgets/fetch.ts": hash },
   });
-}
-
-/** `orrery trust` with described gadgets. */
-function trustIn(project: TestProject, ...args: readonly string[]): Promise<RunResult> {
-  const child = [Deno.execPath(), "run", "-A", "--quiet", "--config", join(PROJECT_ROOT, "deno.json")];
-  return runProgram([...child, join(PROJECT_ROOT, "tests/_trust_child.ts"), ...args], {
-    cwd: project.folder,
-    env: project.env,
-  });
-}
-
-async function lockOf(hash: string): Promise<string> {
-  await Promise.resolve();
-  return lockText({
-    gadgets: [{
-      name: "Fetch",
-      file: "gadgets/fetch.ts",
-      permissions: { net: ["a.com"] },
-      modules: { "gadgets/fetch.ts": hash },
-    }],
-    servers: [],
-  });
-}
-
-const hashOf = (text: string) => hashOfBytes(new TextEncoder().encode(text));
 
 Deno.test("trust: nothing is allowed, a wrong name, what cannot go together", async () => {
   await using project = await fetchProject();
@@ -77,16 +58,16 @@ Deno.test("trust: nothing is allowed, a wrong name, what cannot go together", as
 });
 
 Deno.test("trust allow: the lock is written and accepted, a change shows, deny takes it out", async () => {
-  await using project = await fetchProject();
-  const allowed = await trustIn(project, "allow", "Fetch", "Plain");
+  await using project = await fetchProject(PLAIN);
+  const allowed = await project.run(["trust", "allow", "Fetch", "Plain"]);
   assert.deepEqual([allowed.code, allowed.stderr, allowed.stdout], [
     0,
     "",
     "Fetch is allowed for good to\n  read every variable of the environment, keys and passwords too\n  connect to a.com\n" +
     "Plain is allowed as it is now; it asks for nothing\n",
   ]);
-  const lock = parseLock(await project.read("orrery.lock"), "");
-  assert.deepEqual(lock.gadgets[0]?.modules, { "gadgets/fetch.ts": await hashOf(MODULE) });
+  const lock = JSON.parse(await project.read("orrery.lock"));
+  assert.deepEqual(lock.gadgets[0].modules, { "gadgets/fetch.ts": hashOf(MODULE) });
   const accepted = join(project.env.XDG_STATE_HOME ?? "", "orrery", "trusted.json");
   if (Deno.build.os !== "windows") assert.equal(((await Deno.stat(accepted)).mode ?? 0) & 0o777, 0o600);
   assert.equal(
@@ -121,22 +102,25 @@ Deno.test("trust allow: the lock is written and accepted, a change shows, deny t
 });
 
 Deno.test("trust allow: a project that was not accepted needs that first; a broken manifest is an error", async () => {
-  await using project = await fetchProject({ "orrery.yaml": "grants: { Other: { net: [b.com] } }\n" });
-  const refused = await trustIn(project, "allow", "Fetch");
+  await using project = await fetchProject({
+    "orrery.yaml": "grants: { Other: { net: [b.com] } }\n",
+    "gadgets/wrong.ts": WRONG,
+  });
+  const refused = await project.run(["trust", "allow", "Fetch"]);
   assert.deepEqual([refused.code, refused.stderr], [
     5,
     "error: orrery.lock counts for nothing in a project that you have not accepted: add --trust-project\n",
   ]);
-  assert.equal((await trustIn(project, "allow", "Fetch", "--trust-project")).code, 0);
+  assert.equal((await project.run(["trust", "allow", "Fetch", "--trust-project"])).code, 0);
   // The lock is a part of what was accepted, together with the grants.
   const rows = JSON.parse((await project.run(["trust", "--json"])).stdout);
   assert.deepEqual(rows.map(({ name, counts }: { name: string; counts: boolean }) => [name, counts]), [
     ["Fetch", true],
     ["Other", true],
   ]);
-  const wrong = await trustIn(project, "allow", "Wrong");
+  const wrong = await project.run(["trust", "allow", "Wrong"]);
   assert.equal(wrong.code, 2);
-  assert.match(wrong.stderr, /gadgets\/fetch\.ts: permissions\.net\[0\] of gadget "Wrong": .*found a URL/);
+  assert.match(wrong.stderr, /gadgets\/wrong\.ts: permissions\.net\[0\] of gadget "Wrong": .*found a URL/);
   const settings = await project.run(["trust", "deny", "Other"]);
   assert.deepEqual([settings.code, settings.stderr], [
     0,
@@ -146,7 +130,7 @@ Deno.test("trust allow: a project that was not accepted needs that first; a brok
 });
 
 Deno.test("trust: a lock that came with the project counts for nothing until it is accepted, and again after a change", async () => {
-  await using project = await fetchProject({ "orrery.lock": await lockOf(await hashOf(MODULE)) });
+  await using project = await fetchProject({ "orrery.lock": lockOf(hashOf(MODULE)) });
   const counts = async () => JSON.parse((await project.run(["trust", "--json"])).stdout)[0].reasons;
   assert.deepEqual(await counts(), ["you have not accepted this project"]);
   const list = await project.run(["list", "gadgets"]);
@@ -154,50 +138,44 @@ Deno.test("trust: a lock that came with the project counts for nothing until it 
   assert.equal((await project.run(["list", "gadgets", "--trust-project"])).code, 0);
   assert.deepEqual(await counts(), []);
   const wider = lockText({
-    gadgets: [{
-      name: "Fetch",
-      file: "gadgets/fetch.ts",
-      permissions: { run: true },
-      modules: { "gadgets/fetch.ts": await hashOf(MODULE) },
-    }],
-    servers: [],
+    name: "Fetch",
+    file: "gadgets/fetch.ts",
+    permissions: { run: true },
+    modules: { "gadgets/fetch.ts": hashOf(MODULE) },
   });
   await project.write("orrery.lock", wider);
   assert.deepEqual(await counts(), ["you have not accepted this project"]);
 });
 
 Deno.test("trust --minimise: leaves what was used", async () => {
-  await using project = await fetchProject();
-  await trustIn(project, "allow", "Fetch", "Plain");
-  const none = await trustIn(project, "--minimise", "Fetch");
+  await using project = await fetchProject({ ...PLAIN, "a.calls": callOf("Fetch").repeat(3) });
+  await project.run(["trust", "allow", "Fetch", "Plain"]);
+  const none = await project.run(["trust", "--minimise", "Fetch"]);
   assert.equal(none.stdout, "Fetch is left as it is: no run that is kept called it\n");
   const before = await project.read("orrery.lock");
-  await project.write(
-    "used.json",
-    JSON.stringify({ Fetch: { calls: 3, used: [{ kind: "env", value: "HOME", count: 3 }] } }),
-  );
+  assert.equal((await project.run(["run", "a.calls"], { env: { HOME: "/home" } })).code, 0);
   const shown = "Fetch in 3 calls\n" +
     "  no longer: read every variable of the environment, keys and passwords too\n" +
     "  no longer: connect to a.com\n" +
     "  still: read the variable HOME\n" +
     "Plain may do nothing, so there is nothing to take away\n";
-  const script = await trustIn(project, "--minimise");
+  const script = await project.run(["trust", "--minimise"]);
   assert.deepEqual([script.code, script.stdout, script.stderr], [
     5,
     shown,
     "error: Nothing was written, since nobody can be asked here: add --yes\n",
   ]);
   assert.equal(await project.read("orrery.lock"), before);
-  const { code, stdout } = await trustIn(project, "--minimise", "--yes");
+  const { code, stdout } = await project.run(["trust", "--minimise", "--yes"]);
   assert.deepEqual([code, stdout], [0, shown]);
   const after = await project.read("orrery.lock");
   assert.notEqual(after, before);
-  assert.deepEqual(parseLock(after, "").gadgets[0]?.permissions, { env: ["HOME"] });
+  assert.deepEqual(JSON.parse(after).gadgets[0].permissions, { env: ["HOME"] });
   assert.equal(JSON.parse((await project.run(["trust", "--json"])).stdout)[0].counts, true);
 });
 
 Deno.test("a lock that was edited by hand, or is a link, ends every command with its place", async () => {
-  const text = await lockOf(await hashOf(MODULE));
+  const text = lockOf(hashOf(MODULE));
   await using project = await fetchProject({ "orrery.lock": text.replace("a.com", "evil.com") });
   for (const args of [["trust"], ["list", "gadgets"], ["trust", "deny", "Fetch"], ["check"]]) {
     const { code, stderr } = await project.run(args);
@@ -211,7 +189,7 @@ Deno.test("a lock that was edited by hand, or is a link, ends every command with
 
 Deno.test("--frozen: a module that changed is an error before anything runs, that names gadget, module and place", async () => {
   await using project = await fetchProject({
-    "orrery.lock": await lockOf(await hashOf("old")),
+    "orrery.lock": lockOf(hashOf("old")),
     "a.calls": "!!!GADGET_START:Now\n!!!GADGET_END\n",
   });
   const { code, stderr, stdout } = await project.run(["run", "a.calls", "--frozen"]);
@@ -222,7 +200,7 @@ Deno.test("--frozen: a module that changed is an error before anything runs, tha
   );
   assert.match(stderr, /orrery trust allow Fetch allows it as it is now/);
   assert.equal((await project.run(["run", "a.calls"])).code, 0);
-  await project.write("orrery.lock", await lockOf(await hashOf(MODULE)));
+  await project.write("orrery.lock", lockOf(hashOf(MODULE)));
   assert.equal((await project.run(["run", "a.calls", "--frozen"])).code, 0);
 });
 
@@ -568,7 +546,7 @@ Deno.test("a granted path that is a link: where it leads is told, kept and refus
   await link("data");
   const allowed = await project.run(["trust", "allow", "G"]);
   assert.match(allowed.stdout, /read notes, which leads to data, and everything in it/);
-  assert.deepEqual(parseLock(await project.read("orrery.lock"), "").gadgets[0]?.links, { notes: "data" });
+  assert.deepEqual(JSON.parse(await project.read("orrery.lock")).gadgets[0].links, { notes: "data" });
   assert.equal((await project.run(["run", "a.calls", "--frozen"])).stdout, "fine");
   assert.match((await project.run(["trust"])).stdout, /read \(notes -> .*\/data\)/);
   await link("other");
