@@ -66,7 +66,7 @@ Deno.test("script/echo: its rules", async () => {
   assert.deepEqual(await echo("Hello\nyou"), ["ECHO[Hello\nyou]"]);
   assert.deepEqual(await echo("before\nSAY:\n two\nlines"), [" two\nlines"]);
   assert.deepEqual(await echo("SAY:\nfirst\nTHEN:\nsecond"), ["first"]);
-  assert.deepEqual(await echo(" SAY:\nno"), ["ECHO[ SAY:\nno]"]);
+  assert.deepEqual(await echo("a\n SAY:\nno"), ["ECHO[a\n SAY:\nno]"]);
   const empty = await asked(project, "x\nSAY:", "-m", "script/echo");
   assert.deepEqual([empty.end.status, empty.end.error], ["failed", "script/echo gave an empty answer"]);
   const call = 'Do it\nCALL Now {"zone": "JST"}\nCALL Now {broken';

@@ -3,22 +3,11 @@
 import assert from "node:assert/strict";
 import { Dotprompt } from "dotprompt";
 import fc from "fast-check";
-import { memoryFiles } from "../../../mod.ts";
-import { discoverPrompts } from "../../../lib/catalog/prompts/discover.ts";
-import { readDotpromptFile } from "../../../lib/prompt/dotprompt/dotprompt.ts";
-import { loadHandlebars } from "../../../lib/prompt/dotprompt/handlebars.ts";
+import { discoverIn } from "../../_prompt_files.ts";
 
 async function discover(texts: Readonly<Record<string, string | Uint8Array>>) {
-  const files = memoryFiles(
-    Object.fromEntries(Object.entries(texts).map(([name, text]) => [`prompts/${name}`, text])),
-  );
-  const loadModule = () => Promise.reject(new Error("none"));
-  const { registry, problems } = await discoverPrompts({
-    root: "/project",
-    files,
-    loadModule,
-    strict: false,
-  });
+  const files = Object.entries(texts).map(([name, text]) => [`prompts/${name}`, text] as const);
+  const { registry, problems } = await discoverIn({ files: Object.fromEntries(files) }, { strict: false });
   const lines = problems.map(({ file, line, message }) =>
     `${file.replace("prompts/", "")}:${line}: ${message}`
   );
@@ -183,7 +172,6 @@ Deno.test("odd files: huge and deep ones take a moment, and no more problems are
 });
 
 Deno.test("odd files: a .prompt file says what the dotprompt package reads in it", async () => {
-  const bodies = await loadHandlebars();
   const key = fc.constantFrom(
     "model",
     "version",
@@ -196,20 +184,26 @@ Deno.test("odd files: a .prompt file says what the dotprompt package reads in it
     "a.d",
   );
   const body = fc.string({ unit: fc.constantFrom("a", " ", "\n", "\t", "{", "}", "é", "-", "\u00a0") });
+  const file = fc.tuple(fc.dictionary(key, fc.constantFrom("v", "w x")), body);
   await fc.assert(
-    fc.asyncProperty(fc.dictionary(key, fc.constantFrom("v", "w x")), body, async (fields, body) => {
-      const text = `---\n${JSON.stringify(fields)}\n---\n${body}`;
-      const file = await readDotpromptFile(text, bodies);
-      if (file.problems.length > 0) return;
-      const { ext = {}, template, raw: _raw, metadata: _none, config: _config, description, ...read } =
-        new Dotprompt()
-          .parse(text);
-      assert.equal(file.body, template);
-      const dotprompt = { ...read, ...(Object.keys(ext).length > 0 && { ext }) };
-      assert.deepEqual(file.metadata, {
-        ...(description !== undefined && { description }),
-        ...(Object.keys(dotprompt).length > 0 && { dotprompt }),
-      });
+    fc.asyncProperty(fc.array(file, { minLength: 25, maxLength: 25 }), async (drawn) => {
+      const texts = drawn.map(([fields, body]) => `---\n${JSON.stringify(fields)}\n---\n${body}`);
+      const { registry } = await discover(
+        Object.fromEntries(texts.map((text, n) => [`p${n}.prompt`, text])),
+      );
+      for (const [n, text] of texts.entries()) {
+        if (!registry.has(`p${n}`)) continue;
+        const { ext = {}, template, raw: _raw, metadata: _none, config: _config, description, ...read } =
+          new Dotprompt().parse(text);
+        const prompt = registry.get(`p${n}`);
+        assert.equal(prompt.template, template);
+        const dotprompt = { ...read, ...(Object.keys(ext).length > 0 && { ext }) };
+        assert.deepEqual(JSON.parse(JSON.stringify(prompt.metadata)), {
+          ...(description !== undefined && { description }),
+          ...(Object.keys(dotprompt).length > 0 && { dotprompt }),
+        });
+      }
     }),
+    { numRuns: 5 },
   );
 });
