@@ -126,6 +126,11 @@ const MEETINGS: readonly Meeting[] = [
     modelCalls: 1,
   },
   {
+    name: "by the check of a tool's arguments, which fails because of it",
+    script: () => [calling(["rejected"])],
+    modelCalls: 1,
+  },
+  {
     name: "in the second round",
     script: (abort) => [calling(["work"]), () => (abort(), calling(["work", { more: 1 }]))],
     kept: ROUND,
@@ -203,6 +208,13 @@ for (const { name, kept = [], modelCalls, ...meeting } of MEETINGS) {
     const checked = {
       "~standard": { version: 1, vendor: "test", validate: () => never<{ readonly value: unknown }>() },
     } as const;
+    const rejected = {
+      "~standard": {
+        version: 1,
+        vendor: "test",
+        validate: () => (abort(), Promise.reject<{ readonly value: unknown }>(new Error("because of it"))),
+      },
+    } as const;
     const gadget = once(
       (context: GadgetContext) => meeting.gadget?.(abort, context) ?? "worked",
       () => "worked",
@@ -215,6 +227,7 @@ for (const { name, kept = [], modelCalls, ...meeting } of MEETINGS) {
         run: (_input, context) => gadget(context),
       }),
       defineGadget({ name: "checked", description: "Checks.", input: checked, run: () => 1 }),
+      defineGadget({ name: "rejected", description: "Checks.", input: rejected, run: () => 1 }),
     ];
     const prompt = definePrompt({
       path: "task",

@@ -427,14 +427,23 @@ Deno.test("what cannot run is answered, and what stands beside it runs", async (
       ["strict", '{"n":1234567890123456789}'],
       ["declared", {}],
       ["throwing", {}],
+      ["rejecting", {}],
       ["strict", '{"n":1}'],
     ),
     GOOD,
   ]);
-  const tools = [strict, throwing, tool("declared")];
+  const rejecting = defineGadget({
+    name: "rejecting",
+    description: "Its schema rejects.",
+    input: {
+      "~standard": { version: 1, vendor: "test", validate: () => Promise.reject(new Error("a late bug")) },
+    },
+    run: () => 1,
+  });
+  const tools = [strict, throwing, rejecting, tool("declared")];
   const { state } = await talk.run(asked(talk.dialog, { tools }));
   assert.deepEqual(state.calls.map(({ text }) => text), [
-    'Error: unknown tool "nobody". Available tools: strict, throwing, declared',
+    'Error: unknown tool "nobody". Available tools: strict, throwing, rejecting, declared',
     'Error: arguments of "strict" are not valid JSON: {',
     'Error: arguments of "strict" must be a JSON object',
     'Error: arguments of "strict" must be a JSON object',
@@ -446,6 +455,7 @@ Deno.test("what cannot run is answered, and what stands beside it runs", async (
     "(2^53 - 1); write it as a text, in quotes",
     'Error: tool "declared" has no implementation',
     "Error: schema bug",
+    "Error: a late bug",
     'Return of calling function strict with arguments {"n":1}:\n---\n1\n---',
   ]);
   assert.deepEqual(state.exceptionRetriesCount, 0);
