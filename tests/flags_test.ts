@@ -1,77 +1,79 @@
+// How a command line is read: where flags stand, what their values are, and what is said of one that cannot be understood.
+
 import assert from "node:assert/strict";
-import { COMMANDS, type CommandSpec } from "../lib/cli/flags/flags.ts";
-import { commandHelp, overview, TOPICS } from "../lib/cli/help.ts";
-import { parseFlags } from "../lib/cli/flags/parse.ts";
-import { UsageError } from "../lib/service/exit_code.ts";
+import { type TestProject, testProject } from "./_project.ts";
+import { orrery } from "./_run.ts";
 
-const run = (...args: string[]) => parseFlags(COMMANDS.run, args);
+const CALLS = "!!!GADGET_START:Calculate:a\n!!!ARG:expression\n1 + 1\n!!!GADGET_END\n";
 
-function problems(...args: string[]): string[] {
-  try {
-    run(...args);
-  } catch (error) {
-    assert(error instanceof UsageError);
-    assert.equal(error.command, "run");
-    return error.message.split("\n");
-  }
-  assert.fail(`no problem was found in ${args.join(" ")}`);
+const writing = (...paths: readonly string[]): string =>
+  paths.map((path) => `!!!GADGET_START:WriteFile\n!!!ARG:path\n${path}\n!!!ARG:content\nx\n!!!GADGET_END\n`)
+    .join("");
+
+/** What is wrong with a command line, a line each; it names the help of its command. */
+async function problems(command: string, ...args: readonly string[]): Promise<readonly string[]> {
+  const { code, stdout, stderr } = await orrery([command, ...args]);
+  assert.deepEqual([code, stdout], [2, ""], args.join(" "));
+  const lines = stderr.trimEnd().split("\n");
+  assert.equal(lines.pop(), `Try: orrery ${command} --help`);
+  return lines.map((line) => line.replace(/^error: /, ""));
 }
 
-Deno.test("flags stand before and after the file, in every form", () => {
+const run = (...args: readonly string[]) => problems("run", ...args);
+
+Deno.test("flags stand before and after the file, in every form", async () => {
+  await using project = await testProject({ "a.calls": CALLS });
   const forms = [
     ["a.calls", "--output", "out", "--json", "--concurrency", "3"],
     ["--json", "--output=out", "--concurrency=3", "a.calls"],
     ["-o", "out", "a.calls", "--json", "--concurrency=3"],
     ["-oout", "--json", "--concurrency", "3", "--", "a.calls"],
     ["-o=out", "--concurrency=3", "--json", "a.calls"],
+    ["-qAo", "out", "--json", "a.calls"],
   ];
   for (const args of forms) {
-    const { words, flags } = run(...args);
-    assert.deepEqual(words, ["a.calls"], args.join(" "));
-    assert.equal(flags.output, "out", args.join(" "));
-    assert.equal(flags.json, true);
-    assert.equal(flags.concurrency, 3);
+    const { code, stdout } = await project.run(["run", "--ephemeral", ...args]);
+    assert.deepEqual([code, JSON.parse(stdout).value], [0, 2], args.join(" "));
+    assert.equal(await project.read("out"), "2\n", args.join(" "));
+    await Deno.remove(`${project.folder}/out`);
   }
 });
 
-Deno.test("what was not typed is false, undefined or empty", () => {
-  const { flags, wantsHelp } = run("-");
-  assert.deepEqual(
-    [flags.json, flags.output, flags.timeout, flags.trust, flags.gadget, flags["allow-read"], wantsHelp],
-    [false, undefined, undefined, [], [], [], false],
-  );
+Deno.test("behind -- nothing is a flag; several letters go together, the last may have a value", async () => {
+  await using project = await testProject({ "-odd.calls": CALLS });
+  assert.equal((await project.run(["run", "-q", "--", "-odd.calls"])).stdout, "2\n");
+  const { code, stderr } = await project.run(["run", "-qAo", "out", "-"], { stdin: writing("a") });
+  assert.deepEqual([code, stderr, await project.read("a")], [0, "", "x"]);
 });
 
-Deno.test("several letters go together, the last may have a value", () => {
-  const { flags } = run("-qAo", "out", "-");
-  assert.deepEqual([flags.quiet, flags["allow-all"], flags.output], [true, true, "out"]);
+Deno.test("lists: --trust divides at commas and adds up, --gadget takes each as it is", async () => {
+  await using project = await testProject();
+  const named = async (...args: readonly string[]) =>
+    [...(await project.run(["list", "gadgets", ...args])).stderr.matchAll(
+      /^error: .* (?:--trust|--gadget) (\S+):/gm,
+    )]
+      .map(([, word]) => word);
+  assert.deepEqual(await named("--trust", "a,b", "--trust=c"), ["a", "b", "c"]);
+  assert.deepEqual(await named("--gadget", "x,y.ts", "--gadget=z.ts"), ["x,y.ts", "z.ts"]);
 });
 
-Deno.test("lists: --trust divides at commas and adds up, --gadget takes each as it is", () => {
-  const { flags } = run("-", "--trust", "a,b", "--trust=c", "--gadget", "x,y.ts", "--gadget=z.ts");
-  assert.deepEqual([flags.trust, flags.gadget], [["a", "b", "c"], ["x,y.ts", "z.ts"]]);
-});
-
-Deno.test("a grant has its list behind = only, and keeps it as written for the policy", () => {
-  const { words, flags } = run(
+Deno.test("a grant has its list behind = only, and keeps it as written for the policy", async () => {
+  await using project = await testProject({ "a.calls": writing("out/x", "a,b", "more/x", "b") });
+  const grants = ["--allow-write=out,a,,b", "--allow-write=more", "--deny-net"];
+  const { stdout } = await project.run([
+    "run",
     "--allow-read",
     "a.calls",
-    "--allow-write=out,a,,b",
-    "--allow-write=more",
-    "--deny-net",
-  );
-  assert.deepEqual(words, ["a.calls"]);
-  assert.deepEqual(flags["allow-read"], [true]);
-  assert.deepEqual(flags["allow-write"], ["out,a,,b", "more"]);
-  assert.deepEqual(flags["deny-net"], [true]);
+    ...grants,
+    "--json",
+    "--concurrency=1",
+  ]);
+  const { calls }: { readonly calls: readonly { readonly status: string }[] } = JSON.parse(stdout);
+  assert.deepEqual(calls.map(({ status }) => status), ["result", "result", "result", "error"]);
 });
 
-Deno.test("behind -- nothing is a flag", () => {
-  assert.deepEqual(run("--", "-odd.calls").words, ["-odd.calls"]);
-});
-
-Deno.test("every mistake is told at once, with what was likely meant", () => {
-  assert.deepEqual(problems("--jsn", "--concurrency", "zero", "--timeout=0", "a", "b", "--json=yes", "-z"), [
+Deno.test("every mistake is told at once, with what was likely meant", async () => {
+  assert.deepEqual(await run("--jsn", "--concurrency", "zero", "--timeout=0", "a", "b", "--json=yes", "-z"), [
     'Unknown flag --jsn. Did you mean "--json"?',
     '--concurrency must be a whole number from 1; found "zero"',
     '--timeout must be a number of seconds above 0; found "0"',
@@ -81,78 +83,83 @@ Deno.test("every mistake is told at once, with what was likely meant", () => {
   ]);
 });
 
-Deno.test("a value that is missing, given twice, or was meant for =", () => {
-  assert.deepEqual(problems("-", "-o", "--json"), ["-o needs a value: -o FILE"]);
-  assert.deepEqual(problems("-", "--output"), ["--output needs a value: --output FILE"]);
-  assert.deepEqual(problems("-", "-o", "a", "--output=b"), ["--output is given twice"]);
-  assert.deepEqual(problems("-json", "-"), ['Unknown flag -json. Did you mean "--json"?']);
-  assert.deepEqual(problems("a.calls", "--allow-read", "data"), [
+Deno.test("a value that is missing, given twice, or was meant for =; what may be that of an unknown flag is no word too many", async () => {
+  assert.deepEqual(await run("-", "-o", "--json"), ["-o needs a value: -o FILE"]);
+  assert.deepEqual(await run("-", "--output"), ["--output needs a value: --output FILE"]);
+  assert.deepEqual(await run("a.calls", "--output", "--json"), ["--output needs a value: --output FILE"]);
+  assert.deepEqual(await run("a.calls", "-o", "-x"), [
+    "-o needs a value: -o FILE; a value that begins with - is written with =, so: --output=-x",
+  ]);
+  assert.deepEqual(await run("-", "-o", "a", "--output=b"), ["--output is given twice"]);
+  assert.deepEqual(await run("-json", "-"), ['Unknown flag -json. Did you mean "--json"?']);
+  assert.deepEqual(await run("a.calls", "--allow-read", "data"), [
     'orrery run takes FILE|PROMPT; found "data" too. A list is written with =, so: --allow-read=data',
   ]);
-  assert.match(problems()[0] ?? "", /^orrery run needs FILE\|PROMPT: /);
-  assert.deepEqual(problems("-", "--concurrency=-3"), [
+  assert.match((await run())[0] ?? "", /^orrery run needs FILE\|PROMPT: /);
+  assert.deepEqual(await run("-", "--concurrency=-3"), [
     '--concurrency must be a whole number from 1; found "-3"',
+  ]);
+  const unknown = 'Unknown flag --modle. Did you mean "--model"?';
+  assert.deepEqual(await run("a.calls", "--modle", "x"), [unknown]);
+  assert.deepEqual(await run("--modle", "x", "a.calls"), [unknown]);
+  assert.deepEqual(await run("a.calls", "--modle=x", "b"), [
+    unknown,
+    'orrery run takes FILE|PROMPT; found "b" too.',
   ]);
 });
 
-Deno.test("where words are free or may be left out, none stands right behind a flag whose list is written with =", () => {
-  const { ask, chat, check, resume, list } = COMMANDS;
-  const grants = ask.flags.filter(({ kind }) => kind === "grant");
+Deno.test("where words are free or may be left out, none stands right behind a flag whose list is written with =", async () => {
+  const { stdout: help } = await orrery(["help", "ask"]);
+  const grants = [...help.matchAll(/^ {2}--((?:allow|deny)-\w+)\[=/gm)].map(([, name]) => name);
   assert.equal(grants.length, 10);
-  for (const { name } of grants) {
+  for (const name of grants) {
     for (const args of [["go", `--${name}`, "out"], [`--${name}`, "out", "go"]]) {
-      assert.throws(() => parseFlags(ask, args), {
-        message: `found "out" behind --${name}. A list is written with =, so: --${name}=out; ` +
-          "a word of the command goes before the flag, or behind --",
-      });
+      assert.deepEqual(await problems("ask", ...args), [
+        `found "out" behind --${name}. A list is written with =, so: --${name}=out; ` +
+        "a word of the command goes before the flag, or behind --",
+      ]);
     }
   }
-  for (const spec of [chat, check, resume]) {
-    assert.throws(() => parseFlags(spec, ["--allow-write", "out"]), UsageError, spec.name);
+  for (const command of ["chat", "check", "resume"]) {
+    assert.match(
+      (await problems(command, "--allow-write", "out"))[0] ?? "",
+      /^found "out" behind --allow-write/,
+    );
   }
-  assert.deepEqual(parseFlags(ask, ["say", "hi", "--allow-write"]).words, ["say", "hi"]);
-  assert.deepEqual(parseFlags(ask, ["--allow-write", "--", "say", "hi"]).words, ["say", "hi"]);
-  assert.deepEqual(parseFlags(ask, ["--allow-write=out", "say", "-A", "hi"]).words, ["say", "hi"]);
-  assert.deepEqual(parseFlags(list, ["--write-types", "prompts"]).words, ["prompts"]);
+  await using project = await testProject({ "prompts/p.prompt.md": "Hi\n" });
+  const asked = async (project: TestProject, ...args: readonly string[]) =>
+    (await project.run(["ask", "-m", "script/echo", "-q", "--ephemeral", ...args])).stdout;
+  assert.equal(await asked(project, "say", "hi", "--allow-write"), "ECHO[say hi]");
+  assert.equal(await asked(project, "--allow-write", "--", "say", "hi"), "ECHO[say hi]");
+  assert.equal(await asked(project, "--allow-write=out", "say", "-A", "hi"), "ECHO[say hi]");
+  assert.equal((await project.run(["list", "--write-types", "prompts"])).code, 0);
 });
 
-Deno.test("choices name all there are and the nearest", () => {
-  assert.throws(() => parseFlags(COMMANDS.graph, ["a.calls", "--format", "txt"]), {
-    message: '--format must be one of text, mermaid, svg; found "txt". Did you mean "text"?',
-  });
-  assert.throws(() => parseFlags(COMMANDS.show, ["gadgte", "X"]), {
-    message:
-      'KIND must be one of gadget, prompt, profile, document, agent, conversation, config; found "gadgte". Did you mean "gadget"?',
-  });
+Deno.test("choices name all there are and the nearest", async () => {
+  assert.deepEqual(await problems("graph", "a.calls", "--format", "txt"), [
+    '--format must be one of text, mermaid, svg; found "txt". Did you mean "text"?',
+  ]);
+  assert.deepEqual(await problems("show", "gadgte", "X"), [
+    'KIND must be one of gadget, prompt, profile, document, agent, conversation, config; found "gadgte". Did you mean "gadget"?',
+  ]);
 });
 
-Deno.test("--help wins over every mistake", () => {
-  assert.equal(run("--nonsense", "--help").wantsHelp, true);
-  assert.equal(run("-qh").wantsHelp, true);
-});
-
-Deno.test("help tells every topic, and every word and flag of the table", () => {
-  for (const topic of Object.keys(TOPICS)) assert(overview().includes(`  ${topic} `), topic);
-  const specs: readonly CommandSpec[] = Object.values(COMMANDS);
-  for (const spec of specs) {
-    const help = commandHelp(spec);
-    assert(overview().includes(spec.summary));
-    for (const flag of spec.flags) {
-      assert(help.includes(`--${flag.name}`), `--${flag.name} in the help of ${spec.name}`);
-    }
-    for (const line of help.split("\n")) assert(line.length <= 100, `a line of ${line.length}: ${line}`);
-  }
-});
-
-Deno.test("the table is sound: no name or letter twice, a value where one is needed", () => {
-  const specs: readonly CommandSpec[] = Object.values(COMMANDS);
-  for (const spec of specs) {
-    const names = spec.flags.map((flag) => flag.name);
-    const letters = spec.flags.flatMap((flag) => flag.short ?? []);
-    assert.equal(new Set(names).size, names.length, spec.name);
-    assert.equal(new Set(letters).size, letters.length, spec.name);
-    for (const flag of spec.flags) {
-      assert.equal(flag.value !== undefined, flag.kind !== "switch", `--${flag.name}`);
-    }
+Deno.test("help: wins over every mistake, fits in a window, and has every command, no flag or letter of one twice", async () => {
+  const { stdout: all } = await orrery(["help"]);
+  assert.equal((await orrery(["run", "--nonsense", "--help"])).stdout, (await orrery(["run", "-qh"])).stdout);
+  const names = [...all.slice(0, all.indexOf("\nTopics")).matchAll(/^ {2}([a-z]+)\b/gm)].map((
+    [, name = ""],
+  ) => name);
+  assert.equal(names.length, 20);
+  for (const name of names) {
+    const { code, stdout } = await orrery(["help", name]);
+    const help = stdout.split("\n# ", 1)[0] ?? "";
+    assert.equal(code, 0);
+    assert.ok(all.includes(help.split("\n", 1)[0] ?? ""), name);
+    for (const line of help.split("\n")) assert.ok(line.length <= 100, `a line of ${line.length}: ${line}`);
+    const flags = help.slice(help.indexOf("\nFlags:")).matchAll(/^ {2}(?:-(\w), )?--([\w-]+)(.*)$/gm);
+    const found = [...flags].flatMap(([, letter, flag]) => [...letter === undefined ? [] : [letter], flag]);
+    assert.ok(found.includes("help"));
+    assert.equal(new Set(found).size, found.length, name);
   }
 });

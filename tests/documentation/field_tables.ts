@@ -1,76 +1,102 @@
 // The tables of fields in lib/help that are made from schemas: between `<!-- fields: SCHEMA/PATH -->` and `<!-- /fields -->`. A path goes
 // by properties; lists and maps of one thing are passed through. `deno task fields` writes them; tests/help_tables_test.ts compares.
 import { join } from "node:path";
-import { configSchema } from "../../lib/catalog/config/table.ts";
-import { conversationTestSchema, documentTestSchema } from "../../lib/cli/test/schema.ts";
-import type { JsonSchema } from "../../lib/core/gadget.ts";
-import { agentSchema } from "../../lib/parse/agent/schema.ts";
-import { isSchemaNode, resolveRef, schemaList, type SchemaNode } from "../../lib/schema/schema_node.ts";
-import { typeText } from "../../lib/schema/describe.ts";
-import { PROJECT_ROOT } from "../_run.ts";
+import { orrery, PROJECT_ROOT } from "../_run.ts";
 
-const SCHEMAS: Readonly<Record<string, () => object>> = {
-  config: configSchema,
-  agent: agentSchema,
-  "document-test": documentTestSchema,
-  "conversation-test": conversationTestSchema,
-};
-
-/** A page with its tables as they have to be. @throws {Error} for a name that leads nowhere */
-export function withFieldTables(page: string): string {
-  return page.replaceAll(
-    /(<!-- fields: (\S+) -->\n)[\s\S]*?(<!-- \/fields -->)/g,
-    (_, open: string, name: string, close: string) => `${open}\n${fieldTable(name)}\n${close}`,
-  );
+/** A part of a JSON Schema, as `orrery schema` prints it. */
+interface SchemaPart {
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, SchemaPart>>;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, SchemaPart>>;
+  readonly additionalProperties?: SchemaPart | boolean;
+  readonly items?: SchemaPart;
+  readonly anyOf?: readonly SchemaPart[];
+  readonly oneOf?: readonly SchemaPart[];
+  readonly allOf?: readonly SchemaPart[];
 }
 
-function fieldTable(name: string): string {
+/** A page with its tables as they have to be. @throws {Error} for a name that leads nowhere */
+export async function withFieldTables(page: string): Promise<string> {
+  let text = page;
+  for (const [all, open = "", name = "", close = ""] of page.matchAll(TABLE)) {
+    text = text.replace(all, `${open}\n${await fieldTable(name)}\n${close}`);
+  }
+  return text;
+}
+
+const TABLE = /(<!-- fields: (\S+) -->\n)[\s\S]*?(<!-- \/fields -->)/g;
+
+async function fieldTable(name: string): Promise<string> {
   const [first = "", ...path] = name.split("/");
-  const root = { ...SCHEMAS[first]?.() } as JsonSchema;
+  const { stdout } = await orrery(["schema", first]);
+  const root: SchemaPart = JSON.parse(stdout);
   let found = objectIn(root, root);
   for (const part of path) {
-    const properties = found?.properties as JsonSchema | undefined;
-    if (part !== "*") found = objectIn(properties?.[part], root);
+    if (part !== "*") found = objectIn(found?.properties?.[part], root);
   }
   if (found === undefined) throw new Error(`fields: ${name} leads to nothing that has fields`);
-  const required = new Set(Array.isArray(found.required) ? found.required : []);
-  const rows = Object.entries(found.properties as JsonSchema).map(([field, node]) => {
-    const { description, ...schema } = node as JsonSchema;
-    const default_ = required.has(field)
+  const { required = [], properties = {} } = found;
+  const rows = Object.entries(properties).map(([field, { description, ...schema }]) => {
+    const default_ = required.includes(field)
       ? "needed"
       : schema.default === undefined
       ? ""
       : code(schema.default);
-    const meaning = description ?? aliasOf(schema, root).description ?? "";
-    return `| \`${field}\` | ${cell(typeText(schema, root))} | ${cell(default_)} | ${
-      cell(String(meaning))
-    } |\n`;
+    const meaning = description ?? resolved(schema.$ref, root)?.description ?? "";
+    return `| \`${field}\` | ${cell(typeText(schema, root))} | ${cell(default_)} | ${cell(meaning)} |\n`;
   });
   return `| field | type | default | meaning |\n| --- | --- | --- | --- |\n${rows.join("")}`;
 }
 
 /** The schema of an object at a node: itself, behind a reference, an alternative, or what a list or a map holds. */
-function objectIn(node: unknown, root: JsonSchema): JsonSchema | undefined {
-  if (!isSchemaNode(node) || typeof node === "boolean") return undefined;
+function objectIn(node: SchemaPart | boolean | undefined, root: SchemaPart): SchemaPart | undefined {
+  if (typeof node !== "object") return undefined;
   if (node.properties !== undefined) return node;
-  const below = [
-    ...(node.$ref === undefined ? [] : [resolveRef(root, node.$ref)]),
-    ...schemaList(node.anyOf),
-    ...schemaList(node.oneOf),
-    node.items,
-    node.additionalProperties,
-  ];
-  for (const each of below) {
+  const { anyOf = [], oneOf = [], items, additionalProperties } = node;
+  for (const each of [resolved(node.$ref, root), ...anyOf, ...oneOf, items, additionalProperties]) {
     const found = objectIn(each, root);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function aliasOf({ $ref }: JsonSchema, root: JsonSchema): JsonSchema {
-  const named: SchemaNode = $ref === undefined ? {} : resolveRef(root, $ref);
-  return typeof named === "boolean" ? {} : named;
+function resolved(reference: string | undefined, root: SchemaPart): SchemaPart | undefined {
+  return reference === undefined ? undefined : root.$defs?.[reference.slice("#/$defs/".length)];
 }
+
+/** `string`, `array of integer`, `one of "a", "b"`, `number or null`. */
+function typeText(schema: SchemaPart | undefined, root: SchemaPart, level = 0): string {
+  if (typeof schema !== "object") return "anything";
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) {
+    const values = schema.enum.map((value) => JSON.stringify(value)).join(", ");
+    return schema.enum.length === 1 ? values : `one of ${values}`;
+  }
+  if (level === LEVELS) return "anything";
+  const inner = (each: SchemaPart | undefined) => typeText(each, root, level + 1);
+  const listText = (): string => {
+    const text = inner(schema.items);
+    return text === "anything" ? "array" : `array of ${text.includes(" ") ? `(${text})` : text}`;
+  };
+  const { type, anyOf = [], oneOf = [], allOf = [] } = schema;
+  const union = type === undefined ? [...anyOf, ...oneOf].map(inner) : [];
+  const types = type === undefined
+    ? union
+    : [type].flat().map((each) => each === "array" ? listText() : each);
+  if (types.length > 0) return [...new Set(types)].join(" or ");
+  if (schema.properties !== undefined || schema.additionalProperties !== undefined) return "object";
+  if (schema.items !== undefined) return listText();
+  const others = [resolved(schema.$ref, root), ...allOf].map(inner);
+  return others.find((text) => text !== "anything") ?? "anything";
+}
+
+const LEVELS = 4;
 
 const code = (value: unknown): string => `\`${JSON.stringify(value)}\``;
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
@@ -80,6 +106,6 @@ if (import.meta.main) {
   for (const { name } of Deno.readDirSync(folder)) {
     if (!name.endsWith(".md")) continue;
     const path = join(folder, name);
-    Deno.writeTextFileSync(path, withFieldTables(Deno.readTextFileSync(path)));
+    Deno.writeTextFileSync(path, await withFieldTables(Deno.readTextFileSync(path)));
   }
 }

@@ -1,8 +1,5 @@
 // Command lines that are refused: the message names what was found and what to do, the exit code is that of cli.md, and no run is left.
 import assert from "node:assert/strict";
-import { COMMANDS } from "../../lib/cli/flags/flags.ts";
-import { parseFlags } from "../../lib/cli/flags/parse.ts";
-import { strayErrorText } from "../../lib/cli/report_failure.ts";
 import { type TestProject, testProject } from "../_project.ts";
 
 const NOW = "!!!GADGET_START:Now\n!!!GADGET_END\n";
@@ -324,39 +321,4 @@ Deno.test("an error that nobody waits for names the module that its stack names"
   assert.match(stderr, /prompts\/la te\.ts:4: an error that nobody waited for: rejected late\n/);
   assert.match(stderr, /warn {2}an error that nobody waited for: a text\n/);
   assert.doesNotMatch(stderr, /gadget/);
-});
-
-Deno.test("of a stack the first module counts that is not Orrery's own", () => {
-  const own = new URL("../../lib/run/run.ts", import.meta.url).href;
-  const error = Object.assign(new Error("x"), {
-    stack:
-      `Error: x\n    at f (${own}:1:2)\n    at file:///p/tools/a%20b.ts?v=1:30:4\n    at file:///p/c.ts:5:6`,
-  });
-  assert.equal(strayErrorText(error, "/p"), "tools/a b.ts:30: an error that nobody waited for: x");
-  assert.equal(
-    strayErrorText(Object.assign(error, { stack: `Error: x\n    at f (${own}:1:2)` }), "/p"),
-    "an error that nobody waited for: x",
-  );
-});
-
-Deno.test("what may be the value of an unknown flag is no word too many, and a dash says how it is written", () => {
-  const problems = (...args: string[]) => {
-    try {
-      parseFlags(COMMANDS.run, args);
-    } catch (error) {
-      return error instanceof Error ? error.message.split("\n") : [];
-    }
-    return [];
-  };
-  const unknown = 'Unknown flag --modle. Did you mean "--model"?';
-  assert.deepEqual(problems("a.calls", "--modle", "x"), [unknown]);
-  assert.deepEqual(problems("--modle", "x", "a.calls"), [unknown]);
-  assert.deepEqual(problems("a.calls", "--modle=x", "b"), [
-    unknown,
-    'orrery run takes FILE|PROMPT; found "b" too.',
-  ]);
-  assert.deepEqual(problems("a.calls", "-o", "-x"), [
-    "-o needs a value: -o FILE; a value that begins with - is written with =, so: --output=-x",
-  ]);
-  assert.deepEqual(problems("a.calls", "--output", "--json"), ["--output needs a value: --output FILE"]);
 });
