@@ -1,98 +1,28 @@
+// Records of runs, as whoever replays them meets them; long/record_command_test.ts has what they hold.
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { SourceError } from "../mod.ts";
-import type { RecordLine } from "../lib/core/journal.ts";
-import { jsonProblem } from "../lib/core/json_fault.ts";
-import { fileRecorder, readRecord } from "../lib/journal/record_file.ts";
-import { createSecrets } from "../lib/journal/secrets.ts";
+import { gadgetFolder } from "./_gadgets.ts";
+import { testProject } from "./_project.ts";
 
-const RUN: RecordLine = { type: "run", version: 1, id: "r1", kind: "calls", input: { a: 1 } };
-
-function written(lines: readonly RecordLine[]): string {
-  let text = "";
-  const recorder = fileRecorder((line) => text += line);
-  for (const line of lines) recorder.write(line);
-  return text;
-}
-
-/** Where a record is wrong, and why. */
-function problemOf(text: string): string {
-  try {
-    readRecord(text, { file: "run.jsonl" });
-  } catch (error) {
-    assert.ok(error instanceof SourceError, String(error));
-    assert.equal(error.source?.split("\n").length, error.span?.line, "the source shows the line");
-    return `${error.place}: ${error.message}${error.hint === undefined ? "" : ` (${error.hint})`}`;
-  }
-  return "nothing";
-}
+const CALLS = "!!!GADGET_START:Calculate:c\n!!!ARG:expression\n6 * 7\n!!!GADGET_END\n";
+const REPLAY = ["run", "work.calls", "--replay", "run.jsonl"];
 
 const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)));
-const text = fc.string({ unit: "binary" });
 
-const line: fc.Arbitrary<RecordLine> = fc.oneof(
-  fc.record({ type: fc.constant("source" as const), text }),
-  fc.record({
-    type: fc.constant("step" as const),
-    key: text,
-    kind: fc.constantFrom("model" as const, "gadget" as const),
-    name: text,
-    input: json,
-    idempotent: fc.boolean(),
-  }),
-  fc.record({ type: fc.constant("part" as const), key: text, part: json }),
-  fc.record({
-    type: fc.constant("outcome" as const),
-    key: text,
-    outcome: fc.oneof(
-      fc.record({ ok: json }),
-      fc.record({ error: fc.record({ message: text, code: text }, { requiredKeys: ["message"] }) }),
-    ),
-  }),
-  fc.record({
-    type: fc.constant("event" as const),
-    event: fc.record({ type: fc.constant("warning" as const), text, seq: fc.nat(), at: fc.nat(), run: text }),
-  }),
-);
-
-const first: fc.Arbitrary<RecordLine> = fc.record({
-  type: fc.constant("run" as const),
-  version: fc.constant(1 as const),
-  id: text,
-  kind: text,
-  file: text,
-  files: fc.array(fc.record({ path: text, text })),
-  input: json,
-}, { requiredKeys: ["type", "version", "id", "kind", "input"] });
-
-Deno.test("property: what was recorded is read back, a line each", () => {
-  fc.assert(fc.property(first, fc.array(line), (start, lines) => {
-    const file = written([start, ...lines]);
-    assert.equal(file.split("\n").length, lines.length + 2);
-    const { type: _type, version: _version, ...run } = JSON.parse(JSON.stringify(start));
-    assert.deepEqual(readRecord(file, { file: "x" }), { run, lines: JSON.parse(JSON.stringify(lines)) });
-  }));
+Deno.test("a record without its last line end is replayed, and so is one with the line ends of Windows", async () => {
+  await using project = await testProject({ "work.calls": CALLS });
+  const recorded = await project.run(["run", "work.calls", "--record", "run.jsonl"]);
+  assert.deepEqual([recorded.code, recorded.stdout], [0, "42\n"], recorded.stderr);
+  const file = await project.read("run.jsonl");
+  for (const text of [file, file.slice(0, -1), file.replaceAll("\n", "\r\n")]) {
+    await project.write("run.jsonl", text);
+    assert.deepEqual(await project.run(REPLAY), recorded);
+  }
 });
 
-Deno.test("a record without its last line end is read, and so is one with the line ends of Windows", () => {
-  const lines: readonly RecordLine[] = [{ type: "source", text: "a" }];
-  const file = written([RUN, ...lines]);
-  assert.deepEqual(readRecord(file.slice(0, -1), { file: "x" }).lines, lines);
-  assert.deepEqual(readRecord(file.replaceAll("\n", "\r\n"), { file: "x" }).lines, lines);
-});
-
-Deno.test("a recorder masks what it writes", () => {
-  const secrets = createSecrets();
-  secrets.add("KEY", "a-long-secret");
-  let file = "";
-  const recorder = fileRecorder((line) => file += line, { secrets });
-  recorder.write(RUN);
-  recorder.write({ type: "part", key: "k", part: { "a-long-secret": "is a-long-secret" } });
-  assert.equal(file.split("\n")[1], `{"type":"part","key":"k","part":{"[secret KEY]":"is [secret KEY]"}}`);
-});
-
-Deno.test("what is wrong with a record is said with its place", () => {
-  const start = written([RUN]);
+Deno.test("what is wrong with a record is said with its place", async () => {
+  const start = `${JSON.stringify({ type: "run", version: 1, id: "r1", kind: "calls", input: { a: 1 } })}\n`;
   const cases: readonly (readonly [text: string, problem: string])[] = [
     ["", "run.jsonl:1:1: The record is empty"],
     ["\n", "run.jsonl:1:1: Expected a line of JSON, found an empty one"],
@@ -142,31 +72,47 @@ Deno.test("what is wrong with a record is said with its place", () => {
       `run.jsonl:2:1: A line of type "event" needs another "event": found {"type":"warning","text":"x"}`,
     ],
   ];
-  for (const [text, problem] of cases) assert.equal(problemOf(text), problem);
+  await using project = await testProject({ "work.calls": CALLS });
+  for (const [text, problem] of cases) {
+    await project.write("run.jsonl", text);
+    const { code, stdout, stderr } = await project.run([...REPLAY, "-q"]);
+    const [, place, message] = /^(\S+): error: (.*)\n/.exec(stderr) ?? [];
+    const hint = /\nhint: (.*)/.exec(stderr)?.[1];
+    const isKnown = hint === undefined || hint.startsWith("--replay takes a record");
+    assert.equal(`${place}: ${message}${isKnown ? "" : ` (${hint})`}`, problem, stderr);
+    assert.deepEqual([code, stdout], [2, ""]);
+  }
 });
 
-Deno.test("property: a fault is found exactly where there is one", () => {
+Deno.test("property: a fault of JSON is found exactly where there is one", async () => {
+  await using folder = await gadgetFolder();
   const damage = fc.record({
     value: json,
     at: fc.nat(),
     instead: fc.constantFrom("", ",", "}", "]", '"', "x", "1", " ", "\\"),
   });
-  fc.assert(
-    fc.property(damage, ({ value, at, instead }) => {
+  const faultOf = async (text: string) => (await folder.outcome("Json", { value: text })).error;
+  await fc.assert(
+    fc.asyncProperty(damage, async ({ value, at, instead }) => {
       const whole = JSON.stringify(value);
-      assert.equal(jsonProblem(whole), undefined);
+      assert.equal(await faultOf(whole), undefined);
       const place = at % (whole.length + 1);
       const text = whole.slice(0, place) + instead + whole.slice(place + 1);
       let isJson = true;
       try {
-        JSON.parse(text);
-      } catch {
+        // A number that is too large is none of a fault's kind: the gadget refuses it in other words.
+        JSON.parse(text, (_key, read) => fc.pre(read !== Infinity && read !== -Infinity));
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
         isJson = false;
       }
-      const fault = jsonProblem(text)?.offset;
+      const fault = await faultOf(text);
       assert.equal(fault === undefined, isJson, text);
-      assert.ok(fault === undefined || fault <= text.length);
+      if (fault === undefined) return;
+      const [, column = ""] =
+        /^Cannot read value as JSON: found [^]* at column (\d+), expected /.exec(fault) ?? [];
+      assert.ok(Number(column) >= 1 && Number(column) <= text.length + 1, fault);
     }),
-    { numRuns: 3000 },
+    { numRuns: 800 },
   );
 });

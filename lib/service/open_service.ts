@@ -310,7 +310,7 @@ interface KnownRuns {
 }
 
 /** Runs of all processes, newest first; of one time in the order of the journal. @throws {ServiceError} `not-found` for a `before` that is none of them */
-export function listedRuns(query: RunsQuery, { journal, held }: KnownRuns): readonly RunState[] {
+function listedRuns(query: RunsQuery, { journal, held }: KnownRuns): readonly RunState[] {
   const { status, limit = 50, before } = query;
   const own = [...held].filter((state) => isOf(query, state)).reverse();
   const kept = journal.list(keptQuery(query, own.length));
