@@ -81,8 +81,10 @@ export interface Route {
 }
 
 /** A route while it is being defined: what its handler gets is typed by its schemas. */
-export interface RouteDefinition<Params, Query, Body> extends Omit<Route, "request" | "handle"> {
+export interface RouteDefinition<Params, Query, Body> extends Omit<Route, "request" | "access" | "handle"> {
   readonly request?: { readonly params?: Params; readonly query?: Query; readonly body?: Body };
+  /** Default `token`. */
+  readonly access?: Access;
   handle(
     context: RouteContext<FromJsonSchema<Params>, FromJsonSchema<Query>, FromJsonSchema<Body>>,
   ): Response | Promise<Response>;
@@ -95,8 +97,8 @@ export type Nothing = { readonly type: "object"; readonly properties: Readonly<R
  * Defines a route.
  *
  *     defineRoute({
- *       method: "GET", path: "/v1/runs/{id}", summary: "One run", access: "token",
- *       request: { params: { type: "object", properties: { id: { type: "string" } }, required: ["id"] } },
+ *       method: "GET", path: "/v1/runs/{id}", summary: "One run",
+ *       request: { params: objectOf({ id: { type: "string" } }, ["id"]) },
  *       responses: { 200: { description: "The run", schema: RUN_STATE } },
  *       handle: async ({ service, params }) => json(await service.run(params.id)),
  *     });
@@ -106,7 +108,7 @@ export function defineRoute<
   const Query extends JsonSchema = Nothing,
   const Body extends JsonSchema = Nothing,
 >(route: RouteDefinition<Params, Query, Body>): Route {
-  return route;
+  return { access: "token", ...route };
 }
 
 // The path of a route, as its table writes it: `{name}` is one part, `{name+}` one or more.

@@ -16,7 +16,17 @@ import { openapiRoutes } from "./api/openapi.ts";
 import { runRoutes } from "./api/run.ts";
 import { runsRoutes } from "./api/runs.ts";
 import { followed, invalid, jsonObject, started, wantsEvents } from "./run_answers.ts";
-import { ASK, BUDGET, EVENT_ANSWER, MAX_NAME, MODEL, SCHEMAS, STREAM } from "./api/schemas.ts";
+import {
+  ASK,
+  BUDGET,
+  EVENT_ANSWER,
+  MAX_NAME,
+  MODEL,
+  objectOf,
+  onlyFields,
+  SCHEMAS,
+  STREAM,
+} from "./api/schemas.ts";
 import { sessionCookie } from "./session.ts";
 
 /** One call of one gadget. */
@@ -30,30 +40,18 @@ const gadgetRoutes = [
       "which is how it says that it cannot do this call, and why (failed). 500 is no word of the gadget: it could not be loaded, " +
       "the process or the server it runs in is gone, or its result is no JSON.",
     request: {
-      params: {
-        type: "object",
-        properties: { name: { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,63}$" } },
-        required: ["name"],
-      },
-      body: {
-        type: "object",
-        properties: {
-          input: { type: "object", description: "What the gadget's own schema wants" },
-          ask: ASK,
-          stream: STREAM,
-        },
-        additionalProperties: false,
-      },
+      params: objectOf({ name: { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,63}$" } }, ["name"]),
+      body: onlyFields({
+        input: { type: "object", description: "What the gadget's own schema wants" },
+        ask: ASK,
+        stream: STREAM,
+      }),
     },
     responses: {
       200: {
         description: "What it gave",
         orEvents: true,
-        schema: {
-          type: "object",
-          properties: { run: { type: "string" }, result: {} },
-          required: ["run", "result"],
-        },
+        schema: objectOf({ run: { type: "string" }, result: {} }, ["run", "result"]),
       },
     },
     problems: {
@@ -66,14 +64,13 @@ const gadgetRoutes = [
       503: ["stopping", "readers"],
       504: ["timeout"],
     },
-    access: "token",
     async handle(context) {
       const { params: { name }, body: { input = {}, ask, stream } } = context;
       const run = await context.service.start({
         kind: "gadget",
         name,
         input: jsonObject(input),
-        ...(ask !== undefined && { canAsk: ask }),
+        canAsk: ask,
       });
       if (wantsEvents(context.request, stream)) return followed(context, run);
       return resultOf(await run.ended);
@@ -114,13 +111,9 @@ function failed({ id, status, error, reason }: RunState, call: JsonObject): Http
   });
 }
 
-const PATH = {
-  type: "object",
-  properties: {
-    path: { type: "string", minLength: 1, maxLength: MAX_NAME, description: "Such as review/code" },
-  },
-  required: ["path"],
-} as const;
+const PATH = objectOf({
+  path: { type: "string", minLength: 1, maxLength: MAX_NAME, description: "Such as review/code" },
+}, ["path"]);
 
 const INPUT = { type: "object", description: "Values of its variables" } as const;
 
@@ -132,24 +125,19 @@ const promptRoutes = [
     summary: "The prompt with these values, as a model would get it; no model is asked",
     request: {
       params: PATH,
-      body: { type: "object", properties: { input: INPUT }, additionalProperties: false },
+      body: onlyFields({ input: INPUT }),
     },
     responses: {
       200: {
         description: "Its text",
-        schema: {
-          type: "object",
-          properties: {
-            text: { type: "string" },
-            tools: { type: "array", items: { type: "string" } },
-            contract: { description: "What an answer has to be" },
-          },
-          required: ["text", "tools", "contract"],
-        },
+        schema: objectOf({
+          text: { type: "string" },
+          tools: { type: "array", items: { type: "string" } },
+          contract: { description: "What an answer has to be" },
+        }, ["text", "tools", "contract"]),
       },
     },
     problems: { 403: ["outside"], 404: ["not-found"], 422: ["check"] },
-    access: "token",
     handle: async ({ service, params, body: { input = {} } }) =>
       json(await service.look.render(insidePath(params.path), jsonObject(input))),
   }),
@@ -159,19 +147,15 @@ const promptRoutes = [
     summary: "Runs a prompt or a tactic",
     request: {
       params: PATH,
-      body: {
-        type: "object",
-        properties: {
-          input: INPUT,
-          say: { type: "string", description: "What is said to it" },
-          profile: { type: "string", maxLength: MAX_NAME },
-          model: MODEL,
-          budget: BUDGET,
-          ask: ASK,
-          stream: STREAM,
-        },
-        additionalProperties: false,
-      },
+      body: onlyFields({
+        input: INPUT,
+        say: { type: "string", description: "What is said to it" },
+        profile: { type: "string", maxLength: MAX_NAME },
+        model: MODEL,
+        budget: BUDGET,
+        ask: ASK,
+        stream: STREAM,
+      }),
     },
     responses: { 200: EVENT_ANSWER, 202: { description: "It has begun", schema: SCHEMAS.Started } },
     problems: {
@@ -181,7 +165,6 @@ const promptRoutes = [
       429: ["limit"],
       503: ["stopping", "readers"],
     },
-    access: "token",
     async handle(context) {
       const { input, ask, stream: _stream, ...wanted } = context.body;
       const run = await context.service.start({
@@ -189,7 +172,7 @@ const promptRoutes = [
         path: insidePath(context.params.path),
         ...wanted,
         ...(input !== undefined && { input: jsonObject(input) }),
-        ...(ask !== undefined && { canAsk: ask }),
+        canAsk: ask,
       });
       return started(context, run, context.body);
     },
@@ -208,17 +191,12 @@ const catalogRoutes = [
     responses: {
       200: {
         description: "The catalogue",
-        schema: {
-          type: "object",
-          properties: {
-            ...Object.fromEntries(CATALOG_PARTS.map((part) => [part, LIST])),
-            problems: PROBLEMS,
-          },
-          required: CATALOG_PARTS,
-        },
+        schema: objectOf({
+          ...Object.fromEntries(CATALOG_PARTS.map((part) => [part, LIST])),
+          problems: PROBLEMS,
+        }, CATALOG_PARTS),
       },
     },
-    access: "token",
     handle: async ({ service }) => json(await service.look.catalog()),
   }),
   defineRoute({
@@ -226,34 +204,29 @@ const catalogRoutes = [
     path: "/v1/check",
     summary: "What is wrong with files of the project, or with a posted text; nothing runs",
     request: {
-      body: {
-        type: "object",
-        properties: {
-          files: {
-            type: "array",
-            maxItems: 1_000,
-            items: { type: "string", minLength: 1, maxLength: MAX_NAME },
-            description: "Relative to the project root; without it, and without text, all of the project",
-          },
-          name: {
-            type: "string",
-            minLength: 1,
-            maxLength: MAX_NAME,
-            description: "Of the text: its ending says what it is",
-          },
-          text: { type: "string", description: "What is checked in place of files" },
+      body: onlyFields({
+        files: {
+          type: "array",
+          maxItems: 1_000,
+          items: { type: "string", minLength: 1, maxLength: MAX_NAME },
+          description: "Relative to the project root; without it, and without text, all of the project",
         },
-        additionalProperties: false,
-      },
+        name: {
+          type: "string",
+          minLength: 1,
+          maxLength: MAX_NAME,
+          description: "Of the text: its ending says what it is",
+        },
+        text: { type: "string", description: "What is checked in place of files" },
+      }),
     },
     responses: {
       200: {
         description: "What was found",
-        schema: { type: "object", properties: { problems: PROBLEMS }, required: ["problems"] },
+        schema: objectOf({ problems: PROBLEMS }, ["problems"]),
       },
     },
     problems: { 403: ["outside"], 404: ["not-found"] },
-    access: "token",
     async handle({ service, body: { files, name, text } }) {
       if (text === undefined) {
         if (name !== undefined) throw invalid("found name without text, expected both or none");
@@ -334,7 +307,7 @@ const linkRoutes = [
     responses: {
       201: {
         description: "The link",
-        schema: { type: "object", properties: { url: { type: "string" } }, required: ["url"] },
+        schema: objectOf({ url: { type: "string" } }, ["url"]),
       },
     },
     access: "bearer",
@@ -346,11 +319,7 @@ const linkRoutes = [
     path: "/link/{code}",
     summary: "Gives the browser its cookie, once",
     request: {
-      params: {
-        type: "object",
-        properties: { code: { type: "string", pattern: "^[\\w-]{1,100}$" } },
-        required: ["code"],
-      },
+      params: objectOf({ code: { type: "string", pattern: "^[\\w-]{1,100}$" } }, ["code"]),
     },
     responses: { 303: { description: "To the page" } },
     problems: { 404: ["link"] },
@@ -378,11 +347,7 @@ const healthRoutes = [
     responses: {
       200: {
         description: "It is",
-        schema: {
-          type: "object",
-          properties: { status: { enum: ["ok"] }, version: { type: "string" } },
-          required: ["status", "version"],
-        },
+        schema: objectOf({ status: { enum: ["ok"] }, version: { type: "string" } }, ["status", "version"]),
       },
     },
     access: "open",
@@ -398,7 +363,6 @@ const callRoutes = [
     summary: "Runs the calls of the body, each as soon as it has come; a body that breaks off ends the run",
     responses: { 200: EVENT_ANSWER },
     problems: { 429: ["limit"], 503: ["stopping", "readers"] },
-    access: "token",
     accepts: "calls",
     async handle(context) {
       const gone = new AbortController();

@@ -80,7 +80,7 @@ function conversationReport(
       kind: "conversation",
       status,
       value: value ?? null,
-      ...(error === undefined ? {} : { error }),
+      error,
       ...(last?.end.reason === undefined ? {} : { reason: last.end.reason }),
       ...log,
       usage: last?.end.usage ?? { input: 0, output: 0 },

@@ -153,9 +153,9 @@ async function describe(entry: CatalogEntry): Promise<ListRow> {
       name: entry.name,
       source: entry.source,
       state,
-      ...(problem === undefined ? {} : { problem }),
+      problem,
       ...(gadget === undefined ? {} : { description: gadget.description ?? "", permissions }),
-      ...(grant !== undefined && { grant }),
+      grant,
     },
   };
 }

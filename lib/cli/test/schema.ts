@@ -16,7 +16,7 @@ function mapping(properties: JsonObject, required: readonly string[] = []): Json
 }
 
 function list(items: JsonObject, description?: string): JsonObject {
-  return { type: "array", items, ...(description !== undefined && { description }) };
+  return { type: "array", items, description };
 }
 
 function ref(name: string): JsonObject {

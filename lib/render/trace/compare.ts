@@ -83,8 +83,8 @@ function comparedValues(a: readonly TraceValue[], b: readonly TraceValue[]): rea
     return [{
       title: title.replace(/ #1$/, ""),
       diff: left === undefined || right === undefined ? "" : diffOf(left, right),
-      ...(left === undefined ? {} : { a: left }),
-      ...(right === undefined ? {} : { b: right }),
+      a: left,
+      b: right,
     }];
   });
 }

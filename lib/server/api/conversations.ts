@@ -3,10 +3,21 @@ import { json } from "../answers.ts";
 import { insidePath } from "../guard.ts";
 import { defineRoute, type RouteContext } from "../route.ts";
 import { followed, jsonObject, readAfter, runEvents, wantsEvents } from "../run_answers.ts";
-import { ASK, BUDGET, EVENT_ANSWER, ID_PARAMS, MAX_NAME, MODEL, SCHEMAS, STREAM } from "./schemas.ts";
+import {
+  ASK,
+  BUDGET,
+  EVENT_ANSWER,
+  ID_PARAMS,
+  MAX_NAME,
+  MODEL,
+  objectOf,
+  onlyFields,
+  SCHEMAS,
+  STREAM,
+} from "./schemas.ts";
 
 const NAME = { type: "string", minLength: 1, maxLength: MAX_NAME } as const;
-const TURN = { type: "object", properties: { stream: STREAM }, additionalProperties: false } as const;
+const TURN = onlyFields({ stream: STREAM });
 const TALK = { description: "The conversation behind the turn", schema: SCHEMAS.TalkState } as const;
 const TURN_ANSWERS = { 200: { ...TALK, orEvents: true } } as const;
 const TURN_PROBLEMS = {
@@ -43,34 +54,28 @@ export const conversationRoutes = [
     path: "/v1/conversations",
     summary: "Begins a conversation with an agent; answers when its first turn has ended",
     request: {
-      body: {
-        type: "object",
-        properties: {
-          agent: { ...NAME, description: "The file of the agent, relative to the project root" },
-          slots: { type: "object", description: "Slots that are set before its first step" },
-          user: { ...NAME, description: "With whom: global slots are kept for this user. Without it: local" },
-          module: NAME,
-          session: NAME,
-          message: { type: "string", description: "What is said first" },
-          model: MODEL,
-          budget: BUDGET,
-          ask: ASK,
-          stream: STREAM,
-        },
-        required: ["agent"],
-        additionalProperties: false,
-      },
+      body: onlyFields({
+        agent: { ...NAME, description: "The file of the agent, relative to the project root" },
+        slots: { type: "object", description: "Slots that are set before its first step" },
+        user: { ...NAME, description: "With whom: global slots are kept for this user. Without it: local" },
+        module: NAME,
+        session: NAME,
+        message: { type: "string", description: "What is said first" },
+        model: MODEL,
+        budget: BUDGET,
+        ask: ASK,
+        stream: STREAM,
+      }, ["agent"]),
     },
     responses: { 200: EVENT_ANSWER, 201: TALK },
     problems: { 403: ["outside"], 422: ["check"], ...TURN_PROBLEMS },
-    access: "token",
     async handle(context) {
       const { agent, slots, ask, stream: _stream, ...wishes } = context.body;
       const begun = await context.service.talks.begin({
         agent: insidePath(agent),
         ...wishes,
         ...(slots !== undefined && { slots: jsonObject(slots) }),
-        ...(ask !== undefined && { canAsk: ask }),
+        canAsk: ask,
       });
       return await turnAnswer(context, { ...begun, status: 201 });
     },
@@ -80,23 +85,14 @@ export const conversationRoutes = [
     path: "/v1/conversations",
     summary: "The conversations of the project, newest first",
     request: {
-      query: {
-        type: "object",
-        properties: { agent: NAME, limit: { type: "integer", minimum: 1, maximum: 200 } },
-        additionalProperties: false,
-      },
+      query: onlyFields({ agent: NAME, limit: { type: "integer", minimum: 1, maximum: 200 } }),
     },
     responses: {
       200: {
         description: "Conversations",
-        schema: {
-          type: "object",
-          properties: { conversations: { type: "array", items: SCHEMAS.TalkState } },
-          required: ["conversations"],
-        },
+        schema: objectOf({ conversations: { type: "array", items: SCHEMAS.TalkState } }, ["conversations"]),
       },
     },
-    access: "token",
     handle: async ({ service, query }) => json({ conversations: await service.talks.list(query) }),
   }),
   defineRoute({
@@ -105,17 +101,12 @@ export const conversationRoutes = [
     summary: "How a conversation stands",
     request: {
       params: ID_PARAMS,
-      query: {
-        type: "object",
-        properties: {
-          last: { type: "integer", minimum: 1, description: "Only so many of its newest messages" },
-        },
-        additionalProperties: false,
-      },
+      query: onlyFields({
+        last: { type: "integer", minimum: 1, description: "Only so many of its newest messages" },
+      }),
     },
     responses: { 200: { description: "The conversation", schema: SCHEMAS.TalkState } },
     problems: { 404: ["not-found", "gone"] },
-    access: "token",
     handle: async ({ service, params, query }) =>
       json(await (await service.talks.open(params.id)).state(query)),
   }),
@@ -125,16 +116,10 @@ export const conversationRoutes = [
     summary: "Says something; answers when the turn has ended",
     request: {
       params: ID_PARAMS,
-      body: {
-        type: "object",
-        properties: { text: { type: "string" }, stream: STREAM },
-        required: ["text"],
-        additionalProperties: false,
-      },
+      body: onlyFields({ text: { type: "string" }, stream: STREAM }, ["text"]),
     },
     responses: TURN_ANSWERS,
     problems: TURN_PROBLEMS,
-    access: "token",
     async handle(context) {
       const talk = await context.service.talks.open(context.params.id);
       return await turnAnswer(context, { talk, turn: await talk.say(context.body.text) });
@@ -147,7 +132,6 @@ export const conversationRoutes = [
     request: { params: ID_PARAMS, body: TURN },
     responses: TURN_ANSWERS,
     problems: TURN_PROBLEMS,
-    access: "token",
     async handle(context) {
       const talk = await context.service.talks.open(context.params.id);
       return await turnAnswer(context, { talk, turn: await talk.retry() });
@@ -159,16 +143,10 @@ export const conversationRoutes = [
     summary: "A new conversation, without the last turns of this one",
     request: {
       params: ID_PARAMS,
-      body: {
-        type: "object",
-        properties: { turns: { type: "integer", minimum: 1 } },
-        required: ["turns"],
-        additionalProperties: false,
-      },
+      body: onlyFields({ turns: { type: "integer", minimum: 1 } }, ["turns"]),
     },
     responses: { 200: { description: "The conversation before them", schema: SCHEMAS.TalkState } },
     problems: { 404: ["not-found", "gone"], 409: ["busy"] },
-    access: "token",
     async handle({ service, params, body }) {
       return json(await (await service.talks.open(params.id)).back(body.turns));
     },
@@ -179,15 +157,10 @@ export const conversationRoutes = [
     summary: "The events of all turns, until the conversation is completed",
     request: {
       params: ID_PARAMS,
-      query: {
-        type: "object",
-        properties: { after: { type: "integer", minimum: 0 } },
-        additionalProperties: false,
-      },
+      query: onlyFields({ after: { type: "integer", minimum: 0 } }),
     },
     responses: { 200: EVENT_ANSWER },
     problems: { 404: ["not-found", "gone"], 503: ["readers"] },
-    access: "token",
     async handle(context) {
       const after = readAfter(context.request, context.query.after);
       const talk = await context.service.talks.open(context.params.id);

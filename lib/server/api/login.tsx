@@ -5,6 +5,7 @@ import { isSameText } from "../guard.ts";
 import { chosenTheme, LonePage, type PageFrame } from "../pages/layout.tsx";
 import { defineRoute } from "../route.ts";
 import { sessionCookie } from "../session.ts";
+import { onlyFields } from "./schemas.ts";
 
 const TO = {
   type: "string",
@@ -20,7 +21,7 @@ export const loginRoutes = [
     method: "GET",
     path: "/login",
     summary: "Asks for the token",
-    request: { query: { type: "object", properties: { to: TO }, additionalProperties: false } },
+    request: { query: onlyFields({ to: TO }) },
     responses: { 200: PAGE },
     access: "open",
     handle: ({ request, query: { to } }) => loginPage(request, { isWrong: false, to }),
@@ -30,12 +31,7 @@ export const loginRoutes = [
     path: "/login",
     summary: "Gives the browser its cookie in exchange for the token",
     request: {
-      body: {
-        type: "object",
-        properties: { token: { type: "string", maxLength: 1_000 }, to: TO },
-        required: ["token"],
-        additionalProperties: false,
-      },
+      body: onlyFields({ token: { type: "string", maxLength: 1_000 }, to: TO }, ["token"]),
     },
     responses: { 303: { description: "To the page" }, 401: { ...PAGE, description: "It is another one" } },
     access: "open",

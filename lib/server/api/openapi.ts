@@ -14,7 +14,6 @@ export function openapiRoutes(routes: () => readonly Route[]): readonly Route[] 
       path: "/openapi.json",
       summary: "This document",
       responses: { 200: { description: "OpenAPI 3.1", schema: { type: "object" } } },
-      access: "token",
       handle({ service }) {
         made ??= openapiOf(routes(), { version: service.version });
         return json(made);
@@ -72,7 +71,7 @@ function operation(route: Route): Part {
   return {
     operationId: operationId(method, path),
     summary,
-    ...(description !== undefined && { description }),
+    description,
     security: access === "open" ? [] : [{ token: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(method !== "GET" && (body !== undefined || accepts === "calls") && {

@@ -2,7 +2,17 @@ import { type RunHandle, type Service, ServiceError } from "../../service/servic
 import { empty, json } from "../answers.ts";
 import { defineRoute } from "../route.ts";
 import { endOf, invalid, readAfter, runEvents, started } from "../run_answers.ts";
-import { ASK, BUDGET, EVENT_ANSWER, ID_PARAMS, MAX_NAME, SCHEMAS, STREAM } from "./schemas.ts";
+import {
+  ASK,
+  BUDGET,
+  EVENT_ANSWER,
+  ID_PARAMS,
+  MAX_NAME,
+  objectOf,
+  onlyFields,
+  SCHEMAS,
+  STREAM,
+} from "./schemas.ts";
 
 /** A run that is under way here. @throws {ServiceError} */
 async function underWay(service: Service, id: string): Promise<RunHandle> {
@@ -28,17 +38,12 @@ export const runRoutes = [
     summary: "How a run stands",
     request: {
       params: ID_PARAMS,
-      query: {
-        type: "object",
-        properties: {
-          wait: { type: "number", minimum: 0, maximum: 60, description: "Seconds to wait for its end" },
-        },
-        additionalProperties: false,
-      },
+      query: onlyFields({
+        wait: { type: "number", minimum: 0, maximum: 60, description: "Seconds to wait for its end" },
+      }),
     },
     responses: { 200: { description: "The run", schema: SCHEMAS.RunState } },
     problems: { 404: ["not-found"] },
-    access: "token",
     async handle({ service, params: { id }, query: { wait = 0 } }) {
       const run = service.find(id);
       return json(
@@ -53,7 +58,6 @@ export const runRoutes = [
     request: { params: ID_PARAMS },
     responses: { 200: { description: "The trace", schema: { type: "object" } } },
     problems: { 404: ["not-found"] },
-    access: "token",
     handle: async ({ service, params }) => json(await service.trace(params.id)),
   }),
   defineRoute({
@@ -62,21 +66,16 @@ export const runRoutes = [
     summary: "The events of a run, as they happen",
     request: {
       params: ID_PARAMS,
-      query: {
-        type: "object",
-        properties: {
-          after: {
-            type: "integer",
-            minimum: 0,
-            description: "Only what comes behind this seq; Last-Event-ID wins",
-          },
+      query: onlyFields({
+        after: {
+          type: "integer",
+          minimum: 0,
+          description: "Only what comes behind this seq; Last-Event-ID wins",
         },
-        additionalProperties: false,
-      },
+      }),
     },
     responses: { 200: EVENT_ANSWER, 204: { description: "It is over, and there is nothing more" } },
     problems: { 404: ["not-found"], 503: ["readers"] },
-    access: "token",
     async handle(context) {
       const { service, request, params: { id }, query } = context;
       const after = readAfter(request, query.after);
@@ -93,15 +92,10 @@ export const runRoutes = [
     summary: "Stops a run; it can be gone on with",
     request: {
       params: ID_PARAMS,
-      body: {
-        type: "object",
-        properties: { reason: { type: "string", maxLength: MAX_NAME } },
-        additionalProperties: false,
-      },
+      body: onlyFields({ reason: { type: "string", maxLength: MAX_NAME } }),
     },
     responses: { 202: { description: "It is told to stop", schema: SCHEMAS.RunState } },
     problems: { 404: ["not-found"], 409: ["ended", "busy"] },
-    access: "token",
     async handle({ service, params, body: { reason } }) {
       const run = await underWay(service, params.id);
       run.cancel(reason);
@@ -114,17 +108,13 @@ export const runRoutes = [
     summary: "Goes on with a run that was stopped, also by the end of its process",
     request: {
       params: ID_PARAMS,
-      body: {
-        type: "object",
-        properties: {
-          rerun: { ...STEPS, description: "Steps whose end is not known: to be done again" },
-          skip: { ...STEPS, description: "The same: to be left out" },
-          budget: BUDGET,
-          ask: ASK,
-          stream: STREAM,
-        },
-        additionalProperties: false,
-      },
+      body: onlyFields({
+        rerun: { ...STEPS, description: "Steps whose end is not known: to be done again" },
+        skip: { ...STEPS, description: "The same: to be left out" },
+        budget: BUDGET,
+        ask: ASK,
+        stream: STREAM,
+      }),
     },
     responses: { 200: EVENT_ANSWER, 202: { description: "It goes on", schema: SCHEMAS.Started } },
     problems: {
@@ -134,12 +124,11 @@ export const runRoutes = [
       429: ["limit"],
       503: ["stopping", "readers"],
     },
-    access: "token",
     async handle(context) {
       const { ask, stream: _stream, ...wishes } = context.body;
       const run = await context.service.resume(context.params.id, {
         ...wishes,
-        ...(ask !== undefined && { canAsk: ask }),
+        canAsk: ask,
       });
       return started(context, run, context.body);
     },
@@ -150,29 +139,19 @@ export const runRoutes = [
     summary: "Answers a question of a run: allow for a permission, text for everything else",
     request: {
       params: ID_PARAMS,
-      body: {
-        type: "object",
-        properties: {
-          ask: { type: "string", minLength: 1, maxLength: 100 },
-          allow: { type: "boolean" },
-          text: { type: "string" },
-        },
-        required: ["ask"],
-        additionalProperties: false,
-      },
+      body: onlyFields({
+        ask: { type: "string", minLength: 1, maxLength: 100 },
+        allow: { type: "boolean" },
+        text: { type: "string" },
+      }, ["ask"]),
     },
     responses: {
       200: {
         description: "It is answered; what else is open",
-        schema: {
-          type: "object",
-          properties: { asks: { type: "array", items: SCHEMAS.OpenAsk } },
-          required: ["asks"],
-        },
+        schema: objectOf({ asks: { type: "array", items: SCHEMAS.OpenAsk } }, ["asks"]),
       },
     },
     problems: { 404: ["not-found"], 409: ["ended", "busy"] },
-    access: "token",
     async handle({ service, params, body: { ask, allow, text } }) {
       const answer = answerOf(allow, text);
       const decided = service.find(params.id)?.decided(ask);
@@ -189,7 +168,6 @@ export const runRoutes = [
     request: { params: ID_PARAMS },
     responses: { 204: { description: "It is gone" } },
     problems: { 404: ["not-found"], 409: ["busy"] },
-    access: "token",
     async handle({ service, params }) {
       await service.remove(params.id);
       return empty();

@@ -5,60 +5,66 @@ import { insidePath } from "../guard.ts";
 import { defineRoute } from "../route.ts";
 import { invalid, jsonObject, started } from "../run_answers.ts";
 import { randomName } from "../session.ts";
-import { ASK, BUDGET, EVENT_ANSWER, MAX_NAME, MODEL, SCHEMAS, STREAM } from "./schemas.ts";
+import {
+  ASK,
+  BUDGET,
+  EVENT_ANSWER,
+  MAX_NAME,
+  MODEL,
+  objectOf,
+  onlyFields,
+  SCHEMAS,
+  STREAM,
+} from "./schemas.ts";
 import type { FromJsonSchema } from "../../schema/input_type.ts";
 
 // No pattern, default or reference: such a body is checked without the validator, which is most of what this route may cost.
-const WANTED = {
-  type: "object",
-  properties: {
-    file: {
-      type: "string",
-      minLength: 1,
-      maxLength: MAX_NAME,
-      description: "A call file or a document, relative to the project root",
-    },
-    path: {
-      type: "string",
-      minLength: 1,
-      maxLength: MAX_NAME,
-      description: "A prompt or a tactic of the project",
-    },
-    input: { type: "object", description: "Values of the document or the prompt" },
-    prompt: { type: "string", description: "Of a document: what it is asked, put before its first block" },
-    blocks: {
-      type: "array",
-      maxItems: 100,
-      items: { type: "string", maxLength: MAX_NAME },
-      description: "Of a document: blocks of other files, FILE#REF",
-    },
-    mode: { enum: ["append", "prepend", "replace"], description: "Of a document: how results are merged" },
-    out: {
-      type: "string",
-      minLength: 1,
-      maxLength: MAX_NAME,
-      description: "Of a document: where its result goes: beside, none, or a file. Without it: none",
-    },
-    say: { type: "string", description: "Of a prompt: what is said to it" },
-    profile: {
-      type: "string",
-      maxLength: MAX_NAME,
-      description: "Of a prompt: the profile of orrery.yaml that is asked",
-    },
-    model: MODEL,
-    budget: BUDGET,
-    ask: ASK,
-    stream: STREAM,
+const WANTED = onlyFields({
+  file: {
+    type: "string",
+    minLength: 1,
+    maxLength: MAX_NAME,
+    description: "A call file or a document, relative to the project root",
   },
-  additionalProperties: false,
-} as const;
+  path: {
+    type: "string",
+    minLength: 1,
+    maxLength: MAX_NAME,
+    description: "A prompt or a tactic of the project",
+  },
+  input: { type: "object", description: "Values of the document or the prompt" },
+  prompt: { type: "string", description: "Of a document: what it is asked, put before its first block" },
+  blocks: {
+    type: "array",
+    maxItems: 100,
+    items: { type: "string", maxLength: MAX_NAME },
+    description: "Of a document: blocks of other files, FILE#REF",
+  },
+  mode: { enum: ["append", "prepend", "replace"], description: "Of a document: how results are merged" },
+  out: {
+    type: "string",
+    minLength: 1,
+    maxLength: MAX_NAME,
+    description: "Of a document: where its result goes: beside, none, or a file. Without it: none",
+  },
+  say: { type: "string", description: "Of a prompt: what is said to it" },
+  profile: {
+    type: "string",
+    maxLength: MAX_NAME,
+    description: "Of a prompt: the profile of orrery.yaml that is asked",
+  },
+  model: MODEL,
+  budget: BUDGET,
+  ask: ASK,
+  stream: STREAM,
+});
 
 type Wanted = FromJsonSchema<typeof WANTED>;
 
 function requestOf({ file, path, input, ask, stream: _stream, ...wanted }: Wanted): StartRun {
   const values = {
     ...(input !== undefined && { input: jsonObject(input) }),
-    ...(ask !== undefined && { canAsk: ask }),
+    canAsk: ask,
   };
   if (file !== undefined) {
     if (path !== undefined) throw invalid("found file and path, expected one of them");
@@ -111,7 +117,6 @@ export const runsRoutes = [
       429: ["limit"],
       503: ["stopping", "readers"],
     },
-    access: "token",
     async handle(context) {
       return started(context, await context.service.start(requestOf(context.body)), context.body);
     },
@@ -121,30 +126,21 @@ export const runsRoutes = [
     path: "/v1/runs",
     summary: "The runs of the project, newest first",
     request: {
-      query: {
-        type: "object",
-        properties: {
-          status: SCHEMAS.RunState.properties.status,
-          kind: SCHEMAS.RunState.properties.kind,
-          file: { type: "string", maxLength: MAX_NAME },
-          limit: { type: "integer", minimum: 1, maximum: 200 },
-          before: { type: "string", maxLength: 100, description: "Only those that began before this run" },
-        },
-        additionalProperties: false,
-      },
+      query: onlyFields({
+        status: SCHEMAS.RunState.properties.status,
+        kind: SCHEMAS.RunState.properties.kind,
+        file: { type: "string", maxLength: MAX_NAME },
+        limit: { type: "integer", minimum: 1, maximum: 200 },
+        before: { type: "string", maxLength: 100, description: "Only those that began before this run" },
+      }),
     },
     responses: {
       200: {
         description: "Runs",
-        schema: {
-          type: "object",
-          properties: { runs: { type: "array", items: SCHEMAS.RunState } },
-          required: ["runs"],
-        },
+        schema: objectOf({ runs: { type: "array", items: SCHEMAS.RunState } }, ["runs"]),
       },
     },
     problems: { 404: ["not-found"] },
-    access: "token",
     handle: async ({ service, query }) => json({ runs: await service.runs(query) }),
   }),
   defineRoute({
@@ -155,7 +151,6 @@ export const runsRoutes = [
       "An event `project` at once, and one whenever a run begins, ends, asks or is answered. Another `server` than before: it was started again.",
     responses: { 200: { description: "Server-sent events", type: "text/event-stream" } },
     problems: { 503: ["readers"] },
-    access: "token",
     handle({ service, settings: { streams } }) {
       const reader = service.watch();
       const left = Promise.withResolvers<void>();

@@ -2,6 +2,26 @@
 
 import type { JsonSchema } from "../../core/gadget.ts";
 
+type Properties = Readonly<Record<string, JsonSchema>>;
+
+/** The schema of an object with these properties; others are let through. */
+export function objectOf<const Of extends Properties, const Names extends readonly string[] = readonly []>(
+  properties: Of,
+  required?: Names,
+): { readonly type: "object"; readonly properties: Of; readonly required: Names } {
+  return { type: "object", properties, ...(required && { required }) } as ReturnType<
+    typeof objectOf<Of, Names>
+  >;
+}
+
+/** The schema of an object with these properties and no others. */
+export function onlyFields<const Of extends Properties, const Names extends readonly string[] = readonly []>(
+  properties: Of,
+  required?: Names,
+): ReturnType<typeof objectOf<Of, Names>> & { readonly additionalProperties: false } {
+  return { ...objectOf(properties, required), additionalProperties: false };
+}
+
 /** Longer names of anything are a mistake. */
 export const MAX_NAME = 1_000;
 
@@ -13,7 +33,7 @@ export const ID = {
 } as const;
 
 /** The path of a route with `{id}`. */
-export const ID_PARAMS = { type: "object", properties: { id: ID }, required: ["id"] } as const;
+export const ID_PARAMS = objectOf({ id: ID }, ["id"]);
 
 /** What a run may use up. */
 export const BUDGET = {
@@ -55,117 +75,89 @@ export const OBJECT = { type: "object" } as const satisfies JsonSchema;
 const TEXT = { type: "string" } as const;
 const COUNT = { type: "integer", minimum: 0 } as const;
 
-const USAGE = {
-  type: "object",
-  properties: {
-    input: COUNT,
-    output: COUNT,
-    cached: COUNT,
-    reasoning: COUNT,
-    cost: { type: "number", description: "US dollars; absent where the price is not known" },
-  },
-  required: ["input", "output"],
-} as const;
+const USAGE = objectOf({
+  input: COUNT,
+  output: COUNT,
+  cached: COUNT,
+  reasoning: COUNT,
+  cost: { type: "number", description: "US dollars; absent where the price is not known" },
+}, ["input", "output"]);
 
-const OPEN_ASK = {
-  type: "object",
-  properties: {
-    ask: {
-      type: "string",
-      description: "a1, a2, …; never the same again in its run, also when that is gone on with",
-    },
-    kind: { enum: ["permission", "question"] },
-    subject: TEXT,
-    permissions: { type: "array", items: TEXT },
-    question: TEXT,
-    choices: { type: "array", items: TEXT },
+const OPEN_ASK = objectOf({
+  ask: {
+    type: "string",
+    description: "a1, a2, …; never the same again in its run, also when that is gone on with",
   },
-  required: ["ask", "kind", "question"],
-} as const;
+  kind: { enum: ["permission", "question"] },
+  subject: TEXT,
+  permissions: { type: "array", items: TEXT },
+  question: TEXT,
+  choices: { type: "array", items: TEXT },
+}, ["ask", "kind", "question"]);
 
 const STATUS = { enum: ["running", "done", "failed", "stopped", "held", "completed"] } as const;
 const KIND = { enum: ["calls", "ask", "chat", "prompt", "document", "conversation"] } as const;
 
-const RUN_STATE = {
-  type: "object",
-  properties: {
-    id: TEXT,
-    kind: KIND,
-    status: STATUS,
-    owned: { type: "boolean", description: "Whether a process that lives has it" },
-    file: TEXT,
-    startedAt: { type: "number", description: "ms since 1970" },
-    ms: { type: "number" },
-    usage: USAGE,
-    steps: COUNT,
-    value: { description: "What it gave" },
-    error: TEXT,
-    reason: TEXT,
-    hasFailed: { const: true, description: "It is stopped since what it did last has failed; it can go on" },
-    calls: { type: "array", items: OBJECT, description: "As orrery run --json has them" },
-    asks: { type: "array", items: OPEN_ASK },
-  },
-  required: ["id", "kind", "status", "owned", "startedAt", "ms", "usage", "steps", "asks"],
-} as const;
+const RUN_STATE = objectOf({
+  id: TEXT,
+  kind: KIND,
+  status: STATUS,
+  owned: { type: "boolean", description: "Whether a process that lives has it" },
+  file: TEXT,
+  startedAt: { type: "number", description: "ms since 1970" },
+  ms: { type: "number" },
+  usage: USAGE,
+  steps: COUNT,
+  value: { description: "What it gave" },
+  error: TEXT,
+  reason: TEXT,
+  hasFailed: { const: true, description: "It is stopped since what it did last has failed; it can go on" },
+  calls: { type: "array", items: OBJECT, description: "As orrery run --json has them" },
+  asks: { type: "array", items: OPEN_ASK },
+}, ["id", "kind", "status", "owned", "startedAt", "ms", "usage", "steps", "asks"]);
 
-const STARTED = {
-  type: "object",
-  properties: {
-    id: TEXT,
-    kind: KIND,
-    status: STATUS,
-    url: { type: "string", description: "Where its state is" },
-    events: { type: "string", description: "Where its events are" },
-  },
-  required: ["id", "kind", "status", "url", "events"],
-} as const;
+const STARTED = objectOf({
+  id: TEXT,
+  kind: KIND,
+  status: STATUS,
+  url: { type: "string", description: "Where its state is" },
+  events: { type: "string", description: "Where its events are" },
+}, ["id", "kind", "status", "url", "events"]);
 
-const TALK_STATE = {
-  type: "object",
-  properties: {
-    id: TEXT,
-    agent: TEXT,
-    status: { enum: ["held", "completed", "failed", "running"] },
-    turns: COUNT,
-    messages: {
-      type: "array",
-      items: {
-        type: "object",
-        properties: {
-          n: COUNT,
-          role: { enum: ["user", "assistant"] },
-          text: TEXT,
-          answered: {
-            const: false,
-            description: "Of what was said last, while its turn goes on or has been interrupted",
-          },
-        },
-        required: ["n", "role", "text"],
+const TALK_STATE = objectOf({
+  id: TEXT,
+  agent: TEXT,
+  status: { enum: ["held", "completed", "failed", "running"] },
+  turns: COUNT,
+  messages: {
+    type: "array",
+    items: objectOf({
+      n: COUNT,
+      role: { enum: ["user", "assistant"] },
+      text: TEXT,
+      answered: {
+        const: false,
+        description: "Of what was said last, while its turn goes on or has been interrupted",
       },
-    },
-    slots: OBJECT,
-    step: { type: "string", description: "The step that waits for the person" },
-    error: TEXT,
-    interrupted: { const: true, description: "Its last turn did not fail: it was stopped" },
-    usage: USAGE,
-    asks: { type: "array", items: OPEN_ASK },
+    }, ["n", "role", "text"]),
   },
-  required: ["id", "agent", "status", "turns", "messages", "slots", "usage", "asks"],
-} as const;
+  slots: OBJECT,
+  step: { type: "string", description: "The step that waits for the person" },
+  error: TEXT,
+  interrupted: { const: true, description: "Its last turn did not fail: it was stopped" },
+  usage: USAGE,
+  asks: { type: "array", items: OPEN_ASK },
+}, ["id", "agent", "status", "turns", "messages", "slots", "usage", "asks"]);
 
-const FILE_PROBLEM = {
-  type: "object",
-  properties: {
-    code: TEXT,
-    severity: { enum: ["error", "warning"] },
-    message: TEXT,
-    file: TEXT,
-    line: COUNT,
-    column: COUNT,
-    hint: TEXT,
-  },
-  required: ["code", "severity", "message", "file", "line", "column"],
-} as const;
+const FILE_PROBLEM = objectOf({
+  code: TEXT,
+  severity: { enum: ["error", "warning"] },
+  message: TEXT,
+  file: TEXT,
+  line: COUNT,
+  column: COUNT,
+  hint: TEXT,
+}, ["code", "severity", "message", "file", "line", "column"]);
 
 const PROBLEM = {
   type: "object",

@@ -121,7 +121,7 @@ function toolJson(
 ): ListToolsResult["tools"][number] {
   return {
     name,
-    ...(title !== undefined && { title }),
+    title,
     description,
     inputSchema: { ...input, type: "object" },
     ...(output !== undefined && { outputSchema: { ...output, type: "object" } }),

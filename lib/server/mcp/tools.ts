@@ -4,6 +4,7 @@ import { isRecord, type JsonObject } from "../../core/json.ts";
 import { mcpNames } from "../../core/mcp_server.ts";
 import { sha256 } from "../../core/sha256.ts";
 import type { CatalogJson, GadgetJson, ListedAgent, ListedDocument } from "../../service/look/look.ts";
+import { objectOf, onlyFields } from "../api/schemas.ts";
 
 /** What a call of a tool does. */
 export type ToolWork =
@@ -81,26 +82,17 @@ function agentTool({ file, description }: ListedAgent, id: string): McpTool {
     description: `${
       description ?? `Talks to the agent ${id}`
     }. Begins a conversation, or goes on with one that has not ended.`,
-    input: {
-      type: "object",
-      properties: {
-        message: { type: "string", minLength: 1, description: "What is said to it." },
-        conversation: {
-          ...CONVERSATION,
-          description: "The conversation to go on with, as an earlier answer named it.",
-        },
+    input: onlyFields({
+      message: { type: "string", minLength: 1, description: "What is said to it." },
+      conversation: {
+        ...CONVERSATION,
+        description: "The conversation to go on with, as an earlier answer named it.",
       },
-      required: ["message"],
-      additionalProperties: false,
-    },
-    output: {
-      type: "object",
-      properties: {
-        conversation: { ...CONVERSATION, description: "To go on with." },
-        status: { type: "string", enum: ["held", "completed"], description: "held: it waits for an answer." },
-      },
-      required: ["conversation", "status"],
-    },
+    }, ["message"]),
+    output: objectOf({
+      conversation: { ...CONVERSATION, description: "To go on with." },
+      status: { type: "string", enum: ["held", "completed"], description: "held: it waits for an answer." },
+    }, ["conversation", "status"]),
     ...ASKING,
     work: { kind: "agent", file },
   };

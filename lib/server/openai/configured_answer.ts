@@ -94,14 +94,14 @@ function modelRequest(body: ChatBody, { signal }: { readonly signal: AbortSignal
   return {
     messages: chatMessages(body.messages),
     ...(tools.length > 0 && { tools }),
-    ...(toolChoice === undefined ? {} : { toolChoice }),
+    toolChoice,
     ...formatOf(body),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(topP === undefined ? {} : { topP }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(seed === undefined ? {} : { seed }),
+    temperature,
+    topP,
+    maxOutputTokens,
+    seed,
     ...(stop.length > 0 && { stop }),
-    ...(args === undefined ? {} : { args }),
+    args,
     signal,
   };
 }

@@ -85,7 +85,7 @@ function partOf(part: ChatPart, at: string): ContentPart {
   if (type === "image_url" && image !== undefined) return mediaOf(image.url, `${at}.image_url.url`);
   if (type === "file" && file?.file_data !== undefined) {
     const media = mediaOf(file.file_data, `${at}.file.file_data`);
-    return { ...media, ...(file.filename !== undefined && { name: file.filename }) };
+    return { ...media, name: file.filename };
   }
   throw badField(at, `found a part of type ${JSON.stringify(type)}; text, image_url and file can be read`);
 }

@@ -30,6 +30,7 @@ import { badField, ofModelError, openAiProblemJson, tellOpenAiProblem } from "./
 import { runAnswer } from "./run_answer.ts";
 import { talkAnswer } from "./talk_answer.ts";
 import { TalkMemory } from "./talk_history.ts";
+import { objectOf } from "../api/schemas.ts";
 
 /** How long the head of a stream waits for what comes first, ms. */
 const FIRST_MS = 5_000;
@@ -44,7 +45,6 @@ const modelsRoute = defineRoute({
   path: "/v1/models",
   summary: "The models that chat completions can name",
   responses: { 200: { description: "All of them", schema: MODEL_LIST } },
-  access: "token",
   tellProblem: tellOpenAiProblem,
   handle: async ({ service }) => {
     const models = namedModels(await namedCatalog(service.look));
@@ -57,14 +57,9 @@ const modelRoute = defineRoute({
   path: "/v1/models/{id+}",
   summary: "One model",
   request: {
-    params: {
-      type: "object",
-      required: ["id"],
-      properties: { id: { type: "string", minLength: 1, maxLength: 1000 } },
-    },
+    params: objectOf({ id: { type: "string", minLength: 1, maxLength: 1000 } }, ["id"]),
   },
   responses: { 200: { description: "The model", schema: LISTED_MODEL }, 404: ERRORS[404] },
-  access: "token",
   tellProblem: tellOpenAiProblem,
   handle: async ({ service, params: { id } }) => {
     if (isOwnName(id)) {

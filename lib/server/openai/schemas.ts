@@ -2,110 +2,68 @@
 // clients send more than they use.
 import type { FromJsonSchema } from "../../schema/input_type.ts";
 import { badField } from "./problem.ts";
+import { objectOf } from "../api/schemas.ts";
 
 const TEXT = { type: "string", maxLength: 10_485_760 } as const;
 const ID = { type: "string", minLength: 1, maxLength: 200 } as const;
 const NULL = { type: "null" } as const;
 
-const PART = {
-  type: "object",
-  required: ["type"],
-  properties: {
-    type: { type: "string", maxLength: 100 },
-    text: TEXT,
-    refusal: TEXT,
-    image_url: {
-      type: "object",
-      required: ["url"],
-      properties: {
-        url: { ...TEXT, description: "A data: URL; nothing is fetched." },
-        detail: { type: "string", maxLength: 100 },
-      },
-    },
-    file: {
-      type: "object",
-      properties: {
-        file_data: { ...TEXT, description: "A data: URL." },
-        filename: { type: "string", maxLength: 1000 },
-      },
-    },
-  },
-} as const;
+const PART = objectOf({
+  type: { type: "string", maxLength: 100 },
+  text: TEXT,
+  refusal: TEXT,
+  image_url: objectOf({
+    url: { ...TEXT, description: "A data: URL; nothing is fetched." },
+    detail: { type: "string", maxLength: 100 },
+  }, ["url"]),
+  file: objectOf({
+    file_data: { ...TEXT, description: "A data: URL." },
+    filename: { type: "string", maxLength: 1000 },
+  }),
+}, ["type"]);
 
-const TOOL_CALL = {
-  type: "object",
-  required: ["id", "type", "function"],
-  properties: {
-    id: ID,
-    type: { const: "function" },
-    function: {
-      type: "object",
-      required: ["name", "arguments"],
-      properties: { name: ID, arguments: TEXT },
-    },
-  },
-} as const;
+const TOOL_CALL = objectOf({
+  id: ID,
+  type: { const: "function" },
+  function: objectOf({ name: ID, arguments: TEXT }, ["name", "arguments"]),
+}, ["id", "type", "function"]);
 
-const MESSAGE = {
-  type: "object",
-  required: ["role"],
-  properties: {
-    role: { enum: ["developer", "system", "user", "assistant", "tool"] },
-    content: { anyOf: [TEXT, NULL, { type: "array", maxItems: 10_000, items: PART }] },
-    name: { type: "string", maxLength: 200 },
-    tool_calls: { anyOf: [NULL, { type: "array", maxItems: 1000, items: TOOL_CALL }] },
-    tool_call_id: ID,
-  },
-} as const;
+const MESSAGE = objectOf({
+  role: { enum: ["developer", "system", "user", "assistant", "tool"] },
+  content: { anyOf: [TEXT, NULL, { type: "array", maxItems: 10_000, items: PART }] },
+  name: { type: "string", maxLength: 200 },
+  tool_calls: { anyOf: [NULL, { type: "array", maxItems: 1000, items: TOOL_CALL }] },
+  tool_call_id: ID,
+}, ["role"]);
 
-const TOOL = {
-  type: "object",
-  required: ["type", "function"],
-  properties: {
-    type: { type: "string", maxLength: 100 },
-    function: {
-      type: "object",
-      required: ["name"],
-      properties: {
-        name: { type: "string", pattern: "^[A-Za-z0-9_-]{1,64}$" },
-        description: TEXT,
-        parameters: { type: "object", description: "A JSON Schema." },
-      },
-    },
-  },
-} as const;
+const TOOL = objectOf({
+  type: { type: "string", maxLength: 100 },
+  function: objectOf({
+    name: { type: "string", pattern: "^[A-Za-z0-9_-]{1,64}$" },
+    description: TEXT,
+    parameters: { type: "object", description: "A JSON Schema." },
+  }, ["name"]),
+}, ["type", "function"]);
 
 const TOOL_CHOICE = {
   anyOf: [
     NULL,
     { enum: ["auto", "none", "required"] },
-    {
-      type: "object",
-      required: ["type", "function"],
-      properties: {
-        type: { const: "function" },
-        function: { type: "object", required: ["name"], properties: { name: ID } },
-      },
-    },
+    objectOf({
+      type: { const: "function" },
+      function: objectOf({ name: ID }, ["name"]),
+    }, ["type", "function"]),
   ],
 } as const;
 
 const RESPONSE_FORMAT = {
   anyOf: [
     NULL,
-    { type: "object", required: ["type"], properties: { type: { enum: ["text", "json_object"] } } },
-    {
-      type: "object",
-      required: ["type", "json_schema"],
-      properties: {
-        type: { const: "json_schema" },
-        json_schema: {
-          type: "object",
-          required: ["schema"],
-          properties: { name: ID, schema: { type: "object" } },
-        },
-      },
-    },
+    objectOf({ type: { enum: ["text", "json_object"] } }, ["type"]),
+    objectOf({
+      type: { const: "json_schema" },
+      json_schema: objectOf({ name: ID, schema: { type: "object" } }, ["schema"]),
+    }, ["type", "json_schema"]),
   ],
 } as const;
 
@@ -118,132 +76,96 @@ const FLAG = { type: ["boolean", "null"] } as const;
 const ABSENT = { description: "Not taken: it would have to change the answer." } as const;
 
 /** The body of a request. */
-export const CHAT_REQUEST = {
-  type: "object",
-  required: ["model", "messages"],
-  properties: {
-    model: { type: "string", minLength: 1, maxLength: 1000 },
-    messages: { type: "array", minItems: 1, maxItems: 10_000, items: MESSAGE },
-    stream: FLAG,
-    stream_options: {
-      anyOf: [NULL, { type: "object", properties: { include_usage: FLAG } }],
-    },
-    tools: { anyOf: [NULL, { type: "array", maxItems: 1000, items: TOOL }] },
-    tool_choice: TOOL_CHOICE,
-    parallel_tool_calls: FLAG,
-    response_format: RESPONSE_FORMAT,
-    temperature: NUMBER(0, 2),
-    top_p: NUMBER(0, 1),
-    presence_penalty: NUMBER(-2, 2),
-    frequency_penalty: NUMBER(-2, 2),
-    max_tokens: COUNT,
-    max_completion_tokens: COUNT,
-    stop: { anyOf: [NULL, TEXT, { type: "array", maxItems: 16, items: TEXT }] },
-    seed: { type: ["integer", "null"] },
-    logit_bias: { anyOf: [NULL, { type: "object", additionalProperties: { type: "number" } }] },
-    reasoning_effort: { type: ["string", "null"], maxLength: 100 },
-    n: { type: ["integer", "null"], description: "1: no more than one answer is made." },
-    logprobs: { ...FLAG, description: "Not true: there are none." },
-    top_logprobs: ABSENT,
-    functions: ABSENT,
-    function_call: ABSENT,
-    audio: ABSENT,
-    web_search_options: ABSENT,
-    modalities: { anyOf: [NULL, { type: "array", maxItems: 10, items: { type: "string", maxLength: 100 } }] },
-    user: { type: ["string", "null"], maxLength: 200, description: "Of an agent: whose conversation it is." },
-    metadata: {
-      anyOf: [
-        NULL,
-        {
-          type: "object",
-          properties: {
-            conversation: { ...ID, description: "Of an agent: the conversation to go on with." },
-          },
-        },
-      ],
-    },
+export const CHAT_REQUEST = objectOf({
+  model: { type: "string", minLength: 1, maxLength: 1000 },
+  messages: { type: "array", minItems: 1, maxItems: 10_000, items: MESSAGE },
+  stream: FLAG,
+  stream_options: {
+    anyOf: [NULL, objectOf({ include_usage: FLAG })],
   },
-} as const;
+  tools: { anyOf: [NULL, { type: "array", maxItems: 1000, items: TOOL }] },
+  tool_choice: TOOL_CHOICE,
+  parallel_tool_calls: FLAG,
+  response_format: RESPONSE_FORMAT,
+  temperature: NUMBER(0, 2),
+  top_p: NUMBER(0, 1),
+  presence_penalty: NUMBER(-2, 2),
+  frequency_penalty: NUMBER(-2, 2),
+  max_tokens: COUNT,
+  max_completion_tokens: COUNT,
+  stop: { anyOf: [NULL, TEXT, { type: "array", maxItems: 16, items: TEXT }] },
+  seed: { type: ["integer", "null"] },
+  logit_bias: { anyOf: [NULL, { type: "object", additionalProperties: { type: "number" } }] },
+  reasoning_effort: { type: ["string", "null"], maxLength: 100 },
+  n: { type: ["integer", "null"], description: "1: no more than one answer is made." },
+  logprobs: { ...FLAG, description: "Not true: there are none." },
+  top_logprobs: ABSENT,
+  functions: ABSENT,
+  function_call: ABSENT,
+  audio: ABSENT,
+  web_search_options: ABSENT,
+  modalities: { anyOf: [NULL, { type: "array", maxItems: 10, items: { type: "string", maxLength: 100 } }] },
+  user: { type: ["string", "null"], maxLength: 200, description: "Of an agent: whose conversation it is." },
+  metadata: {
+    anyOf: [
+      NULL,
+      objectOf({
+        conversation: { ...ID, description: "Of an agent: the conversation to go on with." },
+      }),
+    ],
+  },
+}, ["model", "messages"]);
 
-const USAGE = {
-  type: "object",
-  required: ["prompt_tokens", "completion_tokens", "total_tokens"],
-  properties: {
-    prompt_tokens: { type: "integer" },
-    completion_tokens: { type: "integer" },
-    total_tokens: { type: "integer" },
-  },
-} as const;
+const USAGE = objectOf({
+  prompt_tokens: { type: "integer" },
+  completion_tokens: { type: "integer" },
+  total_tokens: { type: "integer" },
+}, ["prompt_tokens", "completion_tokens", "total_tokens"]);
 
 /** An answer that is not streamed. */
-export const CHAT_COMPLETION = {
-  type: "object",
-  required: ["id", "object", "created", "model", "choices", "usage"],
-  properties: {
-    id: { type: "string" },
-    object: { const: "chat.completion" },
-    created: { type: "integer", description: "s since 1970" },
-    model: { type: "string" },
-    choices: {
-      type: "array",
-      items: {
-        type: "object",
-        required: ["index", "message", "finish_reason"],
-        properties: {
-          index: { type: "integer" },
-          message: {
-            type: "object",
-            required: ["role", "content"],
-            properties: {
-              role: { const: "assistant" },
-              content: { type: ["string", "null"] },
-              tool_calls: { type: "array", items: TOOL_CALL },
-            },
-          },
-          finish_reason: { enum: ["stop", "length", "tool_calls", "content_filter"] },
-        },
-      },
-    },
-    usage: USAGE,
+export const CHAT_COMPLETION = objectOf({
+  id: { type: "string" },
+  object: { const: "chat.completion" },
+  created: { type: "integer", description: "s since 1970" },
+  model: { type: "string" },
+  choices: {
+    type: "array",
+    items: objectOf({
+      index: { type: "integer" },
+      message: objectOf({
+        role: { const: "assistant" },
+        content: { type: ["string", "null"] },
+        tool_calls: { type: "array", items: TOOL_CALL },
+      }, ["role", "content"]),
+      finish_reason: { enum: ["stop", "length", "tool_calls", "content_filter"] },
+    }, ["index", "message", "finish_reason"]),
   },
-} as const;
+  usage: USAGE,
+}, ["id", "object", "created", "model", "choices", "usage"]);
 
 /** An error, with every status that is none of success. */
-export const OPENAI_ERROR = {
-  type: "object",
-  required: ["error"],
-  properties: {
-    error: {
-      type: "object",
-      required: ["message", "type", "param", "code"],
-      properties: {
-        message: { type: "string" },
-        type: { type: "string" },
-        param: { type: ["string", "null"] },
-        code: { type: ["string", "null"] },
-      },
-    },
-  },
-} as const;
+export const OPENAI_ERROR = objectOf({
+  error: objectOf({
+    message: { type: "string" },
+    type: { type: "string" },
+    param: { type: ["string", "null"] },
+    code: { type: ["string", "null"] },
+  }, ["message", "type", "param", "code"]),
+}, ["error"]);
 
 /** A model of the list. */
-export const LISTED_MODEL = {
-  type: "object",
-  required: ["id", "object", "created", "owned_by"],
-  properties: {
-    id: { type: "string" },
-    object: { const: "model" },
-    created: { type: "integer" },
-    owned_by: { type: "string" },
-  },
-} as const;
+export const LISTED_MODEL = objectOf({
+  id: { type: "string" },
+  object: { const: "model" },
+  created: { type: "integer" },
+  owned_by: { type: "string" },
+}, ["id", "object", "created", "owned_by"]);
 
 /** `GET /v1/models`. */
-export const MODEL_LIST = {
-  type: "object",
-  required: ["object", "data"],
-  properties: { object: { const: "list" }, data: { type: "array", items: LISTED_MODEL } },
-} as const;
+export const MODEL_LIST = objectOf({
+  object: { const: "list" },
+  data: { type: "array", items: LISTED_MODEL },
+}, ["object", "data"]);
 
 /** The body of a request, whose fields have the types that the schema says. */
 export type ChatBody = FromJsonSchema<typeof CHAT_REQUEST>;

@@ -8,6 +8,7 @@ import type { RunState } from "../../service/service.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
 import { href, RunStatusBadge } from "./parts.tsx";
+import { onlyFields } from "../api/schemas.ts";
 
 /** Runs that can be chosen. */
 const CHOICES = 100;
@@ -22,7 +23,7 @@ const ID = { type: "string", maxLength: 100, pattern: "^[\\w.:@-]*$" } as const;
 export const comparePage = definePage({
   path: "/compare",
   summary: "Two runs side by side",
-  request: { query: { type: "object", properties: { a: ID, b: ID }, additionalProperties: false } },
+  request: { query: onlyFields({ a: ID, b: ID }) },
   async page({ service, query: { a = "", b = "" } }) {
     const runs = await service.runs({ limit: CHOICES });
     const [left, right] = await Promise.all(

@@ -5,7 +5,7 @@ import type { FromJsonSchema } from "../../schema/input_type.ts";
 import { type AnswerOptions, html } from "../answers.ts";
 import { openAssets } from "./assets.ts";
 import { defineRoute, type Nothing, type Route, type RouteContext } from "../route.ts";
-import { MAX_NAME } from "../api/schemas.ts";
+import { MAX_NAME, objectOf, onlyFields } from "../api/schemas.ts";
 import { chosenTheme, Layout, type PageFrame, type PageParts } from "./layout.tsx";
 import { problemPage } from "./problem_page.tsx";
 
@@ -30,7 +30,6 @@ export function definePage<
     summary,
     request,
     responses: { 200: { description: "The page", type: "text/html; charset=utf-8" } },
-    access: "token",
     tellProblem: problemPage,
     handle: async (context) => await answerPage(context, await page(context)),
   });
@@ -59,15 +58,9 @@ async function frameOf(
 }
 
 /** The path of a page about one thing: a name, or a path of files. */
-export const PATH_PARAMS = {
-  type: "object",
-  properties: { path: { type: "string", minLength: 1, maxLength: MAX_NAME } },
-  required: ["path"],
-} as const;
+export const PATH_PARAMS = objectOf({ path: { type: "string", minLength: 1, maxLength: MAX_NAME } }, [
+  "path",
+]);
 
 /** What is searched on a list. */
-export const SEARCH_QUERY = {
-  type: "object",
-  properties: { q: { type: "string", maxLength: 200 } },
-  additionalProperties: false,
-} as const;
+export const SEARCH_QUERY = onlyFields({ q: { type: "string", maxLength: 200 } });

@@ -8,7 +8,7 @@ import { text } from "../answers.ts";
 import { openAssets, UNKEPT_BASE } from "./assets.ts";
 import { HttpProblem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { ID_PARAMS } from "../api/schemas.ts";
+import { ID_PARAMS, objectOf } from "../api/schemas.ts";
 import { agentPage, agentsPage } from "./agents.tsx";
 import { comparePage } from "./compare.tsx";
 import { conversationPage } from "./conversation.tsx";
@@ -190,7 +190,6 @@ const traceFileRoute = defineRoute({
   request: { params: ID_PARAMS },
   responses: { 200: { description: "The file", type: "text/html; charset=utf-8" } },
   problems: { 404: ["not-found"] },
-  access: "token",
   tellProblem: problemPage,
   async handle({ service, params: { id } }) {
     const trace = await service.trace(id);
@@ -325,14 +324,10 @@ const assetRoute: Route = defineRoute({
   path: "/assets/{hash}/{path+}",
   summary: "A module, a style sheet or a picture of the pages",
   request: {
-    params: {
-      type: "object",
-      properties: {
-        hash: { type: "string", pattern: "^[0-9a-z]{1,64}$" },
-        path: { type: "string", minLength: 1, maxLength: 200 },
-      },
-      required: ["hash", "path"],
-    },
+    params: objectOf({
+      hash: { type: "string", pattern: "^[0-9a-z]{1,64}$" },
+      path: { type: "string", minLength: 1, maxLength: 200 },
+    }, ["hash", "path"]),
   },
   responses: { 200: { description: "The file", type: "text/javascript; charset=utf-8" } },
   problems: { 404: ["not-found"] },

@@ -4,6 +4,7 @@ import type { RunState } from "../../service/service.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
 import { type Column, durationText, Empty, href, List, RunStatusBadge, Time } from "./parts.tsx";
+import { onlyFields } from "../api/schemas.ts";
 
 /** The words for states, with how runs stand that may be shown as such; `held` and `completed` are words of earlier addresses. */
 const STATES: Readonly<Record<string, readonly RunState["status"][]>> = {
@@ -22,16 +23,12 @@ export const runsPage = definePage({
   path: "/runs",
   summary: "The page of all runs",
   request: {
-    query: {
-      type: "object",
-      properties: {
-        status: { enum: ["", ...STATUSES, "held", "completed"] },
-        kind: { enum: ["", ...KINDS] },
-        file: { type: "string", maxLength: 1_000 },
-        before: { type: "string", maxLength: 100 },
-      },
-      additionalProperties: false,
-    },
+    query: onlyFields({
+      status: { enum: ["", ...STATUSES, "held", "completed"] },
+      kind: { enum: ["", ...KINDS] },
+      file: { type: "string", maxLength: 1_000 },
+      before: { type: "string", maxLength: 100 },
+    }),
   },
   async page({ service, query: { status: given = "", kind = "", file = "", before } }) {
     const status = given === "" ? "" : stateWord({ status: given });

@@ -7,7 +7,7 @@ import { filledForm, filledJson } from "./form_fields.ts";
 import { insidePath } from "../guard.ts";
 import { failureOf, HttpProblem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { MAX_NAME } from "../api/schemas.ts";
+import { MAX_NAME, objectOf } from "../api/schemas.ts";
 import { problemPage } from "./problem_page.tsx";
 import { FIELD_PREFIX } from "./schema_form.tsx";
 
@@ -35,11 +35,10 @@ export const startRoute: Route = defineRoute({
   responses: {
     200: {
       description: "For whoever accepts JSON: where the run is shown",
-      schema: { type: "object", properties: { url: { type: "string" } }, required: ["url"] },
+      schema: objectOf({ url: { type: "string" } }, ["url"]),
     },
     303: { description: "To the page of the run" },
   },
-  access: "token",
   accepts: "form",
   async handle({ service, settings, request, body }) {
     const wantsJson = (request.headers.get("accept") ?? "").includes("application/json");

@@ -61,7 +61,7 @@ export function gadgetJson(entry: CatalogEntry, gadget: AnyGadget): unknown {
     ),
     examples: gadget.examples ?? [],
     ...(entry.grant !== undefined && { grant: entry.grant() }),
-    ...(entry.said !== undefined && { said: entry.said }),
+    said: entry.said,
   };
 }
 

@@ -142,7 +142,7 @@ export function dialogOptions(input: DialogInput, means: DialogMeans): DialogOpt
       toolsMode,
       rounds,
       contractRetries,
-      ...(input.limits.concurrency === undefined ? {} : { parallel: input.limits.concurrency }),
+      parallel: input.limits.concurrency,
     },
     system: input.system,
     contract: input.schema && schemaContract(input.schema),
