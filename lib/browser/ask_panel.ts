@@ -32,7 +32,7 @@ export class AskPanel {
       card.remove();
       this.#cards.delete(id);
       this.#cards.forEach(hold);
-      if (hadFocus) maybeFind("main", HTMLElement)?.focus();
+      if (hadFocus) maybeFind("main")?.focus();
     }
     this.#root.hidden = asks.size === 0; // before any of them takes the focus: what is hidden cannot
     for (const ask of asks.values()) {
@@ -140,8 +140,7 @@ async function send(
     return;
   }
   for (const each of controls) each.toggleAttribute("disabled", false);
-  const told = maybeFind("[data-ask-problem]", HTMLElement, card);
-  if (told !== undefined) told.textContent = answer.problem;
+  for (const told of findAll("[data-ask-problem]", HTMLElement, card)) told.textContent = answer.problem;
 }
 
 /** Those that the server has put on the page of all questions: an answered one goes. */
@@ -153,12 +152,11 @@ function startCards(): void {
     startCard(card, { run: card.dataset.askRun ?? "", ask: card.dataset.ask ?? "" });
     card.addEventListener("answered", () => {
       card.remove();
-      const rest = findAll("form[data-ask]", HTMLElement);
+      const rest = findAll("form[data-ask]");
       rest.forEach(hold);
       const [next] = rest;
-      (next ?? maybeFind("main", HTMLElement))?.focus();
-      const empty = maybeFind("[data-no-asks]", HTMLElement);
-      if (empty !== undefined && next === undefined) empty.hidden = false;
+      (next ?? maybeFind("main"))?.focus();
+      for (const empty of findAll("[data-no-asks]")) empty.hidden = next !== undefined;
     });
   }
 }

@@ -1,15 +1,16 @@
 /// <reference lib="dom" />
 // A conversation with an agent: what was said, the answer as it comes, and the field for what is said next.
 import { isRecord } from "../core/json.ts";
-import { stateWord, statusTone } from "../render/step_words.ts";
+import { stateWord } from "../render/step_words.ts";
 import { AskPanel } from "./ask_panel.ts";
-import { el, findAll, maybeFind } from "./dom.ts";
+import { el, findAll, isAtEnd, maybeFind } from "./dom.ts";
 import { followEvents } from "./event_feed.ts";
 import { FrameLoop } from "./frame_loop.ts";
 import { tellConnection } from "./live.ts";
 import { RowView } from "./row_view.ts";
 import { RunClock } from "./run_clock.ts";
 import { RunState } from "./run_state.ts";
+import { showParts, showStatus } from "./run_status.ts";
 import { getJson, postJson, type ServerAnswer, UNREACHABLE } from "./server_calls.ts";
 
 /** How near to its end counts as there, px. */
@@ -57,7 +58,7 @@ class ChatLog {
   }
 
   update(state: RunState): void {
-    const isAtEnd = this.#isAtEnd();
+    const wasAtEnd = isAtEnd(this.#root, NEAR_PX);
     for (const { n, text, step, isOwn } of state.texts.slice(this.#whole)) {
       if (isOwn && n > 0) this.#say({ n, text, step });
     }
@@ -68,7 +69,7 @@ class ChatLog {
       item.remove();
       this.#open.delete(step);
     }
-    if (isAtEnd) this.#root.scrollTop = this.#root.scrollHeight;
+    if (wasAtEnd) this.#root.scrollTop = this.#root.scrollHeight;
   }
 
   /** The log as the server has it: it lists what was sent when the turn has gone through. @param options.isUnfinished it can be tried again */
@@ -116,11 +117,6 @@ class ChatLog {
     const words = maybeFind(".chat-text", HTMLElement, known);
     if (words !== undefined && words.textContent !== text) words.textContent = text;
   }
-
-  #isAtEnd(): boolean {
-    const { scrollTop, scrollHeight, clientHeight } = this.#root;
-    return scrollHeight - scrollTop - clientHeight < NEAR_PX;
-  }
 }
 
 /** As the server makes them. */
@@ -163,9 +159,9 @@ class ChatPage {
     this.#log = new ChatLog(parts.log);
     this.#form = parts.form;
     this.#field = parts.field;
-    const rows = maybeFind("[data-chat-rows]", HTMLElement);
+    const rows = maybeFind("[data-chat-rows]");
     this.#rows = rows === undefined ? undefined : new RowView(rows);
-    const asks = maybeFind("[data-chat-asks]", HTMLElement);
+    const asks = maybeFind("[data-chat-asks]");
     this.#asks = asks === undefined ? undefined : new AskPanel(asks, { run: this.#id });
     this.#isBusy = root.dataset.chatStatus === "running";
   }
@@ -272,8 +268,9 @@ class ChatPage {
       this.#loop.due();
     }
     if (typeof error === "string") tell({ ok: false, status: 0, code: "", problem: error });
-    const shown = maybeFind("[data-chat-slots]", HTMLElement);
-    if (shown !== undefined && isRecord(slots)) shown.textContent = JSON.stringify(slots, null, 2);
+    for (const shown of isRecord(slots) ? findAll("[data-chat-slots]") : []) {
+      shown.textContent = JSON.stringify(slots, null, 2);
+    }
   }
 
   #busy(isBusy: boolean): void {
@@ -286,37 +283,27 @@ class ChatPage {
     this.#lookWhenOther();
     this.#log.update(this.#state);
     this.#asks?.update(this.#state.asks);
-    if (this.#isBusy) showWord(stateWord({ status: "running", asks: { length: this.#state.asks.size } }));
+    if (this.#isBusy) showStatus(stateWord({ status: "running", asks: { length: this.#state.asks.size } }));
     this.#rows?.update(this.#state, this.#clock.at({ isRunning: this.#isBusy && !this.#isLost }));
-    const steps = maybeFind("[data-chat-steps]", HTMLElement);
-    if (steps !== undefined) steps.hidden = this.#state.operations.rows.length === 0;
-    const busy = maybeFind("[data-chat-busy]", HTMLElement);
-    if (busy !== undefined) busy.hidden = !this.#isBusy || this.#state.asks.size > 0;
+    for (const steps of findAll("[data-chat-steps]")) {
+      steps.hidden = this.#state.operations.rows.length === 0;
+    }
+    for (const busy of findAll("[data-chat-busy]")) busy.hidden = !this.#isBusy || this.#state.asks.size > 0;
   }
 }
 
 /** What can be said and done depends on how it stands. */
 function showState(status: string, word: string = status): void {
-  showWord(word);
-  for (const part of findAll("[data-while]", HTMLElement)) {
-    part.hidden = !(part.dataset.while ?? "").split(" ").includes(status);
-  }
-}
-
-function showWord(word: string): void {
-  for (const badge of findAll("[data-run-status]", HTMLElement)) {
-    if (badge.textContent === word) continue;
-    badge.textContent = word;
-    badge.dataset.tone = statusTone(word);
-  }
+  showStatus(word);
+  showParts(status);
 }
 
 /** A problem is told until the next answer. */
 function tell(answer: ServerAnswer): void {
-  const note = maybeFind("[data-run-problem]", HTMLElement);
+  const note = maybeFind("[data-run-problem]");
   if (note === undefined) return;
   const isSaid = !answer.ok && answer.code === UNREACHABLE &&
-    maybeFind("[data-run-lost]:not([hidden])", HTMLElement);
+    maybeFind("[data-run-lost]:not([hidden])");
   note.hidden = answer.ok || Boolean(isSaid);
   note.textContent = answer.ok ? "" : answer.problem;
 }
@@ -332,8 +319,8 @@ function saidIn(messages: unknown): readonly Said[] {
   });
 }
 
-const root = maybeFind("[data-chat-page]", HTMLElement);
-const log = maybeFind("[data-chat-log]", HTMLElement);
+const root = maybeFind("[data-chat-page]");
+const log = maybeFind("[data-chat-log]");
 const form = maybeFind("[data-chat-form]", HTMLFormElement);
 const field = maybeFind("[data-chat-form] textarea", HTMLTextAreaElement);
 if (root !== undefined && log !== undefined && form !== undefined && field !== undefined) {

@@ -4,10 +4,10 @@
 import { findAll, maybeFind } from "./dom.ts";
 
 const toggle = maybeFind("[data-compare-changed]", HTMLInputElement);
-const count = maybeFind("[data-compare-count]", HTMLElement);
+const count = maybeFind("[data-compare-count]");
 
 function show(): void {
-  const rows = findAll("[data-compare-row]", HTMLElement);
+  const rows = findAll("[data-compare-row]");
   let shown = 0;
   for (const row of rows) {
     row.hidden = toggle?.checked === true && row.dataset.change === "same";
@@ -18,6 +18,6 @@ function show(): void {
   }
 }
 
-const tools = maybeFind("[data-compare-tools]", HTMLElement);
+const tools = maybeFind("[data-compare-tools]");
 if (tools !== undefined) tools.hidden = false;
 toggle?.addEventListener("change", show);

@@ -46,23 +46,40 @@ function setAttributes(element: Element, attributes: Attributes): void {
   }
 }
 
-/** The first element below that a selector finds, when it is of this class. */
+/** The first element below that a selector finds, when it is of this class; without one of any of HTML. */
+export function maybeFind(selector: string): HTMLElement | undefined;
 export function maybeFind<Type extends Element>(
   selector: string,
   type: new () => Type,
+  root?: ParentNode,
+): Type | undefined;
+export function maybeFind(
+  selector: string,
+  type: new () => Element = HTMLElement,
   root: ParentNode = document,
-): Type | undefined {
+): Element | undefined {
   const found = root.querySelector(selector);
   return found instanceof type ? found : undefined;
 }
 
 /** All of them. */
+export function findAll(selector: string): readonly HTMLElement[];
 export function findAll<Type extends Element>(
   selector: string,
   type: new () => Type,
+  root?: ParentNode,
+): readonly Type[];
+export function findAll(
+  selector: string,
+  type: new () => Element = HTMLElement,
   root: ParentNode = document,
-): readonly Type[] {
-  return [...root.querySelectorAll(selector)].filter((found): found is Type => found instanceof type);
+): readonly Element[] {
+  return [...root.querySelectorAll(selector)].filter((found) => found instanceof type);
+}
+
+/** Whether the end of what scrolls is in sight, or nearly: so many px. */
+export function isAtEnd({ scrollTop, scrollHeight, clientHeight }: Element, nearPx: number): boolean {
+  return scrollHeight - scrollTop - clientHeight < nearPx;
 }
 
 /** Whether the reader is typing: letters are no keys then. */

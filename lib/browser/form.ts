@@ -182,8 +182,8 @@ async function showText(form: HTMLFormElement, path: string): Promise<void> {
     ),
   );
   const answer: Answer & { readonly text?: string } = await post(`${path}/render`, JSON.stringify({ input }));
-  const section = maybeFind("[data-rendered-section]", HTMLElement);
-  const shown = maybeFind("[data-rendered]", HTMLElement);
+  const section = maybeFind("[data-rendered-section]");
+  const shown = maybeFind("[data-rendered]");
   if (answer.text === undefined || section === undefined || shown === undefined) return refuse(form, answer);
   tell(form, []);
   section.hidden = false;

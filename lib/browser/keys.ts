@@ -49,7 +49,7 @@ const KEYS: Readonly<Record<string, () => void>> = {
   t: switchTheme,
   j: () => step(1),
   k: () => step(-1),
-  r: () => maybeFind(FORM_FIELDS, HTMLElement)?.focus(),
+  r: () => maybeFind(FORM_FIELDS)?.focus(),
 };
 
 function goTo(event: KeyboardEvent): void {
@@ -131,7 +131,7 @@ function keysDialog(): HTMLDialogElement {
 
 /** On a phone the sections are a row that is scrolled: the one that is shown has to be in sight. With `scrollIntoView` the first Tab would begin behind it. */
 function showSection(): void {
-  const here = maybeFind(".rail [aria-current]", HTMLElement);
+  const here = maybeFind(".rail [aria-current]");
   const row = here?.closest("nav");
   if (here === undefined || row === null || row === undefined) return;
   const { left, width } = here.getBoundingClientRect();

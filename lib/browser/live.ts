@@ -101,14 +101,14 @@ const title = document.title.replace(/^\(\d+\) /, "");
 function show({ active, waiting }: ProjectNow): void {
   const asks = count(waiting);
   document.title = asks > 0 ? `(${asks}) ${title}` : title;
-  for (const shown of findAll("[data-count]", HTMLElement)) {
+  for (const shown of findAll("[data-count]")) {
     const number = shown.dataset.count === "asks" ? asks : active;
     shown.textContent = String(number);
     if (shown.parentElement !== null) shown.parentElement.hidden = number === 0;
   }
   const { asksOf } = document.body.dataset;
   const elsewhere = asksOf === "all" ? [] : waiting.filter(({ id }) => id !== asksOf);
-  const note = maybeFind("[data-waiting]", HTMLElement);
+  const note = maybeFind("[data-waiting]");
   const words = waitingWords(elsewhere);
   if (note === undefined || note.textContent === words.map((word) => word.textContent).join("")) return;
   note.hidden = elsewhere.length === 0;
@@ -160,7 +160,7 @@ const shownAs = new WeakMap<Element, string>();
 
 /** Puts the lists of this page as the server has them now; what was begun in a question stays. */
 async function look(): Promise<void> {
-  const regions = findAll("[data-live]", HTMLElement);
+  const regions = findAll("[data-live]");
   if (regions.length === 0) return;
   isLate = isLooking;
   if (isLooking) return;
@@ -218,7 +218,7 @@ export function tellConnection(stream: string, isThere: boolean): void {
 }
 
 function tellServer(): void {
-  const note = maybeFind("[data-run-lost]", HTMLElement);
+  const note = maybeFind("[data-run-lost]");
   if (note === undefined) return;
   const to = encodeURIComponent(location.pathname + location.search);
   const words = news === "out"

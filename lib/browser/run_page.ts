@@ -3,7 +3,7 @@
 // how it ended, what it gave and its timeline stand on the page already.
 
 import { resultText } from "../render/shown_text.ts";
-import { stateWord, statusTone } from "../render/step_words.ts";
+import { stateWord } from "../render/step_words.ts";
 import { figuresLine } from "../render/run_tally.ts";
 import { AskPanel } from "./ask_panel.ts";
 import { DocumentView } from "./document_view.ts";
@@ -15,6 +15,7 @@ import { GraphView } from "./graph_view.ts";
 import { RowView } from "./row_view.ts";
 import { RunClock } from "./run_clock.ts";
 import { RunState } from "./run_state.ts";
+import { showParts, showStatus } from "./run_status.ts";
 import { getJson, postJson } from "./server_calls.ts";
 import { stepName } from "./step_name.ts";
 import { TextView } from "./text_view.ts";
@@ -135,8 +136,9 @@ class RunPage {
       const asks = { length: state.asks.size };
       showStatus(this.#isLost ? "not known" : stateWord({ status: state.status, asks }));
     }
-    const tally = maybeFind("[data-run-tally]", HTMLElement);
-    if (tally !== undefined && !this.#wasOver) tally.textContent = figuresLine(state.live.tally, now);
+    for (const tally of this.#wasOver ? [] : findAll("[data-run-tally]")) {
+      tally.textContent = figuresLine(state.live.tally, now);
+    }
     for (const view of this.#views) {
       if (!view.isUsed(state)) continue;
       view.section.hidden = false;
@@ -144,7 +146,7 @@ class RunPage {
     }
     showResult(state);
     if (this.#wasOver && state.end !== undefined) {
-      maybeFind("[data-run-late]", HTMLElement)?.removeAttribute("data-run-late");
+      maybeFind("[data-run-late]")?.removeAttribute("data-run-late");
     }
   }
 }
@@ -156,7 +158,7 @@ function viewsOf(id: string): readonly View[] {
     isUsed: View["isUsed"],
     make: (root: HTMLElement) => { update(state: RunState, now: number): void },
   ): void => {
-    const section = maybeFind(`[data-run-part="${name}"]`, HTMLElement);
+    const section = maybeFind(`[data-run-part="${name}"]`);
     const root = section === undefined ? undefined : maybeFind("[data-run-view]", HTMLElement, section);
     if (section === undefined || root === undefined) return;
     const view = make(root);
@@ -225,28 +227,14 @@ class NoteView {
   }
 }
 
-function showStatus(status: string): void {
-  for (const badge of findAll("[data-run-status]", HTMLElement)) {
-    if (badge.textContent === status) continue;
-    badge.textContent = status;
-    badge.dataset.tone = statusTone(status);
-  }
-}
-
 /** What can be done with a run depends on how it stands. */
 function showEnd(status: string): void {
   showStatus(stateWord({ status }));
   showParts(status);
 }
 
-function showParts(status: string): void {
-  for (const part of findAll("[data-while]", HTMLElement)) {
-    part.hidden = !(part.dataset.while ?? "").split(" ").includes(status);
-  }
-}
-
 function showResult({ end }: RunState): void {
-  const section = maybeFind('[data-run-part="result"]', HTMLElement);
+  const section = maybeFind('[data-run-part="result"]');
   if (end === undefined || section === undefined) return;
   const { value, error, document: whole } = end;
   if (error !== undefined) tellProblem(error);
@@ -262,7 +250,7 @@ function showResult({ end }: RunState): void {
 }
 
 function tellProblem(text: string): void {
-  const note = maybeFind("[data-run-problem]", HTMLElement);
+  const note = maybeFind("[data-run-problem]");
   if (note === undefined) return;
   note.hidden = false;
   note.textContent = text;
@@ -286,7 +274,7 @@ async function press(button: HTMLButtonElement, path: string): Promise<void> {
   if (answer.ok) return isCancel ? undefined : location.reload();
   button.disabled = false;
   tellProblem(answer.problem);
-  const settle = maybeFind("[data-run-settle]", HTMLElement);
+  const settle = maybeFind("[data-run-settle]");
   if (settle !== undefined && answer.code === "unverified") settle.hidden = false;
 }
 
@@ -295,7 +283,7 @@ function resumeBody({ dataset: { runSteps } }: HTMLButtonElement): unknown {
   return runSteps === "rerun" || runSteps === "skip" ? { ask: true, [runSteps]: ["all"] } : { ask: true };
 }
 
-const page = maybeFind("[data-run-page]", HTMLElement);
+const page = maybeFind("[data-run-page]");
 const id = page?.dataset.runPage ?? "";
 if (id !== "") {
   startButtons(id);

@@ -9,12 +9,12 @@ const field = maybeFind("[data-search]", HTMLInputElement);
 function show(search: string): void {
   const words = search.toLowerCase().split(/\s+/).filter((word) => word !== "");
   let count = 0;
-  for (const row of findAll("[data-row][data-text]", HTMLElement)) {
+  for (const row of findAll("[data-row][data-text]")) {
     const { text = "" } = row.dataset;
     row.hidden = !words.every((word) => text.includes(word));
     if (!row.hidden) count++;
   }
-  const told = maybeFind("[data-search-count]", HTMLElement);
+  const told = maybeFind("[data-search-count]");
   if (told !== undefined) told.textContent = words.length === 0 ? "" : `${count} found`;
 }
 

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 // Texts of a run as they come: what a model says, what a command prints. The end stays in sight unless the reader has gone up.
 
-import { el } from "./dom.ts";
+import { el, isAtEnd } from "./dom.ts";
 import type { RunState } from "./run_state.ts";
 
 /** Which texts are shown, and how they are named. */
@@ -33,7 +33,7 @@ export class TextView {
   }
 
   update(state: RunState): void {
-    const isAtEnd = this.#isAtEnd();
+    const wasAtEnd = isAtEnd(this.#root, NEAR_PX);
     const { wordsOf } = this.#options;
     for (const { step, text } of state.texts.slice(this.#whole)) {
       this.#end(step, { text: wordsOf(step, text), state });
@@ -45,12 +45,7 @@ export class TextView {
       if (!state.open.has(step)) this.#drop(step, shown);
       else if (isOver) settle(shown.element);
     }
-    if (isAtEnd) this.#root.scrollTop = this.#root.scrollHeight;
-  }
-
-  #isAtEnd(): boolean {
-    const { scrollTop, scrollHeight, clientHeight } = this.#root;
-    return scrollHeight - scrollTop - clientHeight < NEAR_PX;
+    if (wasAtEnd) this.#root.scrollTop = this.#root.scrollHeight;
   }
 
   /** The whole text takes the place of what was there of it. */

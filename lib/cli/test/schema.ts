@@ -16,7 +16,7 @@ function mapping(properties: JsonObject, required: readonly string[] = []): Json
 }
 
 function list(items: JsonObject, description?: string): JsonObject {
-  return { type: "array", items, description };
+  return { type: "array", items, ...(description !== undefined && { description }) };
 }
 
 function ref(name: string): JsonObject {

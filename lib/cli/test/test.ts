@@ -173,7 +173,7 @@ function testsJson(
         line: at.line,
         column: at.column,
         message,
-        diff,
+        ...(diff === undefined ? {} : { diff }),
       })),
     })),
   };

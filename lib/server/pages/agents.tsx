@@ -11,11 +11,10 @@ import {
   Empty,
   Facts,
   href,
-  isFound,
-  List,
   Problems,
-  Search,
+  SearchedList,
   Source,
+  Two,
 } from "./parts.tsx";
 import { AskField, JsonInput, ModelField, SayField, StartForm } from "./schema_form.tsx";
 
@@ -26,7 +25,6 @@ export const agentsPage = definePage({
   request: { query: SEARCH_QUERY },
   async page({ service, query: { q = "" } }) {
     const { agents } = await service.look.catalog(["agents"]);
-    const found = agents.filter((agent) => isFound(searchText(agent), q));
     return {
       title: "Agents",
       section: "agents",
@@ -44,10 +42,7 @@ export const agentsPage = definePage({
                 <code>.agent.yaml</code>.
               </Empty>
             )
-            : <Search what="agents" value={q} />}
-          {found.length > 0
-            ? <List label="Agents" columns={COLUMNS} rows={found} searchText={searchText} />
-            : agents.length > 0 && <Empty>No agent has these words.</Empty>}
+            : <SearchedList of="agent" columns={COLUMNS} rows={agents} searchText={searchText} q={q} />}
         </>
       ),
     };
@@ -98,54 +93,51 @@ export const agentPage = definePage({
               </>
             }
           />
-          <div class="two">
-            <div class="stack">
-              <Problems problems={problems} here />
-              {problem === undefined && <Steps agent={agent} />}
-              {problem === undefined && <Graph file={file} />}
-              <details class="fold" open={problem !== undefined}>
-                <summary>Source</summary>
-                <Source text={source} label={`The source of ${file}`} problems={problems} />
-              </details>
-            </div>
-            <div class="side first">
-              {problem === undefined
-                ? (
-                  <StartForm
-                    kind="agent"
-                    name={file}
-                    schema={NO_INPUT}
-                    title="Begin a conversation"
-                    button="Begin"
-                  >
-                    <SayField
-                      name="say"
-                      label="First message"
-                      hint="Empty: the agent speaks first, when it does."
-                    />
-                    <SayField
-                      name="user"
-                      label="User"
-                      hint="Whose slots it knows. Empty: the one of this machine."
-                    />
-                    <JsonInput
-                      label="Slots"
-                      hint="A JSON object: what its slots hold before its first step. Optional."
-                    />
-                    <ModelField
-                      models={await modelIds(service.look)}
-                      hint="Empty: that of the agent, or of the project"
-                    />
-                    <AskField />
-                  </StartForm>
-                )
-                : (
-                  <p class="note" data-tone="bad">
-                    No conversation can begin before its errors are corrected.
-                  </p>
-                )}
-            </div>
-          </div>
+          <Two
+            side={problem === undefined
+              ? (
+                <StartForm
+                  kind="agent"
+                  name={file}
+                  schema={NO_INPUT}
+                  title="Begin a conversation"
+                  button="Begin"
+                >
+                  <SayField
+                    name="say"
+                    label="First message"
+                    hint="Empty: the agent speaks first, when it does."
+                  />
+                  <SayField
+                    name="user"
+                    label="User"
+                    hint="Whose slots it knows. Empty: the one of this machine."
+                  />
+                  <JsonInput
+                    label="Slots"
+                    hint="A JSON object: what its slots hold before its first step. Optional."
+                  />
+                  <ModelField
+                    models={await modelIds(service.look)}
+                    hint="Empty: that of the agent, or of the project"
+                  />
+                  <AskField />
+                </StartForm>
+              )
+              : (
+                <p class="note" data-tone="bad">
+                  No conversation can begin before its errors are corrected.
+                </p>
+              )}
+          >
+            <Problems problems={problems} here />
+            {problem === undefined && <Steps agent={agent} />}
+            {problem === undefined && <Graph file={file} />}
+            <details class="fold" open={problem !== undefined}>
+              <summary>Source</summary>
+              <Source text={source} label={`The source of ${file}`} problems={problems} />
+            </details>
+          </Two>
         </>
       ),
     };

@@ -7,7 +7,7 @@ import { type TracePage, tracePage, type TraceRow } from "../../render/trace/pag
 import type { RunState } from "../../service/service.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
-import { href, RunStatusBadge } from "./parts.tsx";
+import { Block, href, RunStatusBadge } from "./parts.tsx";
 import { onlyFields } from "../api/schemas.ts";
 
 /** Runs that can be chosen. */
@@ -219,12 +219,7 @@ function OnlyValue({ value: { title, a, b } }: { readonly value: ComparedValue }
   return (
     <section>
       <h3>{title}</h3>
-      <pre
-        class="block wrap"
-        tabindex={0}
-        role="group"
-        aria-label={`${title} of the ${run} run`}
-      >{cut(a ?? b ?? NOTHING)}</pre>
+      <Block label={`${title} of the ${run} run`} role="group" text={cut(a ?? b ?? NOTHING)} />
     </section>
   );
 }
@@ -243,18 +238,8 @@ function Difference({ value: { title, diff, a, b } }: { readonly value: Compared
   return (
     <section class="compare-two">
       <h3>{title}</h3>
-      <pre
-        class="block wrap"
-        tabindex={0}
-        role="group"
-        aria-label={`${title} of the first run`}
-      >{cut(a ?? NOTHING)}</pre>
-      <pre
-        class="block wrap"
-        tabindex={0}
-        role="group"
-        aria-label={`${title} of the second run`}
-      >{cut(b ?? NOTHING)}</pre>
+      <Block label={`${title} of the first run`} role="group" text={cut(a ?? NOTHING)} />
+      <Block label={`${title} of the second run`} role="group" text={cut(b ?? NOTHING)} />
     </section>
   );
 }

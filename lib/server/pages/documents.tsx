@@ -23,6 +23,7 @@ import {
   Problems,
   Search,
   Source,
+  Two,
 } from "./parts.tsx";
 import { AskField, ModelField, SayField, StartForm } from "./schema_form.tsx";
 
@@ -116,23 +117,8 @@ export const documentPage = definePage({
               </>
             }
           />
-          <div class="two">
-            <div class="stack">
-              <Problems problems={problems} here />
-              <DocumentUses document={document} />
-              <Outline document={document} />
-              <section>
-                <h2>Source</h2>
-                <Source
-                  text={source}
-                  label={`The source of ${file}`}
-                  problems={problems}
-                  kindOf={kindOfLine}
-                />
-              </section>
-              <Graph file={file} />
-            </div>
-            <div class="side first">
+          <Two
+            side={
               <StartForm kind="file" name={file} schema={input} title="Run it" button="Run">
                 <SayField
                   name="say"
@@ -145,8 +131,22 @@ export const documentPage = definePage({
                 />
                 <AskField />
               </StartForm>
-            </div>
-          </div>
+            }
+          >
+            <Problems problems={problems} here />
+            <DocumentUses document={document} />
+            <Outline document={document} />
+            <section>
+              <h2>Source</h2>
+              <Source
+                text={source}
+                label={`The source of ${file}`}
+                problems={problems}
+                kindOf={kindOfLine}
+              />
+            </section>
+            <Graph file={file} />
+          </Two>
         </>
       ),
     };

@@ -7,15 +7,13 @@ import {
   Badge,
   Block,
   type Column,
-  Empty,
   Facts,
   href,
-  isFound,
   jsonText,
-  List,
-  Search,
+  SearchedList,
   Sentence,
   type Tone,
+  Two,
 } from "./parts.tsx";
 import { AskField, StartForm } from "./schema_form.tsx";
 
@@ -26,7 +24,6 @@ export const gadgetsPage = definePage({
   request: { query: SEARCH_QUERY },
   async page({ service, query: { q = "" } }) {
     const { gadgets } = await service.look.catalog(["gadgets"]);
-    const rows = gadgets.filter((gadget) => isFound(searchText(gadget), q));
     return {
       title: "Gadgets",
       section: "gadgets",
@@ -37,10 +34,7 @@ export const gadgetsPage = definePage({
             title="Gadgets"
             lede="What calls, prompts and agents can use. A gadget can do what its manifest says and you have granted, and nothing else."
           />
-          <Search what="gadgets" value={q} />
-          {rows.length === 0
-            ? <Empty>No gadget has these words.</Empty>
-            : <List label="Gadgets" columns={COLUMNS} rows={rows} searchText={searchText} />}
+          <SearchedList of="gadget" columns={COLUMNS} rows={gadgets} searchText={searchText} q={q} />
         </>
       ),
     };
@@ -83,49 +77,46 @@ export const gadgetPage = definePage({
             lede={description}
             tags={<GadgetState gadget={gadget} />}
           />
-          <div class="two">
-            <div class="stack">
-              <GadgetFacts gadget={gadget} />
-              {input !== undefined && (
-                <details class="fold">
-                  <summary>Schema of the input</summary>
-                  <Block label="The schema of the input" text={jsonText(input)} />
-                </details>
+          <Two
+            side={state !== "ready"
+              ? <p class="note" data-tone="wait">{gadget.problem}</p>
+              : gadget.grant?.state === "open"
+              ? (
+                <p class="note" data-tone="wait">
+                  No call of it runs here: whoever starts this server allows it, as it is now, with{" "}
+                  <code>orrery trust allow {name}</code>, or by a grant in <code>orrery.yaml</code>.
+                </p>
+              )
+              : (
+                <StartForm kind="gadget" name={name} schema={input} title="Call it" button="Call">
+                  <AskField />
+                </StartForm>
               )}
-              {output !== undefined && (
-                <details class="fold">
-                  <summary>Schema of the output</summary>
-                  <Block label="The schema of the output" text={jsonText(output)} />
-                </details>
-              )}
-              {examples.length > 0 && (
-                <section>
-                  <h2>Examples</h2>
-                  <div class="stack">
-                    {examples.map((example, index) => (
-                      <Block label={`Example ${index + 1}`} text={jsonText(example)} wrap={false} />
-                    ))}
-                  </div>
-                </section>
-              )}
-            </div>
-            <div class="side first">
-              {state !== "ready"
-                ? <p class="note" data-tone="wait">{gadget.problem}</p>
-                : gadget.grant?.state === "open"
-                ? (
-                  <p class="note" data-tone="wait">
-                    No call of it runs here: whoever starts this server allows it, as it is now, with{" "}
-                    <code>orrery trust allow {name}</code>, or by a grant in <code>orrery.yaml</code>.
-                  </p>
-                )
-                : (
-                  <StartForm kind="gadget" name={name} schema={input} title="Call it" button="Call">
-                    <AskField />
-                  </StartForm>
-                )}
-            </div>
-          </div>
+          >
+            <GadgetFacts gadget={gadget} />
+            {input !== undefined && (
+              <details class="fold">
+                <summary>Schema of the input</summary>
+                <Block label="The schema of the input" text={jsonText(input)} />
+              </details>
+            )}
+            {output !== undefined && (
+              <details class="fold">
+                <summary>Schema of the output</summary>
+                <Block label="The schema of the output" text={jsonText(output)} />
+              </details>
+            )}
+            {examples.length > 0 && (
+              <section>
+                <h2>Examples</h2>
+                <div class="stack">
+                  {examples.map((example, index) => (
+                    <Block label={`Example ${index + 1}`} text={jsonText(example)} wrap={false} />
+                  ))}
+                </div>
+              </section>
+            )}
+          </Two>
         </>
       ),
     };

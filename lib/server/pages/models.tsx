@@ -2,7 +2,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { ListedModel, Look } from "../../service/look/look.ts";
 import { definePage, SEARCH_QUERY } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
-import { Badge, type Column, Empty, isFound, List, Search } from "./parts.tsx";
+import { Badge, type Column, SearchedList } from "./parts.tsx";
 
 /** `/models`: what can be asked, and what is missing for it. */
 export const modelsPage = definePage({
@@ -11,8 +11,7 @@ export const modelsPage = definePage({
   request: { query: SEARCH_QUERY },
   async page({ service, query: { q = "" } }) {
     const { models } = await service.look.catalog(["models"]);
-    const found = models.filter((model) => isFound(searchText(model), q))
-      .toSorted((a, b) => rankOf(a) - rankOf(b));
+    const ranked = models.toSorted((a, b) => rankOf(a) - rankOf(b));
     const chosen = models.find(({ isDefault }) => isDefault);
     return {
       title: "Models",
@@ -26,10 +25,7 @@ export const modelsPage = definePage({
               ? "None is asked by default: set models.default in orrery.yaml, or ORRERY_MODEL."
               : `${chosen.id} is asked where nothing else is said.`}
           />
-          <Search what="models" value={q} />
-          {found.length === 0
-            ? <Empty>No model has these words.</Empty>
-            : <List label="Models" columns={COLUMNS} rows={found} searchText={searchText} />}
+          <SearchedList of="model" columns={COLUMNS} rows={ranked} searchText={searchText} q={q} />
         </>
       ),
     };

@@ -18,7 +18,7 @@ import { gadgetPage, gadgetsPage } from "./gadgets.tsx";
 import { Graph, graphRoute } from "./graph.tsx";
 import { PageHead } from "./layout.tsx";
 import { modelIds, modelsPage } from "./models.tsx";
-import { Empty, href, Problems, runTitle, Source } from "./parts.tsx";
+import { Empty, href, Problems, runTitle, Source, Two } from "./parts.tsx";
 import { problemPage } from "./problem_page.tsx";
 import { promptPage, promptsPage } from "./prompts.tsx";
 import { runPage } from "./run.tsx";
@@ -285,27 +285,26 @@ const callsPage = definePage({
       children: (
         <>
           <PageHead title={path} code crumbs={[{ href: "/documents", words: "Documents" }]} />
-          <div class="two">
-            <div class="stack">
-              <Problems problems={problems} here />
-              <section>
-                <h2>Source</h2>
-                <Source
-                  text={source}
-                  label={`The source of ${path}`}
-                  problems={problems}
-                  kindOf={kindOfLine}
-                />
-              </section>
-              <Graph file={path} />
-            </div>
-            <div class="side first">
+          <Two
+            side={
               <StartForm kind="file" name={path} schema={NO_INPUT} title="Run it" button="Run">
                 <ModelField models={await modelIds(look)} hint="For prompts that name none" />
                 <AskField />
               </StartForm>
-            </div>
-          </div>
+            }
+          >
+            <Problems problems={problems} here />
+            <section>
+              <h2>Source</h2>
+              <Source
+                text={source}
+                label={`The source of ${path}`}
+                problems={problems}
+                kindOf={kindOfLine}
+              />
+            </section>
+            <Graph file={path} />
+          </Two>
         </>
       ),
     };

@@ -57,6 +57,36 @@ export function List<Row>({ label, columns, rows, searchText }: {
   );
 }
 
+/** A list that can be searched. @param of what a row is, such as `gadget` */
+export function SearchedList<Row>({ of, columns, rows, searchText, q }: {
+  readonly of: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly searchText: (row: Row) => string;
+  readonly q: string;
+}): JSX.Element {
+  const found = rows.filter((row) => isFound(searchText(row), q));
+  const label = `${of.charAt(0).toUpperCase()}${of.slice(1)}s`;
+  return (
+    <>
+      <Search what={`${of}s`} value={q} />
+      {found.length === 0
+        ? <Empty>No {of} has these words.</Empty>
+        : <List label={label} columns={columns} rows={found} searchText={searchText} />}
+    </>
+  );
+}
+
+/** What a page is about, and beside it what can be done with that. */
+export function Two({ side, children }: { readonly side: Child; readonly children?: Child }): JSX.Element {
+  return (
+    <div class="two">
+      <div class="stack">{children}</div>
+      <div class="side first">{side}</div>
+    </div>
+  );
+}
+
 /** The field that searches the lists of a page; without a script it asks the server. */
 export function Search(
   { what, value = "" }: { readonly what: string; readonly value?: string },
@@ -96,16 +126,18 @@ export function Facts(
 }
 
 /** A text as it is, or a value as JSON. */
-export function Block({ label, text, wrap = true }: {
+export function Block({ label, text, wrap = true, role = "region" }: {
   readonly label: string;
   readonly text: string;
   readonly wrap?: boolean;
+  /** One of many is no region of the page. */
+  readonly role?: "region" | "group";
 }): JSX.Element {
   return (
     <pre
       class={wrap ? "block wrap" : "block"}
       tabindex={0}
-      role="region"
+      role={role}
       aria-label={label}
     >{text}</pre>
   );

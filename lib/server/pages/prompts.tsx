@@ -12,11 +12,11 @@ import {
   Empty,
   Facts,
   href,
-  isFound,
   jsonText,
   List,
   Problems,
-  Search,
+  SearchedList,
+  Two,
 } from "./parts.tsx";
 import { AskField, ModelField, SayField, StartForm } from "./schema_form.tsx";
 
@@ -32,7 +32,6 @@ export const promptsPage = definePage({
       "profiles",
       "problems",
     ]);
-    const found = prompts.filter((prompt) => isFound(promptText(prompt), q));
     return {
       title: "Prompts",
       section: "prompts",
@@ -46,10 +45,7 @@ export const promptsPage = definePage({
           <div class="stack">
             {prompts.length === 0 ? <NoPrompts /> : (
               <section>
-                <Search what="prompts" value={q} />
-                {found.length === 0
-                  ? <Empty>No prompt has these words.</Empty>
-                  : <List label="Prompts" columns={PROMPTS} rows={found} searchText={promptText} />}
+                <SearchedList of="prompt" columns={PROMPTS} rows={prompts} searchText={promptText} q={q} />
               </section>
             )}
             {tactics.length > 0 && (
@@ -163,47 +159,8 @@ async function promptParts(service: Service, prompt: PromptPageJson): Promise<Pa
           lede={description}
           tags={<Badge>answers with {answer === "json" ? "JSON" : answer}</Badge>}
         />
-        <div class="two">
-          <div class="stack">
-            <section class="panel">
-              <Facts
-                of={[
-                  ["File", <code>{file}:{line}</code>],
-                  ["Variables", variables.length === 0 ? "none" : <code>{variables.join(", ")}</code>],
-                  ["Tools", tools.length === 0 ? "none" : <code>{tools.join(", ")}</code>],
-                  [
-                    "Hashes",
-                    <code>{prompt.promptHash.slice(0, 12)} {prompt.contractHash.slice(0, 12)}</code>,
-                  ],
-                ]}
-              />
-            </section>
-            <section>
-              <h2>Template</h2>
-              <Block label="The template" text={template} />
-            </section>
-            <section data-rendered-section hidden>
-              <h2>As a model gets it</h2>
-              <pre
-                class="block wrap"
-                tabindex={0}
-                role="region"
-                aria-label="The text with these values"
-                data-rendered
-              ></pre>
-            </section>
-            <section>
-              <h2>Contract</h2>
-              <Block label="What its answer is held to" text={jsonText(contract)} wrap={false} />
-            </section>
-            {toolList.length > 0 && (
-              <section>
-                <h2>Tools</h2>
-                <List label="Tools" columns={TOOLS} rows={toolList} />
-              </section>
-            )}
-          </div>
-          <div class="side first">
+        <Two
+          side={
             <StartForm
               kind="prompt"
               name={path}
@@ -221,8 +178,46 @@ async function promptParts(service: Service, prompt: PromptPageJson): Promise<Pa
               />
               <AskField />
             </StartForm>
-          </div>
-        </div>
+          }
+        >
+          <section class="panel">
+            <Facts
+              of={[
+                ["File", <code>{file}:{line}</code>],
+                ["Variables", variables.length === 0 ? "none" : <code>{variables.join(", ")}</code>],
+                ["Tools", tools.length === 0 ? "none" : <code>{tools.join(", ")}</code>],
+                [
+                  "Hashes",
+                  <code>{prompt.promptHash.slice(0, 12)} {prompt.contractHash.slice(0, 12)}</code>,
+                ],
+              ]}
+            />
+          </section>
+          <section>
+            <h2>Template</h2>
+            <Block label="The template" text={template} />
+          </section>
+          <section data-rendered-section hidden>
+            <h2>As a model gets it</h2>
+            <pre
+              class="block wrap"
+              tabindex={0}
+              role="region"
+              aria-label="The text with these values"
+              data-rendered
+            ></pre>
+          </section>
+          <section>
+            <h2>Contract</h2>
+            <Block label="What its answer is held to" text={jsonText(contract)} wrap={false} />
+          </section>
+          {toolList.length > 0 && (
+            <section>
+              <h2>Tools</h2>
+              <List label="Tools" columns={TOOLS} rows={toolList} />
+            </section>
+          )}
+        </Two>
       </>
     ),
   };

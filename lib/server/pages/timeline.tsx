@@ -1,6 +1,7 @@
 // The timeline of a run: a line for each step, with its place in the run's time as a bar, opened by a click or a key. It is whole without a
 // script; browser/trace_view.ts adds folding, a filter and keys.
 import type { JSX } from "hono/jsx/jsx-runtime";
+import { Block } from "./parts.tsx";
 import { costWords, duration, usageWords } from "../../render/shown_text.ts";
 import type { TraceKind, TracePage, TraceState } from "../../render/trace/page.ts";
 import {
@@ -233,7 +234,7 @@ function Value({ value: { title, side, text, missing } }: { readonly value: Limi
   return (
     <section class="trace-value" data-side={side} data-title={title}>
       <h4>{title}</h4>
-      <pre class="block wrap" tabindex={0} role="group" aria-label={title}>{text}</pre>
+      <Block label={title} role="group" text={text} />
       {missing > 0 && <p class="small soft">cut here: {missing} more characters</p>}
     </section>
   );

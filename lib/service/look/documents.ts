@@ -65,8 +65,8 @@ function listedDocument(
 function inputSchema(inputs: DocumentSettings["inputs"]): JsonObject {
   const properties = inputs.map(({ name, description, default: value }): [string, Json] => [name, {
     type: "string",
-    description,
-    default: value,
+    ...(description === undefined ? {} : { description }),
+    ...(value === undefined ? {} : { default: value }),
   }]);
   return {
     type: "object",
