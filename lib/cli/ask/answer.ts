@@ -3,8 +3,8 @@ import type { KeptRun } from "../../project/open_run.ts";
 import { ask } from "../../run/dialog/dialog.ts";
 import { type DialogInput, type DialogMeans, dialogOptions } from "../../service/start/dialog.ts";
 import type { Interruptible } from "../run/around.ts";
-import { type DeliverOptions, endRun, namingRecord, sayWhatIsLeft } from "../run/end.ts";
-import { AnswerStream, chooseView, followRun, type RunView } from "../run/view.ts";
+import { type DeliverOptions, endRun, toItsEnd } from "../run/end.ts";
+import { answerAround, chooseView, followRun, type RunView } from "../run/view.ts";
 
 /** A question with everything it needs to be asked. */
 export interface AskWork extends Omit<DialogMeans, "signal" | "kept"> {
@@ -27,19 +27,10 @@ function isStreamed(
 
 /** Asks, and delivers the answer; gives the exit code. */
 export async function performAsk(work: AskWork): Promise<number> {
-  const { terminal, view, stop, kept, input, flags } = work;
-  stop.onSecond(() => {
-    view.abandon();
-    sayWhatIsLeft(terminal, kept);
-  });
-  const answer = isStreamed(input, flags)
-    ? new AnswerStream({ stdout: terminal.stdout, onBegin: () => view.pause(), onEnd: () => view.resume() })
-    : undefined;
+  const { stop, input, flags } = work;
+  const answer = isStreamed(input, flags) ? answerAround(work) : undefined;
   const events = ask(input.text ?? "", dialogOptions(input, { ...work, signal: stop.signal }));
-  const summary = await namingRecord(kept, {
-    terminal,
-    work: () => followRun(events, { terminal, view, flags, answer, stop }),
-  });
+  const summary = await toItsEnd(work, () => followRun(events, { ...work, answer }));
   return await endRun(summary, {
     ...work,
     isShown: answer !== undefined,

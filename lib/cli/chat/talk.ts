@@ -11,7 +11,7 @@ import { RunSummary } from "../../service/runs/summary.ts";
 import { type DialogInput, type DialogMeans, dialogOptions } from "../../service/start/dialog.ts";
 import { stoppableModel } from "../../service/start/stoppable.ts";
 import { type AroundRun, aroundRun, type AroundRunOptions, typistAt } from "../run/around.ts";
-import { endRun, namingRecord, sayWhatIsLeft } from "../run/end.ts";
+import { endRun, toItsEnd } from "../run/end.ts";
 import { AnswerStream, jsonLine, plainView, type RunView } from "../run/view.ts";
 import { type ChatLines, ChatStop, pipedMessages, typedMessages } from "./lines.ts";
 
@@ -105,17 +105,12 @@ export interface ChatWork {
 
 /** Talks until there is nothing more to say; gives the exit code. */
 export async function performChat(work: ChatWork): Promise<number> {
-  const { terminal, view, stop, kept, flags } = work;
-  stop.onSecond(() => {
-    view.abandon();
-    sayWhatIsLeft(terminal, kept);
-  });
   const talk = new RunningTalk(work);
   const events = work.events({ next: () => talk.next(), answered: () => talk.answered() });
-  const summary = await namingRecord(kept, { terminal, work: () => talk.follow(events) });
+  const summary = await toItsEnd(work, () => talk.follow(events));
   return await endRun(summary, {
     ...work,
-    flags: { ...flags, json: false, output: undefined },
+    flags: { ...work.flags, json: false, output: undefined },
     isShown: true,
   });
 }

@@ -1,6 +1,4 @@
-import { resolve } from "node:path";
 import { typedPath } from "../../core/paths.ts";
-import { FileError } from "../../core/world.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
@@ -10,14 +8,15 @@ import type { ProjectSettings } from "../../project/project.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import type { RefusedAgent } from "../../service/talks/agent.ts";
 import { type AgentLine, agentLines } from "../../service/talks/needs.ts";
-import { nearestFile } from "../run/source.ts";
+import { orNearest } from "../run/source.ts";
 
 /** Reads an agent file; undefined when something is wrong with it, all of which is told. @throws {FileError} */
 export async function readAgent(
   word: string,
   { project, terminal }: { readonly project: ProjectSettings; readonly terminal: Terminal },
 ): Promise<AgentFile | undefined> {
-  const text = await textOf(word, project.cwd);
+  const { cwd } = project;
+  const text = await orNearest(word, cwd, hostFiles({ root: cwd }).readText(word));
   return await tellingProblems(text, { file: documentPath(word, project), project, terminal });
 }
 
@@ -42,20 +41,6 @@ async function tellProblems(
 ): Promise<void> {
   const typed = problems.map((problem) => ({ ...problem, file: typedPath(problem.file, project) }));
   await terminal.stderr.write(agentLines(typed));
-}
-
-async function textOf(word: string, cwd: string): Promise<string> {
-  try {
-    return await hostFiles({ root: cwd }).readText(word);
-  } catch (error) {
-    if (!(error instanceof FileError) || error.code !== "not-found") throw error;
-    const hint = await nearestFile(resolve(cwd, word), word);
-    throw new FileError(`file not found: ${JSON.stringify(word)}${hint}`, {
-      path: word,
-      code: "not-found",
-      cause: error,
-    });
-  }
 }
 
 /** Tells why an agent cannot begin; gives the exit code. */

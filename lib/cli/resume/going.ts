@@ -9,7 +9,7 @@ import { openPromptRun } from "../../service/prompt/open.ts";
 import { assertSamePrompt, isAgentTalk, promptRunInput } from "../../service/prompt/run.ts";
 import { dialogInput, openDialog } from "../../service/start/dialog.ts";
 import { resumedDocument } from "../../service/start/document.ts";
-import { aroundRun, interruptible } from "../run/around.ts";
+import { aroundRun, type AroundRunOptions, type Interruptible, interruptible } from "../run/around.ts";
 import { documentView } from "../run/document/view.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { beginTalk, holdTalk, modelTalk, profileTalk, type Talk } from "../chat/talk.ts";
@@ -27,6 +27,11 @@ export interface Going {
   readonly kept: KeptRun;
   /** What the run began with, with what the flags say now. */
   readonly input: Json;
+}
+
+/** What is around a run that goes on. */
+export function aroundResumed({ terminal, flags, here }: Going, stop: Interruptible): AroundRunOptions {
+  return { terminal, stop, isQuiet: flags.quiet, usesStdin: false, secrets: here.secrets };
 }
 
 /** Goes on with a conversation: its messages so far are known to the model again, and the last ones are shown. */
@@ -98,13 +103,7 @@ export async function resumeDocument(run: RunJournal, going: Going): Promise<num
   const { here: { project, secrets }, grants, flags, terminal, kept, input } = going;
   const stop = interruptible(terminal);
   const view = documentView(terminal, flags);
-  await using around = await aroundRun(view, {
-    terminal,
-    stop,
-    isQuiet: flags.quiet,
-    usesStdin: false,
-    secrets,
-  });
+  await using around = await aroundRun(view, aroundResumed(going, stop));
   const resumed = await resumedDocument({ run, input, secrets }, { project, grants, around });
   if (resumed === undefined) return EXIT.interrupted;
   const { ready, results } = resumed;
@@ -123,17 +122,11 @@ export async function resumeDocument(run: RunJournal, going: Going): Promise<num
 
 /** Goes on with the run of a prompt or a tactic; gives the exit code. @throws {UsageError} when the prompt has changed since */
 export async function resumePrompt(run: RunJournal, going: Going): Promise<number> {
-  const { here: { project, secrets }, grants, flags, terminal, kept } = going;
+  const { here: { project }, grants, flags, terminal, kept } = going;
   const stop = interruptible(terminal);
   const input = promptRunInput(going.input);
   const view = chooseView(terminal, { flags, file: input.path, shownText: "interim" });
-  await using around = await aroundRun(view, {
-    terminal,
-    stop,
-    isQuiet: flags.quiet,
-    usesStdin: false,
-    secrets,
-  });
+  await using around = await aroundRun(view, aroundResumed(going, stop));
   const opened = await openPromptRun(project, {
     path: input.path,
     profile: input.profile,

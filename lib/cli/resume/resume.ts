@@ -18,19 +18,13 @@ import { limitsFrom, markersFrom, withBudget } from "../../service/input/kept_in
 import { RunSummary } from "../../service/runs/summary.ts";
 import { dialogInput, openDialog } from "../../service/start/dialog.ts";
 import { settleSteps, unverifiedText } from "../../service/start/settle.ts";
-import {
-  aroundRun,
-  type AroundRunOptions,
-  type Interruptible,
-  interruptible,
-  nobody,
-} from "../run/around.ts";
+import { aroundRun, interruptible, nobody } from "../run/around.ts";
 import { checkResultFile, checkStdout, endRun } from "../run/end.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
 import { isResumable, neededJournal } from "../here.ts";
 import { performCalls } from "../run/calls.ts";
-import { type Going, resumeChat, resumeDocument, resumePrompt } from "./going.ts";
+import { aroundResumed, type Going, resumeChat, resumeDocument, resumePrompt } from "./going.ts";
 import { resumeConversation } from "./conversation.ts";
 import { askView, performAsk } from "../ask/answer.ts";
 import { chooseView } from "../run/view.ts";
@@ -138,15 +132,12 @@ async function goOn(run: RunJournal, going: Going): Promise<number> {
       return await goOnWithCalls(run, going);
     case "ask":
       return await goOnAsking(going);
-    case "chat": {
+    case "chat":
       return await resumeChat(run, going);
-    }
-    case "prompt": {
+    case "prompt":
       return await resumePrompt(run, going);
-    }
-    case "document": {
+    case "document":
       return await resumeDocument(run, going);
-    }
     default:
       throw new UsageError([`Run ${run.id} is of a kind that this Orrery does not know: ${run.run.kind}`], {
         command: "resume",
@@ -191,10 +182,6 @@ async function goOnAsking(going: Going): Promise<number> {
   const dialog = await openDialog(project, { around, grants, tools, name });
   if (dialog === undefined) return EXIT.interrupted;
   return await performAsk({ ...dialog, terminal, flags, cwd: project.cwd, view, stop, input, kept });
-}
-
-function aroundResumed({ terminal, flags, here }: Going, stop: Interruptible): AroundRunOptions {
-  return { terminal, stop, isQuiet: flags.quiet, usesStdin: false, secrets: here.secrets };
 }
 
 async function newest(journal: Journal, terminal: Terminal): Promise<string> {

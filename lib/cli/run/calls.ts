@@ -14,7 +14,7 @@ import { limitsFrom, markersFrom } from "../../service/input/kept_input.ts";
 import type { PromptsPlace } from "../../service/prompt/containers.ts";
 import { callsEvents, type CallsRun } from "../../service/start/calls.ts";
 import { type Interruptible, nobody } from "./around.ts";
-import { type DeliverOptions, endRun, namingRecord, sayWhatIsLeft } from "./end.ts";
+import { type DeliverOptions, endRun, toItsEnd } from "./end.ts";
 import { type GrantFlags, grantsOf } from "../flags/grants.ts";
 import { type OpenedReplay, openReplay } from "./record.ts";
 import { chooseView, followRun, type RunView } from "./view.ts";
@@ -33,14 +33,10 @@ interface CallsWork extends Omit<CallsRun, "asked" | "signal"> {
 
 /** Runs calls to their end and delivers their result; gives the exit code. */
 export async function performCalls(work: CallsWork): Promise<number> {
-  const { terminal, view, stop, kept, source, markers } = work;
+  const { stop, kept, source, markers } = work;
   const { asked = work.replay?.run.input ?? null } = work;
-  stop.onSecond(() => {
-    view.abandon();
-    sayWhatIsLeft(terminal, kept);
-  });
   const events = callsEvents({ ...work, source, asked, signal: stop.signal }, kept?.options ?? {});
-  const summary = await namingRecord(kept, { terminal, work: () => followRun(events, work) });
+  const summary = await toItsEnd(work, () => followRun(events, work));
   return await endRun(summary, { ...work, emptyNotice: noCalls(source.name, markers) });
 }
 

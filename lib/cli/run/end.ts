@@ -8,6 +8,7 @@ import { printable, resultText } from "../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import type { RunSummary } from "../../service/runs/summary.ts";
 import type { Interruptible } from "./around.ts";
+import type { RunView } from "./view.ts";
 
 /** What is known when a run is over. */
 export interface EndRunOptions extends Omit<DeliverOptions, "isInterrupted"> {
@@ -34,13 +35,19 @@ export async function endRun(summary: EndedRun, options: EndRunOptions): Promise
   return problem === undefined ? code : Math.max(code, EXIT.failed);
 }
 
-/** Does the work; when it fails, says where the record is that could not be finished. */
-export async function namingRecord<Result>(
-  kept: KeptRun | undefined,
-  { terminal, work }: { readonly terminal: Terminal; readonly work: () => Promise<Result> },
+/** Follows a run to its end. Where it fails, or the process has to end at once, says what is left of it. */
+export async function toItsEnd<Result>(
+  { terminal, view, stop, kept }: Pick<EndRunOptions, "terminal" | "stop" | "kept"> & {
+    readonly view: Pick<RunView, "abandon">;
+  },
+  follow: () => Promise<Result>,
 ): Promise<Result> {
+  stop.onSecond(() => {
+    view.abandon();
+    sayWhatIsLeft(terminal, kept);
+  });
   try {
-    return await work();
+    return await follow();
   } catch (error) {
     if (kept?.partialRecord !== undefined) {
       await terminal.stderr.write(`the record so far: ${printable(kept.partialRecord)}\n`);

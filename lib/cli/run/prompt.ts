@@ -25,12 +25,12 @@ import {
 } from "../../service/prompt/run.ts";
 import { aroundRun, type Interruptible } from "./around.ts";
 import { stdinText } from "./source.ts";
-import { type DeliverOptions, endRun, namingRecord, sayWhatIsLeft } from "./end.ts";
+import { type DeliverOptions, endRun, toItsEnd } from "./end.ts";
 import type { conversationFlags, documentFlags } from "../flags/groups.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
 import { openReplay } from "./record.ts";
-import { AnswerStream, chooseView, followRun, type RunView } from "./view.ts";
+import { answerAround, chooseView, followRun, type RunView } from "./view.ts";
 
 /** Flags of `run` that are for documents alone. */
 type DocumentFlag = (typeof documentFlags)[number]["name"];
@@ -182,19 +182,10 @@ function isStreamedPrompt(
 
 /** Runs it and delivers the value; gives the exit code. */
 export async function performPrompt(work: PromptWork): Promise<number> {
-  const { terminal, view, stop, kept, flags, opened: { found } } = work;
-  stop.onSecond(() => {
-    view.abandon();
-    sayWhatIsLeft(terminal, kept);
-  });
-  const answer = isStreamedPrompt(found, flags)
-    ? new AnswerStream({ stdout: terminal.stdout, onBegin: () => view.pause(), onEnd: () => view.resume() })
-    : undefined;
+  const { stop, flags, opened: { found } } = work;
+  const answer = isStreamedPrompt(found, flags) ? answerAround(work) : undefined;
   const events = promptEvents({ ...work, signal: stop.signal });
-  const summary = await namingRecord(kept, {
-    terminal,
-    work: () => followRun(events, { terminal, view, flags, answer, stop }),
-  });
+  const summary = await toItsEnd(work, () => followRun(events, { ...work, answer }));
   const isJson = found.kind === "prompt" && hasContract(found.prompt);
   return await endRun(summary, { ...work, isShown: answer !== undefined, isJson });
 }

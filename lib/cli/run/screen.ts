@@ -20,20 +20,44 @@ const MAX_OPEN_LINE = 4096;
 /** A run of up to this many calls stays on the screen call by call, even when it scrolls. */
 const MAX_FINAL_ROWS = 200;
 
-/** The live view of a run on stderr. */
-export function liveScreen(
-  terminal: Terminal,
-  options: { readonly file: string; readonly shownText: ShownText },
-): RunView {
-  return new LiveScreen(terminal, options);
+/** What the live views of all runs have in common: a frame, and lines that scroll away above it. */
+export abstract class FrameView {
+  protected readonly frame: LiveFrame;
+  protected readonly paint = paintFor(true);
+
+  constructor(terminal: Terminal, draw: DrawFrame) {
+    this.frame = new LiveFrame(terminal, draw);
+  }
+
+  notice(text: string): Promise<void> {
+    this.frame.writeAbove(`${this.paint("yellow", "warning:")} ${printable(longText(text))}\n`);
+    return Promise.resolve();
+  }
+
+  log(source: string, text: string): Promise<void> {
+    const line = this.paint("dim", `${printableLine(source)}: ${printable(longText(text.trimEnd()))}`);
+    this.frame.writeAbove(`${line}\n`);
+    return Promise.resolve();
+  }
+
+  pause(): Promise<void> {
+    return this.frame.pause();
+  }
+
+  resume(): void {
+    this.frame.resume();
+  }
+
+  abandon(): void {
+    this.frame.abandon();
+  }
 }
 
-class LiveScreen implements RunView {
-  readonly #frame: LiveFrame;
+/** The live view of a run on stderr. */
+export class LiveScreen extends FrameView implements RunView {
   readonly #state: LiveState = liveState();
   readonly #shownText: ShownText;
   readonly #interim = new InterimText();
-  readonly #paint = paintFor(true);
   /** Errors and skips in full, to be read when the run is over. */
   readonly #failures: PlainLines;
   #failureText = "";
@@ -43,21 +67,18 @@ class LiveScreen implements RunView {
     terminal: Terminal,
     { file, shownText }: { readonly file: string; readonly shownText: ShownText },
   ) {
+    super(terminal, (size) => renderLive(this.#shownState(), { ...size, withNotes: true }));
     this.#shownText = shownText;
     this.#failures = new PlainLines({ file, quiet: true });
-    this.#frame = new LiveFrame(
-      terminal,
-      (size) => renderLive(this.#shownState(), { ...size, withNotes: true }),
-    );
   }
 
   event(event: RunEvent): Promise<void> {
-    this.#frame.setTime(event.at);
+    this.frame.setTime(event.at);
     updateLive(this.#state, event);
     this.#failureText += this.#failures.text(event);
     const text = this.#shownOf(event);
     if (text !== "") this.#addText(this.#blankLines.fold(text));
-    if (event.type === "call-log") return this.log(event.invocationId, event.text.replace(/\r?\n$/, ""));
+    if (event.type === "call-log") return this.log(event.invocationId, event.text);
     return event.type === "warning" ? this.notice(warningText(event)) : Promise.resolve();
   }
 
@@ -74,28 +95,9 @@ class LiveScreen implements RunView {
     return { ...this.#state, openLine: growing.slice(growing.lastIndexOf("\n") + 1) };
   }
 
-  notice(text: string): Promise<void> {
-    this.#frame.writeAbove(`${this.#paint("yellow", "warning:")} ${printable(text)}\n`);
-    return Promise.resolve();
-  }
-
-  log(source: string, text: string): Promise<void> {
-    const line = this.#paint("dim", `${printableLine(source)}: ${printable(longText(text))}`);
-    this.#frame.writeAbove(`${line}\n`);
-    return Promise.resolve();
-  }
-
-  pause(): Promise<void> {
-    return this.#frame.pause();
-  }
-
-  resume(): void {
-    this.#frame.resume();
-  }
-
   async end(): Promise<void> {
     if (this.#state.openLine !== "") this.#addText("\n");
-    await this.#frame.end((size) => this.#lastFrame(size), this.#failureText);
+    await this.frame.end((size) => this.#lastFrame(size), this.#failureText);
   }
 
   #lastFrame(size: FrameSize): readonly string[] {
@@ -106,10 +108,6 @@ class LiveScreen implements RunView {
     return calls.size === 0 && lines.length === 1 ? frame.slice(0, -1) : frame; // one answer needs no total
   }
 
-  abandon(): void {
-    this.#frame.abandon();
-  }
-
   /** Whole lines go above the frame; the line that is being written is the frame's first. */
   #addText(text: string): void {
     const all = this.#state.openLine + text;
@@ -117,7 +115,7 @@ class LiveScreen implements RunView {
     this.#state.openLine = all.slice(end);
     if (end === 0) return;
     const lines = printable(all.slice(0, end)).replace(/\n$/, "").split("\n");
-    this.#frame.writeAbove(lines.map((line) => `${this.#paint("dim", line)}\n`).join(""));
+    this.frame.writeAbove(lines.map((line) => `${this.paint("dim", line)}\n`).join(""));
   }
 }
 

@@ -1,4 +1,4 @@
-import { basename, dirname, isAbsolute, join } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { decodeUtf8, withoutByteOrderMark } from "../../core/file_text.ts";
 import { nearestName } from "../../core/nearest.ts";
 import { FileError } from "../../core/world.ts";
@@ -70,6 +70,21 @@ async function openNamed(
 
 function folderHint(): string {
   return "; name one of its files, such as release.calls";
+}
+
+/** What is asked of a file that is named on the command line. @throws {FileError} that names what may have been meant, where it is not there */
+export async function orNearest<Value>(word: string, cwd: string, asked: Promise<Value>): Promise<Value> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof FileError) || error.code !== "not-found") throw error;
+    const hint = await nearestFile(resolve(cwd, word), word);
+    throw new FileError(`file not found: ${JSON.stringify(word)}${hint}`, {
+      path: word,
+      code: "not-found",
+      cause: error,
+    });
+  }
 }
 
 /** The file of the same folder whose name is nearest, and what is there at all when none is near. */

@@ -5,7 +5,7 @@ import { PlainLines, type PlainLinesOptions, type ShownText } from "../../render
 import { isInsideCall, printable } from "../../render/shown_text.ts";
 import { RunSummary } from "../../service/runs/summary.ts";
 import type { Interruptible } from "./around.ts";
-import { liveScreen } from "./screen.ts";
+import { LiveScreen } from "./screen.ts";
 
 /** What the person at the terminal sees of a run, on stderr. */
 export interface RunView {
@@ -40,7 +40,7 @@ export function chooseView(
   { flags, file, isTyped = false, shownText = "all" }: ViewOptions,
 ): RunView {
   if (!isTyped && wantsLiveView(terminal, flags)) {
-    return liveScreen(terminal, { file, shownText });
+    return new LiveScreen(terminal, { file, shownText });
   }
   return plainView(terminal.stderr, { file, shownText, quiet: flags.quiet });
 }
@@ -170,6 +170,13 @@ export class AnswerStream {
     this.#written += text;
     await stdout.write(stdout.isTerminal ? printable(text) : text);
   }
+}
+
+/** The answer on stdout, in front of which a view moves out of the way. */
+export function answerAround(
+  { terminal: { stdout }, view }: { readonly terminal: Terminal; readonly view: RunView },
+): AnswerStream {
+  return new AnswerStream({ stdout, onBegin: () => view.pause(), onEnd: () => view.resume() });
 }
 
 /** An event as one line of JSON, with its line feed. */

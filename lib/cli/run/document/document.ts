@@ -1,7 +1,7 @@
 // `orrery run FILE.md` (documents.md 1.1): checks the document, then runs it.
 import { dirname, resolve } from "node:path";
 import { EMPTY_CATALOG } from "../../../core/catalog.ts";
-import { FileError, type Files } from "../../../core/world.ts";
+import type { Files } from "../../../core/world.ts";
 import { hostFiles } from "../../../host/files/files.ts";
 import { realPath } from "../../../host/paths.ts";
 import { readDocument } from "../../../parse/document/document.ts";
@@ -22,7 +22,7 @@ import {
   textsOf,
 } from "../../../service/start/document.ts";
 import { aroundRun } from "../around.ts";
-import { nearestFile, stdinText } from "../source.ts";
+import { orNearest, stdinText } from "../source.ts";
 import { documentView, plainDocumentView } from "./view.ts";
 import { grantsOf } from "../../flags/grants.ts";
 import { RUN } from "../../flags/groups.ts";
@@ -44,7 +44,7 @@ export async function runDocumentCommand(word: string, command: DocumentCommand)
     return await replayDocument(word, { ...command, record: flags.replay });
   }
   const grants = grantsOf(flags);
-  await assertThere(word, cwd);
+  await orNearest(word, cwd, hostFiles({ root: cwd }).stat(word));
   const project = await openSettings(dirname(realPath(resolve(cwd, word))), { cwd });
   const renewed = flags.watch ? new RenewedView(plainDocumentView(terminal, flags)) : undefined;
   const view = renewed ?? documentView(terminal, flags);
@@ -56,22 +56,6 @@ export async function runDocumentCommand(word: string, command: DocumentCommand)
   const start: DocumentStart = { command, place, input, view, around };
   if (renewed === undefined) return await runDocumentOnce(start);
   return await watchDocument({ ...start, view: renewed });
-}
-
-/** @throws {FileError} that names what may have been meant */
-async function assertThere(word: string, cwd: string): Promise<void> {
-  const path = resolve(cwd, word);
-  try {
-    await hostFiles({ root: cwd }).stat(path);
-  } catch (error) {
-    if (!(error instanceof FileError) || error.code !== "not-found") throw error;
-    const hint = await nearestFile(path, word);
-    throw new FileError(`file not found: ${JSON.stringify(word)}${hint}`, {
-      path: word,
-      code: "not-found",
-      cause: error,
-    });
-  }
 }
 
 /** What the flags say; undefined after Ctrl-C. */

@@ -18,7 +18,7 @@ import {
   readyDocument,
 } from "../../../service/start/document.ts";
 import type { AroundRun, Interruptible } from "../around.ts";
-import { type DeliverOptions, endRun, namingRecord, sayWhatIsLeft } from "../end.ts";
+import { type DeliverOptions, endRun, toItsEnd } from "../end.ts";
 import type { COMMANDS, ParsedCommand } from "../../flags/flags.ts";
 import { followRun, type RunView } from "../view.ts";
 
@@ -129,13 +129,9 @@ interface DocumentWork {
 
 /** Runs a document and delivers what it gives; gives the exit code. */
 export async function performDocument(work: DocumentWork): Promise<number> {
-  const { terminal, view, stop, kept, results, events } = work;
-  stop.onSecond(() => {
-    view.abandon();
-    sayWhatIsLeft(terminal, kept);
-  });
+  const { terminal, view, results, events } = work;
   const shows = { ...work, view: typingPaths(view, work) };
-  const summary = await namingRecord(kept, { terminal, work: () => followRun(events, shows) });
+  const summary = await toItsEnd(work, () => followRun(events, shows));
   const { shown } = results;
   if (shown !== undefined) await terminal.stdout.write(shown);
   return await endRun(summary, { ...work, isShown: shown !== undefined, endsLine: true });

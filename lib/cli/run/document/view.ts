@@ -10,9 +10,7 @@ import {
   updateDocument,
 } from "../../../render/document/state.ts";
 import type { FrameSize } from "../../../render/live/line.ts";
-import { paintFor } from "../../../render/cells.ts";
-import { longText, printable, printableLine } from "../../../render/shown_text.ts";
-import { LiveFrame } from "../screen.ts";
+import { FrameView } from "../screen.ts";
 import { linesView, type RunView, wantsLiveView } from "../view.ts";
 
 /** What the person at the terminal sees of a document's run, on stderr: live where it wants that, else lines. */
@@ -23,7 +21,7 @@ export function documentView(
 ): RunView {
   const { isReused = () => false } = options;
   if (wantsLiveView(terminal, flags)) {
-    return documentScreen(terminal, { isReused });
+    return new DocumentScreen(terminal, isReused);
   }
   return plainDocumentView(terminal, { ...flags, isReused });
 }
@@ -39,40 +37,30 @@ export function plainDocumentView(
 /** So many operations stay on the screen one by one, even when it scrolls. */
 const MAX_FINAL_ROWS = 200;
 
-/** The live view of a document's run on stderr. */
-function documentScreen(terminal: Terminal, options: { readonly isReused: IsReused }): RunView {
-  return new DocumentScreen(terminal, options);
-}
-
-/** What comes into the document, and what goes wrong, scrolls away above the frame of its operations. */
-class DocumentScreen implements RunView {
-  readonly #frame: LiveFrame;
+/** The live view of a document's run on stderr: what comes into the document, and what goes wrong, scrolls away above the frame of its operations. */
+class DocumentScreen extends FrameView implements RunView {
   readonly #isReused: IsReused;
   readonly #state: DocumentState = documentState();
   readonly #problems = new DocumentLines({ problemsOnly: true });
-  readonly #paint = paintFor(true);
 
-  constructor(terminal: Terminal, { isReused }: { readonly isReused: IsReused }) {
+  constructor(terminal: Terminal, isReused: IsReused) {
+    super(terminal, (size) => this.#state.rows.length === 0 ? [] : renderDocument(this.#state, size));
     this.#isReused = isReused;
-    this.#frame = new LiveFrame(
-      terminal,
-      (size) => this.#state.rows.length === 0 ? [] : renderDocument(this.#state, size),
-    );
   }
 
   event(event: RunEvent): Promise<void> {
-    this.#frame.setTime(event.at);
-    this.#frame.writeAbove(this.#above(event));
+    this.frame.setTime(event.at);
+    this.frame.writeAbove(this.#above(event));
     updateDocument(this.#state, event, this.#isReused);
-    if (event.type === "call-log") return this.log(event.invocationId, event.text.replace(/\r?\n$/, ""));
+    if (event.type === "call-log") return this.log(event.invocationId, event.text);
     return Promise.resolve();
   }
 
   #above(event: RunEvent): string {
     const problem = this.#problems.text(event);
-    if (event.type === "warning") return this.#paint("yellow", problem.trimEnd()) + "\n";
+    if (event.type === "warning") return this.paint("yellow", problem.trimEnd()) + "\n";
     if (problem !== "") {
-      return problem.trimEnd().split("\n").map((line) => `${this.#paint("red", line)}\n`).join("");
+      return problem.trimEnd().split("\n").map((line) => `${this.paint("red", line)}\n`).join("");
     }
     return event.type === "block-merge" ? this.#merged(event) : "";
   }
@@ -81,30 +69,11 @@ class DocumentScreen implements RunView {
   #merged(event: Extract<RunEvent, { type: "block-merge" }>): string {
     if (event.step.endsWith("/error")) return "";
     const { name = event.step, depth = 0 } = operationOf(this.#state, event.step) ?? {};
-    return mergedBlock(event, { name, depth, paint: this.#paint });
-  }
-
-  notice(text: string): Promise<void> {
-    this.#frame.writeAbove(`${this.#paint("yellow", "warning:")} ${printable(longText(text))}\n`);
-    return Promise.resolve();
-  }
-
-  log(source: string, text: string): Promise<void> {
-    const line = this.#paint("dim", `${printableLine(source)}: ${printable(longText(text.trimEnd()))}`);
-    this.#frame.writeAbove(`${line}\n`);
-    return Promise.resolve();
-  }
-
-  pause(): Promise<void> {
-    return this.#frame.pause();
-  }
-
-  resume(): void {
-    this.#frame.resume();
+    return mergedBlock(event, { name, depth, paint: this.paint });
   }
 
   async end(): Promise<void> {
-    await this.#frame.end((size) => this.#lastFrame(size), "");
+    await this.frame.end((size) => this.#lastFrame(size), "");
   }
 
   #lastFrame(size: FrameSize): readonly string[] {
@@ -112,9 +81,5 @@ class DocumentScreen implements RunView {
     if (rows.length === 0) return [];
     const height = rows.length <= MAX_FINAL_ROWS ? MAX_FINAL_ROWS + 16 : size.rows;
     return renderDocument(this.#state, { ...size, rows: height });
-  }
-
-  abandon(): void {
-    this.#frame.abandon();
   }
 }
