@@ -160,9 +160,9 @@ class ChatPage {
     this.#form = parts.form;
     this.#field = parts.field;
     const rows = maybeFind("[data-chat-rows]");
-    this.#rows = rows === undefined ? undefined : new RowView(rows);
+    this.#rows = rows && new RowView(rows);
     const asks = maybeFind("[data-chat-asks]");
-    this.#asks = asks === undefined ? undefined : new AskPanel(asks, { run: this.#id });
+    this.#asks = asks && new AskPanel(asks, { run: this.#id });
     this.#isBusy = root.dataset.chatStatus === "running";
   }
 

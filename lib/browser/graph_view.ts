@@ -73,7 +73,7 @@ export class GraphView {
     return [...this.#boxes].flatMap(([call, to]) =>
       call.dependencies.flatMap((id) => {
         const dependency = state.live.byId.get(idOf(call.step, id));
-        const from = dependency === undefined ? undefined : this.#boxes.get(dependency);
+        const from = dependency && this.#boxes.get(dependency);
         return from === undefined ? [] : [edge(from, to)];
       })
     );

@@ -159,7 +159,7 @@ function viewsOf(id: string): readonly View[] {
     make: (root: HTMLElement) => { update(state: RunState, now: number): void },
   ): void => {
     const section = maybeFind(`[data-run-part="${name}"]`);
-    const root = section === undefined ? undefined : maybeFind("[data-run-view]", HTMLElement, section);
+    const root = section && maybeFind("[data-run-view]", HTMLElement, section);
     if (section === undefined || root === undefined) return;
     const view = make(root);
     views.push({ section, isUsed, update: (state, now) => view.update(state, now) });

@@ -19,7 +19,7 @@ export function permissionWords(permissions: Permissions): string {
 export function grantWords({ state, from, changes, permissions }: EntryGrant, needs: Permissions): string {
   switch (state) {
     case "granted": {
-      const given = permissions === undefined ? undefined : permissionWords(permissions);
+      const given = permissions && permissionWords(permissions);
       const isAsAsked = given === undefined || given === permissionWords(needs);
       return isAsAsked ? from.join(", ") : `${from.join(", ")}: ${given}`;
     }

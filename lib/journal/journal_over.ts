@@ -164,7 +164,7 @@ class StoreJournal implements Journal {
       return {
         summary: runSummary(row, this.#settings),
         run: runStart(this.#store, row),
-        checkpoint: newest === undefined ? undefined : {
+        checkpoint: newest && {
           n: newest.n,
           messages: newest.messages,
           state: parsed(newest.state),

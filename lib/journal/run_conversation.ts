@@ -49,7 +49,7 @@ export class RunConversation {
   constructor(options: RunConversationOptions) {
     const { newest, events = [] } = options;
     this.#options = options;
-    this.before = newest === undefined ? undefined : runBefore(newest);
+    this.before = newest && runBefore(newest);
     this.#turns = newest?.n ?? 0;
     this.#messages = newest?.messages ?? 0;
     this.#usage = this.before?.usage ?? { input: 0, output: 0 };

@@ -83,7 +83,7 @@ class SqliteStore implements JournalStore {
 
   run(id: string): RunRow | undefined {
     const row = this.#sql.row("SELECT * FROM runs WHERE id = ?", id);
-    return row === undefined ? undefined : runRow(row);
+    return row && runRow(row);
   }
 
   runs({ limit = -1, statuses, kind, file }: RowQuery): readonly RunRow[] {
@@ -147,7 +147,7 @@ class SqliteStore implements JournalStore {
 
   step(id: string, key: string): ReturnType<JournalStore["step"]> {
     const row = this.#sql.row("SELECT * FROM steps WHERE run = ? AND key = ?", id, key);
-    return row === undefined ? undefined : stepRow(row);
+    return row && stepRow(row);
   }
 
   steps(id: string): ReturnType<JournalStore["steps"]> {
@@ -179,7 +179,7 @@ class SqliteStore implements JournalStore {
 
   eventList(id: string, n: number): string | undefined {
     const row = this.#sql.row("SELECT events FROM events WHERE run = ? AND position = ?", id, n);
-    return row === undefined ? undefined : text(row, "events");
+    return row && text(row, "events");
   }
 
   eventLists(id: string): number {
@@ -255,7 +255,7 @@ function sqliteConversations(sql: SqliteStatements): ConversationStore {
       const row = n === undefined
         ? sql.row("SELECT * FROM checkpoints WHERE run = ? ORDER BY n DESC LIMIT 1", id)
         : sql.row("SELECT * FROM checkpoints WHERE run = ? AND n = ?", id, n);
-      return row === undefined ? undefined : { ...checkpointMark(row), state: text(row, "state") };
+      return row && { ...checkpointMark(row), state: text(row, "state") };
     },
     checkpoints: (id) =>
       sql.rows(`SELECT ${MARK_COLUMNS} FROM checkpoints WHERE run = ? ORDER BY n`, id).map(checkpointMark),

@@ -40,7 +40,7 @@ export async function maybeKnownGadget(
   options: KnownGadgetsOptions,
 ): Promise<KnownGadget | undefined> {
   const { kept, cwd } = options;
-  const text = kept === undefined ? undefined : await maybeText(kept, fileOf(path, options));
+  const text = kept && await maybeText(kept, fileOf(path, options));
   const known = text === undefined ? undefined : maybeKnown(text);
   if (known === undefined || !await areUnchanged(known.graph.modules, path, options)) return undefined;
   const modules = known.graph.modules.map((module) => ({ ...module, file: shownPath(module.path, cwd) }));

@@ -70,7 +70,7 @@ const gadgetRoutes = [
         kind: "gadget",
         name,
         input: jsonObject(input),
-        canAsk: ask,
+        ...(ask !== undefined && { canAsk: ask }),
       });
       if (wantsEvents(context.request, stream)) return followed(context, run);
       return resultOf(await run.ended);
@@ -172,7 +172,7 @@ const promptRoutes = [
         path: insidePath(context.params.path),
         ...wanted,
         ...(input !== undefined && { input: jsonObject(input) }),
-        canAsk: ask,
+        ...(ask !== undefined && { canAsk: ask }),
       });
       return started(context, run, context.body);
     },

@@ -133,10 +133,7 @@ async function continuedLine(lineBehind: LineBehind, first: string): Promise<str
 export function pipedMessages(terminal: Terminal, signal: AbortSignal): ChatLines {
   const lines = linesOf(callText(terminal.stdinChunks({ signal }), "stdin"));
   return {
-    async next() {
-      const { value } = await lines.next();
-      return value === undefined ? undefined : value;
-    },
+    next: async () => (await lines.next()).value,
     async hasMore() {
       const soon = new Promise<false>((resolve) => setTimeout(() => resolve(false), 0));
       return await Promise.race([lines.next().then(({ value }) => value !== undefined), soon]);

@@ -7,7 +7,8 @@ import { printable, printableLine } from "../../render/shown_text.ts";
 import { table } from "../../render/cells.ts";
 import { shownJson } from "../../schema/issue.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
-import { agentOutline, type OutlinedStep, sourceWords } from "../../service/look/agents.ts";
+import { agentOutline, sourceWords } from "../../service/look/agents.ts";
+import type { AgentStepJson } from "../../service/look/look.ts";
 import { readAgent } from "../conversation/agent.ts";
 
 /** `orrery show agent FILE`: its steps, where they go on, and the slots that they use. */
@@ -35,7 +36,7 @@ export async function showAgent(
 }
 
 /** Everything about an agent, for people. */
-function agentPage(agent: AgentFile, steps: readonly OutlinedStep[]): string {
+function agentPage(agent: AgentFile, steps: readonly AgentStepJson[]): string {
   const { id, file, constants, preloads } = agent;
   const sections = [
     `${id}  (${file})`,
@@ -46,7 +47,7 @@ function agentPage(agent: AgentFile, steps: readonly OutlinedStep[]): string {
   return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
 }
 
-function stepCells(step: OutlinedStep): readonly string[] {
+function stepCells(step: AgentStepJson): readonly string[] {
   const { id, kind, depth, conditions, flows, isHolding, reads, writes } = step;
   const words = [
     ...conditions.map((condition, index) => `${index === 0 ? "if" : "and"} ${condition}`),

@@ -168,7 +168,7 @@ function messageFailures(requests: readonly ModelRequest[], wanted: TestField): 
     }
     return messages.flatMap(([role, text], n) => {
       const message = sent[n];
-      const found = message === undefined ? undefined : textOf(message);
+      const found = message && textOf(message);
       return text.failures(found, `${role} message ${n + 1} of model call ${index + 1}`);
     });
   });

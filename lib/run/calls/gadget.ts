@@ -334,7 +334,7 @@ const CONTAINED: readonly Contained[] = ["prompt", "document", "callee"];
 export function gadgetNote(found: AnyGadget | CallError): Json {
   if (found instanceof CallError) return { failure: { ...found.failure } };
   const { name, description, examples, timeoutMs, maxConcurrent, exclusive, untrusted, repeatable } = found;
-  const input = found.input === undefined ? undefined : jsonSchemaOf(found.input);
+  const input = found.input && jsonSchemaOf(found.input);
   return toJson({
     name,
     description,

@@ -107,7 +107,7 @@ class ModelStep {
     this.#signal = options.signal ?? options.run.signal;
     this.#startedAt = options.run.clock.now();
     const { secrets } = options.run;
-    this.#masked = secrets === undefined ? undefined : new MaskedParts(secrets);
+    this.#masked = secrets && new MaskedParts(secrets);
     this.#reader = options.reader((text) => this.#onWhole(text));
   }
 

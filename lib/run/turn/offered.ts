@@ -110,7 +110,7 @@ function object(value: unknown): JsonObject {
 
 /** A gadget as the provider's own calls want it. */
 export function toolSpecOf({ name, description = "", input }: AnyGadget): ToolSpec {
-  const schema = input === undefined ? undefined : jsonSchemaOf(input);
+  const schema = input && jsonSchemaOf(input);
   return { name, description, input: { type: "object", ...schema } };
 }
 

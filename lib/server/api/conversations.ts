@@ -75,7 +75,7 @@ export const conversationRoutes = [
         agent: insidePath(agent),
         ...wishes,
         ...(slots !== undefined && { slots: jsonObject(slots) }),
-        canAsk: ask,
+        ...(ask !== undefined && { canAsk: ask }),
       });
       return await turnAnswer(context, { ...begun, status: 201 });
     },

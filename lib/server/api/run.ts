@@ -128,7 +128,7 @@ export const runRoutes = [
       const { ask, stream: _stream, ...wishes } = context.body;
       const run = await context.service.resume(context.params.id, {
         ...wishes,
-        canAsk: ask,
+        ...(ask !== undefined && { canAsk: ask }),
       });
       return started(context, run, context.body);
     },

@@ -64,7 +64,7 @@ type Wanted = FromJsonSchema<typeof WANTED>;
 function requestOf({ file, path, input, ask, stream: _stream, ...wanted }: Wanted): StartRun {
   const values = {
     ...(input !== undefined && { input: jsonObject(input) }),
-    canAsk: ask,
+    ...(ask !== undefined && { canAsk: ask }),
   };
   if (file !== undefined) {
     if (path !== undefined) throw invalid("found file and path, expected one of them");

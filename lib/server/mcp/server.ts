@@ -310,7 +310,7 @@ async function readResource(
   if (kind === "run") return { text: JSON.stringify(await trace(id)), mimeType: JSON_TYPE };
   const listed = mcpResources(await look.catalog(["documents", "agents"]));
   const resource = listed.find((each) => each.uri === uriOf(kind === "agent" ? kind : "document", id));
-  return resource === undefined ? undefined : { text: await look.source(id), mimeType: resource.mimeType };
+  return resource && { text: await look.source(id), mimeType: resource.mimeType };
 }
 
 function maybeDecoded(text: string): string | undefined {

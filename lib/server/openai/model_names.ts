@@ -101,7 +101,7 @@ function ownModel(kind: AskedModel["kind"], word: string, catalog: CatalogJson):
       return catalog.profiles.some(({ name }) => name === word) ? { kind, name: word } : undefined;
     case "document": {
       const found = catalog.documents.find(({ file }) => file === word || file === `${word}.md`);
-      return found === undefined ? undefined : { kind, file: found.file };
+      return found && { kind, file: found.file };
     }
     case "prompt": {
       const paths = [...catalog.prompts.map(({ path }) => path), ...catalog.tactics.map(({ name }) => name)];

@@ -120,7 +120,7 @@ async function rememberedTalk(
   { service: { talks }, memory, owner }: FindOptions,
 ): Promise<TalkHandle | undefined> {
   const found = memory.find(owner, before);
-  const talk = found === undefined ? undefined : await maybeTalk(found.id, talks);
+  const talk = found && await maybeTalk(found.id, talks);
   if (talk === undefined) return undefined;
   const { messages } = await talk.state({ last: 2 }); // one of them may be open
   return lastOf(messages) === found?.last ? talk : undefined;

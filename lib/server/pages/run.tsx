@@ -55,7 +55,7 @@ function RunPage({ state, trace }: {
 }): JSX.Element {
   const { id, kind, file, status, owned, startedAt } = state;
   const isLive = status === "running" && owned;
-  const page = trace === undefined ? undefined : tracePage(trace);
+  const page = trace && tracePage(trace);
   return (
     <div data-run-page={id} data-run-follow={isLive ? "live" : isReplayed(state) ? "ended" : undefined}>
       <PageHead

@@ -47,7 +47,7 @@ export function StartForm({ kind, name, schema, button, title, more, children }:
 
 /** Fields for what a schema describes, or one for JSON. */
 function SchemaFields({ schema }: { readonly schema: JsonObject | undefined }): JSX.Element | null {
-  const fields = schema === undefined ? undefined : formFields(schema);
+  const fields = schema && formFields(schema);
   if (fields === undefined) return <JsonInput label="Input as JSON" hint="A JSON object" />;
   if (fields.length === 0) return null;
   return (

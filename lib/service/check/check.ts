@@ -70,7 +70,7 @@ async function checkAgentFile(
   report.file(path, read.text);
   const problems = await checkAgent(read.text, { file: path });
   const { agent } = await readAgentFile(read.text, { file: path });
-  const place = agent === undefined ? undefined : await places.of(dirname(path));
+  const place = agent && await places.of(dirname(path));
   const needs = agent === undefined || place === undefined ? [] : await agentNeeds(agent, place.meets);
   const lacking = needs.map(({ isOpen, severity, ...need }) => ({
     ...need,

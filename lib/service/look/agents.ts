@@ -5,19 +5,13 @@ import { type SlotRead, slotsRead, slotsWritten, type SlotTarget } from "../../c
 import { stepTree } from "../../conversation/step_tree.ts";
 import { FileError, type Files } from "../../core/world.ts";
 import { hostFiles } from "../../host/files/files.ts";
-import {
-  type AgentFile,
-  type AgentStep,
-  isAgentName,
-  type SlotSource,
-  type StepFlow,
-} from "../../parse/agent/agent.ts";
+import { type AgentFile, isAgentName, type SlotSource, type StepFlow } from "../../parse/agent/agent.ts";
 import { readAgentFile } from "../../parse/agent/read.ts";
 import { flowsOf, stepPlaces } from "../../parse/agent/tree.ts";
 import { agentLines } from "../talks/needs.ts";
 import { walkFiles } from "../project_files.ts";
 import { objectOf } from "./gadgets.ts";
-import type { AgentPageJson, ListedAgent } from "./look.ts";
+import type { AgentPageJson, AgentStepJson, ListedAgent } from "./look.ts";
 import { agentProblem } from "./problems.ts";
 
 /** The agents of a project: files of conversations. */
@@ -61,13 +55,7 @@ export async function agentData(file: string, { root }: { readonly root: string 
     source,
     constants: objectOf(agent.constants),
     slots: agent.preloads.map(({ name, source: from }) => ({ name, from: sourceWords(from) })),
-    stepList: agentOutline(agent).map((step) => ({
-      ...step,
-      conditions: [...step.conditions],
-      flows: { ...step.flows },
-      reads: [...step.reads],
-      writes: [...step.writes],
-    })),
+    stepList: agentOutline(agent),
     problems,
   };
 }
@@ -78,26 +66,8 @@ export function sourceWords(source: SlotSource): string {
   return `${source.kind}${key}: ${source.path}`;
 }
 
-/** A step, in short. */
-export interface OutlinedStep {
-  readonly id: string;
-  readonly kind: AgentStep["kind"];
-  /** How many chains and combined steps it stands in. */
-  readonly depth: number;
-  /** From 1. */
-  readonly line: number;
-  readonly isHolding: boolean;
-  /** `conversation.age greater-than 17` */
-  readonly conditions: readonly string[];
-  /** Where it goes on, by the key that says so: `flow`, `success`, `fail`. */
-  readonly flows: Readonly<Record<string, string>>;
-  /** `conversation.name` */
-  readonly reads: readonly string[];
-  readonly writes: readonly string[];
-}
-
 /** What an agent consists of, its steps in the order of the file. */
-export function agentOutline(agent: AgentFile): readonly OutlinedStep[] {
+export function agentOutline(agent: AgentFile): readonly AgentStepJson[] {
   return stepPlaces(agent.root).map(({ step, path }) => ({
     id: step.id,
     kind: step.kind,

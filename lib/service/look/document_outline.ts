@@ -13,6 +13,7 @@ import { documentPath } from "../../project/document/place.ts";
 import { openSettings, type ProjectSettings } from "../../project/project.ts";
 import { pathFrom, readDocumentText } from "../../run/document/files.ts";
 import { UsageError } from "../exit_code.ts";
+import type { DocumentPageJson } from "./look.ts";
 
 /** A document that is looked at, not run. */
 export interface SeenDocument {
@@ -194,8 +195,17 @@ function modelName(
   return modelOfProvider(model, provider);
 }
 
+/** What `orrery show document --json` prints. */
+type DocumentJson = JsonObject & Pick<DocumentPageJson, "defaults" | "limits" | "blocks"> & {
+  readonly operations: DocumentPageJson["operationList"];
+};
+
 /** Everything about a document as plain data. @param uses as `usesOf` has them */
-export function documentJson(file: DocumentFile, outline: DocumentOutline, uses: DocumentUses): JsonObject {
+export function documentJson(
+  file: DocumentFile,
+  outline: DocumentOutline,
+  uses: DocumentUses,
+): DocumentJson {
   const { path, settings, problems } = file;
   const { title, description, model, temperature, tools, mode, permissions, inputs } = settings;
   const limits = { ...DOCUMENT_LIMITS, ...settings.limits };

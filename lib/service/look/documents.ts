@@ -12,8 +12,7 @@ import { readDocumentText } from "../../run/document/files.ts";
 import { documentJson, type DocumentUses, outlineOf, usesOf } from "./document_outline.ts";
 import { isDocumentName, maybeDocument } from "../project_documents.ts";
 import { walkFiles } from "../project_files.ts";
-import { objectOf } from "./gadgets.ts";
-import type { DocumentPageJson, ListedDocument, NeedJson, UsedJson } from "./look.ts";
+import type { DocumentPageJson, ListedDocument, NeedJson } from "./look.ts";
 import { documentProblem } from "./problems.ts";
 
 /** The documents of a project: Markdown files that can be run. */
@@ -85,42 +84,18 @@ export async function documentData(
   const read = await readDocument(source, { path: file });
   const outline = await outlineOf(read);
   const uses = usesOf(read, outline);
+  const { defaults, limits, operations: operationList, blocks } = documentJson(read, outline, uses);
   return {
     ...listedDocument(file, { settings: read.settings, operations: outline.operations.length }),
     source,
-    ...usedData(uses),
+    ...uses,
     needs: await documentNeeds(read, uses, granting),
-    ...settingsData(documentJson(read, outline, uses)),
-    operationList: outline.operations.map(({ node: { name, line }, section = null, parameters }) => ({
-      name,
-      line,
-      section,
-      parameters,
-    })),
-    blocks: outline.blocks.map(({ id, title, level, line }) => ({ id, title, level, line })),
+    defaults,
+    limits,
+    operationList,
+    blocks,
     problems: read.problems.map((problem) => documentProblem(problem, file)),
   };
-}
-
-type Uses = Pick<DocumentPageJson, "models" | "tools" | "imports" | "runs">;
-
-function usedData({ models, tools, imports, runs }: DocumentUses): Uses {
-  const data = (things: readonly UsedJson[]) =>
-    things.map(({ name, lines }) => ({ name, lines: [...lines] }));
-  return {
-    models: data(models),
-    tools: data(tools),
-    imports: data(imports),
-    runs: data(runs),
-  };
-}
-
-function settingsData({ defaults, limits }: JsonObject): Pick<DocumentPageJson, "defaults" | "limits"> {
-  return { defaults: asObject(defaults), limits: asObject(limits) };
-}
-
-function asObject(value: Json | undefined): JsonObject {
-  return typeof value === "object" && value !== null ? objectOf(value) : {};
 }
 
 // What a document may do only where that is granted, and whether it is for the runs of this process: whoever reads it has no command line.

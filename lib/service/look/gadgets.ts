@@ -33,8 +33,8 @@ function grantData({ permissions, ...grant }: EntryGrant): NonNullable<GadgetJso
 
 /** Undefined for a schema that offers no JSON Schema. */
 function schemaData(schema: Schema | undefined): JsonObject | undefined {
-  const json = schema === undefined ? undefined : jsonSchemaOf(schema);
-  return json === undefined ? undefined : objectOf(json);
+  const json = schema && jsonSchemaOf(schema);
+  return json && objectOf(json);
 }
 
 /** A value that is known to be an object, as JSON. */
@@ -66,7 +66,7 @@ export function gadgetJson(entry: CatalogEntry, gadget: AnyGadget): unknown {
 }
 
 function schemaJson(name: string, schema: Schema | undefined): Record<string, unknown> {
-  const json = schema === undefined ? undefined : jsonSchemaOf(schema);
+  const json = schema && jsonSchemaOf(schema);
   return json === undefined ? {} : { [name]: json };
 }
 

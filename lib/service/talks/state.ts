@@ -89,7 +89,7 @@ export function conversationJson(
 ): ConversationJson {
   const { id, file = "", owned, startedAt, updatedAt, usage } = summary;
   const { scope, model } = conversationInput(run.input);
-  const state = checkpoint === undefined ? undefined : keptState(checkpoint.state);
+  const state = checkpoint && keptState(checkpoint.state);
   const { position, error } = state ?? {};
   const slots = new ConversationSlots({
     conversation: state?.slots ?? {},

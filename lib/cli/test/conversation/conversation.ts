@@ -284,7 +284,7 @@ function messagesFailures(
   }
   return wanted.flatMap(([role, text], index) => {
     const message = found[index];
-    const said = message === undefined ? undefined : textOf(message);
+    const said = message && textOf(message);
     return text.failures(said, `${role} message ${index + 1} of the ${what}`);
   });
 }

@@ -178,7 +178,7 @@ function* stats(path: unknown, options: unknown, isLink: boolean): Steps<Stats |
   if (bigint) throw notThere("bigint: true of fs.stat", "leave it out");
   const target = pathOf(path);
   const found = throwIfNoEntry ? yield* look(target, isLink) : yield* maybeLook(target, isLink);
-  return found === undefined ? undefined : new Stats(found);
+  return found && new Stats(found);
 }
 
 function* everything(folder: string, under: string): Steps<readonly Entry[]> {
