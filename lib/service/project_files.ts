@@ -3,7 +3,7 @@ import { join, relative, resolve } from "node:path";
 import { isInside } from "../core/paths.ts";
 import { FileError, type Files } from "../core/world.ts";
 import { realPath } from "../host/paths.ts";
-import { ServiceError } from "./service.ts";
+import { fieldError, ServiceError } from "./service.ts";
 
 /** What is Orrery's own, or git's: nobody runs or shows it. */
 const HIDDEN: ReadonlySet<string> = new Set([".orrery", ".git"]);
@@ -24,11 +24,12 @@ export function fileInProject(
   const path = relative(root, real).replaceAll("\\", "/");
   const isHidden = [named, path].some((each) => HIDDEN.has(each.split("/")[0]?.toLowerCase() ?? ""));
   if (isPlain && real !== root && isInside(real, root) && !isHidden) return path;
-  throw new ServiceError(
+  throw fieldError(
+    field,
     `${field}: ${
       JSON.stringify(named)
     } is not a file of the project: name one below its root, with "/" between folders`,
-    { code: "outside", details: { field } },
+    "outside",
   );
 }
 

@@ -247,6 +247,15 @@ export class ServiceError extends Error {
   }
 }
 
+/** What cannot be done because of one field of what is wished; `details.field` names it. @param code default `invalid` */
+export function fieldError(
+  field: string,
+  message: string,
+  code: ServiceErrorCode = "invalid",
+): ServiceError {
+  return new ServiceError(message, { code, details: { field } });
+}
+
 /** Why. */
 export type ServiceErrorCode =
   /** There is no such run, file, gadget and so on. */

@@ -22,7 +22,7 @@ import { CheckReport } from "../check/report.ts";
 import { CheckTargets, checkTargets } from "../check/targets.ts";
 import { UsageError } from "../exit_code.ts";
 import { fileInProject, walkFiles } from "../project_files.ts";
-import { ServiceError } from "../service.ts";
+import { fieldError, ServiceError } from "../service.ts";
 import { agentData, agentsBelow } from "./agents.ts";
 import { documentData, documentsBelow } from "./documents.ts";
 import { gadgetData, objectOf } from "./gadgets.ts";
@@ -146,7 +146,7 @@ class ProjectLook implements Look {
       return await checkData(wanted, this.#means);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      throw new ServiceError(error.message, { code: "invalid", details: { field: "files" } });
+      throw fieldError("files", error.message);
     }
   }
 
@@ -169,7 +169,7 @@ class ProjectLook implements Look {
       return this.#means.secrets.maskJson(await promptData(located, { tools, values }));
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      throw new ServiceError(`input: ${error.message}`, { code: "invalid", details: { field: "input" } });
+      throw fieldError("input", `input: ${error.message}`);
     }
   }
 
@@ -358,12 +358,12 @@ function postedFile(
   const path = resolve(root, fileInProject(name, { root, field: "name" }));
   const kind = kindOf(name);
   if (kind !== undefined) return { path, text, kind };
-  throw new ServiceError(
+  throw fieldError(
+    "name",
     `name: found ${
       JSON.stringify(name)
     }, expected that of a document (.md), a call file (.calls), an agent ` +
       "(.agent.yml, .agent.yaml) or a prompt (.prompt.md, .prompt)",
-    { code: "invalid", details: { field: "name" } },
   );
 }
 

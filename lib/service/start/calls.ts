@@ -21,7 +21,7 @@ import { budgetFrom, keptAsked, limitsFrom, markersFrom, objectFrom, textFrom } 
 import { assertKnownModel, modelFrom } from "../input/known_model.ts";
 import { fileInProject } from "../project_files.ts";
 import { type Keeping, type ReadyRun, type StartPlace, stoppedError } from "./ready_run.ts";
-import { type RunWishes, ServiceError } from "../service.ts";
+import { fieldError, type RunWishes, ServiceError } from "../service.ts";
 
 /** What is wished of a text of calls. */
 export type CallsWish = Pick<RunWishes, "model" | "budget">;
@@ -46,10 +46,7 @@ async function textOf(path: string, { root, named }: { readonly root: string; re
     return await exactFiles({ root }).readText(path);
   } catch (error) {
     if (!(error instanceof FileError && ["not-found", "is-folder"].includes(error.code))) throw error;
-    throw new ServiceError(`file: there is no file ${JSON.stringify(named)} in the project`, {
-      code: "not-found",
-      details: { field: "file" },
-    });
+    throw fieldError("file", `file: there is no file ${JSON.stringify(named)} in the project`, "not-found");
   }
 }
 

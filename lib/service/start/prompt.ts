@@ -10,7 +10,7 @@ import {
   promptRunJson,
   renderedPrompts,
 } from "../prompt/run.ts";
-import { ServiceError, type StartRun } from "../service.ts";
+import { fieldError, ServiceError, type StartRun } from "../service.ts";
 import { type ReadyRun, type StartPlace, stoppedError } from "./ready_run.ts";
 
 /** A prompt of the registry, or a tactic, that somebody wishes to run. */
@@ -21,9 +21,9 @@ export async function startPrompt(wish: PromptWish, at: StartPlace): Promise<Rea
   const { path, input = {}, say, profile, model, budget } = wish;
   const opened = await openWished({ path, profile, model }, at);
   if (say !== undefined && opened.found.kind === "tactic") {
-    throw new ServiceError(
+    throw fieldError(
+      "say",
       `say: ${JSON.stringify(path)} is a tactic, and only a prompt can be a system prompt: leave "say" out`,
-      { code: "invalid", details: { field: "say" } },
     );
   }
   const values = checkedInput({ values: input, texts: new Set() }, {

@@ -4,7 +4,7 @@ import { shellWord } from "../../policy/refusal.ts";
 import { NOBODY } from "../../project/trust/grants.ts";
 import { printableLine } from "../../render/shown_text.ts";
 import { UsageError } from "../exit_code.ts";
-import { ServiceError } from "../service.ts";
+import { fieldError, ServiceError } from "../service.ts";
 
 /** What the user says of steps whose end is not known. */
 export interface Decisions {
@@ -133,7 +133,7 @@ export async function settled(
     left = await settle({ rerun, skip });
   } catch (error) {
     if (!(error instanceof StepNotFoundError)) throw error;
-    throw new ServiceError(`rerun, skip: ${error.message}`, { code: "invalid", details: { field: "rerun" } });
+    throw fieldError("rerun", `rerun, skip: ${error.message}`);
   }
   if (left.length > 0) throw unverifiedError(id, left);
 }
@@ -142,10 +142,7 @@ export async function settled(
 function assertOnce({ rerun, skip }: Decisions): void {
   const both = rerun.find((key) => skip.includes(key));
   if (both === undefined) return;
-  throw new ServiceError(`rerun and skip both name ${JSON.stringify(both)}: leave it out of one of them`, {
-    code: "invalid",
-    details: { field: "skip" },
-  });
+  throw fieldError("skip", `rerun and skip both name ${JSON.stringify(both)}: leave it out of one of them`);
 }
 
 /** Nothing runs until somebody says what to do. */

@@ -14,7 +14,7 @@ import { wishedBudget } from "../input/budget.ts";
 import { checkedInput } from "../input/checked_input.ts";
 import { fileInProject } from "../project_files.ts";
 import { openedInput, renderedPrompts } from "../prompt/run.ts";
-import { ServiceError, type StartRun } from "../service.ts";
+import { fieldError, ServiceError, type StartRun } from "../service.ts";
 import { startCallFile, startCalls } from "./calls.ts";
 import {
   checkedDocument,
@@ -65,10 +65,7 @@ async function startFile(
       wish[name] !== undefined && (name !== "out" || wish.out !== "none")
     );
     if (field === undefined) return await startCallFile(wish, at);
-    throw new ServiceError(`${field} is for documents; a call file takes none`, {
-      code: "invalid",
-      details: { field },
-    });
+    throw fieldError(field, `${field} is for documents; a call file takes none`);
   }
   if (/\.md$/i.test(file)) {
     return await startDocument(wish, at);
@@ -76,9 +73,9 @@ async function startFile(
   const hint = /\.agent\.ya?ml$/i.test(file)
     ? "an agent is talked to: begin a conversation with it"
     : "name one";
-  throw new ServiceError(
+  throw fieldError(
+    "file",
     `file: expected a call file (.calls) or a document (.md), found ${JSON.stringify(file)}; ${hint}`,
-    { code: "invalid", details: { field: "file" } },
   );
 }
 
@@ -107,7 +104,7 @@ function callText({ name, input }: Pick<GadgetWish, "name" | "input">, { project
     return writeCalls([call], { markers, asJson: true }); // as arguments of their own, texts could become numbers
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new ServiceError(`input: ${error.message}`, { code: "invalid", details: { field: "input" } });
+    throw fieldError("input", `input: ${error.message}`);
   }
 }
 
@@ -147,10 +144,7 @@ function assertAsked({ messages }: AskWish): void {
   const last = messages.at(-1);
   if (last?.role === "user") return;
   const found = last === undefined ? "no message" : `one of the role "${last.role}"`;
-  throw new ServiceError(`messages: the last one has to be the user's, found ${found}`, {
-    code: "invalid",
-    details: { field: "messages" },
-  });
+  throw fieldError("messages", `messages: the last one has to be the user's, found ${found}`);
 }
 
 /** A document of the project that somebody wishes to run. */
@@ -198,18 +192,15 @@ async function documentOf({ file }: DocumentWish, { root }: ProjectSettings): Pr
     throw error;
   });
   if (kind === "file") return path;
-  throw new ServiceError(`file: there is no document ${JSON.stringify(file)} in the project`, {
-    code: "not-found",
-    details: { field: "file" },
-  });
+  throw fieldError("file", `file: there is no document ${JSON.stringify(file)} in the project`, "not-found");
 }
 
 function blockOf(block: string, { root }: ProjectSettings): GivenBlock {
   const named = maybeBlock(block);
   if (named !== undefined) return { ...named, file: fileInProject(named.file, { root, field: "blocks" }) };
-  throw new ServiceError(
+  throw fieldError(
+    "blocks",
     `blocks: expected FILE#REF, such as notes.md#summary; found ${JSON.stringify(block)}`,
-    { code: "invalid", details: { field: "blocks" } },
   );
 }
 

@@ -20,7 +20,7 @@ import { UsageError } from "../exit_code.ts";
 import { wishedBudget } from "../input/budget.ts";
 import { isModuleFile, moduleChoice } from "../input/module_choice.ts";
 import { fileInProject } from "../project_files.ts";
-import { type BeginTalk, ServiceError, type ServiceErrorCode } from "../service.ts";
+import { type BeginTalk, fieldError, ServiceError, type ServiceErrorCode } from "../service.ts";
 import { type RunSurroundings, type StartPlace, stoppedError } from "../start/ready_run.ts";
 import { type ConversationInput, openAgent, type OpenAgentOptions, type RefusedAgent } from "./agent.ts";
 import type { AgentLine } from "./needs.ts";
@@ -92,10 +92,7 @@ async function textOf(
   } catch (error) {
     if (!(error instanceof FileError) || error.code !== "not-found") throw error;
     throw isNew
-      ? new ServiceError(`agent: there is no agent ${JSON.stringify(file)} in the project`, {
-        code: "not-found",
-        details: { field: "agent" },
-      })
+      ? fieldError("agent", `agent: there is no agent ${JSON.stringify(file)} in the project`, "not-found")
       : new ServiceError(
         `The agent file ${JSON.stringify(file)} of this conversation is gone: put it back to go on with it`,
         { code: "gone" },
@@ -107,9 +104,9 @@ async function textOf(
 export function agentPath(wish: Pick<BeginTalk, "agent">, root: string): string {
   const path = fileInProject(wish.agent, { root, field: "agent" });
   if (/\.agent\.ya?ml$/i.test(path)) return path;
-  throw new ServiceError(
+  throw fieldError(
+    "agent",
     `agent: expected a file that ends with .agent.yml or .agent.yaml, found ${JSON.stringify(wish.agent)}`,
-    { code: "invalid", details: { field: "agent" } },
   );
 }
 
@@ -146,7 +143,7 @@ async function chosenModule(
     return await moduleChoice({ module: named, session }, { cwd: root, command: "run", as: "field" });
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    throw new ServiceError(error.message, { code: "invalid", details: { field: "session" } });
+    throw fieldError("session", error.message);
   }
 }
 
@@ -160,10 +157,10 @@ function slotsOf(slots: JsonObject): JsonObject {
       Object.entries(slots).map(([name, value]) => [name.replace(/^conversation\./, ""), value]),
     );
   }
-  throw new ServiceError(
+  throw fieldError(
+    "slots",
     `slots: ${JSON.stringify(wrong)} is no name of a slot: it has letters, digits, _ and -, and may have ` +
       "session., module. or global. before it",
-    { code: "invalid", details: { field: "slots" } },
   );
 }
 

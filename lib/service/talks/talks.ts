@@ -13,6 +13,7 @@ import type { LiveConversation } from "../../run/conversation/conversation.ts";
 import type { DrainRun } from "../../run/drain.ts";
 import {
   type BeginTalk,
+  fieldError,
   type Frame,
   type ResumeWishes,
   type RunHandle,
@@ -186,9 +187,9 @@ class ProjectTalks implements OpenedTalks {
     }
     const turns = (checkpoint?.n ?? 0) + (isOpen ? 1 : 0);
     if (!Number.isSafeInteger(count) || count < 1 || count > turns) {
-      throw new ServiceError(
+      throw fieldError(
+        "turns",
         `turns: ${count} cannot be taken back: there ${turns === 1 ? "is 1 turn" : `are ${turns} turns`}`,
-        { code: "invalid", details: { field: "turns" } },
       );
     }
     const branch = journal.branch(id, { turn: turns - count });
@@ -258,10 +259,7 @@ class ProjectTalks implements OpenedTalks {
 }
 
 function ofOwnBudget(id: string): ServiceError {
-  return new ServiceError(`budget: the conversation ${id} has the one that it began with; leave it out`, {
-    code: "invalid",
-    details: { field: "budget" },
-  });
+  return fieldError("budget", `budget: the conversation ${id} has the one that it began with; leave it out`);
 }
 
 /** Where a turn is made. */
