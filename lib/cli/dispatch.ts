@@ -94,7 +94,7 @@ async function runCommand(args: readonly string[], terminal: Terminal): Promise<
     const { complete }: typeof import("./completions.ts") = await import("./completions.ts" as string);
     return await complete(rest, terminal);
   }
-  if (!isCommandName(name)) throw new UsageError([unknownCommand(name)]);
+  if (!isCommandName(name)) throw new UsageError(unknownCommand(name));
   return await RUNNERS[name](rest, terminal);
 }
 
@@ -107,7 +107,7 @@ async function showHelp(name: string | undefined, terminal: Terminal): Promise<n
   else if (command !== "") await terminal.stdout.write(command);
   else {
     const near = didYouMean(name, [...Object.keys(RUNNERS), ...Object.keys(TOPICS)]);
-    throw new UsageError([`No command and no topic is called "${name}".${near} orrery help lists them`]);
+    throw new UsageError(`No command and no topic is called "${name}".${near} orrery help lists them`);
   }
   return EXIT.ok;
 }

@@ -61,7 +61,7 @@ export async function init(
   if (taken.length > 0) {
     const names = taken.map(shown).join(", ");
     const problem = `Nothing was written: ${names} ${taken.length === 1 ? "is" : "are"} there already`;
-    throw new UsageError([problem], { command: "init" });
+    throw new UsageError(problem, "init");
   }
   const left = part.needs.includes(EDITOR) && !texts.has("deno.json")
     ? `${shown("deno.json")} stays as it is: orrery help library says what an editor needs in it\n`

@@ -71,7 +71,7 @@ async function wantedOf(flags: ServeFlags): Promise<Wanted> {
     ),
     ...tokenProblems(flags, { given, isOpen: !isLoopback(host) }),
   ];
-  if (problems.length > 0) throw new UsageError(problems, { command: "serve" });
+  if (problems.length > 0) throw new UsageError(problems, "serve");
   const token = flags["no-token"] ? undefined : given ?? randomName();
   return { folder: workingFolder(), port, host, names, token };
 }

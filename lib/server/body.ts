@@ -53,7 +53,7 @@ export async function readJson(request: Request): Promise<unknown> {
     return parseJson(text);
   } catch (error) {
     const what = error instanceof RangeError ? "cannot be read" : "is no JSON";
-    throw new HttpProblem(400, "json", { detail: `the body ${what}: ${messageOf(error)}` });
+    throw new HttpProblem(400, "json", `the body ${what}: ${messageOf(error)}`);
   }
 }
 
@@ -65,9 +65,11 @@ export async function readForm(
   const text = await readText(request);
   const most = additionalProperties === false ? Object.keys(Object(properties)).length : MAX_FIELDS;
   if (text.split("&", most + 1).length > most) {
-    throw new HttpProblem(400, "invalid", {
-      detail: `the form has more than ${most} field${most === 1 ? "" : "s"}, expected at most that`,
-    });
+    throw new HttpProblem(
+      400,
+      "invalid",
+      `the form has more than ${most} field${most === 1 ? "" : "s"}, expected at most that`,
+    );
   }
   return Object.fromEntries(new URLSearchParams(text));
 }
@@ -126,7 +128,9 @@ export async function* pieces(request: Request, limits: BodyLimits): AsyncGenera
         return;
       }
       size += value.length;
-      if (size > limits.maxBytes) throw new HttpProblem(413, "too-large", { ...tooLarge(), headers: CLOSE });
+      if (size > limits.maxBytes) {
+        throw new HttpProblem(413, "too-large", tooLarge().detail, { headers: CLOSE });
+      }
       yield value;
     }
   } catch (error) {
@@ -137,8 +141,7 @@ export async function* pieces(request: Request, limits: BodyLimits): AsyncGenera
 }
 
 function slow(ms: number): HttpProblem {
-  return new HttpProblem(408, "slow", {
-    detail: `the body took more than ${ms / 1000} s, expected it sooner`,
+  return new HttpProblem(408, "slow", `the body took more than ${ms / 1000} s, expected it sooner`, {
     headers: CLOSE,
   });
 }
@@ -146,14 +149,14 @@ function slow(ms: number): HttpProblem {
 /** A connection that ended in the middle has nobody left to tell; whoever runs the body is told. */
 function brokenOff(error: unknown): HttpProblem {
   if (error instanceof HttpProblem) return error;
-  return new HttpProblem(400, "broken-off", { detail: "the body broke off before its end", headers: CLOSE });
+  return new HttpProblem(400, "broken-off", "the body broke off before its end", { headers: CLOSE });
 }
 
 function orNoText(decode: () => string): string {
   try {
     return decode();
   } catch {
-    throw new HttpProblem(400, "utf-8", { detail: "the body is no UTF-8, expected text in UTF-8" });
+    throw new HttpProblem(400, "utf-8", "the body is no UTF-8, expected text in UTF-8");
   }
 }
 
@@ -173,7 +176,7 @@ function refuseCostly(text: string): void {
       const found = levels > MAX_LEVELS
         ? `is nested deeper than ${MAX_LEVELS} levels`
         : `has more than ${MAX_VALUES} fields and items`;
-      throw new HttpProblem(400, "json", { detail: `the body ${found}, expected less` });
+      throw new HttpProblem(400, "json", `the body ${found}, expected less`);
     }
   }
 }

@@ -402,8 +402,9 @@ const DRIVE = /^[A-Za-z]:/;
 const HIDDEN = /^\.(?:orrery|git)(?:\/|$)/i;
 
 function outside(): HttpProblem {
-  return new HttpProblem(403, "outside", {
-    detail:
-      "found a path that is not one of the project, expected one below its root, with / and without . and ..",
-  });
+  return new HttpProblem(
+    403,
+    "outside",
+    "found a path that is not one of the project, expected one below its root, with / and without . and ..",
+  );
 }

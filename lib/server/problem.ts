@@ -29,14 +29,11 @@ export class HttpProblem extends Error {
   constructor(
     status: number,
     code: string,
-    options: {
-      readonly detail: string;
-      readonly more?: JsonObject;
-      readonly headers?: Readonly<Record<string, string>>;
-    },
+    detail: string,
+    options: { readonly more?: JsonObject; readonly headers?: Readonly<Record<string, string>> } = {},
   ) {
-    super(options.detail);
-    this.details = { status, code, ...options };
+    super(detail);
+    this.details = { status, code, detail, ...options };
   }
 }
 

@@ -105,8 +105,7 @@ function failed({ id, status, error, reason }: RunState, call: JsonObject): Http
   const detail = typeof call.error === "string"
     ? call.error
     : error ?? `the call ended as ${reason ?? status}`;
-  return new HttpProblem(httpStatus, code, {
-    detail,
+  return new HttpProblem(httpStatus, code, detail, {
     more: { run: id, ...(typeof call.flag === "string" && { flag: call.flag }) },
   });
 }
@@ -328,10 +327,11 @@ const linkRoutes = [
       if (isHead && sessions.isLink(code)) return seeOther("/"); // whoever looks where it leads has not followed it
       const session = sessions.follow(code);
       if (session === undefined) {
-        throw new HttpProblem(404, "link", {
-          detail:
-            "this link was used, or is older than five minutes: open /login, or ask for a new one by POST /v1/links",
-        });
+        throw new HttpProblem(
+          404,
+          "link",
+          "this link was used, or is older than five minutes: open /login, or ask for a new one by POST /v1/links",
+        );
       }
       return seeOther("/", { "set-cookie": sessionCookie(cookie, session) });
     },

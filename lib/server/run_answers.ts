@@ -56,7 +56,7 @@ export function jsonObject(value: Readonly<Record<string, unknown>>): JsonObject
 
 /** @throws {HttpProblem} 400 `invalid` */
 export function invalid(detail: string): HttpProblem {
-  return new HttpProblem(400, "invalid", { detail });
+  return new HttpProblem(400, "invalid", detail);
 }
 
 /** How much one piece of an answer holds at most, roughly, in bytes. */
@@ -113,11 +113,11 @@ export function readAfter(request: Request, after = 0): number {
   const last = request.headers.get("last-event-id");
   if (last === null) return after;
   if (/^\d{1,15}$/.test(last)) return Number(last);
-  throw new HttpProblem(400, "invalid", {
-    detail: `found Last-Event-ID ${
-      JSON.stringify(last.slice(0, 80))
-    }, expected the id of an event: a number from 0`,
-  });
+  throw new HttpProblem(
+    400,
+    "invalid",
+    `found Last-Event-ID ${JSON.stringify(last.slice(0, 80))}, expected the id of an event: a number from 0`,
+  );
 }
 
 /** Whether the answer is to be a stream of events. */

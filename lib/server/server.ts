@@ -256,12 +256,12 @@ async function answer(route: Route, context: Context<Passed>, means: Means): Pro
 
 /** The service is closed, and there is nothing that could be looked at. */
 function ending(): HttpProblem {
-  return new HttpProblem(503, "stopping", { detail: "the server is about to end: start it again" });
+  return new HttpProblem(503, "stopping", "the server is about to end: start it again");
 }
 
 /** It cannot happen while the guard stands in front. */
 function unguarded(): HttpProblem {
-  return new HttpProblem(401, "token", { detail: "expected Authorization: Bearer TOKEN" });
+  return new HttpProblem(401, "token", "expected Authorization: Bearer TOKEN");
 }
 
 const NOTHING = { type: "object", properties: {}, additionalProperties: false } as const;
@@ -310,8 +310,7 @@ async function checkedTexts(
 async function checked(schema: JsonSchema, tree: unknown, what: string): Promise<unknown> {
   const result = await validateInput(schema, tree);
   if (result.ok) return result.value;
-  throw new HttpProblem(400, "invalid", {
-    detail: `${what} is not as expected: ${issuesText(result.issues)}`,
+  throw new HttpProblem(400, "invalid", `${what} is not as expected: ${issuesText(result.issues)}`, {
     more: {
       issues: result.issues.map(({ pointer, message }) => ({ pointer: pointer && `/${pointer}`, message })),
     },
@@ -326,7 +325,5 @@ function queryOf(url: string): Readonly<Record<string, string>> {
   const texts = Object.fromEntries(entries);
   const names = Object.keys(texts);
   if (names.length === entries.length && !names.includes("__proto__")) return texts;
-  throw new HttpProblem(400, "invalid", {
-    detail: "the query names something twice, expected each name once",
-  });
+  throw new HttpProblem(400, "invalid", "the query names something twice, expected each name once");
 }

@@ -58,10 +58,12 @@ export class TextStreams {
   ): Response {
     if (this.#open.size >= this.#most) {
       source.leave();
-      throw new HttpProblem(503, "readers", {
-        detail: `${this.#most} answers are being read already, expected fewer: try again when one has ended`,
-        headers: { "retry-after": "1" },
-      });
+      throw new HttpProblem(
+        503,
+        "readers",
+        `${this.#most} answers are being read already, expected fewer: try again when one has ended`,
+        { headers: { "retry-after": "1" } },
+      );
     }
     return new Response(this.#stream(source, { idle: encoder.encode(idle), onGone }), {
       headers: {

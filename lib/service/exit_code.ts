@@ -40,9 +40,9 @@ export class UsageError extends Error {
   /** The command whose help explains it; absent when the command itself is unknown. */
   readonly command: string | undefined;
 
-  constructor(problems: readonly string[], options: { command?: string } = {}) {
-    super(problems.join("\n"));
-    this.command = options.command;
+  constructor(problems: string | readonly string[], command?: string) {
+    super([problems].flat().join("\n"));
+    this.command = command;
   }
 }
 

@@ -3,7 +3,7 @@ import { join, relative, resolve } from "node:path";
 import { isInside } from "../core/paths.ts";
 import { FileError, type Files } from "../core/world.ts";
 import { realPath } from "../host/paths.ts";
-import { fieldError, ServiceError } from "./service.ts";
+import { fieldError } from "./service.ts";
 
 /** What is Orrery's own, or git's: nobody runs or shows it. */
 const HIDDEN: ReadonlySet<string> = new Set([".orrery", ".git"]);

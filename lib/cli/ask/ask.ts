@@ -57,9 +57,10 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
     return await replayAsk({ text, schema, budget }, { terminal, flags, cwd, stop, record: flags.replay });
   }
   if (text === "") {
-    throw new UsageError(['orrery ask needs a TEXT, or text on a pipe: orrery ask "Why is the sky blue?"'], {
-      command: "ask",
-    });
+    throw new UsageError(
+      'orrery ask needs a TEXT, or text on a pipe: orrery ask "Why is the sky blue?"',
+      "ask",
+    );
   }
   const project = await openSettings(cwd, { cwd });
   const shape = { tools: flags.tools, schema };

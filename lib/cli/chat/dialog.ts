@@ -128,5 +128,5 @@ function assertKnownTools(
       didYouMean(name, names)
     } orrery list gadgets shows what there is.`
   );
-  if (problems.length > 0) throw new UsageError(problems, { command });
+  if (problems.length > 0) throw new UsageError(problems, command);
 }

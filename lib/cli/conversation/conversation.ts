@@ -78,10 +78,11 @@ async function openAgent(
 /** @throws {UsageError} */
 function assertAgent(word: string): void {
   if (isAgentWord(word)) return;
-  throw new UsageError([
+  throw new UsageError(
     `AGENT is a file that ends with .agent.yml or .agent.yaml; found ${JSON.stringify(word)}. ` +
-    "A profile of orrery.yaml is named by --profile NAME, a model by --model",
-  ], { command: "chat" });
+      "A profile of orrery.yaml is named by --profile NAME, a model by --model",
+    "chat",
+  );
 }
 
 // `orrery run FILE.agent.yml --say TEXT`: a conversation up to where nothing more is said.

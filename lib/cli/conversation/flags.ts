@@ -73,7 +73,7 @@ function slotsOf(given: readonly string[], command: string): JsonObject {
     if (SLOT.test(name)) slots.set(name.replace(/^conversation\./, ""), text.slice(at + 1));
     else problems.push(`--slot ${text}: ${SLOT_FORM}`);
   }
-  if (problems.length > 0) throw new UsageError(problems, { command });
+  if (problems.length > 0) throw new UsageError(problems, command);
   return Object.fromEntries(slots);
 }
 

@@ -18,7 +18,7 @@ export function parseFlags<const Spec extends CommandSpec>(
   const flags = reader.values() as ParsedCommand<Spec>["flags"];
   if (reader.help) return { words: [], flags, wantsHelp: true };
   const problems = [...reader.problems, ...wordProblems(spec, reader, flags)];
-  if (problems.length > 0) throw new UsageError(problems, { command: spec.name });
+  if (problems.length > 0) throw new UsageError(problems, spec.name);
   return { words: reader.words, flags, wantsHelp: false };
 }
 

@@ -12,7 +12,7 @@ export function refuseFlags(
     const why = isTyped(typed[name]) ? not?.[subject] : undefined;
     return why === undefined ? [] : [`--${name} ${why}`];
   });
-  if (problems.length + also.length > 0) throw new UsageError([...problems, ...also], { command });
+  if (problems.length + also.length > 0) throw new UsageError([...problems, ...also], command);
 }
 
 function isTyped(value: unknown): boolean {

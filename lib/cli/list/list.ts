@@ -46,7 +46,7 @@ export async function list({ words, flags }: ListCommand, terminal: Terminal): P
   const [kind] = words;
   checkOneForm(flags, "list");
   if (flags["write-types"].length > 0 && kind !== "prompts") {
-    throw new UsageError(["--write-types belongs to orrery list prompts"], { command: "list" });
+    throw new UsageError("--write-types belongs to orrery list prompts", "list");
   }
   const write = (listed: Listed, json?: unknown) => writeList(listed, { flags, terminal, json });
   const cwd = workingFolder();

@@ -33,11 +33,10 @@ export async function writeTypes(
   if (isInside(file, root)) refuseOutside(await files.resolve(file), { root, shown });
   const before = await maybeText(files, file);
   if (before !== undefined && !before.startsWith(TYPES_FILE_MARK)) {
-    throw new UsageError([
+    throw new UsageError(
       `${shown} is there, and was not made by this command: name another file, or remove it`,
-    ], {
-      command: "list",
-    });
+      "list",
+    );
   }
   const text = typesText(index, { file, root });
   const written = text !== before;
@@ -56,10 +55,10 @@ function fileOf(
   { root, cwd }: { readonly root: string; readonly cwd: string },
 ): string {
   const [value = true] = given;
-  if (given.length > 1) throw new UsageError(["--write-types is given twice"], { command: "list" });
+  if (given.length > 1) throw new UsageError("--write-types is given twice", "list");
   if (value === true) return join(root, USUAL_NAME);
   if (value.endsWith(".ts")) return resolve(cwd, value);
-  throw new UsageError([`--write-types=${value}: expected the path of a .ts file`], { command: "list" });
+  throw new UsageError(`--write-types=${value}: expected the path of a .ts file`, "list");
 }
 
 /** What is written into the project stays there, whatever links it holds. */
@@ -68,9 +67,10 @@ function refuseOutside(
   { root, shown }: { readonly root: string; readonly shown: string },
 ): void {
   if (isInside(real, root)) return;
-  throw new UsageError([
+  throw new UsageError(
     `${shown} is not written: a link leads out of the project, to ${real}; remove the link, or name that file`,
-  ], { command: "list" });
+    "list",
+  );
 }
 
 /** Types that are missing are worse than old ones. */
@@ -81,7 +81,7 @@ function refuseIncomplete({ root, problemsOf, modules, notLoaded }: PromptIndex,
   if (missing === "") return;
   throw new UsageError(
     [`${shown} is not written, since prompts would be missing in it:`, missing.trimEnd()],
-    { command: "list" },
+    "list",
   );
 }
 

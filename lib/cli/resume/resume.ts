@@ -139,9 +139,10 @@ async function goOn(run: RunJournal, going: Going): Promise<number> {
     case "document":
       return await resumeDocument(run, going);
     default:
-      throw new UsageError([`Run ${run.id} is of a kind that this Orrery does not know: ${run.run.kind}`], {
-        command: "resume",
-      });
+      throw new UsageError(
+        `Run ${run.id} is of a kind that this Orrery does not know: ${run.run.kind}`,
+        "resume",
+      );
   }
 }
 

@@ -107,7 +107,7 @@ export function checkStdout(
   command: string,
 ): void {
   if (!json || !jsonl) return;
-  throw new UsageError(["--json and --jsonl cannot both have stdout; choose one"], { command });
+  throw new UsageError("--json and --jsonl cannot both have stdout; choose one", command);
 }
 
 /** Finds out before a run whether its result can be kept. @throws {FileError} when the file is a folder or a device. */

@@ -151,9 +151,10 @@ async function maybeFolder(path: string, cwd: string): Promise<readonly string[]
 
 function refuseTactic({ found }: OpenedPromptRun, path: string): void {
   if (found.kind === "prompt") return;
-  throw new UsageError([
+  throw new UsageError(
     `${JSON.stringify(path)} is a tactic, and --prompt takes a prompt: orrery run ${path} runs it`,
-  ], { command: "ask" });
+    "ask",
+  );
 }
 
 /** A prompt or a tactic that is about to run. */
@@ -221,7 +222,7 @@ export function assertRecorded(
   if (profile !== undefined && profile !== recorded.profile) {
     say(`--profile ${profile}`, profileWords(recorded), "leave --profile out");
   }
-  if (problems.length > 0) throw new UsageError(problems, { command });
+  if (problems.length > 0) throw new UsageError(problems, command);
 }
 
 function promptWords({ kind, path, profile }: PromptRunInput): string {

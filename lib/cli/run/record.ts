@@ -29,17 +29,19 @@ export async function openReplay(
   { cwd, kind, command = kind === "ask" || kind === "chat" ? kind : "run", alsoRecords }: OpenReplayOptions,
 ): Promise<OpenedReplay> {
   if (alsoRecords !== undefined) {
-    throw new UsageError([
+    throw new UsageError(
       `--record ${alsoRecords} and --replay ${file} do not go together: a replay is what was recorded; leave --record out`,
-    ], { command });
+      command,
+    );
   }
   const { run, lines } = await readReplay(file, cwd);
   if (run.kind !== kind) {
-    throw new UsageError([
+    throw new UsageError(
       `${JSON.stringify(file)} is the record of another kind of run (${run.kind}): orrery ${
         commandOf(run)
       } --replay ${file}`,
-    ], { command });
+      command,
+    );
   }
   return { replay: new Replay(run, lines), lines };
 }

@@ -149,18 +149,17 @@ function isDocument(word: string): boolean {
   if (!/\.(md|ctx)$/i.test(word)) return false;
   if (word.toLowerCase().endsWith(".md")) return true;
   const source = word.slice(0, -".ctx".length);
-  throw new UsageError([
+  throw new UsageError(
     `${JSON.stringify(word)} is the result of a document: run the document itself, orrery run ${source}.md`,
-  ], { command: "run" });
+    "run",
+  );
 }
 
 /** A file that is there, or has a known ending, counts before a prompt (cli.md). */
 async function isPromptPath(word: string, cwd: string): Promise<boolean> {
   if (PROMPT_FILE.test(word)) {
     const path = word.replace(/^(\.\/)?prompts\//, "").replace(PROMPT_FILE, "");
-    throw new UsageError([`A prompt is named by its path, not by its file: orrery run ${path}`], {
-      command: "run",
-    });
+    throw new UsageError(`A prompt is named by its path, not by its file: orrery run ${path}`, "run");
   }
   if (word === "-" || KNOWN_ENDING.test(word)) return false;
   return await hostFiles({ root: cwd }).stat(word).then(({ kind }) => kind === "folder", () => true);

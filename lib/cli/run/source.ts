@@ -103,12 +103,13 @@ export async function nearestFile(path: string, word: string): Promise<string> {
 }
 
 function otherKind(word: string, command: string): UsageError {
-  return new UsageError([
+  return new UsageError(
     `Cannot ${command} ${
       JSON.stringify(word)
     }: expected a call file, whose name ends with ".calls", or - for stdin. ` +
-    `To read it as calls all the same: orrery ${command} - < ${shellWord(word)}`,
-  ], { command });
+      `To read it as calls all the same: orrery ${command} - < ${shellWord(word)}`,
+    command,
+  );
 }
 
 /** A NUL this far into a text means that it is none: a program, a picture, UTF-16. */

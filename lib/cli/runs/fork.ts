@@ -32,18 +32,17 @@ function placeOf(
   word: string,
 ): ForkPlace {
   if (from !== undefined && turn !== undefined) {
-    throw new UsageError(["--from and --turn both say where the new run begins; choose one"], {
-      command: "fork",
-    });
+    throw new UsageError("--from and --turn both say where the new run begins; choose one", "fork");
   }
   if (turn !== undefined) {
     if (Number.isSafeInteger(turn)) return { turn };
-    throw new UsageError([`--turn must be a whole number from 0; found ${turn}`], { command: "fork" });
+    throw new UsageError(`--turn must be a whole number from 0; found ${turn}`, "fork");
   }
   if (from !== undefined) return { from };
-  throw new UsageError([
+  throw new UsageError(
     `orrery fork needs --from KEY: orrery trace ${word} shows the keys of its steps; of a conversation --turn N`,
-  ], { command: "fork" });
+    "fork",
+  );
 }
 
 /** A conversation goes on behind a turn: what is done anew within one would be another answer to the same message. @throws {UsageError} */
@@ -52,15 +51,15 @@ function assertKind(
   { place, id }: { readonly place: ForkPlace; readonly id: string },
 ): void {
   if (kind === "conversation" && "from" in place) {
-    throw new UsageError([
+    throw new UsageError(
       `${id} is a conversation, which goes back to an earlier turn: orrery fork ${id} --turn N. orrery show conversation ${id} shows its turns`,
-    ], { command: "fork" });
+      "fork",
+    );
   }
   if (kind !== "conversation" && "turn" in place) {
-    throw new UsageError([
+    throw new UsageError(
       `--turn is for conversations; ${id} is a run of another kind (${kind}): --from KEY`,
-    ], {
-      command: "fork",
-    });
+      "fork",
+    );
   }
 }

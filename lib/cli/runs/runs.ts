@@ -67,5 +67,5 @@ export function checkOneForm(
   command: string,
 ): void {
   if (!json || !names) return;
-  throw new UsageError(["--json and --names cannot both have stdout; choose one"], { command });
+  throw new UsageError("--json and --names cannot both have stdout; choose one", command);
 }

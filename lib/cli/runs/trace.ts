@@ -12,9 +12,10 @@ export async function trace(
   terminal: Terminal,
 ): Promise<number> {
   if (flags.json && flags.html !== undefined) {
-    throw new UsageError(["found --json and --html, expected one of them: JSON for a program, or a page"], {
-      command: "trace",
-    });
+    throw new UsageError(
+      "found --json and --html, expected one of them: JSON for a program, or a page",
+      "trace",
+    );
   }
   using here = await neededJournal();
   const found = here.journal.read(words[0] ?? "");

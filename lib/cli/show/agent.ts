@@ -20,7 +20,7 @@ export async function showAgent(
     const problem = `Cannot show ${
       JSON.stringify(word)
     } as an agent: expected a file that ends with ".agent.yml"`;
-    throw new UsageError([problem], { command: "show" });
+    throw new UsageError(problem, "show");
   }
   const cwd = workingFolder();
   const project = await openSettings(dirname(realPath(resolve(cwd, word))), { cwd });

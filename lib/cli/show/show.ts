@@ -27,11 +27,11 @@ export async function show(
 ): Promise<number> {
   const [kind = "gadget", name] = words;
   if (kind !== "prompt" && (flags.input.length > 0 || flags["input-json"] !== undefined)) {
-    throw new UsageError(["--input and --input-json belong to orrery show prompt"], { command: "show" });
+    throw new UsageError("--input and --input-json belong to orrery show prompt", "show");
   }
   if (kind === "config") {
     if (name !== undefined) {
-      throw new UsageError([`orrery show config takes no name; found "${name}"`], { command: "show" });
+      throw new UsageError(`orrery show config takes no name; found "${name}"`, "show");
     }
     return await showConfig(flags, terminal);
   }
@@ -40,9 +40,10 @@ export async function show(
   }
   if (name === undefined) {
     const what = kind === "profile" || kind === "gadget" ? "name" : "path";
-    throw new UsageError([
+    throw new UsageError(
       `orrery show ${kind} needs NAME: the ${what} of the ${kind}; all: orrery list ${kind}s`,
-    ], { command: "show" });
+      "show",
+    );
   }
   const showOne = PAGES.get(kind);
   if (showOne !== undefined) return await showOne(name, { flags, terminal });
@@ -70,9 +71,10 @@ async function showGadget(
   const entry = catalog.maybeFind(name);
   if (entry === undefined) {
     const names = catalog.entries.map((known) => known.name);
-    throw new UsageError([
+    throw new UsageError(
       `No gadget is called "${name}".${didYouMean(name, names)} All: orrery list gadgets`,
-    ], { command: "show" });
+      "show",
+    );
   }
   const gadget = await load(entry);
   if (typeof gadget === "string") return await sayProblem(gadget, { entry, asJson, terminal });
@@ -179,18 +181,20 @@ async function showConversation(
   { flags, terminal }: { readonly flags: { readonly json: boolean }; readonly terminal: Terminal },
 ): Promise<number> {
   if (id === undefined) {
-    throw new UsageError([
+    throw new UsageError(
       "orrery show conversation needs NAME: the id of a conversation, or its beginning; all: orrery list conversations",
-    ], { command: "show" });
+      "show",
+    );
   }
   using here = await neededJournal();
   const { journal } = here;
   const record = journal.conversation(id);
   const { summary } = record;
   if (summary.kind !== "conversation") {
-    throw new UsageError([
+    throw new UsageError(
       `${summary.id} is no conversation with an agent but a run of another kind (${summary.kind}): orrery trace ${summary.id}`,
-    ], { command: "show" });
+      "show",
+    );
   }
   const shown = conversationJson(record, (scope) => journal.slots(scope));
   await terminal.stdout.write(

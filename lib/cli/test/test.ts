@@ -122,7 +122,7 @@ async function testFiles(words: readonly string[], cwd: string): Promise<readonl
     if (paths.length === 0) empty.push(`There are no tests in ${JSON.stringify(word)}`);
     for (const path of paths) found.add(join(word, relative(folder, path)));
   }
-  if (empty.length > 0) throw new UsageError(empty, { command: "test" });
+  if (empty.length > 0) throw new UsageError(empty, "test");
   return [...found];
 }
 
@@ -136,9 +136,10 @@ function readerOf(file: string): Reader {
   const reader = maybeReaderOf(file);
   if (reader !== undefined) return reader;
   const endings = [...KINDS.keys()].map((ending) => `${ending}.yml`).join(" or ");
-  throw new UsageError([
+  throw new UsageError(
     `${JSON.stringify(file)} is no test: tests are files whose names end with ${endings}`,
-  ], { command: "test" });
+    "test",
+  );
 }
 
 /** A line for a test, and what is not as expected below it. */

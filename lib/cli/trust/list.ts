@@ -82,9 +82,10 @@ export async function trustPage(
 /** Nothing of that name is allowed for good. */
 export function notAllowed(name: string, rows: readonly Pick<TrustRow, "name">[]): UsageError {
   const near = didYouMean(name, rows.map((row) => row.name));
-  return new UsageError([
+  return new UsageError(
     `Nothing called ${JSON.stringify(name)} is allowed for good here.${near} All: orrery trust`,
-  ], { command: "trust" });
+    "trust",
+  );
 }
 
 /** What a word means: those of that name, else of that file or its stem; case, `_` and `-` ignored. */

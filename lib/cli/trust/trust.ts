@@ -69,7 +69,7 @@ function wantedOf(
   { json, minimise, yes }: TrustCommand["flags"],
 ): { readonly action: Action; readonly names: readonly string[] } {
   const [first, ...rest] = words;
-  const usage = (problem: string) => new UsageError([problem], { command: "trust" });
+  const usage = (problem: string) => new UsageError(problem, "trust");
   const isChange = first === "allow" || first === "deny";
   if (json && (minimise || isChange)) throw usage("--json belongs to the list: orrery trust --json");
   if (yes && !minimise) throw usage("--yes belongs to --minimise: nothing else asks");

@@ -54,7 +54,7 @@ export class McpHttp {
 
   /** @param body what was read of the request; undefined where it has none @throws {HttpProblem} */
   async fetch(request: Request, body: unknown): Promise<Response> {
-    if (this.#isClosed) throw new HttpProblem(503, "stopping", { detail: "the server is about to end" });
+    if (this.#isClosed) throw new HttpProblem(503, "stopping", "the server is about to end");
     const stop = new AbortController();
     const { url, method, headers } = request;
     // Its own signal would fire at every end.
@@ -115,11 +115,12 @@ export class McpHttp {
   /** @throws {HttpProblem} 503 `sessions` */
   #assertRoom(): void {
     if (this.#sessions.size + this.#beginning < MOST_SESSIONS) return;
-    throw new HttpProblem(503, "sessions", {
-      detail:
-        `${MOST_SESSIONS} clients have sessions already, expected fewer: DELETE ends one, and 30 idle minutes`,
-      headers: { "retry-after": "60" },
-    });
+    throw new HttpProblem(
+      503,
+      "sessions",
+      `${MOST_SESSIONS} clients have sessions already, expected fewer: DELETE ends one, and 30 idle minutes`,
+      { headers: { "retry-after": "60" } },
+    );
   }
 
   /** A session is one once its client has been told its id. */

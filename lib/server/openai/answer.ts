@@ -120,8 +120,7 @@ export function maybeFailedRun(
   if (status !== "failed" && status !== "stopped") return undefined;
   const [code, text] = FAILURES.get(reason) ?? [reason === "" ? "run_failed" : reason, 422];
   const what = error ?? (status === "stopped" ? "it was stopped" : "it failed");
-  return new HttpProblem(text, code, {
-    detail: `Run ${id}: ${what}`,
+  return new HttpProblem(text, code, `Run ${id}: ${what}`, {
     more: { run: id },
     headers: NO_RETRY, // what it has done so far is done
   });

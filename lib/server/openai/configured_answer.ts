@@ -72,13 +72,15 @@ async function* counted(
 
 /** That is nothing which went wrong here. */
 function leftAnswer(): HttpProblem {
-  return new HttpProblem(503, "stopping", {
-    detail: "the answer was broken off: its reader has left, or the server is about to end",
-  });
+  return new HttpProblem(
+    503,
+    "stopping",
+    "the answer was broken off: its reader has left, or the server is about to end",
+  );
 }
 
 function failedAnswer(model: string): HttpProblem {
-  return new HttpProblem(502, "provider_error", { detail: `${model} broke its answer off with an error` });
+  return new HttpProblem(502, "provider_error", `${model} broke its answer off with an error`);
 }
 
 /** A request of a client as a model of Orrery is asked. @throws {HttpProblem} that names the field */

@@ -122,8 +122,10 @@ function agentFile(word: string, { agents }: CatalogJson): string | undefined {
 /** No model has this name. */
 export function unknownModel(name: string, known: readonly NamedModel[]): HttpProblem {
   const near = didYouMean(name, known.map(({ id }) => id));
-  return new HttpProblem(404, "model_not_found", {
-    detail: `There is no model ${JSON.stringify(name)}.${near} GET /v1/models lists them`,
-    more: { param: "model" },
-  });
+  return new HttpProblem(
+    404,
+    "model_not_found",
+    `There is no model ${JSON.stringify(name)}.${near} GET /v1/models lists them`,
+    { more: { param: "model" } },
+  );
 }

@@ -10,7 +10,7 @@ import type { ProblemDetails } from "../problem.ts";
 
 /** A field of the request that cannot be taken. @param param as `messages[0].content` */
 export function badField(param: string, detail: string, code = "invalid_value"): HttpProblem {
-  return new HttpProblem(400, code, { detail: `${param}: ${detail}`, more: { param } });
+  return new HttpProblem(400, code, `${param}: ${detail}`, { more: { param } });
 }
 
 /** A problem as an answer. */
@@ -54,8 +54,7 @@ export function ofModelError(thrown: unknown): unknown {
   if (!(thrown instanceof ModelError)) return thrown;
   const { status, code, param } = MODEL_ERRORS[thrown.code];
   const { retryAfterMs } = thrown;
-  return new HttpProblem(status, code, {
-    detail: thrown.message,
+  return new HttpProblem(status, code, thrown.message, {
     ...(param === undefined ? {} : { more: { param } }),
     ...(status === 429 && { headers: { "retry-after": String(Math.ceil((retryAfterMs ?? 1000) / 1000)) } }),
   });

@@ -118,12 +118,14 @@ function promptWish(
   if (only === undefined) return text.trim() === "" ? {} : { say: text };
   if (others.length === 0) return { input: { [only]: text } };
   const example = JSON.stringify(Object.fromEntries(names.map((name) => [name, "…"])));
-  throw new HttpProblem(400, "invalid_variables", {
-    detail: `${path} has the variables ${
+  throw new HttpProblem(
+    400,
+    "invalid_variables",
+    `${path} has the variables ${
       names.join(", ")
     }: expected a JSON object of them as the message, such as ${example}`,
-    more: { param: "messages[0].content" },
-  });
+    { more: { param: "messages[0].content" } },
+  );
 }
 
 /**
@@ -135,12 +137,13 @@ function promptWish(
 function onlyText(body: ChatBody, { what }: { readonly what: string }): string {
   const [message, ...others] = chatMessages(body.messages);
   if (message?.role !== "user" || others.length > 0) {
-    throw new HttpProblem(400, "history_not_supported", {
-      detail:
-        `${what} takes one message of the user, and remembers nothing of others; found ${body.messages.length} messages: ` +
+    throw new HttpProblem(
+      400,
+      "history_not_supported",
+      `${what} takes one message of the user, and remembers nothing of others; found ${body.messages.length} messages: ` +
         `${body.messages.map(({ role }) => role).slice(0, 8).join(", ")}`,
-      more: { param: "messages" },
-    });
+      { more: { param: "messages" } },
+    );
   }
   if (typeof message.content === "string") return message.content;
   throw badField("messages[0].content", `${what} takes text, and no images or files`, "unsupported_value");

@@ -108,8 +108,7 @@ async function namedTalk(
 }
 
 function wrongTalk(why: string): HttpProblem {
-  return new HttpProblem(400, "wrong_conversation", {
-    detail: `metadata.conversation: the conversation ${why}`,
+  return new HttpProblem(400, "wrong_conversation", `metadata.conversation: the conversation ${why}`, {
     more: { param: "metadata.conversation" },
   });
 }
@@ -155,13 +154,13 @@ function isUsers({ user: found = NOBODY_NAMED }: Pick<TalkState, "user">, user =
 }
 
 function unknownHistory(agent: string): HttpProblem {
-  return new HttpProblem(409, "unknown_history", {
-    detail:
-      `No conversation with ${agent} has the messages before the last one, or it has gone on since. Send the messages as they were ` +
+  return new HttpProblem(
+    409,
+    "unknown_history",
+    `No conversation with ${agent} has the messages before the last one, or it has gone on since. Send the messages as they were ` +
       "answered, name the conversation in metadata.conversation, or begin a new one with one message",
-    more: { param: "messages" },
-    headers: NO_RETRY,
-  });
+    { more: { param: "messages" }, headers: NO_RETRY },
+  );
 }
 
 function lastOf(messages: TalkState["messages"]): number {

@@ -24,11 +24,12 @@ export function talkRequest(body: ChatBody): TalkRequest {
   const said = chatMessages(body.messages).map((message, index): Said => {
     const at = `messages[${index}]`;
     if (message.role === "system") {
-      throw new HttpProblem(400, "system_not_supported", {
-        detail:
-          `${at}: an agent has instructions of its own, and takes no message of the role system or developer`,
-        more: { param: at },
-      });
+      throw new HttpProblem(
+        400,
+        "system_not_supported",
+        `${at}: an agent has instructions of its own, and takes no message of the role system or developer`,
+        { more: { param: at } },
+      );
     }
     if (message.role === "tool" || (message.role === "assistant" && message.calls !== undefined)) {
       throw badField(

@@ -336,9 +336,7 @@ const assetRoute: Route = defineRoute({
     const base = `/assets/${hash}`;
     const asset = base === assets.base || base === UNKEPT_BASE ? assets.find(path) : undefined;
     if (asset === undefined) {
-      throw new HttpProblem(404, "not-found", {
-        detail: "there is no such file: the page that names it is an old one",
-      });
+      throw new HttpProblem(404, "not-found", "there is no such file: the page that names it is an old one");
     }
     const kept = base === UNKEPT_BASE ? "no-cache" : "public, max-age=31536000, immutable";
     return text(asset.text, { type: asset.type, headers: { "cache-control": kept } });

@@ -151,11 +151,11 @@ async function inputOf(schema: JsonObject | undefined, { json, texts }: Fields):
   const filled = json === "" ? await filledForm(schema ?? ANY, texts) : await filledJson(schema ?? ANY, json);
   if ("value" in filled) return filled.value;
   const { problems } = filled;
-  throw new HttpProblem(400, "invalid", {
-    detail: problems.map(({ pointer, message }) =>
-      pointer === "" ? message : `${pointer.slice(1)}: ${message}`
-    )
+  throw new HttpProblem(
+    400,
+    "invalid",
+    problems.map(({ pointer, message }) => pointer === "" ? message : `${pointer.slice(1)}: ${message}`)
       .join("\n"),
-    more: { fields: problems.map(({ pointer, message }) => ({ pointer, message })) },
-  });
+    { more: { fields: problems.map(({ pointer, message }) => ({ pointer, message })) } },
+  );
 }

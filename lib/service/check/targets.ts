@@ -66,7 +66,7 @@ export async function checkTargets(
     else if (kind === "folders") await addFolder(path, { found, files, places });
     else found[kind].add(path);
   }
-  if (wrong.length > 0) throw new UsageError(wrong, { command: "check" });
+  if (wrong.length > 0) throw new UsageError(wrong, "check");
   for (const path of found.documents) found.candidates.delete(path);
   return found;
 }

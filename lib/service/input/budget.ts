@@ -34,7 +34,7 @@ export function budgetOf(items: readonly string[], { command }: { readonly comma
       problems.push(`--budget ${name}= is given twice, as ${values[name]} and ${text}; give it once`);
     } else values[name] = value;
   }
-  if (problems.length > 0) throw new UsageError(problems, { command });
+  if (problems.length > 0) throw new UsageError(problems, command);
   const { tokens, cost, time, turns } = values;
   return {
     ...(tokens === undefined ? {} : { tokens }),

@@ -48,7 +48,7 @@ export function checkedInput(written: PromptInput, options: CheckedInputOptions)
 }
 
 function refuse(problems: readonly string[], command: string): void {
-  if (problems.length > 0) throw new UsageError(problems, { command });
+  if (problems.length > 0) throw new UsageError(problems, command);
 }
 
 function unknownNames(

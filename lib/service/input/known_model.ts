@@ -33,7 +33,7 @@ export function assertKnownModel(
   const problem = problemOf(name, models);
   if (problem === undefined) return;
   const message = problem.message.replace(/[^.?]$/, "$&.");
-  throw new UsageError([`${from}: ${message} orrery list models shows what there is.`], { command });
+  throw new UsageError(`${from}: ${message} orrery list models shows what there is.`, command);
 }
 
 /** A circle of aliases is left to whoever asks the model. */

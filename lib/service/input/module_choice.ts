@@ -40,7 +40,7 @@ export async function moduleChoice(
     const known = ids.length === 0
       ? ": it has none"
       : didYouMean(session, ids) || `: it has ${ids.join(", ")}`;
-    throw new UsageError([`${dashes}session: ${module} has no session "${session}"${known}`], { command });
+    throw new UsageError(`${dashes}session: ${module} has no session "${session}"${known}`, command);
   }
   const { data } = read;
   return {

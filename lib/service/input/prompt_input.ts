@@ -69,11 +69,10 @@ async function namedText(
 ): Promise<readonly [string, string]> {
   const at = given.indexOf("=");
   if (at < 1) {
-    throw new UsageError([
+    throw new UsageError(
       `--input ${given}: expected NAME=VALUE, NAME=@FILE, or - for a JSON object on stdin`,
-    ], {
       command,
-    });
+    );
   }
   const [name, value] = [given.slice(0, at), given.slice(at + 1)];
   if (value.startsWith("@@")) return [name, value.slice(1)];
@@ -82,9 +81,10 @@ async function namedText(
 }
 
 function stdinTwice({ command }: PromptInputOptions): UsageError {
-  return new UsageError([
+  return new UsageError(
     "--input - is given twice: stdin can be read once; --input-json @FILE reads a second object from a file",
-  ], { command });
+    command,
+  );
 }
 
 function jsonObject(
@@ -95,11 +95,11 @@ function jsonObject(
   try {
     value = parseJson(text);
   } catch (error) {
-    throw new UsageError([`${flag}: expected a JSON object: ${messageOf(error)}`], { command });
+    throw new UsageError(`${flag}: expected a JSON object: ${messageOf(error)}`, command);
   }
   if (isRecord(value)) return value;
   const found = value === null ? "null" : Array.isArray(value) ? "a list" : `a ${typeof value}`;
-  throw new UsageError([`${flag}: expected a JSON object, found ${found}`], { command });
+  throw new UsageError(`${flag}: expected a JSON object, found ${found}`, command);
 }
 
 /** The text of a file that a flag names. @throws {FileError} that names the flag too */

@@ -28,14 +28,16 @@ export async function seeDocument(word: string, command: "show" | "graph"): Prom
   const cwd = workingFolder();
   if (/\.ctx$/i.test(word)) {
     const document = word.replace(/\.ctx$/i, ".md");
-    throw new UsageError([
+    throw new UsageError(
       `${JSON.stringify(word)} is the result of a document: name the document itself, ${document}`,
-    ], { command });
+      command,
+    );
   }
   if (!/\.md$/i.test(word)) {
-    throw new UsageError([
+    throw new UsageError(
       `Cannot ${command} ${JSON.stringify(word)} as a document: expected a file that ends with ".md"`,
-    ], { command });
+      command,
+    );
   }
   const path = realPath(resolve(cwd, word));
   const text = await readDocumentText(hostFiles({ root: cwd }), word);

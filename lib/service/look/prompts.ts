@@ -192,7 +192,7 @@ function textOf(prompt: LocatedPrompt["prompt"], values: PromptJsonOptions["valu
   } catch (error) {
     if (!(error instanceof PromptError)) throw error;
     if (Object.keys(values).length === 0) return null;
-    throw new UsageError(error.message.split("\n"), { command: "show" });
+    throw new UsageError(error.message.split("\n"), "show");
   }
 }
 

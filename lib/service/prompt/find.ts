@@ -44,11 +44,11 @@ export function findPrompt(
   if (tactic !== undefined) return { kind: "tactic", tactic };
   const { isThere, lines } = promptTrouble(path ?? word, problems);
   if (isThere) {
-    throw new UsageError([`The prompt ${JSON.stringify(word)} cannot be used:`, ...lines], { command });
+    throw new UsageError([`The prompt ${JSON.stringify(word)} cannot be used:`, ...lines], command);
   }
   const known = [...registry.keys(), ...tactics.keys()];
   if (folder !== undefined) {
-    throw new UsageError([folderText(word, { files: folder, known })], { command });
+    throw new UsageError(folderText(word, { files: folder, known }), command);
   }
   const hint = (nearFile === undefined ? undefined : `. Did you mean ${JSON.stringify(nearFile)}?`) ??
     didYouMean(path ?? word, known) ??
@@ -60,7 +60,7 @@ export function findPrompt(
   const what = command === "run" ? "no file and no prompt" : "no prompt";
   const unloaded = problems.filter(({ file }) => MODULE.test(file));
   const told = lines.length > 0 ? lines : problemLines(unloaded);
-  throw new UnknownNameError([`There is ${what} ${JSON.stringify(word)}${hint}`, ...told], { command });
+  throw new UnknownNameError([`There is ${what} ${JSON.stringify(word)}${hint}`, ...told], command);
 }
 
 /** One that could not be loaded may define a tactic of any name. */
@@ -99,14 +99,14 @@ export function findProfile(
     throw new UsageError([
       `The profile ${JSON.stringify(name)} cannot be used:`,
       ...problemLines([...own, ...others]),
-    ], { command });
+    ], command);
   }
   const hint = didYouMean(name, profiles.keys()) ??
     (profiles.size === 0 ? ": orrery.yaml has no agents" : `. Known: ${[...profiles.keys()].join(", ")}`);
-  throw new UnknownNameError(
-    [`There is no profile ${JSON.stringify(name)}${hint}`, ...problemLines(problems)],
-    { command },
-  );
+  throw new UnknownNameError([
+    `There is no profile ${JSON.stringify(name)}${hint}`,
+    ...problemLines(problems),
+  ], command);
 }
 
 /** Undefined for what can be no path of a prompt. */

@@ -154,7 +154,7 @@ async function assertOffered(
   const offered = await offeredBy(found.prompt, { tools, model });
   // A tool that cannot be loaded is for the run, which says how to allow it.
   if ("problem" in offered && offered.cause === undefined) {
-    throw new UsageError([offered.problem], { command });
+    throw new UsageError(offered.problem, command);
   }
 }
 

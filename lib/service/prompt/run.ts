@@ -128,10 +128,11 @@ export function assertSamePrompt(found: FoundPrompt, input: PromptRunInput, id: 
     ? `system prompt of profile ${JSON.stringify(profile)}`
     : `prompt ${JSON.stringify(path)}`;
   const anew = say === undefined && path !== "" ? ` with orrery run ${path}` : "";
-  throw new ChangedError([
+  throw new ChangedError(
     `Run ${id} began with another version of the ${what} (${input.contractHash}; ` +
-    `now ${contractHash}): bring that back to go on, or begin anew${anew}`,
-  ], { command: "resume" });
+      `now ${contractHash}): bring that back to go on, or begin anew${anew}`,
+    "resume",
+  );
 }
 
 /** What agents of a run are run with, besides what they are asked. */

@@ -21,7 +21,7 @@ import { budgetFrom, keptAsked, limitsFrom, markersFrom, objectFrom, textFrom } 
 import { assertKnownModel, modelFrom } from "../input/known_model.ts";
 import { fileInProject } from "../project_files.ts";
 import { type Keeping, type ReadyRun, type StartPlace, stoppedError } from "./ready_run.ts";
-import { fieldError, type RunWishes, ServiceError } from "../service.ts";
+import { fieldError, type RunWishes } from "../service.ts";
 
 /** What is wished of a text of calls. */
 export type CallsWish = Pick<RunWishes, "model" | "budget">;

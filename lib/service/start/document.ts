@@ -337,7 +337,7 @@ export async function resumedDocument(
   const { project, around } = at;
   const [stored] = run.run.files ?? [];
   if (stored === undefined) {
-    throw new UsageError([`Run ${run.id} has lost its document: begin anew`], { command: "resume" });
+    throw new UsageError(`Run ${run.id} has lost its document: begin anew`, "resume");
   }
   const text = await textAsItWas(stored, { root: project.root, secrets });
   const place = await openDocumentPlace(at);
@@ -357,7 +357,7 @@ async function textAsItWas(
   const now = await readDocumentText(hostFiles({ root }), path).catch(() => undefined);
   if (now !== undefined && secrets.mask(now) === text) return now;
   throw new ChangedError(
-    [`${path} has changed since the run began, and what it had of secrets is not kept: begin anew`],
-    { command: "resume" },
+    `${path} has changed since the run began, and what it had of secrets is not kept: begin anew`,
+    "resume",
   );
 }

@@ -34,7 +34,7 @@ export async function settleSteps(
 ): Promise<readonly StepRecord[]> {
   const both = decisions.rerun.find((key) => decisions.skip.includes(key));
   if (both !== undefined) {
-    throw new UsageError([`--rerun ${both} and --skip ${both} cannot both be meant`], { command: "resume" });
+    throw new UsageError(`--rerun ${both} and --skip ${both} cannot both be meant`, "resume");
   }
   const open = unverifiedSteps(steps);
   const named = [...decisions.rerun, ...decisions.skip].filter((key) => key !== "all");

@@ -37,7 +37,7 @@ export async function runDocumentCommand(word: string, command: DocumentCommand)
   const { flags, terminal, cwd, stop } = command;
   refuseFlags(RUN, flags, "document");
   if (flags.out === "-" && (flags.json || flags.jsonl)) {
-    throw new UsageError(["--out - and --json cannot both have stdout; choose one"], { command: "run" });
+    throw new UsageError("--out - and --json cannot both have stdout; choose one", "run");
   }
   if (flags.watch) refuseWithWatch(flags);
   if (flags.replay !== undefined) {
@@ -91,7 +91,7 @@ async function replayDocument(
   const { run } = opened.replay;
   const [stored] = run.files ?? [];
   if (stored === undefined) {
-    throw new UsageError([`${JSON.stringify(record)} has no document in it`], { command: "run" });
+    throw new UsageError(`${JSON.stringify(record)} has no document in it`, "run");
   }
   await assertSameText(word, { opened, cwd, record });
   const input = documentRunInput(run.input);

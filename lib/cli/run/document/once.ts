@@ -94,7 +94,7 @@ export function blockOf(
 ): { readonly file: string; readonly reference: string } {
   const named = maybeBlock(block);
   if (named !== undefined) return named;
-  throw new UsageError([`--block ${block}: expected FILE#REF, such as notes.md#summary`], { command });
+  throw new UsageError(`--block ${block}: expected FILE#REF, such as notes.md#summary`, command);
 }
 
 /** Problems of documents, a line each (documents.md 1.3), with their files as they are typed in the working folder. */

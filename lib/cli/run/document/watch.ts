@@ -25,9 +25,7 @@ import type { RunView } from "../view.ts";
 export function refuseWithWatch({ record, replay }: DocumentCommand["flags"]): void {
   const flag = record !== undefined ? "--record" : replay !== undefined ? "--replay" : undefined;
   if (flag === undefined) return;
-  throw new UsageError([`--watch runs the document again and again; ${flag} is for one run`], {
-    command: "run",
-  });
+  throw new UsageError(`--watch runs the document again and again; ${flag} is for one run`, "run");
 }
 
 /** Runs a document until Ctrl-C; gives the exit code. */
