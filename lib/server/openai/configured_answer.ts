@@ -96,14 +96,14 @@ function modelRequest(body: ChatBody, { signal }: { readonly signal: AbortSignal
   return {
     messages: chatMessages(body.messages),
     ...(tools.length > 0 && { tools }),
-    toolChoice,
+    ...(toolChoice !== undefined && { toolChoice }),
     ...formatOf(body),
-    temperature,
-    topP,
-    maxOutputTokens,
-    seed,
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { topP }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(seed !== undefined && { seed }),
     ...(stop.length > 0 && { stop }),
-    args,
+    ...(args !== undefined && { args }),
     signal,
   };
 }
