@@ -1,3 +1,4 @@
+import { onlyFields } from "../lib/core/object_schema.ts";
 import type { Gadget, GadgetContext } from "../lib/core/gadget.ts";
 import type { User, World } from "../lib/core/world.ts";
 
@@ -18,26 +19,21 @@ export default function askUser(world: World): Gadget<Input> {
     description:
       "Asks the person at the terminal a question and returns the answer as text. Use it only for what cannot be " +
       "found out otherwise: a decision, a preference, a missing fact. One question at a time.",
-    input: {
-      type: "object",
-      properties: {
-        question: { type: "string", minLength: 1, description: "The question, in one or two sentences." },
-        choices: {
-          type: "array",
-          items: { type: "string", minLength: 1 },
-          minItems: 1,
-          description:
-            "The possible answers, when there are only these; the result is one of them, exactly as given here.",
-        },
-        default: {
-          type: "string",
-          description:
-            "The answer when the person just presses Enter, or when nobody can be asked. One of the choices, if any.",
-        },
+    input: onlyFields({
+      question: { type: "string", minLength: 1, description: "The question, in one or two sentences." },
+      choices: {
+        type: "array",
+        items: { type: "string", minLength: 1 },
+        minItems: 1,
+        description:
+          "The possible answers, when there are only these; the result is one of them, exactly as given here.",
       },
-      required: ["question"],
-      additionalProperties: false,
-    },
+      default: {
+        type: "string",
+        description:
+          "The answer when the person just presses Enter, or when nobody can be asked. One of the choices, if any.",
+      },
+    }, ["question"]),
     output: { type: "string" },
     idempotent: true,
     repeatable: false,

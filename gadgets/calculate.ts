@@ -1,3 +1,4 @@
+import { onlyFields } from "../lib/core/object_schema.ts";
 import type { Gadget } from "../lib/core/gadget.ts";
 import type { World } from "../lib/core/world.ts";
 import { evaluateExpression, type Variables } from "./_expression.ts";
@@ -16,23 +17,18 @@ const CALCULATE: Gadget<Input> = {
     "asin acos atan atan2 degrees radians (angles are radians) min max sum avg median hypot. Constants: pi, tau, e.",
     "Numbers: 12, 1_000, 1.5, 2e-3, 0xFF; no thousands commas, no units, and * is always written. Double precision.",
   ].join("\n"),
-  input: {
-    type: "object",
-    properties: {
-      expression: {
-        type: "string",
-        description: 'What to calculate, such as "(price * 1.19) ^ 2" or "sum(prices) > 100".',
-      },
-      variables: {
-        type: "object",
-        description:
-          "The values of the names used in the expression: numbers, or lists of numbers for functions such as sum.",
-        additionalProperties: { anyOf: [{ type: "number" }, { type: "array", items: { type: "number" } }] },
-      },
+  input: onlyFields({
+    expression: {
+      type: "string",
+      description: 'What to calculate, such as "(price * 1.19) ^ 2" or "sum(prices) > 100".',
     },
-    required: ["expression"],
-    additionalProperties: false,
-  },
+    variables: {
+      type: "object",
+      description:
+        "The values of the names used in the expression: numbers, or lists of numbers for functions such as sum.",
+      additionalProperties: { anyOf: [{ type: "number" }, { type: "array", items: { type: "number" } }] },
+    },
+  }, ["expression"]),
   output: { type: ["number", "boolean"] },
   idempotent: true,
   repeatable: false,

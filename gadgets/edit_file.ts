@@ -1,3 +1,4 @@
+import { objectOf, onlyFields } from "../lib/core/object_schema.ts";
 import { BYTE_ORDER_MARK } from "../lib/core/file_text.ts";
 import type { Gadget } from "../lib/core/gadget.ts";
 import { messageOf } from "../lib/core/source_error.ts";
@@ -46,51 +47,38 @@ export default function editFile(world: World): Gadget<Input> {
       "Replaces text in a file: `old`, which must be there exactly once, by `new`; with `all`, every occurrence. Several edits go in " +
       "`edits`: they are made in order, each in the text that the one before has left, and when one fails none is made. In a file " +
       "whose line breaks are CRLF, a line break in `old` and `new` stands for CRLF. Read the file first, and copy `old` from it.",
-    input: {
-      type: "object",
-      properties: {
-        path: {
-          type: "string",
-          minLength: 1,
-          description: 'The file, relative to the project root: "src/main.ts".',
-        },
-        ...EDIT_PROPERTIES,
-        edits: {
-          type: "array",
-          minItems: 1,
-          description: "Several edits, in place of `old`, `new` and `all`.",
-          items: {
-            type: "object",
-            properties: EDIT_PROPERTIES,
-            required: ["old", "new"],
-            additionalProperties: false,
-          },
+    input: onlyFields({
+      path: {
+        type: "string",
+        minLength: 1,
+        description: 'The file, relative to the project root: "src/main.ts".',
+      },
+      ...EDIT_PROPERTIES,
+      edits: {
+        type: "array",
+        minItems: 1,
+        description: "Several edits, in place of `old`, `new` and `all`.",
+        items: {
+          type: "object",
+          properties: EDIT_PROPERTIES,
+          required: ["old", "new"],
+          additionalProperties: false,
         },
       },
-      required: ["path"],
-      additionalProperties: false,
-    },
-    output: {
-      type: "object",
-      properties: {
-        path: { type: "string" },
-        replacements: { type: "integer", description: "How many occurrences were replaced." },
-        lines: {
-          type: "array",
-          description: "Where the new text is now; lines count from 1, both ends included.",
-          items: {
-            type: "object",
-            properties: { from: { type: "integer" }, to: { type: "integer" } },
-            required: ["from", "to"],
-          },
-        },
-        moreLines: {
-          type: "integer",
-          description: `How many further places there are; at most ${MAX_RANGES} are listed.`,
-        },
+    }, ["path"]),
+    output: objectOf({
+      path: { type: "string" },
+      replacements: { type: "integer", description: "How many occurrences were replaced." },
+      lines: {
+        type: "array",
+        description: "Where the new text is now; lines count from 1, both ends included.",
+        items: objectOf({ from: { type: "integer" }, to: { type: "integer" } }, ["from", "to"]),
       },
-      required: ["path", "replacements", "lines"],
-    },
+      moreLines: {
+        type: "integer",
+        description: `How many further places there are; at most ${MAX_RANGES} are listed.`,
+      },
+    }, ["path", "replacements", "lines"]),
     permissions: { read: true, write: true },
     idempotent: false,
     untrusted: false,

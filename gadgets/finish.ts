@@ -1,3 +1,4 @@
+import { onlyFields } from "../lib/core/object_schema.ts";
 import type { Gadget } from "../lib/core/gadget.ts";
 import type { Json } from "../lib/core/json.ts";
 import type { World } from "../lib/core/world.ts";
@@ -13,16 +14,12 @@ export default function finish(_world: World): Gadget<Input> {
     description:
       "Ends the work and gives its final answer. Call it once, last, when everything asked for is done; depend on " +
       "the calls whose results the answer needs.",
-    input: {
-      type: "object",
-      properties: {
-        result: {
-          description:
-            "The final answer: text, or any JSON value. Leave it out when there is nothing to hand over.",
-        },
+    input: onlyFields({
+      result: {
+        description:
+          "The final answer: text, or any JSON value. Leave it out when there is nothing to hand over.",
       },
-      additionalProperties: false,
-    },
+    }),
     idempotent: true,
     repeatable: false,
     timeoutMs: 10_000,

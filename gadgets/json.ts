@@ -1,3 +1,4 @@
+import { onlyFields } from "../lib/core/object_schema.ts";
 import type { Gadget } from "../lib/core/gadget.ts";
 import { type Json, parseJson, toJson } from "../lib/core/json.ts";
 import { jsonProblem } from "../lib/core/json_fault.ts";
@@ -20,24 +21,18 @@ export default function json(_world: World): Gadget<Input> {
       "Reads JSON and picks from it: with `pointer` the one value it leads to (an error when there is none), with " +
       "`path` an array of all values that a JSONPath matches, with neither the whole value. Use it to check that text is " +
       "JSON, or to take a part of the result of another call.",
-    input: {
-      type: "object",
-      properties: {
-        value: { description: "JSON text, or a JSON value. Text is always read as JSON." },
-        pointer: {
-          type: "string",
-          description: 'A JSON pointer (RFC 6901) such as "items/0/name"; its first "/" may be left out.',
-        },
-        path: { type: "string", description: 'A JSONPath (RFC 9535) such as "$.items[?@.price < 10].name".' },
-        pretty: {
-          type: "boolean",
-          description:
-            "True returns JSON text, indented by two blanks, in place of the value. Default: false.",
-        },
+    input: onlyFields({
+      value: { description: "JSON text, or a JSON value. Text is always read as JSON." },
+      pointer: {
+        type: "string",
+        description: 'A JSON pointer (RFC 6901) such as "items/0/name"; its first "/" may be left out.',
       },
-      required: ["value"],
-      additionalProperties: false,
-    },
+      path: { type: "string", description: 'A JSONPath (RFC 9535) such as "$.items[?@.price < 10].name".' },
+      pretty: {
+        type: "boolean",
+        description: "True returns JSON text, indented by two blanks, in place of the value. Default: false.",
+      },
+    }, ["value"]),
     idempotent: true,
     repeatable: false,
     timeoutMs: 30_000,

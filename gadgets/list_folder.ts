@@ -1,3 +1,4 @@
+import { objectOf, onlyFields } from "../lib/core/object_schema.ts";
 import type { Gadget } from "../lib/core/gadget.ts";
 import { FileError, PermissionRefused, type World } from "../lib/core/world.ts";
 import { compileGlob } from "./_glob.ts";
@@ -31,53 +32,41 @@ export default function listFolder(world: World): Gadget<Input> {
       "Lists what is in a folder: path, kind and, of files, the size in bytes; sorted, hidden names too. With `depth` also what is in " +
       `the folders below; ${SKIPPED_IN_WORDS} are named but not entered, links are named but not followed. With \`pattern\` only what ` +
       `matches it, at any depth. At most ${MAX_ENTRIES} entries are returned, and the number of those missing.`,
-    input: {
-      type: "object",
-      properties: {
-        path: {
-          type: "string",
-          minLength: 1,
-          description: "The folder, relative to the project root, which is the default.",
-        },
-        depth: {
-          type: "integer",
-          minimum: 1,
-          maximum: MAX_DEPTH,
-          description:
-            "How many levels to list: 1 is the folder itself, the default; with `pattern` the default is all.",
-        },
-        pattern: {
-          type: "string",
-          minLength: 1,
-          description:
-            'A glob: "*.ts" for names at any depth, "src/**/*.{ts,tsx}" for paths below the folder. "*" and "?" do not match "/".',
-        },
+    input: onlyFields({
+      path: {
+        type: "string",
+        minLength: 1,
+        description: "The folder, relative to the project root, which is the default.",
       },
-      additionalProperties: false,
-    },
-    output: {
-      type: "object",
-      properties: {
-        path: { type: "string" },
-        entries: {
-          type: "array",
-          items: {
-            type: "object",
-            properties: {
-              path: { type: "string", description: "Below the folder." },
-              kind: { enum: ["file", "folder", "other"] },
-              size: { type: "integer", description: "Bytes, of a file." },
-              link: { const: true, description: "A symbolic link; the kind is that of what it leads to." },
-              problem: { type: "string", description: "Why a folder could not be entered." },
-            },
-            required: ["path", "kind"],
-          },
-        },
-        missing: { type: "integer", description: "How many more entries there are." },
-        missingIsLeast: { const: true, description: "There are more than `missing`: counting was stopped." },
+      depth: {
+        type: "integer",
+        minimum: 1,
+        maximum: MAX_DEPTH,
+        description:
+          "How many levels to list: 1 is the folder itself, the default; with `pattern` the default is all.",
       },
-      required: ["path", "entries", "missing"],
-    },
+      pattern: {
+        type: "string",
+        minLength: 1,
+        description:
+          'A glob: "*.ts" for names at any depth, "src/**/*.{ts,tsx}" for paths below the folder. "*" and "?" do not match "/".',
+      },
+    }),
+    output: objectOf({
+      path: { type: "string" },
+      entries: {
+        type: "array",
+        items: objectOf({
+          path: { type: "string", description: "Below the folder." },
+          kind: { enum: ["file", "folder", "other"] },
+          size: { type: "integer", description: "Bytes, of a file." },
+          link: { const: true, description: "A symbolic link; the kind is that of what it leads to." },
+          problem: { type: "string", description: "Why a folder could not be entered." },
+        }, ["path", "kind"]),
+      },
+      missing: { type: "integer", description: "How many more entries there are." },
+      missingIsLeast: { const: true, description: "There are more than `missing`: counting was stopped." },
+    }, ["path", "entries", "missing"]),
     permissions: { read: true },
     idempotent: true,
     untrusted: false,

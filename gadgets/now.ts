@@ -1,3 +1,4 @@
+import { onlyFields } from "../lib/core/object_schema.ts";
 import type { Gadget } from "../lib/core/gadget.ts";
 import { didYouMean } from "../lib/core/nearest.ts";
 import type { World } from "../lib/core/world.ts";
@@ -14,23 +15,19 @@ export default function now(world: World): Gadget<Input> {
     description:
       "Returns the current date and time: ISO 8601 text such as 2031-05-04T09:30:00.000+02:00, or seconds or " +
       "milliseconds since 1970. Call it whenever the answer depends on today; do not guess the date.",
-    input: {
-      type: "object",
-      properties: {
-        zone: {
-          type: "string",
-          description:
-            'The time zone of the ISO text, an IANA name such as "Europe/Berlin" or an offset such as "+02:00". ' +
-            "Default: UTC.",
-        },
-        format: {
-          enum: ["iso", "unix", "unix-ms"],
-          description:
-            '"iso" (the default) for text, "unix" for whole seconds since 1970, "unix-ms" for milliseconds.',
-        },
+    input: onlyFields({
+      zone: {
+        type: "string",
+        description:
+          'The time zone of the ISO text, an IANA name such as "Europe/Berlin" or an offset such as "+02:00". ' +
+          "Default: UTC.",
       },
-      additionalProperties: false,
-    },
+      format: {
+        enum: ["iso", "unix", "unix-ms"],
+        description:
+          '"iso" (the default) for text, "unix" for whole seconds since 1970, "unix-ms" for milliseconds.',
+      },
+    }),
     output: { type: ["string", "number"] },
     idempotent: true,
     repeatable: true,

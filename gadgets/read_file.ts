@@ -1,3 +1,4 @@
+import { onlyFields } from "../lib/core/object_schema.ts";
 import type { Gadget } from "../lib/core/gadget.ts";
 import type { World } from "../lib/core/world.ts";
 import { readTextFile } from "./_text_file.ts";
@@ -16,28 +17,23 @@ export default function readFile(world: World): Gadget<Input> {
     description:
       "Returns the text of a file exactly as it is, or only some of its lines. The file must be UTF-8 text of at most " +
       "64 MiB. Read a long file in parts with `from` and `lines`; to find something in many files use SearchText.",
-    input: {
-      type: "object",
-      properties: {
-        path: {
-          type: "string",
-          minLength: 1,
-          description: 'The file, relative to the project root: "src/main.ts".',
-        },
-        from: {
-          type: "integer",
-          minimum: 1,
-          description: "The number of the first line to return. Lines count from 1, the default.",
-        },
-        lines: {
-          type: "integer",
-          minimum: 1,
-          description: "How many lines to return at most. Default: all that follow.",
-        },
+    input: onlyFields({
+      path: {
+        type: "string",
+        minLength: 1,
+        description: 'The file, relative to the project root: "src/main.ts".',
       },
-      required: ["path"],
-      additionalProperties: false,
-    },
+      from: {
+        type: "integer",
+        minimum: 1,
+        description: "The number of the first line to return. Lines count from 1, the default.",
+      },
+      lines: {
+        type: "integer",
+        minimum: 1,
+        description: "How many lines to return at most. Default: all that follow.",
+      },
+    }, ["path"]),
     output: { type: "string" },
     permissions: { read: true },
     idempotent: true,

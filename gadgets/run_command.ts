@@ -1,3 +1,4 @@
+import { objectOf, onlyFields } from "../lib/core/object_schema.ts";
 import type { Gadget, GadgetContext } from "../lib/core/gadget.ts";
 import type { Json } from "../lib/core/json.ts";
 import type { ShellResult, World } from "../lib/core/world.ts";
@@ -24,56 +25,47 @@ export default function runCommand(world: World): Gadget<Input> {
       "Runs a program and returns its exit code and output. No shell reads the arguments: pipes, redirections, globs, `&&`, `~` and " +
       "`$NAME` mean nothing, and every argument is one item of `args`. An exit code other than 0 is an error that ends with the " +
       "program's own message, unless `allowFailure` is true. The program sees PATH, HOME, LANG, TERM and `env`, no other variables.",
-    input: {
-      type: "object",
-      properties: {
-        command: {
-          type: "string",
-          minLength: 1,
-          description:
-            'The program alone, by its name ("git") or its path ("./build.sh"). Arguments go in `args`.',
-        },
-        args: {
-          type: "array",
-          items: { type: "string" },
-          description: 'The arguments, one item each: ["commit", "-m", "Fix the parser"].',
-        },
-        cwd: {
-          type: "string",
-          minLength: 1,
-          description: "The folder to run in, relative to the project root, which is the default.",
-        },
-        stdin: {
-          type: "string",
-          description: "Text for its standard input. Default: none, which is the end of the file at once.",
-        },
-        env: {
-          type: "object",
-          additionalProperties: { type: "string" },
-          description: 'Further variables of its environment: {"CI": "1"}.',
-        },
-        allowFailure: {
-          type: "boolean",
-          description:
-            "True returns the result whatever the exit code is, as for `grep` or `diff`. Default: false.",
-        },
+    input: onlyFields({
+      command: {
+        type: "string",
+        minLength: 1,
+        description:
+          'The program alone, by its name ("git") or its path ("./build.sh"). Arguments go in `args`.',
       },
-      required: ["command"],
-      additionalProperties: false,
-    },
-    output: {
-      type: "object",
-      properties: {
-        exitCode: { type: "integer" },
-        stdout: { type: "string" },
-        stderr: { type: "string" },
-        truncated: {
-          type: "boolean",
-          description: `True when output after the first ${MAX_BYTES} bytes was dropped.`,
-        },
+      args: {
+        type: "array",
+        items: { type: "string" },
+        description: 'The arguments, one item each: ["commit", "-m", "Fix the parser"].',
       },
-      required: ["exitCode", "stdout", "stderr", "truncated"],
-    },
+      cwd: {
+        type: "string",
+        minLength: 1,
+        description: "The folder to run in, relative to the project root, which is the default.",
+      },
+      stdin: {
+        type: "string",
+        description: "Text for its standard input. Default: none, which is the end of the file at once.",
+      },
+      env: {
+        type: "object",
+        additionalProperties: { type: "string" },
+        description: 'Further variables of its environment: {"CI": "1"}.',
+      },
+      allowFailure: {
+        type: "boolean",
+        description:
+          "True returns the result whatever the exit code is, as for `grep` or `diff`. Default: false.",
+      },
+    }, ["command"]),
+    output: objectOf({
+      exitCode: { type: "integer" },
+      stdout: { type: "string" },
+      stderr: { type: "string" },
+      truncated: {
+        type: "boolean",
+        description: `True when output after the first ${MAX_BYTES} bytes was dropped.`,
+      },
+    }, ["exitCode", "stdout", "stderr", "truncated"]),
     permissions: { read: true, run: true },
     idempotent: false,
     untrusted: true,

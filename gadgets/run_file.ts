@@ -1,3 +1,4 @@
+import { onlyFields } from "../lib/core/object_schema.ts";
 import type { ContainerGadget } from "../lib/core/gadget.ts";
 import type { World } from "../lib/core/world.ts";
 
@@ -14,27 +15,22 @@ export default function runFile(_world: World): ContainerGadget<Input> {
     description:
       "Runs an executable Markdown document of the project and returns what it returns, as text; without an @return, the last " +
       "answer of a model in it. The document may do what the caller may, narrowed by its own front matter; no file is written for it.",
-    input: {
-      type: "object",
-      properties: {
-        file: {
-          type: "string",
-          minLength: 1,
-          description: 'The document, relative to the project root: "plans/release.md".',
-        },
-        prompt: {
-          type: "string",
-          description: "What the document is asked: it is put before its first block. Default: nothing.",
-        },
-        inputs: {
-          type: "object",
-          additionalProperties: { type: "string" },
-          description: "The values of the inputs that the document declares, by name. Default: none.",
-        },
+    input: onlyFields({
+      file: {
+        type: "string",
+        minLength: 1,
+        description: 'The document, relative to the project root: "plans/release.md".',
       },
-      required: ["file"],
-      additionalProperties: false,
-    },
+      prompt: {
+        type: "string",
+        description: "What the document is asked: it is put before its first block. Default: nothing.",
+      },
+      inputs: {
+        type: "object",
+        additionalProperties: { type: "string" },
+        description: "The values of the inputs that the document declares, by name. Default: none.",
+      },
+    }, ["file"]),
     contains: "document",
     examples: [
       { input: { file: "plans/release.md", inputs: { version: "1.4.0" } } },

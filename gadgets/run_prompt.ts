@@ -1,3 +1,4 @@
+import { onlyFields } from "../lib/core/object_schema.ts";
 import type { ContainerGadget } from "../lib/core/gadget.ts";
 import type { World } from "../lib/core/world.ts";
 
@@ -13,23 +14,17 @@ export default function runPrompt(_world: World): ContainerGadget<Input> {
     description:
       "Asks a prompt of the project and returns its answer: what the answer means by the prompt's contract, or its text " +
       "where it has none. The prompt is asked with its own tools, in a dialog of its own.",
-    input: {
-      type: "object",
-      properties: {
-        path: {
-          type: "string",
-          minLength: 1,
-          description:
-            'The path of the prompt, such as "research/summarise"; orrery list prompts shows them.',
-        },
-        args: {
-          type: "object",
-          description: "The values of the prompt's variables, by name. Default: none.",
-        },
+    input: onlyFields({
+      path: {
+        type: "string",
+        minLength: 1,
+        description: 'The path of the prompt, such as "research/summarise"; orrery list prompts shows them.',
       },
-      required: ["path"],
-      additionalProperties: false,
-    },
+      args: {
+        type: "object",
+        description: "The values of the prompt's variables, by name. Default: none.",
+      },
+    }, ["path"]),
     contains: "prompt",
     examples: [
       { input: { path: "review/code", args: { language: "TypeScript", text: "let x" } } },

@@ -1,3 +1,4 @@
+import { onlyFields } from "../lib/core/object_schema.ts";
 import type { Gadget } from "../lib/core/gadget.ts";
 import type { World } from "../lib/core/world.ts";
 
@@ -16,19 +17,14 @@ export default function wait(world: World): Gadget<Input> {
     description:
       "Waits for the given number of seconds (at most 3600), then returns how many seconds it waited. For pauses " +
       "between attempts, or until something outside has had time to happen.",
-    input: {
-      type: "object",
-      properties: {
-        seconds: {
-          type: "number",
-          minimum: 0,
-          maximum: MAX_SECONDS,
-          description: "How long to wait, in seconds; fractions are allowed. At most 3600.",
-        },
+    input: onlyFields({
+      seconds: {
+        type: "number",
+        minimum: 0,
+        maximum: MAX_SECONDS,
+        description: "How long to wait, in seconds; fractions are allowed. At most 3600.",
       },
-      required: ["seconds"],
-      additionalProperties: false,
-    },
+    }, ["seconds"]),
     output: { type: "number" },
     idempotent: true,
     repeatable: true,

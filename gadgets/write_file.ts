@@ -1,3 +1,4 @@
+import { objectOf, onlyFields } from "../lib/core/object_schema.ts";
 import { BYTE_ORDER_MARK } from "../lib/core/file_text.ts";
 import type { Gadget } from "../lib/core/gadget.ts";
 import { FileError, PermissionRefused, type World } from "../lib/core/world.ts";
@@ -17,39 +18,30 @@ export default function writeFile(world: World): Gadget<Input> {
     description:
       "Writes a file of UTF-8 text, or adds text at its end, and makes missing folders. An existing file is replaced whole; to " +
       "change a part of one use EditFile. The file is never left half written.",
-    input: {
-      type: "object",
-      properties: {
-        path: {
-          type: "string",
-          minLength: 1,
-          description: 'The file, relative to the project root: "docs/plan.md".',
-        },
-        content: {
-          type: "string",
-          description: "The text, taken exactly as it is: a line break at the end must be part of it.",
-        },
-        append: {
-          type: "boolean",
-          description:
-            "True adds the text at the end of the file, with nothing in between, in place of replacing the file. Default: false.",
-        },
+    input: onlyFields({
+      path: {
+        type: "string",
+        minLength: 1,
+        description: 'The file, relative to the project root: "docs/plan.md".',
       },
-      required: ["path", "content"],
-      additionalProperties: false,
-    },
-    output: {
-      type: "object",
-      properties: {
-        path: { type: "string" },
-        bytes: { type: "integer", description: "The size of the file now." },
-        created: {
-          type: "boolean",
-          description: "True when there was no such file before; absent when it may not be read.",
-        },
+      content: {
+        type: "string",
+        description: "The text, taken exactly as it is: a line break at the end must be part of it.",
       },
-      required: ["path", "bytes"],
-    },
+      append: {
+        type: "boolean",
+        description:
+          "True adds the text at the end of the file, with nothing in between, in place of replacing the file. Default: false.",
+      },
+    }, ["path", "content"]),
+    output: objectOf({
+      path: { type: "string" },
+      bytes: { type: "integer", description: "The size of the file now." },
+      created: {
+        type: "boolean",
+        description: "True when there was no such file before; absent when it may not be read.",
+      },
+    }, ["path", "bytes"]),
     permissions: { read: true, write: true },
     idempotent: ({ append }) => append !== true,
     untrusted: false,

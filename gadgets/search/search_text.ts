@@ -1,3 +1,4 @@
+import { objectOf, onlyFields } from "../../lib/core/object_schema.ts";
 import type { Gadget } from "../../lib/core/gadget.ts";
 import type { Json } from "../../lib/core/json.ts";
 import { FileError, type Files, PermissionRefused, type World } from "../../lib/core/world.ts";
@@ -47,84 +48,66 @@ export default function searchText(world: World): Gadget<Input> {
       "Searches the files below a folder line by line, for a text or, with `regex`, for a regular expression. Returns file, line, " +
       `column and text of each matching line. ${SKIPPED_IN_WORDS}, links and files that are not text are left out, hidden files are ` +
       "not. Use `glob` to search only some files. To list files by name use ListFolder.",
-    input: {
-      type: "object",
-      properties: {
-        pattern: {
-          type: "string",
-          minLength: 1,
-          description: "What to search for: a text in one line, taken as it is.",
-        },
-        path: {
-          type: "string",
-          minLength: 1,
-          description:
-            "The folder or the file to search, relative to the project root, which is the default.",
-        },
-        regex: {
-          type: "boolean",
-          description:
-            "True: `pattern` is a regular expression of RE2; `^` and `$` are the ends of a line. Look-around and back-references " +
-            "cannot be used. Default: false.",
-        },
-        ignoreCase: {
-          type: "boolean",
-          description: "True: capital and small letters are the same. Default: false.",
-        },
-        glob: {
-          type: "string",
-          minLength: 1,
-          description:
-            'Only files that match: "*.ts" for names at any depth, "src/**/*.{ts,tsx}" for paths below `path`.',
-        },
-        context: {
-          type: "integer",
-          minimum: 0,
-          maximum: MAX_CONTEXT,
-          description: "How many lines to return before and after each match. Default: 0.",
-        },
-        maxMatches: {
-          type: "integer",
-          minimum: 1,
-          maximum: MAX_MATCHES,
-          description: `The search stops after so many matching lines. Default: ${DEFAULT_MATCHES}.`,
-        },
+    input: onlyFields({
+      pattern: {
+        type: "string",
+        minLength: 1,
+        description: "What to search for: a text in one line, taken as it is.",
       },
-      required: ["pattern"],
-      additionalProperties: false,
-    },
-    output: {
-      type: "object",
-      properties: {
-        matches: {
-          type: "array",
-          items: {
-            type: "object",
-            properties: {
-              file: { type: "string", description: "A path that ReadFile takes." },
-              line: { type: "integer", description: "From 1." },
-              column: { type: "integer", description: "From 1." },
-              text: { type: "string", description: "The line; a long one is cut around the match." },
-              before: { type: "array", items: { type: "string" } },
-              after: { type: "array", items: { type: "string" } },
-            },
-            required: ["file", "line", "column", "text"],
-          },
-        },
-        files: { type: "integer", description: "How many files were searched." },
-        truncated: { type: "boolean", description: "True when there are more matches than were returned." },
-        skipped: {
-          type: "array",
-          description: `Files and folders that could not be searched, the first ${MAX_SKIPPED}.`,
-          items: {
-            type: "object",
-            properties: { file: { type: "string" }, reason: { type: "string" } },
-            required: ["file", "reason"],
-          },
-        },
+      path: {
+        type: "string",
+        minLength: 1,
+        description: "The folder or the file to search, relative to the project root, which is the default.",
       },
-      required: ["matches", "files", "truncated"],
-    },
+      regex: {
+        type: "boolean",
+        description:
+          "True: `pattern` is a regular expression of RE2; `^` and `$` are the ends of a line. Look-around and back-references " +
+          "cannot be used. Default: false.",
+      },
+      ignoreCase: {
+        type: "boolean",
+        description: "True: capital and small letters are the same. Default: false.",
+      },
+      glob: {
+        type: "string",
+        minLength: 1,
+        description:
+          'Only files that match: "*.ts" for names at any depth, "src/**/*.{ts,tsx}" for paths below `path`.',
+      },
+      context: {
+        type: "integer",
+        minimum: 0,
+        maximum: MAX_CONTEXT,
+        description: "How many lines to return before and after each match. Default: 0.",
+      },
+      maxMatches: {
+        type: "integer",
+        minimum: 1,
+        maximum: MAX_MATCHES,
+        description: `The search stops after so many matching lines. Default: ${DEFAULT_MATCHES}.`,
+      },
+    }, ["pattern"]),
+    output: objectOf({
+      matches: {
+        type: "array",
+        items: objectOf({
+          file: { type: "string", description: "A path that ReadFile takes." },
+          line: { type: "integer", description: "From 1." },
+          column: { type: "integer", description: "From 1." },
+          text: { type: "string", description: "The line; a long one is cut around the match." },
+          before: { type: "array", items: { type: "string" } },
+          after: { type: "array", items: { type: "string" } },
+        }, ["file", "line", "column", "text"]),
+      },
+      files: { type: "integer", description: "How many files were searched." },
+      truncated: { type: "boolean", description: "True when there are more matches than were returned." },
+      skipped: {
+        type: "array",
+        description: `Files and folders that could not be searched, the first ${MAX_SKIPPED}.`,
+        items: objectOf({ file: { type: "string" }, reason: { type: "string" } }, ["file", "reason"]),
+      },
+    }, ["matches", "files", "truncated"]),
     permissions: { read: true },
     idempotent: true,
     untrusted: false,

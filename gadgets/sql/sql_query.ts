@@ -1,3 +1,4 @@
+import { objectOf, onlyFields } from "../../lib/core/object_schema.ts";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Gadget } from "../../lib/core/gadget.ts";
 import type { Json } from "../../lib/core/json.ts";
@@ -48,54 +49,45 @@ export default function sqlQuery(world: World): Gadget<Input> {
       "Runs one SQL statement on an SQLite database file and returns its rows. The database is opened read only unless `write` is " +
       "true. Put values into `parameters`, not into the SQL. To see what is there: SELECT name, sql FROM sqlite_schema. Further files " +
       "(ATTACH, VACUUM INTO), transactions (BEGIN) and settings (most PRAGMAs) are refused.",
-    input: {
-      type: "object",
-      properties: {
-        database: {
-          type: "string",
-          minLength: 1,
-          description: 'The file, relative to the project root: "data/app.db".',
-        },
-        sql: { type: "string", minLength: 1, description: "One statement of SQLite's SQL." },
-        parameters: {
-          type: ["array", "object"],
-          description:
-            'Values of the variables in the SQL: a list for "?", an object for ":name". Bytes are {"base64": "…"}.',
-        },
-        write: {
-          type: "boolean",
-          description:
-            "True lets the statement change the database, which is made when there is none. Default: false.",
-        },
-        maxRows: {
-          type: "integer",
-          minimum: 1,
-          maximum: MAX_ROWS,
-          description: `How many rows to return at most. Default: ${DEFAULT_ROWS}.`,
-        },
+    input: onlyFields({
+      database: {
+        type: "string",
+        minLength: 1,
+        description: 'The file, relative to the project root: "data/app.db".',
       },
-      required: ["database", "sql"],
-      additionalProperties: false,
-    },
-    output: {
-      type: "object",
-      properties: {
-        columns: {
-          type: "array",
-          items: { type: "string" },
-          description: "In their order; the second `id` is `id_2`.",
-        },
-        rows: {
-          type: "array",
-          items: { type: "object" },
-          description: "By column. Bytes are {base64}; whole numbers beyond ±9007199254740991 are text.",
-        },
-        truncated: { type: "boolean", description: "True when there are more rows." },
-        changes: { type: "integer", description: "How many rows a writing statement changed." },
-        lastInsertRowid: { type: ["integer", "string"], description: "The row that an INSERT made last." },
+      sql: { type: "string", minLength: 1, description: "One statement of SQLite's SQL." },
+      parameters: {
+        type: ["array", "object"],
+        description:
+          'Values of the variables in the SQL: a list for "?", an object for ":name". Bytes are {"base64": "…"}.',
       },
-      required: ["columns", "rows", "truncated"],
-    },
+      write: {
+        type: "boolean",
+        description:
+          "True lets the statement change the database, which is made when there is none. Default: false.",
+      },
+      maxRows: {
+        type: "integer",
+        minimum: 1,
+        maximum: MAX_ROWS,
+        description: `How many rows to return at most. Default: ${DEFAULT_ROWS}.`,
+      },
+    }, ["database", "sql"]),
+    output: objectOf({
+      columns: {
+        type: "array",
+        items: { type: "string" },
+        description: "In their order; the second `id` is `id_2`.",
+      },
+      rows: {
+        type: "array",
+        items: { type: "object" },
+        description: "By column. Bytes are {base64}; whole numbers beyond ±9007199254740991 are text.",
+      },
+      truncated: { type: "boolean", description: "True when there are more rows." },
+      changes: { type: "integer", description: "How many rows a writing statement changed." },
+      lastInsertRowid: { type: ["integer", "string"], description: "The row that an INSERT made last." },
+    }, ["columns", "rows", "truncated"]),
     permissions: { read: true, write: true },
     idempotent: ({ write }) => write !== true,
     untrusted: false,

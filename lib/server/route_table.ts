@@ -1,4 +1,5 @@
 // Every route there is. What is not in this table is not there: Hono is told of nothing else.
+import { objectOf, onlyFields } from "../core/object_schema.ts";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 import { CATALOG_PARTS } from "../service/look/look.ts";
 import type { RunState } from "../service/service.ts";
@@ -16,17 +17,7 @@ import { openapiRoutes } from "./api/openapi.ts";
 import { runRoutes } from "./api/run.ts";
 import { runsRoutes } from "./api/runs.ts";
 import { followed, invalid, jsonObject, started, wantsEvents } from "./run_answers.ts";
-import {
-  ASK,
-  BUDGET,
-  EVENT_ANSWER,
-  MAX_NAME,
-  MODEL,
-  objectOf,
-  onlyFields,
-  SCHEMAS,
-  STREAM,
-} from "./api/schemas.ts";
+import { ASK, BUDGET, EVENT_ANSWER, MAX_NAME, MODEL, SCHEMAS, STREAM } from "./api/schemas.ts";
 import { sessionCookie } from "./session.ts";
 
 /** One call of one gadget. */

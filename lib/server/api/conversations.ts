@@ -1,20 +1,10 @@
+import { objectOf, onlyFields } from "../../core/object_schema.ts";
 import type { RunHandle, TalkHandle } from "../../service/service.ts";
 import { json } from "../answers.ts";
 import { insidePath } from "../guard.ts";
 import { defineRoute, type RouteContext } from "../route.ts";
 import { followed, jsonObject, readAfter, runEvents, wantsEvents } from "../run_answers.ts";
-import {
-  ASK,
-  BUDGET,
-  EVENT_ANSWER,
-  ID_PARAMS,
-  MAX_NAME,
-  MODEL,
-  objectOf,
-  onlyFields,
-  SCHEMAS,
-  STREAM,
-} from "./schemas.ts";
+import { ASK, BUDGET, EVENT_ANSWER, ID_PARAMS, MAX_NAME, MODEL, SCHEMAS, STREAM } from "./schemas.ts";
 
 const NAME = { type: "string", minLength: 1, maxLength: MAX_NAME } as const;
 const TURN = onlyFields({ stream: STREAM });

@@ -1,3 +1,4 @@
+import { onlyFields } from "../../core/object_schema.ts";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { html, seeOther } from "../answers.ts";
 import { openAssets } from "../pages/assets.ts";
@@ -5,7 +6,6 @@ import { isSameText } from "../guard.ts";
 import { chosenTheme, LonePage, type PageFrame } from "../pages/layout.tsx";
 import { defineRoute } from "../route.ts";
 import { sessionCookie } from "../session.ts";
-import { onlyFields } from "./schemas.ts";
 
 const TO = {
   type: "string",

@@ -1,18 +1,9 @@
+import { objectOf, onlyFields } from "../../core/object_schema.ts";
 import { type RunHandle, type Service, ServiceError } from "../../service/service.ts";
 import { empty, json } from "../answers.ts";
 import { defineRoute } from "../route.ts";
 import { endOf, invalid, readAfter, runEvents, started } from "../run_answers.ts";
-import {
-  ASK,
-  BUDGET,
-  EVENT_ANSWER,
-  ID_PARAMS,
-  MAX_NAME,
-  objectOf,
-  onlyFields,
-  SCHEMAS,
-  STREAM,
-} from "./schemas.ts";
+import { ASK, BUDGET, EVENT_ANSWER, ID_PARAMS, MAX_NAME, SCHEMAS, STREAM } from "./schemas.ts";
 
 /** A run that is under way here. @throws {ServiceError} */
 async function underWay(service: Service, id: string): Promise<RunHandle> {

@@ -1,3 +1,4 @@
+import { objectOf, onlyFields } from "../../core/object_schema.ts";
 import { quietTimer } from "../../host/process.ts";
 import type { ProjectNow, StartRun } from "../../service/service.ts";
 import { json } from "../answers.ts";
@@ -5,17 +6,7 @@ import { insidePath } from "../guard.ts";
 import { defineRoute } from "../route.ts";
 import { invalid, jsonObject, started } from "../run_answers.ts";
 import { randomName } from "../session.ts";
-import {
-  ASK,
-  BUDGET,
-  EVENT_ANSWER,
-  MAX_NAME,
-  MODEL,
-  objectOf,
-  onlyFields,
-  SCHEMAS,
-  STREAM,
-} from "./schemas.ts";
+import { ASK, BUDGET, EVENT_ANSWER, MAX_NAME, MODEL, SCHEMAS, STREAM } from "./schemas.ts";
 import type { FromJsonSchema } from "../../schema/input_type.ts";
 
 // No pattern, default or reference: such a body is checked without the validator, which is most of what this route may cost.

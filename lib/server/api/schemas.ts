@@ -1,26 +1,7 @@
 // The schemas that several routes have in common: what comes in is checked by them, and the OpenAPI document has each of them once.
 
 import type { JsonSchema } from "../../core/gadget.ts";
-
-type Properties = Readonly<Record<string, JsonSchema>>;
-
-/** The schema of an object with these properties; others are let through. */
-export function objectOf<const Of extends Properties, const Names extends readonly string[] = readonly []>(
-  properties: Of,
-  required?: Names,
-): { readonly type: "object"; readonly properties: Of; readonly required: Names } {
-  return { type: "object", properties, ...(required && { required }) } as ReturnType<
-    typeof objectOf<Of, Names>
-  >;
-}
-
-/** The schema of an object with these properties and no others. */
-export function onlyFields<const Of extends Properties, const Names extends readonly string[] = readonly []>(
-  properties: Of,
-  required?: Names,
-): ReturnType<typeof objectOf<Of, Names>> & { readonly additionalProperties: false } {
-  return { ...objectOf(properties, required), additionalProperties: false };
-}
+import { objectOf } from "../../core/object_schema.ts";
 
 /** Longer names of anything are a mistake. */
 export const MAX_NAME = 1_000;

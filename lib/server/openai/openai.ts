@@ -1,4 +1,5 @@
 // What clients of OpenAI ask: models, and chat completions.
+import { objectOf } from "../../core/object_schema.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { ToolCall } from "../../core/message.ts";
 import type { ModelPart } from "../../core/model.ts";
@@ -30,7 +31,6 @@ import { badField, ofModelError, openAiProblemJson, tellOpenAiProblem } from "./
 import { runAnswer } from "./run_answer.ts";
 import { talkAnswer } from "./talk_answer.ts";
 import { TalkMemory } from "./talk_history.ts";
-import { objectOf } from "../api/schemas.ts";
 
 /** How long the head of a stream waits for what comes first, ms. */
 const FIRST_MS = 5_000;

@@ -1,8 +1,8 @@
 // What `POST /v1/chat/completions` takes and gives, as OpenAI has it; fields that are not named here are let through unread, since
 // clients send more than they use.
+import { objectOf } from "../../core/object_schema.ts";
 import type { FromJsonSchema } from "../../schema/input_type.ts";
 import { badField } from "./problem.ts";
-import { objectOf } from "../api/schemas.ts";
 
 const TEXT = { type: "string", maxLength: 10_485_760 } as const;
 const ID = { type: "string", minLength: 1, maxLength: 200 } as const;

@@ -1,4 +1,5 @@
 // Two runs side by side: what they took, and each step that did not go the same way.
+import { onlyFields } from "../../core/object_schema.ts";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { costWords, duration } from "../../render/shown_text.ts";
 import { stateWord } from "../../render/step_words.ts";
@@ -8,7 +9,6 @@ import type { RunState } from "../../service/service.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
 import { Block, href, RunStatusBadge } from "./parts.tsx";
-import { onlyFields } from "../api/schemas.ts";
 
 /** Runs that can be chosen. */
 const CHOICES = 100;

@@ -1,11 +1,12 @@
 // A page is a route whose answer is HTML. What keeps it from being made is a page too.
+import { objectOf, onlyFields } from "../../core/object_schema.ts";
 import { basename } from "node:path";
 import type { JsonSchema } from "../../core/gadget.ts";
 import type { FromJsonSchema } from "../../schema/input_type.ts";
 import { type AnswerOptions, html } from "../answers.ts";
 import { openAssets } from "./assets.ts";
 import { defineRoute, type Nothing, type Route, type RouteContext } from "../route.ts";
-import { MAX_NAME, objectOf, onlyFields } from "../api/schemas.ts";
+import { MAX_NAME } from "../api/schemas.ts";
 import { chosenTheme, Layout, type PageFrame, type PageParts } from "./layout.tsx";
 import { problemPage } from "./problem_page.tsx";
 

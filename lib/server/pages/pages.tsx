@@ -1,4 +1,5 @@
 // The pages, and what they load and post to.
+import { objectOf } from "../../core/object_schema.ts";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { basename } from "node:path";
 import { type TracePage, tracePage } from "../../render/trace/page.ts";
@@ -8,7 +9,7 @@ import { text } from "../answers.ts";
 import { openAssets, UNKEPT_BASE } from "./assets.ts";
 import { HttpProblem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { ID_PARAMS, objectOf } from "../api/schemas.ts";
+import { ID_PARAMS } from "../api/schemas.ts";
 import { agentPage, agentsPage } from "./agents.tsx";
 import { comparePage } from "./compare.tsx";
 import { conversationPage } from "./conversation.tsx";

@@ -1,10 +1,10 @@
+import { onlyFields } from "../../core/object_schema.ts";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { stateWord } from "../../render/step_words.ts";
 import type { RunState } from "../../service/service.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
 import { type Column, durationText, Empty, href, List, RunStatusBadge, Time } from "./parts.tsx";
-import { onlyFields } from "../api/schemas.ts";
 
 /** The words for states, with how runs stand that may be shown as such; `held` and `completed` are words of earlier addresses. */
 const STATES: Readonly<Record<string, readonly RunState["status"][]>> = {

@@ -1,4 +1,5 @@
 // What the forms of the pages are posted to: it works without a script, and says with one what is wrong with which field.
+import { objectOf } from "../../core/object_schema.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Look } from "../../service/look/look.ts";
 import type { Service, StartRun } from "../../service/service.ts";
@@ -7,7 +8,7 @@ import { filledForm, filledJson } from "./form_fields.ts";
 import { insidePath } from "../guard.ts";
 import { failureOf, HttpProblem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { MAX_NAME, objectOf } from "../api/schemas.ts";
+import { MAX_NAME } from "../api/schemas.ts";
 import { problemPage } from "./problem_page.tsx";
 import { FIELD_PREFIX } from "./schema_form.tsx";
 
