@@ -4,10 +4,10 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from "../../core/
 import type { ToolCall } from "../../core/message.ts";
 import type { ToolSpec } from "../../core/model.ts";
 import type { Containers } from "../calls/container.ts";
-import { CallGraph, type CallLimits } from "../calls/graph.ts";
+import type { CallLimits } from "../calls/graph.ts";
 import type { CallOutcome } from "../calls/step.ts";
 import type { Run } from "../run.ts";
-import { catalogOf, markedAnswer } from "../turn/tool_round.ts";
+import { callOutcomes, markedAnswer } from "../turn/tool_round.ts";
 
 /** What an @llm may call. */
 export interface DocumentTools {
@@ -39,35 +39,16 @@ export async function runDocumentCalls(
     readonly tools: DocumentTools;
   },
 ): Promise<readonly ToolAnswer[]> {
-  const { run, signal, keyPrefix, tools } = options;
-  const graph = new CallGraph({
-    run,
-    signal,
-    keyPrefix,
-    step: `${keyPrefix}model`,
-    catalog: catalogOf(tools.gadgets),
-    limits: { ...tools.limits, concurrency: 1 },
-    isLiteral: true,
-    containers: tools.containers,
-  });
-  const refused = new Map<string, string>();
-  for (const call of calls) {
-    const header = { invocationId: call.id, gadgetName: call.name, dependencies: [], line: 0 };
-    const read = readCall(call, tools);
-    graph.open(header);
-    if ("parameters" in read) await graph.add({ ...header, ...read });
-    else {
-      refused.set(call.id, read.refusal);
-      graph.refuse(header, read.refusal);
-    }
-  }
-  await graph.close();
-  signal.throwIfAborted();
-  const outcomes = new Map([...graph.outcomes()].map(({ call, outcome }) => [call.invocationId, outcome]));
-  return calls.map(({ id, name }) => {
-    const refusal = refused.get(id);
+  const { tools } = options;
+  const read = calls.map((call) => ({ id: call.id, name: call.name, ...readCall(call, tools) }));
+  const limits = { ...tools.limits, concurrency: 1 };
+  const outcomes = await callOutcomes(read, { ...options, ...tools, limits });
+  return read.map((call) => {
+    const { id, name } = call;
     const outcome = outcomes.get(id);
-    if (refusal !== undefined || outcome === undefined) return { id, name, text: errorText(refusal ?? "") };
+    if ("refusal" in call || outcome === undefined) {
+      return { id, name, text: errorText("refusal" in call ? call.refusal : "") };
+    }
     const text = markedAnswer({ gadget: tools.gadgets.get(name), outcome }, outcomeText(outcome));
     return { id, name, text, ...(outcome.status === "result" && { result: outcome.result }) };
   });

@@ -18,7 +18,7 @@ import { escapeLines } from "../../parse/calls/write.ts";
 import { display } from "../../prompt/value_text.ts";
 import { shown } from "../../schema/issue.ts";
 import type { AgentCall } from "../agent/call_state.ts";
-import { CallGraph, type CallLimits } from "../calls/graph.ts";
+import { CallGraph, type CallGraphOptions, type CallLimits } from "../calls/graph.ts";
 import type { CallOutcome } from "../calls/step.ts";
 import { type CallMemory, lookAtCall, type LookedCall, type RunnableCall } from "./look_at_call.ts";
 import type { Run } from "../run.ts";
@@ -45,12 +45,18 @@ export async function runToolRound(
   calls: readonly ToolCall[],
   options: ToolRoundOptions,
 ): Promise<readonly AgentCall[]> {
-  const { run, memory, signal, keyPrefix } = options;
+  const { run, memory, keyPrefix } = options;
   const looked: LookedCall[] = [];
   const written = new Set<string>();
   for (const call of calls) looked.push(await lookAtCall(call, { ...options, written }));
-  const outcomes = await perform(looked, options);
-  signal.throwIfAborted();
+  const read = looked.map((one) => ({
+    ...one.call,
+    ...(one.gadget !== undefined
+      ? { parameters: keptInput(one) }
+      : { refusal: one.call.error ?? one.call.text ?? "" }),
+  }));
+  const limits = { ...options.bounds, concurrency: options.parallel };
+  const outcomes = await callOutcomes(read, { ...options, limits, gadgets: gadgetsOf(looked) });
   for (const one of looked) {
     const outcome = outcomes.get(one.call.id);
     if (one.gadget === undefined || outcome === undefined) continue;
@@ -60,28 +66,38 @@ export async function runToolRound(
   return looked.map(({ call }) => maskedCall(call, run));
 }
 
-async function perform(
-  looked: readonly LookedCall[],
-  { run, signal, keyPrefix, parallel, given, bounds }: ToolRoundOptions,
+/** A call as it may run, or why it does not. */
+type ReadCall =
+  & Pick<ToolCall, "id" | "name">
+  & ({ readonly parameters: JsonObject } | { readonly refusal: string });
+
+/** Runs the calls of an answer; gives what came of them, by their ids. @throws the signal's reason */
+export async function callOutcomes(
+  calls: readonly ReadCall[],
+  { run, signal, keyPrefix, gadgets, limits, given, containers }:
+    & Pick<CallGraphOptions, "run" | "limits" | "given" | "containers">
+    & Pick<ToolRoundOptions, "signal" | "keyPrefix">
+    & { readonly gadgets: ReadonlyMap<string, AnyGadget> },
 ): Promise<ReadonlyMap<string, CallOutcome>> {
   const graph = new CallGraph({
     run,
     signal,
     keyPrefix,
     step: `${keyPrefix}model`,
-    catalog: catalogOf(gadgetsOf(looked)),
-    limits: { ...bounds, concurrency: parallel },
+    catalog: catalogOf(gadgets),
+    limits,
     given,
     isLiteral: true,
+    containers,
   });
-  for (const one of looked) {
-    const { id: invocationId, name: gadgetName } = one.call;
-    const header = { invocationId, gadgetName, dependencies: [], line: 0 };
+  for (const call of calls) {
+    const header = { invocationId: call.id, gadgetName: call.name, dependencies: [], line: 0 };
     graph.open(header);
-    if (one.gadget !== undefined) await graph.add({ ...header, parameters: keptInput(one) });
-    else graph.refuse(header, one.call.error ?? one.call.text ?? "");
+    if ("parameters" in call) await graph.add({ ...header, parameters: call.parameters });
+    else graph.refuse(header, call.refusal);
   }
   await graph.close();
+  signal.throwIfAborted();
   return new Map([...graph.outcomes()].map(({ call, outcome }) => [call.invocationId, outcome]));
 }
 
