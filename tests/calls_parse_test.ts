@@ -5,13 +5,12 @@ import {
   type CallEvent,
   CallParser,
   type CallParserOptions,
+  createCatalog,
   type Markers,
   parseCalls,
+  runCalls,
   writeCalls,
 } from "../mod.ts";
-import { completeMarkers, DEFAULT_MARKERS } from "../lib/parse/calls/header.ts";
-import { OddMarkers } from "../lib/parse/calls/odd_markers.ts";
-import { escapeLines } from "../lib/parse/calls/write.ts";
 import parseCases from "./spec/calls/parse.json" with { type: "json" };
 
 interface ExpectedCall extends Omit<CallBlock, "parseError"> {
@@ -337,7 +336,16 @@ function sorted(value: unknown): unknown {
   );
 }
 
-Deno.test("OddMarkers: what looks like a marker and is none, and blocks inside arguments, however the text is cut", () => {
+/** What a run warns of in a text that comes in these pieces. */
+async function warned(chunks: readonly string[], markers: Partial<Markers>): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const event of runCalls(chunks, { catalog: createCatalog([]), markers })) {
+    if (event.type === "warning") found.push(`${event.line} ${event.text}`);
+  }
+  return found;
+}
+
+Deno.test("OddMarkers: what looks like a marker and is none, and blocks inside arguments, however the text is cut", async () => {
   const rows: readonly (readonly [text: string, found: readonly string[], markers?: Markers])[] = [
     ["!!!GADGET_START:A:a\n!!!ARG:x\nso:\n!!!GADGET_START:B\n!!!GADGET_END\n", [
       "4 ends the block before it",
@@ -367,20 +375,18 @@ Deno.test("OddMarkers: what looks like a marker and is none, and blocks inside a
     ["Write !!!GADGET_START:A, or `!!!GADGET_END:x`.\n!!! Note\n!!!ERR: x\n", []],
     ["@@call B\n @@calls C\n{\n }", ['2 mean "@@call "'], { start: "@@call ", end: "}", arg: "{" }],
   ];
-  for (const [text, found, markers = DEFAULT_MARKERS] of rows) {
+  for (const [text, found, markers = {}] of rows) {
     for (let size = 1; size <= text.length; size++) {
-      const odd = new OddMarkers(markers);
-      const all = [...cut(text, size).flatMap((piece) => odd.push(piece)), ...odd.all("")];
+      const all = await warned(cut(text, size), markers);
       assert.equal(all.length, found.length, JSON.stringify([text, all]));
-      all.forEach(({ line, message }, index) => {
+      all.forEach((told, index) => {
         const [at, ...words] = found[index]?.split(" ") ?? [];
-        assert.ok(String(line) === at && message.includes(words.join(" ")), `${line} ${message}`);
+        assert.ok(told.startsWith(`${at} `) && told.includes(words.join(" ")), told);
       });
     }
   }
-  const long = new OddMarkers(DEFAULT_MARKERS);
-  for (let i = 0; i < 100_000; i++) assert.equal(long.push("x !!!ARG:".slice(0, 1 + i % 9)).length, 0);
-  assert.deepEqual(long.all("\n !!!ARG:x").map(({ line }) => line), [2]);
+  const long = Array.from({ length: 100_000 }, (_, i) => "x !!!ARG:".slice(0, 1 + i % 9));
+  assert.match((await warned([...long, "\n !!!ARG:x"], {})).join(), /^2 /);
 });
 
 Deno.test("CallParser: a JSON object with a number that would lose digits is an error that names it", () => {
@@ -402,23 +408,14 @@ Deno.test("writeCalls refuses what no block can say, and keeps a broken call's b
     () => writeCalls([{ gadgetName: "A", parameters: JSON.parse('{"__proto__":1}') }]),
     /__proto__/,
   );
+  const lines = "!!!ARG:x\n\\!!!GADGET_END \n!!!GADGET_ENDPOINT\n";
+  assert.equal(
+    writeCalls([{ gadgetName: "A", parameters: { x: lines } }]),
+    "!!!GADGET_START:A\n!!!ARG:x\n\\!!!ARG:x\n\\\\!!!GADGET_END \n!!!GADGET_ENDPOINT\n\n!!!GADGET_END\n",
+  );
   const [broken] = callsOf(read(["!!!GADGET_START:A:a\n!!!ARG:x\n1\n!!!ARG:x\n2"]));
   assert.ok(broken !== undefined);
   const [again] = callsOf(read([writeCalls([broken])]));
   assert.deepEqual(again?.parameters, broken.parameters);
   assert.equal(again?.parseError, broken.parseError);
-});
-
-Deno.test("escapeLines makes any text plain inside a block", () => {
-  assert.equal(
-    escapeLines("!!!ARG:x\n\\!!!GADGET_END \n!!!GADGET_ENDPOINT\n"),
-    "\\!!!ARG:x\n\\\\!!!GADGET_END \n!!!GADGET_ENDPOINT\n",
-  );
-});
-
-Deno.test("the markers as published are complete as they are, and cannot be changed", () => {
-  assert.deepEqual(completeMarkers(), DEFAULT_MARKERS);
-  assert.deepEqual(completeMarkers(DEFAULT_MARKERS), DEFAULT_MARKERS);
-  assert.deepEqual(completeMarkers({ end: "<<END" }), { ...DEFAULT_MARKERS, end: "<<END" });
-  assert.equal(Reflect.set(DEFAULT_MARKERS, "end", "x"), false);
 });
