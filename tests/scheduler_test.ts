@@ -8,12 +8,14 @@ import {
   type NodeOutcome,
   PermissionRefused,
   runCalls,
+  type RunEvent,
   schedule,
   type ScheduleNode,
   systemClock,
   virtualClock,
 } from "../mod.ts";
 import { linkedSignal } from "../lib/core/async.ts";
+import { type AskingGadget, PERMIT, SENT, type SentContext } from "../lib/core/gadget.ts";
 import { PausableClock } from "../lib/core/clock.ts";
 import { quietTimer } from "../lib/host/process.ts";
 import { Approvals } from "../lib/run/approvals.ts";
@@ -484,3 +486,42 @@ for (
     });
   });
 }
+
+async function endOf(events: AsyncIterable<RunEvent>): Promise<{ readonly status: string }> {
+  for await (const event of events) if (event.type === "run-end") return event;
+  return assert.fail("there is no run-end");
+}
+
+Deno.test("a gadget's time begins when its process was given the call, and when it may run", async () => {
+  const ends = async (
+    times: { readonly permitMs: number; readonly readyMs: number; readonly takesMs: number },
+  ) => {
+    const clock = virtualClock();
+    const begun: number[] = [];
+    const gadget: AskingGadget = {
+      name: "Asking",
+      description: "Test.",
+      timeoutMs: 10,
+      [PERMIT]: () => times.permitMs === 0 ? undefined : clock.sleep(times.permitMs),
+      run: async (_input: unknown, context: SentContext) => {
+        begun.push(clock.now());
+        await clock.sleep(times.readyMs);
+        context[SENT]?.();
+        await clock.sleep(times.takesMs);
+        return "done";
+      },
+    };
+    const { status } = await clock.run(
+      endOf(runCalls(["!!!GADGET_START:Asking\n"], { catalog: createCatalog([gadget]), clock })),
+    );
+    assert.deepEqual(begun, [times.permitMs]);
+    return `${status} at ${clock.now()}`;
+  };
+  for (const permitMs of [0, 50]) {
+    for (const readyMs of [0, 30]) {
+      const startedMs = permitMs + readyMs;
+      assert.equal(await ends({ permitMs, readyMs, takesMs: 9 }), `done at ${startedMs + 9}`);
+      assert.equal(await ends({ permitMs, readyMs, takesMs: 11 }), `failed at ${startedMs + 10}`);
+    }
+  }
+});
