@@ -48,8 +48,11 @@ export interface AgentTalk {
   fails(work: Promise<unknown>): Promise<AgentError>;
 }
 
-/** Makes the agent, and opens a dialog with it. */
-export function agentTalk(script: readonly Said[], options: Partial<AgentOptions> = {}): AgentTalk {
+/** Makes the agent, and opens a dialog with it. @param options `addons`: those that the model knows */
+export function agentTalk(
+  script: readonly Said[],
+  { addons, ...options }: Partial<AgentOptions> & Pick<ModelPort, "addons"> = {},
+): AgentTalk {
   const clock = virtualClock();
   const requests: PortRequest[] = [];
   const sleeps: number[] = [];
@@ -61,6 +64,7 @@ export function agentTalk(script: readonly Said[], options: Partial<AgentOptions
     },
   };
   const port: ModelPort = {
+    addons,
     call(request) {
       const said = script[requests.length];
       requests.push({ ...request, messages: structuredClone(request.messages) });

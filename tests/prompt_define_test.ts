@@ -1,10 +1,13 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { z } from "zod";
 import {
+  AgentError,
   type AnyPrompt,
   defineGadget,
   definePrompt,
+  type Handler,
   type HandlerState,
   ParseError,
   type PromptDef,
@@ -13,11 +16,7 @@ import {
   TagParser,
   tags,
 } from "../mod.ts";
-import { TemplateError } from "../lib/parse/template.ts";
-import { contractText } from "../lib/prompt/define_prompt.ts";
-import type { HandlerEvent } from "../lib/prompt/handler.ts";
-import { handlerChild, HandlerError } from "../lib/prompt/handler_child.ts";
-import { isPrompt, partsOf } from "../lib/prompt/parts.ts";
+import { agentTalk, calling, type Said } from "./_agent_talk.ts";
 import { type Data, promptCases, promptFields, snapshot } from "./_prompt_cases.ts";
 
 const define = (given: Data): AnyPrompt => definePrompt(promptFields(given));
@@ -33,9 +32,8 @@ async function tryCase(name: string, { error, errorKind, code }: Data, run: () =
   } catch (thrown) {
     if (error === undefined || !(thrown instanceof Error)) throw thrown;
     assert.ok(thrown.message.includes(error), `${name}: ${thrown.message}`);
-    const { name: kind } = thrown;
-    assert.equal(kind === "HandlerError" ? "AgentError" : kind, errorKind, name);
-    if (thrown instanceof PromptError) assert.equal(thrown.code, code, name);
+    assert.equal(thrown.name, errorKind, name);
+    if (thrown instanceof PromptError || thrown instanceof AgentError) assert.equal(thrown.code, code, name);
     return;
   }
   assert.equal(error, undefined, `${name}: nothing was thrown`);
@@ -75,6 +73,8 @@ async function extended({ gadget, base: given, overrides, link, parse }: Data): 
   return { child: snapshot(child), baseUnchanged: JSON.stringify(snapshot(base)) === JSON.stringify(before) };
 }
 
+const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 12);
+
 Deno.test("cases: hash", async (t) => {
   for (const { name, input, expected } of promptCases("hash")) {
     await t.step(name, () => {
@@ -84,74 +84,80 @@ Deno.test("cases: hash", async (t) => {
         const found = { samePromptHash: same("promptHash"), sameContractHash: same("contractHash"), infos };
         return assert.deepEqual(found, expected);
       }
-      const prompt = define(input.prompt);
-      const contract = input.showContract ? { contract: contractText(partsOf(prompt)) } : {};
-      assert.deepEqual({ info: prompt.info(), ...contract }, expected);
+      const info = define(input.prompt).info();
+      assert.deepEqual(info, expected.info);
+      if (input.showContract) assert.equal(info.contractHash, shortHash(expected.contract));
     });
   }
 });
 
-function stateOf(given: Partial<HandlerState> = {}): HandlerState {
-  return {
-    state: "exception",
-    step: 0,
-    exceptionRetries: {},
-    exceptionRetriesCount: 0,
-    interruptSteps: [],
-    llmRecalls: {},
-    maxExceptionRetry: 3,
-    maxInterruptSteps: 5,
-    calls: [],
-    attempts: [],
-    modelCalls: 1,
-    ...given,
+/** Reads `bad: MESSAGE` as an answer that breaks the contract with that message. */
+class Told extends TagParser<never, never> {
+  override parse(text: string) {
+    const [, message] = /^bad: (.*)$/s.exec(text) ?? [];
+    if (message !== undefined) throw new ParseError(message);
+    return { raw: text, xmlTags: {}, mdTags: {}, signalTags: {} };
+  }
+}
+
+interface HandlerEvent {
+  readonly event: "onException" | "onInterrupt" | "onInterruptFinal";
+  readonly retry?: number;
+  readonly error_message?: string;
+}
+
+/** What leads to these events, one after the other. */
+function leadingTo(events: readonly HandlerEvent[], tool: string): readonly Said[] {
+  const script: Said[] = [];
+  let [retries, rounds] = [0, 0];
+  const round = () => {
+    rounds++;
+    script.push(calling([tool]));
   };
+  for (const { event, retry = 1, error_message = "E" } of events) {
+    if (event === "onInterrupt") round();
+    else if (event === "onInterruptFinal") rounds === 0 && round(); // else it comes behind the last round
+    else while (retries < retry) retries = script.push(`bad: ${error_message}`) && retries + 1;
+  }
+  return script;
 }
 
-interface Asked {
-  readonly n?: number;
-  readonly values?: Readonly<Record<string, unknown>>;
-  readonly state?: HandlerState;
-  readonly rootPath?: string;
-}
-
-const VALUES: Readonly<Record<HandlerEvent, Readonly<Record<string, unknown>>>> = {
-  onException: { error_message: "E", retry_count: 1, max_retries: 3 },
-  onInterrupt: { call_results: "R", step: 1, max_steps: 5 },
-  onInterruptFinal: { step: 5, max_steps: 5 },
-};
-
-function child(event: HandlerEvent, spec: AnyPrompt, asked: Asked = {}) {
-  const { n = 1, values = VALUES[event], state = stateOf(), rootPath = spec.rootPath } = asked;
-  return handlerChild(event, { spec, rootPath, n, values, state });
+/** The specification in force behind these events of a turn, and what the model has read last. */
+async function behind(base: AnyPrompt, events: readonly HandlerEvent[]) {
+  const [tool] = base.tools;
+  const script = leadingTo(events, typeof tool === "string" ? tool : tool?.name ?? "none");
+  const rounds = script.filter((said) => typeof said === "object").length;
+  const isFinal = events.some(({ event }) => event === "onInterruptFinal");
+  let prompt = base;
+  const last: Said = () => {
+    prompt = talk.dialog.topPrompt;
+    return { text: "{}" };
+  };
+  const limits = isFinal ? { interruptSteps: rounds } : {};
+  const talk = agentTalk([...script, last], { limits, addons: ["webSearch"] });
+  await talk.run(talk.dialog.ask(base, { task: "t", q: "q" }));
+  return { prompt, text: talk.requests.at(-1)?.messages.at(-1)?.content ?? "" };
 }
 
 Deno.test("cases: handlers", async (t) => {
-  for (const { name, input, expected, ...failure } of promptCases("handlers")) {
+  for (const { name, input: { base: given, events }, expected, ...failure } of promptCases("handlers")) {
     await t.step(name, () =>
       tryCase(name, failure, async () => {
-        let spec = define(input.base);
-        const found: Data[] = [];
-        for (const { event, retry = 1, step = 1, error_message = "E", call_results = "R" } of input.events) {
-          const values: Data = {
-            onException: { error_message, retry_count: retry, max_retries: 3 },
-            onInterrupt: { call_results, step, max_steps: 5 },
-            onInterruptFinal: { step, max_steps: 5 },
-          };
-          const n = event === "onException" ? retry : step;
-          const state = stateOf({ exceptionRetriesCount: retry });
-          const rootPath = define(input.base).path;
-          const { prompt, text } = await handlerChild(event, {
-            spec,
-            rootPath,
-            n,
-            values: values[event],
-            state,
-          });
-          found.push({ text, ...snapshot(prompt), rootPath: prompt.rootPath });
-          spec = prompt;
+        const { parser, ...fields } = promptFields(given);
+        const base: AnyPrompt = definePrompt({
+          ...fields,
+          ...(parser && { parser: new Told(given.parser) }),
+        });
+        const wanted: readonly Data[] = expected ?? [{}];
+        for (const [n, { text: wantedText, ...wantedPrompt }] of wanted.entries()) {
+          const { prompt, text } = await behind(base, events.slice(0, n + 1));
+          assert.deepEqual({ ...snapshot(prompt), rootPath: prompt.rootPath }, wantedPrompt);
+          // A tool without an implementation gives no "R", and JSON that is none says why.
+          const told = wantedText.replace(/R$/, 'Error: tool "TOOL" has no implementation');
+          const found = text.replace(/tool "\w+"/, 'tool "TOOL"');
+          if (given.format === undefined) assert.equal(found, told);
+          else assert.match(found, /^Error: Output is not valid JSON: .*\. Please fix\.$/);
         }
-        assert.deepEqual(found, expected);
       }));
   }
 });
@@ -206,7 +212,7 @@ function assertFrozen(value: unknown, where: string): void {
 Deno.test("a prompt is frozen through and through, and what it was made of is left alone", () => {
   const definition = structuredClone({ ...FULL, tools: [], handler: {} });
   const prompt = definePrompt(definition);
-  assert.ok(Object.isFrozen(prompt) && isPrompt(prompt) && typeof prompt === "function");
+  assert.ok(Object.isFrozen(prompt) && prompt.kind === "prompt" && typeof prompt === "function");
   for (const [key, value] of Object.entries(prompt)) assertFrozen(value, key);
   assertFrozen(prompt.info(), "info");
   definition.metadata = {};
@@ -214,7 +220,6 @@ Deno.test("a prompt is frozen through and through, and what it was made of is le
   assert.deepEqual(prompt.metadata, { list: [{ a: 1 }] });
   assert.throws(() => Object.assign(prompt, { template: "other" }), TypeError);
   assert.equal(prompt.name, "full");
-  assert.ok(!isPrompt(() => 1) && !isPrompt({ kind: "prompt" }) && !isPrompt(null));
 });
 
 Deno.test("called without an argument it is its template; with arguments it is rendered", () => {
@@ -233,8 +238,9 @@ Deno.test("called without an argument it is its template; with arguments it is r
 
 Deno.test("a template error has the place in its cause", () => {
   assert.throws(() => definePrompt({ path: "p", template: "a\n {" }), (error: unknown) => {
-    assert.ok(error instanceof PromptError && error.cause instanceof TemplateError);
-    assert.deepEqual([error.code, error.cause.line, error.cause.column], ["template", 2, 2]);
+    assert.ok(error instanceof PromptError && error.cause instanceof Error);
+    const { name, line, column } = error.cause as Data;
+    assert.deepEqual([error.code, name, line, column], ["template", "TemplateError", 2, 2]);
     assert.equal(error.message, 'prompt "p": template 2:2: unclosed "{": write "{{" for a literal brace');
     return true;
   });
@@ -450,15 +456,21 @@ Deno.test("contractHash: parsers say what they are, schemas what they take", () 
   assert.notEqual(hash({ parser: tags(spec).refine(() => 1) }), byTags);
   assert.equal(hash({ parser: tags(spec).refine(() => 1) }), hash({ parser: tags(spec).refine(() => 2) }));
   const silent: Schema = { "~standard": { version: 1, vendor: "test", validate: (value) => ({ value }) } };
-  const text = (fields: Partial<PromptDef>) =>
-    contractText(partsOf(definePrompt({ template: "x", ...fields })));
-  assert.match(text({ format: silent }), /"format":\{"standard":true\}/);
-  assert.match(
-    text({ format: z.object({ a: z.string() }) }),
-    /"format":\{.*"properties":\{"a":\{"type":"string"\}\}/,
+  const none = { addons: {}, format: null, mcp: [], parser: null, template: "x", tools: [] };
+  const hashOf = (contract: object) => shortHash(JSON.stringify({ ...none, ...contract }));
+  assert.equal(hash({ format: silent }), hashOf({ format: { standard: true } }));
+  const object = z.object({ a: z.string() });
+  const input = object["~standard"].jsonSchema.input({ target: "draft-2020-12" });
+  assert.deepEqual(input.properties, { a: { type: "string" } });
+  assert.equal(hash({ format: object }), hash({ format: input }));
+  const gadget = { description: "", input: { standard: true }, name: "g" };
+  assert.equal(hash({ tools: [defineGadget({ name: "g", input: silent })] }), hashOf({ tools: [gadget] }));
+  assert.equal(
+    hash({ format: { properties: { 10: {}, 9: {}, a: {} } } }),
+    shortHash(
+      JSON.stringify(none).replace('"format":null', '"format":{"properties":{"10":{},"9":{},"a":{}}}'),
+    ),
   );
-  assert.match(text({ tools: [defineGadget({ name: "g", input: silent })] }), /"input":\{"standard":true\}/);
-  assert.match(text({ format: { properties: { 10: {}, 9: {}, a: {} } } }), /\{"10":\{\},"9":\{\},"a":\{\}\}/);
   assert.equal(hash({ handler: { onException: "x" }, metadata: { a: 1 }, path: "other" }), hash({}));
   assert.equal(hash({ tools: [search] }), hash({ tools: [search.link(() => 2)] }));
 });
@@ -522,31 +534,32 @@ Deno.test("property: the path is normal, and extending keeps all but what is giv
   }));
 });
 
+const PARSED = { parser: new Told({}) };
+
 Deno.test("handlers: the function gets the specification in force and the state", async () => {
   const seen: unknown[] = [];
-  const prompt: AnyPrompt = definePrompt({
-    path: "task",
-    template: "x",
-    handler: {
-      onException(prompt, { exceptionRetriesCount }) {
-        seen.push(prompt.path, prompt.rootPath, exceptionRetriesCount);
-        return Promise.resolve("literal {text}");
-      },
+  const handler: Handler = {
+    onException(prompt, { exceptionRetriesCount }) {
+      seen.push(prompt.path, prompt.rootPath, exceptionRetriesCount);
+      return Promise.resolve("literal {text}");
     },
-  });
-  const first = await child("onException", prompt, { state: stateOf({ exceptionRetriesCount: 1 }) });
-  const second = await child("onException", first.prompt, {
-    n: 2,
-    state: stateOf({ exceptionRetriesCount: 2 }),
-  });
+  };
+  const task: AnyPrompt = definePrompt({ path: "task", template: "x", ...PARSED, handler });
+  const { prompt, text } = await behind(task, [{ event: "onException", retry: 2 }]);
   assert.deepEqual(seen, ["task", "task", 1, "__task_exception_1", "task", 2]);
-  assert.deepEqual([second.text, second.prompt.path], ["literal {text}", "__task_exception_2"]);
-  assert.deepEqual([second.prompt(), second.prompt({})], ["literal {text}", "literal {text}"]);
+  assert.deepEqual([text, prompt.path], ["literal {text}", "__task_exception_2"]);
+  assert.deepEqual([prompt(), prompt({})], ["literal {text}", "literal {text}"]);
   // What was sent as it is does not make a template that extends it literal.
-  const extended: AnyPrompt = second.prompt.extend({ path: "e", template: "{a}" });
+  const extended: AnyPrompt = prompt.extend({ path: "e", template: "{a}" });
   assert.deepEqual([extended({ a: 1 }), extended.rootPath], ["1", "e"]);
-  const foreign = await child("onException", prompt, { rootPath: "root" });
-  assert.deepEqual(seen.slice(-3), ["task", "root", 0]);
+  const first = definePrompt({
+    path: "root",
+    template: "x",
+    tools: [defineGadget({ name: "t", description: "T" })],
+    handler: { onInterrupt: () => task },
+  });
+  const foreign = await behind(first, [{ event: "onInterrupt" }, { event: "onException" }]);
+  assert.deepEqual(seen.slice(-3), ["task", "root", 1]);
   assert.equal(foreign.prompt.rootPath, "root");
 });
 
@@ -563,16 +576,32 @@ Deno.test("handlers: an object of a class keeps what it holds", async () => {
     }
   }
   const handler = new Fixer();
-  const prompt = definePrompt({ path: "p", template: "x", handler });
+  const tools = [defineGadget({ name: "t", description: "T" })];
+  const prompt: AnyPrompt = definePrompt({ path: "p", template: "x", handler, tools, ...PARSED });
   assert.equal(prompt.handler, handler);
-  const state = stateOf({ exceptionRetriesCount: 2 });
-  assert.equal((await child("onException", prompt, { state })).text, "second hint for <answer>: E");
-  assert.equal((await child("onInterrupt", prompt.extend({ path: "q" }))).text, "R");
+  const fixed = await behind(prompt, [{ event: "onException", retry: 2 }]);
+  assert.equal(fixed.text, "second hint for <answer>: E");
+  const { text } = await behind(prompt.extend({ path: "q" }), [{ event: "onInterrupt" }]);
+  assert.equal(text, 'Error: tool "t" has no implementation');
 });
 
-Deno.test("handlers: nothing to go on with is a HandlerError", async () => {
+/** Why the handler of a turn gave nothing to go on with. */
+async function handlerError(prompt: AnyPrompt, events: readonly HandlerEvent[]): Promise<AgentError> {
+  const error = await behind(prompt, events).then(() => undefined, (error: unknown) => error);
+  assert.ok(error instanceof AgentError && error.code === "handler", String(error));
+  return error;
+}
+
+Deno.test("handlers: nothing to go on with ends the turn", async () => {
+  const tools = [defineGadget({ name: "t", description: "T" })];
   const of = (answer: () => Data): AnyPrompt =>
-    definePrompt({ path: "task", template: "x", handler: { onException: answer, onInterruptFinal: answer } });
+    definePrompt({
+      path: "task",
+      template: "x",
+      ...PARSED,
+      tools,
+      handler: { onException: answer, onInterruptFinal: answer },
+    });
   const boom = new Error("boom");
   const wrongAnswers: readonly (readonly [answer: () => unknown, message: string, cause?: unknown])[] = [
     [() => null, "gave up"],
@@ -590,29 +619,32 @@ Deno.test("handlers: nothing to go on with is a HandlerError", async () => {
     ],
   ];
   for (const [answer, message, cause] of wrongAnswers) {
-    await assert.rejects(child("onException", of(answer)), (error: unknown) => {
-      assert.ok(error instanceof HandlerError);
-      assert.equal(error.message, `handler onException of prompt "task" ${message}`);
-      assert.equal(error.cause, cause);
-      return true;
-    });
+    const error = await handlerError(of(answer), [{ event: "onException" }]);
+    assert.equal(error.message, `handler onException of prompt "task" ${message}`);
+    assert.equal(error.cause, cause);
   }
   const unrenderable = of(() => definePrompt({ path: "other", template: "{question}" }));
-  await assert.rejects(child("onInterruptFinal", unrenderable), {
-    name: "HandlerError",
-    message: 'handler onInterruptFinal of prompt "task" failed: prompt "other": missing variables: question',
-  });
+  assert.equal(
+    (await handlerError(unrenderable, [{ event: "onInterruptFinal" }])).message,
+    'handler onInterruptFinal of prompt "task" failed: prompt "other": missing variables: question',
+  );
 });
 
 Deno.test("a prompt of another copy of Orrery is told apart", async () => {
   const foreign: AnyPrompt = Object.assign(() => "x", {
-    ...definePrompt({ path: "copied", template: "x" }),
+    ...definePrompt({ path: "copied", template: "x", ...PARSED }),
   }) as Data;
-  assert.ok(isPrompt(foreign));
   const message = 'prompt "copied": it was defined by another copy of Orrery: import "orrery" from one place';
-  assert.throws(() => partsOf(foreign), problem(message));
-  await assert.rejects(child("onException", foreign), {
-    name: "HandlerError",
-    message: `handler onException of prompt "copied" failed: ${message}`,
+  assert.equal(
+    (await handlerError(foreign, [{ event: "onException" }])).message,
+    `handler onException of prompt "copied" failed: ${message}`,
+  );
+  const task = definePrompt({
+    path: "task",
+    template: "x",
+    ...PARSED,
+    handler: { onException: () => foreign },
   });
+  const error = await handlerError(task, [{ event: "onException" }]);
+  assert.equal(error.message, `handler onException of prompt "task" failed: ${message}`);
 });

@@ -169,7 +169,7 @@ function shortHash(text: string): string {
  *
  * @throws {PromptError} `define`, when the parser cannot say what it is
  */
-export function contractText({ path, template, parser, format, tools, mcp, addons }: ContractParts): string {
+function contractText({ path, template, parser, format, tools, mcp, addons }: ContractParts): string {
   return canonical({
     template,
     parser: parser === null ? null : describedBy(parser, path),

@@ -407,14 +407,14 @@ function zeroFilled(
 // they go: 100 digits, 1e21, and no bigints. Beyond that a double is taken as the fraction it is, without a rounding.
 
 /** `1234.50`: as many digits after the point as `places` says. */
-export function fixedText(value: number | bigint, places: number): string {
+function fixedText(value: number | bigint, places: number): string {
   if (typeof value === "number" && value < 1e21 && places <= 100) return value.toFixed(places);
   const digits = String(rounded(exactly(value), places)).padStart(places + 1, "0");
   return places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`;
 }
 
 /** `1.23e+04`: as many digits after the point as `places` says, at least two in the exponent. */
-export function scientificText(value: number | bigint, places: number): string {
+function scientificText(value: number | bigint, places: number): string {
   const text = typeof value === "number" && places <= 100
     ? value.toExponential(places)
     : exactScientific(exactly(value), places);

@@ -242,7 +242,7 @@ interface Element {
  * Finds elements from exactly `<t>` to the next `</t>`, and opening tags, in one walk over the text: its time does not
  * depend on the number of names, nor on what is left open.
  */
-export function scanTags(text: string, names: Iterable<string>): TagScan {
+function scanTags(text: string, names: Iterable<string>): TagScan {
   const elements = new Map<string, Element>();
   let longest = 0;
   for (const name of names) {
@@ -296,7 +296,7 @@ interface Fence {
 }
 
 /** The outermost closed blocks of a text, in order; a block that is never closed hides what follows. Linear. */
-export function outermostFences(text: string): readonly Fence[] {
+function outermostFences(text: string): readonly Fence[] {
   const fences: Fence[] = [];
   const open = new OpenRuns();
   let outer = { tag: "", start: 0 };

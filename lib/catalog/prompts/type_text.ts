@@ -149,7 +149,7 @@ interface JsonSchemaTypeOptions {
 }
 
 /** The type of the values that a JSON Schema takes, as TypeScript writes it; `unknown` for a schema that cannot be used. */
-export function jsonSchemaType(schema: JsonSchema, options: JsonSchemaTypeOptions): string {
+function jsonSchemaType(schema: JsonSchema, options: JsonSchemaTypeOptions): string {
   const prepared = prepareAnyType(schema);
   if ("broken" in prepared) return "unknown";
   const { values, optional = [] } = options;

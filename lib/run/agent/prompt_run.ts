@@ -288,7 +288,7 @@ function keyBegun(key: string): readonly string[] {
 // A prompt is looked at before its run begins: one that could not even be asked leaves no run behind, and costs nothing.
 
 /** What is to be asked, of which nothing is known yet. */
-export interface WantedPromptRun {
+interface WantedPromptRun {
   readonly prompt: unknown;
   readonly args?: unknown;
   /** Its system prompt is rendered too, where it is a prompt and is sent. */
@@ -306,7 +306,7 @@ export interface WantedPromptRun {
  *
  * @throws {PromptError} `define` for what is no prompt, and `render` with a line for everything that is wrong with the values
  */
-export function checkPromptRun(
+function checkPromptRun(
   { prompt, args = {}, agent, systemArgs = {}, say, history }: WantedPromptRun,
 ): void {
   if (!isPrompt(prompt)) {

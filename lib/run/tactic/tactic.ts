@@ -134,7 +134,7 @@ export function isTactic(value: unknown): value is Tactic {
 }
 
 /** @throws {PromptError} `define`, for the first agent that a tactic needs and that is not known */
-export function requireAgents(
+function requireAgents(
   { name, agents }: Pick<Tactic, "name" | "agents">,
   known: Iterable<string>,
 ): void {
