@@ -1,6 +1,6 @@
 // `orrery serve` in a project of a test: inside the process of the test, or as one of its own that can be killed.
 
-import { main } from "../main.ts";
+import { main, type Program } from "../main.ts";
 import { askServer, TOKEN } from "./_server.ts";
 import type { AskOptions } from "./_server.ts";
 import { type TestProject, testProject } from "./_project.ts";
@@ -104,8 +104,6 @@ function asked(origin: string, token: string): Pick<Served, "origin" | "port" | 
   };
 }
 
-let starting: Promise<unknown> = Promise.resolve();
-
 /** Serves files as a project of their own, which is removed behind it, or a project that is there. Disposing of it ends it in order. */
 export async function served(
   given: TestProject | Readonly<Record<string, string>>,
@@ -141,9 +139,7 @@ async function serveHere(project: TestProject, args: readonly string[]): Promise
     };
     return { ...child, stop, [Symbol.asyncDispose]: async () => void await stop() };
   }
-  const begun = starting.then(() => begin(project, args)); // one at a time, so that each has its own listener
-  starting = begun.catch(() => undefined);
-  return await begun;
+  return await begin(project, args);
 }
 
 /** What is still under way is not waited for. */
@@ -155,49 +151,36 @@ async function cancelAll({ json }: Pick<Served, "json">): Promise<void> {
 
 async function begin(project: TestProject, args: readonly string[]): Promise<ServedHere> {
   const { program, stdout, stderr } = testProgram({ cwd: project.folder, env: project.env });
-  const { addSignalListener } = Deno;
-  const mine = new Set<() => void>();
-  Deno.addSignalListener = (signal, listener) => {
-    if (signal !== "SIGTERM") return addSignalListener(signal, listener);
-    mine.add(listener);
-    addSignalListener(signal, listener);
+  const heard = Promise.withResolvers<() => void>();
+  const signals: Program["signals"] = {
+    addSignalListener(signal, listener) {
+      if (signal === "SIGTERM") heard.resolve(listener); // it listens once it says its address
+    },
+    removeSignalListener() {},
   };
-  try {
-    const command = [
-      "serve",
-      "--port",
-      "0",
-      ...args.includes("--no-token") ? [] : ["--token", TOKEN],
-      ...args,
-    ];
-    const exit = main(command, program);
-    const early = exit.then((code) => {
-      if (mine.size === 0) throw new Error(`it ended with ${code}: ${stderr.text}`);
-    });
-    while (mine.size === 0) {
-      await Promise.race([early, new Promise((resolve) => setTimeout(resolve, 1))]);
-    }
-    let stopped = false;
-    const stop = async (): Promise<number> => {
-      if (!stopped) { for (const listener of mine) listener(); }
-      stopped = true;
-      return await exit;
-    };
-    const asking = asked(stdout.text.trim(), TOKEN);
-    return {
-      ...asking,
-      project,
-      exit,
-      told: () => stderr.text,
-      stop,
-      async [Symbol.asyncDispose]() {
-        if (!stopped) await cancelAll(asking);
-        await stop();
-      },
-    };
-  } finally {
-    Deno.addSignalListener = addSignalListener;
-  }
+  const token = args.includes("--no-token") ? [] : ["--token", TOKEN];
+  const exit = main(["serve", "--port", "0", ...token, ...args], { ...program, signals });
+  const early = exit.then((code) => Promise.reject(new Error(`it ended with ${code}: ${stderr.text}`)));
+  const end = await Promise.race([heard.promise, early]);
+  early.catch(() => undefined);
+  let isStopped = false;
+  const stop = async (): Promise<number> => {
+    if (!isStopped) end();
+    isStopped = true;
+    return await exit;
+  };
+  const asking = asked(stdout.text.trim(), TOKEN);
+  return {
+    ...asking,
+    project,
+    exit,
+    told: () => stderr.text,
+    stop,
+    async [Symbol.asyncDispose]() {
+      if (!isStopped) await cancelAll(asking);
+      await stop();
+    },
+  };
 }
 
 async function collect(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {

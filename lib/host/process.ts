@@ -16,8 +16,13 @@ export interface Program {
   readonly stdout: ProgramOutput;
   readonly stderr: ProgramOutput;
   readonly env: Pick<Deno.Env, "get" | "toObject">;
+  /** Where it hears of Ctrl-C and of its end. Default: the signals of the process. */
+  readonly signals?: ProgramSignals;
   cwd(): string;
 }
+
+/** The signals of a program. */
+export type ProgramSignals = Pick<typeof Deno, "addSignalListener" | "removeSignalListener">;
 
 /** Where a program writes. */
 export type ProgramOutput = Pick<typeof Deno.stdout, "write" | "writeSync" | "isTerminal">;

@@ -64,12 +64,13 @@ export function windowSize(): { columns: number; rows: number } {
   return { columns: 80, rows: 24 };
 }
 
-function onSignals(signals: readonly Deno.Signal[], listener: () => void): Disposable {
-  const heard = Deno.build.os === "windows" ? signals.filter((signal) => signal === "SIGINT") : signals;
-  for (const signal of heard) Deno.addSignalListener(signal, listener);
+function onSignals(names: readonly Deno.Signal[], listener: () => void): Disposable {
+  const heard = Deno.build.os === "windows" ? names.filter((signal) => signal === "SIGINT") : names;
+  const signals = program().signals ?? Deno;
+  for (const signal of heard) signals.addSignalListener(signal, listener);
   return {
     [Symbol.dispose]() {
-      for (const signal of heard) Deno.removeSignalListener(signal, listener);
+      for (const signal of heard) signals.removeSignalListener(signal, listener);
     },
   };
 }
