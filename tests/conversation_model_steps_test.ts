@@ -1,124 +1,94 @@
-// The steps of a conversation that ask a model, call a gadget or run a file (conversations.md 2.7, 2.8, 3), each by itself.
+// The steps of a conversation that ask a model or call a gadget (conversations.md 2.7, 2.8, 3), each by itself.
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import {
-  type AgentStep,
   type AnyGadget,
   type ConversationModelRequest,
   defineGadget,
-  type Journal,
   type Json,
   memoryJournal,
-  type Model,
+  type Message,
   ModelError,
-  type ModelPart,
-  PermissionRefused,
-  type StepOf,
+  openConversation,
+  type RunEvent,
   virtualClock,
 } from "../mod.ts";
-import type { RecordLine } from "../lib/core/journal.ts";
-import { textOf } from "../lib/core/message.ts";
-import { createSecrets } from "../lib/journal/secrets.ts";
-import { modelOfFunction } from "../lib/project/model_of_function.ts";
-import { BudgetError } from "../lib/run/budget.ts";
-import { performGadget } from "../lib/run/conversation/gadget.ts";
 import {
-  performExtractor,
-  performRunFile,
-  performSummarizer,
-  performValidator,
-} from "../lib/run/conversation/leaf.ts";
-import { performLlmStep } from "../lib/run/conversation/llm.ts";
-import { type ConversationModels, ConversationStepError } from "../lib/run/conversation/work.ts";
-import type { ToolSource } from "../lib/run/turn/offered.ts";
-import { Replay } from "../lib/run/replay/replay.ts";
-import type { RunOptions } from "../lib/run/run.ts";
-import { type ScriptedModels, scriptedModels, type ScriptedReply } from "./_conversation.ts";
-import { type StepAtWork, stepBase, stepWork, type StepWorkOptions } from "./_step_work.ts";
+  agentOf,
+  ask,
+  chain,
+  endOf,
+  eventsOf,
+  type StepJson,
+  talk,
+  told,
+  turn,
+} from "./_conversation_turns.ts";
+import { testProject } from "./_project.ts";
+import { providerServer, TEST_KEY } from "./_provider_server.ts";
+import type { ProviderReply } from "./_provider_server.ts";
+import { FLOWS, type MadeStep, madeStep, type StepTalkOptions } from "./_step_talk.ts";
 
-const llm = (fields: Partial<StepOf<"llm">> = {}): StepOf<"llm"> => ({
-  ...stepBase("ask"),
-  kind: "llm",
-  prompts: [{ role: "system", text: "Be kind." }],
-  hold: false,
-  ...fields,
+type Fields = Readonly<Record<string, unknown>>;
+
+const llm = (fields: Fields = {}): StepJson => ({
+  id: "ask",
+  llm: { prompts: [{ system: "Be kind." }], ...fields },
 });
-
-const JUDGE = { prompts: [], skipPrefix: false } as const;
-const FLOWS = { success: { goto: "yes" }, fail: { goto: "no" } } as const;
-
-const validator = (fields: Partial<StepOf<"validator">> = {}): StepOf<"validator"> => ({
-  ...stepBase("check"),
-  ...JUDGE,
-  ...FLOWS,
-  kind: "validator",
-  goals: [{ name: "polite", goal: "The user is polite.", examples: ["yes please"] }, {
-    name: "short",
-    goal: "It is short, {{name}}.",
-    examples: [],
-  }],
-  type: "all",
-  ...fields,
+const GOALS = [
+  { name: "polite", goal: "The user is polite.", examples: ["yes please"] },
+  { name: "short", goal: "It is short, {{name}}." },
+];
+const validator = (fields: Fields = {}): StepJson => ({
+  id: "check",
+  validator: { goals: GOALS, ...FLOWS, ...fields },
 });
+const VALUES = [
+  { description: "first name", target: { slot: { name: "name" } } },
+  { description: "age", type: "integer", target: { slot: { name: "age", destination: "session" } } },
+];
+const extractor = (values: readonly Fields[] = VALUES): StepJson => ({
+  id: "fill",
+  extractor: { values, ...FLOWS },
+});
+const summarizer = (fields: Fields = {}): StepJson => ({ id: "sum", summarizer: fields });
+const STORE = { store: { slot: { name: "answer" } } };
 
-const extractor = (fields: Partial<StepOf<"extractor">> = {}): StepOf<"extractor"> => ({
-  ...stepBase("fill"),
-  ...JUDGE,
-  ...FLOWS,
-  kind: "extractor",
-  values: [
-    {
-      description: "first name",
-      type: "string",
-      examples: [],
-      target: { destination: "conversation", name: "name" },
+/** Text, pieces of it, the object of a form, or what goes wrong. */
+type Reply = string | readonly string[] | object | Error;
+
+/** A model that gives these replies, one a question, and what it was asked. */
+function asked(...replies: readonly Reply[]) {
+  const requests: ConversationModelRequest[] = [];
+  return {
+    requests,
+    model(request: ConversationModelRequest): AsyncIterable<string> | Promise<string | object> {
+      requests.push(request);
+      const reply = replies[requests.length - 1];
+      if (reply === undefined) return Promise.reject(new ModelError("no reply is left", { code: "request" }));
+      if (reply instanceof Error) return Promise.reject(reply);
+      if (!Array.isArray(reply)) return Promise.resolve(reply);
+      return ReadableStream.from(reply);
     },
-    { description: "age", type: "integer", examples: [], target: { destination: "session", name: "age" } },
-  ],
-  ...fields,
-});
-
-const summarizer = (fields: Partial<StepOf<"summarizer">> = {}): StepOf<"summarizer"> => ({
-  ...stepBase("sum"),
-  ...JUDGE,
-  kind: "summarizer",
-  type: "append",
-  ...fields,
-});
-
-const SUMMARY = { destination: "conversation", name: "summary" } as const;
-const STORE = { destination: "conversation", name: "answer" } as const;
-
-const text = (said: string): ModelPart => ({ type: "text", text: said });
-const call = (id: string, name: string, input: unknown): ModelPart => ({
-  type: "call",
-  call: { id, name, arguments: JSON.stringify(input) },
-});
-
-const errorOf = async (work: Promise<unknown>): Promise<Error> =>
-  await work.then(() => assert.fail("it did not fail"), (error: unknown) => {
-    assert.ok(error instanceof Error);
-    return error;
-  });
-
-async function failure(work: Promise<unknown>): Promise<string> {
-  const error = await errorOf(work);
-  assert.ok(error instanceof ConversationStepError, `${error.name}: ${error.message}`);
-  return error.message;
+  };
 }
 
-const asked = (replies: readonly ScriptedReply[], step = "ask"): ScriptedModels =>
-  scriptedModels({ [step]: replies });
+const linesOf = (messages: readonly Message[] = []): readonly string[] =>
+  messages.map(({ role, content }) => `${role}: ${String(content)}`);
 
-const linesOf = (models: ScriptedModels, n = -1): readonly string[] =>
-  (models.seen.questions.at(n)?.request.messages ?? []).map((message) =>
-    `${message.role}: ${textOf(message)}`
-  );
+/** Waits are as long as they are without chance. */
+async function withoutChance(work: () => Promise<void>): Promise<void> {
+  const random = Math.random;
+  Math.random = () => 0;
+  try {
+    await work();
+  } finally {
+    Math.random = random;
+  }
+}
 
-const toolsOf = (...gadgets: readonly AnyGadget[]): ToolSource => ({
-  find: (name) => gadgets.find((gadget) => gadget.name === name),
-  names: () => Promise.resolve(gadgets.map(({ name }) => name)),
-});
+const failure = async (made: Promise<MadeStep>): Promise<string | undefined> => (await made).error;
 
 const ADD_INPUT = {
   type: "object",
@@ -130,453 +100,363 @@ const add = defineGadget({ name: "Add", description: "Adds.", input: ADD_INPUT, 
 // llm
 
 Deno.test("llm: prompts in order, then the memory; text streams and is one message, which is stored", async () => {
-  const models = asked([[text("Hel"), text("lo")]]);
-  const { work, told } = stepWork(
+  const { model, requests } = asked(["Hel", "lo"]);
+  const { told } = await madeStep(
     llm({
-      prompts: [
-        { role: "constant", name: "ROLE" },
-        { role: "system", text: "Talk to {{name}}." },
-        { role: "user", text: "2+2?" },
-        { role: "assistant", text: "4" },
-      ],
+      prompts: [{ constant: "ROLE" }, { system: "Talk to {{name}}." }, { user: "2+2?" }, { "a-i": "4" }],
       memory: [{ selector: "all" }],
-      memoryLimit: 2,
-      store: STORE,
-      hold: true,
+      "memory-limit": 2,
+      ...STORE,
     }),
     {
-      models,
+      model,
       constants: { ROLE: "Be kind to {{name}}." },
-      slots: { "conversation.name": "{{ROLE}}" },
-      log: ["assistant other: A", "user other: B", "assistant ask: C"],
+      slots: { name: "{{ROLE}}" },
+      log: ["assistant A", "user B", "assistant C"],
     },
   );
-  assert.deepEqual(await performLlmStep(work), { kind: "next", isHeld: true });
   assert.deepEqual(told, ["delta Hel", "delta lo", "say Hello", `set conversation.answer "Hello"`]);
   const prompts = ["system: Be kind to {{ROLE}}.", "system: Talk to {{ROLE}}.", "user: 2+2?", "assistant: 4"];
-  assert.deepEqual(models.seen.prompts("ask"), prompts);
-  assert.deepEqual(models.seen.memory("ask"), ["user: B", "assistant: C"]);
-  assert.deepEqual(linesOf(models), [...prompts, "user: B", "assistant: C"]);
-  const [question] = models.seen.questions;
-  assert.equal(question?.kind, "llm");
-  assert.equal(question?.request.temperature, undefined);
-  assert.equal(question?.request.args, undefined);
-  assert.equal(question?.request.retries, 0);
+  const [request] = requests;
+  assert.deepEqual(linesOf(request?.prompts), prompts);
+  assert.deepEqual(linesOf(request?.memory), ["user: B", "assistant: C"]);
+  assert.deepEqual(linesOf(request?.messages), [...prompts, "user: B", "assistant: C"]);
+  assert.equal(request?.kind, "llm");
 });
 
-Deno.test("llm: no memory unless it is selected; temperature, effort and model as the step says", async () => {
-  const models = asked(["ok"]);
-  const step = llm({ model: "openai/gpt-x", temperature: 0.5, effort: "low" });
-  const { work } = stepWork(step, { models, log: ["user other: hi"] });
-  await performLlmStep(work);
-  assert.deepEqual(models.seen.memory("ask"), []);
-  const [question] = models.seen.questions;
-  assert.equal(question?.model, "openai/gpt-x");
-  assert.equal(question?.request.temperature, 0.5);
-  assert.deepEqual(question?.request.args, { reasoningEffort: "low" });
+Deno.test("llm: no memory unless it is selected; constants are text, whatever they hold", async () => {
+  const { model, requests } = asked("ok");
+  const step = llm({ prompts: [{ constant: "N" }, { constant: "L" }] });
+  await madeStep(step, { model, constants: { N: 3, L: [1, { a: "b" }] }, log: ["user hi"] });
+  assert.deepEqual(linesOf(requests[0]?.memory), []);
+  assert.deepEqual(linesOf(requests[0]?.prompts), ["system: 3", `system: [1,{"a":"b"}]`]);
 });
 
-Deno.test("llm: constants are text, whatever they hold; one that is not there is left out with a warning", async () => {
-  const models = asked(["ok"]);
-  const names = ["N", "L", "GONE", "toString"];
-  const step = llm({ prompts: names.map((name) => ({ role: "constant", name })) });
-  const { work, told } = stepWork(step, { models, constants: { N: 3, L: [1, { a: "b" }] } });
-  await performLlmStep(work);
-  assert.deepEqual(models.seen.prompts("ask"), ["system: 3", `system: [1,{"a":"b"}]`]);
-  assert.deepEqual(told.slice(0, 2), [
-    `warn there is no constant "GONE"; its prompt is left out`,
-    `warn there is no constant "toString"; its prompt is left out`,
+Deno.test("llm: its message is told by the step, and nothing is told twice", async () => {
+  const { events } = await madeStep(llm(), asked("Hello"));
+  const types = events.filter((event) => !("step" in event) || event.step !== "over").map(({ type }) => type);
+  assert.deepEqual(types.filter((type) => type === "message" || type === "text-delta"), [
+    "text-delta",
+    "message",
   ]);
+  const model = events.filter((event) => "key" in event && event.key.endsWith("/model")).map(({ type }) =>
+    type
+  );
+  assert.deepEqual(model, ["step-start", "step-end"]);
 });
 
-Deno.test("llm: its message is told by the step, not by the question", async () => {
-  const { work, events } = stepWork(llm(), { models: asked(["Hello"]) });
-  await performLlmStep(work);
-  const types = (await events()).map(({ type }) => type);
-  assert.deepEqual(types, ["run-start", "step-start", "usage", "step-end", "run-end"]);
+/** Runs an agent of this chain in a project whose only provider is the one of the test. */
+async function provided(
+  steps: readonly StepJson[],
+  replies: Parameters<typeof providerServer>[0],
+  { args = [], constants = {} }: { readonly args?: readonly string[]; readonly constants?: Fields } = {},
+) {
+  await using provider = providerServer(replies);
+  const action = { id: "main", chain: steps };
+  await using project = await testProject({
+    "a.agent.yml": JSON.stringify({ version: "0.1", structure: { id: "a", constants, action } }),
+  });
+  const config = join(String(project.env.XDG_CONFIG_HOME), "orrery");
+  await Deno.mkdir(config, { recursive: true });
+  await Deno.writeTextFile(
+    join(config, "config.yaml"),
+    JSON.stringify({ models: { providers: { compatible: provider.settings.providers.compatible } } }),
+  );
+  const { code, stdout, stderr } = await project.run(["run", "a.agent.yml", ...args], {
+    env: { COMPATIBLE_KEY: TEST_KEY, NAME: "gpt-x" },
+  });
+  return { code, stdout, stderr, bodies: provider.requests.map(({ body }) => body) };
+}
+
+const answer = (text: string): ProviderReply => ({ parts: [{ text: [text] }] });
+
+Deno.test("what a provider is asked: the model, temperature, effort and form as the step says, 0 where it judges", async () => {
+  const good = answer('{"polite": true, "short": true}');
+  const flows = { success: { action: "continue" }, fail: { action: "continue" } };
+  const judge = (id: string, fields: Fields = {}) => ({
+    id,
+    validator: { goals: GOALS, ...flows, ...fields },
+  });
+  const { code, stdout, stderr, bodies } = await provided(
+    [
+      llm(),
+      {
+        id: "tuned",
+        llm: {
+          prompts: [{ user: "x" }],
+          model: "compatible/other",
+          temperature: 0.5,
+          "reasoning-effort": "low",
+        },
+      },
+      { id: "env", llm: { prompts: [{ user: "x" }], model: "compatible/${env.NAME}" } },
+      judge("of a constant"),
+      judge("its own", { temperature: 1 }),
+      { id: "sum", summarizer: {} },
+    ],
+    [answer("one"), answer("two"), answer("three"), good, good, answer("sum")],
+    { args: ["-m", "compatible/m", "--allow-env=NAME", "-q"], constants: { VALIDATOR_TEMPERATURE: "0.7" } },
+  );
+  assert.deepEqual([code, stdout], [0, "one\n\ntwo\n\nthree\n"], stderr);
+  assert.deepEqual(
+    bodies.map(({ model, temperature, reasoning_effort: effort, response_format: form }) => [
+      model,
+      temperature,
+      effort,
+      form?.type,
+    ]),
+    [
+      ["m", undefined, undefined, undefined],
+      ["other", 0.5, "low", undefined],
+      ["gpt-x", undefined, undefined, undefined],
+      ["m", 0.7, undefined, bodies[3]?.response_format?.type],
+      ["m", 1, undefined, bodies[3]?.response_format?.type],
+      ["m", 0, undefined, undefined],
+    ],
+  );
+  assert.match(String(bodies[3]?.response_format?.type), /^json_/);
 });
 
-Deno.test("llm: without a model, with an unknown one, and with nothing to send", async () => {
-  const without: ConversationModels = { find: () => undefined };
-  assert.equal(
-    await failure(performLlmStep(stepWork(llm(), { models: without }).work)),
-    `step "ask": no model set; add "model" or configure a default`,
-  );
-  assert.equal(
-    await failure(performLlmStep(stepWork(llm({ model: "x/y" }), { models: without }).work)),
-    `step "ask": there is no model "x/y"`,
-  );
-  const refusing: ConversationModels = {
-    find: () => Promise.reject(new ModelError("Set OPENAI_API_KEY", { code: "config" })),
-  };
-  const error = await errorOf(performLlmStep(stepWork(llm(), { models: refusing }).work));
-  assert.equal(error.message, `step "ask": Set OPENAI_API_KEY`);
-  assert.ok(error.cause instanceof ModelError && error.cause.code === "config");
-  const empty = stepWork(llm({ prompts: [], memory: [{ selector: "all" }] }), { models: asked([]) });
-  assert.match(
-    await failure(performLlmStep(empty.work)),
-    /^step "ask": there is nothing to send to the model/,
-  );
+Deno.test("llm: without a model, with an unknown one, with one that has no key, and with nothing to send", async () => {
+  const names = ["XDG_CONFIG_HOME", "OPENAI_API_KEY"];
+  const before = names.map((name) => Deno.env.get(name));
+  const nowhere = await Deno.makeTempDir({ prefix: "orrery-settings-" });
+  Deno.env.set("XDG_CONFIG_HOME", nowhere);
+  Deno.env.delete("OPENAI_API_KEY");
+  const errorOf = async (fields: Fields) =>
+    endOf(await turn((await openConversation(await agentOf(llm(fields)))).start())).error;
+  try {
+    assert.equal(await errorOf({}), `step "ask": no model set; add "model" or configure a default`);
+    assert.match(String(await errorOf({ model: "x/y" })), /^step "ask": The model provider "x" is unknown/);
+    assert.match(
+      String(await errorOf({ model: "openai/y" })),
+      /^step "ask": .*set the variable OPENAI_API_KEY/,
+    );
+  } finally {
+    for (const [index, name] of names.entries()) {
+      const value = before[index];
+      value === undefined ? Deno.env.delete(name) : Deno.env.set(name, value);
+    }
+    await Deno.remove(nowhere, { recursive: true });
+  }
+  const empty = madeStep(llm({ prompts: [], memory: [{ selector: "all" }] }), asked());
+  assert.match(String(await failure(empty)), /^step "ask": there is nothing to send to the model/);
 });
 
-Deno.test("llm: an empty answer is an error, and blank text that was told is taken back", async () => {
-  for (const [reply, expected] of [["", []], [" \n", ["delta  \n", "discard"]]] as const) {
-    const { work, told } = stepWork(llm({ store: STORE }), { models: asked([reply]) });
-    assert.equal(await failure(performLlmStep(work)), `step "ask": the model gave an empty answer`);
-    assert.deepEqual(told, expected);
+Deno.test("llm: an empty answer is an error, and blank text that was told is no message", async () => {
+  for (const [reply, expected] of [["", []], [" \n", ["delta  \n"]]] as const) {
+    const { told, error, one } = await madeStep(llm(STORE), asked(reply));
+    assert.equal(error, `step "ask": the model gave an empty answer`);
+    assert.deepEqual([told, one.lines], [expected, []]);
   }
 });
 
-Deno.test("llm: a stream that breaks after text is discarded and not tried again", async () => {
-  const broken: Model = {
-    id: "test/broken",
-    async *stream() {
-      yield text("Hel");
+Deno.test("llm: a stream that breaks after text is no message and not tried again", async () => {
+  let asks = 0;
+  const { told, error, one } = await madeStep(llm(STORE), {
+    async *model() {
+      asks++;
+      yield "Hel";
       await Promise.resolve();
       throw new ModelError("the connection was closed", { code: "network" });
     },
-  };
-  const { work, told } = stepWork(llm({ store: STORE }), { models: { find: () => broken } });
-  assert.equal(await failure(performLlmStep(work)), `step "ask": the connection was closed`);
-  assert.deepEqual(told, ["delta Hel", "discard"]);
+  });
+  assert.equal(error, `step "ask": the connection was closed`);
+  assert.deepEqual([told, one.lines, asks], [["delta Hel"], [], 1]);
 });
 
-Deno.test("llm: an error of the transport is tried again once, another one is not", async () => {
-  const down = (code: "network" | "server" | "timeout" | "rate-limit") =>
-    new ModelError(`down: ${code}`, { code });
-  for (const code of ["network", "server", "timeout", "rate-limit"] as const) {
-    const clock = virtualClock();
-    const { work, told } = stepWork(llm(), { models: asked([down(code), "Hello"]), run: { clock } });
-    assert.deepEqual(await clock.run(performLlmStep(work)), { kind: "next", isHeld: false });
-    assert.deepEqual(told, [`warn down: ${code}; trying again in 1 s`, "delta Hello", "say Hello"]);
-    assert.equal(clock.now(), 1000);
-    const twice = stepWork(llm(), { models: asked([down(code), down(code)]), run: { clock } });
-    assert.equal(await clock.run(failure(performLlmStep(twice.work))), `step "ask": down: ${code}`);
-  }
-  for (const code of ["auth", "request", "context", "answer", "config", "permission"] as const) {
-    const models = asked([new ModelError("no", { code })]);
-    assert.equal(await failure(performLlmStep(stepWork(llm(), { models }).work)), `step "ask": no`);
-    assert.equal(models.seen.questions.length, 1, code);
-  }
-});
+Deno.test("llm: an error of the transport is tried again once, another one is not", () =>
+  withoutChance(async () => {
+    const down = (code: "network" | "server" | "timeout" | "rate-limit") =>
+      new ModelError(`down: ${code}`, { code });
+    for (const code of ["network", "server", "timeout", "rate-limit"] as const) {
+      const clock = virtualClock();
+      const { told } = await clock.run(madeStep(llm(), { ...asked(down(code), "Hello"), clock }));
+      assert.deepEqual(told, [`warn down: ${code}; trying again in 1 s`, "delta Hello", "say Hello"]);
+      assert.equal(clock.now(), 1000);
+      const twice = madeStep(llm(), { ...asked(down(code), down(code)), clock });
+      assert.equal(await clock.run(failure(twice)), `step "ask": down: ${code}`);
+    }
+    for (const code of ["auth", "request", "context", "answer", "config", "permission"] as const) {
+      const { model, requests } = asked(new ModelError("no", { code }));
+      assert.equal(await failure(madeStep(llm(), { model })), `step "ask": no`);
+      assert.equal(requests.length, 1, code);
+    }
+  }));
 
 Deno.test("llm: the provider's own wait is kept, but none above a minute", async () => {
   const clock = virtualClock();
   const busy = (retryAfterMs: number) => new ModelError("busy", { code: "rate-limit", retryAfterMs });
-  await clock.run(
-    performLlmStep(stepWork(llm(), { models: asked([busy(7000), "ok"]), run: { clock } }).work),
-  );
+  await clock.run(madeStep(llm(), { ...asked(busy(7000), "ok"), clock }));
   assert.equal(clock.now(), 7000);
-  const models = asked([busy(60_001), "ok"]);
-  assert.equal(
-    await clock.run(failure(performLlmStep(stepWork(llm(), { models, run: { clock } }).work))),
-    `step "ask": busy`,
-  );
+  const long = madeStep(llm(), { ...asked(busy(60_001), "ok"), clock });
+  assert.equal(await clock.run(failure(long)), `step "ask": busy`);
 });
 
-Deno.test("llm: a call of the model may take 60 s, or as long as is set", async () => {
-  const hanging: Model = {
-    id: "test/hangs",
-    // deno-lint-ignore require-yield
-    async *stream() {
-      await new Promise(() => undefined);
-    },
-  };
-  for (const [means, ms] of [[{}, 60_000], [{ timeoutMs: 500 }, 500]] as const) {
+Deno.test("llm: a call of the model may take 60 s", () =>
+  withoutChance(async () => {
     const clock = virtualClock();
-    const { work } = stepWork(llm(), { models: { find: () => hanging }, run: { clock }, means });
-    const message = await clock.run(failure(performLlmStep(work)));
-    assert.equal(message, `step "ask": test/hangs did not answer within ${ms / 1000} s`);
-    assert.equal(clock.now(), 2 * ms + 1000); // it was tried twice
+    const made = madeStep(llm(), { model: () => new Promise(() => undefined), clock });
+    assert.equal(await clock.run(failure(made)), `step "ask": program/model did not answer within 60 s`);
+    assert.equal(clock.now(), 121_000); // it was tried twice
+  }));
+
+Deno.test("llm: what a model of a program throws is an error of the step; an abort is the abort", async () => {
+  const throwing = () => {
+    throw new Error("not today");
+  };
+  assert.equal(await failure(madeStep(llm(), { model: throwing })), `step "ask": not today`);
+  const controller = new AbortController();
+  const { told, events } = await madeStopped(llm(), {
+    async *model({ signal }) {
+      yield "so";
+      controller.abort(new Error("enough"));
+      await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    },
+    signal: controller.signal,
+  });
+  assert.deepEqual([endOf(events).status, endOf(events).reason, told], ["stopped", "interrupted", [
+    "delta so",
+  ]]);
+});
+
+/** A step in whose turn the conversation is stopped. */
+async function madeStopped(step: StepJson, options: StepTalkOptions) {
+  const one = await talk(chain([step]), options);
+  const events: RunEvent[] = [];
+  for await (const event of one.conversation.start()) events.push(event);
+  const told = events.flatMap((event) => event.type === "text-delta" ? [`delta ${event.text}`] : []);
+  return { told, events };
+}
+
+Deno.test("llm: ${env.NAME} names the model, and its value is told nowhere", async () => {
+  Deno.env.set("NAME_OF_A_MODEL", "gpt-x");
+  try {
+    const step = llm({ model: "acme/${env.NAME_OF_A_MODEL}" });
+    const env = ["NAME_OF_A_MODEL"];
+    const store = memoryJournal();
+    const made = await madeStep(step, { ...asked("ok"), env, store });
+    const seen = JSON.stringify([made.events, made.told, store.read(made.one.conversation.id)]);
+    assert.doesNotMatch(seen, /gpt-x/);
+    assert.match(seen, /acme\/\$\{env\.NAME_OF_A_MODEL\}/);
+    const unknown = new ModelError("acme/gpt-x: no such model gpt-x (404)", { code: "request", status: 404 });
+    assert.equal(
+      await failure(madeStep(step, { ...asked(unknown), env })),
+      `step "ask": acme/\${env.NAME_OF_A_MODEL}: no such model \${env.NAME_OF_A_MODEL} (404)`,
+    );
+    assert.equal(
+      await failure(madeStep(step, asked("ok"))),
+      `step "ask": the environment variable "NAME_OF_A_MODEL" is not allowed: add it to the option "env" of openConversation`,
+    );
+  } finally {
+    Deno.env.delete("NAME_OF_A_MODEL");
   }
 });
 
-Deno.test("llm: what a model of a program throws is an error of the step; an abort is the abort", async () => {
-  const throwing: Model = {
-    id: "test/throws",
-    stream: () => {
-      throw new Error("not today");
-    },
-  };
-  assert.equal(
-    await failure(performLlmStep(stepWork(llm(), { models: { find: () => throwing } }).work)),
-    `step "ask": not today`,
+Deno.test("a step that is tried again has steps of its own, and a turn that is finished asks nobody again", async () => {
+  const clock = virtualClock();
+  const store = memoryJournal();
+  const { model, requests } = asked(
+    new ModelError("down", { code: "server" }),
+    "Hello",
+    new ModelError("no", { code: "request" }),
+    "Bye",
   );
-  const controller = new AbortController();
-  const hanging: Model = {
-    id: "test/hangs",
-    async *stream({ signal }) {
-      yield text("so");
-      controller.abort(new Error("enough"));
-      await new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
-    },
-  };
-  const { work, told } = stepWork(llm(), {
-    models: { find: () => hanging },
-    run: { signal: controller.signal },
+  const one = await talk(chain([llm(STORE), { id: "b", llm: { prompts: [{ user: "x" }] } }, ask("q")]), {
+    store,
+    model,
+    clock,
   });
-  assert.equal((await errorOf(performLlmStep(work))).message, "enough");
-  assert.deepEqual(told, ["delta so"]);
-});
-
-Deno.test("llm: a budget that is reached is no failure of the step", async () => {
-  const { work } = stepWork(llm(), { models: asked(["ok"]), means: { budget: { turns: 0 } } });
-  assert.ok(await errorOf(performLlmStep(work)) instanceof BudgetError);
-});
-
-Deno.test("llm: ${env.NAME} names the model, and its value is told nowhere", async () => {
-  const named: string[] = [];
-  const models: ConversationModels = {
-    find(name) {
-      named.push(String(name));
-      return {
-        id: String(name),
-        async *stream() {
-          yield { type: "retry", attempt: 1, delayMs: 0, error: "gpt-x is slow", model: "acme/gpt-x" };
-          yield text("ok");
-          yield { type: "finish", reason: "length", usage: { input: 1, output: 1 }, model: "acme/gpt-x" };
-        },
-      };
-    },
-  };
-  const means = { env: (name: string) => Promise.resolve(name === "NAME" ? "gpt-x" : "") };
-  const step = llm({ model: "acme/${env.NAME}" });
-  const { work, told, events } = stepWork(step, { models, means });
-  await performLlmStep(work);
-  assert.deepEqual(named, ["acme/gpt-x"]);
-  const seen = JSON.stringify([await events(), told]);
-  assert.doesNotMatch(seen, /gpt-x/);
-  assert.match(seen, /acme\/\$\{env\.NAME\}/);
-
-  const failing: ConversationModels = {
-    find(name) {
-      throw new ModelError(`unknown model "${name}"`, { code: "config" });
-    },
-  };
-  assert.equal(
-    await failure(performLlmStep(stepWork(step, { models: failing, means }).work)),
-    `step "ask": unknown model "acme/\${env.NAME}"`,
-  );
-  const broken: ConversationModels = {
-    find: (name) => ({
-      id: String(name),
-      stream: () => {
-        throw new ModelError(`${name}: no such model gpt-x (404)`, { code: "request", status: 404 });
-      },
-    }),
-  };
-  assert.equal(
-    await failure(performLlmStep(stepWork(step, { models: broken, means }).work)),
-    `step "ask": acme/\${env.NAME}: no such model \${env.NAME} (404)`,
-  );
-  const refused = { env: () => Promise.reject(new Error("allow it with --allow-env=NAME")) };
-  assert.equal(
-    await failure(performLlmStep(stepWork(step, { models: failing, means: refused }).work)),
-    `step "ask": allow it with --allow-env=NAME`,
-  );
-  const flag = "--allow-env=NAME";
-  const denied = {
-    env: () => Promise.reject(new PermissionRefused("no", { request: { kind: "env", value: "NAME" }, flag })),
-  };
-  const { cause } = await errorOf(performLlmStep(stepWork(step, { models: failing, means: denied }).work));
-  assert.ok(cause instanceof ModelError && cause.code === "permission" && cause.flag === flag);
-});
-
-// A journal
-
-function newRun(journal: Journal): string {
-  const run = journal.create({ kind: "conversation", input: null });
-  run.release("stopped");
-  return run.id;
-}
-
-const resumable = (replies: readonly ScriptedReply[], step: StepOf<"llm"> = llm({ store: STORE })) => {
-  const journal = memoryJournal();
-  const id = newRun(journal);
-  const go = (models: ScriptedModels, options: StepWorkOptions = {}) =>
-    stepWork(step, { ...options, models, run: { journal: journal.open(id), ...options.run } });
-  return { journal, id, go, models: asked(replies) };
-};
-
-Deno.test("a resumed step says the same again, and asks nobody", async () => {
-  const { journal, id, go, models } = resumable([[text("Hel"), text("lo")]]);
-  const first = go(models);
-  await performLlmStep(first.work);
-  first.work.run.end({ status: "stopped" });
-  assert.deepEqual(journal.read(id).steps.map(({ key, kind }) => `${kind} ${key}`), ["model main/ask/model"]);
-
-  const nobody = asked([]);
-  const second = go(nobody);
-  assert.deepEqual(await performLlmStep(second.work), { kind: "next", isHeld: false });
-  assert.deepEqual(second.told, ["delta Hello", "say Hello", `set conversation.answer "Hello"`]);
-  assert.deepEqual(nobody.seen.questions, []);
-  second.work.run.end({ status: "done" });
-});
-
-Deno.test("a resumed step goes on behind what failed, and asks again what was not answered", async () => {
-  const clock = virtualClock();
-  const down = new ModelError("down", { code: "server" });
-  const { journal, id, go, models } = resumable([down, "Hello"]);
-  const first = go(models, { run: { clock } });
-  await clock.run(performLlmStep(first.work));
-  first.work.run.end({ status: "stopped" });
-  const keys = ["model main/ask/model", "step main/ask/wait", "model main/ask/turn[2]/model"];
-  assert.deepEqual(journal.read(id).steps.map(({ key, kind }) => `${kind} ${key}`), keys);
-  const second = go(asked([]), { run: { clock } });
-  await clock.run(performLlmStep(second.work));
-  assert.equal(second.told.at(-2), "say Hello");
-
-  const broken = resumable([new ModelError("no", { code: "request" })]);
-  const failing = broken.go(broken.models);
-  await failure(performLlmStep(failing.work));
-  failing.work.run.end({ status: "stopped" });
-  const again = broken.go(asked(["Hello"]));
-  await performLlmStep(again.work);
-  assert.deepEqual(again.told.slice(0, 2), ["delta Hello", "say Hello"]);
-});
-
-// A record
-
-async function recorded(
-  perform: (options: StepWorkOptions) => Promise<StepAtWork<AgentStep>>,
-  options: StepWorkOptions,
-): Promise<void> {
-  const lines: RecordLine[] = [];
-  const start = async (run: RunOptions, models: ConversationModels) => {
-    const at = await perform({ ...options, models, run });
-    return { told: [...at.told], events: await at.events() };
-  };
-  const recorder = { write: (line: RecordLine) => void lines.push(structuredClone(line)) };
-  const clock = virtualClock();
-  const models = options.models ?? asked([]);
-  const first = await clock.run(start({ recorder, clock }, models));
-  const replay = new Replay(
-    { kind: "conversation", input: null, id: first.events[0]?.run ?? "" },
-    JSON.parse(JSON.stringify(lines)),
-  );
-  const find = () => assert.fail("a model was looked for");
-  assert.deepEqual(await start({ replay }, { find }), first);
-}
-
-Deno.test("a step is replayed from its record, without models, variables and gadgets", async () => {
-  const down = new ModelError("down", { code: "server" });
-  const models = asked([down, [text("See:"), call("c1", "Add", { a: 1, b: 2 })], "It is 3."]);
-  let isReplay = false;
-  const once = <Value>(value: Value): Value => isReplay ? assert.fail("the world was asked") : value;
-  const tools: ToolSource = { find: () => once(add), names: () => once(Promise.resolve([])) };
-  await recorded(async (options) => {
-    const at = stepWork(llm({ tools: ["Add"], model: "${env.M}" }), options);
-    await performLlmStep(at.work);
-    isReplay = true;
-    return at;
-  }, { models, means: { tools, env: () => once("acme/secret") } });
-  const judges = scriptedModels({ check: ["no", { polite: true, short: true }] });
-  await recorded(async (options) => {
-    const at = stepWork(validator(), options);
-    await performValidator(at.work);
-    return at;
-  }, { models: judges });
-});
-
-Deno.test("a secret that a model says in pieces is masked in all that the step tells and keeps", async () => {
-  const secrets = createSecrets();
-  secrets.add("KEY", "hunter2-hunter2");
-  const models = asked([[text("It is hunter2-"), text("hunter2, "), text("you see.")]]);
-  const { work, told } = stepWork(llm({ store: STORE }), { models, run: { secrets } });
-  await performLlmStep(work);
-  assert.doesNotMatch(told.join("\n"), /hunter2/);
-  assert.equal(told.at(-2), "say It is [secret KEY], you see.");
+  assert.equal(endOf(await clock.run(one.start())).error, 'step "b": no');
+  const keys = () =>
+    store.read(one.conversation.id).steps
+      .flatMap(({ key, kind }) => kind === "ask" ? [] : [`${kind} ${key}`]);
+  const first = [
+    "model main/ask/model",
+    "step main/ask/wait",
+    "model main/ask/turn[2]/model",
+    "model main/b/model",
+  ];
+  assert.deepEqual(keys(), first);
+  assert.deepEqual(told(await clock.run(one.retry())), ["say b: Bye", "say q: q", "hold q"]);
+  assert.deepEqual(requests.map(({ step }) => step), ["ask", "ask", "b", "b"]);
 });
 
 // Tools
 
-Deno.test("llm.tools: rounds of calls; what was said before a call is taken back", async () => {
-  const models = asked([
-    [text("Let me see."), call("c1", "Add", { a: 1, b: 2 }), call("c2", "Add", { a: 3, b: "x" })],
-    "It is 3.",
-  ]);
-  const { work, told, events } = stepWork(llm({ tools: ["Add"], store: STORE }), {
-    models,
-    means: { tools: toolsOf(add) },
-  });
-  await performLlmStep(work);
-  const said = ["delta It is 3.", "say It is 3.", `set conversation.answer "It is 3."`];
-  assert.deepEqual(told, ["delta Let me see.", "discard", ...said]);
-  assert.deepEqual(models.seen.questions[0]?.request.tools?.map(({ name }) => name), ["Add"]);
-  const last = linesOf(models);
-  assert.match(
-    last[2] ?? "",
-    /^tool: Return of calling function Add with arguments \{"a":1,"b":2\}:\n---\n3\n---$/,
+const CALL = (id: string, name: string, input: Json) => ({
+  call: { id, name, arguments: [JSON.stringify(input)] },
+});
+
+/** The events that `orrery run --jsonl` has printed. */
+const printed = (stdout: string): readonly RunEvent[] =>
+  stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+
+Deno.test("llm.tools: rounds of calls; what was said before a call is no message", async () => {
+  const { code, stdout, stderr, bodies } = await provided(
+    [llm({ tools: ["Calculate"], ...STORE })],
+    [
+      {
+        parts: [
+          { text: ["Let me see."] },
+          CALL("c1", "Calculate", { expression: "1+2" }),
+          CALL("c2", "Calculate", { b: "x" }),
+        ],
+      },
+      answer("It is 3."),
+    ],
+    { args: ["-m", "compatible/m", "--jsonl"] },
   );
-  assert.match(last[3] ?? "", /^tool: Error: invalid arguments for "Add":\n/);
-  const all = await events();
-  const keys = all.flatMap((event) => event.type === "step-start" ? [event.key] : []);
+  assert.equal(code, 0, stderr);
+  const events = printed(stdout);
+  assert.deepEqual(eventsOf(events, "message").map(({ text }) => text), ["It is 3."]);
+  assert.deepEqual(eventsOf(events, "slot-set").map(({ value }) => value), ["It is 3."]);
+  assert.deepEqual(bodies[0]?.tools.map(({ function: { name } }: { function: { name: string } }) => name), [
+    "Calculate",
+  ]);
+  const results = bodies[1]?.messages.slice(-2).map(({ role, content }: Message) =>
+    `${role}: ${String(content)}`
+  );
+  assert.match(
+    results[0],
+    /^tool: Return of calling function Calculate with arguments \{"expression":"1\+2"\}:\n---\n3\n---$/,
+  );
+  assert.match(results[1], /^tool: Error: invalid arguments for "Calculate":\n/);
+  const keys = eventsOf(events, "step-start").flatMap(({ key, kind }) => kind === "model" ? [key] : []);
   assert.deepEqual(keys, ["main/ask/turn[1]/model", "main/ask/turn[2]/model"]);
-  assert.equal(all.filter(({ type }) => type === "call-result").length, 1);
+  assert.equal(eventsOf(events, "call-result").length, 1);
 });
 
 Deno.test("llm.tools: eight calls at once, and the sixth answer gets no tools", async () => {
-  let running = 0;
-  let most = 0;
-  const wait = defineGadget({
-    name: "Wait",
-    description: "Waits.",
-    input: { type: "object", properties: { n: { type: "number" } } },
-    async run() {
-      most = Math.max(most, ++running);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      running--;
-      return "ok";
-    },
+  const round = (round: number): ProviderReply => ({
+    parts: Array.from(
+      { length: 10 },
+      (_, i) => CALL(`${round}-${i}`, "Wait", { seconds: 0.001 * (round * 10 + i) }),
+    ),
   });
-  const rounds = [0, 1, 2, 3, 4].map((round) =>
-    Array.from({ length: 10 }, (_, i) => call(`${round}-${i}`, "Wait", { n: round * 10 + i }))
+  const { code, stdout, stderr, bodies } = await provided(
+    [llm({ tools: ["Wait"] })],
+    [...[0, 1, 2, 3, 4].map(round), answer("done")],
+    { args: ["-m", "compatible/m", "--jsonl"] },
   );
-  const models = asked([...rounds, "done"]);
-  const { work, told } = stepWork(llm({ tools: ["Wait"] }), { models, means: { tools: toolsOf(wait) } });
-  await performLlmStep(work);
+  assert.equal(code, 0, stderr);
+  const events = printed(stdout);
+  let [running, most] = [0, 0];
+  for (const { type } of events) {
+    if (type === "call-run") most = Math.max(most, ++running);
+    if (type === "call-result" || type === "call-error") running--;
+  }
   assert.equal(most, 8);
-  assert.deepEqual(told, ["delta done", "say done"]);
-  assert.equal(models.seen.questions.length, 6);
-  assert.equal(models.seen.questions.at(-1)?.request.tools, undefined);
-  assert.match(linesOf(models).at(-1) ?? "", /^user: No more tools can be called\./);
+  assert.deepEqual(eventsOf(events, "message").map(({ text }) => text), ["done"]);
+  assert.equal(eventsOf(events, "call-result").length, 50);
+  assert.equal(bodies.length, 6);
+  assert.equal(bodies.at(-1)?.tools, undefined);
+  assert.match(bodies.at(-1)?.messages.at(-1).content, /^No more tools can be called\./);
 });
 
-Deno.test("llm.tools: a resumed round asks for nothing twice and calls nothing twice", async () => {
-  let calls = 0;
-  const once = defineGadget({ name: "Once", description: "Counts.", run: () => ++calls });
-  const step = llm({ tools: ["Once"] });
-  const { go, models } = resumable(
-    [[call("c1", "Once", {})], new ModelError("no", { code: "request" })],
-    step,
-  );
-  const means = { tools: toolsOf(once) };
-  const first = go(models, { means });
-  await failure(performLlmStep(first.work));
-  first.work.run.end({ status: "stopped" });
-  const rest = asked(["the answer of before", "done"]);
-  const second = go(rest, { means });
-  await performLlmStep(second.work);
-  assert.deepEqual(rest.seen.questions.map(({ request }) => request.messages.length), [3]);
-  assert.equal(calls, 1);
-  assert.deepEqual(second.told, ["delta done", "say done"]);
-});
-
-Deno.test("llm.tools: a name that nobody knows, and one that cannot be had", async () => {
-  const unknown = stepWork(llm({ tools: ["Ad"] }), { models: asked([]), means: { tools: toolsOf(add) } });
-  assert.equal(
-    await failure(performLlmStep(unknown.work)),
-    `step "ask": unknown tool "Ad". Did you mean "Add"?`,
-  );
-  const tools: ToolSource = {
-    find: () => Promise.reject(new Error(`Gadget "Add" is not trusted`)),
-    names: () => Promise.resolve([]),
-  };
-  const refused = stepWork(llm({ tools: ["Add"] }), { models: asked([]), means: { tools } });
-  assert.equal(
-    await failure(performLlmStep(refused.work)),
-    `step "ask": tool "Add": Gadget "Add" is not trusted`,
-  );
+Deno.test("llm.tools: a name that nobody knows", async () => {
+  const made = madeStep(llm({ tools: ["Ad"] }), { ...asked(), gadgets: [add] });
+  assert.equal(await failure(made), `step "ask": unknown tool "Ad". Did you mean "Add"?`);
 });
 
 // Forms
@@ -589,130 +469,138 @@ const SCHEMA = {
 } as const;
 
 Deno.test("llm.schema: the value goes to the slot unsaid; without one its JSON is said", async () => {
-  const models = asked(['```json\n{ "n": 3 }\n```']);
-  const { work, told } = stepWork(llm({ schema: SCHEMA, store: STORE }), { models });
-  await performLlmStep(work);
+  const { model, requests } = asked('```json\n{ "n": 3 }\n```');
+  const { told } = await madeStep(llm({ schema: SCHEMA, ...STORE }), { model });
   assert.deepEqual(told, [`set conversation.answer {"n":3}`]);
-  const request = models.seen.questions[0]?.request;
+  const [request] = requests;
   assert.deepEqual(request?.schema, SCHEMA);
-  assert.equal(request?.json, true);
-  assert.match(linesOf(models)[0] ?? "", /^system: Your answer is one JSON value that fits this JSON Schema/);
-  assert.deepEqual(models.seen.prompts("ask"), ["system: Be kind."]);
-
-  const unstored = stepWork(llm({ schema: SCHEMA }), { models: asked([`{"n":3}`]) });
-  await performLlmStep(unstored.work);
-  assert.deepEqual(unstored.told, [`say {"n":3}`]);
-  const textual = stepWork(llm({ schema: { type: "string" }, store: STORE }), { models: asked([`"hi"`]) });
-  await performLlmStep(textual.work);
-  assert.deepEqual(textual.told, ["say hi", `set conversation.answer "hi"`]);
+  assert.match(
+    linesOf(request?.messages)[0] ?? "",
+    /^system: Your answer is one JSON value that fits this JSON Schema/,
+  );
+  assert.deepEqual(linesOf(request?.prompts), ["system: Be kind."]);
+  const said = async (step: StepJson, reply: Reply) =>
+    (await madeStep(step, asked(reply))).told.filter((line) => !line.startsWith("delta "));
+  assert.deepEqual(await said(llm({ schema: SCHEMA }), `{"n":3}`), [`say {"n":3}`]);
+  assert.deepEqual(await said(llm({ schema: { type: "string" }, ...STORE }), `"hi"`), [
+    "say hi",
+    `set conversation.answer "hi"`,
+  ]);
 });
 
-Deno.test("llm.schema: one retry with the problem named, then an error; a schema that is none is told", async () => {
-  const models = asked([`{"n":"x"}`, `{"n":4}`]);
-  const { work, told } = stepWork(llm({ schema: SCHEMA, store: STORE }), { models });
-  await performLlmStep(work);
+Deno.test("llm.schema: one retry with the problem named, then an error", async () => {
+  const { model, requests } = asked(`{"n":"x"}`, `{"n":4}`);
+  const { told } = await madeStep(llm({ schema: SCHEMA, ...STORE }), { model });
   assert.deepEqual(told, [`set conversation.answer {"n":4}`]);
-  assert.deepEqual(linesOf(models).slice(-2), [
+  assert.deepEqual(linesOf(requests[1]?.messages).slice(-2), [
     `assistant: {"n":"x"}`,
     "user: The answer is not valid: /n: type. Answer again with the JSON only.",
   ]);
-  const never = stepWork(llm({ schema: SCHEMA }), { models: asked(["no", "never"]) });
   assert.equal(
-    await failure(performLlmStep(never.work)),
+    await failure(madeStep(llm({ schema: SCHEMA }), asked("no", "never"))),
     `step "ask": the model did not answer in the requested form`,
   );
-  const wrong = stepWork(llm({ schema: { type: "text" } }), { models: asked([]) });
-  assert.match(await failure(performLlmStep(wrong.work)), /^step "ask": schema type: /);
 });
 
-Deno.test("llm.prompt: a prompt is asked with filled arguments; text is said, a value is stored", async () => {
-  const given: Json[] = [];
-  const answering = (value: Json, fields: Partial<StepOf<"llm">> = {}) =>
-    stepWork(llm({ prompts: [], prompt: { path: "a/b", args: { who: "{{name}}", n: 1 } }, ...fields }), {
-      slots: { "conversation.name": ["Ana"] },
-      means: {
-        askPrompt(path, { args, work }) {
-          given.push([path, args, work.key]);
-          return Promise.resolve(value);
+Deno.test("llm.prompt and run: filled arguments; text is said, a value is stored", async () => {
+  const steps = (id: string, fields: Fields) => ({
+    id,
+    llm: { prompt: "greet", args: { who: "{{name}}", n: 1 }, ...fields },
+  });
+  const agent = {
+    id: "main",
+    chain: [
+      steps("said", STORE),
+      steps("value", { prompt: "judge", store: { slot: { name: "value" } } }),
+      steps("shown", { prompt: "judge" }),
+      { id: "doc", run: { file: "plan.md", input: "of {{name}}", target: { slot: { name: "plan" } } } },
+      steps("empty", {}),
+    ],
+  };
+  const yaml = JSON.stringify({ version: "0.1", structure: { id: "a", action: agent } });
+  await using project = await testProject({
+    "orrery.yaml": "prompts: { folders: [prompts] }\n",
+    "prompts/greet.prompt.md": "Greet {{who}} {{n}} times.\n",
+    "prompts/judge.prompt":
+      "---\noutput: { format: json, schema: { ok: boolean } }\n---\nJudge {{who}}, {{n}}.\n",
+    "plan.md": "@llm\nprompt: Answer.\nuse-header: none\n",
+    "a.agent.yml": yaml,
+    "a.conversation-test.yml": JSON.stringify({
+      agent: "a.agent.yml",
+      tests: [{
+        name: "a",
+        "slots-before": { name: ["Ana"] },
+        model: {
+          said: ["Hello"],
+          value: ['{"ok":true}'],
+          shown: ['{"ok":true}'],
+          doc: ["A plan."],
+          empty: [" "],
         },
-      },
-    });
-  const said = answering("Hello", { store: STORE });
-  await performLlmStep(said.work);
-  assert.deepEqual(given, [["a/b", { who: ["Ana"], n: 1 }, "main/ask"]]);
-  assert.deepEqual(said.told, ["say Hello", `set conversation.answer "Hello"`]);
-  const stored = answering({ ok: true }, { store: STORE });
-  await performLlmStep(stored.work);
-  assert.deepEqual(stored.told, [`set conversation.answer {"ok":true}`]);
-  const unstored = answering({ ok: true });
-  await performLlmStep(unstored.work);
-  assert.deepEqual(unstored.told, [`say {"ok":true}`]);
-  assert.equal(
-    await failure(performLlmStep(answering("").work)),
-    `step "ask": the model gave an empty answer`,
-  );
+        turns: [{
+          expect: ["Hello", '{"ok":true}'],
+          slots: { answer: "Hello", value: { ok: true }, plan: { contains: "A plan." } },
+          error: { contains: 'step "empty": ' },
+        }],
+      }],
+    }),
+  });
+  const { code, stdout, stderr } = await project.run(["test", "a.conversation-test.yml"]);
+  assert.equal(code, 0, stdout + stderr);
 });
 
 // Validator
 
-Deno.test("validator: instruction, prompts, the whole log, and the goals last; temperature 0", async () => {
-  const models = scriptedModels({
-    check: [{ polite: true, short: { decision: false, explanation: "too long" } }],
+Deno.test("validator: instruction, prompts, the whole log, and the goals last", async () => {
+  const { model, requests } = asked({ polite: true, short: { decision: false, explanation: "too long" } });
+  const { told } = await madeStep(validator({ prompts: [{ system: "Be strict." }] }), {
+    model,
+    log: ["assistant Say it.", "user yes"],
+    slots: { name: "Ana" },
   });
-  const step = validator({ prompts: [{ role: "system", text: "Be strict." }] });
-  const { work, told } = stepWork(step, {
-    models,
-    log: ["assistant other: Say it.", "user other: yes"],
-    slots: { "conversation.name": "Ana" },
-  });
-  assert.deepEqual(await performValidator(work), { kind: "flow", flow: { goto: "no" } });
   assert.deepEqual(told, [
     "set conversation.polite true",
     "set conversation.short false",
     `set conversation.short_explanation "too long"`,
+    "goto no",
   ]);
-  const lines = linesOf(models);
+  const [request] = requests;
+  const lines = linesOf(request?.messages);
   assert.match(lines[0] ?? "", /^system: You judge a conversation/);
   assert.deepEqual(lines.slice(1, -1), ["system: Be strict.", "assistant: Say it.", "user: yes"]);
   assert.match(lines.at(-1) ?? "", /^user: Judge the conversation above/);
   assert.match(lines.at(-1) ?? "", /- polite: The user is polite\.\n {2}Examples:\n {2}- yes please\n/);
   assert.match(lines.at(-1) ?? "", /- short: It is short, Ana\.\n/);
-  const [question] = models.seen.questions;
-  assert.equal(question?.request.temperature, 0);
-  assert.equal(question?.request.json, true);
-  assert.deepEqual(Object.keys(Object(question?.request.schema?.properties)), ["polite", "short"]);
-  assert.deepEqual(question?.prompts, ["system: Be strict."]);
-  assert.deepEqual(question?.memory, ["assistant: Say it.", "user: yes"]);
+  assert.deepEqual(Object.keys(Object(request?.schema?.properties)), ["polite", "short"]);
+  assert.deepEqual(linesOf(request?.prompts), ["system: Be strict."]);
+  assert.deepEqual(linesOf(request?.memory), ["assistant: Say it.", "user: yes"]);
 });
 
 Deno.test("validator: all and any", async () => {
-  const cases = [["all", true, true, "yes"], ["all", true, false, "no"], ["any", true, false, "yes"], [
-    "any",
-    false,
-    false,
-    "no",
-  ]] as const;
+  const cases = [
+    ["all", true, true, "yes"],
+    ["all", true, false, "no"],
+    ["any", true, false, "yes"],
+    ["any", false, false, "no"],
+  ] as const;
   for (const [type, polite, short, goto] of cases) {
-    const models = scriptedModels({ check: [{ polite: { decision: polite }, short }] });
-    const { work } = stepWork(validator({ type }), { models });
-    assert.deepEqual(await performValidator(work), { kind: "flow", flow: { goto } });
+    const { told } = await madeStep(validator({ type }), asked({ polite: { decision: polite }, short }));
+    assert.equal(told.at(-1), `goto ${goto}`);
   }
 });
 
 Deno.test("validator: a goal without a verdict is an error at once, and nothing is written", async () => {
-  const missing = [{ other: true, short: true }, { polite: null, short: true }, { polite: {}, short: true }, {
-    polite: { decision: null, explanation: "?" },
-    short: true,
-  }];
+  const missing = [
+    { other: true, short: true },
+    { polite: null, short: true },
+    { polite: {}, short: true },
+    { polite: { decision: null, explanation: "?" }, short: true },
+  ];
   for (const answer of missing) {
-    const models = scriptedModels({ check: [answer] });
-    const { work, told } = stepWork(validator(), { models });
-    assert.equal(
-      await failure(performValidator(work)),
-      `step "check": the model gave no verdict for goal "polite"`,
-    );
-    assert.deepEqual(told, []);
-    assert.equal(models.seen.questions.length, 1);
+    const { model, requests } = asked(answer);
+    const { told, error } = await madeStep(validator(), { model });
+    assert.equal(error, `step "check": the model gave no verdict for goal "polite"`);
+    assert.deepEqual([told, requests.length], [[], 1]);
   }
 });
 
@@ -726,112 +614,98 @@ Deno.test("judges: an answer of another form is asked for once more, with the pr
     [{ polite: [true], short: true }, `"polite" is not an object with "decision"`],
   ] as const;
   for (const [misfit, why] of misfits) {
-    const models = scriptedModels({ check: [misfit, { polite: true, short: true }] });
-    const { work, told } = stepWork(validator(), { models });
-    assert.deepEqual(await performValidator(work), { kind: "flow", flow: { goto: "yes" } });
-    assert.ok(
-      linesOf(models).at(-1)?.startsWith(`user: The answer is not valid: ${why}`),
-      linesOf(models).at(-1),
-    );
-    assert.equal(told.length, 2);
-    const never = scriptedModels({ check: [misfit, misfit, "not asked"] });
+    const { model, requests } = asked(misfit, { polite: true, short: true });
+    const { told } = await madeStep(validator(), { model });
+    assert.deepEqual(told, ["set conversation.polite true", "set conversation.short true", "goto yes"]);
+    const last = linesOf(requests[1]?.messages).at(-1);
+    assert.ok(last?.startsWith(`user: The answer is not valid: ${why}`), last);
+    const never = asked(misfit, misfit, "not asked");
     assert.equal(
-      await failure(performValidator(stepWork(validator(), { models: never }).work)),
+      await failure(madeStep(validator(), never)),
       `step "check": the model did not answer in the requested form`,
     );
-    assert.equal(never.seen.questions.length, 2);
+    assert.equal(never.requests.length, 2);
   }
 });
 
-Deno.test("judges: the instruction and the temperature can be replaced by constants, and left out", async () => {
-  const good = { polite: true, short: true };
-  const seen = async (fields: Partial<StepOf<"validator">>, constants: Readonly<Record<string, Json>>) => {
-    const models = scriptedModels({ check: [good] });
-    const { work, told } = stepWork(validator(fields), { models, constants });
-    await performValidator(work);
-    return { lines: linesOf(models), told, request: models.seen.questions[0]?.request };
+Deno.test("judges: the instruction can be replaced by a constant, and left out; a temperature that is none is told", async () => {
+  const seen = async (fields: Fields, constants: Readonly<Record<string, Json>>) => {
+    const { model, requests } = asked({ polite: true, short: true });
+    const { told } = await madeStep(validator(fields), { model, constants });
+    return { lines: linesOf(requests[0]?.messages), told };
   };
   const constants = { VALIDATOR_PREFIX: "Judge {{n}}.", VALIDATOR_TEMPERATURE: "0.7", n: 5 };
-  const replaced = await seen({}, constants);
-  assert.equal(replaced.lines[0], "system: Judge 5.");
-  assert.equal(replaced.request?.temperature, 0.7);
-  assert.equal((await seen({ temperature: 1 }, constants)).request?.temperature, 1);
-  const skipped = await seen({ skipPrefix: true }, constants);
+  assert.equal((await seen({}, constants)).lines[0], "system: Judge 5.");
+  const skipped = await seen({ "skip-prefix": true }, constants);
   assert.equal(skipped.lines.length, 1);
   assert.match(skipped.lines[0] ?? "", /^user: Judge the conversation above/);
-  const wrong = await seen({}, { VALIDATOR_TEMPERATURE: "hot" });
-  assert.equal(wrong.request?.temperature, 0);
   assert.equal(
-    wrong.told[0],
+    (await seen({}, { VALIDATOR_TEMPERATURE: "hot" })).told[0],
     `warn constant "VALIDATOR_TEMPERATURE" must be a number from 0 to 2; 0 is taken`,
   );
 });
 
-Deno.test("judges: nothing of an answer streams, and one that broke off may be asked for again", async () => {
-  const clock = virtualClock();
-  let asks = 0;
-  const model: Model = {
-    id: "test/breaks",
-    async *stream() {
-      yield text(`{"polite": true,`);
-      if (++asks === 1) throw new ModelError("cut", { code: "network" });
-      yield text(`"short": true}`);
-    },
-  };
-  const { work, told } = stepWork(validator(), { models: { find: () => model }, run: { clock } });
-  assert.deepEqual(await clock.run(performValidator(work)), { kind: "flow", flow: { goto: "yes" } });
-  assert.deepEqual(told.filter((line) => /^(delta|say|discard)/.test(line)), []);
-});
+Deno.test("judges: nothing of an answer streams, and one that broke off may be asked for again", () =>
+  withoutChance(async () => {
+    const clock = virtualClock();
+    let asks = 0;
+    const { told } = await clock.run(madeStep(validator(), {
+      clock,
+      async *model() {
+        yield `{"polite": true,`;
+        if (++asks === 1) throw new ModelError("cut", { code: "network" });
+        yield `"short": true}`;
+      },
+    }));
+    assert.deepEqual(told, [
+      "warn cut; trying again in 1 s",
+      "set conversation.polite true",
+      "set conversation.short true",
+      "goto yes",
+    ]);
+  }));
 
 // Extractor
 
 Deno.test("extractor: what is found is kept, also where other values are missing", async () => {
-  const models = scriptedModels({ fill: [{ name: "Ana", age: null }, { name: " ", age: "30" }, {}] });
-  const slots = { "conversation.name": "old" };
-  const first = stepWork(extractor(), { models, slots });
-  assert.deepEqual(await performExtractor(first.work), { kind: "flow", flow: { goto: "no" } });
-  assert.deepEqual(first.told, [`set conversation.name "Ana"`]);
-  const second = stepWork(extractor(), { models, slots });
-  assert.deepEqual(await performExtractor(second.work), { kind: "flow", flow: { goto: "no" } });
-  assert.deepEqual(second.told, ["set session.age 30"]);
-  assert.equal(second.slots.get("conversation.name"), "old");
-  const third = stepWork(extractor(), { models, slots });
-  assert.deepEqual(await performExtractor(third.work), { kind: "flow", flow: { goto: "no" } });
-  assert.deepEqual(third.told, []);
-  const all = stepWork(extractor(), { models: scriptedModels({ fill: [{ name: "Ana", age: 30 }] }) });
-  assert.deepEqual(await performExtractor(all.work), { kind: "flow", flow: { goto: "yes" } });
+  const slots = { name: "old" };
+  const found = async (answer: object) => await madeStep(extractor(), { ...asked(answer), slots });
+  assert.deepEqual((await found({ name: "Ana", age: null })).told, [
+    `set conversation.name "Ana"`,
+    "goto no",
+  ]);
+  const second = await found({ name: " ", age: "30" });
+  assert.deepEqual(second.told, ["set session.age 30", "goto no"]);
+  assert.equal(second.slots["conversation.name"], "old");
+  assert.deepEqual((await found({})).told, ["goto no"]);
+  assert.equal((await found({ name: "Ana", age: 30 })).told.at(-1), "goto yes");
 });
 
 Deno.test("extractor: the form has a property for each value, with its type, choice, parts and examples", async () => {
-  const models = scriptedModels({ fill: [{ "conversation.x": "a", "session.x": [{ n: "2" }] }] });
-  const { work, told } = stepWork(
-    extractor({
-      values: [
-        {
-          description: "one of {{what}}",
-          type: "string",
-          enum: ["a", "b"],
-          examples: ["an {{what}} -> a"],
-          target: { destination: "conversation", name: "x" },
-        },
-        {
-          description: "lines",
-          type: "array",
-          items: {
-            description: "line",
-            type: "object",
-            properties: { n: { description: "how many", type: "integer", examples: [] } },
-            examples: [],
-          },
-          examples: [],
-          target: { destination: "session", name: "x" },
-        },
-      ],
-    }),
-    { models, slots: { "conversation.what": "letter" } },
+  const { model, requests } = asked({ "conversation.x": "a", "session.x": [{ n: "2" }] });
+  const item = {
+    description: "line",
+    type: "object",
+    properties: { n: { description: "how many", type: "integer" } },
+  };
+  const { told } = await madeStep(
+    extractor([
+      {
+        description: "one of {{what}}",
+        enum: ["a", "b"],
+        examples: ["an {{what}} -> a"],
+        target: { slot: { name: "x" } },
+      },
+      {
+        description: "lines",
+        type: "array",
+        items: item,
+        target: { slot: { name: "x", destination: "session" } },
+      },
+    ]),
+    { model, slots: { what: "letter" } },
   );
-  assert.deepEqual(await performExtractor(work), { kind: "flow", flow: { goto: "yes" } });
-  assert.deepEqual(told, [`set conversation.x "a"`, `set session.x [{"n":2}]`]);
+  assert.deepEqual(told, [`set conversation.x "a"`, `set session.x [{"n":2}]`, "goto yes"]);
   const schema = {
     type: "object",
     properties: {
@@ -853,91 +727,78 @@ Deno.test("extractor: the form has a property for each value, with its type, cho
     },
     additionalProperties: false,
   };
-  assert.deepEqual(models.seen.questions[0]?.request.schema, schema);
-  assert.ok(linesOf(models).at(-1)?.endsWith(JSON.stringify(schema)));
+  assert.deepEqual(requests[0]?.schema, schema);
+  assert.ok(linesOf(requests[0]?.messages).at(-1)?.endsWith(JSON.stringify(schema)));
 });
 
 // Summarizer
 
 Deno.test("summarizer: appends a line, or replaces; an empty one is an error", async () => {
-  const models = scriptedModels({ sum: ["A", "B", "C", " "] });
-  const run = async (fields: Partial<StepOf<"summarizer">>, before: Readonly<Record<string, Json>>) => {
-    const at = stepWork(summarizer(fields), { models, slots: before, log: ["user other: hi"] });
-    assert.deepEqual(await performSummarizer(at.work), { kind: "next" });
-    assert.equal(at.told.filter((line) => !line.startsWith("set ")).length, 0);
-    return at.work.slot(SUMMARY);
+  const run = async (fields: Fields, before: Readonly<Record<string, Json>>, reply: string) => {
+    const { model, requests } = asked(reply);
+    const { told, slots } = await madeStep(summarizer(fields), { model, slots: before, log: ["user hi"] });
+    assert.equal(told.filter((line) => !line.startsWith("set ")).length, 0);
+    return { summary: slots["conversation.summary"], lines: linesOf(requests[0]?.messages) };
   };
-  assert.equal(await run({}, {}), "A");
-  assert.match(linesOf(models)[0] ?? "", /^system: You summarize a conversation/);
-  assert.deepEqual(linesOf(models).slice(1), [
-    "user: hi",
-    "user: Write the summary of the conversation above.",
-  ]);
-  assert.equal(models.seen.questions[0]?.request.temperature, 0);
-  assert.equal(await run({ skipPrefix: true }, { "conversation.summary": "A" }), "A\nB");
-  assert.deepEqual(linesOf(models), ["user: hi"]);
-  assert.equal(await run({ type: "replace" }, { "conversation.summary": "A" }), "C");
-  const empty = stepWork(summarizer(), { models });
-  assert.equal(await failure(performSummarizer(empty.work)), `step "sum": the model gave an empty answer`);
+  const first = await run({}, {}, "A");
+  assert.equal(first.summary, "A");
+  assert.match(first.lines[0] ?? "", /^system: You summarize a conversation/);
+  assert.deepEqual(first.lines.slice(1), ["user: hi", "user: Write the summary of the conversation above."]);
+  const second = await run({ "skip-prefix": true }, { summary: "A" }, "B");
+  assert.deepEqual([second.summary, second.lines], ["A\nB", ["user: hi"]]);
+  assert.equal((await run({ type: "replace" }, { summary: "A" }, "C")).summary, "C");
+  assert.equal(
+    await failure(madeStep(summarizer(), { ...asked(" "), log: ["user hi"] })),
+    `step "sum": the model gave an empty answer`,
+  );
 });
 
-// Gadget and run
+// Gadgets
 
-const gadgetStep = (fields: Partial<StepOf<"gadget">> = {}): StepOf<"gadget"> => ({
-  ...stepBase("calc"),
-  kind: "gadget",
-  name: "Add",
-  input: { a: "{{n}}", b: 2 },
-  target: { destination: "conversation", name: "sum" },
-  ...fields,
+const gadgetStep = (fields: Fields = {}): StepJson => ({
+  id: "calc",
+  gadget: { name: "Add", input: { a: "{{n}}", b: 2 }, target: { slot: { name: "sum" } }, ...fields },
 });
 
 Deno.test("gadget: one journaled call with filled input; slots cannot put references into it", async () => {
-  const echo = defineGadget({
+  const echo: AnyGadget = defineGadget({
     name: "Echo",
     description: "Echo.",
     input: { type: "object" },
     run: (input) => input,
   });
-  const journal = memoryJournal();
-  const id = newRun(journal);
-  const step = gadgetStep({ name: "Echo", input: { list: ["{{n}}"], n: "{{n}}", t: "n={{n}}" } });
-  const at = stepWork(step, {
-    means: { tools: toolsOf(echo) },
-    slots: { "conversation.n": "{{results.x}}" },
-    run: { journal: journal.open(id) },
+  const store = memoryJournal();
+  const input = { list: ["{{n}}"], n: "{{n}}", t: "n={{n}}" };
+  const { slots, events, one } = await madeStep(gadgetStep({ name: "Echo", input }), {
+    gadgets: [echo],
+    slots: { n: "{{results.x}}" },
+    store,
   });
-  assert.deepEqual(await performGadget(at.work), { kind: "next" });
   const value = { list: ["{{results.x}}"], n: "{{results.x}}", t: "n={{results.x}}" };
-  assert.deepEqual(at.slots.get("conversation.sum"), value);
-  const events = await at.events();
-  const result = events.find((event) => event.type === "call-result");
-  assert.equal(result?.type === "call-result" && result.step, "main/calc");
-  assert.deepEqual(journal.read(id).steps.map(({ key }) => key), ["main/calc/call:calc"]);
+  assert.deepEqual(slots["conversation.sum"], value);
+  assert.deepEqual(eventsOf(events, "call-result").map(({ step }) => step), ["main/calc"]);
+  assert.deepEqual(store.read(one.conversation.id).steps.map(({ key }) => key), [
+    "turn[1]",
+    "main/calc/call:calc",
+  ]);
 });
 
 Deno.test("gadget: flows for success and failure; without them it goes on, or the step fails", async () => {
-  const means = { tools: toolsOf(add) };
-  const good = { "conversation.n": 1 };
-  const plain = stepWork(gadgetStep(), { means, slots: good });
-  assert.deepEqual(await performGadget(plain.work), { kind: "next" });
-  assert.equal(plain.slots.get("conversation.sum"), 3);
-  const flows = stepWork(gadgetStep(FLOWS), { means, slots: good });
-  assert.deepEqual(await performGadget(flows.work), { kind: "flow", flow: { goto: "yes" } });
-  const bad = stepWork(gadgetStep(FLOWS), { means, slots: { "conversation.sum": "old" } });
-  assert.deepEqual(await performGadget(bad.work), { kind: "flow", flow: { goto: "no" } });
-  assert.equal(bad.slots.get("conversation.sum"), "old");
+  const made = (step: StepJson, slots: Readonly<Record<string, Json>> = {}) =>
+    madeStep(step, { gadgets: [add], slots });
+  assert.deepEqual((await made(gadgetStep(), { n: 1 })).told, ["set conversation.sum 3"]);
+  assert.deepEqual((await made(gadgetStep(FLOWS), { n: 1 })).told, ["set conversation.sum 3", "goto yes"]);
+  const bad = await made(gadgetStep(FLOWS), { sum: "old" });
+  assert.equal(bad.told.at(-1), "goto no");
+  assert.equal(bad.slots["conversation.sum"], "old");
   assert.match(bad.told[0] ?? "", /^warn gadget "Add": a: /);
-  assert.match(
-    await failure(performGadget(stepWork(gadgetStep(), { means }).work)),
-    /^step "calc": gadget "Add": a: /,
-  );
+  assert.match(String(await failure(made(gadgetStep()))), /^step "calc": gadget "Add": a: /);
   assert.equal(
-    await failure(performGadget(stepWork(gadgetStep({ input: "{{n}}" }), { means, slots: good }).work)),
+    await failure(made(gadgetStep({ input: "{{n}}" }), { n: 1 })),
     `step "calc": gadget "Add" takes a mapping as its input, found 1`,
   );
   assert.equal(
-    await failure(performGadget(stepWork(gadgetStep({ name: "Ad", ...FLOWS }), { means }).work)),
+    await failure(made(gadgetStep({ name: "Ad", ...FLOWS }))),
     `step "calc": unknown gadget "Ad". Did you mean "Add"?`,
   );
 });
@@ -948,57 +809,22 @@ Deno.test("gadget: a call whose end is not known is not done again, and is no fa
     name: "Add",
     description: "Counts.",
     input: { type: "object" },
-    run: () => ++calls,
+    run: () => (calls++, new Promise<string>(() => {})),
   });
-  const journal = memoryJournal();
-  const id = newRun(journal);
-  const begun = journal.open(id);
-  const input = { a: "", b: 2 };
-  begun.begin({ key: "main/calc/call:calc", kind: "gadget", name: "Add", input, idempotent: false });
-  begun.release("stopped");
-  const at = stepWork(gadgetStep(FLOWS), {
-    means: { tools: toolsOf(once) },
-    run: { journal: journal.open(id) },
-  });
+  const one = await talk(chain([gadgetStep(FLOWS), ask("yes"), ask("no")]), { gadgets: [once] });
+  for await (const event of one.conversation.start()) if (event.type === "call-run") break;
   assert.match(
-    await failure(performGadget(at.work)),
+    String(endOf(await one.retry()).error),
     /^step "calc": gadget "Add": Started before the process ended/,
   );
-  assert.equal(calls, 0);
-});
-
-Deno.test("run: a file as a part of the run, its text to the slot", async () => {
-  const given: Json[] = [];
-  const step: StepOf<"run"> = {
-    ...stepBase("doc"),
-    kind: "run",
-    file: "{{n}}.md",
-    input: { q: "{{n}}" },
-    target: STORE,
-  };
-  const at = stepWork(step, {
-    slots: { "conversation.n": 7 },
-    means: {
-      runFile(file, { input = null, keyPrefix }) {
-        given.push([file, input, keyPrefix]);
-        return Promise.resolve("the text");
-      },
-    },
-  });
-  assert.deepEqual(await performRunFile(at.work), { kind: "next" });
-  assert.deepEqual(given, [["{{n}}.md", { q: 7 }, "main/doc/"]]);
-  assert.deepEqual(at.told, [`set conversation.answer "the text"`]);
-  const failing = stepWork({ ...step, input: null }, {
-    means: { runFile: () => Promise.reject(new Error("a.md: no such file")) },
-  });
-  assert.equal((await errorOf(performRunFile(failing.work))).message, "a.md: no such file");
+  assert.deepEqual([calls, one.conversation.status], [1, "failed"]);
 });
 
 // A program's own model
 
 Deno.test("a function is a model: text, pieces or an object, with what it is asked", async () => {
   const requests: ConversationModelRequest[] = [];
-  const models = modelOfFunction((request) => {
+  const model = (request: ConversationModelRequest) => {
     requests.push(request);
     if (request.kind === "llm") {
       return (async function* () {
@@ -1007,14 +833,15 @@ Deno.test("a function is a model: text, pieces or an object, with what it is ask
       })();
     }
     return Promise.resolve(request.kind === "validator" ? { polite: true, short: true } : "sum");
-  });
-  const said = stepWork(llm(), { models, log: ["user other: hi"] });
-  await performLlmStep(said.work);
-  assert.deepEqual(said.told, ["delta Hel", "delta lo", "say Hello"]);
-  const judged = stepWork(validator(), { models, log: ["user other: hi"] });
-  assert.deepEqual(await performValidator(judged.work), { kind: "flow", flow: { goto: "yes" } });
-  assert.deepEqual(judged.told, ["set conversation.polite true", "set conversation.short true"]);
-  await performSummarizer(stepWork(summarizer(), { models }).work);
+  };
+  const log = ["user hi"];
+  assert.deepEqual((await madeStep(llm(), { model, log })).told, ["delta Hel", "delta lo", "say Hello"]);
+  assert.deepEqual((await madeStep(validator(), { model, log })).told, [
+    "set conversation.polite true",
+    "set conversation.short true",
+    "goto yes",
+  ]);
+  await madeStep(summarizer(), { model });
   assert.deepEqual(requests.map(({ step, kind }) => `${kind} ${step}`), [
     "llm ask",
     "validator check",
@@ -1025,40 +852,35 @@ Deno.test("a function is a model: text, pieces or an object, with what it is ask
   assert.ok(requests[1]?.schema && requests[1].signal instanceof AbortSignal);
 });
 
-Deno.test("a function that fails or gives something else", async () => {
-  const clock = virtualClock();
-  let asks = 0;
-  const down = modelOfFunction(() => {
-    asks++;
-    return Promise.reject(Object.assign(new Error("overloaded"), { status: 503 }));
-  });
-  const work = performLlmStep(stepWork(llm(), { models: down, run: { clock } }).work);
-  assert.equal(await clock.run(failure(work)), `step "ask": overloaded`);
-  assert.equal(asks, 2);
-  const broken = modelOfFunction(() => {
-    asks++;
-    throw new Error("my mistake");
-  });
-  assert.equal(
-    await failure(performLlmStep(stepWork(llm(), { models: broken }).work)),
-    `step "ask": my mistake`,
-  );
-  assert.equal(asks, 3);
-  for (const given of [undefined, 5, () => 1]) {
-    const models = modelOfFunction(() => given as never);
-    assert.match(
-      await failure(performLlmStep(stepWork(llm(), { models }).work)),
-      /^step "ask": The model "program\/model" gave no answer: expected text or an object, found /,
-    );
-  }
-});
+Deno.test("a function that fails or gives something else", () =>
+  withoutChance(async () => {
+    const clock = virtualClock();
+    let asks = 0;
+    const down = () => {
+      asks++;
+      return Promise.reject(Object.assign(new Error("overloaded"), { status: 503 }));
+    };
+    assert.equal(await clock.run(failure(madeStep(llm(), { model: down, clock }))), `step "ask": overloaded`);
+    assert.equal(asks, 2);
+    const broken = () => {
+      asks++;
+      throw new Error("my mistake");
+    };
+    assert.equal(await failure(madeStep(llm(), { model: broken })), `step "ask": my mistake`);
+    assert.equal(asks, 3);
+    for (const given of [undefined, 5, () => 1]) {
+      assert.match(
+        String(await failure(madeStep(llm(), { model: () => given as never }))),
+        /^step "ask": The model "program\/model" gave no answer: expected text or an object, found /,
+      );
+    }
+  }));
 
 Deno.test("deltas are parts of what is said, however the answer is cut", async () => {
   await fc.assert(fc.asyncProperty(fc.array(fc.string(), { maxLength: 8 }), async (pieces) => {
-    const { work, told } = stepWork(llm(), { models: asked([pieces.map(text)]) });
+    const { told, error } = await madeStep(llm(), asked(pieces));
     const whole = pieces.join("");
-    if (whole.trim() === "") return void await failure(performLlmStep(work));
-    await performLlmStep(work);
+    if (whole.trim() === "") return void assert.match(String(error), /gave an empty answer$/);
     const deltas = told.filter((line) => line.startsWith("delta ")).map((line) => line.slice(6));
     assert.equal(deltas.join(""), whole);
     assert.equal(told.at(-1), `say ${whole}`);
