@@ -488,7 +488,7 @@ export const some: readonly string[] = prompts.keys();
       "wrong.ts",
       "tactic.ts",
     ],
-    { cwd: project.folder, env: { NO_COLOR: "1" }, timeoutMs: 60_000 },
+    { cwd: project.folder, env: { NO_COLOR: "1" }, timeoutMs: 180_000 },
   );
   const errors = check.stderr.split(/\n\n(?=TS\d+ \[ERROR\]: \S)/).filter((text) => text.includes("[ERROR]"));
   const found = errors.map((text) => /^ {4}at \S*\/(\w+\.\w+(?:\.ts)?):(\d+):/m.exec(text)?.slice(1));
