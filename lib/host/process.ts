@@ -46,6 +46,17 @@ export async function asProgram<T>(owner: Program, work: () => Promise<T>): Prom
   }
 }
 
+/** Work that others will call, such as whoever takes requests, as the program that hands it out. */
+export function ofThisProgram<Args extends readonly unknown[], T>(
+  work: (...args: Args) => T,
+): (...args: Args) => T {
+  const all = programs;
+  const running = all?.getStore();
+  return all === undefined || running === undefined
+    ? work
+    : (...args) => all.run(running, () => work(...args));
+}
+
 /** What has to be done before a program ends. */
 class LastWorks extends Set<() => void> {
   onRest: () => void = () => {};

@@ -2,6 +2,7 @@
 // out, since Deno's server has no limit for it: it holds one descriptor, and nobody else up.
 
 import { systemReason } from "../files/attempt.ts";
+import { ofThisProgram } from "../process.ts";
 
 /** A server that listens. */
 export interface HttpServer {
@@ -43,6 +44,7 @@ export function serveHttp({ host, port, fetch }: ServeHttpOptions): HttpServer {
 function listening(
   { host, port, signal, fetch }: ServeHttpOptions & { readonly signal: AbortSignal },
 ): Deno.HttpServer<Deno.NetAddr> {
+  const answer = ofThisProgram(fetch);
   try {
     return Deno.serve({
       hostname: host,
@@ -50,7 +52,7 @@ function listening(
       signal,
       onListen() {}, // it would write to stdout
       onError: () => new Response(null, { status: 500 }),
-    }, fetch);
+    }, (request) => answer(request)); // Deno looks at how many parameters there are
   } catch (error) {
     if (error instanceof Deno.errors.AddrInUse) {
       throw new Error(
