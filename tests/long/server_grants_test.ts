@@ -1,11 +1,13 @@
 // Commands over HTTP: off, unless the settings grant them and count.
 
 import assert from "node:assert/strict";
-import { serverArgs } from "../_mcp.ts";
+import { fileURLToPath } from "node:url";
 import { testProject } from "../_project.ts";
 import type { TestProject } from "../_project.ts";
-import { serveProject } from "../_served_project.ts";
-import type { ServedProject } from "../_served_project.ts";
+import { served } from "../_served_project.ts";
+import type { Served } from "../_served_project.ts";
+
+const MCP_SERVER = fileURLToPath(new URL("../_mcp_server.ts", import.meta.url));
 
 const GRANTS = `grants:
   RunCommand: { run: [echo, ./own.sh, /bin/pwd] }
@@ -23,7 +25,7 @@ async function projectOf(files: Readonly<Record<string, string>> = FILES): Promi
 }
 
 /** What became of a program; the code of the error when it did not run. */
-async function ran(server: ServedProject, command: string, args: readonly string[] = []): Promise<unknown> {
+async function ran(server: Served, command: string, args: readonly string[] = []): Promise<unknown> {
   const { status, body } = await server.json("/v1/gadgets/RunCommand", {
     body: { input: { command, args } },
   });
@@ -34,7 +36,7 @@ async function ran(server: ServedProject, command: string, args: readonly string
 }
 
 /** The value of a document; what the check of it says when it did not run. */
-async function documentRun(server: ServedProject, file = "plan.md"): Promise<string> {
+async function documentRun(server: Served, file = "plan.md"): Promise<string> {
   const { status, body } = await server.json("/v1/runs", { body: { file } });
   if (status !== 202) return `${status} ${JSON.stringify(body)}`;
   const events = await server.ask(`/v1/runs/${String(body.id)}/events`);
@@ -44,7 +46,7 @@ async function documentRun(server: ServedProject, file = "plan.md"): Promise<str
 
 Deno.test("commands that the settings of an accepted project grant run over HTTP, and no others", async () => {
   await using project = await projectOf();
-  await using server = await serveProject(project, ["--trust-project"]);
+  await using server = await served(project, ["--trust-project"]);
   assert.equal(await ran(server, "echo", ["hello"]), "hello\n");
   assert.equal(await ran(server, "./own.sh"), "own\n");
   assert.equal(await ran(server, "/bin/pwd"), `${project.folder}\n`); // where it leads is what counts
@@ -55,7 +57,7 @@ Deno.test("commands that the settings of an accepted project grant run over HTTP
 
 Deno.test("what a project grants itself counts for nothing before it was accepted, nor does an answer", async () => {
   await using project = await projectOf();
-  await using server = await serveProject(project);
+  await using server = await served(project);
   assert.match(String(await ran(server, "echo", ["hello"])), /^403 /);
   assert.match(String(await ran(server, "./own.sh")), /^403 /);
   assert.match(await documentRun(server), /^422 .*@shell needs run permission/);
@@ -68,7 +70,7 @@ Deno.test("the grants of the user's own settings count in every project", async 
     "plan.md": PLAN,
   });
   await project.write("../config/orrery/config.yaml", GRANTS);
-  await using server = await serveProject(project);
+  await using server = await served(project);
   assert.equal(await ran(server, "echo", ["hello"]), "hello\n");
   assert.match(await documentRun(server), /from a script/);
 });
@@ -78,14 +80,14 @@ Deno.test("a grant of commands is none of scripts, and the other way round", asy
     ...FILES,
     "orrery.yaml": 'grants: { RunCommand: trusted, "@shell": { read: [.] } }\n',
   });
-  await using server = await serveProject(project, ["--trust-project", "--deny-read=own.sh"]);
+  await using server = await served(project, ["--trust-project", "--deny-read=own.sh"]);
   assert.equal(await ran(server, "echo", ["hello"]), "hello\n");
   assert.match(await documentRun(server), /^422 .*@shell needs run permission/);
 });
 
 Deno.test("what is denied stays denied, and the command line goes by the same grants", async () => {
   await using project = await projectOf();
-  await using server = await serveProject(project, ["--trust-project", "--deny-run=echo"]);
+  await using server = await served(project, ["--trust-project", "--deny-run=echo"]);
   assert.match(String(await ran(server, "echo", ["hello"])), /^403 .*--deny-run=echo forbids it/);
   const { stdout, stderr } = await project.run(["run", "plan.md", "--quiet"]); // accepted by then
   assert.match(stdout, /from a script/, stderr);
@@ -99,7 +101,7 @@ Deno.test("a document that a call runs may start what documents may, and its cal
     "narrow.md": `---\npermissions: { run: false }\n---\n${PLAN}`,
     "narrow.calls": OUTER.replace("inner.md", "narrow.md"),
   });
-  await using server = await serveProject(project, ["--trust-project"]);
+  await using server = await served(project, ["--trust-project"]);
   assert.match(await documentRun(server, "outer.calls"), /from a script/);
   assert.doesNotMatch(await documentRun(server, "narrow.calls"), /from a script/);
 });
@@ -109,7 +111,7 @@ Deno.test("settings that were written since are not accepted, whatever the serve
     ...FILES,
     "orrery.yaml": "grants: { RunCommand: { run: [echo] } }\n",
   });
-  await using server = await serveProject(project, ["--trust-project"]);
+  await using server = await served(project, ["--trust-project"]);
   assert.equal(await ran(server, "echo", ["1"]), "1\n");
   await project.write("orrery.yaml", "grants: { RunCommand: { run: [echo] } }\nlimits: { turns: 3 }\n");
   await pause(1100);
@@ -122,7 +124,7 @@ Deno.test("settings that were written since are not accepted, whatever the serve
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** What the page of a document says that it needs. */
-async function needsOf(server: ServedProject, file: string): Promise<string> {
+async function needsOf(server: Served, file: string): Promise<string> {
   const page = await (await server.ask(`/documents/${file}`)).text();
   const list = /<ul class="needs">(.*?)<\/ul>/s.exec(page)?.[1] ?? page;
   return list.replaceAll(/<(?:p|\/li)\b[^>]*>/g, "\n").replaceAll(/<[^>]*>/g, "").replaceAll("&quot;", '"')
@@ -144,7 +146,7 @@ save-to-file: out/a.md
 `,
   });
   {
-    await using server = await serveProject(project);
+    await using server = await served(project);
     assert.equal(
       await needsOf(server, "docs/saving.md"),
       `to connect to example.com:443 (line 2) asked about
@@ -164,7 +166,7 @@ No run of it begins here: grants of orrery.yaml have to name it: "@shell": { run
     );
   }
   await project.write("orrery.yaml", `${GRANTS}documents: { shell: /bin/sh }\n`);
-  await using server = await serveProject(project, [
+  await using server = await served(project, [
     "--trust-project",
     "--allow-write=docs/out",
     "--deny-net=example.com",
@@ -190,7 +192,7 @@ Deno.test("a gadget that cannot do what it was sent says so with 422; one that i
     "../config/orrery/config.yaml",
     "grants:\n  ../../project/Dies: trusted\n  RunCommand: { run: ['false'] }\n",
   );
-  await using server = await serveProject(project, ["--allow-write"]);
+  await using server = await served(project, ["--allow-write"]);
   const called = async (name: string, input: unknown): Promise<string> => {
     const { status, body } = await server.json(`/v1/gadgets/${name}`, { body: { input } });
     return `${status} ${String(body.code)} ${String(body.detail)}`;
@@ -224,7 +226,7 @@ export default defineGadget({
 });
 `,
   });
-  await using server = await serveProject(project);
+  await using server = await served(project);
   const called = async (folder: string): Promise<string> => {
     const { status, body } = await server.json("/v1/gadgets/Names", {
       body: { input: { folder }, ask: true },
@@ -256,10 +258,12 @@ Deno.test("an MCP server that was not allowed names the command that allows it, 
   await using project = await testProject({
     "orrery.yaml": "{}\n",
     ".mcp.json": JSON.stringify({
-      mcpServers: { test: { command: Deno.execPath(), args: serverArgs("ok") } },
+      mcpServers: {
+        test: { command: Deno.execPath(), args: ["run", "-A", "--no-config", "--no-lock", MCP_SERVER, "ok"] },
+      },
     }),
   });
-  await using server = await serveProject(project, ["--trust-project"]);
+  await using server = await served(project, ["--trust-project"]);
   const call = () => server.json("/v1/gadgets/test__echo", { body: { input: { text: "hello" } } });
   const before = await call();
   assert.equal(before.status, 403);
@@ -281,7 +285,7 @@ Deno.test("a model that is a file is one of the project, for whoever asks over H
       "plan.md": `---\nmodel: ${model}\n---\n# Plan\n\n@llm\nprompt: go\n`,
     });
     await Deno.symlink(outside, `${project.folder}/link`);
-    await using server = await serveProject(project);
+    await using server = await served(project);
     const said = async (name: string) =>
       JSON.stringify(
         (await server.json("/v1/chat/completions", {

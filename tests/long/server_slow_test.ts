@@ -1,9 +1,8 @@
 // Clients that take their time, and clients that never stop: the server answers everybody else meanwhile, and lets go of them.
 
 import assert from "node:assert/strict";
-import { openServer } from "../../lib/server/server.ts";
+import { served as servedFiles } from "../_served_project.ts";
 import { codeOf, sendRaw, TOKEN } from "../_server.ts";
-import { untouchedService } from "../_fake_service.ts";
 
 interface Slow {
   readonly port: number;
@@ -12,15 +11,14 @@ interface Slow {
 }
 
 async function served(work: (at: Slow) => Promise<void>): Promise<void> {
-  const { service, touched } = untouchedService();
-  const told: string[] = [];
-  await using server = openServer(service, { port: 0, token: TOKEN, tell: (text) => void told.push(text) });
-  const port = Number(new URL(server.origin).port);
+  await using server = await servedFiles({}, ["--quiet"]);
+  const { port } = server;
   const head: Slow["head"] = (path, length, type = "application/json") =>
     `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: ${type}\r\n` +
     `${length === undefined ? "Transfer-Encoding: chunked" : `Content-Length: ${length}`}\r\n\r\n`;
   await work({ port, head });
-  assert.deepEqual([touched, told], [[], []]);
+  assert.equal(server.told(), "");
+  assert.deepEqual((await server.json("/v1/runs")).body.runs, []);
 }
 
 const encode = (text: string) => new TextEncoder().encode(text);
