@@ -10,6 +10,7 @@ import {
   type RequestHead,
   STRICT_RULE,
 } from "../lib/server/guard.ts";
+import { failureOf } from "../lib/server/problem.ts";
 import { Sessions } from "../lib/server/session.ts";
 import { TOKEN } from "./_server.ts";
 
@@ -141,4 +142,16 @@ Deno.test("a session is that of a token: a server that starts again with the sam
   ) assert.equal(has(TOKEN, forged), false, forged);
   const later = (hours: number) => () => Date.now() + hours * 3_600_000;
   assert.deepEqual([11, 13].map((hours) => has(TOKEN, session, later(hours))), [true, false]);
+});
+
+Deno.test("what nobody foresaw says nothing of itself but the reference under which it was told", () => {
+  const told: string[] = [];
+  const tell = (text: string) => void told.push(text);
+  const { status, code, detail, more } = failureOf(new Error("/project/secret went wrong"), {
+    root: "/project",
+    tell,
+  });
+  assert.deepEqual([status, code], [500, "internal"]);
+  assert.doesNotMatch(JSON.stringify([detail, more]), /secret|server_guard_test/);
+  assert.match(told.join(), new RegExp(`${more?.reference}.*secret went wrong`));
 });

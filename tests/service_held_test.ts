@@ -7,6 +7,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { type Clock, type RunEvent, type RunEventBody, virtualClock } from "../mod.ts";
+import { type TextSource, TextStreams } from "../lib/server/text_streams.ts";
+import { HttpProblem } from "../lib/server/problem.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import { NO_GRANTS } from "../lib/project/trust/grants.ts";
 import { ProjectHold } from "../lib/service/project_hold.ts";
@@ -415,4 +417,27 @@ Deno.test("settings that are repaired while they are read are seen at the next l
     await looked;
     assert.equal(await held.runs(), 4, `repaired after ${delay} turns`);
   }));
+});
+
+Deno.test("a reader that waits gets a comment, one that leaves is known to have left, and there are so many and no more", async () => {
+  const streams = new TextStreams({ idleMs: 30, most: 2 });
+  const silent = (): TextSource => {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    return { next: () => promise, leave: () => resolve(undefined) };
+  };
+  const readers = [streams.open(silent()), streams.open(silent())].map(({ body }) => body?.getReader());
+  assert.throws(
+    () => streams.open(silent()),
+    (error) =>
+      error instanceof HttpProblem && error.details.status === 503 && error.details.code === "readers" &&
+      error.details.headers?.["retry-after"] === "1",
+  );
+  const awake = setTimeout(() => {}, 10_000); // its timer keeps no process alive
+  const { value } = await readers[0]?.read() ?? {};
+  clearTimeout(awake);
+  assert.equal(new TextDecoder().decode(value), ": \n\n");
+  assert.equal(streams.size, 2);
+  for (const reader of readers) await reader?.cancel();
+  assert.equal(streams.size, 0);
+  streams.close();
 });
