@@ -1,9 +1,9 @@
 // Real processes of gadgets, from outside: whatever a gadget does in one, and however it begins and dies, only the calls that were in it
-// fail, each in words of its own, none is made twice, and nothing of it is left.
+// fail, each in words of its own, none is made twice, and nothing of it is left. And who is let in at the socket where one connects.
 
 import assert from "node:assert/strict";
 import { isProcessAlive } from "../../lib/host/process.ts";
-import { EarlyEnd, gadgetProcesses } from "../../lib/host/commands/gadget_process.ts";
+import { EarlyEnd, gadgetCommand, gadgetProcesses } from "../../lib/host/commands/gadget_process.ts";
 import { GadgetHost, type GadgetHostOptions } from "../../lib/sandbox/gadget/host.ts";
 import { fakeHost, joined, LIMITS, listening, loading, turn, until } from "../_fake_gadget.ts";
 import { REAL_LIMITS, type RealGadget, realGadget } from "../_real_gadget.ts";
@@ -11,6 +11,14 @@ import { isStream } from "../../lib/core/async.ts";
 import { join } from "node:path";
 import { sweep } from "../../lib/host/files/private_folder.ts";
 import { PROJECT_ROOT } from "../_run.ts";
+import {
+  connectFlags,
+  type GadgetConnection,
+  type GadgetListener,
+  listenForGadget,
+  newToken,
+  tokenConnection,
+} from "../../lib/host/commands/gadget_listener.ts";
 
 const GADGET = `
 interface Input { does: string }
@@ -474,4 +482,151 @@ export default {
     assert.ok(given - before <= 17 + taken, `${given - before} given, ${taken} taken`);
   }
   await reader.return?.();
+});
+
+const CONNECT = `
+const at = JSON.parse(Deno.args[0]);
+const connection = "path" in at
+  ? await Deno.connect({ transport: "unix", path: at.path })
+  : await Deno.connect({ hostname: "127.0.0.1", port: at.port });
+await connection.write(new Uint8Array([7]));
+`;
+
+async function withFolder(name: string, work: (folder: string) => Promise<void>): Promise<void> {
+  const base = await Deno.realPath(await Deno.makeTempDir({ prefix: "orrery-" }));
+  try {
+    const folder = join(base, name);
+    await Deno.mkdir(folder, { recursive: true });
+    await work(folder);
+  } finally {
+    await Deno.remove(base, { recursive: true });
+  }
+}
+
+const hasSockets = Deno.build.os !== "windows";
+const PLACES = { "a b": hasSockets ? "path" : "port", ["long".repeat(30)]: "port" } as const;
+
+for (const [name, kind] of Object.entries(PLACES)) {
+  Deno.test(`a process connects with its flags, and not without one of them: ${name.slice(0, 8)}, ${kind}`, () =>
+    withFolder(name, async (folder) => {
+      using waiting = listenForGadget(folder);
+      assert.ok(kind in waiting.at, JSON.stringify(waiting.at));
+      const script = join(folder, "connect.js");
+      await Deno.writeTextFile(script, CONNECT);
+      const start = (flags: readonly string[]) =>
+        new Deno.Command(Deno.execPath(), {
+          args: [
+            "run",
+            "--no-prompt",
+            "--no-config",
+            "--no-lock",
+            ...flags,
+            script,
+            JSON.stringify(waiting.at),
+          ],
+          stdin: "null",
+          stderr: "piped",
+        }).output();
+      const allowed = [`--allow-read=${folder}`, ...connectFlags(waiting.at)];
+      const accepted = waiting.listener.accept();
+      accepted.catch(() => {});
+      const { code, stderr } = await start(allowed);
+      assert.equal(code, 0, new TextDecoder().decode(stderr));
+      const connection = await accepted;
+      const byte = new Uint8Array(2);
+      assert.equal(await connection.read(byte), 1);
+      connection.close();
+      for (const flag of connectFlags(waiting.at)) {
+        const { code, stderr } = await start(allowed.filter((other) => other !== flag));
+        assert.equal(code, 1, `it connects without ${flag}`);
+        assert.match(new TextDecoder().decode(stderr), /NotCapable/);
+      }
+      waiting[Symbol.dispose]();
+      assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["connect.js"]);
+      waiting[Symbol.dispose]();
+    }));
+}
+
+Deno.test("a folder that Deno's flags cannot name is told, with what to do", () => {
+  const at = { port: 1 };
+  assert.throws(
+    () => gadgetCommand({ at, folder: "/tmp/a,b", memoryBytes: 1 }),
+    /a comma in its name.*\/tmp\/a,b; set TMPDIR/,
+  );
+});
+
+/** The settings of a compiler that change what it makes. */
+const EMITTED = /^(jsx|experimentalDecorators|emitDecoratorMetadata)/;
+
+Deno.test("a gadget's process compiles the modules that it shares with Orrery as Orrery does, into the same file", async () => {
+  const { args } = gadgetCommand({ at: { port: 1 }, folder: "/tmp/a", memoryBytes: 1 });
+  const config = args.find((arg) => arg.startsWith("--config="))?.slice("--config=".length) ?? "";
+  const [own, gadgets] = await Promise.all(
+    [join(PROJECT_ROOT, "deno.json"), config].map(async (file) => JSON.parse(await Deno.readTextFile(file))),
+  );
+  const emitted = Object.entries(own.compilerOptions).filter(([name]) => EMITTED.test(name));
+  assert.deepEqual(gadgets, { compilerOptions: Object.fromEntries(emitted) });
+});
+
+/** Says nothing before the turn has come. */
+class FakeConnection {
+  isClosed = false;
+  #left: Uint8Array;
+  readonly #turn: Promise<void>;
+
+  constructor(said: Uint8Array, turn: Promise<void>) {
+    this.#left = said;
+    this.#turn = turn;
+  }
+
+  async read(into: Uint8Array): Promise<number | null> {
+    await this.#turn;
+    const piece = this.#left.subarray(0, into.length);
+    this.#left = this.#left.subarray(piece.length);
+    into.set(piece);
+    return piece.length === 0 ? null : piece.length;
+  }
+
+  close(): void {
+    this.isClosed = true;
+  }
+}
+
+/** Five that say this, all in the turn in which the last of them has been accepted, and who waits for them. */
+function five(said: Uint8Array) {
+  const turn = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  const connections = Array.from({ length: 5 }, () => new FakeConnection(said, turn.promise));
+  let next = 0;
+  const listener = {
+    close: closed.resolve,
+    async accept(): Promise<GadgetConnection> {
+      const connection = connections[next++];
+      if (connection !== undefined) return connection as unknown as GadgetConnection;
+      turn.resolve();
+      await closed.promise;
+      throw new Deno.errors.BadResource();
+    },
+  };
+  return { connections, listener: listener as unknown as GadgetListener["listener"] };
+}
+
+Deno.test("of several that say the token in the same turn one is let in, and the others are closed", async () => {
+  const token = newToken();
+  const { connections, listener } = five(new TextEncoder().encode(token));
+  const letIn = await tokenConnection(listener, { token, signal: new AbortController().signal });
+  await new Promise((resolve) => setTimeout(resolve));
+  const open = connections.filter(({ isClosed }) => !isClosed);
+  assert.equal(open.length, 1);
+  assert.equal(open[0], letIn as unknown);
+});
+
+Deno.test("of several that say another token none is let in, and all are closed at the end", async () => {
+  const { connections, listener } = five(new TextEncoder().encode(newToken()));
+  const given = new AbortController();
+  const waiting = tokenConnection(listener, { token: newToken(), signal: given.signal });
+  await new Promise((resolve) => setTimeout(resolve));
+  given.abort(new Error("given up"));
+  await assert.rejects(waiting, /given up/);
+  assert.deepEqual(connections.map(({ isClosed }) => isClosed), connections.map(() => true));
 });
