@@ -9,7 +9,7 @@ import {
   type World,
 } from "../core/world.ts";
 import { guardFiles, permitReal } from "./guard_files.ts";
-import { shellWord } from "./refusal.ts";
+import { maybeRefusal, shellWord } from "./refusal.ts";
 
 /** The parts of a world as they are, asking nobody. */
 export interface RawWorld {
@@ -64,7 +64,8 @@ function guardShell(
       const isPath = command.includes("/");
       // As in a shell that stands in `cwd`. What runs is the path itself: a program may go by the name it was called.
       const program = isPath ? (command.startsWith("/") ? command : join(cwd, command)) : command;
-      refuseDenied(program, policy);
+      // A `--deny-run` also counts for what a link is called: `/bin/sh` is `sh`, wherever it leads.
+      refuseForbidden({ kind: "run", value: program }, policy);
       const detail = [command, ...settings.args ?? []].map(shellWord).join(" ");
       if (isPath) {
         await permitReal(policy, {
@@ -95,33 +96,21 @@ async function permitInherited(names: readonly string[], policy: Policy): Promis
   }
 }
 
-/** A `--deny-run` also counts for what a link is called: `/bin/sh` is `sh`, wherever it leads. */
-function refuseDenied(program: string, policy: Policy): void {
-  refuseForbidden({ kind: "run", value: program }, policy);
-}
-
 function refuseForbidden(request: PermissionRequest, policy: Policy): void {
-  try {
-    policy.check(request);
-  } catch (error) {
-    const isUndecided = error instanceof PermissionRefused && !error.isFinal; // the real path decides
-    if (!isUndecided) throw error;
-  }
+  const refused = maybeRefusal(policy, request);
+  if (refused?.isFinal) throw refused; // else the real path decides
 }
 
 function checkVariables(names: readonly string[], policy: Policy): void {
   const name = names.find((name) => LOADER_VARIABLES.test(name));
   if (name === undefined) return;
   const request = { kind: "run", value: "*" } as const; // no command has this name: only --allow-run alone allows it
-  try {
-    policy.check(request);
-  } catch (error) {
-    if (!(error instanceof PermissionRefused)) throw error;
-    const why = "it decides which code a command runs";
-    const flag = error.flag.startsWith("--allow-gadget ") ? error.flag : "--allow-run";
-    throw new PermissionRefused(
-      `Setting the variable "${name}" for a command is not allowed: ${why}; add ${flag}`,
-      { request, flag },
-    );
-  }
+  const refused = maybeRefusal(policy, request);
+  if (refused === undefined) return;
+  const why = "it decides which code a command runs";
+  const flag = refused.flag.startsWith("--allow-gadget ") ? refused.flag : "--allow-run";
+  throw new PermissionRefused(
+    `Setting the variable "${name}" for a command is not allowed: ${why}; add ${flag}`,
+    { request, flag },
+  );
 }

@@ -1,8 +1,9 @@
 import { isInside } from "../core/paths.ts";
 import { basename, dirname, join, resolve } from "node:path";
-import type { FileChanges, FileLook } from "../core/file_changes.ts";
+import type { FileChanges } from "../core/file_changes.ts";
 import { type FileAction, fileProblem } from "../core/file_text.ts";
 import { FileError, type Files, type FolderEntry, PermissionRefused, type Policy } from "../core/world.ts";
+import { maybeRefusal } from "./refusal.ts";
 
 /**
  * Files that ask the policy about the real path, links followed, and then use that real path and no other. What a `--deny` flag forbids by
@@ -14,16 +15,13 @@ export function guardFiles(
   raw: Files,
   { policy, root }: { readonly policy: Policy; readonly root: string },
 ): Files {
-  async function use<T>(
-    kind: "read" | "write",
-    path: string,
-    work: (real: string) => Promise<T>,
-  ): Promise<T> {
-    refuseDenied(policy, { kind, value: resolve(root, path) });
+  const { use } = judgedPaths({ policy, root, files: raw });
+  /** What a link leads to is told only when it may be read. */
+  const judged = async (entry: FolderEntry, path: string): Promise<FolderEntry> => {
     const real = await raw.resolve(path);
-    await permitReal(policy, { kind, path, real, root });
-    return await namedAsGiven(path, real, () => work(real));
-  }
+    const info = isAllowed(policy, "read", real) ? await raw.stat(real).catch(() => undefined) : undefined;
+    return { ...entry, kind: info?.kind ?? "other" };
+  };
   return {
     async resolve(path, options = {}) {
       refuseDenied(policy, { kind: options.for ?? "read", value: resolve(root, path) });
@@ -44,29 +42,43 @@ export function guardFiles(
         );
       }),
   };
+}
 
-  /** What a link leads to is told only when it may be read. */
-  async function judged(entry: FolderEntry, path: string): Promise<FolderEntry> {
-    const real = await raw.resolve(path);
-    const info = isAllowed(policy, "read", real) ? await raw.stat(real).catch(() => undefined) : undefined;
-    return { ...entry, kind: info?.kind ?? "other" };
-  }
+/** Paths that the policy is asked about, as what they really are. */
+function judgedPaths({ policy, root, files }: GuardChangesOptions) {
+  /** Where a path leads, links followed; the policy has been asked. */
+  const followed = async (path: string, kind: Kind): Promise<string> => {
+    refuseDenied(policy, { kind, value: resolve(root, path) });
+    const real = await files.resolve(path);
+    await permitReal(policy, { kind, path, real, root });
+    return real;
+  };
+  return {
+    followed,
+    /** The path itself in its real folder: a link there is not followed. */
+    async itself(path: string, kinds: readonly Kind[]): Promise<string> {
+      const absolute = resolve(root, path);
+      for (const kind of kinds) refuseDenied(policy, { kind, value: absolute });
+      const real = join(await files.resolve(dirname(absolute)), basename(absolute));
+      for (const kind of kinds) await permitReal(policy, { kind, path, real, root });
+      return real;
+    },
+    /** Does something where a path leads. */
+    async use<T>(kind: Kind, path: string, work: (real: string) => Promise<T>): Promise<T> {
+      const real = await followed(path, kind);
+      return await namedAsGiven(path, real, () => work(real));
+    },
+  };
 }
 
 /** Only what is forbidden: whether it is allowed, the real path decides. */
-export function refuseDenied(
-  policy: Policy,
-  request: { readonly kind: "read" | "write"; readonly value: string },
-): void {
-  try {
-    policy.check(request);
-  } catch (error) {
-    if (!(error instanceof PermissionRefused) || error.flag === "") throw error;
-  }
+function refuseDenied(policy: Policy, request: { readonly kind: Kind; readonly value: string }): void {
+  const refused = maybeRefusal(policy, request);
+  if (refused?.flag === "") throw refused;
 }
 
 /** A path that is asked for, and where it leads. */
-export interface AskedPath {
+interface AskedPath {
   readonly path: string;
   readonly real: string;
   /** What it is relative to. */
@@ -109,14 +121,8 @@ async function permitEither(policy: Policy, asked: AskedPath): Promise<void> {
   if (!isAllowed(policy, "write", asked.real)) await permitReal(policy, { kind: "read", ...asked });
 }
 
-function isAllowed(policy: Policy, kind: "read" | "write", value: string): boolean {
-  try {
-    policy.check({ kind, value });
-    return true;
-  } catch (error) {
-    if (error instanceof PermissionRefused) return false;
-    throw error;
-  }
+function isAllowed(policy: Policy, kind: Kind, value: string): boolean {
+  return maybeRefusal(policy, { kind, value }) === undefined;
 }
 
 /** An error about the real path is told of the path that was asked for. */
@@ -147,139 +153,34 @@ interface GuardChangesOptions {
  * removed the policy is asked about everything in it: a `--deny` flag inside of it stays a wall.
  */
 export function guardFileChanges(raw: FileChanges, options: GuardChangesOptions): FileChanges {
-  return new GuardedChanges(raw, options);
-}
-
-/** More in one folder is not looked through. */
-const MAX_ENTRIES = 100_000;
-
-class GuardedChanges implements FileChanges {
-  readonly #raw: FileChanges;
-  readonly #policy: Policy;
-  readonly #root: string;
-  readonly #files: Pick<Files, "resolve">;
-
-  constructor(raw: FileChanges, { policy, root, files }: GuardChangesOptions) {
-    this.#raw = raw;
-    this.#policy = policy;
-    this.#root = root;
-    this.#files = files;
-  }
-
-  async look(path: string, { isLink = false }: { readonly isLink?: boolean } = {}): Promise<FileLook> {
-    const real = isLink ? await this.#itself(path, ["read"]) : await this.#followed(path, "read");
-    return await namedAsGiven(path, real, () => this.#raw.look(real, { isLink }));
-  }
-
-  async readBytes(path: string, options: Parameters<FileChanges["readBytes"]>[1]): Promise<Uint8Array> {
-    const real = await this.#followed(path, "read");
-    return await namedAsGiven(path, real, () => this.#raw.readBytes(real, options));
-  }
-
-  async list(path: string): ReturnType<FileChanges["list"]> {
-    const real = await this.#followed(path, "read");
-    return await namedAsGiven(path, real, () => this.#raw.list(real));
-  }
-
-  async writeBytes(path: string, bytes: Uint8Array): Promise<void> {
-    const real = await this.#followed(path, "write");
-    await namedAsGiven(path, real, () => this.#raw.writeBytes(real, bytes));
-  }
-
-  async append(path: string, bytes: Uint8Array): Promise<void> {
-    const real = await this.#followed(path, "write");
-    await namedAsGiven(path, real, () => this.#raw.append(real, bytes));
-  }
-
-  async create(path: string, bytes: Uint8Array): Promise<void> {
-    const real = await this.#followed(path, "write");
-    await namedAsGiven(path, real, () => this.#raw.create(real, bytes));
-  }
-
-  async makeFolder(path: string, options: { readonly isRecursive: boolean }): Promise<void> {
-    refuseDenied(this.#policy, { kind: "write", value: resolve(this.#root, path) });
-    const real = await this.#files.resolve(path);
-    // `mkdir -p` of what is there changes nothing: it is enough to know of it.
-    if (options.isRecursive && await this.#isFolder(real)) {
-      return await permitEither(this.#policy, { path, real, root: this.#root });
-    }
-    await permitReal(this.#policy, { kind: "write", path, real, root: this.#root });
-    await namedAsGiven(path, real, () => this.#raw.makeFolder(real, options));
-  }
-
-  async remove(path: string, { isRecursive }: { readonly isRecursive: boolean }): Promise<void> {
-    const real = await this.#itself(path, ["write"]);
-    this.#refuseRoot(path, { real, action: "remove" });
-    const below = isRecursive ? await this.#below(real, "remove") : [];
-    for (const inside of below) this.#policy.check({ kind: "write", value: inside });
-    // One by one, from the bottom: what came in after the look has not been judged, and its folder stays.
-    for (const each of [...below.reverse(), real]) {
-      await namedAsGiven(path, real, () => this.#raw.remove(each, { isRecursive: false }));
-    }
-  }
-
-  async rename(path: string, to: string): Promise<void> {
-    // What is moved can be read at its new place: it must be one that may be read where it is.
-    const real = await this.#itself(path, ["read", "write"]);
-    const realTo = await this.#itself(to, ["write"]);
-    this.#refuseRoot(path, { real, action: "rename" });
-    for (const inside of await this.#below(real, "rename")) {
-      this.#policy.check({ kind: "read", value: inside });
-      this.#policy.check({ kind: "write", value: inside });
-      this.#policy.check({ kind: "write", value: realTo + inside.slice(real.length) });
-    }
-    await namedAsGiven(to, realTo, () => namedAsGiven(path, real, () => this.#raw.rename(real, realTo)));
-  }
-
-  async copy(path: string, to: string): Promise<void> {
-    const real = await this.#followed(path, "read");
-    const realTo = await this.#followed(to, "write");
-    await namedAsGiven(to, realTo, () => namedAsGiven(path, real, () => this.#raw.copy(real, realTo)));
-  }
-
-  /** Where a path leads, links followed; the policy has been asked. */
-  async #followed(path: string, kind: Kind): Promise<string> {
-    refuseDenied(this.#policy, { kind, value: resolve(this.#root, path) });
-    const real = await this.#files.resolve(path);
-    await permitReal(this.#policy, { kind, path, real, root: this.#root });
-    return real;
-  }
-
-  /** The path itself in its real folder: a link there is not followed. */
-  async #itself(path: string, kinds: readonly Kind[]): Promise<string> {
-    const absolute = resolve(this.#root, path);
-    for (const kind of kinds) refuseDenied(this.#policy, { kind, value: absolute });
-    const real = join(await this.#files.resolve(dirname(absolute)), basename(absolute));
-    for (const kind of kinds) await permitReal(this.#policy, { kind, path, real, root: this.#root });
-    return real;
-  }
+  const { policy, root, files } = options;
+  const { followed, itself, use } = judgedPaths(options);
 
   /** Whoever may change everything in the project has still to leave it where it is. */
-  #refuseRoot(path: string, { real, action }: { readonly real: string; readonly action: FileAction }): void {
-    if (!isInside(this.#root, real)) return;
+  function refuseRoot(
+    path: string,
+    { real, action }: { readonly real: string; readonly action: FileAction },
+  ) {
+    if (!isInside(root, real)) return;
     throw fileProblem(path, { action, code: "other", reason: "the project is in it, or is it" });
   }
 
-  async #isFolder(real: string): Promise<boolean> {
-    return (await this.#maybeLook(real))?.kind === "folder";
-  }
-
-  async #maybeLook(real: string): Promise<FileLook | undefined> {
+  async function isFolder(real: string): Promise<boolean> {
     try {
-      return await this.#raw.look(real, { isLink: true });
+      return (await raw.look(real, { isLink: true })).kind === "folder";
     } catch (error) {
-      if (error instanceof FileError) return undefined;
+      if (error instanceof FileError) return false;
       throw error;
     }
   }
 
   /** Everything in a folder, each folder before what is in it; no link is followed. Nothing of what is no folder. */
-  async #below(real: string, action: FileAction): Promise<string[]> {
-    if (!await this.#isFolder(real)) return [];
+  async function below(real: string, action: FileAction): Promise<string[]> {
+    if (!await isFolder(real)) return [];
     const found: string[] = [];
     const folders = [real];
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-      for (const entry of await this.#raw.list(folder)) {
+      for (const entry of await raw.list(folder)) {
         const path = join(folder, entry.name);
         found.push(path);
         if (entry.kind === "folder") folders.push(path);
@@ -291,4 +192,52 @@ class GuardedChanges implements FileChanges {
     }
     return found;
   }
+
+  return {
+    async look(path, { isLink = false } = {}) {
+      const real = isLink ? await itself(path, ["read"]) : await followed(path, "read");
+      return await namedAsGiven(path, real, () => raw.look(real, { isLink }));
+    },
+    readBytes: (path, options) => use("read", path, (real) => raw.readBytes(real, options)),
+    list: (path) => use("read", path, (real) => raw.list(real)),
+    writeBytes: (path, bytes) => use("write", path, (real) => raw.writeBytes(real, bytes)),
+    append: (path, bytes) => use("write", path, (real) => raw.append(real, bytes)),
+    create: (path, bytes) => use("write", path, (real) => raw.create(real, bytes)),
+    async makeFolder(path, options) {
+      refuseDenied(policy, { kind: "write", value: resolve(root, path) });
+      const real = await files.resolve(path);
+      // `mkdir -p` of what is there changes nothing: it is enough to know of it.
+      if (options.isRecursive && await isFolder(real)) {
+        return await permitEither(policy, { path, real, root });
+      }
+      await permitReal(policy, { kind: "write", path, real, root });
+      await namedAsGiven(path, real, () => raw.makeFolder(real, options));
+    },
+    async remove(path, { isRecursive }) {
+      const real = await itself(path, ["write"]);
+      refuseRoot(path, { real, action: "remove" });
+      const inside = isRecursive ? await below(real, "remove") : [];
+      for (const each of inside) policy.check({ kind: "write", value: each });
+      // One by one, from the bottom: what came in after the look has not been judged, and its folder stays.
+      for (const each of [...inside.reverse(), real]) {
+        await namedAsGiven(path, real, () => raw.remove(each, { isRecursive: false }));
+      }
+    },
+    async rename(path, to) {
+      // What is moved can be read at its new place: it must be one that may be read where it is.
+      const real = await itself(path, ["read", "write"]);
+      const realTo = await itself(to, ["write"]);
+      refuseRoot(path, { real, action: "rename" });
+      for (const inside of await below(real, "rename")) {
+        policy.check({ kind: "read", value: inside });
+        policy.check({ kind: "write", value: inside });
+        policy.check({ kind: "write", value: realTo + inside.slice(real.length) });
+      }
+      await namedAsGiven(to, realTo, () => namedAsGiven(path, real, () => raw.rename(real, realTo)));
+    },
+    copy: (path, to) => use("read", path, (real) => use("write", to, (realTo) => raw.copy(real, realTo))),
+  };
 }
+
+/** More in one folder is not looked through. */
+const MAX_ENTRIES = 100_000;

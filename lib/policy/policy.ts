@@ -7,7 +7,7 @@ import {
 } from "../core/world.ts";
 import { maybeIpAddress, type NetRules, netRules, privateRange } from "./net_rule.ts";
 import type { PolicySettings } from "./policy_settings.ts";
-import { flagValue, refusal, shellWord } from "./refusal.ts";
+import { flagValue, maybeRefusal, refusal, shellWord } from "./refusal.ts";
 import { commandRules, type KindRules, nameRules, pathRules } from "./rules.ts";
 
 /** Where a policy holds. */
@@ -158,23 +158,15 @@ export function approvingPolicy(policy: Policy, approve: Approve): Policy {
   const approved = new Set<string>();
   /** Of several that want the same at once, the first one's answer counts. */
   const asking = new Map<string, Promise<boolean>>();
-  const isAllowed = (request: PermissionRequest): PermissionRefused | undefined => {
-    if (approved.has(nameOf(request))) return undefined;
-    try {
-      policy.check(request);
-      return undefined;
-    } catch (error) {
-      if (error instanceof PermissionRefused) return error;
-      throw error;
-    }
-  };
+  const refusalOf = (request: PermissionRequest): PermissionRefused | undefined =>
+    approved.has(nameOf(request)) ? undefined : maybeRefusal(policy, request);
   return {
     check(request) {
-      const refused = isAllowed(request);
+      const refused = refusalOf(request);
       if (refused !== undefined) throw refused;
     },
     async permit(request) {
-      const refused = isAllowed(request);
+      const refused = refusalOf(request);
       if (refused === undefined) return;
       if (refused.flag === "") throw refused;
       const name = nameOf(request);

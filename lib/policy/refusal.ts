@@ -1,6 +1,6 @@
 import { pathFromFolder } from "../core/paths.ts";
 import { isAbsolute } from "node:path";
-import { PermissionRefused, type PermissionRequest } from "../core/world.ts";
+import { PermissionRefused, type PermissionRequest, type Policy } from "../core/world.ts";
 
 /** What a refusal says besides the request. */
 export interface RefusalOptions {
@@ -97,4 +97,18 @@ export function shellWord(word: string): string {
 /** `\u000a`: the form that both bash and zsh know inside $'...'. */
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** Why a policy refuses a request; undefined when it allows it. */
+export function maybeRefusal(
+  policy: Pick<Policy, "check">,
+  request: PermissionRequest,
+): PermissionRefused | undefined {
+  try {
+    policy.check(request);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PermissionRefused) return error;
+    throw error;
+  }
 }

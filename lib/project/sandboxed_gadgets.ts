@@ -7,15 +7,7 @@ import { type AnyGadget, type AskingGadget, PERMIT } from "../core/gadget.ts";
 import type { GadgetToGrant } from "../core/gadget_lock.ts";
 import type { GadgetDescription } from "../core/gadget_message.ts";
 import { messageOf, SourceError } from "../core/source_error.ts";
-import {
-  type Files,
-  type Http,
-  PermissionRefused,
-  type PermissionRequest,
-  type Permissions,
-  type Policy,
-  type Shell,
-} from "../core/world.ts";
+import { type Files, type Http, type Permissions, type Policy, type Shell } from "../core/world.ts";
 import type { StartGadgetProcess } from "../host/commands/gadget_process.ts";
 import { hostFileChanges } from "../host/files/changes.ts";
 import { exactFiles } from "../host/files/exact_files.ts";
@@ -26,6 +18,7 @@ import { gadgetPolicy, loadingPolicy } from "../policy/gadget_policy.ts";
 import { guardWorld } from "../policy/guard.ts";
 import { guardFileChanges } from "../policy/guard_files.ts";
 import { isPathEntry, PERMISSION_KINDS, type PolicySettings } from "../policy/policy_settings.ts";
+import { maybeRefusal } from "../policy/refusal.ts";
 import { countedPolicy, UseTally } from "../policy/use_tally.ts";
 import { performEffect } from "../sandbox/effects.ts";
 import { facadeModules } from "../sandbox/facade_modules.ts";
@@ -298,7 +291,7 @@ class GadgetPlace {
     const tally = new UseTally(grant.permissions, { root });
     this.#use = { gadget: lockedGadget(asking, { root }), tally };
     this.#perform = guardedEffects(countedPolicy(policy, (asked) => tally.used(asked)), this.#options);
-    const sys = SYSTEM_FACTS.filter((value) => isAllowed(policy, { kind: "sys", value }));
+    const sys = SYSTEM_FACTS.filter((value) => maybeRefusal(policy, { kind: "sys", value }) === undefined);
     const env = grantedVariables(grant.permissions, policy);
     this.#surroundings = { env, sys: systemFacts(sys) };
     if (Object.keys(env).length > 0 || sys.length > 0) await host.restart(); // what it was started with is too little
@@ -353,17 +346,7 @@ function toGrant(
 function grantedVariables({ env = [] }: Permissions, policy: Policy): Readonly<Record<string, string>> {
   const names = new Set([...hostEnvNames(), ...env === true ? [] : env]);
   return Object.fromEntries([...names].flatMap((name) => {
-    const value = isAllowed(policy, { kind: "env", value: name }) ? hostEnv(name) : undefined;
+    const value = maybeRefusal(policy, { kind: "env", value: name }) ? undefined : hostEnv(name);
     return value === undefined ? [] : [[name, value]];
   }));
-}
-
-function isAllowed(policy: Policy, request: PermissionRequest): boolean {
-  try {
-    policy.check(request);
-    return true;
-  } catch (error) {
-    if (error instanceof PermissionRefused) return false;
-    throw error;
-  }
 }

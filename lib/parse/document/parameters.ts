@@ -8,7 +8,6 @@ import {
   type OperationFields,
   PARAMETERS,
   type Reference,
-  type ShellFields,
   type ToolChoice,
 } from "./operation.ts";
 import type { DocumentProblem } from "./tree.ts";
@@ -217,49 +216,35 @@ function readToolChoice(value: unknown): Part<ToolChoice> {
 export function anyFields(
   reader: ParameterReader,
 ): Pick<OperationFields, "conditions" | "onError" | "lines"> {
-  const onError = reader.word("on-error", ["stop", "continue"]);
   return {
     conditions: readConditions(reader),
     lines: reader.lines(),
-    ...(onError !== undefined && { onError }),
+    onError: reader.word("on-error", ["stop", "continue"]),
   };
 }
 
 export function mergeFields(reader: ParameterReader): Pick<ImportFields, "isRunOnce" | "to" | "mode"> {
   const target = reader.value("to");
   const isText = target === undefined || typeof target === "string";
-  if (!isText) reader.refuse("to", notText("to", target));
-  const to = isText ? reader.references("to")?.[0] : undefined;
-  const mode = reader.word("mode", MERGE_MODES);
   return {
     isRunOnce: reader.flag("run-once") ?? false,
-    ...(to !== undefined && { to }),
-    ...(mode !== undefined && { mode }),
+    to: isText ? reader.references("to")?.[0] : reader.refuse("to", notText("to", target)),
+    mode: reader.word("mode", MERGE_MODES),
   };
-}
-
-export function promptField(reader: ParameterReader): { readonly prompt?: string } {
-  const prompt = reader.text("prompt");
-  return prompt === undefined ? {} : { prompt };
-}
-
-export function blocksField(reader: ParameterReader): Pick<ImportFields, "blocks"> {
-  const blocks = reader.references("block");
-  return blocks === undefined ? {} : { blocks };
 }
 
 const EMPTY_HEADER =
   'use-header is empty: a value that begins with # must be quoted, as in use-header: "# Title"';
 const NO_HEADER = 'use-header must be one heading line such as "# Title", or none';
 
-export function headerField(reader: ParameterReader): Pick<ShellFields, "useHeader"> {
+/** `use-header`: a heading line, or `none`. */
+export function readHeader(reader: ParameterReader): string | undefined {
   const value = reader.written("use-header");
-  if (value === undefined) return {};
-  if (value === null) return reader.refuse("use-header", EMPTY_HEADER) ?? {};
+  if (value === undefined) return undefined;
+  if (value === null) return reader.refuse("use-header", EMPTY_HEADER);
   const header = typeof value === "string" ? value.replace(/\n+$/, "") : "";
-  if (header.trim().toLowerCase() === "none") return { useHeader: "none" };
-  if (headingLine(header) !== undefined) return { useHeader: header };
-  return reader.refuse("use-header", NO_HEADER) ?? {};
+  if (header.trim().toLowerCase() === "none") return "none";
+  return headingLine(header) === undefined ? reader.refuse("use-header", NO_HEADER) : header;
 }
 
 // The parameter `if` (documents.md 9.5).

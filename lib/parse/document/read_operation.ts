@@ -19,14 +19,12 @@ import {
 } from "./operation.ts";
 import {
   anyFields,
-  blocksField,
   FROM_ONE,
-  headerField,
   mergeFields,
   notText,
   ParameterReader,
   type Part,
-  promptField,
+  readHeader,
   readReferences,
   TEMPERATURE,
 } from "./parameters.ts";
@@ -40,33 +38,26 @@ const RETRIES = {
 
 /** The parameters of `@llm`; those that cannot be used are left out. */
 function readLlm(reader: ParameterReader): LlmFields {
-  const saveToFile = reader.text("save-to-file");
-  const provider = reader.text("provider");
-  const model = reader.text("model");
-  const temperature = reader.number("temperature", TEMPERATURE);
-  const tools = reader.tools();
-  const toolsTurnsMax = reader.number("tools-turns-max", FROM_ONE);
-  const schema = readSchema(reader);
   return {
     name: "llm",
     ...anyFields(reader),
     ...mergeFields(reader),
-    ...headerField(reader),
-    ...promptField(reader),
-    ...blocksField(reader),
+    useHeader: readHeader(reader),
+    prompt: reader.text("prompt"),
+    blocks: reader.references("block"),
     isGeneratedRun: reader.flag("run-generated") ?? false,
     isAmbient: reader.word("context", ["auto", "none"]) !== "none",
     media: readMedia(reader),
     isHeaderAligned: reader.flag("header-auto-align") ?? false,
     stopSequences: readStopSequences(reader),
     retries: reader.number("retries", RETRIES) ?? DEFAULT_RETRIES,
-    ...(saveToFile !== undefined && { saveToFile }),
-    ...(provider !== undefined && { provider }),
-    ...(model !== undefined && { model }),
-    ...(temperature !== undefined && { temperature }),
-    ...(tools !== undefined && { tools }),
-    ...(toolsTurnsMax !== undefined && { toolsTurnsMax }),
-    ...(schema !== undefined && { schema }),
+    saveToFile: reader.text("save-to-file"),
+    provider: reader.text("provider"),
+    model: reader.text("model"),
+    temperature: reader.number("temperature", TEMPERATURE),
+    tools: reader.tools(),
+    toolsTurnsMax: reader.number("tools-turns-max", FROM_ONE),
+    schema: readSchema(reader),
   };
 }
 
@@ -185,20 +176,19 @@ const OPERATION_READERS: {
 };
 
 function readImport(reader: ParameterReader): ImportFields | undefined {
-  const fields = { ...anyFields(reader), ...mergeFields(reader), ...blocksField(reader) };
+  const fields = { ...anyFields(reader), ...mergeFields(reader), blocks: reader.references("block") };
   const file = reader.text("file");
   return file === undefined ? undefined : { name: "import", file, ...fields };
 }
 
 function readShell(reader: ParameterReader): ShellFields | undefined {
-  const timeoutS = reader.number("timeout", SECONDS);
   const fields = {
     ...anyFields(reader),
     ...mergeFields(reader),
-    ...headerField(reader),
+    useHeader: readHeader(reader),
     isGeneratedRun: reader.flag("run-generated") ?? false,
     env: readInputValues(reader, "env"),
-    ...(timeoutS !== undefined && { timeoutS }),
+    timeoutS: reader.number("timeout", SECONDS),
   };
   const prompt = reader.text("prompt");
   if (prompt?.includes("\0")) reader.refuse("prompt", "prompt holds a NUL character, which no command can");
@@ -209,9 +199,9 @@ function readRun(reader: ParameterReader): RunFields | undefined {
   const fields = {
     ...anyFields(reader),
     ...mergeFields(reader),
-    ...headerField(reader),
-    ...promptField(reader),
-    ...blocksField(reader),
+    useHeader: readHeader(reader),
+    prompt: reader.text("prompt"),
+    blocks: reader.references("block"),
     isGeneratedRun: reader.flag("run-generated") ?? false,
     inputs: readInputValues(reader, "inputs"),
   };
@@ -226,9 +216,9 @@ function readReturn(reader: ParameterReader): ReturnFields {
   return {
     name: "return",
     ...anyFields(reader),
-    ...headerField(reader),
-    ...promptField(reader),
-    ...blocksField(reader),
+    useHeader: readHeader(reader),
+    prompt: reader.text("prompt"),
+    blocks: reader.references("block"),
   };
 }
 

@@ -41,23 +41,17 @@ export async function readDocumentSettings(
 }
 
 function readSettings(reader: ParameterReader, mapping: DocumentMapping): DocumentSettings {
-  const model = reader.text("model");
-  const temperature = reader.number("temperature", TEMPERATURE);
-  const tools = reader.tools();
-  const mode = reader.word("mode", MERGE_MODES);
-  const title = readNote(reader, "title");
-  const description = readNote(reader, "description");
   return {
+    model: reader.text("model"),
+    temperature: reader.number("temperature", TEMPERATURE),
+    tools: reader.tools(),
+    mode: reader.word("mode", MERGE_MODES),
+    title: readNote(reader, "title"),
+    description: readNote(reader, "description"),
     limits: readLimits(reader),
     permissions: readDocumentPermissions(reader),
     inputs: readDocumentInputs(reader),
     lines: linesOf(mapping),
-    ...(model !== undefined && { model }),
-    ...(temperature !== undefined && { temperature }),
-    ...(tools !== undefined && { tools }),
-    ...(mode !== undefined && { mode }),
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
   };
 }
 
@@ -129,24 +123,22 @@ function readDocumentPermissions(reader: ParameterReader): DocumentSettings["per
     if (NAMES.some((known) => known === name)) continue;
     reader.refuse("permissions", `unknown permission ${JSON.stringify(name)}${didYouMean(name, NAMES)}`);
   }
-  const read = scopeOf(reader, ["read", written.read]);
-  const write = scopeOf(reader, ["write", written.write]);
-  const net = scopeOf(reader, ["net", written.net]);
-  const { run } = written;
+  const { read, write, net, run } = written;
   if (run !== undefined && typeof run !== "boolean") {
     reader.refuse("permissions", "permissions.run must be true or false");
   }
   return {
-    ...(read !== undefined && { read }),
-    ...(write !== undefined && { write }),
-    ...(net !== undefined && { net }),
-    ...(typeof run === "boolean" && { run }),
+    read: scopeOf(reader, "read", read),
+    write: scopeOf(reader, "write", write),
+    net: scopeOf(reader, "net", net),
+    run: typeof run === "boolean" ? run : undefined,
   };
 }
 
 function scopeOf(
   reader: ParameterReader,
-  [name, value]: readonly [string, unknown],
+  name: string,
+  value: unknown,
 ): boolean | readonly string[] | undefined {
   if (value === undefined || typeof value === "boolean") return value;
   if (isTexts(value) && !value.includes("")) return value;
@@ -200,10 +192,6 @@ function readInput(
     return { problem: `default of input "${name}" must be text, a number, true or false` };
   }
   return {
-    value: {
-      name,
-      ...(typeof description === "string" && { description }),
-      ...(value !== undefined && { default: value }),
-    },
+    value: { name, description: typeof description === "string" ? description : undefined, default: value },
   };
 }

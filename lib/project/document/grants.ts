@@ -4,6 +4,7 @@ import type { DocumentGrants } from "../../check/check_options.ts";
 import { narrowedAway, type Narrowing, NOT_NARROWED } from "../../check/narrowing.ts";
 import { type Files, PermissionRefused, type PermissionRequest, type Policy } from "../../core/world.ts";
 import { realPath } from "../../host/paths.ts";
+import { maybeRefusal } from "../../policy/refusal.ts";
 import { createPolicy } from "../../policy/policy.ts";
 import type { PolicySettings } from "../../policy/policy_settings.ts";
 
@@ -23,13 +24,8 @@ export function documentGrants({ root, cwd, settings, scripts = settings, shell,
   const { allowAll, allow } = settings;
   const scriptPolicy = scripts === settings ? policy : createPolicy(scripts, { root, cwd, realPath });
   const may = (request: PermissionRequest, by = policy): boolean => {
-    try {
-      by.check(request);
-      return true;
-    } catch (error) {
-      if (error instanceof PermissionRefused) return canAsk && error.flag !== "";
-      throw error;
-    }
+    const refused = maybeRefusal(by, request);
+    return refused === undefined || canAsk && refused.flag !== "";
   };
   const isAny = (kind: "write" | "net"): boolean =>
     canAsk || allowAll || allow[kind].all || allow[kind].list.length > 0;
