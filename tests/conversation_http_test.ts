@@ -1,111 +1,38 @@
-// The steps that make requests, against servers on loopback, without the engine around them.
+// The steps of a conversation that make requests (conversations.md 2.6, 2.8), with a fetch of the program, and over the network.
 import assert from "node:assert/strict";
 import {
-  type Http,
+  type ConversationOptions,
+  type Json,
   memoryJournal,
-  PermissionRefused,
+  type ProgramFetch,
   type RunEvent,
-  type StepOf,
   virtualClock,
 } from "../mod.ts";
-import { fillText, type LookUpSlot } from "../lib/conversation/fill_template.ts";
-import type { StepOutcome } from "../lib/conversation/step_tree.ts";
-import { hostHttp } from "../lib/host/http/http.ts";
-import { createSecrets } from "../lib/journal/secrets.ts";
-import { createPolicy } from "../lib/policy/policy.ts";
-import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
-import { performApiCall, performSseCall } from "../lib/run/conversation/http.ts";
-import { ConversationStepError } from "../lib/run/conversation/work.ts";
-import { httpOfFetch } from "../lib/run/conversation/http_of_fetch.ts";
+import { chain, endOf, eventsOf, type StepJson, talk } from "./_conversation_turns.ts";
 import { withRawServer, withServer } from "./_loopback.ts";
-import { type StepAtWork, stepBase, stepWork, type StepWorkOptions } from "./_step_work.ts";
+import { testProject } from "./_project.ts";
+import { FLOWS, madeStep } from "./_step_talk.ts";
 
-type Api = StepOf<"api-call">;
-type Sse = StepOf<"sse-call">;
+type Fields = Readonly<Record<string, unknown>>;
 
-const TARGET = { destination: "conversation", name: "r" } as const;
-const FAILED: StepOutcome = { kind: "flow", flow: { goto: "sorry" } };
-const WENT_ON: StepOutcome = { kind: "flow", flow: { action: "continue" } };
+const TARGET = { slot: { name: "r" } };
 
-/** The network that `--allow-net` with these values makes. */
-function network(...allowed: readonly string[]): Http {
-  const settings = parsePolicyFlags(allowed.map((value) => ({ name: "allow-net", value })));
-  const policy = createPolicy(settings, { root: "/project", cwd: "/project" });
-  return hostHttp({ check: (request) => policy.check(request) });
+function apiStep(url: string, fields: Fields = {}): StepJson {
+  return { id: "a", "api-call": { url, method: "GET", target: TARGET, ...FLOWS, ...fields } };
 }
 
-interface Options extends StepWorkOptions {
-  readonly http?: Http;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly timeoutMs?: number;
+function sseStep(url: string, fields: Fields = {}): StepJson {
+  return { id: "s", "sse-call": { url, method: "GET", store: TARGET, ...fields } };
 }
 
-function atWork<Step extends Api | Sse>(step: Step, options: Options = {}): StepAtWork<Step> {
-  const { http, env = {}, timeoutMs } = options;
-  const made = stepWork(step, {
-    ...options,
-    means: {
-      http: http ?? network("127.0.0.1"),
-      env(name) {
-        const value = env[name];
-        if (value === undefined) throw new Error(`the environment variable "${name}" is not set; set it`);
-        return value;
-      },
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    },
-  });
-  const lookUp: LookUpSlot = (name, destination) =>
-    made.slots.get(`${destination ?? "conversation"}.${name}`);
-  const work = {
-    ...made.work,
-    fill: (text: string, as?: "url") => fillText(text, lookUp, as === "url" ? encodeURIComponent : undefined),
-  };
-  return { ...made, work };
-}
+const pathOf = (path: string | undefined): Fields => path === undefined ? {} : { "response-path": path };
 
-function apiStep(url: string, fields: Partial<Api> = {}): Api {
-  return {
-    ...stepBase("a"),
-    kind: "api-call",
-    url,
-    method: "GET",
-    headers: [],
-    target: TARGET,
-    success: { action: "continue" },
-    fail: { goto: "sorry" },
-    ...fields,
-  };
-}
+/** A fetch that gives this for whatever is asked. */
+const giving = (body: BodyInit | null, init: ResponseInit = {}): { readonly fetch: ProgramFetch } => ({
+  fetch: () => Promise.resolve(new Response(body, init)),
+});
 
-function sseStep(url: string, fields: Partial<Sse> = {}): Sse {
-  return { ...stepBase("s"), kind: "sse-call", url, method: "GET", headers: [], store: TARGET, ...fields };
-}
-
-interface Made {
-  readonly outcome: StepOutcome;
-  readonly told: readonly string[];
-}
-
-async function api(step: Api, options?: Options): Promise<Made> {
-  const { work, told } = atWork(step, options);
-  return { outcome: await performApiCall(work), told };
-}
-
-async function sse(step: Sse, options?: Options): Promise<Made> {
-  const { work, told } = atWork(step, options);
-  return { outcome: await performSseCall(work), told };
-}
-
-async function errorOf(work: Promise<unknown>): Promise<ConversationStepError> {
-  const error = await work.then(() => undefined, (error: unknown) => error);
-  assert.ok(error instanceof ConversationStepError, `expected an error of the step, found ${error}`);
-  return error;
-}
-
-/** What a server answers everything with. */
-function answering(body: BodyInit | null, init: ResponseInit = {}, work: (url: string) => Promise<void>) {
-  return withServer(() => new Response(body, init), (port) => work(`http://127.0.0.1:${port}/x`));
-}
+const URL_ = "https://a.test/x";
 
 /** A stream of events, a chunk for each text. */
 function streaming(...chunks: readonly (string | Uint8Array)[]): Response {
@@ -113,9 +40,53 @@ function streaming(...chunks: readonly (string | Uint8Array)[]): Response {
   const body = ReadableStream.from(
     chunks.map((chunk) => typeof chunk === "string" ? encoder.encode(chunk) : new Uint8Array(chunk)),
   );
-  return new Response(body, {
-    headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-transform" },
+  return new Response(body, { headers: { "content-type": "text/event-stream; charset=utf-8" } });
+}
+
+/** A stream whose chunks come as the generator gives them. */
+function slowly(chunks: AsyncGenerator<string>): Response {
+  const body = ReadableStream.from(chunks).pipeThrough(new TextEncoderStream());
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+}
+
+/** Sets variables of the environment for a conversation that may have them. */
+async function withVariables<Value>(
+  variables: Readonly<Record<string, string>>,
+  work: (options: Pick<ConversationOptions, "env">) => Promise<Value>,
+): Promise<Value> {
+  for (const [name, value] of Object.entries(variables)) Deno.env.set(name, value);
+  try {
+    return await work({ env: Object.keys(variables) });
+  } finally {
+    for (const name of Object.keys(variables)) Deno.env.delete(name);
+  }
+}
+
+/** What `orrery run` tells of a chain of such steps. */
+async function run(
+  steps: readonly StepJson[],
+  flags: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<
+  {
+    readonly warnings: readonly string[];
+    readonly events: readonly RunEvent[];
+    readonly error: string | undefined;
+  }
+> {
+  const flow = { success: { action: "continue" }, fail: { action: "continue" } };
+  const made = steps.map((step) =>
+    step["api-call"] === undefined ? step : { ...step, "api-call": { ...Object(step["api-call"]), ...flow } }
+  );
+  const action = { id: "main", chain: made };
+  await using project = await testProject({
+    "a.agent.yml": JSON.stringify({ version: "0.1", structure: { id: "a", action } }),
   });
+  const { stdout, stderr } = await project.run(["run", "a.agent.yml", "--jsonl", ...flags], { env });
+  assert.notEqual(stdout, "", stderr);
+  const events: readonly RunEvent[] = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+  const warnings = eventsOf(events, "warning").map(({ text }) => text.replace(/^step "\w+": /, ""));
+  return { warnings, events, error: endOf(events).error };
 }
 
 Deno.test("api-call: what becomes of a body", async () => {
@@ -133,10 +104,8 @@ Deno.test("api-call: what becomes of a body", async () => {
     [null, undefined, "set conversation.r null"],
   ];
   for (const [body, responsePath, told] of rows) {
-    await answering(body, {}, async (url) => {
-      const made = await api(apiStep(url, responsePath === undefined ? {} : { responsePath }));
-      assert.deepEqual(made, { outcome: WENT_ON, told: [told] }, `${body} ${responsePath}`);
-    });
+    const made = await madeStep(apiStep(URL_, pathOf(responsePath)), giving(body));
+    assert.deepEqual(made.told, [told, "goto yes"], `${body} ${responsePath}`);
   }
 });
 
@@ -168,12 +137,12 @@ Deno.test("api-call: every failure takes fail, says why in one line and leaves t
     ["x".repeat(5 * 1024 * 1024 + 1), {}, undefined, "the answer is longer than 5 MB"],
   ];
   for (const [body, init, responsePath, problem] of rows) {
-    await answering(body, init, async (url) => {
-      const made = await api(apiStep(url, responsePath === undefined ? {} : { responsePath }), {
-        slots: { "conversation.r": "old" },
-      });
-      assert.deepEqual(made, { outcome: FAILED, told: [`warn GET ${url}: ${problem}`] });
+    const made = await madeStep(apiStep(URL_, pathOf(responsePath)), {
+      ...giving(body, init),
+      slots: { r: "old" },
     });
+    assert.deepEqual(made.told, [`warn GET ${URL_}: ${problem}`, "goto no"]);
+    assert.equal(made.slots["conversation.r"], "old");
   }
 });
 
@@ -184,8 +153,13 @@ Deno.test("api-call: other codes of 2xx count, redirects are followed", async ()
       ? new Response(null, { status: 307, headers: { location: `http://127.0.0.1:${port}/new` } })
       : new Response(JSON.stringify([request.method, pathname]), { status: 201 });
   }, async (port) => {
-    const made = await api(apiStep(`http://127.0.0.1:${port}/old`, { method: "PUT", body: "x" }));
-    assert.deepEqual(made, { outcome: WENT_ON, told: ['set conversation.r ["PUT","/new"]'] });
+    const step = apiStep(`http://127.0.0.1:${port}/old`, { method: "PUT", body: "x" });
+    assert.deepEqual((await madeStep(step, { fetch })).told, [
+      'set conversation.r ["PUT","/new"]',
+      "goto yes",
+    ]);
+    const { events } = await run([step], [`--allow-net=127.0.0.1:${port}`]);
+    assert.deepEqual(eventsOf(events, "slot-set").map(({ value }) => value), [["PUT", "/new"]]);
   });
 });
 
@@ -197,58 +171,59 @@ Deno.test("api-call: URLs, headers and bodies are filled", async () => {
     return new Response("ok");
   }, async (port) => {
     const url = `http://127.0.0.1:${port}`;
-    const slots = { "conversation.q": "a b&c=ü/../?#", "conversation.o": { n: [1] }, "session.s": 'x"y' };
+    const slots = { q: "a b&c=ü/../?#", o: { n: [1] }, "session.s": 'x"y' };
     const headers = [
       { key: "X-Name", value: "{{q}}" },
       { key: "x-name", value: "two" },
       { key: "Accept", value: "a/b" },
     ];
     const post = { method: "POST", headers } as const;
-    await api(apiStep(`${url}/{{q}}?q={{q}}&m={{missing}}`, { headers }), { slots });
-    await api(apiStep(url, { ...post, body: "t {{q}} {{o}}" }), { slots });
-    await api(apiStep(url, { ...post, body: { a: "{{o}}", b: "{{session.s}}", c: 1 } }), { slots });
-    await api(apiStep(url, { ...post, body: "{{o}}" }), { slots });
+    const made = (step: StepJson) => madeStep(step, { slots, fetch });
+    await made(apiStep(`${url}/{{q}}?q={{q}}&m={{missing}}`, { headers }));
+    await made(apiStep(url, { ...post, body: "t {{q}} {{o}}" }));
+    await made(apiStep(url, { ...post, body: { a: "{{o}}", b: "{{session.s}}", c: 1 } }));
+    await made(apiStep(url, { ...post, body: "{{o}}" }));
     const own = [{ key: "CONTENT-TYPE", value: "text/own" }];
-    await api(apiStep(url, { method: "POST", headers: own, body: [1] }), { slots });
+    await made(apiStep(url, { method: "POST", headers: own, body: [1] }));
+    await run([apiStep(url, { method: "POST", body: "t" })], [`--allow-net=127.0.0.1:${port}`]);
   });
   const encoded = "a%20b%26c%3D%C3%BC%2F..%2F%3F%23";
   const sent = "http://127.0.0.1:PORT/ | a b&c=ü/../?#, two";
   assert.deepEqual(seen, [
     `http://127.0.0.1:PORT/${encoded}?q=${encoded}&m= | a b&c=ü/../?#, two | - | a/b | `,
-    `${sent} | - | a/b | t a b&c=ü/../?# {"n":[1]}`,
+    `${sent} | text/plain;charset=UTF-8 | a/b | t a b&c=ü/../?# {"n":[1]}`,
     `${sent} | application/json | a/b | {"a":{"n":[1]},"b":"x\\"y","c":1}`,
     `${sent} | application/json | a/b | {"n":[1]}`,
     "http://127.0.0.1:PORT/ | - | text/own | */* | [1]",
+    "http://127.0.0.1:PORT/ | - | - | */* | t", // a fetch says what text is, Orrery's own network does not
   ]);
 });
 
 Deno.test("requests: a slot cannot add a header", async () => {
-  const http: Http = { fetch: () => assert.fail("it was sent"), open: () => assert.fail("it was sent") };
-  for (const text of ["1\r\nX-Evil: 1", "1\nX-Evil: 1", "1\r"]) {
+  const nobody: ProgramFetch = () => assert.fail("it was sent");
+  for (const v of ["1\r\nX-Evil: 1", "1\nX-Evil: 1", "1\r"]) {
     const headers = [{ key: "A", value: "{{v}}" }];
-    const options = { http, slots: { "conversation.v": text } };
-    const failed = await errorOf(api(apiStep("http://a.test/", { headers }), options));
-    assert.equal(failed.message, 'step "a": header "A" must be a single line');
-    const streamed = await errorOf(sse(sseStep("http://a.test/", { headers }), options));
-    assert.equal(streamed.message, 'step "s": header "A" must be a single line');
+    const options = { fetch: nobody, slots: { v } };
+    const failed = await madeStep(apiStep("http://a.test/", { headers }), options);
+    assert.equal(failed.error, 'step "a": header "A" must be a single line');
+    const streamed = await madeStep(sseStep("http://a.test/", { headers }), options);
+    assert.equal(streamed.error, 'step "s": header "A" must be a single line');
   }
   const headers = [{ key: "A", value: "€" }];
   assert.equal(
-    (await errorOf(api(apiStep("http://a.test/", { headers }), { http }))).message,
+    (await madeStep(apiStep("http://a.test/", { headers }), { fetch: nobody })).error,
     'step "a": header "A" holds a character that no header can have, expected Latin-1 text',
   );
 });
 
 Deno.test("requests: the value of a variable is sent, and seen nowhere else", async () => {
   const key = 'topsecret/"key" 1';
-  const step = (base: string): Api =>
-    apiStep("${env.BASE}/x?key=${env.KEY}&u={{u}}", {
-      method: "POST",
-      headers: [{ key: "Authorization", value: "Bearer ${env.KEY}" }, { key: "X-U", value: "{{u}}" }],
-      body: "${env.KEY}",
-      ...(base === "" ? {} : { responsePath: base }),
-    });
-  const slots = { "conversation.u": "${env.KEY}" };
+  const step = apiStep("${env.HTTP_BASE}/x?key=${env.HTTP_KEY}&u={{u}}", {
+    method: "POST",
+    headers: [{ key: "Authorization", value: "Bearer ${env.HTTP_KEY}" }, { key: "X-U", value: "{{u}}" }],
+    body: "${env.HTTP_KEY}",
+  });
+  const slots = { u: "${env.HTTP_KEY}" };
   const seen: string[] = [];
   await withServer(async (request) => {
     const { searchParams } = new URL(request.url);
@@ -256,205 +231,162 @@ Deno.test("requests: the value of a variable is sent, and seen nowhere else", as
     seen.push([searchParams.get("key"), searchParams.get("u"), auth, u, await request.text()].join(" | "));
     return new Response(JSON.stringify({ url: request.url, auth }));
   }, async (port) => {
-    const env = { BASE: `http://127.0.0.1:${port}`, KEY: key };
-    for (const secrets of [undefined, createSecrets()]) {
-      const journal = memoryJournal();
-      const kept = journal.create({ kind: "conversation", input: null });
-      const made = atWork(step(""), { slots, env, run: { journal: kept, ...(secrets && { secrets }) } });
-      assert.deepEqual(await performApiCall(made.work), WENT_ON);
-      const events = await made.events();
-      const all = JSON.stringify([made.told, events, journal.read(kept.id).steps]);
+    const variables = { HTTP_BASE: `http://127.0.0.1:${port}`, HTTP_KEY: key };
+    const store = memoryJournal();
+    const made = await withVariables(
+      variables,
+      (options) => madeStep(step, { ...options, slots, fetch, store }),
+    );
+    assert.equal(made.told.at(-1), "goto yes");
+    const all = JSON.stringify([made.told, made.events, store.read(made.one.conversation.id).steps]);
+    const printed = await run([{ ...step, id: "b" }], ["--allow-net=127.0.0.1", "--allow-env"], variables);
+    assert.equal(printed.error, undefined);
+    for (const told of [all, JSON.stringify(printed.events)]) {
       for (const form of ["topsecret", encodeURIComponent(key), String(port)]) {
-        assert.ok(!all.includes(form), `${form} in ${all}`);
+        assert.ok(!told.includes(form), `${form} in ${told}`);
       }
-      assert.match(all, /POST \$\{env\.BASE\}\/x\?key=\$\{env\.KEY\}&u=%24%7Benv.KEY%7D/);
     }
-    assert.equal(seen[0], `${key} | \${env.KEY} | Bearer ${key} | \${env.KEY} | \${env.KEY}`);
+    assert.match(all, /POST \$\{env\.HTTP_BASE\}\/x\?key=\$\{env\.HTTP_KEY\}&u=%24%7Benv.HTTP_KEY%7D/);
+    assert.equal(seen[0], `${key} | \${env.HTTP_KEY} | Bearer ${key} | \${env.HTTP_KEY} | \${env.HTTP_KEY}`);
   });
 });
 
-Deno.test("requests: errors do not show the value of a variable either", async () => {
-  const env = { HOST: "127.0.0.1:9", KEY: "k&y", LINES: "a\nb" };
-  const url = "http://${env.HOST}/?${env.KEY}";
-  const failed = await api(apiStep(url), { env });
-  assert.deepEqual(failed.told, [
-    "warn GET http://${env.HOST}/?${env.KEY}: nothing answers at ${env.HOST} (connection refused)",
-  ]);
-  assert.equal((await errorOf(sse(sseStep(url), { env }))).message, `step "s": could not reach ${url}`);
-  const refused = await errorOf(api(apiStep(url), { env, http: network() }));
-  assert.equal(
-    refused.message,
-    'step "a": Connecting to "${env.HOST}" is not allowed: add --allow-net=${env.HOST}',
-  );
-  const lines = [{ key: "A", value: "${env.LINES}" }];
-  assert.equal(
-    (await errorOf(api(apiStep(url, { headers: lines }), { env }))).message,
-    'step "a": header "A" must be a single line',
-  );
-  assert.equal(
-    (await errorOf(api(apiStep("http://a.test/${env.NONE}"), { env }))).message,
-    'step "a": the environment variable "NONE" is not set; set it',
-  );
-});
-
-Deno.test("requests: a value that a server repeats is taken out of a stream, however it is cut", async () => {
-  const key = "topsecret-key-1";
-  await withServer(
-    () => streaming("data: my key is tops\n\n", "data: ecret-key-\n\n", "data: 1, and tops\n\n"),
-    async (port) => {
-      for (const secrets of [undefined, createSecrets()]) {
-        const step = sseStep(`http://127.0.0.1:${port}/`, { headers: [{ key: "K", value: "${env.KEY}" }] });
-        const { told } = await sse(step, {
-          env: { KEY: key },
-          run: secrets === undefined ? {} : { secrets },
-        });
-        const text = "my key is ${env.KEY}, and tops";
-        assert.equal(
-          told.filter((line) => line.startsWith("delta ")).map((line) => line.slice(6)).join(""),
-          text,
-        );
-        assert.deepEqual(told.slice(-2), [`say ${text}`, `set conversation.r ${JSON.stringify(text)}`]);
-      }
-    },
-  );
-});
-
-Deno.test("requests: what is not finished says itself that it is the same", async () => {
-  const seen: (string | null)[] = [];
-  await withServer((request) => {
-    seen.push(request.headers.get("idempotency-key"));
-    return streaming("data: x\n\n");
-  }, async (port) => {
-    const url = `http://127.0.0.1:${port}/`;
-    const own = [{ key: "idempotency-key", value: "own" }];
-    const made = atWork(apiStep(url, { method: "POST" }));
-    await performApiCall(made.work);
-    await api(apiStep(url));
-    await api(apiStep(url, { method: "DELETE", headers: own }));
-    const streamed = atWork({ ...sseStep(url, { method: "POST" }), id: "Ä" });
-    await performSseCall(streamed.work);
-    assert.deepEqual(seen, [
-      `${made.work.run.id}/main/a/http`,
-      null,
-      "own",
-      `${streamed.work.run.id}/main/%C3%84/http`,
-    ]);
-  });
-});
-
-Deno.test("requests: a network that fails is tried once more, an answer is not", async () => {
-  let asked = 0;
-  const failing = (times: number): Http => {
-    asked = 0;
-    return httpOfFetch(() => {
-      if (++asked <= times) return Promise.reject(new TypeError("the line is dead"));
-      return Promise.resolve(streaming("data: x\n\n"));
-    });
-  };
-  const url = "https://a.test/x";
-  assert.deepEqual((await api(apiStep(url), { http: failing(1) })).outcome, WENT_ON);
-  assert.equal(asked, 2);
-  assert.deepEqual(await api(apiStep(url), { http: failing(9) }), {
-    outcome: FAILED,
-    told: ["warn GET https://a.test/x: the line is dead"],
-  });
-  assert.equal(asked, 2);
-  assert.deepEqual((await sse(sseStep(url), { http: failing(1) })).told.at(-2), "say x");
-  assert.equal(asked, 2);
-  const { work, told } = atWork(sseStep(url), { http: failing(9) });
-  assert.equal((await errorOf(performSseCall(work))).message, 'step "s": could not reach https://a.test/x');
-  assert.deepEqual(told, ["warn the line is dead"]);
-  assert.equal(asked, 2);
-  let answers = 0;
-  const down = httpOfFetch(() => Promise.resolve(new Response("", { status: 503 + 0 * answers++ })));
-  await api(apiStep(url), { http: down });
-  assert.equal(answers, 1);
-});
-
-Deno.test("requests: nobody there, and no such host", async () => {
+Deno.test("requests: nobody there, no such host, and errors that do not show the value of a variable either", async () => {
   const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   const { port } = listener.addr;
   listener.close();
   const url = `http://127.0.0.1:${port}/`;
-  assert.deepEqual((await api(apiStep(url))).told, [
-    `warn GET ${url}: nothing answers at 127.0.0.1:${port} (connection refused)`,
+  const env = { HOST: "127.0.0.1:9", KEY: "k&y", LINES: "a\nb" };
+  const hidden = "http://${env.HOST}/?${env.KEY}";
+  const allowed = ["--allow-net=127.0.0.1", "--allow-env"];
+  const made = await run(
+    [apiStep(url), { ...apiStep("no-url"), id: "b" }, { ...apiStep(hidden), id: "c" }],
+    allowed,
+    env,
+  );
+  assert.deepEqual(made.warnings, [
+    `GET ${url}: nothing answers at 127.0.0.1:${port} (connection refused)`,
+    'GET no-url: expected a whole URL such as "https://example.com/page"',
+    "GET http://${env.HOST}/?${env.KEY}: nothing answers at ${env.HOST} (connection refused)",
   ]);
-  assert.deepEqual((await api(apiStep("no-url"))).told, [
-    'warn GET no-url: expected a whole URL such as "https://example.com/page"',
+  assert.equal((await run([sseStep(hidden)], allowed, env)).error, `step "s": could not reach ${hidden}`);
+  assert.equal(
+    (await run([apiStep(hidden)], ["--allow-env"], env)).error,
+    'step "a": Connecting to "${env.HOST}" is not allowed: add --allow-net=${env.HOST}',
+  );
+  await withVariables({ HTTP_LINES: env.LINES }, async (options) => {
+    const headers = [{ key: "A", value: "${env.HTTP_LINES}" }];
+    const { error } = await madeStep(apiStep(URL_, { headers }), { ...options, ...giving("") });
+    assert.equal(error, 'step "a": header "A" must be a single line');
+  });
+});
+
+Deno.test("requests: a value that a server repeats is taken out of a stream, however it is cut", async () => {
+  const key = "topsecret-key-1";
+  const step = sseStep(URL_, { headers: [{ key: "K", value: "${env.HTTP_KEY}" }] });
+  const { told } = await withVariables({ HTTP_KEY: key }, (options) =>
+    madeStep(step, {
+      ...options,
+      fetch: () =>
+        Promise.resolve(
+          streaming("data: my key is tops\n\n", "data: ecret-key-\n\n", "data: 1, and tops\n\n"),
+        ),
+    }));
+  const text = "my key is ${env.HTTP_KEY}, and tops";
+  assert.equal(told.filter((line) => line.startsWith("delta ")).map((line) => line.slice(6)).join(""), text);
+  assert.deepEqual(told.slice(-2), [`say ${text}`, `set conversation.r ${JSON.stringify(text)}`]);
+});
+
+Deno.test("requests: what is not finished says itself that it is the same", async () => {
+  const seen: (string | null)[] = [];
+  const fetch: ProgramFetch = (_url, init) => {
+    seen.push(new Headers(init?.headers).get("idempotency-key"));
+    return Promise.resolve(streaming("data: x\n\n"));
+  };
+  const own = [{ key: "idempotency-key", value: "own" }];
+  const made = await madeStep(apiStep(URL_, { method: "POST" }), { fetch });
+  await madeStep(apiStep(URL_), { fetch });
+  await madeStep(apiStep(URL_, { method: "DELETE", headers: own }), { fetch });
+  const streamed = await madeStep({ ...sseStep(URL_, { method: "POST" }), id: "Ä" }, { fetch });
+  assert.deepEqual(seen, [
+    `${made.one.conversation.id}/main/a/http`,
+    null,
+    "own",
+    `${streamed.one.conversation.id}/main/%C3%84/http`,
   ]);
 });
 
-Deno.test("requests: no answer in time", async () => {
-  await withRawServer("", async (port) => {
-    const url = `http://127.0.0.1:${port}/`;
-    const started = performance.now();
-    assert.deepEqual((await api(apiStep(url), { timeoutMs: 150 })).told, [
-      `warn GET ${url}: no answer within 0.15 s`,
-    ]);
-    const silent = await errorOf(sse(sseStep(url), { timeoutMs: 150 }));
-    assert.equal(silent.message, `step "s": ${url} stopped sending`);
-    assert.ok(performance.now() - started < 5000);
-  }, { keepOpen: true });
-  await withRawServer("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n012", async (port) => {
-    const { told } = await api(apiStep(`http://127.0.0.1:${port}/`), { timeoutMs: 150 });
-    assert.match(told.join(), /no answer within 0\.15 s$/);
-  }, { keepOpen: true });
+Deno.test("requests: a network that fails is tried once more, an answer is not", async () => {
+  let asked = 0;
+  const failing = (times: number): { readonly fetch: ProgramFetch } => {
+    asked = 0;
+    return {
+      fetch: () =>
+        ++asked <= times
+          ? Promise.reject(new TypeError("the line is dead"))
+          : Promise.resolve(streaming("data: x\n\n")),
+    };
+  };
+  assert.equal((await madeStep(apiStep(URL_), failing(1))).told.at(-1), "goto yes");
+  assert.equal(asked, 2);
+  assert.deepEqual((await madeStep(apiStep(URL_), failing(9))).told, [
+    `warn GET ${URL_}: the line is dead`,
+    "goto no",
+  ]);
+  assert.equal(asked, 2);
+  assert.equal((await madeStep(sseStep(URL_), failing(1))).told.at(-2), "say x");
+  assert.equal(asked, 2);
+  const never = await madeStep(sseStep(URL_), failing(9));
+  assert.equal(never.error, `step "s": could not reach ${URL_}`);
+  assert.deepEqual([never.told, asked], [["warn the line is dead"], 2]);
+  let answers = 0;
+  await madeStep(apiStep(URL_), {
+    fetch: () => Promise.resolve(new Response("", { status: 503 + 0 * answers++ })),
+  });
+  assert.equal(answers, 1);
 });
 
-Deno.test("requests: the times are 30 s and 60 s of the run's clock", async () => {
-  const http = httpOfFetch(() => new Promise(() => {}));
+Deno.test("requests: the times are 30 s and 60 s of the conversation's clock, of an answer that stops in the middle too", async () => {
+  const hanging: readonly ProgramFetch[] = [
+    () => new Promise(() => {}),
+    () =>
+      Promise.resolve(
+        new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array([0x30])) })),
+      ),
+  ];
+  for (const fetch of hanging) {
+    const clock = virtualClock();
+    const { told } = await clock.run(madeStep(apiStep(URL_), { fetch, clock }));
+    assert.deepEqual(told, [`warn GET ${URL_}: no answer within 30 s`, "goto no"]);
+    assert.equal(clock.now(), 30_000);
+  }
   const clock = virtualClock();
-  const { told } = await clock.run(api(apiStep("https://a.test/"), { http, run: { clock } }));
-  assert.deepEqual(told, ["warn GET https://a.test/: no answer within 30 s"]);
-  assert.equal(clock.now(), 30_000);
-  const failed = await clock.run(errorOf(sse(sseStep("https://a.test/"), { http, run: { clock } })));
-  assert.equal(failed.message, 'step "s": https://a.test/ stopped sending');
-  assert.equal(clock.now(), 90_000);
+  const failed = await clock.run(madeStep(sseStep(URL_), { fetch: () => new Promise(() => {}), clock }));
+  assert.equal(failed.error, `step "s": ${URL_} stopped sending`);
+  assert.equal(clock.now(), 60_000);
 });
 
 Deno.test("requests: a slow stream goes on as long as its events come, comments do not count", async () => {
   const clock = virtualClock();
-  const slowly = (line: string, times: number) =>
-    httpOfFetch(() => {
-      const chunks = async function* () {
-        for (let n = 0; n < times; n++) {
-          await clock.sleep(50_000);
-          yield new TextEncoder().encode(line);
-        }
-      };
-      return Promise.resolve(
-        new Response(ReadableStream.from(chunks()), { headers: { "content-type": "text/event-stream" } }),
-      );
-    });
-  const options = (http: Http) => ({ http, run: { clock } });
-  const { told } = await clock.run(sse(sseStep("https://a.test/"), options(slowly("data: x\n\n", 4))));
-  assert.deepEqual(told.at(-2), "say xxxx");
-  const { work, told: void_ } = atWork(sseStep("https://a.test/"), options(slowly(": note\n\n", 4)));
-  assert.equal(
-    (await clock.run(errorOf(performSseCall(work)))).message,
-    'step "s": https://a.test/ stopped sending',
-  );
-  assert.deepEqual(void_, []);
-});
-
-Deno.test("api-call: an answer of 100 MB is left early", async () => {
-  let sent = 0;
-  const chunk = new Uint8Array(1_000_000).fill(0x20);
-  await withServer(() => {
-    const body = async function* () {
-      while (sent < 100_000_000) {
-        sent += chunk.length;
-        yield chunk;
+  const lines = (line: string): ProgramFetch => () =>
+    Promise.resolve(slowly((async function* () {
+      for (let n = 0; n < 4; n++) {
+        await clock.sleep(50_000);
+        yield line;
       }
-    };
-    return new Response(ReadableStream.from(body()), { headers: { "cache-control": "no-transform" } });
-  }, async (port) => {
-    const url = `http://127.0.0.1:${port}/`;
-    const started = performance.now();
-    assert.deepEqual((await api(apiStep(url))).told, [`warn GET ${url}: the answer is longer than 5 MB`]);
-    assert.ok(performance.now() - started < 10_000);
-    assert.ok(sent < 50_000_000, `${sent} bytes were sent`);
-  });
+    })()));
+  const { told } = await clock.run(madeStep(sseStep(URL_), { fetch: lines("data: x\n\n"), clock }));
+  assert.equal(told.at(-2), "say xxxx");
+  const silent = await clock.run(madeStep(sseStep(URL_), { fetch: lines(": note\n\n"), clock }));
+  assert.deepEqual([silent.error, silent.told], [`step "s": ${URL_} stopped sending`, []]);
+  const begun: ProgramFetch = () =>
+    Promise.resolve(slowly((async function* () {
+      yield "data: a\n\n";
+      await new Promise(() => {});
+    })()));
+  const stopped = await clock.run(madeStep(sseStep(URL_), { fetch: begun, clock }));
+  assert.deepEqual([stopped.error, stopped.told], [`step "s": ${URL_} stopped sending`, ["delta a"]]);
+  assert.deepEqual(stopped.one.lines, [], "what was told of it is no message");
 });
 
 Deno.test("sse-call: one message, streamed, and stored", async () => {
@@ -480,48 +412,37 @@ Deno.test("sse-call: one message, streamed, and stored", async () => {
         [[], undefined, ""],
       ];
   for (const [chunks, responsePath, text] of rows) {
-    await withServer((request) => {
-      assert.equal(request.headers.get("accept"), "text/event-stream");
-      return streaming(...chunks);
-    }, async (port) => {
-      const step = sseStep(`http://127.0.0.1:${port}/`, responsePath === undefined ? {} : { responsePath });
-      const { outcome, told } = await sse(step);
-      assert.deepEqual(outcome, { kind: "next" });
-      const deltas = told.filter((line) => line.startsWith("delta "));
-      assert.ok(deltas.map((line) => line.slice(6)).join("") === text);
-      const last = told.slice(deltas.length);
-      const said = text === "" ? [] : [`say ${text}`];
-      assert.ok(
-        JSON.stringify(last) === JSON.stringify([...said, `set conversation.r ${JSON.stringify(text)}`]),
-      );
+    const { told } = await madeStep(sseStep(URL_, pathOf(responsePath)), {
+      fetch(_url, init) {
+        assert.equal(new Headers(init?.headers).get("accept"), "text/event-stream");
+        return Promise.resolve(streaming(...chunks));
+      },
     });
+    const deltas = told.filter((line) => line.startsWith("delta "));
+    assert.ok(deltas.map((line) => line.slice(6)).join("") === text);
+    const said = text === "" ? [] : [`say ${text}`];
+    const last = [...said, `set conversation.r ${JSON.stringify(text)}`];
+    assert.ok(JSON.stringify(told.slice(deltas.length)) === JSON.stringify(last));
   }
 });
 
 Deno.test("sse-call: text is told before the stream has ended", async () => {
   const more = Promise.withResolvers<void>();
-  await withServer(() => {
-    const body = async function* () {
-      yield new TextEncoder().encode("data: a\n\n");
-      await more.promise;
-      yield new TextEncoder().encode("data: b\n\n");
-    };
-    const headers = { "content-type": "TEXT/event-stream", "cache-control": "no-transform" };
-    return new Response(ReadableStream.from(body()), { headers });
-  }, async (port) => {
-    const { work, told } = atWork(sseStep(`http://127.0.0.1:${port}/`));
-    const lines: string[] = [];
-    const done = performSseCall({
-      ...work,
-      delta(text) {
-        lines.push(text);
-        more.resolve();
-      },
-    });
-    await done;
-    assert.deepEqual(lines, ["a", "b"]);
-    assert.deepEqual(told[0], "say ab");
-  });
+  const body = async function* (): AsyncGenerator<string> {
+    yield "data: a\n\n";
+    await more.promise;
+    yield "data: b\n\n";
+  };
+  const one = await talk(chain([sseStep(URL_)]), { fetch: () => Promise.resolve(slowly(body())) });
+  const lines: string[] = [];
+  for await (const event of one.conversation.start()) {
+    if (event.type === "text-delta") {
+      lines.push(event.text);
+      more.resolve();
+    }
+  }
+  assert.deepEqual(lines, ["a", "b"]);
+  assert.deepEqual(one.lines, ["bot s: ab"]);
 });
 
 Deno.test("sse-call: the errors of the specification", async () => {
@@ -545,12 +466,9 @@ Deno.test("sse-call: the errors of the specification", async () => {
     [{ headers: stream }, 'data: {"d": 1\n\n', "$.d", "an event is not JSON"],
   ];
   for (const [init, body, responsePath, problem] of rows) {
-    await answering(body, init, async (url) => {
-      const { work, told } = atWork(sseStep(url, responsePath === undefined ? {} : { responsePath }));
-      const { message } = await errorOf(performSseCall(work));
-      assert.equal(message, `step "s": ${problem.replace("URL", url)}`);
-      assert.deepEqual(told, []);
-    });
+    const { told, error } = await madeStep(sseStep(URL_, pathOf(responsePath)), giving(body, init));
+    assert.equal(error, `step "s": ${problem.replace("URL", URL_)}`);
+    assert.deepEqual(told, []);
   }
 });
 
@@ -558,175 +476,132 @@ Deno.test("sse-call: what was told of a stream that breaks off is void", async (
   const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 1000\r\n\r\n";
   await withRawServer(`${head}data: a\n\n`, async (port, received) => {
     const url = `http://127.0.0.1:${port}/`;
-    const { work, told } = atWork(sseStep(url));
-    assert.equal((await errorOf(performSseCall(work))).message, `step "s": ${url} stopped sending`);
-    assert.deepEqual(told, ["delta a", "warn the connection ended after 9 of 1000 bytes", "discard"]);
+    const { error, events, warnings } = await run([sseStep(url)], [`--allow-net=127.0.0.1:${port}`]);
+    assert.equal(error, `step "s": ${url} stopped sending`);
+    assert.deepEqual(warnings, ["the connection ended after 9 of 1000 bytes"]);
+    assert.deepEqual(eventsOf(events, "text-delta").map(({ text }) => text), ["a"]);
+    assert.deepEqual(eventsOf(events, "message"), []);
     assert.equal(received.length, 1); // no reconnect
   });
-  await withRawServer(`${head}data: a\n\n`, async (port) => {
-    const url = `http://127.0.0.1:${port}/`;
-    const { work, told } = atWork(sseStep(url), { timeoutMs: 100 });
-    assert.equal((await errorOf(performSseCall(work))).message, `step "s": ${url} stopped sending`);
-    assert.deepEqual(told, ["delta a", "discard"]);
-  }, { keepOpen: true });
 });
 
 Deno.test("sse-call: an event, and the whole text, have a bound", async () => {
-  const endless = (line: string) =>
-    httpOfFetch(() => {
-      const chunk = new TextEncoder().encode(line);
-      const chunks = async function* () {
-        while (true) yield chunk;
-      };
-      return Promise.resolve(
-        new Response(ReadableStream.from(chunks()), { headers: { "content-type": "text/event-stream" } }),
-      );
-    });
+  const endless = (line: string): { readonly fetch: ProgramFetch } => ({
+    fetch: () =>
+      Promise.resolve(slowly((async function* () {
+        while (true) yield line;
+      })())),
+  });
   const line = `data: ${"x".repeat(1_000_000)}\n`;
   assert.equal(
-    (await errorOf(sse(sseStep("https://a.test/"), { http: endless(line) }))).message,
+    (await madeStep(sseStep(URL_), endless(line))).error,
     'step "s": an event is longer than 16,777,216 characters',
   );
   assert.equal(
-    (await errorOf(sse(sseStep("https://a.test/"), { http: endless(`${line}\n`) }))).message,
-    'step "s": https://a.test/ sent more than 16 MB of text',
+    (await madeStep(sseStep(URL_), endless(`${line}\n`))).error,
+    `step "s": ${URL_} sent more than 16 MB of text`,
   );
 });
 
 Deno.test("requests: what is not allowed ends the step, unless a slot has a say in the host", async () => {
-  await answering("inside", {}, async (url) => {
-    const { port, origin } = new URL(url);
-    const flag = `--allow-net=127.0.0.1:${port}`;
-    const http = network("example.com");
-    const reason =
-      `Connecting to "127.0.0.1:${port}" is not allowed: it is not public (loopback) and must be named outright; add ${flag}`;
-    const all = hostHttp({
-      check: (request) => {
-        throw new PermissionRefused(reason, { request, flag });
-      },
-    });
-    const refused = await errorOf(api(apiStep(url), { http: all }));
-    assert.equal(refused.message, `step "a": ${reason}`);
-    assert.equal((await errorOf(sse(sseStep(url), { http: all }))).message, `step "s": ${reason}`);
-    const slots = { "conversation.host": "127.0.0.1", "conversation.path": "x", "conversation.p": "1" };
-    for (
-      const templated of [`http://{{host}}:${port}/x`, `http://127.0.0.{{p}}:${port}`, `${origin}{{none}}`]
-    ) {
-      const { outcome, told } = await api(apiStep(templated), { http, slots });
-      assert.deepEqual(outcome, FAILED);
-      assert.match(
-        told.join(),
-        /^warn GET http.*: Connecting to "127.0.0.1:\d+" is not allowed: add --allow-net=/,
-      );
-    }
-    await errorOf(api(apiStep(`${origin}/{{path}}?h={{host}}`), { http, slots }));
-    assert.deepEqual((await api(apiStep(url))).outcome, WENT_ON); // named outright
-  });
+  const network = { fetch: undefined } as const;
+  const slots = { host: "127.0.0.1", path: "x", p: "1" };
+  const reason =
+    'Connecting to "127.0.0.1:9" is not allowed: -A and --allow-net alone open public addresses only; it is not public (loopback) and must be named outright; add --allow-net=127.0.0.1:9';
+  for (const url of ["http://127.0.0.1:9/x", "http://127.0.0.1:9/{{path}}?h={{host}}"]) {
+    assert.equal((await madeStep(apiStep(url), { ...network, slots })).error, `step "a": ${reason}`);
+    assert.equal((await madeStep(sseStep(url), { ...network, slots })).error, `step "s": ${reason}`);
+  }
+  for (const url of ["http://{{host}}:9/x", "http://127.0.0.{{p}}:9", "http://127.0.0.1:9{{none}}"]) {
+    const { told, error } = await madeStep(apiStep(url), { ...network, slots });
+    assert.equal(error, undefined);
+    assert.match(told[0] ?? "", /^warn GET http.*: Connecting to "127.0.0.1:9" is not allowed: /);
+    assert.deepEqual(told.slice(1), ["goto no"]);
+  }
 });
 
 Deno.test("requests: a redirect to where nobody may go ends the step", async () => {
-  await answering(
-    null,
-    { status: 302, headers: { location: "http://169.254.169.254/latest" } },
-    async (url) => {
-      const { port } = new URL(url);
-      const http = network(`127.0.0.1:${port}`);
-      assert.match(
-        (await errorOf(api(apiStep(url), { http }))).message,
-        /^step "a": Connecting to "169\.254\.169\.254:80" is not allowed: .*--allow-net=169\.254\.169\.254:80 \(".*" redirects there\)$/,
-      );
-    },
-  );
+  const elsewhere = { status: 302, headers: { location: "http://169.254.169.254/latest" } };
+  await withServer(() => new Response(null, elsewhere), async (port) => {
+    const { error } = await run([apiStep(`http://127.0.0.1:${port}/x`)], [`--allow-net=127.0.0.1:${port}`]);
+    assert.match(
+      String(error),
+      /^step "a": Connecting to "169\.254\.169\.254:80" is not allowed: .*--allow-net=169\.254\.169\.254:80 \(".*" redirects there\)$/,
+    );
+  });
 });
 
-Deno.test("requests: a run that is resumed does not ask again", async () => {
+Deno.test("requests: a turn that is finished later does not ask again", async () => {
   let asked = 0;
-  const http = httpOfFetch(() => {
+  const fetch: ProgramFetch = () => {
     asked++;
     return Promise.resolve(streaming("data: a\n\n", "data: b\n\n"));
-  });
-  const journal = memoryJournal();
-  const first = journal.create({ kind: "conversation", input: null });
-  const steps = [
-    apiStep("https://a.test/{{q}}"),
-    apiStep("https://a.test/x", { responsePath: "$" }),
-  ] as const;
-  const streamed = sseStep("https://a.test/");
-  const turn = async (run: StepWorkOptions["run"], given: Http) => {
-    const told: string[] = [];
-    for (const [index, step] of steps.entries()) {
-      const made = atWork({ ...step, id: `a${index}` }, { http: given, ...(run && { run }) });
-      await performApiCall(made.work);
-      told.push(...made.told);
-    }
-    const made = atWork(streamed, { http: given, ...(run && { run }) });
-    await performSseCall(made.work);
-    return [...told, ...made.told];
   };
-  const before = await turn({ journal: first }, http);
-  first.release("stopped", { input: 0, output: 0 });
+  const flow = { success: { action: "continue" }, fail: { action: "continue" } };
+  const steps = chain([
+    apiStep("https://a.test/{{q}}", flow),
+    { ...apiStep(URL_, { "response-path": "$", ...flow }), id: "b" },
+    sseStep(URL_),
+    { id: "m", llm: { prompts: [{ user: "go" }] } },
+  ]);
+  const store = memoryJournal();
+  const one = await talk(steps, { store, fetch, model: () => new Promise<string>(() => {}) });
+  const tell = (event: RunEvent): readonly Json[] =>
+    event.type === "message"
+      ? [event.text]
+      : event.type === "slot-set"
+      ? [event.value]
+      : event.type === "warning"
+      ? [event.text]
+      : [];
+  const before: Json[] = [];
+  for await (const event of one.conversation.start()) {
+    before.push(...tell(event));
+    if (event.type === "step-start" && event.kind === "model") break;
+  }
+  assert.deepEqual([asked, before.slice(-2)], [3, ["ab", "ab"]]);
+  const again = await talk(steps, { store, id: one.conversation.id, model: () => Promise.resolve("m") });
+  assert.deepEqual((await again.retry()).flatMap(tell), [...before, "m"]);
   assert.equal(asked, 3);
-  const none = httpOfFetch(() => assert.fail("it was asked again"));
-  const after = await turn({ journal: journal.open(first.id) }, none);
-  assert.deepEqual(after, before.filter((line) => !line.startsWith("delta ")));
-  assert.deepEqual(after.slice(-2), ["say ab", 'set conversation.r "ab"']);
 });
 
-Deno.test("requests: a run that is ended leaves no connection and no outcome", async () => {
+Deno.test("requests: a turn that is ended leaves no connection and no outcome, whatever takes no notice of it", async () => {
   const closed = Promise.withResolvers<void>();
   const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: a\n\n";
   await withRawServer(head, async (port) => {
     const abort = new AbortController();
-    const journal = memoryJournal();
-    const kept = journal.create({ kind: "conversation", input: null });
-    const { work, told, events } = atWork(sseStep(`http://127.0.0.1:${port}/`), {
-      run: { signal: abort.signal, journal: kept },
-    });
-    const reason = new Error("stopped by hand");
-    const done = performSseCall({ ...work, delta: () => abort.abort(reason) });
-    await assert.rejects(done, reason);
-    await closed.promise;
-    assert.deepEqual(told, ["discard"]);
-    const ended: readonly RunEvent[] = await events();
-    assert.ok(!ended.some(({ type }) => type === "step-end"));
-    assert.deepEqual(journal.read(kept.id).steps.map(({ status }) => status), ["started"]);
-  }, { keepOpen: true, onClosed: () => closed.resolve() });
-});
-
-Deno.test("http of fetch: the whole answer has a bound, an abort ends what takes no notice of it", async () => {
-  const http = httpOfFetch((url, init) =>
-    Promise.resolve(new Response(`${url} ${init?.method} ${JSON.stringify(init?.headers)} ${init?.body}`))
-  );
-  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  const whole = await http.fetch("https://a.test/", { method: "POST", headers: { a: "b" }, body: "c" });
-  assert.equal(text(whole.body), 'https://a.test/ POST {"a":"b"} c');
-  assert.deepEqual([whole.status, whole.url, whole.truncated], [200, "https://a.test/", false]);
-  const cut = await http.fetch("https://a.test/", { maxBytes: 4 });
-  assert.deepEqual([text(cut.body), cut.truncated], ["http", true]);
-  const abort = new AbortController();
-  const deaf = httpOfFetch(() => new Promise(() => {})).fetch("https://a.test/", { signal: abort.signal });
-  const silent = await httpOfFetch(() => Promise.resolve(new Response(new ReadableStream()))).open(
-    "https://a.test/",
-    {
+    const store = memoryJournal();
+    const one = await talk(chain([sseStep(`http://127.0.0.1:${port}/`)]), {
+      fetch,
+      store,
       signal: abort.signal,
-    },
-  );
-  const reading = Array.fromAsync(silent.body);
-  const reason = new Error("enough");
-  abort.abort(reason);
-  await assert.rejects(deaf, reason);
-  await assert.rejects(reading, reason);
-});
-
-Deno.test("http of fetch: the platform's own works", async () => {
-  await withServer(
-    (request, port) =>
-      new URL(request.url).pathname === "/old"
-        ? Response.redirect(`http://127.0.0.1:${port}/new`)
-        : streaming("data: a\n\n"),
-    async (port) => {
-      const made = await sse(sseStep(`http://127.0.0.1:${port}/old`), { http: httpOfFetch(fetch) });
-      assert.deepEqual(made.told, ["delta a", "say a", 'set conversation.r "a"']);
-    },
-  );
+    });
+    const events: RunEvent[] = [];
+    for await (const event of one.conversation.start()) {
+      events.push(event);
+      if (event.type === "text-delta") abort.abort(new Error("stopped by hand"));
+    }
+    await closed.promise;
+    assert.deepEqual([endOf(events).status, endOf(events).reason], ["stopped", "interrupted"]);
+    assert.ok(!events.some((event) => event.type === "step-end" && event.key.endsWith("/http")));
+    const kept = store.read(one.conversation.id).steps.filter(({ kind }) => kind === "http");
+    assert.deepEqual(kept.map(({ status }) => status), ["started"]);
+  }, { keepOpen: true, onClosed: () => closed.resolve() });
+  const deaf: readonly ProgramFetch[] = [
+    () => new Promise(() => {}),
+    () => Promise.resolve(new Response(new ReadableStream())),
+  ];
+  for (const send of deaf) {
+    const abort = new AbortController();
+    const one = await talk(chain([apiStep(URL_, { success: { action: "end" }, fail: { action: "end" } })]), {
+      signal: abort.signal,
+      fetch(url, init) {
+        setTimeout(() => abort.abort(new Error("enough")), 0);
+        return send(url, init);
+      },
+    });
+    let last: RunEvent | undefined;
+    for await (const event of one.conversation.start()) last = event;
+    assert.ok(last?.type === "run-end" && last.status === "stopped");
+  }
 });

@@ -382,6 +382,19 @@ Deno.test("a step that is tried again has steps of its own, and a turn that is f
   assert.deepEqual(requests.map(({ step }) => step), ["ask", "ask", "b", "b"]);
 });
 
+Deno.test("a secret that a model says in pieces is masked in all that the step tells", async () => {
+  const [head, tail] = [TEST_KEY.slice(0, 12), TEST_KEY.slice(12)];
+  const { code, stdout, stderr } = await provided(
+    [llm(STORE), { id: "again", message: { message: "{{answer}}" } }],
+    { parts: [{ text: [`It is ${head}`, `${tail}, `, "you see."] }] },
+    { args: ["-m", "compatible/m", "--jsonl"] },
+  );
+  assert.equal(code, 0, stderr);
+  assert.ok(!stdout.includes(head), stdout);
+  const said = "It is [secret COMPATIBLE_KEY], you see.";
+  assert.deepEqual(eventsOf(printed(stdout), "message").map(({ text }) => text), [said, said]);
+});
+
 // Tools
 
 const CALL = (id: string, name: string, input: Json) => ({
