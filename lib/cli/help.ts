@@ -15,8 +15,8 @@ export function commandHelp(spec: CommandSpec): string {
     `${spec.summary}\n\nUsage: ${usageLine(spec)}`,
     section("Words", spec.arguments.map((argument) => [argument.name, argumentText(argument)])),
     section("Flags", spec.flags.map((flag) => [flagUsage(flag), flagText(flag)])),
-    spec.notes.flatMap((note) => wrapped(note, TEXT_WIDTH + TEXT_COLUMN)).join("\n"),
-    section("Examples", spec.examples.map(({ line, does }) => [line, does])),
+    (spec.notes ?? []).flatMap((note) => wrapped(note, TEXT_WIDTH + TEXT_COLUMN)).join("\n"),
+    section("Examples", spec.examples ?? []),
   ];
   return `${sections.filter((text) => text !== "").join("\n\n")}\n`;
 }

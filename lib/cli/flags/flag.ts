@@ -40,11 +40,34 @@ export interface Flag {
   readonly not?: { readonly [subject in Subject]?: string };
 }
 
+type Named<Name extends string, Kind extends FlagKind> = Flag & { readonly name: Name; readonly kind: Kind };
+
+/** A flag with a value: `--NAME VALUE`. */
+export function flag<const Name extends string, const Kind extends Exclude<FlagKind, "switch">>(
+  name: Name,
+  kind: Kind,
+  value: string,
+  help: string,
+  more: Omit<Flag, "name" | "kind" | "value" | "help"> = {},
+): Named<Name, Kind> {
+  return { name, kind, value, help, ...more };
+}
+
+/** A flag without one: `--NAME`. */
+export function toggle<const Name extends string>(
+  name: Name,
+  help: string,
+  more: Pick<Flag, "short" | "not"> = {},
+): Named<Name, "switch"> {
+  return { name, kind: "switch", help, ...more };
+}
+
 /** A word of a command that is no flag. */
 export interface Argument {
   readonly name: string;
   readonly help: string;
-  readonly required: boolean;
+  /** Default: it may be left out. */
+  readonly required?: true;
   /** The flag with which it may be left out all the same. */
   readonly unless?: string;
   /** The last word may be given several times. */
@@ -61,8 +84,9 @@ export interface CommandSpec {
   readonly arguments: readonly Argument[];
   readonly flags: readonly Flag[];
   /** Paragraphs under the flags. */
-  readonly notes: readonly string[];
-  readonly examples: readonly { readonly line: string; readonly does: string }[];
+  readonly notes?: readonly string[];
+  /** Lines to type, each with what it does. */
+  readonly examples?: readonly (readonly [line: string, does: string])[];
 }
 
 /** What the flags of a command were set to; a flag that was not typed is `false`, `undefined` or an empty list. */

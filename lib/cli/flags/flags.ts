@@ -1,5 +1,5 @@
 // The one table of the command line: parsing, --help, completions and the command reference all read it.
-import type { CommandSpec } from "./flag.ts";
+import { type CommandSpec, flag, toggle } from "./flag.ts";
 import {
   ASKED_AT_TERMINAL,
   bothSay,
@@ -33,44 +33,28 @@ const SERVE = {
   summary: "Serves the project over HTTP: a page, an API, models and tools.",
   arguments: [],
   flags: [
-    {
-      name: "port",
+    flag("port", "number", "PORT", "Where it listens; 0 for any port that is free.", {
       short: "p",
-      kind: "number",
-      value: "PORT",
       default: "7337",
-      help: "Where it listens; 0 for any port that is free.",
-    },
-    {
-      name: "host",
-      kind: "text",
-      value: "HOST",
-      default: "127.0.0.1",
-      help: "The address it listens at. Any other than this machine's own lets others in who have the token.",
-    },
-    {
-      name: "name",
-      kind: "texts",
-      value: "NAME[:PORT]",
-      help: "A name by which it may be asked for besides HOST. May be repeated.",
-    },
-    {
-      name: "token",
-      kind: "text",
-      value: "TOKEN",
+    }),
+    flag(
+      "host",
+      "text",
+      "HOST",
+      "The address it listens at. Any other than this machine's own lets others in who have the token.",
+      { default: "127.0.0.1" },
+    ),
+    flag(
+      "name",
+      "texts",
+      "NAME[:PORT]",
+      "A name by which it may be asked for besides HOST. May be repeated.",
+    ),
+    flag("token", "text", "TOKEN", "What whoever asks has to show; at least 16 characters.", {
       default: "ORRERY_TOKEN, else a new one",
-      help: "What whoever asks has to show; at least 16 characters.",
-    },
-    {
-      name: "no-token",
-      kind: "switch",
-      help: "Whoever is on this machine may ask. Not with another --host.",
-    },
-    {
-      name: "ephemeral",
-      kind: "switch",
-      help: "Keeps nothing of the runs: they cannot be resumed.",
-    },
+    }),
+    toggle("no-token", "Whoever is on this machine may ask. Not with another --host."),
+    toggle("ephemeral", "Keeps nothing of the runs: they cannot be resumed."),
     quiet,
     trustProject,
     allowRead,
@@ -87,12 +71,12 @@ const SERVE = {
     "Exit codes: 0 ended in order, 1 it cannot listen, 2 usage or configuration, 130 ended at once.",
   ],
   examples: [
-    { line: "orrery serve", does: "at http://127.0.0.1:7337, with a new token" },
-    { line: "orrery serve --port 0 --ephemeral --no-token", does: "for a test, at any free port" },
-    {
-      line: 'curl -H "Authorization: Bearer $(cat .orrery/orrery.db-token)" http://127.0.0.1:7337/v1/catalog',
-      does: "asks it",
-    },
+    ["orrery serve", "at http://127.0.0.1:7337, with a new token"],
+    ["orrery serve --port 0 --ephemeral --no-token", "for a test, at any free port"],
+    [
+      'curl -H "Authorization: Bearer $(cat .orrery/orrery.db-token)" http://127.0.0.1:7337/v1/catalog',
+      "asks it",
+    ],
   ],
 } as const satisfies CommandSpec;
 
@@ -108,18 +92,17 @@ export const COMMANDS = {
     summary: "Makes a small project that runs offline, to read and to change.",
     arguments: [{
       name: "FOLDER",
-      required: false,
       names: "file",
       help: "Where, made when it is not there; the working folder without it.",
     }],
     flags: [
-      {
-        name: "kind",
-        kind: "text",
-        value: "KIND",
-        choices: ["agent", "calls", "document", "prompt", "gadget"],
-        help: "Only a file of this kind, with its test, and what it needs that the project has not yet.",
-      },
+      flag(
+        "kind",
+        "text",
+        "KIND",
+        "Only a file of this kind, with its test, and what it needs that the project has not yet.",
+        { choices: ["agent", "calls", "document", "prompt", "gadget"] },
+      ),
       help,
     ],
     notes: [
@@ -127,11 +110,8 @@ export const COMMANDS = {
       'deno.json is for editors, and for deno check: it says where "orrery" is, which gadgets import.',
     ],
     examples: [
-      {
-        line: "orrery init cafe",
-        does: "a folder with a file of each kind, tests, and what to try in README.md",
-      },
-      { line: "orrery init --kind agent", does: "only an agent and its test, here" },
+      ["orrery init cafe", "a folder with a file of each kind, tests, and what to try in README.md"],
+      ["orrery init --kind agent", "only an agent and its test, here"],
     ],
   },
   run: RUN,
@@ -141,30 +121,31 @@ export const COMMANDS = {
     arguments: [
       {
         name: "TEXT",
-        required: false,
         many: true,
         help: "The question; several words are joined. It may be left out when stdin is a pipe.",
       },
     ],
     flags: [
       ...modelFlags,
-      {
-        name: "prompt",
-        kind: "text",
-        value: "PATH",
-        names: "prompt",
-        help: "A prompt of the project as the system text: its tools and what its answer has to be hold.",
-      },
+      flag(
+        "prompt",
+        "text",
+        "PATH",
+        "A prompt of the project as the system text: its tools and what its answer has to be hold.",
+        { names: "prompt" },
+      ),
       ...promptFlags,
       profile,
-      {
-        name: "schema",
-        kind: "text",
-        value: "FILE",
-        names: "file",
-        help: "A JSON Schema that the answer has to fit; then it is printed as JSON.",
-        not: bothSay("say what the answer has to be: the prompt does, with its parser or format"),
-      },
+      flag(
+        "schema",
+        "text",
+        "FILE",
+        "A JSON Schema that the answer has to fit; then it is printed as JSON.",
+        {
+          names: "file",
+          not: bothSay("say what the answer has to be: the prompt does, with its parser or format"),
+        },
+      ),
       ...outputFlags,
       ...callFlags,
     ],
@@ -179,16 +160,13 @@ export const COMMANDS = {
       "was refused, 6 the budget is used up, 7 the provider or the network, 124 the provider was silent for too long, 130 interrupted.",
     ],
     examples: [
-      { line: 'git diff | orrery ask "Write a commit message"', does: "a pipe as context" },
-      {
-        line: 'orrery ask "What is in this folder?" --tools ListFolder,ReadFile',
-        does: "lets the model look",
-      },
-      {
-        line: 'orrery ask "Is this safe?" --prompt review/code --input language=SQL < query.sql',
-        does: "with a prompt of the project",
-      },
-      { line: 'orrery ask "Hello" -m script/echo', does: "without a provider" },
+      ['git diff | orrery ask "Write a commit message"', "a pipe as context"],
+      ['orrery ask "What is in this folder?" --tools ListFolder,ReadFile', "lets the model look"],
+      [
+        'orrery ask "Is this safe?" --prompt review/code --input language=SQL < query.sql',
+        "with a prompt of the project",
+      ],
+      ['orrery ask "Hello" -m script/echo', "without a provider"],
     ],
   },
   chat: {
@@ -196,7 +174,6 @@ export const COMMANDS = {
     summary: "Talks with a model or an agent in the terminal, or through a pipe.",
     arguments: [{
       name: "AGENT",
-      required: false,
       names: "file",
       help: 'A file that ends with ".agent.yml"; without it a model is talked with.',
     }],
@@ -226,9 +203,9 @@ export const COMMANDS = {
       "used up, 7 the provider or the network, 130 interrupted.",
     ],
     examples: [
-      { line: "orrery chat -m script/echo", does: "without a provider" },
-      { line: "orrery chat --profile researcher --input topic=heat", does: "with a profile of orrery.yaml" },
-      { line: "orrery chat support.agent.yml --user ana", does: "with an agent file" },
+      ["orrery chat -m script/echo", "without a provider"],
+      ["orrery chat --profile researcher --input topic=heat", "with a profile of orrery.yaml"],
+      ["orrery chat support.agent.yml --user ana", "with an agent file"],
     ],
   },
   check: {
@@ -236,7 +213,6 @@ export const COMMANDS = {
     summary: "Finds mistakes in files of every kind, and runs nothing.",
     arguments: [{
       name: "PATH",
-      required: false,
       many: true,
       names: "file",
       help:
@@ -244,21 +220,19 @@ export const COMMANDS = {
         "(.conversation-test.yml, .document-test.yml), orrery.yaml, or a folder with everything below it; the whole project without it.",
     }],
     flags: [
-      {
-        name: "format",
-        kind: "text",
-        value: "FORMAT",
-        choices: ["text", "json", "sarif", "github"],
-        default: "text",
-        help: "text on stderr; json, a SARIF 2.1.0 log, or annotations for GitHub Actions on stdout.",
-      },
-      {
-        name: "exclude",
-        kind: "list",
-        value: "GLOB",
-        help:
-          "Leaves files and folders out of the folders that are checked, besides those of exclude in orrery.yaml. May be repeated.",
-      },
+      flag(
+        "format",
+        "text",
+        "FORMAT",
+        "text on stderr; json, a SARIF 2.1.0 log, or annotations for GitHub Actions on stdout.",
+        { choices: ["text", "json", "sarif", "github"], default: "text" },
+      ),
+      flag(
+        "exclude",
+        "list",
+        "GLOB",
+        "Leaves files and folders out of the folders that are checked, besides those of exclude in orrery.yaml. May be repeated.",
+      ),
       ...promptFlags,
       documentPrompt,
       documentBlock,
@@ -279,9 +253,9 @@ export const COMMANDS = {
       "Exit codes: 0 no errors, warnings or not; 2 errors.",
     ],
     examples: [
-      { line: "orrery check", does: "everything of the project" },
-      { line: "orrery check plan.md --allow-run", does: "one document, with what it will be allowed" },
-      { line: "orrery check --format github", does: "in a workflow of GitHub Actions" },
+      ["orrery check", "everything of the project"],
+      ["orrery check plan.md --allow-run", "one document, with what it will be allowed"],
+      ["orrery check --format github", "in a workflow of GitHub Actions"],
     ],
   },
   runs: {
@@ -289,36 +263,23 @@ export const COMMANDS = {
     summary: "Lists the runs that are kept, the newest first.",
     arguments: [],
     flags: [
-      { name: "all", kind: "switch", help: "Every run, not the last 20 only." },
+      toggle("all", "Every run, not the last 20 only."),
       json,
-      { name: "names", kind: "switch", help: "Only the ids, one a line." },
+      toggle("names", "Only the ids, one a line."),
       help,
     ],
-    notes: [],
-    examples: [],
   },
   resume: {
     name: "resume",
     summary: "Goes on with a run or a conversation.",
     arguments: [{
       name: "ID",
-      required: false,
       names: "run",
       help: "The run, or the beginning of its id; without it the newest that can go on.",
     }],
     flags: [
-      {
-        name: "rerun",
-        kind: "texts",
-        value: "KEY|all",
-        help: "Does this step again, whose end is not known. May be repeated.",
-      },
-      {
-        name: "skip",
-        kind: "texts",
-        value: "KEY|all",
-        help: "Takes this step as done, with the result null. May be repeated.",
-      },
+      flag("rerun", "texts", "KEY|all", "Does this step again, whose end is not known. May be repeated."),
+      flag("skip", "texts", "KEY|all", "Takes this step as done, with the result null. May be repeated."),
       budget,
       ...outputFlags,
       ...catalogFlags,
@@ -332,7 +293,7 @@ export const COMMANDS = {
       "Of a run that is done, -o FILE writes the value once more: a process may have ended before it was written.",
       "Permissions that the run was given are kept among your own files and hold again; more can be added.",
     ],
-    examples: [{ line: "orrery resume", does: "the newest run that can go on" }],
+    examples: [["orrery resume", "the newest run that can go on"]],
   },
   trace: {
     name: "trace",
@@ -340,13 +301,13 @@ export const COMMANDS = {
     arguments: [{ name: "ID", required: true, names: "run", help: "The run, or the beginning of its id." }],
     flags: [
       json,
-      {
-        name: "html",
-        kind: "text",
-        value: "FILE",
-        names: "file",
-        help: "Writes the trace to FILE as a page with a timeline, whole or not at all.",
-      },
+      flag(
+        "html",
+        "text",
+        "FILE",
+        "Writes the trace to FILE as a page with a timeline, whole or not at all.",
+        { names: "file" },
+      ),
       help,
     ],
     notes: [
@@ -354,7 +315,7 @@ export const COMMANDS = {
       "It has at most 20 MB: longer values are cut, and say so.",
     ],
     examples: [
-      { line: "orrery trace 0mzk3w2abcde --html trace.html", does: "a page to send to somebody" },
+      ["orrery trace 0mzk3w2abcde --html trace.html", "a page to send to somebody"],
     ],
   },
   fork: {
@@ -362,28 +323,25 @@ export const COMMANDS = {
     summary: "Makes a new run of the steps of another one.",
     arguments: [{ name: "ID", required: true, names: "run", help: "The run, or the beginning of its id." }],
     flags: [
-      {
-        name: "from",
-        kind: "text",
-        value: "KEY",
-        help: "The step, as orrery trace names it: it and what came after it are done anew.",
-      },
-      {
-        name: "turn",
-        kind: "number",
-        value: "N",
-        help: "Of a conversation: the turn behind which the new one goes on; 0 is its beginning.",
-      },
+      flag(
+        "from",
+        "text",
+        "KEY",
+        "The step, as orrery trace names it: it and what came after it are done anew.",
+      ),
+      flag(
+        "turn",
+        "number",
+        "N",
+        "Of a conversation: the turn behind which the new one goes on; 0 is its beginning.",
+      ),
       help,
     ],
     notes: [
       "The id of the new run is printed; orrery resume ID goes on with it. The old one stays as it is.",
     ],
     examples: [
-      {
-        line: "orrery fork 0mzk3w2abcde --turn 2",
-        does: "a conversation that goes on behind its second turn",
-      },
+      ["orrery fork 0mzk3w2abcde --turn 2", "a conversation that goes on behind its second turn"],
     ],
   },
   rm: {
@@ -397,29 +355,25 @@ export const COMMANDS = {
       help: "The runs, or the beginnings of their ids.",
     }],
     flags: [help],
-    notes: [],
-    examples: [],
   },
   list: {
     name: "list",
     summary: "Lists gadgets, prompts, profiles, documents, agents, models or runs.",
     arguments: [{
       name: "KIND",
-      required: false,
       choices: ["gadgets", "prompts", "profiles", "documents", "agents", "models", "runs", "conversations"],
       help: "What to list; gadgets, and what prompts and profiles the project has, without it.",
     }],
     flags: [
       json,
-      { name: "names", kind: "switch", help: "Only the names, one a line." },
-      {
-        name: "write-types",
-        kind: "grant",
-        value: "PATH",
-        default: "prompts.gen.ts beside orrery.yaml",
-        help:
-          "Of prompts: writes a module with the type of each, and with imports of their modules for a compiled program.",
-      },
+      toggle("names", "Only the names, one a line."),
+      flag(
+        "write-types",
+        "grant",
+        "PATH",
+        "Of prompts: writes a module with the type of each, and with imports of their modules for a compiled program.",
+        { default: "prompts.gen.ts beside orrery.yaml" },
+      ),
       ...catalogFlags,
       help,
     ],
@@ -432,11 +386,8 @@ export const COMMANDS = {
       "and the exit code is 2.",
     ],
     examples: [
-      { line: "orrery list gadgets --json", does: "the same for a program" },
-      {
-        line: "orrery list prompts --write-types --trust-code",
-        does: "types for the code that uses the prompts",
-      },
+      ["orrery list gadgets --json", "the same for a program"],
+      ["orrery list prompts --write-types --trust-code", "types for the code that uses the prompts"],
     ],
   },
   show: {
@@ -451,7 +402,6 @@ export const COMMANDS = {
       },
       {
         name: "NAME",
-        required: false,
         names: "shown",
         help:
           "The name of the gadget or the profile, the path of the prompt, the document or the agent, or the id of the conversation or its beginning.",
@@ -466,11 +416,11 @@ export const COMMANDS = {
       "Keys, and values that may hold one, are never shown.",
     ],
     examples: [
-      { line: "orrery show prompt review/code -i file=@main.ts", does: "what a model would be asked" },
-      { line: "orrery show gadget ReadFile", does: "what it takes, needs and gives, with a call to copy" },
-      { line: "orrery show document plan.md", does: "its inputs, operations and blocks" },
-      { line: "orrery show agent support.agent.yml", does: "its steps and slots" },
-      { line: "orrery show config", does: "which setting holds, and why" },
+      ["orrery show prompt review/code -i file=@main.ts", "what a model would be asked"],
+      ["orrery show gadget ReadFile", "what it takes, needs and gives, with a call to copy"],
+      ["orrery show document plan.md", "its inputs, operations and blocks"],
+      ["orrery show agent support.agent.yml", "its steps and slots"],
+      ["orrery show config", "which setting holds, and why"],
     ],
   },
   graph: {
@@ -485,14 +435,10 @@ export const COMMANDS = {
       },
     ],
     flags: [
-      {
-        name: "format",
-        kind: "text",
-        value: "FORMAT",
+      flag("format", "text", "FORMAT", "text for the terminal, mermaid for Markdown, svg for a page.", {
         choices: ["text", "mermaid", "svg"],
         default: "text",
-        help: "text for the terminal, mermaid for Markdown, svg for a page.",
-      },
+      }),
       output,
       help,
     ],
@@ -503,8 +449,8 @@ export const COMMANDS = {
       "As text its operations stand along a rail, each with what it does, the files that it uses below it.",
     ],
     examples: [
-      { line: "orrery graph release.calls --format svg -o release.svg", does: "a picture for a page" },
-      { line: "orrery graph plan.md --format mermaid", does: "a document, for Markdown" },
+      ["orrery graph release.calls --format svg -o release.svg", "a picture for a page"],
+      ["orrery graph plan.md --format mermaid", "a document, for Markdown"],
     ],
   },
   test: {
@@ -531,9 +477,9 @@ export const COMMANDS = {
       "Exit codes: 0 all passed, 1 a test failed, 2 a file of tests cannot be read.",
     ],
     examples: [
-      { line: "orrery test support.conversation-test.yml", does: "one file" },
-      { line: "orrery test plans", does: "all tests of a folder" },
-      { line: "orrery test plan.document-test.yml --trust Shout", does: "with a gadget of the project" },
+      ["orrery test support.conversation-test.yml", "one file"],
+      ["orrery test plans", "all tests of a folder"],
+      ["orrery test plan.document-test.yml --trust Shout", "with a gadget of the project"],
     ],
   },
   trust: {
@@ -542,23 +488,20 @@ export const COMMANDS = {
     arguments: [
       {
         name: "ACTION|NAME",
-        required: false,
         help: "allow or deny, or the gadget or server to show in full; all of them without it.",
       },
       {
         name: "NAME",
-        required: false,
         many: true,
         help: "Gadgets, by name or file, and MCP servers.",
       },
     ],
     flags: [
-      {
-        name: "minimise",
-        kind: "switch",
-        help: "Leaves the gadgets (those named, else all) only what they used in the runs that are kept.",
-      },
-      { name: "yes", kind: "switch", help: "Writes what --minimise shows without asking." },
+      toggle(
+        "minimise",
+        "Leaves the gadgets (those named, else all) only what they used in the runs that are kept.",
+      ),
+      toggle("yes", "Writes what --minimise shows without asking."),
       json,
       catalogFlags[0],
       trustProject,
@@ -574,11 +517,11 @@ export const COMMANDS = {
       "Exit codes: 0 done, 2 no such gadget or a broken orrery.lock, 5 the project was not accepted, or --minimise needs --yes.",
     ],
     examples: [
-      { line: "orrery trust", does: "everything that is allowed, and whether it changed since" },
-      { line: "orrery trust allow FetchPage", does: "as an answer of always would" },
-      { line: "orrery trust deny FetchPage", does: "takes it back" },
-      { line: "orrery trust --minimise", does: "only what was really used" },
-      { line: "orrery trust --minimise FetchPage --yes", does: "in a script" },
+      ["orrery trust", "everything that is allowed, and whether it changed since"],
+      ["orrery trust allow FetchPage", "as an answer of always would"],
+      ["orrery trust deny FetchPage", "takes it back"],
+      ["orrery trust --minimise", "only what was really used"],
+      ["orrery trust --minimise FetchPage --yes", "in a script"],
     ],
   },
   serve: SERVE,
@@ -587,7 +530,7 @@ export const COMMANDS = {
     summary: "Serves the project over MCP, on stdin and stdout.",
     arguments: [],
     flags: [
-      { name: "ephemeral", kind: "switch", help: "Keeps nothing of the runs: none can be resumed." },
+      toggle("ephemeral", "Keeps nothing of the runs: none can be resumed."),
       quiet,
       ...catalogFlags,
       ...permissionFlags,
@@ -601,8 +544,8 @@ export const COMMANDS = {
       "Exit codes: 0 the client has closed its end, 2 usage or configuration, 130 interrupted twice.",
     ],
     examples: [
-      { line: "orrery mcp", does: "in the settings of a client: command orrery, arguments mcp" },
-      { line: "orrery mcp --allow-net=api.example.com", does: "its gadgets may reach this host" },
+      ["orrery mcp", "in the settings of a client: command orrery, arguments mcp"],
+      ["orrery mcp --allow-net=api.example.com", "its gadgets may reach this host"],
     ],
   },
   schema: {
@@ -616,8 +559,7 @@ export const COMMANDS = {
         "config: orrery.yaml; agent: *.agent.yml; document-test: *.document-test.yml; conversation-test: *.conversation-test.yml.",
     }],
     flags: [output, help],
-    notes: [],
-    examples: [{ line: "orrery schema config -o orrery.schema.json", does: "for an editor" }],
+    examples: [["orrery schema config -o orrery.schema.json", "for an editor"]],
   },
   completions: {
     name: "completions",
@@ -631,10 +573,9 @@ export const COMMANDS = {
       },
     ],
     flags: [help],
-    notes: [],
     examples: [
-      { line: "source <(orrery completions bash)", does: "bash, this session" },
-      { line: "orrery completions fish > ~/.config/fish/completions/orrery.fish", does: "fish, for good" },
+      ["source <(orrery completions bash)", "bash, this session"],
+      ["orrery completions fish > ~/.config/fish/completions/orrery.fish", "fish, for good"],
     ],
   },
   help: {
@@ -642,14 +583,11 @@ export const COMMANDS = {
     summary: "Shows the commands and topics, or the help of one.",
     arguments: [{
       name: "COMMAND|TOPIC",
-      required: false,
       names: "help",
       help:
         "Which one: orrery help lists them. A page is Markdown; in a terminal it is drawn, and goes through $PAGER when it is long.",
     }],
     flags: [help],
-    notes: [],
-    examples: [],
   },
 } as const satisfies { readonly [name: string]: CommandSpec };
 

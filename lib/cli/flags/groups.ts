@@ -1,41 +1,27 @@
 // Flags that several commands have.
 
-import type { CommandSpec, Flag } from "./flag.ts";
+import { type CommandSpec, type Flag, flag, toggle } from "./flag.ts";
 
 /** Every command has it. */
-export const help = { name: "help", short: "h", kind: "switch", help: "Shows this." } as const satisfies Flag;
+export const help = toggle("help", "Shows this.", { short: "h" });
 
 /** For programs. */
-export const json = {
-  name: "json",
-  kind: "switch",
-  help: "One JSON value on stdout.",
-} as const satisfies Flag;
+export const json = toggle("json", "One JSON value on stdout.");
 
 /** Into a file. */
-export const output = {
-  name: "output",
-  short: "o",
-  kind: "text",
-  value: "FILE",
-  names: "file",
-  help: "Writes the result to FILE, whole or not at all; needs no --allow-write.",
-} as const satisfies Flag;
+export const output = flag(
+  "output",
+  "text",
+  "FILE",
+  "Writes the result to FILE, whole or not at all; needs no --allow-write.",
+  { short: "o", names: "file" },
+);
 
 /** For programs that follow a run. */
-export const jsonl = {
-  name: "jsonl",
-  kind: "switch",
-  help: "Every event as one line of JSON on stdout, as it happens.",
-} as const satisfies Flag;
+export const jsonl = toggle("jsonl", "Every event as one line of JSON on stdout, as it happens.");
 
 /** For scripts. */
-export const quiet = {
-  name: "quiet",
-  short: "q",
-  kind: "switch",
-  help: "Only errors on stderr; nobody is asked anything.",
-} as const satisfies Flag;
+export const quiet = toggle("quiet", "Only errors on stderr; nobody is asked anything.", { short: "q" });
 
 /** Where the result of a run goes. */
 export const outputFlags = [json, jsonl, output, quiet] as const satisfies readonly Flag[];
@@ -78,302 +64,229 @@ const OF_AGENT_FILE = "is not for an agent file, which says it itself";
 
 /** What is kept of a run. */
 const keepFlags = [
-  {
-    name: "ephemeral",
-    kind: "switch",
-    help: "Keeps nothing of the run: it cannot be resumed.",
-  },
-  {
-    name: "record",
-    kind: "text",
-    value: "FILE",
-    names: "file",
-    help: "Writes everything that comes into the run from outside, and every event, to FILE.",
-    not: NO_CONVERSATIONS,
-  },
-  {
-    name: "replay",
-    kind: "text",
-    value: "FILE",
-    names: "file",
-    help:
-      "Answers every effect from the record in FILE and touches nothing; ends with the difference when the run is another one.",
-    not: NO_CONVERSATIONS,
-  },
+  toggle("ephemeral", "Keeps nothing of the run: it cannot be resumed."),
+  flag(
+    "record",
+    "text",
+    "FILE",
+    "Writes everything that comes into the run from outside, and every event, to FILE.",
+    { names: "file", not: NO_CONVERSATIONS },
+  ),
+  flag(
+    "replay",
+    "text",
+    "FILE",
+    "Answers every effect from the record in FILE and touches nothing; ends with the difference when the run is another one.",
+    { names: "file", not: NO_CONVERSATIONS },
+  ),
 ] as const satisfies readonly Flag[];
 
 /** Of calls. */
-export const concurrency = {
-  name: "concurrency",
-  kind: "count",
-  value: "N",
+export const concurrency = flag("concurrency", "count", "N", "How many calls may run at once.", {
   default: "16",
-  help: "How many calls may run at once.",
-} as const satisfies Flag;
+});
 
 /** Of one call. */
-export const timeout = {
-  name: "timeout",
-  kind: "seconds",
-  value: "SECONDS",
-  default: "60",
-  help: "How long one call may take, unless its gadget says otherwise.",
-} as const satisfies Flag;
+export const timeout = flag(
+  "timeout",
+  "seconds",
+  "SECONDS",
+  "How long one call may take, unless its gadget says otherwise.",
+  { default: "60" },
+);
 
 /** Which model is asked. */
-export const model = {
-  name: "model",
-  short: "m",
-  kind: "text",
-  value: "MODEL",
-  names: "model",
-  default: "ORRERY_MODEL, then models.default of orrery.yaml",
-  help: "The model: provider/model, or an alias of models.aliases.",
-} as const satisfies Flag;
+export const model = flag(
+  "model",
+  "text",
+  "MODEL",
+  "The model: provider/model, or an alias of models.aliases.",
+  { short: "m", names: "model", default: "ORRERY_MODEL, then models.default of orrery.yaml" },
+);
 
 /** What a run may use up. */
-export const budget = {
-  name: "budget",
-  kind: "list",
-  value: "tokens=N,cost=N,time=N,turns=N",
-  help:
-    "Ends the run before a model call that goes beyond: tokens of all calls, US dollars, seconds, model calls. The exit code is 6; of a call " +
+export const budget = flag(
+  "budget",
+  "list",
+  "tokens=N,cost=N,time=N,turns=N",
+  "Ends the run before a model call that goes beyond: tokens of all calls, US dollars, seconds, model calls. The exit code is 6; of a call " +
     "file, whose call then fails, 1.",
-} as const satisfies Flag;
+);
 
 /** What a prompt is given. */
 export const promptFlags = [
-  {
-    name: "input",
-    short: "i",
-    kind: "texts",
-    value: "NAME=VALUE",
-    help:
-      "A value of the prompt, as text; NAME=@FILE is the text of a file, - a JSON object on stdin. Numbers and the like: --input-json. May be " +
+  flag(
+    "input",
+    "texts",
+    "NAME=VALUE",
+    "A value of the prompt, as text; NAME=@FILE is the text of a file, - a JSON object on stdin. Numbers and the like: --input-json. May be " +
       "repeated: of the same name the last one counts.",
+    { short: "i", not: ONLY_PROMPTS },
+  ),
+  flag("input-json", "text", "JSON", "Values of the prompt as a JSON object, or @FILE for one.", {
     not: ONLY_PROMPTS,
-  },
-  {
-    name: "input-json",
-    kind: "text",
-    value: "JSON",
-    help: "Values of the prompt as a JSON object, or @FILE for one.",
-    not: ONLY_PROMPTS,
-  },
+  }),
 ] as const satisfies readonly Flag[];
 
 /** What a document is given, and where its result document goes (documents.md 1.1). */
 export const documentFlags = [
-  {
-    name: "prompt",
-    kind: "text",
-    value: "TEXT",
-    help: "Of a document: what it is asked, put before its first block.",
+  flag("prompt", "text", "TEXT", "Of a document: what it is asked, put before its first block.", {
     not: ONLY_DOCUMENTS,
-  },
-  {
-    name: "block",
-    kind: "texts",
-    value: "FILE#REF",
-    help: "Of a document: a block of another file, put before its first block. May be repeated.",
-    not: ONLY_DOCUMENTS,
-  },
-  {
-    name: "mode",
-    kind: "text",
-    value: "MODE",
+  }),
+  flag(
+    "block",
+    "texts",
+    "FILE#REF",
+    "Of a document: a block of another file, put before its first block. May be repeated.",
+    { not: ONLY_DOCUMENTS },
+  ),
+  flag("mode", "text", "MODE", "Of a document: how results are merged where an operation does not say it.", {
     choices: ["append", "prepend", "replace"],
-    help: "Of a document: how results are merged where an operation does not say it.",
     not: ONLY_DOCUMENTS,
-  },
-  {
-    name: "out",
-    kind: "text",
-    value: "FILE",
-    names: "file",
-    default: "beside the document, with the ending .ctx",
-    help: "Of a document: where its result document goes; - is stdout, none is nowhere.",
-    not: ONLY_DOCUMENTS,
-  },
-  {
-    name: "show-operations",
-    kind: "switch",
-    help: "Of a document: models see its operations too.",
-    not: ONLY_DOCUMENTS,
-  },
-  {
-    name: "watch",
-    kind: "switch",
-    help:
-      "Of a document: runs it again when it or a file that it read (imports, callees, media, schemas) changes, until Ctrl-C. What was done with " +
+  }),
+  flag(
+    "out",
+    "text",
+    "FILE",
+    "Of a document: where its result document goes; - is stdout, none is nowhere.",
+    { names: "file", default: "beside the document, with the ending .ctx", not: ONLY_DOCUMENTS },
+  ),
+  toggle("show-operations", "Of a document: models see its operations too.", { not: ONLY_DOCUMENTS }),
+  toggle(
+    "watch",
+    "Of a document: runs it again when it or a file that it read (imports, callees, media, schemas) changes, until Ctrl-C. What was done with " +
       "the same input is not done again: a model's answer to the same question, a tool's result, a command whose text, folder, variables " +
       "and time limit did not change.",
-    not: ONLY_DOCUMENTS,
-  },
+    { not: ONLY_DOCUMENTS },
+  ),
 ] as const satisfies readonly Flag[];
 
 /** Who is asked. */
-export const profile = {
-  name: "profile",
-  kind: "text",
-  value: "NAME",
-  names: "profile",
-  help: "The profile that is asked, an entry of agents: in orrery.yaml: its model, system prompt and limits.",
-  not: {
-    calls: "is for prompts; a call file takes none",
-    document: "is for prompts; a document names its models itself, or takes --model",
-    agent: "is for prompts; a step of an agent names its model, or --model does",
+export const profile = flag(
+  "profile",
+  "text",
+  "NAME",
+  "The profile that is asked, an entry of agents: in orrery.yaml: its model, system prompt and limits.",
+  {
+    names: "profile",
+    not: {
+      calls: "is for prompts; a call file takes none",
+      document: "is for prompts; a document names its models itself, or takes --model",
+      agent: "is for prompts; a step of an agent names its model, or --model does",
+    },
   },
-} as const satisfies Flag;
+);
 
 /** Which model is asked, and how. */
 export const modelFlags = [
   model,
-  {
-    name: "tools",
-    kind: "list",
-    value: "GADGET,...",
-    names: "gadget",
-    help: "Gadgets that the model may call; SERVER__* stands for all of an MCP server. May be repeated.",
-    not: {
-      agent: OF_AGENT_FILE,
-      ...bothSay("say what the model may call: the prompt names its tools itself"),
+  flag(
+    "tools",
+    "list",
+    "GADGET,...",
+    "Gadgets that the model may call; SERVER__* stands for all of an MCP server. May be repeated.",
+    {
+      names: "gadget",
+      not: {
+        agent: OF_AGENT_FILE,
+        ...bothSay("say what the model may call: the prompt names its tools itself"),
+      },
     },
-  },
-  {
-    name: "system",
-    kind: "text",
-    value: "TEXT",
-    help: "What the model is told before everything else.",
+  ),
+  flag("system", "text", "TEXT", "What the model is told before everything else.", {
     not: {
       agent: OF_AGENT_FILE,
       "--prompt": "and --prompt cannot both be the system text: that of --prompt is a prompt",
       "--profile": "and --profile cannot both be the system text: that of --profile is a prompt",
     },
-  },
-  {
-    name: "tools-mode",
-    kind: "text",
-    value: "MODE",
-    choices: ["blocks", "native"],
-    default: "blocks",
-    help: "How the model calls gadgets: by blocks in its text, or by the calls of its provider.",
-    not: {
-      agent: OF_AGENT_FILE,
-      "--prompt": "is not for --prompt: the tools of a prompt are called by the calls of the provider",
-      "--profile": "is not for --profile: the tools of a prompt are called by the calls of the provider",
+  }),
+  flag(
+    "tools-mode",
+    "text",
+    "MODE",
+    "How the model calls gadgets: by blocks in its text, or by the calls of its provider.",
+    {
+      choices: ["blocks", "native"],
+      default: "blocks",
+      not: {
+        agent: OF_AGENT_FILE,
+        "--prompt": "is not for --prompt: the tools of a prompt are called by the calls of the provider",
+        "--profile": "is not for --profile: the tools of a prompt are called by the calls of the provider",
+      },
     },
-  },
+  ),
   budget,
-  {
-    name: "temperature",
-    kind: "number",
-    value: "N",
-    help: "How freely the model chooses its words. Default: the provider's.",
+  flag("temperature", "number", "N", "How freely the model chooses its words. Default: the provider's.", {
     not: { agent: OF_AGENT_FILE },
-  },
+  }),
 ] as const satisfies readonly Flag[];
 
 /** How a conversation with an agent is held (conversations.md). */
 export const conversationFlags = [
-  {
-    name: "user",
-    kind: "text",
-    value: "NAME",
+  flag("user", "text", "NAME", "Of a conversation: with whom. Its global slots are kept for this user.", {
     default: "local",
-    help: "Of a conversation: with whom. Its global slots are kept for this user.",
     not: ONLY_AGENTS,
-  },
-  {
-    name: "module",
-    kind: "text",
-    value: "NAME|FILE",
-    default: "default",
-    names: "file",
-    help:
-      "Of a conversation: the module whose slots it has; a file that ends with .module.yml says what it consists of.",
-    not: ONLY_AGENTS,
-  },
-  {
-    name: "session",
-    kind: "text",
-    value: "NAME",
+  }),
+  flag(
+    "module",
+    "text",
+    "NAME|FILE",
+    "Of a conversation: the module whose slots it has; a file that ends with .module.yml says what it consists of.",
+    { default: "default", names: "file", not: ONLY_AGENTS },
+  ),
+  flag("session", "text", "NAME", "Of a conversation: the session of the module whose slots it has.", {
     default: "the id of the agent",
-    help: "Of a conversation: the session of the module whose slots it has.",
     not: ONLY_AGENTS,
-  },
-  {
-    name: "context",
-    kind: "text",
-    value: "FILE",
-    names: "file",
-    help:
-      "Of a conversation: what its preloaded slots come from, as YAML or JSON: user, module, session, user-config, user-context-log.",
-    not: ONLY_AGENTS,
-  },
-  {
-    name: "collection",
-    kind: "text",
-    value: "FILE",
-    names: "file",
-    default: "conversations.collection of orrery.yaml",
-    help: "Of a conversation: the .collection.yml file whose documents its retrievers search.",
-    not: ONLY_AGENTS,
-  },
-  {
-    name: "slot",
-    kind: "texts",
-    value: "NAME=VALUE",
-    help:
-      "Of a conversation: a slot that is set before its first step, as text; session.NAME, module.NAME and global.NAME outlive it. May be repeated.",
-    not: ONLY_AGENTS,
-  },
+  }),
+  flag(
+    "context",
+    "text",
+    "FILE",
+    "Of a conversation: what its preloaded slots come from, as YAML or JSON: user, module, session, user-config, user-context-log.",
+    { names: "file", not: ONLY_AGENTS },
+  ),
+  flag(
+    "collection",
+    "text",
+    "FILE",
+    "Of a conversation: the .collection.yml file whose documents its retrievers search.",
+    { names: "file", default: "conversations.collection of orrery.yaml", not: ONLY_AGENTS },
+  ),
+  flag(
+    "slot",
+    "texts",
+    "NAME=VALUE",
+    "Of a conversation: a slot that is set before its first step, as text; session.NAME, module.NAME and global.NAME outlive it. May be repeated.",
+    { not: ONLY_AGENTS },
+  ),
 ] as const satisfies readonly Flag[];
 
 /** Of what a project says for itself. */
-export const trustProject = {
-  name: "trust-project",
-  kind: "switch",
-  help:
-    "Lets what orrery.yaml, .mcp.json and orrery.lock themselves ask for count, this time and from now on until it changes.",
-} as const satisfies Flag;
+export const trustProject = toggle(
+  "trust-project",
+  "Lets what orrery.yaml, .mcp.json and orrery.lock themselves ask for count, this time and from now on until it changes.",
+);
 
 /** What else belongs to the project, and what of it counts. */
 export const catalogFlags = [
-  {
-    name: "gadget",
-    kind: "texts",
-    value: "FILE",
-    names: "file",
-    help: "Adds the gadget of a module. May be repeated.",
-  },
-  {
-    name: "trust",
-    kind: "list",
-    value: "NAME,...",
-    names: "gadget",
-    help:
-      "Lets these gadgets of modules do what they ask for, and starts these MCP servers, this time. May be repeated.",
-  },
-  {
-    name: "allow-gadget",
-    kind: "texts",
-    value: "NAME=KIND:VALUE,...",
-    help:
-      "Lets one gadget of a module do this and no more: NAME=net:example.com, or NAME=net for all of a kind; read, write, net, run, env, sys. " +
+  flag("gadget", "texts", "FILE", "Adds the gadget of a module. May be repeated.", { names: "file" }),
+  flag(
+    "trust",
+    "list",
+    "NAME,...",
+    "Lets these gadgets of modules do what they ask for, and starts these MCP servers, this time. May be repeated.",
+    { names: "gadget" },
+  ),
+  flag(
+    "allow-gadget",
+    "texts",
+    "NAME=KIND:VALUE,...",
+    "Lets one gadget of a module do this and no more: NAME=net:example.com, or NAME=net for all of a kind; read, write, net, run, env, sys. " +
       "May be repeated.",
-  },
-  {
-    name: "frozen",
-    kind: "switch",
-    help: "Makes it an error when a gadget is not as orrery.lock has it; nobody is asked.",
-  },
+  ),
+  toggle("frozen", "Makes it an error when a gadget is not as orrery.lock has it; nobody is asked."),
   trustProject,
-  {
-    name: "trust-code",
-    kind: "switch",
-    help: "Loads the TypeScript modules of the project's prompts and tactics, this time.",
-  },
+  toggle("trust-code", "Loads the TypeScript modules of the project's prompts and tactics, this time."),
 ] as const satisfies readonly Flag[];
 
 /** A note of every command that runs something. */
@@ -382,72 +295,35 @@ export const ASKED_AT_TERMINAL =
 
 /** What a run may do. */
 export const permissionFlags = [
-  {
-    name: "allow-read",
-    kind: "grant",
-    value: "PATH,...",
+  flag("allow-read", "grant", "PATH,...", "Files that may be read; without a list all.", {
     default: "the project root",
-    help: "Files that may be read; without a list all.",
-  },
-  {
-    name: "allow-write",
-    kind: "grant",
-    value: "PATH,...",
+  }),
+  flag("allow-write", "grant", "PATH,...", "Files that may be written; without a list all.", {
     default: ".orrery/ of the project root",
-    help: "Files that may be written; without a list all.",
-  },
-  {
-    name: "allow-net",
-    kind: "grant",
-    value: "HOST,...",
+  }),
+  flag(
+    "allow-net",
+    "grant",
+    "HOST,...",
+    "Hosts (HOST or HOST:PORT) that may be reached; without a list all but private addresses.",
+    { default: "nothing" },
+  ),
+  flag("allow-run", "grant", "PROGRAM,...", "Programs that may be started; without a list all.", {
     default: "nothing",
-    help: "Hosts (HOST or HOST:PORT) that may be reached; without a list all but private addresses.",
-  },
-  {
-    name: "allow-run",
-    kind: "grant",
-    value: "PROGRAM,...",
-    default: "nothing",
-    help: "Programs that may be started; without a list all.",
-  },
-  {
-    name: "allow-env",
-    kind: "grant",
-    value: "VARIABLE,...",
-    default: "nothing",
-    help: "Variables of the environment that may be read; without a list all.",
-  },
-  { name: "allow-all", short: "A", kind: "switch", help: "Allows everything that no --deny flag names." },
-  {
-    name: "deny-read",
-    kind: "grant",
-    value: "PATH,...",
-    help: "Files that may not be read, whatever is allowed.",
-  },
-  {
-    name: "deny-write",
-    kind: "grant",
-    value: "PATH,...",
-    help: "Files that may not be written, whatever is allowed.",
-  },
-  {
-    name: "deny-net",
-    kind: "grant",
-    value: "HOST,...",
-    help: "Hosts that may not be reached, whatever is allowed.",
-  },
-  {
-    name: "deny-run",
-    kind: "grant",
-    value: "PROGRAM,...",
-    help: "Programs that may not be started, whatever is allowed.",
-  },
-  {
-    name: "deny-env",
-    kind: "grant",
-    value: "VARIABLE,...",
-    help: "Variables that may not be read, whatever is allowed.",
-  },
+  }),
+  flag(
+    "allow-env",
+    "grant",
+    "VARIABLE,...",
+    "Variables of the environment that may be read; without a list all.",
+    { default: "nothing" },
+  ),
+  toggle("allow-all", "Allows everything that no --deny flag names.", { short: "A" }),
+  flag("deny-read", "grant", "PATH,...", "Files that may not be read, whatever is allowed."),
+  flag("deny-write", "grant", "PATH,...", "Files that may not be written, whatever is allowed."),
+  flag("deny-net", "grant", "HOST,...", "Hosts that may not be reached, whatever is allowed."),
+  flag("deny-run", "grant", "PROGRAM,...", "Programs that may not be started, whatever is allowed."),
+  flag("deny-env", "grant", "VARIABLE,...", "Variables that may not be read, whatever is allowed."),
 ] as const satisfies readonly Flag[];
 
 /** How calls run, what is kept of them, and what they may do: of every command that runs some. Last in its help. */
@@ -480,14 +356,13 @@ export const RUN = {
     model,
     profile,
     budget,
-    {
-      name: "say",
-      kind: "texts",
-      value: "TEXT",
-      help:
-        "Of a conversation: a message to the agent. May be repeated: each is said when the agent waits for one.",
-      not: ONLY_AGENTS,
-    },
+    flag(
+      "say",
+      "texts",
+      "TEXT",
+      "Of a conversation: a message to the agent. May be repeated: each is said when the agent waits for one.",
+      { not: ONLY_AGENTS },
+    ),
     ...conversationFlags,
     ...documentFlags,
     ...outputFlags,
@@ -519,14 +394,11 @@ export const RUN = {
     "goes on with it.",
   ],
   examples: [
-    { line: "orrery run release.calls", does: "runs a file" },
-    { line: "model | orrery run -", does: "runs calls while they are being written" },
-    {
-      line: "orrery run report.calls --allow-write=out -o report.md",
-      does: "lets it write to out/, keeps the result",
-    },
-    { line: "orrery run plan.md --allow-run", does: "runs a document, which may run commands" },
-    { line: "orrery run review/code --input file=@main.ts", does: "asks a prompt of the project" },
-    { line: 'orrery run support.agent.yml --say "hello"', does: "begins a conversation and says something" },
+    ["orrery run release.calls", "runs a file"],
+    ["model | orrery run -", "runs calls while they are being written"],
+    ["orrery run report.calls --allow-write=out -o report.md", "lets it write to out/, keeps the result"],
+    ["orrery run plan.md --allow-run", "runs a document, which may run commands"],
+    ["orrery run review/code --input file=@main.ts", "asks a prompt of the project"],
+    ['orrery run support.agent.yml --say "hello"', "begins a conversation and says something"],
   ],
 } as const satisfies CommandSpec;
