@@ -8,8 +8,8 @@ import type { RunResult } from "./_run.ts";
 export interface ProviderProject extends AsyncDisposable {
   readonly provider: ProviderServer;
   readonly project: TestProject;
-  /** Runs `orrery ask` in it. */
-  ask(...args: readonly string[]): Promise<RunResult>;
+  /** Runs `orrery` in it. */
+  run(...args: readonly string[]): Promise<RunResult>;
   /** The events of `orrery ask`. */
   events(...args: readonly string[]): Promise<readonly RunEvent[]>;
 }
@@ -39,13 +39,13 @@ export async function providerProject(
   const settings = { models: { ...provider.settings, ...models?.(provider) } };
   await Deno.writeTextFile(join(folder, "config.yaml"), JSON.stringify(settings));
   const keys = Object.fromEntries([...KEYS, "COMPATIBLE_KEY"].map((name) => [name, TEST_KEY]));
-  const ask = (...args: readonly string[]) => project.run(["ask", ...args], { env: { ...keys, ...env } });
+  const run = (...args: readonly string[]) => project.run(args, { env: { ...keys, ...env } });
   return {
     provider,
     project,
-    ask,
+    run,
     async events(...args) {
-      const { stdout } = await ask("--jsonl", ...args);
+      const { stdout } = await run("ask", "--jsonl", ...args);
       return stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
     },
     async [Symbol.asyncDispose]() {
