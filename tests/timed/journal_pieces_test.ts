@@ -1,7 +1,6 @@
 // What a model says before its end is kept in pieces: what each costs, what becomes of what an older version kept whole, and what is put
 // together when the process died.
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import {
   type AnyGadget,
@@ -14,13 +13,13 @@ import {
   type RunJournal,
   type StepStart,
 } from "../../mod.ts";
-import { isProcessAlive, thisProcess } from "../../lib/host/process.ts";
 import { journalOver } from "../../lib/journal/journal_over.ts";
 import { memoryStore } from "../../lib/journal/memory_journal.ts";
 import { createSecrets } from "../../lib/journal/secrets.ts";
 import { sqliteJournal } from "../../lib/journal/sqlite_journal.ts";
 import type { JournalStore } from "../../lib/journal/store.ts";
 import { journalChild } from "../_journal_child.ts";
+import { journalAt, withDatabaseFile } from "../_journal_file.ts";
 import { withDatabase } from "../_journal_places.ts";
 import { type Script, scriptedModel } from "../_scripted_model.ts";
 
@@ -220,10 +219,8 @@ function columns(path: string): unknown {
   return [rows, version];
 }
 
-Deno.test("pieces: several processes that open a journal of version 1 at once find one of this version", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    const path = join(folder, "orrery.db");
+Deno.test("pieces: several processes that open a journal of version 1 at once find one of this version", () =>
+  withDatabaseFile(async (path) => {
     const old = new DatabaseSync(path);
     old.exec(VERSION_1);
     old.close();
@@ -235,15 +232,10 @@ Deno.test("pieces: several processes that open a journal of version 1 at once fi
     using journal = sqliteJournal(path, { owner: OWNER });
     assert.equal(journal.list({ status: "done" }).length, 15);
     assert.deepEqual(journal.read("0123").steps[1]?.prefix, [{ text: "one", calls: [] }]);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-});
+  }));
 
-Deno.test("pieces: what was committed is whole and in order when the process is killed", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    const path = join(folder, "orrery.db");
+Deno.test("pieces: what was committed is whole and in order when the process is killed", () =>
+  withDatabaseFile(async (path) => {
     for (let round = 0; round < 3; round++) {
       const child = journalChild("answer", path);
       let said = "";
@@ -254,7 +246,7 @@ Deno.test("pieces: what was committed is whole and in order when the process is 
       }
       await child.status;
       const [id = "", ...lines] = said.split("\n").slice(0, -1);
-      using journal = sqliteJournal(path, { owner: thisProcess(), isAlive: isProcessAlive });
+      using journal = journalAt(path);
       const { steps } = journal.read(id);
       const open = steps.filter(({ kind, status }) => kind === "model" && status === "started");
       assert.ok(open.length <= 1);
@@ -269,10 +261,7 @@ Deno.test("pieces: what was committed is whole and in order when the process is 
       for (const line of lines) assert.ok(known.has(line), `${line}: it is not there`);
       journal.open(id).release("done");
     }
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-});
+  }));
 
 const block = (id: string, rest = ""): string => `!!!GADGET_START:Tick:${id}\n${rest}!!!GADGET_END\n`;
 
