@@ -27,6 +27,7 @@ import { stdinText } from "./run/source.ts";
 import { readConversationTests } from "./test/conversation/file.ts";
 import { readDocumentTests } from "./test/document.ts";
 import type { TestSource } from "./test/field.ts";
+import { jsonPage } from "./page.ts";
 
 /** `orrery check`: finds mistakes without running anything; gives the exit code. */
 export async function check(
@@ -114,13 +115,13 @@ async function writeReport(report: CheckReport, options: WriteReportOptions): Pr
   const told: readonly ToldProblem[] = problems.map((each) => toldProblem(cwd, each));
   if (format === "json") {
     await terminal.stdout.write(
-      `${JSON.stringify(problems.map((each) => typedProblem(cwd, each)), null, 2)}\n`,
+      jsonPage(problems.map((each) => typedProblem(cwd, each))),
     );
   } else if (format === "github") await terminal.stdout.write(problemsGithub(told));
   else if (format === "sarif") {
     const rules = [...new Map(problems.map(({ rule }) => [rule.code, rule])).values()];
     const log = problemsSarif(told, { rules, version: VERSION });
-    await terminal.stdout.write(`${JSON.stringify(log, null, 2)}\n`);
+    await terminal.stdout.write(jsonPage(log));
   } else await writeText(report, { ...options, problems });
   return problems.some(({ found }) => found.severity === "error") ? EXIT.usage : EXIT.ok;
 }

@@ -5,6 +5,7 @@ import { hasColor, type Terminal } from "../host/terminal/terminal.ts";
 import { markdownText } from "../render/markdown_text.ts";
 import { type Argument, COMMANDS, type CommandSpec, type Flag } from "./flags/flags.ts";
 import { argumentText } from "./flags/parse.ts";
+import { pageOf } from "./page.ts";
 
 const TEXT_COLUMN = 28;
 const TEXT_WIDTH = 70;
@@ -18,7 +19,7 @@ export function commandHelp(spec: CommandSpec): string {
     (spec.notes ?? []).flatMap((note) => wrapped(note, TEXT_WIDTH + TEXT_COLUMN)).join("\n"),
     section("Examples", spec.examples ?? []),
   ];
-  return `${sections.filter((text) => text !== "").join("\n\n")}\n`;
+  return pageOf(sections);
 }
 
 /** The pages of lib/help, and what each is about. */

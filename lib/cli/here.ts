@@ -10,9 +10,9 @@ import { openCatalog, openSettings, type ProjectFlags, type ProjectSettings } fr
 import { type PromptIndex, promptIndex } from "../project/prompt_index.ts";
 import { runSecrets } from "../project/run_secrets.ts";
 import { keepStdout, NO_GRANTS, type RunGrants } from "../project/trust/grants.ts";
-import { printable } from "../render/shown_text.ts";
 import { EXIT } from "../service/exit_code.ts";
 import { interruptible, nobody } from "./run/around.ts";
+import { warningsTo } from "./page.ts";
 
 /** The journal of the project that the working folder belongs to. */
 export interface JournalHere extends Disposable {
@@ -81,9 +81,7 @@ export async function promptsHere(
 ): Promise<PromptsHere> {
   const cwd = workingFolder();
   const project = await openSettings(cwd, { cwd });
-  const notice = (text: string) =>
-    void (tellsNotices && terminal.stderr.write(`warning: ${printable(text)}\n`));
-  project.config.notices.forEach(notice);
+  if (tellsNotices) project.config.notices.forEach(warningsTo(terminal));
   const index = await promptIndex(project.root, { trustsCode: flags["trust-code"] === true });
   return { project, index };
 }
@@ -114,7 +112,7 @@ export async function withCatalogHere(
       user: nobody,
       servers,
       signal,
-      notice: (text) => void terminal.stderr.write(`warning: ${printable(text)}\n`),
+      notice: warningsTo(terminal),
     }));
     return await work(catalog);
   } catch (error) {

@@ -7,6 +7,7 @@ import { printableLine } from "../render/shown_text.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags/flags.ts";
 import { helpFile, helpFiles } from "./help.ts";
+import { jsonPage } from "./page.ts";
 
 /** What is made of one kind. */
 interface Part {
@@ -93,6 +94,6 @@ async function editorFiles(): Promise<Texts> {
   const settings = types === undefined
     ? { links: [root.href], imports: { orrery: new URL("mod.ts", root).href } }
     : { imports: { orrery: "./orrery.d.ts" } };
-  const files = new Map([["deno.json", `${JSON.stringify(settings, null, 2)}\n`]]);
+  const files = new Map([["deno.json", jsonPage(settings)]]);
   return types === undefined ? files : files.set("orrery.d.ts", types);
 }

@@ -5,6 +5,7 @@ import { EXIT } from "../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "./flags/flags.ts";
 import { conversationTestSchema, documentTestSchema } from "./test/schema.ts";
 import { writeText } from "./here.ts";
+import { jsonPage } from "./page.ts";
 
 const SCHEMAS: Readonly<Record<string, () => object>> = {
   config: configSchema,
@@ -19,6 +20,6 @@ export async function schema(
   terminal: Terminal,
 ): Promise<number> {
   const made = (SCHEMAS[kind ?? ""] ?? configSchema)();
-  await writeText(`${JSON.stringify(made, null, 2)}\n`, { output: flags.output, terminal });
+  await writeText(jsonPage(made), { output: flags.output, terminal });
   return EXIT.ok;
 }

@@ -14,7 +14,6 @@ import type { PromptIndex } from "../../project/prompt_index.ts";
 import { DEFAULT_LIMITS } from "../../prompt/limits.ts";
 import { toolName } from "../../prompt/tool_list.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";
-import { table } from "../../render/cells.ts";
 import { shown } from "../../schema/issue.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { agentsBelow } from "../../service/look/agents.ts";
@@ -27,6 +26,7 @@ import { grantWords, permissionWords, sourceWord } from "../gadget_words.ts";
 import { promptsHere, withCatalogHere } from "../here.ts";
 import { checkOneForm, runs } from "../runs/runs.ts";
 import { writeTypes } from "./types.ts";
+import { columns, jsonPage, pageOf } from "../page.ts";
 
 type ListCommand = ParsedCommand<typeof COMMANDS.list>;
 type ListFlags = ListCommand["flags"];
@@ -87,7 +87,7 @@ async function writeList(
   },
 ): Promise<number> {
   if (flags.names) await terminal.stdout.write(names.map((name) => `${name}\n`).join(""));
-  else if (flags.json) await terminal.stdout.write(`${JSON.stringify(own, null, 2)}\n`);
+  else if (flags.json) await terminal.stdout.write(jsonPage(own));
   else {
     await terminal.stdout.write(text);
     await terminal.stderr.write(notes);
@@ -117,7 +117,7 @@ async function gadgetList(catalog: Catalog, flags: ListFlags): Promise<Listed> {
     // A file of the project can have any name: only what can be called is told, so that no script reads more than a name.
     names: catalog.entries.map(({ name }) => name).filter((name) => GADGET_NAME.test(name)),
     json: { gadgets: rows.map(({ json }) => json) },
-    text: `${table(cells).join("\n")}\n`,
+    text: `${columns(cells)}\n`,
     notes: problemText(rows),
   };
 }
@@ -147,8 +147,7 @@ async function describe(entry: CatalogEntry): Promise<ListRow> {
       state,
       needs,
       grant === undefined ? "" : grantWords(grant, permissions),
-    ]
-      .map(printableLine),
+    ],
     json: {
       name: entry.name,
       source: entry.source,
@@ -270,7 +269,7 @@ function modelPage(
     ]),
     section("Without a provider", [["MODEL", ""], ...list.offline.map(({ id, about }) => [id, about])]),
   ];
-  return sections.filter((text) => text !== "").join("\n\n") + "\n";
+  return pageOf(sections);
 }
 
 function keyWord({ keyVariables, hasKey }: ModelList["providers"][number]): string {
@@ -280,7 +279,7 @@ function keyWord({ keyVariables, hasKey }: ModelList["providers"][number]): stri
 
 function section(title: string, rows: readonly (readonly string[])[]): string {
   if (rows.length < 2) return "";
-  return `${title}\n${table(rows.map((row) => row.map(printableLine))).join("\n")}`;
+  return `${title}\n${columns(rows)}`;
 }
 
 function profileList(index: PromptIndex): Listed {
@@ -369,7 +368,7 @@ function promptTables(index: PromptIndex): string {
 /** A table with its head; empty without rows. */
 function tableText(head: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return "";
-  return `${table([head, ...rows.map((row) => row.map(printableLine))]).join("\n")}\n`;
+  return `${columns([head, ...rows])}\n`;
 }
 
 function listWords(words: readonly string[]): string {

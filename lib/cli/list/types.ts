@@ -10,6 +10,7 @@ import { printableLine } from "../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { notLoadedLine, problemLines } from "./list.ts";
 import type { PromptsHere } from "../here.ts";
+import { jsonPage } from "../page.ts";
 
 /** What is wanted: `true` for the usual place. */
 export interface WriteTypesFlags {
@@ -44,7 +45,7 @@ export async function writeTypes(
   const prompts = index.located.size;
   await terminal.stdout.write(
     flags.json
-      ? `${JSON.stringify({ file: shown, written, prompts }, null, 2)}\n`
+      ? jsonPage({ file: shown, written, prompts })
       : `${printableLine(shown)}: ${written ? "written" : "nothing has changed"}, ${countWords(prompts)}\n`,
   );
   return EXIT.ok;

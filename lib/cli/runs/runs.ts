@@ -1,9 +1,9 @@
 import type { RunSummary } from "../../core/journal.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { printableLine, usageWords } from "../../render/shown_text.ts";
-import { table } from "../../render/cells.ts";
+import { usageWords } from "../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { journalHere } from "../here.ts";
+import { columns, jsonPage } from "../page.ts";
 
 const SHOWN = 20;
 
@@ -25,10 +25,10 @@ export async function runs({ flags, kind }: RunsCommand, terminal: Terminal): Pr
   }) ?? [];
   const shown = wantsAll ? list : list.slice(0, SHOWN);
   if (flags.names) await terminal.stdout.write(list.map(({ id }) => `${id}\n`).join(""));
-  else if (flags.json) await terminal.stdout.write(`${JSON.stringify(list.map(shownJson), null, 2)}\n`);
+  else if (flags.json) await terminal.stdout.write(jsonPage(list.map(shownJson)));
   else if (list.length === 0) {
     await terminal.stderr.write(`No ${kind ?? "run"} is kept in this project.\n`);
-  } else await terminal.stdout.write(`${table([HEAD, ...shown.map(row)]).join("\n")}\n`);
+  } else await terminal.stdout.write(`${columns([HEAD, ...shown.map(row)])}\n`);
   if (list.length > shown.length) {
     await terminal.stderr.write(`The last ${SHOWN}; orrery runs --all shows every one.\n`);
   }
@@ -49,7 +49,7 @@ function statusWord({ status, owned }: RunSummary): string {
 function row(run: RunSummary): string[] {
   const { id, kind, file = "", startedAt, steps, usage } = run;
   const tokens = usageWords(usage);
-  return [id, statusWord(run), kind, file, timeWord(startedAt), String(steps), tokens].map(printableLine);
+  return [id, statusWord(run), kind, file, timeWord(startedAt), String(steps), tokens];
 }
 
 /** In the time of this machine, as people read it: `2026-03-09 14:05`. */

@@ -5,6 +5,7 @@ import { traceTree } from "../../render/trace/tree.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { neededJournal, writeText } from "../here.ts";
+import { jsonPage } from "../page.ts";
 
 /** `orrery trace ID`. @throws {UsageError} */
 export async function trace(
@@ -23,7 +24,7 @@ export async function trace(
     await writeText(await tracePage(found), { output: flags.html, terminal });
     return EXIT.ok;
   }
-  await terminal.stdout.write(flags.json ? `${JSON.stringify(found, null, 2)}\n` : traceText(found));
+  await terminal.stdout.write(flags.json ? jsonPage(found) : traceText(found));
   return EXIT.ok;
 }
 

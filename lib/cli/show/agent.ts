@@ -3,13 +3,13 @@ import { realPath, workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { type AgentFile, isAgentName } from "../../parse/agent/agent.ts";
 import { openSettings } from "../../project/project.ts";
-import { printable, printableLine } from "../../render/shown_text.ts";
-import { table } from "../../render/cells.ts";
+import { printable } from "../../render/shown_text.ts";
 import { shownJson } from "../../schema/issue.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { agentOutline, sourceWords } from "../../service/look/agents.ts";
 import type { AgentStepJson } from "../../service/look/look.ts";
 import { readAgent } from "../conversation/agent.ts";
+import { jsonPage, listed, pageOf } from "../page.ts";
 
 /** `orrery show agent FILE`: its steps, where they go on, and the slots that they use. */
 export async function showAgent(
@@ -29,7 +29,7 @@ export async function showAgent(
   const { id, file, constants, preloads } = agent;
   const steps = agentOutline(agent);
   const text = flags.json
-    ? `${JSON.stringify({ id, file, constants, slots: preloads, steps }, null, 2)}\n`
+    ? jsonPage({ id, file, constants, slots: preloads, steps })
     : printable(agentPage(agent, steps));
   await terminal.stdout.write(text);
   return EXIT.ok;
@@ -44,7 +44,7 @@ function agentPage(agent: AgentFile, steps: readonly AgentStepJson[]): string {
     listed("Filled before the first step", preloads.map(({ name, source }) => [name, sourceWords(source)])),
     listed("Steps", steps.map(stepCells)),
   ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
+  return pageOf(sections);
 }
 
 function stepCells(step: AgentStepJson): readonly string[] {
@@ -57,10 +57,4 @@ function stepCells(step: AgentStepJson): readonly string[] {
     ...(writes.length === 0 ? [] : [`writes ${writes.join(", ")}`]),
   ];
   return [`${"  ".repeat(depth)}${id}`, kind, words.join("; ")];
-}
-
-function listed(what: string, rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return "";
-  const lines = table(rows.map((row) => row.map(printableLine)));
-  return `${what}:\n${lines.map((line) => `  ${line}`).join("\n")}`;
 }

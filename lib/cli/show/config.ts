@@ -11,10 +11,9 @@ import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
 import { openProjectModels } from "../../project/models.ts";
 import { isAcceptedHere, openSettings, type ProjectSettings } from "../../project/project.ts";
 import { runSecrets } from "../../project/run_secrets.ts";
-import { printableLine } from "../../render/shown_text.ts";
-import { table } from "../../render/cells.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import { hiddenSecrets, isSecretName } from "../../service/look/profiles.ts";
+import { columns, jsonPage } from "../page.ts";
 
 /** A setting that holds, and why. */
 interface Setting {
@@ -48,13 +47,13 @@ export async function showConfig(flags: ShowConfigFlags, terminal: Terminal): Pr
     ...keySettings(project, isAccepted),
   ];
   const shown = runSecrets({ config: project.config, settings: NO_POLICY_FLAGS }).maskJson(settings);
-  const rows = shown.map(({ key, value, from }) =>
-    [key, typeof value === "string" ? value : JSON.stringify(value), from].map(printableLine)
-  );
+  const rows = shown.map(({ key, value, from }) => [
+    key,
+    typeof value === "string" ? value : JSON.stringify(value),
+    from,
+  ]);
   await terminal.stdout.write(
-    flags.json
-      ? `${JSON.stringify(shown, null, 2)}\n`
-      : `${table([["SETTING", "VALUE", "FROM"], ...rows]).join("\n")}\n`,
+    flags.json ? jsonPage(shown) : `${columns([["SETTING", "VALUE", "FROM"], ...rows])}\n`,
   );
   return EXIT.ok;
 }

@@ -3,7 +3,6 @@ import { isRecord, type Json } from "../../core/json.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { DocumentFile } from "../../parse/document/document.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";
-import { table } from "../../render/cells.ts";
 import { shown } from "../../schema/issue.ts";
 import {
   documentJson,
@@ -16,6 +15,7 @@ import {
 } from "../../service/look/document_outline.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import { documentProblems } from "../run/document/once.ts";
+import { jsonPage, listed, pageOf } from "../page.ts";
 
 /** `orrery show document FILE.md`: what it takes, needs, uses and consists of. */
 export async function showDocument(
@@ -27,7 +27,7 @@ export async function showDocument(
   const outline = await outlineOf(file);
   const uses = usesOf(file, outline, (path) => typedPath(path, project));
   if (flags.json) {
-    await terminal.stdout.write(`${JSON.stringify(documentJson(file, outline, uses), null, 2)}\n`);
+    await terminal.stdout.write(jsonPage(documentJson(file, outline, uses)));
     return EXIT.ok;
   }
   await terminal.stdout.write(printable(documentPage(file, outline, uses)));
@@ -78,7 +78,7 @@ function documentPage(file: DocumentFile, outline: DocumentOutline, uses: Docume
       ]),
     ),
   ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
+  return pageOf(sections);
 }
 
 function declared(permissions: DocumentFile["settings"]["permissions"]): readonly string[] {
@@ -103,13 +103,6 @@ function words(things: readonly UsedThing[], none: string): string {
     const more = lines.length > MOST_LINES ? ", \u2026" : "";
     return `${name} (line${lines.length === 1 ? "" : "s"} ${lines.slice(0, MOST_LINES).join(", ")}${more})`;
   }).join(", ");
-}
-
-function listed(what: string, rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return "";
-  return `${what}:\n${
-    table(rows.map((row) => row.map(printableLine))).map((each) => `  ${each}`).join("\n")
-  }`;
 }
 
 /** A value on one line. */

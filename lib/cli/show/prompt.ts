@@ -26,6 +26,7 @@ import { interruptible } from "../run/around.ts";
 import { stdinText } from "../run/source.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { promptsHere } from "../here.ts";
+import { indented, jsonPage, listed, pageOf } from "../page.ts";
 
 /** What the flags of the command say. */
 export interface ShowOptions {
@@ -47,7 +48,7 @@ export async function showPrompt(path: string, { flags, terminal }: ShowOptions)
   const found = findPrompt(path, { ...index, problems }, { command: "show" });
   const { mask, maskJson } = runSecrets({ config: project.config, settings: NO_POLICY_FLAGS });
   const write = async (json: unknown, page: () => string) =>
-    await terminal.stdout.write(flags.json ? `${JSON.stringify(json, null, 2)}\n` : page());
+    await terminal.stdout.write(flags.json ? jsonPage(json) : page());
   if (found.kind === "tactic") {
     const located = index.locatedTactics.get(found.tactic.name);
     if (located !== undefined) await write(tacticJson(located), () => tacticPage(located, index));
@@ -74,12 +75,9 @@ function tacticPage({ tactic, file, line }: FoundTactic<Tactic>, { profiles }: P
     return [
       name,
       profile === undefined ? "not configured: agents: of orrery.yaml has no such entry" : profile.model,
-    ]
-      .map(printableLine);
+    ];
   });
-  const agents = rows.length === 0
-    ? "Agents: none"
-    : `Agents:\n${table(rows).map((row) => `  ${row}`).join("\n")}`;
+  const agents = listed("Agents", rows) || "Agents: none";
   return `${printableLine(`${tactic.name}  (${file}:${line})`)}\n\nA tactic.\n\n${agents}\n`;
 }
 
@@ -99,7 +97,7 @@ function promptPage(prompt: PromptJson): string {
     hasKeys(metadata) ? `Metadata: ${JSON.stringify(metadata)}` : "",
     `Hashes: prompt ${prompt.promptHash}, contract ${prompt.contractHash}`,
   ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
+  return pageOf(sections);
 }
 
 function variableWords({ variables, missing, unused }: PromptJson): string {
@@ -142,11 +140,12 @@ function tagLines({ tags, refined }: PromptAnswer & { readonly kind: "tags" }): 
 }
 
 function toolWords(tools: readonly PromptTool[]): string {
-  if (tools.length === 0) return "Tools: none";
-  const rows = tools.map(({ name, state, description, problem }) =>
-    [name, STATE_WORDS[state], problem ?? description ?? ""].map(printableLine)
-  );
-  return `Tools:\n${indented(table(rows).join("\n"))}`;
+  const rows = tools.map(({ name, state, description, problem }) => [
+    name,
+    STATE_WORDS[state],
+    problem ?? description ?? "",
+  ]);
+  return listed("Tools", rows) || "Tools: none";
 }
 
 const STATE_WORDS: { readonly [state in PromptTool["state"]]: string } = {
@@ -161,10 +160,10 @@ const STATE_WORDS: { readonly [state in PromptTool["state"]]: string } = {
 
 function handlerWords(handler: PromptJson["handler"]): string {
   const rows = Object.entries(handler).map(([event, { text, isDefault }]) => {
-    const said = text === null ? "a function of its module" : printableLine(text);
+    const said = text ?? "a function of its module";
     return [event, isDefault ? `${said} (default)` : said];
   });
-  return `Handlers:\n${indented(table(rows).join("\n"))}`;
+  return listed("Handlers", rows);
 }
 
 function jsonLines(items: readonly unknown[]): string {
@@ -175,19 +174,13 @@ function hasKeys(value: unknown): boolean {
   return isRecord(value) && Object.keys(value).length > 0;
 }
 
-export function indented(text: string): string {
-  return text.split("\n").map((line) => line === "" ? "" : `  ${line}`).join("\n");
-}
-
 /** `orrery show profile NAME`: a profile of `orrery.yaml`, complete. */
 export async function showProfile(name: string, { flags, terminal }: ShowOptions): Promise<number> {
   const { project, index } = await promptsHere({ flags, terminal });
   const profile = findProfile(name, index, { command: "show" });
   const { mask, maskJson } = runSecrets({ config: project.config, settings: NO_POLICY_FLAGS });
   await terminal.stdout.write(
-    flags.json
-      ? `${JSON.stringify(maskJson(profileData(profile)), null, 2)}\n`
-      : mask(printable(profilePage(profile, index))),
+    flags.json ? jsonPage(maskJson(profileData(profile))) : mask(printable(profilePage(profile, index))),
   );
   return EXIT.ok;
 }
@@ -203,7 +196,7 @@ function profilePage(profile: AgentProfile, index: PromptIndex): string {
     name,
     `Model: ${model}`,
     systemWords(profile, index),
-    `Limits:\n${indented(table(rows).join("\n"))}`,
+    listed("Limits", rows),
     Object.keys(modelArgs).length === 0
       ? ""
       : `Model arguments: ${JSON.stringify(hiddenSecrets(toJson(modelArgs)))}`,
@@ -211,7 +204,7 @@ function profilePage(profile: AgentProfile, index: PromptIndex): string {
       ? ""
       : `Tactics that it works for: ${tactics.map((tactic) => tactic.name).join(", ")}`,
   ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
+  return pageOf(sections);
 }
 
 function systemWords({ systemPrompt, system }: AgentProfile, { located }: PromptIndex): string {

@@ -19,6 +19,7 @@ import { showAgent } from "./agent.ts";
 import { showConfig } from "./config.ts";
 import { showDocument } from "./document.ts";
 import { type ShowOptions, showProfile, showPrompt } from "./prompt.ts";
+import { indented, jsonPage } from "../page.ts";
 
 /** `orrery show KIND NAME` and `orrery show config`. */
 export async function show(
@@ -78,9 +79,7 @@ async function showGadget(
   }
   const gadget = await load(entry);
   if (typeof gadget === "string") return await sayProblem(gadget, { entry, asJson, terminal });
-  const text = asJson
-    ? `${JSON.stringify(gadgetJson(entry, gadget), null, 2)}\n`
-    : printable(gadgetPage(entry, gadget));
+  const text = asJson ? jsonPage(gadgetJson(entry, gadget)) : printable(gadgetPage(entry, gadget));
   await terminal.stdout.write(text);
   return EXIT.ok;
 }
@@ -105,7 +104,7 @@ async function sayProblem(
   const state = entry.state === "ready" ? "broken" : entry.state;
   if (asJson) {
     await terminal.stdout.write(
-      `${JSON.stringify({ name: entry.name, source: entry.source, state, problem }, null, 2)}\n`,
+      jsonPage({ name: entry.name, source: entry.source, state, problem }),
     );
   }
   await terminal.stderr.write(printable(`error: ${problem}\n`));
@@ -124,7 +123,7 @@ function gadgetPage(entry: CatalogEntry, gadget: AnyGadget): string {
     `Limits: ${limitWords(gadget)}`,
     ...(entry.said === undefined
       ? []
-      : [`Its module says while it is loaded:\n${indented(entry.said.trimEnd().split("\n"))}`]),
+      : [`Its module says while it is loaded:\n${indented(entry.said.trimEnd())}`]),
     ...examples(gadget, parameters),
   ];
   return `${sections.join("\n\n")}\n`;
@@ -134,21 +133,18 @@ function grantText(grant: EntryGrant, needs: Permissions = {}): string {
   return `Grant: ${grantWords(grant, needs)}${grant.changes.map((line) => `\n  ${line}`).join("")}`;
 }
 
-function takesWhat(gadget: AnyGadget): string[] {
-  return [
-    gadget.input === undefined ? "nothing that is checked" : "what its schema says, which has no description",
-  ];
+function takesWhat(gadget: AnyGadget): string {
+  return gadget.input === undefined
+    ? "nothing that is checked"
+    : "what its schema says, which has no description";
 }
 
-function parameterTable(parameters: readonly ParameterInfo[]): string[] {
-  return table(parameters.map(({ pointer, type, required, description, default: value }) => {
+function parameterTable(parameters: readonly ParameterInfo[]): string {
+  const rows = parameters.map(({ pointer, type, required, description, default: value }) => {
     const text = [description, value === undefined ? undefined : `Default: ${JSON.stringify(value)}.`];
     return [pointer, type, required ? "required" : "", text.filter((part) => part !== undefined).join(" ")];
-  }));
-}
-
-function indented(lines: readonly string[]): string {
-  return lines.map((line) => `  ${line}`).join("\n");
+  });
+  return table(rows).join("\n");
 }
 
 function limitWords(gadget: AnyGadget): string {
@@ -198,7 +194,7 @@ async function showConversation(
   }
   const shown = conversationJson(record, (scope) => journal.slots(scope));
   await terminal.stdout.write(
-    flags.json ? `${JSON.stringify(shown, null, 2)}\n` : printable(conversationPage(shown)),
+    flags.json ? jsonPage(shown) : printable(conversationPage(shown)),
   );
   return EXIT.ok;
 }

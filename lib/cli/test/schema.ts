@@ -9,10 +9,15 @@ const anyMapping = { type: "object" };
 const texts = { type: "object", additionalProperties: { type: ["string", "number", "boolean"] } };
 /** How a text is to be. */
 const wanted = { $ref: "#/$defs/wanted" };
-const name = { ...text, description: "What the test shows, in a few words." };
+const name = said(text, "What the test shows, in a few words.");
 
 function mapping(properties: JsonObject, required: readonly string[] = []): JsonObject {
   return { type: "object", properties, required: [...required], additionalProperties: false };
+}
+
+/** The same schema with what it is for. */
+function said(schema: JsonObject, description: string): JsonObject {
+  return { ...schema, description };
 }
 
 function list(items: JsonObject, description?: string): JsonObject {
@@ -36,7 +41,7 @@ function fileOf(title: string, properties: JsonObject, $defs: JsonObject): JsonO
 
 /** What every reply of a model may have. */
 const reply = {
-  text: { ...text, description: "What it says." },
+  text: said(text, "What it says."),
   chunks: list(text, "What it says, piece by piece."),
   object: { description: "What it says, as JSON." },
   error: {
@@ -50,18 +55,18 @@ const reply = {
 /** The JSON Schema of `*.document-test.yml`. */
 export function documentTestSchema(): JsonObject {
   return fileOf("Tests of executable documents", {
-    document: { ...text, description: "The document that is tested, relative to this file." },
-    files: { ...texts, description: "Files of all tests, over those of the project: path to text." },
+    document: said(text, "The document that is tested, relative to this file."),
+    files: said(texts, "Files of all tests, over those of the project: path to text."),
   }, {
     test: mapping({
       name,
-      document: { ...text, description: "Another document than that of the file." },
-      files: { ...texts, description: "More files, over those of all tests." },
+      document: said(text, "Another document than that of the file."),
+      files: said(texts, "More files, over those of all tests."),
       input: {
         description: "What the document is given.",
         ...mapping({
-          prompt: { ...text, description: "As --prompt." },
-          values: { ...texts, description: "As --input: name to value." },
+          prompt: said(text, "As --prompt."),
+          values: said(texts, "As --input: name to value."),
           blocks: list({ ...text, pattern: ".#." }, "As --block: notes.md#summary."),
         }),
       },
@@ -74,24 +79,24 @@ export function documentTestSchema(): JsonObject {
         { enum: ["write", "run"] },
         "What the document may do. Real commands run in a copy of the project.",
       ),
-      expect: { ...ref("expect"), description: "What is to come of the document." },
+      expect: said(ref("expect"), "What is to come of the document."),
     }, ["name", "expect"]),
     reply: mapping({
       ...reply,
-      delayMs: { type: "integer", minimum: 0, description: "Milliseconds before each piece. Default 0." },
-      when: { ...pattern, description: "A regular expression: the last message must match." },
-      repeat: { type: "boolean", description: "It is never used up. Default false." },
+      delayMs: said({ type: "integer", minimum: 0 }, "Milliseconds before each piece. Default 0."),
+      when: said(pattern, "A regular expression: the last message must match."),
+      repeat: said({ type: "boolean" }, "It is never used up. Default false."),
     }),
     command: mapping({
-      when: { ...pattern, description: "A regular expression: the script must match." },
-      output: { ...text, description: "What it prints." },
-      exit: { type: "integer", description: "The exit code. Default 0." },
+      when: said(pattern, "A regular expression: the script must match."),
+      output: said(text, "What it prints."),
+      exit: said({ type: "integer" }, "The exit code. Default 0."),
     }),
     expect: mapping({
-      exit: { enum: [0, 1, 2], description: "Default 0, or anything else where an error is expected." },
-      error: { ...wanted, description: "What is told of the failure." },
-      value: { anyOf: [wanted, { type: "null" }], description: "What the run gives; null: nothing." },
-      result: { ...wanted, description: "The whole result document." },
+      exit: said({ enum: [0, 1, 2] }, "Default 0, or anything else where an error is expected."),
+      error: said(wanted, "What is told of the failure."),
+      value: said({ anyOf: [wanted, { type: "null" }] }, "What the run gives; null: nothing."),
+      result: said(wanted, "The whole result document."),
       blocks: {
         type: "object",
         additionalProperties: wanted,
@@ -110,19 +115,16 @@ const slots = {
   description: "By destination.name; without a destination, of the conversation.",
 };
 const saw = {
-  "saw-prompts": { ...ref("seen"), description: "The prompts that a step's model was sent last, by step." },
-  "saw-memory": {
-    ...ref("seen"),
-    description: "What of the conversation a step's model was sent last, by step.",
-  },
+  "saw-prompts": said(ref("seen"), "The prompts that a step's model was sent last, by step."),
+  "saw-memory": said(ref("seen"), "What of the conversation a step's model was sent last, by step."),
 };
 
 /** What a file, a test and a conversation may each say; the nearest counts. */
 const settings = {
-  agent: { ...text, description: "The *.agent.yml that is tested, relative to this file." },
-  user: { ...text, description: "Whose slots it has, as --user. Default: local." },
-  module: { ...text, description: "As --module. Default: default." },
-  session: { ...text, description: "As --session. Default: the id of the agent." },
+  agent: said(text, "The *.agent.yml that is tested, relative to this file."),
+  user: said(text, "Whose slots it has, as --user. Default: local."),
+  module: said(text, "As --module. Default: default."),
+  session: said(text, "As --session. Default: the id of the agent."),
   context: {
     description: "What preloaded slots come from, or a file with it, as --context.",
     anyOf: [
@@ -136,8 +138,8 @@ const settings = {
       }),
     ],
   },
-  collection: { ...text, description: "A *.collection.yml for retrievers. Default: that of the project." },
-  env: { ...texts, description: "What ${env.NAME} stands for. The environment is not read." },
+  collection: said(text, "A *.collection.yml for retrievers. Default: that of the project."),
+  env: said(texts, "What ${env.NAME} stands for. The environment is not read."),
   http: {
     type: "object",
     description: "What servers answer, by METHOD URL: one answer for every request, or a list, each once.",
@@ -152,14 +154,14 @@ const settings = {
 };
 
 const conversation = {
-  "slots-before": { ...slots, description: `Set before the first step. ${slots.description}` },
+  "slots-before": said(slots, `Set before the first step. ${slots.description}`),
   model: {
     type: "object",
     description: "What models say: for each step its replies, in order, each once.",
     additionalProperties: list(ref("reply")),
   },
   turns: { ...list(ref("turn"), "What is said, and what is to come of it."), minItems: 1 },
-  "slots-after": { ...slots, description: `Behind the last turn. ${slots.description}` },
+  "slots-after": said(slots, `Behind the last turn. ${slots.description}`),
   ...saw,
 };
 
@@ -181,23 +183,19 @@ export function conversationTestSchema(): JsonObject {
     },
     conversation: mapping({ ...settings, ...conversation }, ["turns"]),
     turn: mapping({
-      say: {
-        ...text,
-        description: "What the person says. Without it the first turn begins the conversation.",
-      },
-      retry: { type: "boolean", description: "Tries the step that failed again." },
+      say: said(text, "What the person says. Without it the first turn begins the conversation."),
+      retry: said({ type: "boolean" }, "Tries the step that failed again."),
       expect: { description: "What the agent says: all of it, in order.", anyOf: [list(wanted), wanted] },
       status: {
         enum: ["held", "completed", "failed"],
         description: "Whether it waits for the person, has come to its end, or a step failed.",
       },
-      error: { ...wanted, description: "Why it fails, or why the message is not taken." },
+      error: said(wanted, "Why it fails, or why the message is not taken."),
       hold: { description: "The step, or the steps, at which it waits.", anyOf: [text, list(text)] },
-      slots: {
-        ...slots,
-        description:
-          `Behind the turn: values, null for none, or how a text is to be (contains, matches). ${slots.description}`,
-      },
+      slots: said(
+        slots,
+        `Behind the turn: values, null for none, or how a text is to be (contains, matches). ${slots.description}`,
+      ),
       ...saw,
     }),
     reply: {
@@ -205,16 +203,13 @@ export function conversationTestSchema(): JsonObject {
       anyOf: [text, mapping(reply), { type: ["object", "array", "number", "boolean"] }],
     },
     answer: mapping({
-      status: { type: "integer", minimum: 200, maximum: 599, description: "Default 200." },
-      type: { ...text, description: "Content-Type. Default: by what is answered." },
-      headers: { ...texts, description: "Headers of the answer." },
+      status: said({ type: "integer", minimum: 200, maximum: 599 }, "Default 200."),
+      type: said(text, "Content-Type. Default: by what is answered."),
+      headers: said(texts, "Headers of the answer."),
       body: { description: "Text, or what is sent as JSON." },
       events: list({}, "Server-sent events: the data of each, as text or as JSON."),
-      error: {
-        ...text,
-        description: "There is no answer: why the connection failed. It is tried once more.",
-      },
-      sent: { ...wanted, description: "The body of the request." },
+      error: said(text, "There is no answer: why the connection failed. It is tried once more."),
+      sent: said(wanted, "The body of the request."),
     }),
     seen: {
       type: "object",

@@ -15,6 +15,7 @@ import { conversationTests } from "./conversation/conversation.ts";
 import { documentTests } from "./document.ts";
 import type { TestFailure, TestSource } from "./field.ts";
 import { TestProjects } from "./tested.ts";
+import { warningsTo } from "../page.ts";
 
 // `orrery test FILE...`: tests that are kept as files. Nothing of the project is touched, and no provider is asked.
 
@@ -49,11 +50,13 @@ export async function test(
 ): Promise<number> {
   const { signal } = interruptible(terminal);
   keepStdout(flags);
-  using _stray = terminal.onStrayError((error) => void tellStray(error, terminal));
+  const warn = warningsTo(terminal);
+  // Of a module that was loaded: what it does later nobody waits for.
+  using _stray = terminal.onStrayError((error) => warn(strayErrorText(error, workingFolder())));
   await using projects = new TestProjects({
     flags,
     signal,
-    notice: (text) => void terminal.stderr.write(`warning: ${printable(text)}\n`),
+    notice: warn,
   });
   const tests = await readTests(words, projects);
   const outcomes: TestOutcome[] = [];
@@ -81,11 +84,6 @@ async function failuresOf(test: FileTest): Promise<readonly TestFailure[]> {
   } catch (error) {
     return [{ what: "run", span: test.span, message: messageOf(error) }];
   }
-}
-
-/** Of a module that was loaded: what it does later nobody waits for. */
-async function tellStray(error: unknown, terminal: Terminal): Promise<void> {
-  await terminal.stderr.write(`warning: ${printable(strayErrorText(error, workingFolder()))}\n`);
 }
 
 async function readTests(words: readonly string[], projects: TestProjects): Promise<readonly FileTest[]> {

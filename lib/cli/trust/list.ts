@@ -17,10 +17,10 @@ import { isPathEntry } from "../../policy/policy_settings.ts";
 import { configuredServers } from "../../project/configured_servers.ts";
 import { isAcceptedHere, type ProjectSettings } from "../../project/project.ts";
 import { changedModules } from "../../project/trust/module_hashes.ts";
-import { printable, printableLine } from "../../render/shown_text.ts";
-import { table } from "../../render/cells.ts";
+import { printable } from "../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { permissionWords } from "../gadget_words.ts";
+import { columns, jsonPage } from "../page.ts";
 
 /** Something that is allowed for good, and by what. */
 export interface TrustRow {
@@ -51,14 +51,14 @@ export async function trustList(
   { asJson, terminal }: ListOptions,
 ): Promise<number> {
   const rows = await trustRows(project);
-  if (asJson) await terminal.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+  if (asJson) await terminal.stdout.write(jsonPage(rows));
   else if (rows.length === 0) {
     await terminal.stderr.write(
       "Nothing is allowed for good here. To allow a gadget: orrery trust allow NAME\n",
     );
   } else {
-    const lines = table([HEAD, ...rows.map((row) => cellsOf(row, project.root).map(printableLine))]);
-    await terminal.stdout.write(`${lines.join("\n")}\n`);
+    const lines = columns([HEAD, ...rows.map((row) => cellsOf(row, project.root))]);
+    await terminal.stdout.write(`${lines}\n`);
   }
   return EXIT.ok;
 }
@@ -71,7 +71,7 @@ export async function trustPage(
   const rows = await trustRows(project);
   const found = namedBy(name, rows);
   if (found.length === 0) throw notAllowed(name, rows);
-  if (asJson) await terminal.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
+  if (asJson) await terminal.stdout.write(jsonPage(found));
   else {
     const pages = found.map((row) => pageOf(row, project.root));
     await terminal.stdout.write(printable(pages.join("\n")));

@@ -24,6 +24,7 @@ import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { nobody, typistAt } from "../run/around.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { namedBy, notAllowed, trustList, trustPage, type TrustRow, trustRows } from "./list.ts";
+import { warningsTo } from "../page.ts";
 
 type TrustCommand = ParsedCommand<typeof COMMANDS.trust>;
 
@@ -44,7 +45,7 @@ export async function trust(
     isSure: flags.yes,
     terminal,
     means: means ??
-      trustMeans(project, (text) => void terminal.stderr.write(`warning: ${printable(text)}\n`)),
+      trustMeans(project, warningsTo(terminal)),
   };
   switch (action) {
     case "allow":
@@ -227,7 +228,7 @@ async function acceptedGrants(change: TrustChange): Promise<GrantMeans | undefin
     ...project,
     flags: { gadget: [], trust: [], "trust-project": trustsProject },
     user: canAsk(terminal) ? await typistAt(terminal) : nobody,
-    notice: noticeTo(terminal),
+    notice: warningsTo(terminal),
   });
   return isAccepted ? await grantMeans(change, { isAccepted }) : undefined;
 }
@@ -245,12 +246,8 @@ async function grantMeans(
     projectAccepted: isAccepted,
     flags: { trust: [] },
     user: nobody,
-    notice: noticeTo(terminal),
+    notice: warningsTo(terminal),
   });
-}
-
-function noticeTo(terminal: Terminal): (text: string) => void {
-  return (text) => void terminal.stderr.write(`warning: ${printable(text)}\n`);
 }
 
 function canAsk({ stdinIsTerminal, stderr }: Terminal): boolean {
