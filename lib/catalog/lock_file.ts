@@ -37,220 +37,204 @@ export function lockText(lock: Lock): string {
  * @throws {SourceError} with its place, when it is no lock, or not as Orrery wrote it
  */
 export function parseLock(text: string, file: string): Lock {
-  return new LockReader(text, file).read();
-}
-
-/** Where an entry stands, for errors that are found later. */
-export function lockPlace(text: string, file: string, path: Path): Span | undefined {
-  const place = jsonPlace(text, path);
-  return place === undefined ? undefined : spanAt(text, place.start, { file });
-}
-
-class LockReader {
-  readonly #text: string;
-  readonly #file: string;
-
-  constructor(text: string, file: string) {
-    this.#text = text;
-    this.#file = file;
+  const value = parsed();
+  if (!isRecord(value)) throw wrong([], "expected an object");
+  if (value.version !== VERSION) {
+    throw version(value.version);
   }
-
-  read(): Lock {
-    const value = this.#parsed();
-    if (!isRecord(value)) throw this.#wrong([], "expected an object");
-    if (value.version !== VERSION) {
-      throw this.#version(value.version);
-    }
-    this.#onlyKeys(value, [], ["version", "gadgets", "mcpServers"]);
-    const gadgets = this.#list(value.gadgets, ["gadgets"]).map((each, index) =>
-      this.#gadget(each, ["gadgets", index])
-    );
-    const servers = this.#list(value.mcpServers, ["mcpServers"]).map((each, index) =>
-      this.#server(each, ["mcpServers", index])
-    );
-    this.#checkOnce(gadgets.map(keyOf), "gadgets");
-    this.#checkOnce(servers.map(({ name }) => name), "mcpServers");
-    const lock = { gadgets, servers };
-    this.#checkText(lock);
-    return lock;
-  }
+  onlyKeys(value, [], ["version", "gadgets", "mcpServers"]);
+  const gadgets = listAt(value.gadgets, ["gadgets"]).map((each, index) => gadgetOf(each, ["gadgets", index]));
+  const servers = listAt(value.mcpServers, ["mcpServers"]).map((each, index) =>
+    serverOf(each, ["mcpServers", index])
+  );
+  checkOnce(gadgets.map(keyOf), "gadgets");
+  checkOnce(servers.map(({ name }) => name), "mcpServers");
+  const lock = { gadgets, servers };
+  checkText(lock);
+  return lock;
 
   /** Both sides of a merge were kept: which of the two counts is not for the reader to say. */
-  #checkOnce(keys: readonly string[], list: string): void {
+  function checkOnce(keys: readonly string[], list: string): void {
     const index = keys.findIndex((key, at) => keys.indexOf(key) !== at);
     if (index === -1) return;
     const name = (keys[index] ?? "").replace(/\0.*$/s, "");
-    throw this.#wrong([list, index], `it has two entries of ${JSON.stringify(name)}`, {
+    throw wrong([list, index], `it has two entries of ${JSON.stringify(name)}`, {
       hint: "Take out the one that is not as it is now, or both: it is then asked about again.",
     });
   }
 
-  #version(found: unknown): SourceError {
+  function version(found: unknown): SourceError {
     const isNewer = typeof found === "number" && found > VERSION;
     const wanted = `expected "version": ${VERSION}`;
     const hint = isNewer
       ? `A newer Orrery wrote it. Use that one, or delete the file: ${ASKED_AGAIN}`
       : `${WHAT_TO_DO} ${ASKED_AGAIN}`;
-    if (found === undefined) return this.#wrong([], `found no version, ${wanted}`, { hint });
-    return this.#wrong(["version"], `found version ${JSON.stringify(found)}, ${wanted}`, { hint });
+    if (found === undefined) return wrong([], `found no version, ${wanted}`, { hint });
+    return wrong(["version"], `found version ${JSON.stringify(found)}, ${wanted}`, { hint });
   }
 
-  #gadget(value: unknown, path: Path): LockedGadget {
-    const entry = this.#entry(value, path, ["name", "file", "permissions", "modules", "links", "sum"]);
+  function gadgetOf(value: unknown, path: Path): LockedGadget {
+    const entry = entryOf(value, path, ["name", "file", "permissions", "modules", "links", "sum"]);
     const gadget = {
-      name: this.#word(entry.name, [...path, "name"]),
-      file: this.#word(entry.file, [...path, "file"]),
-      permissions: this.#permissions(entry.permissions, [...path, "permissions"]),
-      modules: this.#hashes(entry.modules, [...path, "modules"]),
-      ...(entry.links !== undefined && { links: this.#links(entry.links, [...path, "links"]) }),
+      name: word(entry.name, [...path, "name"]),
+      file: word(entry.file, [...path, "file"]),
+      permissions: permissionsAt(entry.permissions, [...path, "permissions"]),
+      modules: hashesAt(entry.modules, [...path, "modules"]),
+      ...(entry.links !== undefined && { links: linksAt(entry.links, [...path, "links"]) }),
     };
-    this.#checkSum(entry, sortedGadget(gadget), { path, what: `gadget ${JSON.stringify(gadget.name)}` });
+    checkSum(entry, sortedGadget(gadget), { path, what: `gadget ${JSON.stringify(gadget.name)}` });
     return gadget;
   }
 
-  #server(value: unknown, path: Path): LockedServer {
-    const entry = this.#entry(value, path, ["name", "command", "url", "sha256", "tools", "sum"]);
+  function serverOf(value: unknown, path: Path): LockedServer {
+    const entry = entryOf(value, path, ["name", "command", "url", "sha256", "tools", "sum"]);
     if ((entry.command === undefined) === (entry.url === undefined)) {
-      throw this.#wrong(path, "expected either command or url");
+      throw wrong(path, "expected either command or url");
     }
     const server: LockedServer = {
-      name: this.#word(entry.name, [...path, "name"]),
+      name: word(entry.name, [...path, "name"]),
       reached: entry.url === undefined
-        ? { command: this.#texts(entry.command, [...path, "command"]) }
-        : { url: this.#word(entry.url, [...path, "url"]) },
-      sha256: this.#hash(entry.sha256, [...path, "sha256"]),
-      tools: this.#hashes(entry.tools, [...path, "tools"]),
+        ? { command: texts(entry.command, [...path, "command"]) }
+        : { url: word(entry.url, [...path, "url"]) },
+      sha256: hashAt(entry.sha256, [...path, "sha256"]),
+      tools: hashesAt(entry.tools, [...path, "tools"]),
     };
-    this.#checkSum(entry, sortedServer(server), { path, what: `MCP server ${JSON.stringify(server.name)}` });
+    checkSum(entry, sortedServer(server), { path, what: `MCP server ${JSON.stringify(server.name)}` });
     return server;
   }
 
-  #permissions(value: unknown, path: Path): Permissions {
-    if (!isRecord(value)) throw this.#wrong(path, "expected an object of permissions");
-    this.#onlyKeys(value, path, KINDS);
+  function permissionsAt(value: unknown, path: Path): Permissions {
+    if (!isRecord(value)) throw wrong(path, "expected an object of permissions");
+    onlyKeys(value, path, KINDS);
     return Object.fromEntries(
       Object.entries(value).map(([kind, granted]) => [
         kind,
-        granted === true ? true : this.#texts(granted, [...path, kind]),
+        granted === true ? true : texts(granted, [...path, kind]),
       ]),
     );
   }
 
-  #entry(value: unknown, path: Path, keys: readonly string[]): Readonly<Record<string, unknown>> {
-    if (!isRecord(value)) throw this.#wrong(path, "expected an object");
-    this.#onlyKeys(value, path, keys);
+  function entryOf(value: unknown, path: Path, keys: readonly string[]): Readonly<Record<string, unknown>> {
+    if (!isRecord(value)) throw wrong(path, "expected an object");
+    onlyKeys(value, path, keys);
     return value;
   }
 
-  #onlyKeys(value: Readonly<Record<string, unknown>>, path: Path, keys: readonly string[]): void {
+  function onlyKeys(value: Readonly<Record<string, unknown>>, path: Path, keys: readonly string[]): void {
     const unknown = Object.keys(value).find((key) => !keys.includes(key));
     if (unknown === undefined) return;
-    throw this.#wrong(
+    throw wrong(
       [...path, unknown],
       `found the key ${JSON.stringify(unknown)}, expected one of ${keys.join(", ")}`,
     );
   }
 
-  #list(value: unknown, path: Path): readonly unknown[] {
+  function listAt(value: unknown, path: Path): readonly unknown[] {
     if (Array.isArray(value)) return value;
-    throw this.#wrong(
+    throw wrong(
       value === undefined ? [] : path,
       `expected a list under ${JSON.stringify(path.at(-1))}`,
     );
   }
 
-  #texts(value: unknown, path: Path): readonly string[] {
-    const list = this.#list(value, path);
-    return list.map((each, index) => this.#word(each, [...path, index]));
+  function texts(value: unknown, path: Path): readonly string[] {
+    const list = listAt(value, path);
+    return list.map((each, index) => word(each, [...path, index]));
   }
 
-  #word(value: unknown, path: Path): string {
+  function word(value: unknown, path: Path): string {
     if (typeof value === "string" && value !== "") return value;
-    throw this.#missing(value, path, "expected text that is not empty");
+    throw missing(value, path, "expected text that is not empty");
   }
 
-  #hash(value: unknown, path: Path): string {
+  function hashAt(value: unknown, path: Path): string {
     if (typeof value === "string" && SHA256.test(value)) return value;
-    throw this.#missing(value, path, "expected a SHA-256: 64 hexadecimal digits");
+    throw missing(value, path, "expected a SHA-256: 64 hexadecimal digits");
   }
 
-  #hashes(value: unknown, path: Path): Readonly<Record<string, string>> {
-    if (!isRecord(value)) throw this.#missing(value, path, "expected an object of hashes");
+  function hashesAt(value: unknown, path: Path): Readonly<Record<string, string>> {
+    if (!isRecord(value)) throw missing(value, path, "expected an object of hashes");
     return Object.fromEntries(
-      Object.entries(value).map(([name, hash]) => [name, this.#hash(hash, [...path, name])]),
+      Object.entries(value).map(([name, hash]) => [name, hashAt(hash, [...path, name])]),
     );
   }
 
-  #links(value: unknown, path: Path): Readonly<Record<string, string>> {
-    if (!isRecord(value)) throw this.#wrong(path, "expected an object of paths");
+  function linksAt(value: unknown, path: Path): Readonly<Record<string, string>> {
+    if (!isRecord(value)) throw wrong(path, "expected an object of paths");
     return Object.fromEntries(
-      Object.entries(value).map(([name, to]) => [name, this.#word(to, [...path, name])]),
+      Object.entries(value).map(([name, to]) => [name, word(to, [...path, name])]),
     );
   }
 
-  #checkSum(
+  function checkSum(
     entry: Readonly<Record<string, unknown>>,
     content: object,
     { path, what }: { readonly path: Path; readonly what: string },
   ): void {
-    if (this.#hash(entry.sum, [...path, "sum"]) === sumOf(content)) return;
-    throw this.#wrong(path, `what it says of ${what} was changed by hand: the sum is another one`);
+    if (hashAt(entry.sum, [...path, "sum"]) === sumOf(content)) return;
+    throw wrong(path, `what it says of ${what} was changed by hand: the sum is another one`);
   }
 
   /** What is as it should be in another order or form was not written by Orrery either. */
-  #checkText(lock: Lock): void {
-    const [found, wanted] = [this.#text.replaceAll("\r\n", "\n"), lockText(lock)];
+  function checkText(lock: Lock): void {
+    const [found, wanted] = [text.replaceAll("\r\n", "\n"), lockText(lock)];
     if (found === wanted) return;
     let at = 0;
     while (at < found.length && found[at] === wanted[at]) at++;
-    throw this.#error("it is not as Orrery writes it from here on", spanAt(found, at, { file: this.#file }));
+    throw lockError("it is not as Orrery writes it from here on", spanAt(found, at, { file: file }));
   }
 
-  #parsed(): Json {
-    const conflict = /^(?:<{7}|={7}|>{7})(?: |\r?$)/m.exec(this.#text);
-    if (conflict !== null) throw this.#conflict(conflict.index);
+  function parsed(): Json {
+    const conflict = /^(?:<{7}|={7}|>{7})(?: |\r?$)/m.exec(text);
+    if (conflict !== null) throw unmerged(conflict.index);
     try {
-      return toJson(JSON.parse(this.#text));
+      return toJson(JSON.parse(text));
     } catch (error) {
-      const at = jsonProblem(this.#text)?.start ?? 0;
-      throw this.#error("it is not JSON", spanAt(this.#text, at, { file: this.#file }), {
+      const at = jsonProblem(text)?.start ?? 0;
+      throw lockError("it is not JSON", spanAt(text, at, { file: file }), {
         cause: error,
       });
     }
   }
 
   /** Two entries that were joined by hand have a sum that fits neither, but two whole ones can stand side by side. */
-  #conflict(at: number): SourceError {
-    return this.#error("two versions of it were not merged", spanAt(this.#text, at, { file: this.#file }), {
+  function unmerged(at: number): SourceError {
+    return lockError("two versions of it were not merged", spanAt(text, at, { file: file }), {
       hint:
         "Keep the entries of one side, whole and in their order, or take one side's file; then allow what is missing again: " +
         "orrery trust allow NAME.",
     });
   }
 
-  #missing(value: unknown, path: Path, expected: string): SourceError {
-    if (value !== undefined) return this.#wrong(path, expected);
-    return this.#wrong(path.slice(0, -1), `${expected} under ${JSON.stringify(path.at(-1))}`);
+  function missing(value: unknown, path: Path, expected: string): SourceError {
+    if (value !== undefined) return wrong(path, expected);
+    return wrong(path.slice(0, -1), `${expected} under ${JSON.stringify(path.at(-1))}`);
   }
 
-  #wrong(path: Path, problem: string, more: { readonly hint?: string } = {}): SourceError {
-    return this.#error(problem, lockPlace(this.#text, this.#file, path), more);
+  function wrong(path: Path, problem: string, more: { readonly hint?: string } = {}): SourceError {
+    return lockError(problem, lockPlace(text, file, path), more);
   }
 
-  #error(
+  function lockError(
     problem: string,
     span: Span | undefined,
     more: { readonly hint?: string; readonly cause?: unknown } = {},
   ): SourceError {
     const hint = `${WHAT_TO_DO} ${ASKED_AGAIN}`;
-    return new SourceError(`Cannot believe ${this.#file}: ${problem}`, {
+    return new SourceError(`Cannot believe ${file}: ${problem}`, {
       code: "E-lock",
-      source: this.#text,
+      source: text,
       hint,
       span,
       ...more,
     });
   }
+}
+
+/** Where an entry stands, for errors that are found later. */
+export function lockPlace(text: string, file: string, path: Path): Span | undefined {
+  const place = jsonPlace(text, path);
+  return place === undefined ? undefined : spanAt(text, place.start, { file });
 }
 
 function sortedGadget({ name, file, permissions, modules, links }: LockedGadget) {

@@ -147,6 +147,20 @@ function sorted(object: object): object {
   return Object.fromEntries(Object.entries(object).sort(([a], [b]) => a < b ? -1 : 1));
 }
 
+/**
+ * JSON with sorted keys, without spaces and without what is undefined. Keys that look like numbers are sorted as texts, too: hashes of it are on
+ * users' disks, so that `canonicalJson` cannot stand for it.
+ */
+export function sortedJson(value: unknown): string | undefined {
+  if (Array.isArray(value)) return `[${value.map((item) => sortedJson(item) ?? "null").join(",")}]`;
+  if (!isRecord(value) || typeof value.toJSON === "function") return JSON.stringify(value);
+  const entries = Object.keys(value).sort().flatMap((key) => {
+    const text = sortedJson(value[key]);
+    return text === undefined ? [] : [`${JSON.stringify(key)}:${text}`];
+  });
+  return `{${entries.join(",")}}`;
+}
+
 const MAX_SHOWN = 160;
 
 /** Where two JSON values differ first, in words: a JSON pointer and what is at it on either side. */

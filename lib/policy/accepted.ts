@@ -1,6 +1,6 @@
 // What a project says about permissions is the project's word, not the user's: it counts only once the user has
 // accepted exactly that (gadgets.md 3).
-import { isJsonObject, isRecord, type Json } from "../core/json.ts";
+import { isRecord, type Json, sortedJson } from "../core/json.ts";
 import { maybeText } from "../core/file_text.ts";
 import { sha256 } from "../core/sha256.ts";
 import { parseStateList, type StateListForm, stateListText } from "../core/state_list.ts";
@@ -33,7 +33,7 @@ export interface AcceptedProject {
  * @param hidden what else it stands for
  */
 export function markOf(line: string, hidden: Json): string {
-  return sha256(`${line}\n${canonical(hidden)}`).slice(0, 32);
+  return sha256(`${line}\n${sortedJson(hidden)}`).slice(0, 32);
 }
 
 /** The name of the list in the state folder. It must not be readable by others: `hostFiles({ root, mode: 0o600 })`. */
@@ -56,7 +56,7 @@ const FORM: StateListForm<AcceptedProject> = {
 
 /** The SHA-256 of the parts, in hex: the order of keys does not count, everything else does. */
 export function hashOwnWord(parts: OwnWord): string {
-  return sha256(canonical(saidParts(parts)));
+  return sha256(sortedJson(saidParts(parts)) ?? "");
 }
 
 /** Whether the user accepted this project as it is now. */
@@ -99,15 +99,4 @@ function saidParts(parts: OwnWord): { readonly [part: string]: Json } {
     const value = parts[part];
     return value === undefined ? [] : [[part, value]];
   }));
-}
-
-/**
- * JSON with sorted keys and without blanks: one text for each value. Its hash is on users' disks: `canonicalJson` has keys such as "10"
- * in another order, and would have projects with such keys asked about again.
- */
-function canonical(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (!isJsonObject(value)) return JSON.stringify(value);
-  const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join(",")}}`;
 }

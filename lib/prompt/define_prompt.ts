@@ -1,5 +1,5 @@
 import { jsonSchemaOf, type Schema } from "../core/gadget.ts";
-import { isRecord, toJson } from "../core/json.ts";
+import { isRecord, sortedJson, toJson } from "../core/json.ts";
 import { defineError } from "../core/prompt_error.ts";
 import { sha256 } from "../core/sha256.ts";
 import { messageOf } from "../core/source_error.ts";
@@ -170,7 +170,7 @@ function shortHash(text: string): string {
  * @throws {PromptError} `define`, when the parser cannot say what it is
  */
 function contractText({ path, template, parser, format, tools, mcp, addons }: ContractParts): string {
-  return canonical({
+  return sortedJson({
     template,
     parser: parser === null ? null : describedBy(parser, path),
     format: format === null ? null : formatContract(format).schema ?? { standard: true },
@@ -192,7 +192,7 @@ function describedBy(parser: Parser<unknown>, path: string): unknown {
     throw promptProblem(path, `describe() of its parser failed: ${messageOf(cause)}`, { cause });
   }
   try {
-    canonical(described);
+    sortedJson(described);
     return described;
   } catch (cause) {
     const message = `describe() of its parser must give JSON: ${whyNoJson(described, cause)}`;
@@ -212,15 +212,4 @@ function whyNoJson(value: unknown, thrown: unknown): string {
 
 function inputOf(input: Schema): unknown {
   return jsonSchemaOf(input) ?? { standard: true };
-}
-
-/** JSON with sorted keys, without spaces and without what is undefined. Keys that look like numbers are sorted as texts, too. */
-function canonical(value: unknown): string | undefined {
-  if (Array.isArray(value)) return `[${value.map((item) => canonical(item) ?? "null").join(",")}]`;
-  if (!isRecord(value) || typeof value.toJSON === "function") return JSON.stringify(value);
-  const entries = Object.keys(value).sort().flatMap((key) => {
-    const text = canonical(value[key]);
-    return text === undefined ? [] : [`${JSON.stringify(key)}:${text}`];
-  });
-  return `{${entries.join(",")}}`;
 }

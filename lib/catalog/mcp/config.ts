@@ -1,12 +1,13 @@
 // MCP servers as files configure them: `mcpServers` of orrery.yaml, and .mcp.json in the form that other programs share. What
 // is wrong with one server makes that server broken, not the project: the file may be meant for another program.
 import { join } from "node:path";
+import { maybeText } from "../../core/file_text.ts";
 import { isJsonObject, isRecord, type Json, type JsonObject } from "../../core/json.ts";
 import { jsonProblem } from "../../core/json_fault.ts";
 import type { McpServerSettings } from "../../core/mcp_server.ts";
 import { didYouMean, nearestName } from "../../core/nearest.ts";
 import { messageOf, SourceError, type Span, spanAt } from "../../core/source_error.ts";
-import { FileError, type Files } from "../../core/world.ts";
+import type { Files } from "../../core/world.ts";
 import { isText, isTexts } from "../../parse/yaml/check_fields.ts";
 import { parseYaml } from "../../parse/yaml/yaml.ts";
 import { jsonPlace } from "../json_places.ts";
@@ -42,7 +43,7 @@ interface ReadOptions {
 export async function readMcpJson(root: string, { disk, cwd }: ReadOptions): Promise<McpJson | undefined> {
   const path = join(root, ".mcp.json");
   const file = shownPath(path, cwd);
-  const text = await maybeText(path, disk);
+  const text = await maybeText(disk, path);
   if (text === undefined) return undefined;
   const value = parsed(text, file);
   const wrongKey = isJsonObject(value) ? misspeltKey(value, ["mcpServers"]) : undefined;
@@ -81,23 +82,12 @@ export function yamlServers(
     file,
     servers,
     async place(inside) {
-      const text = await maybeText(path, disk).catch(() => undefined); // changed or gone since: then without its place
+      const text = await maybeText(disk, path).catch(() => undefined); // changed or gone since: then without its place
       if (text === undefined) return undefined;
       const document = await parseYaml(text, { file }).catch(() => undefined);
       return document?.at(["mcpServers", ...inside]);
     },
   };
-}
-
-async function maybeText(path: string, disk: Files): Promise<string | undefined> {
-  try {
-    return await disk.readText(path);
-  } catch (error) {
-    if (error instanceof FileError && (error.code === "not-found" || error.code === "not-folder")) {
-      return undefined;
-    }
-    throw error;
-  }
 }
 
 function parsed(text: string, file: string): Json {

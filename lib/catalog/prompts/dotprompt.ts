@@ -10,9 +10,8 @@ import {
   splitFrontMatter,
 } from "../../parse/yaml/front_matter.ts";
 import { definePrompt } from "../../prompt/define_prompt.ts";
-import type { DotpromptFile } from "../../prompt/dotprompt/dotprompt.ts";
+import { type DotpromptFile, dotpromptRenderer } from "../../prompt/dotprompt/dotprompt.ts";
 import type { HandlebarsBodies } from "../../prompt/dotprompt/handlebars.ts";
-import { dotpromptRenderer } from "../../prompt/dotprompt/renderer.ts";
 import { definitionProblems } from "../../prompt/parts.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";
 import { inOrder, type ProjectPlace } from "../project_file.ts";

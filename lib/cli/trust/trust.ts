@@ -135,7 +135,7 @@ async function denyAgain(change: TrustChange): Promise<number> {
   );
   if (isLocked) {
     const grants = await grantMeans(change, { isAccepted: rows.some(isCountingLock(project)) });
-    await grants.change(({ gadgets, servers }): Lock => ({
+    await grants.keeper.change(({ gadgets, servers }): Lock => ({
       gadgets: gadgets.filter((gadget) => !isDenied("gadget", gadget)),
       servers: servers.filter(({ name }) => !isDenied("server", { name })),
     }));

@@ -6,7 +6,7 @@ import type { Config } from "../../catalog/config/config.ts";
 import { shownPath } from "../../core/paths.ts";
 import { filesNamed, takenWords, type TrustCandidate } from "../../catalog/trust.ts";
 import type { EntryGrant } from "../../core/catalog.ts";
-import { type GadgetToGrant, type Lock, LOCK_FILE, type LockedGadget } from "../../core/gadget_lock.ts";
+import { type GadgetToGrant, LOCK_FILE, type LockedGadget } from "../../core/gadget_lock.ts";
 import { canonicalJson, type JsonObject } from "../../core/json.ts";
 import { messageOf, SourceError } from "../../core/source_error.ts";
 import type { PermissionRefused, Permissions, User } from "../../core/world.ts";
@@ -113,11 +113,6 @@ export class GrantMeans {
   /** The lock, for servers too. */
   get keeper(): LockKeeper {
     return this.#keeper;
-  }
-
-  /** Changes the lock. @throws {SourceError} when the file was changed meanwhile */
-  change(to: (lock: Lock) => Lock): Promise<void> {
-    return this.#keeper.change(to);
   }
 
   /** @throws {SourceError} for a manifest that cannot be read, and with `--frozen` for what is not as the lock has it */

@@ -1,5 +1,5 @@
 import { builtInGadgets } from "../../../gadgets/built_in.ts";
-import { type ServerGadgets, serverNamed } from "../../catalog/mcp/gadgets.ts";
+import { serverNamed } from "../../catalog/mcp/gadgets.ts";
 import {
   filesNamed,
   gadgetCandidates,
@@ -89,13 +89,13 @@ async function describe(
     projectAccepted: false,
     keeper,
   });
-  const servers = await serversOf(project, { user: NOBODY, notice, keeper });
-  const described = new Described(sandbox, { project, candidates, servers: servers?.names ?? [] });
+  const { names: servers } = await projectServers(project, { user: NOBODY, notice, keeper }) ?? { names: [] };
+  const place = { sandbox, project, candidates, servers };
   try {
     const gadgets = new Map<string, GadgetToGrant>();
     const named = new Set<string>();
     for (const name of names) {
-      const found = await described.named(name);
+      const found = await whatIs(name, place);
       if (typeof found === "string") named.add(found);
       else gadgets.set(found.file, found);
     }
@@ -105,17 +105,6 @@ async function describe(
   }
 }
 
-function serversOf(
-  project: ProjectSettings,
-  { keeper, ...options }: {
-    readonly user: User;
-    readonly notice: (text: string) => void;
-    readonly keeper: LockKeeper;
-  },
-): Promise<ServerGadgets | undefined> {
-  return projectServers(project, { ...options, keeper });
-}
-
 /** Whoever names a server on the command line has answered what is asked about it. */
 const ALWAYS: User = { canAnswer: true, ask: () => Promise.resolve("always") };
 
@@ -123,7 +112,8 @@ async function allowServers(
   names: readonly string[],
   options: Pick<DescribeOptions, "project" | "notice"> & { readonly keeper: LockKeeper },
 ): Promise<readonly AllowedServer[]> {
-  const servers = await serversOf(options.project, { ...options, user: ALWAYS });
+  const { project, keeper, notice } = options;
+  const servers = await projectServers(project, { keeper, notice, user: ALWAYS });
   const opened = await servers?.open({ taken: new Set(), isTrusted: () => false, only: names });
   try {
     return names.map((name) => {
@@ -141,49 +131,30 @@ async function allowServers(
   }
 }
 
-class Described {
-  readonly #sandbox: SandboxedGadgets;
-  readonly #project: ProjectSettings;
-  readonly #candidates: readonly TrustCandidate[];
-  readonly #servers: readonly string[];
-
-  constructor(
-    sandbox: SandboxedGadgets,
-    { project, candidates, servers }: {
-      readonly project: ProjectSettings;
-      readonly candidates: readonly TrustCandidate[];
-      readonly servers: readonly string[];
-    },
-  ) {
-    this.#sandbox = sandbox;
-    this.#project = project;
-    this.#candidates = candidates;
-    this.#servers = servers;
-  }
-
-  /**
-   * A server by its name; a gadget by its file or the name in its text, else by the name that it has once it is looked at.
-   *
-   * @throws {SourceError} for a word that names none of them, or several
-   */
-  async named(word: string): Promise<GadgetToGrant | string> {
-    const isTaken = takenWords(Object.keys(builtInGadgets), this.#servers);
-    const found = filesNamed(word, this.#candidates, { ...this.#project, isTaken });
-    const [first] = found;
-    if (first !== undefined && found.length === 1) return await this.#sandbox.describe(first);
-    const server = serverNamed(word, this.#servers);
-    if (server !== undefined) return server;
-    const alike = found.length > 0 || isTaken(word) ? [] : await this.#called(word);
-    const [gadget] = alike;
-    if (gadget !== undefined && alike.length === 1) return gadget;
-    throw wordProblem(word, found, this.#candidates, { servers: this.#servers });
-  }
-
-  async #called(word: string): Promise<readonly GadgetToGrant[]> {
-    const all = await Promise.all(
-      this.#candidates.map((file) => this.#sandbox.describe(file).catch(() => undefined)),
-    );
-    return all.filter((gadget) => gadget !== undefined)
-      .filter(({ name }) => name === word);
-  }
+/**
+ * A server by its name; a gadget by its file or the name in its text, else by the name that it has once it is looked at.
+ *
+ * @throws {SourceError} for a word that names none of them, or several
+ */
+async function whatIs(
+  word: string,
+  { sandbox, project, candidates, servers }: {
+    readonly sandbox: SandboxedGadgets;
+    readonly project: ProjectSettings;
+    readonly candidates: readonly TrustCandidate[];
+    readonly servers: readonly string[];
+  },
+): Promise<GadgetToGrant | string> {
+  const isTaken = takenWords(Object.keys(builtInGadgets), servers);
+  const found = filesNamed(word, candidates, { ...project, isTaken });
+  const [first] = found;
+  if (first !== undefined && found.length === 1) return await sandbox.describe(first);
+  const server = serverNamed(word, servers);
+  if (server !== undefined) return server;
+  const looked = found.length > 0 || isTaken(word)
+    ? []
+    : await Promise.all(candidates.map((file) => sandbox.describe(file).catch(() => undefined)));
+  const [gadget, other] = looked.filter((each) => each?.name === word);
+  if (gadget !== undefined && other === undefined) return gadget;
+  throw wordProblem(word, found, candidates, { servers });
 }

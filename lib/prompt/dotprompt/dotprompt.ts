@@ -15,7 +15,9 @@ import { printableNumber } from "../../parse/yaml/tree.ts";
 import { shown } from "../../schema/issue.ts";
 import { measure } from "../../schema/text_value.ts";
 import { checkPrepared } from "../check_prepared.ts";
-import { pathText, prepareAnyType } from "../check_value.ts";
+import { type CheckedValue, issueLines, pathText, prepareAnyType } from "../check_value.ts";
+import type { Renderer } from "../prompt.ts";
+import { RenderError } from "../value_text.ts";
 import { dotpromptFields } from "./fields.ts";
 import type { HandlebarsBodies } from "./handlebars.ts";
 
@@ -359,3 +361,27 @@ async function propertyProblem(
 }
 
 const PARENTHESES: readonly string[] = ["object", "array", "enum", "*"];
+
+/** Renders the body of a `*.prompt` file: the arguments over its defaults, checked by its schema (prompts.md 12). */
+export function dotpromptRenderer(input: DotpromptInput, bodies: HandlebarsBodies): Renderer {
+  const { schema, default: defaults = {} } = input;
+  const check = (values: Readonly<Record<string, unknown>>): CheckedValue => {
+    if (schema === undefined) return { value: values };
+    const prepared = prepareAnyType(schema); // the first time it takes a while: not for every prompt that is found
+    if ("broken" in prepared) {
+      return { issues: [{ path: [], message: `the schema is broken${prepared.broken}` }] };
+    }
+    const { size, problem } = measure(values);
+    return problem === undefined
+      ? checkPrepared(prepared, { value: values, size })
+      : { issues: [{ path: [], message: `cannot be read: ${problem}` }] };
+  };
+  return {
+    render(body, args) {
+      const given = Object.entries(args).filter(([, value]) => value !== undefined);
+      const checked = check({ ...defaults, ...Object.fromEntries(given) });
+      if ("issues" in checked) throw new RenderError(`bad arguments:\n${issueLines(checked.issues)}`);
+      return bodies.render(body, isRecord(checked.value) ? checked.value : {});
+    },
+  };
+}
