@@ -1,5 +1,5 @@
 import { ModelError } from "../core/model.ts";
-import type { ModelSettings } from "../core/model_settings.ts";
+import { followAliases, maybeModelId, type ModelId, type ModelSettings } from "../core/model_settings.ts";
 import { didYouMean, nearestName } from "../core/nearest.ts";
 import { KNOWN_MODELS } from "./known_models.ts";
 import { type Env, maybeKey, maybeProvider, type Provider, providerNames } from "./provider/provider.ts";
@@ -18,6 +18,19 @@ export function unknownName(name: string, { aliases = {}, prices = {} }: ModelSe
   return configError(
     `Unknown model ${JSON.stringify(name)}: expected provider/model or an alias of models.aliases.${hint}`,
   );
+}
+
+/** The model that a name means, and the aliases on the way to it, the name first. @throws {ModelError} `config` */
+export function resolvedModel(
+  name: string,
+  settings: ModelSettings,
+): { readonly way: readonly string[]; readonly id: ModelId } {
+  const { way, isCycle } = followAliases(name, settings.aliases ?? {});
+  if (isCycle) throw configError(`The aliases of models go round in a circle: ${way.join(" -> ")}`);
+  const end = way.at(-1) ?? name;
+  const id = maybeModelId(end);
+  if (id === undefined) throw unknownName(end, settings);
+  return { way, id };
 }
 
 /** An id whose provider is neither configured nor one that Orrery has. */

@@ -1,13 +1,7 @@
 import type { EmbeddingModelV4 } from "@ai-sdk/provider";
 import type { Embedder } from "../core/model.ts";
-import {
-  followAliases,
-  maybeModelId,
-  type ModelId,
-  modelIdText,
-  type ProviderType,
-} from "../core/model_settings.ts";
-import { configError, unknownName } from "./model_config_error.ts";
+import { type ModelId, modelIdText, type ProviderType } from "../core/model_settings.ts";
+import { configError, resolvedModel } from "./model_config_error.ts";
 import type { OpenModelsOptions } from "./open_models.ts";
 import { type ProviderAccess, providerAccess } from "./provider/access.ts";
 import { KEY_PLACEHOLDER } from "./provider/fetch.ts";
@@ -55,10 +49,7 @@ const EXPECTED =
   `expected one of openai, google, mistral or of an openai-compatible server, such as openai/text-embedding-3-small`;
 
 function resolved(name: string, { settings }: OpenEmbedderOptions): ModelId {
-  const { way, isCycle } = followAliases(name, settings.aliases ?? {});
-  if (isCycle) throw configError(`The aliases of models go round in a circle: ${way.join(" -> ")}`);
-  const id = maybeModelId(way.at(-1) ?? name);
-  if (id === undefined) throw unknownName(way.at(-1) ?? name, settings);
+  const { id } = resolvedModel(name, settings);
   if (id.provider !== "script" && id.provider !== "replay") return id;
   throw configError(`The model ${modelIdText(id)} makes no embeddings: ${EXPECTED}`);
 }

@@ -9,17 +9,11 @@ import {
   type Models,
   wrappedModel,
 } from "../core/model.ts";
-import {
-  followAliases,
-  maybeModelId,
-  type ModelId,
-  modelIdText,
-  type ModelSettings,
-} from "../core/model_settings.ts";
+import { type ModelId, modelIdText, type ModelSettings } from "../core/model_settings.ts";
 import { FileError, type Files } from "../core/world.ts";
 import { type ModelList, modelList } from "./known_models.ts";
 import { isClosed, withLeadingThoughts } from "./leading_thoughts.ts";
-import { configError, noModel, unknownName } from "./model_config_error.ts";
+import { configError, noModel, resolvedModel } from "./model_config_error.ts";
 import type { Env, FetchFunction } from "./provider/provider.ts";
 import { DEFAULT_SILENCE, type Silence } from "./provider/silence.ts";
 import { attempts, retrying, type RetryPolicy } from "./retrying.ts";
@@ -74,7 +68,7 @@ class Finder {
   find(name: string | undefined): Model | Promise<Model> {
     const wanted = name ?? this.#options.settings.default;
     if (wanted === undefined) throw noModel(this.#options);
-    const { way, id } = this.#resolve(wanted);
+    const { way, id } = resolvedModel(wanted, this.#options.settings);
     const model = this.#single(id);
     const fallbacks = this.#fallbacks(way, id);
     if (fallbacks.length === 0) return model;
@@ -83,21 +77,12 @@ class Finder {
       : fallingBack(model, fallbacks);
   }
 
-  #resolve(name: string): { readonly way: readonly string[]; readonly id: ModelId } {
-    const { aliases = {} } = this.#options.settings;
-    const { way, isCycle } = followAliases(name, aliases);
-    if (isCycle) throw configError(`The aliases of models go round in a circle: ${way.join(" -> ")}`);
-    const id = maybeModelId(way.at(-1) ?? name);
-    if (id !== undefined) return { way, id };
-    throw unknownName(way.at(-1) ?? name, this.#options.settings);
-  }
-
   #fallbacks(way: readonly string[], id: ModelId): readonly Fallback[] {
     const { fallback = {} } = this.#options.settings;
     const named = [...way, modelIdText(id)].find((each) => Object.hasOwn(fallback, each));
     const names = named === undefined ? [] : fallback[named] ?? [];
     return names.map((name) => {
-      const { id } = this.#resolve(name);
+      const { id } = resolvedModel(name, this.#options.settings);
       return { id: modelIdText(id), find: () => this.#single(id) };
     });
   }

@@ -96,7 +96,7 @@ async function configOf(
   return mergeConfig({ project, user, ...place });
 }
 
-const ABSENT: WrittenConfig = { values: {}, at: () => undefined, problems: [], notices: [] };
+const ABSENT: WrittenConfig = { values: {}, at: () => undefined, problems: [] };
 
 async function written(found: ConfigText | undefined, cwd: string): Promise<WrittenConfig> {
   if (found === undefined) return ABSENT;

@@ -68,12 +68,7 @@ export function mergeConfig(layers: ConfigLayers): Config {
       mcpServers: mcpServersOf(project.mcpServers),
       parts: ownWord(project),
     },
-    notices: [
-      ...layers.project.notices,
-      ...layers.user.notices,
-      ...projectOnlyNotices(layers),
-      ...own.notices,
-    ],
+    notices: [...projectOnlyNotices(layers), ...own.notices],
   };
 }
 

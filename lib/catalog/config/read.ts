@@ -31,8 +31,6 @@ export type ConfigKey = ConfigRule & {
   readonly about: string;
   /** What holds without it. */
   readonly default?: string | number | boolean | readonly string[];
-  /** The table has the key, but this version does nothing with it. */
-  readonly unused?: true;
 };
 
 /** The type of the values that a rule lets through. */
@@ -83,56 +81,35 @@ export interface WrittenConfig {
   readonly values: ConfigFile;
   readonly at: YamlDocument["at"];
   readonly problems: readonly SourceError[];
-  readonly notices: readonly string[];
   /** The text, for errors that are found later. */
   readonly source?: string;
 }
 
 /** Reads and checks the text of a configuration file; `file` is its name in messages. */
 export async function readConfig(text: string, file: string): Promise<WrittenConfig> {
-  const nothing = { values: {}, at: () => undefined, problems: [], notices: [], source: text };
+  const nothing = { values: {}, at: () => undefined, problems: [], source: text };
   try {
     const repeated: SourceError[] = [];
     const document = await parseYaml(text, { file, repeated });
     if (document.value === null) return nothing;
-    const findings = checkConfig(document, CONFIG_TABLE, text);
-    const problems = [...repeated, ...findings.problems];
+    const checker = new Checker(document, text);
+    checker.check(document.value, CONFIG_TABLE, []);
+    const problems = [...repeated, ...checker.problems];
     if (problems.length > 0) return { ...nothing, problems };
     // Just checked against the table that the type is made from.
     const values = document.value as ConfigFile;
-    return { ...nothing, values, at: document.at, notices: noticesOf(findings, file) };
+    return { ...nothing, values, at: document.at };
   } catch (problem) {
     if (problem instanceof ProblemsError) return { ...nothing, problems: problem.problems };
     throw problem;
   }
 }
 
-function noticesOf({ unused }: ConfigFindings, file: string): readonly string[] {
-  return unused.map(({ key, span }) =>
-    `${file}:${span?.line ?? 1}:${
-      span?.column ?? 1
-    }: "${key}" is ignored: this version of Orrery does not use it yet`
-  );
-}
-
-/** What a check found: problems, and the keys that are not used by this version. */
-interface ConfigFindings {
-  readonly problems: readonly SourceError[];
-  readonly unused: readonly { readonly key: string; readonly span: Span | undefined }[];
-}
-
 type Path = readonly (string | number)[];
 
 /** Checks a configuration document against the table: all problems at once. */
-export function checkConfig(document: YamlDocument, table: ConfigRule, source: string): ConfigFindings {
-  const checker = new Checker(document, source);
-  checker.check(document.value, table, []);
-  return checker;
-}
-
-class Checker implements ConfigFindings {
+class Checker {
   readonly problems: SourceError[] = [];
-  readonly unused: { readonly key: string; readonly span: Span | undefined }[] = [];
   readonly #document: YamlDocument;
   readonly #source: string;
 
@@ -167,7 +144,6 @@ class Checker implements ConfigFindings {
     const name = String(path.at(-1));
     const key = Object.hasOwn(keys, name) ? keys[name] : undefined;
     if (key === undefined) return this.#unknownKey(path, Object.keys(keys));
-    if (key.unused) this.unused.push({ key: path.join("."), span: this.#document.at(path, "key") });
     this.check(value, key, path);
   }
 

@@ -16,7 +16,7 @@ const permission = { kind: "either", of: [{ kind: "choice", values: [true] }, te
 
 const price = { kind: "number", least: 0 } as const;
 
-/** Every key of `orrery.yaml` (config.md). A key that is built later is `unused` until then. */
+/** Every key of `orrery.yaml` (config.md). */
 export const CONFIG_TABLE = {
   kind: "keys",
   keys: {
@@ -363,8 +363,11 @@ function schemaOf(rule: ConfigRule): JsonSchema {
 }
 
 function keySchema(key: ConfigKey): JsonSchema {
-  const description = key.unused ? `${key.about} (Not used by this version.)` : key.about;
-  return { description, ...schemaOf(key), ...(key.default !== undefined && { default: key.default }) };
+  return {
+    description: key.about,
+    ...schemaOf(key),
+    ...(key.default !== undefined && { default: key.default }),
+  };
 }
 
 function numberSchema(rule: ConfigRule & { readonly kind: "number" }): JsonSchema {

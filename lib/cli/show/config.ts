@@ -133,7 +133,7 @@ function settingsAt(
     const { layer, value } = counting;
     return [{ key, value: shownValue(value, path), from: fromWords(layer, path) }];
   }
-  const isKept = rule.default !== undefined && rule.unused !== true && !isInMap(path);
+  const isKept = rule.default !== undefined && !isInMap(path);
   return isKept ? [{ key, value: toJson(rule.default), from: "default" }] : [];
 }
 

@@ -9,6 +9,7 @@ import { type CheckedDocument, type DocumentCommandInput, maybeBlock } from "../
 import type { Catalog } from "../../core/catalog.ts";
 import type { AnyGadget } from "../../core/gadget.ts";
 import type { Model } from "../../core/model.ts";
+import type { World } from "../../core/world.ts";
 import { defaultShell } from "../../host/commands/find_program.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { realPath, workingFolder } from "../../host/paths.ts";
@@ -99,62 +100,72 @@ async function onThisMachine(file: string | URL, options: DocumentOptions): Prom
   const { root, config } = project;
   const bounds = new DocumentBounds(root);
   const against: DocumentBounds["against"] = (request) => bounds.against(request);
-  const world = createWorld({ root, cwd, settings: NO_POLICY_FLAGS, user: NOBODY, against });
   const script = scriptShell(project);
-  const tools = lateCatalog(async () =>
-    options.gadgets === undefined
-      ? (await openCatalog(project, { ...NO_GRANTS, user: NOBODY, notice: () => undefined, against })).catalog
-      : createCatalog(options.gadgets)
-  );
-  return {
-    path: pathFromFolder(path, root),
-    home: {
-      root,
-      files: world.files,
-      shell: world.shell,
-      script,
-      grants: documentGrants({ root, cwd, settings: NO_POLICY_FLAGS, shell: script.command, canAsk: false }),
-      tools: readyTools(tools.open),
-      models: programModels(options.model, () => Promise.resolve(project)),
-      narrow: (narrowing) => bounds.narrow(narrowing),
-    },
+  return opened(path, options, {
+    bounds,
+    world: createWorld({ root, cwd, settings: NO_POLICY_FLAGS, user: NOBODY, against }),
+    script,
+    grants: documentGrants({ root, cwd, settings: NO_POLICY_FLAGS, shell: script.command, canAsk: false }),
+    gadgets: async () =>
+      (await openCatalog(project, { ...NO_GRANTS, user: NOBODY, notice: () => undefined, against })).catalog,
+    project: () => Promise.resolve(project),
     settings: config.documents,
     write: (out, text) => hostFiles({ root: cwd }).writeText(out, text),
-    [Symbol.asyncDispose]: tools.close,
-  };
+  });
 }
 
-function inWorld(
-  file: string | URL,
-  { world: given, gadgets, model }: DocumentOptions & { readonly world: DocumentWorld },
-): Opened {
-  const { root, files } = given;
+function inWorld(file: string | URL, options: DocumentOptions & { readonly world: DocumentWorld }): Opened {
+  const { root, files } = options.world;
   const bounds = new DocumentBounds(root);
-  const world = boundedWorld(given, (request) => bounds.against(request));
+  const world = boundedWorld(options.world, (request) => bounds.against(request));
   const script = defaultShell();
   const path = typeof file === "string" ? resolve(root, file) : rootFolder(file);
-  const tools = lateCatalog(() =>
-    Promise.resolve(
-      gadgets === undefined
-        ? catalogOf(builtInEntries({ builtIns: builtInGadgets, world }).map((entry) => ({ entry })))
-        : createCatalog(gadgets),
-    )
+  return opened(path, options, {
+    bounds,
+    world,
+    script,
+    grants: worldGrants({ root, files, policy: world.policy }, script.command),
+    gadgets: () =>
+      Promise.resolve(
+        catalogOf(builtInEntries({ builtIns: builtInGadgets, world }).map((entry) => ({ entry }))),
+      ),
+    project: () => openSettings(workingFolder(), { cwd: workingFolder() }),
+    settings: { showsOperations: false, limits: DOCUMENT_LIMITS },
+    write: (out, text) => files.writeText(out, text),
+  });
+}
+
+/** A document with what is there for it on a machine, or in a world. @param path absolute */
+function opened(
+  path: string,
+  { gadgets, model }: DocumentOptions,
+  place: Pick<DocumentHome, "script" | "grants"> & Pick<ProgramDocument, "settings" | "write"> & {
+    readonly bounds: DocumentBounds;
+    readonly world: World;
+    /** What tools are without `gadgets` of the program. */
+    readonly gadgets: () => Promise<Catalog>;
+    /** Whose configuration the names of models are looked up in. */
+    readonly project: () => Promise<ProjectSettings>;
+  },
+): Opened {
+  const { bounds, world: { root, files, shell }, script, grants, settings, write } = place;
+  const tools = lateCatalog(async () =>
+    gadgets === undefined ? await place.gadgets() : createCatalog(gadgets)
   );
-  const here = (): Promise<ProjectSettings> => openSettings(workingFolder(), { cwd: workingFolder() });
   return {
     path: pathFromFolder(path, root),
     home: {
       root,
-      files: world.files,
-      shell: world.shell,
+      files,
+      shell,
       script,
-      grants: worldGrants({ root, files, policy: world.policy }, script.command),
+      grants,
       tools: readyTools(tools.open),
-      models: programModels(model, here),
+      models: programModels(model, place.project),
       narrow: (narrowing) => bounds.narrow(narrowing),
     },
-    settings: { showsOperations: false, limits: DOCUMENT_LIMITS },
-    write: (out, text) => files.writeText(out, text),
+    settings,
+    write,
     [Symbol.asyncDispose]: tools.close,
   };
 }
