@@ -20,6 +20,8 @@ export interface WireAnswer {
     readonly input: number;
     readonly output: number;
     readonly cached?: number;
+    /** Of Anthropic alone. */
+    readonly cacheWrite?: number;
     readonly reasoning?: number;
   };
   /** Default: `calls` when there are any, else `stop`. `none`: the stream ends without one. */
@@ -233,9 +235,9 @@ function anthropicEvents({ parts, usage, finish, streamError }: Whole): readonly
       stop_reason: null,
       stop_sequence: null,
       usage: {
-        input_tokens: usage.input - (usage.cached ?? 0),
+        input_tokens: usage.input - (usage.cached ?? 0) - (usage.cacheWrite ?? 0),
         cache_read_input_tokens: usage.cached ?? 0,
-        cache_creation_input_tokens: 0,
+        cache_creation_input_tokens: usage.cacheWrite ?? 0,
         output_tokens: 1,
       },
     },

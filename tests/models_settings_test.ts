@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { testProject } from "./_project.ts";
+import { providerProject, type ProviderReply } from "./_provider_project.ts";
 
 const LOCAL = { type: "openai-compatible", baseURL: "http://127.0.0.1:11434/v1" } as const;
 
@@ -174,4 +175,70 @@ Deno.test("models: the list has keys by their names only", async () => {
   assert.equal(found.known.length, (await list({})).known.length + 1);
   const gemini = found.known.find(({ id }: { id: string }) => id === "google/gemini-2.5-pro");
   assert.equal(gemini.contextTokens, 1_048_576);
+});
+
+const HAIKU = "anthropic/claude-haiku-4-5-20251001"; // its price is that of the model without the date
+
+Deno.test("models: costs", async () => {
+  const cost = async (
+    model: string,
+    replies: readonly ProviderReply[],
+    models: Readonly<Record<string, unknown>> = {},
+  ) => {
+    await using at = await providerProject(replies, { models: () => models });
+    const tools = ["--tools", "Template", "--tools-mode", "native"];
+    const end = (await at.events("Hi", "-m", model, "--ephemeral", ...tools)).at(-1);
+    assert.ok(end?.type === "run-end" && end.status === "done", JSON.stringify(end));
+    return end.usage.cost;
+  };
+  const parts = [{ text: "x" }];
+  const usage = { input: 1_000_000, output: 100_000, cached: 400_000, cacheWrite: 200_000 };
+  assert.equal(await cost(HAIKU, [{ parts, usage }]), 0.4 + 0.5 + 0.04 + 0.25);
+  assert.equal(await cost("anthropic/new", [{ parts, usage }]), undefined);
+  assert.equal(await cost(HAIKU, [{ parts, usage }], { prices: { [HAIKU]: { input: 0, output: 0 } } }), 0);
+  const each = { input: 100_000, output: 0 };
+  const call = { call: { name: "Template", arguments: '{"template": "x"}' } };
+  const turn = { parts: [call], usage: each };
+  assert.equal(await cost(HAIKU, [turn, turn, { parts, usage: each }]), 0.3); // and not 0.30000000000000004
+  // More than 200,000 tokens have another price.
+  const gemini = (input: number) => cost("google/gemini-2.5-pro", [{ parts, usage: { input, output: 0 } }]);
+  assert.deepEqual([await gemini(200_000), await gemini(400_000)], [0.25, 1]);
+});
+
+Deno.test("models: fallbacks take over in their order, before something was shown, and their hosts need no flag", async () => {
+  const asked = async (replies: readonly ProviderReply[], ...flags: readonly string[]) => {
+    const fallback = { [HAIKU]: ["chat/x", "compatible/y"] };
+    await using at = await providerProject(replies, { models: () => ({ fallback }) });
+    const events = await at.events("Hi", "-m", HAIKU, "--ephemeral", ...flags);
+    const end = events.at(-1);
+    assert.ok(end?.type === "run-end");
+    return {
+      ended: end.status === "done" ? end.value : end.error?.replaceAll(at.provider.host, "HOST"),
+      asked: at.provider.requests.map(({ body }) => body.model),
+      warnings: events.flatMap((event) =>
+        event.type === "warning" ? [event.text.replaceAll(at.provider.host, "HOST")] : []
+      ),
+    };
+  };
+  const [claude, refused] = ["claude-haiku-4-5-20251001", { status: 400, message: "no" }];
+  const hi: ProviderReply = { parts: [{ text: "hi" }] };
+  assert.deepEqual(await asked([refused, { status: 401, message: "no" }, hi]), {
+    ended: "hi",
+    asked: [claude, "x", "y"],
+    warnings: [
+      `${HAIKU} at HOST: the request was refused (400: no); chat/x takes over`,
+      "chat/x at HOST: the key was refused (401: no). Put a valid key into OPENAI_API_KEY; compatible/y takes over",
+    ],
+  });
+  const none = await asked([refused, refused, refused]);
+  assert.deepEqual([none.ended, none.asked], [
+    "compatible/y at HOST: the request was refused (400: no)",
+    [claude, "x", "y"],
+  ]);
+  const cut = await asked([{ parts: [{ text: "begun" }], finish: "none" }, hi]);
+  assert.deepEqual(cut.asked.slice(0, 1), [claude]);
+  assert.ok(!cut.asked.includes("x"), cut.asked.join());
+  const denied = await asked([hi], "--deny-net");
+  assert.deepEqual([denied.asked, denied.warnings], [[], []]);
+  assert.equal(denied.ended, `${HAIKU} at HOST: Connecting to "HOST" is not allowed: --deny-net forbids it`);
 });

@@ -1,15 +1,10 @@
 import assert from "node:assert/strict";
-import { fakeModel, type FakeReply, type Model, ModelError, type ModelPart, virtualClock } from "../mod.ts";
-import type { ModelSettings } from "../lib/core/model_settings.ts";
-import { addUsage } from "../lib/core/usage.ts";
+import { fakeModel, type Model, ModelError, type ModelPart, virtualClock } from "../mod.ts";
 import { tcpConnect } from "../lib/host/http/dial.ts";
-import { maybeKnownModel } from "../lib/models/known_models.ts";
-import { fallingBack } from "../lib/models/open_models.ts";
 import { withLeadingThoughts } from "../lib/models/leading_thoughts.ts";
 import { retrying } from "../lib/models/retrying.ts";
 import { retryAfterMs } from "../lib/models/provider/fetch.ts";
-import { costOf } from "../lib/models/provider/model.ts";
-import { findLocalServers, providerHosts } from "../lib/models/provider/provider.ts";
+import { findLocalServers } from "../lib/models/provider/provider.ts";
 import { SilenceWatch } from "../lib/models/provider/silence.ts";
 
 const busy = (retryAfterMs?: number) =>
@@ -183,35 +178,6 @@ Deno.test("leading thoughts: one without a beginning counts when it ends, and is
   assert.deepEqual(first, { type: "reasoning", text: "Well, let me see.\n" });
 });
 
-Deno.test("falling back: in order, only before something was shown", async () => {
-  const fallback = (id: string, reply: FakeReply) => ({ id, find: () => fakeModel([reply], { id }) });
-  const broken = fakeModel(() => new ModelError("down", { code: "server" }), { id: "a/a" });
-  const two = fallingBack(broken, [
-    fallback("b/b", new ModelError("no key", { code: "auth" })),
-    fallback("c/c", "hi"),
-  ]);
-  assert.deepEqual(await outcome(two), ["retry 1 0 b/b", "retry 2 0 c/c", "hi", "finish"]);
-  assert.deepEqual([two.id, await outcome(fallingBack(broken, []))], ["a/a", ["! server: down"]]);
-  const missing = {
-    id: "d/d",
-    find: () => {
-      throw new ModelError("no such model", { code: "config" });
-    },
-  };
-  assert.deepEqual(await outcome(fallingBack(broken, [missing, fallback("c/c", "hi")])), [
-    "retry 1 0 d/d",
-    "retry 2 0 c/c",
-    "hi",
-    "finish",
-  ]);
-  const begun = breaking([{ type: "text", text: "begun" }], new ModelError("cut", { code: "network" }));
-  assert.deepEqual(await outcome(fallingBack(begun, [fallback("c/c", "hi")])), ["begun", "! network: cut"]);
-  for (const code of ["aborted", "permission"] as const) {
-    const model = fakeModel([new ModelError("no", { code })]);
-    assert.deepEqual(await outcome(fallingBack(model, [fallback("c/c", "hi")])), [`! ${code}: no`]);
-  }
-});
-
 Deno.test("silence watch: late only while something is waited for", async () => {
   const clock = virtualClock();
   const late: number[] = [];
@@ -238,37 +204,6 @@ Deno.test("silence watch: late only while something is waited for", async () => 
   ended.begin(100);
   ended.end();
   await clock.run(clock.sleep(500));
-});
-
-const LOCAL = { type: "openai-compatible", baseURL: "http://127.0.0.1:11434/v1" } as const;
-
-Deno.test("models: the hosts of a model, with those of its fallbacks", () => {
-  const settings: ModelSettings = {
-    aliases: { fast: "local/m", big: "anthropic/claude-opus-5" },
-    fallback: { fast: ["big", "openai/gpt-5"] },
-    providers: { local: LOCAL },
-  };
-  const hosts = (name: string, env: Readonly<Record<string, string>> = {}) =>
-    providerHosts(name, { settings, env: (each) => env[each] });
-  assert.deepEqual(hosts("fast"), ["127.0.0.1:11434", "api.anthropic.com:443", "api.openai.com:443"]);
-  assert.deepEqual(hosts("openai/x", { OPENAI_BASE_URL: "http://[::1]:9/v1" }), ["[::1]:9"]);
-  assert.deepEqual([hosts("script/echo"), hosts("nobody/x"), hosts("x")], [[], [], []]);
-});
-
-Deno.test("models: costs", () => {
-  const known = maybeKnownModel("anthropic/claude-haiku-4-5-20251001");
-  assert.deepEqual(known?.price, { input: 1, output: 5, cached: 0.1, cacheWrite: 1.25 });
-  const tokens = { input: 1_000_000, output: 100_000, cached: 400_000, cacheWrite: 200_000 };
-  assert.equal(costOf(tokens, { known }), 0.4 + 0.04 + 0.25 + 0.5);
-  assert.equal(costOf(tokens, {}), undefined);
-  const each = { input: 1, output: 1, cost: 0.1 };
-  assert.equal(addUsage(addUsage(each, each), each).cost, 0.3); // and not 0.30000000000000004
-  assert.equal(costOf({ ...tokens, cached: 0, cacheWrite: 0 }, { own: { input: 0, output: 0 }, known }), 0);
-  const long = maybeKnownModel("google/gemini-2.5-pro");
-  const few = { input: 200_000, output: 0, cached: 0, cacheWrite: 0 };
-  assert.equal(costOf(few, { known: long }), 0.25);
-  assert.equal(costOf({ ...few, input: 400_000 }, { known: long }), 1);
-  assert.equal(maybeKnownModel("openai/constructor"), undefined);
 });
 
 Deno.test("models: Retry-After in its forms", () => {

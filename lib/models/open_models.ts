@@ -145,7 +145,7 @@ interface Fallback {
 }
 
 /** A model for which others take over, in order, when it fails before anything of its answer was shown. */
-export function fallingBack(model: Model, fallbacks: readonly Fallback[]): Model {
+function fallingBack(model: Model, fallbacks: readonly Fallback[]): Model {
   if (fallbacks.length === 0) return model;
   return wrappedModel(model, (request) => {
     let attempt = 0;

@@ -330,7 +330,7 @@ interface TokenCounts {
 }
 
 /** US dollars for one call; undefined when there is no price. The user's own price has no steps. */
-export function costOf(
+function costOf(
   tokens: TokenCounts,
   prices: { readonly own?: ModelPrice; readonly known?: KnownModel },
 ): number | undefined {
