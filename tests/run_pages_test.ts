@@ -1,11 +1,197 @@
-// The timeline of a run: rows of what was told and what was kept, cut to what a page may hold, and two of them beside each other.
+// What the pages of a run and `orrery trace` make of its events, however they came: the state of a page, rows, trees, and two runs beside each other.
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { RunEvent, RunTrace, StepRecord } from "../mod.ts";
-import { tracePage, type TraceRow } from "../lib/render/trace/page.ts";
+import { type PageFrame, RunState } from "../lib/browser/run_state.ts";
+import { stepName } from "../lib/browser/step_name.ts";
 import { comparedRows } from "../lib/render/trace/compare.ts";
 import { fairShare, htmlBytes, limitedRows } from "../lib/render/trace/limit.ts";
+import { tracePage, type TraceRow } from "../lib/render/trace/page.ts";
+import { traceTree } from "../lib/render/trace/tree.ts";
+import { RunHistory } from "../lib/service/runs/history.ts";
+import { type RunEvent, type RunTrace, type StepRecord } from "../mod.ts";
+import { testProject } from "./_project.ts";
 import { CALLS_RUN, CONVERSATION_RUN, DOCUMENT_RUN, recorded } from "./_recorded_runs.ts";
+
+const RUNS = { calls: CALLS_RUN, document: DOCUMENT_RUN, conversation: CONVERSATION_RUN };
+
+function stateOf(events: readonly RunEvent[]): RunState {
+  const state = new RunState();
+  for (const event of events) state.take({ event });
+  return state;
+}
+
+/** What a page shows. Texts on their way are by step: which of two began first is nobody's business. */
+function shown(state: RunState): unknown {
+  const { live, operations, open, slots, asks, ...rest } = state;
+  return {
+    ...rest,
+    calls: [...live.calls.values()],
+    steps: [...live.steps.values()],
+    tally: live.tally,
+    operations: operations.rows,
+    open: [...open].sort(([a], [b]) => a < b ? -1 : 1),
+    slots: [...slots],
+    asks: [...asks],
+  };
+}
+
+Deno.test("page state: a call file", () => {
+  const state = stateOf(CALLS_RUN);
+  assert.equal(state.kind, "calls");
+  assert.equal(state.file, "report.calls");
+  assert.equal(state.status, "failed");
+  assert.deepEqual([...state.live.calls.values()].map((call) => [call.invocationId, call.state]), [
+    ["north", "done"],
+    ["south", "failed"],
+    ["sum", "skipped"],
+  ]);
+  assert.equal(state.open.get("source")?.text, "Two regions.\n\nAnd a sum.\n");
+  assert.equal(state.end?.error, "a call failed");
+});
+
+Deno.test("page state: what was stopped runs again when it goes on", () => {
+  const { at, run, seq } = CALLS_RUN.at(-1) ?? { at: 0, run: "", seq: 0 };
+  const before = CALLS_RUN.slice(0, -1);
+  const state = stateOf([...before, {
+    type: "run-end",
+    status: "stopped",
+    usage: { input: 0, output: 0 },
+    at,
+    run,
+    seq,
+  }]);
+  assert.equal(state.status, "stopped");
+  state.take({ event: { type: "warning", text: "resumed", at, run, seq: seq + 1 } });
+  assert.deepEqual([state.status, state.end], ["running", undefined]);
+});
+
+Deno.test("page state: a document grows, and its model's text is whole at the end", () => {
+  const state = stateOf(DOCUMENT_RUN);
+  assert.deepEqual(state.texts.map(({ step, text, isOwn }) => [step, text, isOwn]), [
+    ["op[4]/turn[1]/model", "", false],
+    ["op[4]/turn[2]/model", "Two updates.\n", false],
+  ]);
+  assert.deepEqual(state.merges.map(({ mode, inserted }) => [mode, inserted]), [
+    ["append", "# Note\nlamp 4"],
+    ["replace", "# Facts\nTwo updates."],
+  ]);
+  assert.equal(state.open.size, 0);
+  assert.deepEqual(state.operations.rows.map(({ name, state, depth }) => [name, state, depth]), [
+    ["@llm plan.md:4", "done", 0],
+    ["ReadFile", "done", 1],
+    ["@return plan.md:9", "done", 0],
+  ]);
+  assert.deepEqual(state.live.tally.usage, { input: 210, output: 34, cost: 0.003 });
+});
+
+Deno.test("page state: what a conversation says is told from what its steps say", () => {
+  const state = stateOf(CONVERSATION_RUN);
+  assert.deepEqual(state.texts.filter(({ isOwn }) => isOwn).map(({ n, text }) => [n, text]), [
+    [1, "Which bikes?"],
+    [3, "Two city bikes, then."],
+  ]);
+  assert.deepEqual(state.texts.filter(({ n }) => n === 0).map(({ text }) => text), ['{"number":2}']);
+  assert.equal(state.turns, 2);
+  assert.equal(state.held, "read-back");
+  assert.equal(state.status, "held");
+  assert.deepEqual([...state.slots], [["conversation.number", 2]]);
+});
+
+Deno.test("page state: a text on its way is void when its step begins again", () => {
+  const step = "turn[1]/model";
+  const state = stateOf(recorded([
+    { type: "run-start", kind: "ask" },
+    { type: "step-start", key: step, kind: "model", name: "m", attempt: 1 },
+    { type: "text-delta", step, text: "Half of" },
+    { type: "step-start", key: step, kind: "model", name: "m", attempt: 2 },
+    { type: "text-delta", step, text: "All" },
+  ]));
+  assert.equal(state.open.get(step)?.text, "All");
+});
+
+Deno.test("page state: questions are open until they are answered, however often they are told", () => {
+  const state = new RunState();
+  const ask = { ask: "a1", kind: "question", question: "Which?", choices: ["a", "b"] } as const;
+  assert.equal(state.take({ ask }), true);
+  assert.equal(state.take({ ask }), false);
+  assert.deepEqual([...state.asks.values()], [ask]);
+  assert.equal(state.take({ answered: "a1" }), true);
+  assert.equal(state.take({ answered: "a1" }), false);
+  assert.equal(state.asks.size, 0);
+});
+
+Deno.test("page state: a gap is told once, and what comes behind it counts", () => {
+  const state = new RunState();
+  assert.equal(state.take({ gap: 3 }), true);
+  assert.equal(state.take({ gap: 3 }), false);
+  assert.equal(state.lastSeq, 3);
+  for (const event of CALLS_RUN) state.take({ event });
+  assert.equal(state.status, "failed");
+  assert.deepEqual(state.notes, [{
+    at: 0,
+    kind: "gap",
+    text: "What came before event 3 is not held any more",
+  }]);
+});
+
+for (const [name, events] of Object.entries(RUNS)) {
+  Deno.test(`page state: however the stream of a ${name} run is cut, it is the same`, () => {
+    const whole = shown(stateOf(events));
+    const drop = fc.record({
+      /** How many events have been told when the reader comes. */
+      told: fc.integer({ min: 0, max: events.length }),
+      /** How many frames it gets before it is cut off. */
+      frames: fc.integer({ min: 0, max: events.length }),
+      /** How much comes in one piece: deltas are joined as far as it goes. */
+      maxBytes: fc.integer({ min: 1, max: 2000 }),
+    });
+    fc.assert(fc.property(fc.array(drop, { maxLength: 8 }), (drops) => {
+      const state = new RunState();
+      const inOrder = [...drops].sort((a, b) => a.told - b.told);
+      for (const { told, frames, maxBytes } of inOrder) {
+        const pieces = served(events.slice(0, told), { after: state.lastSeq, maxBytes });
+        for (const frame of pieces.slice(0, frames)) state.take(frame);
+      }
+      for (const frame of served(events, { after: state.lastSeq, maxBytes: 100 })) state.take(frame);
+      assert.deepEqual(shown(state), whole);
+    }));
+  });
+}
+
+/** What a server sends to a reader that has seen the events up to `after`. */
+function served(
+  told: readonly RunEvent[],
+  { after, maxBytes }: { readonly after: number; readonly maxBytes: number },
+): readonly PageFrame[] {
+  const history = new RunHistory();
+  for (const event of told) history.push(event);
+  const frames: PageFrame[] = [];
+  for (let last = after;;) {
+    const part = history.behind(last, { maxBytes });
+    if (part.events.length === 0) return frames;
+    frames.push(...part.events.map((event) => ({ event })));
+    last = part.last;
+  }
+}
+
+Deno.test("page state: it says whether an event is new", () => {
+  const [event] = recorded([{ type: "warning", text: "careful", file: "a.md", line: 2 }]);
+  assert.ok(event);
+  const state = new RunState();
+  assert.equal(state.take({ event }), true);
+  assert.equal(state.take({ event }), false);
+  assert.deepEqual(state.notes.map(({ text }) => text), ["a.md:2: careful"]);
+});
+
+Deno.test("a text outside of any operation is named by its turn, in words", () => {
+  const state = new RunState();
+  const names = ["dialog[1]/turn[2]/model", "dialog[3]/turn[1]/model", "call:sum"].map((step) =>
+    stepName(step, state)
+  );
+  assert.deepEqual(names, ["turn 2", "dialog 3, turn 1", "call:sum"]);
+});
+
+// The timeline of a run: rows of what was told and what was kept, cut to what a page may hold, and two of them beside each other.
 
 function traceOf(
   events: readonly RunEvent[],
@@ -351,4 +537,149 @@ Deno.test("trace compare: every row of both is there once, in its order", () => 
     const inB = compared.flatMap((row) => row.b === undefined ? [] : [row.b.key]);
     assert.deepEqual([...inB].sort(), b.map(({ key }) => key).sort());
   }));
+});
+
+// `orrery trace`: the keys of steps as a tree. What stands in brackets, or is the id of a call, may hold a slash.
+
+function treeOf(...keys: readonly string[]): string {
+  const steps = keys.map((key): StepRecord => ({
+    key,
+    kind: "read",
+    name: "x",
+    input: null,
+    idempotent: true,
+    status: "finished",
+    attempt: 1,
+    startedAt: 0,
+    endedAt: 0,
+    outcome: { ok: "" },
+  }));
+  const summary = {
+    id: "r",
+    kind: "document",
+    status: "done",
+    owned: false,
+    startedAt: 0,
+    updatedAt: 0,
+    steps: steps.length,
+    usage: { input: 0, output: 0 },
+  } as const;
+  return traceTree({ summary, steps, events: [] }).split("\n").slice(1, -1)
+    .map((line) => line.replace(/^( *)ok +/, "$1ok ").replace(/ {2}x {2}0 ms$/, "")).join("\n");
+}
+
+Deno.test("trace: what has not ended says why, and what a model had said by then, as a tree and as a page", () => {
+  const key = "turn[1]/model";
+  const step: StepRecord = {
+    key,
+    kind: "model",
+    name: "m/x",
+    input: { messages: [] },
+    idempotent: true,
+    status: "started",
+    startedAt: 0,
+    attempt: 1,
+  };
+  const place = { seq: 1, at: 0, run: "r" };
+  const error = { message: "m/x: the answer broke off", code: "network" };
+  const trace = {
+    summary: {
+      id: "r",
+      kind: "ask",
+      status: "stopped",
+      owned: false,
+      startedAt: 0,
+      updatedAt: 0,
+      steps: 1,
+      usage: { input: 0, output: 0 },
+    },
+    run: { kind: "ask", input: null },
+    steps: [step],
+    events: [
+      { type: "step-start", key, kind: "model", name: "m/x", attempt: 1, ...place },
+      { type: "step-end", key, ms: 5, error, partial: "Half an ans", ...place },
+    ],
+    messages: [],
+    checkpoints: [],
+  } as const;
+  assert.deepEqual(traceTree(trace).split("\n").slice(2, -1), [
+    "    failed  model  m/x",
+    "            m/x: the answer broke off",
+    "            said before it broke off: Half an ans",
+  ]);
+  const row = tracePage(trace).rows.at(-1);
+  assert.equal(row?.state, "failed");
+  assert.deepEqual(row?.values.map(({ title, text }) => [title, text]), [
+    ["error", "m/x: the answer broke off"],
+    ["said before it broke off", "Half an ans"],
+  ]);
+});
+
+Deno.test("trace: a slash in brackets is part of a name", () => {
+  assert.equal(
+    treeOf(
+      "op[parts/part.md:5]/shell",
+      "op[parts/part.md:5]/media[1]",
+      "op[docs/[id]/page.md:5]#2/turn[1]/model",
+      "dialog[research/agent:1f]/turn[1]/model",
+      "op[a/b.md:1]/op[c/d.md:2]/read",
+    ),
+    [
+      "  op[parts/part.md:5]",
+      "    done    shell",
+      "    done    media[1]",
+      "  op[docs/[id]/page.md:5]#2",
+      "    turn[1]",
+      "      done    model",
+      "  dialog[research/agent:1f]",
+      "    turn[1]",
+      "      done    model",
+      "  op[a/b.md:1]",
+      "    op[c/d.md:2]",
+      "      done    read",
+    ].join("\n"),
+  );
+});
+
+Deno.test("trace: the id of a call may hold anything; what runs inside of it lies below it", () => {
+  assert.equal(
+    treeOf(
+      "turn[1]/call:a/b",
+      "op[call:x/y.md:3]/shell",
+      "call:a/b/op[x/y.md:1]/shell",
+      "call:a/b/op[x/y.md:1]/call:c/dialog[1]/turn[1]/model",
+      "call:d/dialog[2]/turn[1]/model",
+      "call:[e/f",
+    ),
+    [
+      "  turn[1]",
+      "    done    call:a/b",
+      "  op[call:x/y.md:3]",
+      "    done    shell",
+      "  call:a/b",
+      "    op[x/y.md:1]",
+      "      done    shell",
+      "      call:c",
+      "        dialog[1]",
+      "          turn[1]",
+      "            done    model",
+      "  call:d",
+      "    dialog[2]",
+      "      turn[1]",
+      "        done    model",
+      "  done    call:[e/f",
+    ].join("\n"),
+  );
+});
+
+Deno.test("orrery trace: an operation of an imported document in a folder is one branch", async () => {
+  await using project = await testProject({
+    "orrery.yaml": "models: { default: script/echo }\n",
+    "main.md": "# A\n\n@import\nfile: parts/part.md\n",
+    "parts/part.md": "# Part\n\nOf it.\n\n@llm\nprompt: Go\n",
+  });
+  const run = await project.run(["run", "main.md"]);
+  assert.equal(run.code, 0, run.stderr);
+  const { stdout } = await project.run(["trace", await project.newest()]);
+  assert.match(stdout, /\n {2}op\[parts\/part\.md:5\]\n {4}.*turn\[1\]\n {6}done {4}model/);
 });
