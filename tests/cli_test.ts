@@ -135,6 +135,19 @@ Deno.test("run: a refusal names the flag, once more at the end, and the exit cod
   assert.doesNotMatch(denied.stderr, /refused; to allow/, "no flag would help against --deny-write");
 });
 
+Deno.test("run: the flags of refusals are joined into one line that no shell can be tricked by", async () => {
+  const paths = ["out", "log", "out", "a b", "$(rm -rf x)"];
+  await using folder = await folderOf({
+    "a.calls": paths.map((path, index) => call(`WriteFile:w${index}`, { path, content: "x" })).join(""),
+  });
+  const { code, stderr } = await orrery(["run", "a.calls", "--concurrency=1"], { cwd: folder.path });
+  assert.equal(code, 5);
+  assert.equal(
+    stderr.trimEnd().split("\n").at(-1),
+    "refused; to allow it, add --allow-write=out,log '--allow-write=a b' '--allow-write=$(rm -rf x)'",
+  );
+});
+
 const WAITS =
   'version: "0.1"\nstructure: { id: a, action: { id: hi, message: { message: "Hi", hold: true } } }\n';
 

@@ -15,7 +15,7 @@ export interface Recording {
 }
 
 /** What the window shows, and for how long. */
-export interface Screen {
+interface Screen {
   readonly ms: number;
   /** With ANSI codes. */
   readonly lines: readonly string[];
@@ -31,7 +31,7 @@ const MAX_ROWS = 100;
 const paint = paintFor(true);
 
 /** The screens of a recording: the command is typed, the run goes on tick by tick, and its result stays. */
-export function screensOf({ command, events }: Recording): readonly Screen[] {
+function screensOf({ command, events }: Recording): readonly Screen[] {
   const run = new Screens();
   const prompt = paint("green", "$ ");
   const screens: Screen[] = [];

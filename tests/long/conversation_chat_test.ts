@@ -1,9 +1,6 @@
 // `orrery chat AGENT` at a terminal: text as it comes, Ctrl-C, and what can be typed besides messages.
 
 import assert from "node:assert/strict";
-import type { RunEvent, RunEventBody } from "../../mod.ts";
-import { MessageStream } from "../../lib/cli/conversation/turns.ts";
-import { turnTrace } from "../../lib/render/trace/turn.ts";
 import { testProject } from "../_project.ts";
 import { atTerminal, noTerminal } from "../_pty.ts";
 
@@ -215,81 +212,4 @@ structure:
     assert.equal(code, 0);
     assert.match(screen, /6\nBye\.\ncompleted; all of it: orrery show conversation \w+\n$/);
   });
-});
-
-/** What a terminal or a pipe gets of these events. */
-async function written(isTerminal: boolean, bodies: readonly RunEventBody[]): Promise<string> {
-  let text = "";
-  const write = (more: string) => Promise.resolve(void (text += more));
-  const stream = new MessageStream({
-    stdout: { isTerminal, closed: false, write, writeNow: () => {} },
-    view: { pause: () => Promise.resolve(), resume: () => {} },
-    between: "--\n",
-  });
-  for (const event of eventsOf(bodies)) await stream.event(event, { isOwn: true });
-  await stream.end();
-  return text;
-}
-
-const eventsOf = (bodies: readonly RunEventBody[]): readonly RunEvent[] =>
-  bodies.map((body, index) => ({ ...body, seq: index + 1, at: index, run: "r" }));
-
-Deno.test("messages: a terminal gets text as it comes, a pipe whole messages alone", async () => {
-  const delta = (step: string, text: string): RunEventBody => ({ type: "text-delta", step, text });
-  const message = (step: string, text: string): RunEventBody => ({ type: "message", step, n: 1, text });
-  const model: RunEventBody = { type: "step-start", key: "a/model", kind: "model", name: "m", attempt: 1 };
-  const taken: RunEventBody[] = [
-    delta("a", "Let me see"),
-    model,
-    delta("a", "It is "),
-    delta("a", "six."),
-    message("a", "It is six."),
-  ];
-  assert.equal(await written(true, taken), "Let me see\n--\nIt is six.\n");
-  assert.equal(await written(false, taken), "It is six.\n");
-  const broken: RunEventBody[] = [
-    message("b", "Hi \x1b[2J"),
-    delta("a", "half"),
-    { type: "run-end", status: "failed", usage: { input: 0, output: 0 } },
-  ];
-  assert.equal(await written(true, broken), "Hi \u241b[2J\n--\nhalf\n");
-  assert.equal(await written(false, broken), "Hi \x1b[2J\n");
-  assert.equal(
-    await written(true, [delta("a", "Hel"), message("a", "Hello"), message("a", "Hello")]),
-    "Hello\n--\nHello\n",
-  );
-});
-
-Deno.test("the trace of a turn: a line a step, what it did below it", () => {
-  const text = turnTrace(eventsOf([
-    { type: "run-start", kind: "conversation" },
-    { type: "step-start", key: "main/a", kind: "step", name: "a", attempt: 1 },
-    { type: "step-start", key: "main/a/model", kind: "model", name: "m/x", attempt: 1 },
-    { type: "usage", step: "main/a/model", model: "m/x", input: 3, output: 4 },
-    { type: "step-end", key: "main/a/model", ms: 1200, outcome: { text: "line\none" } },
-    { type: "message", step: "a", n: 1, text: "hi" },
-    { type: "slot-set", step: "a", destination: "session", name: "s", value: [1] },
-    { type: "step-end", key: "main/a", ms: 2000, outcome: null },
-    { type: "step-skip", step: "b", condition: "conversation.x exists true" },
-    { type: "warning", text: "careful" },
-    { type: "jump", from: "b", to: "root" },
-    { type: "step-start", key: "root", kind: "step", name: "root", attempt: 1 },
-    { type: "step-start", key: "root/http", kind: "http", name: "GET x", attempt: 2 },
-    { type: "hold", step: "root" },
-  ]));
-  assert.equal(
-    text,
-    `  done  a  (main/a)  2.0 s
-        model  m/x  1.2 s  line\u23ceone
-        3 in, 4 out
-        says "hi"
-        session.s = [1]
-  skipped  b  conversation.x exists true
-  warn  careful
-  jump  b -> root
-  stopped  root
-        http  GET x  attempt 2  stopped
-  waits for you  root
-`,
-  );
 });

@@ -1,10 +1,20 @@
+// What is shown of runs, whatever is in them: lines, the live view, frames of errors, graphs, documents and conversations.
+import fc from "fast-check";
 import assert from "node:assert/strict";
-import { type RunEvent, type RunEventBody, SourceError, type StepRecord } from "../../mod.ts";
-import { refusalLine } from "../../lib/cli/run/end.ts";
-import { jsonLine } from "../../lib/cli/run/view.ts";
-import type { CallGraph } from "../../lib/render/graph/graph.ts";
-import { cellWidth, cutToCells } from "../../lib/render/cells.ts";
+import { MessageStream } from "../../lib/cli/conversation/turns.ts";
+import { LiveFrame } from "../../lib/cli/run/screen.ts";
+import { type Output, type Terminal } from "../../lib/host/terminal/terminal.ts";
+import { cellWidth, cutToCells, paintFor } from "../../lib/render/cells.ts";
+import { lastLines, renderDocument } from "../../lib/render/document/frame.ts";
+import { DocumentLines, mergedBlock } from "../../lib/render/document/lines.ts";
+import {
+  type DocumentState,
+  documentState,
+  grownTail,
+  updateDocument,
+} from "../../lib/render/document/state.ts";
 import { errorFrame } from "../../lib/render/error_frame.ts";
+import { type CallGraph } from "../../lib/render/graph/graph.ts";
 import { graphMermaid } from "../../lib/render/graph/mermaid.ts";
 import { graphSvg, graphText } from "../../lib/render/graph/picture.ts";
 import { type LiveState, liveState, updateLive } from "../../lib/render/live/state.ts";
@@ -16,10 +26,12 @@ import {
   InterimText,
   printable,
   printableLine,
-  resultText,
   usageWords,
 } from "../../lib/render/shown_text.ts";
 import { traceTree } from "../../lib/render/trace/tree.ts";
+import { slotLines, turnTrace } from "../../lib/render/trace/turn.ts";
+import { AskingSteps } from "../../lib/render/turn_texts.ts";
+import { type RunEvent, type RunEventBody, SourceError, type StepRecord } from "../../mod.ts";
 
 function events(...bodies: readonly (RunEventBody & { readonly at: number })[]): RunEvent[] {
   return bodies.map((body, index) => ({ ...body, seq: index + 1, run: "r" }));
@@ -75,13 +87,6 @@ Deno.test("plain lines: one a call, with time; errors with file and line; own li
 3 calls: 1 ok, 1 failed, 1 skipped, 1.5 s
 `,
   );
-});
-
-Deno.test("plain lines, quiet: errors and skips only", () => {
-  const lines = new PlainLines({ file: "x.calls", quiet: true });
-  const text = SOME_RUN.map((event) => lines.text(event)).join("");
-  assert(text.startsWith("  error b"), text);
-  assert(!/ ok | log |Let me|calls:\s/.test(text), text);
 });
 
 Deno.test("plain lines: a source that broke is told, also when other calls failed", () => {
@@ -239,39 +244,9 @@ hint: Did you mean "markers"?
   assert.equal(errorFrame(new SourceError("no place")), "error: no place\n");
 });
 
-Deno.test("results: text as it is, the rest as JSON with a line end", () => {
-  assert.equal(resultText("no line end"), "no line end");
-  assert.equal(resultText({ a: [1] }), '{\n  "a": [\n    1\n  ]\n}\n');
-  assert.equal(resultText(null), "null\n");
-  assert.equal(
-    jsonLine({ type: "run-end", status: "done", usage: { input: 0, output: 0 }, seq: 1, at: 2, run: "r" })
-      .split("\n").length,
-    2,
-  );
-});
-
 Deno.test("durations", () => {
   const shown = [0, 0.42, 9.99, 120.4, 999.6, 1234, 59_960, 125_000].map(duration);
   assert.deepEqual(shown, ["0 ms", "0.4 ms", "10 ms", "120 ms", "1.0 s", "1.2 s", "1 min", "2 min 05 s"]);
-});
-
-Deno.test("the flags of refusals are joined into one line that no shell can be tricked by", () => {
-  assert.equal(refusalLine([]), undefined);
-  assert.equal(refusalLine([""]), undefined);
-  assert.equal(
-    refusalLine([
-      "--allow-write=out",
-      "--trust chart",
-      "--allow-write=log",
-      "--allow-write=out",
-      "--trust bars",
-    ]),
-    "add --allow-write=out,log --trust=chart,bars",
-  );
-  assert.equal(
-    refusalLine(["'--allow-write=a b'", "--trust $(rm -rf x)"]),
-    "add '--allow-write=a b' '--trust=$(rm -rf x)'",
-  );
 });
 
 const GRAPH: CallGraph = {
@@ -329,17 +304,6 @@ Deno.test("graph as SVG: escaped, and nothing from the network", async () => {
   assert(svg.includes("&#60;b&#62;"));
   assert.doesNotMatch(svg, /@import|<script|https?:\/\/(?!www\.w3\.org\/2000\/svg)/);
   assert.match(await graphSvg({ nodes: [], edges: [] }), /^<svg/);
-});
-
-Deno.test("graph as text: a hundred calls are a list, drawn at once", async () => {
-  const nodes = Array.from(
-    { length: 100 },
-    (_, i) => ({ id: `c${i}`, gadgetName: "G", state: "ok" as const }),
-  );
-  const edges = nodes.slice(1).map((_, i) => ({ from: i, to: i + 1, isCyclic: false }));
-  const lines = (await graphText({ nodes, edges }, { columns: 120 })).trimEnd().split("\n");
-  assert.equal(lines.length, 100);
-  assert.match(lines[99] ?? "", /^c99 +G +← c98$/);
 });
 
 const ANSWERS = events(
@@ -518,5 +482,442 @@ Deno.test("a trace is a tree of steps", () => {
       "            its end is not known: orrery resume takes --rerun or --skip with its key",
       "",
     ].join("\n"),
+  );
+});
+
+// What is seen of a document's run in a terminal: the frame and what scrolls away above it, as text, and once in a terminal.
+
+const DOCUMENT_SIZE = { columns: 80, rows: 24, color: false, spinnerFrame: 0, nowMs: 1000 };
+const NO_USAGE = { input: 0, output: 0 };
+
+type Told = RunEventBody & { readonly at: number };
+
+const begin = (at: number, key: string, name: string): Told => ({
+  type: "step-start",
+  at,
+  key,
+  kind: "step",
+  name,
+  attempt: 1,
+});
+const end = (at: number, key: string, error?: string): Told => ({
+  type: "step-end",
+  at,
+  key,
+  ms: 1,
+  ...(error === undefined ? {} : { error: { message: error } }),
+});
+const asks = (at: number, key: string): Told => ({ ...begin(at, key, "script/a"), kind: "model" } as Told);
+const says = (at: number, step: string, text: string): Told => ({ type: "text-delta", at, step, text });
+
+function documentAfter(
+  list: readonly RunEvent[],
+  isReused: (key: string) => boolean = () => false,
+): DocumentState {
+  const state = documentState();
+  for (const event of list) updateDocument(state, event, isReused);
+  return state;
+}
+
+const frame = (list: readonly RunEvent[], size = DOCUMENT_SIZE): string =>
+  renderDocument(documentAfter(list), size).join("\n");
+
+Deno.test("document frame: which operation runs, since when, the model, and the answer as it comes", () => {
+  const list = events(
+    begin(0, "op[5]", "@shell plan.md:5"),
+    says(10, "op[5]/shell", "gone\n"),
+    end(120, "op[5]"),
+    begin(120, "op[12]", "@llm plan.md:12"),
+    asks(120, "op[12]/turn[1]/model"),
+    says(500, "op[12]/turn[1]/model", "# Title\n\nFirst"),
+    says(600, "op[12]/turn[1]/model", " line\nsecond"),
+  );
+  assert.equal(
+    frame(list),
+    ` ● @shell plan.md:5  120 ms
+ ⠋ @llm plan.md:12   880 ms    script/a
+   │ # Title
+   │
+   │ First line
+   │ second
+ 2 operations: 1 ok, 1 running; 1.0 s`,
+  );
+});
+
+Deno.test("document frame: callees below what runs them, skips, jumps, tools, tokens, failures and totals", () => {
+  const step = "op[1]/op[3]/turn[1]/model";
+  const call = { step, invocationId: "c1", line: 0 } as const;
+  const list = events(
+    begin(0, "op[1]", "@run plan.md:1"),
+    begin(10, "op[1]/op[3]", "@llm sub.md:3"),
+    asks(10, step),
+    { type: "usage", at: 20, step, model: "script/a", input: 100, output: 20, cost: 0.5 },
+    end(20, step),
+    { type: "call-open", at: 20, ...call, gadgetName: "Look", dependencies: [] },
+    { type: "call-run", at: 20, ...call },
+    { type: "call-error", at: 50, ...call, error: "no\nway", code: "failed" },
+    { type: "usage", at: 60, step, model: "script/a", input: 10, output: 2, cost: 0.25 },
+    end(70, "op[1]/op[3]"),
+    end(80, "op[1]"),
+    { type: "step-skip", at: 80, step: "op[9]#2", condition: "run-once" },
+    { type: "step-skip", at: 80, step: "op[lib/x.md:4]", condition: "run-once" },
+    begin(80, "op[10]", "@goto plan.md:10"),
+    { type: "jump", at: 80, from: "op[10]", to: "start" },
+    end(81, "op[10]"),
+    begin(81, "op[14]", "@llm plan.md:14"),
+    end(90, "op[14]", "plan.md:14:1: error: @llm: no"),
+    { type: "run-end", at: 90, status: "failed", usage: NO_USAGE },
+  );
+  assert.equal(
+    frame(list, { ...DOCUMENT_SIZE, columns: 100 }),
+    ` ● @run plan.md:1    80 ms
+ ● └ @llm sub.md:3   60 ms     110 in, 22 out, $0.7500
+ ✗   └ Look          30 ms     no⏎way
+ – line 9            skipped   run-once
+ – lib/x.md:4        skipped   run-once
+ ● @goto plan.md:10  1 ms      to start
+ ✗ @llm plan.md:14   9 ms
+ 6 operations: 3 ok, 1 failed, 2 skipped; 2 answers: 110 in, 22 out, $0.7500; 90 ms`,
+  );
+});
+
+Deno.test("document frame: what was reused, and what an interrupt left", () => {
+  const list = events(
+    begin(0, "op[1]", "@shell plan.md:1"),
+    end(3, "op[1]"),
+    begin(3, "op[4]", "@llm plan.md:4"),
+    says(5, "op[4]/turn[1]/model", "half an ans"),
+    { type: "run-end", at: 40, status: "stopped", reason: "interrupted", usage: NO_USAGE },
+  );
+  const state = documentAfter(list, (key) => key === "op[1]");
+  assert.equal(
+    renderDocument(state, DOCUMENT_SIZE).join("\n"),
+    ` ↺ @shell plan.md:1  reused
+ ■ @llm plan.md:4    37 ms
+   │ half an ans
+ 2 operations: 1 reused, 1 stopped; 40 ms`,
+  );
+});
+
+Deno.test("document frame: in a small window what ended first gives way and is counted; ten thousand are drawn quickly", () => {
+  const bodies: Told[] = [];
+  for (let i = 1; i <= 10_000; i++) {
+    bodies.push(
+      begin(i, `op[${i}]`, `@import plan.md:${i}`),
+      end(i, `op[${i}]`, i % 5000 === 0 ? "x" : undefined),
+    );
+  }
+  const list = events(...bodies, begin(10_001, "op[10001]", "@llm plan.md:10001"));
+  const startedAt = performance.now();
+  const state = documentAfter(list);
+  const lines = renderDocument(state, { ...DOCUMENT_SIZE, rows: 8, nowMs: 10_002 });
+  assert(performance.now() - startedAt < 1000);
+  assert(state.rows.length <= 2000, "rows that nobody will see are not kept");
+  assert.equal(
+    lines.join("\n"),
+    `   … 9996 ok, 1 failed
+ ● @import plan.md:9998  0 ms
+ ● @import plan.md:9999  0 ms
+ ✗ @import plan.md:10000  0 ms
+ ⠋ @llm plan.md:10001     1 ms
+ 10001 operations: 9998 ok, 2 failed, 1 running; 10.0 s`.replace("9998  0", "9998   0").replace(
+      "9999  0",
+      "9999   0",
+    ),
+  );
+});
+
+Deno.test("document frame: never wider than the window, never as high, nothing that a terminal obeys", () => {
+  const text = fc.string({ unit: "binary", maxLength: 200 });
+  const body = fc.oneof(
+    fc.record({ key: text, name: text }).map(({ key, name }) => begin(1, key, name)),
+    text.map((key) => end(2, key)),
+    fc.record({ step: text, text }).map(({ step, text }) => says(3, step, text)),
+    text.map((condition): Told => ({ type: "step-skip", at: 1, step: "op[1]", condition })),
+    text.map((name): Told => asks(1, name)),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(body, { maxLength: 60 }),
+      fc.integer({ min: 1, max: 100 }),
+      fc.integer({ min: 2, max: 40 }),
+      (bodies, columns, rows) => {
+        const lines = renderDocument(documentAfter(events(...bodies)), { ...DOCUMENT_SIZE, columns, rows });
+        assert(lines.length < rows || lines.length === 1);
+        for (const line of lines) {
+          assert(cellWidth(line) < Math.max(2, columns), JSON.stringify(line));
+          assert.doesNotMatch(line, /\p{Cc}|\u202e/u);
+        }
+      },
+    ),
+  );
+});
+
+Deno.test("the end of a text: broken at blanks, blank lines at the end left out, a carriage return begins anew", () => {
+  const last = (tail: string, columns = 10, most = 3) => lastLines(tail, { columns, most });
+  assert.deepEqual(last(""), []);
+  assert.deepEqual(last("\n\n"), []);
+  assert.deepEqual(last("a\nb\nc\nd\n"), ["b", "c", "d"]);
+  assert.deepEqual(last("a\n\nb"), ["a", "", "b"]);
+  assert.deepEqual(last("one two three four"), ["one two", "three four"]);
+  assert.deepEqual(last("0123456789abcdefghijABC"), ["0123456789", "abcdefghij", "ABC"]);
+  assert.deepEqual(last("10 %\r20 %\r30 %"), ["30 %"]);
+  assert.deepEqual(last("done\r\nnext\r\n"), ["done", "next"]);
+  let tail = "";
+  for (let i = 0; i < 2000; i++) tail = grownTail(tail, `line ${i} ${"x".repeat(90)}\n`);
+  assert(tail.length < 40_000);
+  assert.deepEqual(last(tail, 100, 1), [`line 1999 ${"x".repeat(90)}`]);
+});
+
+Deno.test("what is merged: by which operation, where, and the text with its headings", () => {
+  const merge = (rest: Partial<Extract<RunEvent, { type: "block-merge" }>>): string =>
+    mergedBlock(
+      {
+        type: "block-merge",
+        step: "op[1]",
+        mode: "append",
+        removed: "",
+        inserted: "",
+        seq: 1,
+        at: 1,
+        run: "r",
+        ...rest,
+      },
+      { name: "@llm plan.md:1", depth: 0, paint: paintFor(false) },
+    );
+  assert.equal(
+    merge({ inserted: "# Title\n\ntext\x1b[2J\n\n" }),
+    "+ @llm plan.md:1\n│ # Title\n│\n│ text␛[2J\n",
+  );
+  assert.equal(merge({ inserted: "x", target: "a/b" }), "+ @llm plan.md:1  to a/b\n│ x\n");
+  assert.equal(merge({ inserted: "x", mode: "prepend" }), "+ @llm plan.md:1  before itself\n│ x\n");
+  assert.equal(
+    merge({ inserted: "x", mode: "replace", target: "a" }),
+    "~ @llm plan.md:1  in place of a\n│ x\n",
+  );
+  assert.equal(merge({}), "");
+  assert.match(merge({ inserted: "y".repeat(9000) }), /\(5000 more characters; --jsonl shows all\)\n$/);
+  const painted = mergedBlock(
+    {
+      type: "block-merge",
+      step: "x",
+      mode: "append",
+      removed: "",
+      inserted: "# A\n```\n# no\n```\n",
+      seq: 1,
+      at: 1,
+      run: "r",
+    },
+    { name: "n", depth: 1, paint: (style, text) => style === "bold" ? `<${text}>` : text },
+  );
+  assert.equal(painted, "  + n\n  │ <# A>\n  │ ```\n  │ # no\n  │ ```\n");
+});
+
+Deno.test("document lines: reused in place of ok; of problems alone, errors and warnings with their places", () => {
+  const list = events(
+    begin(0, "op[1]", "@shell plan.md:1"),
+    end(3, "op[1]"),
+    begin(3, "op[4]", "@llm plan.md:4"),
+    { type: "warning", at: 4, text: "odd", file: "plan.md", line: 4, column: 1 },
+    end(5, "op[4]", "plan.md:4:1: error: @llm: no"),
+  );
+  const told = (lines: DocumentLines) => list.map((event) => lines.text(event)).join("");
+  const problems = "plan.md:4:1: warning: odd\nplan.md:4:1: error: @llm: no\n";
+  assert.equal(
+    told(new DocumentLines({ isReused: (key) => key === "op[1]" })),
+    `  reused @shell plan.md:1  1 ms\n${problems}`,
+  );
+  assert.equal(told(new DocumentLines()), `  ok    @shell plan.md:1  1 ms\n${problems}`);
+  assert.equal(told(new DocumentLines({ problemsOnly: true })), problems);
+});
+
+/** A window that hears what is written, and is made another size by the test. */
+function testWindow() {
+  const written: string[] = [];
+  let columns = 80;
+  let onResize = (): void => {};
+  const output: Output = {
+    isTerminal: true,
+    closed: false,
+    write: (text) => Promise.resolve(void written.push(text)),
+    writeNow: (text) => void written.push(text),
+  };
+  const nothing: Disposable = { [Symbol.dispose]: () => {} };
+  const terminal: Terminal = {
+    stdout: output,
+    stderr: output,
+    stdinIsTerminal: false,
+    async *stdinChunks() {},
+    size: () => ({ columns, rows: 24 }),
+    onResize(listener) {
+      onResize = listener;
+      return nothing;
+    },
+    onInterrupt: () => nothing,
+    onStrayError: () => nothing,
+    user: () => Promise.reject(new Error("nobody")),
+  };
+  return {
+    terminal,
+    written,
+    async resize(to: number): Promise<string> {
+      columns = to;
+      onResize();
+      await Promise.resolve();
+      return written.at(-1) ?? "";
+    },
+  };
+}
+
+Deno.test("a frame in a window of another width clears what the terminal has broken anew, and goes up over all of it", async () => {
+  const { terminal, written, resize } = testWindow();
+  const frame = new LiveFrame(terminal, ({ columns }) => ["x".repeat(60).slice(0, columns - 1), "y"]);
+  const UP = (lines: number): string => `\r\x1b[${lines}A`;
+  const CLEAR = "\x1b[J";
+  assert((await resize(80)).startsWith(`\x1b[?25l\r${CLEAR}\x1b[?7l`));
+  assert(
+    (await resize(80)).startsWith(`\x1b[?25l${UP(2)}\x1b[?7lx`),
+    "nothing flickers while the width stays",
+  );
+  assert((await resize(30)).startsWith(`\x1b[?25l${UP(3)}${CLEAR}\x1b[?7lx`), "60 cells are two lines of 30");
+  frame.writeAbove("above\n");
+  assert((await resize(30)).startsWith(`\x1b[?25l${UP(2)}${CLEAR}above\n\x1b[?7lx`));
+  await frame.pause();
+  assert.equal(written.at(-1), `${UP(2)}${CLEAR}\x1b[?25h`);
+  frame.resume();
+  await frame.end(() => ["last"], "below\n");
+  assert.equal(written.at(-1), `${UP(2)}${CLEAR}last\n\x1b[?25hbelow\n`);
+  const count = written.length;
+  await frame.end(() => ["again"], "");
+  assert.equal(written.length, count);
+});
+
+// What a terminal shows of a conversation.
+
+const WHOLE = "… is cut";
+
+Deno.test("slots in a window: a long value is cut to two lines, and it is said where all of it is", () => {
+  const lines = slotLines({ "conversation.short": 1, "conversation.long": "x".repeat(10_000) }, {
+    columns: 80,
+    whole: WHOLE,
+  })
+    .trimEnd().split("\n");
+  assert.deepEqual([lines.length, lines[0], lines[2]], [3, "conversation.short  1", WHOLE]);
+  assert.ok(cellWidth(lines[1] ?? "") <= 160);
+  assert.match(lines[1] ?? "", /^conversation\.long {3}"x+…$/);
+  assert.equal(
+    slotLines({ "conversation.a": ["ä", null] }, { columns: 80, whole: WHOLE }),
+    'conversation.a  ["ä",null]\n',
+  );
+  assert.equal(slotLines({}, { columns: 80, whole: WHOLE }), "No slot is filled\n");
+  assert.ok(slotLines({ a: "x".repeat(500) }, { columns: 1, whole: WHOLE }).includes(`"${"x".repeat(15)}`));
+  assert.doesNotMatch(
+    slotLines({ a: "\u001b[2J" }, { columns: 80, whole: WHOLE }),
+    new RegExp(String.fromCharCode(27)),
+  );
+});
+
+Deno.test("a model's line names the step that asks, in branches, on a second visit, and inside of a sub-run", () => {
+  const steps = new AskingSteps();
+  const shown = (body: RunEventBody): string => {
+    const event: RunEvent = { ...body, seq: 1, at: 0, run: "r" };
+    const named = steps.named(event);
+    return named.type === "step-start" ? named.name : named.type === "usage" ? named.model : named.type;
+  };
+  const start = (key: string, kind: "step" | "model", name: string) =>
+    shown({ type: "step-start", key, kind, name, attempt: 1 });
+  const used = (step: string) => shown({ type: "usage", step, model: "m/x", input: 1, output: 1 });
+  shown({ type: "run-start", kind: "conversation" });
+  start("main/both/left", "step", "left");
+  start("main/both/right", "step", "right");
+  assert.equal(start("main/both/right/model", "model", "m/x"), "right  m/x");
+  assert.equal(start("main/both/left/model", "model", "m/x"), "left  m/x");
+  assert.deepEqual([used("main/both/left/model"), used("main/both/right/model")], [
+    "left  m/x",
+    "right  m/x",
+  ]);
+  start("main/ask", "step", "ask");
+  start("main/ask#2", "step", "ask again");
+  assert.equal(start("main/ask#2/model", "model", "m/x"), "ask again  m/x");
+  start("main/plan", "step", "plan");
+  start("main/plan/op[3]", "step", "@llm plan.md:3");
+  assert.equal(start("main/plan/op[3]/turn[1]/model", "model", "m/x"), "plan  m/x");
+  assert.equal(start("dialog[1]/turn[1]/model", "model", "m/x"), "m/x");
+});
+
+/** What a terminal or a pipe gets of these events. */
+async function written(isTerminal: boolean, bodies: readonly RunEventBody[]): Promise<string> {
+  let text = "";
+  const write = (more: string) => Promise.resolve(void (text += more));
+  const stream = new MessageStream({
+    stdout: { isTerminal, closed: false, write, writeNow: () => {} },
+    view: { pause: () => Promise.resolve(), resume: () => {} },
+    between: "--\n",
+  });
+  for (const event of eventsOf(bodies)) await stream.event(event, { isOwn: true });
+  await stream.end();
+  return text;
+}
+
+const eventsOf = (bodies: readonly RunEventBody[]): readonly RunEvent[] =>
+  bodies.map((body, index) => ({ ...body, seq: index + 1, at: index, run: "r" }));
+
+Deno.test("messages: a terminal gets text as it comes, a pipe whole messages alone", async () => {
+  const delta = (step: string, text: string): RunEventBody => ({ type: "text-delta", step, text });
+  const message = (step: string, text: string): RunEventBody => ({ type: "message", step, n: 1, text });
+  const model: RunEventBody = { type: "step-start", key: "a/model", kind: "model", name: "m", attempt: 1 };
+  const taken: RunEventBody[] = [
+    delta("a", "Let me see"),
+    model,
+    delta("a", "It is "),
+    delta("a", "six."),
+    message("a", "It is six."),
+  ];
+  assert.equal(await written(true, taken), "Let me see\n--\nIt is six.\n");
+  assert.equal(await written(false, taken), "It is six.\n");
+  const broken: RunEventBody[] = [
+    message("b", "Hi \x1b[2J"),
+    delta("a", "half"),
+    { type: "run-end", status: "failed", usage: { input: 0, output: 0 } },
+  ];
+  assert.equal(await written(true, broken), "Hi \u241b[2J\n--\nhalf\n");
+  assert.equal(await written(false, broken), "Hi \x1b[2J\n");
+  assert.equal(
+    await written(true, [delta("a", "Hel"), message("a", "Hello"), message("a", "Hello")]),
+    "Hello\n--\nHello\n",
+  );
+});
+
+Deno.test("the trace of a turn: a line a step, what it did below it", () => {
+  const text = turnTrace(eventsOf([
+    { type: "run-start", kind: "conversation" },
+    { type: "step-start", key: "main/a", kind: "step", name: "a", attempt: 1 },
+    { type: "step-start", key: "main/a/model", kind: "model", name: "m/x", attempt: 1 },
+    { type: "usage", step: "main/a/model", model: "m/x", input: 3, output: 4 },
+    { type: "step-end", key: "main/a/model", ms: 1200, outcome: { text: "line\none" } },
+    { type: "message", step: "a", n: 1, text: "hi" },
+    { type: "slot-set", step: "a", destination: "session", name: "s", value: [1] },
+    { type: "step-end", key: "main/a", ms: 2000, outcome: null },
+    { type: "step-skip", step: "b", condition: "conversation.x exists true" },
+    { type: "warning", text: "careful" },
+    { type: "jump", from: "b", to: "root" },
+    { type: "step-start", key: "root", kind: "step", name: "root", attempt: 1 },
+    { type: "step-start", key: "root/http", kind: "http", name: "GET x", attempt: 2 },
+    { type: "hold", step: "root" },
+  ]));
+  assert.equal(
+    text,
+    `  done  a  (main/a)  2.0 s
+        model  m/x  1.2 s  line\u23ceone
+        3 in, 4 out
+        says "hi"
+        session.s = [1]
+  skipped  b  conversation.x exists true
+  warn  careful
+  jump  b -> root
+  stopped  root
+        http  GET x  attempt 2  stopped
+  waits for you  root
+`,
   );
 });

@@ -194,7 +194,7 @@ const HARMLESS = /^(--[a-z-]+)(?:[= ]([\w@%+=:,./-]+))?$/;
  *
  * @param flags as words for a shell: one that needs quotes has them
  */
-export function refusalLine(flags: readonly string[]): string | undefined {
+function refusalLine(flags: readonly string[]): string | undefined {
   const lists = new Map<string, Set<string>>();
   const quoted = new Set<string>();
   for (const flag of flags) {
