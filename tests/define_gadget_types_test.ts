@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { type AnyGadget, defineGadget, type JsonSchema, type StandardSchema } from "../mod.ts";
-import { checkGadget, gadgetWarnings } from "../lib/schema/define_gadget.ts";
+import { type AnyGadget, createCatalog, defineGadget, type JsonSchema, type StandardSchema } from "../mod.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
 
@@ -172,11 +171,14 @@ Deno.test("defineGadget: the text for the model is made of what run gives", () =
 });
 
 Deno.test("defineGadget: a gadget is a gadget everywhere, whoever defined it", () => {
-  assert.equal(checkGadget(fetchPage, "g.ts"), fetchPage);
   const foreign = { ...fetchPage, name: "Foreign" }; // of another copy of Orrery, say
-  assert.equal(checkGadget(foreign, "g.ts"), foreign);
+  const catalog = createCatalog([fetchPage, foreign]);
+  assert.deepEqual([fetchPage, foreign].map(({ name }) => catalog.maybeFind(name)?.load()), [
+    fetchPage,
+    foreign,
+  ]);
   assert.equal(defineGadget(foreign).name, "Foreign");
-  assert.throws(() => checkGadget({ name: "G", linked: true }, "g.ts"), {
+  assert.throws(() => createCatalog([{ name: "G", linked: true } as AnyGadget]), {
     message: /unknown field "linked"/,
   });
 });
@@ -223,7 +225,7 @@ Deno.test("defineGadget: what must not type-check does not", async () => {
 });
 
 function snippet(body: string): string {
-  const module = new URL("../lib/schema/define_gadget.ts", import.meta.url);
+  const module = new URL("../lib/schema/define_gadget.ts", import.meta.url); // "orrery", of which it is a part that is checked sooner
   const input =
     `{ properties: { n: { type: "number" }, mode: { enum: ["a", "b"] }, tag: { type: "string" } }, required: ["n", "mode"] }`;
   return `import { defineGadget } from "${module}";\nexport default defineGadget({ name: "G", input: ${input}, ${body} });\n`;
@@ -239,80 +241,76 @@ async function typeCheck(files: readonly string[]): Promise<{ success: boolean; 
 }
 
 const BAD_GADGETS: readonly (readonly [gadget: unknown, message: string])[] = [
-  [undefined, "g.ts: found nothing, expected a gadget: an object with name, description, input and run"],
-  [() => 1, "g.ts: found a function, expected a gadget: an object with name, description, input and run"],
-  [[], "g.ts: found an empty array, expected a gadget: an object with name, description, input and run"],
-  [{ run: () => 1 }, "g.ts: name: missing, expected a name such as FetchPage"],
+  [undefined, "gadget 1: found nothing, expected a gadget: an object with name, description, input and run"],
+  [() => 1, "gadget 1: found a function, expected a gadget: an object with name, description, input and run"],
+  [[], "gadget 1: found an empty array, expected a gadget: an object with name, description, input and run"],
+  [{ run: () => 1 }, "gadget 1: name: missing, expected a name such as FetchPage"],
   [
     { name: "fetch page" },
-    `g.ts: name: found "fetch page", expected up to 64 letters, digits, "_" and "-", the first a letter or "_"`,
+    `gadget 1: name: found "fetch page", expected up to 64 letters, digits, "_" and "-", the first a letter or "_"`,
   ],
   [
     { name: "G", desciption: "x" },
-    `g.ts: gadget "G": unknown field "desciption". Did you mean "description"?`,
+    `gadget 1: gadget "G": unknown field "desciption". Did you mean "description"?`,
   ],
-  [{ name: "G", description: 5 }, `g.ts: gadget "G": description: found 5, expected text`],
+  [{ name: "G", description: 5 }, `gadget 1: gadget "G": description: found 5, expected text`],
   [
     { name: "G", input: "x" },
-    `g.ts: gadget "G": input: found "x", expected a JSON Schema or a Standard Schema`,
+    `gadget 1: gadget "G": input: found "x", expected a JSON Schema or a Standard Schema`,
   ],
   [
     { name: "G", input: { properties: { a: { type: "strng" } } } },
-    `g.ts: gadget "G": input/properties/a/type: found "strng", expected string, number, integer, boolean, null, array, object, or a list of these. Did you mean "string"?`,
+    `gadget 1: gadget "G": input/properties/a/type: found "strng", expected string, number, integer, boolean, null, array, object, or a list of these. Did you mean "string"?`,
   ],
   [
     { name: "G", input: { type: "string" } },
-    `g.ts: gadget "G": input/type: found "string", expected "object": the parameters of a call are always an object`,
+    `gadget 1: gadget "G": input/type: found "string", expected "object": the parameters of a call are always an object`,
   ],
   [
     { name: "G", output: { $ref: "#/$defs/Nmae", $defs: { Name: {} } } },
-    `g.ts: gadget "G": output/$ref: "#/$defs/Nmae" leads nowhere in the schema. Did you mean "Name"?`,
+    `gadget 1: gadget "G": output/$ref: "#/$defs/Nmae" leads nowhere in the schema. Did you mean "Name"?`,
   ],
   [
     { name: "G", permissions: { nett: true } },
-    `g.ts: gadget "G": permissions/nett: unknown permission, expected one of read, write, net, run, env, sys. Did you mean "net"?`,
+    `gadget 1: gadget "G": permissions/nett: unknown permission, expected one of read, write, net, run, env, sys. Did you mean "net"?`,
   ],
-  [{ name: "G", permissions: { ffi: true } }, `g.ts: gadget "G": permissions/ffi: cannot be asked for`],
+  [{ name: "G", permissions: { ffi: true } }, `gadget 1: gadget "G": permissions/ffi: cannot be asked for`],
   [
     { name: "G", permissions: { net: "example.com" } },
-    `g.ts: gadget "G": permissions/net: found "example.com", expected true or a list of texts`,
+    `gadget 1: gadget "G": permissions/net: found "example.com", expected true or a list of texts`,
   ],
   [
     { name: "G", timeoutMs: 0 },
-    `g.ts: gadget "G": timeoutMs: found 0, expected whole milliseconds from 1 to 2147483647`,
+    `gadget 1: gadget "G": timeoutMs: found 0, expected whole milliseconds from 1 to 2147483647`,
   ],
   [
     { name: "G", maxConcurrent: 1.5 },
-    `g.ts: gadget "G": maxConcurrent: found 1.5, expected a whole number, at least 1`,
+    `gadget 1: gadget "G": maxConcurrent: found 1.5, expected a whole number, at least 1`,
   ],
-  [{ name: "G", exclusive: "yes" }, `g.ts: gadget "G": exclusive: found "yes", expected true or false`],
+  [{ name: "G", exclusive: "yes" }, `gadget 1: gadget "G": exclusive: found "yes", expected true or false`],
   [
     { name: "G", run: "echo" },
-    `g.ts: gadget "G": run: found "echo", expected a function (input, context) => result`,
+    `gadget 1: gadget "G": run: found "echo", expected a function (input, context) => result`,
   ],
   [
     { name: "G", examples: [{ input: {} }, { input: 1 }] },
-    `g.ts: gadget "G": examples/1: found {"input":1}, expected { input, comment? }, with input an object`,
+    `gadget 1: gadget "G": examples/1: found {"input":1}, expected { input, comment? }, with input an object`,
   ],
   [
     { name: "G", timeoutMs: -1, idempotent: 1 },
-    `g.ts: gadget "G": timeoutMs: found -1, expected whole milliseconds from 1 to 2147483647\ng.ts: gadget "G": idempotent: found 1, expected true, false or a function (input) => boolean`,
+    `gadget 1: gadget "G": timeoutMs: found -1, expected whole milliseconds from 1 to 2147483647\ngadget 1: gadget "G": idempotent: found 1, expected true, false or a function (input) => boolean`,
   ],
 ];
 
-Deno.test("checkGadget: every problem is told with the file, the gadget, the field, what was found and expected", () => {
+Deno.test("createCatalog: every problem is told with the gadget, the field, what was found and expected", () => {
   for (const [gadget, message] of BAD_GADGETS) {
-    assert.throws(() => checkGadget(gadget, "g.ts"), { name: "TypeError", message });
+    assert.throws(() => createCatalog([gadget as AnyGadget]), { name: "TypeError", message });
   }
 });
 
-Deno.test("checkGadget: a plain object of a module is a gadget", () => {
+Deno.test("createCatalog: a plain object is a gadget", () => {
   const gadget = { name: "G", description: "", input: {}, timeoutMs: 20_000, run: () => 1 };
-  assert.equal(checkGadget(gadget, "g.ts"), gadget);
-  assert.deepEqual(gadgetWarnings(checkGadget(gadget, "g.ts")), [
-    `gadget "G" has no description: a model cannot tell what it is for`,
-  ]);
-  assert.deepEqual(gadgetWarnings(fetchPage), []);
+  assert.equal(createCatalog([gadget]).maybeFind("G")?.load(), gadget);
 });
 
 Deno.test("defineGadget: throws at once when a field is wrong", () => {

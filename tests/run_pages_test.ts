@@ -521,8 +521,8 @@ Deno.test("trace compare: steps of the same key are the same step; times do not 
     a: "a\nb\nc",
     b: "a\nB\nc",
   }]);
-  assert.deepEqual(compared[1]?.values, [{ title: "value 0", diff: "", b: "y" }]); // what only one of them has is shown too
-  assert.deepEqual(compared[3]?.values, [{ title: "value 0", diff: "", a: "x" }]);
+  assert.deepEqual(compared[1]?.values, [{ title: "value 0", diff: "", a: undefined, b: "y" }]); // what only one of them has is shown too
+  assert.deepEqual(compared[3]?.values, [{ title: "value 0", diff: "", a: "x", b: undefined }]);
 });
 
 Deno.test("trace compare: every row of both is there once, in its order", () => {

@@ -973,7 +973,7 @@ async function fieldsOf<Name extends OperationName>(name: Name, body: string): P
   const { fields, problems } = await read(name, body);
   assert.deepEqual(problems, [], body);
   assert.equal(fields?.name, name);
-  return fields as OperationFields as FieldsOf<Name>;
+  return said(fields as OperationFields as FieldsOf<Name>);
 }
 
 function toldOf(problems: readonly DocumentProblem[]): readonly string[] {
@@ -991,7 +991,15 @@ async function settingsOf(
 ): Promise<{ settings: DocumentSettings; problems: readonly string[] }> {
   const source = `---\n${yaml}---\n`;
   const { settings, problems } = await readDocumentSettings({ kind: "front-matter", yaml, source, line: 1 });
-  return { settings, problems: toldOf(problems) };
+  return { settings: said(settings), problems: toldOf(problems) };
+}
+
+/** Without keys that have no value. */
+function said<T>(value: T): T {
+  if (typeof value !== "object" || value === null || value instanceof Map) return value;
+  if (Array.isArray(value)) return value.map(said) as T;
+  const entries = Object.entries(value).filter(([, part]) => part !== undefined);
+  return Object.fromEntries(entries.map(([key, part]) => [key, said(part)])) as T;
 }
 
 Deno.test("document operation: the defaults", async () => {
@@ -1535,7 +1543,7 @@ Deno.test("document operation: any text gives fields or problems, at lines of th
 
 Deno.test("document settings: none, and all", async () => {
   const none = { limits: {}, permissions: {}, inputs: [], lines: new Map() };
-  assert.deepEqual(await readDocumentSettings(undefined), { settings: none, problems: [] });
+  assert.deepEqual(said(await readDocumentSettings(undefined)), { settings: none, problems: [] });
   assert.deepEqual((await settingsOf("")).settings, none);
   assert.deepEqual((await settingsOf("# nothing\n")).settings, none);
   const { settings: { lines, ...settings }, problems } = await settingsOf(
