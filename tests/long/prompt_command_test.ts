@@ -581,7 +581,7 @@ Deno.test("write-types: nothing is written through a link that leads out of the 
 });
 
 Deno.test("write-types: controls in the names of files are written as escapes", async () => {
-  if (Deno.build.os === "windows") return; // it has no such names
+  if (Deno.build.os === "windows") return console.log("not run here: Windows has no such names of files");
   await using project = await testProject({
     "prompts/a\n\u001b*/b\r.prompt.md": "---\nname: a\u007f\u2028\n---\nHi\n",
     "prompts/lib\n\u001b[2J\u202e.ts": "",
@@ -724,6 +724,7 @@ Deno.test("a JSON Schema as a type", async () => {
 });
 
 Deno.test("a module is named as a URL from the file that imports it", async () => {
+  if (Deno.build.os === "windows") return console.log("not run here: Windows has no such names of files");
   await using project = await testProject({
     "orrery.yaml": "prompts: { folders: [prompts, ..a] }\n",
     "prompts/a.ts": "",

@@ -52,6 +52,7 @@ Deno.test("odd files: what Picoschema takes for no type is refused, and lists ar
 });
 
 Deno.test("odd files: files of one name and several kinds, and names with strange characters", async () => {
+  if (Deno.build.os === "windows") return console.log("not run here: Windows has no such names of files");
   const { keys, lines } = await discover({
     "same.prompt": "1",
     "same.prompt.md": "2",
