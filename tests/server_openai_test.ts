@@ -1,98 +1,99 @@
-// Clients of OpenAI that nobody here wrote, against our routes on a socket.
+// Clients of OpenAI that nobody here wrote, against a server over a real project; what is passed on is seen by a provider of the test.
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { APICallError, generateText, jsonSchema, Output, stepCountIs, streamText, tool } from "ai";
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import OpenAI from "openai";
-import { type FakeModel, fakeModel, ModelError, type ModelPart, type RunEventBody } from "../mod.ts";
-import { isRecord } from "../lib/core/json.ts";
-import { messageOf } from "../lib/core/source_error.ts";
-import { echoModel } from "../lib/models/open_models.ts";
-import { openAiRoutes } from "../lib/server/openai/openai.ts";
-import { TextStreams } from "../lib/server/text_streams.ts";
-import type { CatalogJson } from "../lib/service/look/look.ts";
-import { ServiceError, type StartRun } from "../lib/service/service.ts";
-import { type FakeRun, type FakeScript, type FakeService, fakeService } from "./_fake_service.ts";
-import { sendRaw } from "./_server.ts";
-import { serveFake } from "./_fake_service.ts";
-import { surfaceServer, TOKEN } from "./_surface_server.ts";
+import { runOf } from "./_http_runs.ts";
+import { testProject } from "./_project.ts";
+import {
+  type ProviderReply,
+  type ProviderRequest,
+  type ProviderServer,
+  providerServer,
+  TEST_KEY,
+} from "./_provider_server.ts";
+import { served, type ServedHere } from "./_served_project.ts";
+import { sendRaw, TOKEN } from "./_server.ts";
 
-const CATALOG: CatalogJson = {
-  gadgets: [],
-  prompts: [
-    promptOf("ask/one", ["topic"]),
-    promptOf("ask/two", ["topic", "tone"]),
-    promptOf("ask/none", []),
-  ],
-  tactics: [],
-  profiles: [
-    {
-      name: "writer",
-      model: "fake/model",
-      systemPrompt: null,
-      system: "Be brief",
-      limits: {},
-      modelArgs: {},
-    },
-  ],
-  agents: [{ file: "agents/support.agent.yml", id: "support" }, {
-    file: "broken.agent.yml",
-    problem: "broken",
-  }],
-  documents: [{
-    file: "docs/plan.md",
-    title: "Plan",
-    description: null,
-    inputs: [],
-    input: {},
-    operations: 1,
-  }],
-  calls: [],
-  models: [
-    { id: "fast", kind: "alias", usable: true, model: "acme/small" },
-    { id: "acme/large", kind: "model", usable: false, about: "missing: ACME_KEY" },
-    { id: "script/echo", kind: "offline", usable: true },
-    { id: "script/FILE", kind: "form", usable: true },
-  ],
-  problems: [],
+const FILES = {
+  "orrery.yaml": `models: { default: script/echo }
+agents:
+  - { name: writer, model: script/echo, system: Be brief }
+  - { name: slow, model: script/slow.yml, system: Be brief }
+  - { name: down, model: script/down.yml, system: Be brief, limits: { llmRecalls: 0 } }
+`,
+  "prompts/ask/one.prompt.md": "Tell of {topic}",
+  "prompts/ask/two.prompt.md": "Tell of {topic}, {tone}",
+  "prompts/ask/none.prompt.md": "Tell.",
+  "docs/plan.md": "# Plan\n\nThe plan.\n\n@return\nblock: plan\n",
+  "docs/down.md": "---\nmodel: script/down.yml\n---\n# Plan\n\n@llm\nprompt: Go\n",
+  "docs/slow.md": "---\nmodel: script/slow.yml\n---\n# Plan\n\n@llm\nprompt: Go\n",
+  "agents/support.agent.yml": `version: "0.1"
+structure:
+  id: support
+  action:
+    id: main
+    chain:
+      - { id: turn?, message: { message: "And?", hold: true } }
+      - { id: reply, llm: { prompts: [ { user: "Reply." } ] } }
+      - { id: again, flow: { action: repeat } }
+`,
+  "broken.agent.yml": "structure: 5\n",
+  "down.yml": "- { error: { message: the provider is down, retryAfterMs: 1 }, repeat: true }\n",
+  "slow.yml": `- { chunks: ${
+    JSON.stringify(Array.from({ length: 10 }, () => "x"))
+  }, delayMs: 60, repeat: true }\n`,
+  "limit.yml": "- { error: { status: 429, message: slow down, retryAfterMs: 90000 }, repeat: true }\n",
+  "long.yml": "- { error: { status: 400, message: maximum context length }, repeat: true }\n",
+  "key.yml": "- { error: { status: 401, message: wrong key }, repeat: true }\n",
+  "late.yml": "- { error: { status: 408, message: too late, retryAfterMs: 1 }, repeat: true }\n",
 };
-
-function promptOf(path: string, variables: readonly string[]): CatalogJson["prompts"][number] {
-  return { path, answer: "text", tools: [], variables, input: {}, file: `${path}.prompt.md` };
-}
 
 interface Clients {
   readonly client: OpenAI;
-  readonly service: FakeService;
+  readonly server: ServedHere;
   readonly origin: string;
+  /** What `compatible/NAME` asks, and `m`, which is `compatible/m`. */
+  readonly provider: ProviderServer;
 }
 
-async function withClient(script: FakeScript, work: (clients: Clients) => Promise<void>): Promise<void> {
-  await using service = fakeService({
-    ...script,
-    look: { catalog: () => Promise.resolve(CATALOG), ...script.look },
+type Replies = (request: ProviderRequest, nth: number) => ProviderReply;
+
+const OK: ProviderReply = { parts: [{ text: "ok" }] };
+
+async function withClient(
+  work: (clients: Clients) => Promise<void>,
+  { replies = () => OK, settings = "" }: { readonly replies?: Replies; readonly settings?: string } = {},
+): Promise<void> {
+  await using provider = providerServer(replies);
+  await using project = await testProject({
+    ...FILES,
+    "orrery.yaml": FILES["orrery.yaml"] + settings,
+    "../config/orrery/config.yaml": JSON.stringify({
+      models: { ...provider.settings, aliases: { m: "compatible/m" } },
+    }),
   });
-  await using server = surfaceServer(service, openAiRoutes);
+  Object.assign(project.env, { COMPATIBLE_KEY: TEST_KEY, OPENAI_API_KEY: TEST_KEY });
+  await using server = await served(project, ["--quiet"]);
   const { origin } = server;
   const client = new OpenAI({ baseURL: `${origin}/v1`, apiKey: TOKEN, maxRetries: 0, timeout: 20_000 });
-  await work({ client, service, origin });
-  assert.deepEqual(server.told, []);
+  await work({ client, server, origin, provider });
+  assert.equal(server.told(), "");
 }
 
 const user = (content: string) => ({ role: "user" as const, content });
 
 Deno.test("chat completions pass a request on to a configured model, with all that it says", async () => {
-  const model = fakeModel(["Hello there"]);
-  await withClient({ models: { fast: model } }, async ({ client }) => {
-    const answer = await client.chat.completions.create({
-      model: "fast",
+  await withClient(async ({ client, provider }) => {
+    const asked = {
       messages: [
-        { role: "developer", content: "Be brief" },
+        { role: "developer" as const, content: "Be brief" },
         {
-          role: "user",
+          role: "user" as const,
           content: [
-            { type: "text", text: "What is this?" },
-            { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },
+            { type: "text" as const, text: "What is this?" },
+            { type: "image_url" as const, image_url: { url: "data:image/png;base64,AAAA" } },
           ],
         },
       ],
@@ -102,44 +103,41 @@ Deno.test("chat completions pass a request on to a configured model, with all th
       stop: ["END"],
       seed: 7,
       parallel_tool_calls: false,
-      response_format: { type: "json_schema", json_schema: { name: "x", schema: { type: "object" } } },
-    });
+    };
+    const answer = await client.chat.completions.create({ model: "m", ...asked });
     assert.equal(answer.object, "chat.completion");
-    assert.equal(answer.model, "fast");
+    assert.equal(answer.model, "m");
     assert.deepEqual(answer.choices[0]?.message, { role: "assistant", content: "Hello there" });
     assert.equal(answer.choices[0]?.finish_reason, "stop");
-    const [{ signal: _signal, ...request } = {}] = model.requests;
-    assert.deepEqual(request, {
-      messages: [
-        { role: "system", content: "Be brief" },
-        {
-          role: "user",
-          content: [{ type: "text", text: "What is this?" }, {
-            type: "media",
-            mediaType: "image/png",
-            data: "AAAA",
-          }],
-        },
-      ],
-      schema: { type: "object" },
-      json: true,
-      temperature: 0.5,
-      topP: 0.9,
-      maxOutputTokens: 100,
-      seed: 7,
-      stop: ["END"],
-      args: { parallel_tool_calls: false },
+    const { max_completion_tokens, messages: [, question], ...same } = asked;
+    assert.deepEqual(provider.requests[0]?.body, {
+      ...same,
+      model: "m",
+      max_tokens: max_completion_tokens,
+      messages: [{ role: "system", content: "Be brief" }, question],
+      stream: true,
+      stream_options: { include_usage: true },
     });
-  });
+    const schema = { type: "object", properties: {}, additionalProperties: false };
+    await client.chat.completions.create({
+      model: "chat/test",
+      messages: [user("x")],
+      response_format: { type: "json_schema", json_schema: { name: "x", schema } },
+    });
+    const { response_format: format } = provider.requests[1]?.body;
+    assert.equal(format.type, "json_schema");
+    assert.deepEqual(format.json_schema.schema, schema);
+  }, { replies: () => ({ parts: [{ text: "Hello there" }] }) });
 });
 
 Deno.test("a streamed answer comes in pieces, with its usage at the end", async () => {
-  const parts: readonly ModelPart[] = [
-    { type: "text", text: "Hel" },
-    { type: "text", text: "lo" },
-    { type: "finish", reason: "length", usage: { input: 3, output: 2, cached: 1 }, model: "fake/model" },
-  ];
-  await withClient({ models: { m: fakeModel([parts]) } }, async ({ client }) => {
+  const replies: Replies = () => ({
+    parts: [{ text: ["Hel", "lo"] }],
+    finish: "length",
+    usage: { input: 3, output: 2, cached: 1 },
+    delayMs: 10,
+  });
+  await withClient(async ({ client }) => {
     const stream = await client.chat.completions.create({
       model: "m",
       messages: [user("hi")],
@@ -162,23 +160,20 @@ Deno.test("a streamed answer comes in pieces, with its usage at the end", async 
       prompt_tokens_details: { cached_tokens: 1 },
     });
     assert.equal(new Set(chunks.map(({ id }) => id)).size, 1);
-  });
+  }, { replies });
 });
 
 /** Calls the tool, and then says what it gave. */
-function toolModel(): FakeModel {
-  return fakeModel(({ messages }) => {
-    const last = messages.at(-1);
-    if (last?.role === "tool") return `${last.name} said ${last.content}`;
-    return [
-      { type: "call-start", id: "c1", name: "weather" },
-      { type: "call-delta", id: "c1", text: '{"city":' },
-      { type: "call-delta", id: "c1", text: '"Bonn"}' },
-      { type: "call", call: { id: "c1", name: "weather", arguments: '{"city":"Bonn"}' } },
-      { type: "call", call: { id: "c2", name: "weather", arguments: '{"city":"Ulm"}' } },
-    ];
-  });
-}
+const toolReplies: Replies = ({ body }) => {
+  const last = body.messages.at(-1);
+  if (last.role === "tool") return { parts: [{ text: `it said ${last.content}` }] };
+  return {
+    parts: [
+      { call: { id: "c1", name: "weather", arguments: ['{"city":', '"Bonn"}'] } },
+      { call: { id: "c2", name: "weather", arguments: '{"city":"Ulm"}' } },
+    ],
+  };
+};
 
 const WEATHER = {
   type: "function",
@@ -190,8 +185,7 @@ const WEATHER = {
 } as const;
 
 Deno.test("tools of the client are offered, called and answered, in one piece and streamed", async () => {
-  const model = toolModel();
-  await withClient({ models: { m: model } }, async ({ client }) => {
+  await withClient(async ({ client, provider }) => {
     const messages = [user("How is it?")];
     const asked = { model: "m", tools: [WEATHER], tool_choice: "required" as const };
     const first = (await client.chat.completions.create({ ...asked, messages })).choices[0];
@@ -202,8 +196,8 @@ Deno.test("tools of the client are offered, called and answered, in one piece an
       { id: "c2", type: "function", function: { name: "weather", arguments: '{"city":"Ulm"}' } },
     ] as const;
     assert.deepEqual(first?.message.tool_calls, calls);
-    assert.equal(model.requests[0]?.toolChoice, "required");
-    assert.equal(model.requests[0]?.tools?.[0]?.name, "weather");
+    assert.equal(provider.requests[0]?.body.tool_choice, "required");
+    assert.deepEqual(provider.requests[0]?.body.tools, [WEATHER]);
     const second = await client.chat.completions.create({
       model: "m",
       tools: [WEATHER],
@@ -213,7 +207,7 @@ Deno.test("tools of the client are offered, called and answered, in one piece an
         { role: "tool", tool_call_id: "c1", content: "rain" },
       ],
     });
-    assert.equal(second.choices[0]?.message.content, "weather said rain");
+    assert.equal(second.choices[0]?.message.content, "it said rain");
     const streamed = client.chat.completions.stream({ ...asked, messages });
     assert.deepEqual(
       (await streamed.finalChatCompletion()).choices[0]?.message.tool_calls?.map((call) =>
@@ -221,24 +215,22 @@ Deno.test("tools of the client are offered, called and answered, in one piece an
       ),
       [["c1", "weather", '{"city":"Bonn"}'], ["c2", "weather", '{"city":"Ulm"}']],
     );
-  });
+  }, { replies: toolReplies });
 });
 
 Deno.test("a call that was cut is not handed on, in one piece or streamed", async () => {
-  const usage = { input: 1, output: 1 };
-  for (const reason of ["length", "filter", "other"] as const) {
-    const model = fakeModel(() => [
-      { type: "call-start", id: "c1", name: "weather" },
-      { type: "call", call: { id: "c1", name: "weather", arguments: '{"city":"Bonn"}' } },
-      { type: "call-start", id: "c2", name: "weather" },
-      { type: "call-delta", id: "c2", text: '{"ci' },
-      { type: "call-cut", id: "c2", name: "weather" },
-      { type: "finish", reason, usage, model: "fake/model" },
-    ]);
-    await withClient({ models: { m: model } }, async ({ client }) => {
+  for (const finish of ["length", "filter"] as const) {
+    const replies: Replies = () => ({
+      parts: [
+        { call: { id: "c1", name: "weather", arguments: '{"city":"Bonn"}' } },
+        { call: { id: "c2", name: "weather", arguments: '{"ci' } },
+      ],
+      finish,
+    });
+    await withClient(async ({ client }) => {
       const asked = { model: "m", tools: [WEATHER], messages: [user("How is it?")] };
       const whole = (await client.chat.completions.create(asked)).choices[0];
-      const wanted = reason === "filter" ? "content_filter" : "length";
+      const wanted = finish === "filter" ? "content_filter" : "length";
       assert.deepEqual([whole?.message.tool_calls?.map(({ id }) => id), whole?.finish_reason], [
         ["c1"],
         wanted,
@@ -247,25 +239,36 @@ Deno.test("a call that was cut is not handed on, in one piece or streamed", asyn
       const calls = chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []);
       assert.deepEqual(calls.map((call) => [call.id, call.function?.arguments]), [["c1", '{"city":"Bonn"}']]);
       assert.equal(chunks.at(-1)?.choices[0]?.finish_reason, wanted);
-    });
+    }, { replies });
   }
 });
 
-Deno.test("the models are listed, and found by name", async () => {
-  await withClient({}, async ({ client }) => {
+Deno.test("the models are listed, and found by their names and their short ones, and nothing by what is none", async () => {
+  await withClient(async ({ client }) => {
     const models = await Array.fromAsync(client.models.list());
-    assert.deepEqual(models.map(({ id, owned_by }) => [id, owned_by]), [
+    const own = models.filter(({ id }) => !id.startsWith("openai/")); // those of a key that is set
+    assert.deepEqual(own.map(({ id, owned_by }) => [id, owned_by]), [
       ["orrery/agent/agents/support", "orrery"],
       ["orrery/profile/writer", "orrery"],
+      ["orrery/profile/slow", "orrery"],
+      ["orrery/profile/down", "orrery"],
+      ["orrery/document/docs/down.md", "orrery"],
       ["orrery/document/docs/plan.md", "orrery"],
+      ["orrery/document/docs/slow.md", "orrery"],
+      ["orrery/prompt/ask/none", "orrery"],
       ["orrery/prompt/ask/one", "orrery"],
       ["orrery/prompt/ask/two", "orrery"],
-      ["orrery/prompt/ask/none", "orrery"],
-      ["fast", "acme"],
+      ["m", "compatible"],
       ["script/echo", "script"],
     ]);
     assert.equal((await client.models.retrieve("orrery/prompt/ask/one")).id, "orrery/prompt/ask/one");
     await assert.rejects(client.models.retrieve("orrery/prompt/ask/oen"), notFound("orrery/prompt/ask/one"));
+    for (const name of ["orrery/agent/support", "orrery/document/docs/plan"]) {
+      assert.equal((await client.models.retrieve(name)).owned_by, "orrery");
+    }
+    for (const name of ["orrery/", "orrery/agent/", "orrery/__proto__/x", "orrery/toString/support"]) {
+      await assert.rejects(client.models.retrieve(name), OpenAI.NotFoundError);
+    }
   });
 });
 
@@ -280,7 +283,7 @@ function notFound(near: string) {
 }
 
 Deno.test("what is wrong with a request is told in the form of OpenAI, with the field", async () => {
-  await withClient({ models: { m: fakeModel([]) } }, async ({ client, origin }) => {
+  await withClient(async ({ client, origin }) => {
     const wrong: readonly (readonly [object, string, string])[] = [
       [{ messages: "hi" }, "messages", "invalid"],
       [{ messages: [{ role: "robot", content: "hi" }] }, "messages[0].role", "invalid"],
@@ -320,7 +323,10 @@ Deno.test("what is wrong with a request is told in the form of OpenAI, with the 
     }
     const asked = { model: "orrery/agent/agents/suport", messages: [user("hi")] };
     await assert.rejects(client.chat.completions.create(asked), notFound("orrery/agent/agents/support"));
-    await assert.rejects(client.chat.completions.create({ ...asked, model: "fats" }), notFound("fast"));
+    await assert.rejects(
+      client.chat.completions.create({ ...asked, model: "scrpt/echo" }),
+      notFound("script"),
+    );
     const stranger = new OpenAI({ baseURL: `${origin}/v1`, apiKey: "wrong", maxRetries: 0 });
     await assert.rejects(stranger.chat.completions.create(asked), (error) => {
       assert(error instanceof OpenAI.AuthenticationError);
@@ -340,19 +346,13 @@ Deno.test("what is wrong with a request is told in the form of OpenAI, with the 
 });
 
 Deno.test("what a provider could not do has the status that clients know, and the end of a stream tells it", async () => {
-  const failures = {
-    limit: new ModelError("slow down", { code: "rate-limit", retryAfterMs: 2500 }),
-    long: new ModelError("too long", { code: "context" }),
-    key: new ModelError("wrong key", { code: "auth" }),
-    late: new ModelError("too late", { code: "timeout" }),
-  };
-  const models = Object.fromEntries(
-    Object.entries(failures).map(([name, error]) => [name, fakeModel(() => error)]),
-  );
-  const broken = fakeModel(() => brokenOff());
-  await withClient({ models: { ...models, broken } }, async ({ client }) => {
-    const ask = (model: string, stream: boolean) =>
-      client.chat.completions.create({ model, messages: [user("hi")], stream }).then(
+  const replies: Replies = () => ({
+    parts: [{ text: "half" }, { text: "x".repeat(500) }],
+    breakAfterBytes: 400,
+  });
+  await withClient(async ({ client }) => {
+    const ask = (name: string, stream: boolean) =>
+      client.chat.completions.create({ model: `script/${name}.yml`, messages: [user("hi")], stream }).then(
         () => assert.fail("it was answered"),
         (error: unknown) => {
           assert(error instanceof OpenAI.APIError);
@@ -362,56 +362,50 @@ Deno.test("what a provider could not do has the status that clients know, and th
     for (const stream of [false, true]) {
       const limited = await ask("limit", stream);
       assert.deepEqual([limited.status, limited.type], [429, "rate_limit_error"]);
-      assert.equal(limited.headers?.get("retry-after"), "3");
-      assert.deepEqual([(await ask("long", stream)).code, (await ask("long", stream)).status], [
-        "context_length_exceeded",
-        400,
-      ]);
+      assert.equal(limited.headers?.get("retry-after"), "90");
+      const long = await ask("long", stream);
+      assert.deepEqual([long.code, long.status], ["context_length_exceeded", 400]);
       assert.equal((await ask("key", stream)).status, 502);
-      assert.equal((await ask("late", stream)).status, 504);
     }
-    const stream = await client.chat.completions.create({
-      model: "broken",
-      messages: [user("hi")],
-      stream: true,
-    });
+    assert.equal((await ask("late", false)).status, 502);
+    const asked = { model: "m", messages: [user("hi")], stream: true as const };
+    const stream = await client.chat.completions.create(asked);
     let text = "";
     await assert.rejects(async () => {
       for await (const { choices } of stream) text += choices[0]?.delta.content ?? "";
-    }, /the line broke/);
+    }, OpenAI.APIError);
     assert.equal(text, "half");
-  });
+  }, { replies });
 });
 
-async function* brokenOff(): AsyncGenerator<ModelPart, undefined> {
-  yield { type: "text", text: "half" };
-  await Promise.resolve();
-  throw new ModelError("the line broke", { code: "network" });
-}
+/** Says one piece after the other for a long time. */
+const ENDLESS: ProviderReply = { parts: [{ text: Array.from({ length: 4_000 }, () => "x") }], delayMs: 5 };
 
-Deno.test("a reader that leaves ends the question to the model", async () => {
-  const aborted = Promise.withResolvers<void>();
-  const model = fakeModel(({ signal }) => endless(signal, aborted.resolve));
-  await withClient({ models: { m: model } }, async ({ client }) => {
-    const stream = await client.chat.completions.create({ model: "m", messages: [user("hi")], stream: true });
-    for await (const { choices } of stream) if (choices[0]?.delta.content === "x") break;
-    await within(aborted.promise);
-  });
-});
+/** Speaks once, and thinks for ever. */
+const THINKING: ProviderReply = {
+  parts: [{ text: Array.from({ length: 20 }, () => "x") }],
+  hangAfterBytes: 1_000,
+};
 
-Deno.test("a client that goes away before the answer is whole ends the question to the model", async () => {
-  const aborted = Promise.withResolvers<void>();
-  const model = fakeModel(({ signal }) => endless(signal, aborted.resolve));
-  await withClient({ models: { m: model } }, async ({ origin }) => {
+Deno.test("a client that goes away ends the question to the model: in a stream, before its answer is whole, while the model thinks", async () => {
+  const replies: Replies = ({ body }) => body.model === "thinking" ? THINKING : ENDLESS;
+  await withClient(async ({ client, origin, provider }) => {
+    for (const model of ["compatible/endless", "compatible/thinking"]) {
+      const asked = { model, messages: [user("hi")], stream: true as const };
+      const stream = await client.chat.completions.create(asked);
+      for await (const { choices } of stream) if (choices[0]?.delta.content?.startsWith("x")) break;
+    }
     const stop = new AbortController();
     const left = assert.rejects(askWhole(origin, "m", stop.signal), { name: "AbortError" });
-    await within((async () => {
-      while (model.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    })());
+    await until(() => provider.requests.length === 3);
     stop.abort();
     await left;
-    await within(aborted.promise);
-  });
+    // The only room there is is free again.
+    await until(async () =>
+      await client.chat.completions.create({ model: "script/echo", messages: [user("hi")] })
+        .then(() => true, (error: unknown) => statusOf(error) !== 429)
+    );
+  }, { replies, settings: "limits: { runs: 1 }\n" });
 });
 
 /** Without `stream`. */
@@ -424,97 +418,54 @@ function askWhole(origin: string, model: string, signal: AbortSignal): Promise<R
   });
 }
 
-Deno.test("a reader that leaves while the model thinks is no failure that anybody is told of", async () => {
-  const aborted = Promise.withResolvers<void>();
-  const model = fakeModel(async function* ({ signal }): AsyncGenerator<ModelPart, undefined> {
-    yield { type: "text", text: "x" };
-    await new Promise((resolve) => signal?.addEventListener("abort", resolve));
-    aborted.resolve();
-    signal?.throwIfAborted();
-  });
-  await withClient({ models: { m: model } }, async ({ client }) => {
-    const stream = await client.chat.completions.create({ model: "m", messages: [user("hi")], stream: true });
-    for await (const { choices } of stream) if (choices[0]?.delta.content === "x") break;
-    await within(aborted.promise);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  });
-});
-
-async function* endless(
-  signal: AbortSignal | undefined,
-  onAbort: () => void,
-): AsyncGenerator<ModelPart, undefined> {
-  try {
-    for (;;) {
-      yield { type: "text", text: "x" };
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      signal?.throwIfAborted();
-    }
-  } finally {
-    onAbort();
+async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
+  const end = performance.now() + 10_000;
+  while (!await isSo()) {
+    assert(performance.now() < end, "it did not come about within 10 s");
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
-}
-
-async function within<Value>(promise: Promise<Value>, ms = 10_000): Promise<Value> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`not within ${ms} ms`)), ms);
-  try {
-    return await Promise.race([promise, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** A run that says its value piece by piece. */
-function saying(pieces: readonly string[], value = pieces.join("")): FakeRun {
-  return ({ tell }) => {
-    for (const text of pieces) tell({ type: "text-delta", step: "ask#1/llm", text });
-    tell({ type: "usage", step: "ask#1/llm", model: "fake/model", input: 5, output: 2 });
-    return { value };
-  };
 }
 
 Deno.test("a profile, a document and a prompt answer with the value of their run", async () => {
-  const asked: StartRun[] = [];
-  const start = (request: StartRun): FakeRun => {
-    asked.push(request);
-    return request.kind === "file" ? saying(["working"], "the plan") : saying(["The ", "answer"]);
-  };
-  await withClient({ start }, async ({ client }) => {
+  await withClient(async ({ client, server }) => {
     const ask = async (model: string, ...messages: OpenAI.ChatCompletionMessageParam[]) => {
       const { data, response } = await client.chat.completions.create({ model, messages }).withResponse();
-      assert.match(response.headers.get("orrery-run") ?? "", /^run-\d+$/);
-      assert.equal(data.usage?.total_tokens, 7);
-      return data.choices[0]?.message.content;
+      const run = await runOf(server, response.headers.get("orrery-run") ?? "");
+      assert.equal(run.status, "done");
+      assert.equal(typeof data.usage?.total_tokens, "number");
+      return [run.kind, data.choices[0]?.message.content];
     };
     const history = [user("hi"), { role: "assistant" as const, content: "hello" }, user("go on")];
-    assert.equal(await ask("orrery/profile/writer", ...history), "The answer");
-    assert.equal(await ask("orrery/document/docs/plan.md", user("make it short")), "the plan");
-    assert.equal(await ask("orrery/prompt/ask/one", user("stars")), "The answer");
-    assert.equal(await ask("orrery/prompt/ask/two", user('{"topic":"stars","tone":"dry"}')), "The answer");
-    assert.equal(await ask("orrery/prompt/ask/none", user("now")), "The answer");
-    assert.deepEqual(asked, [
-      { kind: "ask", profile: "writer", messages: history },
-      { kind: "file", file: "docs/plan.md", prompt: "make it short" },
-      { kind: "prompt", path: "ask/one", input: { topic: "stars" } },
-      { kind: "prompt", path: "ask/two", input: { topic: "stars", tone: "dry" } },
-      { kind: "prompt", path: "ask/none", say: "now" },
+    assert.deepEqual(await ask("orrery/profile/writer", ...history), ["prompt", "ECHO[go on]"]);
+    assert.deepEqual(await ask("orrery/document/docs/plan.md", user("make it short")), [
+      "document",
+      "# Plan\n\nThe plan.",
     ]);
+    assert.deepEqual(await ask("orrery/prompt/ask/one", user("stars")), ["prompt", "ECHO[Tell of stars]"]);
+    assert.deepEqual(await ask("orrery/prompt/ask/two", user('{"topic":"stars","tone":"dry"}')), [
+      "prompt",
+      "ECHO[Tell of stars, dry]",
+    ]);
+    assert.deepEqual(await ask("orrery/prompt/ask/none", user("now")), ["prompt", "ECHO[now]"]);
     const streamed = async (model: string) => {
-      const stream = await client.chat.completions.create({ model, messages: [user("x")], stream: true });
-      return (await Array.fromAsync(stream)).flatMap(({ choices }) => choices[0]?.delta.content || []);
+      const stream = await client.chat.completions.create({
+        model,
+        messages: [user("x")],
+        stream: true,
+        stream_options: { include_usage: true },
+      });
+      const chunks = await Array.fromAsync(stream);
+      assert.equal(typeof chunks.at(-1)?.usage?.total_tokens, "number");
+      assert.equal(chunks.at(-2)?.choices[0]?.finish_reason, "stop");
+      return chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("");
     };
-    assert.deepEqual(await streamed("orrery/profile/writer"), ["The answer"]);
-    assert.deepEqual(await streamed("orrery/document/docs/plan.md"), ["the plan"]);
+    assert.equal(await streamed("orrery/profile/writer"), "ECHO[x]");
+    assert.equal(await streamed("orrery/document/docs/plan.md"), "# Plan\n\nThe plan.");
   });
 });
 
-Deno.test("what is run takes no tools and no history that it would forget, and says why it failed", async () => {
-  const start = (request: StartRun): FakeRun | Error => {
-    if (request.kind === "ask") return new ServiceError("64 runs are under way", { code: "limit" });
-    return () => ({ status: "failed", error: "the provider is down", reason: "provider" });
-  };
-  await withClient({ start }, async ({ client }) => {
+Deno.test("what is run takes no tools and no history that it would forget, says why it failed, and is not run again by the client itself", async () => {
+  await withClient(async ({ client, origin, server }) => {
     const failing = async (
       body: object,
       status: number,
@@ -523,125 +474,137 @@ Deno.test("what is run takes no tools and no history that it would forget, and s
       const error = await client.post("/chat/completions", { body })
         .then(() => undefined, (thrown: unknown) => thrown);
       assert(error instanceof OpenAI.APIError);
-      assert.deepEqual([error.status, error.code], [status, code]);
+      assert.deepEqual([error.status, error.code], [status, code], error.message);
       return error;
     };
     const messages = [user("hi")];
-    const document = { model: "orrery/document/docs/plan.md", messages };
+    const document = { model: "orrery/document/docs/down.md", messages };
     await failing({ ...document, tools: [WEATHER] }, 400, "tools_not_supported");
     await failing({ ...document, messages: [...messages, ...messages] }, 400, "history_not_supported");
     await failing({ ...document, response_format: { type: "json_object" } }, 400, "unsupported_value");
-    assert.match((await failing(document, 502, "provider_error")).message, /Run run-1: the provider is down/);
-    const limited = await failing({ model: "orrery/profile/writer", messages }, 429, "limit");
-    assert.equal(limited.headers?.get("retry-after"), "1");
+    const why = /Run \w{12}: .*the provider is down/;
+    assert.match((await failing(document, 422, "run_failed")).message, why);
+    const profile = { model: "orrery/profile/down", messages };
+    assert.match((await failing(profile, 502, "provider_error")).message, why);
     assert.match(
       (await failing({ model: "orrery/prompt/ask/two", messages }, 400, "invalid_variables")).message,
       /topic, tone/,
     );
-  });
-});
-
-Deno.test("requests that are passed on count like runs", async () => {
-  const go = Promise.withResolvers<void>();
-  const model = fakeModel(() => waiting(go.promise));
-  await withClient({ models: { m: model }, limit: 1 }, async ({ client }) => {
-    const ask = () => client.chat.completions.create({ model: "m", messages: [user("hi")] });
-    const first = ask();
-    await within((async () => {
-      while (model.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    })());
-    await assert.rejects(ask(), OpenAI.RateLimitError);
-    go.resolve();
-    assert.equal((await first).choices[0]?.message.content, "done");
-    assert.equal((await ask()).choices[0]?.message.content, "done");
-  });
-});
-
-async function* waiting(promise: Promise<void>): AsyncGenerator<ModelPart, undefined> {
-  await promise;
-  yield { type: "text", text: "done" };
-}
-
-/** What an agent says in a turn, as events. */
-function says(...texts: readonly string[]): FakeRun {
-  return ({ tell }) => {
-    tell({ type: "step-start", key: "reply", kind: "step", name: "reply", attempt: 1 });
-    for (const [index, text] of texts.entries()) {
-      const pieces = text.match(/.{1,4}/gs) ?? [];
-      for (const piece of pieces) tell({ type: "text-delta", step: "reply", text: piece });
-      const message: RunEventBody = { type: "message", step: "reply", n: index + 1, text };
-      tell(message);
-    }
-    return { status: "held" };
-  };
-}
-
-Deno.test("an agent goes on with the conversation that the history is of", async () => {
-  const turn: FakeScript["turn"] = (message, { turns }) => says(`${turns}: ${message}`, "And?");
-  await withClient({ turn }, async ({ client, service }) => {
-    const model = "orrery/agent/support";
-    const history: OpenAI.ChatCompletionMessageParam[] = [];
-    const talk = async (text: string, stream: boolean): Promise<string> => {
-      history.push(user(text));
-      const asked = { model, messages: history, user: "ada" };
-      const answer = stream
-        ? (await client.chat.completions.stream(asked).finalChatCompletion()).choices[0]?.message.content
-        : (await client.chat.completions.create(asked)).choices[0]?.message.content;
-      history.push({ role: "assistant", content: answer ?? "" });
-      return answer ?? "";
-    };
-    assert.equal(await talk("hi", false), "0: hi\n\nAnd?");
-    assert.equal(await talk("more", true), "1: more\n\nAnd?");
-    assert.equal(await talk("last", false), "2: last\n\nAnd?");
-    const begun = service.done.filter(({ what }) => what === "talks.begin");
-    assert.deepEqual(begun.map((each) => each.with), [
-      [{ agent: "agents/support.agent.yml", message: "hi", user: "ada" }],
-    ]);
-    const other = client.chat.completions.create({ model, messages: [...history, user("x")], user: "eve" });
-    await assert.rejects(other, (error) => {
-      assert(error instanceof OpenAI.ConflictError);
-      assert.equal(error.code, "unknown_history");
-      return true;
-    });
+    await failing(
+      { model: "orrery/prompt/ask/one", messages: [user('{"topik": "x"}')] },
+      400,
+      "invalid",
+    );
+    const again = new OpenAI({ baseURL: `${origin}/v1`, apiKey: TOKEN, maxRetries: 2, timeout: 20_000 });
+    await assert.rejects(again.chat.completions.create(profile), OpenAI.InternalServerError);
+    const history = [user("a"), { role: "assistant" as const, content: "b" }, user("c")];
     await assert.rejects(
-      client.chat.completions.create({ model, messages: history.slice(0, 3), user: "ada" }),
+      again.chat.completions.create({ model: "orrery/agent/support", messages: history }),
       OpenAI.ConflictError,
     );
-    const named = await client.chat.completions.create({
-      model,
-      messages: [user("again")],
-      metadata: { conversation: "talk-1" },
-    });
-    assert.equal(named.choices[0]?.message.content, "3: again\n\nAnd?");
-    await assert.rejects(
-      client.chat.completions.create({ model, messages: [{ role: "system", content: "x" }, user("x")] }),
-      /instructions of its own/,
-    );
+    const { body: { runs } } = await server.json("/v1/runs");
+    assert.ok(Array.isArray(runs) && runs.length === 3, "each was run once");
   });
 });
 
-Deno.test("a server that has begun anew finds the conversation by its log", async () => {
-  await using service = fakeService({
-    turn: (message) => says(`you: ${message}`),
-    look: { catalog: () => Promise.resolve(CATALOG) },
-  });
+Deno.test("requests that are passed on count like runs, a crowd before anything is waited for, and none leaves its count behind", async () => {
+  const replies: Replies = ({ body }) => body.model === "m" ? { ...OK, delayMs: 100 } : OK;
+  await withClient(async ({ client }) => {
+    const ask = (name = "m") => client.chat.completions.create({ model: name, messages: [user("hi")] });
+    const all = Array.from({ length: 10 }, () => ask().then(() => 200, (error: unknown) => statusOf(error)));
+    assert.equal(await Promise.race(all), 429); // those beyond the limit wait for nothing
+    assert.deepEqual((await Promise.all(all)).sort(), [200, 200, ...Array.from({ length: 8 }, () => 429)]);
+    for (let n = 0; n < 3; n++) await assert.rejects(ask("nope"), OpenAI.NotFoundError);
+    assert.equal((await ask()).choices[0]?.message.content, "ok");
+    const slow = [1, 2].map(() =>
+      client.chat.completions.create({ model: "orrery/profile/slow", messages: [user("hi")] })
+    );
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    await assert.rejects(
+      client.chat.completions.create({ model: "orrery/profile/writer", messages: [user("hi")] }),
+      (error) => error instanceof OpenAI.RateLimitError && error.headers.get("retry-after") === "1",
+    );
+    await Promise.all(slow);
+  }, { replies, settings: "limits: { runs: 2 }\n" });
+});
+
+function statusOf(error: unknown): number | undefined {
+  return error instanceof OpenAI.APIError ? error.status : undefined;
+}
+
+Deno.test("an agent goes on with the conversation that the history is of, also in a server that has begun anew", async () => {
+  await using project = await testProject(FILES);
+  const model = "orrery/agent/support";
   const history: OpenAI.ChatCompletionMessageParam[] = [];
-  for (const text of ["one", "two"]) {
-    await using server = surfaceServer(service, openAiRoutes);
-    const client = new OpenAI({ baseURL: `${server.origin}/v1`, apiKey: TOKEN, maxRetries: 0 });
+  const clientOf = ({ origin }: ServedHere) =>
+    new OpenAI({ baseURL: `${origin}/v1`, apiKey: TOKEN, maxRetries: 0, timeout: 20_000 });
+  const talk = async (
+    client: OpenAI,
+    { text, stream }: { text: string; stream: boolean },
+  ): Promise<string> => {
     history.push(user(text));
-    const answer = await client.chat.completions.create({
-      model: "orrery/agent/agents/support",
-      messages: history,
-    });
-    assert.equal(answer.choices[0]?.message.content, `you: ${text}`);
-    history.push({ role: "assistant", content: `you: ${text}` });
+    const asked = { model, messages: history, user: "ada" };
+    const answer = stream
+      ? (await client.chat.completions.stream(asked).finalChatCompletion()).choices[0]?.message.content
+      : (await client.chat.completions.create(asked)).choices[0]?.message.content;
+    history.push({ role: "assistant", content: answer ?? "" });
+    return answer ?? "";
+  };
+  const said = "ECHO[Reply.]\n\nAnd?";
+  const conversations = async ({ json }: ServedHere): Promise<readonly Readonly<Record<string, unknown>>[]> =>
+    (await json("/v1/conversations")).body.conversations as never;
+  {
+    await using server = await served(project);
+    const client = clientOf(server);
+    assert.match(await talk(client, { text: "hi", stream: false }), /ECHO\[Reply\.\]\n\nAnd\?$/);
+    assert.equal(await talk(client, { text: "more", stream: true }), said);
   }
-  assert.equal(service.done.filter(({ what }) => what === "talks.begin").length, 1);
+  await using server = await served(project);
+  const client = clientOf(server);
+  assert.equal(await talk(client, { text: "last", stream: false }), said);
+  const [begun, ...others] = await conversations(server);
+  assert.deepEqual([begun?.agent, begun?.user, others], ["agents/support.agent.yml", "ada", []]);
+  const id = String(begun?.id);
+  const conflict = (code: string) => (error: unknown): boolean =>
+    error instanceof OpenAI.ConflictError && error.code === code;
+  await assert.rejects(
+    client.chat.completions.create({ model, messages: [...history, user("x")], user: "eve" }),
+    conflict("unknown_history"),
+  );
+  await assert.rejects(
+    client.chat.completions.create({ model, messages: history.slice(0, 3), user: "ada" }),
+    OpenAI.ConflictError,
+  );
+  const named = (who: string) =>
+    client.chat.completions.create({
+      model,
+      messages: [user("again")],
+      user: who,
+      metadata: { conversation: id },
+    }).withResponse();
+  await assert.rejects(named("eve"), (error) => {
+    assert(error instanceof OpenAI.BadRequestError);
+    assert.deepEqual([error.code, error.param], ["wrong_conversation", "metadata.conversation"]);
+    return true;
+  });
+  const { data, response } = await named("ada");
+  assert.equal(data.choices[0]?.message.content, said);
+  assert.equal(response.headers.get("orrery-conversation"), id);
+  await assert.rejects(
+    client.chat.completions.create({ model, messages: [{ role: "system", content: "x" }, user("x")] }),
+    /instructions of its own/,
+  );
+  // One that was removed is none that a history is of.
+  history.push(user("again"), { role: "assistant", content: said });
+  assert.equal((await server.ask(`/v1/runs/${id}`, { method: "DELETE" })).status, 204);
+  await assert.rejects(
+    client.chat.completions.create({ model, messages: [...history, user("on")], user: "ada" }),
+    conflict("unknown_history"),
+  );
 });
 
 Deno.test("on the wire a stream is events of data alone, without usage where none was asked for, and [DONE]", async () => {
-  await withClient({ models: { "script/echo": echoModel() } }, async ({ origin }) => {
+  await withClient(async ({ origin }) => {
     const answer = await fetch(`${origin}/v1/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
@@ -653,7 +616,11 @@ Deno.test("on the wire a stream is events of data alone, without usage where non
     assert.equal(events.at(-1), "data: [DONE]");
     const chunks = events.slice(0, -1).map((event): unknown => JSON.parse(event.slice("data: ".length)));
     for (const chunk of chunks) {
-      assert(isRecord(chunk) && chunk.object === "chat.completion.chunk", JSON.stringify(chunk));
+      assert(
+        typeof chunk === "object" && chunk !== null && "object" in chunk &&
+          chunk.object === "chat.completion.chunk",
+        JSON.stringify(chunk),
+      );
       assert(!("usage" in chunk));
     }
   });
@@ -675,7 +642,7 @@ Deno.test("what stands before the routes refuses in the form of OpenAI too", asy
     assert.equal(typeof error.message, "string");
     return [answer.status, error.type, error.code];
   };
-  await withClient({}, async ({ origin, service }) => {
+  await withClient(async ({ origin, server }) => {
     const bad = "invalid_request_error";
     assert.deepEqual(await refused(origin, { body: "{" }), [400, bad, "json"]);
     assert.deepEqual(await refused(origin, { body: "[1]" }), [400, bad, "invalid"]);
@@ -693,7 +660,7 @@ Deno.test("what stands before the routes refuses in the form of OpenAI too", asy
     assert.deepEqual(await refused(origin, foreign), [403, "permission_error", "origin"]);
     const nobody = { headers: { authorization: "", cookie: "orrery_1=x" }, body: "{}" };
     assert.deepEqual(await refused(origin, nobody), [401, "authentication_error", "token"]);
-    assert.deepEqual(service.done, []);
+    assert.deepEqual((await server.json("/v1/runs")).body.runs, []);
   });
 });
 
@@ -723,7 +690,7 @@ Deno.test("whatever JSON is posted, the answer is a completion or an error with 
     metadata: fc.jsonValue(),
     user: fc.jsonValue(),
   }, { requiredKeys: [] });
-  await withClient({ models: { m: fakeModel(() => "ok") } }, async ({ origin }) => {
+  await withClient(async ({ origin }) => {
     const asked = async (given: unknown): Promise<void> => {
       const answer = await fetch(`${origin}/v1/chat/completions`, {
         method: "POST",
@@ -736,12 +703,12 @@ Deno.test("whatever JSON is posted, the answer is a completion or an error with 
       const { error }: { readonly error: Record<string, unknown> } = JSON.parse(text);
       assert(typeof error.type === "string" && typeof error.code === "string", text);
     };
-    await fc.assert(fc.asyncProperty(fc.oneof(body, fc.jsonValue()), asked), { numRuns: 400 });
+    await fc.assert(fc.asyncProperty(fc.oneof(body, fc.jsonValue()), asked), { numRuns: 200 });
   });
 });
 
 Deno.test("what would change an answer and is not to be had is refused by its name", async () => {
-  await withClient({ models: { m: fakeModel(() => "ok") } }, async ({ client }) => {
+  await withClient(async ({ client }) => {
     const fields = {
       top_logprobs: 2,
       functions: [{ name: "a" }],
@@ -762,166 +729,50 @@ Deno.test("what would change an answer and is not to be had is refused by its na
   });
 });
 
-Deno.test("an agent and a document are found by their short names, and nothing by what is none", async () => {
-  await withClient({}, async ({ client }) => {
-    for (const name of ["orrery/agent/support", "orrery/document/docs/plan"]) {
-      assert.equal((await client.models.retrieve(name)).owned_by, "orrery");
-    }
-    for (const name of ["orrery/", "orrery/agent/", "orrery/__proto__/x", "orrery/toString/support"]) {
-      await assert.rejects(client.models.retrieve(name), OpenAI.NotFoundError);
-    }
-  });
-});
-
-Deno.test("a client that asks again by itself does not do so when a run has failed, or its history is of nothing", async () => {
-  const start = (): FakeRun => () => ({
-    status: "failed",
-    error: "the provider is down",
-    reason: "provider",
-  });
-  await withClient({ start }, async ({ service, origin }) => {
-    const client = new OpenAI({ baseURL: `${origin}/v1`, apiKey: TOKEN, maxRetries: 2, timeout: 20_000 });
-    await assert.rejects(
-      client.chat.completions.create({ model: "orrery/document/docs/plan.md", messages: [user("hi")] }),
-      OpenAI.InternalServerError,
-    );
-    assert.equal(service.done.filter(({ what }) => what === "start").length, 1);
-    const history = [user("a"), { role: "assistant" as const, content: "b" }, user("c")];
-    await assert.rejects(
-      client.chat.completions.create({ model: "orrery/agent/support", messages: history }),
-      OpenAI.ConflictError,
-    );
-    assert.equal(service.done.filter(({ what }) => what === "talks.list").length, 1);
-  });
-});
-
 Deno.test("a client that goes away ends what a profile says, and no document", async () => {
-  const ended = new Map<string, boolean[]>();
-  const start = (request: StartRun): FakeRun => async ({ tell, signal }) => {
-    tell({ type: "text-delta", step: "ask#1/llm", text: "x" });
-    const pause = Promise.withResolvers<void>();
-    signal.addEventListener("abort", () => pause.resolve());
-    const timer = setTimeout(pause.resolve, request.kind === "ask" ? 20_000 : 500);
-    await pause.promise;
-    clearTimeout(timer);
-    ended.set(request.kind, [...ended.get(request.kind) ?? [], signal.aborted]);
-    return { value: "x" };
-  };
-  await withClient({ start }, async ({ client, service, origin }) => {
-    for (const model of ["orrery/profile/writer", "orrery/document/docs/plan.md"]) {
+  await withClient(async ({ client, server, origin }) => {
+    for (const model of ["orrery/profile/slow", "orrery/document/docs/slow.md"]) {
       const stop = new AbortController();
-      const timer = setTimeout(() => stop.abort(), 200);
       const asked = { model, messages: [user("hi")] };
       const read = async () => {
-        const stream = await client.chat.completions.create({ ...asked, stream: true }, {
+        const { data, response } = await client.chat.completions.create({ ...asked, stream: true }, {
           signal: stop.signal,
-        });
-        for await (const { choices } of stream) if (choices[0]?.delta.content === "x") stop.abort();
+        }).withResponse();
+        setTimeout(() => stop.abort(), 150);
+        for await (const _chunk of data);
+        await response.body?.cancel();
       };
-      const isAborted = (error: unknown) => assert(error instanceof OpenAI.APIUserAbortError, String(error));
-      await read().catch(isAborted);
-      clearTimeout(timer);
+      await read().catch((error) =>
+        assert(error instanceof OpenAI.APIUserAbortError || error.name === "AbortError", String(error))
+      );
       await assert.rejects(askWhole(origin, model, AbortSignal.timeout(200)), { name: "TimeoutError" });
     }
-    await within((async () => {
-      while (service.active > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    })());
-    assert.deepEqual(Object.fromEntries(ended), { ask: [true, true], file: [false, false] });
-  });
-});
-
-Deno.test("a crowd that comes at once is counted before anything is waited for, and leaves no count behind", async () => {
-  const go = Promise.withResolvers<void>();
-  const model = fakeModel(() => waiting(go.promise));
-  await withClient({ models: { m: model }, limit: 2 }, async ({ client }) => {
-    const ask = (name = "m") => client.chat.completions.create({ model: name, messages: [user("hi")] });
-    const all = Array.from({ length: 10 }, () => ask().then(() => 200, (error: unknown) => statusOf(error)));
-    await within((async () => {
-      while (model.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
-    })());
-    await within(Promise.race(all)); // those beyond the limit wait for nothing
-    go.resolve();
-    assert.deepEqual((await Promise.all(all)).sort(), [200, 200, ...Array.from({ length: 8 }, () => 429)]);
-    for (let n = 0; n < 3; n++) await assert.rejects(ask("nope"), OpenAI.NotFoundError);
-    assert.equal((await ask()).choices[0]?.message.content, "done");
-  });
-});
-
-function statusOf(error: unknown): number | undefined {
-  return error instanceof OpenAI.APIError ? error.status : undefined;
-}
-
-Deno.test("a stream that finds no room leaves no count behind", async () => {
-  const models = { "script/echo": echoModel() };
-  await using served = serveFake({ models, limit: 2 }, {
-    routes: openAiRoutes,
-    token: TOKEN,
-    streams: new TextStreams({ most: 0 }),
-  });
-  const client = new OpenAI({ baseURL: `${served.origin}/v1`, apiKey: TOKEN, maxRetries: 0 });
-  const asked = { model: "script/echo", messages: [user("hi")] };
-  for (let n = 0; n < 3; n++) {
-    await assert.rejects(client.chat.completions.create({ ...asked, stream: true }), (error) => {
-      assert.equal(statusOf(error), 503);
-      return true;
-    });
-  }
-  assert.equal((await client.chat.completions.create(asked)).choices[0]?.message.content, "ECHO[hi]");
-});
-
-Deno.test("a conversation that was removed is none that a history is of, and another user's is not named", async () => {
-  let isRemoved = false;
-  await withClient({ turn: (message) => says(`you: ${message}`) }, async ({ client, service }) => {
-    const { open, list } = service.talks;
-    Object.assign(service.talks, {
-      open: async (id: string) => {
-        if (isRemoved) throw new ServiceError(`There is no conversation ${id}`, { code: "not-found" });
-        return await open(id);
-      },
-      list: async () => isRemoved ? [] : await list(),
-    });
-    const model = "orrery/agent/support";
-    const first = await client.chat.completions.create({ model, messages: [user("hi")], user: "ada" });
-    const history = [
-      user("hi"),
-      { role: "assistant" as const, content: first.choices[0]?.message.content ?? "" },
-      user("on"),
-    ];
-    await assert.rejects(
-      client.chat.completions.create({
-        model,
-        messages: [user("x")],
-        user: "eve",
-        metadata: { conversation: "talk-1" },
-      }),
-      (error) => {
-        assert(error instanceof OpenAI.BadRequestError);
-        assert.deepEqual([error.code, error.param], ["wrong_conversation", "metadata.conversation"]);
-        return true;
-      },
-    );
-    isRemoved = true;
-    await assert.rejects(
-      client.chat.completions.create({ model, messages: history, user: "ada" }),
-      (error) => error instanceof OpenAI.ConflictError && error.code === "unknown_history",
-    );
+    const ends = async (): Promise<readonly string[]> => {
+      const { runs } = (await server.json("/v1/runs")).body;
+      assert.ok(Array.isArray(runs));
+      return runs.map(({ kind, status }) => `${kind} ${status}`).sort();
+    };
+    await until(async () => (await ends()).every((end) => !end.includes("running")));
+    assert.deepEqual(await ends(), ["document done", "document done", "prompt stopped", "prompt stopped"]);
   });
 });
 
 Deno.test("the AI SDK's provider streams calls and usage, asks for JSON, and hears of each failure", async () => {
-  const models = {
-    m: toolModel(),
-    json: fakeModel(() => '{"city":"Bonn"}'),
-    counted: fakeModel([[
-      { type: "text", text: "Hello" },
-      { type: "finish", reason: "stop", usage: { input: 3, output: 2 }, model: "fake/model" },
-    ]]),
-    broken: fakeModel(() => brokenOff()),
-    limit: fakeModel(() => new ModelError("slow down", { code: "rate-limit" })),
-    endless: fakeModel(({ signal }) => endless(signal, () => aborted.resolve())),
+  const replies: Replies = (request) => {
+    switch (request.body.model) {
+      case "json":
+        return { parts: [{ text: '{"city":"Bonn"}' }] };
+      case "counted":
+        return { parts: [{ text: "Hello" }], usage: { input: 3, output: 2 } };
+      case "broken":
+        return { parts: [{ text: "half" }, { text: "x".repeat(500) }], breakAfterBytes: 400 };
+      case "endless":
+        return ENDLESS;
+      default:
+        return toolReplies(request, 0);
+    }
   };
-  const aborted = Promise.withResolvers<void>();
-  await withClient({ models }, async ({ origin }) => {
+  await withClient(async ({ origin, provider: asked }) => {
     const baseURL = `${origin}/v1`;
     const provider = createOpenAICompatible({
       name: "orrery",
@@ -948,25 +799,28 @@ Deno.test("the AI SDK's provider streams calls and usage, asks for JSON, and hea
       stopWhen: stepCountIs(3),
       maxRetries,
     });
-    assert.equal((await Array.fromAsync(streamed.textStream)).join(""), "weather said rain in Ulm");
-    const counted = streamText({ model: provider("counted"), prompt: "hi", maxRetries });
+    assert.equal((await Array.fromAsync(streamed.textStream)).join(""), "it said rain in Ulm");
+    const counted = streamText({ model: provider("compatible/counted"), prompt: "hi", maxRetries });
     assert.equal(await counted.text, "Hello");
     const { inputTokens, outputTokens } = await counted.totalUsage;
     assert.deepEqual([inputTokens, outputTokens], [3, 2]);
     const { output } = await generateText({
-      model: provider("json"),
+      model: provider("chat/json"),
       prompt: "Where?",
       output: Output.object({ schema }),
       maxRetries,
     });
     assert.deepEqual(output, { city: "Bonn" });
-    assert.equal(models.json.requests[0]?.json, true);
-    assert.deepEqual(models.json.requests[0]?.schema?.required, ["city"]);
-    await assert.rejects(generateText({ model: provider("limit"), prompt: "hi", maxRetries }), (error) => {
-      assert(APICallError.isInstance(error));
-      assert.deepEqual([error.statusCode, error.isRetryable], [429, true]);
-      return true;
-    });
+    const { response_format: format } = asked.requests.find(({ body }) => body.model === "json")?.body;
+    assert.deepEqual(format.json_schema.schema.required, ["city"]);
+    await assert.rejects(
+      generateText({ model: provider("script/limit.yml"), prompt: "hi", maxRetries }),
+      (error) => {
+        assert(APICallError.isInstance(error));
+        assert.deepEqual([error.statusCode, error.isRetryable], [429, true]);
+        return true;
+      },
+    );
     const stranger = createOpenAICompatible({ name: "orrery", baseURL, apiKey: "wrong" });
     await assert.rejects(generateText({ model: stranger("m"), prompt: "hi", maxRetries }), (error) => {
       assert(APICallError.isInstance(error));
@@ -975,7 +829,7 @@ Deno.test("the AI SDK's provider streams calls and usage, asks for JSON, and hea
     });
     const errors: unknown[] = [];
     const half = streamText({
-      model: provider("broken"),
+      model: provider("compatible/broken"),
       prompt: "hi",
       maxRetries,
       onError: ({ error }) => void errors.push(error),
@@ -983,21 +837,22 @@ Deno.test("the AI SDK's provider streams calls and usage, asks for JSON, and hea
     let text = "";
     for await (const part of half.stream) if (part.type === "text-delta") text += part.text;
     assert.equal(text, "half");
-    assert.match(errors.map(messageOf).join(), /the line broke/);
+    assert.equal(errors.length, 1);
     const stop = new AbortController();
     const left = streamText({
-      model: provider("endless"),
+      model: provider("compatible/endless"),
       prompt: "hi",
       maxRetries,
       abortSignal: stop.signal,
     });
     for await (const part of left.stream) if (part.type === "text-delta") stop.abort();
-    await within(aborted.promise);
-  });
+    // Whatever would be told of it would be told by now.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }, { replies });
 });
 
 Deno.test("the AI SDK's provider chats, streams and calls tools", async () => {
-  await withClient({ models: { "script/echo": echoModel(), m: toolModel() } }, async ({ origin }) => {
+  await withClient(async ({ origin }) => {
     const provider = createOpenAICompatible({ name: "orrery", baseURL: `${origin}/v1`, apiKey: TOKEN });
     const maxRetries = 0;
     const { text } = await generateText({ model: provider("script/echo"), prompt: "hi", maxRetries });
@@ -1021,10 +876,10 @@ Deno.test("the AI SDK's provider chats, streams and calls tools", async () => {
       stopWhen: stepCountIs(3),
       maxRetries,
     });
-    assert.equal(called.text, "weather said rain in Ulm");
+    assert.equal(called.text, "it said rain in Ulm");
     await assert.rejects(
       generateText({ model: provider("nope"), prompt: "hi", maxRetries }),
-      /There is no model "nope"/,
+      /Unknown model "nope"/,
     );
-  });
+  }, { replies: toolReplies });
 });

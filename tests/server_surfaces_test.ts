@@ -3,10 +3,9 @@
 import assert from "node:assert/strict";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import OpenAI from "openai";
-import { readUntil, testProject } from "./_project.ts";
-import type { TestProject } from "./_project.ts";
-
-const TOKEN = "a-token-of-sixteen-letters";
+import { type TestProject, testProject } from "./_project.ts";
+import { served } from "./_served_project.ts";
+import { TOKEN } from "./_server.ts";
 
 const FILES = {
   "orrery.yaml": `models: { default: script/echo }
@@ -33,16 +32,9 @@ structure:
 
 /** Serves the project for as long as the work takes. */
 async function serving(project: TestProject, work: (origin: string) => Promise<void>): Promise<void> {
-  await using child = project.start(["serve", "--port", "0", "--token", TOKEN, "--quiet"]);
-  const [stdout, stderr] = [child.stdout.getReader(), new Response(child.stderr).text()];
-  await child.stdin.close();
-  try {
-    await work((await readUntil(stdout, "\n")).trim());
-  } finally {
-    child.kill("SIGTERM");
-    const [{ code }, told] = await Promise.all([child.status, stderr, stdout.cancel()]);
-    assert.deepEqual([code, told], [0, ""]);
-  }
+  await using server = await served(project, ["--quiet"]);
+  await work(server.origin);
+  assert.deepEqual([await server.stop(), server.told()], [0, ""]);
 }
 
 const INFO = { name: "test", version: "1.0.0" };
@@ -190,33 +182,6 @@ Deno.test("a client of MCP is asked for what is not granted, and its word counts
       }
     }
     assert.equal(await project.read("out.txt"), "hello");
-  });
-});
-
-Deno.test("what a client of OpenAI gets wrong has the class, the code and the field that it knows", async () => {
-  await using project = await testProject(FILES);
-  await serving(project, async (origin) => {
-    const client = new OpenAI({ baseURL: `${origin}/v1`, apiKey: TOKEN, maxRetries: 0, timeout: 20_000 });
-    const failing = async (model: string, content = "hi"): Promise<readonly unknown[]> => {
-      const error: unknown = await client.chat.completions.create({ model, messages: [user(content)] })
-        .then(() => undefined, (thrown: unknown) => thrown);
-      assert(error instanceof OpenAI.APIError, String(error));
-      assert.doesNotMatch(error.message, new RegExp(project.folder));
-      return [error.status, error.code, error.param];
-    };
-    assert.deepEqual(await failing("orrery/agent/giude"), [404, "model_not_found", "model"]);
-    assert.deepEqual(await failing("script/nothing.jsonl"), [404, "model_not_found", "model"]);
-    assert.deepEqual(await failing("orrery/prompt/one", '{"topik": "x"}').then(([status]) => status), 400);
-    const given = { model: "orrery/profile/writer", messages: [user("hi")], stream: true as const };
-    const stream = await client.chat.completions.create({
-      ...given,
-      stream_options: { include_usage: true },
-    });
-    const chunks = await Array.fromAsync(stream);
-    assert.equal(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join(""), "ECHO[hi]");
-    assert.equal(chunks.at(-1)?.choices.length, 0);
-    assert.equal(typeof chunks.at(-1)?.usage?.total_tokens, "number");
-    assert.deepEqual(chunks.at(-2)?.choices[0]?.finish_reason, "stop");
   });
 });
 
