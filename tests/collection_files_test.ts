@@ -1,47 +1,47 @@
+// Files of collections and of modules: what is wrong with them is told all at once, with its places.
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ProblemsError } from "../mod.ts";
-import { errorFrame } from "../lib/render/error_frame.ts";
-import { readCollectionFile } from "../lib/parse/files/collection.ts";
-import { readModuleFile } from "../lib/parse/files/module.ts";
+import { testProject } from "./_project.ts";
+
+/** What `orrery check` tells of these files, by file, `line:column message`. */
+async function checked(
+  files: Readonly<Record<string, string>>,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  await using project = await testProject({ "orrery.yaml": "", ...files });
+  const { stderr } = await project.run(["check"]);
+  const told = new Map(Object.keys(files).map((name): [string, string[]] => [name, []]));
+  for (
+    const [, file = "", place = "", message = ""] of stderr.matchAll(/^([^:\n]+):(\d+:\d+): error: (.*)$/gm)
+  ) {
+    told.get(file)?.push(`${place} ${message}`);
+  }
+  return told;
+}
+
+async function problemsOf(text: string, file: string): Promise<readonly string[]> {
+  return (await checked({ [file]: text })).get(file) ?? [];
+}
 
 const FILE = "docs/help.collection.yml";
 const MODULE = "docs/m.module.yml";
 
-async function problemsOf(reading: Promise<unknown>): Promise<readonly string[]> {
-  const error = await reading.then(() => undefined, (error: unknown) => error);
-  assert.ok(error instanceof ProblemsError, String(error));
-  return error.problems.map((problem) => `${problem.span?.line}:${problem.span?.column} ${problem.message}`);
-}
-
-Deno.test("a collection file: documents with their defaults", async () => {
+Deno.test("a collection file: its documents, and those that are not there", async () => {
   const text = `version: "0.1"
 documents:
   - { id: a, file: a.md }
   - id: b
-    file: ../b.pdf
+    file: ../b.md
     type: book
     metadata: { name: The book, link: https://example.com/b }
     exclude: [1, 2]
 `;
-  const { file, documents } = await readCollectionFile(text, FILE);
-  assert.equal(file, FILE);
-  const plain = documents.map(({ problem: _, ...rest }) => rest);
-  assert.deepEqual(plain, [
-    { id: "a", file: "a.md", type: "text", name: "a", exclude: [] },
-    {
-      id: "b",
-      file: "../b.pdf",
-      type: "book",
-      name: "The book",
-      link: "https://example.com/b",
-      exclude: [1, 2],
-    },
+  const files = { [FILE]: text, "docs/a.md": "# A\n\nText.\n", "b.md": "# B\n\nText.\n" };
+  assert.deepEqual((await checked(files)).get(FILE), []);
+  assert.deepEqual(await problemsOf(text, FILE), [
+    '3:20 documents[0].file: Cannot look at "a.md": no such file or folder',
+    '5:11 documents[1].file: Cannot look at "../b.md": no such file or folder',
   ]);
-  const [first, second] = documents;
-  assert.equal(first?.problem("is gone").place, `${FILE}:3:20`);
-  assert.equal(second?.problem("is gone").message, "documents[1].file: is gone");
-  assert.equal(second?.problem("no such page", { page: 2 }).place, `${FILE}:8:18`);
 });
 
 Deno.test("a collection file: all problems at once, with their places", async () => {
@@ -57,7 +57,7 @@ documents:
   - 7
 docs: 3
 `;
-  assert.deepEqual(await problemsOf(readCollectionFile(text, FILE)), [
+  assert.deepEqual(await problemsOf(text, FILE), [
     '1:10 version: must be the text "0.1"; put it in quotes',
     '3:5 documents[0]: "file" is required in a document',
     '4:5 documents[0]: unknown key "fil" in a document (did you mean "file"?)',
@@ -75,28 +75,23 @@ docs: 3
 });
 
 Deno.test("a collection file: what is no mapping, empty, of another version, or no YAML", async () => {
-  const first = async (text: string) => (await problemsOf(readCollectionFile(text, FILE)))[0];
-  assert.equal(await first(""), '1:1 file: is empty; it needs "version" and "documents"');
-  assert.equal(await first("- a"), "1:1 file: must be a mapping, found a list");
-  assert.equal(await first('version: "2"\ndocuments: []'), '1:10 version: must be the text "0.1", found "2"');
-  assert.equal(await first("documents: []"), '1:1 file: "version" is required in the file');
-  assert.equal(
-    await first('version: "0.1"\ndocuments: { a: b }'),
-    "2:12 documents: must be a list, found a mapping",
+  const wrong = [
+    ["", '1:1 file: is empty; it needs "version" and "documents"'],
+    ["- a", "1:1 file: must be a mapping, found a list"],
+    ['version: "2"\ndocuments: []', '1:10 version: must be the text "0.1", found "2"'],
+    ["documents: []", '1:1 file: "version" is required in the file'],
+    ['version: "0.1"\ndocuments: { a: b }', "2:12 documents: must be a list, found a mapping"],
+    ['version: "0.1"\ndocuments: [', "2:13 Found the end of a list or mapping in brackets too early"],
+  ] as const;
+  const files = Object.fromEntries(wrong.map(([text], index) => [`c${index}.collection.yml`, text]));
+  const told = await checked(files);
+  wrong.forEach(([text, problem], index) =>
+    assert.equal(told.get(`c${index}.collection.yml`)?.[0], problem, text)
   );
-  assert.match(await first('version: "0.1"\ndocuments: [') ?? "", /^2:\d+ /);
 });
 
-Deno.test("a collection file: the command line shows a problem as file:line:column: error: path: message", async () => {
-  const error = await readCollectionFile('version: "0.1"\ndocuments: 1\n', FILE).catch((error) => error);
-  assert.ok(error instanceof ProblemsError && error.problems[0] !== undefined);
-  const [line, , source] = errorFrame(error.problems[0]).split("\n");
-  assert.equal(line, `${FILE}:2:12: error: documents: must be a list, found a number`);
-  assert.match(source ?? "", /documents: 1/);
-});
-
-Deno.test("a module file: sessions, contents, sources, and what it says besides", async () => {
-  const text = `module:
+Deno.test("a module file: what it says besides is its own affair; all problems at once, with their places", async () => {
+  const fine = `module:
   id: m
   title: Bikes
   owner: { name: Ana }
@@ -107,24 +102,9 @@ Deno.test("a module file: sessions, contents, sources, and what it says besides"
     - id: c1
       title: Brakes
       contents: How to stop.
-      sources: { primary: [brakes.md, law], secondary: history.pdf }
     - { id: c2, sources: { primary: [] } }
 `;
-  const module = await readModuleFile(text, MODULE);
-  assert.deepEqual(module.sessions, [{ id: "s1", contents: ["c1"] }, { id: "s2" }]);
-  assert.deepEqual(
-    module.contents.map(({ id, primary, secondary }) => [
-      id,
-      primary.map(({ name }) => name),
-      secondary.map(({ name }) => name),
-    ]),
-    [["c1", ["brakes.md", "law"], ["history.pdf"]], ["c2", [], []]],
-  );
-  assert.deepEqual(module.data.owner, { name: "Ana" });
-  assert.equal(module.contents[0]?.secondary[0]?.problem("is gone").place, `${MODULE}:12:56`);
-});
-
-Deno.test("a module file: all problems at once, with their places", async () => {
+  assert.deepEqual(await problemsOf(fine, MODULE), []);
   const text = `module:
   title: 3
   sessions:
@@ -135,7 +115,7 @@ Deno.test("a module file: all problems at once, with their places", async () => 
     - { id: content1, sources: { primry: [] } }
     - { id: content1, sources: { primary: [1] } }
 `;
-  assert.deepEqual(await problemsOf(readModuleFile(text, MODULE)), [
+  assert.deepEqual(await problemsOf(text, MODULE), [
     '1:1 module: "id" is required in "module"',
     "2:10 module.title: must be text, found a number",
     '4:28 module.sessions[0].contents[0]: there is no content "c1"',
@@ -147,8 +127,8 @@ Deno.test("a module file: all problems at once, with their places", async () => 
     '9:13 module.contents[1].id: content id "content1" is already used at module.contents[0]',
     "9:44 module.contents[1].sources.primary[0]: must be text, found a number",
   ]);
-  assert.deepEqual(await problemsOf(readModuleFile("", MODULE)), ['1:1 file: is empty; it needs "module"']);
-  assert.deepEqual(await problemsOf(readModuleFile("module: { id: m, n: .nan }", MODULE)), [
+  assert.deepEqual(await problemsOf("", MODULE), ['1:1 file: is empty; it needs "module"']);
+  assert.deepEqual(await problemsOf("module: { id: m, n: .nan }", MODULE), [
     "1:21 module.n: must hold finite numbers only",
   ]);
 });
@@ -175,18 +155,18 @@ Deno.test("both files: any text is read, or refused with places inside it", asyn
     ),
   }));
   const text = fc.oneof(fc.string(), value.map((value) => JSON.stringify(value)));
-  await fc.assert(
-    fc.asyncProperty(text, async (text) => {
-      for (const read of [readCollectionFile, readModuleFile]) {
-        const error = await read(text, "f.yml").then(() => undefined, (error: unknown) => error);
-        if (error === undefined) continue;
-        assert.ok(error instanceof ProblemsError, String(error));
-        for (const { span } of error.problems) {
-          assert.ok(span !== undefined && span.file === "f.yml");
-          assert.ok(span.line >= 1 && span.line <= text.split("\n").length + 1, `${span.line}`);
-        }
-      }
-    }),
-    { numRuns: 300 },
+  const texts = fc.sample(text, 300);
+  const files = Object.fromEntries(
+    texts.flatMap((text, index) => [[`c${index}.collection.yml`, text], [`m${index}.module.yml`, text]]),
   );
+  let refused = 0;
+  for (const [name, problems] of await checked(files)) {
+    const lines = (files[name] ?? "").split("\n").length;
+    for (const problem of problems) {
+      refused++;
+      const line = Number(problem.split(":", 1)[0]);
+      assert.ok(line >= 1 && line <= lines + 1, `${problem}: ${files[name]}`);
+    }
+  }
+  assert.ok(refused > 200, `${refused} problems`);
 });
