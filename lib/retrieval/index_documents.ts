@@ -144,14 +144,14 @@ const OVERLAP = 200;
 const LONGEST_SLIDE = 3000;
 
 /** No chunk is longer, in UTF-16 units. */
-export const LONGEST_CHUNK = Math.max(LIMITS.most + OVERLAP + SMALL, LONGEST_SLIDE);
+const LONGEST_CHUNK = Math.max(LIMITS.most + OVERLAP + SMALL, LONGEST_SLIDE);
 
 /**
  * Cuts a document by its type (conversations.md 2.8). `text`: whole paragraphs of one section, or whole sentences of a long one; `book`,
  * `paper`: the same inside each page, with an overlap; `slides`: one a page. The same text gives the same chunks; all but blanks is in
  * one of them.
  */
-export function textChunks(document: DocumentText, type: DocumentType): readonly TextChunk[] {
+function textChunks(document: DocumentText, type: DocumentType): readonly TextChunk[] {
   const spans = type === "slides"
     ? slides(document)
     : type === "text"
@@ -340,7 +340,7 @@ function paragraphs(text: string, span: TextSpan): Iterable<TextSpan> {
 }
 
 /** What ends with `.`, `!`, `?` or `…` before a blank, but for abbreviations and ordinal numbers. */
-export function sentences(text: string, span: TextSpan): Iterable<TextSpan> {
+function sentences(text: string, span: TextSpan): Iterable<TextSpan> {
   return between(text, span, { border: /\s+|(?<=[。！？])/g, isBorder: endsSentence });
 }
 

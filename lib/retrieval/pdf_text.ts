@@ -172,7 +172,7 @@ interface PdfLine {
 const GAP = 1.75;
 
 /** The lines of a page. A word that was cut at the end of a line is put together again. */
-export function pdfLines(items: readonly PdfItem[]): readonly PdfLine[] {
+function pdfLines(items: readonly PdfItem[]): readonly PdfLine[] {
   const lines: { text: string; height: number; y: number; gap: boolean }[] = [];
   let isNew = true;
   for (const { text, height, y, endsLine } of items) {

@@ -3,7 +3,7 @@ import { kindOf, listOf, mapping, NAME, oneOf, orNothing, pathText, Shape, VERSI
 import { YamlReading } from "../shape/yaml_reading.ts";
 
 /** How the text of a document is cut into passages (conversations.md 2.8): all ways, the default first. */
-export const DOCUMENT_TYPES = ["text", "book", "paper", "slides"] as const;
+const DOCUMENT_TYPES = ["text", "book", "paper", "slides"] as const;
 
 /** One of them. */
 export type DocumentType = typeof DOCUMENT_TYPES[number];

@@ -179,7 +179,7 @@ function performCounter({ step, slot, setSlot }: StepWork<StepOf<"counter">>): S
 }
 
 /** Runs a document or a prompt as a part of the run; what it returns goes to the slot (conversations.md 3). @throws what is wrong with it */
-export async function performRunFile(work: StepWork<StepOf<"run">>): Promise<StepOutcome> {
+async function performRunFile(work: StepWork<StepOf<"run">>): Promise<StepOutcome> {
   const { run, means, step, key, signal } = work;
   const input = step.input === undefined ? {} : { input: work.fillValue(step.input) };
   const value = await means.runFile(step.file, { run, keyPrefix: `${key}/`, signal, ...input });
@@ -190,7 +190,7 @@ export async function performRunFile(work: StepWork<StepOf<"run">>): Promise<Ste
 const SUMMARY: SlotPath = { destination: "conversation", name: "summary" };
 
 /** Lets a model summarize the conversation into the slot `summary`. @throws {ConversationStepError} */
-export async function performSummarizer(work: StepWork<StepOf<"summarizer">>): Promise<StepOutcome> {
+async function performSummarizer(work: StepWork<StepOf<"summarizer">>): Promise<StepOutcome> {
   const { type, skipPrefix } = work.step;
   const summary = await askJudge(work, {
     ...(skipPrefix ? {} : { request: "Write the summary of the conversation above." }),
@@ -202,7 +202,7 @@ export async function performSummarizer(work: StepWork<StepOf<"summarizer">>): P
 }
 
 /** Lets a model find values; what is found is kept, also where other values are missing. @throws {ConversationStepError} */
-export async function performExtractor(work: StepWork<StepOf<"extractor">>): Promise<StepOutcome> {
+async function performExtractor(work: StepWork<StepOf<"extractor">>): Promise<StepOutcome> {
   const { values, success, fail } = work.step;
   const schema = extractionForm(values, (text) => work.fill(text));
   const answer = await askJudge(work, {
@@ -223,7 +223,7 @@ export async function performExtractor(work: StepWork<StepOf<"extractor">>): Pro
 type Work = StepWork<StepOf<"validator">>;
 
 /** Lets a model judge the goals; a goal without a verdict is an error and never a silent fail. @throws {ConversationStepError} */
-export async function performValidator(work: Work): Promise<StepOutcome> {
+async function performValidator(work: Work): Promise<StepOutcome> {
   const { goals, type, success, fail } = work.step;
   const schema = verdictForm(goals);
   const verdicts = await askJudge(work, {
@@ -262,7 +262,7 @@ type RetrieverWork = StepWork<StepOf<"retriever">>;
  *
  * @throws {ConversationStepError} for a slot without a question, without a collection, and for one that cannot be searched
  */
-export async function performRetriever(work: RetrieverWork): Promise<StepOutcome> {
+async function performRetriever(work: RetrieverWork): Promise<StepOutcome> {
   const found = await foundBy(work, queriesOf(work));
   work.setSlot(work.step.target, sourcesText(found));
   return { kind: "next" };
