@@ -18,7 +18,7 @@ import type { ServerLock } from "../mcp/server_grant.ts";
 import { createPolicy } from "../policy/policy.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
 import { type LockKeeper, serverPlace } from "./trust/lock.ts";
-import { PUBLIC_VARIABLES } from "./run_secrets.ts";
+import { PUBLIC_VARIABLES, SECRET_NAME } from "./run_secrets.ts";
 
 /** What the servers are opened with. */
 export interface McpGadgetsOptions {
@@ -103,7 +103,6 @@ function frozenServerError(
   );
 }
 
-const SECRET_NAME = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i;
 /** Headers that say nothing secret. */
 const OPEN_HEADERS = /^(?:accept|content-type|user-agent)$/i;
 

@@ -15,7 +15,7 @@ export interface RunSecretsOptions {
 }
 
 /** Variables of this kind are taken for secrets when all of the environment may be read. */
-const SECRET_NAME = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i;
+export const SECRET_NAME = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i;
 
 /** What must not be kept, told or sent on: keys of providers, values of granted variables, values of configured headers (turn.md 3). */
 export function runSecrets({ config, settings }: RunSecretsOptions): Secrets {

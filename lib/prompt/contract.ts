@@ -71,8 +71,6 @@ function unfenced(text: string): string {
 interface FormatContract {
   /** For the provider; absent when the schema has no form as a JSON Schema. */
   readonly schema?: JsonSchema;
-  /** It is a Standard Schema, which can be more than what its JSON Schema says. */
-  readonly isStandard: boolean;
   /** The value of a reply, defaults filled in. @throws {ParseError} when the reply breaks the contract. */
   parse(text: string): Promise<unknown>;
 }
@@ -85,8 +83,7 @@ interface FormatContract {
 export function formatContract(format: Schema): FormatContract {
   const schema = isStandardSchema(format) ? offeredSchema(format) : usable(format);
   return {
-    ...(schema === undefined ? {} : { schema }),
-    isStandard: isStandardSchema(format),
+    schema,
     async parse(text) {
       const read = replyJson(text);
       if ("problem" in read) throw new ParseError(`Output is not valid JSON: ${read.problem}`);
