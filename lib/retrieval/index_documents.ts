@@ -143,9 +143,6 @@ const SMALL = 250;
 const OVERLAP = 200;
 const LONGEST_SLIDE = 3000;
 
-/** No chunk is longer, in UTF-16 units. */
-const LONGEST_CHUNK = Math.max(LIMITS.most + OVERLAP + SMALL, LONGEST_SLIDE);
-
 /**
  * Cuts a document by its type (conversations.md 2.8). `text`: whole paragraphs of one section, or whole sentences of a long one; `book`,
  * `paper`: the same inside each page, with an overlap; `slides`: one a page. The same text gives the same chunks; all but blanks is in
