@@ -73,9 +73,3 @@ export interface GadgetUse {
   /** What was allowed of what it asked for. Of one entry of its grant not every value is here when they are many. */
   readonly used: readonly UsedPermission[];
 }
-
-/** What gadgets really used, in the runs that are kept of a project. */
-export interface UsedPermissions {
-  /** @param gadget with the modules that it had then: what other code did says nothing of it. No calls when nothing is known */
-  of(gadget: LockedGadget): Promise<GadgetUse>;
-}

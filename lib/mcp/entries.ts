@@ -18,8 +18,6 @@ export interface McpEntriesOptions extends ServerGrantOptions {
   readonly reach: (server: McpServer) => ServerReach;
   /** The names that other gadgets have. */
   readonly taken: ReadonlySet<string>;
-  /** For each server, from its start to its list of tools. Default 10,000. */
-  readonly timeoutMs?: number;
   /** Those that may be started are started when they are first needed. Default: at once. */
   readonly late?: boolean;
   /** Told what a server says besides the protocol. */
@@ -109,11 +107,10 @@ async function open({ server, grant }: Granted, options: McpEntriesOptions): Pro
   }
   try {
     const { connectMcp }: typeof import("./connect.ts") = await import("./connect.ts" as string);
-    const { root, timeoutMs, signal, onLog } = options;
+    const { root, signal, onLog } = options;
     const connection = await connectMcp(server, {
       ...options.reach(server),
       cwd: root,
-      timeoutMs,
       signal,
       onLog: onLog && ((line) => onLog(server.name, line)),
     });

@@ -84,7 +84,7 @@ const MAX_ERROR_LENGTH = 20_000;
  *
  * @throws {Error} with the tool's own text, when it says that it failed
  */
-export function toolResult(result: CallToolResult): Json {
+function toolResult(result: CallToolResult): Json {
   const content = contentOf(result);
   if ("isError" in result && result.isError === true) throw new Error(errorText(content));
   const structured = "structuredContent" in result ? result.structuredContent : undefined;

@@ -16,7 +16,7 @@ import {
   type ProjectSettings,
 } from "../../project/project.ts";
 import { checkManifest, GrantMeans } from "../../project/trust/grant_gadget.ts";
-import { type AllowedServer, type TrustMeans, trustMeans } from "../../project/trust/means.ts";
+import { type AllowedServer, allowServers, describeNamed, usedSoFar } from "../../project/trust/named.ts";
 import { plainErrorFrame } from "../../render/error_frame.ts";
 import { paintFor } from "../../render/cells.ts";
 import { printable } from "../../render/shown_text.ts";
@@ -28,11 +28,10 @@ import { warningsTo } from "../page.ts";
 
 type TrustCommand = ParsedCommand<typeof COMMANDS.trust>;
 
-/** `orrery trust`: what is allowed for good; gives the exit code. @param means default: those of this machine */
+/** `orrery trust`: what is allowed for good; gives the exit code. */
 export async function trust(
   { words, flags }: TrustCommand,
   terminal: Terminal,
-  means?: TrustMeans,
 ): Promise<number> {
   const { action, names } = wantedOf(words, flags);
   const cwd = workingFolder();
@@ -44,8 +43,7 @@ export async function trust(
     trustsProject: flags["trust-project"],
     isSure: flags.yes,
     terminal,
-    means: means ??
-      trustMeans(project, warningsTo(terminal)),
+    notice: warningsTo(terminal),
   };
   switch (action) {
     case "allow":
@@ -106,19 +104,23 @@ interface TrustChange {
   /** What is shown is to be written without asking. */
   readonly isSure: boolean;
   readonly terminal: Terminal;
-  readonly means: TrustMeans;
+  /** Told what is odd, a line each. */
+  readonly notice: (text: string) => void;
 }
 
 /** `orrery trust allow NAME...`: writes the gadgets into the lock as they are now, and servers where they belong. */
 async function allowForGood(change: TrustChange): Promise<number> {
-  const { project: { root, cwd }, names, files, terminal, means } = change;
+  const { project, names, files, terminal, notice } = change;
+  const { root, cwd } = project;
   const grants = await acceptedGrants(change);
   if (grants === undefined) return await sayNotAccepted(terminal);
-  const { gadgets, servers } = await means.describe(names, files);
+  const { gadgets, servers } = await describeNamed(names, { project, files, notice });
   gadgets.forEach((gadget) => checkManifest(gadget, cwd));
   if (gadgets.length > 0) await grants.keep(gadgets.map((gadget) => lockedGadget(gadget, { root })));
   await terminal.stdout.write(printable(gadgets.map((gadget) => allowedText(gadget, root)).join("")));
-  const allowed = servers.length === 0 ? [] : await means.allowServers(servers, grants.keeper);
+  const allowed = servers.length === 0
+    ? []
+    : await allowServers(servers, { project, keeper: grants.keeper, notice });
   await terminal.stdout.write(printable(allowed.map(allowedServerText).join("")));
   return EXIT.ok;
 }
@@ -165,7 +167,7 @@ async function denyAgain(change: TrustChange): Promise<number> {
 
 /** `orrery trust --minimise [NAME...]`: leaves what was really used. @throws {UsageError} for a name that is not in the lock */
 async function minimise(change: TrustChange): Promise<number> {
-  const { project, names, terminal, means } = change;
+  const { project, names, terminal } = change;
   const { root, lock } = project;
   const locked = lock?.lock.gadgets ?? [];
   const wanted = names.length === 0 ? locked : allNamed(names, locked);
@@ -179,7 +181,7 @@ async function minimise(change: TrustChange): Promise<number> {
       );
       continue;
     }
-    const { calls, used } = await means.used.of(gadget);
+    const { calls, used } = await usedSoFar(gadget, project);
     const permissions = minimisedPermissions(gadget.permissions, used, { root });
     const isSame = canonicalJson(permissions) === canonicalJson(gadget.permissions);
     if (calls > 0 && !isSame) smaller.push({ ...gadget, permissions });
@@ -221,20 +223,20 @@ function isCountingLock({ lock }: ProjectSettings): (row: TrustRow) => boolean {
 
 /** What is asked at the terminal, or `--trust-project`; undefined when what the lock says would count for nothing. */
 async function acceptedGrants(change: TrustChange): Promise<GrantMeans | undefined> {
-  const { project, trustsProject, terminal } = change;
+  const { project, trustsProject, terminal, notice } = change;
   const parts = await projectParts(project);
   if (Object.keys(parts).length === 0) return await grantMeans(change, { isAccepted: false });
   const isAccepted = await isProjectAccepted({
     ...project,
     flags: { gadget: [], trust: [], "trust-project": trustsProject },
     user: canAsk(terminal) ? await typistAt(terminal) : nobody,
-    notice: warningsTo(terminal),
+    notice,
   });
   return isAccepted ? await grantMeans(change, { isAccepted }) : undefined;
 }
 
 async function grantMeans(
-  { project, terminal }: TrustChange,
+  { project, notice }: TrustChange,
   { isAccepted }: { readonly isAccepted: boolean },
 ): Promise<GrantMeans> {
   return new GrantMeans({
@@ -246,7 +248,7 @@ async function grantMeans(
     projectAccepted: isAccepted,
     flags: { trust: [] },
     user: nobody,
-    notice: warningsTo(terminal),
+    notice,
   });
 }
 

@@ -7,7 +7,7 @@ import {
   type TrustCandidate,
   wordProblem,
 } from "../../catalog/trust.ts";
-import type { GadgetToGrant, UsedPermissions } from "../../core/gadget_lock.ts";
+import type { GadgetToGrant, GadgetUse, LockedGadget } from "../../core/gadget_lock.ts";
 import { ProblemsError, SourceError } from "../../core/source_error.ts";
 import type { User } from "../../core/world.ts";
 import { hostFiles } from "../../host/files/files.ts";
@@ -33,42 +33,21 @@ export interface AllowedServer {
   readonly gadgets: readonly string[];
 }
 
-/** What `orrery trust` needs besides the lock. */
-export interface TrustMeans {
-  /**
-   * The gadgets that these words name, as they are now: described without any permission; and the servers, none of them started.
-   *
-   * @param files gadget modules besides those of the project's folders
-   * @throws {SourceError} or {ProblemsError} for a word that names nothing, or several gadgets, and for a gadget that cannot be described
-   */
-  describe(names: readonly string[], files: readonly string[]): Promise<Named>;
-  /** Starts servers once, to see their tools, and allows them as they are. @throws {SourceError} for one that cannot be used */
-  allowServers(names: readonly string[], keeper: LockKeeper): Promise<readonly AllowedServer[]>;
-  readonly used: UsedPermissions;
-}
-
-/** The means of this machine. @param notice told what is odd about a gadget */
-export function trustMeans(project: ProjectSettings, notice: (text: string) => void): TrustMeans {
-  return {
-    describe: (names, files) => describe(names, { project, files, notice }),
-    allowServers: (names, keeper) => allowServers(names, { project, keeper, notice }),
-    used: {
-      async of(gadget) {
-        const folder = stateFolder();
-        if (folder === undefined) return { calls: 0, used: [] };
-        return await gadgetUse(gadget, { root: project.root, state: hostFiles({ root: folder }) });
-      },
-    },
-  };
-}
-
-interface DescribeOptions {
+/** What words are looked up with. */
+export interface DescribeOptions {
   readonly project: ProjectSettings;
+  /** Gadget modules besides those of the project's folders. */
   readonly files: readonly string[];
+  /** Told what is odd about a gadget. */
   readonly notice: (text: string) => void;
 }
 
-async function describe(
+/**
+ * The gadgets that these words name, as they are now: described without any permission; and the servers, none of them started.
+ *
+ * @throws {SourceError} or {ProblemsError} for a word that names nothing, or several gadgets, and for a gadget that cannot be described
+ */
+export async function describeNamed(
   names: readonly string[],
   { project, files, notice }: DescribeOptions,
 ): Promise<Named> {
@@ -108,7 +87,8 @@ async function describe(
 /** Whoever names a server on the command line has answered what is asked about it. */
 const ALWAYS: User = { canAnswer: true, ask: () => Promise.resolve("always") };
 
-async function allowServers(
+/** Starts servers once, to see their tools, and allows them as they are. @throws {SourceError} for one that cannot be used */
+export async function allowServers(
   names: readonly string[],
   options: Pick<DescribeOptions, "project" | "notice"> & { readonly keeper: LockKeeper },
 ): Promise<readonly AllowedServer[]> {
@@ -129,6 +109,13 @@ async function allowServers(
   } finally {
     await opened?.close();
   }
+}
+
+/** What a gadget really used, in the runs that are kept of the project; no calls when nothing is known. */
+export async function usedSoFar(gadget: LockedGadget, { root }: ProjectSettings): Promise<GadgetUse> {
+  const folder = stateFolder();
+  if (folder === undefined) return { calls: 0, used: [] };
+  return await gadgetUse(gadget, { root, state: hostFiles({ root: folder }) });
 }
 
 /**
