@@ -45,7 +45,6 @@ export async function check(
     ...flags,
   });
   const documentFlags = await checkFlags(flags, { cwd, terminal, grants });
-  if (documentFlags === undefined) return EXIT.interrupted;
   const report = new CheckReport();
   await using places = new CheckPlaces({ cwd, grants, report, model: flags.model, exclude: flags.exclude });
   const named = words.length > 0 ? words : [places.rootOf(cwd)];
@@ -68,7 +67,7 @@ async function readTests(source: TestSource): Promise<void> {
 
 type CheckFlags = ParsedCommand<typeof COMMANDS.check>["flags"];
 
-/** What the flags say of documents; undefined after Ctrl-C. @throws {UsageError}, {FileError} */
+/** What the flags say of documents. @throws {UsageError}, {FileError} */
 async function checkFlags(
   flags: CheckFlags,
   { cwd, terminal, grants }: {
@@ -76,16 +75,9 @@ async function checkFlags(
     readonly terminal: Terminal;
     readonly grants: RunGrants;
   },
-): Promise<DocumentFlags | undefined> {
-  let isStopped = false;
-  const stdin = async (): Promise<string | undefined> => {
-    const { signal } = interruptible(terminal);
-    const text = await stdinText(terminal, signal);
-    isStopped = signal.aborted;
-    return text;
-  };
+): Promise<DocumentFlags> {
+  const stdin = () => stdinText(terminal, interruptible(terminal).signal);
   const { values } = await promptInput(flags, { cwd, command: "check", stdin });
-  if (isStopped) return undefined;
   const mode = MERGE_MODES.find((each) => each === flags.mode);
   return {
     values: textsOf(values),

@@ -17,10 +17,11 @@ import { hasColor, type Terminal } from "../host/terminal/terminal.ts";
 import { paintFor } from "../render/cells.ts";
 import { errorFrame, plainErrorFrame } from "../render/error_frame.ts";
 import { ConversationError } from "../run/conversation/work.ts";
-import { EXIT, UsageError } from "../service/exit_code.ts";
+import { EXIT, InterruptedError, UsageError } from "../service/exit_code.ts";
 
 /** Says on stderr what ended a command, and gives its exit code: 2 for what the user can put right before running. */
 export async function reportFailure(error: unknown, terminal: Terminal): Promise<number> {
+  if (error instanceof InterruptedError) return EXIT.interrupted;
   const paint = paintFor(hasColor(terminal.stderr));
   if (error instanceof UsageError) {
     const command = error.command === undefined ? "orrery" : `orrery ${error.command}`;

@@ -46,5 +46,8 @@ export class UsageError extends Error {
   }
 }
 
+/** Ctrl-C came before anything ran, which needs no message. Exit code 130. */
+export class InterruptedError extends Error {}
+
 /** What a run was made of is not what it was when it began. */
 export class ChangedError extends UsageError {}

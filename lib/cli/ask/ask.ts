@@ -81,7 +81,6 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
     name,
     typed: { flag: flags.model, command: "ask" },
   });
-  if (dialog === undefined) return EXIT.interrupted;
   const input: DialogInput = {
     text,
     ...shape,

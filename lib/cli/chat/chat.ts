@@ -51,7 +51,6 @@ export async function chat({ words: [word], flags }: ChatCommand, terminal: Term
     cwd,
     async begin(around) {
       const dialog = await openDialog(project, { around, grants, tools, name, typed });
-      if (dialog === undefined) return undefined;
       const { model, catalog } = dialog;
       const system = await systemText(flags.system, project.root);
       const input: DialogInput = {

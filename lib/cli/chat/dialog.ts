@@ -64,7 +64,7 @@ export async function replayDialog(
   const { replay } = await openReplay(record, { cwd, kind, alsoRecords: flags.record });
   const recorded = dialogInput(replay.run.input);
   const input = { ...recorded, ...flagsOver(recorded, flags) };
-  const prompts = () => replayedPrompts(cwd, { cwd, flags });
+  const prompts = replayedPrompts(cwd, { cwd, flags });
   return { input, replay, prompts, model: modelOf(input), catalog: EMPTY_CATALOG, kept: undefined };
 }
 

@@ -1,22 +1,15 @@
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { createRun } from "../../project/open_run.ts";
 import { openSettings } from "../../project/project.ts";
-import { budgetOf, budgetWithin } from "../../service/input/budget.ts";
+import { budgetOf } from "../../service/input/budget.ts";
 import { checkedInput } from "../../service/input/checked_input.ts";
 import { promptInput } from "../../service/input/prompt_input.ts";
 import { openPromptRun } from "../../service/prompt/open.ts";
-import {
-  askedInput,
-  openedInput,
-  type PromptRunInput,
-  promptRunInput,
-  promptRunJson,
-} from "../../service/prompt/run.ts";
+import { promptRunJson } from "../../service/prompt/run.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
 import { beginTalk, greet, holdTalk, profileTalk } from "./talk.ts";
-import { openReplay } from "../run/record.ts";
-import { assertRecorded } from "../run/prompt.ts";
+import { recordedPrompt, typedInput } from "../run/prompt.ts";
 
 type ChatFlags = ParsedCommand<typeof COMMANDS.chat>["flags"];
 
@@ -30,13 +23,7 @@ export async function chatWithProfile(
   const budget = budgetOf(flags.budget, { command });
   const given = await promptInput(flags, { cwd, command, stdin: () => Promise.resolve("") });
   const talk = beginTalk(terminal, flags);
-  const replay = flags.replay === undefined
-    ? undefined
-    : (await openReplay(flags.replay, { cwd, kind: "chat", alsoRecords: flags.record })).replay;
-  const recorded = replay && promptRunInput(replay.run.input);
-  if (recorded !== undefined && flags.replay !== undefined) {
-    assertRecorded({ path: undefined, profile: flags.profile }, { recorded, record: flags.replay, command });
-  }
+  const { replay, recorded } = await recordedPrompt(flags, { cwd, kind: "chat", command });
   const profile = flags.profile ?? recorded?.profile;
   const project = await openSettings(cwd, { cwd });
   const { model, temperature } = flags;
@@ -46,7 +33,6 @@ export async function chatWithProfile(
     async begin(around) {
       const wanted = { path: "", profile, model, around, grants, command, recorded, isTalk: true } as const;
       const opened = await openPromptRun(project, wanted);
-      if (opened === undefined) return undefined;
       const { found, opened: { located } } = opened;
       const values = checkedInput(given, {
         prompts: found.kind === "prompt" ? [found.prompt] : [],
@@ -55,20 +41,9 @@ export async function chatWithProfile(
         isReplay: recorded !== undefined,
       });
       const prompts = () => ({ project, grants, accepted: opened.accepted });
-      const asked = { path: "", say: undefined, profile, temperature };
-      if (recorded !== undefined) {
-        const input: PromptRunInput = {
-          ...recorded,
-          ...askedInput({ ...asked, values: { ...recorded.values, ...values } }),
-          budget: { ...recorded.budget, ...budget },
-        };
-        return profileTalk({ input, opened, kept: undefined, replay, prompts }, talk);
-      }
-      const input: PromptRunInput = {
-        ...askedInput({ ...asked, values }),
-        ...openedInput(opened, { project, flags }),
-        budget: budgetWithin(project.config.limits, budget),
-      };
+      const asked = { path: "", say: undefined, profile, values, temperature };
+      const input = typedInput(opened, { asked, budget, recorded, project, flags });
+      if (replay !== undefined) return profileTalk({ input, opened, kept: undefined, replay, prompts }, talk);
       const start = { kind: "chat", file: profile ?? "", input: promptRunJson(input) };
       const kept = await createRun(start, { ...project, grants, found: around.found }, flags);
       await greet(talk, `${profile} (${opened.model?.id})`);

@@ -5,7 +5,6 @@ import type { KeptRun } from "../../project/open_run.ts";
 import { isInsideCall, printable } from "../../render/shown_text.ts";
 import { agentTalk, hasContract } from "../../run/agent/prompt_run.ts";
 import { chat, type DialogSource } from "../../run/dialog/dialog.ts";
-import { EXIT } from "../../service/exit_code.ts";
 import { asFlagsSay, type PromptRunMeans, promptRunOptions } from "../../service/prompt/run.ts";
 import { RunSummary } from "../../service/runs/summary.ts";
 import { type DialogInput, type DialogMeans, dialogOptions } from "../../service/start/dialog.ts";
@@ -25,8 +24,8 @@ export interface HoldTalkOptions {
   readonly secrets?: AroundRunOptions["secrets"];
   /** A record says what was said. Default false. */
   readonly isReplay?: boolean;
-  /** Opens whoever is talked with, and begins or goes on; undefined when Ctrl-C came first. */
-  begin(around: AroundRun): Promise<Pick<ChatWork, "events" | "answers" | "kept"> | undefined>;
+  /** Opens whoever is talked with, and begins or goes on. */
+  begin(around: AroundRun): Promise<Pick<ChatWork, "events" | "answers" | "kept">>;
 }
 
 /** Listens for Ctrl-C, and says on stderr what it does. */
@@ -51,9 +50,7 @@ export async function holdTalk(
   const { terminal } = talk;
   const typist = isReplay ? undefined : await typistOf(terminal);
   await using around = await aroundTalk(talk, { typist, secrets });
-  const begun = await begin(around);
-  if (begun === undefined) return EXIT.interrupted;
-  return await performChat({ ...talk, ...begun, cwd, typist });
+  return await performChat({ ...talk, ...await begin(around), cwd, typist });
 }
 
 /** Whoever types; undefined where messages come through a pipe. */

@@ -48,7 +48,6 @@ export async function refusedAgent(
   { problems }: RefusedAgent,
   options: { readonly project: ProjectSettings; readonly terminal: Terminal },
 ): Promise<number> {
-  if (problems === undefined) return EXIT.interrupted;
   await tellProblems(problems, options);
   return EXIT.usage;
 }

@@ -4,7 +4,6 @@ import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { KeptRun } from "../../project/open_run.ts";
 import type { RunGrants } from "../../project/trust/grants.ts";
 import { isInsideCall, printable } from "../../render/shown_text.ts";
-import { EXIT } from "../../service/exit_code.ts";
 import { openPromptRun } from "../../service/prompt/open.ts";
 import { assertSamePrompt, isAgentTalk, promptRunInput } from "../../service/prompt/run.ts";
 import { dialogInput, openDialog } from "../../service/start/dialog.ts";
@@ -52,7 +51,6 @@ export async function resumeChat(run: RunJournal, going: Going): Promise<number>
     secrets,
     async begin(around) {
       const dialog = await openDialog(project, { around, grants, tools, name });
-      if (dialog === undefined) return undefined;
       await say();
       return modelTalk(input, { ...dialog, kept }, talk);
     },
@@ -89,7 +87,6 @@ async function resumeProfileTalk(
     async begin(around) {
       const wanted = { path, profile, model, around, grants, command: "resume", isTalk: true } as const;
       const opened = await openPromptRun(project, wanted);
-      if (opened === undefined) return undefined;
       assertSamePrompt(opened.found, input, run.id);
       await say();
       const prompts = () => ({ project, grants, accepted: opened.accepted });
@@ -105,7 +102,6 @@ export async function resumeDocument(run: RunJournal, going: Going): Promise<num
   const view = documentView(terminal, flags);
   await using around = await aroundRun(view, aroundResumed(going, stop));
   const resumed = await resumedDocument({ run, input, secrets }, { project, grants, around });
-  if (resumed === undefined) return EXIT.interrupted;
   const { ready, results } = resumed;
   const events = ready.events(kept.options);
   return await performDocument({
@@ -135,7 +131,6 @@ export async function resumePrompt(run: RunJournal, going: Going): Promise<numbe
     grants,
     command: "resume",
   });
-  if (opened === undefined) return EXIT.interrupted;
   assertSamePrompt(opened.found, input, run.id);
   const prompts = () => ({ project, grants, accepted: opened.accepted });
   return await performPrompt({ terminal, flags, cwd: project.cwd, view, stop, input, opened, kept, prompts });

@@ -8,7 +8,6 @@ import {
 import { isJsonObject } from "../../core/json.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { continueRun } from "../../project/open_run.ts";
-import { openCatalog } from "../../project/project.ts";
 import { addGranted } from "../../project/run_secrets.ts";
 import { keepGrants, keepStdout, renewedGrants, type RunGrants } from "../../project/trust/grants.ts";
 import type { Budget } from "../../run/budget.ts";
@@ -17,6 +16,7 @@ import { budgetOf } from "../../service/input/budget.ts";
 import { limitsFrom, markersFrom, withBudget } from "../../service/input/kept_input.ts";
 import { RunSummary } from "../../service/runs/summary.ts";
 import { dialogInput, openDialog } from "../../service/start/dialog.ts";
+import { openedCatalog } from "../../service/start/ready_run.ts";
 import { settleSteps, unverifiedText } from "../../service/start/settle.ts";
 import { aroundRun, interruptible, nobody } from "../run/around.ts";
 import { checkResultFile, checkStdout, endRun } from "../run/end.ts";
@@ -153,8 +153,7 @@ async function goOnWithCalls(run: RunJournal, going: Going): Promise<number> {
   const view = chooseView(terminal, { flags, file });
   await using around = await aroundRun(view, aroundResumed(going, stop));
   keepStdout(grants.flags);
-  const opened = await around.open(openCatalog(project, { ...grants, ...around.opening, late: true }));
-  if (opened === undefined) return EXIT.interrupted;
+  const opened = await openedCatalog({ project, grants, around });
   const input = isJsonObject(going.input) ? going.input : {};
   return await performCalls({
     ...opened,
@@ -181,7 +180,6 @@ async function goOnAsking(going: Going): Promise<number> {
   const view = askView(terminal, { input, flags });
   await using around = await aroundRun(view, aroundResumed(going, stop));
   const dialog = await openDialog(project, { around, grants, tools, name });
-  if (dialog === undefined) return EXIT.interrupted;
   return await performAsk({ ...dialog, terminal, flags, cwd: project.cwd, view, stop, input, kept });
 }
 

@@ -12,7 +12,7 @@ import type { User } from "../../core/world.ts";
 import { Approvals } from "../../run/approvals.ts";
 import { workingFolder } from "../../host/paths.ts";
 import { exitProcess } from "../../host/process.ts";
-import { EXIT } from "../../service/exit_code.ts";
+import { EXIT, InterruptedError } from "../../service/exit_code.ts";
 
 /** Who is around a run. */
 export interface AroundRunOptions {
@@ -58,11 +58,15 @@ export async function aroundRun(view: RunView, options: AroundRunOptions): Promi
     found,
     unlessAborted: (opening) => unlessAborted(opening, signal),
     async open(opening) {
-      const opened = await unlessAborted(opening, signal);
-      catalog = opened?.catalog;
-      // What comes too late nobody else closes, and its processes would hold up our end.
-      if (opened === undefined) opening.then(({ catalog }) => catalog.close?.()).catch(() => undefined);
-      return opened;
+      try {
+        const opened = await unlessAborted(opening, signal);
+        catalog = opened.catalog;
+        return opened;
+      } catch (error) {
+        // What comes too late nobody else closes, and its processes would hold up our end.
+        opening.then(({ catalog }) => catalog.close?.()).catch(() => undefined);
+        throw error;
+      }
     },
     async [Symbol.asyncDispose]() {
       await told;
@@ -78,13 +82,12 @@ async function tellStray(error: unknown, view: RunView): Promise<void> {
   await view.notice(strayErrorText(error, workingFolder()));
 }
 
-async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
-  try {
-    return await Promise.race([work, whenAborted(signal)]);
-  } catch (error) {
-    if (signal.aborted) return undefined;
-    throw error;
-  }
+/** @throws {InterruptedError} */
+async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const interrupted = whenAborted(signal).then(() => Promise.reject(new InterruptedError()));
+  return await Promise.race([work, interrupted]).catch((error) => {
+    throw signal.aborted ? new InterruptedError() : error;
+  });
 }
 
 /** Who may be asked, and what for. */

@@ -75,19 +75,9 @@ export async function replayCalls(word: string, options: ReplayCallsOptions): Pr
     catalog: EMPTY_CATALOG,
     markers: markersFrom(input.markers),
     limits: limitsFrom(input.limits),
-    prompts: latePrompts(word === "-" ? cwd : dirname(resolve(cwd, name)), { cwd, flags }),
+    prompts: replayedPrompts(word === "-" ? cwd : dirname(resolve(cwd, name)), { cwd, flags }),
     source: { name, isReadOnce: false, text: [] },
   });
-}
-
-/** The prompts of a replay in the project of a folder, opened by the first call that asks one. */
-export function latePrompts(
-  folder: string,
-  options: { readonly cwd: string; readonly flags: GrantFlags },
-): () => Promise<PromptsPlace> {
-  return async () => {
-    return await replayedPrompts(folder, options);
-  };
 }
 
 /** @throws {ReplayError} with the difference, when the file is there and is another one than the recorded */
@@ -147,18 +137,20 @@ function lineDifference(recorded: string, now: string): string | undefined {
   return undefined;
 }
 
-/** Where the prompts of a replay are: they are its program, as they are now. Nobody is asked anything. */
-export async function replayedPrompts(
+/** Where the prompts of a replay are, opened by the first call that asks one: they are its program, as they are now. Nobody is asked anything. */
+export function replayedPrompts(
   folder: string,
   { cwd, flags }: { readonly cwd: string; readonly flags: GrantFlags },
-): Promise<PromptsPlace> {
-  const project = await openSettings(folder, { cwd });
-  const grants = grantsOf(flags);
-  const accepted = await isProjectAccepted({
-    ...project,
-    flags: grants.flags,
-    user: nobody,
-    notice: () => undefined,
-  });
-  return { project, accepted, grants };
+): () => Promise<PromptsPlace> {
+  return async () => {
+    const project = await openSettings(folder, { cwd });
+    const grants = grantsOf(flags);
+    const accepted = await isProjectAccepted({
+      ...project,
+      flags: grants.flags,
+      user: nobody,
+      notice: () => undefined,
+    });
+    return { project, accepted, grants };
+  };
 }

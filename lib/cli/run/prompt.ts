@@ -3,11 +3,11 @@ import { PromptError } from "../../core/prompt_error.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { createRun, type KeptRun } from "../../project/open_run.ts";
-import { openSettings } from "../../project/project.ts";
+import { openSettings, type ProjectSettings } from "../../project/project.ts";
 import { promptPath } from "../../prompt/registry.ts";
 import { hasContract } from "../../run/agent/prompt_run.ts";
 import type { Replay } from "../../run/replay/replay.ts";
-import { EXIT, UsageError } from "../../service/exit_code.ts";
+import { UsageError } from "../../service/exit_code.ts";
 import { budgetOf, budgetWithin } from "../../service/input/budget.ts";
 import { checkedInput } from "../../service/input/checked_input.ts";
 import { promptInput } from "../../service/input/prompt_input.ts";
@@ -68,18 +68,12 @@ export async function runPromptCommand(
   const grants = grantsOf(flags);
   const budget = budgetOf(flags.budget, { command });
   const given = await promptInput(flags, { cwd, command, stdin: () => stdinText(terminal, stop.signal) });
-  if (stop.signal.aborted) return EXIT.interrupted;
-  const replay = flags.replay === undefined
-    ? undefined
-    : (await openReplay(flags.replay, { cwd, kind: "prompt", command, alsoRecords: flags.record })).replay;
-  const recorded = replay && promptRunInput(replay.run.input);
-  if (recorded !== undefined && flags.replay !== undefined) {
-    assertRecorded({ path: wanted.path, profile: flags.profile }, {
-      recorded,
-      record: flags.replay,
-      command,
-    });
-  }
+  const { replay, recorded } = await recordedPrompt(flags, {
+    cwd,
+    kind: "prompt",
+    command,
+    path: wanted.path,
+  });
   const { path = recorded?.path ?? "", say = recorded?.say } = wanted;
   const profile = flags.profile ?? recorded?.profile;
   const project = await openSettings(cwd, { cwd });
@@ -102,7 +96,6 @@ export async function runPromptCommand(
     command,
     recorded,
   });
-  if (opened === undefined) return EXIT.interrupted;
   if (say !== undefined) refuseTactic(opened, path);
   const values = checkedInput(given, {
     prompts: renderedPrompts(opened, { say }),
@@ -112,24 +105,56 @@ export async function runPromptCommand(
   });
   const asked = { path, say, profile, values, temperature: flags.temperature };
   const prompts = () => ({ project, grants, accepted: opened.accepted });
-  const work = { terminal, flags, cwd, view, stop, opened, prompts };
+  const input = typedInput(opened, { asked, budget, recorded, project, flags });
+  const start = { kind: "prompt", file: path || profile || command, input: promptRunJson(input) };
+  const kept = replay === undefined
+    ? await createRun(start, { ...project, grants, found: around.found }, flags)
+    : undefined;
+  return await performPrompt({ terminal, flags, cwd, view, stop, opened, prompts, input, replay, kept });
+}
+
+/** The record that answers for a prompt, and what was asked then; nothing without `--replay`. @throws as `openReplay`, {UsageError} when it is of another prompt */
+export async function recordedPrompt(
+  { replay: record, record: alsoRecords, profile }: Pick<PromptFlags, "replay" | "record" | "profile">,
+  { cwd, kind, command, path }: {
+    readonly cwd: string;
+    readonly kind: "prompt" | "chat";
+    readonly command: "run" | "ask" | "chat";
+    /** As it was typed. */
+    readonly path?: string;
+  },
+): Promise<{ readonly replay?: Replay; readonly recorded?: PromptRunInput }> {
+  if (record === undefined) return {};
+  const { replay } = await openReplay(record, { cwd, kind, command, alsoRecords });
+  const recorded = promptRunInput(replay.run.input);
+  assertRecorded({ path, profile }, { recorded, record, command });
+  return { replay, recorded };
+}
+
+/** What is typed, over what a record has, or else over what the project says. */
+export function typedInput(
+  opened: OpenedPromptRun,
+  { asked, budget, recorded, project, flags }: {
+    readonly asked: Parameters<typeof askedInput>[0];
+    readonly budget: PromptRunInput["budget"];
+    readonly recorded: PromptRunInput | undefined;
+    readonly project: ProjectSettings;
+    readonly flags: Parameters<typeof openedInput>[1]["flags"];
+  },
+): PromptRunInput {
   if (recorded !== undefined) {
-    const input = { ...recorded, ...askedInput({ ...asked, values: { ...recorded.values, ...values } }) };
-    return await performPrompt({
-      ...work,
-      input: { ...input, budget: { ...recorded.budget, ...budget } },
-      replay,
-      kept: undefined,
-    });
+    const values = { ...recorded.values, ...asked.values };
+    return {
+      ...recorded,
+      ...askedInput({ ...asked, values }),
+      budget: { ...recorded.budget, ...budget },
+    };
   }
-  const input: PromptRunInput = {
+  return {
     ...askedInput(asked),
     ...openedInput(opened, { project, flags }),
     budget: budgetWithin(project.config.limits, budget),
   };
-  const start = { kind: "prompt", file: path || profile || command, input: promptRunJson(input) };
-  const kept = await createRun(start, { ...project, grants, found: around.found }, flags);
-  return await performPrompt({ ...work, input, kept });
 }
 
 /** The call file or document of which the ending was left out. */
@@ -201,7 +226,7 @@ interface AskedAgain {
 }
 
 /** @throws {UsageError} when the record is of another prompt, tactic or profile than the one that was typed */
-export function assertRecorded(
+function assertRecorded(
   { path, profile }: AskedAgain,
   { recorded, record, command }: {
     readonly recorded: PromptRunInput;

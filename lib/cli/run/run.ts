@@ -7,18 +7,13 @@ import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { calledNames } from "../../parse/calls/header.ts";
 import { createRun } from "../../project/open_run.ts";
-import {
-  limitsOf,
-  openCatalog,
-  openSettings,
-  type ProjectSettings,
-  wantedModel,
-} from "../../project/project.ts";
+import { limitsOf, openSettings, type ProjectSettings, wantedModel } from "../../project/project.ts";
 import { keepStdout } from "../../project/trust/grants.ts";
-import { EXIT, UsageError } from "../../service/exit_code.ts";
+import { UsageError } from "../../service/exit_code.ts";
 import { budgetOf, budgetWithin } from "../../service/input/budget.ts";
 import { keptAsked } from "../../service/input/kept_input.ts";
 import { assertKnownModel, modelFrom } from "../../service/input/known_model.ts";
+import { openedCatalog } from "../../service/start/ready_run.ts";
 import { aroundRun, interruptible } from "./around.ts";
 import { begunText, type CallSource, openCallSource } from "./source.ts";
 import { checkResultFile, checkStdout } from "./end.ts";
@@ -97,8 +92,7 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
   const begun = whole === undefined && !source.isReadOnce ? await begunText(source.text) : undefined;
   const known = whole?.chunks.join("");
   const calls = calledNames(known ?? begun?.first ?? "", markers);
-  const opened = await around.open(openCatalog(project, { ...grants, ...around.opening, calls, late: true }));
-  if (opened === undefined) return EXIT.interrupted;
+  const opened = await openedCatalog({ project, grants, around }, { calls });
   const asksModels = whole !== undefined && (calls.has("RunPrompt") || calls.has("RunFile"));
   refuseUnknownModel(flags, { asksModels, project, accepted: opened.projectAccepted });
   const limits = limitsOf(project, flags);

@@ -6,7 +6,7 @@ import { type FileChunks, hostFiles, openFileChunks } from "../../host/files/fil
 import { realPath } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { shellWord } from "../../policy/refusal.ts";
-import { UsageError } from "../../service/exit_code.ts";
+import { InterruptedError, UsageError } from "../../service/exit_code.ts";
 
 /** Where calls come from: a file, or stdin. */
 export interface CallSource {
@@ -224,9 +224,10 @@ function notUtf8(
   );
 }
 
-/** All of stdin as text, also what is typed; undefined after Ctrl-C. @throws {FileError} when it is not UTF-8 text */
-export async function stdinText(terminal: Terminal, signal: AbortSignal): Promise<string | undefined> {
+/** All of stdin as text, also what is typed. @throws {InterruptedError} after Ctrl-C, {FileError} when it is not UTF-8 text */
+export async function stdinText(terminal: Terminal, signal: AbortSignal): Promise<string> {
   let text = "";
   for await (const piece of callText(terminal.stdinChunks({ signal }), "stdin")) text += piece;
-  return signal.aborted ? undefined : text;
+  if (signal.aborted) throw new InterruptedError();
+  return text;
 }

@@ -42,7 +42,6 @@ export async function showPrompt(path: string, { flags, terminal }: ShowOptions)
     command: "show",
     stdin: () => stdinText(terminal, stop.signal),
   });
-  if (stop.signal.aborted) return EXIT.interrupted;
   const { project, index } = await promptsHere({ flags, terminal });
   const problems = typedProblems([...index.problems, ...index.notLoaded], project);
   const found = findPrompt(path, { ...index, problems }, { command: "show" });

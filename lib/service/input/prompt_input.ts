@@ -23,8 +23,8 @@ export interface PromptInput {
 export interface PromptInputOptions {
   readonly cwd: string;
   readonly command: "run" | "ask" | "chat" | "show" | "check";
-  /** Reads stdin whole; `--input -` wants it. Undefined after Ctrl-C: then the rest is not looked at. */
-  readonly stdin: () => Promise<string | undefined>;
+  /** Reads stdin whole; `--input -` wants it. */
+  readonly stdin: () => Promise<string>;
 }
 
 /**
@@ -51,9 +51,7 @@ export async function promptInput(flags: InputFlags, options: PromptInputOptions
   }
   for (const given of flags.input) {
     if (given === "-") {
-      const text = await stdin();
-      if (text === undefined) break;
-      add(jsonObject(text, { flag: "--input -", ...options }));
+      add(jsonObject(await stdin(), { flag: "--input -", ...options }));
     } else {
       const [name, text] = await namedText(given, options);
       values.set(name, text);

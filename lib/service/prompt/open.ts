@@ -64,11 +64,11 @@ export interface OpenedPromptRun {
   modelOf(name: string | undefined): Model | Promise<Model>;
 }
 
-/** Opens what a prompt needs; undefined when Ctrl-C came first. @throws {UsageError}, {ModelError}, {PromptError} */
+/** Opens what a prompt needs. @throws {UsageError}, {ModelError}, {PromptError} */
 export async function openPromptRun(
   project: ProjectSettings,
   options: OpenPromptRunOptions,
-): Promise<OpenedPromptRun | undefined> {
+): Promise<OpenedPromptRun> {
   const { around, grants, command, recorded } = options;
   const { user, notice } = around.opening;
   const { root } = project;
@@ -78,7 +78,6 @@ export async function openPromptRun(
   const opened = await around.unlessAborted(
     openPrompts(root, { trustsCode: grants.flags["trust-code"] === true }),
   );
-  if (opened === undefined) return undefined;
   const told = { ...opened, problems: typedProblems(opened.problems, project) };
   const profile = options.profile === undefined ? undefined : findProfile(options.profile, told, { command });
   const agent = profile && profileAgent(profile, opened.registry);
@@ -96,7 +95,6 @@ export async function openPromptRun(
       }),
     )
     : RECORDED;
-  if (dialog === undefined) return undefined;
   // The flag, the variable, the profile, the prompt's file; where none says anything, `models.default`.
   const named = wantedModel(options.model);
   const modelName = found.kind === "tactic" ? named : named ?? profile?.model ?? promptModel(found.prompt);

@@ -48,7 +48,7 @@ export interface HoldRunOptions {
 /** So much is read from the journal at once: it holds everybody up. */
 const PART = { limit: 500, maxBytes: 65_536 };
 
-const asItIs = <Value>(work: Promise<Value>): Promise<Value | undefined> => work;
+const asItIs = <Value>(work: Promise<Value>): Promise<Value> => work;
 
 /** Where the runs of a project are performed. */
 export class RunStage {

@@ -6,13 +6,7 @@ import type { Json, JsonObject } from "../../core/json.ts";
 import { FileError, type World } from "../../core/world.ts";
 import { exactFiles } from "../../host/files/exact_files.ts";
 import type { Markers } from "../../parse/calls/header.ts";
-import {
-  limitsOf,
-  openCatalog,
-  type OpenedCatalog,
-  type ProjectSettings,
-  wantedModel,
-} from "../../project/project.ts";
+import { limitsOf, type ProjectSettings, wantedModel } from "../../project/project.ts";
 import type { CallLimits } from "../../run/calls/graph.ts";
 import { runCalls, type RunCallsOptions } from "../../run/calls/calls.ts";
 import { containersOf, type PromptCallsOptions } from "../prompt/containers.ts";
@@ -20,7 +14,7 @@ import { wishedBudget } from "../input/budget.ts";
 import { budgetFrom, keptAsked, limitsFrom, markersFrom, objectFrom, textFrom } from "../input/kept_input.ts";
 import { assertKnownModel, modelFrom } from "../input/known_model.ts";
 import { fileInProject } from "../project_files.ts";
-import { type Keeping, type ReadyRun, type StartPlace, stoppedError } from "./ready_run.ts";
+import { type Keeping, openedCatalog, type ReadyRun, type StartPlace } from "./ready_run.ts";
 import { fieldError, type RunWishes } from "../service.ts";
 
 /** What is wished of a text of calls. */
@@ -65,7 +59,7 @@ export async function resumedCalls({ run }: Pick<RunJournal, "run">, at: StartPl
   const { file = "stdin", files = [] } = run;
   const input = objectFrom(run.input);
   const text = files.slice(0, 1).map((stored) => stored.text);
-  const means = meansOf(at, await opened(at));
+  const means = await meansOf(at);
   const source = { name: file, isReadOnce: false, text };
   const limits = { markers: markersFrom(input.markers), limits: limitsFrom(input.limits) };
   return {
@@ -83,7 +77,7 @@ async function ready(
   },
 ): Promise<ReadyRun> {
   const { project } = at;
-  const means = meansOf(at, await opened(at));
+  const means = await meansOf(at);
   const { markers } = project.config.calls;
   const limits = limitsOf(project, {});
   const input = {
@@ -97,19 +91,13 @@ async function ready(
   };
 }
 
-function opened({ project, grants, around }: StartPlace): Promise<OpenedCatalog | undefined> {
-  const open = around.openCatalog ?? openCatalog;
-  return around.open(open(project, { ...grants, ...around.opening, late: true }));
-}
-
 type Means = Pick<CallsRun, "catalog" | "world" | "approvals" | "signal" | "prompts"> & {
   readonly accepted: boolean;
 };
 
-/** @throws {ServiceError} `stopping` */
-function meansOf({ project, grants, around }: StartPlace, found: OpenedCatalog | undefined): Means {
-  if (found === undefined) throw stoppedError();
-  const { catalog, world, projectAccepted: accepted } = found;
+async function meansOf(at: StartPlace): Promise<Means> {
+  const { project, grants, around } = at;
+  const { catalog, world, projectAccepted: accepted } = await openedCatalog(at);
   const { approvals, opening: { signal } } = around;
   return { catalog, world, approvals, signal, accepted, prompts: () => ({ project, grants, accepted }) };
 }

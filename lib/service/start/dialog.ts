@@ -42,11 +42,11 @@ export interface OpenDialogOptions {
 /** What a dialog is held with, whatever is kept of it. */
 export type OpenedDialog = Pick<DialogMeans, "model" | "catalog" | "world" | "approvals" | "prompts">;
 
-/** The gadgets of a dialog and its model; undefined when Ctrl-C came first. @throws {UsageError} for a model that is unknown, {ModelError} as `findModel` */
+/** The gadgets of a dialog and its model. @throws {UsageError} for a model that is unknown, {ModelError} as `findModel` */
 export async function openDialog(
   project: ProjectSettings,
   { around, grants, tools, name, typed }: OpenDialogOptions,
-): Promise<OpenedDialog | undefined> {
+): Promise<OpenedDialog> {
   keepStdout(grants.flags);
   const { accepted, openCatalog: open } = around;
   const opened = await around.open(
@@ -58,7 +58,6 @@ export async function openDialog(
       accepted,
     }),
   );
-  if (opened === undefined) return undefined;
   const { catalog, world, projectAccepted: isAccepted } = opened;
   if (typed !== undefined && name !== undefined) {
     const { flag, command } = typed;

@@ -23,7 +23,7 @@ import { MERGE_MODES } from "../../parse/document/parameters.ts";
 import { DocumentBounds } from "../../project/document/grants.ts";
 import { type DocumentHome, homeCheck, homeMeans } from "../../project/document/home.ts";
 import { type DocumentPlace, placeHome } from "../../project/document/place.ts";
-import { limitsOf, openCatalog, type ProjectSettings } from "../../project/project.ts";
+import { limitsOf, type ProjectSettings } from "../../project/project.ts";
 import { keepStdout } from "../../project/trust/grants.ts";
 import type { Approvals } from "../../run/approvals.ts";
 import type { Budget } from "../../run/budget.ts";
@@ -35,24 +35,14 @@ import type { Replay } from "../../run/replay/replay.ts";
 import { ChangedError, UsageError } from "../exit_code.ts";
 import { budgetFrom, limitsFrom, numberFrom, objectFrom, textFrom } from "../input/kept_input.ts";
 import { containersOf, type PromptCallsOptions } from "../prompt/containers.ts";
-import type { Keeping, ReadyRun, StartPlace } from "./ready_run.ts";
+import { type Keeping, openedCatalog, type ReadyRun, type StartPlace } from "./ready_run.ts";
 
-/** Opens a project for one document; undefined when it was aborted. */
-export async function openDocumentPlace(
-  { project, grants, around }: StartPlace,
-): Promise<DocumentPlace | undefined> {
+/** Opens a project for one document. */
+export async function openDocumentPlace(at: StartPlace): Promise<DocumentPlace> {
+  const { project, grants, around } = at;
   keepStdout(grants.flags);
   const bounds = new DocumentBounds(project.root);
-  const open = around.openCatalog ?? openCatalog;
-  const opened = await around.open(
-    open(project, {
-      ...grants,
-      ...around.opening,
-      late: true,
-      against: (request) => bounds.against(request),
-    }),
-  );
-  if (opened === undefined) return undefined;
+  const opened = await openedCatalog(at, { against: (request) => bounds.against(request) });
   const canAsk = around.approvals !== undefined;
   return { ...opened, project, grants, canAsk, bounds, accepted: opened.projectAccepted };
 }
@@ -329,11 +319,11 @@ interface ResumedDocument {
   readonly results: DocumentResults;
 }
 
-/** The run of a document, as the document was when it began; undefined when it was aborted. @throws {UsageError} when the document cannot be had */
+/** The run of a document, as the document was when it began. @throws {UsageError} when the document cannot be had */
 export async function resumedDocument(
   { run, input: kept, secrets }: ResumedRun,
   at: StartPlace,
-): Promise<ResumedDocument | undefined> {
+): Promise<ResumedDocument> {
   const { project, around } = at;
   const [stored] = run.run.files ?? [];
   if (stored === undefined) {
@@ -341,7 +331,6 @@ export async function resumedDocument(
   }
   const text = await textAsItWas(stored, { root: project.root, secrets });
   const place = await openDocumentPlace(at);
-  if (place === undefined) return undefined;
   const input = documentRunInput(kept);
   const results = new DocumentResults(input.out, project);
   const document = await readDocument(text, { path: stored.path });

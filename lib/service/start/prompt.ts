@@ -11,7 +11,7 @@ import {
   renderedPrompts,
 } from "../prompt/run.ts";
 import { fieldError, ServiceError, type StartRun } from "../service.ts";
-import { type ReadyRun, type StartPlace, stoppedError } from "./ready_run.ts";
+import type { ReadyRun, StartPlace } from "./ready_run.ts";
 
 /** A prompt of the registry, or a tactic, that somebody wishes to run. */
 export type PromptWish = Extract<StartRun, { readonly kind: "prompt" }>;
@@ -49,9 +49,7 @@ export async function openWished(
 ): Promise<OpenedPromptRun> {
   try {
     const options = { ...wanted, around, grants, command: "ask", as: "field" } as const;
-    const opened = await openPromptRun(project, options);
-    if (opened === undefined) throw stoppedError();
-    return opened;
+    return await openPromptRun(project, options);
   } catch (error) {
     if (!(error instanceof UnknownNameError)) throw error;
     throw new ServiceError(error.message, { code: "not-found" });

@@ -3,10 +3,14 @@ import type { RunStart } from "../../core/journal.ts";
 import type { RunGrants } from "../../project/trust/grants.ts";
 import type { Catalog } from "../../core/catalog.ts";
 import type { FoundSecret, KeptRun } from "../../project/open_run.ts";
-import type { openCatalog, OpenCatalogOptions, ProjectSettings } from "../../project/project.ts";
+import {
+  openCatalog,
+  type OpenCatalogOptions,
+  type OpenedCatalog,
+  type ProjectSettings,
+} from "../../project/project.ts";
 import type { Approvals } from "../../run/approvals.ts";
 import type { RunOptions } from "../../run/run.ts";
-import { ServiceError } from "../service.ts";
 
 /** What a run is opened with: who is asked, who is told, and what ends it. */
 export interface RunSurroundings {
@@ -23,12 +27,10 @@ export interface RunSurroundings {
   readonly approvals: Approvals | undefined;
   /** What servers are given, which nobody is to see. */
   readonly found: readonly FoundSecret[];
-  /** What is being opened; undefined when Ctrl-C came first. */
-  unlessAborted<Value>(opening: Promise<Value>): Promise<Value | undefined>;
-  /** What was opened, to be closed at the end; undefined when Ctrl-C came first, also where a module never ends loading. */
-  open<Opened extends { readonly catalog: Catalog }>(
-    opening: Promise<Opened>,
-  ): Promise<Opened | undefined>;
+  /** What is being opened. @throws {InterruptedError} when Ctrl-C came first */
+  unlessAborted<Value>(opening: Promise<Value>): Promise<Value>;
+  /** What was opened, to be closed at the end. @throws {InterruptedError} when Ctrl-C came first, also where a module never ends loading */
+  open<Opened extends { readonly catalog: Catalog }>(opening: Promise<Opened>): Promise<Opened>;
 }
 
 /** Where a run belongs, what it may do, and who is around it. */
@@ -50,7 +52,11 @@ export interface ReadyRun {
   events(keeping: Keeping): AsyncIterable<RunEvent>;
 }
 
-/** What was being opened was stopped before it could begin. */
-export function stoppedError(): ServiceError {
-  return new ServiceError("the run was stopped before it began; start it again", { code: "stopping" });
+/** The gadgets of a project for a run, to be closed at its end. @throws {InterruptedError} when Ctrl-C came first */
+export function openedCatalog(
+  { project, grants, around }: StartPlace,
+  more: Pick<OpenCatalogOptions, "calls" | "servers" | "against"> = {},
+): Promise<OpenedCatalog> {
+  const open = around.openCatalog ?? openCatalog;
+  return around.open(open(project, { ...grants, ...around.opening, late: true, ...more }));
 }

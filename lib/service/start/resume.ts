@@ -29,7 +29,7 @@ import { resumedCalls } from "./calls.ts";
 import { dialogInput, dialogOptions, openDialog } from "./dialog.ts";
 import { resumedDocument } from "./document.ts";
 import { readyPrompt } from "./prompt.ts";
-import { type ReadyRun, type StartPlace, stoppedError } from "./ready_run.ts";
+import type { ReadyRun, StartPlace } from "./ready_run.ts";
 import { settleRun } from "./settle.ts";
 
 /** Where it goes on. */
@@ -109,11 +109,8 @@ export async function readyResumed(wish: ResumeWish, at: StartPlace): Promise<Re
     switch (run.run.kind) {
       case "calls":
         return await resumedCalls({ run: { ...run.run, input } }, at);
-      case "document": {
-        const resumed = await resumedDocument({ run, input, secrets }, at);
-        if (resumed === undefined) throw stoppedError();
-        return resumed.ready;
-      }
+      case "document":
+        return (await resumedDocument({ run, input, secrets }, at)).ready;
       case "prompt":
         return await readyAgain({ run, input }, at);
       case "ask":
@@ -138,7 +135,6 @@ async function readyAgain({ run, input: kept }: Resumed, at: StartPlace): Promis
   const input = promptRunInput(kept);
   const { path, profile, model } = input;
   const opened = await openPromptRun(project, { path, profile, model, around, grants, command: "resume" });
-  if (opened === undefined) throw stoppedError();
   assertSamePrompt(opened.found, input, run.id);
   return { ...readyPrompt(opened, { ...at, input }), start: run.run };
 }
@@ -149,7 +145,6 @@ async function readyQuestion({ run, input: kept }: Resumed, at: StartPlace): Pro
   const input = dialogInput(kept);
   const { tools, model: name } = input;
   const dialog = await openDialog(project, { around, grants, tools, name });
-  if (dialog === undefined) throw stoppedError();
   return {
     start: run.run,
     events: (options) =>

@@ -27,7 +27,7 @@ import {
   textsOf,
 } from "./document.ts";
 import { openWished, readyPrompt, startPrompt } from "./prompt.ts";
-import { type ReadyRun, type StartPlace, stoppedError } from "./ready_run.ts";
+import type { ReadyRun, StartPlace } from "./ready_run.ts";
 
 /** What is started where. */
 export interface StartRunPlace extends StartPlace {
@@ -162,7 +162,6 @@ export async function startDocument(wish: DocumentWish, at: StartPlace): Promise
   const blocks = (wish.blocks ?? []).map((block) => blockOf(block, project));
   const out = outOf(wish.out, at);
   const place = await openDocumentPlace(at);
-  if (place === undefined) throw stoppedError();
   const input: DocumentRunInput = {
     ...settingsInput(project, {}),
     ...wishedInput(wish, project),

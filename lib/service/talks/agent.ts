@@ -11,14 +11,13 @@ import { stepPlaces } from "../../parse/agent/tree.ts";
 import { createPolicy } from "../../policy/policy.ts";
 import { conversationMeans, type ConversationPlace } from "../../project/conversation_means.ts";
 import { modelProblem, projectEmbedder } from "../../project/models.ts";
-import { openCatalog } from "../../project/project.ts";
 import { projectCollection } from "../../project/project_collection.ts";
 import { keepStdout } from "../../project/trust/grants.ts";
 import type { Budget } from "../../run/budget.ts";
 import type { CallLimits } from "../../run/calls/graph.ts";
 import type { ConversationMeans } from "../../run/conversation/work.ts";
 import { budgetFrom, limitsFrom, objectFrom, textFrom } from "../input/kept_input.ts";
-import type { RunSurroundings } from "../start/ready_run.ts";
+import { openedCatalog, type RunSurroundings } from "../start/ready_run.ts";
 import { type AgentLine, type AgentMeets, agentNeeds, runStepProblem } from "./needs.ts";
 
 /** An agent that is about to talk. */
@@ -38,9 +37,9 @@ export interface OpenedAgent {
   readonly means: ConversationMeans;
 }
 
-/** One that cannot begin: what is wrong; without problems it was aborted while it was opened. */
+/** One that cannot begin: what is wrong. */
 export interface RefusedAgent {
-  readonly problems?: readonly AgentLine[];
+  readonly problems: readonly AgentLine[];
 }
 
 /**
@@ -51,11 +50,7 @@ export interface RefusedAgent {
 export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent | RefusedAgent> {
   const { agent, input, project, grants, around, isNew, isEphemeral } = options;
   keepStdout(grants.flags);
-  const open = around.openCatalog ?? openCatalog;
-  const opened = await around.open(
-    open(project, { ...grants, ...around.opening, late: true, servers: callsGadgets(agent) }),
-  );
-  if (opened === undefined) return {};
+  const opened = await openedCatalog({ project, grants, around }, { servers: callsGadgets(agent) });
   const { catalog, world, projectAccepted: accepted } = opened;
   const place: ConversationPlace = { project, grants, catalog, world, accepted };
   const collection = await openedCollection(input, { place, isEphemeral });

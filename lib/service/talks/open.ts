@@ -21,7 +21,7 @@ import { wishedBudget } from "../input/budget.ts";
 import { isModuleFile, moduleChoice } from "../input/module_choice.ts";
 import { fileInProject } from "../project_files.ts";
 import { type BeginTalk, fieldError, ServiceError, type ServiceErrorCode } from "../service.ts";
-import { type RunSurroundings, type StartPlace, stoppedError } from "../start/ready_run.ts";
+import type { RunSurroundings, StartPlace } from "../start/ready_run.ts";
 import { type ConversationInput, openAgent, type OpenAgentOptions, type RefusedAgent } from "./agent.ts";
 import type { AgentLine } from "./needs.ts";
 import { conversationHome, type ConversationHomeOptions, ConversationSession } from "./session.ts";
@@ -51,9 +51,7 @@ export async function openTalk(
   const agent = await readAgent(file, { root: project.root, isNew });
   const input = await inputOf(agent);
   const opened = await openAgent({ agent, input, project, grants, around, isNew, isEphemeral });
-  if (!("means" in opened)) {
-    throw opened.problems === undefined ? stoppedError() : agentError(opened.problems);
-  }
+  if (!("means" in opened)) throw agentError(opened.problems);
   const home = conversationHome({
     ...opened,
     agent,

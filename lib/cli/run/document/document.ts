@@ -9,7 +9,7 @@ import { MERGE_MODES } from "../../../parse/document/parameters.ts";
 import { documentPath } from "../../../project/document/place.ts";
 import { openSettings, type ProjectSettings } from "../../../project/project.ts";
 import type { DocumentMeans } from "../../../run/document/means.ts";
-import { EXIT, UsageError } from "../../../service/exit_code.ts";
+import { UsageError } from "../../../service/exit_code.ts";
 import { budgetOf, budgetWithin } from "../../../service/input/budget.ts";
 import { promptInput } from "../../../service/input/prompt_input.ts";
 import {
@@ -28,7 +28,7 @@ import { grantsOf } from "../../flags/grants.ts";
 import { RUN } from "../../flags/groups.ts";
 import { refuseFlags } from "../../flags/refused.ts";
 import { openReplay } from "../record.ts";
-import { assertSameText, latePrompts } from "../calls.ts";
+import { assertSameText, replayedPrompts } from "../calls.ts";
 import { type DocumentCommand, type DocumentStart, performDocument, runDocumentOnce } from "./once.ts";
 import { refuseWithWatch, RenewedView, watchDocument } from "./watch.ts";
 
@@ -50,23 +50,20 @@ export async function runDocumentCommand(word: string, command: DocumentCommand)
   const view = renewed ?? documentView(terminal, flags);
   await using around = await aroundRun(view, { terminal, stop, isQuiet: flags.quiet, usesStdin: false });
   const place = await openDocumentPlace({ project, grants, around });
-  if (place === undefined) return EXIT.interrupted;
   const input = await inputOf(word, { ...command, project });
-  if (input === undefined) return EXIT.interrupted;
   const start: DocumentStart = { command, place, input, view, around };
   if (renewed === undefined) return await runDocumentOnce(start);
   return await watchDocument({ ...start, view: renewed });
 }
 
-/** What the flags say; undefined after Ctrl-C. */
+/** What the flags say. */
 async function inputOf(
   word: string,
   { flags, cwd, terminal, stop, project }: DocumentCommand & { readonly project: ProjectSettings },
-): Promise<DocumentRunInput | undefined> {
+): Promise<DocumentRunInput> {
   const budget = budgetWithin(project.config.limits, budgetOf(flags.budget, { command: "run" }));
   const stdin = () => stdinText(terminal, stop.signal);
   const { values } = await promptInput(flags, { cwd, command: "run", stdin });
-  if (stop.signal.aborted) return undefined;
   const settings = settingsInput(project, flags);
   const mode = MERGE_MODES.find((each) => each === flags.mode);
   return {
@@ -103,7 +100,7 @@ async function replayDocument(
     means: replayedMeans(input, results),
     signal: stop.signal,
     approvals: undefined,
-    called: { catalog: EMPTY_CATALOG, place: latePrompts(cwd, { cwd, flags }) },
+    called: { catalog: EMPTY_CATALOG, place: replayedPrompts(cwd, { cwd, flags }) },
     replay: opened.replay,
   }, {});
   return await performDocument({
