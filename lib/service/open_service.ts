@@ -1,6 +1,5 @@
 import { type Clock, systemClock } from "../core/clock.ts";
 import type { Journal, RunQuery, RunTrace } from "../core/journal.ts";
-import type { Model } from "../core/model.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { messageOf } from "../core/source_error.ts";
 import { VERSION } from "../core/version.ts";
@@ -12,7 +11,6 @@ import type { FoundSecret } from "../project/open_run.ts";
 import { openSettings } from "../project/project.ts";
 import { promptIndex } from "../project/prompt_index.ts";
 import { runSecrets } from "../project/run_secrets.ts";
-import type { Look } from "./look/look.ts";
 import { openLook } from "./look/open_look.ts";
 import { ProjectHold } from "./project_hold.ts";
 import type { HeldRun } from "./runs/held_run.ts";
@@ -21,21 +19,17 @@ import { keptReader } from "./runs/reader.ts";
 import { ABORT_MS, RunRegistry, within } from "./runs/registry.ts";
 import { type PlacedRun, RunStage } from "./runs/stage.ts";
 import {
-  type ProjectNow,
-  type ProjectReader,
-  type ResumeWishes,
   type RunHandle,
   type RunReader,
   type RunsQuery,
   type RunState,
   type Service,
   ServiceError,
-  type StartRun,
 } from "./service.ts";
 import type { ReadyRun } from "./start/ready_run.ts";
 import { goOn, renewed } from "./start/resume.ts";
 import { startRun } from "./start/start.ts";
-import { type HeldTurn, type OpenedTalks, openTalks, type TurnWish } from "./talks/talks.ts";
+import { type HeldTurn, openTalks, type TurnWish } from "./talks/talks.ts";
 
 /** How a project is held open. */
 export interface OpenServiceOptions {
@@ -62,7 +56,7 @@ export async function openService(options: OpenServiceOptions): Promise<Service>
   const hold = await ProjectHold.open({ root, grants, ephemeral, notice, secrets });
   try {
     const journal = ephemeral ? memoryJournal({ secrets }) : openJournal(root, { secrets });
-    return new ProjectService({ ...options, root, hold, secrets, journal });
+    return serviceOf({ ...options, root, hold, secrets, journal });
   } catch (error) {
     await hold[Symbol.asyncDispose]();
     throw error;
@@ -90,201 +84,82 @@ interface ProjectServiceOptions {
 }
 
 /** Serves a project that was opened. */
-class ProjectService implements Service {
-  readonly version = VERSION;
-  readonly talks: OpenedTalks;
-  readonly look: Look;
-  readonly #options: ProjectServiceOptions;
-  readonly #clock: Clock;
-  readonly #registry: RunRegistry;
-  readonly #stage: RunStage;
-  readonly #drain = new AbortController();
-  #stopping: Promise<void> | undefined;
+function serviceOf(options: ProjectServiceOptions): Service {
+  const { root, ephemeral, grants, notice, hold, secrets, journal, clock = systemClock } = options;
+  const drain = new AbortController();
+  const registry = new RunRegistry({
+    clock,
+    isKept: !ephemeral,
+    limit: () => hold.latest.project.config.limits.runs,
+  });
+  const stage = new RunStage({ ...options, registry, drain: drain.signal });
+  let stopping: Promise<void> | undefined;
 
-  constructor(options: ProjectServiceOptions) {
-    const { ephemeral, hold, clock = systemClock } = options;
-    this.#options = options;
-    this.#clock = clock;
-    this.#registry = new RunRegistry({
-      clock,
-      isKept: !ephemeral,
-      limit: () => hold.latest.project.config.limits.runs,
-    });
-    this.#stage = new RunStage({ ...options, registry: this.#registry, drain: this.#drain.signal });
-    this.talks = this.#openTalks();
-    this.look = this.#openLook();
-  }
+  const find = (id: string): HeldRun | undefined => {
+    const held = registry.find(id);
+    return held === undefined || ephemeral || !canGoOn(held) ? held : undefined;
+  };
 
-  get root(): string {
-    return this.#options.root;
-  }
-
-  get active(): number {
-    return this.#registry.active;
-  }
-
-  get limit(): number {
-    return this.#registry.limit;
-  }
-
-  get now(): ProjectNow {
-    return this.#registry.now;
-  }
-
-  watch(): ProjectReader {
-    return this.#registry.watch();
-  }
-
-  async start(request: StartRun): Promise<RunHandle> {
-    const leaveRoom = this.#registry.enter();
-    try {
-      const { hold, grants } = this.#options;
-      const open = await hold.current();
-      const placed = this.#stage.place(open, { canAsk: request.canAsk ?? false, grants });
-      try {
-        const ready = await startRun(request, { ...placed.at, catalog: open.catalog });
-        this.#registry.assertGoing();
-        return await this.#begin(ready, placed);
-      } catch (error) {
-        placed.leave();
-        throw error;
-      }
-    } finally {
-      leaveRoom();
-    }
-  }
-
-  find(id: string): HeldRun | undefined {
-    const held = this.#registry.find(id);
-    return held === undefined || this.#options.ephemeral || !canGoOn(held) ? held : undefined;
-  }
-
-  async run(id: string): Promise<RunState> {
-    return this.find(id)?.state ?? tracedState(await this.trace(id));
-  }
-
-  async status(id: string): Promise<RunState["status"]> {
-    return this.find(id)?.status ?? await Promise.resolve(listedState(this.#stage.summary(id)).status);
-  }
-
-  async runs(query: RunsQuery = {}): Promise<readonly RunState[]> {
-    const held = this.#registry.all.flatMap(({ id }) => this.find(id)?.listed ?? []);
-    return await Promise.resolve(listedRuns(query, { journal: this.#options.journal, held }));
-  }
-
-  async trace(id: string): Promise<RunTrace> {
-    const held = this.find(id);
-    if (this.#options.ephemeral && held !== undefined && held.kind !== "conversation") return heldTrace(held);
-    return await Promise.resolve(this.#stage.kept(id));
-  }
-
-  async read(id: string, options: { readonly after: number }): Promise<RunReader> {
-    return this.find(id)?.read(options) ?? await Promise.resolve(this.#keptReader(id, options));
-  }
-
-  async resume(id: string, wishes: ResumeWishes): Promise<RunHandle> {
-    this.#registry.assertRoom();
-    if (this.find(id)?.isOver === false) throw busyRun(id);
-    const kind = this.find(id)?.kind ?? this.#stage.summary(id).kind;
-    if (kind === "conversation") return await this.talks.resume(id, wishes);
-    if (this.#options.ephemeral) {
-      throw new ServiceError(`Run ${id} was not kept: it cannot go on`, { code: "ended" });
-    }
-    const leaveRoom = this.#registry.enter();
-    try {
-      return await goOn(id, wishes, { ...this.#options, stage: this.#stage, registry: this.#registry });
-    } finally {
-      leaveRoom();
-    }
-  }
-
-  async remove(id: string): Promise<void> {
-    const held = this.find(id);
-    if (held?.isOver === false) throw busyRun(id);
-    const isKept = !this.#options.ephemeral || held === undefined || held.kind === "conversation";
-    if (isKept) {
-      this.#stage.summary(id);
-      inWords(id, () => this.#options.journal.remove(id));
-      dropGrants(id);
-    }
-    this.#registry.remove(id);
-    this.#registry.changed();
-    this.talks.removed(id);
-    await Promise.resolve();
-  }
-
-  async model(name: string): Promise<Model> {
-    this.#registry.assertRoom();
-    const open = await this.#options.hold.current();
-    return await open.model(name);
-  }
-
-  async stop({ graceMs }: { readonly graceMs: number }): Promise<void> {
-    await (this.#stopping ??= this.#stop(graceMs));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop({ graceMs: 0 });
-  }
+  const trace = async (id: string): Promise<RunTrace> => {
+    const held = find(id);
+    if (ephemeral && held !== undefined && held.kind !== "conversation") return heldTrace(held);
+    return await Promise.resolve(stage.kept(id));
+  };
 
   /** @throws {ServiceError} `not-found` */
-  #keptReader(id: string, options: { readonly after: number }): RunReader {
-    this.#stage.summary(id);
+  const readKept = (id: string, reading: { readonly after: number }): RunReader => {
+    stage.summary(id);
     return keptReader((after) => {
       try {
-        return this.#stage.told(id, after);
+        return stage.told(id, after);
       } catch (error) {
         if (error instanceof ServiceError && error.code === "not-found") return []; // removed meanwhile
         throw error;
       }
-    }, options);
-  }
+    }, reading);
+  };
 
-  async #stop(graceMs: number): Promise<void> {
-    const { hold, journal, notice } = this.#options;
-    this.#drain.abort(new Error("the process is about to end"));
-    await this.#registry.stop({ graceMs });
-    const closed = hold[Symbol.asyncDispose]().catch((error) => notice(messageOf(error)));
-    await within(ABORT_MS, closed, this.#clock);
-    journal[Symbol.dispose](); // last: until then it is read
-  }
+  const read = async (id: string, reading: { readonly after: number }): Promise<RunReader> =>
+    find(id)?.read(reading) ?? await Promise.resolve(readKept(id, reading));
 
   /** Comes back when it is durable. */
-  async #begin(ready: ReadyRun, placed: PlacedRun): Promise<RunHandle> {
+  const begin = async (ready: ReadyRun, placed: PlacedRun): Promise<RunHandle> => {
     const id = newRunId(Date.now());
-    if (this.#options.ephemeral) return this.#stage.begin(ready, { id, placed });
-    await this.#stage.keepGrants(id, placed.at.grants);
+    if (ephemeral) return stage.begin(ready, { id, placed });
+    await stage.keepGrants(id, placed.at.grants);
     try {
-      this.#registry.assertGoing();
-      const journal = this.#options.journal.create({ ...ready.start, id });
-      return this.#stage.begin(ready, { id, journal, placed });
+      registry.assertGoing();
+      return stage.begin(ready, { id, journal: journal.create({ ...ready.start, id }), placed });
     } catch (error) {
       dropGrants(id);
       throw error;
     }
-  }
+  };
 
-  #openTalks(): OpenedTalks {
-    const { root, ephemeral, journal, secrets } = this.#options;
-    const turns = new TalkTurns({
-      ...this.#options,
-      registry: this.#registry,
-      stage: this.#stage,
-    });
-    return openTalks({
-      root,
-      journal,
-      secrets,
-      isEphemeral: ephemeral,
-      hold: (turn) => turns.hold(turn),
-      find: (id) => this.find(id),
-      read: (id, reading) => this.read(id, reading),
-    });
-  }
+  const end = async (graceMs: number): Promise<void> => {
+    drain.abort(new Error("the process is about to end"));
+    await registry.stop({ graceMs });
+    const closed = hold[Symbol.asyncDispose]().catch((error) => notice(messageOf(error)));
+    await within(ABORT_MS, closed, clock);
+    journal[Symbol.dispose](); // last: until then it is read
+  };
+  const stop = (graceMs: number): Promise<void> => stopping ??= end(graceMs);
 
-  #openLook(): Look {
-    const { root, secrets, hold, grants } = this.#options;
-    return openLook({
+  const talks = openTalks({
+    root,
+    journal,
+    secrets,
+    isEphemeral: ephemeral,
+    hold: turnHolder({ ...options, registry, stage }),
+    find,
+    read,
+  });
+
+  return {
+    version: VERSION,
+    root,
+    talks,
+    look: openLook({
       root,
       grants,
       secrets,
@@ -292,8 +167,77 @@ class ProjectService implements Service {
       catalog: async () => (await hold.current()).catalog,
       accepted: async () => (await hold.current()).accepted,
       prompts: () => promptIndex(root, { trustsCode: grants.flags["trust-code"] === true }),
-    });
-  }
+    }),
+    get active() {
+      return registry.active;
+    },
+    get limit() {
+      return registry.limit;
+    },
+    get now() {
+      return registry.now;
+    },
+    watch: () => registry.watch(),
+    async start(request) {
+      const leaveRoom = registry.enter();
+      try {
+        const open = await hold.current();
+        const placed = stage.place(open, { canAsk: request.canAsk ?? false, grants });
+        try {
+          const ready = await startRun(request, { ...placed.at, catalog: open.catalog });
+          registry.assertGoing();
+          return await begin(ready, placed);
+        } catch (error) {
+          placed.leave();
+          throw error;
+        }
+      } finally {
+        leaveRoom();
+      }
+    },
+    find,
+    run: async (id) => find(id)?.state ?? tracedState(await trace(id)),
+    status: async (id) => find(id)?.status ?? await Promise.resolve(listedState(stage.summary(id)).status),
+    async runs(query = {}) {
+      const held = registry.all.flatMap(({ id }) => find(id)?.listed ?? []);
+      return await Promise.resolve(listedRuns(query, { journal, held }));
+    },
+    trace,
+    read,
+    async resume(id, wishes) {
+      registry.assertRoom();
+      const held = find(id);
+      if (held?.isOver === false) throw busyRun(id);
+      const kind = held?.kind ?? stage.summary(id).kind;
+      if (kind === "conversation") return await talks.resume(id, wishes);
+      if (ephemeral) throw new ServiceError(`Run ${id} was not kept: it cannot go on`, { code: "ended" });
+      const leaveRoom = registry.enter();
+      try {
+        return await goOn(id, wishes, { ...options, stage, registry });
+      } finally {
+        leaveRoom();
+      }
+    },
+    async remove(id) {
+      const held = find(id);
+      if (held?.isOver === false) throw busyRun(id);
+      if (!ephemeral || held === undefined || held.kind === "conversation") {
+        stage.summary(id);
+        inWords(id, () => journal.remove(id));
+        dropGrants(id);
+      }
+      registry.remove(id);
+      registry.changed();
+      talks.removed(id);
+      await Promise.resolve();
+    },
+    async model(name) {
+      registry.assertRoom();
+      return await (await hold.current()).model(name);
+    },
+    stop: ({ graceMs }) => stop(graceMs),
+    [Symbol.asyncDispose]: () => stop(0),
+  };
 }
 
 /** Another process may have done so by now: the journal knows better. */
@@ -360,28 +304,22 @@ interface TalkTurnsOptions {
   readonly stage: RunStage;
 }
 
-/** A conversation makes one turn at a time, and each takes the place of a run. */
-class TalkTurns {
-  readonly #options: TalkTurnsOptions;
+/** Gives places for turns: a conversation makes one at a time, and each takes the place of a run. */
+function turnHolder(
+  { root, ephemeral, grants, hold, registry, stage }: TalkTurnsOptions,
+): (turn: TurnWish) => Promise<HeldTurn> {
   /** Conversations whose next turn is being opened. */
-  readonly #opening = new Set<string>();
-
-  constructor(options: TalkTurnsOptions) {
-    this.#options = options;
-  }
-
-  /** @throws {ServiceError} `busy`, `limit`, `stopping` */
-  async hold({ id, file, canAsk }: TurnWish): Promise<HeldTurn> {
-    const { ephemeral, hold, registry, stage } = this.#options;
-    if (registry.find(id)?.isOver === false || this.#opening.has(id)) throw busyRun(id);
+  const opening = new Set<string>();
+  return async ({ id, file, canAsk }) => {
+    if (registry.find(id)?.isOver === false || opening.has(id)) throw busyRun(id);
     const leaveRoom = registry.enter();
-    this.#opening.add(id);
+    opening.add(id);
     const opened = (): void => {
       leaveRoom();
-      this.#opening.delete(id);
+      opening.delete(id);
     };
     try {
-      const kept = await this.#grants(id);
+      const kept = ephemeral ? grants : await renewed(id, { root, grants }); // what it was allowed, and what every run may do
       const open = await hold.current(); // last: while somebody waits it may be closed
       const placed = stage.place(open, { canAsk, grants: kept });
       return {
@@ -404,11 +342,5 @@ class TalkTurns {
       opened();
       throw error;
     }
-  }
-
-  /** What it was allowed, and what every run may do. */
-  async #grants(id: string): Promise<RunGrants> {
-    const { root, ephemeral, grants } = this.#options;
-    return ephemeral ? grants : await renewed(id, { root, grants });
-  }
+  };
 }

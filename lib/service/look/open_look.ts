@@ -1,7 +1,6 @@
 // What is in the project, looked at when it is asked for: files as they are by then, gadgets and prompts as the project holds them.
 import { basename, resolve } from "node:path";
 import { projectPath } from "../../core/paths.ts";
-import type { LocatedPrompt } from "../../catalog/prompts/make.ts";
 import type { Catalog } from "../../core/catalog.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { didYouMean } from "../../core/nearest.ts";
@@ -33,13 +32,11 @@ import {
   type CatalogPart,
   type CheckWanted,
   type GadgetJson,
-  type GraphJson,
   type ListedCalls,
   type ListedModel,
   type Look,
   type ProblemJson,
   type PromptPageJson,
-  type RenderedPrompt,
 } from "./look.ts";
 import { promptProblem, toldProblem } from "./problems.ts";
 import { profileData } from "./profiles.ts";
@@ -65,128 +62,34 @@ const OF_PROMPTS = ["prompts", "tactics", "profiles", "problems"] as const satis
 const NO_PROMPTS = { prompts: [], tactics: [], profiles: [], problems: [] };
 
 /** Makes it. */
-export function openLook(means: LookMeans): Look {
-  return new ProjectLook(means);
-}
+export function openLook({ root, settings, catalog, prompts, accepted, grants, secrets }: LookMeans): Look {
+  const masked = <Data>(data: Data): Data => secrets.maskJson(data);
 
-class ProjectLook implements Look {
-  readonly #means: LookMeans;
+  /** The file of a path, links followed. */
+  const fileOf = (path: string, what: string, ending = /./): string => {
+    const file = fileInProject(path, { root });
+    if (!ending.test(file)) throw notFound(what, path);
+    return file;
+  };
 
-  constructor(means: LookMeans) {
-    this.#means = means;
-  }
-
-  async catalog(only: readonly CatalogPart[] = CATALOG_PARTS): Promise<CatalogJson> {
-    const { root } = this.#means;
-    const wants = (part: CatalogPart): boolean => only.includes(part);
-    const [gadgets, prompts, agents, documents, calls, models] = await Promise.all([
-      wants("gadgets") ? this.#gadgets() : [],
-      OF_PROMPTS.some(wants) ? this.#prompts() : NO_PROMPTS,
-      wants("agents") ? agentsBelow(root) : [],
-      wants("documents") ? documentsBelow(root) : [],
-      wants("calls") ? callsBelow(root) : [],
-      wants("models") ? this.#models() : [],
-    ]);
-    return this.#means.secrets.maskJson({ gadgets, ...prompts, agents, documents, calls, models });
-  }
-
-  async gadget(name: string): ReturnType<Look["gadget"]> {
-    const { entries } = await this.#means.catalog();
-    const entry = entries.find((each) => each.name === name);
-    if (entry === undefined) throw notFound("gadget", name, entries.map((each) => each.name));
-    return this.#means.secrets.maskJson(await gadgetData(entry));
-  }
-
-  async prompt(path: string): ReturnType<Look["prompt"]> {
-    return await this.#prompt(path, {});
-  }
-
-  async tactic(name: string): ReturnType<Look["tactic"]> {
-    const { locatedTactics } = await this.#means.prompts();
-    const found = locatedTactics.get(name);
-    if (found === undefined) throw notFound("tactic", name, locatedTactics.keys());
-    return listedTactic(found);
-  }
-
-  async document(path: string): ReturnType<Look["document"]> {
-    const file = this.#file(path, { what: "document", ending: /\.md$/i });
-    return this.#means.secrets.maskJson(await this.#document(file, path));
-  }
-
-  async agent(path: string): ReturnType<Look["agent"]> {
-    const file = this.#file(path, { what: "agent" });
-    if (!isAgentName(file)) throw notFound("agent", path);
-    return this.#means.secrets.maskJson(await there("agent", path, () => agentData(file, this.#means)));
-  }
-
-  async profile(name: string): ReturnType<Look["profile"]> {
-    const { profiles } = await this.#means.prompts();
-    const found = profiles.get(name);
-    if (found === undefined) throw notFound("profile", name, profiles.keys());
-    return this.#means.secrets.maskJson(profileData(found));
-  }
-
-  async source(path: string): Promise<string> {
-    const file = this.#file(path, { what: "file", ending: SHOWN });
-    const text = await there("file", path, () => hostFiles({ root: this.#means.root }).readText(file));
-    return this.#means.secrets.maskJson(text);
-  }
-
-  async render(path: string, input: JsonObject): Promise<RenderedPrompt> {
-    const { text, missing, tools, contract } = await this.#prompt(path, input);
-    if (text !== null) return { text, tools, contract };
-    const what = missing.length === 0
-      ? "it has no text without its values"
-      : `expected values for ${missing.join(", ")}, found none`;
-    throw new ServiceError(`input: ${what}`, { code: "invalid", details: { field: "input", missing } });
-  }
-
-  async check(wanted: Parameters<Look["check"]>[0]): ReturnType<Look["check"]> {
+  const promptPage = async (path: string, values: JsonObject): Promise<PromptPageJson> => {
+    const located = known("prompt", path, (await prompts()).located);
+    const tools = await promptTools(located.prompt, { project: await settings(), flags: NO_GRANTS.flags });
     try {
-      return await checkData(wanted, this.#means);
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-      throw fieldError("files", error.message);
-    }
-  }
-
-  async graph(path: string): Promise<GraphJson> {
-    const { root } = this.#means;
-    const file = this.#file(path, { what: "file", ending: /\.(md|calls|ya?ml)$/i });
-    if (isAgentName(file)) return await there("agent", path, () => agentGraph(file, { root }));
-    if (/\.md$/i.test(file)) return await there("document", path, () => documentGraph(file, { root }));
-    if (!CALLS.test(file)) throw notFound("call file", path);
-    const text = await there("call file", path, () => hostFiles({ root }).readText(file));
-    const { config: { calls: { markers } } } = await this.#means.settings();
-    return await callsGraph(text, { file, markers });
-  }
-
-  async #prompt(path: string, values: JsonObject): Promise<PromptPageJson> {
-    const located = await this.#located(path);
-    const project = await this.#means.settings();
-    const tools = await promptTools(located.prompt, { project, flags: NO_GRANTS.flags });
-    try {
-      return this.#means.secrets.maskJson(await promptData(located, { tools, values }));
+      return masked(await promptData(located, { tools, values }));
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       throw fieldError("input", `input: ${error.message}`);
     }
-  }
+  };
 
-  async #located(path: string): Promise<LocatedPrompt> {
-    const { located } = await this.#means.prompts();
-    const found = located.get(path);
-    if (found === undefined) throw notFound("prompt", path, located.keys());
-    return found;
-  }
-
-  async #gadgets(): Promise<readonly GadgetJson[]> {
-    const { entries } = await this.#means.catalog();
+  const gadgetList = async (): Promise<readonly GadgetJson[]> => {
+    const { entries } = await catalog();
     return await Promise.all(entries.map(gadgetData));
-  }
+  };
 
-  async #prompts(): Promise<Pick<CatalogJson, typeof OF_PROMPTS[number]>> {
-    const index = await this.#means.prompts();
+  const ofPrompts = async (): Promise<Pick<CatalogJson, typeof OF_PROMPTS[number]>> => {
+    const index = await prompts();
     return {
       prompts: [...index.located.values()].map(listedPrompt),
       tactics: [...index.locatedTactics.values()].map(listedTactic),
@@ -196,31 +99,75 @@ class ProjectLook implements Look {
         ...index.notLoaded.map((problem) => promptProblem(problem, "warning")),
       ],
     };
-  }
+  };
 
-  async #models(): Promise<readonly ListedModel[]> {
-    const project = await this.#means.settings();
-    const models = openProjectModels({ ...project, isAccepted: await this.#means.accepted() });
-    const list = models.list();
+  const modelList = async (): Promise<readonly ListedModel[]> => {
+    const list = openProjectModels({ ...await settings(), isAccepted: await accepted() }).list();
     return modelData(list, hostEnv("ORRERY_MODEL")?.trim() || list.default);
-  }
+  };
 
-  async #document(file: string, path: string): ReturnType<Look["document"]> {
-    const { root, grants } = this.#means;
-    const granting = {
-      project: await this.#means.settings(),
-      accepted: await this.#means.accepted(),
-      grants,
-    };
-    return await there("document", path, () => documentData(file, { root, granting }));
-  }
-
-  /** The file of a path, links followed. */
-  #file(path: string, { what, ending = /./ }: { readonly what: string; readonly ending?: RegExp }): string {
-    const file = fileInProject(path, { root: this.#means.root });
-    if (!ending.test(file)) throw notFound(what, path);
-    return file;
-  }
+  return {
+    async catalog(only = CATALOG_PARTS) {
+      const wants = (part: CatalogPart): boolean => only.includes(part);
+      const [gadgets, prompts, agents, documents, calls, models] = await Promise.all([
+        wants("gadgets") ? gadgetList() : [],
+        OF_PROMPTS.some(wants) ? ofPrompts() : NO_PROMPTS,
+        wants("agents") ? agentsBelow(root) : [],
+        wants("documents") ? documentsBelow(root) : [],
+        wants("calls") ? callsBelow(root) : [],
+        wants("models") ? modelList() : [],
+      ]);
+      return masked({ gadgets, ...prompts, agents, documents, calls, models });
+    },
+    async gadget(name) {
+      const { entries } = await catalog();
+      return masked(
+        await gadgetData(known("gadget", name, new Map(entries.map((each) => [each.name, each])))),
+      );
+    },
+    prompt: (path) => promptPage(path, {}),
+    tactic: async (name) => listedTactic(known("tactic", name, (await prompts()).locatedTactics)),
+    async document(path) {
+      const file = fileOf(path, "document", /\.md$/i);
+      const granting = { project: await settings(), accepted: await accepted(), grants };
+      return masked(await there("document", path, () => documentData(file, { root, granting })));
+    },
+    async agent(path) {
+      const file = fileOf(path, "agent");
+      if (!isAgentName(file)) throw notFound("agent", path);
+      return masked(await there("agent", path, () => agentData(file, { root })));
+    },
+    profile: async (name) => masked(profileData(known("profile", name, (await prompts()).profiles))),
+    async source(path) {
+      const file = fileOf(path, "file", SHOWN);
+      return masked(await there("file", path, () => hostFiles({ root }).readText(file)));
+    },
+    async render(path, input) {
+      const { text, missing, tools, contract } = await promptPage(path, input);
+      if (text !== null) return { text, tools, contract };
+      const what = missing.length === 0
+        ? "it has no text without its values"
+        : `expected values for ${missing.join(", ")}, found none`;
+      throw new ServiceError(`input: ${what}`, { code: "invalid", details: { field: "input", missing } });
+    },
+    async check(wanted) {
+      try {
+        return await checkData(wanted, { root });
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        throw fieldError("files", error.message);
+      }
+    },
+    async graph(path) {
+      const file = fileOf(path, "file", /\.(md|calls|ya?ml)$/i);
+      if (isAgentName(file)) return await there("agent", path, () => agentGraph(file, { root }));
+      if (/\.md$/i.test(file)) return await there("document", path, () => documentGraph(file, { root }));
+      if (!CALLS.test(file)) throw notFound("call file", path);
+      const text = await there("call file", path, () => hostFiles({ root }).readText(file));
+      const { config: { calls: { markers } } } = await settings();
+      return await callsGraph(text, { file, markers });
+    },
+  };
 }
 
 /** What may be shown as text. */
@@ -246,6 +193,13 @@ async function there<Data>(what: string, path: string, read: () => Promise<Data>
     }
     throw error;
   }
+}
+
+/** The one of that name. @throws {ServiceError} `not-found` */
+function known<Found>(what: string, name: string, all: ReadonlyMap<string, Found>): Found {
+  const found = all.get(name);
+  if (found === undefined) throw notFound(what, name, all.keys());
+  return found;
 }
 
 function notFound(what: string, name: string, known: Iterable<string> = []): ServiceError {
