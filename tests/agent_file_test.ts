@@ -14,6 +14,7 @@ import {
 } from "./_agent_file.ts";
 import { testProject } from "./_project.ts";
 import { randomRoot } from "./_random_agent.ts";
+import { anyText } from "./_any_text.ts";
 
 Deno.test("agent file: what is wrong is told in the words of the cases, at its place", async (t) => {
   const places: Record<string, [number, number, string]> = JSON.parse(await caseFile("places.json"));
@@ -549,7 +550,7 @@ Deno.test("agent file: no text gives anything but problems, each at a place in i
   const spliced = fc.tuple(fc.constantFrom(...cases), fc.nat(2000), fc.nat(40), parts).map(
     ([text, at, cut, put]) => text.slice(0, at) + put.join("") + text.slice(at + cut),
   );
-  const any = fc.oneof(fc.string({ unit: "binary" }), parts.map((each) => each.join("")), spliced);
+  const any = fc.oneof(anyText(), parts.map((each) => each.join("")), spliced);
   const property = fc.asyncProperty(any, async (text) => {
     const { agent, problems } = await readAgent(text, "x");
     assert.equal(agent === undefined, problems.length > 0);

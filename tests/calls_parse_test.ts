@@ -12,6 +12,7 @@ import {
   writeCalls,
 } from "../mod.ts";
 import parseCases from "./spec/calls/parse.json" with { type: "json" };
+import { anyText } from "./_any_text.ts";
 
 interface ExpectedCall extends Omit<CallBlock, "parseError"> {
   readonly parseError?: readonly string[];
@@ -218,7 +219,7 @@ const marked = fc.array(
         "true",
       ),
     },
-    fc.string({ maxLength: 6, unit: "binary" }),
+    anyText({ maxLength: 6 }),
   ),
   { maxLength: 60, size: "max" },
 ).map((parts) => parts.join(""));
@@ -266,12 +267,10 @@ Deno.test("property: the text deltas are the input without its blocks, and a blo
 });
 
 const identifier = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_.-]{0,8}$/);
-const key = fc.oneof(identifier, fc.string({ unit: "binary", maxLength: 6 })).filter((name) =>
-  name !== "__proto__"
-);
+const key = fc.oneof(identifier, anyText({ maxLength: 6 })).filter((name) => name !== "__proto__");
 const text = fc.oneof(
   marked,
-  fc.string({ unit: "binary" }),
+  anyText(),
   fc.constantFrom("42", "true", " 1 ", "x\r", "", "\n", "007"),
 );
 const { value } = fc.letrec((tie) => ({

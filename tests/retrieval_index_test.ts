@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type Collection, memoryFiles, openCollection } from "../mod.ts";
 import { memoryCollection } from "./_collections.ts";
 import { runProgram } from "./_run.ts";
+import { anyText } from "./_any_text.ts";
 
 const EVERYTHING = { limit: 100, secondary: true };
 
@@ -143,7 +144,7 @@ Deno.test("an index: any text is a question, and never a query of SQLite", async
     ],
   );
   const text = fc.oneof(
-    fc.string({ unit: "binary" }),
+    anyText(),
     fc.string({ unit: "grapheme" }),
     fc.array(syntax, { maxLength: 8 }).map((parts) => parts.join(" ")),
     fc.array(syntax, { maxLength: 8 }).map((parts) => parts.join("")),

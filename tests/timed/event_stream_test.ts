@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { MergedDeltas } from "../../lib/models/provider/merge_deltas.ts";
 import { eventStream } from "../../lib/parse/event_stream.ts";
 import { type AnswerPart, wireEvents, type WireFormat } from "../_provider_wire.ts";
+import { anyText } from "../_any_text.ts";
 
 const encoder = new TextEncoder();
 
@@ -175,7 +176,7 @@ function readDeltas(stream: string): ReadDeltas {
   return { text, others };
 }
 
-const character = fc.oneof({ weight: 9, arbitrary: fc.string({ unit: "binary", maxLength: 6 }) }, {
+const character = fc.oneof({ weight: 9, arbitrary: anyText({ maxLength: 6 }) }, {
   weight: 1,
   arbitrary: fc.constantFrom("\u2028", "\u2029", "\u0085", "\ufeff", "\n\n", "\r", "data: {"),
 });

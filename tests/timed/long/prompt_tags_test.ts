@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { ParseError, type Parser, PromptError, TagParser, tags } from "../../../mod.ts";
+import { anyText } from "../../_any_text.ts";
 
 interface TagCase {
   readonly name: string;
@@ -298,7 +299,7 @@ Deno.test("tags: blocks are what a plain reading finds", () => {
 Deno.test("tags: any text is parsed, or refused for what it lacks", () => {
   const parser = tags({ requiredXmlTags: ["a"], requiredMdTags: ["py"], signalTags: ["b"] });
   fc.assert(
-    fc.property(fc.oneof(tagText, fc.string({ unit: "binary" })), (text) => {
+    fc.property(fc.oneof(tagText, anyText()), (text) => {
       const lacks = [
         ...(/<a>.*?<\/a>/s.test(text) ? [] : ["a"]),
         ...(plainFences(text).some(({ tag }) => tag === "py") ? [] : ["py"]),
