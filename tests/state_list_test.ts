@@ -2,9 +2,7 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { FileError, memoryFiles, SourceError } from "../mod.ts";
-import { isRecord } from "../lib/core/json.ts";
-import { maybeText } from "../lib/core/file_text.ts";
+import { SourceError } from "../mod.ts";
 import { parseStateList, type StateListForm, stateListText } from "../lib/core/state_list.ts";
 import { serverHash, toolHashes } from "../lib/mcp/server_words.ts";
 import { hashOwnWord } from "../lib/policy/accepted.ts";
@@ -44,17 +42,6 @@ Deno.test("state list: what is no list is an error that names the file, whatever
   for (const text of forms) assert.equal(reasonOf(text), 'expected {"version": 1, "words": [...]}');
   assert.equal(reasonOf('{"version":1,"words":["a",1]}'), 'entry 2 of "words" must have text');
   fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => void reasonOf(text)));
-});
-
-Deno.test("maybeText: only a file that is not there is none", async () => {
-  const files = memoryFiles({ "a.txt": "one", "bad.txt": Uint8Array.of(0xff) });
-  assert.deepEqual([await maybeText(files, "a.txt"), await maybeText(files, "b.txt")], ["one", undefined]);
-  for (const path of ["bad.txt", ".", "a.txt/b"]) await assert.rejects(maybeText(files, path), FileError);
-});
-
-Deno.test("isRecord: objects that are no lists", () => {
-  const given = [{}, Object.create(null), new Map(), [], null, undefined, 0, "", () => {}];
-  assert.deepEqual(given.map(isRecord), [true, true, true, false, false, false, false, false, false]);
 });
 
 Deno.test("hashes of what was accepted stay as they are: who accepted it is not asked again", () => {
