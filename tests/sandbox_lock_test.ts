@@ -15,7 +15,7 @@ import {
 } from "../lib/project/trust/grant_gadget.ts";
 import { readProjectLock } from "../lib/project/trust/lock.ts";
 import { hashOfBytes } from "../lib/project/trust/module_hashes.ts";
-import { writeFiles } from "./_world.ts";
+import { writeFiles } from "./_gadgets.ts";
 
 const HASH = "ab".repeat(32);
 const LOCK: Lock = {
