@@ -5,7 +5,6 @@ import {
   RunNotFoundError,
   RunOwnedError,
 } from "../../core/journal.ts";
-import { isJsonObject } from "../../core/json.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { continueRun } from "../../project/open_run.ts";
 import { addGranted } from "../../project/run_secrets.ts";
@@ -13,10 +12,10 @@ import { keepGrants, keepStdout, renewedGrants, type RunGrants } from "../../pro
 import type { Budget } from "../../run/budget.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { budgetOf } from "../../service/input/budget.ts";
-import { limitsFrom, markersFrom, withBudget } from "../../service/input/kept_input.ts";
+import { markersFrom, objectFrom, withBudget } from "../../service/input/kept_input.ts";
 import { RunSummary } from "../../service/runs/summary.ts";
 import { dialogInput, openDialog } from "../../service/start/dialog.ts";
-import { openedCatalog } from "../../service/start/ready_run.ts";
+import { resumedCalls } from "../../service/start/calls.ts";
 import { settleSteps, unverifiedText } from "../../service/start/settle.ts";
 import { aroundRun, interruptible, nobody } from "../run/around.ts";
 import { checkResultFile, checkStdout, endRun } from "../run/end.ts";
@@ -149,26 +148,24 @@ async function goOn(run: RunJournal, going: Going): Promise<number> {
 async function goOnWithCalls(run: RunJournal, going: Going): Promise<number> {
   const { here: { project }, grants, flags, terminal, kept } = going;
   const stop = interruptible(terminal);
-  const { file = "stdin", files = [] } = run.run;
-  const view = chooseView(terminal, { flags, file });
+  const { file: name = "stdin" } = run.run;
+  const view = chooseView(terminal, { flags, file: name });
   await using around = await aroundRun(view, aroundResumed(going, stop));
   keepStdout(grants.flags);
-  const opened = await openedCatalog({ project, grants, around });
-  const input = isJsonObject(going.input) ? going.input : {};
+  const { input } = going;
+  const ready = await resumedCalls({ run: { ...run.run, input } }, { project, grants, around });
+  const events = ready.events(kept.options);
+  const markers = markersFrom(objectFrom(input).markers);
   return await performCalls({
-    ...opened,
-    approvals: around.approvals,
     terminal,
     flags,
     cwd: project.cwd,
     view,
     stop,
     kept,
-    markers: markersFrom(input.markers),
-    limits: limitsFrom(input.limits),
-    asked: input,
-    prompts: () => ({ project, grants, accepted: opened.projectAccepted }),
-    source: { name: file, isReadOnce: false, text: files.slice(0, 1).map(({ text }) => text) },
+    name,
+    markers,
+    events,
   });
 }
 

@@ -1,7 +1,7 @@
 import { basename, dirname, resolve } from "node:path";
 import { EMPTY_CATALOG } from "../../core/catalog.ts";
 import { ReplayError } from "../../core/journal.ts";
-import { isJsonObject, type Json } from "../../core/json.ts";
+import type { RunEvent } from "../../core/event.ts";
 import { FileError } from "../../core/world.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { denoGrants } from "../../host/process.ts";
@@ -10,34 +10,35 @@ import type { Markers } from "../../parse/calls/header.ts";
 import type { KeptRun } from "../../project/open_run.ts";
 import { isProjectAccepted, openSettings } from "../../project/project.ts";
 import { printable } from "../../render/shown_text.ts";
-import { limitsFrom, markersFrom } from "../../service/input/kept_input.ts";
+import { limitsFrom, markersFrom, objectFrom } from "../../service/input/kept_input.ts";
 import type { PromptsPlace } from "../../service/prompt/containers.ts";
-import { callsEvents, type CallsRun } from "../../service/start/calls.ts";
+import { callsEvents } from "../../service/start/calls.ts";
 import { type Interruptible, nobody } from "./around.ts";
 import { type DeliverOptions, endRun, toItsEnd } from "./end.ts";
 import { type GrantFlags, grantsOf } from "../flags/grants.ts";
 import { type OpenedReplay, openReplay } from "./record.ts";
 import { chooseView, followRun, type RunView } from "./view.ts";
 
-/** A text of calls with everything it needs to run. */
-interface CallsWork extends Omit<CallsRun, "asked" | "signal"> {
+/** A text of calls that is about to run. */
+interface CallsWork {
+  /** As messages name it. */
+  readonly name: string;
+  readonly markers: Markers;
+  /** Of its run. */
+  readonly events: AsyncIterable<RunEvent>;
   readonly terminal: Terminal;
   readonly flags: DeliverOptions["flags"];
   readonly cwd: string;
   readonly view: RunView;
   readonly stop: Interruptible;
   readonly kept: KeptRun | undefined;
-  /** What the run has kept of itself, with the model and the budget of those prompts. Default: what the record of a replay has. */
-  readonly asked?: Json;
 }
 
 /** Runs calls to their end and delivers their result; gives the exit code. */
 export async function performCalls(work: CallsWork): Promise<number> {
-  const { stop, kept, source, markers } = work;
-  const { asked = work.replay?.run.input ?? null } = work;
-  const events = callsEvents({ ...work, source, asked, signal: stop.signal }, kept?.options ?? {});
+  const { name, markers, events } = work;
   const summary = await toItsEnd(work, () => followRun(events, work));
-  return await endRun(summary, { ...work, emptyNotice: noCalls(source.name, markers) });
+  return await endRun(summary, { ...work, emptyNotice: noCalls(name, markers) });
 }
 
 function noCalls(file: string, { start }: Markers): string {
@@ -63,21 +64,19 @@ export async function replayCalls(word: string, options: ReplayCallsOptions): Pr
   const { run } = opened.replay;
   const name = run.file ?? word;
   const view = chooseView(terminal, { flags, file: name });
-  const input = isJsonObject(run.input) ? run.input : {};
-  return await performCalls({
-    terminal,
-    flags,
-    cwd,
-    stop,
-    view,
-    kept: undefined,
+  const input = objectFrom(run.input);
+  const markers = markersFrom(input.markers);
+  const events = callsEvents({
     replay: opened.replay,
     catalog: EMPTY_CATALOG,
-    markers: markersFrom(input.markers),
+    signal: stop.signal,
+    markers,
     limits: limitsFrom(input.limits),
+    asked: input,
     prompts: replayedPrompts(word === "-" ? cwd : dirname(resolve(cwd, name)), { cwd, flags }),
     source: { name, isReadOnce: false, text: [] },
-  });
+  }, {});
+  return await performCalls({ terminal, flags, cwd, stop, view, kept: undefined, name, markers, events });
 }
 
 /** @throws {ReplayError} with the difference, when the file is there and is another one than the recorded */

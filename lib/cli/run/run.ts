@@ -13,6 +13,7 @@ import { UsageError } from "../../service/exit_code.ts";
 import { budgetOf, budgetWithin } from "../../service/input/budget.ts";
 import { keptAsked } from "../../service/input/kept_input.ts";
 import { assertKnownModel, modelFrom } from "../../service/input/known_model.ts";
+import { callsEvents } from "../../service/start/calls.ts";
 import { openedCatalog } from "../../service/start/ready_run.ts";
 import { aroundRun, interruptible } from "./around.ts";
 import { begunText, type CallSource, openCallSource } from "./source.ts";
@@ -109,21 +110,18 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
   );
   if (isTyped) await view.notice("reading calls from the terminal; end with Ctrl-D");
   const text = whole === undefined ? begun?.text ?? source.text : chunksOf(whole);
-  return await performCalls({
+  const { name, isReadOnce } = source;
+  const events = callsEvents({
     ...opened,
     approvals: around.approvals,
-    terminal,
-    flags,
-    cwd,
-    view,
-    stop,
-    kept,
+    signal: stop.signal,
     markers,
     limits,
     asked: input,
     prompts: () => ({ project, grants, accepted: opened.projectAccepted }),
-    source: { name: source.name, isReadOnce: source.isReadOnce, text },
-  });
+    source: { name, isReadOnce, text },
+  }, kept.options);
+  return await performCalls({ terminal, flags, cwd, view, stop, kept, name, markers, events });
 }
 
 /** What a record is of. @throws {FileError}, {SourceError} at a line that is none of a record */
