@@ -396,3 +396,34 @@ Deno.test("the settings, as they are shown", async () => {
     assert.equal(code, 0, stderr);
   }
 });
+
+Deno.test("a stream of a gadget is ended at the limit of results, and no half of a key is left there", async () => {
+  const key = "0123456789abcdef".repeat(4);
+  const before = "x".repeat(960);
+  await using project = await testProject({
+    "orrery.yaml": "limits: { result-bytes: 1000 }\n",
+    "gadgets/streams.ts": `
+export default {
+  name: "Streams",
+  async *run({ at }) {
+    const pieces = Number(at) === 0 ? ["a", "b"] : ["${key}".slice(0, Number(at)), "${key}".slice(Number(at)), "more", "and more"];
+    yield "${before}";
+    yield* pieces;
+  },
+};
+`,
+    "work.calls": ["30", "41", "0"].map((at) => call(`Streams:at${at}`, { at })).join(""),
+  });
+  const { code, stdout, stderr } = await project.run(
+    ["run", "work.calls", "--trust=Streams", "--trust-project", "--json", "-q"],
+    { env: { OPENAI_API_KEY: key } },
+  );
+  assert.equal(code, 0, stderr);
+  const cut =
+    "[cut: the stream was ended here, so nobody knows how much is missing; limits.result-bytes is 1000]";
+  assert.deepEqual(JSON.parse(stdout).value, {
+    at30: `${before}[secret OPENAI_API_KEY]\n${cut}`,
+    at41: `${before}\n${cut}`,
+    at0: `${before}ab`,
+  });
+});
