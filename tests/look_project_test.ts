@@ -1,12 +1,9 @@
-// What is in a project, as data: lists, one thing, checks, graphs. Nothing of it runs.
+// What is in a project, as data: lists, one thing, checks, graphs, over HTTP and on the command line. Nothing of it runs.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { NO_GRANTS } from "../lib/project/trust/grants.ts";
-import type { Look } from "../lib/service/look/look.ts";
-import { openService } from "../lib/service/open_service.ts";
-import { ServiceError } from "../lib/service/service.ts";
-import { testProject } from "./_project.ts";
+import { refusalOf, type RunJson } from "./_http_runs.ts";
+import { served, type ServedHere } from "./_served_project.ts";
 
 const FILES = {
   "orrery.yaml": `models: { default: fast, aliases: { fast: script/echo } }
@@ -61,28 +58,33 @@ Take {{count}} {{mode}}
   ".env": "SECRET=1\n",
 };
 
-async function withLook(work: (look: Look, root: string) => Promise<void>): Promise<void> {
-  await using project = await testProject(FILES);
-  await using service = await openService({
-    folder: project.folder,
-    ephemeral: true,
-    grants: NO_GRANTS,
-    notice: () => undefined,
-  });
-  await work(service.look, project.folder);
+/** What can be run, by kind. */
+type CatalogJson = {
+  readonly [
+    kind in "gadgets" | "prompts" | "profiles" | "agents" | "documents" | "calls" | "models" | "problems"
+  ]: readonly RunJson[];
+};
+
+async function withProject(work: (server: ServedHere) => Promise<void>): Promise<void> {
+  await using server = await served(FILES, ["--ephemeral"]);
+  await work(server);
 }
 
-function refused(code: string, words = /./): (error: unknown) => boolean {
-  return (error) => error instanceof ServiceError && error.code === code && words.test(error.message);
+/** What `orrery show KIND NAME --json` prints. */
+async function shown({ project }: ServedHere, kind: string, name: string): Promise<RunJson> {
+  const { code, stdout, stderr } = await project.run(["show", kind, name, "--json"]);
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
 }
 
 Deno.test("look: the catalogue has everything that can be run, with schemas", () =>
-  withLook(async (look) => {
-    const { gadgets, prompts, profiles, agents, documents, calls, models, problems } = await look.catalog();
+  withProject(async (server) => {
+    const { gadgets, prompts, profiles, agents, documents, calls, models, problems } =
+      (await server.json("/v1/catalog")).body as CatalogJson;
     const read = gadgets.find(({ name }) => name === "ReadFile");
     assert.deepEqual(read?.source, { kind: "built-in" });
-    assert.equal(read.state, "ready");
-    assert.deepEqual(read.input?.required, ["path"]);
+    assert.equal(read?.state, "ready");
+    assert.deepEqual(read?.input.required, ["path"]);
     assert.deepEqual(prompts.map(({ path, answer, variables }) => ({ path, answer, variables })), [
       { path: "greet", answer: "text", variables: ["name", "day"] },
       { path: "pick", answer: "text", variables: ["count", "mode"] },
@@ -126,82 +128,91 @@ Deno.test("look: the catalogue has everything that can be run, with schemas", ()
     assert.deepEqual(problems, []);
   }));
 
-Deno.test("look: only what is wanted of the catalogue is looked at", () =>
-  withLook(async (look) => {
-    const { documents, calls, ...rest } = await look.catalog(["documents"]);
-    assert.equal(documents.length, 1);
-    assert.deepEqual([calls, ...Object.values(rest)].flat(), []);
-  }));
-
 Deno.test("look: a document with its outline, an agent with its steps, a prompt with its text", () =>
-  withLook(async (look) => {
-    const document = await look.document("notes.md");
-    assert.deepEqual(document.blocks.map(({ id, line }) => ({ id, line })), [
+  withProject(async (server) => {
+    const document = await shown(server, "document", "notes.md");
+    assert.deepEqual(document.blocks.map(({ id, line }: RunJson) => ({ id, line })), [
       { id: "task", line: 8 },
       { id: "result", line: 12 },
     ]);
-    assert.deepEqual(document.operationList.map(({ name, line, section }) => ({ name, line, section })), [
-      { name: "llm", line: 14, section: "result" },
-    ]);
-    assert.equal(document.source, FILES["notes.md"]);
-    const agent = await look.agent("help.agent.yml");
-    assert.deepEqual(agent.stepList.map(({ id, depth, isHolding }) => ({ id, depth, isHolding })), [
+    assert.deepEqual(
+      document.operations.map(({ name, line, section }: RunJson) => ({ name, line, section })),
+      [{ name: "llm", line: 14, section: "result" }],
+    );
+    const agent = await shown(server, "agent", "help.agent.yml");
+    assert.deepEqual(agent.steps.map(({ id, depth, isHolding }: RunJson) => ({ id, depth, isHolding })), [
       { id: "main", depth: 0, isHolding: false },
       { id: "hello", depth: 1, isHolding: false },
       { id: "ask", depth: 1, isHolding: true },
       { id: "again", depth: 1, isHolding: false },
     ]);
-    const broken = await look.agent("broken.agent.yml");
-    assert.match(broken.problem ?? "", /mesage/);
-    assert.equal(broken.problems[0]?.line, 4);
-    const prompt = await look.prompt("greet");
+    const prompt = await shown(server, "prompt", "greet");
     assert.deepEqual([prompt.text, prompt.missing], [null, ["name", "day"]]);
     assert.equal(prompt.template, "Hello {name}, it is {day}.");
+    const page = async (path: string) => (await server.ask(path)).text();
+    assert.match(await page("/documents/notes.md"), /Write about it\./);
+    assert.match(await page("/agents/broken.agent.yml"), /mesage/);
   }));
 
 Deno.test("look: a prompt is rendered with values, and says which are missing", () =>
-  withLook(async (look) => {
-    const { text, contract } = await look.render("greet", { name: "Ada", day: "Monday" });
-    assert.equal(text, "Hello Ada, it is Monday.");
-    assert.deepEqual(contract, { kind: "text" });
-    await assert.rejects(look.render("greet", { name: "Ada" }), refused("invalid", /values for day/));
-    await assert.rejects(look.render("gret", {}), refused("not-found", /Did you mean "greet"/));
+  withProject(async (server) => {
+    const path = "/v1/prompts/greet/render";
+    const { body } = await server.json(path, { body: { input: { name: "Ada", day: "Monday" } } });
+    assert.equal(body.text, "Hello Ada, it is Monday.");
+    assert.deepEqual(body.contract, { kind: "text" });
+    const missing = await refusalOf(server, path, { input: { name: "Ada" } });
+    assert.equal(missing.code, "400 invalid");
+    assert.match(missing.detail, /values for day/);
+    const unknown = await refusalOf(server, "/v1/prompts/gret/render", {});
+    assert.equal(unknown.code, "404 not-found");
+    assert.match(unknown.detail, /Did you mean "greet"/);
   }));
 
 Deno.test("look: what is not there, or not of the project, is told apart from nothing else", () =>
-  withLook(async (look, root) => {
-    await Deno.symlink("/etc", join(root, "out"));
+  withProject(async (server) => {
+    await Deno.symlink("/etc", join(server.project.folder, "out"));
+    const said = async (path: string): Promise<string> => {
+      const answer = await server.ask(path, { headers: { accept: "text/html" } });
+      return `${answer.status} ${await answer.text()}`;
+    };
     for (const path of ["../x.md", "/etc/passwd", "a\\b.md", "a//b.md", ".orrery/x.md", "out/hosts.md"]) {
-      await assert.rejects(look.document(path), refused("outside"), path);
-      await assert.rejects(look.source(path), refused("outside"), path);
-      await assert.rejects(look.graph(path), refused("outside"), path);
+      for (const page of ["documents", "graphs"]) {
+        assert.match(await said(`/${page}/${encodeURIComponent(path)}`), /^(403|400) /, `${page} ${path}`);
+      }
     }
-    await assert.rejects(look.document("gone.md"), refused("not-found", /There is no document "gone\.md"/));
-    await assert.rejects(look.document("sum.calls"), refused("not-found"));
-    await assert.rejects(look.agent("notes.md"), refused("not-found"));
-    await assert.rejects(look.source(".env"), refused("not-found"));
-    await assert.rejects(look.gadget("ReedFile"), refused("not-found", /Did you mean "ReadFile"/));
-    await assert.rejects(look.profile("scrib"), refused("not-found", /scribe/));
+    for (
+      const [path, words] of [
+        ["/documents/gone.md", /^404 [^]*There is no document &quot;gone\.md&quot;/],
+        ["/documents/sum.calls", /^404 /],
+        ["/agents/notes.md", /^404 /],
+        ["/gadgets/ReedFile", /^404 [^]*Did you mean &quot;ReadFile&quot;/],
+      ] as const
+    ) assert.match(await said(path), words);
+    const profile = await server.project.run(["show", "profile", "scrib"]);
+    assert.match(profile.stderr, /scribe/);
   }));
 
 Deno.test("look: checks the project, a file, or a text that is nowhere", () =>
-  withLook(async (look) => {
-    const all = await look.check({});
+  withProject(async (server) => {
+    const check = async (body: unknown): Promise<readonly RunJson[]> => {
+      const { body: { problems } } = await server.json("/v1/check", { body });
+      assert.ok(Array.isArray(problems));
+      return problems;
+    };
+    const all = await check({});
     assert.deepEqual([...new Set(all.map(({ file }) => file))].sort(), [
       "broken.agent.yml",
       "notes.md",
       "sum.calls",
     ]);
-    const calls = await look.check({ files: ["sum.calls"] });
+    const calls = await check({ files: ["sum.calls"] });
     assert.deepEqual(calls.map(({ line, severity }) => ({ line, severity })), [{
       line: 5,
       severity: "error",
     }]);
     assert.match(calls[0]?.message ?? "", /depends on "gone"/);
     const posted = async (name: string, text: string) =>
-      (await look.check({ text: { name, text } })).map(({ file, line, message }) =>
-        `${file}:${line} ${message}`
-      );
+      (await check({ name, text })).map(({ file, line, message }) => `${file}:${line} ${message}`);
     assert.match((await posted("new.md", "# A\n\n@llm\nblck: a\n")).join("\n"), /^new\.md:4 .*blck/m);
     assert.match(
       (await posted("x.calls", "!!!GADGET_START:Gone\n!!!GADGET_END\n")).join("\n"),
@@ -219,21 +230,24 @@ Deno.test("look: checks the project, a file, or a text that is nowhere", () =>
       (await posted("p.prompt", "---\ninput: 5\n---\nHi {{#if}}\n")).join("\n"),
       /^p\.prompt:\d+ /,
     );
-    await assert.rejects(posted("x.exe", ""), refused("invalid", /expected that of a document/));
-    await assert.rejects(posted("../x.md", ""), refused("outside"));
-    await assert.rejects(look.check({ files: ["gone.md"] }), refused("invalid", /it is not there/));
+    const refused = async (body: unknown) => {
+      const { code, detail } = await refusalOf(server, "/v1/check", body);
+      return `${code}: ${detail}`;
+    };
+    assert.match(await refused({ name: "x.exe", text: "" }), /^400 invalid: .*expected that of a document/);
+    assert.match(await refused({ name: "../x.md", text: "" }), /^403 outside/);
+    assert.match(await refused({ files: ["gone.md"] }), /^400 invalid: .*it is not there/);
   }));
 
 Deno.test("look: graphs of call files, documents and agents, as Mermaid and as a picture", () =>
-  withLook(async (look) => {
-    const calls = await look.graph("sum.calls");
-    assert.match(calls.mermaid, /n0 --> n1/);
-    assert.match(calls.svg, /^<svg /);
-    assert.deepEqual(calls.problems.map(({ line }) => line), [5]);
-    assert.match((await look.graph("notes.md")).mermaid, /llm/);
-    const { mermaid, svg } = await look.graph("help.agent.yml");
-    const edges = mermaid.split("\n").filter((line) => line.includes("-->")).map((line) => line.trim())
-      .sort();
-    assert.deepEqual(edges, ["n0 --> n1", "n1 --> n2", "n2 --> n0"]); // `repeat` begins its chain anew
-    assert.match(svg, /^<svg /);
+  withProject(async (server) => {
+    const mermaid = async (file: string) =>
+      (await server.project.run(["graph", file, "--format", "mermaid"])).stdout;
+    const svg = async (file: string) => (await server.ask(`/graphs/${file}`)).text();
+    assert.match(await mermaid("sum.calls"), /n0 --> n1/);
+    assert.match(await mermaid("notes.md"), /llm/);
+    // Of an agent the page has a picture: `repeat` begins its chain anew.
+    const arrows = (await svg("help.agent.yml")).match(/marker-end=/g);
+    assert.equal(arrows?.length, 3);
+    for (const file of ["sum.calls", "notes.md", "help.agent.yml"]) assert.match(await svg(file), /^<svg /);
   }));

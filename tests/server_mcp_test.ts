@@ -1,82 +1,86 @@
-// Clients of MCP that nobody here wrote, of both eras of the protocol, against our routes on a socket.
+// Clients of MCP that nobody here wrote, of both eras of the protocol, against a server over a real project.
 import { Client, type ElicitResult, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as EarlierClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as EarlierTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { RunTrace } from "../mod.ts";
-import { isRecord } from "../lib/core/json.ts";
-import { watchedAnswer } from "../lib/server/mcp/http.ts";
-import { mcpRoutes } from "../lib/server/route_table.ts";
-import type { CatalogJson, GadgetJson } from "../lib/service/look/look.ts";
-import { ServiceError, type StartRun } from "../lib/service/service.ts";
-import { type FakeRun, type FakeScript, type FakeService, fakeService } from "./_fake_service.ts";
-import { codeOf, sendRaw } from "./_server.ts";
-import { type SurfaceServer, surfaceServer, TOKEN } from "./_surface_server.ts";
+import { answer, type RunJson } from "./_http_runs.ts";
+import { served, type ServedHere } from "./_served_project.ts";
+import { codeOf, sendRaw, TOKEN } from "./_server.ts";
 
-function gadgetOf(name: string, more: Partial<GadgetJson> = {}): GadgetJson {
-  return {
-    name,
-    source: { kind: "built-in" },
-    state: "ready",
-    description: `The gadget ${name}`,
-    input: { type: "object", properties: { ms: { type: "number" } } },
-    permissions: {},
-    examples: [],
-    ...more,
-  };
-}
+const AGENT = `version: "0.1"
+structure:
+  id: support
+  action:
+    id: main
+    chain:
+      - { id: turn?, message: { message: "And?", hold: true } }
+      - { id: reply, llm: { prompts: [ { user: "Reply." } ] } }
+      - { id: again, flow: { action: repeat } }
+`;
 
-const CATALOG: CatalogJson = {
-  gadgets: [
-    gadgetOf("Wait"),
-    gadgetOf("Fetch", { permissions: { net: ["*"] } }),
-    gadgetOf("AskUser"),
-    gadgetOf("Broken", { state: "broken" }),
-  ],
-  prompts: [{
-    path: "research/task",
-    answer: "text",
-    tools: [],
-    variables: ["topic"],
-    input: { type: "object", properties: { topic: { type: "string" } }, required: ["topic"] },
-    file: "prompts/research/task.prompt.md",
-  }],
-  tactics: [],
-  profiles: [],
-  agents: [{ file: "support.agent.yml", id: "support" }, { file: "old/support.agent.yml", id: "support" }],
-  documents: [{
-    file: "docs/plan.md",
-    title: "Plan",
-    description: "Makes a plan",
-    inputs: [{ name: "goal", description: null, default: null }],
-    input: { type: "object", properties: { goal: { type: "string" } }, required: ["goal"] },
-    operations: 1,
-  }],
-  calls: [],
-  models: [],
-  problems: [],
+const gadget = (name: string, run: string): string =>
+  `export default { name: "${name}", description: "Test.", run: ${run} };\n`;
+
+const FILES = {
+  "orrery.yaml": "models: { default: script/echo }\n",
+  "support.agent.yml": AGENT,
+  "old/support.agent.yml": AGENT,
+  "docs/plan.md":
+    "---\ntitle: Plan\ndescription: Makes a plan\ninputs: [{ name: goal }]\n---\n# Plan\n\n@return\nblock: [plan, input-parameters, input-parameters/goal]\n",
+  "prompts/research/task.prompt.md": "Tell of {topic}",
+  "prompts/typed.prompt":
+    "---\ninput:\n  schema: { n: integer, on: boolean, name: string }\n---\n{{n}} {{#if on}}yes{{/if}} {{name}}\n",
+  "gadgets/counting.js": gadget(
+    "Counting",
+    'async (_input, context) => { for (const n of [1, 2, 3]) context.progress(n, 3); context.log("nearly there"); return "done"; }',
+  ),
+  "gadgets/broken.js": "export default {",
 };
 
-interface Surface {
-  readonly service: FakeService;
-  readonly server: SurfaceServer;
+/** What every project has of gadgets. */
+const BUILT_IN = [
+  "ReadFile",
+  "WriteFile",
+  "EditFile",
+  "ListFolder",
+  "SearchText",
+  "FetchUrl",
+  "RunCommand",
+  "Calculate",
+  "Now",
+  "Wait",
+  "Json",
+  "Template",
+  "SqlQuery",
+];
+
+const OTHERS = [
+  "agent_support_63874e6a",
+  "agent_support_412eb313",
+  "document_docs_plan",
+  "prompt_research_task",
+  "prompt_typed",
+];
+
+async function withServer(work: (server: ServedHere) => Promise<void>, settings = ""): Promise<void> {
+  await using server = await served({ ...FILES, "orrery.yaml": FILES["orrery.yaml"] + settings }, [
+    "--quiet",
+  ]);
+  await work(server);
+  assert.doesNotMatch(server.told(), /HTTP [0-9a-f]{8}/);
 }
 
-async function withSurface(script: FakeScript, work: (surface: Surface) => Promise<void>): Promise<void> {
-  await using service = fakeService({
-    ...script,
-    look: {
-      catalog: () => Promise.resolve(CATALOG),
-      render: (path, { topic }) => Promise.resolve({ text: `${path}: ${topic}`, tools: [], contract: null }),
-      source: (path) => Promise.resolve(`the text of ${path}`),
-      ...script.look,
-    },
-  });
-  await using server = surfaceServer(service, mcpRoutes);
-  await work({ service, server });
-  assert.deepEqual(server.told, []);
+/** The runs of a project, the newest first. */
+async function runsOf({ json }: ServedHere): Promise<readonly RunJson[]> {
+  const { runs } = (await json("/v1/runs")).body;
+  assert.ok(Array.isArray(runs));
+  return runs;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** What the tests do with a client, whichever it is. */
@@ -155,130 +159,60 @@ async function connected(origin: string, isModern: boolean): Promise<AnyClient> 
   };
 }
 
-/** One call, whose gadget does this. */
-function calling(
-  work: (tell: Parameters<FakeRun>[0]) => Promise<string | Error> | string | Error,
-): FakeRun {
-  return async (telling) => {
-    const at = { invocationId: "call", line: 1 };
-    telling.tell({ type: "call-open", ...at, gadgetName: "Wait", dependencies: [] });
-    telling.tell({ type: "call-run", ...at });
-    const result = await work(telling);
-    if (result instanceof Error) {
-      telling.tell({
-        type: "call-error",
-        ...at,
-        error: result.message,
-        code: "permission",
-        flag: "--allow-net",
-      });
-      return { status: "failed" };
-    }
-    telling.tell({ type: "call-result", ...at, result });
-    return { value: result };
-  };
-}
-
 for (const [which, connect] of Object.entries(CLIENTS)) {
-  Deno.test(`${which} lists tools and calls a gadget, a document, a prompt and an agent`, async () => {
-    const asked: StartRun[] = [];
-    const script: FakeScript = {
-      start: (request) => {
-        asked.push(request);
-        if (request.kind !== "gadget") return () => ({ value: { plan: ["a"] } });
-        return calling(() => "waited");
-      },
-      turn: (message, { turns }) => ({ tell }) => {
-        tell({ type: "step-start", key: "reply", kind: "step", name: "reply", attempt: 1 });
-        tell({ type: "message", step: "reply", n: 1, text: `${turns}: ${message}` });
-        return { status: "held" };
-      },
-    };
-    await withSurface(script, async ({ server }) => {
+  Deno.test(`${which} lists tools, calls a gadget, a document, a prompt and an agent, hears how far a call has come, and takes one back`, async () => {
+    await withServer(async (server) => {
       const client = await connect(server.origin);
       try {
-        assert.deepEqual(await client.names(), [
-          "Wait",
-          "Fetch",
-          "agent_support_63874e6a",
-          "agent_support_412eb313",
-          "document_docs_plan",
-          "prompt_research_task",
-        ]);
-        assert.deepEqual(await client.call("Wait", { ms: 3 }), {
-          text: "waited",
+        assert.deepEqual(await client.names(), [...BUILT_IN, "Counting", ...OTHERS]);
+        assert.deepEqual(await client.call("Calculate", { expression: "6 * 7" }), {
+          text: "42",
           isError: false,
           structured: undefined,
         });
-        assert.equal((await client.call("document_docs_plan", { goal: "x", prompt: "short" })).text, PLAN);
-        assert.equal((await client.call("prompt_research_task", { topic: "stars" })).text, PLAN);
-        const canAsk = which !== "client 2, newest protocol";
-        assert.deepEqual(asked, [
-          { kind: "gadget", name: "Wait", input: { ms: 3 }, canAsk },
-          { kind: "file", file: "docs/plan.md", prompt: "short", input: { goal: "x" }, canAsk },
-          { kind: "prompt", path: "research/task", input: { topic: "stars" }, canAsk },
+        const document = await client.call("document_docs_plan", { goal: "x", prompt: "short" });
+        assert.match(document.text, /# Plan[^]*short[^]*x/);
+        const prompt = await client.call("prompt_research_task", { topic: "stars" });
+        assert.equal(prompt.text, "ECHO[Tell of stars]");
+        assert.deepEqual((await runsOf(server)).map(({ kind, file }) => `${kind} ${file}`), [
+          "prompt research/task",
+          "document docs/plan.md",
+          "calls Calculate",
         ]);
         const first = await client.call("agent_support_63874e6a", { message: "hi" });
-        assert.deepEqual(first, {
-          text: "0: hi",
-          isError: false,
-          structured: { conversation: "talk-1", status: "held" },
-        });
-        const second = await client.call("agent_support_63874e6a", {
-          message: "more",
-          conversation: "talk-1",
-        });
-        assert.equal(second.text, "1: more");
-        const wrong = await client.call("agent_support_412eb313", {
-          message: "more",
-          conversation: "talk-1",
-        });
+        assert.match(first.text, /ECHO\[Reply\.\]\n\nAnd\?$/);
+        assert.ok(isRecord(first.structured) && first.structured.status === "held");
+        const { conversation } = first.structured;
+        const second = await client.call("agent_support_63874e6a", { message: "more", conversation });
+        assert.equal(second.text, "ECHO[Reply.]\n\nAnd?");
+        const wrong = await client.call("agent_support_412eb313", { message: "more", conversation });
         assert.deepEqual([wrong.isError, /is one with support\.agent\.yml/.test(wrong.text)], [true, true]);
         await assert.rejects(client.call("Nothing", {}), /There is no tool "Nothing"/);
-      } finally {
-        await client.close();
-      }
-    });
-  });
 
-  Deno.test(`${which} hears how far a call has come, and takes one back`, async () => {
-    const cancelled = Promise.withResolvers<void>();
-    const start = (request: StartRun): FakeRun =>
-      calling(async ({ tell, signal }) => {
-        const at = { invocationId: "call", line: 1 };
-        for (const done of [1, 2, 3]) tell({ type: "call-progress", ...at, done, total: 3 });
-        tell({ type: "call-log", ...at, text: "nearly there" });
-        if (request.kind !== "gadget" || request.input.ms !== 1) {
-          const waiting = Promise.withResolvers<void>();
-          signal.addEventListener("abort", () => waiting.resolve());
-          await waiting.promise;
-          cancelled.resolve();
-          return new Error("it was cancelled");
-        }
-        await Promise.resolve();
-        return "done";
-      });
-    await withSurface({ start }, async ({ server, service }) => {
-      const client = await connect(server.origin);
-      try {
         const heard: [number, string | undefined][] = [];
         const onprogress: CallOptions["onprogress"] = ({ progress, message }) =>
           void heard.push([progress, message]);
-        assert.equal((await client.call("Wait", { ms: 1 }, { onprogress })).text, "done");
+        assert.equal((await client.call("Counting", {}, { onprogress })).text, "done");
         assert.deepEqual(heard, [[1, undefined], [2, undefined], [3, undefined], [3.001, "nearly there"]]);
         const stop = new AbortController();
-        const call = client.call("Wait", { ms: 2 }, { signal: stop.signal, onprogress: () => stop.abort() });
+        const call = client.call("Wait", { seconds: 60 }, {
+          signal: stop.signal,
+          onprogress: () => stop.abort(),
+        });
         await assert.rejects(call);
-        await within(cancelled.promise);
-        await within(until(() => service.active === 0));
+        await until(async () => (await runsOf(server))[0]?.status === "stopped");
+
+        const { text, isError } = await client.call("WriteFile", { path: "out.txt", content: "hello" });
+        if (which === "client 2, newest protocol") {
+          assert(isError);
+          assert.match(text, /It would be allowed by --allow-write=out\.txt/);
+        } else assert.equal(await server.project.read("out.txt"), "hello", which);
       } finally {
         await client.close();
       }
     });
   });
 }
-
-const PLAN = '{\n  "plan": [\n    "a"\n  ]\n}';
 
 async function within<Value>(promise: Promise<Value>, ms = 10_000): Promise<Value> {
   const late = Promise.withResolvers<never>();
@@ -290,50 +224,21 @@ async function within<Value>(promise: Promise<Value>, ms = 10_000): Promise<Valu
   }
 }
 
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
+  const end = performance.now() + 10_000;
+  while (!await isSo()) {
+    assert(performance.now() < end, "it did not come about within 10 s");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
 }
 
-Deno.test("what is not granted is asked at the client, where it can be asked", async () => {
-  const start = (request: StartRun): FakeRun =>
-    calling(async ({ ask }) => {
-      if (request.canAsk !== true) return new Error("needs the permission to reach example.com");
-      const answer = await ask({
-        kind: "permission",
-        subject: "net example.com",
-        permissions: ["--allow-net=example.com"],
-        question: "Fetch wants to reach example.com",
-      });
-      return JSON.stringify(answer);
-    });
-  await withSurface({ start }, async ({ server }) => {
-    for (const [which, connect] of Object.entries(CLIENTS)) {
-      const client = await connect(server.origin);
-      try {
-        const { text, isError } = await client.call("Fetch", {});
-        if (which === "client 2, newest protocol") {
-          assert(isError);
-          assert.match(text, /It would be allowed by --allow-net/);
-        } else assert.equal(text, '{"allow":true}', which);
-      } finally {
-        await client.close();
-      }
-    }
-  });
-});
-
 Deno.test("a question is put to the client, and one that nobody answers ends the run", async () => {
-  const start = (): FakeRun =>
-    calling(async ({ ask }) => {
-      const answer = await ask({ kind: "question", question: "Which one?", choices: ["a", "b"] });
-      return JSON.stringify(answer);
-    });
-  await withSurface({ start }, async ({ server, service }) => {
+  await withServer(async (server) => {
     const client = new Client(INFO, { capabilities: { elicitation: {} } });
     const heard = Promise.withResolvers<void>();
     const withdrawn = Promise.withResolvers<void>();
     const answers: (() => Promise<ElicitResult> | ElicitResult)[] = [
-      () => ({ action: "accept", content: { answer: "b" } }),
+      () => ({ action: "accept", content: { allow: false } }),
       () => ({ action: "decline" }),
       async () => {
         heard.resolve();
@@ -343,8 +248,8 @@ Deno.test("a question is put to the client, and one that nobody answers ends the
     ];
     client.setRequestHandler("elicitation/create", ({ params }, { mcpReq: { signal } }) => {
       assert(params.mode !== "url");
-      assert.equal(params.message, "Which one?");
-      assert.deepEqual(params.requestedSchema.properties.answer, { type: "string", enum: ["a", "b"] });
+      assert.match(params.message, /out\.txt/);
+      assert.ok("allow" in params.requestedSchema.properties);
       signal.addEventListener("abort", () => withdrawn.resolve());
       const answer = answers.shift();
       assert(answer !== undefined);
@@ -353,16 +258,20 @@ Deno.test("a question is put to the client, and one that nobody answers ends the
     const url = new URL(`${server.origin}/mcp`);
     await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers: HEADERS } }));
     try {
-      const call = async () => resultOf(await client.callTool({ name: "Wait", arguments: {} }));
-      assert.deepEqual((await call()).text, '{"text":"b"}');
-      const declined = await call();
-      assert(declined.isError, declined.text);
-      assert.equal(service.active, 0);
+      const call = async () =>
+        resultOf(await client.callTool({ name: "WriteFile", arguments: { path: "out.txt", content: "x" } }));
+      for (let times = 0; times < 2; times++) {
+        const refused = await call();
+        assert(refused.isError, refused.text);
+        assert.notEqual((await runsOf(server))[0]?.status, "running");
+      }
       const elsewhere = call();
       await within(heard.promise);
-      service.find("run-3")?.answer("a1", { text: "a" }, { by: "page" });
-      assert.equal((await elsewhere).text, '{"text":"a"}');
+      const [asking] = await runsOf(server);
+      assert.equal(await answer(server, asking?.id, { ask: asking?.asks[0].ask, allow: true }), "200");
+      assert.equal((await elsewhere).isError, false);
       await within(withdrawn.promise);
+      assert.equal(await server.project.read("out.txt"), "x");
     } finally {
       await client.close();
     }
@@ -370,45 +279,41 @@ Deno.test("a question is put to the client, and one that nobody answers ends the
 });
 
 Deno.test("a call that cannot begin is an error that says why", async () => {
-  const start = (): Error => new ServiceError("64 runs are under way", { code: "limit" });
-  await withSurface({ start }, async ({ server }) => {
+  await withServer(async (server) => {
     const client = await connected(server.origin, true);
     try {
-      const { text, isError } = await client.call("Wait", {});
-      assert.deepEqual([text, isError], ["64 runs are under way", true]);
+      const stop = new AbortController();
+      const waiting = client.call("Wait", { seconds: 60 }, { signal: stop.signal }).catch(() => undefined);
+      await until(async () => (await runsOf(server))[0]?.status === "running");
+      const { text, isError } = await client.call("Wait", { seconds: 0 });
+      assert.match(text, /1 run/);
+      assert.equal(isError, true);
+      stop.abort();
+      await waiting;
     } finally {
       await client.close();
     }
-  });
+  }, "limits: { runs: 1 }\n");
 });
 
-Deno.test("prompts are rendered, and documents, agents and runs are read", async () => {
-  const traces: RunTrace[] = [{
-    summary: {
-      id: "r1",
-      kind: "calls",
-      status: "done",
-      owned: false,
-      startedAt: 1,
-      updatedAt: 2,
-      steps: 0,
-      usage: { input: 0, output: 0 },
-    },
-    run: { kind: "calls", input: null, id: "r1" },
-    steps: [],
-    events: [],
-    messages: [],
-    checkpoints: [],
-  }];
-  await withSurface({ traces }, async ({ server }) => {
+Deno.test("prompts are rendered with arguments of their types, and documents, agents and runs are read, of files what is listed", async () => {
+  await withServer(async (server) => {
     const client = new Client(INFO);
     const url = new URL(`${server.origin}/mcp`);
     await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers: HEADERS } }));
     try {
       const { prompts } = await client.listPrompts();
-      assert.deepEqual(prompts, [{ name: "research/task", arguments: [{ name: "topic", required: true }] }]);
-      const { messages } = await client.getPrompt({ name: "research/task", arguments: { topic: "stars" } });
-      assert.deepEqual(messages[0]?.content, { type: "text", text: "research/task: stars" });
+      assert.deepEqual(prompts[0], { name: "research/task", arguments: [{ name: "topic", required: true }] });
+      const rendered = async (name: string, args: Record<string, string>) =>
+        (await client.getPrompt({ name, arguments: args })).messages[0]?.content;
+      assert.deepEqual(await rendered("research/task", { topic: "stars" }), {
+        type: "text",
+        text: "Tell of stars",
+      });
+      assert.deepEqual(await rendered("typed", { n: "3", on: "true", name: "3" }), {
+        type: "text",
+        text: "3 yes 3",
+      });
       const { resources } = await client.listResources();
       assert.deepEqual(resources.map(({ uri }) => uri), [
         "orrery://document/docs/plan.md",
@@ -418,14 +323,25 @@ Deno.test("prompts are rendered, and documents, agents and runs are read", async
       const { contents } = await client.readResource({ uri: "orrery://document/docs/plan.md" });
       assert.deepEqual(contents, [{
         uri: "orrery://document/docs/plan.md",
-        text: "the text of docs/plan.md",
+        text: FILES["docs/plan.md"],
         mimeType: "text/markdown",
       }]);
-      const [trace] = (await client.readResource({ uri: "orrery://run/r1" })).contents;
+      const { body } = await server.json("/v1/gadgets/Calculate", { body: { input: { expression: "1" } } });
+      const uri = `orrery://run/${body.run}`;
+      const [trace] = (await client.readResource({ uri })).contents;
       assert(trace !== undefined && "text" in trace && typeof trace.text === "string");
-      assert.deepEqual(JSON.parse(trace.text), traces[0]);
-      await assert.rejects(client.readResource({ uri: "orrery://run/none" }), /There is no run none/);
-      await assert.rejects(client.readResource({ uri: "file:///etc/passwd" }), /There is no resource/);
+      assert.deepEqual(JSON.parse(trace.text), (await server.json(`/v1/runs/${body.run}/trace`)).body);
+      await assert.rejects(client.readResource({ uri: "orrery://run/none" }), /There is no run "none"/);
+      for (
+        const uri of [
+          "file:///etc/passwd",
+          "orrery://document/orrery.yaml",
+          "orrery://agent/docs/plan.md",
+          "orrery://agent/a%2Fb",
+        ]
+      ) {
+        await assert.rejects(client.readResource({ uri }), /There is no resource/);
+      }
     } finally {
       await client.close();
     }
@@ -433,8 +349,7 @@ Deno.test("prompts are rendered, and documents, agents and runs are read", async
 });
 
 Deno.test("a session hears that the tools have changed, and one that has ended is not known any more", async () => {
-  let catalog = CATALOG;
-  await withSurface({ look: { catalog: () => Promise.resolve(catalog) } }, async ({ server }) => {
+  await withServer(async (server) => {
     const client = new EarlierClient(INFO);
     const changed = Promise.withResolvers<void>();
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => changed.resolve());
@@ -443,11 +358,12 @@ Deno.test("a session hears that the tools have changed, and one that has ended i
     });
     await client.connect(transport);
     try {
-      assert.equal((await client.listTools()).tools.length, 6);
-      catalog = { ...CATALOG, gadgets: [] };
+      const count = (await client.listTools()).tools.length;
+      await server.project.write("prompts/more.prompt.md", "More.");
+      await new Promise((resolve) => setTimeout(resolve, 1_050));
       await client.listPrompts();
       await within(changed.promise);
-      assert.equal((await client.listTools()).tools.length, 4);
+      assert.equal((await client.listTools()).tools.length, count + 1);
       const { sessionId = "" } = transport;
       await transport.terminateSession();
       const answer = await fetch(`${server.origin}/mcp`, {
@@ -469,7 +385,7 @@ Deno.test("a session hears that the tools have changed, and one that has ended i
 });
 
 Deno.test("nobody speaks MCP without the token, from another page or under another name", async () => {
-  await withSurface({}, async ({ server, service }) => {
+  await withServer(async (server) => {
     const port = Number(new URL(server.origin).port);
     const own = `127.0.0.1:${port}`;
     const bearer = HEADERS.authorization;
@@ -502,7 +418,7 @@ Deno.test("nobody speaks MCP without the token, from another page or under anoth
     }
     const simple = await posted(server, body, { "content-type": "text/plain" });
     assert.deepEqual([simple.status, codeOf(simple.text)], [415, "content-type"]);
-    assert.deepEqual(service.done, []);
+    assert.deepEqual(await runsOf(server), []);
   });
 });
 
@@ -523,7 +439,7 @@ interface Posted {
 
 /** Posts it as no client would. */
 async function posted(
-  { origin }: SurfaceServer,
+  { origin }: ServedHere,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Posted> {
@@ -552,7 +468,7 @@ function rpcCode(text: string): unknown {
 }
 
 Deno.test("what is no message of MCP is refused with a code, and starts nothing", async () => {
-  await withSurface({}, async ({ server, service }) => {
+  await withServer(async (server) => {
     for (
       const [body, code] of [["{", "json"], ['{"id":1234567890123456789}', "json"], ["5", "invalid"], [
         '{"__proto__":{}}',
@@ -580,12 +496,12 @@ Deno.test("what is no message of MCP is refused with a code, and starts nothing"
       assert.deepEqual([status, rpcCode(text), session], [400, code, ""], JSON.stringify(body));
     }
     assert.equal((await posted(server, list, { "mcp-session-id": "none" })).status, 404);
-    assert.deepEqual(service.done.filter(({ what }) => what === "start"), []);
+    assert.deepEqual(await runsOf(server), []);
   });
 });
 
 Deno.test("a session answers several messages at once, and each that it does not understand with a code", async () => {
-  await withSurface({}, async ({ server, service }) => {
+  await withServer(async (server) => {
     const { session } = await posted(server, initialize("2025-03-26"));
     const headers = { "mcp-session-id": session, "mcp-protocol-version": "2025-03-26" };
     const message = (id: number, method: string, params?: unknown) => ({
@@ -621,12 +537,12 @@ Deno.test("a session answers several messages at once, and each that it does not
       );
       assert.equal(status, 202);
     }
-    assert.deepEqual(service.done.filter(({ what }) => what === "start"), []);
+    assert.deepEqual(await runsOf(server), []);
   });
 });
 
 Deno.test("whatever JSON is posted to MCP, the answer has a code, and never is our own fault", async () => {
-  await withSurface({ start: () => calling(() => "ok") }, async ({ server }) => {
+  await withServer(async (server) => {
     const { session } = await posted(server, initialize("2025-06-18"));
     const method = fc.constantFrom(
       "tools/call",
@@ -641,7 +557,7 @@ Deno.test("whatever JSON is posted to MCP, the answer has a code, and never is o
     const params = fc.oneof(
       fc.record({
         name: fc.oneof(
-          fc.constantFrom("Wait", "agent_support_63874e6a", "document_docs_plan", "research/task"),
+          fc.constantFrom("Now", "agent_support_63874e6a", "document_docs_plan", "research/task"),
           fc.jsonValue(),
         ),
         arguments: fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue()),
@@ -672,106 +588,35 @@ Deno.test("whatever JSON is posted to MCP, the answer has a code, and never is o
           if (status >= 400) assert.match(text, /"code":(?:-\d+|"[\w-]+")/);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 });
 
-Deno.test("the end of a session ends the calls that are under way in it", async () => {
-  const start = (): FakeRun =>
-    calling(async ({ signal }) => {
-      const waiting = Promise.withResolvers<void>();
-      signal.addEventListener("abort", () => waiting.resolve());
-      await waiting.promise;
-      return new Error("it was cancelled");
-    });
-  await withSurface({ start }, async ({ server, service }) => {
-    const client = new EarlierClient(INFO);
+Deno.test("the end of a session ends the calls that are under way in it, and the end of the server what sessions wait for", async () => {
+  await withServer(async (server) => {
     const transport = new EarlierTransport(new URL(`${server.origin}/mcp`), {
       requestInit: { headers: HEADERS },
     });
+    const client = new EarlierClient(INFO);
     await client.connect(transport);
-    const call = client.callTool({ name: "Wait", arguments: {} }).then(() => "answered", () => "over");
-    await within(until(() => service.active === 1));
+    const call = client.callTool({ name: "Wait", arguments: { seconds: 60 } })
+      .then(() => "answered", () => "over");
+    const isRunning = async (count: number) =>
+      (await runsOf(server)).filter(({ status }) => status === "running").length === count;
+    await until(() => isRunning(1));
     await transport.terminateSession();
-    await within(until(() => service.active === 0));
+    await until(() => isRunning(0));
     await client.close();
     assert.equal(await within(call), "over");
-  });
-});
 
-Deno.test("the end of the server ends sessions and what they wait for", async () => {
-  const start = (): FakeRun => ({ signal }) =>
-    new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined)));
-  await withSurface({ start }, async ({ server, service }) => {
     const clients = await Promise.all(Object.values(CLIENTS).map((connect) => connect(server.origin)));
-    const calls = clients.map((client) => client.call("Wait", {}).then(() => "answered", () => "over"));
-    await within(until(() => service.active === 3));
-    await within(Promise.resolve(server[Symbol.asyncDispose]()));
-    await within(until(() => service.active === 0));
-    for (const client of clients) await client.close();
+    const calls = clients.map((each) =>
+      each.call("Wait", { seconds: 2 }).then(() => "answered", () => "over")
+    );
+    await until(() => isRunning(3));
+    assert.equal(await within(server.stop()), 0);
+    for (const each of clients) await each.close();
     await within(Promise.all(calls));
   });
-});
-
-Deno.test("a prompt's arguments have the types of its variables, and of files it is what is listed that is read", async () => {
-  const rendered: unknown[] = [];
-  const [prompt] = CATALOG.prompts;
-  assert(prompt !== undefined);
-  const catalog: CatalogJson = {
-    ...CATALOG,
-    prompts: [{
-      ...prompt,
-      variables: ["n", "on", "name"],
-      input: {
-        type: "object",
-        properties: { n: { type: "integer" }, on: { type: "boolean" }, name: { type: "string" } },
-      },
-    }],
-  };
-  const look: FakeScript["look"] = {
-    catalog: () => Promise.resolve(catalog),
-    render: (_path, input) => {
-      rendered.push(input);
-      return Promise.resolve({ text: "", tools: [], contract: null });
-    },
-  };
-  await withSurface({ look }, async ({ server, service }) => {
-    const client = new Client(INFO);
-    const url = new URL(`${server.origin}/mcp`);
-    await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers: HEADERS } }));
-    try {
-      await client.getPrompt({ name: "research/task", arguments: { n: "3", on: "true", name: "3" } });
-      assert.deepEqual(rendered, [{ n: 3, on: true, name: "3" }]);
-      for (
-        const uri of ["orrery://document/orrery.yaml", "orrery://agent/docs/plan.md", "orrery://agent/a%2Fb"]
-      ) {
-        await assert.rejects(client.readResource({ uri }), /There is no resource/);
-      }
-      assert(!service.done.some(({ what }) => what === "look.source"));
-    } finally {
-      await client.close();
-    }
-  });
-});
-
-Deno.test("an answer that is watched is over once, however it ends", async () => {
-  for (const how of ["read", "left while waiting", "broken", "empty"]) {
-    const seen: string[] = [];
-    const body = new ReadableStream<Uint8Array>({
-      start(controller) {
-        if (how === "read") controller.close();
-        if (how === "broken") controller.error(new Error("broken"));
-      },
-    });
-    const answer = watchedAnswer(new Response(how === "empty" ? null : body), {
-      onLeave: () => void seen.push("left"),
-      onEnd: () => void seen.push("over"),
-    });
-    const reader = answer.body?.getReader();
-    const reading = reader?.read().catch(() => undefined);
-    if (how === "left while waiting") await reader?.cancel();
-    await reading;
-    assert.deepEqual(seen, how === "left while waiting" ? ["over", "left"] : ["over"], how);
-  }
 });
