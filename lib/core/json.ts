@@ -223,3 +223,8 @@ function shortened(value: unknown, other: unknown): string {
   const to = Math.min(text.length, from + MAX_SHOWN);
   return `${from > 0 ? "\u2026" : ""}${text.slice(from, to)}${to < text.length ? "\u2026" : ""}`;
 }
+
+/** A value as JSON for people and files: indented, with a line end. */
+export function prettyJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

@@ -1,7 +1,9 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { ToolCall } from "../../core/message.ts";
 import type { ModelPart, Usage } from "../../core/model.ts";
-import type { RunState } from "../../service/service.ts";
+import type { RunEvent } from "../../core/event.ts";
+import { framesOf } from "../../service/runs/reader.ts";
+import type { RunHandle, RunState } from "../../service/service.ts";
 import { HttpProblem } from "../problem.ts";
 
 /** What all pieces of an answer have in common. */
@@ -113,8 +115,53 @@ export class ToldText {
   }
 }
 
+/** How the answer of a run is made of what it tells. */
+interface RunAnswerOptions {
+  /** As the request named it. */
+  readonly model: string;
+  /** Only what comes behind this `seq`. */
+  readonly after: number;
+  readonly headers: MadeAnswer["headers"];
+  /** What an event adds to the answer. */
+  tell(event: RunEvent): string;
+  /** What is missing of it when the run has ended well, and what all of it has used up. */
+  rest(state: RunState): Promise<{ readonly text: string; readonly usage: Usage }>;
+  /** Nobody wants it any more. */
+  onLeave?(): void;
+}
+
+/** The answer of a run. */
+export function answerOf(run: RunHandle, options: RunAnswerOptions): MadeAnswer {
+  const { model, after, headers } = options;
+  const reader = run.read({ after });
+  let isLeft = false;
+  async function* parts(): AsyncGenerator<ModelPart, undefined> {
+    for await (const frame of framesOf(reader)) {
+      const text = "event" in frame ? options.tell(frame.event) : "";
+      if (text !== "") yield { type: "text", text };
+    }
+    if (isLeft) return;
+    const state = await run.ended;
+    const failed = maybeFailedRun(state);
+    if (failed !== undefined) throw failed;
+    const { text, usage } = await options.rest(state);
+    if (text !== "") yield { type: "text", text };
+    yield { type: "finish", reason: "stop", usage, model };
+  }
+  return {
+    head: answerHead(model),
+    parts: parts(),
+    leave() {
+      isLeft = true;
+      reader.leave();
+      options.onLeave?.();
+    },
+    headers,
+  };
+}
+
 /** What is told of a run that has not ended well; undefined for all others. */
-export function maybeFailedRun(
+function maybeFailedRun(
   { id, status, error, reason = "" }: Pick<RunState, "id" | "status" | "error" | "reason">,
 ): HttpProblem | undefined {
   if (status !== "failed" && status !== "stopped") return undefined;

@@ -1,12 +1,10 @@
 // Answers of what is run for them: a profile, a document, a prompt or a tactic.
 import { type Json, type JsonObject, maybeJsonObject } from "../../core/json.ts";
-import type { ModelPart } from "../../core/model.ts";
 import { isInsideCall } from "../../render/shown_text.ts";
 import type { CatalogJson } from "../../service/look/look.ts";
-import { framesOf } from "../../service/runs/reader.ts";
-import type { RunHandle, Service } from "../../service/service.ts";
+import type { Service } from "../../service/service.ts";
 import { HttpProblem } from "../problem.ts";
-import { answerHead, type MadeAnswer, maybeFailedRun, ToldText } from "./answer.ts";
+import { answerOf, type MadeAnswer, ToldText } from "./answer.ts";
 import { chatMessages } from "./messages.ts";
 import type { AskedModel } from "./model_names.ts";
 import { badField } from "./problem.ts";
@@ -28,18 +26,23 @@ export async function runAnswer(
   { service, catalog }: RunAnswerMeans,
 ): Promise<MadeAnswer> {
   const run = await service.start(wishOf(asked, body, catalog));
-  const reading = { isLeft: false };
-  const reader = run.read({ after: 0 });
-  return {
-    head: answerHead(body.model),
-    parts: runParts(run, { isLive: isLive(asked, catalog), reader, reading, model: body.model }),
-    leave() {
-      reading.isLeft = true;
-      reader.leave();
+  const told = new ToldText();
+  const isTold = isLive(asked, catalog);
+  let step = "";
+  return answerOf(run, {
+    model: body.model,
+    after: 0,
+    headers: { "orrery-run": run.id },
+    tell(event) {
+      if (!isTold || event.type !== "text-delta" || isInsideCall(event.step)) return "";
+      ({ step } = event);
+      return told.piece(step, event.text);
+    },
+    rest: ({ value = null, usage }) => Promise.resolve({ text: told.whole(step, valueText(value)), usage }),
+    onLeave() {
       if (asked.kind === "profile") run.cancel("nobody waits for the answer any more");
     },
-    headers: { "orrery-run": run.id },
-  };
+  });
 }
 
 function wishOf(asked: RunModel, body: ChatBody, catalog: CatalogJson): Parameters<Service["start"]>[0] {
@@ -67,35 +70,6 @@ function isLive(asked: RunModel, { profiles, prompts }: CatalogJson): boolean {
     case "document":
       return false;
   }
-}
-
-interface RunPartsOptions {
-  readonly isLive: boolean;
-  readonly reader: ReturnType<RunHandle["read"]>;
-  readonly reading: { readonly isLeft: boolean };
-  readonly model: string;
-}
-
-async function* runParts(
-  run: RunHandle,
-  { isLive, reader, reading, model }: RunPartsOptions,
-): AsyncGenerator<ModelPart, undefined> {
-  const told = new ToldText();
-  let step = "";
-  for await (const frame of framesOf(reader)) {
-    if (!isLive || !("event" in frame)) continue;
-    const { event } = frame;
-    if (event.type !== "text-delta" || isInsideCall(event.step)) continue;
-    ({ step } = event);
-    yield { type: "text", text: told.piece(step, event.text) };
-  }
-  if (reading.isLeft) return;
-  const state = await run.ended;
-  const failed = maybeFailedRun(state);
-  if (failed !== undefined) throw failed;
-  const rest = told.whole(step, valueText(state.value ?? null));
-  if (rest !== "") yield { type: "text", text: rest };
-  yield { type: "finish", reason: "stop", usage: state.usage, model };
 }
 
 /** Text as it is, everything else as JSON. */

@@ -1,9 +1,8 @@
 // Answers of agents. The client sends all that was said each time; the conversation that it means is found by that, or named.
 import type { RunEvent } from "../../core/event.ts";
-import type { ModelPart, Usage } from "../../core/model.ts";
+import type { Usage } from "../../core/model.ts";
 import { addUsage } from "../../core/usage.ts";
 import { OwnTexts } from "../../render/turn_texts.ts";
-import { framesOf } from "../../service/runs/reader.ts";
 import {
   type RunHandle,
   type Service,
@@ -13,7 +12,7 @@ import {
 } from "../../service/service.ts";
 import { NOBODY_NAMED } from "../../service/talks/state.ts";
 import { HttpProblem } from "../problem.ts";
-import { answerHead, type MadeAnswer, maybeFailedRun, NO_RETRY, ToldText } from "./answer.ts";
+import { answerOf, type MadeAnswer, NO_RETRY, ToldText } from "./answer.ts";
 import type { ChatBody } from "./schemas.ts";
 import {
   answeredOf,
@@ -49,27 +48,38 @@ export async function talkAnswer(
 ): Promise<MadeAnswer> {
   const request = talkRequest(body);
   const owner: TalkOwner = { agent, user: body.user ?? undefined };
-  const made = await turnOf(request, { service, memory, owner, named: body.metadata?.conversation });
-  const reader = made.turn.read({ after: made.turn.before });
-  const reading = { isLeft: false };
-  const remember = async (text: string): Promise<void> => {
-    const { messages } = await made.talk.state();
-    const history: readonly Said[] = [
-      ...request.before,
-      { who: "user", text: request.message },
-      { who: "agent", text },
-    ];
-    memory.keep(owner, history, { id: made.talk.id, last: lastOf(messages) });
-  };
-  return {
-    head: answerHead(body.model),
-    parts: turnParts(made.turn, { isLive, reader, reading, model: body.model, remember }),
-    leave() {
-      reading.isLeft = true;
-      reader.leave(); // the turn goes on: it would have to be finished before anything else is said
+  const { talk, turn } = await turnOf(request, {
+    service,
+    memory,
+    owner,
+    named: body.metadata?.conversation,
+  });
+  const told = new ToldText();
+  const own = new OwnTexts();
+  let usage: Usage = { input: 0, output: 0 };
+  return answerOf(turn, {
+    model: body.model,
+    after: turn.before,
+    headers: { "orrery-run": turn.id, "orrery-conversation": talk.id },
+    tell(event) {
+      if (event.type === "usage") usage = addUsage(usage, event);
+      if (isNewText(event)) told.cut();
+      if (!own.isOwn(event) || (event.type === "text-delta" && !isLive)) return "";
+      return event.type === "message"
+        ? told.whole(event.step, event.text)
+        : told.piece(event.step, event.text);
     },
-    headers: { "orrery-run": made.turn.id, "orrery-conversation": made.talk.id },
-  };
+    async rest() {
+      const { messages } = await talk.state();
+      const history: readonly Said[] = [
+        ...request.before,
+        { who: "user", text: request.message },
+        { who: "agent", text: told.all },
+      ];
+      memory.keep(owner, history, { id: talk.id, last: lastOf(messages) });
+      return { text: "", usage };
+    },
+  }); // left, the turn goes on: it would have to be finished before anything else is said
 }
 
 interface FindOptions {
@@ -171,38 +181,4 @@ function lastOf(messages: TalkState["messages"]): number {
 function isNewText(event: RunEvent): boolean {
   if (event.type !== "step-start") return false;
   return event.kind === "model" || (event.kind === "step" && event.attempt > 1);
-}
-
-interface TurnPartsOptions {
-  readonly isLive: boolean;
-  readonly reader: ReturnType<RunHandle["read"]>;
-  readonly reading: { readonly isLeft: boolean };
-  readonly model: string;
-  /** Called with all that was told, before the end is. */
-  remember(text: string): Promise<void>;
-}
-
-async function* turnParts(
-  turn: RunHandle,
-  { isLive, reader, reading, model, remember }: TurnPartsOptions,
-): AsyncGenerator<ModelPart, undefined> {
-  const told = new ToldText();
-  const own = new OwnTexts();
-  let usage: Usage = { input: 0, output: 0 };
-  for await (const frame of framesOf(reader)) {
-    if (!("event" in frame)) continue;
-    const { event } = frame;
-    if (event.type === "usage") usage = addUsage(usage, event);
-    if (isNewText(event)) told.cut();
-    if (!own.isOwn(event) || (event.type === "text-delta" && !isLive)) continue;
-    const text = event.type === "message"
-      ? told.whole(event.step, event.text)
-      : told.piece(event.step, event.text);
-    if (text !== "") yield { type: "text", text };
-  }
-  if (reading.isLeft) return;
-  const failed = maybeFailedRun(await turn.ended);
-  if (failed !== undefined) throw failed;
-  await remember(told.all);
-  yield { type: "finish", reason: "stop", usage, model };
 }

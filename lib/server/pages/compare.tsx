@@ -1,7 +1,7 @@
 // Two runs side by side: what they took, and each step that did not go the same way.
 import { onlyFields } from "../../core/object_schema.ts";
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { costWords, duration } from "../../render/shown_text.ts";
+import { duration } from "../../render/shown_text.ts";
 import { stateWord } from "../../render/step_words.ts";
 import { type ComparedRow, comparedRows, type ComparedValue } from "../../render/trace/compare.ts";
 import { type TracePage, tracePage, type TraceRow } from "../../render/trace/page.ts";
@@ -9,6 +9,7 @@ import type { RunState } from "../../service/service.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
 import { Block, href, RunStatusBadge } from "./parts.tsx";
+import { figuresOf } from "./trace.tsx";
 
 /** Runs that can be chosen. */
 const CHOICES = 100;
@@ -118,17 +119,9 @@ function Compared({ a, b }: { readonly a: TracePage; readonly b: TracePage }): J
 }
 
 function Figures({ a, b }: { readonly a: TracePage; readonly b: TracePage }): JSX.Element {
-  const cost = ({ usage }: TracePage): string => usage.cost === undefined ? "" : costWords(usage.cost);
-  const figures: readonly (readonly [what: string, of: (page: TracePage) => string])[] = [
-    ["Time", ({ ms }) => duration(ms)],
-    ["Tokens in", ({ usage }) => usage.input.toLocaleString("en")],
-    ["Tokens out", ({ usage }) => usage.output.toLocaleString("en")],
-    ["Cost", cost],
-    ["Model answers", ({ counts }) => String(counts.answers)],
-    ["Calls", ({ counts }) => String(counts.calls)],
-    ["Failed", ({ counts }) => String(counts.failed)],
-  ];
-  const shown = figures.filter(([, of]) => [a, b].some((page) => !NO_FIGURE.has(of(page))));
+  const ofB = new Map(figuresOf(b));
+  const shown = figuresOf(a).map(([what, figure]) => [what, figure, ofB.get(what) ?? ""] as const)
+    .filter(([, ...both]) => !both.every((figure) => NO_FIGURE.has(figure)));
   return (
     <table class="list compare-figures" aria-label="Figures of both runs" role="table">
       <thead role="rowgroup">
@@ -143,11 +136,11 @@ function Figures({ a, b }: { readonly a: TracePage; readonly b: TracePage }): JS
         </tr>
       </thead>
       <tbody role="rowgroup">
-        {shown.map(([what, of]) => (
+        {shown.map(([what, figureA, figureB]) => (
           <tr role="row">
             <th scope="row" role="rowheader">{what}</th>
-            <td role="cell" class="number" data-label={a.id}>{of(a)}</td>
-            <td role="cell" class="number" data-label={b.id}>{of(b)}</td>
+            <td role="cell" class="number" data-label={a.id}>{figureA}</td>
+            <td role="cell" class="number" data-label={b.id}>{figureB}</td>
           </tr>
         ))}
       </tbody>

@@ -99,27 +99,33 @@ function inline(text: string): string {
 
 // What a run was and took, in one glance, above its timeline.
 
-/** Figures of a run. */
-export function TraceFacts({ page }: { readonly page: TracePage }): JSX.Element {
-  const { counts, usage, ms, startedAt } = page;
-  const figures: readonly (readonly [what: string, figure: string])[] = [
+/** What a run took and did; without a figure what is not known. */
+export function figuresOf(
+  { counts, usage, ms }: TracePage,
+): readonly (readonly [what: string, figure: string])[] {
+  return [
     ["Time", duration(ms)],
     ["Tokens in", usage.input.toLocaleString("en")],
     ["Tokens out", usage.output.toLocaleString("en")],
-    ["Cost", usage.cost === undefined ? "not known" : costWords(usage.cost)],
+    ["Cost", usage.cost === undefined ? "" : costWords(usage.cost)],
     ["Model answers", String(counts.answers)],
     ["Calls", String(counts.calls)],
     ["Failed", String(counts.failed)],
   ];
+}
+
+/** Figures of a run. */
+export function TraceFacts({ page }: { readonly page: TracePage }): JSX.Element {
+  const { counts, usage, startedAt } = page;
   const isFree = usage.input + usage.output === 0;
-  const shown = figures.filter(([what]) => !isFree || !/^(?:Tokens|Cost)/.test(what));
+  const shown = figuresOf(page).filter(([what]) => !isFree || !/^(?:Tokens|Cost)/.test(what));
   return (
     <>
       <dl class="figures">
         {shown.map(([what, figure]) => (
           <div data-what={what}>
             <dt>{what}</dt>
-            <dd>{figure}</dd>
+            <dd>{figure || "not known"}</dd>
           </div>
         ))}
       </dl>

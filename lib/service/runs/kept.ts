@@ -52,9 +52,7 @@ export function tracedState({ summary, events }: RunTrace): RunState {
     ...state,
     ms: events.at(-1)?.at ?? state.ms,
     calls: calls.calls,
-    ...(isOver && end?.value !== undefined ? { value: end.value } : {}),
-    ...(isOver && end?.error !== undefined ? { error: end.error } : {}),
-    ...(isOver && end?.reason !== undefined ? { reason: end.reason } : {}),
+    ...(isOver && { value: end?.value, error: end?.error, reason: end?.reason }),
   };
 }
 
