@@ -4,7 +4,7 @@ import type { TalkState } from "../../service/service.ts";
 import { ID_PARAMS } from "../api/schemas.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
-import { href, jsonText, RunStatusBadge } from "./parts.tsx";
+import { href, jsonText, RunStatusBadge, whileIn } from "./parts.tsx";
 
 /** More of a long conversation is in its trace. */
 const SHOWN_MESSAGES = 500;
@@ -68,12 +68,12 @@ function Conversation({ talk }: { readonly talk: TalkState }): JSX.Element {
           <p class="note" data-tone="bad" role="alert" data-run-problem hidden={error === undefined}>
             {error}
           </p>
-          <div class="submit" data-while="failed" hidden={status !== "failed"}>
-            <button type="button" data-chat-do="retry" data-while="failed" hidden={status !== "failed"}>
+          <div class="submit" {...whileIn("failed", status)}>
+            <button type="button" data-chat-do="retry" {...whileIn("failed", status)}>
               Try again
             </button>
           </div>
-          <p class="note" data-while="completed" hidden={status !== "completed"}>
+          <p class="note" {...whileIn("completed", status)}>
             This conversation has come to its end.
           </p>
           <noscript>
@@ -82,8 +82,7 @@ function Conversation({ talk }: { readonly talk: TalkState }): JSX.Element {
           <form
             class="chat-form"
             data-chat-form
-            data-while="held failed running"
-            hidden={status === "completed"}
+            {...whileIn("held failed running", status)}
           >
             <label class="unseen" for="say">What you say</label>
             <textarea
@@ -92,15 +91,14 @@ function Conversation({ talk }: { readonly talk: TalkState }): JSX.Element {
               rows={2}
               placeholder="Enter sends, Shift and Enter begin a new line"
             />
-            <button type="submit" class="main" data-while="held failed" hidden={status === "running"}>
+            <button type="submit" class="main" {...whileIn("held failed", status)}>
               Send
             </button>
             <button
               type="button"
               class="danger"
               data-chat-do="cancel"
-              data-while="running"
-              hidden={status !== "running"}
+              {...whileIn("running", status)}
             >
               Stop
             </button>

@@ -246,6 +246,14 @@ const TITLES: ReadonlyMap<string, string> = new Map([
   ["conversation", "A conversation"],
 ]);
 
+/** Of what is there while something stands in one of these ways; a script of the page goes on with it. */
+export function whileIn(
+  wanted: string,
+  now: string,
+): { readonly "data-while": string; readonly hidden: boolean } {
+  return { "data-while": wanted, hidden: !wanted.split(" ").includes(now) };
+}
+
 /** How a run stands: in a word, and in a colour for whoever sees colours. */
 export function RunStatusBadge({ status, live = false }: {
   readonly status: string;

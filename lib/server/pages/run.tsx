@@ -12,7 +12,7 @@ import { type RunState, type Service, ServiceError } from "../../service/service
 import { ID_PARAMS } from "../api/schemas.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
-import { href, RunStatusBadge, runTitle, Time } from "./parts.tsx";
+import { href, RunStatusBadge, runTitle, Time, whileIn } from "./parts.tsx";
 import { TraceTimeline } from "./timeline.tsx";
 
 /** What can go on: a turn of a conversation does so with a message. */
@@ -114,10 +114,9 @@ function figuresOf({ ms, usage, steps }: RunState): string {
     .join(", ");
 }
 
-/** `data-while`: how the run stands when this can be done. */
+/** What can be done with a run. */
 function RunActions({ state: { id, status, owned, kind } }: { readonly state: RunState }): JSX.Element {
   const now = status === "running" && !owned ? "stopped" : status;
-  const isShown = (wanted: string): boolean => wanted.split(" ").includes(now);
   const ended = "done failed stopped held completed";
   return (
     <>
@@ -126,8 +125,7 @@ function RunActions({ state: { id, status, owned, kind } }: { readonly state: Ru
         type="button"
         class="danger"
         data-run-do="cancel"
-        data-while="running"
-        hidden={!isShown("running")}
+        {...whileIn("running", now)}
       >
         Cancel
       </button>
@@ -136,20 +134,18 @@ function RunActions({ state: { id, status, owned, kind } }: { readonly state: Ru
           type="button"
           class="main"
           data-run-do="resume"
-          data-while={RESUMABLE}
-          hidden={!isShown(RESUMABLE)}
+          {...whileIn(RESUMABLE, now)}
         >
           Resume
         </button>
       )}
-      <a class="button" href={`${href("/runs", id)}/trace`} data-while={ended} hidden={!isShown(ended)}>
+      <a class="button" href={`${href("/runs", id)}/trace`} {...whileIn(ended, now)}>
         Trace
       </a>
       <a
         class="button"
         href={`/compare?a=${encodeURIComponent(id)}`}
-        data-while={ended}
-        hidden={!isShown(ended)}
+        {...whileIn(ended, now)}
       >
         Compare
       </a>

@@ -61,13 +61,29 @@ function SchemaFields({ schema }: { readonly schema: JsonObject | undefined }): 
   );
 }
 
+/** A field with its label, what is to be known of it, and what is wrong with it. */
+function Labelled({ id, label, hint, children }: {
+  readonly id: string;
+  readonly label: Child;
+  readonly hint: string;
+  readonly children?: Child;
+}): JSX.Element {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children}
+      <p class="hint" id={`${id}-hint`}>{hint}</p>
+      <Wrong id={id} />
+    </div>
+  );
+}
+
 /** A field that takes a whole input as JSON. */
 export function JsonInput(
   { label, hint }: { readonly label: string; readonly hint: string },
 ): JSX.Element {
   return (
-    <div class="field">
-      <label for="json">{label}</label>
+    <Labelled id="json" label={label} hint={hint}>
       <textarea
         id="json"
         name="json"
@@ -78,9 +94,7 @@ export function JsonInput(
         placeholder="{}"
       >
       </textarea>
-      <p class="hint" id="json-hint">{hint}</p>
-      <Wrong id="json" />
-    </div>
+    </Labelled>
   );
 }
 
@@ -180,8 +194,7 @@ export function ModelField({ models, hint }: {
   readonly hint: string;
 }): JSX.Element {
   return (
-    <div class="field">
-      <label for="model">Model</label>
+    <Labelled id="model" label="Model" hint={hint}>
       <input
         id="model"
         name="model"
@@ -192,9 +205,7 @@ export function ModelField({ models, hint }: {
         aria-describedby="model-hint model-wrong"
       />
       <datalist id="models">{models.map((id) => <option value={id}></option>)}</datalist>
-      <p class="hint" id="model-hint">{hint}</p>
-      <Wrong id="model" />
-    </div>
+    </Labelled>
   );
 }
 
@@ -215,13 +226,16 @@ export function SayField({ name, label, hint }: {
   readonly hint: string;
 }): JSX.Element {
   return (
-    <div class="field">
-      <label for={name}>
-        {label} <span class="type">optional</span>
-      </label>
+    <Labelled
+      id={name}
+      label={
+        <>
+          {label} <span class="type">optional</span>
+        </>
+      }
+      hint={hint}
+    >
       <textarea id={name} name={name} rows={1} aria-describedby={`${name}-hint ${name}-wrong`}></textarea>
-      <p class="hint" id={`${name}-hint`}>{hint}</p>
-      <Wrong id={name} />
-    </div>
+    </Labelled>
   );
 }
