@@ -56,7 +56,7 @@ const BUDGETS: ReadonlySet<string> = new Set(["turns", "tokens", "cost", "time"]
 /** Both sides of a conversation: what is said, and what comes of it. */
 export class ConversationTalk {
   readonly #work: ConversationWork;
-  readonly #turns: ConversationTurns;
+  readonly turns: ConversationTurns;
   /** The turn that was begun last. */
   #making: Promise<void> = Promise.resolve();
   /** What was not taken ended it. */
@@ -66,7 +66,7 @@ export class ConversationTalk {
     const { terminal, view, flags, stop, heard, between } = work;
     const isShown = !flags.json && !flags.jsonl && flags.output === undefined;
     this.#work = work;
-    this.#turns = new ConversationTurns({
+    this.turns = new ConversationTurns({
       terminal,
       view,
       stop,
@@ -80,10 +80,6 @@ export class ConversationTalk {
       }),
       heard,
     });
-  }
-
-  get turns(): ConversationTurns {
-    return this.#turns;
   }
 
   get problem(): ConversationError | undefined {
@@ -135,7 +131,7 @@ export class ConversationTalk {
     stop.answering?.();
     using linked = linkedSignal([stop.signal, stop.turn]);
     try {
-      await this.#tell(await this.#turns.follow(session.turn(make, linked)));
+      await this.#tell(await this.turns.follow(session.turn(make, linked)));
     } catch (error) {
       if (!(error instanceof ConversationError)) throw error;
       if (!isTyped) this.#problem = error;

@@ -29,7 +29,8 @@ export interface EndedTurn {
 /** Takes the events of turns to everybody who wants them, and keeps what is asked for later. */
 export class ConversationTurns {
   readonly #options: ConversationTurnsOptions;
-  readonly #said: string[] = [];
+  /** What was said in all of them. */
+  readonly said: string[] = [];
   readonly #texts = new OwnTexts();
   readonly #asking = new AskingSteps();
   #heard: number;
@@ -39,11 +40,6 @@ export class ConversationTurns {
   constructor(options: ConversationTurnsOptions) {
     this.#options = options;
     this.#heard = options.heard ?? 0;
-  }
-
-  /** What was said in all of them. */
-  get said(): readonly string[] {
-    return this.#said;
   }
 
   /** Of the last turn. */
@@ -73,7 +69,7 @@ export class ConversationTurns {
         summary.add(event);
         const isOwn = this.#texts.isOwn(event);
         const named = this.#asking.named(event);
-        if (event.type === "message" && isOwn) this.#said.push(event.text);
+        if (event.type === "message" && isOwn) this.said.push(event.text);
         if (event.seq > this.#heard) await this.#show(event, { isOwn, named });
         if (event.type === "run-end") end = event;
         if (terminal.stdout.closed) stop.leave();

@@ -172,9 +172,10 @@ interface TextSource {
  * nobody waits for us. What is no UTF-8 becomes U+FFFD.
  */
 class CappedText {
-  #text = "";
+  text = "";
   #bytesLeft: number;
-  #dropped = 0;
+  /** How many bytes were not kept. */
+  dropped = 0;
   #isDone = false;
   readonly #onText: ((text: string) => void) | undefined;
   readonly #readers: readonly ReadableStreamDefaultReader<Uint8Array>[];
@@ -191,15 +192,6 @@ class CappedText {
     this.#readers = read.map(({ reader }) => reader);
     this.done = Promise.all(read.map((one) => this.#readAll(one))).then(() => {});
     this.done.then(() => this.#isDone = true, () => {}); // a failure is told by end()
-  }
-
-  get text(): string {
-    return this.#text;
-  }
-
-  /** How many bytes were not kept. */
-  get dropped(): number {
-    return this.#dropped;
   }
 
   /** Waits for the end of the streams, but not longer than `waitMs`. @throws what `onText` threw. */
@@ -232,20 +224,20 @@ class CappedText {
       if (value === undefined) break;
       const kept = value.subarray(0, this.#bytesLeft);
       this.#bytesLeft -= kept.length;
-      this.#dropped += value.length - kept.length;
+      this.dropped += value.length - kept.length;
       isCut ||= kept.length < value.length;
       if (kept.length === 0) continue;
       last = lastBytes(last, kept);
       this.#add(shown(decoder.decode(kept, { stream: true })));
     }
     // A character that the cut divided is left out; one that the program itself broke off is shown as such.
-    if (isCut) this.#dropped += unfinishedBytes(last);
+    if (isCut) this.dropped += unfinishedBytes(last);
     else this.#add(shown(decoder.decode()));
   }
 
   #add(text: string): void {
     if (text === "") return;
-    this.#text += text;
+    this.text += text;
     this.#onText?.(text);
   }
 }

@@ -118,17 +118,13 @@ class HostOutput implements Output {
   readonly #stream: ProgramOutput;
   readonly #name: "stdout" | "stderr";
   readonly #encoder = new TextEncoder();
-  #closed = false;
+  closed = false;
   #last: Promise<void> = Promise.resolve();
 
   constructor(stream: ProgramOutput, name: "stdout" | "stderr") {
     this.#stream = stream;
     this.#name = name;
     this.isTerminal = stream.isTerminal();
-  }
-
-  get closed(): boolean {
-    return this.#closed;
   }
 
   write(text: string): Promise<void> {
@@ -142,19 +138,19 @@ class HostOutput implements Output {
   writeNow(text: string): void {
     try {
       const bytes = this.#encoder.encode(text);
-      for (let at = 0; at < bytes.length && !this.#closed;) at += this.#stream.writeSync(bytes.subarray(at));
+      for (let at = 0; at < bytes.length && !this.closed;) at += this.#stream.writeSync(bytes.subarray(at));
     } catch {
-      this.#closed = true;
+      this.closed = true;
     }
   }
 
   async #writeAll(bytes: Uint8Array): Promise<void> {
-    for (let at = 0; at < bytes.length && !this.#closed;) {
+    for (let at = 0; at < bytes.length && !this.closed;) {
       try {
         at += await this.#stream.write(bytes.subarray(at));
       } catch (error) {
         if (error instanceof Deno.errors.WouldBlock) await pause();
-        else if (error instanceof Deno.errors.BrokenPipe || this.#name === "stderr") this.#closed = true;
+        else if (error instanceof Deno.errors.BrokenPipe || this.#name === "stderr") this.closed = true;
         else throw new Error(`Cannot write to ${this.#name}: ${systemReason(error)}`, { cause: error });
       }
     }

@@ -84,14 +84,15 @@ export class GrantMeans {
   readonly #options: GrantMeansOptions;
   readonly #allowed: readonly GadgetGrant[];
   readonly #answers = new Map<string, Promise<Grant>>();
-  readonly #keeper: LockKeeper;
+  /** The lock, for servers too. */
+  readonly keeper: LockKeeper;
   readonly #isTaken: (word: string) => boolean;
 
   /** @throws {SourceError} that names the flag, for an `--allow-gadget` that cannot be read */
   constructor(options: GrantMeansOptions) {
     this.#options = options;
     const { parts = options.config.project.parts } = options;
-    this.#keeper = options.keeper ?? new LockKeeper({ ...options, parts });
+    this.keeper = options.keeper ?? new LockKeeper({ ...options, parts });
     this.#isTaken = takenWords(Object.keys(builtInGadgets), options.serverNames ?? []);
     this.#allowed = parseGadgetGrants(options.flags["allow-gadget"] ?? [], options);
   }
@@ -110,11 +111,6 @@ export class GrantMeans {
     return this.#names(gadget.name, gadget) ? gadget.name : shownPath(gadget.file, this.#options.cwd);
   }
 
-  /** The lock, for servers too. */
-  get keeper(): LockKeeper {
-    return this.#keeper;
-  }
-
   /** @throws {SourceError} for a manifest that cannot be read, and with `--frozen` for what is not as the lock has it */
   grantFor(gadget: GadgetToGrant): Promise<Grant> {
     const key = canonicalJson(gadget);
@@ -126,7 +122,7 @@ export class GrantMeans {
   /** Allows gadgets for good, without asking: `orrery trust allow`. @throws {SourceError} when the lock was changed meanwhile */
   async keep(gadgets: readonly LockedGadget[]): Promise<void> {
     const names = new Set(gadgets.flatMap(({ name, file }) => [name, `\0${file}`]));
-    await this.#keeper.change(({ gadgets: others, servers }) => ({
+    await this.keeper.change(({ gadgets: others, servers }) => ({
       gadgets: [
         ...others.filter(({ name, file }) => !names.has(name) && !names.has(`\0${file}`)),
         ...gadgets,
@@ -155,8 +151,8 @@ export class GrantMeans {
     return decideGrant(gadget, {
       commandLine: this.#commandLine(gadget),
       user: this.#grantsIn(config.grants, gadget),
-      project: this.#keeper.isAccepted ? this.#grantsIn(config.project.grants, gadget) : [],
-      locked: maybeLocked(this.#keeper.counting.gadgets, gadget, { root }),
+      project: this.keeper.isAccepted ? this.#grantsIn(config.project.grants, gadget) : [],
+      locked: maybeLocked(this.keeper.counting.gadgets, gadget, { root }),
       isFrozen,
     }, { root });
   }
@@ -175,7 +171,7 @@ export class GrantMeans {
     };
     const answer = await askGrant(question, { user, signal });
     if (answer === undefined || answer === "deny") {
-      const { absence } = this.#keeper;
+      const { absence } = this.keeper;
       const hint = absence === undefined ? {} : { hint: `; ${absence}` };
       const hasFlags = settings?.runsByGrant !== true;
       const error = grantRefused(question, { isDenied: answer === "deny", hasFlags, ...hint });
@@ -224,7 +220,7 @@ export class GrantMeans {
   }
 
   #frozen(gadget: GadgetToGrant, changes: readonly string[]): SourceError {
-    const { lock, absence } = this.#keeper;
+    const { lock, absence } = this.keeper;
     return frozenError(gadget.name, {
       changes,
       lock,

@@ -357,7 +357,8 @@ class Deadline implements Disposable {
   readonly #work = new AbortController();
   readonly #onAbort = () => this.#work.abort(this.#parent.reason);
   #since: number;
-  #isOver = false;
+  /** The time was over before anything else. */
+  isOver = false;
 
   constructor({ clock, ms, signal }: {
     readonly clock: Clock;
@@ -377,11 +378,6 @@ class Deadline implements Disposable {
     return this.#work.signal;
   }
 
-  /** The time was over before anything else. */
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
   /** Something has come: the time begins anew. */
   restart(): void {
     this.#since = this.#clock.now();
@@ -398,7 +394,7 @@ class Deadline implements Disposable {
       await this.#clock.sleep(left, this.#work.signal);
     }
     if (this.#work.signal.aborted) return;
-    this.#isOver = true;
+    this.isOver = true;
     this.#work.abort(new Error("the time is over"));
   }
 }

@@ -94,17 +94,13 @@ export interface CommentBudget {
 export class TokenReader {
   readonly text: string;
   readonly #budget: CommentBudget;
-  #at: number;
+  /** Behind what was read: an offset of the text. */
+  at: number;
 
   constructor(text: string, at: number, budget: CommentBudget = { left: text.length }) {
     this.text = text;
-    this.#at = at;
+    this.at = at;
     this.#budget = budget;
-  }
-
-  /** Behind what was read: an offset of the text. */
-  get at(): number {
-    return this.#at;
   }
 
   /** An identifier or keyword written without escapes. */
@@ -114,16 +110,16 @@ export class TokenReader {
 
   /** Whether the next word is this one; then it is read. */
   keyword(name: string): boolean {
-    const start = this.#at;
+    const start = this.at;
     if (this.word() === name) return true;
-    this.#at = start;
+    this.at = start;
     return false;
   }
 
   /** Whether the next character is this one; then it is read. */
   mark(char: string): boolean {
     if (this.peek() !== char) return false;
-    this.#at++;
+    this.at++;
     return true;
   }
 
@@ -140,7 +136,7 @@ export class TokenReader {
   /** The next character that is neither blank nor in a comment; empty at the end. */
   peek(): string {
     while (this.#match(BLANKS) !== undefined || this.#comment()) continue;
-    return this.text[this.#at] ?? "";
+    return this.text[this.at] ?? "";
   }
 
   #take(pattern: RegExp): string | undefined {
@@ -149,31 +145,31 @@ export class TokenReader {
   }
 
   #match(pattern: RegExp): string | undefined {
-    pattern.lastIndex = this.#at;
+    pattern.lastIndex = this.at;
     const found = pattern.exec(this.text)?.[0];
-    this.#at += found?.length ?? 0;
+    this.at += found?.length ?? 0;
     return found;
   }
 
   /** A comment without an end is none. */
   #comment(): boolean {
-    if (this.text[this.#at] !== "/" || this.#budget.left <= 0) return false;
-    const next = this.text[this.#at + 1];
+    if (this.text[this.at] !== "/" || this.#budget.left <= 0) return false;
+    const next = this.text[this.at + 1];
     const end = next === "*" ? this.#blockEnd() : next === "/" ? this.#lineEnd() : undefined;
     if (end === undefined) return false;
-    this.#budget.left -= end - this.#at;
-    this.#at = end;
+    this.#budget.left -= end - this.at;
+    this.at = end;
     return true;
   }
 
   #blockEnd(): number | undefined {
-    const end = this.text.indexOf("*/", this.#at + 2);
-    if (end === -1) this.#budget.left -= this.text.length - this.#at;
+    const end = this.text.indexOf("*/", this.at + 2);
+    if (end === -1) this.#budget.left -= this.text.length - this.at;
     return end === -1 ? undefined : end + 2;
   }
 
   #lineEnd(): number {
-    LINE_END.lastIndex = this.#at;
+    LINE_END.lastIndex = this.at;
     return LINE_END.exec(this.text)?.index ?? this.text.length;
   }
 }

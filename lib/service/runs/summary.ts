@@ -33,7 +33,8 @@ export class RunSummary {
   readonly #withCalls: boolean;
   readonly #calls = new Map<string, CallReport>();
   readonly #ranAt = new Map<string, number>();
-  readonly #flags: string[] = [];
+  /** Of refused calls: the flags that would have allowed them. */
+  readonly flags: string[] = [];
   #run = "";
   #kind: RunKind = "calls";
   #opened = 0;
@@ -61,7 +62,7 @@ export class RunSummary {
     if (event.type === "run-end") this.#end = event;
     if (event.type === "call-error" && REFUSALS.has(event.code)) {
       this.#isRefused = true;
-      if (event.flag !== undefined) this.#flags.push(event.flag);
+      if (event.flag !== undefined) this.flags.push(event.flag);
     }
     if (this.#withCalls) this.#report(event);
   }
@@ -82,11 +83,6 @@ export class RunSummary {
   /** It was a text of calls, and there was none in it. */
   get isEmpty(): boolean {
     return this.#kind === "calls" && this.#opened === 0;
-  }
-
-  /** Of refused calls: the flags that would have allowed them. */
-  get flags(): readonly string[] {
-    return this.#flags;
   }
 
   /** Of a run that was not interrupted (cli.md). An error before anything ran is one of the input: 2. */
