@@ -137,7 +137,7 @@ interface Passed {
 }
 
 /** Makes the app of a table of routes. */
-export function createApp({ service, settings, routes, isHost }: AppOptions): App {
+function createApp({ service, settings, routes, isHost }: AppOptions): App {
   const hono = new Hono<Passed>();
   const tell = (error: unknown) => failureOf(error, { root: service.root, tell: settings.tell });
   for (const route of routes) {

@@ -30,21 +30,13 @@ export async function chatWithAgentFile(
 ): Promise<number> {
   assertAgent(word);
   refuseFlags(COMMANDS.chat, flags, "agent");
-  const grants = grantsOf(flags);
   const opened = await openAgent(word, { flags, terminal, cwd, command: "chat" });
   if (opened === undefined) return EXIT.usage;
-  const { project, agent, input } = opened;
+  const { project, agent } = opened;
   const talk = beginTalk(terminal, flags, agent);
   const typist = await typistOf(terminal);
   await using around = await aroundTalk(talk, { typist });
-  const begun = await beginConversation({
-    agent,
-    input,
-    project,
-    grants,
-    around,
-    isEphemeral: flags.ephemeral,
-  });
+  const begun = await beginConversation({ ...opened, around });
   if (!("session" in begun)) return await refusedAgent(begun, { project, terminal });
   await greet(talk, `${agent.id} (${agent.file})`);
   return await holdConversation({
@@ -63,16 +55,18 @@ export async function chatWithAgentFile(
 async function openAgent(
   word: string,
   { flags, terminal, cwd, command }: {
-    readonly flags: Parameters<typeof conversationOfFlags>[0];
+    readonly flags: ChatFlags | RunConversationOptions["flags"];
     readonly terminal: Terminal;
     readonly cwd: string;
     readonly command: "chat" | "run";
   },
 ) {
+  const grants = grantsOf(flags);
   const project = await openSettings(dirname(realPath(resolve(cwd, word))), { cwd });
   const agent = await readAgent(word, { project, terminal });
   if (agent === undefined) return undefined;
-  return { project, agent, input: await conversationOfFlags(flags, { agent: agent.id, project, command }) };
+  const input = await conversationOfFlags(flags, { agent: agent.id, project, command });
+  return { project, agent, input, grants, isEphemeral: flags.ephemeral };
 }
 
 /** @throws {UsageError} */
@@ -101,20 +95,12 @@ export async function runConversation(
   { flags, terminal, cwd, stop }: RunConversationOptions,
 ): Promise<number> {
   refuseFlags(COMMANDS.run, flags, "agent");
-  const grants = grantsOf(flags);
   const opened = await openAgent(word, { flags, terminal, cwd, command: "run" });
   if (opened === undefined) return EXIT.usage;
-  const { project, agent, input } = opened;
+  const { project, agent } = opened;
   const view = chooseView(terminal, { flags, file: agent.file, shownText: "none" });
   await using around = await aroundRun(view, { terminal, stop, isQuiet: flags.quiet, usesStdin: false });
-  const begun = await beginConversation({
-    agent,
-    input,
-    project,
-    grants,
-    around,
-    isEphemeral: flags.ephemeral,
-  });
+  const begun = await beginConversation({ ...opened, around });
   if (!("session" in begun)) return await refusedAgent(begun, { project, terminal });
   const left = [...flags.say];
   return await holdConversation({

@@ -88,7 +88,7 @@ export async function orNearest<Value>(word: string, cwd: string, asked: Promise
 }
 
 /** The file of the same folder whose name is nearest, and what is there at all when none is near. */
-export async function nearestFile(path: string, word: string): Promise<string> {
+async function nearestFile(path: string, word: string): Promise<string> {
   const files = hostFiles({ root: dirname(path) });
   try {
     const names = (await files.list(dirname(path))).filter(({ kind }) => kind === "file").map(({ name }) =>

@@ -28,7 +28,7 @@ export function openapiRoutes(routes: () => readonly Route[]): readonly Route[] 
 type Part = { readonly [key: string]: unknown };
 
 /** Makes the document. */
-export function openapiOf(routes: readonly Route[], { version }: { readonly version: string }): Part {
+function openapiOf(routes: readonly Route[], { version }: { readonly version: string }): Part {
   const paths: Record<string, Record<string, Part>> = {};
   for (const route of routes) {
     const path = openapiPath(route.path);

@@ -102,7 +102,7 @@ export interface ResumeWish {
  * @throws {ServiceError} `changed` when a prompt or a document is not what it was, `invalid` for runs that only a terminal can go on with,
  * `stopping`; {UsageError}, {PromptError}, {ModelError}
  */
-export async function readyResumed(wish: ResumeWish, at: StartPlace): Promise<ReadyRun> {
+async function readyResumed(wish: ResumeWish, at: StartPlace): Promise<ReadyRun> {
   const { run, secrets, budget } = wish;
   const input = withBudget(run.run.input, budget, (wanted) => wishedBudget(at.project, wanted));
   try {

@@ -116,7 +116,7 @@ type AskWish = Extract<StartRun, { readonly kind: "ask" }>;
  *
  * @throws {ServiceError} `not-found`, `invalid` where the last message is not the user's, `stopping`; {UsageError}, {PromptError}, {ModelError}
  */
-export async function startAsk(wish: AskWish, at: StartPlace): Promise<ReadyRun> {
+async function startAsk(wish: AskWish, at: StartPlace): Promise<ReadyRun> {
   const { messages, profile, model, budget } = wish;
   assertAsked(wish);
   const opened = await openWished({ path: "", profile, model }, at);
@@ -156,7 +156,7 @@ export type DocumentWish = Extract<StartRun, { readonly kind: "file" }>;
  * @throws {ProblemsError} with every error that is known before it runs, {ServiceError} `not-found`, `outside`, `invalid`, `refused`,
  * `stopping`
  */
-export async function startDocument(wish: DocumentWish, at: StartPlace): Promise<ReadyRun> {
+async function startDocument(wish: DocumentWish, at: StartPlace): Promise<ReadyRun> {
   const { project, around } = at;
   const path = await documentOf(wish, project);
   const blocks = (wish.blocks ?? []).map((block) => blockOf(block, project));

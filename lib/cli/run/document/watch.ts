@@ -96,7 +96,7 @@ interface WatchRunsOptions {
 }
 
 /** Runs, waits for a change of a file that the run used, and runs again, until the signal. Gives the exit code: 0 when nothing ran then. */
-export async function watchRuns(options: WatchRunsOptions): Promise<number> {
+async function watchRuns(options: WatchRunsOptions): Promise<number> {
   const { files, signal, entry } = options;
   /** It ran again for what had changed during a run, which may be its own doing. */
   let isOwnEcho = false;
@@ -151,7 +151,7 @@ interface WatchedFilesOptions {
 }
 
 /** The files that the last run used, each as that run saw it. */
-export class WatchedFiles implements FileListener {
+class WatchedFiles implements FileListener {
   readonly #options: WatchedFilesOptions;
   /** By real path; undefined where it was looked at and not read. */
   #prints = new Map<string, FilePrint | undefined>();
@@ -218,7 +218,7 @@ type FilePrint = string;
 const NO_FILE_THERE: FilePrint = "nothing";
 
 /** The print of a file with these bytes. */
-export async function printOf(bytes: Uint8Array): Promise<FilePrint> {
+async function printOf(bytes: Uint8Array): Promise<FilePrint> {
   const hash = await crypto.subtle.digest("SHA-256", new Uint8Array(bytes));
   return new Uint8Array(hash).toHex();
 }
