@@ -1,4 +1,4 @@
-import { prettyJson } from "../../core/json.ts";
+import { jsonPage } from "../page.ts";
 import type { JournalStatus } from "../../core/journal.ts";
 import { messageOf } from "../../core/source_error.ts";
 import { FileError } from "../../core/world.ts";
@@ -130,7 +130,7 @@ async function deliverResult(summary: EndedRun, options: DeliverOptions): Promis
   const text = value === undefined
     ? undefined
     : options.isJson === true && summary.status === "done"
-    ? prettyJson(value)
+    ? jsonPage(value)
     : resultText(value) + (options.endsLine === true ? "\n" : "");
   const problem = text === undefined ? undefined : await saveProblem(flags.output, text, cwd);
   if (flags.json) await terminal.stdout.write(`${JSON.stringify(summary.toJson())}\n`);

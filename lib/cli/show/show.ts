@@ -1,7 +1,6 @@
 import type { Catalog, CatalogEntry, EntryGrant } from "../../core/catalog.ts";
 import type { AnyGadget } from "../../core/gadget.ts";
 import { didYouMean } from "../../core/nearest.ts";
-import { messageOf } from "../../core/source_error.ts";
 import type { Permissions } from "../../core/world.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { writeCalls } from "../../parse/calls/write.ts";
@@ -10,7 +9,7 @@ import { table } from "../../render/cells.ts";
 import { containedBy } from "../../run/calls/gadget.ts";
 import { describeSchema, type ParameterInfo } from "../../schema/describe.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
-import { gadgetJson } from "../../service/look/gadgets.ts";
+import { gadgetJson, loadedGadget } from "../../service/look/gadgets.ts";
 import { type ConversationJson, conversationJson } from "../../service/talks/state.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantWords, permissionWords, sourceWord } from "../gadget_words.ts";
@@ -77,20 +76,11 @@ async function showGadget(
       "show",
     );
   }
-  const gadget = await load(entry);
-  if (typeof gadget === "string") return await sayProblem(gadget, { entry, asJson, terminal });
+  const { gadget, problem = "" } = await loadedGadget(entry);
+  if (gadget === undefined) return await sayProblem(problem, { entry, asJson, terminal });
   const text = asJson ? jsonPage(gadgetJson(entry, gadget)) : printable(gadgetPage(entry, gadget));
   await terminal.stdout.write(text);
   return EXIT.ok;
-}
-
-async function load(entry: CatalogEntry): Promise<AnyGadget | string> {
-  if (entry.state !== "ready") return entry.problem ?? entry.state;
-  try {
-    return await entry.load();
-  } catch (error) {
-    return messageOf(error);
-  }
 }
 
 async function sayProblem(

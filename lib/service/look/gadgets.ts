@@ -43,31 +43,27 @@ export function objectOf(value: object): JsonObject {
   return isJsonObject(json) ? json : {};
 }
 
-/** Everything about a gadget as plain data; a schema that offers no JSON Schema is left out. */
+/** Everything about a gadget as plain data; what it does not say is undefined. */
 export function gadgetJson(entry: CatalogEntry, gadget: AnyGadget): unknown {
-  const { timeoutMs, maxConcurrent, exclusive, untrusted, repeatable } = gadget;
-  const idempotent = typeof gadget.idempotent === "function" ? "by input" : gadget.idempotent;
+  const { name, timeoutMs, maxConcurrent, exclusive, untrusted, repeatable, idempotent } = gadget;
   return {
-    name: gadget.name,
+    name,
     source: entry.source,
     state: "ready",
     description: gadget.description ?? "",
-    ...schemaJson("input", gadget.input),
-    ...schemaJson("output", gadget.output),
+    input: schemaData(gadget.input),
+    output: schemaData(gadget.output),
     permissions: gadget.permissions ?? {},
-    ...Object.fromEntries(
-      Object.entries({ timeoutMs, maxConcurrent, exclusive, untrusted, repeatable, idempotent })
-        .filter(([, value]) => value !== undefined),
-    ),
+    timeoutMs,
+    maxConcurrent,
+    exclusive,
+    untrusted,
+    repeatable,
+    idempotent: typeof idempotent === "function" ? "by input" : idempotent,
     examples: gadget.examples ?? [],
-    ...(entry.grant !== undefined && { grant: entry.grant() }),
+    grant: entry.grant?.(),
     said: entry.said,
   };
-}
-
-function schemaJson(name: string, schema: Schema | undefined): Record<string, unknown> {
-  const json = schema && jsonSchemaOf(schema);
-  return json === undefined ? {} : { [name]: json };
 }
 
 /** A gadget for whoever describes it, or why it is not to be had. */
