@@ -1,5 +1,5 @@
 import type { SlotScope, SlotWrite } from "../core/conversation.ts";
-import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { isJsonObject, type Json, type JsonObject, objectOrEmpty } from "../core/json.ts";
 import type {
   AgentFile,
   SlotDestination,
@@ -167,7 +167,7 @@ export function slotProblem(value: Json): string | undefined {
  * @throws {Error} for a module or session that is named and not there: `slots[0]: there is no module "x"`
  */
 export function preloadSlots({ preloads }: Pick<AgentFile, "preloads">, context: Json): JsonObject {
-  const data = isJsonObject(context) ? context : {};
+  const data = objectOrEmpty(context);
   const found = preloads.map(({ name, source }, index) => [name, sourceValue(source, data, index)] as const);
   return Object.fromEntries(
     found.flatMap(([name, value]) => value === undefined || value === null ? [] : [[name, value]]),

@@ -228,3 +228,13 @@ function shortened(value: unknown, other: unknown): string {
 export function prettyJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
+
+/** An object of JSON; what is none is empty. */
+export function objectOrEmpty(value: Json | undefined): JsonObject {
+  return value !== undefined && isJsonObject(value) ? value : {};
+}
+
+/** A value that is known to be an object, as JSON. @throws what {@link toJson} throws */
+export function toJsonObject(value: unknown): JsonObject {
+  return objectOrEmpty(toJson(value));
+}

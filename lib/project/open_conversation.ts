@@ -5,7 +5,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Collection } from "../core/collection.ts";
 import type { AnyGadget } from "../core/gadget.ts";
 import type { Journal } from "../core/journal.ts";
-import { isJsonObject, type JsonObject, toJson } from "../core/json.ts";
+import { toJson, toJsonObject } from "../core/json.ts";
 import type { World } from "../core/world.ts";
 import { workingFolder } from "../host/paths.ts";
 import { memoryJournal } from "../journal/memory_journal.ts";
@@ -113,7 +113,7 @@ export async function openConversation(
     journal: store,
     scope: { user, module, session },
     context: toJson(options.context ?? {}),
-    given: jsonSlots(options.slots),
+    given: toJsonObject(options.slots ?? {}),
     means: meansOf(options),
     maxSteps: options.limits?.steps,
     clock: options.clock,
@@ -183,9 +183,4 @@ async function openModels(): Promise<ConversationModels> {
     notice: () => undefined,
   });
   return conversationModels({ ...project, isAccepted, settings: NO_POLICY_FLAGS });
-}
-
-function jsonSlots(slots: ConversationOptions["slots"]): JsonObject {
-  const json = toJson(slots ?? {});
-  return isJsonObject(json) ? json : {};
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from "../core/json.ts";
+import { isJsonObject, objectOrEmpty } from "../core/json.ts";
 import { ModelError } from "../core/model.ts";
 import type { Model, ModelPart } from "../core/model.ts";
 import type { RecordLine } from "../core/journal.ts";
@@ -50,7 +50,7 @@ function partsOf({ part }: Extract<RecordLine, { readonly type: "part" }>): read
     return [{ type, call: { id: String(id), name: String(name), arguments: String(given ?? "") } }];
   }
   if (type !== "finish") return [];
-  const counted = usage !== undefined && isJsonObject(usage) ? usage : {};
+  const counted = objectOrEmpty(usage);
   return [{
     type,
     reason: FINISHES.find((each) => each === reason) ?? "other",

@@ -1,7 +1,7 @@
 // What goes wrong, as RFC 9457 has it. Only what was thrown to be told is told: of everything else a reference goes out, and the error
 // itself to stderr.
 import { JournalError, RunEndedError, RunNotFoundError, RunOwnedError } from "../core/journal.ts";
-import { isJsonObject, type Json, type JsonObject, toJson } from "../core/json.ts";
+import { type Json, type JsonObject, objectOrEmpty, toJson } from "../core/json.ts";
 import { ModelError } from "../core/model.ts";
 import { PromptError } from "../core/prompt_error.ts";
 import { ProblemsError, SourceError } from "../core/source_error.ts";
@@ -235,8 +235,7 @@ function withoutRoot(details: ProblemDetails, root: string): ProblemDetails {
 }
 
 function objectWithout(more: JsonObject, root: string): JsonObject {
-  const told = mapped(more, root);
-  return isJsonObject(told) ? told : {};
+  return objectOrEmpty(mapped(more, root));
 }
 
 function mapped(value: Json, root: string): Json {

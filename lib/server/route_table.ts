@@ -1,6 +1,6 @@
 // Every route there is. What is not in this table is not there: Hono is told of nothing else.
 import { objectOf, onlyFields } from "../core/object_schema.ts";
-import { isJsonObject, type JsonObject } from "../core/json.ts";
+import { isJsonObject, type JsonObject, toJsonObject } from "../core/json.ts";
 import { CATALOG_PARTS } from "../service/look/look.ts";
 import type { RunState } from "../service/service.ts";
 import { json, seeOther } from "./answers.ts";
@@ -16,7 +16,7 @@ import { loginRoutes } from "./api/login.tsx";
 import { openapiRoutes } from "./api/openapi.ts";
 import { runRoutes } from "./api/run.ts";
 import { runsRoutes } from "./api/runs.ts";
-import { followed, invalid, jsonObject, started, wantsEvents } from "./run_answers.ts";
+import { followed, invalid, started, wantsEvents } from "./run_answers.ts";
 import { ASK, BUDGET, EVENT_ANSWER, MAX_NAME, MODEL, SCHEMAS, STREAM } from "./api/schemas.ts";
 import { sessionCookie } from "./session.ts";
 
@@ -60,7 +60,7 @@ const gadgetRoutes = [
       const run = await context.service.start({
         kind: "gadget",
         name,
-        input: jsonObject(input),
+        input: toJsonObject(input),
         ...(ask !== undefined && { canAsk: ask }),
       });
       if (wantsEvents(context.request, stream)) return followed(context, run);
@@ -129,7 +129,7 @@ const promptRoutes = [
     },
     problems: { 403: ["outside"], 404: ["not-found"], 422: ["check"] },
     handle: async ({ service, params, body: { input = {} } }) =>
-      json(await service.look.render(insidePath(params.path), jsonObject(input))),
+      json(await service.look.render(insidePath(params.path), toJsonObject(input))),
   }),
   defineRoute({
     method: "POST",
@@ -161,7 +161,7 @@ const promptRoutes = [
         kind: "prompt",
         path: insidePath(context.params.path),
         ...wanted,
-        ...(input !== undefined && { input: jsonObject(input) }),
+        ...(input !== undefined && { input: toJsonObject(input) }),
         ...(ask !== undefined && { canAsk: ask }),
       });
       return started(context, run, context.body);

@@ -1,5 +1,4 @@
 // What the routes have in common that start something or follow it.
-import { isJsonObject, type JsonObject, toJson } from "../core/json.ts";
 import { quietTimer } from "../host/process.ts";
 import type { Frame, RunHandle, RunReader, RunState } from "../service/service.ts";
 import { type AnswerHeaders, json } from "./answers.ts";
@@ -46,12 +45,6 @@ export async function endOf(
   const late = Promise.withResolvers<undefined>();
   using _late = quietTimer(waitMs, () => late.resolve(undefined));
   return await Promise.race([run.ended, late.promise]) ?? run.state;
-}
-
-/** A field that its schema has found to be an object. */
-export function jsonObject(value: Readonly<Record<string, unknown>>): JsonObject {
-  const given = toJson(value);
-  return isJsonObject(given) ? given : {};
 }
 
 /** @throws {HttpProblem} 400 `invalid` */

@@ -1,3 +1,4 @@
+import { objectOrEmpty } from "../../core/json.ts";
 import type { RunKind } from "../../core/event.ts";
 import type { RecordLine, RunStart } from "../../core/journal.ts";
 import { SourceError } from "../../core/source_error.ts";
@@ -5,7 +6,7 @@ import { type ReadRecord, readRecord } from "../../journal/record_file.ts";
 import { Replay } from "../../run/replay/replay.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { flagFile } from "../../service/input/prompt_input.ts";
-import { objectFrom, textFrom } from "../../service/input/kept_input.ts";
+import { textFrom } from "../../service/input/kept_input.ts";
 
 /** A record, ready to answer a run. */
 export interface OpenedReplay {
@@ -73,6 +74,6 @@ function noRecord(error: SourceError): SourceError {
 
 /** The command that a record was made with. */
 function commandOf({ kind, file = "FILE", input }: RunStart): string {
-  if (kind === "prompt" && textFrom(objectFrom(input).say) !== undefined) return "ask";
+  if (kind === "prompt" && textFrom(objectOrEmpty(input).say) !== undefined) return "ask";
   return kind === "ask" || kind === "chat" ? kind : `run ${file}`;
 }

@@ -4,7 +4,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
-import { isJsonObject, type JsonObject, toJson } from "../../core/json.ts";
+import { type JsonObject, objectOrEmpty, toJson, toJsonObject } from "../../core/json.ts";
 import type { FinishReason, Model, ModelPart, ModelRequest, Usage } from "../../core/model.ts";
 import { type ModelId, modelIdText, type ModelPrice } from "../../core/model_settings.ts";
 import { inDollars } from "../../core/usage.ts";
@@ -58,7 +58,7 @@ function styleOf(
     model: name,
     systemFirst: PROVIDER_KINDS[type].systemFirst ?? false,
     metadataName: isCompatible ? COMPATIBLE_NAME : type,
-    options: { ...defaults, ...(options !== null && isJsonObject(options) ? options : {}) },
+    options: { ...defaults, ...objectOrEmpty(options) },
     hosted: hostedTools(provider, model),
     format: {
       anyRoot: type === "google",
@@ -207,7 +207,7 @@ class Answer {
     const thought = this.#thoughts.get(part.id) ?? { text: "", metadata: {} };
     this.#thoughts.set(part.id, thought);
     for (const [name, value] of Object.entries(part.providerMetadata ?? {})) {
-      thought.metadata[name] = { ...thought.metadata[name], ...jsonObject(value) };
+      thought.metadata[name] = { ...thought.metadata[name], ...toJsonObject(value) };
     }
     if (part.type === "reasoning-delta" && part.delta !== "") {
       this.#characters += part.delta.length;
@@ -251,11 +251,6 @@ class Answer {
   #tell(part: ModelPart): void {
     this.#parts.push(part);
   }
-}
-
-function jsonObject(value: unknown): JsonObject {
-  const json = toJson(value);
-  return json !== null && isJsonObject(json) ? json : {};
 }
 
 /** What the tokens of a model cost. */

@@ -1,5 +1,5 @@
 import { LOCK_FILE } from "../../core/gadget_lock.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject, objectOrEmpty } from "../../core/json.ts";
 import { shownWord } from "../../core/shown.ts";
 import type { Files, Permissions, User } from "../../core/world.ts";
 import { hostFiles } from "../../host/files/files.ts";
@@ -149,7 +149,7 @@ function grantWords(gadget: string, grant: Json, root: string): readonly string[
 
 /** The parts were read before: what is not of their form would have been an error. */
 function permissionsFrom(grant: Json | undefined): Permissions {
-  const given = grant !== undefined && isJsonObject(grant) ? grant : {};
+  const given = objectOrEmpty(grant);
   return permissionsOf((kind) => {
     const value = given[kind];
     if (value === true) return true;

@@ -12,7 +12,15 @@ import {
   jsonSchemaOf,
   ResultError,
 } from "../../core/gadget.ts";
-import { decodeSegment, isJsonObject, isRecord, type Json, notResultText, toJson } from "../../core/json.ts";
+import {
+  decodeSegment,
+  isJsonObject,
+  isRecord,
+  type Json,
+  notResultText,
+  objectOrEmpty,
+  toJson,
+} from "../../core/json.ts";
 import { didYouMean } from "../../core/nearest.ts";
 import { messageOf } from "../../core/source_error.ts";
 import type { Checked } from "../../schema/issue.ts";
@@ -353,7 +361,7 @@ export function gadgetNote(found: AnyGadget | CallError): Json {
 
 /** A gadget of a replay: it does nothing. */
 export function gadgetFromNote(noted: Json): AnyGadget | CallError {
-  const note = isJsonObject(noted) ? noted : {};
+  const note = objectOrEmpty(noted);
   const { failure } = note;
   if (failure !== undefined && isJsonObject(failure)) {
     const { error, code, flag } = failure;

@@ -23,7 +23,7 @@ import {
   RunOwnedError,
   type RunStart,
 } from "../../core/journal.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { type Json, type JsonObject, objectOrEmpty } from "../../core/json.ts";
 import { messageOf } from "../../core/source_error.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
 import { readAgentFile } from "../../parse/agent/read.ts";
@@ -411,7 +411,7 @@ function readStored(journal: Journal, id: string): Omit<ConversationRecord, "mes
 
 /** Whose slots it has had from its beginning; undefined when that was not kept. */
 function storedScope({ input }: Pick<RunStart, "input">): ConversationScope | undefined {
-  const { user, module, session } = isJsonObject(input) ? input : {};
+  const { user, module, session } = objectOrEmpty(input);
   const isKept = typeof user === "string" && typeof module === "string" && typeof session === "string";
   return isKept ? { user, module, session } : undefined;
 }

@@ -3,7 +3,7 @@ import { slotText } from "../../conversation/fill_template.ts";
 import { SLOT_LEVELS, slotProblem } from "../../conversation/slots.ts";
 import type { StepOutcome } from "../../conversation/step_tree.ts";
 import type { Clock } from "../../core/clock.ts";
-import { isJsonObject, type Json, parseJson } from "../../core/json.ts";
+import { isJsonObject, type Json, objectOrEmpty, parseJson } from "../../core/json.ts";
 import { messageOf } from "../../core/source_error.ts";
 import { type Http, type HttpResponse, type HttpStream, PermissionRefused } from "../../core/world.ts";
 import type { StepOf } from "../../parse/agent/agent.ts";
@@ -167,7 +167,7 @@ function apiValue(
   outcome: Json,
   responsePath: string | undefined,
 ): { readonly ok: Json } | { readonly problem: string } {
-  const { text, problem } = isJsonObject(outcome) ? outcome : {};
+  const { text, problem } = objectOrEmpty(outcome);
   if (typeof problem === "string") return { problem };
   if (typeof text !== "string") return { problem: "the answer that was kept has no text" };
   if (responsePath === undefined) return wholeValue(text);

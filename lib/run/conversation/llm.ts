@@ -2,7 +2,7 @@
 // it is said, as JSON.
 import type { StepOutcome } from "../../conversation/step_tree.ts";
 import { JUDGE_CONSTANTS, JUDGE_INSTRUCTIONS, type JudgeKind } from "../../conversation/verdicts.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { type Json, type JsonObject, objectOrEmpty } from "../../core/json.ts";
 import type { Message } from "../../core/message.ts";
 import { messageOf } from "../../core/source_error.ts";
 import type { JudgeFields, LlmFields, StepBase, StepOf } from "../../parse/agent/agent.ts";
@@ -43,7 +43,7 @@ async function ask(work: Work): Promise<Answer> {
 
 async function askPrompt(work: Work, { path, args }: NonNullable<LlmFields["prompt"]>): Promise<Answer> {
   const filled = work.fillValue(args);
-  const value = await work.means.askPrompt(path, { args: isJsonObject(filled) ? filled : {}, work });
+  const value = await work.means.askPrompt(path, { args: objectOrEmpty(filled), work });
   const text = typeof value === "string" ? value : JSON.stringify(value);
   if (text.trim() === "") throw new ConversationStepError(work.step.id, "the model gave an empty answer");
   return { text, value };

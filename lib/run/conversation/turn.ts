@@ -13,7 +13,7 @@ import { stepTree } from "../../conversation/step_tree.ts";
 import { type ConversationSave, turnKey } from "../../core/conversation.ts";
 import type { RunEvent } from "../../core/event.ts";
 import type { StepOutcome } from "../../core/journal.ts";
-import { isJsonObject, type Json, type JsonObject, toJson } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject, objectOrEmpty, toJson } from "../../core/json.ts";
 import { ModelError } from "../../core/model.ts";
 import { PermissionRefused } from "../../core/world.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
@@ -244,22 +244,18 @@ function turnStartJson(start: TurnStart): Json {
 /** The same, read back. */
 export function readTurnStart(outcome: StepOutcome): TurnStart {
   const kept = "ok" in outcome && isJsonObject(outcome.ok) ? outcome.ok : {};
-  const { session, module, global } = object(kept.slots);
+  const { session, module, global } = objectOrEmpty(kept.slots);
   const given: readonly Json[] = Array.isArray(kept.given) ? kept.given : [];
   return {
     ...(typeof kept.text === "string" && { text: kept.text }),
-    slots: { session: object(session), module: object(module), global: object(global) },
-    ...(kept.preloaded !== undefined && { preloaded: object(kept.preloaded) }),
-    given: given.map((each) => slotValue(object(each))),
+    slots: { session: objectOrEmpty(session), module: objectOrEmpty(module), global: objectOrEmpty(global) },
+    ...(kept.preloaded !== undefined && { preloaded: objectOrEmpty(kept.preloaded) }),
+    given: given.map((each) => slotValue(objectOrEmpty(each))),
     hash: String(kept.hash),
   };
 }
 
 function slotValue({ path, value = null }: JsonObject): SlotValue {
-  const { destination, name } = object(path);
+  const { destination, name } = objectOrEmpty(path);
   return { path: slotPath(`${String(destination)}.${String(name)}`), value };
-}
-
-function object(value: Json | undefined): JsonObject {
-  return value !== undefined && isJsonObject(value) ? value : {};
 }

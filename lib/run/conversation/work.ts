@@ -1,5 +1,5 @@
 import type { Collection } from "../../core/collection.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject, objectOrEmpty } from "../../core/json.ts";
 import type { Message } from "../../core/message.ts";
 import type { Model, ModelRequest } from "../../core/model.ts";
 import type { Http } from "../../core/world.ts";
@@ -111,7 +111,7 @@ export const conversationSubRuns: Pick<ConversationMeans, "runFile" | "askPrompt
   async runFile(file, { input, run, keyPrefix, signal }) {
     const containers = await containersOf(run);
     if (!/\.md$/i.test(file)) {
-      const parameters = { path: file, args: input !== undefined && isJsonObject(input) ? input : {} };
+      const parameters = { path: file, args: objectOrEmpty(input) };
       return await needed(containers.prompt)({ run, keyPrefix, signal, parameters });
     }
     return await needed(containers.document)({

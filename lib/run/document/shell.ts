@@ -2,7 +2,7 @@
 import { dirname, isAbsolute, join } from "node:path";
 import { narrowedAway } from "../../check/narrowing.ts";
 import type { Clock } from "../../core/clock.ts";
-import { isJsonObject } from "../../core/json.ts";
+import { objectOrEmpty } from "../../core/json.ts";
 import type { Shell } from "../../core/world.ts";
 import { nodeBodies } from "../../document/live_node.ts";
 import { closingLine } from "../../parse/document/markdown_blocks.ts";
@@ -134,7 +134,7 @@ export async function performShell(operation: Operation<ShellFields>): Promise<v
       return { text, exitCode, isTimedOut };
     },
   });
-  const { text = "", exitCode = 0, isTimedOut = false } = isJsonObject(outcome) ? outcome : {};
+  const { text = "", exitCode = 0, isTimedOut = false } = objectOrEmpty(outcome);
   const nodes = await resultNodes(operation, String(text));
   insertResult(operation, { nodes, header: useHeader, by: "shell" });
   if (isTimedOut === true) throw new OperationError(`timed out after ${timeoutS} s`);

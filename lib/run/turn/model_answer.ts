@@ -1,5 +1,5 @@
 import type { Message, Reasoning, ToolCall } from "../../core/message.ts";
-import type { Json } from "../../core/json.ts";
+import { type Json, objectOrEmpty } from "../../core/json.ts";
 import { isJsonObject, toJson } from "../../core/json.ts";
 import type { FinishReason, Usage } from "../../core/model.ts";
 
@@ -113,7 +113,7 @@ export function answerJson(answer: ModelAnswer): Json {
 
 /** An answer that was kept. What is not there was empty. */
 export function answerFrom(json: Json, model: string): ModelAnswer {
-  const kept = isJsonObject(json) ? json : {};
+  const kept = objectOrEmpty(json);
   const usage = isJsonObject(kept.usage ?? null) ? kept.usage : {};
   return {
     text: typeof kept.text === "string" ? kept.text : "",
@@ -132,7 +132,7 @@ function list(json: Json | undefined): readonly Json[] {
 }
 
 function callFrom(json: Json): ToolCall {
-  const { id, name, arguments: text, metadata, cut } = isJsonObject(json) ? json : {};
+  const { id, name, arguments: text, metadata, cut } = objectOrEmpty(json);
   return {
     id: String(id),
     name: String(name),
@@ -143,7 +143,7 @@ function callFrom(json: Json): ToolCall {
 }
 
 function reasoningFrom(json: Json): Reasoning {
-  const { text, metadata } = isJsonObject(json) ? json : {};
+  const { text, metadata } = objectOrEmpty(json);
   return { text: String(text ?? ""), ...(metadata === undefined ? {} : { metadata }) };
 }
 

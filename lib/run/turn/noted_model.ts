@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, toJson } from "../../core/json.ts";
+import { isJsonObject, type Json, objectOrEmpty, toJson } from "../../core/json.ts";
 import {
   type Model,
   ModelError,
@@ -48,7 +48,7 @@ function noteOf(model: Model | ModelError): Json {
 }
 
 function fromNote(noted: Json): Model | ModelError {
-  const { problem, ...model } = isJsonObject(noted) ? noted : {};
+  const { problem, ...model } = objectOrEmpty(noted);
   if (problem !== undefined && isJsonObject(problem)) {
     const { message, code, flag } = problem;
     return new ModelError(String(message), {

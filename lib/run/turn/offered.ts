@@ -1,7 +1,7 @@
 // What a model is offered with a prompt (prompts.md 5, 9.1): gadgets, and what its provider runs itself.
 import { type Catalog, type CatalogEntry, EntryError } from "../../core/catalog.ts";
 import { type AnyGadget, jsonSchemaOf } from "../../core/gadget.ts";
-import { isJsonObject, type Json, type JsonObject, toJson } from "../../core/json.ts";
+import { type Json, type JsonObject, toJsonObject } from "../../core/json.ts";
 import { type Model, ModelError, type ToolSpec } from "../../core/model.ts";
 import { didYouMeanNames } from "../../core/nearest.ts";
 import { messageOf } from "../../core/source_error.ts";
@@ -97,15 +97,10 @@ function* addonProblems(prompt: AnyPrompt, model: Model | undefined): Generator<
 function providerTools(prompt: AnyPrompt): readonly JsonObject[] {
   const { mcp, allowWebSearch, computerUseConfig } = prompt;
   return [
-    ...mcp.map((server) => ({ type: "mcp", approval: "never", ...object(server) })),
+    ...mcp.map((server) => ({ type: "mcp", approval: "never", ...toJsonObject(server) })),
     ...(allowWebSearch ? [{ type: "web_search" }] : []),
-    ...(computerUseConfig === null ? [] : [{ type: "computer_use", ...object(computerUseConfig) }]),
+    ...(computerUseConfig === null ? [] : [{ type: "computer_use", ...toJsonObject(computerUseConfig) }]),
   ];
-}
-
-function object(value: unknown): JsonObject {
-  const json = toJson(value);
-  return isJsonObject(json) ? json : {};
 }
 
 /** A gadget as the provider's own calls want it. */

@@ -10,7 +10,7 @@ import {
   hasLateFormat,
   LATE_FORMAT,
 } from "../../core/gadget.ts";
-import { isJsonObject, type Json, type JsonObject, toJson } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject, objectOrEmpty, toJson } from "../../core/json.ts";
 import type { ToolCall } from "../../core/message.ts";
 import { messageOf } from "../../core/source_error.ts";
 import type { Markers } from "../../parse/calls/header.ts";
@@ -340,6 +340,6 @@ function ownText(gadget: AnyGadget, result: Json, call: GadgetCall): string {
 }
 
 function fromNote(noted: Json): ToldResult {
-  const { text, error } = isJsonObject(noted) ? noted : {};
+  const { text, error } = objectOrEmpty(noted);
   return text === undefined ? { error: String(error) } : { text: String(text) };
 }

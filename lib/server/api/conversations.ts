@@ -1,9 +1,10 @@
+import { toJsonObject } from "../../core/json.ts";
 import { objectOf, onlyFields } from "../../core/object_schema.ts";
 import type { RunHandle, TalkHandle } from "../../service/service.ts";
 import { json } from "../answers.ts";
 import { insidePath } from "../guard.ts";
 import { defineRoute, type RouteContext } from "../route.ts";
-import { followed, jsonObject, readAfter, runEvents, wantsEvents } from "../run_answers.ts";
+import { followed, readAfter, runEvents, wantsEvents } from "../run_answers.ts";
 import { ASK, BUDGET, EVENT_ANSWER, ID_PARAMS, MAX_NAME, MODEL, SCHEMAS, STREAM } from "./schemas.ts";
 
 const NAME = { type: "string", minLength: 1, maxLength: MAX_NAME } as const;
@@ -64,7 +65,7 @@ export const conversationRoutes = [
       const begun = await context.service.talks.begin({
         agent: insidePath(agent),
         ...wishes,
-        ...(slots !== undefined && { slots: jsonObject(slots) }),
+        ...(slots !== undefined && { slots: toJsonObject(slots) }),
         ...(ask !== undefined && { canAsk: ask }),
       });
       return await turnAnswer(context, { ...begun, status: 201 });

@@ -1,10 +1,11 @@
+import { toJsonObject } from "../../core/json.ts";
 import { objectOf, onlyFields } from "../../core/object_schema.ts";
 import { quietTimer } from "../../host/process.ts";
 import type { ProjectNow, StartRun } from "../../service/service.ts";
 import { json } from "../answers.ts";
 import { insidePath } from "../guard.ts";
 import { defineRoute } from "../route.ts";
-import { invalid, jsonObject, started } from "../run_answers.ts";
+import { invalid, started } from "../run_answers.ts";
 import { randomName } from "../session.ts";
 import { ASK, BUDGET, EVENT_ANSWER, MAX_NAME, MODEL, SCHEMAS, STREAM } from "./schemas.ts";
 import type { FromJsonSchema } from "../../schema/input_type.ts";
@@ -54,7 +55,7 @@ type Wanted = FromJsonSchema<typeof WANTED>;
 
 function requestOf({ file, path, input, ask, stream: _stream, ...wanted }: Wanted): StartRun {
   const values = {
-    ...(input !== undefined && { input: jsonObject(input) }),
+    ...(input !== undefined && { input: toJsonObject(input) }),
     ...(ask !== undefined && { canAsk: ask }),
   };
   if (file !== undefined) {

@@ -11,7 +11,7 @@ import {
   specTypeSchemas,
 } from "@modelcontextprotocol/server";
 import type { JsonSchema } from "../../core/gadget.ts";
-import { isJsonObject, type Json, type JsonObject, toJson } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject, toJsonObject } from "../../core/json.ts";
 import { undecided } from "../../schema/text_value.ts";
 import { issuesText, validateInput } from "../../schema/validate.ts";
 import type { CatalogJson } from "../../service/look/look.ts";
@@ -53,7 +53,7 @@ export function mcpServer(options: McpServerOptions): Server {
     const tool = tools.find(({ name }) => name === params.name);
     if (tool === undefined) throw invalidParams(`There is no tool ${JSON.stringify(params.name)}`);
     const called = await orFailure(options, () =>
-      callTool(tool, inputOf(params.arguments), {
+      callTool(tool, toJsonObject(params.arguments ?? {}), {
         service,
         caller: callerOf(server, context, options),
       }));
@@ -133,11 +133,6 @@ function isNamed(required: unknown, name: string): boolean {
   return Array.isArray(required) && required.includes(name);
 }
 
-function inputOf(given: unknown): JsonObject {
-  const json = toJson(given ?? {});
-  return isJsonObject(json) ? json : {};
-}
-
 /** The arguments of a prompt are texts, whatever its variables are; what does not fit is told where it is filled in. */
 async function typedArguments(
   schema: JsonObject | undefined,
@@ -146,7 +141,7 @@ async function typedArguments(
   if (schema === undefined) return texts;
   const tree = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, undecided(text)]));
   const checked = await validateInput(schema, tree);
-  return checked.ok ? inputOf(checked.value) : texts;
+  return checked.ok ? toJsonObject(checked.value ?? {}) : texts;
 }
 
 function invalidParams(message: string): ProtocolError {

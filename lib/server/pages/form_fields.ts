@@ -1,6 +1,6 @@
 // A form for what a JSON Schema describes, as data, and the way back: from the texts of a form to the value.
 
-import type { Json, JsonObject } from "../../core/json.ts";
+import { type Json, type JsonObject, objectOrEmpty } from "../../core/json.ts";
 import { decodeSegment, encodeSegment, isJsonObject, isRecord, parseJson } from "../../core/json.ts";
 import { undecided } from "../../schema/text_value.ts";
 import { validateInput } from "../../schema/validate.ts";
@@ -54,8 +54,8 @@ function fieldsOf(
   { at, depth, isNeeded }: SchemaPlace,
 ): readonly FormField[] {
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
-  return Object.entries(objectIn(schema.properties)).map(([name, property]) => {
-    const own = objectIn(property);
+  return Object.entries(objectOrEmpty(schema.properties)).map(([name, property]) => {
+    const own = objectOrEmpty(property);
     const pointer = `${at}/${encodeSegment(name)}`;
     const isRequired = isNeeded && required.has(name) && own.default === undefined;
     const shape = shapeOf(own, { at: pointer, depth, isNeeded: isRequired });
@@ -120,7 +120,7 @@ function isLong({ format, pattern, maxLength }: JsonObject): boolean {
 }
 
 function isLeafList({ items }: JsonObject): boolean {
-  const type = typeOf(objectIn(items));
+  const type = typeOf(objectOrEmpty(items));
   return type === "string" || type === "number" || type === "integer";
 }
 
@@ -136,10 +136,6 @@ function defaultText(value: Json | undefined, { kind }: FieldShape): string {
   if (value === undefined || value === null) return "";
   if (kind === "lines" && Array.isArray(value)) return value.map(String).join("\n");
   return typeof value === "string" && kind !== "json" ? value : JSON.stringify(value);
-}
-
-function objectIn(value: Json | undefined): JsonObject {
-  return value !== undefined && isJsonObject(value) ? value : {};
 }
 
 /** Something wrong with what was filled in. */

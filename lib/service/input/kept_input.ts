@@ -1,14 +1,9 @@
 // What a run has kept of itself is read field by field: another version of Orrery may have kept something else.
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { type Json, type JsonObject, objectOrEmpty } from "../../core/json.ts";
 import type { Message } from "../../core/message.ts";
 import { completeMarkers, type Markers } from "../../parse/calls/header.ts";
 import type { Budget } from "../../run/budget.ts";
 import type { CallLimits } from "../../run/calls/graph.ts";
-
-/** An object; what is none is empty. */
-export function objectFrom(kept: Json | undefined): JsonObject {
-  return kept !== undefined && isJsonObject(kept) ? kept : {};
-}
 
 /** A text; what is none is absent. */
 export function textFrom(kept: Json | undefined): string | undefined {
@@ -22,7 +17,7 @@ export function numberFrom(kept: Json | undefined): number | undefined {
 
 /** The markers that its calls are written with. */
 export function markersFrom(kept: Json | undefined): Markers {
-  const { start, end, arg } = objectFrom(kept);
+  const { start, end, arg } = objectOrEmpty(kept);
   return completeMarkers({
     ...(typeof start === "string" && { start }),
     ...(typeof end === "string" && { end }),
@@ -51,7 +46,7 @@ export function withBudget(
   within: (wanted: Budget) => Budget = (wanted) => wanted,
 ): Json {
   if (Object.keys(budget).length === 0) return kept;
-  const input = objectFrom(kept);
+  const input = objectOrEmpty(kept);
   return { ...input, budget: { ...within({ ...budgetFrom(input.budget), ...budget }) } };
 }
 
@@ -64,7 +59,7 @@ export function keptAsked(model: string | undefined, budget: Budget | undefined)
 function numbersFrom(kept: Json | undefined, names: readonly string[]): Record<string, number> {
   const numbers: Record<string, number> = {};
   for (const name of names) {
-    const value = objectFrom(kept)[name];
+    const value = objectOrEmpty(kept)[name];
     if (typeof value === "number") numbers[name] = value;
   }
   return numbers;

@@ -1,3 +1,4 @@
+import { toJsonObject } from "../../core/json.ts";
 import { projectPath } from "../../core/paths.ts";
 import { checkAgent } from "../../check/check_agent.ts";
 import { conditionText } from "../../conversation/failing_condition.ts";
@@ -10,7 +11,6 @@ import { readAgentFile } from "../../parse/agent/read.ts";
 import { flowsOf, stepPlaces } from "../../parse/agent/tree.ts";
 import { agentLines } from "../talks/needs.ts";
 import { walkFiles } from "../project_files.ts";
-import { objectOf } from "./gadgets.ts";
 import type { AgentPageJson, AgentStepJson, ListedAgent } from "./look.ts";
 import { agentProblem } from "./problems.ts";
 
@@ -53,7 +53,7 @@ export async function agentData(file: string, { root }: { readonly root: string 
     id: agent.id,
     steps: stepTree(agent).ids.length,
     source,
-    constants: objectOf(agent.constants),
+    constants: toJsonObject(agent.constants),
     slots: agent.preloads.map(({ name, source: from }) => ({ name, from: sourceWords(from) })),
     stepList: agentOutline(agent),
     problems,

@@ -1,6 +1,6 @@
 import type { CatalogEntry, EntryGrant } from "../../core/catalog.ts";
 import { type AnyGadget, jsonSchemaOf, type Schema } from "../../core/gadget.ts";
-import { isJsonObject, type JsonObject, toJson } from "../../core/json.ts";
+import { type JsonObject, toJson, toJsonObject } from "../../core/json.ts";
 import { messageOf } from "../../core/source_error.ts";
 import type { GadgetJson } from "./look.ts";
 
@@ -19,7 +19,7 @@ export async function gadgetData(entry: CatalogEntry): Promise<GadgetJson> {
     description: gadget?.description ?? "",
     input,
     output,
-    permissions: objectOf(gadget?.permissions ?? {}),
+    permissions: toJsonObject(gadget?.permissions ?? {}),
     timeoutMs: gadget?.timeoutMs,
     examples: (gadget?.examples ?? []).map((example) => toJson(example)),
     grant: grant && grantData(grant),
@@ -28,19 +28,13 @@ export async function gadgetData(entry: CatalogEntry): Promise<GadgetJson> {
 }
 
 function grantData({ permissions, ...grant }: EntryGrant): NonNullable<GadgetJson["grant"]> {
-  return permissions === undefined ? grant : { ...grant, permissions: objectOf(permissions) };
+  return permissions === undefined ? grant : { ...grant, permissions: toJsonObject(permissions) };
 }
 
 /** Undefined for a schema that offers no JSON Schema. */
 function schemaData(schema: Schema | undefined): JsonObject | undefined {
   const json = schema && jsonSchemaOf(schema);
-  return json && objectOf(json);
-}
-
-/** A value that is known to be an object, as JSON. */
-export function objectOf(value: object): JsonObject {
-  const json = toJson(value);
-  return isJsonObject(json) ? json : {};
+  return json && toJsonObject(json);
 }
 
 /** Everything about a gadget as plain data; what it does not say is undefined. */

@@ -2,7 +2,7 @@
 import { basename, resolve } from "node:path";
 import { projectPath } from "../../core/paths.ts";
 import type { Catalog } from "../../core/catalog.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { type JsonObject, toJsonObject } from "../../core/json.ts";
 import { didYouMean } from "../../core/nearest.ts";
 import type { Secrets } from "../../core/secrets.ts";
 import { FileError } from "../../core/world.ts";
@@ -24,7 +24,7 @@ import { fileInProject, walkFiles } from "../project_files.ts";
 import { fieldError, ServiceError } from "../service.ts";
 import { agentData, agentsBelow } from "./agents.ts";
 import { documentData, documentsBelow } from "./documents.ts";
-import { gadgetData, objectOf } from "./gadgets.ts";
+import { gadgetData } from "./gadgets.ts";
 import { agentGraph, callsGraph, documentGraph } from "../graph/graph.ts";
 import {
   CATALOG_PARTS,
@@ -225,7 +225,7 @@ function modelData(list: ModelList, chosen: string | undefined): readonly Listed
       id,
       kind: "model",
       ...usableData(id, list),
-      price: objectOf(price),
+      price: toJsonObject(price),
       contextTokens,
       ...isDefault(id),
     })),

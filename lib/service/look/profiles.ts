@@ -1,6 +1,5 @@
 import type { AgentProfile } from "../../catalog/agent_profile.ts";
-import { type Json, toJson } from "../../core/json.ts";
-import { objectOf } from "./gadgets.ts";
+import { type Json, toJson, toJsonObject } from "../../core/json.ts";
 import type { ProfileJson } from "./look.ts";
 
 /** A profile as plain data, without what may be secret. */
@@ -12,7 +11,7 @@ export function profileData(
     model,
     systemPrompt,
     system,
-    limits: objectOf(limits),
+    limits: toJsonObject(limits),
     modelArgs: hiddenSecrets(toJson(modelArgs)),
   };
 }

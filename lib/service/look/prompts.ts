@@ -4,7 +4,7 @@ import type { FoundTactic } from "../../catalog/prompts/tactics.ts";
 import { isDotpromptFile } from "../../catalog/prompts/type_text.ts";
 import type { Catalog } from "../../core/catalog.ts";
 import { type JsonSchema, jsonSchemaOf } from "../../core/gadget.ts";
-import { isRecord, type Json, type JsonObject, toJson } from "../../core/json.ts";
+import { isRecord, type Json, type JsonObject, toJson, toJsonObject } from "../../core/json.ts";
 import { PromptError } from "../../core/prompt_error.ts";
 import { messageOf } from "../../core/source_error.ts";
 import { hostFiles } from "../../host/files/files.ts";
@@ -17,7 +17,6 @@ import { type TagLists, TagParser } from "../../prompt/tags.ts";
 import { toolName } from "../../prompt/tool_list.ts";
 import type { Tactic } from "../../run/tactic/tactic.ts";
 import { UsageError } from "../exit_code.ts";
-import { objectOf } from "./gadgets.ts";
 import type { ListedPrompt, ListedTactic, PromptPageJson } from "./look.ts";
 import { hiddenSecrets } from "./profiles.ts";
 
@@ -43,7 +42,7 @@ function inputSchema(located: LocatedPrompt): JsonObject {
   const { claim } = located;
   if (isDotpromptFile(claim) && claim.value.input.schema !== undefined) {
     const { schema, default: defaults = {} } = claim.value.input;
-    return { ...withDefaults(objectOf(schema), objectOf(defaults)), required: [...needed] };
+    return { ...withDefaults(toJsonObject(schema), toJsonObject(defaults)), required: [...needed] };
   }
   return {
     type: "object",
@@ -85,7 +84,7 @@ export async function promptData(
       description,
       problem,
     })),
-    handler: objectOf(handler),
+    handler: toJsonObject(handler),
     metadata,
     promptHash,
     contractHash,

@@ -1,6 +1,6 @@
 // A prompt or a tactic from its opening to its events: what the command line and a server do with it in the same way.
 import type { RunEvent } from "../../core/event.ts";
-import { type Json, type JsonObject, toJson } from "../../core/json.ts";
+import { type Json, type JsonObject, objectOrEmpty, toJson } from "../../core/json.ts";
 import type { Message } from "../../core/message.ts";
 import type { KeptRun } from "../../project/open_run.ts";
 import { limitsOf, type ProjectSettings } from "../../project/project.ts";
@@ -15,14 +15,7 @@ import type { RunOptions } from "../../run/run.ts";
 import { containersOf, type PromptCallsOptions } from "./containers.ts";
 import { ChangedError } from "../exit_code.ts";
 import type { FoundPrompt } from "./find.ts";
-import {
-  budgetFrom,
-  limitsFrom,
-  messagesFrom,
-  numberFrom,
-  objectFrom,
-  textFrom,
-} from "../input/kept_input.ts";
+import { budgetFrom, limitsFrom, messagesFrom, numberFrom, textFrom } from "../input/kept_input.ts";
 import { type OpenedPromptRun, profileAgent } from "./open.ts";
 import { stoppableGadget } from "../start/stoppable.ts";
 
@@ -224,13 +217,13 @@ export function promptRunJson(input: PromptRunInput): Json {
 
 /** What a run has kept. */
 export function promptRunInput(kept: Json): PromptRunInput {
-  const input = objectFrom(kept);
+  const input = objectOrEmpty(kept);
   const { history } = input;
   return {
     path: String(input.path),
     kind: input.kind === "tactic" ? "tactic" : "prompt",
     contractHash: textFrom(input.contractHash),
-    values: objectFrom(input.values),
+    values: objectOrEmpty(input.values),
     say: textFrom(input.say),
     history: history === undefined ? undefined : messagesFrom(history),
     profile: textFrom(input.profile),
@@ -245,5 +238,5 @@ export function promptRunInput(kept: Json): PromptRunInput {
 
 /** Whether what a conversation has kept is a chat with a profile of `orrery.yaml`. */
 export function isAgentTalk(kept: Json): boolean {
-  return textFrom(objectFrom(kept).profile) !== undefined;
+  return textFrom(objectOrEmpty(kept).profile) !== undefined;
 }

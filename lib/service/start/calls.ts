@@ -2,7 +2,7 @@
 import type { RunEvent } from "../../core/event.ts";
 import { withoutByteOrderMark } from "../../core/file_text.ts";
 import type { RunJournal } from "../../core/journal.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
+import { type Json, type JsonObject, objectOrEmpty } from "../../core/json.ts";
 import { FileError, type World } from "../../core/world.ts";
 import { exactFiles } from "../../host/files/exact_files.ts";
 import type { Markers } from "../../parse/calls/header.ts";
@@ -11,7 +11,7 @@ import type { CallLimits } from "../../run/calls/graph.ts";
 import { runCalls, type RunCallsOptions } from "../../run/calls/calls.ts";
 import { containersOf, type PromptCallsOptions } from "../prompt/containers.ts";
 import { wishedBudget } from "../input/budget.ts";
-import { budgetFrom, keptAsked, limitsFrom, markersFrom, objectFrom, textFrom } from "../input/kept_input.ts";
+import { budgetFrom, keptAsked, limitsFrom, markersFrom, textFrom } from "../input/kept_input.ts";
 import { assertKnownModel, modelFrom } from "../input/known_model.ts";
 import { fileInProject } from "../project_files.ts";
 import { type Keeping, openedCatalog, type ReadyRun, type StartPlace } from "./ready_run.ts";
@@ -57,7 +57,7 @@ export async function startCalls(
 /** Calls that were begun, and go on. @throws {ServiceError} `stopping` */
 export async function resumedCalls({ run }: Pick<RunJournal, "run">, at: StartPlace): Promise<ReadyRun> {
   const { file = "stdin", files = [] } = run;
-  const input = objectFrom(run.input);
+  const input = objectOrEmpty(run.input);
   const text = files.slice(0, 1).map((stored) => stored.text);
   const means = await meansOf(at);
   const source = { name: file, isReadOnce: false, text };
@@ -135,7 +135,7 @@ export interface CallsRun extends Pick<RunCallsOptions, "catalog" | "approvals" 
 /** Runs it. */
 export function callsEvents(run: CallsRun, keeping: Keeping): AsyncIterable<RunEvent> {
   const { source, catalog, world, approvals, replay, markers, limits, signal } = run;
-  const { model, budget } = objectFrom(run.asked);
+  const { model, budget } = objectOrEmpty(run.asked);
   return runCalls(source.text, {
     catalog,
     clock: world?.clock,

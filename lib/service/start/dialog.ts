@@ -1,6 +1,6 @@
 import { type Catalog, EMPTY_CATALOG } from "../../core/catalog.ts";
 import type { JsonSchema } from "../../core/gadget.ts";
-import { type Json, toJson } from "../../core/json.ts";
+import { type Json, objectOrEmpty, toJson } from "../../core/json.ts";
 import type { Model } from "../../core/model.ts";
 import type { World } from "../../core/world.ts";
 import type { Markers } from "../../parse/calls/header.ts";
@@ -15,14 +15,7 @@ import type { DialogOptions } from "../../run/dialog/dialog.ts";
 import { schemaContract } from "../../run/turn/answer_contract.ts";
 import type { Replay } from "../../run/replay/replay.ts";
 import { containersOf, type PromptCallsOptions } from "../prompt/containers.ts";
-import {
-  budgetFrom,
-  limitsFrom,
-  markersFrom,
-  numberFrom,
-  objectFrom,
-  textFrom,
-} from "../input/kept_input.ts";
+import { budgetFrom, limitsFrom, markersFrom, numberFrom, textFrom } from "../input/kept_input.ts";
 import { assertKnownModel, modelFrom } from "../input/known_model.ts";
 import type { RunSurroundings } from "./ready_run.ts";
 import { stoppableCatalog, stoppableModel } from "./stoppable.ts";
@@ -183,7 +176,7 @@ export function dialogJson(input: DialogInput): Json {
 
 /** What a run has kept. */
 export function dialogInput(kept: Json): DialogInput {
-  const input = objectFrom(kept);
+  const input = objectOrEmpty(kept);
   const { model, tools, schema } = input;
   return {
     text: textFrom(input.text),
@@ -193,7 +186,7 @@ export function dialogInput(kept: Json): DialogInput {
     system: textFrom(input.system),
     tools: Array.isArray(tools) ? tools.map(String) : [],
     toolsMode: input.toolsMode === "native" ? "native" : "blocks",
-    schema: schema === undefined ? undefined : objectFrom(schema),
+    schema: schema === undefined ? undefined : objectOrEmpty(schema),
     temperature: numberFrom(input.temperature),
     budget: budgetFrom(input.budget),
     markers: markersFrom(input.markers),

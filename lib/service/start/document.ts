@@ -6,7 +6,7 @@ import { checkDocument } from "../../check/check_document.ts";
 import { type FileProblem, givenBlocks } from "../../check/check_options.ts";
 import type { RunEvent } from "../../core/event.ts";
 import type { RunJournal, StoredFile } from "../../core/journal.ts";
-import { type Json, toJson } from "../../core/json.ts";
+import { type Json, objectOrEmpty, toJson } from "../../core/json.ts";
 import { ModelError } from "../../core/model.ts";
 import type { Secrets } from "../../core/secrets.ts";
 import { FileError } from "../../core/world.ts";
@@ -33,7 +33,7 @@ import type { DocumentMeans } from "../../run/document/means.ts";
 import { readDocumentText } from "../../run/document/files.ts";
 import type { Replay } from "../../run/replay/replay.ts";
 import { ChangedError, UsageError } from "../exit_code.ts";
-import { budgetFrom, limitsFrom, numberFrom, objectFrom, textFrom } from "../input/kept_input.ts";
+import { budgetFrom, limitsFrom, numberFrom, textFrom } from "../input/kept_input.ts";
 import { containersOf, type PromptCallsOptions } from "../prompt/containers.ts";
 import { type Keeping, openedCatalog, type ReadyRun, type StartPlace } from "./ready_run.ts";
 
@@ -195,10 +195,10 @@ export function settingsInput(
 
 /** What a run has kept. */
 export function documentRunInput(kept: Json): DocumentRunInput {
-  const input = objectFrom(kept);
-  const defaults = objectFrom(input.defaults);
-  const limits = objectFrom(defaults.limits);
-  const values = Object.entries(objectFrom(input.values)).map(([name, value]) => [name, String(value)]);
+  const input = objectOrEmpty(kept);
+  const defaults = objectOrEmpty(input.defaults);
+  const limits = objectOrEmpty(defaults.limits);
+  const values = Object.entries(objectOrEmpty(input.values)).map(([name, value]) => [name, String(value)]);
   return {
     path: String(input.path),
     prompt: textFrom(input.prompt),

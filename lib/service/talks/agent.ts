@@ -2,7 +2,7 @@
 import type { ConversationScope } from "../../conversation/slots.ts";
 import type { Collection } from "../../core/collection.ts";
 import type { Embedder } from "../../core/model.ts";
-import { type Json, type JsonObject, toJson } from "../../core/json.ts";
+import { type Json, type JsonObject, objectOrEmpty, toJsonObject } from "../../core/json.ts";
 import { FileError, PermissionRefused, type PermissionRequest } from "../../core/world.ts";
 import { realPath } from "../../host/paths.ts";
 import { hostEnv } from "../../host/process.ts";
@@ -16,7 +16,7 @@ import { keepStdout } from "../../project/trust/grants.ts";
 import type { Budget } from "../../run/budget.ts";
 import type { CallLimits } from "../../run/calls/graph.ts";
 import type { ConversationMeans } from "../../run/conversation/work.ts";
-import { budgetFrom, limitsFrom, objectFrom, textFrom } from "../input/kept_input.ts";
+import { budgetFrom, limitsFrom, textFrom } from "../input/kept_input.ts";
 import { openedCatalog, type RunSurroundings } from "../start/ready_run.ts";
 import { type AgentLine, type AgentMeets, agentNeeds, runStepProblem } from "./needs.ts";
 
@@ -171,16 +171,16 @@ export interface ConversationInput {
 
 /** As a run keeps it; whose slots it has is kept by the conversation itself. */
 export function conversationAbout({ scope: _scope, ...about }: ConversationInput): JsonObject {
-  return objectFrom(toJson(about));
+  return toJsonObject(about);
 }
 
 /** What a run has kept. */
 export function conversationInput(kept: Json): ConversationInput {
-  const input = objectFrom(kept);
+  const input = objectOrEmpty(kept);
   return {
     scope: { user: String(input.user), module: String(input.module), session: String(input.session) },
-    context: objectFrom(input.context),
-    given: objectFrom(input.given),
+    context: objectOrEmpty(input.context),
+    given: objectOrEmpty(input.given),
     budget: budgetFrom(input.budget),
     limits: limitsFrom(input.limits),
     model: textFrom(input.model),
