@@ -224,11 +224,6 @@ function shortened(value: unknown, other: unknown): string {
   return `${from > 0 ? "\u2026" : ""}${text.slice(from, to)}${to < text.length ? "\u2026" : ""}`;
 }
 
-/** A value as JSON for people and files: indented, with a line end. */
-export function prettyJson(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
-}
-
 /** An object of JSON; what is none is empty. */
 export function objectOrEmpty(value: Json | undefined): JsonObject {
   return value !== undefined && isJsonObject(value) ? value : {};
