@@ -1,3 +1,4 @@
+import { objectOrEmpty } from "../../core/json.ts";
 import {
   type Journal,
   RunEndedError,
@@ -12,7 +13,7 @@ import { keepGrants, keepStdout, renewedGrants, type RunGrants } from "../../pro
 import type { Budget } from "../../run/budget.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { budgetOf } from "../../service/input/budget.ts";
-import { markersFrom, objectFrom, withBudget } from "../../service/input/kept_input.ts";
+import { markersFrom, withBudget } from "../../service/input/kept_input.ts";
 import { RunSummary } from "../../service/runs/summary.ts";
 import { dialogInput, openDialog } from "../../service/start/dialog.ts";
 import { resumedCalls } from "../../service/start/calls.ts";
@@ -155,7 +156,7 @@ async function goOnWithCalls(run: RunJournal, going: Going): Promise<number> {
   const { input } = going;
   const ready = await resumedCalls({ run: { ...run.run, input } }, { project, grants, around });
   const events = ready.events(kept.options);
-  const markers = markersFrom(objectFrom(input).markers);
+  const markers = markersFrom(objectOrEmpty(input).markers);
   return await performCalls({
     terminal,
     flags,

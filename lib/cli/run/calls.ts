@@ -1,3 +1,4 @@
+import { objectOrEmpty } from "../../core/json.ts";
 import { basename, dirname, resolve } from "node:path";
 import { EMPTY_CATALOG } from "../../core/catalog.ts";
 import { ReplayError } from "../../core/journal.ts";
@@ -10,7 +11,7 @@ import type { Markers } from "../../parse/calls/header.ts";
 import type { KeptRun } from "../../project/open_run.ts";
 import { isProjectAccepted, openSettings } from "../../project/project.ts";
 import { printable } from "../../render/shown_text.ts";
-import { limitsFrom, markersFrom, objectFrom } from "../../service/input/kept_input.ts";
+import { limitsFrom, markersFrom } from "../../service/input/kept_input.ts";
 import type { PromptsPlace } from "../../service/prompt/containers.ts";
 import { callsEvents } from "../../service/start/calls.ts";
 import { type Interruptible, nobody } from "./around.ts";
@@ -64,7 +65,7 @@ export async function replayCalls(word: string, options: ReplayCallsOptions): Pr
   const { run } = opened.replay;
   const name = run.file ?? word;
   const view = chooseView(terminal, { flags, file: name });
-  const input = objectFrom(run.input);
+  const input = objectOrEmpty(run.input);
   const markers = markersFrom(input.markers);
   const events = callsEvents({
     replay: opened.replay,
