@@ -154,7 +154,7 @@ class QuestionTurn<Value> implements TurnKind<TurnAnswer<Value>> {
   }
 
   async failed(failure: ModelError): Promise<undefined> {
-    const { run, signal, means } = this.#options.work;
+    const { run, signal } = this.#options.work;
     const error = await askedToWait(failure, { run, signal, key: `${this.#place}asked` });
     if (!this.#isAskedAgain(error)) throw this.#end(error.message, error);
     this.#failures++;
@@ -162,7 +162,7 @@ class QuestionTurn<Value> implements TurnKind<TurnAnswer<Value>> {
       run,
       signal,
       key: `${this.#place}wait`,
-      ms: waitMs(error, { attempt: this.#failures, random: means.random ?? Math.random }),
+      ms: waitMs(error, { attempt: this.#failures, random: Math.random }),
       error,
       warn: (text) => this.#options.work.warn(text),
     });

@@ -34,8 +34,6 @@ export interface ConversationMeans {
   readonly calls: Pick<CallLimits, "timeoutMs" | "resultBytes">;
   /** Of a model call, of a request, and between two events of a stream, in ms. Default 60,000, and 30,000 for `api-call`. */
   readonly timeoutMs?: number;
-  /** From 0 to 1, for the random part of waits. Default `Math.random`. */
-  readonly random?: () => number;
   /** The value of an environment variable that the user has granted. @throws {Error} that says what to do */
   env(name: string): string | Promise<string>;
   /** Runs a document or a prompt, as a part of this run. @throws {Error} that says what is wrong */
