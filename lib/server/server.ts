@@ -43,16 +43,12 @@ export interface OpenServerOptions {
   /** Absent: nobody needs one. */
   readonly token?: string;
   readonly tell: (text: string) => void;
-  /** Default: all of the table. */
-  readonly routes?: readonly Route[];
-  readonly streams?: TextStreams;
 }
 
 /** A server that listens. */
 export interface OpenServer extends AsyncDisposable {
   /** `http://127.0.0.1:7337` */
   readonly origin: string;
-  readonly settings: ServerSettings;
   /** A link to the page that works once; the page itself where nobody needs a token. */
   link(): string;
   /** Nothing new begins; what is under way gets so long for the step it is in; then everything that is read ends. The service stays open. */
@@ -64,7 +60,8 @@ const LAST_ANSWERS_MS = 2_000;
 
 /** Serves it. @throws {Error} when it cannot listen there */
 export function openServer(service: Service, options: OpenServerOptions): OpenServer {
-  const { host = "127.0.0.1", names, token, tell, routes = ROUTES, streams = new TextStreams() } = options;
+  const { host = "127.0.0.1", names, token, tell } = options;
+  const streams = new TextStreams();
   const http = serveHttp({ host, port: options.port, fetch: (request) => app.fetch(request) });
   const { port } = http;
   const stopping = new AbortController();
@@ -84,7 +81,7 @@ export function openServer(service: Service, options: OpenServerOptions): OpenSe
   const app = createApp({
     service,
     settings,
-    routes,
+    routes: ROUTES,
     isHost: createHosts({ host, port, names }),
   });
   let stopped: Promise<void> | undefined;
@@ -97,7 +94,6 @@ export function openServer(service: Service, options: OpenServerOptions): OpenSe
   };
   const server: OpenServer = {
     origin: settings.origin,
-    settings,
     link: () => token === undefined ? settings.origin : `${settings.origin}/link/${settings.sessions.link()}`,
     stop: (how) => stopped ??= stop(how),
     [Symbol.asyncDispose]: () => server.stop({ graceMs: 0 }),
@@ -127,8 +123,6 @@ interface AppOptions {
 interface App {
   /** Answers every request, and never fails. */
   readonly fetch: (request: Request) => Promise<Response>;
-  /** What Hono has been told: method and path, as it writes them. */
-  readonly routes: readonly { readonly method: string; readonly path: string }[];
 }
 
 /** What the guard hands on. */
@@ -159,7 +153,7 @@ function createApp({ service, settings, routes, isHost }: AppOptions): App {
     isSession: (id) => settings.sessions.has(id),
     ruleOf: createRules(routes),
   };
-  return { fetch: guarded(hono, rules, tell), routes: hono.routes };
+  return { fetch: guarded(hono, rules, tell) };
 }
 
 /** In front of everything: what it does not let through reaches no route. */
