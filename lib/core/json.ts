@@ -233,3 +233,12 @@ export function objectOrEmpty(value: Json | undefined): JsonObject {
 export function toJsonObject(value: unknown): JsonObject {
   return objectOrEmpty(toJson(value));
 }
+
+/** The same without what is undefined, which would take the place of something when it is spread over it. */
+export function present<Values extends object>(values: Values): Values {
+  const there = { ...values };
+  for (const [key, value] of Object.entries(there)) {
+    if (value === undefined) Reflect.deleteProperty(there, key);
+  }
+  return there;
+}

@@ -1,4 +1,5 @@
 import { type Catalog, EMPTY_CATALOG } from "../../core/catalog.ts";
+import { present } from "../../core/json.ts";
 import type { Model } from "../../core/model.ts";
 import { didYouMean } from "../../core/nearest.ts";
 import { createRun, type FoundSecret, type KeepFlags, type KeptRun } from "../../project/open_run.ts";
@@ -71,9 +72,7 @@ export async function replayDialog(
 function flagsOver({ tools: recorded }: DialogInput, flags: DialogFlags): Partial<DialogInput> {
   const { model, system, temperature, tools, "tools-mode": mode } = flags;
   return {
-    ...(model === undefined ? {} : { model, modelId: model }),
-    ...(system === undefined ? {} : { system }),
-    ...(temperature === undefined ? {} : { temperature }),
+    ...present({ model, modelId: model, system, temperature }),
     tools: tools.length === 0 ? recorded : wholeServers(tools, recorded.map((name) => ({ name }))),
     ...(mode === "native" || mode === "blocks" ? { toolsMode: mode } : {}),
   };

@@ -1,3 +1,4 @@
+import { present } from "../../core/json.ts";
 import { didYouMean } from "../../core/nearest.ts";
 import type { ProjectSettings } from "../../project/project.ts";
 import type { Budget } from "../../run/budget.ts";
@@ -8,12 +9,7 @@ export function budgetWithin(
   { tokens, cost, timeMs }: Pick<Budget, "tokens" | "cost" | "timeMs">,
   flag: Budget,
 ): Budget {
-  return {
-    ...(tokens === undefined ? {} : { tokens }),
-    ...(cost === undefined ? {} : { cost }),
-    ...(timeMs === undefined ? {} : { timeMs }),
-    ...flag,
-  };
+  return { ...present({ tokens, cost, timeMs }), ...flag };
 }
 
 const NAMES: readonly string[] = ["tokens", "cost", "time", "turns"];
@@ -36,12 +32,7 @@ export function budgetOf(items: readonly string[], { command }: { readonly comma
   }
   if (problems.length > 0) throw new UsageError(problems, command);
   const { tokens, cost, time, turns } = values;
-  return {
-    ...(tokens === undefined ? {} : { tokens }),
-    ...(cost === undefined ? {} : { cost }),
-    ...(time === undefined ? {} : { timeMs: time * 1000 }),
-    ...(turns === undefined ? {} : { turns }),
-  };
+  return present({ tokens, cost, timeMs: time === undefined ? undefined : time * 1000, turns });
 }
 
 /** What is wished of the settings' budget: a wish makes it smaller, never larger. */

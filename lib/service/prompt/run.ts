@@ -1,6 +1,6 @@
 // A prompt or a tactic from its opening to its events: what the command line and a server do with it in the same way.
 import type { RunEvent } from "../../core/event.ts";
-import { type Json, type JsonObject, objectOrEmpty, toJson } from "../../core/json.ts";
+import { type Json, type JsonObject, objectOrEmpty, present, toJson } from "../../core/json.ts";
 import type { Message } from "../../core/message.ts";
 import type { KeptRun } from "../../project/open_run.ts";
 import { limitsOf, type ProjectSettings } from "../../project/project.ts";
@@ -32,13 +32,7 @@ export interface Asked {
 export function askedInput(
   { path, say, profile, values, temperature }: Asked,
 ): Pick<PromptRunInput, "path" | "say" | "profile" | "values" | "temperature"> {
-  return {
-    path,
-    values,
-    ...(say === undefined ? {} : { say }),
-    ...(profile === undefined ? {} : { profile }),
-    ...(temperature === undefined ? {} : { temperature }),
-  };
+  return present({ path, values, say, profile, temperature });
 }
 
 /** What holds of a prompt, a tactic or an agent for the whole run. */

@@ -54,7 +54,7 @@ export async function startCalls(
   return await ready({ name, isReadOnce: false, text: [text] }, { wish, at, files: [{ path: name, text }] });
 }
 
-/** Calls that were begun, and go on. @throws {ServiceError} `stopping` */
+/** Calls that were begun, and go on. */
 export async function resumedCalls({ run }: Pick<RunJournal, "run">, at: StartPlace): Promise<ReadyRun> {
   const { file = "stdin", files = [] } = run;
   const input = objectOrEmpty(run.input);
