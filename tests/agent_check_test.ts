@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { agentCases, agentText, textAt, writtenStep } from "./_agent_file.ts";
 import { testProject } from "./_project.ts";
 import { randomRoot } from "./_random_agent.ts";
+import { tries } from "./_thorough.ts";
 
 /** A warning: its code, steps that have it, what is told of them, and steps that have it not. */
 interface Lint {
@@ -385,7 +386,7 @@ Deno.test("check agent: of the valid cases what is known is told, and nothing el
 });
 
 Deno.test("check agent: whatever can be run can be looked at, and each warning is at a place in the text", async () => {
-  const texts = fc.sample(randomRoot, 60).map((root) =>
+  const texts = fc.sample(randomRoot, tries(60, 200)).map((root) =>
     JSON.stringify({ version: "0.1", structure: { id: "random", action: writtenStep(root) } }, null, 1)
   );
   const all = await checked(texts);

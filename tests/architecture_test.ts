@@ -85,6 +85,17 @@ const BROKEN: readonly (readonly [rule: string, what: string, files: Files, expe
     "lib/host/b.ts:1: says Deno.serve: only lib/host/http/serve.ts may",
   ],
   [
+    "testsAtDoors",
+    "tests that come in by a helper",
+    {
+      "tests/_inner.ts": `import type { B } from "../lib/run/b.ts";`,
+      ...Object.fromEntries(
+        Array.from({ length: 51 }, (_, index) => [`tests/t${index}_test.ts`, `import "./_inner.ts";`]),
+      ),
+    },
+    "tests: 51 test files import what is no door",
+  ],
+  [
     "importDirection",
     "a room imports one it may not",
     { "lib/core/a.ts": `import "../run/b.ts";` },

@@ -11,6 +11,7 @@ import {
 import { snapshot } from "./_prompt_cases.ts";
 import { discoverIn, type PromptFiles } from "./_prompt_files.ts";
 import cases from "./spec/prompts/discover.json" with { type: "json" };
+import { tries } from "./_thorough.ts";
 
 interface ModuleCase {
   readonly exports?: readonly ExportCase[];
@@ -464,7 +465,7 @@ Deno.test("discover: any text is read, or refused in a line that it has", async 
         }
       }
     }),
-    { numRuns: 10 },
+    { numRuns: tries(10, 300) },
   );
 });
 
@@ -508,6 +509,6 @@ Deno.test("discover: a front matter comes out as it went in", async () => {
         }
       },
     ),
-    { numRuns: 5 },
+    { numRuns: tries(5, 100) },
   );
 });

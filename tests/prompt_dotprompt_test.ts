@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { type AnyPrompt, PromptError } from "../mod.ts";
 import { discoverIn } from "./_prompt_files.ts";
+import { tries } from "./_thorough.ts";
 
 async function read(text: string, name = "g.prompt") {
   const { registry, problems } = await discoverIn({ files: { [`prompts/${name}`]: text } }, {
@@ -350,6 +351,6 @@ Deno.test("dotprompt: any body is read, or refused in a line that it has; and ne
         assert.equal(typeof prompt.render({ a: { a: 1 }, json: 1 }), "string");
       }
     }),
-    { numRuns: 10 },
+    { numRuns: tries(10, 400) },
   );
 });

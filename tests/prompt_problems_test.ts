@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { defineGadget, PromptError } from "../mod.ts";
 import { testProject } from "./_project.ts";
 import { discoverIn } from "./_prompt_files.ts";
+import { tries } from "./_thorough.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -423,7 +424,7 @@ Deno.test("problems: any front matter and body gives each problem once, in order
       }
       assert.equal(registry.keys().length, good);
     }),
-    { numRuns: 10 },
+    { numRuns: tries(10, 300) },
   );
 });
 

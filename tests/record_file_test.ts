@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { gadgetFolder } from "./_gadgets.ts";
 import { testProject } from "./_project.ts";
+import { tries } from "./_thorough.ts";
 
 const CALLS = "!!!GADGET_START:Calculate:c\n!!!ARG:expression\n6 * 7\n!!!GADGET_END\n";
 const REPLAY = ["run", "work.calls", "--replay", "run.jsonl"];
@@ -113,6 +114,6 @@ Deno.test("property: a fault of JSON is found exactly where there is one", async
         /^Cannot read value as JSON: found [^]* at column (\d+), expected /.exec(fault) ?? [];
       assert.ok(Number(column) >= 1 && Number(column) <= text.length + 1, fault);
     }),
-    { numRuns: 800 },
+    { numRuns: tries(800, 3000) },
   );
 });

@@ -6,6 +6,7 @@ import { type Collection, memoryFiles, openCollection } from "../mod.ts";
 import { memoryCollection } from "./_collections.ts";
 import { runProgram } from "./_run.ts";
 import { anyText } from "./_any_text.ts";
+import { tries } from "./_thorough.ts";
 
 const EVERYTHING = { limit: 100, secondary: true };
 
@@ -154,7 +155,7 @@ Deno.test("an index: any text is a question, and never a query of SQLite", async
       const found = await collection.search(text, EVERYTHING);
       assert.ok(found.every(({ document, score }) => ["a", "b"].includes(document) && score >= 0));
     }),
-    { numRuns: 500 },
+    { numRuns: tries(500, 2000) },
   );
   const documents = async (query: string) =>
     (await collection.search(query, EVERYTHING)).map(({ document }) => document).sort();

@@ -15,6 +15,7 @@ import {
 } from "./_provider_server.ts";
 import { served, type ServedHere } from "./_served_project.ts";
 import { sendRaw, TOKEN } from "./_server.ts";
+import { tries } from "./_thorough.ts";
 
 const FILES = {
   "orrery.yaml": `models: { default: script/echo }
@@ -703,7 +704,7 @@ Deno.test("whatever JSON is posted, the answer is a completion or an error with 
       const { error }: { readonly error: Record<string, unknown> } = JSON.parse(text);
       assert(typeof error.type === "string" && typeof error.code === "string", text);
     };
-    await fc.assert(fc.asyncProperty(fc.oneof(body, fc.jsonValue()), asked), { numRuns: 200 });
+    await fc.assert(fc.asyncProperty(fc.oneof(body, fc.jsonValue()), asked), { numRuns: tries(200, 400) });
   });
 });
 

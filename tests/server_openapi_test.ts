@@ -9,6 +9,7 @@ import { Validator as SchemaValidator } from "@cfworker/json-schema";
 import { type KnownRoute, openApiOf, type Operation, routesOf, type Schema, TYPES } from "./_routes.ts";
 import { type Served, served } from "./_served_project.ts";
 import { askServer, TOKEN } from "./_server.ts";
+import { tries } from "./_thorough.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -153,7 +154,7 @@ Deno.test("every route understands requests that are made of its schemas, and an
           await response.body?.cancel().catch(() => undefined);
         }
       }),
-      { numRuns: isOfOne ? 8 : 5 },
+      { numRuns: tries(isOfOne ? 8 : 5, 15) },
     );
   }
   assert.equal(server.told(), "");

@@ -75,6 +75,32 @@ const packagesInOneRoom: Rule = ({ modules, imports, testImports }) => {
   return problems;
 };
 
+/** Tests that stand inside: what they or their helpers import of lib or gadgets has no door. */
+const MOST_INNER_TESTS = 50;
+
+/** Nearly all tests stand where a user stands: at the command line, HTTP or mod.ts (tests/README.md). */
+const testsAtDoors: Rule = ({ modules }) => {
+  const inner = [...modules.keys()].filter((path) =>
+    path.endsWith("_test.ts") && isInner(path, modules, new Set())
+  );
+  if (inner.length <= MOST_INNER_TESTS) return [];
+  const names = inner.join(", ");
+  return [
+    `tests: ${inner.length} test files import what is no door, at most ${MOST_INNER_TESTS} may: ${names}`,
+  ];
+};
+
+function isInner(path: string, modules: Project["modules"], seen: Set<string>): boolean {
+  if (seen.has(path)) return false;
+  seen.add(path);
+  return (modules.get(path)?.imports ?? []).some(({ specifier }) => {
+    const target = targetOf(path, specifier);
+    if (target === undefined) return false;
+    if (/^(lib|gadgets)\//.test(target)) return true;
+    return target.startsWith("tests/") && isInner(target, modules, seen);
+  });
+}
+
 /** Only lib/host touches the world, and what stands in for it inside the process of a gadget; a type of Node's touches nothing. */
 const effectsInHost: Rule = ({ modules }) =>
   product(modules).flatMap(([path, facts]) => {
@@ -173,4 +199,5 @@ export const IMPORT_RULES: Readonly<Record<string, Rule>> = {
   effectsInHost,
   oneDoor,
   lightStart,
+  testsAtDoors,
 };

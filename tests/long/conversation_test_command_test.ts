@@ -7,6 +7,7 @@ import { parse } from "yaml";
 import type { Json, JsonObject } from "../../mod.ts";
 import { type ConversationCase, conversationCases } from "../_conversation_cases.ts";
 import { testProject } from "../_project.ts";
+import { tries } from "../_thorough.ts";
 
 const AGENT = `version: "0.1"
 structure:
@@ -519,7 +520,7 @@ tests:
 
 Deno.test("whatever is in a file of tests, it is read or told with places", async () => {
   const full = yamlOf(FULL);
-  const changes = fc.sample(fc.tuple(fc.constantFrom(...placesIn(full)), fc.jsonValue()), 80);
+  const changes = fc.sample(fc.tuple(fc.constantFrom(...placesIn(full)), fc.jsonValue()), tries(80, 300));
   const files = changes.map(([place, value], index) => {
     const json: Json = JSON.parse(JSON.stringify(value));
     return [

@@ -1,7 +1,9 @@
 // Tests that `deno task test` runs a part of, whole; and attacks in the binary, where there is one.
 
 const FILES = [
+  "agent_check",
   "long/conversation_kill",
+  "long/conversation_test_command",
   "long/document_kill",
   "long/init_types",
   "long/kill",
@@ -14,6 +16,16 @@ const FILES = [
   "long/server_malformed",
   "long/server_kill",
   "permissions",
+  "prompt_discover",
+  "prompt_dotprompt",
+  "prompt_problems",
+  "record_file",
+  "retrieval_index",
+  "server_openai",
+  "server_openapi",
+  "timed/long/conversation_parts",
+  "timed/long/prompt_odd_files",
+  "timed/long/retrieval_text",
 ];
 const IN_BINARY = /^long\/sandbox_(hostile_project|own_attacks|races)$/;
 const BINARY = "dist/orrery";
@@ -35,7 +47,7 @@ async function tested(names: readonly string[], env: Readonly<Record<string, str
       "tests/deno_tests.json",
       "-A",
       "--no-check",
-      ...names.map((name) => `tests/long/${name}_test.ts`),
+      ...names.map((name) => `tests/${name}_test.ts`),
     ],
     env: { ORRERY_THOROUGH: "1", NO_COLOR: "1", ...env },
     stdout: "piped",

@@ -14,6 +14,7 @@ import {
   told,
   when,
 } from "../../_conversation_turns.ts";
+import { tries } from "../../_thorough.ts";
 
 /** What a conversation with these texts says. */
 async function said(
@@ -254,6 +255,6 @@ Deno.test("branches: told in the order of the file, whatever ends first", async 
       });
       assert.deepEqual(told(await one.start()), ids.map((id) => `say ${id}: ${id}`));
     }),
-    { numRuns: 24 },
+    { numRuns: tries(24, 300) },
   );
 });

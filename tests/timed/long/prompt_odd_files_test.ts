@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { Dotprompt } from "dotprompt";
 import fc from "fast-check";
 import { discoverIn } from "../../_prompt_files.ts";
+import { tries } from "../../_thorough.ts";
 
 async function discover(texts: Readonly<Record<string, string | Uint8Array>>) {
   const files = Object.entries(texts).map(([name, text]) => [`prompts/${name}`, text] as const);
@@ -205,6 +206,6 @@ Deno.test("odd files: a .prompt file says what the dotprompt package reads in it
         });
       }
     }),
-    { numRuns: 5 },
+    { numRuns: tries(5, 300) },
   );
 });

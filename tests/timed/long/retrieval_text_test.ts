@@ -3,6 +3,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { type Embedder, memoryFiles, openCollection, ProblemsError } from "../../../mod.ts";
 import { testPdf } from "../../_pdf.ts";
+import { tries } from "../../_thorough.ts";
 
 type DocumentType = "text" | "paper" | "book" | "slides";
 
@@ -344,7 +345,7 @@ Deno.test("chunks: nothing but blanks is lost, bounds are kept, and the same tex
       }
       assert.deepEqual(await passages(text, how), chunks);
     }),
-    { numRuns: 200 },
+    { numRuns: tries(200, 500) },
   );
 });
 
