@@ -59,7 +59,7 @@ function command<Name extends CommandName>(
   return async (args, terminal) => {
     const parsed = parseFlags(COMMANDS[name], args);
     if (!parsed.wantsHelp) return await (await load())[name](parsed, terminal);
-    await terminal.stdout.write((await loadHelp()).commandHelp(COMMANDS[name]));
+    await terminal.stdout.write(await (await loadHelp()).commandHelp(COMMANDS[name]));
     return EXIT.ok;
   };
 }
@@ -101,7 +101,7 @@ async function runCommand(args: readonly string[], terminal: Terminal): Promise<
 /** Of a name that is a command and a topic: both. */
 async function showHelp(name: string | undefined, terminal: Terminal): Promise<number> {
   const { commandHelp, overview, showTopic, TOPICS } = await loadHelp();
-  const command = name !== undefined && isCommandName(name) ? commandHelp(COMMANDS[name]) : "";
+  const command = name !== undefined && isCommandName(name) ? await commandHelp(COMMANDS[name]) : "";
   if (name === undefined) await terminal.stdout.write(overview());
   else if (Object.hasOwn(TOPICS, name)) await showTopic(name, { terminal, before: command });
   else if (command !== "") await terminal.stdout.write(command);

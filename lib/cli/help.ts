@@ -11,15 +11,30 @@ const TEXT_COLUMN = 28;
 const TEXT_WIDTH = 70;
 
 /** The help of a command, for `orrery COMMAND --help`. */
-export function commandHelp(spec: CommandSpec): string {
+export async function commandHelp(spec: CommandSpec): Promise<string> {
+  const { notes, examples } = await pageOfCommand(spec.name);
   const sections = [
     `${spec.summary}\n\nUsage: ${usageLine(spec)}`,
     section("Words", spec.arguments.map((argument) => [argument.name, argumentText(argument)])),
     section("Flags", spec.flags.map((flag) => [flagUsage(flag), flagText(flag)])),
-    (spec.notes ?? []).flatMap((note) => wrapped(note, TEXT_WIDTH + TEXT_COLUMN)).join("\n"),
-    section("Examples", spec.examples ?? []),
+    notes.flatMap((note) => wrapped(note, TEXT_WIDTH + TEXT_COLUMN)).join("\n"),
+    section("Examples", examples),
   ];
   return pageOf(sections);
+}
+
+/** What stands in the page of a command: paragraphs, and lines to type, each with what it does: "- `LINE`: WHAT". */
+async function pageOfCommand(
+  name: string,
+): Promise<{ readonly notes: readonly string[]; readonly examples: readonly (readonly [string, string])[] }> {
+  const blocks = (await helpFile(`commands/${name}.md`) ?? "").split("\n\n").map((block) => block.trim());
+  const examples = blocks.flatMap((block) => [...block.matchAll(/^- `(.+)`: (.+)$/gm)]);
+  return {
+    notes: blocks.filter((block) => block !== "" && !block.startsWith("- ")).map((block) =>
+      block.replaceAll("\n", " ")
+    ),
+    examples: examples.map(([, line = "", does = ""]) => [line, does] as const),
+  };
 }
 
 /** The pages of lib/help, and what each is about. */

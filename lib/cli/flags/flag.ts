@@ -77,16 +77,12 @@ export interface Argument {
   readonly names?: "file" | "file-or-prompt" | "help" | "run" | "shown";
 }
 
-/** A command: its words, its flags, and what the help says of it. */
+/** A command: its words and its flags. What more its help says is lib/help/commands/NAME.md. */
 export interface CommandSpec {
   readonly name: string;
   readonly summary: string;
   readonly arguments: readonly Argument[];
   readonly flags: readonly Flag[];
-  /** Paragraphs under the flags. */
-  readonly notes?: readonly string[];
-  /** Lines to type, each with what it does. */
-  readonly examples?: readonly (readonly [line: string, does: string])[];
 }
 
 /** What the flags of a command were set to; a flag that was not typed is `false`, `undefined` or an empty list. */

@@ -1,7 +1,6 @@
 // The one table of the command line: parsing, --help, completions and the command reference all read it.
 import { type CommandSpec, flag, toggle } from "./flag.ts";
 import {
-  ASKED_AT_TERMINAL,
   bothSay,
   budget,
   callFlags,
@@ -64,20 +63,6 @@ const SERVE = {
     ...denyFlags,
     help,
   ],
-  notes: [
-    "stdout gets the URL. stderr gets the token and a link to the page, which works once; the token is in .orrery/orrery.db-token as well while the server runs, for you alone.",
-    "What runs may do is what these flags and the grants of orrery.yaml say. Commands, and gadgets of the project, need a grant there; nobody is asked at the terminal.",
-    "Ctrl-C or SIGTERM ends it in order: steps that are under way get 10 seconds, and what is left can be gone on with by orrery resume. Once more ends it at once.",
-    "Exit codes: 0 ended in order, 1 it cannot listen, 2 usage or configuration, 130 ended at once.",
-  ],
-  examples: [
-    ["orrery serve", "at http://127.0.0.1:7337, with a new token"],
-    ["orrery serve --port 0 --ephemeral --no-token", "for a test, at any free port"],
-    [
-      'curl -H "Authorization: Bearer $(cat .orrery/orrery.db-token)" http://127.0.0.1:7337/v1/catalog',
-      "asks it",
-    ],
-  ],
 } as const satisfies CommandSpec;
 
 export type { Argument, CommandSpec, Flag, ParsedCommand } from "./flag.ts";
@@ -104,14 +89,6 @@ export const COMMANDS = {
         { choices: ["agent", "calls", "document", "prompt", "gadget"] },
       ),
       help,
-    ],
-    notes: [
-      "It asks nothing and overwrites nothing: where one of the files is there already, none is written, and the exit code is 2.",
-      'deno.json is for editors, and for deno check: it says where "orrery" is, which gadgets import.',
-    ],
-    examples: [
-      ["orrery init cafe", "a folder with a file of each kind, tests, and what to try in README.md"],
-      ["orrery init --kind agent", "only an agent and its test, here"],
     ],
   },
   run: RUN,
@@ -149,25 +126,6 @@ export const COMMANDS = {
       ...outputFlags,
       ...callFlags,
     ],
-    notes: [
-      "A pipe on stdin is context: its text stands behind the question, between <stdin> and </stdin>. It is UTF-8 text of at most 10 MB.",
-      "The answer streams to stdout. With --tools or --schema stdout gets the final answer alone, and what the model says on the way goes to " +
-      "stderr.",
-      "With --prompt or --profile it is the prompt that says which tools there are and what the answer has to be: --schema, --system, --tools " +
-      "and --tools-mode are errors then, and the result is that of orrery run PROMPT. --input gives the prompt's variables their values.",
-      ASKED_AT_TERMINAL,
-      "Exit codes: 0 answered, 2 usage, configuration or no model, 4 the answer does not fit the schema or the prompt (its text is on stdout all the same), 5 a permission " +
-      "was refused, 6 the budget is used up, 7 the provider or the network, 124 the provider was silent for too long, 130 interrupted.",
-    ],
-    examples: [
-      ['git diff | orrery ask "Write a commit message"', "a pipe as context"],
-      ['orrery ask "What is in this folder?" --tools ListFolder,ReadFile', "lets the model look"],
-      [
-        'orrery ask "Is this safe?" --prompt review/code --input language=SQL < query.sql',
-        "with a prompt of the project",
-      ],
-      ['orrery ask "Hello" -m script/echo', "without a provider"],
-    ],
   },
   chat: {
     name: "chat",
@@ -188,24 +146,6 @@ export const COMMANDS = {
       jsonl,
       quiet,
       ...callFlags,
-    ],
-    notes: [
-      'In the terminal a line is a message; a line that ends with \\ goes on in the next one, and """ alone begins and ends a message of several lines. ' +
-      "With Deno 2.9 a line is edited as in a shell: the arrow keys move in it and bring earlier messages back. /help shows what else there is, /quit or Ctrl-D ends.",
-      "With --profile a profile of orrery.yaml answers, with its model, system prompt, tools and limits; --input gives the variables of its system " +
-      "prompt their values. --system, --tools and --tools-mode are errors then.",
-      "With an AGENT its file says what happens. /slots, /trace, /back and /retry look at it and go back; /help shows how. A step that failed is told with the file, " +
-      "and the next message tries it again.",
-      ASKED_AT_TERMINAL,
-      "Ctrl-C stops the answer; once more ends the conversation. orrery resume goes on with it.",
-      "Through a pipe each line of stdin is a message, and each answer is text on stdout.",
-      "Exit codes with an AGENT, by how the last turn ended: 0 it waits for a message or has come to its end, 1 a step failed, 5 a permission was refused, 6 the budget is " +
-      "used up, 7 the provider or the network, 130 interrupted.",
-    ],
-    examples: [
-      ["orrery chat -m script/echo", "without a provider"],
-      ["orrery chat --profile researcher --input topic=heat", "with a profile of orrery.yaml"],
-      ["orrery chat support.agent.yml --user ana", "with an agent file"],
     ],
   },
   check: {
@@ -243,20 +183,6 @@ export const COMMANDS = {
       ...permissionFlags,
       help,
     ],
-    notes: [
-      "All problems are told at once, one a line: FILE:LINE:COLUMN: error: TEXT. In a terminal the source line stands below, with a caret under the place.",
-      "Of a folder, Markdown files count that have an operation, or inputs, limits or permissions in their front matter; hidden folders and node_modules " +
-      "are left out. A document that another one imports or runs is looked at as a part of that one.",
-      "No model is asked, no command or server started, no module of the project loaded, and no file written.",
-      "What only the command line of a run can give is a warning: a permission that is missing, where no --allow or --deny flag says what may be done, and a value of " +
-      "an input, where no --input says any. With such a flag it is an error, as it is for orrery run. So are, in an agent, variables and keys of the environment.",
-      "Exit codes: 0 no errors, warnings or not; 2 errors.",
-    ],
-    examples: [
-      ["orrery check", "everything of the project"],
-      ["orrery check plan.md --allow-run", "one document, with what it will be allowed"],
-      ["orrery check --format github", "in a workflow of GitHub Actions"],
-    ],
   },
   runs: {
     name: "runs",
@@ -286,14 +212,6 @@ export const COMMANDS = {
       ...permissionFlags,
       help,
     ],
-    notes: [
-      "What was done is not done again, and a model is not asked again what it has answered. The files are those the run began with.",
-      "A step that may not be done twice and whose end is not known is asked about on a terminal; elsewhere nothing runs until --rerun or --skip says " +
-      "what to do.",
-      "Of a run that is done, -o FILE writes the value once more: a process may have ended before it was written.",
-      "Permissions that the run was given are kept among your own files and hold again; more can be added.",
-    ],
-    examples: [["orrery resume", "the newest run that can go on"]],
   },
   trace: {
     name: "trace",
@@ -309,13 +227,6 @@ export const COMMANDS = {
         { names: "file" },
       ),
       help,
-    ],
-    notes: [
-      "The page is one file that opens without a server and loads nothing: every step with its time, tokens, cost, input and output, in light and dark. " +
-      "It has at most 20 MB: longer values are cut, and say so.",
-    ],
-    examples: [
-      ["orrery trace 0mzk3w2abcde --html trace.html", "a page to send to somebody"],
     ],
   },
   fork: {
@@ -336,12 +247,6 @@ export const COMMANDS = {
         "Of a conversation: the turn behind which the new one goes on; 0 is its beginning.",
       ),
       help,
-    ],
-    notes: [
-      "The id of the new run is printed; orrery resume ID goes on with it. The old one stays as it is.",
-    ],
-    examples: [
-      ["orrery fork 0mzk3w2abcde --turn 2", "a conversation that goes on behind its second turn"],
     ],
   },
   rm: {
@@ -377,18 +282,6 @@ export const COMMANDS = {
       ...catalogFlags,
       help,
     ],
-    notes: [
-      "The tactics of the project are listed with its prompts: orrery run takes both.",
-      "Documents are the Markdown files below the project root that have an operation, or inputs, limits or permissions in their front matter; " +
-      "[inputs] in brackets have a default.",
-      "Agents are the conversations of the project, files that end with .agent.yml or .agent.yaml; the agents: of orrery.yaml are its profiles.",
-      "What is wrong with a file is told on stderr, with its line; the exit code is 0 all the same. --write-types writes nothing then, " +
-      "and the exit code is 2.",
-    ],
-    examples: [
-      ["orrery list gadgets --json", "the same for a program"],
-      ["orrery list prompts --write-types --trust-code", "types for the code that uses the prompts"],
-    ],
   },
   show: {
     name: "show",
@@ -408,20 +301,6 @@ export const COMMANDS = {
       },
     ],
     flags: [...promptFlags, json, modelFlags[0], concurrency, timeout, ...catalogFlags, help],
-    notes: [
-      "A prompt is shown as it is sent when --input gives all its variables a value, else as its template.",
-      "Of a document: what it takes, needs and uses, its operations, and the ids of all blocks as references name them.",
-      "Of an agent: its steps, with what they need to be done, where they go on, and the slots that they read and write.",
-      "Of a conversation: who said what, where it is, and its slots; with --json as an export.",
-      "Keys, and values that may hold one, are never shown.",
-    ],
-    examples: [
-      ["orrery show prompt review/code -i file=@main.ts", "what a model would be asked"],
-      ["orrery show gadget ReadFile", "what it takes, needs and gives, with a call to copy"],
-      ["orrery show document plan.md", "its inputs, operations and blocks"],
-      ["orrery show agent support.agent.yml", "its steps and slots"],
-      ["orrery show config", "which setting holds, and why"],
-    ],
   },
   graph: {
     name: "graph",
@@ -442,16 +321,6 @@ export const COMMANDS = {
       output,
       help,
     ],
-    notes: [
-      "Blocks that cannot be read, dependencies that are never called and cycles are in the picture and, with their lines, on stderr. " +
-      "The exit code is 0 all the same: the picture is what was asked for.",
-      "Of a document: its operations in their order, the blocks that they read and insert into, the files that it imports and runs, and those that these do, and jumps. " +
-      "As text its operations stand along a rail, each with what it does, the files that it uses below it.",
-    ],
-    examples: [
-      ["orrery graph release.calls --format svg -o release.svg", "a picture for a page"],
-      ["orrery graph plan.md --format mermaid", "a document, for Markdown"],
-    ],
   },
   test: {
     name: "test",
@@ -465,22 +334,6 @@ export const COMMANDS = {
         'Files that end with ".document-test.yml" or ".conversation-test.yml", and folders: all tests below them.',
     }],
     flags: [json, quiet, ...catalogFlags, help],
-    notes: [
-      "A test says what a document is given, what a model says (as the replies of script/FILE), and what is to come of it: value, blocks, result, " +
-      "error, exit, messages.",
-      "A test of a conversation says what the person says, what the models of its steps and what servers answer, and what the agent is to say; slots, and what models are " +
-      "sent, too. It ends at the first turn that is not as expected. A reply that is missing, or left over, is a failure.",
-      "Tools are the gadgets and the prompts of the project, as for orrery run, and the model of the test answers whatever model is named. Gadgets that ask for " +
-      "something and servers have to be allowed, as they have there.",
-      "Nothing of the project is changed: files are written in memory, and commands are scripted. With allow: [run] real ones run, in a copy of " +
-      "the project. What a gadget or a server that is allowed does by itself is done.",
-      "Exit codes: 0 all passed, 1 a test failed, 2 a file of tests cannot be read.",
-    ],
-    examples: [
-      ["orrery test support.conversation-test.yml", "one file"],
-      ["orrery test plans", "all tests of a folder"],
-      ["orrery test plan.document-test.yml --trust Shout", "with a gadget of the project"],
-    ],
   },
   trust: {
     name: "trust",
@@ -507,22 +360,6 @@ export const COMMANDS = {
       trustProject,
       help,
     ],
-    notes: [
-      "What is allowed for good is in orrery.lock: the gadget, what it may do, and the SHA-256 of every module that it loads. When one of them changes it is not allowed any " +
-      "more, and asked about again with what changed. The file belongs into version control; others have to accept it once, as they accept what orrery.yaml grants.",
-      "allow takes each gadget as it is now, with what it asks for, and asks nothing; a server is started once, to see its tools. deny takes them out again: they are asked " +
-      "about when they are wanted next.",
-      "--minimise puts what was used in the place of what was asked for: hosts, variables, programs and files, or their folders where they are many. It shows what would " +
-      "change, and asks before it writes; a script says --yes.",
-      "Exit codes: 0 done, 2 no such gadget or a broken orrery.lock, 5 the project was not accepted, or --minimise needs --yes.",
-    ],
-    examples: [
-      ["orrery trust", "everything that is allowed, and whether it changed since"],
-      ["orrery trust allow FetchPage", "as an answer of always would"],
-      ["orrery trust deny FetchPage", "takes it back"],
-      ["orrery trust --minimise", "only what was really used"],
-      ["orrery trust --minimise FetchPage --yes", "in a script"],
-    ],
   },
   serve: SERVE,
   mcp: {
@@ -536,17 +373,6 @@ export const COMMANDS = {
       ...permissionFlags,
       help,
     ],
-    notes: [
-      "Tools are the gadgets of the project, its agents (agent_ID), documents (document_PATH) and prompts (prompt_PATH); prompts can also be rendered, and documents, agents " +
-      "and the traces of runs read. Over HTTP orrery serve has the same at /mcp.",
-      "What no flag allows is asked about at the client, where it can ask (elicitation); elsewhere it is refused and the flag named.",
-      "Each call is a run, listed by orrery runs. The server ends when its stdin does; what is under way then is stopped.",
-      "Exit codes: 0 the client has closed its end, 2 usage or configuration, 130 interrupted twice.",
-    ],
-    examples: [
-      ["orrery mcp", "in the settings of a client: command orrery, arguments mcp"],
-      ["orrery mcp --allow-net=api.example.com", "its gadgets may reach this host"],
-    ],
   },
   schema: {
     name: "schema",
@@ -559,7 +385,6 @@ export const COMMANDS = {
         "config: orrery.yaml; agent: *.agent.yml; document-test: *.document-test.yml; conversation-test: *.conversation-test.yml.",
     }],
     flags: [output, help],
-    examples: [["orrery schema config -o orrery.schema.json", "for an editor"]],
   },
   completions: {
     name: "completions",
@@ -573,10 +398,6 @@ export const COMMANDS = {
       },
     ],
     flags: [help],
-    examples: [
-      ["source <(orrery completions bash)", "bash, this session"],
-      ["orrery completions fish > ~/.config/fish/completions/orrery.fish", "fish, for good"],
-    ],
   },
   help: {
     name: "help",
