@@ -1,12 +1,23 @@
 // Somebody at a terminal inside the test's process: for what is asked and answered. What needs a real one, such as Ctrl-C, is `_pty.ts`.
 import { main, type ProgramOutput } from "../main.ts";
-import { testEnvironment } from "./_run.ts";
+import { runsInside, testEnvironment } from "./_run.ts";
 
 /** What a command at a terminal gave. */
 export interface TypedResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** A test in which somebody types inside its process. */
+export function typedTest(name: string, test: () => Promise<void>): void {
+  const ignore = !runsInside();
+  if (ignore) {
+    console.log(
+      `not run here: ${name}; with Deno 2.6, and in the program, a command has a process of its own`,
+    );
+  }
+  Deno.test({ name, ignore, fn: test });
 }
 
 /** Runs `orrery` at a terminal at which these lines are typed as fast as they are read, and then the end of the input. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { RunEvent } from "../mod.ts";
 import { type TestProject, testProject } from "./_project.ts";
 import { atTerminal, noTerminal } from "./_pty.ts";
-import { typed } from "./_typed.ts";
+import { typed, typedTest } from "./_typed.ts";
 
 /** A call for each path, that writes it; chained: each waits for the one before it. */
 const writing = (paths: readonly string[], isChained = false): string =>
@@ -42,25 +42,28 @@ const told = (events: readonly RunEvent[]) =>
       : []
   );
 
-Deno.test("approval: a yes lets the call go on, for the rest of the run; question and answer are told", async () => {
-  await using project = await testProject();
-  const { code, asked, told, events } = await asking(project, writing(["out/a", "out/a"], true), {
-    answers: ["yes"],
-  });
-  assert.equal(code, 0);
-  assert.deepEqual(asked, ['Writing "out/a": allow it for this run? [yes/no]']);
-  assert.deepEqual(told, [
-    "ask write out/a --allow-write=out/a",
-    "allow write out/a by terminal",
-    "ok c0",
-    "ok c1",
-  ]);
-  const ask = events.find((event) => event.type === "permission-ask");
-  assert.equal(ask?.reason, 'Writing "out/a" is not allowed: add --allow-write=out/a');
-  assert.equal(ask?.step, "call:c0");
-});
+typedTest(
+  "approval: a yes lets the call go on, for the rest of the run; question and answer are told",
+  async () => {
+    await using project = await testProject();
+    const { code, asked, told, events } = await asking(project, writing(["out/a", "out/a"], true), {
+      answers: ["yes"],
+    });
+    assert.equal(code, 0);
+    assert.deepEqual(asked, ['Writing "out/a": allow it for this run? [yes/no]']);
+    assert.deepEqual(told, [
+      "ask write out/a --allow-write=out/a",
+      "allow write out/a by terminal",
+      "ok c0",
+      "ok c1",
+    ]);
+    const ask = events.find((event) => event.type === "permission-ask");
+    assert.equal(ask?.reason, 'Writing "out/a" is not allowed: add --allow-write=out/a');
+    assert.equal(ask?.step, "call:c0");
+  },
+);
 
-Deno.test("approval: a no is a refusal that names the flag; what is denied is not asked about", async () => {
+typedTest("approval: a no is a refusal that names the flag; what is denied is not asked about", async () => {
   await using project = await testProject();
   const no = await asking(project, writing(["a"]), { answers: ["no"] });
   assert.deepEqual([no.code, no.told], [5, [
@@ -74,68 +77,74 @@ Deno.test("approval: a no is a refusal that names the flag; what is denied is no
   assert.deepEqual([denied.code, denied.asked, denied.told], [5, [], ["permission c0"]]);
 });
 
-Deno.test("approval: two calls that want the same at once are one question, two things are two, one after the other", async () => {
-  await using project = await testProject();
-  const same = await asking(project, writing(["a", "a", "a"]), { answers: ["yes"] });
-  assert.deepEqual(same.told.slice(-3).sort(), ["ok c0", "ok c1", "ok c2"]);
-  assert.equal(same.asked.length, 1);
-  const two = await asking(project, writing(["a", "b"]), { answers: ["yes", "no"] });
-  assert.deepEqual(two.told.filter((line) => !line.startsWith("ok") && !line.startsWith("permission")), [
-    "ask write a --allow-write=a",
-    "allow write a by terminal",
-    "ask write b --allow-write=b",
-    "deny write b by terminal",
-  ]);
-  assert.deepEqual(two.told.filter((line) => /^(ok|permission)/.test(line)).sort(), [
-    "ok c0",
-    "permission c1 --allow-write=b",
-  ]);
-});
+typedTest(
+  "approval: two calls that want the same at once are one question, two things are two, one after the other",
+  async () => {
+    await using project = await testProject();
+    const same = await asking(project, writing(["a", "a", "a"]), { answers: ["yes"] });
+    assert.deepEqual(same.told.slice(-3).sort(), ["ok c0", "ok c1", "ok c2"]);
+    assert.equal(same.asked.length, 1);
+    const two = await asking(project, writing(["a", "b"]), { answers: ["yes", "no"] });
+    assert.deepEqual(two.told.filter((line) => !line.startsWith("ok") && !line.startsWith("permission")), [
+      "ask write a --allow-write=a",
+      "allow write a by terminal",
+      "ask write b --allow-write=b",
+      "deny write b by terminal",
+    ]);
+    assert.deepEqual(two.told.filter((line) => /^(ok|permission)/.test(line)).sort(), [
+      "ok c0",
+      "permission c1 --allow-write=b",
+    ]);
+  },
+);
 
 const WRITE = "!!!GADGET_START:WriteFile:w\n!!!ARG:path\nout/a.txt\n!!!ARG:content\nhello\n!!!GADGET_END\n";
 
-Deno.test("approval at a terminal: run asks, writes, and keeps what was said; --quiet and a pipe refuse", async () => {
-  const missing = await noTerminal();
-  if (missing !== undefined) return console.log(`not run here: ${missing}`);
-  await using project = await testProject({ "a.calls": WRITE });
-  const { folder: cwd, env } = project;
-  const piped = await project.run(["run", "a.calls", "-q", "--ephemeral"]);
-  assert.equal(piped.code, 5);
-  assert.match(piped.stderr, /refused; to allow it, add --allow-write=out\/a\.txt\n$/);
-  const quiet = await typed(["run", "a.calls", "-q", "--ephemeral"], { cwd, env, lines: ["yes"] });
-  assert.equal(quiet.code, 5, quiet.stderr);
-  assert.doesNotMatch(quiet.stderr, /allow it for this run/);
+typedTest(
+  "approval at a terminal: run asks, writes, and keeps what was said; --quiet and a pipe refuse",
+  async () => {
+    const missing = await noTerminal();
+    if (missing !== undefined) return console.log(`not run here: ${missing}`);
+    await using project = await testProject({ "a.calls": WRITE });
+    const { folder: cwd, env } = project;
+    const piped = await project.run(["run", "a.calls", "-q", "--ephemeral"]);
+    assert.equal(piped.code, 5);
+    assert.match(piped.stderr, /refused; to allow it, add --allow-write=out\/a\.txt\n$/);
+    const quiet = await typed(["run", "a.calls", "-q", "--ephemeral"], { cwd, env, lines: ["yes"] });
+    assert.equal(quiet.code, 5, quiet.stderr);
+    assert.doesNotMatch(quiet.stderr, /allow it for this run/);
 
-  const no = await typed(["run", "a.calls", "--ephemeral"], { cwd, env, lines: ["perhaps", "no"] });
-  assert.equal(
-    no.stderr.split("allow it for this run? [yes/no]").length,
-    3,
-    "an answer that is none is asked for again",
-  );
-  assert.equal(no.code, 5);
-  await assert.rejects(Deno.stat(join(cwd, "out")));
+    const no = await typed(["run", "a.calls", "--ephemeral"], { cwd, env, lines: ["perhaps", "no"] });
+    assert.equal(
+      no.stderr.split("allow it for this run? [yes/no]").length,
+      3,
+      "an answer that is none is asked for again",
+    );
+    assert.equal(no.code, 5);
+    await assert.rejects(Deno.stat(join(cwd, "out")));
 
-  const stopped = atTerminal(["run", "a.calls", "--json"], { cwd, env });
-  await stopped.until("allow it for this run? [yes/no]");
-  await stopped.type("\x03");
-  const { code: stoppedCode, screen: left } = await stopped.end();
-  assert.equal(stoppedCode, 130, left);
-  assert.match(left, /"status":"stopped"/);
+    const stopped = atTerminal(["run", "a.calls", "--json"], { cwd, env });
+    await stopped.until("allow it for this run? [yes/no]");
+    await stopped.type("\x03");
+    const { code: stoppedCode, screen: left } = await stopped.end();
+    assert.equal(stoppedCode, 130, left);
+    assert.match(left, /"status":"stopped"/);
 
-  const yes = atTerminal(["run", "a.calls"], { cwd, env: { ...env, NO_COLOR: "" } });
-  await yes.until("allow it for this run? [yes/no]");
-  await yes.type("y\n");
-  const { code, screen } = await yes.end();
-  assert.equal(code, 0, screen);
-  assert.equal(await project.read("out/a.txt"), "hello");
-  const { events } = JSON.parse((await project.run(["trace", await project.newest(), "--json"])).stdout);
-  const kept = told(events).map((line) => line.replace(/ \S*out\/a\.txt/, " FILE"));
-  assert.deepEqual(kept, [
-    "ask write FILE --allow-write=out/a.txt",
-    "allow write FILE by terminal",
-    "ok w",
-  ]);
-});
+    const yes = atTerminal(["run", "a.calls"], { cwd, env: { ...env, NO_COLOR: "" } });
+    await yes.until("allow it for this run? [yes/no]");
+    await yes.type("y\n");
+    const { code, screen } = await yes.end();
+    assert.equal(code, 0, screen);
+    assert.equal(await project.read("out/a.txt"), "hello");
+    const { events } = JSON.parse((await project.run(["trace", await project.newest(), "--json"])).stdout);
+    const kept = told(events).map((line) => line.replace(/ \S*out\/a\.txt/, " FILE"));
+    assert.deepEqual(kept, [
+      "ask write FILE --allow-write=out/a.txt",
+      "allow write FILE by terminal",
+      "ok w",
+    ]);
+  },
+);
 
 Deno.test("approval at a terminal: ask and chat ask too, and the line after an answer is the next message", async () => {
   const missing = await noTerminal();

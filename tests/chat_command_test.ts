@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { testProject } from "./_project.ts";
 import { atTerminal, noTerminal } from "./_pty.ts";
-import { typed } from "./_typed.ts";
+import { typed, typedTest } from "./_typed.ts";
 
 Deno.test("chat through a pipe: a message a line, an answer a line; resume goes on with it", async () => {
   await using project = await testProject();
@@ -78,7 +78,7 @@ Deno.test("chat --jsonl, --budget, and records", async () => {
   assert.equal(budget.code, 6, budget.stderr);
 });
 
-Deno.test("chat at a terminal: lines that go on, blocks, commands", async () => {
+typedTest("chat at a terminal: lines that go on, blocks, commands", async () => {
   await using project = await testProject();
   const lines = [
     "one",

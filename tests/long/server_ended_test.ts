@@ -177,7 +177,7 @@ Deno.test("another server of the project keeps its token, and one that was kille
   assert.equal(await tokenOf(project), `${TOKEN}\n`);
   await using server = await serveProject(project, [], { token: "another-token-0123456789" });
   assert.equal(await tokenOf(project), "another-token-0123456789\n");
-  const answer = await server.ask("/v1/runs");
+  const answer = await server.ask("/v1/runs", { headers: { authorization: `Bearer ${TOKEN}` } });
   assert.equal(answer.status, 401);
   assert.equal(codeOf(await answer.text()), "token");
   const { mode } = await Deno.stat(join(project.folder, TOKEN_FILE));
