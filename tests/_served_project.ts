@@ -48,7 +48,7 @@ export async function serveProject(
   args: readonly string[] = [],
   { token = TOKEN }: { readonly token?: string } = {},
 ): Promise<ServedProject> {
-  const child = project.start(["serve", "--port", "0", "--token", token, ...args]);
+  const child = project.start(["serve", "--port", "0", ...tokenFlags(args, token), ...args]);
   await child.stdin.close();
   let told = "";
   const stderr = collect(child.stderr, (text) => void (told += text));
@@ -149,6 +149,10 @@ async function cancelAll({ json }: Pick<Served, "json">): Promise<void> {
   await Promise.all(runs.map(({ id }) => json(`/v1/runs/${id}/cancel`, { body: {} })));
 }
 
+function tokenFlags(args: readonly string[], token: string): readonly string[] {
+  return args.includes("--no-token") ? [] : ["--token", token];
+}
+
 async function begin(project: TestProject, args: readonly string[]): Promise<ServedHere> {
   const { program, stdout, stderr } = testProgram({ cwd: project.folder, env: project.env });
   const heard = Promise.withResolvers<() => void>();
@@ -158,8 +162,7 @@ async function begin(project: TestProject, args: readonly string[]): Promise<Ser
     },
     removeSignalListener() {},
   };
-  const token = args.includes("--no-token") ? [] : ["--token", TOKEN];
-  const exit = main(["serve", "--port", "0", ...token, ...args], { ...program, signals });
+  const exit = main(["serve", "--port", "0", ...tokenFlags(args, TOKEN), ...args], { ...program, signals });
   const early = exit.then((code) => Promise.reject(new Error(`it ended with ${code}: ${stderr.text}`)));
   const end = await Promise.race([heard.promise, early]);
   early.catch(() => undefined);
