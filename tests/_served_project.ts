@@ -133,8 +133,10 @@ function isProject(given: object): given is TestProject {
 async function serveHere(project: TestProject, args: readonly string[]): Promise<ServedHere> {
   if (!runsInside()) {
     const child = await serveProject(project, args);
+    let isStopped = false;
     const stop = (): Promise<number> => {
-      child.signal("SIGTERM");
+      if (!isStopped) child.signal("SIGTERM");
+      isStopped = true;
       return child.exit;
     };
     return { ...child, stop, [Symbol.asyncDispose]: async () => void await stop() };

@@ -309,12 +309,11 @@ function beginning(text: string, maxBytes: number): string {
   return text.slice(0, end);
 }
 
-/** How many bytes of UTF-8 a text takes, without a copy of it. */
+/** How many bytes of UTF-8 a text takes, without a copy of all of it; not by encodeInto, for the reason that core/frames.ts has. */
 function utf8Length(text: string): number {
   const encoder = new TextEncoder();
-  const bytes = new Uint8Array(3 * MOST_PIECE);
   let length = 0;
-  for (const part of parts(text)) length += encoder.encodeInto(part, bytes).written;
+  for (const part of parts(text)) length += encoder.encode(part).length;
   return length;
 }
 
